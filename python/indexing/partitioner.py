@@ -194,9 +194,7 @@ class _Partitioner:
     ) -> None:
         self.computation = computation
         self.drafts: list[_Draft] = []
-        self.accesses: dict[
-            Instruction, dict[_Read, None]
-        ] = {}  # ordered, so that equal computations are partitioned equally
+        self.accesses: dict[Instruction, dict[_Read, None]] = {}  # ordered, so that partitions are deterministic
         self.placed: dict[Instruction, tuple[_Read, ...]] = {}
         self.owners: dict[Instruction, int] = {}
         self.composer = AccessComposer()

@@ -120,7 +120,7 @@ def test_what_is_no_tile_is_told() -> None:
     root = ix.hlo.parse(PROGRAMS["reshape"]).entry.root
     found = ix.coalescing(root, launch=ix.Tiles((2, 7)))
     assert found.reads == ()
-    assert found.unknown == ((0, "the elements that it reads at these sizes are no tile"),)
+    assert found.unknown == ((0, "at these sizes, it reads no tile"),)
     with pytest.raises(ix.IndexingError, match="dimensions"):
         ix.coalescing(root, launch=ix.Tiles((2,)))
     with pytest.raises(ix.IndexingError, match="sizes"):

@@ -78,7 +78,7 @@ def test_bytes_that_are_no_characters_are_refused(tmp_path: Path, environment: d
     )
     assert "half of a character" in refused(run("compose", b"\xff", "() -> ()", environment=environment))
     assert "No such file" in refused(run("maps", b"\xff.hlo", environment=environment))
-    assert "no UTF-8 text: byte 0xff" in refused(run("maps", "-", given=b"HloModule \xff", environment=environment))
+    assert "not UTF-8 text: byte 0xff" in refused(run("maps", "-", given=b"HloModule \xff", environment=environment))
     path = os.fsencode(tmp_path) + b"/\xff.hlo"
     with open(path, "w") as file:
         file.write(BROKEN)
@@ -132,7 +132,7 @@ def test_compressed_programs(tmp_path: Path, program: str) -> None:
     lines = gzip.compress(b"(d0) -> (d0 mod 8), domain: d0 in [0, 3]")
     assert run("simplify", "-", given=lines).stdout == b"(d0) -> (d0), domain: d0 in [0, 3]\n"
     for broken in (packed[:-9], packed[:12], packed[:20] + b"\xff" * 9 + packed[29:], b"\x1f\x8b"):
-        assert "no complete gzip file" in refused(run("maps", "-", given=broken))
+        assert "not a complete gzip file" in refused(run("maps", "-", given=broken))
 
 
 def test_parse_errors_name_file_line_and_column(tmp_path: Path) -> None:

@@ -81,7 +81,7 @@ def test_empty_operands_are_a_loop() -> None:
 
 
 def test_knobs_out_of_range_are_refused() -> None:
-    with pytest.raises(ix.IndexingError, match="block_size lies in"):
+    with pytest.raises(ix.IndexingError, match="block_size must lie in"):
         ix.emit(ix.hlo.parse(joined("f32", [(3,), (2,)], 0)).entry, block_size=0)
 
 

@@ -181,7 +181,7 @@ def test_splits_that_are_refused() -> None:
         (moments(3, 4096), {"keep": 2}, 1),
         (moments(3, 4096), {"threads": 64, "vector_width": 1}, 64),
     ):
-        with pytest.raises(ix.IndexingError, match=rf"splits lies in \[1, {most}\]"):
+        with pytest.raises(ix.IndexingError, match=rf"splits must lie in \[1, {most}\]"):
             ix.emit(ix.hlo.parse(program).entry, splits=most + 1, **knobs)
 
 

@@ -318,7 +318,7 @@ def test_shared_rows_with_several_heroes_and_side_outputs() -> None:
 
 @pytest.mark.parametrize("splits", [0, 18, 2000])
 def test_splits_out_of_range_are_refused(splits: int) -> None:
-    with pytest.raises(ix.IndexingError, match=r"splits lies in \[1, 17\]"):
+    with pytest.raises(ix.IndexingError, match=r"splits must lie in \[1, 17\]"):
         ix.emit(ix.hlo.parse(reduced("f32", (9, 70), (1,))).entry, threads=4, splits=splits)
 
 

@@ -162,7 +162,7 @@ def test_sorted_points(knobs: dict[str, int], which: str) -> None:
 
 @pytest.mark.parametrize("segment", [-1, 4097])
 def test_segments_out_of_range_are_refused(segment: int) -> None:
-    with pytest.raises(ix.IndexingError, match=r"segment lies in \[0, 4096\]"):
+    with pytest.raises(ix.IndexingError, match=r"segment must lie in \[0, 4096\]"):
         ix.emit(ix.hlo.parse(POINTS).entry, segment=segment)
 
 

@@ -121,7 +121,7 @@ def test_as_much_is_proved_of_what_is_read(case: Path) -> None:
         ("99 - x", "99999999999999999999 - x", "12:18: expected an integer of 64 bits"),
         ("call f[", "call g[", "23:19: there is no function g above"),
         ("v0, v1 = call", "v0 = call", "23:15: f has 2 results; 1 are named"),
-        ("      break if", "       break if", "26:8: this stands behind 7 spaces"),
+        ("      break if", "       break if", "26:8: this line is indented by 7 spaces"),
         ("\nentry", "\nbuffer x: f32[] shared\nentry", "14:1: expected 'entry', found 'buffer'"),
         ("  break\n", "  break\nx = 1\n", "40:1: expected the end of the kernel, found 'x'"),
         ("to max", "till max", "25:25: there is no index variable till here"),

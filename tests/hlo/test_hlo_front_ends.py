@@ -160,7 +160,7 @@ def test_targets_are_described_by_public_figures(name: str) -> None:
 def test_a_target_of_ones_own() -> None:
     own = GpuTarget("own", (8, 6), 84, 128, 1.8, 768 * 10**9, 48 * 10**9, 6 << 20, 100 << 10, 99 << 10)
     assert gpu_target(own) is own
-    with pytest.raises(ix.IndexingError, match="figures are positive"):
+    with pytest.raises(ix.IndexingError, match="figures must be positive"):
         GpuTarget("own", (8, 6), 0, 128, 1.8, 1, 1, 1, 1, 1)
     with pytest.raises(TypeError, match="cores is a str"):
         GpuTarget("own", (8, 6), "84", 128, 1.8, 1, 1, 1, 1, 1)

@@ -1,4 +1,4 @@
-"""From a fusion to a kernel: heroes build a kernel in a small typed IR, passes rewrite it, targets write it as source."""
+"""Emission of kernels: heroes build a fusion's kernel in a small typed IR, passes rewrite it, targets write its source."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ EMITTERS: tuple[ModuleType, ...] = (
     concatenate,
     dot,
     loop,
-)  # the first that matches makes the kernel
+)  # the first that matches emits the kernel
 
 
 @takes(fusion=refuse_bare_function, dialect=of_type(str))
@@ -39,9 +39,9 @@ def emit(fusion: Program, dialect: Dialect = "cuda", **knobs: int | None) -> Ker
     """The kernel of a fusion instruction or of a computation that is one fusion (of a module: its entry; of
     `(function, *arguments)`: the JAX function's program).
 
-    An entry whose root is its only fusion means that fusion; `emit_all` takes whole programs. `knobs` are those of the
-    emitter that is chosen (its `plan` lists them with their ranges). Raises UnsupportedOp for an op that no kernel
-    computes, and for a computation that one kernel would compute again and again; CompileError for an unknown dialect.
+    For an entry whose root is its only fusion, that fusion is taken; `emit_all` takes whole programs. `knobs` are those of
+    the emitter that matches (its `plan` documents them with their ranges). Raises UnsupportedOp for an op that no kernel
+    computes, and for a computation of which one kernel would repeat much work; CompileError for an unknown dialect.
     """
     check_dialect(dialect)
     part = part_of_program(fusion, "emit: fusion")
@@ -49,20 +49,20 @@ def emit(fusion: Program, dialect: Dialect = "cuda", **knobs: int | None) -> Ker
     kernel = emit_fused(computation, dialect, **knobs)
     if repeats_itself(computation, kernel.work) and not isinstance(part, Instruction) and not _is_fused(computation):
         most = most_repeated(partition(computation))
-        what = f"one kernel of {computation.name} would compute {most.name} again and again: it"
+        what = f"one kernel of {computation.name} would compute {most.name} repeatedly: it"
         raise UnsupportedOp(f"{what} {EMIT_THE_PARTS}")
     return kernel
 
 
 def emit_fused(computation: Computation, dialect: Dialect, **knobs: int | None) -> Kernel:
-    """The kernel of a computation that is taken as one fusion, whatever work it repeats."""
+    """The kernel of a computation as one fusion, however much work it repeats."""
     emitter = emitter_of(computation)
     return Kernel(emitter.kernel(computation, _plan(emitter, computation, dialect, knobs)), dialect)
 
 
 def _plan(emitter: ModuleType, computation: Computation, dialect: Dialect, knobs: Mapping[str, int | None]) -> object:
     if not TARGETS[dialect].vector_bytes and "vector_width" in _parameters(emitter.plan):
-        knobs = {"vector_width": 1, **knobs}  # the compiler makes vectors of neighbouring threads
+        knobs = {"vector_width": 1, **knobs}  # the compiler vectorizes over neighbouring threads
     known = [name for name in _parameters(emitter.plan) if name not in ("computation", "machine")]
     for name in knobs:
         if name not in known:
@@ -73,7 +73,7 @@ def _plan(emitter: ModuleType, computation: Computation, dialect: Dialect, knobs
 
 
 def _machine(function: Callable[..., object], dialect: Dialect) -> dict[str, Machine]:
-    """The target's machine as a keyword, for a function of an emitter that asks for it."""
+    """The target's machine as a keyword argument, for emitter functions that take one."""
     return {"machine": TARGETS[dialect].machine} if "machine" in _parameters(function) else {}
 
 
@@ -83,7 +83,7 @@ def _parameters(function: Callable[..., object]) -> tuple[str, ...]:
 
 
 def emitter_of(computation: Computation) -> ModuleType:
-    """The first emitter that matches. Raises UnsupportedOp for what no kernel computes."""
+    """The first emitter that matches. Raises UnsupportedOp if no kernel can compute the computation."""
     known = computation.module.attached(_Emitters).by_computation
     if computation not in known:
         _check(computation)
@@ -93,24 +93,24 @@ def emitter_of(computation: Computation) -> ModuleType:
 
 @dataclass(slots=True)
 class _Emitters:
-    """Those of a module's computations, which plans after plans ask for."""
+    """The emitters of a module's computations, memoized, since many plans of one computation need them."""
 
     by_computation: dict[Computation, ModuleType] = field(default_factory=dict)
 
 
 @takes(fusion=refuse_bare_function, dialect=of_type(str))
 def knobs(fusion: Program, dialect: Dialect = "cuda") -> KnobSpace:
-    """The choices in the plan of a fusion's kernel: names, legal values, defaults, conditions between them.
+    """The knobs of a fusion's kernel: names, legal values, defaults, and conditions between them.
 
-    `emit(fusion, dialect, **plan)` makes a kernel of every plan that it allows. Raises as `emit` does.
+    `emit(fusion, dialect, **plan)` emits a kernel for every plan that the space allows. Raises as `emit` does.
     """
     part = part_of_program(fusion, "knobs: fusion")
-    emit(part, dialect)  # what no kernel computes has no plans
+    emit(part, dialect)  # raises for a fusion that no kernel computes
     return knobs_of(fused_computation(part), dialect)
 
 
 def knobs_of(computation: Computation, dialect: Dialect) -> KnobSpace:
-    """The same for a computation that is taken as one fusion, as by `emit_fused`."""
+    """The knobs of a computation as one fusion, as `emit_fused` takes it."""
     emitter = emitter_of(computation)
     default = _plan(emitter, computation, dialect, {})
     space: KnobSpace = emitter.knobs(computation, default, **_machine(emitter.knobs, dialect))
@@ -121,7 +121,7 @@ EMIT_THE_PARTS = "isn't one fusion; emit_all(module) gives the kernels of a whol
 
 
 def _check(computation: Computation) -> None:
-    """Raises UnsupportedOp for a computation between anything but arrays of known sizes."""
+    """Raise UnsupportedOp unless parameters and results are arrays of static sizes."""
     check_kernel_sizes(computation)
     shapes = computation.root.shape.leaves
     if not shapes:
@@ -136,7 +136,7 @@ def _check(computation: Computation) -> None:
 
 
 def fused_computation(fusion: Part) -> Computation:
-    """The computation that a kernel computes. Raises UnsupportedOp for what isn't one fusion."""
+    """The computation that a kernel computes. Raises UnsupportedOp unless it is one fusion."""
     if isinstance(fusion, Instruction):
         if not fusion.is_fusion:
             raise UnsupportedOp(f"{fusion.name} is a {fusion.opcode}; emit takes a fusion or a computation")

@@ -1,4 +1,4 @@
-"""The outputs around a kernel's heroes: the outputs after them, and the outputs beside them."""
+"""Outputs around a kernel's heroes: those computed from their values, and side outputs at their operands' index."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Heroes:
-    """The heroes of a fusion, all of one form: `after` are the outputs that follow one of them through the epilogue,
-    `side` those that lie at the index of the heroes' operands.
+    """The heroes of a fusion, all of one form. The outputs `after` are computed from heroes by the epilogue; those of `side`
+    have the index of the heroes' operands.
     """
 
     heroes: tuple[Instruction, ...]
@@ -33,20 +33,20 @@ class Heroes:
 
     @property
     def first(self) -> Instruction:
-        """The hero that stands for all of them."""
+        """The first hero, which represents all of them."""
         return self.heroes[0]
 
     def kernel_builder(self, computation: Computation) -> KernelBuilder:
-        """The functions of a kernel."""
+        """A builder for the kernel and its functions."""
         return KernelBuilder(computation, self._parts)
 
     @cached_property
     def _parts(self) -> PartitionedComputation:
-        """The computation as functions: the epilogue is one, each side output the root of one."""
+        """The partition of the computation: the epilogue is one function, and each side output the root of one."""
         return partition(self.first.computation, [o.instruction for o in self.side], [self.epilogue])
 
     def build_after(self, body: FunctionBuilder, index: Index) -> None:
-        """The outputs after the heroes, whose values at `index` have been injected."""
+        """Build the outputs after the heroes, whose values at `index` have been injected."""
         for output, m in zip(self.after, self.epilogue.root_indexing, strict=True):
             at = body.mapped(m, index).index
             with body.within_subgraph(body.kernel.partition.epilogues[0]):
@@ -54,7 +54,7 @@ class Heroes:
             store(body, output, at, value)
 
     def build_side(self, body: FunctionBuilder, index: Index) -> None:
-        """The outputs beside the heroes, at the index of their operands."""
+        """Build the side outputs, at the index of the heroes' operands."""
         operand = self.first.operands[0].shape
         for output in self.side:
             at = body.mapped(same_memory(operand, output.shape), index).index
@@ -64,10 +64,11 @@ class Heroes:
 def heroes_of(
     computation: Computation, is_hero: Callable[[Instruction], bool], form: Callable[[Instruction], Hashable]
 ) -> Heroes | None:
-    """The heroes: every output follows one, or has as many elements as their operands; None where they differ in form.
+    """The heroes, if every output follows one or has as many elements as their operands; None otherwise, or if they differ
+    in form.
 
-    What an output follows besides its nearest hero, at the same index, is one too where it has the same form; others are
-    computed again.
+    Besides its nearest hero, an output may follow other instructions of the same form at the same index, which are heroes,
+    too; instructions of another form are recomputed.
     """
     after, side = [], []
     paths: list[tuple[Instruction, Instruction]] = []
@@ -87,12 +88,12 @@ def heroes_of(
         return None
     try:
         return Heroes(heroes, tuple(after), tuple(side), Epilogue.from_paths(paths, heroes))
-    except InvalidMap:  # some output reads a hero at two places
+    except InvalidMap:  # an output reads a hero at two indices
         return None
 
 
 def _is_beside(hero: Instruction, other: Instruction, root: Instruction) -> bool:
-    """Whether one index of the root leads to the same one of both."""
+    """Whether each index of the root leads to the same index of both heroes."""
     try:
         return epilogue_indexing(hero, root) == epilogue_indexing(other, root)
     except InvalidMap:

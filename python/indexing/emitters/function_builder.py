@@ -1,9 +1,9 @@
 """Elemental emission: functions from an index to the element of an instruction, built from the ops' element code.
 
-A `FunctionBuilder` builds the body of one function; buffers and other functions are the kernel's (`KernelParts`), asked for by
-name. Within a function an instruction at one index is computed once. It becomes a call where the partition gives it to another
-function, where its value would be computed again inside a loop or a branch, and where branches nest too deep; so the kernel
-grows linearly with the graph, and no recursion follows the depth of the graph.
+A `FunctionBuilder` builds the body of one function; buffers and other functions are those of the kernel (`KernelParts`), by
+name. Within a function, an instruction is computed once at each index. It is called if the partition puts it into another
+function, if its value would be recomputed inside a loop or a branch, or if branches nest too deeply; so kernels are linear in
+the graph, and recursion does not follow the graph's depth.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from indexing.hlo import Computation, Instruction
     from indexing.partitioner import Subgraph
 
-MAX_NESTING = 10  # blocks; what lies deeper becomes a function
+MAX_NESTING = 10  # blocks; deeper instructions become functions
 
 Binding = dict["Instruction", "Callable[[int, Index], Value]"]
 _Key = tuple[int, "Instruction", int, Index]
@@ -39,18 +39,18 @@ class FunctionBuilder(StatementBuilder):
     """Builds the body of one function; the `ElementContext` that element code sees."""
 
     def __init__(self, kernel: KernelParts) -> None:
-        """An empty body, over no index variables yet."""
+        """Start with an empty body, without index variables."""
         super().__init__()
         self.kernel = kernel
         self.rounds = True
         self._memo: list[dict[_Key, Value]] = [{}]
         self._frames: list[tuple[int, Binding]] = [(0, {})]
         self._frame_count = 0
-        self._storage: dict[Node, tuple[str, Node]] = {}  # of loaded values: element type, and what memory held
-        self.base_scopes = 1  # blocks that the whole function lies in
+        self._storage: dict[Node, tuple[str, Node]] = {}  # of loaded values: the element type, and the stored value
+        self.base_scopes = 1  # blocks around the whole function
         self._active = 0  # element functions that wait for operands
         self.root: Instruction | None = None
-        self._home: Subgraph | None = None  # the function of the partition that is built here; None: that of `root`
+        self._home: Subgraph | None = None  # the function of the partition that is being built; None: that of `root`
         self._injected: dict[Instruction, tuple[Index | None, tuple[Value, ...]]] = {}
 
     # ------------------------------------------------------------ values of instructions
@@ -63,7 +63,7 @@ class FunctionBuilder(StatementBuilder):
         """Element `index` of array `output` of an instruction, computed here or called."""
         instruction, output = array_source(instruction, output)
         part = instruction.shape.leaves[output]
-        if part.element_count == 0 and part.is_array:  # there is no element: what stands for one is never used
+        if part.element_count == 0 and part.is_array:  # an empty array: the value is never used
             return zero(self, part.element_type)
         found = self._remembered((self._frames[-1][0], instruction, output, index))
         if found is not None:
@@ -76,7 +76,7 @@ class FunctionBuilder(StatementBuilder):
         return self._build(instruction, index, output)
 
     def read(self, instruction: Instruction, index: Index, output: int = 0) -> Value:
-        """As `value`, with what the partition puts together with the instruction built here."""
+        """As `value`, with the instructions of its subgraph built here, not called."""
         source, leaf = array_source(instruction, output)
         with self.within_subgraph(self.kernel.partition.find(source)):
             return self.value(source, index, leaf)
@@ -96,11 +96,11 @@ class FunctionBuilder(StatementBuilder):
         return self._home or self.kernel.partition.find(self.root or self.kernel.computation.root)
 
     def inject(self, hero: Instruction, index: Index | None, values: Sequence[Value]) -> None:
-        """The arrays of `hero` at `index` (None: wherever they are read) are `values`, which the kernel has computed."""
+        """Set the values of the arrays of `hero` at `index` (None: at any index), which the kernel has computed."""
         self._injected[hero] = (index, tuple(values))
 
     def withdraw(self, instructions: Iterable[Instruction]) -> None:
-        """Forget the values that have been injected for them."""
+        """Remove the injected values of instructions."""
         for instruction in instructions:
             self._injected.pop(instruction, None)
 
@@ -119,7 +119,7 @@ class FunctionBuilder(StatementBuilder):
         return self._frames[-1][1].get(instruction) if instruction.is_parameter else None
 
     def _build_operands(self, instruction: Instruction, index: Index, output: int) -> None:
-        """Build, operands first and without recursion, what `instruction` surely needs at indices known here."""
+        """Build the instructions that `instruction` always needs, at known indices, operands first, without recursion."""
         pending = [(instruction, index, output, False)]
         while pending:
             current, at, leaf, ready = pending.pop()
@@ -136,7 +136,7 @@ class FunctionBuilder(StatementBuilder):
     def _certain_needs(
         self, instruction: Instruction, index: Index, output: int
     ) -> list[tuple[Instruction, Index, int]]:
-        """Operands read at one place, whatever the data: an exact map without other variables or constraints."""
+        """The operands that are always read, at one index: by an exact map without symbols or constraints."""
         needs = []
         if traits_of(instruction).is_source or instruction.called:
             return []
@@ -203,11 +203,11 @@ class FunctionBuilder(StatementBuilder):
         return self.load(self.kernel.input(parameter.parameter_number), parameter.shape.element_type, index)
 
     def load(self, buffer: str, kind: str, index: Index) -> Value:
-        """An element of a buffer; decoded only where something computes with it."""
+        """An element of a buffer, decoded only if it is computed with."""
         return self.loaded(kind, Load(storage_type(kind), buffer, index))
 
     def loaded(self, kind: str, held: Node) -> Value:
-        """The value of what memory held of an element of type `kind`."""
+        """The value of an element of type `kind` from its representation in memory."""
         held = self.name(held)
         value = Value(self.name(decoded(kind, held)), kind)
         if value.node is not held:
@@ -215,18 +215,18 @@ class FunctionBuilder(StatementBuilder):
         return value
 
     def stored(self, kind: str, value: Value) -> Node:
-        """The value as memory holds it: the one that was loaded, where it was loaded."""
+        """The value's representation in memory: the one that was loaded, if it was loaded."""
         found, held = self._storage.get(value.node, ("", None))  # type: ignore[call-overload]
         return held if found == kind else encoded(kind, self.node(value))
 
     def remember(self, instruction: Instruction, index: Index, values: Sequence[Value]) -> None:
-        """Keep the values of all arrays of a tuple-shaped instruction."""
+        """Memoize the values of all arrays of a tuple-shaped instruction."""
         frame = self._frames[-1][0]
         for output, value in enumerate(values):
             self._memo[-1][frame, instruction, output, index] = value
 
     def let(self, element_type: str, value: Value, *, rounds: bool = True) -> Value:
-        """A name for the value, rounded to its type where that is a float below f32."""
+        """Name the value; a float below f32 is rounded to its type."""
         node = self.node(value)
         if rounds and self.rounds and is_narrow(element_type):
             node = Op("round", "f32", (node,), element_type)
@@ -234,7 +234,7 @@ class FunctionBuilder(StatementBuilder):
 
     @contextmanager
     def base_scope(self) -> Iterator[None]:
-        """A scope that counts as the function's own level, where each instruction is computed once."""
+        """A scope that counts as the function's top level, where each instruction is computed once."""
         before, self.base_scopes = self.base_scopes, len(self._memo)
         try:
             yield
@@ -246,7 +246,7 @@ class FunctionBuilder(StatementBuilder):
         return output_to_input(instruction, output)
 
     def table(self, instruction: Instruction, index: Index) -> Value:
-        """An element of a constant: a number where all elements are the same, else an entry of a constant buffer."""
+        """An element of a constant: a number if all elements are equal, else an element of a constant buffer."""
         found = self.kernel.splat(instruction)
         kind = instruction.shape.element_type
         if found is not None:
@@ -264,7 +264,7 @@ class FunctionBuilder(StatementBuilder):
     # ------------------------------------------------------------ computations
 
     def apply(self, computation: Computation, arguments: Sequence[Value]) -> tuple[Value, ...]:
-        """The results of a computation on scalars, built in place."""
+        """The results of a computation on scalars, inlined."""
 
         def given(value: Value) -> Callable[[int, Index], Value]:
             return lambda output, index: value
@@ -276,7 +276,7 @@ class FunctionBuilder(StatementBuilder):
 
     @contextmanager
     def unrounded(self) -> Iterator[None]:
-        """Keep floats below f32 in f32 in what is built inside."""
+        """Keep floats below f32 in f32 within the scope."""
         before, self.rounds = self.rounds, False
         try:
             yield
@@ -284,7 +284,7 @@ class FunctionBuilder(StatementBuilder):
             self.rounds = before
 
     def call(self, computation: Computation, instruction: Instruction, output: int, index: Index) -> Value:
-        """An element of the called computation's result, its parameters standing for the instruction's operands."""
+        """An element of the called computation's result, with the instruction's operands as arguments."""
         outer = self._frames[-1]
 
         def bind(k: int) -> Callable[[int, Index], Value]:

@@ -1,7 +1,7 @@
-"""Heroes: the instruction of a fusion whose memory accesses decide how a kernel is laid out.
+"""Heroes: the instruction of a fusion whose memory accesses determine the layout of its kernel.
 
-A hero is found from a root through instructions that read each of its elements once, at its own place: elementwise ops,
-and what only renames indices. These become the epilogue.
+A hero is found from a root through instructions that read each of its elements once: elementwise ops, and ops that only
+change indices. These become the epilogue.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from indexing.ops.operand_indexing import OperandIndexing
 
 
-MAX_HEROES = 8  # of one output: each has its own accumulators, or tile
+MAX_HEROES = 8  # of one output: each has accumulators, or a tile, of its own
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +40,7 @@ def outputs(computation: Computation) -> tuple[Output, ...]:
 
 
 def find_heroes(root: Instruction, is_hero: Callable[[Instruction], bool]) -> tuple[Instruction, ...]:
-    """The heroes that lead to `root` element by element, the nearest first, MAX_HEROES at most."""
+    """The heroes from which `root` is computed element by element, nearest first, at most MAX_HEROES."""
     pending = deque([root])
     seen = {root}
     found: list[Instruction] = []
@@ -57,7 +57,7 @@ def find_heroes(root: Instruction, is_hero: Callable[[Instruction], bool]) -> tu
 
 
 def _followed(instruction: Instruction) -> list[Instruction]:
-    """The operands whose elements the instruction reads once each."""
+    """The operands of which the instruction reads each element once."""
     if instruction.is_parameter or instruction.called:
         return []
     if traits_of(instruction) is GET_TUPLE_ELEMENT:

@@ -31,23 +31,23 @@ if TYPE_CHECKING:
 ArgumentKind = Literal["input", "output", "scratch"]
 Dim3: TypeAlias = "tuple[int, int, int]"
 
-PARALLEL = "narrow-floats"  # the last pass after which threads stand side by side and loops are loops, on all targets
-LOGICAL = "dead-code"  # the last pass after which indices are those of HLO's arrays, each access written once
-MEMORY = "team-reductions"  # the last pass that decides what threads that stand side by side move
+PARALLEL = "narrow-floats"  # the last stage with parallel threads and loops not unrolled, on all targets
+LOGICAL = "dead-code"  # the last stage in which indices are those of HLO's arrays, and no access is duplicated
+MEMORY = "team-reductions"  # the last stage that determines the memory accesses of parallel threads
 
 
 @dataclass(frozen=True, slots=True)
 class Argument:
     """One buffer of a kernel, in the order of the kernel's signature.
 
-    `number` is the parameter's number for an input, the output's for an output. Elements are packed row-major in the
-    physical order that `layout` (minor to major; None: row-major) gives. Elements narrower than a byte take one byte.
+    `number` is the parameter's number for an input, the output's for an output. Elements are contiguous, in the physical
+    order of `layout` (minor to major; None: row-major). Elements narrower than a byte take one byte.
 
-    A `scratch` buffer belongs to one kernel on one stream: it holds zeros before the first launch, and what a launch
-    leaves there is for the next one.
+    A `scratch` buffer belongs to one kernel on one stream: it is zero before the first launch, and keeps its contents from
+    one launch to the next.
 
-    `alias_of` is the position, in `Kernel.arguments`, of an earlier argument that lives in the same buffer. Such an
-    argument is not passed again: the kernel finds in that one buffer the input's elements, and leaves the output's.
+    `alias_of` is the position, in `Kernel.arguments`, of an earlier argument that shares its buffer. Such an argument is not
+    passed: the kernel reads the input's elements from the shared buffer, and writes the output's to it.
     """
 
     kind: ArgumentKind
@@ -67,14 +67,14 @@ class Argument:
         return np.zeros(self.dimensions, element_type(self.element_type).dtype)
 
     def __str__(self) -> str:
-        """As error messages name it: `input 0: f32[8,16]`."""
+        """The argument in error messages: `input 0: f32[8,16]`."""
         sizes = ",".join(map(str, self.dimensions))
         return f"{self.kind} {self.number}: {self.element_type}[{sizes}]"
 
 
 @dataclass(frozen=True, slots=True)
 class SharedAccess:
-    """One load or store of shared memory: from thread and block ids, and range variables, to a cell of `array`."""
+    """One load or store of shared memory, as a map from thread ids, block ids and range variables to a cell of `array`."""
 
     kind: Literal["load", "store"]
     array: str
@@ -84,17 +84,17 @@ class SharedAccess:
 
 @dataclass(frozen=True, repr=False)
 class Kernel:
-    """A fusion's kernel: `ir`, as it is built, for the target called `dialect`.
+    """A fusion's kernel: `ir`, as built by the emitter, for the target named `dialect`.
 
-    `source` is a whole translation unit whose entry function is `name`; its parameters are the `arguments` without an
-    `alias_of`, one pointer each. `grid` counts blocks (work-groups) and `block` threads (work-items) in x, y and z.
+    `source` is a translation unit whose entry function is `name`; its parameters are the `arguments` without an `alias_of`,
+    one pointer each. `grid` has the numbers of blocks (work-groups), `block` those of threads (work-items), in x, y and z.
     """
 
     ir: nodes.Kernel
     dialect: str
 
     def __repr__(self) -> str:
-        """One line: what it is, without its IR."""
+        """One line: the kernel without its IR."""
         return f"Kernel({self.name}, {self.emitter} emitter, {self.dialect}, grid {self.grid}, block {self.block})"
 
     def _repr_html_(self) -> str | None:
@@ -102,7 +102,7 @@ class Kernel:
 
     @property
     def name(self) -> str:
-        """The entry function's."""
+        """The entry function's name."""
         return self.ir.name
 
     @property
@@ -112,22 +112,22 @@ class Kernel:
 
     @property
     def grid(self) -> Dim3:
-        """Blocks in x, y and z."""
+        """The numbers of blocks in x, y and z."""
         return self.ir.grid
 
     @property
     def launch_grid(self) -> Dim3:
-        """Blocks of the source in x, y and z: those of `grid`, or one that goes through all of them."""
+        """The numbers of blocks of the source in x, y and z: those of `grid`, or a single one that loops over all of them."""
         return self.lowered.grid
 
     @property
     def block(self) -> Dim3:
-        """Threads of a block in x, y and z."""
+        """The numbers of threads of a block in x, y and z."""
         return self.ir.block
 
     @property
     def target(self) -> Target:
-        """The target that the kernel is written for."""
+        """The target of the kernel."""
         return TARGETS[self.dialect]
 
     @cached_property
@@ -145,7 +145,7 @@ class Kernel:
 
     @takes(name=of_type(str))
     def stage(self, name: str) -> nodes.Kernel:
-        """The IR after the pass `name`, or as it is `built`; IndexingError where there is no such stage."""
+        """The IR after the pass `name`, or as `built`; raises IndexingError if there is no such stage."""
         return run_passes(self.ir, self.target, name)
 
     @cached_property
@@ -155,22 +155,22 @@ class Kernel:
 
     @cached_property
     def source_parts(self) -> SourceParts:
-        """The source, what is the kernel's own apart from what it uses of the target's library."""
+        """The source in two parts: the kernel's own, and the library functions that it uses."""
         return write_parts(self.lowered, self.target)
 
     def verify(self) -> Verification:
-        """The proofs about the kernel, its threads side by side and its loops as loops, and the checks that remain."""
+        """The checks of the kernel, at the last stage with parallel threads and loops not unrolled."""
         return verify(self.stage(PARALLEL))
 
     @property
     def shared_bytes(self) -> int:
-        """Bytes of shared memory that the source declares."""
+        """The number of bytes of shared memory that the source declares."""
         found = self._moving if self.target.has_threads else self.lowered
         return sum(b.size * storage_bytes(b.element_type) for b in found.buffers if b.space == "shared")
 
     @property
     def work(self) -> int:
-        """Predicted work: elements computed, times what each reads."""
+        """Predicted work: the number of elements computed, times the number that each reads."""
         return self.ir.work
 
     # ------------------------------------------------------------ arguments
@@ -182,7 +182,7 @@ class Kernel:
 
     @cached_property
     def accessed(self) -> tuple[Argument, ...]:
-        """The arguments that the maps of threads reach: inputs, then outputs. The source may need less of the inputs."""
+        """The arguments that thread maps lead to: inputs, then outputs. The source may use fewer inputs."""
         found = [a for a in _arguments(self._logical) if a.kind != "scratch"]
         return tuple(sorted(found, key=lambda a: a.kind))
 
@@ -193,7 +193,7 @@ class Kernel:
 
     @property
     def scratch(self) -> tuple[Argument, ...]:
-        """The arguments that are memory to work in, in the order of the signature."""
+        """The arguments that are scratch memory, in the order of the signature."""
         return tuple(a for a in self.arguments if a.kind == "scratch")
 
     @property
@@ -205,15 +205,15 @@ class Kernel:
 
     @cached_property
     def output_maps(self) -> tuple[tuple[IndexingMap, ...], ...]:
-        """Of each output, one map a store: from `(th_x, th_y, th_z, bl_x, bl_y, bl_z)[range variables]` to its index."""
+        """For each output, a map for each store, from `(th_x, th_y, th_z, bl_x, bl_y, bl_z)[range variables]` to its index."""
         by_name = self._maps("store", "atomic")
         outputs = sorted((b for b in self.ir.buffers if b.role == "output"), key=lambda b: b.number)
         return tuple(by_name.get(b.name, ()) for b in outputs)
 
     @cached_property
     def input_maps(self) -> tuple[tuple[IndexingMap, ...], ...]:
-        """Of each parameter up to the last that is read, one map a load; none where functions grow too long to be
-        followed.
+        """For each parameter up to the last that is read, a map for each load; none if there are too many maps through the
+        kernel's functions.
         """
         by_name = self._maps("load")
         inputs = {b.number: by_name.get(b.name, ()) for b in self.ir.buffers if b.role == "input"}
@@ -232,42 +232,42 @@ class Kernel:
 
     @cached_property
     def shared_accesses(self) -> tuple[SharedAccess, ...]:
-        """The loads and stores of shared memory, by threads side by side."""
+        """The loads and stores of shared memory by parallel threads."""
         found = self._moving
         shared = {b.name: storage_bytes(b.element_type) for b in found.buffers if b.space == "shared"}
         return tuple(_shared(entry_accesses(found), shared)) if shared else ()
 
     @cached_property
     def vector_arguments(self) -> frozenset[tuple[ArgumentKind, int]]:
-        """The inputs that are read, and the outputs that are written, vector by vector: kind and number of each."""
+        """The kind and number of each input that is read, or output that is written, by vector accesses."""
         found = {b.name: (b.role, b.number) for b in self._moving.buffers if b.role != "none"}
         copies = [s for s in nodes.statements(self._moving.body) if isinstance(s, nodes.Copy)]
         return frozenset(found[end] for s in copies for end in (s.source, s.destination) if end in found)
 
     @takes(output=integer, access=integer)
     def thread_to_output(self, output: int = 0, access: int = 0) -> IndexingMap:
-        """Map from thread and block ids to the index of output `output` that the thread writes by its store `access`.
+        """The map from thread and block ids to the index of output `output` that the thread writes by its store `access`.
 
-        Raises IndexingError where there is no such output or store.
+        Raises IndexingError if there is no such output or store.
         """
         stores = item(self.output_maps, output, f"{self.name} has", "outputs")
         return item(stores, access, f"output {output} of {self.name} has", "stores")
 
     @takes(parameter=integer, access=integer)
     def thread_to_input(self, parameter: int = 0, access: int = 0) -> IndexingMap:
-        """Map from thread and block ids to the index of parameter `parameter` that the thread reads.
+        """The map from thread and block ids to the index of parameter `parameter` that the thread reads.
 
-        A parameter may be read at several places; `access` picks one of `input_maps[parameter]`. Raises IndexingError
-        where there is no such parameter or access.
+        A parameter may be read at several indices; `access` selects one of `input_maps[parameter]`. Raises IndexingError if
+        there is no such parameter or access.
         """
         accesses = item(self.input_maps, parameter, f"{self.name} has", "parameters")
         return item(accesses, access, f"parameter {parameter} of {self.name} has", "accesses with a map")
 
     def cubin(self, arch: str = "sm_90") -> bytes:
-        """Machine code for `arch`, compiled by NVRTC; no GPU is needed.
+        """Machine code for `arch`, compiled by NVRTC, without a GPU.
 
-        Raises CompileError with the numbered source and the compiler's log, or when the kernel is not CUDA C++, or
-        when the `cuda` extra is not installed.
+        Raises CompileError with the numbered source and the compiler's log, or if the kernel is not CUDA C++, or if the `cuda`
+        extra is not installed.
         """
         from indexing.runtime.nvrtc import compile_cubin
 
@@ -275,7 +275,7 @@ class Kernel:
 
 
 def check_dialect(name: str) -> None:
-    """CompileError for a target that there is none of."""
+    """Raise CompileError if there is no target of that name."""
     if name not in TARGETS:
         raise CompileError(f"there is no dialect {name!r}; choose one of {', '.join(TARGETS)}")
 

@@ -1,4 +1,4 @@
-"""The functions of one kernel, built on demand, once each, and put together callees first."""
+"""Building of a kernel's functions, on demand and once each, and their assembly, callees first."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ if TYPE_CHECKING:
     from indexing.partitioner import PartitionedComputation
 
 Dim3 = tuple[int, int, int]
-MAX_INLINED = 64  # statements
+MAX_INLINED = 64  # statements of a function with its callees that a compiler may inline
 
 
 class KernelBuilder(KernelParts):
-    """Builds the functions of a kernel that are asked for, and puts the kernel together."""
+    """Builds the functions that a kernel needs, and assembles the kernel."""
 
     def __init__(self, computation: Computation, partition: PartitionedComputation) -> None:
-        """Nothing is built yet."""
+        """Start without functions."""
         super().__init__(computation, partition)
         self._functions: dict[str, Function] = {}
 
@@ -106,9 +106,9 @@ class KernelBuilder(KernelParts):
         return list(order.values())
 
     def _kept_apart(self, order: Iterable[Function]) -> tuple[Function, ...]:
-        """Functions that a compiler must not inline: with all that they call they would be longer than MAX_INLINED.
+        """The functions, marked as not to be inlined if they exceed MAX_INLINED statements with their callees.
 
-        Else a chain of functions that each call the one before twice would grow to all its paths.
+        Otherwise, inlining a chain of functions, each of which calls the one before twice, would grow exponentially.
         """
         sizes: dict[str, int] = {}
         found = []
@@ -121,7 +121,7 @@ class KernelBuilder(KernelParts):
 
 
 def work(body: Block, sizes: dict[str, int]) -> int:
-    """Statements of a body, with those of the functions that it calls, whose `sizes` are known; a loop's count once."""
+    """The number of statements of a body and of its callees, whose `sizes` are known; those of loops count once."""
     return sum(1 + sum(sizes[name] for name in _called_by(s)) for s in statements(body))
 
 

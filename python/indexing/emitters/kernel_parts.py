@@ -1,4 +1,4 @@
-"""The parts of one kernel by name, as the bodies of its functions ask for them: buffers, and functions yet to be built."""
+"""The parts of one kernel that bodies refer to by name: buffers, and functions, which may not have been built yet."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ if TYPE_CHECKING:
     from indexing.hlo import Computation, Instruction
     from indexing.partitioner import PartitionedComputation, Subgraph
 
-_Key: TypeAlias = "tuple[Instruction, tuple[int, ...]]"  # what a function computes: arrays of an instruction
+_Key: TypeAlias = "tuple[Instruction, tuple[int, ...]]"  # the arrays of an instruction that a function computes
 
 
 class KernelParts:
-    """The buffers and functions that the kernel of a partitioned computation needs, each named when it is first asked for."""
+    """The buffers and functions that the kernel of a partitioned computation needs; each is created on its first use."""
 
     def __init__(self, computation: Computation, partition: PartitionedComputation) -> None:
-        """None so far."""
+        """Start without buffers and functions."""
         self.computation = computation
         self.partition = partition
         self._buffers: dict[str, Buffer] = {}
@@ -42,7 +42,7 @@ class KernelParts:
         return name
 
     def add_buffer(self, buffer: Buffer) -> str:
-        """Another buffer: an output, shared, local or scratch memory."""
+        """Add a buffer: an output, shared, local or scratch memory; returns its name."""
         self._buffers.setdefault(buffer.name, buffer)
         return buffer.name
 
@@ -52,7 +52,7 @@ class KernelParts:
         return sum(b.role == "scratch" for b in self._buffers.values())
 
     def splat(self, instruction: Instruction) -> complex | bool | None:
-        """The number that all elements of a constant are, if they are; bits count, so that -0 is not 0."""
+        """The value of all elements of a constant, if they are equal bit by bit (-0 is not 0); None otherwise."""
         values = np.asarray(instruction.literal).reshape(-1)
         if values.size == 0:
             return 0
@@ -73,7 +73,7 @@ class KernelParts:
     # ------------------------------------------------------------ functions
 
     def is_together(self, instruction: Instruction, home: Subgraph) -> bool:
-        """Whether the partition lets `instruction` be built into the function of `home`."""
+        """Whether the partition puts `instruction` into the function of `home`."""
         own = self.partition.find(instruction)
         return own.has_no_compute or own is home
 
@@ -82,7 +82,7 @@ class KernelParts:
         return (instruction, _outputs(instruction, output)) in self._names
 
     def function(self, instruction: Instruction, output: int) -> tuple[str, tuple[int, ...]]:
-        """The name of the function that computes an element of array `output`, and all arrays that it computes."""
+        """The name of the function that computes an element of array `output`, and the arrays that it computes together."""
         key = instruction, _outputs(instruction, output)
         if key not in self._names:
             self._names[key] = f"f{len(self._names)}_{identifier(instruction.opcode)}"
@@ -90,19 +90,19 @@ class KernelParts:
         return self._names[key], key[1]
 
     def combiner(self, computation: Computation, kinds: Sequence[str]) -> str:
-        """The name of the function of a reducer: of two values a result, unrounded."""
+        """The name of the function of a reducer, from two values to an unrounded result."""
         if computation not in self._combiners:
             self._combiners[computation] = f"combine{len(self._combiners)}", kinds
         return self._combiners[computation][0]
 
 
 def _outputs(instruction: Instruction, output: int) -> tuple[int, ...]:
-    """The arrays that one function computes together with array `output`: all, where one index names an element of each."""
+    """The arrays that one function computes together with array `output`: all of them, if they have the same index."""
     return tuple(range(len(instruction.shape.leaves))) if has_one_index(instruction.shape) else (output,)
 
 
 def _number(value: object) -> complex | bool:
-    """An element of numpy or ml_dtypes as Python's own number."""
+    """An element of numpy or ml_dtypes as a Python number."""
     kind = np.asarray(value).dtype
     if kind == np.bool_:
         return bool(value)

@@ -1,4 +1,4 @@
-"""The knobs of an emitter's plan, as data: names, legal values, defaults, and how the values of some restrict others."""
+"""The knobs of an emitter's plan, as data: names, legal values, defaults, and conditions between them."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ if TYPE_CHECKING:
 
 #: Legal values of a knob, ascending.
 Values: TypeAlias = "range | tuple[int, ...]"
-#: Plans, a column of values for each knob.
+#: Plans as columns: an array of values for each knob.
 Columns: TypeAlias = "dict[str, NDArray[np.int64]]"
-#: The part of a kernel that a knob changes: what threads do ("kernel"); of a launch in one dimension the threads of a block
-#: ("block") or the most blocks ("grid"); how many whole warps share the work of a block, one after another ("warps"); how
-#: many blocks share a result ("splits").
+#: The part of a kernel that a knob changes: the work of threads ("kernel"); in a one-dimensional launch, the threads per block
+#: ("block") or the largest number of blocks ("grid"); the number of warps that share the work of a block ("warps"); the number
+#: of blocks that share a result ("splits").
 Effect: TypeAlias = Literal["kernel", "block", "grid", "warps", "splits"]
-MAX_CHOICES = 16  # of a knob, in a grid
+MAX_CHOICES = 16  # values of a knob in a grid
 
 
 @dataclass(frozen=True, slots=True)
 class Knob:
-    """One integer of a plan that may be chosen: its legal values, and what it is where nobody chooses."""
+    """An integer parameter of a plan: its legal values, and its default."""
 
     name: str
     values: Values
@@ -37,7 +37,7 @@ class Knob:
 
     @property
     def choices(self) -> tuple[int, ...]:
-        """The values that a grid tries: all, or of a long range its powers of two, its ends, and the default."""
+        """The values in a grid: all, or, of a long range, its powers of two, its ends, and the default."""
         if len(self.values) <= MAX_CHOICES:
             return tuple(self.values)
         powers = [1 << k for k in range(self.values[-1].bit_length()) if 1 << k in self.values]
@@ -47,18 +47,18 @@ class Knob:
 
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """The legal values of `knob` by those of knobs before it: their values, in the order of `given`, are keys of `values`."""
+    """The legal values of `knob` given those of earlier knobs: the latter, in the order of `given`, are keys of `values`."""
 
     knob: str
     given: tuple[str, ...]
     values: Mapping[tuple[int, ...], Values] = field(hash=False)
 
     def __str__(self) -> str:
-        """A line for each choice of the knobs that it depends on."""
+        """A line for each combination of the knobs that it depends on."""
         return "\n".join(self.lines(()))
 
     def lines(self, whole: Values) -> Iterator[str]:
-        """Of each choice that leaves other values than `whole`."""
+        """The lines of combinations whose legal values are not `whole`."""
         for key, values in self.values.items():
             if tuple(values) != tuple(whole):
                 where = ", ".join(f"{g} = {k}" for g, k in zip(self.given, key, strict=True))
@@ -67,9 +67,9 @@ class Condition:
 
 @dataclass(frozen=True, slots=True)
 class KnobSpace:
-    """All plans that an emitter can make for one fusion. Whatever combination it allows can be emitted.
+    """All plans of an emitter for one fusion. Every combination that it allows can be emitted.
 
-    A knob has at most one condition, on knobs that stand before it.
+    A knob has at most one condition, on earlier knobs.
     """
 
     emitter: str
@@ -83,11 +83,11 @@ class KnobSpace:
 
     @property
     def default(self) -> dict[str, int]:
-        """The plan that `emit` makes by itself."""
+        """The default plan, which `emit` uses."""
         return {k.name: k.default for k in self.knobs}
 
     def legal(self, name: str, plan: Mapping[str, int]) -> Values:
-        """The legal values of a knob, where the knobs that it depends on are those of `plan`."""
+        """The legal values of a knob, given the values in `plan` of the knobs that it depends on."""
         for c in self.conditions:
             if c.knob == name:
                 return c.values.get(tuple(plan[g] for g in c.given), ())
@@ -102,7 +102,7 @@ class KnobSpace:
         )
 
     def check(self, plan: Mapping[str, int]) -> dict[str, int]:
-        """The whole plan, knobs that are left out being the default; IndexingError for one that is not legal."""
+        """The complete plan, with defaults for missing knobs; raises IndexingError for a value that is not legal."""
         unknown = [name for name in plan if name not in self.names]
         if unknown:
             self._knob(unknown[0])
@@ -116,7 +116,7 @@ class KnobSpace:
         return whole
 
     def columns(self, plans: Mapping[str, ArrayLike]) -> Columns:
-        """Plans as columns of one length; knobs left out have their default, scalars stand for all rows.
+        """Plans as columns of one length; missing knobs have their default, scalars are broadcast.
 
         Raises IndexingError for unknown knobs and columns of different lengths, TypeError for values that aren't
         integers.
@@ -130,7 +130,9 @@ class KnobSpace:
                 raise TypeError(f"{name} is an array {what}; expected one dimension of integers")
         lengths = {n: len(c) for n, c in given.items() if c.ndim}
         if len(set(lengths.values())) > 1:
-            raise IndexingError(f"columns have one length; got {', '.join(f'{c} of {n}' for n, c in lengths.items())}")
+            raise IndexingError(
+                f"columns must have one length; got {', '.join(f'{c} of {n}' for n, c in lengths.items())}"
+            )
         rows = next(iter(lengths.values()), 1)
         return {
             k.name: np.ascontiguousarray(np.broadcast_to(given.get(k.name, np.int64(k.default)), rows), np.int64)
@@ -138,7 +140,7 @@ class KnobSpace:
         }
 
     def allows(self, plans: Mapping[str, ArrayLike]) -> NDArray[np.bool_]:
-        """Of each plan (a row of columns), whether it is legal."""
+        """Whether each plan (a row of the columns) is legal."""
         columns = self.columns(plans)
         allowed = np.ones(len(next(iter(columns.values()), [0])), bool)
         conditions = {c.knob: c for c in self.conditions}
@@ -155,7 +157,7 @@ class KnobSpace:
         return allowed
 
     def plans(self, **choices: Sequence[int]) -> Iterator[dict[str, int]]:
-        """Every legal plan whose knobs have the given choices, or else those that a grid tries."""
+        """All legal plans over the given choices of knobs; other knobs have the values of a grid."""
         for name in choices:
             self._knob(name)
         yield from self._plans({}, {k.name: tuple(choices.get(k.name, k.choices)) for k in self.knobs})
@@ -171,12 +173,12 @@ class KnobSpace:
                 yield from self._plans({**begun, name: value}, choices)
 
     def grid(self, **choices: Sequence[int]) -> Columns:
-        """As `plans`, as columns."""
+        """The same plans as `plans`, as columns."""
         found = list(self.plans(**choices))
         return {n: np.array([p[n] for p in found], np.int64) for n in self.names}
 
     def sample(self, count: int, seed: int = 0) -> Columns:
-        """Random legal plans, the same for the same seed: each knob uniform over what is legal after those before it."""
+        """Random legal plans, deterministic for a seed: each knob is uniform over its legal values, given earlier knobs."""
         random = Random(seed)
         columns: dict[str, list[int]] = {n: [] for n in self.names}
         for _ in range(count):
@@ -203,14 +205,14 @@ class KnobSpace:
         return sum(self._restricted(rest, {**begun, first: v}) for v in values)
 
     def __str__(self) -> str:
-        """A line for each knob, then one for each choice that leaves less of a knob's values."""
+        """A line for each knob, then one for each combination that restricts a knob's values."""
         lines = [f"{k.name} in {_text(k.values)}, by default {k.default}" for k in self.knobs]
         lines += [line for c in self.conditions for line in c.lines(self._knob(c.knob).values)]
         return "\n".join([f"{self.emitter} emitter:", *lines])
 
 
 def _column(values: ArrayLike) -> NDArray[np.generic]:
-    """As numpy has them; no values are no values of any type."""
+    """The values as a numpy array; an empty one is of integers."""
     found = np.asarray(values)
     return found if found.size else found.astype(np.int64)
 

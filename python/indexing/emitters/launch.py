@@ -1,4 +1,4 @@
-"""Parts of the kernels of all heroes: thread ids as index variables, places of elements, conditions, stores."""
+"""Parts that all emitters share: thread ids as index variables, indices of elements, conditions, stores."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def entry_builder(kernel: KernelBuilder, grid: Dim3, block: Dim3) -> FunctionBui
 
 @contextmanager
 def position_in_grid(body: FunctionBuilder, count: int, block_size: int) -> Iterator[SymbolicExpr]:
-    """Run what is built inside for the number of each thread in a launch of one dimension, where that is below `count`."""
+    """Run the block for the number of each thread in a one-dimensional launch, if it is below `count`."""
     position = thread_id("bl_x") * block_size + thread_id("th_x")
     with guarded(body, body.within(position, 0, count - 1)), body.base_scope():
         yield body.named_index("i", position, 0, count - 1)
@@ -60,7 +60,7 @@ def element_at(position: SymbolicExpr, shape: Shape) -> list[SymbolicExpr]:
 
 @contextmanager
 def each(body: FunctionBuilder, count: int, name: str = "r") -> Iterator[SymbolicExpr]:
-    """Run what is built inside for each index below `count`; without a loop where that is one."""
+    """Run the block for each index below `count`; without a loop if that is 1."""
     if count == 1:
         yield body.constant(0)
         return
@@ -70,7 +70,7 @@ def each(body: FunctionBuilder, count: int, name: str = "r") -> Iterator[Symboli
 
 @contextmanager
 def guarded(body: FunctionBuilder, conditions: Sequence[Value]) -> Iterator[None]:
-    """Run what is built inside where all conditions hold; without a branch where there are none."""
+    """Run the block if all conditions hold; without a branch if there are none."""
     if not conditions:
         yield
         return
@@ -80,7 +80,7 @@ def guarded(body: FunctionBuilder, conditions: Sequence[Value]) -> Iterator[None
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A coordinate of a thread's place, over the entry's variables, which must be less than `count`."""
+    """A coordinate of a thread's work item, over the entry's variables, which must be less than `count`."""
 
     expression: SymbolicExpr
     count: int
@@ -88,7 +88,7 @@ class Part:
 
 @contextmanager
 def inside(body: FunctionBuilder, parts: Sequence[Part], conditions: Sequence[Value] = ()) -> Iterator[Index]:
-    """Run what is built inside where all `parts` are less than their counts; those that might not be get a name."""
+    """Run the block if all `parts` are less than their counts; those that might not be get a name."""
     sizes = [p.count for p in parts]
     mapped = body.mapped(IndexingMap.identity(sizes), tuple(p.expression for p in parts))
     with guarded(body, [*conditions, *mapped.conditions]):
@@ -96,12 +96,12 @@ def inside(body: FunctionBuilder, parts: Sequence[Part], conditions: Sequence[Va
 
 
 def range_variable(k: int) -> SymbolicExpr:
-    """The `k`-th range variable of a place: what stands for the counter of a loop in expressions of a plan."""
+    """The `k`-th range variable, which stands for a loop counter in expressions of a plan."""
     return variable(len(THREAD_IDS) + k)
 
 
 def at_ranges(body: FunctionBuilder, expression: SymbolicExpr, ranges: Index) -> SymbolicExpr:
-    """An expression of a plan, over thread ids and range variables, where these have the values `ranges`."""
+    """An expression of a plan over thread ids and range variables, with `ranges` substituted for the latter."""
     threads = [thread_id(name) for name in THREAD_IDS]
     return body.scope.simplify(expression.replace_variables([*threads, *ranges]))
 
@@ -117,13 +117,13 @@ def placed(
 
 
 def check_knob(knob: str, value: int, low: int, high: int) -> None:
-    """IndexingError where a knob lies outside of its legal range."""
+    """Raise IndexingError for a knob outside of its legal range."""
     if not low <= value <= high:
-        raise IndexingError(f"{knob} lies in [{low}, {high}]; got {value}")
+        raise IndexingError(f"{knob} must lie in [{low}, {high}]; got {value}")
 
 
 def starts(body: FunctionBuilder, indexing: OperandIndexing, index: Index) -> tuple[Index, tuple[Value, ...]]:
-    """The runtime variables of a map from an element at `index`, read; and the conditions under which it is moved."""
+    """The values of a map's runtime variables for the element at `index`, and the conditions under which it is moved."""
     found: list[SymbolicExpr] = []
     conditions: list[Value] = []
     for value, variable_ in zip(indexing.runtime_values, indexing.map.runtimes, strict=True):
@@ -140,7 +140,9 @@ def starts(body: FunctionBuilder, indexing: OperandIndexing, index: Index) -> tu
 
 
 def same_memory(shape: Shape, other: Shape) -> IndexingMap:
-    """From an index of an array to that of another with as many elements: the same index, else the same position."""
+    """The map from an index of an array to that of another with as many elements: the same index if sizes and layouts agree,
+    else the index at the same position in memory.
+    """
     if shape.dimensions == other.dimensions:
         return IndexingMap.identity(shape.dimensions)
     return bitcast_map(replace(shape, element_type=other.element_type), other)
@@ -166,8 +168,8 @@ def assembled(
     launch: tuple[Dim3, Dim3],
     aliases: dict[int, int] | None = None,
 ) -> Kernel:
-    """The kernel whose entry is `body`. `launch` are grid and block; `aliases` gives the parameter in whose buffer an
-    output lives.
+    """The kernel whose entry is `body`. `launch` has grid and block; `aliases` gives the parameter whose buffer an output
+    shares.
     """
     in_place = aliases or {}
     for o in outputs:

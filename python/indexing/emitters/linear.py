@@ -1,4 +1,4 @@
-"""Launches of one dimension: each thread takes a vector of neighbouring elements of an array, in the order of memory."""
+"""One-dimensional launches: each thread takes a vector of neighbouring elements of an array, in memory order."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class LinearPlan:
-    """Launch dimensions: `count` vectors of `vector_width` elements of an array of `sizes`, `block_size` threads a block.
+    """Launch dimensions: `count` vectors of `vector_width` elements of an array of `sizes`, in blocks of `block_size` threads.
 
-    `order` are the array's dimensions as memory has them, the slowest first; vectors lie along the last.
+    `order` has the array's dimensions in memory order, slowest first; vectors are along the last one.
     """
 
     sizes: tuple[int, ...]
@@ -33,12 +33,12 @@ class LinearPlan:
 
     @property
     def count(self) -> int:
-        """Threads that have a vector."""
+        """The number of threads that have a vector."""
         return prod(self.vector_sizes)
 
     @property
     def fast(self) -> int | None:
-        """The dimension of neighbours in memory; a scalar has none."""
+        """The fastest dimension in memory; None for a scalar."""
         return self.order[-1] if self.order else None
 
     @property
@@ -48,21 +48,21 @@ class LinearPlan:
 
     @property
     def grid(self) -> Dim3:
-        """Blocks in one dimension."""
+        """The blocks, in one dimension."""
         return (-(-self.count // self.block_size), 1, 1)
 
     @property
     def block(self) -> Dim3:
-        """Threads of a block in one dimension."""
+        """The threads of a block, in one dimension."""
         return (self.block_size, 1, 1)
 
     def element(self, vector: Sequence[SymbolicExpr], lane: SymbolicExpr) -> list[SymbolicExpr]:
-        """The index of an element, given that of its vector."""
+        """The index of an element, given that of its vector, and its lane."""
         return [e * self.vector_width + lane if d == self.fast else e for d, e in enumerate(vector)]
 
 
 def linear_knobs(default: LinearPlan, divides: int) -> tuple[Knob, Knob]:
-    """Threads of a block, as many as a grid of one dimension needs; widths of vectors, which divide `divides`."""
+    """The knobs for threads per block, bounded below by the largest grid, and for vector widths, which divide `divides`."""
     least = max(-(-prod(default.sizes) // MAX_GRID[0]), 1)
     widths = tuple(w for w in WIDTHS if divides % w == 0)
     return (
@@ -73,6 +73,6 @@ def linear_knobs(default: LinearPlan, divides: int) -> tuple[Knob, Knob]:
 
 @contextmanager
 def vector_index(body: FunctionBuilder, plan: LinearPlan) -> Iterator[Index]:
-    """Run what is built inside for the index of the thread's vector, where it has one."""
+    """Run the block for the index of the thread's vector, if it has one."""
     with position_in_grid(body, plan.count, plan.block_size) as position:
         yield tuple(map(body.scope.simplify, unravelled(position, plan.vector_sizes, plan.order)))

@@ -1,4 +1,4 @@
-"""The machines that run a target's kernels, as plans see them: how much makes them busy, and how wide teams are best."""
+"""Models of the machines that run a target's kernels, for plans: the threads that keep them busy, and sizes of teams."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Machine:
-    """Numbers of a kind of machine.
+    """Parameters of a kind of machine.
 
-    `wanted_threads` keep it busy; a row is shared by `row_threads` at first, a block has `block_size` where rows are
-    short, and `tile_threads` where it moves tiles; a block takes up to `columns` neighbouring columns (or vectors of them).
-    `caches_rows`: what is read again for another pass over a row is near, so that fewer passes are worth no more operations.
-    `reads_ahead`: what follows in memory is on its way already, so that blocks that share a row take a stretch of it each.
+    `wanted_threads` keep it busy. A row has at most `row_threads`, unless there are few rows; a block has `block_size` threads
+    if rows are short, `tile_threads` if it moves tiles, and up to `columns` neighbouring columns (or vectors of them). With
+    `caches_rows`, a second pass over a row hits the cache, so that fewer passes are not worth more operations. With
+    `reads_ahead`, the machine prefetches, so that blocks that share a row take contiguous parts of it.
     """
 
     wanted_threads: int
@@ -24,7 +24,7 @@ class Machine:
     reads_ahead: bool
 
 
-# As many threads as half of a large one holds.
+# `wanted_threads` is about half of the threads that a large GPU holds.
 GPU = Machine(
     wanted_threads=1 << 17,
     row_threads=256,
@@ -36,8 +36,8 @@ GPU = Machine(
 )
 
 
-# A block's threads are a loop of one core: enough for vectors, few enough that their accumulators stay near, and long
-# stretches of memory one after another.
+# A block's threads are a loop on one core: enough for vectors, few enough that their accumulators stay in cache, and wide
+# enough for long contiguous accesses.
 CORES = Machine(
     wanted_threads=1 << 14,
     row_threads=64,

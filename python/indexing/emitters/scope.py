@@ -1,4 +1,4 @@
-"""The index variables of a function that is being built, and what is known of expressions over them."""
+"""The index variables of a function under construction, and ranges and simplification of expressions over them."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from typing import Literal
 from indexing._core import Interval, SymbolicExpr, variable
 from indexing.emitters.ir.nodes import IndexVariable
 
-MAX_TREE = 64  # nodes of an expression written out; a larger one is given a variable
+MAX_TREE = 64  # nodes of an expression as a tree; a larger expression gets a variable
 
 
 class IndexScope:
     """Index variables in order; expressions are `SymbolicExpr` over their numbers."""
 
     def __init__(self) -> None:
-        """No variables yet."""
+        """Start without variables."""
         self.variables: list[IndexVariable] = []
         self.intervals: list[Interval] = []
         self._simplified: dict[SymbolicExpr, SymbolicExpr] = {}
@@ -22,7 +22,7 @@ class IndexScope:
     def add(
         self, name: str, lower: int, upper: int, kind: Literal["thread", "parameter", "loop", "let"] = "parameter"
     ) -> SymbolicExpr:
-        """A new variable with values in [lower, upper]."""
+        """Add a variable with values in [lower, upper]."""
         interval = Interval(lower, max(lower, upper))
         self.variables.append(IndexVariable(name, interval, kind))
         self.intervals.append(interval)
@@ -40,7 +40,7 @@ class IndexScope:
         return expression.range(self.intervals)
 
     def tree_size(self, expression: SymbolicExpr) -> int:
-        """The number of the expression's nodes, repeated ones counted each time."""
+        """The number of nodes of the expression as a tree, shared ones counted each time."""
         sizes: list[int] = []
         for _, _, operands in expression.nodes():
             sizes.append(1 + sum(sizes[o] for o in operands))

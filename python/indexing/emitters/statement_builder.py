@@ -1,4 +1,4 @@
-"""Statements and values of one function as they are built: names, blocks, conditions, index expressions."""
+"""Building of one function's statements and values: names, blocks, conditions, index expressions."""
 
 from __future__ import annotations
 
@@ -35,10 +35,10 @@ if TYPE_CHECKING:
 
 
 class StatementBuilder:
-    """The statements of a function, with the blocks that are open."""
+    """Builds the statements of a function; keeps the open blocks."""
 
     def __init__(self) -> None:
-        """An empty body."""
+        """Start with an empty body."""
         self.scope = IndexScope()
         self._blocks: list[list[Statement]] = [[]]
         self._names = 0
@@ -54,11 +54,11 @@ class StatementBuilder:
         return f"{prefix}{self._names - 1}"
 
     def node(self, value: Value) -> Node:
-        """The IR's value."""
+        """The IR node of a value."""
         return value.node  # type: ignore[return-value]
 
     def number(self, kind: str, value: complex | bool) -> Value:
-        """A number as a value of element type `kind`."""
+        """A constant of element type `kind`."""
         return Value(Constant(compute_type(kind), value), kind)
 
     def integer(self, expression: SymbolicExpr) -> Value:
@@ -66,11 +66,11 @@ class StatementBuilder:
         return Value(IndexValue(self.scope.simplify(expression)), "s64")
 
     def op(self, opcode: str, result: str, *operands: Value, format: str = "") -> Value:
-        """An operation on values; nothing is rounded or named."""
+        """An operation on values; the result is neither rounded nor named."""
         return Value(Op(opcode, result, tuple(self.node(o) for o in operands), format), result)
 
     def name(self, node: Node) -> Node:
-        """The value under a name that never changes; constants and values that have one stay."""
+        """The value under a constant name; constants and values that have one are returned unchanged."""
         if isinstance(node, Constant) or (isinstance(node, Ref) and node.name not in self._mutable):
             return node
         name = self.fresh("v")
@@ -78,18 +78,18 @@ class StatementBuilder:
         return Ref(node.type, name)
 
     def variable(self, kind: str, initial: Value) -> Value:
-        """A variable that `assign` may change."""
+        """Declare a variable, which `assign` may change."""
         name = self.fresh("v")
         self._mutable.add(name)
         self.add(Var(name, compute_type(kind), self.node(initial)))
         return Value(Ref(compute_type(kind), name), kind)
 
     def assign(self, variable: Value, value: Value) -> None:
-        """A new value for a variable."""
+        """Assign a new value to a variable."""
         self.assign_all([variable], [value])
 
     def assign_all(self, variables: Sequence[Value], values: Sequence[Value]) -> None:
-        """New values for variables, all computed before any is changed."""
+        """Assign new values to variables; all are computed before any is assigned."""
         nodes = [self.node(v) for v in values]
         if len(nodes) > 1:
             nodes = [self.name(n) for n in nodes]
@@ -112,19 +112,19 @@ class StatementBuilder:
         return len(self._blocks)
 
     def add(self, statement: Statement) -> None:
-        """Append a statement where the function stands."""
+        """Append a statement to the current block."""
         self._blocks[-1].append(statement)
 
     def barrier(self) -> None:
-        """All threads of the block meet here."""
+        """Add a barrier for all threads of the block."""
         self.add(Barrier())
 
     def store(self, buffer: str, index: Index, node: Node) -> None:
-        """Write an element, as memory shall hold it."""
+        """Store an element, given in its storage type."""
         self.add(Store(buffer, index, node))
 
     def leave_loop(self, conditions: Sequence[Value]) -> None:
-        """Leave the innermost loop where all conditions hold."""
+        """Leave the innermost loop if all conditions hold."""
         self.add(Break(tuple(self.node(c) for c in conditions)))
 
     def _enter(self) -> None:
@@ -136,14 +136,14 @@ class StatementBuilder:
 
     @contextmanager
     def loop(self, size: int, name: str = "r", *, lanes: bool = False) -> Iterator[SymbolicExpr]:
-        """Run what is built inside for each index from 0 to `size` - 1."""
+        """Run the block for each index from 0 to `size` - 1."""
         index = self.scope.add(self.fresh(name), 0, size - 1, "loop")
         with self._for(index, constant(0), constant(size), 1, lanes):
             yield index
 
     @contextmanager
     def strided_loop(self, name: str, start: SymbolicExpr, stop: int, step: int) -> Iterator[SymbolicExpr]:
-        """Run what is built inside for start, start + step, ... below `stop`."""
+        """Run the block for start, start + step, ... below `stop`."""
         index = self.scope.add(self.fresh(name), self.scope.range(start).lower, stop - 1, "loop")
         with self._for(index, start, constant(stop), step):
             yield index
@@ -164,7 +164,7 @@ class StatementBuilder:
 
     @contextmanager
     def when(self, conditions: Sequence[Value]) -> Iterator[None]:
-        """Run what is built inside where all conditions hold."""
+        """Run the block if all conditions hold."""
         self._enter()
         try:
             yield
@@ -175,7 +175,7 @@ class StatementBuilder:
 
     @contextmanager
     def otherwise(self) -> Iterator[None]:
-        """Run what is built inside where the conditions of the `when` just before did not hold."""
+        """Run the block if the conditions of the preceding `when` do not hold."""
         before = self._blocks[-1].pop()
         assert isinstance(before, If)
         self._enter()
@@ -189,7 +189,7 @@ class StatementBuilder:
     # ------------------------------------------------------------ indices
 
     def constant(self, value: int) -> SymbolicExpr:
-        """An index that is a number."""
+        """A constant index."""
         return constant(value)
 
     def range(self, expression: SymbolicExpr) -> Interval:
@@ -197,7 +197,7 @@ class StatementBuilder:
         return self.scope.range(self.scope.simplify(expression))
 
     def within(self, expression: SymbolicExpr, lower: int | None, upper: int | None) -> tuple[Value, ...]:
-        """The condition that an index lies in [lower, upper]; none where it surely does."""
+        """The conditions that an index lies in [lower, upper]; empty if it provably does."""
         found = self.scope.simplify(expression)
         known = self.scope.range(found)
         low = lower if lower is not None and known.lower < lower else None
@@ -205,7 +205,7 @@ class StatementBuilder:
         return () if low is None and high is None else (Value(Within(found, low, high), "pred"),)
 
     def mapped(self, indexing_map: IndexingMap, index: Index, ranges: Index = (), runtimes: Index = ()) -> Mapped:
-        """`indexing_map` at `index`: results, and the constraints that are not surely true as conditions."""
+        """`indexing_map` at `index`: its results, and its constraints as conditions, except those that provably hold."""
         arguments = [*index, *ranges, *runtimes]
         results = tuple(self._at(e, arguments) for e in indexing_map.results)
         bounds = [*indexing_map.dims, *indexing_map.ranges, *indexing_map.runtimes]
@@ -227,7 +227,7 @@ class StatementBuilder:
         return self._named(found, bounds.lower, bounds.upper)
 
     def _named(self, expression: SymbolicExpr, lower: int, upper: int) -> SymbolicExpr:
-        """A variable for the expression, known to lie in [lower, upper]."""
+        """A variable for an expression that is known to lie in [lower, upper]."""
         key = (expression, lower, upper)
         for named in reversed(self._named_here):
             if key in named:
@@ -237,7 +237,7 @@ class StatementBuilder:
         return index
 
     def named_index(self, name: str, expression: SymbolicExpr, lower: int, upper: int) -> SymbolicExpr:
-        """A variable called `name` for an expression that is known to lie in [lower, upper]."""
+        """A variable `name` for an expression that is known to lie in [lower, upper]."""
         return self._let_index(self.scope.simplify(expression), lower, upper, name)
 
     def _let_index(self, value: SymbolicExpr | Node, lower: int, upper: int, name: str = "") -> SymbolicExpr:
@@ -248,7 +248,7 @@ class StatementBuilder:
         return index
 
     def inside(self, index: Index, sizes: Sequence[int]) -> Index:
-        """The same index with components that might leave the tensor given a variable that does not."""
+        """The same index, with components whose range exceeds the tensor replaced by variables within it."""
         out = []
         for expression, size in zip(index, sizes, strict=True):
             known = self.scope.range(expression)
@@ -257,8 +257,8 @@ class StatementBuilder:
         return tuple(out)
 
     def checked(self, value: Value, lower: int, upper: int) -> tuple[SymbolicExpr, Value]:
-        """An integer value as an index, and the condition that it lies in [lower, upper], under which alone it may
-        be used; elsewhere the index is clamped.
+        """An integer value as an index, clamped to [lower, upper], and the condition that the value lies there, under which
+        alone the index may be used.
         """
         named = Value(self.name(self.node(value)), value.element_type)
         condition = self._is_between(named, lower, upper)
@@ -277,7 +277,7 @@ class StatementBuilder:
 
     @contextmanager
     def promising(self, promise: str) -> Iterator[None]:
-        """A scope in which indices of data are built, about which the caller promises something."""
+        """A scope for building indices of data about which the kernel's caller makes a promise."""
         before, self._promise = self._promise, promise
         yield
         self._promise = before

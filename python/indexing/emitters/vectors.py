@@ -1,6 +1,6 @@
-"""Vectors of neighbouring elements: how many one thread takes, and the loop over them.
+"""Vectors of neighbouring elements: the number that a thread takes, and the loop over them.
 
-The loop is built element by element; the pass `vectorize` makes vector loads and stores of what lies side by side.
+The loop is built element by element; the pass `vectorize` merges its adjacent accesses to vector loads and stores.
 """
 
 from __future__ import annotations
@@ -20,18 +20,18 @@ if TYPE_CHECKING:
 
 VECTOR_BYTES = 16
 WIDTHS = (1, 2, 4, 8, 16)
-MIN_THREADS = 1 << 14  # below so many threads, more of them are better than wider ones
-LARGE = 512  # instructions; a larger body is not unrolled
+MIN_THREADS = 1 << 14  # with fewer threads, vectors are narrower
+MAX_LIGHT = 512  # instructions of a body that is built for each lane
 
 
 def is_light(order: Collection[Instruction], heroes: Collection[Instruction] = ()) -> bool:
-    """Whether a body, the heroes aside, is worth building once a lane."""
-    return len(order) <= LARGE and not any(traits_of(i).reads_many for i in order if i not in heroes)
+    """Whether a body, heroes excluded, is cheap enough to be built for each lane."""
+    return len(order) <= MAX_LIGHT and not any(traits_of(i).reads_many for i in order if i not in heroes)
 
 
 def widest(limit: int, size: int, count: int, divides: Iterable[int]) -> int:
-    """Lanes of a vector: as many elements of `size` bytes as 16 bytes hold, up to `limit`, that divide all of
-    `divides`; fewer where `count` elements would leave few threads.
+    """The number of lanes of a vector: as many elements of `size` bytes as fit into 16 bytes, up to `limit`, dividing all of
+    `divides`; fewer if `count` elements would leave few threads.
     """
     width = min(limit, VECTOR_BYTES // size)
     sizes = list(divides)
@@ -41,14 +41,14 @@ def widest(limit: int, size: int, count: int, divides: Iterable[int]) -> int:
 
 
 def check_width(width: int, size: int) -> None:
-    """Raise IndexingError for a knob `vector_width` that does not divide `size`, or is no width of a vector."""
+    """Raise IndexingError for a knob `vector_width` that does not divide `size`, or is not in WIDTHS."""
     if width not in WIDTHS or size % width:
         raise IndexingError(f"vector_width is 1, 2, 4, 8 or 16, and divides {size} here; got {width}")
 
 
 @contextmanager
 def lanes(body: FunctionBuilder, width: int, name: str = "vector_index") -> Iterator[SymbolicExpr]:
-    """Run what is built inside for each lane of a vector; without a loop where there is one."""
+    """Run the block for each lane of a vector; without a loop if there is only one."""
     if width == 1:
         yield constant(0)
         return

@@ -81,9 +81,8 @@ class OwnedArray:
             self.array = physical
             if sizes != self.shape.dimensions or list(order) != sorted(order):
                 logical = physical.transpose(np.argsort(order))
-                self.array = np.ascontiguousarray(logical).reshape(
-                    self.shape.dimensions
-                )  # ascontiguousarray makes scalars 1-d
+                contiguous = np.ascontiguousarray(logical)  # which makes scalars 1-d
+                self.array = contiguous.reshape(self.shape.dimensions)
         return self.array
 
     def adopted(self, shape: Shape) -> OwnedArray:

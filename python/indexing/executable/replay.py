@@ -46,9 +46,7 @@ class ReplayStep(ArrayStep):
     steps: tuple[Step, ...]
     program: DeviceProgram = field(init=False)
     kernels: Sequence[Kernel] = field(init=False)
-    _consumed: tuple[tuple[int, bool], ...] = field(
-        init=False
-    )  # the slots passed to the tape, each with whether it is overwritten
+    _consumed: tuple[tuple[int, bool], ...] = field(init=False)  # the slots passed, each with whether it is overwritten
     _sources: tuple[Source, ...] = field(init=False)  # of the outputs
 
     def record(self, plan: Plan, device: ReplayingDevice) -> None:

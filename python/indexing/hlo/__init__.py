@@ -1,8 +1,7 @@
-"""HLO programs: what Rust parsed, seen from Python.
+"""HLO programs: Python views of the tables that Rust has parsed.
 
-`parse` and `load` give a `Module`. Computations, instructions and shapes are views that are made when asked for and
-kept, so that `instruction.operands[0] is computation.instructions["x"]`. They are immutable and hash by identity,
-shapes by value.
+`parse` and `load` return a `Module`. Computations, instructions and shapes are views that are created on access and kept, so
+that `instruction.operands[0] is computation.instructions["x"]`. They are immutable and hash by identity, shapes by value.
 """
 
 from __future__ import annotations
@@ -53,9 +52,9 @@ __all__ = [
 
 
 def parse(text: str) -> Module:
-    """Parses HLO text as XLA and JAX print it, before or after optimization.
+    """Parse HLO text as XLA and JAX print it, before or after optimization.
 
-    Raises ParseError, with line, column and what was expected, for text that is no HLO or whose shapes do not fit.
+    Raises ParseError, with line, column and what was expected, for text that is not HLO or has inconsistent shapes.
     """
     if not isinstance(text, str):
         raise ParseError(f"expected HLO text as a string, found {type(text).__name__}; ix.hlo.load reads files", 1, 1)

@@ -1,4 +1,4 @@
-"""Programs as XLA's GPU compiler makes them for a device that is described, not there."""
+"""Compilation by XLA's GPU compiler for a device that is described, but not present."""
 
 from __future__ import annotations
 
@@ -12,23 +12,23 @@ from indexing.hlo.gpu_targets import GpuTarget
 
 __all__ = ["compile_for_gpu"]
 
-_NOTHING_TUNED = "--xla_gpu_autotune_level=0"  # measuring candidates takes a device
-_LAST_WORDS = 20  # lines of what a process that died had said
+_NOTHING_TUNED = "--xla_gpu_autotune_level=0"  # autotuning would measure on a device
+_LOG_LINES = 20  # of the output of a process that died
 
 
 def compile_for_gpu(program: bytes, target: GpuTarget) -> str:
-    """The text of the optimized HLO program of StableHLO, text or bytecode, for this GPU; nothing is tuned or run.
+    """The text of the optimized HLO of a StableHLO program (text or bytecode) for this GPU, without tuning or running.
 
-    XLA compiles in a process of its own. Raises UnsupportedOp where the extra is missing, CompileError where XLA refuses
-    the program or dies of it.
+    XLA compiles in a process of its own. Raises UnsupportedOp if the extra is missing, CompileError if XLA refuses the program
+    or aborts.
     """
-    import subprocess  # takes as long to load as this package
+    import subprocess  # imported late: it takes as long as this package
 
     request = json.dumps({"config": target.config()}).encode() + b"\n" + program
     command = [sys.executable, "-P", "-m", "indexing.hlo.gpu_compiler"]
     done = subprocess.run(command, input=request, capture_output=True, env=_environment(), check=False)
     if done.returncode:
-        said = "\n".join(done.stderr.decode(errors="replace").splitlines()[-_LAST_WORDS:])
+        said = "\n".join(done.stderr.decode(errors="replace").splitlines()[-_LOG_LINES:])
         raise CompileError(f"XLA's compiler for {target.name} ended with status {done.returncode}; it said:\n{said}")
     answer = json.loads(done.stdout)
     if "missing" in answer:
@@ -40,7 +40,7 @@ def compile_for_gpu(program: bytes, target: GpuTarget) -> str:
 
 
 def _environment() -> dict[str, str]:
-    """The caller's, so that XLA_FLAGS hold; JAX itself on the CPU, for its plug-in looks for a GPU otherwise."""
+    """The caller's environment, XLA_FLAGS included, with JAX on the CPU, since its plug-in would look for a GPU."""
     flags = os.environ.get("XLA_FLAGS", "")
     flags = flags if "xla_gpu_autotune_level" in flags else f"{flags} {_NOTHING_TUNED}".strip()
     path = os.pathsep.join(os.path.abspath(p) for p in sys.path)

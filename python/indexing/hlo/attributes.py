@@ -26,19 +26,19 @@ class AttributeReader:
     @property
     @abstractmethod
     def _tables(self) -> HloModule:
-        """The tables that have the instruction as row `_id`."""
+        """The tables in which the instruction is row `_id`."""
 
     @abstractmethod
     def _bad(self, key: str, wanted: str) -> ParseError:
-        """The error for an attribute of another form than is expected."""
+        """The error for an attribute that does not have the expected form."""
 
     def ints(self, key: str) -> tuple[int, ...]:
-        """The integers of an attribute such as `dimensions={0,1}` or `index_vector_dim=1`; `()` where it is absent."""
+        """The integers of an attribute such as `dimensions={0,1}` or `index_vector_dim=1`; `()` if it is absent."""
         values = self._tables.integers(self._id, key)
         return () if values is None else tuple(values)
 
     def integer(self, key: str, default: int | None = None) -> int:
-        """The one integer of an attribute. Raises ParseError where there is none and no default."""
+        """The integer of an attribute, else the default. Raises ParseError if there is neither."""
         values = self._tables.integers(self._id, key)
         if values is not None and len(values) == 1:
             return int(values[0])
@@ -56,7 +56,7 @@ class AttributeReader:
         raise self._bad(key, "true or false")
 
     def text(self, key: str, default: str | None = None) -> str:
-        """An attribute as written, without the quotes around a string. Raises ParseError where it is absent."""
+        """An attribute as written, without the quotes of a string, else the default. Raises ParseError if there is neither."""
         value: str | None = self._tables.attribute(self._id, key)
         if value is None:
             if default is not None:
@@ -75,7 +75,7 @@ class AttributeReader:
         return tuple(self._tables.padding(self._id, "padding") or ())
 
     def window(self) -> tuple[WindowDim, ...]:
-        """The window, dimension by dimension, defaults filled in; `()` where there is none."""
+        """The window, dimension by dimension, with defaults filled in; `()` if there is none."""
         dims = self._tables.window(self._id, "window")
         return tuple(WindowDim(*dim) for dim in dims or ())
 
@@ -86,7 +86,7 @@ class AttributeReader:
         return ConvolutionLabels(*labels)
 
     def replica_groups(self) -> tuple[tuple[int, ...], ...]:
-        """The groups of replicas, each a tuple of ids; `()` where the attribute is absent or empty."""
+        """The groups of replicas, each a tuple of ids; `()` if the attribute is absent or empty."""
         groups = self._tables.replica_groups(self._id, "replica_groups")
         return tuple(tuple(group) for group in groups or ())
 

@@ -1,4 +1,4 @@
-"""Programs made instruction by instruction: the modules that text gives, under the same checks, without the text."""
+"""Builders of modules, instruction by instruction, with the checks of the parser, but without text."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ __all__ = ["AttributeValue", "BuiltInstruction", "ComputationBuilder", "ModuleBu
 
 T = TypeVar("T")
 
-#: The values of an attribute: text as HLO writes it, a truth value, a number, integers (`{0,1}`), the slice or the
-#: window of each dimension, the labels of a convolution, a computation or several.
+#: The value of an attribute: HLO text, a boolean, a number, integers (`{0,1}`), the slice or the window of each dimension,
+#: the labels of a convolution, or one or several computations.
 AttributeValue: TypeAlias = (
     "str | float | ComputationBuilder | ConvolutionLabels "
     "| Sequence[int] | Sequence[slice] | Sequence[WindowDim] | Sequence[ComputationBuilder]"
@@ -35,7 +35,7 @@ _Row: TypeAlias = tuple[str, str, _Argument, _Attributes]  # shape, opcode, argu
 
 @dataclass(frozen=True, slots=True, eq=False)
 class BuiltInstruction:
-    """An instruction of a computation that is being built: what later ones take as an operand."""
+    """An instruction of a computation under construction, which later ones take as an operand."""
 
     computation: ComputationBuilder
     index: int
@@ -54,10 +54,10 @@ class BuiltInstruction:
 
 
 class ComputationBuilder:
-    """A computation that is being built; its root is the instruction that was added last, where no other is set as `root`."""
+    """A computation under construction; its root is the last instruction, unless `root` is set to another."""
 
     def __init__(self, module: ModuleBuilder, name: str, number: int | None) -> None:
-        """Made by the module that holds it; `number` is its place there, None for the entry."""
+        """Made by the module builder; `number` is its position in the module, None for the entry."""
         self.module = module
         self.name = name
         self.root: BuiltInstruction | None = None
@@ -68,19 +68,19 @@ class ComputationBuilder:
 
     @property
     def number(self) -> int:
-        """Its place among the module's computations. Raises UnsupportedOp for the entry, which nothing calls."""
+        """Its position among the module's computations. Raises UnsupportedOp for the entry, which can't be called."""
         if self._number is None:
             raise UnsupportedOp(f"{self.name} is the entry of {self.module.name}: no instruction may call it")
         return self._number
 
     def parameter(self, shape: Shape, name: str = "") -> BuiltInstruction:
-        """The next parameter."""
+        """Add the next parameter."""
         number = self._parameter_count
         self._parameter_count += 1
         return self._append(name or f"p{number}", shape, "parameter", number)
 
     def constant(self, shape: Shape, value: complex | str, name: str = "") -> BuiltInstruction:
-        """A scalar, or a literal as HLO writes it. Raises UnsupportedOp for a number that the element type has not."""
+        """Add a scalar constant, or a literal as HLO text. Raises UnsupportedOp for a number of another kind than the type."""
         text = value if isinstance(value, str) else _scalar_text(shape.element_type, value)
         return self._append(name, shape, "constant", text)
 
@@ -93,25 +93,25 @@ class ComputationBuilder:
         /,
         **attributes: AttributeValue,
     ) -> BuiltInstruction:
-        """One more instruction; its attributes are named as in HLO."""
+        """Add an instruction; its attributes have the names of HLO."""
         written = tuple((key, _attribute(value)) for key, value in attributes.items())
         return self._append(name, shape, opcode, self._indices(operands), written)
 
     def element(self, operand: BuiltInstruction, index: int) -> BuiltInstruction:
-        """The element of a tuple. Raises IndexingError where there is none such."""
+        """Add a get-tuple-element. Raises IndexingError if there is no such element."""
         shape = item(operand.shape.elements, index, f"{operand.name} has", "elements")
         return self.add("get-tuple-element", shape, [operand], index=index)
 
     def tuple_of(self, operands: Sequence[BuiltInstruction], name: str = "") -> BuiltInstruction:
-        """Several values as one."""
+        """Add a tuple."""
         return self.add("tuple", Shape("tuple", elements=tuple(o.shape for o in operands)), operands, name)
 
     def copy(
         self, instruction: Instruction, operands: Iterable[BuiltInstruction] = (), name: str = ""
     ) -> BuiltInstruction:
-        """An instruction of another module with other operands, and with the computations that it calls.
+        """Add a copy of an instruction of another module with other operands, and copies of the computations that it calls.
 
-        Attributes that say nothing about its value (metadata, sharding, ...) are left out.
+        Attributes that do not affect its value (metadata, sharding, ...) are omitted.
         """
         tables, row = instruction._tables, instruction._id
         called: dict[str, tuple[int, ...]] = {}
@@ -138,7 +138,7 @@ class ComputationBuilder:
         for operand in found:
             if operand.computation is not self:
                 raise UnsupportedOp(
-                    f"{operand.name} is an instruction of {operand.computation.name}; operands in {self.name} are its own"
+                    f"{operand.name} belongs to another computation, {operand.computation.name}; give one of {self.name}"
                 )
         return tuple(operand.index for operand in found)
 
@@ -152,10 +152,10 @@ class ComputationBuilder:
 
 
 class ModuleBuilder:
-    """A module that is being built: the entry, and the computations that it calls, each added before those that call it."""
+    """A module under construction: the entry, and the computations that it calls, callees first."""
 
     def __init__(self, name: str = "module", entry: str = "entry") -> None:
-        """A module whose entry is empty yet."""
+        """Start with an empty entry."""
         self.name = name
         self.entry = ComputationBuilder(self, entry, None)
         self._names = {entry: 0}
@@ -165,14 +165,14 @@ class ModuleBuilder:
         self._reducers: dict[tuple[str, str], ComputationBuilder] = {}
 
     def computation(self, name: str) -> ComputationBuilder:
-        """One more computation, for instructions to call; its name gets a number where another one has it."""
+        """Add a computation that instructions can call; its name is made unique by a number."""
         distinct = _distinct(name, self._names)
         self._names[distinct] = 0
         self._computations.append(ComputationBuilder(self, distinct, len(self._computations)))
         return self._computations[-1]
 
     def reducer(self, opcode: str, element_type: str) -> ComputationBuilder:
-        """The computation of two scalars that an op of two operands is; one, however often it is asked for."""
+        """The computation that applies a binary op to two scalars; added once."""
         found = self._reducers.get((opcode, element_type))
         if found is None:
             found = self._reducers[opcode, element_type] = self.computation(f"{opcode}_{element_type}")
@@ -181,7 +181,7 @@ class ModuleBuilder:
         return found
 
     def copy(self, computation: Computation) -> ComputationBuilder:
-        """A computation of another module, with those that it calls; one copy, however often it is asked for."""
+        """A copy of a computation of another module, with its callees; made once."""
         for called in _callees_first(computation, self._copies):
             copied = self.computation(called.name)
             built: dict[Instruction, BuiltInstruction] = {}
@@ -193,7 +193,7 @@ class ModuleBuilder:
         return self._copies[computation]
 
     def _first_equal(self, last: ComputationBuilder) -> ComputationBuilder:
-        """The first computation that does what the last one does, which is left out if it is another one."""
+        """The first computation equal to the last one, which is removed if it is a duplicate."""
         first = self._by_rows.setdefault(tuple(last._rows), last)
         if first is not last:
             del self._names[self._computations.pop().name]
@@ -201,16 +201,16 @@ class ModuleBuilder:
 
     @property
     def content(self) -> Hashable:
-        """Equal for modules that differ in names alone."""
+        """A key that is equal for modules that differ in names only."""
         return tuple((c._root, *c._rows) for c in (*self._computations, self.entry))
 
     def build(self) -> Module:
-        """The module. Raises ParseError, as for its text, where something does not fit."""
+        """The module. Raises ParseError, as for its text, if it is inconsistent."""
         return Module(_core.build_hlo(self.name, [c._draft() for c in (*self._computations, self.entry)]))
 
 
 def _callees_first(computation: Computation, known: Container[Computation]) -> list[Computation]:
-    """A computation and those that it calls, directly or not, each after what it calls; those that are `known` aside."""
+    """A computation and its transitive callees that are not `known`, callees first."""
     found: dict[Computation, None] = {}
     pending = [(computation, False)]
     while pending:
@@ -226,7 +226,7 @@ def _callees_first(computation: Computation, known: Container[Computation]) -> l
 
 
 def _distinct(name: str, taken: dict[str, int]) -> str:
-    """The name, or with the next number behind it where it is taken."""
+    """The name, with a number appended if it is taken."""
     candidate = name
     while candidate in taken:
         taken[name] += 1
@@ -243,13 +243,13 @@ def _scalar_text(element_type: str, number: complex) -> str:
         return str(bool(number)).lower()
     if element_type[0] in "su":
         if number != int(number):
-            raise UnsupportedOp(f"{number} is no integer, {element_type} has integers alone")
+            raise UnsupportedOp(f"{number} is not an integer, as {element_type} requires")
         return str(int(number))
     return repr(float(number))
 
 
 def _attribute(value: AttributeValue) -> str | tuple[int, ...]:
-    """As HLO writes it; of computations their numbers."""
+    """The value as HLO text; of computations, their numbers."""
     if isinstance(value, str):
         return value
     if isinstance(value, ComputationBuilder):

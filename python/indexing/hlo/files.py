@@ -1,4 +1,4 @@
-"""Programs in files, told apart by what is in them: HLO text, protocol buffers, StableHLO, exports of JAX, XLA's dumps."""
+"""Programs in files, whose format is detected: HLO text, protocol buffers, StableHLO, exports of JAX, XLA's dumps."""
 
 from __future__ import annotations
 
@@ -19,23 +19,23 @@ __all__ = ["decoded", "dumped_programs", "load", "program_of", "read_bytes"]
 
 GZIP = b"\x1f\x8b"
 _BYTECODE = b"ML\xefR"  # MLIR's
-_CONTROL = bytes(set(range(32)) - set(b"\t\n\v\f\r"))  # what no text holds
-# What stands first in MLIR's text, after comments. Nothing is tried twice (`+`): a comment may be long.
+_CONTROL = bytes(set(range(32)) - set(b"\t\n\v\f\r"))  # bytes that no text contains
+# The start of MLIR text, after comments. Possessive quantifiers (`+`) avoid backtracking in long comments.
 _MLIR = re.compile(r"\s*+(?://.*+\s*+)*+(?:module\b|#\w+\s*=|func\.func\b|\"builtin\.module\")")
-# What XLA dumps of a module: its number and name, the platform where it is optimized, the stage, text or a protocol buffer.
+# The name of a file that XLA dumps: the module's number and name, the platform if optimized, the stage, and the format.
 _DUMPED = re.compile(
     r"(?P<name>module_\d+\..+?)\.(?:[\w.]*_)?(?P<stage>after|before)_optimizations\.(?P<form>txt|hlo\.pb)(?:\.gz)?"
 )
 
 
 def load(source: str | os.PathLike[str] | BinaryIO, target: str | GpuTarget | None = None) -> Module:
-    """The program of a file, compressed by gzip or not; `source` is its path, or the file opened to read bytes, such as
+    """The program of a file, possibly compressed by gzip; `source` is its path, or a binary file opened for reading, such as
     `sys.stdin.buffer`.
 
-    The content tells what it is: HLO text; and by way of JAX (the extra `jax`) an HLO protocol buffer, StableHLO as text
-    or bytecode, or a serialized `jax.export`, the last two compiled for a GPU where a `target` is given. Of a folder that
-    XLA dumped one program into, that program, optimized. Raises ParseError, which names the file, OSError where it
-    can't be read, and what the functions for those forms raise.
+    The format is detected: HLO text, or, by way of JAX (the extra `jax`), an HLO protocol buffer, StableHLO as text or
+    bytecode, or a serialized `jax.export`; the last two are compiled for a GPU if a `target` is given. For a folder into
+    which XLA dumped one program, it is that program, optimized. Raises ParseError, which names the file, OSError if it can't
+    be read, and the errors of the functions for those formats.
     """
     if isinstance(source, str | os.PathLike) and os.path.isdir(source):
         source = _only_dumped(source)
@@ -47,7 +47,7 @@ def load(source: str | os.PathLike[str] | BinaryIO, target: str | GpuTarget | No
 
 
 def program_of(data: bytes, target: str | GpuTarget | None = None) -> Module:
-    """The program that the bytes of a file hold, as `load` reads it."""
+    """The program in the bytes of a file, in any format that `load` reads."""
     data = _decompressed(data)
     is_binary = len(data.translate(None, _CONTROL)) < len(data)
     if data.startswith(_BYTECODE):
@@ -71,9 +71,9 @@ def _untargeted(module: Module, target: object) -> Module:
 
 
 def dumped_programs(folder: str | os.PathLike[str]) -> dict[str, pathlib.Path]:
-    """The programs in a folder that XLA dumped into (`--xla_dump_to`): of each, by number and name, the file to load.
+    """The programs in a folder of XLA's dumps (`--xla_dump_to`): for each number and name, the file to load.
 
-    That is the optimized program where it is there, else the one before; text rather than a protocol buffer.
+    That is the optimized program if there is one, else the one before optimization; text rather than a protocol buffer.
     """
     found: dict[str, list[tuple[str, str, pathlib.Path]]] = {}
     for path in pathlib.Path(folder).iterdir():
@@ -102,19 +102,19 @@ def read_bytes(source: str | os.PathLike[str] | BinaryIO) -> tuple[bytes, str]:
         return source.read(), name if isinstance(name, str) and name else "<input>"
     try:
         return pathlib.Path(source).read_bytes(), os.fspath(source)
-    except ValueError as error:  # a zero byte, or half of a character
+    except ValueError as error:  # a zero byte, or a lone surrogate
         raise IndexingError(f"{source!r} is no path of a file: {error}") from None
 
 
 def decoded(data: bytes) -> str:
-    """The text of bytes in UTF-8, compressed by gzip or not. Raises ParseError where they are neither."""
+    """The text of bytes in UTF-8, possibly compressed by gzip. Raises ParseError for anything else."""
     data = _decompressed(data)
     try:
         return data.decode()
     except UnicodeDecodeError as error:
         before = data[: error.start]
         line, column = before.count(b"\n") + 1, error.start - before.rfind(b"\n")
-        raise ParseError(f"this is no UTF-8 text: byte {data[error.start]:#04x}", line, column) from None
+        raise ParseError(f"this is not UTF-8 text: byte {data[error.start]:#04x}", line, column) from None
 
 
 def _decompressed(data: bytes) -> bytes:
@@ -123,4 +123,4 @@ def _decompressed(data: bytes) -> bytes:
     try:
         return gzip.decompress(data)
     except (OSError, EOFError, zlib.error) as error:
-        raise ParseError(f"this is no complete gzip file: {error}", 1, 1) from None
+        raise ParseError(f"this is not a complete gzip file: {error}", 1, 1) from None

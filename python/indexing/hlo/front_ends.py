@@ -1,6 +1,6 @@
 """Programs from elsewhere: JAX functions and exports, StableHLO, HLO protocol buffers.
 
-JAX is imported when one of these is called, not before.
+JAX is imported on the first call.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ Stage = Literal["lowered", "compiled"]
 _PLACE = re.compile(r":(\d+):(\d+): (?:error: )?(.*)")
 _LAYOUT = re.compile(r"(?<=\])\{[\d,]*\}")
 _GPU = ("cuda",)
-# What flatbuffers and JAX say of bytes that are no export.
+# The errors of flatbuffers and JAX for bytes that are not an export.
 _UNREADABLE = (ValueError, TypeError, LookupError, AttributeError, AssertionError, OverflowError, struct.error)
 
 
@@ -42,15 +42,14 @@ def from_jax(
 ) -> Module:
     """The HLO program of a JAX function for these arguments: arrays, or anything with a shape and a dtype.
 
-    `function` is a plain function, one that `jax.jit` made, what `jax.jit(f).lower(..)` gave, or what `.compile()` made of
-    that. `stage="lowered"`: before
-    XLA has changed it. `stage="compiled"`: as XLA optimizes it, for this machine's default back end, which fuses
-    otherwise than a GPU's; with `target` (a name such as "h100", or a GpuTarget) as XLA's GPU compiler does for that GPU,
-    which needn't be there. The default is "compiled" with a target, else "lowered". Keyword arguments are the function's
-    own. Constants are kept whole.
+    `function` is a plain function, a result of `jax.jit`, of `jax.jit(f).lower(..)`, or of `.compile()` on that. With
+    `stage="lowered"`, the program is not optimized; with `stage="compiled"`, XLA has optimized it for this machine's default
+    back end, whose fusions differ from a GPU's, or, with a `target` (a name such as "h100", or a GpuTarget), for that GPU,
+    which need not be present. The default is "compiled" with a target, else "lowered". Keyword arguments are passed to the
+    function. Constants are never elided.
 
-    Raises UnsupportedOp where JAX or what it needs is not installed, CompileError where XLA refuses the program for the
-    target, and what JAX itself raises for the function.
+    Raises UnsupportedOp if JAX or one of its dependencies is not installed, CompileError if XLA refuses the program for the
+    target, and any error of JAX for the function.
     """
     if hasattr(function, "runtime_executable"):
         if args or kwargs or target is not None or stage == "lowered":
@@ -76,7 +75,7 @@ def lower(
     kwargs: Mapping[str, object],
     platforms: tuple[str, ...] | None = None,
 ) -> Any:
-    """The function as JAX lowers it for these arguments, unused ones kept; one that was lowered already, as it is."""
+    """The function lowered by JAX for these arguments, unused ones kept; a lowered function is returned unchanged."""
     jax = _needed("jax")
     if hasattr(function, "compiler_ir"):
         if args or kwargs:
@@ -96,7 +95,7 @@ def output_names(lowered: Any) -> tuple[str, ...]:
 
 
 def _bytecode(lowered: Any) -> bytes:
-    """The StableHLO of a lowered function, places in the source among it."""
+    """The StableHLO of a lowered function, with source locations."""
     data = io.BytesIO()
     lowered.compiler_ir("stablehlo").operation.write_bytecode(data)
     return data.getvalue()
@@ -117,10 +116,10 @@ def _text(module: Any) -> str:
 
 
 def from_stablehlo(program: str | bytes, target: str | GpuTarget | None = None) -> Module:
-    """The HLO program of StableHLO, text or bytecode, as XLA converts it; with a `target`, as it compiles it for that GPU.
+    """The HLO program of StableHLO, text or bytecode, converted by XLA, or, with a `target`, compiled for that GPU.
 
-    Raises ParseError for text that is no StableHLO, UnsupportedOp where JAX is not installed or XLA cannot convert the
-    program, CompileError where it refuses it for the target.
+    Raises ParseError for text that is not StableHLO, UnsupportedOp if JAX is not installed or XLA cannot convert the program,
+    CompileError if XLA refuses it for the target.
     """
     if not isinstance(program, str | bytes):
         raise TypeError(f"from_stablehlo: program is a {type(program).__name__}; expected text or bytes")
@@ -147,10 +146,10 @@ def _compiled_stablehlo(program: str | bytes, target: GpuTarget) -> Module:
 
 
 def from_exported(exported: Any, target: str | GpuTarget | None = None) -> Module:
-    """The HLO program of what `jax.export.export(..)(..)` gave, or of its `serialize()` as bytes.
+    """The HLO program of a result of `jax.export.export(..)(..)`, or of the bytes of its `serialize()`.
 
-    With a `target`, as XLA compiles it for that GPU. Raises UnsupportedOp where JAX, or flatbuffers for bytes, is missing,
-    IndexingError for bytes that are no export.
+    With a `target`, it is compiled for that GPU. Raises UnsupportedOp if JAX, or flatbuffers for bytes, is missing,
+    IndexingError for bytes that are not an export.
     """
     if isinstance(exported, bytes | bytearray):
         exported = _deserialized(bytearray(exported))
@@ -174,7 +173,7 @@ def _deserialized(data: bytearray) -> Any:
 def from_proto(data: bytes) -> Module:
     """The program of a serialized HloModuleProto, or of the HloProto that XLA dumps as `.hlo.pb`.
 
-    Raises UnsupportedOp where JAX is not installed, IndexingError for bytes that are neither.
+    Raises UnsupportedOp if JAX is not installed, IndexingError for bytes that are neither.
     """
     if not isinstance(data, bytes):
         raise TypeError(f"from_proto: data is a {type(data).__name__}; expected bytes")
@@ -189,7 +188,7 @@ def from_proto(data: bytes) -> Module:
 
 
 def _first_field(data: bytes) -> bytes:
-    """The bytes of field 1 that a protocol buffer begins with; none where it begins otherwise."""
+    """The bytes of field 1 at the start of a protocol buffer; empty if it starts with another field."""
     if not data.startswith(b"\x0a"):
         return b""
     length = shift = 0
@@ -202,7 +201,7 @@ def _first_field(data: bytes) -> bytes:
 
 
 def _refused(program: str | bytes, message: str) -> ParseError | UnsupportedOp:
-    """The error of MLIR for a text, with its place where it names one."""
+    """The error of MLIR for a program, with its position if it states one."""
     found = _PLACE.search(message)
     if found is None or isinstance(program, bytes):
         return UnsupportedOp(f"XLA does not convert this StableHLO: {message.strip()}")
@@ -213,7 +212,7 @@ def _refused(program: str | bytes, message: str) -> ParseError | UnsupportedOp:
 
 
 def _row_major(text: str) -> str:
-    """The text without layouts: before XLA has chosen any, those in it only say how it was converted, and JAX's arrays are
+    """The text without layouts: before layout assignment, they are artifacts of the conversion, and JAX's arrays are
     row-major.
     """
     return _LAYOUT.sub("", text)

@@ -1,9 +1,9 @@
-"""The process that XLA's GPU compiler runs in: it has settings of JAX of its own, and dies alone where XLA aborts.
+"""The process in which XLA's GPU compiler runs: it has its own settings of JAX, and isolates aborts of XLA.
 
     python -m indexing.hlo.gpu_compiler < request > answer
 
 The request is a line of JSON with the device's description, then StableHLO, as text or bytecode. The answer is JSON: the
-optimized program as HLO text, or what is missing, or why XLA refuses. `ahead_of_time.compile_for_gpu` asks.
+optimized program as HLO text, a missing dependency, or XLA's error. `ahead_of_time.compile_for_gpu` is the caller.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import Any
 __all__ = ["main"]
 
 _BYTECODE = b"ML\xefR"
-_PORTABLE = b"StableHLO_v"  # names the version of the dialect, near the beginning
+_PORTABLE = b"StableHLO_v"  # states the version of the dialect, near the beginning
 _HEAD = 64
 
 
@@ -34,7 +34,7 @@ def main() -> None:
 
 
 def optimized(program: bytes, config: str) -> str:
-    """The program as XLA optimizes it for as many devices as it is partitioned for."""
+    """The program optimized by XLA for the number of devices for which it is partitioned."""
     from jaxlib import xla_client
 
     module = mlir_module(program)
@@ -50,7 +50,7 @@ def optimized(program: bytes, config: str) -> str:
 
 
 def mlir_module(program: bytes) -> Any:
-    """MLIR's module of StableHLO: text, bytecode, or the portable bytecode that exports hold."""
+    """The MLIR module of StableHLO, given as text, bytecode, or the portable bytecode of exports."""
     from jax.extend.mlir import ir
     from jax.extend.mlir.dialects import stablehlo
     from jax.interpreters.mlir import make_ir_context
@@ -60,12 +60,12 @@ def mlir_module(program: bytes) -> Any:
             return stablehlo.deserialize_portable_artifact(context, program)
         try:
             return ir.Module.parse(program)
-        except ir.MLIRError as refused:  # which is of no class that others catch
+        except ir.MLIRError as refused:  # not a subclass of an error that callers catch
             raise ValueError(str(refused)) from None
 
 
 def described_devices(config: str, count: int) -> tuple[Any, ...]:
-    """So many devices of one host, none of which is there."""
+    """The given number of described devices of one host, none of which is present."""
     from jax.experimental import topologies
 
     if not any(find_spec(f"jax_plugins.xla_cuda{version}") for version in (12, 13)):
@@ -75,7 +75,7 @@ def described_devices(config: str, count: int) -> tuple[Any, ...]:
 
 
 def options_for(devices: tuple[Any, ...]) -> Any:
-    """One replica, a partition a device."""
+    """Compile options for one replica with a partition for each device."""
     import numpy as np
     from jaxlib import xla_client
 

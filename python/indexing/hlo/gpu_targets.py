@@ -1,4 +1,4 @@
-"""GPUs that XLA compiles for without one: what its compiler asks of a device, from the makers' public figures."""
+"""GPUs for which XLA can compile without a device: the parameters that its compiler needs, from vendors' public figures."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ __all__ = ["GPU_TARGETS", "GpuTarget", "gpu_target"]
 _GIGA = 10**9
 _MIB = 1 << 20
 _KIB = 1 << 10
-# The same on every NVIDIA GPU since 2012: the limits of CUDA's programming guide.
+# Common to all NVIDIA GPUs since 2012: limits from CUDA's programming guide.
 _COMMON = {
     "threads_per_block_limit": 1024,
     "threads_per_warp": 32,
@@ -28,7 +28,7 @@ _COMMON = {
 @dataclass(frozen=True, slots=True)
 class GpuTarget:
     """An NVIDIA GPU as XLA's compiler describes one: `cores` are streaming multiprocessors, sizes are in bytes,
-    `memory_bandwidth` in bytes a second. `accelerated`: with the instructions of this architecture alone (sm_90a).
+    `memory_bandwidth` in bytes per second. `accelerated`: with architecture-specific instructions (sm_90a).
     """
 
     name: str
@@ -49,7 +49,7 @@ class GpuTarget:
         numbers = [f.name for f in fields(self) if f.type == "int"]
         check_fields(self, **dict.fromkeys(numbers, integer))
         if min(self.clock_ghz, *(getattr(self, n) for n in numbers)) <= 0 or '"' in self.name:
-            raise IndexingError(f"GPU {self.name!r}: figures are positive, and the name has no quotes")
+            raise IndexingError(f"GPU {self.name!r}: figures must be positive, and the name must not contain quotes")
 
     def config(self) -> str:
         """The text of XLA's GpuTargetConfigProto."""
@@ -142,7 +142,7 @@ GPU_TARGETS: dict[str, GpuTarget] = {
 
 
 def gpu_target(target: str | GpuTarget) -> GpuTarget:
-    """The target of this name, such as `"h100"`, in upper or lower case. Raises IndexingError where there is none."""
+    """The target of this name, such as `"h100"`, in any case. Raises IndexingError if there is none."""
     if isinstance(target, GpuTarget):
         return target
     if not isinstance(target, str):

@@ -1,4 +1,4 @@
-"""Physical layouts: where an element of a shape lies in memory, and maps between shapes that share that memory.
+"""Physical layouts: the position of an element in memory, and maps between shapes that share memory.
 
 A layout lists dimensions from minor to major, as XLA's does; a shape without one is laid out in descending order. The
 physical shape of an array lists its sizes from major to minor.
@@ -22,7 +22,7 @@ _WIDTH = re.compile(r"(?:bf|[fsuc])(\d+)")
 
 @takes(element_type=of_type(str))
 def bit_width(element_type: str) -> int:
-    """Bits of one element: 32 for `f32`, 4 for `s4`, 8 for `pred` and `f8e4m3fn`; 0 for tokens and opaque values."""
+    """The width of an element in bits: 32 for `f32`, 4 for `s4`, 8 for `pred` and `f8e4m3fn`; 0 for tokens and opaques."""
     if element_type == "pred":
         return 8
     found = _WIDTH.match(element_type)
@@ -31,7 +31,7 @@ def bit_width(element_type: str) -> int:
 
 @takes(shape=of_type(Shape))
 def major_to_minor(shape: Shape) -> tuple[int, ...]:
-    """The dimensions of an array from the one of the largest stride to the one of the smallest."""
+    """The dimensions of an array from the largest stride to the smallest."""
     rank = len(shape.dimensions)
     layout = shape.layout
     return tuple(range(rank)) if layout is None or len(layout) != rank else tuple(reversed(layout))
@@ -39,13 +39,13 @@ def major_to_minor(shape: Shape) -> tuple[int, ...]:
 
 @takes(shape=of_type(Shape))
 def physical_sizes(shape: Shape) -> tuple[int, ...]:
-    """Sizes from major to minor."""
+    """The sizes of an array from major to minor."""
     return tuple(shape.dimensions[d] for d in major_to_minor(shape))
 
 
 @takes(shape=of_type(Shape))
 def to_physical(shape: Shape) -> IndexingMap:
-    """From a logical index of an array to its physical one: the same coordinates from major to minor."""
+    """The map from a logical index of an array to its physical one: the coordinates from major to minor."""
     order = major_to_minor(shape)
     index = _index(len(order))
     return _map([index[d] for d in order], shape.dimensions)
@@ -53,14 +53,14 @@ def to_physical(shape: Shape) -> IndexingMap:
 
 @takes(shape=of_type(Shape))
 def to_logical(shape: Shape) -> IndexingMap:
-    """From a physical index (major to minor) of an array to its logical one: the inverse of `to_physical`."""
+    """The map from a physical index (major to minor) of an array to its logical one, the inverse of `to_physical`."""
     order = major_to_minor(shape)
     return _map(_unpermute(_index(len(order)), order), physical_sizes(shape))
 
 
 @takes(shape=of_type(Shape))
 def linear_map(shape: Shape) -> IndexingMap:
-    """From a logical index to the position of the element in memory, counted in elements."""
+    """The map from a logical index to the position of the element in memory, in elements."""
     order = major_to_minor(shape)
     index = _index(len(order))
     position = linearize([index[d] for d in order], physical_sizes(shape))
@@ -69,11 +69,11 @@ def linear_map(shape: Shape) -> IndexingMap:
 
 @takes(source=of_type(Shape), target=of_type(Shape))
 def bitcast_map(source: Shape, target: Shape) -> IndexingMap:
-    """From an index of `source` to the index of `target` that holds the same memory, simplified.
+    """The simplified map from an index of `source` to the index of `target` at the same memory.
 
-    Both may have any shape and layout. Where elements of `target` are narrower, a range variable counts those that
-    make up one element of `source`; where they are wider, several elements of `source` share one of `target`.
-    Raises InvalidMap where the two don't have the same number of bits, or where one is no array.
+    Both may have any shape and layout. If elements of `target` are narrower, a range variable enumerates those that make up
+    one element of `source`; if they are wider, several elements of `source` share one of `target`. Raises InvalidMap if the
+    two don't have the same number of bits, or one is not an array.
     """
     wide, narrow = bit_width(source.element_type), bit_width(target.element_type)
     if not (wide and narrow) or -1 in (*source.dimensions, *target.dimensions):
@@ -102,7 +102,7 @@ def bitcast_map(source: Shape, target: Shape) -> IndexingMap:
 
 
 def linearize(index: Sequence[SymbolicExpr], sizes: Sequence[int]) -> SymbolicExpr:
-    """Row-major position of `index` in a tensor of `sizes`; dimensions of size 1 contribute nothing."""
+    """The row-major position of `index` in a tensor of `sizes`; dimensions of size 1 contribute nothing."""
     position, stride = constant(0), 1
     for expr, size in zip(reversed(index), reversed(sizes), strict=True):
         if size != 1:
@@ -114,7 +114,7 @@ def linearize(index: Sequence[SymbolicExpr], sizes: Sequence[int]) -> SymbolicEx
 def delinearize(position: SymbolicExpr, sizes: Sequence[int]) -> list[SymbolicExpr]:
     """The index whose row-major position in a tensor of `sizes` is `position`, for positions inside the tensor.
 
-    A tensor without elements has no such position; zeros stand for the index.
+    For a tensor without elements, which has no positions, the index is zero.
     """
     if 0 in sizes:
         return [constant(0)] * len(sizes)
@@ -130,7 +130,9 @@ def delinearize(position: SymbolicExpr, sizes: Sequence[int]) -> list[SymbolicEx
 
 
 def common_factors(a: Sequence[int], b: Sequence[int]) -> list[tuple[int, int, int, int]]:
-    """Split two shapes of equal element counts into the smallest runs (a from, a to, b from, b to) of equal products."""
+    """Split two shapes of equal element counts into the smallest pairs of slices (a from, a to, b from, b to) of equal
+    products.
+    """
     runs, i, j = [], 0, 0
     while i < len(a) or j < len(b):
         start_a, start_b, of_a, of_b = i, j, 1, 1
@@ -150,8 +152,8 @@ def common_factors(a: Sequence[int], b: Sequence[int]) -> list[tuple[int, int, i
 def reshape_results(
     index: Sequence[SymbolicExpr], sizes: Sequence[int], new_sizes: Sequence[int]
 ) -> list[SymbolicExpr]:
-    """The index in `new_sizes` of the element at `index` of `sizes`, row-major: collapses and expansions of the
-    smallest runs of dimensions that hold equally many elements.
+    """The row-major index in `new_sizes` of the element at `index` of `sizes`: linearizes and delinearizes the smallest slices
+    of dimensions with equal numbers of elements.
     """
     if 0 in sizes or 0 in new_sizes:
         return [constant(0) for _ in new_sizes]

@@ -1,4 +1,4 @@
-"""The origin of an instruction by its metadata: the name in the program, the place in the source."""
+"""The origin of an instruction from its metadata: its name in the program, and its source location."""
 
 from __future__ import annotations
 
@@ -19,25 +19,25 @@ _TABLE = re.compile(r"^(FileNames|FunctionNames|FileLocations|StackFrames)\n((?:
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A line of a source file, and the function that it belongs to, where that is known."""
+    """A line of a source file, and its function, if that is known."""
 
     file: str
     line: int
     function: str = ""
 
     def __str__(self) -> str:
-        """The file and the line, as compilers print them; the function in parentheses."""
+        """The file and the line in the format of compilers, and the function in parentheses."""
         return f"{self.file}:{self.line}" + (f" ({self.function})" if self.function else "")
 
 
 def op_name(instruction: Instruction) -> str:
-    """The name that the program's author or front end gave: `jit(f)/reduce_sum`, or `params['w']` of a parameter."""
+    """The name from the front end: `jit(f)/reduce_sum`, or `params['w']` for a parameter."""
     of_type(Instruction)(instruction, "op_name: instruction")
     return _fields(instruction).get("op_name", "")
 
 
 def source_place(instruction: Instruction) -> Place | None:
-    """The innermost line of the source that the instruction comes from; None where the metadata names none."""
+    """The innermost source line of the instruction; None if the metadata has none."""
     of_type(Instruction)(instruction, "source_place: instruction")
     fields = _fields(instruction)
     if "source_file" in fields:
@@ -57,13 +57,13 @@ def _unescaped(text: str) -> str:
 
 
 class _Frames:
-    """The tables of a module's header that stack frames are looked up in, read when first asked for."""
+    """The tables of stack frames in a module's header, parsed on first access."""
 
     def __init__(self) -> None:
         self._tables: dict[str, dict[str, str]] | None = None
 
     def place(self, module: Module, frame: str) -> Place | None:
-        """The place of a stack frame; None where a table lacks what another one names."""
+        """The place of a stack frame; None if a table lacks an entry that another refers to."""
         if self._tables is None:
             self._tables = _tables(str(module))
         location = self._fields("FileLocations", self._fields("StackFrames", frame).get("file_location_id"))
@@ -79,7 +79,7 @@ class _Frames:
 
 
 def _tables(text: str) -> dict[str, dict[str, str]]:
-    """The tables that stand in front of a module's computations, each row by its number."""
+    """The tables in a module's header, with their rows by number."""
     found: dict[str, dict[str, str]] = {}
     for table in _TABLE.finditer(text[: _end_of_header(text)]):
         rows = _ROW.finditer(table[2])
@@ -88,6 +88,6 @@ def _tables(text: str) -> dict[str, dict[str, str]]:
 
 
 def _end_of_header(text: str) -> int:
-    """The start of the first computation, whose last line before any other is the first to end in a brace."""
+    """The start of the first computation, whose header is the first line that ends with a brace."""
     found = _COMPUTATION.search(text)
     return found.start() if found else len(text)

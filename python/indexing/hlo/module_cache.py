@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 class _OfModule(Protocol):
-    """A computation, or another part of a module that is hashed by identity."""
+    """A part of a module, such as a computation, that is hashed by identity."""
 
     @property
     def module(self) -> Module: ...
@@ -31,7 +31,7 @@ class _Cache:
 
 
 def cached_on_module(function: Callable[Concatenate[S, P], R]) -> Callable[Concatenate[S, P], R]:
-    """Caches the results of a function on the module of its first argument, which frees them."""
+    """Cache the results of a function on the module of its first argument; they are freed with the module."""
 
     @wraps(function)
     def cached(subject: S, *more: P.args, **named: P.kwargs) -> R:

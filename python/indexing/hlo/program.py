@@ -1,4 +1,4 @@
-"""Modules, computations and instructions: views over the tables that Rust parsed."""
+"""Modules, computations and instructions: views of the tables that Rust has parsed."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from indexing.lazy import np
 
 __all__ = ["Computation", "Instruction", "LiteralValue", "Module", "entry_of"]
 
-#: The letters of the struct module for integers of whole bytes.
+#: The format characters of the struct module for integers of whole bytes.
 INTEGER_FORMATS: dict[str, Literal["b", "h", "i", "q", "B", "H", "I", "Q"]] = {
     "s8": "b",
     "s16": "h",
@@ -57,26 +57,26 @@ class Instruction(AttributeReader):
     name: str
     """The name, without `%`."""
     opcode: str
-    """The opcode as text writes it."""
+    """The opcode as in HLO text."""
     shape: Shape
-    """Shape of the result."""
+    """The shape of the result."""
     signature: int
-    """Equal for instructions of a module with equal opcode, shape, operand shapes, literal and attributes other than
-    annotations (metadata, sharding, backend_config, frontend_attributes): a key for what is computed once for all."""
+    """A key for caches: equal for instructions of a module with equal opcode, shape, operand shapes, literal and attributes
+    other than annotations (metadata, sharding, backend_config, frontend_attributes)."""
     computation: Final[Computation]
     """The computation that holds it."""
     operands: tuple[Instruction, ...]
     """The operands, in order."""
 
     def __init__(self, computation: Computation, row: int) -> None:
-        """Made by the computation that holds it."""
+        """Made by its computation."""
         self.computation = computation
         self._id = row
 
-    if not TYPE_CHECKING:  # which would take any name then
+    if not TYPE_CHECKING:  # a type checker would accept any name
 
         def __getattr__(self, name: str) -> object:
-            """Reads what the tables say of the instruction when it is first asked for: most are asked for nothing."""
+            """Read a property from the tables on first access: most instructions are never accessed."""
             if name == "operands":
                 self.operands = self.computation._at(self._tables.operands(self._id))
             elif name in _READ_TOGETHER:
@@ -127,12 +127,12 @@ class Instruction(AttributeReader):
 
     @property
     def row(self) -> int:
-        """Position among the instructions of all computations of the module, from 0."""
+        """The position among the instructions of all computations of the module, from 0."""
         return self._id
 
     @property
     def index(self) -> int:
-        """Position in the computation, from 0."""
+        """The position in the computation, from 0."""
         return self._id - self.computation._first
 
     @property
@@ -147,12 +147,12 @@ class Instruction(AttributeReader):
 
     @property
     def is_constant(self) -> bool:
-        """Whether this is a literal of the text."""
+        """Whether this is a constant, with a literal."""
         return self.opcode == "constant"
 
     @property
     def is_fusion(self) -> bool:
-        """Whether this is a fusion: `called[0]` has its instructions."""
+        """Whether this is a fusion, whose instructions are in `called[0]`."""
         return self.opcode == "fusion"
 
     @property
@@ -167,7 +167,7 @@ class Instruction(AttributeReader):
     def literal(self) -> LiteralValue:
         """The value of a constant: a read-only array, a tuple of values, `None` for a token.
 
-        Raises UnsupportedOp for any other opcode, and where the text elides the elements (`{...}`).
+        Raises UnsupportedOp for any other opcode, and if the text elides the elements (`{...}`).
         """
         if not self.is_constant:
             raise UnsupportedOp(f"{self.name} is a {self.opcode}, not a constant")
@@ -196,8 +196,8 @@ class Instruction(AttributeReader):
 
     @property
     def literal_integers(self) -> memoryview[int] | None:
-        """The elements of a constant of integers of whole bytes, in row-major order, without numpy; a single one where all are
-        equal and the literal says it once. None for other types, and where the text elides the elements.
+        """The elements of a constant of integers of whole bytes, in row-major order, without numpy; a single one if the literal
+        states one value for all. None for other types, and if the text elides the elements.
         """
         kind = INTEGER_FORMATS.get(self.shape.element_type)
         if kind is None or not self.is_constant:
@@ -208,7 +208,7 @@ class Instruction(AttributeReader):
 
     @takes(key=of_type(str))
     def computation_of(self, key: str) -> Computation:
-        """The computation that an attribute such as `to_apply` names. Raises ParseError where it names none."""
+        """The computation that an attribute such as `to_apply` names. Raises ParseError if it names none."""
         for name, row in self._tables.calls(self._id):
             if name == key:
                 return self.module._computations[row]
@@ -216,7 +216,7 @@ class Instruction(AttributeReader):
 
     @takes(message=of_type(str))
     def at_place(self, message: str) -> str:
-        """The message with the line and the column of the instruction in the text, the line, and a caret under its name."""
+        """The message with the instruction's position in the text, its line, and a caret under its name."""
         return at_place(message, *self._tables.place(self._id))
 
     def _bad(self, key: str, wanted: str) -> ParseError:
@@ -227,7 +227,7 @@ class Instruction(AttributeReader):
         return ParseError(message, line, column, excerpt, caret)
 
     def __reduce__(self) -> tuple[object, ...]:
-        """Pickles as its computation and its name."""
+        """Pickle the computation and the name."""
         return _instruction, (self.computation, self.name)
 
     def __str__(self) -> str:
@@ -265,7 +265,7 @@ class Computation:
     """The module that holds it."""
 
     def __init__(self, module: Module, row: int, name: str, first: int, last: int, root: int) -> None:
-        """Made by the module that holds it."""
+        """Made by its module."""
         self.module = module
         self._row = row
         self.name = name
@@ -278,10 +278,10 @@ class Computation:
         self._parameters: tuple[Instruction, ...] | None = None
 
     def _all(self) -> list[Instruction]:
-        """The views of all instructions, made at the first call."""
+        """The views of all instructions, created by the first call."""
         views = self._list
         if views is None:
-            with self.module._lock:  # two threads must not make two views of one instruction
+            with self.module._lock:  # no two views of one instruction, whatever the threads
                 if self._list is None:
                     self._list = list(map(Instruction, repeat(self), range(self._first, self._last)))
                 views = self._list
@@ -312,7 +312,7 @@ class Computation:
 
     @property
     def row(self) -> int:
-        """Position in the module, from 0."""
+        """The position in the module, from 0."""
         return self._row
 
     @property
@@ -338,7 +338,7 @@ class Computation:
 
     @property
     def operands(self) -> tuple[Instruction, ...]:
-        """The parameters, which stand for operands where a computation is asked about as if it were an instruction."""
+        """The parameters, so that a computation can be used like an instruction."""
         return self.parameters
 
     @property
@@ -352,7 +352,7 @@ class Computation:
 
     @property
     def attributes(self) -> Mapping[str, str]:
-        """The attributes behind the closing brace, such as `execution_thread`."""
+        """The attributes after the closing brace, such as `execution_thread`."""
         return MappingProxyType(dict(self.module._core.computation_attributes(self._row)))
 
     @property
@@ -361,7 +361,7 @@ class Computation:
         return self.module._core.entry == self._row
 
     def post_order(self) -> tuple[Instruction, ...]:
-        """All instructions, operands before users: those below the root depth first, then those that it does not need."""
+        """All instructions, operands before users: a post-order from the root, then those on which it does not depend."""
         if self._order is None:
             order: dict[Instruction, None] = {}
             for start in (self.root, *self._all()):
@@ -370,7 +370,7 @@ class Computation:
         return self._order
 
     def __reduce__(self) -> tuple[object, ...]:
-        """Pickles as its module and its name."""
+        """Pickle the module and the name."""
         return _computation, (self.module, self.name)
 
     def __str__(self) -> str:
@@ -386,7 +386,7 @@ class Computation:
 
 
 def _visit(start: Instruction, order: dict[Instruction, None]) -> None:
-    """Appends `start` and all it needs, operands first, without recursion."""
+    """Append `start` and its transitive operands, operands first, without recursion."""
     if start in order:
         return
     stack = [(start, iter(start.operands))]
@@ -417,12 +417,12 @@ class Module:
 
     @property
     def name(self) -> str:
-        """The module's name; the entry's where the text has no header."""
+        """The module's name; that of the entry if the text has no header."""
         return str(self._core.name)
 
     @property
     def tables(self) -> _core.HloModule:
-        """The tables that the core parsed, which all views read."""
+        """The tables that the core has parsed, from which all views read."""
         return self._core
 
     @property
@@ -441,9 +441,9 @@ class Module:
         return MappingProxyType(dict(self._core.header()))
 
     def attached(self, kind: type[T]) -> T:
-        """The one object of a class that belongs to this module, made when first asked for.
+        """The object of a class that is attached to this module, created on first access.
 
-        It is where an analysis keeps what it has found out about the module; it is freed with the module.
+        Analyses keep their results for the module in it; it is freed with the module.
         """
         found = self._attached.get(kind)
         if found is None:
@@ -460,13 +460,13 @@ class Module:
         if shape is None:
             element, sizes, dynamic, layout, elements, count = self._core.shape(row)
             order, text = (None, "") if layout is None else (tuple(layout[0]), layout[1])
-            inner = tuple(self._shape(e) for e in elements)  # nesting is bounded by the parser
+            inner = tuple(self._shape(e) for e in elements)  # the parser bounds the nesting
             shape = Shape(element, tuple(sizes), order, inner, text, tuple(dynamic), count)
             shape = self._shapes.setdefault(row, shape)
         return shape
 
     def __reduce__(self) -> tuple[object, ...]:
-        """Pickles as its text."""
+        """Pickle the text."""
         return _module, (str(self),)
 
     def __str__(self) -> str:
@@ -482,7 +482,7 @@ class Module:
 
 
 def entry_of(program: Module | Computation) -> Computation:
-    """The computation; of a module its entry."""
+    """The computation itself, or a module's entry."""
     return program.entry if isinstance(program, Module) else program
 
 

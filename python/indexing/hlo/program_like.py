@@ -1,7 +1,7 @@
-"""Values that are taken for programs: instructions, computations, modules, and JAX functions with their arguments.
+"""Values that public functions accept as programs: instructions, computations, modules, and JAX functions with arguments.
 
-Public functions take a `Program` and ask for the part that is meant: a module means its entry, a tuple
-`(function, *arguments)` the entry of the function's program, as `from_jax` lowers it.
+A module stands for its entry, a tuple `(function, *arguments)` for the entry of the function's program, lowered by
+`from_jax`.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ __all__ = [
     "whole_program",
 ]
 
-#: An instruction, or a computation, whose parameters stand for its operands.
+#: An instruction, or a computation, whose parameters are then its operands.
 Part: TypeAlias = Instruction | Computation
-#: Values that are taken for a program; the tuple is a JAX function and its arguments.
+#: Values accepted as a program; the tuple is a JAX function and its arguments.
 Program: TypeAlias = Instruction | Computation | Module | tuple[object, ...]
 
 #: A program to run; the string is HLO text.
@@ -39,7 +39,7 @@ _PARTS = (Instruction, Computation, Module)
 
 
 def part_of_program(value: object, what: str) -> Part:
-    """The instruction or computation that is meant. Raises TypeError for what is none."""
+    """The instruction or computation for which a value stands. Raises TypeError for other values."""
     if isinstance(value, Instruction | Computation):
         return value
     if isinstance(value, Module):
@@ -56,7 +56,7 @@ def part_of_program(value: object, what: str) -> Part:
 
 
 def refuse_bare_function(value: object, what: str) -> object:
-    """The value as it is. Raises TypeError for a function, whose program depends on arguments."""
+    """The value itself. Raises TypeError for a function without arguments, on which its program depends."""
     if callable(value) and not isinstance(value, type) and not is_staged(value):
         raise TypeError(f"{what} is a function; its program depends on the arguments: give (function, *arguments)")
     return value
@@ -72,12 +72,12 @@ def _refuse(value: object, what: str, types: tuple[type, ...]) -> Never:
 
 
 def is_staged(value: object) -> TypeGuard[Callable[..., object]]:
-    """Is it what `jax.jit(f).lower(..)` gives, or what `.compile()` makes of that: a program whose arguments are known?"""
+    """Whether a value is a result of `jax.jit(f).lower(..)`, or of `.compile()` on that, whose arguments are known."""
     return not isinstance(value, type) and (hasattr(value, "compiler_ir") or hasattr(value, "runtime_executable"))
 
 
 def whole_program(value: object, what: str) -> Module:
-    """The module that is meant: one as it is, that of HLO text, of a function with its arguments."""
+    """The module for which a value stands: a module itself, HLO text, or a function with its arguments."""
     if isinstance(value, Module):
         return value
     if isinstance(value, str):
@@ -92,9 +92,9 @@ def whole_program(value: object, what: str) -> Module:
 
 
 def parameter_names(part: Part) -> tuple[str, ...]:
-    """Of each operand (of a computation: parameter) the name that the front end gave it, such as `params['w']`, or its own.
+    """For each operand (of a computation: parameter), its name from the front end, such as `params['w']`, or its own.
 
-    Where names repeat, from the second on with the operand's number, so that each is one's own.
+    Repeated names get the operand's number appended, from the second on, so that all are distinct.
     """
     names: dict[str, None] = {}
     for k, operand in enumerate(part.operands):

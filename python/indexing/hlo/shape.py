@@ -14,7 +14,7 @@ from indexing.lazy import ml_dtypes, np
 
 __all__ = ["DTYPES", "Shape"]
 
-#: The name of each element type of HLO that arrays can have, in numpy or in ml_dtypes.
+#: The name in numpy or ml_dtypes of each element type that arrays can have.
 _NUMPY_NAMES = {
     "pred": "bool_",
     "s1": "int8",
@@ -57,7 +57,7 @@ def _dtype(name: str) -> np.dtype[np.generic]:
 
 
 class _NumpyTypes(Mapping[str, "np.dtype[np.generic]"]):
-    """A table whose values are made when they are asked for, so that reading programs needs no numpy."""
+    """A table whose values are created on access, so that parsing programs does not import numpy."""
 
     def __getitem__(self, name: str) -> np.dtype[np.generic]:
         return _dtype(name)
@@ -72,7 +72,7 @@ class _NumpyTypes(Mapping[str, "np.dtype[np.generic]"]):
         return len(_NUMPY_NAMES)
 
 
-#: The numpy type of each element type of HLO that arrays can have.
+#: The numpy type of each element type that arrays can have.
 DTYPES: Mapping[str, np.dtype[np.generic]] = _NumpyTypes()
 
 
@@ -80,10 +80,10 @@ DTYPES: Mapping[str, np.dtype[np.generic]] = _NumpyTypes()
 class Shape:
     """A shape: an array's element type and sizes, a tuple's elements, a buffer's one element, a token, an opaque value.
 
-    `dimensions` are upper bounds where a dimension is dynamic, -1 where nothing is known of it. `layout` lists dimensions,
-    the fastest varying one first, or is `None` where the text gives none; `layout_text` is the whole layout as written,
-    tiles and memory space included. Two shapes are equal if all of this is. `is_tuple` says whether it is a tuple's shape,
-    `is_bounded` whether an array of it has a dynamic dimension.
+    `dimensions` has upper bounds of dynamic dimensions, -1 if unknown. `layout` lists dimensions, the fastest varying one
+    first, or is `None` if the text has none; `layout_text` is the whole layout as written, tiles and memory space included.
+    Two shapes are equal if all of these are. `is_tuple` is whether it is a tuple's shape, `is_bounded` whether an array has a
+    dynamic dimension.
     """
 
     element_type: str
@@ -100,7 +100,7 @@ class Shape:
     _hash: int = field(init=False, compare=False, repr=False)
 
     def __post_init__(self) -> None:
-        """Keeps what is asked of every shape again and again."""
+        """Compute the properties that are accessed most."""
         key = (
             self.element_type,
             self.dimensions,
@@ -115,11 +115,11 @@ class Shape:
         object.__setattr__(self, "_hash", hash(key))
 
     def __hash__(self) -> int:
-        """Equal for equal shapes."""
+        """A hash that is equal for equal shapes."""
         return self._hash
 
     def __reduce__(self) -> tuple[object, ...]:
-        """Pickles as its parts: the hash is another one in another process."""
+        """Pickle the fields, not the hash, which differs between processes."""
         layout = (self.layout, self.elements, self.layout_text, self.dynamic_dimensions, self.element_count)
         return Shape, (self.element_type, self.dimensions, *layout)
 
@@ -146,7 +146,7 @@ class Shape:
 
     @property
     def dtype(self) -> np.dtype[np.generic]:
-        """The numpy type of the elements. Raises UnsupportedOp where there is none (tuples, tokens)."""
+        """The numpy type of the elements. Raises UnsupportedOp if there is none (tuples, tokens)."""
         try:
             return _dtype(self.element_type)
         except KeyError:
@@ -159,7 +159,7 @@ class Shape:
 
     @property
     def leaves(self) -> tuple[Shape, ...]:
-        """The arrays and tokens of the shape, nested tuples flattened in order; the shape itself where it is no tuple."""
+        """The arrays and tokens of the shape, nested tuples flattened in order; the shape itself if it is not a tuple."""
         found = self._leaves
         if found is None:
             inner = [leaf for element in self.elements for leaf in element.leaves]
@@ -169,7 +169,7 @@ class Shape:
 
     @property
     def leaf_offsets(self) -> tuple[int, ...]:
-        """For each element of a tuple, how many leaves come before it; then the number of all."""
+        """For each element of a tuple, the number of leaves before it; then the number of all leaves."""
         found = self._offsets
         if found is None:
             counts = [len(element.leaves) for element in self.elements]
@@ -179,17 +179,17 @@ class Shape:
 
     @takes(dimension=integer)
     def is_dynamic(self, dimension: int) -> bool:
-        """Whether the size of a dimension is known at run time only. Raises IndexingError where there is none such."""
+        """Whether the size of a dimension is known at run time only. Raises IndexingError if there is no such dimension."""
         return item(self.dynamic_dimensions, dimension, f"{self} has", "dimensions")
 
     def without_layout(self) -> Shape:
-        """The same shape without layouts, inside of tuples too."""
+        """The same shape without layouts, also within tuples."""
         if self.elements:
             return Shape(self.element_type, elements=tuple(e.without_layout() for e in self.elements))
         return Shape(self.element_type, self.dimensions, None, (), "", self.dynamic_dimensions, self.element_count)
 
     def __str__(self) -> str:
-        """The shape as HLO text writes it."""
+        """The shape as HLO text."""
         if self.is_tuple or self.element_type == "buffer":
             return f"{'' if self.is_tuple else 'b'}({', '.join(map(str, self.elements))})"
         sizes = ",".join(map(_size_text, self.dimensions, self.dynamic_dimensions))

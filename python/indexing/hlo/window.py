@@ -1,4 +1,4 @@
-"""Windows, and the dimension numbers of convolutions."""
+"""Windows, and the dimension labels of convolutions."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class WindowDim:
 
 @dataclass(frozen=True, slots=True)
 class DimensionLabels:
-    """Which dimensions of one array of a convolution are batch, feature and spatial ones.
+    """The batch, feature and spatial dimensions of one array of a convolution.
 
     For the kernel, `batch` is the input feature dimension (`i`) and `feature` the output feature dimension (`o`).
     """
@@ -51,7 +51,7 @@ class ConvolutionLabels:
 
 
 def window_text(dims: Sequence[WindowDim]) -> str:
-    """A window as HLO writes it: `{size=3x3 pad=1_1x0_2}`, defaults left out."""
+    """A window as HLO text: `{size=3x3 pad=1_1x0_2}`, defaults omitted."""
     fields: dict[str, list[int] | list[str]] = {
         "size": [d.size for d in dims],
         "stride": [d.stride for d in dims],
@@ -66,18 +66,18 @@ def window_text(dims: Sequence[WindowDim]) -> str:
 
 
 def slices_text(dims: Sequence[slice]) -> str:
-    """Slices as HLO writes them: `{[0:4], [1:9:3]}`."""
+    """Slices as HLO text: `{[0:4], [1:9:3]}`."""
     texts = (f"[{d.start or 0}:{d.stop}{'' if d.step is None else f':{d.step}'}]" for d in dims)
     return "{" + ", ".join(texts) + "}"
 
 
 def padding_text(dims: Sequence[tuple[int, ...]]) -> str:
-    """Padding as HLO writes it: `0_1x2_3_4`, of each dimension low, high and, where there is one, interior."""
+    """Padding as HLO text: `0_1x2_3_4`, for each dimension low, high and, if there is one, interior."""
     return "x".join("_".join(map(str, dim)) for dim in dims)
 
 
 def labels_text(labels: ConvolutionLabels) -> str:
-    """Labels of dimensions as HLO writes them: `b01f_01io->b01f`."""
+    """Dimension labels as HLO text: `b01f_01io->b01f`."""
     input_text, output_text = (_side_text(side, "b", "f") for side in (labels.input, labels.output))
     return f"{input_text}_{_side_text(labels.kernel, 'i', 'o')}->{output_text}"
 

@@ -71,13 +71,13 @@ class ElementContext(Protocol):
         """Assign a new value to a variable."""
 
     def loop(self, size: int) -> AbstractContextManager[SymbolicExpr]:
-        """Run what is built inside for each index from 0 to `size` - 1."""
+        """Run the block for each index from 0 to `size` - 1."""
 
     def when(self, conditions: Sequence[Value]) -> AbstractContextManager[None]:
-        """Run what is built inside where all conditions hold."""
+        """Run the block if all conditions hold."""
 
     def otherwise(self) -> AbstractContextManager[None]:
-        """Run what is built inside where the conditions of the `when` just before did not hold."""
+        """Run the block if the conditions of the preceding `when` do not hold."""
 
     def inside(self, index: Index, sizes: Sequence[int]) -> Index:
         """The same index, assumed from here on to lie in a tensor of `sizes`: the caller has checked it."""

@@ -61,11 +61,8 @@ def _in_blocks(instruction: Instruction, d: int, is_forward: bool) -> Computatio
     """The prefix reduction along dimension `d`, block by block."""
     parts = Expansion(instruction)
     (x, zero), opcode = parts.parameters, instruction.computation_of("to_apply").root.opcode
-    up_to_each, rank, blocks = (
-        _forward if is_forward else _backward,
-        len(x.dimensions),
-        -(-x.dimensions[d] // BLOCK_SIZE),
-    )
+    up_to_each = _forward if is_forward else _backward
+    rank, blocks = len(x.dimensions), -(-x.dimensions[d] // BLOCK_SIZE)
     before, after = x.dimensions[:d], x.dimensions[d + 1 :]
 
     def prefixes(value: BuiltInstruction, along: int) -> BuiltInstruction:

@@ -96,9 +96,7 @@ def _of_cluster(instruction: Instruction, output: int | None, producers: Sequenc
     by_array: dict[tuple[Instruction, int], list[OperandIndexing]] = {}
     for k in outputs:
         for read, indexings in grouped_indexing([instruction, *producers], instruction, k).items():
-            if (
-                read is not instruction and read.computation is instruction.computation
-            ):  # skip instructions within a fusion
+            if read is not instruction and read.computation is instruction.computation:  # not within a fusion
                 for indexing in indexings:
                     by_array.setdefault((read, indexing.leaf), []).append(indexing)
     found = [_of_leaf(read, leaf, indexings) for (read, leaf), indexings in by_array.items()]

@@ -81,14 +81,7 @@ def tile_loads(root: Instruction | Computation, tiles: Tiles) -> Iterator[TileLo
             for indexing, tile, extents in found:
                 sizes = (*tiles.sizes, *tiles.sequential)[: len(extents)]
                 if not tile.holds(sizes):
-                    yield TileLoad(
-                        k,
-                        output,
-                        0,
-                        IndexingMap.undefined(),
-                        0,
-                        "the elements that it reads at these sizes are no tile",
-                    )
+                    yield TileLoad(k, output, 0, IndexingMap.undefined(), 0, "at these sizes, it reads no tile")
                     continue
                 read = root.operands[k].shape.leaves[indexing.leaf]
                 threads = _threads(tile, sizes, extents, read, shape.rank, indexing.map.runtimes)

@@ -1,1 +1,1 @@
-"""The emitters, one a form of hero: match, plan, kernel."""
+"""The emitters, one for each kind of hero: match, plan, kernel."""

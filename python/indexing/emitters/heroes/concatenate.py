@@ -1,8 +1,8 @@
-"""The concatenate emitter: each thread moves elements of every operand, so that no thread asks which operand is its.
+"""The concatenate emitter: each thread copies elements of every operand, so that threads need not select an operand.
 
-Threads walk a box that holds the largest operand. The same thread takes the same place of each operand in turn, checks
-that the operand has it, and writes it through the epilogue: `vector_width` neighbouring elements at once, where all
-operands can be cut into such vectors.
+Threads cover a box that contains every operand. A thread takes the same index of each operand in turn, checks that it is in
+bounds, and writes the element through the epilogue: `vector_width` neighbouring elements at once, if this divides the sizes
+of all operands.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from indexing.ops.element_context import Index
 
 NAME = CONCATENATE.opcode
-MAX_OPERANDS = 16  # the epilogue is written once an operand
+MAX_OPERANDS = 16  # the epilogue is built once for each operand
 MAX_LANES = 8
 
 
@@ -42,7 +42,7 @@ def matches(computation: Computation) -> bool:
 
 @cached_on_module
 def match(computation: Computation) -> Heroes | None:
-    """The hero; None where there is none, or several."""
+    """The hero; None if there is none, or several."""
     found = heroes_of(computation, _is_hero, lambda hero: hero)
     return None if found is None or found.side else found
 
@@ -54,9 +54,9 @@ def _is_hero(instruction: Instruction) -> bool:
 
 
 def plan(computation: Computation, *, block_size: int = 128, vector_width: int | None = None) -> LinearPlan:
-    """Launch dimensions over a box that holds each operand.
+    """Launch dimensions over a box that contains each operand.
 
-    Knobs: `block_size`, 1 to 1024 threads; `vector_width` 1, 2, 4, 8 or 16 elements a thread, which divide the sizes of
+    Knobs: `block_size`, 1 to 1024 threads; `vector_width`, 1, 2, 4, 8 or 16 elements per thread, which divides the sizes of
     all operands along the dimension that is fastest in memory.
     """
     check_knob("block_size", block_size, 1, 1024)
@@ -84,7 +84,7 @@ def knobs(computation: Computation, default: LinearPlan) -> KnobSpace:
 
 
 def _fast(hero: Instruction) -> int:
-    """The dimension of neighbours in memory."""
+    """The fastest dimension in memory."""
     return major_to_minor(hero.shape)[-1]
 
 
@@ -100,7 +100,7 @@ def kernel(computation: Computation, plan: LinearPlan) -> Kernel:
 
 
 def _build_operands(body: FunctionBuilder, found: Heroes, plan: LinearPlan, box: Index) -> None:
-    """For each operand: where it has this place of the box, write it through the epilogue."""
+    """For each operand, if it contains this index of the box: write its element through the epilogue."""
     hero = found.first
     (d,) = hero.ints("dimensions")
     starts = [0, *accumulate(o.shape.dimensions[d] for o in hero.operands)]

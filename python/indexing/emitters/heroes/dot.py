@@ -1,9 +1,8 @@
 """The dot emitter: each thread computes a column of a few rows of a product of matrices.
 
-Neighbouring threads have neighbouring columns. At each step along the contracting dimensions a thread reads one element of
+Neighbouring threads have neighbouring columns. At each step along the contracting dimensions, a thread reads one element of
 the right operand and uses it for all of its rows; the elements of the left operand are the same for all threads of a block.
-Several steps follow one another without a branch, so that where threads are loops an accumulator is read and written once
-for all of them.
+Several steps are unrolled, so that, where threads become loops, an accumulator is loaded and stored once for all of them.
 """
 
 from __future__ import annotations
@@ -39,8 +38,8 @@ MIN_COLUMNS = 16
 MIN_CONTRACTED = 4
 MAX_BLOCK = 128  # threads
 ROWS = (1, 2, 4, 8)
-MIN_THREADS = 1 << 10  # below so many, more of them are better than more rows a thread
-STEPS = 8  # that follow one another without a branch
+MIN_THREADS = 1 << 10  # with fewer threads, each takes fewer rows
+UNROLLED_STEPS = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +56,7 @@ class Product:
 
 @dataclass(frozen=True, slots=True)
 class DotPlan:
-    """Knobs and launch dimensions: `rows` of a thread, `block_size` columns of a block."""
+    """Knobs and launch dimensions: `rows` per thread, `block_size` columns per block."""
 
     product: Product
     rows: int
@@ -65,18 +64,18 @@ class DotPlan:
 
     @property
     def tiles(self) -> tuple[int, int, int]:
-        """Blocks along the batch, the columns, and the rows, which follow one another."""
+        """The numbers of blocks along the batch, the columns, and the rows."""
         p = self.product
         return prod(p.batch), -(-prod(p.columns) // self.block_size), -(-prod(p.rows) // self.rows)
 
     @property
     def grid(self) -> Dim3:
-        """Blocks in one dimension."""
+        """The blocks, in one dimension."""
         return (prod(self.tiles), 1, 1)
 
     @property
     def block(self) -> Dim3:
-        """Threads of a block in one dimension."""
+        """The threads of a block, in one dimension."""
         return (self.block_size, 1, 1)
 
 
@@ -87,7 +86,7 @@ def matches(computation: Computation) -> bool:
 
 @cached_on_module
 def match(computation: Computation) -> Heroes | None:
-    """The hero; None where there is none, or several."""
+    """The hero; None if there is none, or several."""
     found = heroes_of(computation, _is_hero, lambda hero: hero)
     return None if found is None or found.side else found
 
@@ -114,14 +113,14 @@ def product_of(dot: Instruction) -> Product:
 
 
 def _numbers(dot: Instruction) -> list[tuple[tuple[int, ...], tuple[int, ...]]]:
-    """Of each operand the batch and the contracting dimensions."""
+    """The batch and contracting dimensions of each operand."""
     return [(dot.ints(f"{side}_batch_dims"), dot.ints(f"{side}_contracting_dims")) for side in ("lhs", "rhs")]
 
 
 def plan(computation: Computation, *, rows: int | None = None, block_size: int | None = None) -> DotPlan:
     """Launch dimensions.
 
-    Knobs: `rows` 1, 2, 4 or 8 of a thread; `block_size` 1 to 1024 threads, a column each.
+    Knobs: `rows` per thread, 1, 2, 4 or 8; `block_size`, 1 to 1024 threads, each with one column.
     """
     found = match(computation)
     if found is None:
@@ -167,7 +166,7 @@ class _Body:
         self.column = self.column_tile * plan.block_size + thread_id("th_x")
 
     def build(self) -> None:
-        """Accumulators, the steps, then what follows of each row."""
+        """Declare accumulators, accumulate, and finish each row."""
         body, p = self.body, self.plan.product
         with guarded(body, body.within(self.column, 0, prod(p.columns) - 1)), body.base_scope():
             self.column = body.named_index("column", self.column, 0, prod(p.columns) - 1)
@@ -180,16 +179,16 @@ class _Body:
 
     def _accumulate(self, totals: Sequence[Value]) -> None:
         count = prod(self.plan.product.contracted)
-        whole, rest = divmod(count, STEPS)
+        whole, rest = divmod(count, UNROLLED_STEPS)
         if whole:
             with each(self.body, whole, "step") as step, self.body.base_scope():
-                for k in range(STEPS):
-                    self._add(totals, self.body.scope.simplify(step * STEPS + k))
+                for k in range(UNROLLED_STEPS):
+                    self._add(totals, self.body.scope.simplify(step * UNROLLED_STEPS + k))
         for k in range(count - rest, count):
             self._add(totals, constant(k))
 
     def _add(self, totals: Sequence[Value], place: SymbolicExpr) -> None:
-        """One step: an element of the right operand, times one of the left for each row."""
+        """Build one step: an element of the right operand times one of the left operand for each row."""
         right = self._operand(1, self._index(self.plan.product.columns, self.column), place)
         for row, total in zip(self._rows(), totals, strict=True):
             left = self._operand(0, self._index(self.plan.product.rows, self._clamped(row)), place)
@@ -212,12 +211,12 @@ class _Body:
         return (self.row_tile * self.plan.rows + k for k in range(self.plan.rows))
 
     def _clamped(self, row: SymbolicExpr) -> SymbolicExpr:
-        """A row that there is: beyond the last the sums are not kept."""
+        """The row clamped to the last one: sums of rows beyond it are not stored."""
         last = prod(self.plan.product.rows) - 1
         return row if self.body.range(row).upper <= last else row.min(last)
 
     def _finish(self, row: SymbolicExpr, total: Value) -> None:
-        """The value of one row, the epilogue and the stores, where there is that row."""
+        """Build the value of one row, the epilogue and the stores, if the row exists."""
         body, p = self.body, self.plan.product
         with guarded(body, body.within(row, 0, prod(p.rows) - 1)), body.base_scope():
             found = self._clamped(row)

@@ -1,8 +1,8 @@
-"""The loop emitter: each thread computes some elements of each output, in the order in which memory holds them.
+"""The loop emitter: each thread computes some elements of each output, in memory order. It takes every fusion.
 
-It takes every fusion. A thread computes `vector_width` neighbouring elements; inputs that are read at neighbouring,
-aligned places are loaded as one vector, and outputs stored as one; what is left over is done element by element. Where
-the grid would exceed `max_blocks`, blocks go on with further chunks.
+A thread computes `vector_width` neighbouring elements; inputs that are read at neighbouring, aligned positions are loaded as
+one vector, and outputs are stored as one; the remaining elements are computed one by one. If the grid would exceed
+`max_blocks`, blocks loop over several chunks.
 """
 
 from __future__ import annotations
@@ -42,13 +42,13 @@ if TYPE_CHECKING:
     from indexing.partitioner import PartitionedComputation
 
 NAME = "loop"
-BLOCK = 128  # threads
-SMALL = 64  # instructions; the body may be written twice
+BLOCK_SIZE = 128  # threads
+MAX_TAIL_INSTRUCTIONS = 64  # of a body that is built a second time, for a partial vector
 
 
 @dataclass(frozen=True, slots=True)
 class LoopPlan:
-    """Launch dimensions and knobs. `groups` vectors of `vector_width` elements; each block does `chunks` of them."""
+    """Launch dimensions and knobs: `groups` vectors of `vector_width` elements, of which each block takes `chunks` chunks."""
 
     count: int
     vector_width: int
@@ -58,32 +58,36 @@ class LoopPlan:
 
     @property
     def grid(self) -> Dim3:
-        """Blocks in one dimension."""
+        """The blocks, in one dimension."""
         return (self.blocks, 1, 1)
 
     @property
     def block(self) -> Dim3:
-        """Threads of a block in one dimension."""
+        """The threads of a block, in one dimension."""
         return (self.block_size, 1, 1)
 
     @property
     def groups(self) -> int:
-        """The number of vectors of elements, the last one perhaps partial."""
+        """The number of vectors, of which the last one may be partial."""
         return -(-self.count // self.vector_width)
 
 
 def matches(computation: Computation) -> bool:
-    """Every fusion can be a loop."""
+    """True: every fusion can be a loop."""
     return True
 
 
 def plan(
-    computation: Computation, *, block_size: int = BLOCK, vector_width: int | None = None, max_blocks: int = MAX_GRID[0]
+    computation: Computation,
+    *,
+    block_size: int = BLOCK_SIZE,
+    vector_width: int | None = None,
+    max_blocks: int = MAX_GRID[0],
 ) -> LoopPlan:
     """Launch dimensions for a computation.
 
-    Knobs: `block_size` 1 to 1024 threads; `vector_width` 1, 2, 4, 8 or 16 elements a thread (by default as many as 16
-    bytes hold while enough threads remain); `max_blocks` from 1: more work than that many blocks take is done in chunks.
+    Knobs: `block_size`, 1 to 1024 threads; `vector_width`, 1, 2, 4, 8 or 16 elements per thread (by default as many as fit
+    into 16 bytes while there are enough threads); `max_blocks`, at least 1: further work is done in chunks.
     """
     check_knob("block_size", block_size, 1, MAX_THREADS_PER_BLOCK)
     check_knob("max_blocks", max_blocks, 1, MAX_GRID[0])
@@ -116,18 +120,18 @@ def knobs(computation: Computation, default: LoopPlan) -> KnobSpace:
 
 
 def _has_vectors(shapes: Sequence[Shape], width: int) -> bool:
-    """Whether outputs end together, or each with a whole vector."""
+    """Whether all outputs have the same number of elements, or each a whole number of vectors."""
     counts = {prod(s.dimensions) for s in shapes}
     return len(counts) == 1 or not any(n % width for n in counts)
 
 
 def _vector_width(computation: Computation, shapes: Sequence[Shape], count: int) -> int:
-    """As many elements as 16 bytes hold of the widest output, halved while threads are few; 1 for heavy bodies."""
+    """As many elements of the widest output as fit into 16 bytes, halved while threads are few; 1 for expensive bodies."""
     order = computation.post_order()
     if not is_light(order):
         return 1
     counts = {prod(s.dimensions) for s in shapes}
-    with_tail = len(counts) == 1 and len(order) <= SMALL  # the tail is written a second time
+    with_tail = len(counts) == 1 and len(order) <= MAX_TAIL_INSTRUCTIONS
     return widest(8, max(storage_bytes(s.element_type) for s in shapes), count, () if with_tail else counts)
 
 
@@ -160,7 +164,7 @@ class _Body:
         self.root = computation.root
 
     def build(self) -> None:
-        """The number of a thread's group of elements, then what it computes; with several chunks in a loop."""
+        """Build the elements of a thread's vector; of several vectors in a loop, if there are chunks."""
         plan, body = self.plan, self.body
         first = thread_id("bl_x") * plan.block_size + thread_id("th_x")
         if plan.chunks > 1:
@@ -171,7 +175,7 @@ class _Body:
             self._group(body.named_index("i", first, 0, plan.groups - 1))
 
     def _group(self, group: SymbolicExpr) -> None:
-        """The elements of a vector; of the last one those that there are."""
+        """Build the elements of a vector; of a partial one, those that exist."""
         body, width = self.body, self.plan.vector_width
         with lanes(body, width) as lane:
             position = body.scope.simplify(group * width + lane)
@@ -179,7 +183,7 @@ class _Body:
                 self._element(*body.inside((position,), (self.plan.count,)))
 
     def _element(self, position: SymbolicExpr) -> None:
-        """The element at `position` of every output's memory that reaches so far."""
+        """Build the element at `position` in memory of every output that has one there."""
         for output in self.outputs:
             count = prod(output.shape.dimensions)
             if count == self.plan.count:

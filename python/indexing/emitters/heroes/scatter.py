@@ -1,11 +1,11 @@
-"""The scatter emitter: one thread an element of the updates, or a few neighbours; it folds them into the operand's own buffer.
+"""The scatter emitter: a thread combines one element of the updates, or a few neighbours, into the operand's own buffer.
 
-Updates of one element are kept apart in one of four ways: *unique* indices can't meet; runs of *sorted* equal indices
-are folded by the thread of their first one; else each update is *atomic*, where targets swap as much at once; else one
-thread takes all updates *in turn* (several arrays at once, complex numbers of 16 bytes). Long runs are cut into segments,
-which as many threads fold side by side, and join by one atomic update each, where the device has one.
+Concurrent updates of one element are avoided in one of four ways: *unique* indices do not collide; a run of *sorted* equal
+indices is combined by the thread of its first one; otherwise updates are *atomic*, if targets can swap the element; else one
+thread applies all updates *in turn* (several arrays at once, complex numbers of 16 bytes). Long runs are cut into segments
+for several threads, each joined by an atomic update, if the device has one for the reducer.
 
-As in place, the operand must be a parameter that the fusion reads nowhere else.
+Since the scatter is in place, its operand must be a parameter that the fusion reads nowhere else.
 """
 
 from __future__ import annotations
@@ -54,9 +54,9 @@ if TYPE_CHECKING:
     from indexing.ops.operand_indexing import OperandIndexing
 
 NAME = SCATTER.opcode
-SEGMENT = 32
+DEFAULT_SEGMENT = 32
 MAX_SEGMENT = 4096
-MAX_LANES = 4  # updates of a thread by default: neighbours of a warp then still touch whole lines of memory together
+MAX_LANES = 4  # updates of a thread by default; with more, a warp's accesses would not cover whole cache lines
 ATOMIC_SIZES = (1, 2, 4, 8)
 INTEGERS = frozenset({"s32", "u32", "s64", "u64"})
 REALS = frozenset({"f32", "f64"})
@@ -65,9 +65,9 @@ UpdateMode = Literal["unique", "sorted", "atomic", "in turn"]
 
 @dataclass(frozen=True, slots=True)
 class ScatterPlan(LinearPlan):
-    """Launch dimensions over the updates, and how updates of one element are kept apart: in turn, by one thread.
+    """Launch dimensions over the updates, and the way in which concurrent updates of one element are avoided.
 
-    Runs of sorted indices are cut at each multiple of `segment`; 0: they are not cut.
+    Runs of sorted indices are cut at multiples of `segment`; 0: they are not cut.
     """
 
     mode: UpdateMode
@@ -75,18 +75,18 @@ class ScatterPlan(LinearPlan):
 
     @property
     def grid(self) -> Dim3:
-        """Blocks in one dimension."""
+        """The blocks, in one dimension."""
         return (1, 1, 1) if self.mode == "in turn" else (-(-self.count // self.block_size), 1, 1)
 
 
 def matches(computation: Computation) -> bool:
-    """Whether the outputs are those of one scatter that can be written in place."""
+    """Whether the outputs are those of one scatter that can be computed in place."""
     return match(computation) is not None
 
 
 @cached_on_module
 def match(computation: Computation) -> tuple[Instruction, tuple[Output, ...]] | None:
-    """The scatter and its outputs; None where it can't be proved to be safe in place."""
+    """The scatter and its outputs; None if it can't be proved to be safe in place."""
     found = outputs(computation)
     hero = found[0].instruction
     if traits_of(hero) is not SCATTER or any(o.instruction is not hero for o in found):
@@ -115,13 +115,13 @@ def _lands_exactly(hero: Instruction) -> bool:
 
 
 def _landing_map(hero: Instruction, k: int) -> OperandIndexing | None:
-    """The place of update `k` in output `k`; None where it has no part in it."""
+    """The map from update `k` to output `k`; None if it does not reach it."""
     maps = input_to_output(hero, len(hero.operands) // 2 + 1 + k)[k]
     return maps[0] if len(maps) == 1 else None
 
 
 def _update_mode(hero: Instruction) -> UpdateMode:
-    """The cheapest way that keeps updates of one element apart."""
+    """The cheapest way to avoid concurrent updates of one element."""
     if hero.flag("unique_indices"):
         return "unique"
     if hero.flag("indices_are_sorted") and _is_one_row_of_points(hero):
@@ -133,7 +133,7 @@ def _update_mode(hero: Instruction) -> UpdateMode:
 
 
 def _is_one_row_of_points(hero: Instruction) -> bool:
-    """Windows with different indices don't overlap, and the indices are one row of vectors."""
+    """Whether windows with different indices don't overlap, and the indices are a single row of vectors."""
     inserted = set(hero.ints("inserted_window_dims"))
     if not set(hero.ints("scatter_dims_to_operand_dims")) <= inserted or hero.ints("input_batching_dims"):
         return False
@@ -141,7 +141,7 @@ def _is_one_row_of_points(hero: Instruction) -> bool:
 
 
 def _batch_dims(hero: Instruction) -> list[int]:
-    """The dimensions of the updates that count index vectors."""
+    """The dimensions of the updates that index index vectors."""
     rank = hero.operands[len(hero.operands) // 2 + 1].shape.rank
     return [d for d in range(rank) if d not in hero.ints("update_window_dims")]
 
@@ -156,10 +156,10 @@ def plan(
 ) -> ScatterPlan:
     """Launch dimensions.
 
-    Knobs: `block_size`, 1 to 1024 threads (128), 1 where updates are taken in turn; `vector_width` 1, 2, 4, 8 or 16 updates
-    that a thread takes at once, which divide a row of a window and have one index; `atomic` 1: atomics although indices are
-    sorted; `segment`, 1 to 4096 updates that one thread folds at most where indices are sorted, 0 for all (by default
-    32 where the device's atomic functions can join what is cut, else 0).
+    Knobs: `block_size`, 1 to 1024 threads (default 128), 1 if updates are applied in turn; `vector_width`, 1, 2, 4, 8 or 16
+    updates per thread, which divides a row of a window and has one index; `atomic`, 1 for atomics although indices are
+    sorted; `segment`, the most updates, 1 to 4096, that one thread combines where indices are sorted, 0 for any number
+    (default 32 if atomic updates can join segments, else 0).
     """
     check_knob("atomic", atomic, 0, 1)
     found = match(computation)
@@ -174,7 +174,7 @@ def plan(
         mode = "atomic"
     may_cut = mode == "sorted" and _may_be_joined(hero)
     if segment is None:
-        segment = SEGMENT if may_cut else 0
+        segment = DEFAULT_SEGMENT if may_cut else 0
     check_knob("segment", segment, 0, MAX_SEGMENT if may_cut else 0)
     shape = hero.operands[len(hero.operands) // 2 + 1].shape
     order = tuple(range(shape.rank)) if mode == "in turn" else major_to_minor(shape)
@@ -189,7 +189,7 @@ def plan(
 
 
 def _beside(hero: Instruction, mode: UpdateMode) -> int:
-    """The number of updates side by side in memory under one index, where threads may take several."""
+    """The number of adjacent updates with one index, if threads may take several; 1 otherwise."""
     shape = hero.operands[len(hero.operands) // 2 + 1].shape
     if mode not in ("unique", "atomic") or not shape.rank:
         return 1
@@ -198,7 +198,7 @@ def _beside(hero: Instruction, mode: UpdateMode) -> int:
 
 
 def knobs(computation: Computation, default: ScatterPlan) -> KnobSpace:
-    """Names, legal values and defaults of the knobs: segments are those of runs that aren't atomic anyway."""
+    """Names, legal values and defaults of the knobs; there are segments only where updates are not all atomic."""
     found = match(computation)
     assert found is not None
     is_sorted = default.mode == "sorted"
@@ -215,12 +215,12 @@ def knobs(computation: Computation, default: ScatterPlan) -> KnobSpace:
 
 
 def _may_be_atomic(hero: Instruction) -> bool:
-    """Whether updates whose indices are sorted could be atomic instead."""
+    """Whether updates with sorted indices could be atomic instead."""
     return len(hero.operands) == 3 and storage_bytes(hero.operands[0].shape.element_type) in ATOMIC_SIZES
 
 
 def _may_be_joined(hero: Instruction) -> bool:
-    """Whether parts of a run may be folded apart, in any order, and joined by one atomic operation."""
+    """Whether parts of a run may be combined separately, in any order, and joined by one atomic operation."""
     opcode = reducer_opcode(hero.computation_of("to_apply"))
     kind = hero.operands[0].shape.element_type
     return len(hero.operands) == 3 and (
@@ -243,7 +243,7 @@ def kernel(computation: Computation, plan: ScatterPlan) -> Kernel:
 
 @contextmanager
 def _each_update(body: FunctionBuilder, plan: ScatterPlan) -> Iterator[Index]:
-    """Run what is built inside for the index of the thread's first update, or for that of each update."""
+    """Run the block for the index of the thread's first update, or, if updates are applied in turn, of each update."""
     if plan.mode != "in turn":
         with vector_index(body, plan) as vector:
             yield tuple(map(body.scope.simplify, plan.element(vector, constant(0))))
@@ -253,7 +253,7 @@ def _each_update(body: FunctionBuilder, plan: ScatterPlan) -> Iterator[Index]:
 
 
 class _Body:
-    """Builds the entry: the update at an index, or the run of updates that starts there, folded into the outputs."""
+    """Builds the entry: combines the update at an index, or the run of updates that starts there, into the outputs."""
 
     def __init__(self, hero: Instruction, plan: ScatterPlan, body: FunctionBuilder) -> None:
         self.hero = hero
@@ -266,7 +266,7 @@ class _Body:
         self.landings = [m for m in found if m is not None]
 
     def build(self, index: Index) -> None:
-        """Fold the update at `index`, or the run of updates that starts there, into the outputs."""
+        """Combine the update at `index`, or the run of updates that starts there, into the outputs."""
         if self.plan.mode == "sorted":
             with self._first_of_run(index) as is_joined:
                 self._fold(index, is_joined)
@@ -291,7 +291,7 @@ class _Body:
 
     def _update_atomically(self, place: Index, update: Value) -> None:
         opcode = reducer_opcode(self.computation)
-        if opcode == SECOND:  # whichever thread comes last; one store can't be torn
+        if opcode == SECOND:  # the last thread wins; a single store can't be torn
             self._store(0, place, update)
             return
         combiner = self.body.kernel.combiner(self.computation, self.kinds)
@@ -305,7 +305,7 @@ class _Body:
         return self.body.load(output_buffer(k), self.kinds[k], place)
 
     def _fold_alone(self, index: Index, place: Index) -> None:
-        """Nobody else folds into the element."""
+        """Combine into an element that no other thread updates, by a plain load and store."""
         totals = [self.body.variable(kind, self._load(k, place)) for k, kind in enumerate(self.kinds)]
         self._add(totals, index)
         if self.plan.mode == "sorted":
@@ -314,7 +314,7 @@ class _Body:
             self._store(k, place, total)
 
     def _fold_segment(self, index: Index, place: Index, is_joined: Value) -> None:
-        """The updates of a segment first; then the element, atomically where the run goes beyond the segment."""
+        """Combine the updates of a segment, then the element: atomically if the run extends beyond the segment."""
         body, kind = self.body, self.kinds[0]
         total = body.variable(kind, body.read(self.hero.operands[self.count + 1], index))
         self._add_the_rest_of_the_run([total], index, is_joined)
@@ -353,7 +353,7 @@ class _Body:
     def _first_of_run(self, index: Index) -> Iterator[Value]:
         """A scope that runs for updates whose predecessor has another index, and at the starts of segments.
 
-        The variable that it is given holds where a segment goes on with the run of the one before.
+        It yields a variable that is true if a segment continues the run of the one before.
         """
         body, segment = self.body, self.plan.segment
         (d,) = _batch_dims(self.hero)
@@ -370,7 +370,7 @@ class _Body:
             yield is_joined
 
     def _add_the_rest_of_the_run(self, totals: Sequence[Value], index: Index, is_joined: Value | None = None) -> None:
-        """Up to the end of the segment, where runs are cut; `is_joined` is set where the run goes on behind it."""
+        """Combine the rest of the run, up to the end of the segment; `is_joined` is set if the run continues after it."""
         body = self.body
         (d,) = _batch_dims(self.hero)
         count = self.hero.operands[self.count + 1].shape.dimensions[d]

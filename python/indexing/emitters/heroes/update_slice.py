@@ -1,7 +1,7 @@
-"""The dynamic-update-slice emitter: the update is written into the operand's own buffer; nothing else is touched.
+"""The dynamic-update-slice emitter: writes the update into the operand's own buffer, and nothing else.
 
-That is right only where nobody reads what the kernel overwrites: the operand must be a parameter that this fusion reads
-nowhere else, and the result must lie in memory as the parameter does. Elsewhere the loop emitter copies.
+This requires that nothing reads the elements that the kernel overwrites: the operand must be a parameter that the fusion
+reads nowhere else, and the result must have the parameter's memory layout. Otherwise the loop emitter makes a copy.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ MAX_LANES = 8
 
 @dataclass(frozen=True, slots=True)
 class Update:
-    """An output, the update that it is made of, and the number of the parameter whose buffer it takes over."""
+    """An output, its update, and the number of the parameter whose buffer it takes over."""
 
     output: Output
     hero: Instruction
@@ -45,13 +45,13 @@ class Update:
 
 
 def matches(computation: Computation) -> bool:
-    """Whether every output is an update that can be written in place."""
+    """Whether every output is an update that can be made in place."""
     return match(computation) is not None
 
 
 @cached_on_module
 def match(computation: Computation) -> tuple[Update, ...] | None:
-    """The updates, one an output; None where one can't be proved to be safe in place."""
+    """The updates, one for each output; None if one can't be proved to be safe in place."""
     found = [_update(o) for o in outputs(computation)]
     updates = tuple(u for u in found if u is not None)
     if not updates or len(updates) != len(found) or len({u.parameter for u in updates}) != len(updates):
@@ -74,7 +74,7 @@ def _update(output: Output) -> Update | None:
 
 
 def _behind_bitcasts(instruction: Instruction) -> Instruction:
-    """The instruction that makes the memory; a bitcast of one element type moves nothing."""
+    """The instruction behind bitcasts, which keep the memory; the element type must not change."""
     while traits_of(instruction).same_memory:
         if instruction.operands[0].shape.element_type != instruction.shape.element_type:
             break
@@ -95,7 +95,7 @@ def _is_read_by_the_update_alone(operand: Instruction, hero: Instruction) -> boo
 def plan(computation: Computation, *, block_size: int = 128, vector_width: int | None = None) -> LinearPlan:
     """Launch dimensions over the update.
 
-    Knobs: `block_size`, 1 to 1024 threads; `vector_width` 1, 2, 4, 8 or 16 elements a thread, which divide the update's
+    Knobs: `block_size`, 1 to 1024 threads; `vector_width`, 1, 2, 4, 8 or 16 elements per thread, which divides the update's
     size along the dimension that is fastest in memory.
     """
     check_knob("block_size", block_size, 1, 1024)
@@ -135,11 +135,11 @@ def kernel(computation: Computation, plan: LinearPlan) -> Kernel:
 
 
 def _build(body: FunctionBuilder, update: Update, plan: LinearPlan, vector: Index) -> None:
-    """One vector of the update."""
+    """Build the stores of one vector of the update."""
     indexing = input_to_output(update.hero, 1)[0][0]
     to_output = same_memory(update.hero.shape, update.output.shape)
     first = tuple(map(body.scope.simplify, plan.element(vector, constant(0))))
-    begins, conditions = starts(body, indexing, first)  # the same for all elements
+    begins, conditions = starts(body, indexing, first)  # the starts are the same for all elements
     assert not conditions, "starts are clamped"
     with lanes(body, plan.vector_width) as lane:
         index = tuple(map(body.scope.simplify, plan.element(vector, lane)))

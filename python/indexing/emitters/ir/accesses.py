@@ -1,5 +1,5 @@
-"""The loads and stores of a kernel as data: where each lies in a buffer, as an indexing map from threads, under the
-conditions around it. Proofs, thread maps, coalescing and bank conflicts are made from these.
+"""The loads and stores of a kernel as data: each with its buffer index over thread ids and loop variables, and the conditions
+around it. Proofs, thread maps, coalescing and bank conflicts are derived from these.
 """
 
 from __future__ import annotations
@@ -41,17 +41,17 @@ Constraint: TypeAlias = "tuple[SymbolicExpr, Interval]"
 
 VECTOR = "vector_index"
 BLOCK_X = 3  # the variable bl_x of an entry
-MAX_MAPS = 256  # from threads to the index of one function
+MAX_MAPS = 256  # maps from threads to the index of one function
 INT64 = Interval(-(2**63), 2**63 - 1)
 
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """The conditions and loops around a place of a body.
+    """The conditions and loops around a point of a body.
 
-    `places` has, for each index variable, what it is over thread ids (or a function's parameters), loop variables and
-    indices that are data; `loops` and `data` are the variables of these two kinds in scope. `is_certain` where the
-    constraints say all about when the place is reached; else they hold there, but it may be reached more rarely.
+    `places` maps each index variable to an expression over thread ids (or a function's parameters), loop variables and
+    indices that are data; `loops` and `data` are the variables of the latter two kinds in scope. If `is_certain`, the point is
+    reached exactly under the constraints; else they are necessary, but not sufficient.
     """
 
     places: tuple[SymbolicExpr, ...]
@@ -61,11 +61,11 @@ class Context:
     is_certain: bool = True
 
     def at(self, expression: SymbolicExpr) -> SymbolicExpr:
-        """The expression without variables that only name others."""
+        """The expression with index variables replaced by their definitions."""
         return expression.replace_variables(list(self.places))
 
     def within(self, conditions: Iterable[Value]) -> Context:
-        """As here, where all conditions hold."""
+        """The context of a branch under the conditions."""
         found = list(self.constraints)
         certain = self.is_certain
         for c in conditions:
@@ -76,7 +76,7 @@ class Context:
         return replace(self, constraints=tuple(found), is_certain=certain)
 
     def without(self, conditions: Sequence[Value]) -> Context:
-        """As here, where not all conditions hold: what is known of that is the opposite of a single bound."""
+        """The context in which not all conditions hold; only the negation of a single bound is known as a constraint."""
         if len(conditions) == 1 and isinstance(conditions[0], Within):
             c = conditions[0]
             if c.lower is None and c.upper is not None:
@@ -90,7 +90,7 @@ class Context:
         return replace(self, is_certain=False)
 
     def define(self, number: int, place: SymbolicExpr) -> Context:
-        """As here, with a variable that is `place`."""
+        """The context with a variable defined as `place`."""
         places = list(self.places)
         places[number] = place
         return replace(self, places=tuple(places))
@@ -102,19 +102,21 @@ def _interval(lower: int | None, upper: int | None) -> Interval:
 
 @dataclass(frozen=True, slots=True)
 class Access:
-    """One load or store: `index` as in its `context`. Two accesses with a phase in common may have no barrier between."""
+    """One load or store at `index`, over the variables of its `context`. Between accesses with a common phase, there may be no
+    barrier.
+    """
 
     kind: Kind
     buffer: str
     index: tuple[SymbolicExpr, ...]
     context: Context
     phases: frozenset[int] = frozenset({0})
-    width: int = 1  # neighbouring elements, the last index the first of them
+    width: int = 1  # the number of neighbouring elements, which begin at the index
 
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """An index variable whose definition promises an interval; `place` may be a value, of data."""
+    """The claim that a definition of an index variable lies in the variable's interval; `place` may be a value, of data."""
 
     variable: int
     place: SymbolicExpr | Value
@@ -132,20 +134,20 @@ class Call:
 
 @dataclass
 class Accesses:
-    """All that a body does to memory, in the order of its text."""
+    """All memory accesses of a body, in program order."""
 
     variables: tuple[IndexVariable, ...]
-    given: int  # the first variables, which the body is given: thread ids, or the index of a function
+    given: int  # the number of leading variables that are given: thread ids, or the index of a function
     found: list[Access] = field(default_factory=list)
     claims: list[Claim] = field(default_factory=list)
     calls: list[Call] = field(default_factory=list)
     phases: frozenset[int] = frozenset({0})
     _phase_count: int = 1
-    names: dict[str, tuple[Value, Context]] = field(default_factory=dict)  # what a `Let` has named, and where
-    data: dict[int, tuple[Value, Context]] = field(default_factory=dict)  # of index variables of data
+    names: dict[str, tuple[Value, Context]] = field(default_factory=dict)  # values named by `Let`, with their contexts
+    data: dict[int, tuple[Value, Context]] = field(default_factory=dict)  # the values of index variables that are data
     promises: dict[int, str] = field(default_factory=dict)
-    arrivals: dict[str, Access] = field(default_factory=dict)  # by the names of what counters held
-    counters: dict[str, Access] = field(default_factory=dict)  # by the shared buffers that hold that
+    arrivals: dict[str, Access] = field(default_factory=dict)  # counter increments, by the names of the old values
+    counters: dict[str, Access] = field(default_factory=dict)  # the same, by the shared buffers that hold these values
 
     def collect(self, body: Block, results: Iterable[Value] = ()) -> Accesses:
         """Collect the accesses of the body and of the values that it returns."""
@@ -156,9 +158,9 @@ class Accesses:
         return self
 
     def map(self, context: Context, results: Sequence[SymbolicExpr], lanes: int = 1) -> IndexingMap:
-        """From what the body is given, loop variables and data to `results`, on the context's domain, not simplified.
+        """The map from given variables, loop variables and data to `results`, on the context's domain, not simplified.
 
-        `lanes` > 1: the last result is the first of as many neighbours, counted by a range variable `vector_index_of_copy`.
+        With `lanes` > 1, the last result is the first of as many neighbours, over a range variable `vector_index_of_copy`.
         """
         order = [*range(self.given), *context.loops, *context.data]
         first_data = self.given + len(context.loops)
@@ -172,7 +174,7 @@ class Accesses:
         dims = [self._variable(k) for k in range(self.given)]
         ranges = [self._variable(k) for k in context.loops]
         vectors = [k for k, v in enumerate(ranges) if (v.name or "").startswith(VECTOR)]
-        if len(vectors) == 1:  # a loop over the lanes of a vector has this name, whatever its number
+        if len(vectors) == 1:  # the range of a loop over the lanes of a vector has a fixed name
             ranges[vectors[0]] = Variable(VECTOR, ranges[vectors[0]].interval)
         if lanes > 1:
             ranges.append(Variable(f"{VECTOR}_of_copy", Interval(0, lanes - 1)))
@@ -181,7 +183,7 @@ class Accesses:
         return IndexingMap(symbolic, dims, ranges, data, constraints)
 
     def access_map(self, access: Access) -> IndexingMap:
-        """From threads to the elements of an access, simplified."""
+        """The simplified map from threads to the elements of an access."""
         return self.map(access.context, access.index, access.width).simplify()
 
     def _variable(self, number: int) -> Variable:
@@ -196,10 +198,10 @@ class Accesses:
         return context
 
     def _statement(self, s: Statement, context: Context) -> Context:
-        """Collect the accesses of a statement; the result is the context of those that follow it."""
+        """Collect the accesses of a statement; returns the context of the statements after it."""
         if isinstance(s, If):
             inner = context
-            for condition in s.conditions:  # each is looked at where those before hold
+            for condition in s.conditions:  # each is evaluated only if those before hold
                 self._loads(condition, inner)
                 inner = self._last_block(inner.within((condition,)), inner, condition)
             before = self.phases
@@ -258,8 +260,8 @@ class Accesses:
         return replace(context, data=(*context.data, s.variable))
 
     def _last_block(self, inside: Context, outside: Context, condition: Value) -> Context:
-        """Follow a condition that holds for the last of several blocks to arrive at a counter, whichever that is: the last
-        in number stands for it. One thread of each block arrives.
+        """The context under a condition that is true for the last of several blocks to arrive at a counter: the block with the
+        highest number represents it. One thread of each block arrives.
         """
         match condition:
             case Op("eq", _, (Load(_, buffer, _), Constant(_, int(last)))) if buffer in self.counters:
@@ -273,7 +275,7 @@ class Accesses:
         return inside
 
     def _is_one_thread(self, access: Access) -> bool:
-        """Whether one thread of each block, no more and no less, comes to an access, once."""
+        """Whether exactly one thread of each block performs an access, once."""
         found = self.map(access.context, [variable(k) for k in range(BLOCK_X, self.given)]).simplify()
         blocks = [self.variables[k].interval.upper + 1 for k in range(BLOCK_X, self.given)]
         return (
@@ -284,8 +286,8 @@ class Accesses:
         )
 
     def _loop(self, s: For, context: Context) -> None:
-        """A body with barriers is passed twice, as two turns: accesses after its last barrier meet those of the next
-        turn before its first.
+        """Collect the accesses of a loop. A body with barriers is visited twice, as two iterations: accesses after its last
+        barrier share a phase with those of the next iteration before its first.
         """
         counter = variable(s.variable)
         start, stop = context.at(s.start), context.at(s.stop)
@@ -308,7 +310,7 @@ class Accesses:
             self.phases |= before
 
     def _claim_counter(self, s: For, start: SymbolicExpr, stop: SymbolicExpr, context: Context) -> None:
-        """The first and the last turn, where there is one, lie in the counter's interval."""
+        """Claim that the counter's first and last values, if the loop runs at all, lie in its interval."""
         interval = self.variables[s.variable].interval
         if start.constant_value != interval.lower or stop.constant_value != interval.upper + 1:
             last = start + (stop - start - 1) // s.step * s.step
@@ -317,12 +319,12 @@ class Accesses:
 
 
 def entry_accesses(kernel: Kernel) -> Accesses:
-    """Those of the entry, from thread ids; calls are not looked into."""
+    """The accesses of the entry, from thread ids; those of called functions are not included."""
     return Accesses(kernel.variables, 6).collect(kernel.body)
 
 
 def all_accesses(kernel: Kernel) -> Iterator[tuple[str, Accesses]]:
-    """Those of each function, by name, and of the entry, by the kernel's name."""
+    """The accesses of each function, by its name, and of the entry, by the kernel's name."""
     for f in kernel.functions:
         yield f.name, Accesses(f.variables, len(f.index)).collect(f.body, f.results)
     yield kernel.name, entry_accesses(kernel)
@@ -330,8 +332,8 @@ def all_accesses(kernel: Kernel) -> Iterator[tuple[str, Accesses]]:
 
 @dataclass(frozen=True, slots=True)
 class Reached:
-    """The maps from threads to the elements of each buffer that a kernel touches, each once, by kind of access; `unknown`
-    are the buffers of which there are too many.
+    """The distinct maps from threads to the elements of each buffer that a kernel accesses, by kind of access; `unknown` are
+    the buffers with too many.
     """
 
     maps: Mapping[tuple[str, Kind], tuple[IndexingMap, ...]]
@@ -339,7 +341,9 @@ class Reached:
 
 
 def reached_elements(kernel: Kernel, limit: int = MAX_MAPS) -> Reached:
-    """Through all functions: each is looked at once for each different map from threads to its index, `limit` at most."""
+    """The elements reached through all functions; each is visited once for each distinct map from threads to its index, up to
+    `limit` maps.
+    """
     found: dict[tuple[str, Kind], dict[IndexingMap, None]] = {}
     unknown: set[str] = set()
     indices: dict[str, dict[IndexingMap, None]] = {}
@@ -368,6 +372,6 @@ def reached_elements(kernel: Kernel, limit: int = MAX_MAPS) -> Reached:
 
 
 def _from_threads(threads: IndexingMap | None, m: IndexingMap) -> IndexingMap:
-    """A map of a function's own, from threads."""
+    """The composition of the map from threads to a function's index with a map of the function."""
     whole = m if threads is None else compose(threads, m).simplify()
     return whole if whole.is_known_empty else whole.remove_unused_symbols()

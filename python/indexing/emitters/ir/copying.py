@@ -1,4 +1,4 @@
-"""Copies of statements under new names: what inlining, peeling and unrolling have in common."""
+"""Copies of statements with fresh names, for inlining, peeling and unrolling."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _NAMING = (Let, Var, FetchAdd, Shuffle)
 
 
 def names_of(statement: Statement) -> tuple[str, ...]:
-    """The names that a statement gives to values."""
+    """The names that a statement defines."""
     if isinstance(statement, _NAMING):
         return (statement.name,)
     return statement.names if isinstance(statement, CallFunction) else ()
@@ -43,14 +43,14 @@ class Names:
     """The index variables and the names of a function that copies are added to."""
 
     def __init__(self, variables: Sequence[IndexVariable], body: Block, parameters: Sequence[Ref] = ()) -> None:
-        """Those of a function."""
+        """Start with the variables and names of a function."""
         self.variables = list(variables)
         self._given = (variables, body, parameters)
         self._counts: dict[str, int] = {}
 
     @cached_property
     def used(self) -> set[str]:
-        """The names in use; most functions are asked for no other, and so not searched for these."""
+        """The names in use, collected on first access, since most functions never need a fresh one."""
         variables, body, parameters = self._given
         used = {n for s in statements(body) for n in names_of(s)}
         return used.union((p.name for p in parameters), (v.name for v in variables))
@@ -69,7 +69,7 @@ class Names:
 
 
 class Copying:
-    """Copies of a body: what it defines gets new names in `names`; `places` and `values` stand for what it is given."""
+    """A copy of a body: its definitions get fresh names from `names`; `places` and `values` replace free ones."""
 
     def __init__(
         self,
@@ -79,7 +79,7 @@ class Copying:
         places: Mapping[int, SymbolicExpr],
         values: Mapping[str, Value],
     ) -> None:
-        """`source`: the index variables that the body's expressions are over."""
+        """Copy a body whose expressions are over the index variables `source`."""
         self._values: dict[str, Value] = dict(values)
         self._names: dict[str, str] = {}
         self._places = [places.get(k, variable(k)) for k in range(len(source))]
@@ -95,7 +95,7 @@ class Copying:
         self.body = rewrite_blocks(body, lambda block: tuple(map(self._statement, block)))
 
     def value(self, value: Value) -> Value:
-        """A value of the body in the copy."""
+        """The copy of a value of the body."""
         return rewrite_value(value, self._value, self._index)
 
     def _value(self, value: Value) -> Value:

@@ -1,4 +1,4 @@
-"""Which memory statements read and write: by whatever name, themselves or in the functions that they call."""
+"""Memory that statements read and write, aliases resolved, directly or in functions that they call."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from indexing.emitters.ir.traversal import subvalues, values_of
 
 
 class Memory:
-    """A buffer that lives in another's memory has the other's name here."""
+    """The memory of a kernel's buffers; a buffer that aliases another has the other's name."""
 
     def __init__(self, kernel: Kernel) -> None:
         self._names = {b.name: b.alias_of or b.name for b in kernel.buffers}
@@ -40,14 +40,14 @@ class Memory:
             yield from self._loads(r)
 
     def of(self, buffer: str) -> str:
-        """The memory that a buffer lives in."""
+        """The name of a buffer's memory."""
         return self._names.get(buffer, buffer)
 
     def _loads(self, value: Value) -> Iterator[str]:
         return (self.of(v.buffer) for v in subvalues(value) if isinstance(v, Load))
 
     def read(self, s: Statement) -> Iterator[str]:
-        """The places that a statement itself reads, blocks within left out."""
+        """The memory that a statement itself reads, nested blocks excluded."""
         for value in values_of(s):
             yield from self._loads(value)
         if isinstance(s, Copy):
@@ -56,7 +56,7 @@ class Memory:
             yield from self._read[s.function]
 
     def written(self, s: Statement) -> Iterator[str]:
-        """The places that a statement itself writes."""
+        """The memory that a statement itself writes."""
         if isinstance(s, Store | AtomicUpdate | FetchAdd):
             yield self.of(s.buffer)
         elif isinstance(s, Copy):
@@ -64,5 +64,5 @@ class Memory:
 
 
 def orders_memory(s: Statement) -> bool:
-    """Whether a statement is about what other threads do: behind it memory may have changed."""
+    """Whether a statement synchronizes with other threads, so that memory may have changed after it."""
     return isinstance(s, Barrier | TeamReduce | Fence | Shuffle | FetchAdd)

@@ -1,8 +1,8 @@
 """The nodes of the kernel IR.
 
-A kernel is buffers, functions and an entry, whose body runs once for each thread of each block. Control flow is
-structured. Integer index arithmetic is `SymbolicExpr` over the index variables of the function it stands in (variable k is
-`function.variables[k]`), so that ranges and constraints are known to the core's simplifier. Data are typed values.
+A kernel has buffers, functions and an entry, whose body runs once for each thread of each block. Control flow is
+structured. Integer index arithmetic is `SymbolicExpr` over the index variables of its function (variable k is
+`function.variables[k]`), so that the core's simplifier knows ranges and constraints. Data are typed values.
 
 Types of values: `pred`, `s8` to `s64`, `u8` to `u64`, `f32`, `f64`, `c64`, `c128`. A buffer has an element type of HLO; memory
 holds its storage type (`types.storage_type`): floats below f32 are their bits as an unsigned integer, which `decode` turns
@@ -35,7 +35,7 @@ class Constant:
 
 @dataclass(frozen=True, slots=True)
 class Ref:
-    """A value by its name, which a `Let`, a `Var`, a result of a `CallFunction` or a value parameter gave it."""
+    """A value by its name, defined by a `Let`, a `Var`, a result of a `CallFunction` or a value parameter."""
 
     type: str
     name: str
@@ -43,7 +43,7 @@ class Ref:
 
 @dataclass(frozen=True, slots=True)
 class IndexValue:
-    """An index expression as a number of type s64; the pass of index widths makes it s32 where its range fits."""
+    """An index expression as a value of type s64; the pass `index-widths` makes it s32 if its range fits."""
 
     expression: SymbolicExpr
     type: str = "s64"
@@ -59,15 +59,13 @@ class Within:
 
     @property
     def type(self) -> str:
-        """A truth value."""
+        """The type, `pred`."""
         return "pred"
 
 
 @dataclass(frozen=True, slots=True)
 class Op:
-    """An operation of `opcodes.OPCODES` on values; `format` is the narrow element type that encode, decode, round and
-    wrap are about.
-    """
+    """An operation of `opcodes.OPCODES` on values; `format` is the narrow element type of encode, decode, round and wrap."""
 
     opcode: str
     type: str
@@ -77,7 +75,7 @@ class Op:
 
 @dataclass(frozen=True, slots=True)
 class Load:
-    """One element of a buffer, as memory holds it, at an index of the buffer's rank (of rank 1 once it is flattened)."""
+    """One element of a buffer, of its storage type, at an index of the buffer's rank (of rank 1 after flattening)."""
 
     type: str
     buffer: str
@@ -91,7 +89,7 @@ Value: TypeAlias = "Constant | Ref | IndexValue | Within | Op | Load"
 
 @dataclass(frozen=True, slots=True)
 class Let:
-    """A name for a value; it never changes."""
+    """A name for a value, which never changes."""
 
     name: str
     value: Value
@@ -108,7 +106,7 @@ class Var:
 
 @dataclass(frozen=True, slots=True)
 class Assign:
-    """A new value for a `Var`."""
+    """Assign a new value to a `Var`."""
 
     name: str
     value: Value
@@ -116,11 +114,11 @@ class Assign:
 
 @dataclass(frozen=True, slots=True)
 class LetIndex:
-    """Index variable `variable` is `value`: an index expression that is known (by the conditions around it) or an integer
-    value that is clamped (by the op that makes it) to lie in the variable's interval.
+    """Define index variable `variable` as `value`: an index expression that lies in the variable's interval by the conditions
+    around it, or an integer value that is clamped to the interval by the op that computes it.
 
-    `promise` names what the kernel's caller promises of such a value: `unique_indices`, that where threads have it from
-    different places of memory, what they write at it are different elements.
+    `promise` names a promise of the kernel's caller about such a value: with `unique_indices`, threads that read it from
+    different places of memory write different elements.
     """
 
     variable: int
@@ -130,7 +128,7 @@ class LetIndex:
 
 @dataclass(frozen=True, slots=True)
 class CallFunction:
-    """Names for the results of a function at index `index`, and on values where it takes some."""
+    """Names for the results of a function called at `index`, with value arguments if it has value parameters."""
 
     names: tuple[str, ...]
     function: str
@@ -149,9 +147,9 @@ class Store:
 
 @dataclass(frozen=True, slots=True)
 class Copy:
-    """Move `width` neighbouring elements at once, between a `local` buffer and another: a vector load or store.
+    """A vector load or store: copies `width` neighbouring elements between a `local` buffer and another.
 
-    Both buffers are flat. The place in the other buffer is a multiple of `width`.
+    Both buffers are flat. The index in the other buffer is a multiple of `width`.
     """
 
     destination: str
@@ -163,10 +161,10 @@ class Copy:
 
 @dataclass(frozen=True, slots=True)
 class AtomicUpdate:
-    """buffer[index] = combiner(buffer[index], value), as if no other thread came between.
+    """buffer[index] = combiner(buffer[index], value), atomically.
 
-    `combiner` is the name of a function of two values of the buffer's compute type; `opcode` says which operation it is,
-    where it is a single one (`add`, `minimum`, ...), so that a target may use its own.
+    `combiner` is the name of a function of two values of the buffer's compute type; `opcode` is its operation if it is a single
+    one (`add`, `minimum`, ...), for which targets may have an instruction.
     """
 
     buffer: str
@@ -178,7 +176,7 @@ class AtomicUpdate:
 
 @dataclass(frozen=True, slots=True)
 class FetchAdd:
-    """`name` is what a u32 element held before `value` was added to it, atomically, and seen by all blocks."""
+    """`name` is the old value of a u32 element, to which `value` is added atomically, visible to all blocks."""
 
     name: str
     buffer: str
@@ -188,12 +186,12 @@ class FetchAdd:
 
 @dataclass(frozen=True, slots=True)
 class TeamReduce:
-    """Combine the variables `names` of the threads of each team; thread 0 of the team has the result, or all threads
-    where `to_all`.
+    """Combine the variables `names` over the threads of each team; thread 0 of the team gets the result, or, with `to_all`, all
+    threads do.
 
-    The block is `threads * distance * n` threads in a line (th_x); threads t, t + distance, ... t + (threads - 1) * distance
-    are one team. `combiner` is a function of 2 * len(names) values to len(names). All threads of the block take part. Lowered
-    by the pass `lower_team_reductions`, to warp shuffles or through shared memory.
+    The block has `threads * distance * n` threads along th_x; threads t, t + distance, ... t + (threads - 1) * distance are a
+    team. `combiner` is a function of 2 * len(names) values to len(names). All threads of the block take part. The pass
+    `lower_team_reductions` lowers it to warp shuffles or accesses to shared memory.
     """
 
     names: tuple[str, ...]
@@ -206,8 +204,8 @@ class TeamReduce:
 
 @dataclass(frozen=True, slots=True)
 class Shuffle:
-    """`name` is `value` as the thread `offset` further on in the warp has it, or, where `group` isn't 0, as the first of
-    each `group` neighbouring threads has it; all threads of the warp take part.
+    """`name` is the `value` of the thread `offset` further on in the warp, or, if `group` isn't 0, of the first of each `group`
+    neighbouring threads. All threads of the warp take part.
     """
 
     name: str
@@ -220,9 +218,9 @@ class Shuffle:
 class For:
     """Run the body for index variable `variable` = start, start + step, ... below `stop`.
 
-    `stop` and `start` are index expressions that are the same for all threads of a block where the body has a barrier.
-    `lanes`: the turns are the lanes of a vector, so that what they move side by side may be moved at once. `unroll`: how many
-    turns the target's compiler shall write out (0: it decides), as the pass of that name says.
+    `start` and `stop` are index expressions; if the body has a barrier, they are uniform over the block. With `lanes`,
+    iterations are the lanes of a vector, whose adjacent accesses may be merged. `unroll` is the number of iterations that the
+    target's compiler shall unroll (0: it decides), set by the pass of that name.
     """
 
     variable: int
@@ -236,7 +234,7 @@ class For:
 
 @dataclass(frozen=True, slots=True)
 class If:
-    """Run one of two bodies; `conditions` hold all together. A later condition is only looked at where those before hold."""
+    """Run one of two bodies, the first if all `conditions` hold. A condition is evaluated only if those before it hold."""
 
     conditions: tuple[Value, ...]
     then: Block
@@ -245,19 +243,19 @@ class If:
 
 @dataclass(frozen=True, slots=True)
 class Break:
-    """Leave the innermost loop where all conditions hold."""
+    """Leave the innermost loop if all conditions hold."""
 
     conditions: tuple[Value, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Barrier:
-    """All threads of the block meet; what they wrote to shared memory is seen by all."""
+    """Synchronize all threads of the block; their writes to shared memory become visible to all of them."""
 
 
 @dataclass(frozen=True, slots=True)
 class Fence:
-    """A fence: all blocks see what the thread wrote to global memory before they see what it writes next."""
+    """A memory fence: all blocks see the thread's earlier writes to global memory before its later ones."""
 
 
 Statement: TypeAlias = (
@@ -271,7 +269,7 @@ Block: TypeAlias = "tuple[Statement, ...]"
 
 @dataclass(frozen=True, slots=True)
 class IndexVariable:
-    """A variable of index expressions; `kind` says what gives it its value.
+    """A variable of index expressions; `kind` states what defines it.
 
     `thread` (th_x ... bl_z, variables 0 to 5 of an entry, in this order), `parameter` (of a function), `loop`, `let`.
     """
@@ -286,8 +284,8 @@ class Buffer:
     """Memory: `global` (the kernel's arguments), `shared` by a block, `local` to a thread, or `constant` (`data`).
 
     `element_type` is HLO's; `dimensions` logical, `layout` minor to major (None: row-major). `number`: the parameter of an
-    input, the output of an output, the position among scratch buffers. An output with `alias_of` lives in the buffer of that
-    name. `data` are the elements of a constant buffer, in order of memory.
+    input, the output of an output, the position among scratch buffers. An output with `alias_of` shares the buffer of that
+    name. `data` are the elements of a constant buffer, in memory order.
     """
 
     name: str
@@ -311,7 +309,7 @@ class Buffer:
 
 @dataclass(frozen=True, slots=True)
 class Function:
-    """From an index (variables of kind `parameter`) and values (`parameters`) to values (`results`); it stores nothing."""
+    """A function from an index (variables of kind `parameter`) and values (`parameters`) to `results`, without stores."""
 
     name: str
     variables: tuple[IndexVariable, ...]
@@ -319,7 +317,7 @@ class Function:
     body: Block
     results: tuple[Value, ...]
     comment: str = ""
-    inline: bool | None = None  # False: the compiler must not inline it; None: as it likes
+    inline: bool | None = None  # False: the compiler must not inline it; None: it decides
 
     @property
     def index(self) -> tuple[int, ...]:
@@ -329,7 +327,7 @@ class Function:
 
 @dataclass(frozen=True, slots=True)
 class Kernel:
-    """A kernel: `entry` runs for each thread of each block; `functions` stand callees first."""
+    """A kernel: `body` runs for each thread of each block; `functions` are ordered callees first."""
 
     name: str
     emitter: str
@@ -340,7 +338,7 @@ class Kernel:
     variables: tuple[IndexVariable, ...]
     body: Block
     comment: str = ""
-    work: int = 0  # predicted: elements computed, times what each reads
+    work: int = 0  # predicted work, see work.py
 
     def buffer(self, name: str) -> Buffer:
         """The buffer of that name."""
@@ -352,7 +350,7 @@ class Kernel:
 
 
 def blocks_of(statement: Statement) -> tuple[Block, ...]:
-    """The blocks within a statement."""
+    """The nested blocks of a statement."""
     if isinstance(statement, For):
         return (statement.body,)
     if isinstance(statement, If):
@@ -366,7 +364,7 @@ def bodies(kernel: Kernel) -> tuple[Function | Kernel, ...]:
 
 
 def statements(block: Block) -> Sequence[Statement]:
-    """All statements of a block and of the blocks within, in order of the text."""
+    """All statements of a block and of nested blocks, in program order."""
     found: list[Statement] = []
     pending = list(reversed(block))
     while pending:

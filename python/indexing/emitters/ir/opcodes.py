@@ -1,9 +1,9 @@
-"""The operations of `nodes.Op`, by name: how many operands, of which kinds of type, and what they mean.
+"""The operations of `nodes.Op`, by name: their arity, the kinds of their operands' types, and their meaning.
 
-Meaning is that of HLO's elementwise ops on the type: integers wrap; division by zero gives -1 (all ones if unsigned) and the
-remainder its dividend; shifts by the width or more give 0, arithmetic ones the sign; extrema propagate NaN and order -0
-below +0; float to integer saturates, NaN gives 0; floats are IEEE's, never reordered, and contracted in `mul_add` alone,
-but for CUDA, where all of f32 may be contracted, and divisions and roots have errors up to 2 and 1 units in the last place.
+Semantics are those of HLO's elementwise ops on the type: integers wrap; division by zero gives -1 (all ones if unsigned) and
+the remainder its dividend; shifts by the width or more give 0, arithmetic ones the sign; extrema propagate NaN and order -0
+below +0; float to integer saturates, NaN gives 0. Floats follow IEEE 754, are not reordered, and are contracted in `mul_add`
+only; on CUDA, f32 may be contracted, and divisions and roots have errors of up to 2 and 1 units in the last place.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ Result: TypeAlias = Literal["same", "pred", "given", "real", "bits"]
 
 @dataclass(frozen=True, slots=True)
 class Opcode:
-    """One operation. `result`: the operands' common type, `pred`, the real type of a complex one, the signed integer of a
-    float's width (`bits`), or what the Op states (`given`: conversions and the like, whose operand has another type).
+    """One operation. `result` is the operands' common type, `pred`, the real type of a complex one, the signed integer of a
+    float's width (`bits`), or the type stated by the Op (`given`, for conversions and the like).
     """
 
     name: str
@@ -104,6 +104,6 @@ _TABLE = [
 
 OPCODES: dict[str, Opcode] = {op.name: op for op in _TABLE}
 
-#: Opcodes that memory can apply in one step to integers, and to floating-point numbers.
+#: Opcodes of native atomic updates, of integers and of floating-point numbers.
 ATOMIC_UPDATES = frozenset({"add", "maximum", "minimum", "and", "or", "xor"})
 ATOMIC_SUMS = frozenset({"add"})

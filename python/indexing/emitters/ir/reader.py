@@ -1,4 +1,4 @@
-"""Reading the text form of kernels: `read_kernel` gives back what `text.print_kernel` has printed.
+"""Parsing of the text form of kernels: `read_kernel` parses what `text.print_kernel` prints.
 
 Index variables are numbered in the order in which the text declares them, thread ids first.
 """
@@ -19,7 +19,7 @@ ROLES = ("input", "output", "scratch")
 
 
 def read_kernel(text: str) -> Kernel:
-    """The kernel of a text; ParseError with line, column and caret where it is none."""
+    """The kernel of a text; raises ParseError with line, column and caret if the text is invalid."""
     lines = Lines(text)
     head = lines.take("kernel")
     name = head.word()

@@ -1,4 +1,4 @@
-"""Reading one line of a kernel's text: words, numbers, symbols and index expressions, from the left to the right."""
+"""Scanning of one line of a kernel's text, from left to right: words, numbers, symbols and index expressions."""
 
 from __future__ import annotations
 
@@ -13,21 +13,21 @@ OPENING, CLOSING = "([{", ")]}"
 
 
 class Line:
-    """One line, and how far it is read."""
+    """One line, and the position up to which it has been read."""
 
     def __init__(self, number: int, text: str) -> None:
-        """`number` counts from 1; a comment goes, and is kept in `comment`."""
+        """Start a line; `number` counts from 1. A comment is removed, and kept in `comment`."""
         self.number, self.whole = number, text
         self.text, _, comment = text.partition("#")
         self.comment = comment.strip()
         self.at = self.indent = len(self.text) - len(self.text.lstrip(" "))
 
     def fail(self, message: str, at: int | None = None) -> NoReturn:
-        """Raise ParseError at a place, the present one unless `at` names another."""
+        """Raise ParseError at position `at`, by default the current one."""
         raise ParseError(message, self.number, (self.at if at is None else at) + 1, self.whole)
 
     def expected(self, what: str) -> NoReturn:
-        """Raise ParseError: something else stands here."""
+        """Raise ParseError: the next token is not what is expected."""
         self._skip()
         rest = self.text[self.at :].split(None, 1)
         self.fail(f"expected {what}, found {repr(rest[0]) if rest else 'the end of the line'}")
@@ -39,12 +39,12 @@ class Line:
     # ------------------------------------------------------------ symbols and words
 
     def sees(self, symbol: str) -> bool:
-        """Whether a symbol comes next."""
+        """Whether the symbol comes next."""
         self._skip()
         return self.text.startswith(symbol, self.at)
 
     def takes(self, symbol: str) -> bool:
-        """Whether a symbol comes next, which is then read."""
+        """Read the symbol, if it comes next; returns whether it does."""
         found = self.sees(symbol)
         self.at += len(symbol) if found else 0
         return found
@@ -55,7 +55,7 @@ class Line:
             self.expected(f"'{symbol}'")
 
     def next_word(self) -> str:
-        """The word that comes next, not read; empty where none does."""
+        """The next word, without reading it; empty if there is none."""
         self._skip()
         end = self.at
         while end < len(self.text) and (self.text[end].isalnum() or self.text[end] == "_"):
@@ -72,24 +72,24 @@ class Line:
         return found
 
     def takes_word(self, word: str) -> bool:
-        """Whether this word comes next, which is then read."""
+        """Read the word, if it comes next; returns whether it does."""
         found = self.next_word() == word
         self.at += len(word) if found else 0
         return found
 
     def expect_word(self, word: str) -> None:
-        """Read this word."""
+        """Read the given word."""
         if not self.takes_word(word):
             self.expected(f"'{word}'")
 
     def one_of(self, words: Collection[str], what: str) -> str:
-        """Read one of some words."""
+        """Read one of the given words."""
         if self.next_word() not in words:
             self.expected(what)
         return self.word()
 
     def until_space(self, what: str) -> str:
-        """Read what stands before the next space."""
+        """Read up to the next space."""
         self._skip()
         found = self.text[self.at :].split(None, 1)
         if not found:
@@ -98,12 +98,12 @@ class Line:
         return found[0]
 
     def start(self) -> int:
-        """The place of the next word or symbol."""
+        """The position of the next word or symbol."""
         self._skip()
         return self.at
 
     def end(self) -> None:
-        """Nothing more stands on the line."""
+        """Raise ParseError unless the whole line has been read."""
         self._skip()
         if self.at < len(self.text):
             self.expected("the end of the line")
@@ -118,7 +118,7 @@ class Line:
         return value
 
     def number_value(self) -> bool | int | float | complex:
-        """Read a number or a truth value as Python writes it."""
+        """Read a number or a boolean in Python's notation."""
         self._skip()
         start, end = self.at, self.at
         if self.text.startswith("(", start):
@@ -133,7 +133,7 @@ class Line:
         return found
 
     def integers(self, opening: str, closing: str) -> tuple[int, ...]:
-        """Read integers with commas between, in brackets."""
+        """Read comma-separated integers in brackets."""
         self.expect(opening)
         found: list[int] = []
         while not self.takes(closing):
@@ -145,7 +145,7 @@ class Line:
     # ------------------------------------------------------------ index expressions
 
     def expression(self, names: Mapping[str, int], stops: tuple[str, ...] = ()) -> SymbolicExpr:
-        """Read an index expression, up to a comma or bracket that closes none of its own, or one of the words `stops`."""
+        """Read an index expression, up to a comma or closing bracket outside of it, or one of the words `stops`."""
         self._skip()
         start, depth = self.at, 0
         while self.at < len(self.text):
@@ -184,7 +184,7 @@ def _number(text: str) -> bool | int | float | complex | None:
 
 
 class Lines:
-    """The lines of a text that are not read yet; empty ones and comments of their own are left out."""
+    """The lines of a text that have not been read; empty lines and comment lines are skipped."""
 
     def __init__(self, text: str) -> None:
         found = (Line(n, line) for n, line in enumerate(text.splitlines(), 1))
@@ -193,20 +193,20 @@ class Lines:
         self.after = Line(text.count("\n") + 1, "")
 
     def next(self) -> Line | None:
-        """The next line, not read."""
+        """The next line, without reading it."""
         return self.lines[self.at] if self.at < len(self.lines) else None
 
     def skip(self) -> None:
-        """Go on to the line after the next."""
+        """Skip the next line."""
         self.at += 1
 
     def starts_with(self, word: str, indent: int = 0) -> bool:
-        """Whether the next line begins with a word behind so many spaces."""
+        """Whether the next line begins with the word, indented by that many spaces."""
         line = self.next()
         return line is not None and line.indent == indent and line.next_word() == word
 
     def take(self, word: str, indent: int = 0) -> Line:
-        """Read a line that begins with a word, which is read too."""
+        """Read a line that begins with the word, and the word."""
         line = self.next()
         if line is None:
             self.after.expected(f"'{word}'")

@@ -1,4 +1,4 @@
-"""Reading the statements of a kernel's text: blocks by their indentation, one statement a line."""
+"""Parsing of the statements of a kernel's text: one statement per line, blocks by indentation."""
 
 from __future__ import annotations
 
@@ -36,14 +36,13 @@ if TYPE_CHECKING:
     from indexing.emitters.ir.nodes import Value
 
 INDENT = 2
-MAX_DEPTH = 64  # blocks within blocks
+MAX_DEPTH = 64  # of nested blocks
 
 
 class Body:
     """The body of a function or of the entry.
 
-    `variables` are the index variables declared so far, `types` those of the names; `results` are those of the functions
-    that may be called.
+    `variables` are the index variables declared so far, `types` the types of names, `results` the result types of functions.
     """
 
     def __init__(
@@ -56,7 +55,7 @@ class Body:
         self.lines, self.results = lines, results
         self.variables = list(variables)
         self.declared: set[str] = set()
-        self.numbers: dict[str, int] = {}  # of those in scope
+        self.numbers: dict[str, int] = {}  # of index variables in scope
         self._all = {v.name: k for k, v in enumerate(variables)}
         self.types = dict(types or {})
         self._simple: dict[str, Callable[[Line], Statement]] = {
@@ -81,13 +80,13 @@ class Body:
             line.end()
 
     def block(self, indent: int) -> Block:
-        """Read the statements that stand behind `indent` spaces."""
+        """Read the statements indented by `indent` spaces."""
         out: list[Statement] = []
         while (line := self.lines.next()) is not None and line.indent >= indent and line.next_word() != "return":
             if line.indent > indent:
-                line.fail(f"this stands behind {line.indent} spaces, the line before behind {indent}")
+                line.fail(f"this line is indented by {line.indent} spaces; expected {indent}")
             if indent > INDENT * MAX_DEPTH:
-                line.fail("blocks within blocks are too deep")
+                line.fail(f"blocks are nested too deeply; the limit is {MAX_DEPTH}")
             self.lines.skip()
             out.append(self._statement(line))
         return tuple(out)
@@ -178,7 +177,7 @@ class Body:
         at = line.start()
         found = read_place(line, self.numbers)
         if len(found) != 1:
-            line.fail("a copy moves elements of flat buffers, whose index has one part", at)
+            line.fail("a copy takes flat buffers, whose index has one component", at)
         return found[0]
 
     def _atomic(self, line: Line) -> AtomicUpdate:
@@ -211,7 +210,7 @@ class Body:
         return Break(self._conditions(line)) if line.takes_word("if") else Break()
 
     def _named(self, line: Line) -> Statement:
-        """A statement that begins with what it names."""
+        """Read a statement that begins with the names it defines."""
         names = [line.word("a statement")]
         if line.next_word() == "in":
             return self._let_index(line, names[0])
@@ -282,7 +281,7 @@ class Body:
     def _declare(
         self, line: Line, name: str, kind: Literal["thread", "parameter", "loop", "let"], is_known: bool = True
     ) -> int:
-        """Read the interval of an index variable, and give its number; one declared again is the same variable."""
+        """Read the interval of an index variable; returns its number. A variable declared again is the same one."""
         at = line.start()
         line.expect_word("in")
         line.expect("[")

@@ -1,4 +1,4 @@
-"""The text form of kernels: one statement a line, blocks indented by two spaces.
+"""The text form of kernels: one statement per line, blocks indented by two spaces.
 
     kernel loop_add emitter loop grid (13, 1, 1) block (128, 1, 1)
     buffer p0: f32[100,64] global input 0
@@ -10,8 +10,8 @@
         v1 = load.f32 p0[i floordiv 64, i mod 64]
         store o0[i floordiv 64, i mod 64] = add.f32(v1, 1.0)
 
-Index expressions print as maps do, their variables in the order in which the text declares them, whatever their numbers.
-`read_kernel` (in `reader`) reads what `print_kernel` writes.
+Index expressions print as maps do; their variables are ordered by declaration in the text, not by number. `read_kernel` (in
+`reader`) parses what `print_kernel` prints.
 """
 
 from __future__ import annotations
@@ -101,25 +101,25 @@ def _indented(lines: Iterator[str]) -> Iterator[str]:
 
 
 class _Body:
-    """Lines of one function's or the entry's statements."""
+    """Prints the statements of a function, or of the entry."""
 
     def __init__(self, variables: Sequence[IndexVariable], given: Iterable[int], body: Block) -> None:
         self.variables = variables
         order = dict.fromkeys(given)
         order.update(dict.fromkeys(s.variable for s in statements(body) if isinstance(s, For | LetIndex)))
-        order.update(dict.fromkeys(range(len(variables))))  # those that nothing declares
+        order.update(dict.fromkeys(range(len(variables))))  # variables without a declaration
         self.names = [variables[k].name for k in order]
         place = {k: n for n, k in enumerate(order)}
         self.places = [variable(place[k]) for k in range(len(variables))]
 
     def given(self, kind: str) -> Iterator[str]:
-        """Those that are thread ids, or a function's parameters."""
+        """The declarations of thread ids, or of a function's parameters."""
         for v in self.variables:
             if v.kind == kind:
                 yield f"index {v.name} in [{v.interval.lower}, {v.interval.upper}] {v.kind}"
 
     def block(self, block: Block) -> Iterator[str]:
-        """The lines of all its statements."""
+        """The lines of a block's statements."""
         for statement in block:
             yield from self._statement(statement)
 
@@ -194,7 +194,7 @@ class _Body:
         return expression.replace_variables(self.places).to_text(self.names)
 
     def value(self, value: Value) -> str:
-        """One value."""
+        """The text of one value."""
         match value:
             case Constant(kind, given):
                 return f"{kind} {number(given)}"
@@ -213,5 +213,5 @@ class _Body:
 
 
 def number(value: complex | bool) -> str:
-    """A number as Python reads it back."""
+    """The text of a number, in Python's notation."""
     return repr(value)

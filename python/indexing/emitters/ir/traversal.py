@@ -1,6 +1,6 @@
-"""Rewriting of kernels: each pass says what becomes of a value or a statement, the walk over all of them stands here once.
+"""Rewriting of kernels: passes supply functions that rewrite values or statements; the traversal is here.
 
-Nesting of blocks is bounded by the builder, so that recursion over them is; values are trees of the size of an op's formula.
+The builder bounds the nesting of blocks, and so the recursion over them; values are trees of the size of an op's formula.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ def same_index(expression: SymbolicExpr) -> SymbolicExpr:
 
 
 def rewrite_value(value: Value, on_value: OnValue, on_index: OnIndex = same_index) -> Value:
-    """`value` with its index expressions rewritten, then its operands, then itself; the same object where nothing changes."""
+    """`value` with its index expressions rewritten, then its operands, then itself; the same object if nothing changes."""
     if isinstance(value, Op):
         operands = tuple([rewrite_value(o, on_value, on_index) for o in value.operands])
         if not all(map(is_, operands, value.operands)):
@@ -70,8 +70,8 @@ def rewrite_value(value: Value, on_value: OnValue, on_index: OnIndex = same_inde
 
 
 def rewrite_statement(statement: Statement, on_value: OnValue, on_index: OnIndex = same_index) -> Statement:
-    """`statement` with its own values and index expressions rewritten, the same object where nothing changes; blocks within
-    stay as they are.
+    """`statement` with its own values and index expressions rewritten; the same object if nothing changes. Nested blocks are
+    unchanged.
     """
     parts = _PARTS.get(type(statement))
     if parts is None:
@@ -85,7 +85,7 @@ def rewrite_statement(statement: Statement, on_value: OnValue, on_index: OnIndex
 
 
 def rewrite_blocks(block: Block, on_block: OnBlock) -> Block:
-    """`block` with the blocks within rewritten, innermost first, then itself."""
+    """`block` with nested blocks rewritten, innermost first, then itself."""
     out: list[Statement] = []
     for statement in block:
         if isinstance(statement, For):
@@ -100,24 +100,24 @@ def rewrite_blocks(block: Block, on_block: OnBlock) -> Block:
 
 
 def same_block(block: Block, rewritten: Sequence[Statement]) -> Block:
-    """The statements that a block became; the block itself where each is the same object."""
+    """The rewritten statements of a block; the block itself if each is the same object."""
     is_same = len(block) == len(rewritten) and all(map(is_, block, rewritten))
     return block if is_same else tuple(rewritten)
 
 
 def rewrite_values(block: Block, on_value: OnValue, on_index: OnIndex = same_index) -> Block:
-    """All values and index expressions of a block and of the blocks within, rewritten."""
+    """A block with all values and index expressions rewritten, also in nested blocks."""
     return rewrite_blocks(block, lambda b: same_block(b, [rewrite_statement(s, on_value, on_index) for s in b]))
 
 
 def rewrite_bodies(kernel: Kernel, on_body: Callable[[Function | Kernel], Block]) -> Kernel:
-    """The kernel with the bodies of its functions and its entry replaced."""
+    """The kernel with the bodies of its functions and of its entry rewritten."""
     functions = tuple(with_body(f, on_body(f)) for f in kernel.functions)
     return replace(kernel, functions=functions, body=on_body(kernel))
 
 
 def with_body(function: Function, body: Block, results: tuple[Value, ...] | None = None) -> Function:
-    """The function with another body, and other results where these are given; itself where they are the same objects."""
+    """The function with another body and, if given, other results; the function itself if they are the same objects."""
     results = function.results if results is None else results
     if body is function.body and all(map(is_, results, function.results)):
         return function
@@ -125,20 +125,20 @@ def with_body(function: Function, body: Block, results: tuple[Value, ...] | None
 
 
 def values_of(statement: Statement) -> tuple[Value, ...]:
-    """The values that a statement itself names, blocks within left out."""
+    """The values of a statement itself, nested blocks excluded."""
     parts = _PARTS.get(type(statement))
     return () if parts is None else parts.values(statement)
 
 
 def indices_of(statement: Statement) -> tuple[SymbolicExpr, ...]:
-    """The index expressions that a statement itself names, those of its values left out."""
+    """The index expressions of a statement itself, those of its values excluded."""
     parts = _PARTS.get(type(statement))
     return () if parts is None else parts.indices(statement)
 
 
 @dataclass(frozen=True, slots=True)
 class _Parts:
-    """The values and the index expressions that a kind of statement names, and the same statement with others."""
+    """Access to the values and index expressions of a kind of statement, and their replacement."""
 
     values: Callable[[Any], tuple[Value, ...]]
     indices: Callable[[Any], Index]
@@ -180,7 +180,7 @@ _PARTS: Mapping[type, _Parts] = {
 
 
 def subvalues(value: Value) -> Iterable[Value]:
-    """The value and all values within, operands first."""
+    """The value and all nested values, operands first."""
     if not isinstance(value, Op):
         return (value,)
     found = [v for operand in value.operands for v in subvalues(operand)]
@@ -189,14 +189,14 @@ def subvalues(value: Value) -> Iterable[Value]:
 
 
 def expressions_of(value: Value) -> tuple[SymbolicExpr, ...]:
-    """The index expressions of one value, operands left out."""
+    """The index expressions of one value, those of its operands excluded."""
     if isinstance(value, Load):
         return value.index
     return (value.expression,) if isinstance(value, _WITH_EXPRESSION) else ()
 
 
 def expressions_in(statement: Statement) -> Sequence[SymbolicExpr]:
-    """The index expressions that a statement names, those of its values among them, blocks within left out."""
+    """The index expressions of a statement, including those of its values, nested blocks excluded."""
     found = list(indices_of(statement))
     for value in values_of(statement):
         for part in subvalues(value):
@@ -205,5 +205,5 @@ def expressions_in(statement: Statement) -> Sequence[SymbolicExpr]:
 
 
 def may_leave(block: Block) -> bool:
-    """Whether a block, that of a loop, may leave the loop early."""
+    """Whether the block of a loop may leave the loop early."""
     return any(isinstance(s, Break) or (isinstance(s, If) and may_leave((*s.then, *s.otherwise))) for s in block)

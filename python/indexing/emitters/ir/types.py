@@ -1,4 +1,4 @@
-"""HLO's element types in a kernel: the type that memory holds, and the type that is computed with."""
+"""HLO's element types in kernels: the storage type in memory, and the compute type of values."""
 
 from __future__ import annotations
 
@@ -7,23 +7,23 @@ from indexing.ops.element_types import element_type
 
 
 def compute_type(name: str) -> str:
-    """The type of the IR in which an element type is computed; UnsupportedOp for token and opaque."""
+    """The IR type in which an element type is computed; UnsupportedOp for token and opaque."""
     return element_type(name).compute_type
 
 
 def storage_type(name: str) -> str:
-    """The type of the IR that memory holds."""
+    """The IR type of elements in memory."""
     return element_type(name).storage_type
 
 
 def storage_bytes(name: str) -> int:
-    """Bytes of one element in memory."""
+    """The size of an element in memory, in bytes."""
     kind = element_type(name)
     return 1 if kind.kind == "pred" else max(kind.bits, 8) // 8
 
 
 def decoded(name: str, held: Value) -> Value:
-    """The value that an element of memory stands for."""
+    """The value of an element in memory, converted from its storage type to its compute type."""
     kind = element_type(name)
     if kind.kind == "pred":
         return Op("ne", "pred", (held, Constant("u8", 0)))
@@ -33,7 +33,7 @@ def decoded(name: str, held: Value) -> Value:
 
 
 def encoded(name: str, value: Value) -> Value:
-    """The element of memory that holds a value."""
+    """The element in memory for a value, converted from its compute type to its storage type."""
     kind = element_type(name)
     if kind.kind == "pred":
         return Op("convert", "u8", (value,))

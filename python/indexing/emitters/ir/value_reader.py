@@ -1,4 +1,4 @@
-"""Reading values of a kernel's text: constants, names, index values, conditions, loads and operations."""
+"""Parsing of values in a kernel's text: constants, names, index values, conditions, loads and operations."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ if TYPE_CHECKING:
     from indexing._core import SymbolicExpr
     from indexing.emitters.ir.nodes import Value
 
-MAX_DEPTH = 200  # of operations within operations
+MAX_DEPTH = 200  # of nested operations
 
 
 def read_place(line: Line, variables: Mapping[str, int]) -> Index:
-    """An index in brackets."""
+    """Read an index in brackets."""
     line.expect("[")
     found: list[SymbolicExpr] = []
     while not line.takes("]"):
@@ -29,9 +29,9 @@ def read_place(line: Line, variables: Mapping[str, int]) -> Index:
 
 
 def read_value(line: Line, variables: Mapping[str, int], types: Mapping[str, str], depth: int = 0) -> Value:
-    """One value; `variables` are the index variables in scope, `types` those of the names."""
+    """Read a value; `variables` are the index variables in scope, `types` the types of names."""
     if depth > MAX_DEPTH:
-        line.fail("operations within operations are too deep")
+        line.fail(f"operations are nested too deeply; the limit is {MAX_DEPTH}")
     at = line.start()
     word = line.word("a value")
     if word == "within" and line.sees("("):
@@ -59,7 +59,7 @@ def _within(line: Line, variables: Mapping[str, int]) -> Within:
 
 
 def _typed(line: Line, word: str, at: int, variables: Mapping[str, int], types: Mapping[str, str], depth: int) -> Value:
-    """Values that have their type behind their name and a point."""
+    """Read a value with a type suffix, `name.type`."""
     kind = line.one_of(ELEMENT_TYPES, "a type")
     if word == "load":
         return Load(kind, line.word("a buffer"), read_place(line, variables))

@@ -1,4 +1,4 @@
-"""Targets: the languages that a kernel is written in, one object each. Nothing outside asks which one it is."""
+"""Targets: the languages of kernel sources, one object each. Nothing outside of this package asks which one it is."""
 
 from __future__ import annotations
 

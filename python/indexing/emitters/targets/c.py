@@ -1,7 +1,7 @@
-"""C11, as gcc and clang take it, for processors: a block's threads are loops in the kernel, blocks a loop around it.
+"""C11 for CPUs, with the extensions of gcc and clang: a block's threads are loops in the kernel, blocks a loop around it.
 
 The function is `void name(void *const *buffers, int64_t first_block, int64_t last_block)`: it runs the blocks from the first
-up to the last, of which the grid has x * y * z, x fastest. No header is included.
+up to, but not including, the last, of which the grid has x * y * z, x fastest. No header is included.
 """
 
 from __future__ import annotations
@@ -32,12 +32,12 @@ _TYPES = {
     "c64": "struct { float x, y; }",
     "c128": "struct { double x, y; }",
 }
-_MATH = (  # of f64: the C library's
+_MATH = (  # functions of f64 from the C library
     *("acos", "acosh", "asin", "asinh", "atan", "atan2", "atanh", "cbrt", "ceil", "copysign", "cos", "cosh", "erf"),
     *("exp", "expm1", "floor", "hypot", "log", "log1p", "pow", "sin", "sinh", "sqrt", "tan", "tanh", "trunc"),
 )
 _RENAMED = {"abs": "fabs", "rem": "fmod", "round_even": "rint"}
-_OF_F32 = ("ceil", "copysign", "floor", "sqrt", "trunc", *_RENAMED)  # instructions of the processor
+_OF_F32 = ("ceil", "copysign", "floor", "sqrt", "trunc", *_RENAMED)  # instructions of the CPU
 
 
 def _words() -> Iterator[Definition]:

@@ -1,6 +1,6 @@
-"""Atomic updates of one element: native where the target has one for opcode and type, else compare and swap.
+"""Atomic updates of one element: native if the target has one for opcode and type, else by compare-and-swap.
 
-An element of one or two bytes is swapped inside of the 32-bit word that holds it, where the target swaps none so narrow.
+An element of one or two bytes is swapped within its 32-bit word if the target can't swap elements that narrow.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ WORD = 4  # bytes
 
 
 def write_atomic(writer: StatementWriter, s: ir.AtomicUpdate) -> None:
-    """Lines for `buffer[index] = combiner(buffer[index], value)`, as if no other thread came between."""
+    """Write an atomic `buffer[index] = combiner(buffer[index], value)`."""
     kind = writer.unit.buffers[s.buffer].element_type
     if not writer.target.has_threads and writer.unit.kernel.grid == (1, 1, 1):
         _update(writer, s, kind)
@@ -37,7 +37,7 @@ def write_atomic(writer: StatementWriter, s: ir.AtomicUpdate) -> None:
 
 
 def _update(writer: StatementWriter, s: ir.AtomicUpdate, kind: str) -> None:
-    """Plainly, as no other thread can come between."""
+    """Write a plain update, since no other thread can interfere."""
     now = writer.fresh("now")
     before = decoded(kind, ir.Load(storage_type(kind), s.buffer, s.index))
     writer.statement(ir.CallFunction((now,), s.combiner, (), (before, s.value)))
@@ -45,7 +45,7 @@ def _update(writer: StatementWriter, s: ir.AtomicUpdate, kind: str) -> None:
 
 
 def _swap(writer: StatementWriter, s: ir.AtomicUpdate, kind: str, size: int) -> None:
-    """Until no other thread has come between: read, compute, compare and swap."""
+    """Write a loop that reads, computes, and compares and swaps, until no other thread has interfered."""
     unit, target = writer.unit, writer.target
     own = f"u{8 * size}"
     word = unit.use(own if own in target.compare_and_swap else "u32")

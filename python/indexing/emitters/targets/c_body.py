@@ -1,4 +1,4 @@
-"""Writes the bodies of functions: blocks of statements, loops and conditions, as lines of C."""
+"""Printing of function bodies as C: blocks of statements, loops and conditions."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class BodyWriter(StatementWriter):
     """The lines of one function."""
 
     def __init__(self, unit: TranslationUnit, variables: Sequence[ir.IndexVariable], depth: int) -> None:
-        """`depth` blocks are open around the first line."""
+        """Start a body; `depth` blocks are open around its first line."""
         super().__init__(unit, variables, depth)
         self._undeclared: dict[str, ir.Buffer] = {}
         self._copied: set[str] = set()
@@ -37,7 +37,7 @@ class BodyWriter(StatementWriter):
     # ------------------------------------------------------------ blocks
 
     def entry(self, kernel: ir.Kernel) -> None:
-        """The body of a kernel: shared memory, then statements; local memory is declared where it is first needed."""
+        """Write the body of a kernel: shared memory, then statements; local memory is declared in the innermost block."""
         copied = {n for s in ir.statements(kernel.body) if isinstance(s, ir.Copy) for n in (s.destination, s.source)}
         for buffer in kernel.buffers:
             if buffer.space == "shared":
@@ -54,7 +54,7 @@ class BodyWriter(StatementWriter):
             self.statement(statement)
 
     def _declare_locals(self, block: ir.Block) -> None:
-        """Declare local memory here, unless one block within has all uses of it and runs once for each thread."""
+        """Declare local memory here, unless a nested block has all uses of it and runs once for each thread."""
         if not self._undeclared:
             return
         users: dict[str, list[ir.Statement]] = {name: [] for name in self._undeclared}
@@ -66,7 +66,7 @@ class BodyWriter(StatementWriter):
                 self.line(self.unit.declaration(self._undeclared.pop(name), aligned=name in self._copied))
 
     def _runs_once(self, statement: ir.Statement, name: str) -> bool:
-        """Whether a block within it has all uses of a buffer, and no two turns of it share the contents."""
+        """Whether a nested block of the statement has all uses of a buffer, whose contents no two iterations share."""
         if isinstance(statement, ir.If):
             branches = [any(name in _buffers_within(s) for s in b) for b in (statement.then, statement.otherwise)]
             return branches != [True, True] and name not in _own_buffers(statement)

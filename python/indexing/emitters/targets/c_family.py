@@ -1,6 +1,6 @@
-"""Writes a kernel of the IR as source in a language of the C family; what differs between these, the target holds.
+"""Printing of kernels as source in languages of the C family; the target object has the differences between these.
 
-What is written is flat: each load and store has one index. Functions take the buffers that they read as pointers.
+Kernels must be flattened: each load and store has one index. Functions take the buffers that they read as pointers.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ TABLE_COLUMNS = 16
 
 @dataclass(frozen=True, slots=True)
 class SourceParts:
-    """A source in parts, so that several kernels can stand in one: what the library defines, and what is the kernel's own.
+    """A source in parts, so that several kernels can share one: library definitions, and the kernel's own part.
 
-    `names` are those that `own` defines beside the entry's `name`.
+    `names` are the names that `own` defines besides the entry's `name`.
     """
 
     comment: str
@@ -44,7 +44,7 @@ class SourceParts:
 
 
 def together(kernels: Iterable[tuple[SourceParts, str]]) -> str:
-    """One source for several kernels, each with the name that its entry gets; the preprocessor renames what is their own."""
+    """One source for several kernels, each given with its entry's new name; the preprocessor renames their own names."""
     kernels = list(kernels)
     head = dict.fromkeys(line for parts, _ in kernels for line in parts.head)
     library = dict.fromkeys(text for parts, _ in kernels for text in parts.library)
@@ -58,31 +58,31 @@ def together(kernels: Iterable[tuple[SourceParts, str]]) -> str:
 
 
 def write(kernel: ir.Kernel, target: Target) -> str:
-    """The kernel as a whole source file; a pure function of the two."""
+    """The kernel's source file, a pure function of kernel and target."""
     return str(write_parts(kernel, target))
 
 
 def write_parts(kernel: ir.Kernel, target: Target) -> SourceParts:
-    """The kernel's source, its own part apart from what it uses of the target's library."""
+    """The kernel's source in two parts: its own, and the library functions that it uses."""
     return UnitWriter(kernel, target).parts()
 
 
 def arguments(kernel: ir.Kernel) -> tuple[ir.Buffer, ...]:
-    """The buffers that a launch passes, in the order of the entry's parameters: global ones with memory of their own."""
+    """The buffers that a launch passes, in the order of the entry's parameters: global ones that alias no other."""
     return tuple(b for b in kernel.buffers if b.space == "global" and b.alias_of is None)
 
 
 def shared_bytes(kernel: ir.Kernel) -> int:
-    """Shared memory that a block takes."""
+    """The size of a block's shared memory in bytes."""
     sizes = (b.size * storage_bits(storage_type(b.element_type)) // 8 for b in kernel.buffers if b.space == "shared")
     return sum(sizes)
 
 
 class UnitWriter(TranslationUnit):
-    """Writes a translation unit."""
+    """Prints a translation unit."""
 
     def parts(self) -> SourceParts:
-        """All text; the library's part is known once all else is written."""
+        """The whole text; the library's part is known after everything else is printed."""
         constants = [b for b in self.kernel.buffers if b.space == "constant"]
         own = [*map(self._table, constants), *map(self._function, self.kernel.functions), self._entry()]
         definitions = closure(self.used, self.target.library)
@@ -152,7 +152,7 @@ def _variables_read(block: ir.Block) -> frozenset[int]:
 
 
 def _stored(buffer: ir.Buffer) -> Iterable[complex]:
-    """The elements of a constant buffer as memory holds them: of floats below f32 their bits."""
+    """The elements of a constant buffer in their storage type: floats below f32 as their bits."""
     if not element_type(buffer.element_type).is_narrow_float:
         return [int(v) if isinstance(v, bool) else v for v in buffer.data]
     kind = element_type(buffer.element_type)
@@ -161,5 +161,5 @@ def _stored(buffer: ir.Buffer) -> Iterable[complex]:
 
 
 def _comment(text: str) -> str:
-    """Comments are made of sanitized names; what else might end one is taken out."""
+    """A comment; its names are sanitized, and anything else that might end it is removed."""
     return " ".join(sanitized(word) if "\\" in word else word for word in text.split())

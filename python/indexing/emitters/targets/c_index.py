@@ -1,7 +1,7 @@
-"""Index expressions as C text: each is computed in s32 where interval analysis proves that it fits, else in s64.
+"""Printing of index expressions as C: each is computed in s32 if interval analysis proves that it fits, else in s64.
 
-Floor division and mod are C's own where the dividend cannot be negative, shifts and masks for powers of two, and library
-functions else.
+Floor division and mod are C's operators if the dividend cannot be negative, shifts and masks for powers of two, and library
+functions otherwise.
 """
 
 from __future__ import annotations
@@ -33,14 +33,14 @@ class IndexText:
 
 
 class IndexWriter:
-    """Writes index expressions over the variables of one function; `use` is told each library name."""
+    """Prints index expressions over the variables of one function; `use` is called with each library name."""
 
     def __init__(self, variables: Sequence[ir.IndexVariable], use: Callable[[str], str]) -> None:
-        """`use` gives back the name."""
+        """Start without named expressions; `use` returns the name it is given."""
         self.variables = variables
         self.intervals = [v.interval for v in variables]
         self.use = use
-        self.named: dict[SymbolicExpr, IndexText] = {}  # what has a name in the text for the moment
+        self.named: dict[SymbolicExpr, IndexText] = {}  # expressions that have a name at the current point
 
     def c_type(self, expression: SymbolicExpr) -> str:
         """`s32` or `s64`: the type of `text(expression)`."""
@@ -51,7 +51,7 @@ class IndexWriter:
         return self.written(expression).text
 
     def written(self, expression: SymbolicExpr) -> IndexText:
-        """C text of the expression, with what is known of it."""
+        """C text of the expression, with its precedence, width and range."""
         if expression in self.named:
             return self.named[expression]
         number = expression.variable_index
@@ -64,7 +64,7 @@ class IndexWriter:
         return done[-1]
 
     def variable_type(self, variable: int, last: int = 0) -> str:
-        """The type of an index variable that takes values up to `last`, beyond its interval, too."""
+        """The type of an index variable that takes values up to `last`, which may exceed its interval."""
         interval = self.intervals[variable]
         return self.use("s32" if _fits(interval.lower, max(interval.upper, last)) else "s64")
 
@@ -94,7 +94,7 @@ class IndexWriter:
         return IndexText(f"({kind}){operand.under(ATOM)}", ATOM, wide, operand.lower, operand.upper)
 
     def _finish(self, text: str, precedence: int, wide: bool, bounds: Interval) -> IndexText:
-        """The result; what was computed in s64 but fits in s32 is narrowed at once."""
+        """The result, narrowed if it was computed in s64 but fits in s32."""
         if wide and _fits(bounds.lower, bounds.upper):
             return IndexText(f"({self.use('s32')})({text})", ATOM, False, bounds.lower, bounds.upper)
         return IndexText(text, precedence, wide, bounds.lower, bounds.upper)
@@ -102,7 +102,7 @@ class IndexWriter:
     def _sum(
         self, constant: int, coefficients: Sequence[int], operands: Sequence[IndexText], bounds: Interval
     ) -> IndexText:
-        """Positive terms first, then negative ones, then the constant; s32 where no partial sum can leave it."""
+        """A sum: positive terms, then negative ones, then the constant; in s32 if no partial sum can overflow."""
         reach = abs(constant)
         for factor, operand in zip(coefficients, operands, strict=True):
             reach += abs(factor) * max(abs(operand.lower), abs(operand.upper))
@@ -137,9 +137,9 @@ class IndexWriter:
         divisor = b.lower if b.lower == b.upper else 0
         if divisor > 0 and divisor & (divisor - 1) == 0 and kind in ("floordiv", "mod"):
             shift = divisor.bit_length() - 1
-            if kind == "floordiv":  # shifting right rounds down, for negative numbers too
+            if kind == "floordiv":  # shifting right rounds down, also for negative numbers
                 return self._finish(f"{left.under(ATOM)} >> {shift}", SHIFT, wide, bounds)
-            mask = f"({left.under(ATOM)} & {divisor - 1}{'ll' if wide else ''})"  # & binds less than comparisons do
+            mask = f"({left.under(ATOM)} & {divisor - 1}{'ll' if wide else ''})"  # & binds weaker than comparisons
             return self._finish(mask, ATOM, wide, bounds)
         if a.lower >= 0 and b.lower > 0 and kind in ("floordiv", "mod"):
             operator = "/" if kind == "floordiv" else "%"
@@ -156,7 +156,7 @@ def _fits(lower: int, upper: int) -> bool:
 def _constant(value: int) -> IndexText:
     wide = not _fits(value, value)
     suffix = "ll" if wide else ""
-    if value in (INT32_MIN, -(2**63)):  # its magnitude is no literal of its type
+    if value in (INT32_MIN, -(2**63)):  # its magnitude is not representable as a literal of its type
         return IndexText(f"({value + 1}{suffix} - 1)", ATOM, wide, value, value)
     text = f"{value}{suffix}"
     return IndexText(f"({text})" if value < 0 else text, ATOM, wide, value, value)

@@ -1,4 +1,4 @@
-"""Writes statements of the IR that hold no others as lines of C."""
+"""Printing of statements without nested blocks as lines of C."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from indexing.errors import CompileError
 if TYPE_CHECKING:
     from indexing.emitters.targets.c_unit import TranslationUnit
 
-MAX_TREE = 64  # nodes of an index expression that is written out; parts of a larger one are named first
+MAX_TREE = 64  # nodes of an index expression as a tree; parts of a larger one are named first
 
 
 class StatementWriter:
     """The lines of one function."""
 
     def __init__(self, unit: TranslationUnit, variables: Sequence[ir.IndexVariable], depth: int) -> None:
-        """`depth` blocks are open around the first line."""
+        """Start a body; `depth` blocks are open around its first line."""
         self.unit, self.target = unit, unit.target
         self.variables = list(variables)
         self.depth = depth
@@ -38,17 +38,17 @@ class StatementWriter:
         self.lines.append("  " * self.depth + text)
 
     def fresh(self, prefix: str) -> str:
-        """A name that the function does not have yet."""
+        """A name that is not in use in the function."""
         self._fresh += 1
         return f"{prefix}_{self._fresh}"
 
     def statement(self, statement: ir.Statement) -> None:
-        """The lines of a statement."""
+        """Write the lines of a statement."""
         self._name_large_parts(statement)
         write = getattr(self, f"_{type(statement).__name__.lower()}", None)
         if write is None:
             raise CompileError(
-                f"target {self.target.name!r} writes no {type(statement).__name__}; run the pass that lowers it first"
+                f"target {self.target.name!r} can't print {type(statement).__name__}; run the pass that lowers it first"
             )
         write(statement)
         self.index.named.clear()
@@ -89,7 +89,7 @@ class StatementWriter:
         return f"{s.function}({', '.join([*self.unit.reads[s.function], *index, *values])})"
 
     def returned(self, function: ir.Function) -> None:
-        """The last lines of a function: its results."""
+        """Write the return of a function's results."""
         texts = [self.values.text(r) for r in function.results]
         if len(texts) == 1:
             self.line(f"return {texts[0]};")
@@ -166,7 +166,7 @@ class StatementWriter:
     # ------------------------------------------------------------ large indices
 
     def _name_large_parts(self, statement: ir.Statement) -> None:
-        """Give names to what large index expressions of a statement have in several places, in front of it."""
+        """Name the shared parts of a statement's large index expressions in front of it."""
         for expression in expressions_in(statement):
             if expression.variable_index is not None:
                 continue
@@ -183,7 +183,7 @@ class StatementWriter:
 
 
 def _tree_size(nodes: Sequence[tuple[str, list[int], list[int]]]) -> int:
-    """The number of nodes in the text, those in several places counted each time."""
+    """The number of nodes as a tree, shared ones counted each time."""
     sizes: list[int] = []
     for _, _, operands in nodes:
         sizes.append(1 + sum(sizes[o] for o in operands))

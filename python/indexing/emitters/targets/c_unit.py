@@ -1,4 +1,4 @@
-"""A translation unit of C: what one source uses of its kernel, of the target and of the target's library."""
+"""A translation unit of C: declarations of one source, and the names that it uses of the kernel and of the library."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class TranslationUnit:
     """The declarations of one source, and the names that it uses."""
 
     def __init__(self, kernel: ir.Kernel, target: Target) -> None:
-        """Nothing is used yet."""
+        """Start without used names."""
         self.kernel, self.target = kernel, target
         self.buffers = {b.name: b for b in kernel.buffers}
         self.functions = {f.name: f for f in kernel.functions}
@@ -29,7 +29,7 @@ class TranslationUnit:
             self.reads[function.name] = self._reads(function)
 
     def use(self, name: str) -> str:
-        """Note that the source uses a name of the library; the name itself comes back."""
+        """Record that the source uses a name of the library; returns the name."""
         known = {"pred": "bool"}.get(name, name)
         if known not in self.target.library:
             raise CompileError(
@@ -39,7 +39,7 @@ class TranslationUnit:
         return known
 
     def _written_to(self) -> frozenset[str]:
-        """Buffers that the kernel changes, by whichever of their names."""
+        """The buffers that the kernel writes to, directly or through an alias."""
         found: set[str] = set()
         for statement in ir.statements(self.kernel.body):
             if isinstance(statement, ir.Store | ir.AtomicUpdate | ir.FetchAdd):
@@ -88,5 +88,5 @@ class TranslationUnit:
 
 
 def storage_bits(storage: str) -> int:
-    """Bits of a type that memory holds."""
+    """The width of a storage type in bits."""
     return int(storage[1:])

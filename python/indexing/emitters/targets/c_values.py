@@ -1,4 +1,4 @@
-"""Typed values as C text, from tables: operators of C where they mean the same, library functions elsewhere."""
+"""Printing of typed values as C, from tables: C's operators where they have the same semantics, else library functions."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from indexing.ops.element_types import ELEMENT_TYPES, element_type
 _COMPARISONS = {"eq": "==", "ne": "!=", "lt": "<", "le": "<=", "gt": ">", "ge": ">="}
 _ARITHMETIC = {"add": ("+", SUM), "sub": ("-", SUM), "mul": ("*", PRODUCT), "div": ("/", PRODUCT)}
 _BITWISE = {"and": "&", "or": "|", "xor": "^"}
-_EXACT_NANS = ("f16", "bf16")  # formats whose NaN have bits that `exact_bits` keeps
+_EXACT_NANS = ("f16", "bf16")  # formats whose NaN bits `exact_bits` preserves
 
 
 def kind_of(name: str) -> str:
@@ -41,7 +41,7 @@ _Spelling: TypeAlias = "Callable[[ir.Op, list[Text]], Text]"
 
 
 class ValueWriter:
-    """Writes the values of one function; `use` is told each library name, `load` gives the text of a load."""
+    """Prints the values of one function; `use` is called with each library name, `load` returns the text of a load."""
 
     def __init__(
         self,
@@ -50,7 +50,7 @@ class ValueWriter:
         load: Callable[[ir.Load], str],
         constant_select: Mapping[str, str],
     ) -> None:
-        """`index` writes the function's index expressions; `constant_select` is the target's."""
+        """Start a printer; `index` prints the function's index expressions; `constant_select` is the target's."""
         self.index, self.use, self.load = index, use, load
         self.constant_select = constant_select
 
@@ -59,7 +59,7 @@ class ValueWriter:
         return self.written(value).text
 
     def conditions(self, conditions: tuple[ir.Value, ...]) -> str:
-        """C text of all of them together; a later one is only looked at where those before hold."""
+        """C text of the conjunction; a condition is evaluated only if those before it hold."""
         written = [self.written(c) for c in conditions]
         return " && ".join(w.under(COMPARISON) for w in written) if len(written) > 1 else written[0].text
 
@@ -128,7 +128,7 @@ class ValueWriter:
         return Text(f"{self.use(name)}({', '.join(o.text for o in operands)})")
 
     def _modular(self, op: ir.Op, operands: list[Text]) -> Text:
-        """Unsigned arithmetic, which wraps; of narrow types in 32 bits."""
+        """Arithmetic by unsigned types, which wraps; narrow types use 32 bits."""
         operator, _ = _ARITHMETIC[op.opcode]
         wide = self.use("u64" if op.type in ("s64", "u64") else "u32")
         a, b = (o.under(ATOM) if op.type == wide else f"({wide}){o.under(ATOM)}" for o in operands)
@@ -208,7 +208,7 @@ class ValueWriter:
 
 
 def literal(value: complex, name: str, use: Callable[[str], str]) -> str:
-    """C text of a number of a type; negative numbers stand in parentheses."""
+    """C text of a constant; negative numbers are in parentheses."""
     kind = element_type(name)
     if kind.kind == "pred":
         use("bool")
@@ -223,7 +223,7 @@ def literal(value: complex, name: str, use: Callable[[str], str]) -> str:
 
 
 def entry(value: complex, name: str, use: Callable[[str], str]) -> str:
-    """C text of one element as an initializer within a table, which calls no function."""
+    """C text of one element as a static initializer, without function calls."""
     kind = element_type(name)
     if kind.kind != "complex":
         return literal(value, name, use)

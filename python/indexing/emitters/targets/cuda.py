@@ -1,4 +1,4 @@
-"""CUDA C++, as NVRTC takes it, for sm_80 and later."""
+"""CUDA C++ for NVRTC, for sm_80 and later."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def _words() -> Iterator[Definition]:
 
 
 def _instruction(name: str, result: str, instruction: str, bits: str, operands: str) -> Definition:
-    """A function that is one instruction of the processor's; `bits` and `operands` are constraints of its registers."""
+    """A function of one PTX instruction; `bits` and `operands` are the register constraints of result and operands."""
     parameters = ", ".join(f"{'f32' if c == 'f' else 'u16'} {n}" for n, c in zip("ab", operands, strict=False))
     given = ", ".join(f'"{c}"({n})' for n, c in zip("ab", operands, strict=False))
     places = ", ".join(f"%{k}" for k in range(len(operands) + 1))
@@ -84,7 +84,9 @@ _INSTRUCTIONS = (
 
 
 def _atomics() -> Iterator[tuple[tuple[str, str], str]]:
-    """By opcode and type. Min and max of 64 bits have signed forms; of the others, the unsigned ones give the same bits."""
+    """Native atomic updates by opcode and type. 64-bit min and max have signed forms; for the others, the unsigned form gives
+    the same bits.
+    """
     names = {"add": "Add", "maximum": "Max", "minimum": "Min", "and": "And", "or": "Or", "xor": "Xor"}
     for opcode, name in names.items():
         for kind in ("s32", "u32", "s64", "u64"):

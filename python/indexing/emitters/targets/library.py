@@ -1,7 +1,7 @@
-"""The library of intrinsics: definitions that a source has when, and only when, it uses them.
+"""The library of intrinsics: definitions that a source contains only if it uses them.
 
-A definition is a typedef, a macro that gives a target's own word a common name (`#define exp_f32 expf`), or a function. It
-names what else it uses; all targets use the same names, so that a function is written once where it can be.
+A definition is a typedef, a macro that gives a target's intrinsic a common name (`#define exp_f32 expf`), or a function. It
+lists the names that it uses; all targets use the same names, so that most functions are shared.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from string import Template
 
 @dataclass(frozen=True, slots=True)
 class Definition:
-    """Text that defines `name`; a function's text stands behind the target's qualifier. `needs`: the names that it uses."""
+    """Text that defines `name`, preceded by the target's qualifier for functions; `needs` are the names that it uses."""
 
     name: str
     text: str
@@ -22,12 +22,12 @@ class Definition:
 
 
 def typedef(name: str, spelling: str) -> Definition:
-    """A type of the IR."""
+    """The definition of an IR type."""
     return Definition(name, f"typedef {spelling} {name};" if spelling != name else "")
 
 
 def macro(name: str, spelling: str, needs: str = "") -> Definition:
-    """A word of the target's own language, under the common name."""
+    """A macro for the target's spelling of a common name."""
     return Definition(name, f"#define {name} {spelling}", tuple(needs.split()))
 
 
@@ -37,7 +37,7 @@ def call_macro(name: str, parameters: str, text: str, needs: str = "") -> Defini
 
 
 def function(name: str, text: str, needs: str, /, **names: object) -> Definition:
-    """A function; `$T` and the like stand for `names`, in all three texts."""
+    """A function; `$T` and the like are replaced by `names` in all three texts."""
 
     def filled(template: str) -> str:
         return Template(template).substitute({k: str(v) for k, v in names.items()}) if names else template
@@ -46,12 +46,12 @@ def function(name: str, text: str, needs: str, /, **names: object) -> Definition
 
 
 def library_of(*parts: Iterable[Definition]) -> dict[str, Definition]:
-    """Definitions by name; a later one takes the place of an earlier one of the same name."""
+    """Definitions by name; later ones override earlier ones."""
     return {definition.name: definition for part in parts for definition in part}
 
 
 def closure(names: Iterable[str], definitions: Mapping[str, Definition]) -> list[Definition]:
-    """The definitions of `names` and of all that they need, each behind those that it needs itself."""
+    """The definitions of `names` and of all that they need, in topological order."""
     done: dict[str, Definition] = {}
     pending = sorted(names, reverse=True)
     while pending:

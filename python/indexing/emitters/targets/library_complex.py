@@ -1,7 +1,7 @@
 """Library functions on complex numbers, the same text for c64 and c128: `$C` is the complex type, `$T` that of its parts.
 
-At infinities and NaNs, division, exp, log, sqrt, sinh, cosh, tanh and their circular counterparts give what annex G of C99
-asks for, as the reference does.
+At infinities and NaNs, division, exp, log, sqrt, sinh, cosh, tanh and their circular counterparts follow annex G of C99, as
+the reference does.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Library functions on floats: bits of every type (encode, decode), rounding to narrow formats, extrema, precision, order.
 
-They have no branches, so that a compiler can compute them on vectors.
+They have no branches, so that compilers can vectorize them.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class NarrowFormat:
 
     @property
     def infinity(self) -> int | None:
-        """The code of infinity, where the format has one."""
+        """The code of infinity; None if the format has none."""
         return self.overflow if self.overflow > self.largest and self.overflow < self.nan else None
 
 
@@ -49,8 +49,8 @@ NARROW_FORMATS: tuple[NarrowFormat, ...] = (
 
 
 def _encode_narrow(f: NarrowFormat) -> Definition:
-    """Normal numbers lose their last bits by integer arithmetic; below them, adding a power of two whose last bit is the
-    format's smallest step rounds as the processor does.
+    """The function that rounds f32 to a format: normal numbers by integer arithmetic; smaller ones by adding a power of two
+    whose last bit is the format's smallest step, so that the hardware rounds.
     """
     dropped = 23 - f.mantissa
     smallest_normal = (127 + 1 - f.bias) << 23
@@ -214,7 +214,7 @@ def real_functions(t: str) -> Iterator[Definition]:
     yield function("is_finite_$T", text, "bool $T abs_$T inf_$T", T=t)
 
 
-_EXACT = (  # the bits of a NaN too, where they came from memory
+_EXACT = (  # preserves the bits of a NaN, if they came from memory
     function(
         "exact_bits_f16",
         """\

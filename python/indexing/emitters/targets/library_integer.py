@@ -60,7 +60,7 @@ def _ordered(t: str) -> Iterator[Definition]:
 
 
 def _bits(t: str) -> Iterator[Definition]:
-    """A shift by the width or more gives 0, or the sign; amounts are unsigned, so that a negative one is beyond it."""
+    """Shifts and bit counts. A shift by the width or more gives 0, or the sign; negative amounts count as large ones."""
     bits = int(t[1:])
     names = {
         "T": t,
@@ -94,7 +94,7 @@ def _bits(t: str) -> Iterator[Definition]:
 
 
 def _index(t: str) -> Iterator[Definition]:
-    """The functions of index expressions: division and remainder that floor."""
+    """The functions of index expressions: floor division, its remainder, and ceiling division."""
     yield function(
         "floor_div_$T",
         "$T floor_div_$T($T a, $T b) { return a / b - (a % b != 0 && (a < 0) != (b < 0)); }",
@@ -128,7 +128,7 @@ def _wrap(kind: ElementType) -> Definition:
 
 
 def _saturate(kind: ElementType, real: str) -> Definition:
-    """Truncation towards zero, clipped to the type's range; NaN gives 0. The bounds are exact powers of two."""
+    """Truncation towards zero, clamped to the type's range; NaN gives 0. The bounds are exact powers of two."""
     storage = f"{kind.name[0]}{max(kind.bits, 8)}"
     suffix = "f" if real == "f32" else ""
     signed = kind.kind == "signed"

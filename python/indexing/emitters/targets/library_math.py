@@ -1,9 +1,9 @@
-"""Functions of f32 for processors, written so that a compiler computes them on vectors: straight lines, no branches, no calls.
+"""Functions of f32 for CPUs that compilers can vectorize: straight-line code without branches or calls.
 
-Most compute in f64 and round once. There each has a relative error below 2**-33, so that a result is wrong by less than
-0.51 units in the last place; the conversion takes care of overflow and of numbers below the normal ones. The exponential
-function, and what is a quotient of it, are asked for so often that they stay in f32, where vectors have twice the lanes and
-division is cheap: exp is wrong by at most 1.1 units in the last place, logistic by 2.5, tanh by 2.7.
+Most compute in f64 and round once. In f64, each has a relative error below 2**-33, so that the result has an error of less
+than 0.51 units in the last place; the conversion handles overflow and subnormal numbers. The exponential function and its
+quotients are so frequent that they stay in f32, where vectors have twice the lanes and division is cheap: exp has an error of
+at most 1.1 units in the last place, logistic of 2.5, tanh of 2.7.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from collections.abc import Iterator, Sequence
 from indexing.emitters.targets.library import Definition, function
 
 _LN2 = math.log(2)
-_TO_INTEGER = "6755399441055744.0"  # 1.5 * 2**52: what is added to it loses its fraction, and stands in the last bits
+_TO_INTEGER = "6755399441055744.0"  # 1.5 * 2**52: adding it rounds a number to an integer, in the last bits
 _SQRT_HALF_BITS = 0x3FE6A09E667F3BCD
 _MANTISSA = (1 << 52) - 1
 
@@ -29,7 +29,7 @@ _EXP = (
     0.001394667662680149,
 )  # (e**r - 1 - r) / r**2
 
-# 2 / pi in windows of 32 bits, 8 bits apart: window k has those of the weights 2**(9 - 8k) down to 2**(-22 - 8k).
+# 2 / pi in windows of 32 bits, 8 bits apart: window k has the bits of weights 2**(9 - 8k) down to 2**(-22 - 8k).
 _TWO_OVER_PI = (
     *(0x0028BE60, 0x28BE60DB, 0xBE60DB93, 0x60DB9391, 0xDB939105, 0x9391054A, 0x91054A7F, 0x054A7F09),
     *(0x4A7F09D5, 0x7F09D5F4, 0x09D5F47D, 0xD5F47D4D, 0xF47D4D37, 0x7D4D3770, 0x4D377036, 0x377036D8),
@@ -74,7 +74,7 @@ def horner(variable: str, coefficients: Sequence[float], kind: str = "f64") -> s
 
 
 def _parts() -> Iterator[Definition]:
-    """The parts of the functions; all are on f64, with the accuracy that f32 needs."""
+    """Parts of the functions, in f64 with the accuracy that f32 needs."""
     for kind, builtin in (("f64", "__builtin_fma"), ("f32", "__builtin_fmaf")):
         yield Definition(
             f"mul_add_{kind}",
@@ -139,7 +139,7 @@ f64 log_wide(f64 x) {{  // x a positive, normal number
     )
 
 
-# Of a, of (a - 1) / (a + 1), or of -1 / a, whichever is at most tan(pi / 8).
+# The arctangent of a, of (a - 1) / (a + 1), or of -1 / a, whichever is at most tan(pi / 8).
 _ATAN = f"""\
 f64 atan_wide(f64 x) {{
   f64 a = abs_f64(x), small = {math.tan(math.pi / 8)!r}, large = {1 / math.tan(math.pi / 8)!r};
@@ -169,8 +169,8 @@ angle angle_of(f32 x) {{
 }}"""
 
 
-# Where `?:` has a constant for one of its values, gcc computes what follows from that beforehand and jumps there, and a loop
-# with jumps becomes no vectors. Masks leave nothing to jump over.
+# If one value of `?:` is a constant, gcc specializes the code after it and branches, and loops with branches are not
+# vectorized. Masks avoid the branch.
 _CHOOSE = """\
 $T choose_$T($B condition, $T a, $T b) {
   $B mask = 0 - condition;
@@ -327,7 +327,7 @@ f32 cbrt_f32(f32 x) {
     )
 
 
-# As C's pow: 1 where the exponent is 0 or the base 1, NaN or not. `&` and `|`, as `&&` and `||` would be branches.
+# As C's pow: 1 if the exponent is 0 or the base 1, even for NaN. `&` and `|`, since `&&` and `||` would be branches.
 _POW = """\
 f32 pow_f32(f32 x, f32 y) {
   f32 a = abs_f32(x), size = abs_f32(y), half = y * 0.5f;

@@ -1,4 +1,4 @@
-"""The interface of a target: one object that holds every difference between the languages that kernels are written in."""
+"""The interface of a target: one object with every difference between the languages of kernel sources."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Dialect: TypeAlias = str  # a target's name
 class Entry:
     """The text around a kernel's body: the lines up to the opening brace, lines in front of the body, the closing lines.
 
-    `depth` is how many braces are open around the body; `uses` are names of the library.
+    `depth` is the number of open braces around the body; `uses` are names of the library.
     """
 
     head: tuple[str, ...]
@@ -29,7 +29,7 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
-    """A pointer that the entry takes: the name of its buffer, and the declaration in C."""
+    """A pointer parameter of the entry: the name of its buffer, and its declaration in C."""
 
     name: str
     declaration: str
@@ -39,8 +39,8 @@ class Parameter:
 class Target:
     """A language of kernels. Texts with braces are templates.
 
-    A target `has_threads` where the threads of a block run side by side and can meet at barriers; for one without,
-    `passes.thread_loops` makes loops of them. `shuffle_width` is how many threads of a warp can exchange values (0: none).
+    A target `has_threads` if the threads of a block run in parallel and can synchronize; for a target without,
+    `passes.thread_loops` turns them into loops. `shuffle_width` is the number of threads that can exchange values (0: none).
     """
 
     name: str
@@ -48,28 +48,28 @@ class Target:
     library: Mapping[str, Definition]
     has_threads: bool
     shuffle_width: int
-    vector_bytes: int  # the widest load or store worth writing (0: the compiler makes vectors of its own)
-    shared_bytes: int  # what a block may have
+    vector_bytes: int  # of the widest useful load or store (0: the compiler vectorizes)
+    shared_bytes: int  # that a block may have
     max_threads: int  # of a block
     max_block: Dim3
-    machine: Machine  # what runs it
+    machine: Machine  # that runs its kernels
     max_grid: Dim3
     entry: Callable[[ir.Kernel, tuple[Parameter, ...], frozenset[int]], Entry]
     function: str  # qualifiers of a function
     noinline: str
-    spaces: Mapping[str, str]  # qualifier of a pointer into a space
-    declarations: Mapping[str, str]  # qualifier of an array declared in a space
+    spaces: Mapping[str, str]  # qualifiers of pointers, by space
+    declarations: Mapping[str, str]  # qualifiers of array declarations, by space
     restrict: str
     aligned: str  # {n}
     barrier: str
     fence: str
     fetch_add: str  # {pointer} {value}
     atomics: Mapping[tuple[str, str], str]  # by opcode and type: {pointer} {value}
-    compare_and_swap: Mapping[str, str]  # by word type, u32 or u64: {pointer} {expected} {value}; gives what was there
+    compare_and_swap: Mapping[str, str]  # by word type, u32 or u64: {pointer} {expected} {value}; returns the old value
     shuffle: str  # {value} {offset}, of 32 or 64 bits
     shuffle_first: str  # {value} {group}
-    unroll: str  # {n} turns
-    volatile: str  # qualifier of a word that other threads change
-    constant_select: Mapping[str, str]  # by type: the function that selects where one of the values is a constant
+    unroll: str  # {n} iterations
+    volatile: str  # qualifier of a word that other threads write
+    constant_select: Mapping[str, str]  # by type: the select function for when one of the values is a constant
     thread_loop: str = ""  # in front of a loop over the threads of a block
     prelude: tuple[str, ...] = ()

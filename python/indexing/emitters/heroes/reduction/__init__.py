@@ -1,10 +1,10 @@
 """The reduction emitter: row reductions, several short rows a block, and column reductions.
 
-Every thread first reduces elements of its own, the threads of a row or column then combine their results. Dimensions are
-merged as memory holds them: a *row* reduction's fastest dimension is reduced, a *column* reduction's is kept.
+Every thread first reduces its own elements, then the threads of a row or column combine their results. Dimensions are
+merged in memory order: in a *row* reduction the fastest dimension is reduced, in a *column* reduction it is kept.
 
-A thread takes `vector_width` neighbouring elements at once: of its row, or of as many columns. Where there are too few
-rows or columns to keep a GPU busy, several blocks share each, and the last of them to come combines their results.
+A thread takes `vector_width` neighbouring elements at once: of its row, or of as many columns. If there are too few rows or
+columns to keep the machine busy, several blocks share each, and the last of them to arrive combines their results.
 """
 
 from __future__ import annotations
@@ -42,10 +42,10 @@ if TYPE_CHECKING:
 
 NAME = "reduction"
 WARP = 32
-SMALL = 64  # instructions; the body may be written twice
-MIN_REDUCED = 4  # elements; fewer are better reduced by one thread
-LOADS = 4  # of a thread at least, before more threads, or more blocks, share the work
-FEW_BLOCKS = 32  # more of them need no others to share their columns, as long as they can have more threads
+MAX_TAIL_INSTRUCTIONS = 64  # of a body that is built a second time, for a partial vector
+MIN_REDUCED = 4  # elements; one thread reduces fewer
+MIN_LOADS = 4  # of a thread, before more threads or blocks share the work
+MIN_BLOCKS = 32  # with fewer, blocks share columns; with more, blocks get more threads instead
 
 
 def matches(computation: Computation) -> bool:
@@ -55,7 +55,7 @@ def matches(computation: Computation) -> bool:
 
 @cached_on_module
 def match(computation: Computation) -> Heroes | None:
-    """The heroes: every output follows a reduction of one space, or has as many elements as that space."""
+    """The heroes, if every output follows a reduction of one space, or has as many elements as that space."""
     return heroes_of(computation, _is_hero, _space)
 
 
@@ -84,10 +84,10 @@ def plan(
 ) -> ReductionPlan:
     """Launch dimensions for a machine.
 
-    Knobs: `threads`, a power of two up to 1024, at most as many as vectors of elements are reduced along the fastest
-    reduced dimensions (row) or elements altogether (column): the threads of a block that reduce one row, or one column.
-    `vector_width` 1, 2, 4, 8 or 16 elements a load, which divide the fastest dimensions (a single row may have a rest).
-    `splits`, 1 to 1024: blocks that share a row or column, at most one for each step that its threads would take.
+    Knobs: `threads` of a block that reduce one row or column, a power of two up to 1024, at most the number of vectors along
+    the fastest reduced dimensions (row), or of reduced elements (column). `vector_width`, 1, 2, 4, 8 or 16 elements per load,
+    which divides the fastest dimensions (a single row may have a remainder). `splits`, 1 to 1024 blocks that share a row or
+    column, at most one for each step that its threads would take.
     """
     found = match(computation)
     if found is None:
@@ -102,13 +102,13 @@ def plan(
         launched = unsplit.tiles * threads * across
         loads = _steps(unsplit) * (1 if splits_outer(d, threads, width) or d.kind == "column" else d.outer)
         wanted = machine.wanted_threads // launched if d.is_worth_splitting else 1
-        splits = power_of_two(min(wanted, loads // LOADS, most))
+        splits = power_of_two(min(wanted, loads // MIN_LOADS, most))
     check_knob("splits", splits, 1, most)
     return ReductionPlan(d, threads, across, width, splits, machine.reads_ahead)
 
 
 def knobs(computation: Computation, default: ReductionPlan, machine: Machine = GPU) -> KnobSpace:
-    """Names, legal values and defaults of the knobs, and what they ask of each other."""
+    """Names, legal values and defaults of the knobs, and conditions between them."""
     d = default.dimensions
     widths = tuple(w for w in WIDTHS if _is_width(d, w))
     threads: dict[tuple[int, ...], Values] = {(w,): powers_of_two(_most_threads(d, w, machine)) for w in widths}
@@ -134,7 +134,7 @@ def _most_splits(d: Dimensions, width: int, threads: int) -> int:
 
 
 def _steps(plan: ReductionPlan) -> int:
-    """Steps of the loop that blocks divide among them."""
+    """The number of steps of the loop that blocks divide among them."""
     d = plan.dimensions
     if d.kind == "row" and splits_outer(d, plan.threads, plan.vector_width):
         return d.outer
@@ -143,14 +143,14 @@ def _steps(plan: ReductionPlan) -> int:
 
 
 def _vector_width(computation: Computation, found: Heroes, d: Dimensions) -> int:
-    """The number of elements of the narrowest input of the operands' size in 16 bytes."""
+    """The number of elements that fit into 16 bytes, of the narrowest input of the operands' size."""
     order = computation.post_order()
     if not is_light(order, found.heroes):
         return 1
     count = d.rows * d.reduced
     read = [p.shape for p in computation.parameters if not p.shape.is_tuple and p.shape.element_count == count]
     sizes = [storage_bytes(s.element_type) for s in read] or [4]
-    is_one_row = d.kind == "row" and d.fast == count and len(order) <= SMALL
+    is_one_row = d.kind == "row" and d.fast == count and len(order) <= MAX_TAIL_INSTRUCTIONS
     limit = 8 if d.kind == "column" else 16
     return widest(limit, min(sizes), count, () if is_one_row else (d.fast,))
 
@@ -168,11 +168,11 @@ def _checked_width(d: Dimensions, width: int) -> int:
 
 
 def _row_plan(d: Dimensions, width: int, threads: int | None, machine: Machine) -> tuple[int, int]:
-    """The threads of a row, and the rows of a block."""
+    """The threads per row, and the rows per block."""
     groups = ceil_div(d.fast, width)
     most = _most_threads(d, width, machine)
     if threads is None:
-        threads = min(max(power_of_two(groups // LOADS), min(WARP, most)), machine.row_threads)
+        threads = min(max(power_of_two(groups // MIN_LOADS), min(WARP, most)), machine.row_threads)
         limit = min(most, machine.row_threads) if d.is_worth_splitting else most
         while threads < limit and d.rows * threads < machine.wanted_threads // 2:
             threads *= 2
@@ -188,7 +188,7 @@ def _most_threads(d: Dimensions, width: int, machine: Machine) -> int:
 
 
 def _columns_across(groups: int, most: int) -> int:
-    """The vectors of columns of a block: where there are many, spread evenly over the blocks, whole sectors each."""
+    """The vectors of columns per block; many are distributed evenly over the blocks, in whole sectors."""
     if groups <= most:
         return groups
     even = ceil_div(groups, ceil_div(groups, most))
@@ -196,7 +196,7 @@ def _columns_across(groups: int, most: int) -> int:
 
 
 def _column_plan(d: Dimensions, width: int, threads: int | None, machine: Machine) -> tuple[int, int]:
-    """The threads of a column, and the vectors of columns of a block."""
+    """The threads per column, and the vectors of columns per block."""
     groups = d.fast // width
     across = _columns_across(groups, machine.columns)
     tiles = d.rows // d.fast * ceil_div(groups, across)
@@ -204,7 +204,7 @@ def _column_plan(d: Dimensions, width: int, threads: int | None, machine: Machin
     if threads is None:
         threads = min(most, power_of_two(max(machine.block_size // across, 1)))
         launched, wanted = tiles * across, machine.wanted_threads // 2
-        needs_splits = d.is_worth_splitting and tiles < FEW_BLOCKS
+        needs_splits = d.is_worth_splitting and tiles < MIN_BLOCKS
         while threads < most and launched * threads < wanted and not needs_splits:
             threads *= 2
     return checked_threads(threads, most), across

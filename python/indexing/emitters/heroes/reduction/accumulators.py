@@ -1,4 +1,4 @@
-"""Accumulators of a reduction: the variables in which a thread reduces, and how the threads of a team combine theirs."""
+"""Accumulators of a reduction: the variables in which a thread reduces, and their combination over a team of threads."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Team:
-    """The threads of a block that reduce one row or column: `threads` parts, `distance` threads apart; `part` is a
+    """The threads of a block that reduce one row or column: `threads` of them, `distance` thread ids apart; `part` is a
     thread's number in its team.
     """
 
@@ -33,9 +33,7 @@ class Team:
 
 @dataclass(frozen=True, slots=True)
 class Reducer:
-    """The operation that combines two values of each of the `kinds` of element types, with its neutral elements where it has
-    them.
-    """
+    """An operation that combines two values of each of the element types `kinds`, and its neutral elements, if it has any."""
 
     computation: Computation
     kinds: tuple[str, ...]
@@ -43,20 +41,20 @@ class Reducer:
 
     @staticmethod
     def of(reduce: Instruction) -> Reducer:
-        """That of a reduction."""
+        """The reducer of a reduction."""
         kinds = tuple(leaf.element_type for leaf in reduce.shape.leaves)
         neutral = neutral_element(reduce)
         return Reducer(reduce.computation_of("to_apply"), kinds, None if neutral is None else (neutral,))
 
 
 class Accumulators:
-    """The accumulators of a thread for one reduction, one value an array; `width` of each, for as many columns.
+    """The accumulators of a thread for one reduction: a value for each array, and for each of `width` columns.
 
-    Where the reducer has a neutral element they start there; elsewhere the first value that a thread reads starts them.
+    They start with the reducer's neutral element, or, if it has none, with the first value that the thread reads.
     """
 
     def __init__(self, body: FunctionBuilder, reducer: Reducer, width: int) -> None:
-        """The accumulators, declared where the function stands."""
+        """Declare the accumulators at the insertion point."""
         self.body, self.width = body, width
         self.computation, self.kinds, self.neutral = reducer.computation, reducer.kinds, reducer.neutral
         self._variables: list[Value] = []
@@ -77,7 +75,7 @@ class Accumulators:
         return [self.body.number(kind, zero_of(kind)) for kind in self.kinds]
 
     def restart(self) -> None:
-        """Back to the neutral element, where there is one."""
+        """Reset the accumulators to the neutral element, if there is one."""
         if self.neutral is None:
             return
         with lanes(self.body, self.width, "column") as lane:
@@ -100,8 +98,8 @@ class Accumulators:
             self.body.store(buffer, (lane,), self.body.stored(kept, Value(node, kept)))
 
     def add(self, lane: SymbolicExpr, values: Sequence[Value], is_first: Sequence[Value] | bool) -> None:
-        """Reduce the values of one element into column `lane`; `is_first`: whether it is the thread's first one, as
-        conditions where that isn't known.
+        """Reduce the values of one element into column `lane`; `is_first` is whether it is the thread's first one, given as
+        conditions if it isn't known statically.
         """
         if self.neutral is not None or is_first is False:
             self._merge(lane, values)
@@ -121,23 +119,23 @@ class Accumulators:
         self._set(lane, results)
 
     def _in_variables(self) -> list[list[Value]]:
-        """The accumulated values, in variables, one list a column."""
+        """The accumulated values in variables, a list for each column."""
         columns = [self.values(constant(k)) for k in range(self.width)]
         if self.width == 1:
             return columns
         return [[self.body.variable(v.element_type, v) for v in values] for values in columns]
 
     def finished(self, lane: SymbolicExpr, initial: Sequence[Value]) -> tuple[Value, ...]:
-        """The result: the initial values reduced with what was accumulated, rounded to its type."""
+        """The result: the initial values combined with the accumulated ones, rounded to its type."""
         with self.body.unrounded():
             results = self.body.apply(self.computation, [*initial, *self.values(lane)])
         return tuple(self.body.let(kind, r) for kind, r in zip(self.kinds, results, strict=True))
 
 
 def combine(found: Sequence[Accumulators], team: Team, threads: int, *, to_all: bool = False) -> None:
-    """Leave in part 0, or in all parts, what the first `threads` parts of each team, a power of two, have accumulated.
+    """Combine the accumulators of the first `threads` parts of each team (a power of two) in part 0, or in all parts.
 
-    All threads of the block take part. One reduction stands behind the other, so that they share their barriers.
+    All threads of the block take part. The reductions of `found` are adjacent, so that they can share barriers.
     """
     if threads == 1:
         return
@@ -152,7 +150,7 @@ def combine(found: Sequence[Accumulators], team: Team, threads: int, *, to_all: 
 
 
 def kept_type(kind: str) -> str:
-    """The element type of memory that holds an accumulator: what it is computed in."""
+    """The element type of memory for an accumulator: the type in which it is computed."""
     return "f32" if element_type(kind).is_narrow_float else kind
 
 

@@ -1,4 +1,4 @@
-"""The entry of a reduction's kernel."""
+"""The entry function of a reduction's kernel."""
 
 from __future__ import annotations
 
@@ -25,17 +25,17 @@ def arrays_of(reduce: Instruction) -> tuple[Instruction, ...]:
 
 
 class Body:
-    """Builds the entry: what a thread accumulates, what its team combines, what follows."""
+    """Builds the entry: a thread's accumulation, the combination over its team, and the epilogue."""
 
     def __init__(self, found: Heroes, plan: ReductionPlan, body: FunctionBuilder) -> None:
-        """The accumulators are declared."""
+        """Declare the accumulators."""
         self.found, self.plan, self.body = found, plan, body
         self.mapping = thread_mapping(plan)
         self.accumulators = [Accumulators(body, Reducer.of(hero), plan.columns) for hero in found.heroes]
         self.splits = Splits(body, plan.splits, plan.tiles, plan.across * plan.columns, self.accumulators)
 
     def build(self) -> None:
-        """The whole entry."""
+        """Build the whole entry."""
         w, plan = self.mapping, self.plan
         team = Team(w.part, plan.threads, 1 if plan.dimensions.kind == "row" else plan.across)
         self._accumulate()
@@ -44,7 +44,7 @@ class Body:
             self._finish(self.body.within(w.part, 0, 0))
 
     def _accumulate(self) -> None:
-        """All that a thread reads; the passes part the steps in which every thread has a vector from the others."""
+        """Build a thread's loops over its elements; passes later split off the steps in which every thread has a vector."""
         body, (_, outer_count), (_, step_count) = self.body, *self.mapping.loops
         with placed(body, self.mapping.kept) as kept, each(body, outer_count, "outer") as outer:
             with (
@@ -57,7 +57,7 @@ class Body:
                     self._vector(kept, reduced, (outer, constant(step_count)))
 
     def _vector(self, kept: Index, reduced: Index, loops: Index) -> None:
-        """All lanes of a vector; of the last, partial one of a single row those that there are."""
+        """Build all lanes of a vector; of the partial vector at the end of a single row, those that exist."""
         d, body, width = self.plan.dimensions, self.body, self.mapping.width
         with lanes(body, width) as lane:
             if d.kind == "row" and d.fast % width:
@@ -78,14 +78,14 @@ class Body:
         self.found.build_side(body, index)
 
     def _is_zero(self, counters: Index) -> Sequence[Value] | bool:
-        """Whether all are 0, as conditions where that isn't known."""
+        """Whether all counters are 0, given as conditions if that isn't known statically."""
         ranges = [self.body.range(c) for c in counters]
         if any(r.lower > 0 for r in ranges):
             return False
         return [v for c in counters for v in self.body.within(c, 0, 0)] or True
 
     def _finish(self, conditions: Sequence[Value]) -> None:
-        """The initial values, the epilogue and the stores, by the first thread of each row or column."""
+        """Build the initial values, the epilogue and the stores, for the first thread of each row or column."""
         body = self.body
         with placed(body, self.mapping.kept, (), conditions) as kept, lanes(body, self.plan.columns) as lane:
             index = tuple(map(body.scope.simplify, self._hero_index(kept, lane)))

@@ -19,15 +19,15 @@ if TYPE_CHECKING:
 
 OUTER, STEP, LANE = range(3)  # the range variables of a thread mapping
 MAX_SPLITS = 1024
-WORTH_SPLITTING = 1 << 16  # elements
+MIN_SPLIT_ELEMENTS = 1 << 16  # fewer are not worth sharing rows or columns among blocks
 
 
 @dataclass(frozen=True, slots=True)
 class Dimensions:
-    """The operand's dimensions, slowest first, those of size 1 left out, split into kept and reduced ones.
+    """The operand's dimensions, slowest first, without those of size 1, split into kept and reduced ones.
 
-    In a row reduction the fastest reduced dimensions end the order, in a column reduction the fastest kept ones: `fast`
-    is how many elements these have, `rows` and `reduced` how many all kept and all reduced ones have.
+    The fastest dimensions are reduced in a row reduction, kept in a column reduction: `fast` is their number of elements,
+    `rows` and `reduced` are those of all kept and of all reduced dimensions.
     """
 
     kind: Literal["row", "column"]
@@ -43,18 +43,18 @@ class Dimensions:
 
     @property
     def reduced(self) -> int:
-        """The number of elements that make one of the result."""
+        """The number of elements that are reduced to one of the result."""
         return prod(self.sizes[d] for d in self.gone)
 
     @property
     def outer(self) -> int:
-        """Of a row reduction: how many runs of `fast` elements are reduced together."""
+        """The number of runs of `fast` elements that are reduced together, in a row reduction."""
         return self.reduced // self.fast
 
     @property
     def is_worth_splitting(self) -> bool:
-        """Whether there is enough for blocks that share rows or columns."""
-        return self.rows * self.reduced >= WORTH_SPLITTING
+        """Whether there are enough elements for blocks to share rows or columns."""
+        return self.rows * self.reduced >= MIN_SPLIT_ELEMENTS
 
     def index(self, kept: SymbolicExpr, reduced: SymbolicExpr) -> list[SymbolicExpr]:
         """The operand's index at a position among the kept and one among the reduced elements."""
@@ -66,7 +66,7 @@ class Dimensions:
 
 
 def dimensions_of(reduce: Instruction) -> Dimensions:
-    """The dimensions of a reduction, as memory holds its operands."""
+    """The dimensions of a reduction, in the memory order of its operands."""
     shape = reduce.operands[0].shape
     order = [d for d in major_to_minor(shape) if shape.dimensions[d] != 1]
     gone = set(reduce.ints("dimensions"))
@@ -85,9 +85,9 @@ def dimensions_of(reduce: Instruction) -> Dimensions:
 class ReductionPlan:
     """Knobs and launch dimensions.
 
-    `threads` reduce one row (a power of two) or one column; `across` rows, or vectors of columns, share a block; a
-    thread takes `vector_width` elements at once. `splits` blocks share the rows or columns of one of `tiles` tiles: they take
-    steps in turn or, `contiguous_splits`, one stretch of steps each.
+    `threads` (a power of two) reduce one row or column; a block has `across` rows, or vectors of columns; a thread takes
+    `vector_width` elements at once. `splits` blocks share the rows or columns of one of `tiles` tiles: steps are interleaved
+    or, `contiguous_splits`, each block has consecutive ones.
     """
 
     dimensions: Dimensions
@@ -99,7 +99,7 @@ class ReductionPlan:
 
     @property
     def tiles(self) -> int:
-        """Groups of rows, or of columns, that are reduced together."""
+        """The number of groups of rows, or of columns, that are reduced together."""
         d = self.dimensions
         if d.kind == "row":
             return ceil_div(d.rows, self.across)
@@ -107,12 +107,12 @@ class ReductionPlan:
 
     @property
     def grid(self) -> Dim3:
-        """Blocks in one dimension."""
+        """The blocks, in one dimension."""
         return (self.tiles * self.splits, 1, 1)
 
     @property
     def block(self) -> Dim3:
-        """Threads of a block in one dimension."""
+        """The threads of a block, in one dimension."""
         return (self.threads * self.across, 1, 1)
 
     @property
@@ -123,10 +123,10 @@ class ReductionPlan:
 
 @dataclass(frozen=True, slots=True)
 class ThreadMapping:
-    """The mapping of a block's threads: coordinates of the operands' rows or columns, and of what is reduced in each.
+    """The mapping of a block's threads: coordinates of the operands' rows or columns, and of the elements reduced in each.
 
-    `loops` are range variables with counts. After the inner one a thread may have one more vector, at `rest`.
-    `tile` and `split` number the block, `slot` the team of threads in it, and `part` the thread in its team.
+    `loops` are range variables with counts. After the inner loop, a thread may have one more vector, at `rest`. `tile` and
+    `split` are the block's numbers, `slot` that of a team of threads in it, and `part` that of a thread in its team.
     """
 
     dimensions: Dimensions
@@ -187,25 +187,25 @@ def _rows(plan: ReductionPlan) -> ThreadMapping:
 
 
 class Division(Protocol):
-    """The division of vectors among threads: `threads` of each of `splits` blocks take them in turn, or `contiguous_splits`."""
+    """The division of vectors among `threads` of each of `splits` blocks: interleaved, or `contiguous_splits`."""
 
     @property
     def threads(self) -> int:
-        """Those that share a row or column in one block."""
+        """The number of threads of a block that share a row or column."""
 
     @property
     def splits(self) -> int:
-        """Blocks that share it."""
+        """The number of blocks that share it."""
 
     @property
     def contiguous_splits(self) -> bool:
-        """Whether each block takes vectors that lie side by side."""
+        """Whether each block takes consecutive vectors."""
 
 
 def divided(
     plan: Division, split: SymbolicExpr, part: SymbolicExpr, count: int, step: SymbolicExpr
 ) -> tuple[int, SymbolicExpr, SymbolicExpr | None]:
-    """The steps of a thread over what all blocks share of `count` vectors, its vector at a `step`, and the one it may take
+    """The number of steps of a thread over `count` vectors that blocks share, its vector at a `step`, and one that it may take
     after these.
     """
     team = plan.threads * plan.splits
@@ -217,7 +217,7 @@ def divided(
 
 
 def splits_outer(dimensions: Dimensions, threads: int, width: int) -> bool:
-    """Whether blocks that share a row divide its runs, not each run: the longer loop is the one that is divided."""
+    """Whether blocks that share a row divide its runs among them, rather than each run: the longer loop is divided."""
     return dimensions.outer > -(-dimensions.fast // (width * threads))
 
 
@@ -251,17 +251,17 @@ def operand_index(
 
 
 def ceil_div(a: int, b: int) -> int:
-    """The number of times that `b` is added to reach `a`."""
+    """a / b, rounded up."""
     return -(-a // b)
 
 
 def power_of_two(limit: int) -> int:
-    """The largest power of two up to `limit`; 1 below."""
+    """The largest power of two up to `limit`; at least 1."""
     return 1 << (max(limit, 1).bit_length() - 1)
 
 
 def checked_threads(threads: int, most: int) -> int:
-    """The knob; IndexingError where it is no power of two up to `most`."""
+    """The value of the knob; raises IndexingError unless it is a power of two up to `most`."""
     if threads < 1 or threads & (threads - 1) or threads > most:
         raise IndexingError(f"threads is a power of two up to {most} here; got {threads}")
     return threads

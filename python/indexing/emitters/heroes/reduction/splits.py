@@ -1,7 +1,7 @@
-"""Reductions that several blocks share: each leaves its part in scratch memory, and the block that comes last combines.
+"""Reductions that several blocks share: each writes its part to scratch memory, and the last block to arrive combines them.
 
-The parts are combined in the order of their numbers, whichever block comes last, so that the result is the same in each
-run. Blocks that share a row count themselves in a counter, which the last one sets back to zero: as when it was found.
+Parts are combined in the order of their numbers, whichever block is last, so that the result is deterministic. Blocks that
+share a row increment a counter, which the last one resets to zero for the next launch.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ if TYPE_CHECKING:
 
 
 class Splits:
-    """`count` blocks reduce each of `tiles` groups of `slots` rows (or columns); a team of threads has one of them."""
+    """`count` blocks reduce each of `tiles` groups of `slots` rows (or columns), with a team of threads for each."""
 
     def __init__(
         self, body: FunctionBuilder, count: int, tiles: int, slots: int, accumulators: Sequence[Accumulators]
     ) -> None:
-        """The scratch memory, where there are several blocks."""
+        """Declare the scratch memory, if there are several blocks."""
         self.body = body
         self.count, self.tiles, self.slots = count, tiles, slots
         self.accumulators = accumulators
@@ -44,9 +44,9 @@ class Splits:
 
     @contextmanager
     def combined(self, team: Team, tile: SymbolicExpr, split: SymbolicExpr, slot: SymbolicExpr) -> Iterator[None]:
-        """A scope that is done once a tile, when part 0 of each team has the result of all blocks.
+        """A scope that runs once for each tile, after part 0 of each team has the result of all blocks.
 
-        `tile` and `split` number the block, `slot` the thread's team.
+        `tile` and `split` are the block's numbers, `slot` is that of the thread's team.
         """
         if self.count == 1:
             yield
@@ -82,7 +82,9 @@ class Splits:
                         body.store(buffer, (cell,), body.stored(kept, Value(value.node, kept)))
 
     def _collect(self, team: Team, place: SymbolicExpr, places: int) -> None:
-        """Each part of a team takes the blocks whose numbers are its own, modulo the number of parts that do."""
+        """Distribute the blocks' parts over the threads of a team: each takes those whose numbers are its own modulo the
+        number of threads that take part.
+        """
         body = self.body
         threads = min(team.threads, 1 << (self.count.bit_length() - 1))
         for accumulators in self.accumulators:

@@ -1,10 +1,10 @@
-"""The rows emitter: chains of reductions over one row space, with what is computed between and after them.
+"""The rows emitter: chains of reductions over one row space, with the elementwise ops between and after them.
 
-Softmax, layer norms, their gradients, quantization by row: a reduction's result is used again for the elements of its row.
-Each element is read once; what a later pass over the row needs is kept in registers, in shared memory where it does not fit,
-and read again where it fits in neither; then a sum of exponentials is found together with the maximum that they are below,
-and one of squares together with their mean. A team of threads takes a row; all of them have the results of its reductions.
-Where one pass does and few rows are long, several blocks share each, and the last of them to come combines their results.
+Examples are softmax, layer norms, their gradients, and quantization by row: a reduction's result is used for the elements of
+its row. Elements that a later pass needs are kept in registers, else in shared memory; if they fit in neither, they are read
+again, and sums of exponentials, or of squares, are computed online, in the pass of their maximum, or mean. A team of threads
+takes a row, and all of them get the results of its reductions. If one pass suffices and rows are few and long, several blocks
+share a row, and the last of them to arrive combines their results.
 """
 
 from __future__ import annotations
@@ -41,14 +41,14 @@ if TYPE_CHECKING:
 
 NAME = "rows"
 WARP = 32
-VECTORS = 4  # of a thread at least, before more threads share a row
-REGISTER_BYTES = 128  # of a thread, for what is kept: half of the registers that 1024 threads leave it
-MAX_REGISTER_BYTES = 255 * 4  # that a thread can have at all
-SHARED_BYTES = 40 * 1024  # of 48 that a block may have; reductions across warps take some
+MIN_VECTORS = 4  # of a thread, before more threads share a row
+REGISTER_BYTES = 128  # for the elements that a thread keeps: half of its registers in a block of 1024 threads
+MAX_REGISTER_BYTES = 255 * 4  # the most that a thread can have
+SHARED_BYTES = 40 * 1024  # of 48 KiB per block; reductions across warps take some
 
 
 def matches(computation: Computation) -> bool:
-    """Whether reductions over one row space are used again for the elements of their rows."""
+    """Whether there is a row space: results of reductions are used for the elements of their rows."""
     return row_space(computation) is not None
 
 
@@ -63,11 +63,11 @@ def plan(
 ) -> RowsPlan:
     """Launch dimensions for a machine.
 
-    Knobs: `threads` of a row, a power of two up to 1024, at most as many as the row has vectors. `vector_width` 1, 2, 4, 8
-    or 16 elements a load, which divide the fastest dimensions; 1 where these are not reduced. `keep` 2: what is needed
-    again is kept in registers; 1: in shared memory, where a block's part of it fits; 0: it is read again; 3: as 0, and sums
-    are found in the pass of what their elements subtract. `splits`, 1 to 1024: blocks that share a row, at most one for each
-    step that its threads would take; 1 but for `keep` 3, where that leaves one pass and nothing is written for each element.
+    Knobs: `threads` per row, a power of two up to 1024, at most the number of the row's vectors. `vector_width`, 1, 2, 4, 8 or
+    16 elements per load, which divides the fastest dimensions; 1 if these are not reduced. `keep`: elements needed by later
+    passes are read again (0), kept in shared memory, if a block's part fits (1), or in registers (2); 3 is 0 with online
+    sums. `splits`, 1 to 1024 blocks that share a row, at most one for each step that its threads would take; more than 1
+    only with `keep` 3, if that leaves a single pass without outputs per element.
     """
     space = space_of(computation)
     d = dimensions_of(space.first)
@@ -84,17 +84,17 @@ def plan(
 
 
 def _split(d: Dimensions, width: int, threads: int | None, splits: int | None, machine: Machine) -> RowsPlan:
-    """The plan where blocks share rows, as many as keep the machine busy."""
+    """The plan in which blocks share rows; by default as many as keep the machine busy."""
     most = _most_threads(d, width)
     if d.kind == "column":
         few = machine.block_size // min(machine.columns, power_of_two(d.fast))
     else:
-        few = min(max(power_of_two(d.reduced // width // VECTORS), WARP), machine.row_threads)
+        few = min(max(power_of_two(d.reduced // width // MIN_VECTORS), WARP), machine.row_threads)
     chosen = min(power_of_two(few), most) if threads is None else checked_threads(threads, most)
     found = RowsPlan(d, chosen, _across(d, chosen, machine), width, "online", contiguous_splits=machine.reads_ahead)
     wanted = machine.wanted_threads // (found.tiles * chosen * found.across) if d.is_worth_splitting else 1
     if splits is None:
-        splits = power_of_two(min(wanted, found.steps // VECTORS, _most_splits(found)))
+        splits = power_of_two(min(wanted, found.steps // MIN_VECTORS, _most_splits(found)))
     check_knob("splits", splits, 1, _most_splits(found))
     return replace(found, splits=splits)
 
@@ -102,7 +102,7 @@ def _split(d: Dimensions, width: int, threads: int | None, splits: int | None, m
 def _unsplit(
     space: RowSpace, d: Dimensions, width: int, threads: int | None, keep: int | None, machine: Machine
 ) -> RowsPlan:
-    """The plan where a block has the whole of its rows."""
+    """The plan in which blocks do not share rows."""
     held = kept_of(space, True)
     most = _most_threads(d, width)
     chosen = _threads(d, width, most, held, machine) if threads is None else checked_threads(threads, most)
@@ -112,7 +112,7 @@ def _unsplit(
         check_knob("keep", keep, 0, len(KEEPS) - 1)
         if KEEPS[keep] == "online" and not with_online_sums(space).online:
             raise IndexingError(
-                "keep 3 needs a sum of exponentials below a maximum, or of squares about a mean; take 0, 1 or 2"
+                "keep 3 needs a sum of exponentials relative to a maximum, or of squares about a mean; take 0, 1 or 2"
             )
         if KEEPS[keep] != "shared":
             return RowsPlan(d, chosen, across, width, KEEPS[keep])
@@ -128,12 +128,12 @@ def _unsplit(
 
 
 def _most_splits(plan: RowsPlan) -> int:
-    """The most blocks that may share a row, where one pass does."""
+    """The largest number of blocks that may share a row, if one pass suffices."""
     return max(min(plan.dimensions.reduced // (plan.vector_width * plan.threads), MAX_SPLITS), 1)
 
 
 def _in_shared(plan: RowsPlan, held: Kept) -> RowsPlan | None:
-    """The plan that keeps in shared memory, with fewer rows a block where these don't fit; None where none fits."""
+    """The plan that keeps elements in shared memory, with fewer rows per block if needed; None if not even one row fits."""
     fitting = SHARED_BYTES // max(_elements(plan) * plan.threads * held.bytes, 1)  # rows
     is_row = plan.dimensions.kind == "row"
     if not fitting or (not is_row and fitting < plan.across):
@@ -143,9 +143,9 @@ def _in_shared(plan: RowsPlan, held: Kept) -> RowsPlan | None:
 
 
 def knobs(computation: Computation, default: RowsPlan, machine: Machine = GPU) -> KnobSpace:
-    """Names, legal values and defaults of the knobs, and what they ask of each other.
+    """Names, legal values and defaults of the knobs, and conditions between them.
 
-    `keep` 2 is left out where a thread would keep more than registers hold.
+    `keep` 2 is excluded where a thread would keep more than its registers hold.
     """
     d = default.dimensions
     widths = tuple(w for w in WIDTHS if d.fast % w == 0) if d.kind == "row" else (1,)
@@ -190,12 +190,12 @@ def _most_threads(d: Dimensions, width: int) -> int:
 
 
 def _across(d: Dimensions, threads: int, machine: Machine) -> int:
-    """The rows of a block."""
+    """The number of rows per block."""
     return min(max(machine.block_size // threads, 1), power_of_two(d.rows if d.kind == "row" else d.fast))
 
 
 def space_of(computation: Computation) -> RowSpace:
-    """The row space; IndexingError where there is none."""
+    """The row space; raises IndexingError if there is none."""
     found = row_space(computation)
     if found is None:
         raise IndexingError(f"{computation.name} has no reduction whose result its row needs again")
@@ -203,12 +203,14 @@ def space_of(computation: Computation) -> RowSpace:
 
 
 def _elements(plan: RowsPlan) -> int:
-    """The elements of a row that a thread takes."""
+    """The number of elements of a row that a thread takes."""
     return plan.steps * plan.vector_width
 
 
 def _vector_width(computation: Computation, space: RowSpace, d: Dimensions) -> int:
-    """The number of elements of the narrowest input of the space's size in 16 bytes, as long as a warp has a vector each."""
+    """The number of elements that fit into 16 bytes, of the narrowest input of the space's size; fewer if the row has less
+    than a vector for each thread of a warp.
+    """
     if d.kind != "row" or not is_light(computation.post_order(), space.reductions):
         return 1
     read = [p.shape for p in computation.parameters if p.shape.element_count == space.shape.element_count]
@@ -219,11 +221,11 @@ def _vector_width(computation: Computation, space: RowSpace, d: Dimensions) -> i
 
 
 def _threads(d: Dimensions, width: int, most: int, held: Kept, machine: Machine) -> int:
-    """Threads of a row: few, so that they need not wait for each other, unless they had to keep too much, or rows are few."""
+    """The number of threads per row: few, to save synchronization, unless each would keep too much, or rows are few."""
     groups = ceil_div(d.reduced, width)
     if d.kind == "column":
         most = min(most, power_of_two(MAX_THREADS_PER_BLOCK // min(WARP, power_of_two(d.fast))))
-    threads = min(max(power_of_two(groups // VECTORS), min(WARP, most)), machine.row_threads, most)
+    threads = min(max(power_of_two(groups // MIN_VECTORS), min(WARP, most)), machine.row_threads, most)
     while threads < most and ceil_div(groups, threads) * width * held.bytes_at_once > REGISTER_BYTES:
         threads *= 2
     while threads < most and d.rows * threads < machine.wanted_threads // 2:

@@ -1,4 +1,4 @@
-"""The entry of a kernel over rows: a pass over the elements of the row for each level of reductions, one for outputs."""
+"""The entry of a rows kernel: a pass over the elements of the row for each level of reductions, and one for outputs."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Body:
     """Builds the entry."""
 
     def __init__(self, space: RowSpace, plan: RowsPlan, kept: Kept, body: FunctionBuilder) -> None:
-        """The buffers of what is kept are declared."""
+        """Declare the buffers of the elements that are kept."""
         self.space, self.plan, self.kept, self.body = space, plan, kept, body
         self.team = Team(plan.part, plan.threads, plan.distance)
         self.buffers = {i: self._buffer(i) for i in kept.first}
@@ -45,7 +45,7 @@ class Body:
         return self.body.kernel.add_buffer(buffer)
 
     def build(self) -> None:
-        """The whole entry."""
+        """Build the whole entry."""
         with self.body.within_subgraph(self.body.kernel.partition.epilogues[0]):
             if self.space.is_one_pass:
                 self._one_pass()
@@ -55,7 +55,7 @@ class Body:
             self._per_row()
 
     def _one_pass(self) -> None:
-        """All reductions in one pass, after which the first thread of a row, of the last of its blocks, has the results."""
+        """Build all reductions in one pass; the first thread of a row, in the last of its blocks, then has the results."""
         body, plan = self.body, self.plan
         (reductions,) = self.space.passes
         found = self._accumulate(0, reductions)
@@ -66,7 +66,7 @@ class Body:
             self._per_row()
 
     def _pass(self, number: int, reductions: Sequence[Instruction]) -> None:
-        """Read all elements of the row; what is reduced is then known to all threads of the row."""
+        """Build a pass over all elements of the row, after which all threads of the row have the results of reductions."""
         if not reductions and not any(self.space.levels[o.instruction] == number for o in self.space.per_element):
             return
         found = self._accumulate(number, reductions)
@@ -74,7 +74,7 @@ class Body:
         self._finish(found)
 
     def _accumulate(self, number: int, reductions: Sequence[Instruction]) -> dict[Instruction, Accumulators]:
-        """The reductions of a thread over its elements; outputs of the pass are written."""
+        """Build the reductions of a thread over its elements, and the stores of outputs in this pass."""
         online, totals = self.online, self.space.online_totals
         found = {
             r: Accumulators(self.body, online[r].reducer if r in online else Reducer.of(r), 1)
@@ -98,7 +98,7 @@ class Body:
         return found
 
     def _finish(self, found: Mapping[Instruction, Accumulators]) -> None:
-        """The results of reductions, from what has been accumulated."""
+        """Build the results of reductions from the accumulators."""
         for reduction, accumulators in found.items():
             if reduction in self.online:
                 self._finish_online(self.online[reduction], accumulators.values(constant(0)))
@@ -109,7 +109,7 @@ class Body:
         return [self.body.value(o, ()) for o in reduction.operands[len(arrays_of(reduction)) :]]
 
     def _finish_online(self, online: OnlineSum, numbers: Sequence[Value]) -> None:
-        """The result, then the sum, from what its elements really subtract."""
+        """Build the result of the other reduction, then the online sum, from the value that its terms subtract."""
         body, shift = self.body, online.shift
         self._inject_reduced(online.result, numbers[0])
         with placed(body, self.plan.kept_parts) as row:
@@ -119,13 +119,13 @@ class Body:
         self._inject_reduced(online.total, numbers[-1])
 
     def _inject_reduced(self, reduction: Instruction, reduced: Value) -> None:
-        """The result of a reduction, from that of its elements and the initial value."""
+        """Inject the result of a reduction, its reduced elements combined with the initial value."""
         (result,) = self.body.apply(reduction.computation_of("to_apply"), [*self._initial(reduction), reduced])
         self.body.inject(reduction, None, [self.body.let(reduced.element_type, result)])
 
     def _each_element(self, number: int, build: Callable[[Index, SymbolicExpr, Sequence[Value] | bool], None]) -> None:
-        """Build something for each element of a thread: by its index in the space, its number among those of the thread, and
-        whether it is the first.
+        """Call `build` for each element of a thread with its index in the space, its number in the thread, and whether it is
+        the first.
         """
         body, plan = self.body, self.plan
 
@@ -161,10 +161,10 @@ class Body:
         place = same_memory(self.space.shape, array.shape)
         return self.body.value(source, self.body.mapped(place, index).index, leaf)
 
-    # ------------------------------------------------------------ what is the same for a row
+    # ------------------------------------------------------------ values per row
 
     def _inject_per_row(self, number: int, row: Index) -> list[Instruction]:
-        """The members that are the same for a row and that a pass needs for its elements, computed once."""
+        """Compute and inject the per-row members that a pass needs for its elements."""
         space, body = self.space, self.body
         wanted = [o for i in self.kept.computed_in(number) for o in space.operands_of(i) if space.is_per_row(o)]
         order = {i: k for k, i in enumerate(space.first.computation.post_order())}
@@ -178,7 +178,7 @@ class Body:
         return [i for i, _ in found]
 
     def _per_row(self) -> None:
-        """The outputs with an element a row, by the first thread of each row."""
+        """Build the outputs with one element per row, for the first thread of each row."""
         body, outputs = self.body, self.space.per_row
         if not outputs:
             return
@@ -191,16 +191,16 @@ class Body:
         at = self.body.mapped(self.space.output_places[output.number], index).index
         store(self.body, output, at, self.body.value(output.instruction, at, output.leaf))
 
-    # ------------------------------------------------------------ what is kept
+    # ------------------------------------------------------------ kept elements
 
     def _cell(self, place: SymbolicExpr) -> Index:
-        """The place where a thread keeps the element of that number."""
+        """The buffer index at which a thread keeps the element of that number."""
         if self.plan.keep == "registers":
             return (place,)
         return (self.body.scope.simplify(place * self.plan.block[0] + thread_id("th_x")),)
 
     def _load_kept(self, number: int, place: SymbolicExpr) -> None:
-        """The value that an earlier pass has kept of an element."""
+        """Load the values that an earlier pass has kept of an element."""
         for i, first in self.kept.first.items():
             if first < number <= self.kept.last[i]:
                 held = Load(storage_type(i.shape.element_type), self.buffers[i], self._cell(place))

@@ -1,4 +1,4 @@
-"""Values that a thread keeps of its elements from one pass over a row to the next."""
+"""Values of its elements that a thread keeps from one pass over a row to the next."""
 
 from __future__ import annotations
 
@@ -19,9 +19,8 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """`first`: the pass that reads or computes each instruction that is kept; `last`: the last that needs it.
-
-    `passes`: those in which each other member is computed.
+    """For each kept instruction, the pass that reads or computes it (`first`) and the last pass that needs it (`last`); for
+    each other member, the `passes` in which it is computed.
     """
 
     first: Mapping[Instruction, int]
@@ -30,13 +29,13 @@ class Kept:
 
     @property
     def bytes_at_once(self) -> int:
-        """Bytes an element that are kept at a time: from one pass to the next."""
+        """The largest number of bytes per element that are kept from one pass to the next."""
         ends = range(max(self.last.values(), default=0))
         return max((sum(_bytes(i) for i in self.first if self.first[i] <= p < self.last[i]) for p in ends), default=0)
 
     @property
     def bytes(self) -> int:
-        """Bytes an element of all that is kept."""
+        """The bytes per element of all kept instructions."""
         return sum(map(_bytes, self.first))
 
     def computed_in(self, number: int) -> set[Instruction]:
@@ -50,8 +49,8 @@ def _bytes(i: Instruction) -> int:
 
 @cached_on_module
 def kept_of(space: RowSpace, keeps: bool) -> Kept:
-    """The values that are kept: parameters with an element for each of the space, and what takes long to compute; none
-    unless `keeps`.
+    """The values that are kept: parameters with an element for each of the space, and expensive members; none unless
+    `keeps`.
     """
     wanted: dict[Instruction, set[int]] = {}
     for number, found in enumerate(space.passes):

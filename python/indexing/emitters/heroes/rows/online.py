@@ -1,7 +1,7 @@
-"""Sums that are found in the pass of a result of their row: of exponentials below its maximum, of squares about its mean.
+"""Online sums: of exponentials in the pass of their maximum, and of squares in the pass of their mean.
 
-A thread keeps the numbers of `ops/online_sums.py`, so that one pass over a row does the work of two. What the sum's elements
-really subtract, mostly what follows from that result, is taken into account once a row.
+A thread has the accumulators of `ops/online_sums.py`, so that one pass over a row does the work of two. The value that the
+sum's terms actually subtract, usually derived from the other result, is taken into account once per row.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 
 @cached_on_module
 def with_online_sums(space: RowSpace) -> RowSpace:
-    """The space with each such sum in the pass of the result that it needs, and what follows it a pass earlier."""
-    found = {o.result: o for o in _online_sums(space)}  # one sum a result
+    """The space with each such sum in the pass of the result that it needs, and its users a pass earlier."""
+    found = {o.result: o for o in _online_sums(space)}  # one sum for each result
     if not found:
         return space
     early = {o.total for o in found.values()}
@@ -54,7 +54,7 @@ def _online_sums(space: RowSpace) -> Iterator[OnlineSum]:
 
 
 def _same_for_row(space: RowSpace, i: Instruction) -> Instruction | None:
-    """The reduction, or the member with an element a row, that an instruction spreads over the rows; None for another."""
+    """The reduction or per-row member that an instruction broadcasts over the rows; None for other instructions."""
     while i in space.places and not space.is_per_row(i):
         if not traits_of(i).has_no_compute or len(i.operands) != 1:
             return None

@@ -1,4 +1,4 @@
-"""The functions of a kernel over rows: its entry, which computes the members, and what members read at several places."""
+"""The functions of a rows kernel: the entry, which computes the members, and functions that members read at several indices."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 @cached_on_module
 def partition_space(space: RowSpace) -> PartitionedComputation:
-    """The members are built into the entry, where reductions are injected; functions may be called in loops of it."""
+    """The partition that puts the members into the entry, where reductions are injected, and others into functions."""
     computation = space.first.computation
     rest = partition(computation, space.frontier)
     members = tuple(i for i in computation.post_order() if i in space.places)
@@ -35,7 +35,7 @@ def partition_space(space: RowSpace) -> PartitionedComputation:
 
 
 def _access(space: RowSpace, member: Instruction) -> Access:
-    """A member is computed once for each element of the space, or of the rows."""
+    """The access to a member: it is computed once for each element of the space, or of the rows."""
     points = space.shape.element_count
     if space.is_per_row(member):
         return Access(Access.of_all(member.shape.dimensions).map, points)

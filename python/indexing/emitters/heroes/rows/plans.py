@@ -1,4 +1,4 @@
-"""The layout of rows on blocks and threads."""
+"""The mapping of rows to blocks and threads."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ KEEPS: tuple[Keep, ...] = ("nothing", "shared", "registers", "online")
 class RowsPlan:
     """Knobs and launch dimensions.
 
-    `threads` share a row, `across` rows a block; a thread takes `vector_width` elements at once, and keeps what it will
-    need again in `keep`; "online": nothing, but sums are found in the pass of what their elements subtract. Where the fastest
-    dimension is a kept one, the rows of a block are neighbours there, and threads of one row are `across` threads apart.
-    `splits` blocks share the rows of one of `tiles` groups: they take steps in turn or, `contiguous_splits`, one stretch each.
+    `threads` share a row, and `across` rows a block; a thread takes `vector_width` elements at once, and keeps elements that it
+    needs again in `keep` ("online": it keeps none, but sums are computed online). If the fastest dimension is a kept one, the
+    rows of a block are neighbours along it, and threads of one row are `across` thread ids apart. `splits` blocks share the
+    rows of one of `tiles` groups: steps are interleaved or, `contiguous_splits`, each block has consecutive ones.
     """
 
     dimensions: Dimensions
@@ -38,12 +38,12 @@ class RowsPlan:
 
     @property
     def keeps_elements(self) -> bool:
-        """Whether a thread keeps what it will need again."""
+        """Whether a thread keeps elements that it needs again."""
         return self.keep in ("shared", "registers")
 
     @property
     def grid(self) -> Dim3:
-        """Blocks in one dimension."""
+        """The blocks, in one dimension."""
         return (self.tiles * self.splits, 1, 1)
 
     @property
@@ -58,7 +58,7 @@ class RowsPlan:
 
     @property
     def tiles(self) -> int:
-        """Groups of rows."""
+        """The number of groups of rows."""
         d = self.dimensions
         if d.kind == "row":
             return ceil_div(d.rows, self.across)
@@ -66,12 +66,12 @@ class RowsPlan:
 
     @property
     def block(self) -> Dim3:
-        """Threads of a block in one dimension."""
+        """The threads of a block, in one dimension."""
         return (self.threads * self.across, 1, 1)
 
     @property
     def steps(self) -> int:
-        """The number of vectors that a thread takes of its row, where no blocks share it."""
+        """The number of vectors of its row that a thread takes if blocks do not share it."""
         return ceil_div(self.dimensions.reduced, self.vector_width * self.threads)
 
     @property
@@ -88,7 +88,7 @@ class RowsPlan:
 
     @property
     def distance(self) -> int:
-        """Threads of one row are so many apart."""
+        """The distance between the thread ids of one row."""
         return 1 if self.dimensions.kind == "row" else self.across
 
     @property
@@ -102,7 +102,7 @@ class RowsPlan:
 
     @property
     def reduced_parts(self) -> tuple[int, Part, Part | None]:
-        """The steps of a thread, the vector that it takes at a step, which is range variable 0, and the one that it may take
+        """The number of steps of a thread, the vector that it takes at a step (range variable 0), and one that it may take
         after these.
         """
         vectors = self.dimensions.reduced // self.vector_width
@@ -110,7 +110,7 @@ class RowsPlan:
         return steps, Part(vector, vectors), None if rest is None else Part(rest, vectors)
 
     def index(self, row: Index, vector: SymbolicExpr, lane: SymbolicExpr) -> Sequence[SymbolicExpr]:
-        """The index of the space at the coordinates of a row, and a lane of a vector in it."""
+        """The index of the space, given the coordinates of a row, a vector in it, and a lane."""
         d = self.dimensions
         kept = row[0] if d.kind == "row" else row[0] * d.fast + row[1]
         return d.index(kept, vector * self.vector_width + lane)

@@ -1,8 +1,8 @@
-"""The row space of a fusion: reductions that share their rows, and what is computed at each element, or once a row.
+"""The row space of a fusion: reductions that share their rows, and members, computed for each element or once per row.
 
-An index of the space is an index of the operand of one of the reductions, the first. The outputs have an element for each
-of the space, or one for each row. From them, maps are composed down to the parameters: what is read at one place for an
-element of the space is a *member*. The map of a member that uses kept dimensions alone is the same for a whole row.
+An index of the space is an index of the operand of the first reduction. Outputs have an element for each of the space, or
+for each row. Maps are composed from them down to the parameters: an instruction that is read at a single index for an element
+of the space is a *member*. A member whose map uses kept dimensions only is the same for a whole row.
 """
 
 from __future__ import annotations
@@ -29,13 +29,13 @@ from indexing.ops.tuples import TUPLE, array_source
 if TYPE_CHECKING:
     from indexing.hlo import Computation, Instruction, Module, Shape
 
-MAX_FORMS = 4  # of reductions, each of which may give the space
+MAX_CANDIDATES = 4  # reductions of different shapes that are tried as the first
 
 
 @dataclass(frozen=True, slots=True)
 class OnlineSum:
-    """`total` adds a function of what elements have beyond `shift`, which is the same for a row; `result` reduces these
-    elements.
+    """`total` sums a function of the differences of elements and `shift`, which is the same for a row; `result` is another
+    reduction of these elements.
     """
 
     total: Instruction
@@ -45,7 +45,7 @@ class OnlineSum:
 
     @property
     def reducer(self) -> Reducer:
-        """Of the numbers of parts of a row."""
+        """The reducer that combines the accumulators of two parts of a row."""
         return Reducer(self.form.combined, self.form.kinds, self.form.neutral)
 
 
@@ -53,9 +53,9 @@ class OnlineSum:
 class RowSpace:
     """A fusion over one row space.
 
-    `passes`: the reductions, each behind those whose results its operands need. `places`: of each member, from an index of
-    the space to where it is read. `levels`: how many passes lie before an instruction is known. `per_element` and `per_row`
-    are the outputs. `online` are the sums that are found in the pass of a result.
+    `passes` has the reductions, each in a later pass than those on whose results its operands depend. `places` has each
+    member's map from an index of the space to the index at which it is read. `levels` is the number of passes before an
+    instruction is known. `per_element` and `per_row` are the outputs. `online` are the sums computed online.
     """
 
     first: Instruction
@@ -64,28 +64,28 @@ class RowSpace:
     levels: Mapping[Instruction, int]
     per_element: tuple[Output, ...]
     per_row: tuple[Output, ...]
-    output_places: Mapping[int, IndexingMap]  # by the number of an output
-    frontier: tuple[Instruction, ...]  # what members read at several places, or in loops of their own
+    output_places: Mapping[int, IndexingMap]  # by the output's number
+    frontier: tuple[Instruction, ...]  # instructions that members read at several indices, or in loops of their own
     online: tuple[OnlineSum, ...] = ()
 
     @property
     def shape(self) -> Shape:
-        """That of the space."""
+        """The shape of the space."""
         return self.first.operands[0].shape
 
     @property
     def module(self) -> Module:
-        """That of its computation."""
+        """The module of its computation."""
         return self.first.module
 
     @property
     def reductions(self) -> tuple[Instruction, ...]:
-        """Those of all passes."""
+        """The reductions of all passes."""
         return tuple(r for found in self.passes for r in found)
 
     @property
     def is_one_pass(self) -> bool:
-        """Whether each element is read once, to be reduced, and none is written: then blocks may share a row."""
+        """Whether there is one pass and no output per element, so that blocks may share a row."""
         return len(self.passes) == 1 and not self.per_element
 
     def is_per_row(self, member: Instruction) -> bool:
@@ -94,7 +94,7 @@ class RowSpace:
 
     @property
     def online_totals(self) -> frozenset[Instruction]:
-        """The reductions whose results come with a maximum."""
+        """The sums that are computed online."""
         return frozenset(o.total for o in self.online)
 
     def operands_of(self, member: Instruction) -> Iterator[Instruction]:
@@ -107,12 +107,12 @@ class RowSpace:
 
 @cached_on_module
 def row_space(computation: Computation) -> RowSpace | None:
-    """The row space; None where no reduction's result is used again for the elements of its row."""
+    """The row space; None if no reduction's result is used for the elements of its row."""
     forms: dict[object, Instruction] = {}
     for i in computation.post_order():
         if may_give_rows(i) and i.operands[0].shape.element_count > 1:
             forms.setdefault((i.operands[0].shape.dimensions, i.ints("dimensions")), i)
-    for first in list(forms.values())[:MAX_FORMS]:
+    for first in list(forms.values())[:MAX_CANDIDATES]:
         found = _Matching(computation, first).space()
         if found is not None:
             return found
@@ -120,27 +120,27 @@ def row_space(computation: Computation) -> RowSpace | None:
 
 
 def may_give_rows(i: Instruction) -> bool:
-    """Whether it reduces something, all its operands laid out alike."""
+    """Whether an instruction is a non-empty reduction whose operands have one layout, so that it may define a row space."""
     if traits_of(i) is not REDUCE or not i.ints("dimensions") or 0 in i.operands[0].shape.dimensions:
         return False
     return len({major_to_minor(o.shape) for o in arrays_of(i)}) == 1
 
 
 def _to_result(reduce: Instruction) -> IndexingMap:
-    """From an index of a reduction's operand to that of the element of its result that takes it."""
+    """The map from an index of a reduction's operand to the index of its result."""
     gone, sizes = set(reduce.ints("dimensions")), reduce.operands[0].shape.dimensions
     return IndexingMap.from_tensor_sizes([variable(d) for d in range(len(sizes)) if d not in gone], list(sizes))
 
 
 @dataclass(frozen=True)
 class Rows:
-    """The rows of the operand of a reduction, which gives a space."""
+    """The rows of a reduction's operand, which is the row space."""
 
     reduce: Instruction
 
     @property
     def shape(self) -> Shape:
-        """That of the space."""
+        """The shape of the space."""
         return self.reduce.operands[0].shape
 
     @cached_property
@@ -153,8 +153,8 @@ class Rows:
         return _to_result(self.reduce)
 
     def place_of(self, shape: Shape) -> IndexingMap | None:
-        """From an index of the space to that of an array with an element for each of the space, or for each row; None for
-        another.
+        """The map from an index of the space to that of an array with an element for each of the space, or for each row; None
+        for other arrays.
         """
         if shape.element_count == self.shape.element_count:
             return same_memory(self.shape, shape).simplify()
@@ -163,8 +163,8 @@ class Rows:
         return None
 
     def place_of_result(self, reduce: Instruction) -> IndexingMap | None:
-        """From an index of the space to that of the result of another reduction of the same rows, whatever the shape of its
-        operands; None for one of other rows.
+        """The map from an index of the space to the result of another reduction of the same rows, whose operands may have
+        another shape; None for other reductions.
         """
         shape, result = reduce.operands[0].shape, reduce.shape.leaves[0]
         if (shape.element_count, result.element_count) != (self.shape.element_count, self.count):
@@ -174,7 +174,7 @@ class Rows:
 
 
 def is_read_at_one_place(m: OperandIndexing) -> bool:
-    """Whether an operand is read at one place, whatever the data."""
+    """Whether an operand is read at a single index, which does not depend on data."""
     if m.exactness == "unknown" or m.map.is_undefined or m.map.is_known_empty:
         return False
     return not (m.map.ranges or m.map.runtimes or m.map.constraints)
@@ -186,11 +186,11 @@ def _is_per_row(place: IndexingMap, gone: set[int]) -> bool:
 
 @dataclass
 class _Matching:
-    """One attempt, with `first` giving the space."""
+    """One attempt to match a row space, with `first` as its first reduction."""
 
     computation: Computation
     first: Instruction
-    accesses: dict[Instruction, set[IndexingMap | None]] = field(default_factory=dict)  # None: not at one place
+    accesses: dict[Instruction, set[IndexingMap | None]] = field(default_factory=dict)  # None: not at a single index
     places: dict[Instruction, IndexingMap] = field(default_factory=dict)
     reductions: list[Instruction] = field(default_factory=list)
     output_places: dict[int, IndexingMap] = field(default_factory=dict)
@@ -231,7 +231,7 @@ class _Matching:
         self.accesses.setdefault(source, set()).add(place)
 
     def _place(self, i: Instruction) -> None:
-        """Members, reductions over rows and others; how they read their operands."""
+        """Classify an instruction as a reduction over rows, a member or neither, and record its accesses to operands."""
         found = self.accesses.pop(i, None)
         if found is None or traits_of(i) is TUPLE:
             return
@@ -264,7 +264,7 @@ class _Matching:
                 self._record(operand, 0, None)
 
     def _levels(self) -> dict[Instruction, int] | None:
-        """The number of passes before each instruction is known; None where an instruction that is no member needs one."""
+        """The number of passes before each instruction is known; None if a non-member depends on a pass."""
         levels: dict[Instruction, int] = {}
         reductions = set(self.reductions)
         for i in self.computation.post_order():

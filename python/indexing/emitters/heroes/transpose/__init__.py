@@ -1,12 +1,11 @@
 """The transpose emitter: a tile of the input is read along its fastest dimension into shared memory, and written along
 the output's fastest one.
 
-Dimensions that stay neighbours are merged first. What remains is a plane of `x` (fastest in the input) and `y` (fastest
-in the output), with a short run of `c` elements inside of each where the fastest dimension itself stays. Rows of the tile
-are padded, so that a warp reads a column without bank conflicts. Elements of one or two bytes are packed: each thread
-turns a square of four bytes by as many rows in registers, and the tile holds words. Where `x` is short, a tile has all
-of it, and so much the more of `y`; and the other way round. Where vectors of 16 bytes have all of `y`, the loop emitter
-is as good: its threads write such vectors, and read each element of these along `x`.
+Dimensions that stay adjacent are merged first. This leaves a plane of `x` (fastest in the input) and `y` (fastest in the
+output), of short runs of elements if the fastest dimension itself stays. Rows of the tile are padded, so that a warp reads a
+column without bank conflicts. Elements of one or two bytes are packed: each thread transposes a square of four bytes by as
+many rows in registers, and the tile holds words. If `x` is short, a tile has all of it, and correspondingly more of `y`; and
+vice versa. If vectors of 16 bytes contain all of `y`, the loop emitter is as fast: its threads write such vectors.
 """
 
 from __future__ import annotations
@@ -43,7 +42,7 @@ if TYPE_CHECKING:
     from indexing.hlo import Computation, Instruction
 
 NAME = TRANSPOSE.opcode
-MAX_RUN_BYTES = 60  # longer runs are read and written whole by a loop, sector by sector
+MAX_RUN_BYTES = 60  # the loop emitter copies longer runs, in whole sectors
 SECTOR_BYTES = 32
 MIN_PLANE = 256  # elements of the plane
 MAX_SHARED_BYTES = 48 * 1024
@@ -57,7 +56,7 @@ def matches(computation: Computation) -> bool:
 
 @cached_on_module
 def match(computation: Computation) -> Heroes | None:
-    """The heroes of a fusion: every output either follows a transpose of one kind, or lies at its input's index."""
+    """The heroes of a fusion, if every output follows a transpose of one form, or has the index of its input."""
     return heroes_of(computation, _is_hero, _form)
 
 
@@ -78,7 +77,7 @@ def _is_hero(instruction: Instruction) -> bool:
 
 
 def _groups(instruction: Instruction) -> Groups | None:
-    """The merged form of a transpose (or of a copy to another layout); None for another op, or where nothing moves."""
+    """The merged form of a transpose (or of a copy to another layout); None for other ops, or if nothing moves."""
     if traits_of(instruction) not in (TRANSPOSE, COPY) or instruction.shape.is_tuple:
         return None
     operand = instruction.operands[0].shape
@@ -97,9 +96,7 @@ def _groups(instruction: Instruction) -> Groups | None:
             members.append([d])
     order = sorted(range(len(members)), key=lambda g: source.index(members[g][0]))
     merged = tuple(tuple(members[g]) for g in order)
-    in_target = [
-        order.index(g) for g in range(len(members))
-    ]  # groups in the output's order, by their place in `merged`
+    in_target = [order.index(g) for g in range(len(members))]  # indices into `merged`, in the output's order
     last = len(merged) - 1
     run = last if in_target[-1] == last else None
     x, y = (last, in_target[-1]) if run is None else (last - 1, in_target[-2])
@@ -110,10 +107,12 @@ def _groups(instruction: Instruction) -> Groups | None:
 def plan(
     computation: Computation, *, tile: int | None = None, block_size: int | None = None, machine: Machine = GPU
 ) -> TransposePlan:
-    """Launch dimensions for a machine. Knobs: `tile` 8, 16, 32, 64 or 128 (as shared memory allows); `block_size` whole warps
-    of 32, up to 1024 threads.
+    """Launch dimensions for a machine.
 
-    A tile is `tile` by `tile`; where a side of the plane is shorter than 8, all of it by as much as makes 32 by `tile` words.
+    Knobs: `tile`, 8, 16, 32, 64 or 128 (as shared memory allows); `block_size`, a multiple of 32 up to 1024 threads.
+
+    A tile is `tile` by `tile`; if a side of the plane is shorter than 8, it is all of that side, and as much of the other as
+    makes 32 by `tile` words.
     """
     found = match(computation)
     if found is None:
@@ -155,15 +154,15 @@ def knobs(computation: Computation, default: TransposePlan) -> KnobSpace:
 
 
 def _is_cut_into_warps(plan: TransposePlan) -> bool:
-    """Whether blocks of any number of warps do the same: where words are packed, threads store those beyond a small plane too,
-    as many as there are in the last step.
+    """Whether a kernel's work is independent of the number of warps per block. It depends on it if words are packed and tiles
+    exceed the plane: in the last step, threads then also store words beyond the plane.
     """
     g = plan.groups
     return plan.packed == 1 or (plan.sides[0] <= g.sizes[g.x] and plan.sides[1] <= g.sizes[g.y])
 
 
 def _planned(groups: Groups, widths: tuple[int, ...], tile: int, block_size: int) -> TransposePlan | None:
-    """The plan with that tile; None where there is no such tile, or it is too large."""
+    """The plan with that tile; None if the tile isn't supported, or doesn't fit into shared memory."""
     packed, word = _packed(groups, widths), WORD_BYTES // min(*widths, WORD_BYTES)
     if tile not in TILES or (packed > 1 and tile < WARP):
         return None
@@ -175,7 +174,7 @@ def _planned(groups: Groups, widths: tuple[int, ...], tile: int, block_size: int
 
 
 def _sides(groups: Groups, tile: int, word: int) -> tuple[int, int]:
-    """A square, unless a side of the plane is short: then all of that, and the more of the other, in words."""
+    """The sides of a tile: a square, unless a side of the plane is short: then all of it, and more of the other."""
     x, y = groups.sizes[groups.x], groups.sizes[groups.y]
     if groups.is_short("x"):
         return x, max(WARP * tile * word >> (x - 1).bit_length(), WARP)
@@ -185,13 +184,13 @@ def _sides(groups: Groups, tile: int, word: int) -> tuple[int, int]:
 
 
 def _packed(groups: Groups, widths: tuple[int, ...]) -> int:
-    """Elements that make one word of shared memory."""
+    """The number of elements that are packed into one word of shared memory."""
     is_square = groups.run is None and not groups.is_short("x") and not groups.is_short("y")
     return WORD_BYTES // widths[0] if is_square and len(set(widths)) == 1 and widths[0] < WORD_BYTES else 1
 
 
 def _packed_tile(groups: Groups, packed: int) -> int:
-    """A row of 32 words, unless that leaves most of a small plane's last tiles unused."""
+    """The tile with rows of 32 words, or half of it if most of a small plane's last tiles would be unused."""
     large = WARP * packed
     return large if min(groups.sizes[groups.x], groups.sizes[groups.y]) >= 2 * large or large <= 64 else large // 2
 

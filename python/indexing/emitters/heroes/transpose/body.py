@@ -1,4 +1,4 @@
-"""The entry of a transpose's kernel: from the operands into tiles, and from the tiles to the outputs."""
+"""The entry of a transpose kernel: reads the operands into tiles, and writes the tiles to the outputs."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Body:
     """Builds the two halves of the entry."""
 
     def __init__(self, found: Heroes, plan: TransposePlan, body: FunctionBuilder) -> None:
-        """Nothing is built yet."""
+        """Declare the tiles."""
         self.found, self.plan, self.body = found, plan, body
         self.reading, self.storing = reading(plan), storing(plan)
         self.bits = 8 * WORD_BYTES // plan.packed
@@ -44,7 +44,7 @@ class Body:
         return self.body.kernel.add_buffer(Buffer(name, kind, (count,), space))  # type: ignore[arg-type]
 
     def build(self) -> None:
-        """The instructions that fill the tiles, and those that empty them."""
+        """Build the loops that fill the tiles, a barrier, and the loops that store them."""
         body, walk = self.body, self.reading
         with each(body, walk.steps) as step, placed(body, walk.bounds, (step,)):
             if self.plan.packed > 1:
@@ -65,7 +65,7 @@ class Body:
 
     @contextmanager
     def _vector(self, walk: ThreadMapping, ranges: Index) -> Iterator[tuple[Index, Index]]:
-        """A scope that is done for each element of a vector: index of the operands, values of the ranges."""
+        """A scope that runs for each element of a vector, with the operands' index and the values of the ranges."""
         body = self.body
         step, *row = ranges
         at_lane_0 = (step, constant(0), *row)
@@ -78,7 +78,7 @@ class Body:
                 yield self._index(walk, fast, slow, lane), (step, lane, *row)
 
     def _index(self, walk: ThreadMapping, fast: SymbolicExpr, slow: SymbolicExpr, lane: SymbolicExpr) -> Index:
-        """The operands' index at a place of a walk."""
+        """The operands' index at a position of a thread mapping."""
         run = self.plan.groups.run_size
         slow, line = walk.place(fast, slow, lane)
         along = line // run if run > 1 else line
@@ -87,7 +87,7 @@ class Body:
         return tuple(map(self.body.scope.simplify, index))
 
     def _operands(self, index: Index) -> Iterator[tuple[int, Node]]:
-        """The value that memory would hold of each hero's operand."""
+        """The element of each hero's operand, in its memory representation."""
         for k, hero in enumerate(self.found.heroes):
             value = self.body.read(hero.operands[0], index)
             yield k, self.body.stored(hero.shape.element_type, value)
@@ -111,7 +111,7 @@ class Body:
                 body.store(tile, (cell,), Load("u32", square, (column,)))
 
     def _write_element(self, operand_index: Index, ranges: Index) -> None:
-        """From the tile through the epilogue to the outputs."""
+        """Write an element of the tile through the epilogue to the outputs."""
         body = self.body
         index = tuple(output_index(self.found.first, operand_index))
         for k, hero in enumerate(self.found.heroes):
@@ -120,7 +120,7 @@ class Body:
         self.found.build_after(body, index)
 
     def _held(self, k: int, hero: Instruction, ranges: Index) -> Node:
-        """The tile's value of an element; where packed, its part of a word."""
+        """The value of an element in the tile; if packed, its part of a word."""
         cell = at_ranges(self.body, self.storing.cell, ranges)
         storage = storage_type(hero.shape.element_type)
         if self.plan.packed == 1:

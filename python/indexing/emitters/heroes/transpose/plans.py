@@ -1,4 +1,4 @@
-"""The layout of a transpose on blocks and threads: its dimensions, its knobs, and the walks of each thread."""
+"""The mapping of a transpose to blocks and threads: its dimensions, its knobs, and the thread mappings of both halves."""
 
 from __future__ import annotations
 
@@ -19,16 +19,15 @@ if TYPE_CHECKING:
 
 WORD_BYTES = 4
 WARP = 32
-MIN_SIDE = 8  # of a tile; a shorter side of the plane lies in it as a whole
+MIN_SIDE = 8  # of a tile; a tile has all of a shorter side of the plane
 TILES = (8, 16, 32, 64, 128)
-STEP, LANE, ROW = range(3)  # the range variables of a walk
+STEP, LANE, ROW = range(3)  # the range variables of a thread mapping
 
 
 @dataclass(frozen=True, slots=True)
 class Groups:
-    """A transpose with merged dimensions: `sizes` in the input's order, each the `members` (logical input dimensions).
-
-    `outer` are the groups beside the plane, `x` and `y` its sides, `run` the group inside of both, or None.
+    """A transpose with merged dimensions: the `sizes` of groups in the input's order, each of the logical input dimensions
+    `members`. `x` and `y` are the groups of the plane, `outer` those outside of it, `run` the one inside, or None.
     """
 
     sizes: tuple[int, ...]
@@ -40,24 +39,22 @@ class Groups:
 
     @property
     def run_size(self) -> int:
-        """Elements of a run."""
+        """The number of elements of a run."""
         return 1 if self.run is None else self.sizes[self.run]
 
     def is_short(self, side: str) -> bool:
-        """Whether a tile has all of "x", or of "y"."""
+        """Whether a tile has all of side "x" or "y"."""
         return self.sizes[self.x if side == "x" else self.y] < MIN_SIDE
 
     def line(self, side: str) -> int:
-        """Elements that follow one another in memory as a tile has them: those of a line, or, where it is short, of all
-        lines.
-        """
+        """The number of contiguous elements along a side: those of a line, or, if the side is short, of all lines."""
         lines = self.sizes[self.y if side == "x" else self.x] if self.is_short(side) else 1
         return lines * self.sizes[self.x if side == "x" else self.y] * self.run_size
 
 
 @dataclass(frozen=True, slots=True)
 class TransposePlan:
-    """Knobs and launch dimensions. A tile has `sides` runs along x and y; `packed` elements make one word of it.
+    """Knobs and launch dimensions. A tile has `sides` runs along x and y; `packed` elements share a word of it.
 
     A thread reads `read_width` neighbouring elements at once, and writes `write_width`.
     """
@@ -71,52 +68,52 @@ class TransposePlan:
 
     @property
     def tiles(self) -> tuple[int, int]:
-        """Tiles along x and along y."""
+        """The numbers of tiles along x and y."""
         g = self.groups
         return -(-g.sizes[g.x] // self.sides[0]), -(-g.sizes[g.y] // self.sides[1])
 
     @property
     def grid(self) -> Dim3:
-        """Blocks: one a tile."""
+        """The blocks, one for each tile."""
         return (prod(self.groups.sizes[g] for g in self.groups.outer) * prod(self.tiles), 1, 1)
 
     @property
     def block(self) -> Dim3:
-        """Threads of a block."""
+        """The threads of a block, in one dimension."""
         return (self.block_size, 1, 1)
 
     @property
     def row(self) -> int:
-        """Cells from one row of the shared tile to the next, so that a column of it lies in different banks.
+        """The stride between rows of the shared tile, in cells, padded so that a column lies in different banks.
 
-        A row has the elements of one y; where packed, the words of one x.
+        A row has the elements of one y; if packed, the words of one x.
         """
         if self.packed > 1:
             return self.sides[1] // self.packed | 1
         if not self.groups.is_short("y"):
-            return (self.sides[0] | 1) * self.groups.run_size  # an odd number of runs, so that columns of these differ
+            return (self.sides[0] | 1) * self.groups.run_size  # an odd number of runs avoids bank conflicts
         row = self.sides[0] * self.groups.run_size
-        return row + (-(-WARP // self.sides[1]) - row) % WARP  # a warp takes all of a column, and as much of the next
+        return row + (-(-WARP // self.sides[1]) - row) % WARP  # a warp takes several whole columns
 
     @property
     def cells(self) -> int:
-        """Cells of the shared tile."""
+        """The number of cells of the shared tile."""
         return self.row * (self.sides[0] if self.packed > 1 else self.sides[1])
 
 
 def shared_bytes(plan: TransposePlan, widths: Sequence[int]) -> int:
-    """Bytes of the tiles of heroes whose elements have these widths."""
+    """The size in bytes of the tiles of heroes whose elements have these widths."""
     return plan.cells * sum(WORD_BYTES if plan.packed > 1 else width for width in widths)
 
 
 @dataclass(frozen=True, slots=True)
 class ThreadMapping:
-    """The walk of a block's threads over a tile: while reading along lines of x, while writing along lines of y.
+    """The mapping of a block's threads to a tile: along lines of x when reading, along lines of y when writing.
 
-    A line's elements are those of its runs, one after another. `fast` counts vectors of `width` elements of a line, or,
-    where these don't divide it, elements, the lane among them; `slow` counts lines, unless `fast` goes on from one line
-    to the next, each of `joined` elements. `steps` is how often a thread takes a vector, `bounds` when it does; `cell`
-    is the place in the tile.
+    A line consists of its runs. `fast` is the number of a vector of `width` elements in a line, or, if these don't divide the
+    line, of an element, the lane included; `slow` is the number of the line, unless `fast` runs through all lines, each of
+    `joined` elements. A thread takes a vector in each of `steps` steps, if it is within `bounds`; `cell` is its position in
+    the tile.
     """
 
     steps: int
@@ -129,37 +126,37 @@ class ThreadMapping:
     joined: int = 0
 
     def place(self, fast: SymbolicExpr, slow: SymbolicExpr, lane: SymbolicExpr) -> tuple[SymbolicExpr, SymbolicExpr]:
-        """The line, and the place in it."""
+        """The number of the line, and the position in it."""
         line = fast * self.width + lane if self.divides else fast
         return (line // self.joined, line % self.joined) if self.joined else (slow, line)
 
 
 def reading(plan: TransposePlan) -> ThreadMapping:
-    """From the operands into the tile."""
+    """The thread mapping from the operands to the tile."""
     return _reading_squares(plan) if plan.packed > 1 else _elements(plan, "x")
 
 
 def storing(plan: TransposePlan) -> ThreadMapping:
-    """From the tile to the outputs."""
+    """The thread mapping from the tile to the outputs."""
     return _storing_words(plan) if plan.packed > 1 else _elements(plan, "y")
 
 
 def _position(plan: TransposePlan, count: int, used: int) -> tuple[SymbolicExpr, int, tuple[Part, ...]]:
-    """A thread's number over all steps, how many steps it takes to come to `used`, and where it must be below `count`."""
+    """A thread's position over all steps, the number of steps to cover `used` positions, and its bound `count`, if needed."""
     position = range_variable(STEP) * plan.block_size + thread_id("th_x")
     steps = -(-min(used, count) // plan.block_size)
     return position, steps, () if steps * plan.block_size <= count else (Part(position, count),)
 
 
 def _tile(plan: TransposePlan) -> tuple[list[SymbolicExpr], SymbolicExpr, SymbolicExpr]:
-    """The block's place: outer groups, the tile's number along x and along y."""
+    """The block's coordinates: those of outer groups, and the tile's number along x and y."""
     sizes = [plan.groups.sizes[g] for g in plan.groups.outer]
     *outer, tile_y, tile_x = delinearize(thread_id("bl_x"), [*sizes, plan.tiles[1], plan.tiles[0]])
     return outer, tile_x, tile_y
 
 
 def _elements(plan: TransposePlan, fast: str) -> ThreadMapping:
-    """Vector by vector along lines of `fast` ("x" or "y"), neighbouring threads along one line."""
+    """The mapping of vectors along lines of `fast` ("x" or "y"); neighbouring threads are on one line."""
     g, (side_x, side_y), run = plan.groups, plan.sides, plan.groups.run_size
     _, tile_x, tile_y = _tile(plan)
     lane = range_variable(LANE)
@@ -185,13 +182,13 @@ def _elements(plan: TransposePlan, fast: str) -> ThreadMapping:
 
 
 def _cell(plan: TransposePlan, fast: str, slow: SymbolicExpr, line: SymbolicExpr) -> SymbolicExpr:
-    """The place in the tile of the element at `line` of line `slow`."""
+    """The cell in the tile of the element at position `line` of line `slow`."""
     run = plan.groups.run_size
     return slow * plan.row + line if fast == "x" else line // run * plan.row + slow * run + line % run
 
 
 def _reading_squares(plan: TransposePlan) -> ThreadMapping:
-    """Square by square: a warp covers `packed` of them along y, and the others along x."""
+    """The mapping of squares: a warp covers `packed` of them along y, and the others along x."""
     packed, (side_x, side_y), g = plan.packed, plan.sides, plan.groups
     _, tile_x, tile_y = _tile(plan)
     side = side_x // packed
@@ -209,7 +206,7 @@ def _reading_squares(plan: TransposePlan) -> ThreadMapping:
 
 
 def _storing_words(plan: TransposePlan) -> ThreadMapping:
-    """Word by word of the tile, each `packed` elements along y."""
+    """The mapping of the tile's words, each of `packed` elements along y."""
     packed, (side_x, side_y), g = plan.packed, plan.sides, plan.groups
     _, tile_x, tile_y = _tile(plan)
     words = side_y // packed
@@ -229,7 +226,7 @@ def _packed_line(group: SymbolicExpr, packed: int, size: int) -> tuple[bool, Par
 def input_index(
     hero: Instruction, plan: TransposePlan, x: SymbolicExpr, y: SymbolicExpr, run: SymbolicExpr
 ) -> list[SymbolicExpr]:
-    """The logical index of the hero's operand at a place of the block's plane."""
+    """The logical index of the hero's operand at coordinates of the block's plane."""
     groups = plan.groups
     outer, _, _ = _tile(plan)
     place: dict[int, SymbolicExpr] = dict(zip(groups.outer, outer, strict=True))

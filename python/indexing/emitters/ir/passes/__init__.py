@@ -1,4 +1,4 @@
-"""The passes of a kernel, in order: a straight list of named rewrites."""
+"""The passes of a kernel, in order: a list of named rewrites."""
 
 from __future__ import annotations
 
@@ -28,19 +28,19 @@ if TYPE_CHECKING:
 
 
 class TargetFeatures(Protocol):
-    """The abilities of a target, which are all that a pass may ask of it: never which target it is."""
+    """The features of a target that passes may depend on; they never ask which target it is."""
 
     @property
     def has_threads(self) -> bool:
-        """Whether the threads of a block run side by side."""
+        """Whether the threads of a block run in parallel."""
 
     @property
     def shuffle_width(self) -> int:
-        """Threads of a warp that can exchange values; 0: none."""
+        """The number of threads of a warp that can exchange values; 0: none."""
 
     @property
     def vector_bytes(self) -> int:
-        """The widest load or store worth writing; 0: the compiler makes vectors of its own."""
+        """The widest useful load or store; 0: the compiler vectorizes."""
 
 
 Rewrite: TypeAlias = "Callable[[Kernel, TargetFeatures], Kernel]"
@@ -59,7 +59,7 @@ def _for_any(rewrite: Callable[[Kernel], Kernel]) -> Rewrite:
 
 
 def _team_reductions(kernel: Kernel, target: TargetFeatures) -> Kernel:
-    """Without threads side by side, the last pass makes plain loops of them."""
+    """Lower team reductions, unless the target has no threads: then the last pass lowers them to loops."""
     return lower_team_reductions(kernel, target.shuffle_width) if target.has_threads else kernel
 
 
@@ -90,9 +90,7 @@ STAGES = (BUILT, *(p.name for p in PASSES))
 
 
 def run_passes(kernel: Kernel, target: TargetFeatures, until: str = STAGES[-1], after: str = BUILT) -> Kernel:
-    """A kernel that is at the stage `after`, after the passes from there up to `until`. IndexingError where there is no
-    such stage.
-    """
+    """A kernel at stage `after`, after the passes from there up to `until`. Raises IndexingError for an unknown one."""
     for name in (until, after):
         if name not in STAGES:
             raise IndexingError(f"there is no stage {name!r}; choose one of {', '.join(STAGES)}")

@@ -1,9 +1,9 @@
-"""Index expressions that neighbouring threads step through evenly, written out over thread ids and counters of loops.
+"""Affine indices: index expressions expanded over thread ids and loop counters, if they are then affine in the thread.
 
-`i floordiv 256` with i = bl_x * 128 + th_x is `bl_x floordiv 2`: the same for all threads. Where the expression that results
-is affine in th_x, a compiler sees loads of neighbouring elements, or one load for all; elsewhere the names stay.
+`i floordiv 256` with i = bl_x * 128 + th_x becomes `bl_x floordiv 2`, which is uniform. If the expanded expression is affine
+in th_x, the compiler sees loads of neighbouring elements, or one load for all threads; otherwise the names stay.
 
-A block in a line whose threads step evenly in rows of 32 only, say, becomes one of 32 by 4 threads in the same order.
+A one-dimensional block whose indices are affine only in rows of, for example, 32 threads becomes one of 32 by 4 threads.
 """
 
 from __future__ import annotations
@@ -16,19 +16,19 @@ from indexing.emitters.ir import nodes as ir
 from indexing.emitters.ir.traversal import expressions_of, indices_of, rewrite_values, subvalues, values_of
 
 X, Y = 0, 1
-SHORTEST = 8  # threads of a row
+MIN_ROW = 8  # threads
 
 
 def make_indices_affine(kernel: ir.Kernel) -> ir.Kernel:
-    """The kernel with such index expressions in its entry, and rows of threads as long as most of them allow."""
+    """The kernel with affine indices in its entry, and rows of threads for which the fewest indices are not affine."""
     size = kernel.block[X]
     if size == 1:
         return kernel
     lengths = [size]
     if kernel.block[1:] == (1, 1):
-        lengths += [size >> k for k in range(1, size.bit_length()) if size % (1 << k) == 0 and size >> k >= SHORTEST]
+        lengths += [size >> k for k in range(1, size.bit_length()) if size % (1 << k) == 0 and size >> k >= MIN_ROW]
     found = [_Rows(kernel, length) for length in lengths]
-    best = min(found, key=lambda rows: rows.uneven)  # of equal ones the first: the longest rows
+    best = min(found, key=lambda rows: rows.uneven)  # of equal ones, the first has the longest rows
     return best.kernel()
 
 
@@ -53,17 +53,17 @@ class _Rows:
 
     @cached_property
     def uneven(self) -> int:
-        """The number of places in memory that do not move evenly along a row."""
+        """The number of memory indices that are not affine along a row."""
         return sum(not is_affine(self._written_out(e).simplify(self.intervals)) for e in places(self.original.body))
 
     def kernel(self) -> ir.Kernel:
-        """The whole kernel."""
+        """The rewritten kernel."""
         body = rewrite_values(self.original.body, lambda value: value, self._expression)
         block = (self.length, self.count, 1) if self.count > 1 else self.original.block
         return replace(self.original, block=block, variables=tuple(self.variables), body=body)
 
     def _expression(self, expression: SymbolicExpr) -> SymbolicExpr:
-        """The expression written out, where that is affine in the thread; else with what it names."""
+        """The expanded expression, if it is affine in the thread; else the expression with its names."""
         if expression not in self.found:
             out = self._written_out(expression).simplify(self.intervals)
             self.found[expression] = out if is_affine(out) else self._in_rows(expression).simplify(self.intervals)
@@ -85,7 +85,7 @@ class _Rows:
         if number not in self.given:
             return self._in_rows(variable(number))
         if number not in self.whole:
-            self.whole[number] = variable(number)  # until it is known
+            self.whole[number] = variable(number)  # replaced once the definition is expanded
             self.whole[number] = self._written_out(self.given[number]).simplify(self.intervals)
         return self.whole[number]
 
@@ -104,12 +104,12 @@ def places(body: ir.Block) -> list[SymbolicExpr]:
 
 
 def is_affine(expression: SymbolicExpr) -> bool:
-    """Whether an expression grows by the same from each thread to the next."""
+    """Whether an expression is affine in th_x."""
     return growth_of(expression) is not None
 
 
 def growth_of(expression: SymbolicExpr) -> int | None:
-    """By how much an expression grows from each thread to the next; None where that differs."""
+    """The coefficient of th_x in an expression that is affine in it; None otherwise."""
     used = expression.used_variables()
     if X not in used:
         return 0

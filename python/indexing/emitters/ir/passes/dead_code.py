@@ -1,4 +1,4 @@
-"""Dead code: names that nothing reads, branches and loops that do nothing, buffers and functions that nobody uses."""
+"""Dead code elimination: unused names, empty branches and loops, unused buffers and functions."""
 
 from __future__ import annotations
 
@@ -45,8 +45,8 @@ NAMING, WRITING, COMBINING = (Let, Var, Assign), (Store, AtomicUpdate, FetchAdd)
 
 @dataclass(slots=True)
 class _Uses:
-    """Names, index variables (by number) and buffers that a body and its results read; functions that they call, and buffers
-    that they write. To assign to a variable is no use of it.
+    """The names, index variables (by number) and buffers that a body and its results read, the functions that they call, and
+    the buffers that they write. Assigning to a variable is not a use of it.
     """
 
     names: set[str] = field(default_factory=set)
@@ -90,9 +90,7 @@ class _Uses:
 
 
 def remove_dead_code(kernel: Kernel) -> Kernel:
-    """The kernel without what has no effect: also functions that are not called, and buffers other than outputs that are
-    not named.
-    """
+    """The kernel without statements that have no effect, functions that are not called, and unused buffers except outputs."""
     body, uses = _live(kernel.body, ())
     called, named = uses.functions, uses.buffers
     functions: list[Function] = []
@@ -108,7 +106,7 @@ def remove_dead_code(kernel: Kernel) -> Kernel:
 
 
 def _live(body: Block, results: Iterable[Value]) -> tuple[Block, _Uses]:
-    """The body, and what it uses. Names that only dead code reads are dead too: again until nothing more goes."""
+    """The live part of a body, and its uses. Names that only dead code reads are dead, too, hence a fixed point."""
     while True:
         uses = _Uses.of(body, results)
         found = _without_unused(body, uses)

@@ -1,4 +1,4 @@
-"""Flattening: each index of a buffer's rank becomes the one position in memory that the buffer's layout gives it."""
+"""Flattening of buffers: each multi-dimensional index becomes the linear position that the buffer's layout gives it."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 def flatten_buffers(kernel: Kernel) -> Kernel:
-    """The kernel with buffers of one dimension; `dimensions` of the kernel's arguments stay what callers pass."""
+    """The kernel with one-dimensional accesses; the `dimensions` of arguments stay those that callers pass."""
     buffers = {b.name: b for b in kernel.buffers}
     functions = []
     for f in kernel.functions:
@@ -37,7 +37,7 @@ def flatten_buffers(kernel: Kernel) -> Kernel:
 
 
 def position(buffer: Buffer, index: Sequence[SymbolicExpr]) -> SymbolicExpr:
-    """Position in memory, in elements, of an index."""
+    """The position of an index in memory, in elements."""
     order = range(len(buffer.dimensions)) if buffer.layout is None else reversed(buffer.layout)
     total = constant(0)
     for d in order:

@@ -1,5 +1,5 @@
-"""Constant folding: names of names and of constants, operations on constants, conditions
-whose value the ranges of index variables tell, branches and loops that this decides.
+"""Constant folding: of copies and constants, operations on constants, conditions decided by the ranges of index variables,
+and branches and loops that depend on these.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ TRUE, FALSE = Constant("pred", True), Constant("pred", False)
 
 
 def fold_constants(kernel: Kernel) -> Kernel:
-    """The kernel with what is known now computed now."""
+    """The kernel after constant folding."""
     functions = []
     for f in kernel.functions:
         folding = _Folding(f.variables, f.body)
@@ -45,7 +45,7 @@ def fold_constants(kernel: Kernel) -> Kernel:
 
 
 class _Folding:
-    """The constants among the names of one function, in the order of its text."""
+    """Folds one function, with the constants among its names, in program order."""
 
     def __init__(self, variables: tuple[IndexVariable, ...], body: Block) -> None:
         self.intervals = [v.interval for v in variables]
@@ -78,7 +78,7 @@ class _Folding:
         return [] if isinstance(found, Assign) and found.value == Ref(found.value.type, found.name) else [found]
 
     def _is_final(self, value: Value) -> bool:
-        """Whether a name for the value may be replaced by it."""
+        """Whether a name for the value can be replaced by the value."""
         return isinstance(value, Constant) or (isinstance(value, Ref) and value.name not in self.mutable)
 
     def _if(self, statement: If) -> list[Statement]:
@@ -140,7 +140,7 @@ def _predicate(op: Op) -> Value:
 
 
 def _never_holds(op: Op) -> bool:
-    """Whether a comparison asks for less than -inf, or more than inf; NaN is neither."""
+    """Whether a comparison is for less than -inf or more than inf, which is false for every number and for NaN."""
     if op.opcode not in ("lt", "gt") or len(op.operands) != 2:
         return False
     small, large = op.operands if op.opcode == "lt" else reversed(op.operands)
@@ -167,7 +167,7 @@ def _converted(op: Op, constant: Constant) -> Value:
 
 
 def _decided(condition: Within, known: Interval) -> Value:
-    """A condition without the bounds that surely hold; a constant where all do, or one cannot."""
+    """A condition without bounds that always hold; a constant if all do, or if one never does."""
     low, high = condition.lower, condition.upper
     if (low is not None and known.upper < low) or (high is not None and known.lower > high):
         return FALSE

@@ -1,4 +1,4 @@
-"""Loop-invariant code: what a loop computes anew in each turn, although nothing changes, is computed in front of it."""
+"""Loop-invariant code motion: statements that compute the same in each iteration are moved in front of the loop."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
 
 def hoist_invariants(kernel: Kernel) -> Kernel:
-    """The kernel with loop-invariant names in front of their loops."""
+    """The kernel with loop-invariant definitions in front of their loops."""
     memory = Memory(kernel)
     return rewrite_bodies(kernel, lambda f: _hoisted(f.body, f.variables, memory))
 
@@ -59,14 +59,14 @@ def _hoisted(body: Block, variables: tuple[IndexVariable, ...], memory: Memory) 
 
 
 def _runs(loop: For, variables: tuple[IndexVariable, ...]) -> bool:
-    """Whether the body surely runs at least once."""
+    """Whether the body provably runs at least once."""
     start = loop.start.range([v.interval for v in variables]).upper
     stop = loop.stop.constant_value
     return stop is not None and start < stop
 
 
 def _split(loop: For, runs: bool, memory: Memory) -> tuple[list[Statement], For]:
-    """The statements that move in front of the loop, and the loop without them."""
+    """The statements to move in front of the loop, and the loop without them."""
     changing = _Changing(loop, memory)
     front: list[Statement] = []
     kept: list[Statement] = []
@@ -74,7 +74,7 @@ def _split(loop: For, runs: bool, memory: Memory) -> tuple[list[Statement], For]
         moves = isinstance(statement, Let | LetIndex | CallFunction) and changing.is_invariant(statement, runs)
         (front if moves else kept).append(statement)
         if runs and may_leave((statement,)):
-            runs = False  # what follows may not run in the first turn
+            runs = False  # later statements may not run in the first iteration
         if not moves:
             changing.note(statement)
     return front, replace(loop, body=tuple(kept)) if front else loop
@@ -97,7 +97,7 @@ class _Changing:
                 self.names.update(s.names)
 
     def note(self, statement: Statement) -> None:
-        """A statement that stays in the loop: what it defines changes."""
+        """Record the definitions and writes of a statement that stays in the loop."""
         inner = statements((statement,)) if isinstance(statement, For | If) else (statement,)
         for s in inner:
             self.names.update(names_of(s))
@@ -105,7 +105,7 @@ class _Changing:
                 self.variables.add(s.variable)
 
     def is_invariant(self, statement: Let | LetIndex | CallFunction, runs: bool) -> bool:
-        """Whether the statement means the same in front of the loop; what loads moves only where the loop surely runs."""
+        """Whether the statement is loop-invariant; one with loads may move only if the loop runs at least once."""
         if not runs and isinstance(statement, CallFunction | LetIndex):
             return False
         read = set(self.memory.read(statement))

@@ -1,4 +1,4 @@
-"""Widths of indices: an index that is used as a number is one of 32 bits where its range fits."""
+"""Widths of indices: an index that is used as a value has 32 bits if its range fits."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def narrow_indices(kernel: Kernel) -> Kernel:
-    """The kernel with index values of s32 where these hold all that they can be."""
+    """The kernel with index values of type s32 where their range fits."""
     functions = []
     for f in kernel.functions:
         on_value = _narrowing(f.variables)
@@ -48,5 +48,5 @@ def _narrowing(variables: tuple[IndexVariable, ...]) -> Callable[[Value], Value]
 
 
 def _takes_any_integer(op: Op) -> bool:
-    """Whether the operand's type may be another than it was: of conversions alone."""
+    """Whether an operand's type may be changed, which only conversions allow."""
     return op.opcode == "convert"

@@ -1,6 +1,6 @@
-"""Inlining: functions that are called once, and cheap ones wherever they are called, are written into their callers.
+"""Inlining of functions that are called once, and of cheap ones.
 
-What is left are functions that are called at several places and do some work: the kernel stays linear in the graph.
+Functions that are called several times and do more work stay, so that the kernel's size is linear in the graph.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ from indexing.emitters.ir.nodes import (
 )
 from indexing.emitters.ir.traversal import rewrite_blocks, same_block
 
-MAX_DEPTH = 4  # blocks within blocks of a function that is inlined; a chain of functions would nest without end
-CHEAP = 12  # statements, without loops
+MAX_DEPTH = 4  # nested blocks of an inlined function; otherwise a chain of functions could nest without bound
+MAX_CHEAP = 12  # statements of a cheap function, which has no loops or calls
 
 
 def inline_functions(kernel: Kernel) -> Kernel:
-    """The kernel with calls of functions called once, and of cheap ones, replaced by their bodies."""
+    """The kernel with functions called once, and cheap ones, inlined."""
     calls = Counter(s.function for f in bodies(kernel) for s in statements(f.body) if isinstance(s, CallFunction))
     combiners = {s.combiner for s in statements(kernel.body) if isinstance(s, TeamReduce | AtomicUpdate)}
     done: dict[str, Function] = {}
@@ -48,13 +48,13 @@ def inline_functions(kernel: Kernel) -> Kernel:
 
 
 def depth(body: Block) -> int:
-    """The depth to which blocks lie in blocks."""
+    """The depth of nested blocks."""
     return 1 + max((depth(b) for s in body for b in blocks_of(s)), default=0)
 
 
 def _is_cheap(body: Block) -> bool:
     found = list(statements(body))
-    return len(found) <= CHEAP and not any(isinstance(s, For | CallFunction) for s in found)
+    return len(found) <= MAX_CHEAP and not any(isinstance(s, For | CallFunction) for s in found)
 
 
 def _inlined(
@@ -74,7 +74,7 @@ def _inlined(
 
 
 def _body(function: Function, call: CallFunction, names: Names) -> list[Statement]:
-    """The function's body at a call, and names for its results."""
+    """The function's body at a call, followed by definitions of the names of its results."""
     places = dict(zip(function.index, call.index, strict=True))
     values = {p.name: a for p, a in zip(function.parameters, call.arguments, strict=True)}
     copy = Copying(names, function.variables, function.body, places, values)

@@ -1,9 +1,9 @@
-"""Narrow floats: bf16, f16 and the types of 8 bits and fewer are computed in f32; what rounds to them becomes conversions.
+"""Narrow floats: bf16, f16 and types of at most 8 bits are computed in f32; rounding to them becomes explicit conversions.
 
-Until here, `round` says where HLO rounds. It becomes `encode`, to the bits of the format, and `decode` of these, each with
-a name: what is stored are the bits, what is computed with is the f32. What is a number of the format already, since it was
-decoded or rounded, is not converted again, nor are its bits, those of a NaN included. Targets write `encode` and `decode`
-alone: one instruction where they have it, else a function of their library.
+Before this pass, `round` states where HLO rounds. It becomes an `encode` to the bits of the format and a `decode` of these,
+each with a name: the bits are stored, the f32 is computed with. Values that are numbers of the format already, since they
+were decoded or rounded, are not converted again, and keep their bits, even those of a NaN. Targets need only `encode` and
+`decode`: an instruction, or a function of their library.
 """
 
 from __future__ import annotations
@@ -31,13 +31,13 @@ def convert_narrow_floats(kernel: Kernel) -> Kernel:
 
 
 class _Converting:
-    """The bits of the names of one function, in the order of its text."""
+    """Converts one function, with the bits of its names, in program order."""
 
     def __init__(self, function: Function | Kernel) -> None:
         parameters = function.parameters if isinstance(function, Function) else ()
         self.names = Names(function.variables, function.body, parameters)
         self.mutable = {s.name for s in statements(function.body) if isinstance(s, Var)}
-        self.bits: dict[tuple[str, str], Value] = {}  # by name and format, where the name is a number of the format
+        self.bits: dict[tuple[str, str], Value] = {}  # by name and format, for names that are numbers of the format
 
     def block(self, block: Block) -> Block:
         out: list[Statement] = []
@@ -76,13 +76,13 @@ class _Converting:
         return Op("decode", "f32", (bits,), value.format)
 
     def _known(self, value: Value, narrow: str) -> Value | None:
-        """The bits of a value that is a number of the format."""
+        """The bits of a value that is a number of the format; None for others."""
         if isinstance(value, Op) and value.opcode == "decode" and value.format == narrow:
             return value.operands[0]
         return self.bits.get((value.name, narrow)) if isinstance(value, Ref) else None
 
     def _bits(self, name: str, decoded: Op) -> list[Statement]:
-        """A name for the bits of what is decoded and called `name`, where they have none that lasts."""
+        """A definition of a name for the bits of the decoded value `name`, unless they have a constant name."""
         (bits,) = decoded.operands
         if isinstance(bits, Ref) and bits.name not in self.mutable:
             self.bits[name, decoded.format] = bits

@@ -1,7 +1,7 @@
-"""Blocks as loops, for targets without threads, of kernels whose threads update the same elements.
+"""Serialization of blocks, for targets without threads, in kernels with atomic updates.
 
-Atomic updates on several cores wait for each other's lines of memory; plain ones on one core are many times faster, and
-always in the same order. The kernel then has one block, which goes through all.
+Atomic updates on several cores contend for cache lines; plain updates on one core are many times faster, and deterministic.
+The kernel then has one block, which loops over all.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from indexing.emitters.ir.passes.uniform import AXES
 
 
 def make_one_block(kernel: ir.Kernel) -> ir.Kernel:
-    """The kernel as one block, where it has atomic updates."""
+    """The kernel with a single block, if it has atomic updates."""
     if not any(isinstance(s, ir.AtomicUpdate) for s in ir.statements(kernel.body)):
         return kernel
     variables, body = list(kernel.variables), kernel.body

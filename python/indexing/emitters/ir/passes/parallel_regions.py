@@ -1,4 +1,4 @@
-"""From parallel regions, which lie between barriers, to loops over threads, with arrays for what lives from one to another."""
+"""Conversion of parallel regions, the code between barriers, to loops over threads, with arrays for values live across them."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Guards: TypeAlias = "tuple[tuple[ir.Value, ...], ...]"
 
 @dataclass(slots=True)
 class ParallelRegion:
-    """Statements that each thread runs without meeting others, where all guards hold."""
+    """Statements that each thread runs without synchronization, if all guards hold."""
 
     number: int
     guards: Guards
@@ -33,7 +33,7 @@ class Team:
 
 @dataclass(slots=True)
 class Shared:
-    """A statement that runs once for all threads; of a loop or a branch the parts within."""
+    """A statement that runs once for all threads; `parts` are the items within a loop or a branch."""
 
     statement: ir.Statement
     then: list[Item] = field(default_factory=list)
@@ -44,7 +44,7 @@ Item: TypeAlias = "ParallelRegion | Team | Shared"
 
 
 def _repeated(items: Iterable[Item], inside: bool = False) -> Iterator[int]:
-    """The numbers of the regions that stand in loops which all threads share."""
+    """The numbers of the regions within loops that all threads share."""
     for item in items:
         if isinstance(item, Shared):
             within = inside or isinstance(item.statement, ir.For)
@@ -66,7 +66,7 @@ def _regions_and_teams(items: Iterable[Item]) -> Iterator[ParallelRegion | Team]
 class _Use:
     """The names that a region defines and reads."""
 
-    defined: dict[str, str] = field(default_factory=dict)  # names with their types
+    defined: dict[str, str] = field(default_factory=dict)  # types of names, by name
     variables: set[str] = field(default_factory=set)  # names that may change
     assigned: set[str] = field(default_factory=set)
     read: set[str] = field(default_factory=set)
@@ -76,7 +76,7 @@ class _Use:
 
 
 def _thread_number(block: tuple[int, int, int]) -> SymbolicExpr:
-    """A thread's number in its block, x fastest."""
+    """A thread's linear number in its block, x fastest."""
     number, stride = constant(0), 1
     for axis, size in enumerate(block):
         if size > 1:
@@ -87,16 +87,16 @@ def _thread_number(block: tuple[int, int, int]) -> SymbolicExpr:
 
 @dataclass(slots=True)
 class _Bounds:
-    """Start and stop of the loops over threads, by axis."""
+    """The start and stop of the loops over threads, by axis."""
 
     start: dict[int, SymbolicExpr]
     stop: dict[int, SymbolicExpr]
 
     def taken_from(self, body: ir.Block, intervals: list[Interval]) -> ir.Block:
-        """The body without the conditions around all of it that bounds can stand for; these are set.
+        """The body without the conditions around all of it that bounds can express; the bounds are set.
 
-        Such conditions are of the kind `low <= thread + rest <= high`, where `rest` depends on no thread. What only names
-        indices may stand in front of them.
+        Such conditions have the form `low <= thread + rest <= high`, where `rest` is uniform. Definitions of indices may
+        precede them.
         """
         given: list[ir.LetIndex] = []
         while body:
@@ -130,8 +130,8 @@ class _Bounds:
 
 
 def _around(loads: Sequence[ir.Let | ir.Var], body: ir.Block, stores: Sequence[ir.Statement]) -> ir.Block:
-    """A body between loads of what was kept and stores of what is to be kept: within its one condition, where it has one,
-    as nothing changes elsewhere; so that the condition may become the end of a loop.
+    """A body between loads of kept values and stores of values to keep; inside of its condition, if the whole body has one,
+    since nothing changes elsewhere, so that the condition can become the bound of a loop.
     """
     *named, last = body or (None,)
     loaded = {s.name for s in loads}
@@ -150,10 +150,10 @@ def _values(named: Iterable[ir.Statement | None]) -> Iterator[ir.Value]:
 
 
 class ThreadLoops:
-    """Puts the kernel together."""
+    """Assembles the kernel."""
 
     def __init__(self, kernel: ir.Kernel, items: list[Item]) -> None:
-        """`items` are the body of the kernel, cut."""
+        """Start with the items into which the kernel's body was split."""
         self.original, self.items = kernel, items
         self.variables = list(kernel.variables)
         self.buffers = {b.name: b for b in kernel.buffers}
@@ -169,7 +169,7 @@ class ThreadLoops:
         self.kept_indices = self._kept_indices()
         self.spread = self._spread()
 
-    # ------------------------------------------------------------ what lives across
+    # ------------------------------------------------------------ values live across regions
 
     def _use(self, region: ParallelRegion) -> _Use:
         use = _Use()
@@ -208,7 +208,7 @@ class ThreadLoops:
                     use.buffers.add(part.buffer)
 
     def _kept(self) -> dict[str, str]:
-        """Names that live across, with the arrays that hold them."""
+        """The names that are live across regions, with the arrays that hold them."""
         found: dict[str, None] = {}
         for use in self.uses.values():
             for name in (*sorted(use.read), *sorted(use.assigned)):
@@ -219,7 +219,7 @@ class ThreadLoops:
         return {name: f"{name}_of" for name in found}
 
     def _kept_indices(self) -> dict[int, str]:
-        """Index variables made of values, which live across, with the arrays that hold them."""
+        """The index variables defined by values that are live across regions, with the arrays that hold them."""
         found: dict[int, None] = {}
         for number, use in self.uses.items():
             for v in sorted(self._needed(number)):
@@ -228,7 +228,7 @@ class ThreadLoops:
         return {v: f"{self.variables[v].name}_of" for v in found}
 
     def _needed(self, number: int) -> set[int]:
-        """The index variables that a region reads and some region gives, with those that they are made of."""
+        """The index variables that a region reads and some region defines, with those that their definitions read."""
         use = self.uses[number]
         found: set[int] = set()
         pending = [v for v in use.indexed if v in self.given]
@@ -243,16 +243,16 @@ class ThreadLoops:
         return found
 
     def _spread(self) -> frozenset[str]:
-        """Local buffers that live across: each thread has a column of an array."""
+        """The local buffers that are live across regions: each thread gets a column of an array."""
         local = {b.name for b in self.original.buffers if b.space == "local"}
         users = {name: {n for n, use in self.uses.items() if name in use.buffers} for name in local}
         repeated = set(_repeated(self.items))
         return frozenset(name for name, found in users.items() if len(found) > 1 or found & repeated)
 
-    # ------------------------------------------------------------ putting it together
+    # ------------------------------------------------------------ assembly
 
     def kernel(self) -> ir.Kernel:
-        """The kernel of one thread a block."""
+        """The kernel with one thread per block."""
         body = tuple(s for item in self.items for s in self._item(item))
         for k in range(AXES):
             if self.original.block[k] > 1:
@@ -285,14 +285,14 @@ class ThreadLoops:
             yield item.statement
 
     def _is_idle(self, region: ParallelRegion) -> bool:
-        """Whether a region only gives index variables that others compute again."""
+        """Whether a region only defines index variables that other regions recompute."""
         return all(isinstance(s, ir.LetIndex) and s.variable not in self.kept_indices for s in region.statements)
 
     def _block(self, items: list[Item]) -> ir.Block:
         return tuple(s for item in items for s in self._item(item))
 
     def _loops(self, body: ir.Block) -> ir.Statement:
-        """The loops over the threads of a block; a condition that ends a row of threads is the end of a loop."""
+        """The loops over the threads of a block; a condition that bounds a row of threads becomes a loop's bound."""
         sizes = {k: n for k, n in enumerate(self.original.block) if n > 1} or {0: 1}
         bounds = _Bounds(dict.fromkeys(sizes, constant(0)), {k: constant(n) for k, n in sizes.items()})
         body = bounds.taken_from(body, [v.interval for v in self.variables])
@@ -301,7 +301,7 @@ class ThreadLoops:
         return body[0]
 
     def _region(self, region: ParallelRegion) -> ir.Block:
-        """The statements of one thread: index expressions again, what was kept, the statements, what is to be kept."""
+        """The statements of one thread: recomputed indices, loads of kept values, the statements, stores of values to keep."""
         use = self.uses[region.number]
         given = [self._again(v) for v in sorted(self._needed(region.number) - set(use.given))]
         touched = [n for n in self.kept if n in use.read or n in use.assigned]
@@ -335,7 +335,7 @@ class ThreadLoops:
     # ------------------------------------------------------------ local buffers
 
     def _spread_out(self, statement: ir.Statement) -> Iterator[ir.Statement]:
-        """The statement with the places in local buffers that live across as places in a thread's column."""
+        """The statement with indices into local buffers that are live across regions as indices into a thread's column."""
         if isinstance(statement, ir.LetIndex) and statement.variable in self.kept_indices:
             yield statement
             kept = ir.IndexValue(variable(statement.variable))
@@ -362,11 +362,11 @@ class ThreadLoops:
         return value
 
     def _column(self, index: ir.Index) -> ir.Index:
-        """Neighbouring threads have neighbouring cells, as vectors want it."""
+        """The index in an array of columns; neighbouring threads have neighbouring cells, for vectorization."""
         return ((index[0] if index else constant(0)) * self.threads + self.thread,)
 
     def _copied(self, s: ir.Copy) -> Iterator[ir.Statement]:
-        """Element by element."""
+        """A copy, element by element."""
         kind = storage_type(self.buffers[s.source].element_type)
         for k in range(s.width):
             load = ir.Load(kind, s.source, (s.source_index + k,))
@@ -376,7 +376,7 @@ class ThreadLoops:
     # ------------------------------------------------------------ teams
 
     def _team(self, s: ir.TeamReduce) -> Iterator[ir.Statement]:
-        """The arrays' later halves into their first halves, until the first thread of each team has all."""
+        """A team reduction: the arrays' second halves are combined into their first halves, until one element is left."""
         left = s.threads
         teams = self.threads // (s.threads * s.distance)
         while left > 1:
@@ -396,7 +396,7 @@ class ThreadLoops:
             yield self._spread_result(s)
 
     def _spread_result(self, s: ir.TeamReduce) -> ir.Statement:
-        """The first thread's cells to all threads of each team."""
+        """A loop that copies the first thread's cells to all threads of each team."""
         first, cell, counters = constant(0), constant(0), []
         whole = s.threads * s.distance
         for name, size, stride in (

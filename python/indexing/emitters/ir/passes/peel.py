@@ -1,5 +1,5 @@
-"""Peeling: where a condition within a loop can fail in the last turn alone, that turn is taken out of the loop; and
-unswitching: a condition that is the same in all turns is asked once, in front of the loop.
+"""Loop peeling: if conditions in a loop can fail only in the last iteration, that iteration is moved out of the loop; and
+unswitching: a loop-invariant condition is evaluated once, in front of the loop.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ from indexing.emitters.ir.traversal import rewrite_blocks, same_block
 if TYPE_CHECKING:
     from indexing.emitters.ir.nodes import Value
 
-MAX_COPIED = 64  # statements of a body that may stand twice
+MAX_COPIED = 64  # statements of a body that may be duplicated
 
 
 def unswitch(kernel: Kernel) -> Kernel:
-    """The entry with invariant conditions around loops whose whole body is one branch."""
+    """The kernel with loop-invariant conditions around loops whose whole body is one branch."""
     return replace(
         kernel, body=rewrite_blocks(kernel.body, lambda block: same_block(block, [*map(_unswitched, block)]))
     )
@@ -45,12 +45,12 @@ def _unswitched(statement: Statement) -> Statement:
 
 
 def _is_invariant(condition: Value, loop_variable: int) -> bool:
-    """Index conditions alone: what a body computes may change."""
+    """Whether a condition is invariant; only index conditions are, since values may change in the body."""
     return isinstance(condition, Within) and loop_variable not in condition.expression.used_variables()
 
 
 def peel_loops(kernel: Kernel) -> Kernel:
-    """The entry with last turns apart, where all others need no condition."""
+    """The kernel with last iterations peeled off, if all others then need no condition."""
     peeling = _Peeling(Names(kernel.variables, kernel.body))
     body = rewrite_blocks(kernel.body, peeling.block)
     return replace(kernel, body=body, variables=tuple(peeling.names.variables))
@@ -78,7 +78,7 @@ class _Peeling:
         return [replace(loop, stop=constant(stop - 1)), *last.body]
 
     def _is_worth_it(self, loop: For, stop: int) -> bool:
-        """Whether every condition on the loop's variable holds in all turns but the last."""
+        """Whether every condition on the loop's variable holds in all iterations but the last."""
         inner = list(statements(loop.body))
         if len(inner) > MAX_COPIED or any(isinstance(s, Break) for s in inner):
             return False

@@ -1,8 +1,8 @@
-"""Loops over threads cut where rows end, for targets without threads.
+"""Splitting of loops over threads at the ends of rows, for targets without threads.
 
-Neighbouring threads take neighbouring elements of a row of 900, say, at `i floordiv 900` and `i mod 900`. Within a row the
-one is the same for all and the other grows by one, so a loop over the threads of each row reads and writes neighbouring
-elements, and a compiler makes vectors of it:
+Neighbouring threads may take neighbouring elements of rows of 900, at `i floordiv 900` and `i mod 900`. Within a row, the
+quotient is constant and the remainder grows by one, so a loop over the threads of one row accesses neighbouring elements, and
+can be vectorized:
 
 for th_x: o[i] = x[i floordiv 900] + y[i mod 900]
 becomes
@@ -20,11 +20,11 @@ from indexing.emitters.ir.copying import Names
 from indexing.emitters.ir.passes.affine import X, growth_of, is_affine, places
 from indexing.emitters.ir.traversal import may_leave, rewrite_blocks, rewrite_values
 
-SHORTEST_ROW = 32  # elements; of shorter ones there are too many in a block
+MIN_ROW = 32  # elements; a block would have too many shorter rows
 
 
 def make_row_loops(kernel: ir.Kernel) -> ir.Kernel:
-    """The entry with such loops in place of the innermost thread loops that need them."""
+    """The kernel with innermost thread loops split into rows where that makes accesses contiguous."""
     cutting = _Cutting(kernel)
 
     def on_block(block: ir.Block) -> ir.Block:
@@ -36,14 +36,14 @@ def make_row_loops(kernel: ir.Kernel) -> ir.Kernel:
 
 @dataclass(frozen=True, slots=True)
 class _Rows:
-    """The thread's element in the order of memory, and how long rows are."""
+    """The element of a thread, in memory order, and the length of rows."""
 
     element: SymbolicExpr
     length: int
 
     @property
     def beside(self) -> SymbolicExpr:
-        """The element without the number of the thread."""
+        """The element of thread 0: the element without the thread's number."""
         return self.element - variable(X)
 
 
@@ -57,7 +57,7 @@ class _Cutting:
         }
 
     def loop(self, loop: ir.For) -> ir.For:
-        """The loop, or one over rows around it."""
+        """The loop itself, or a loop over rows around it."""
         if may_leave(loop.body) or any(isinstance(s, ir.For) for s in ir.statements(loop.body)):
             return loop
         found = [self._written_out(e) for e in places(loop.body)]
@@ -96,12 +96,12 @@ class _Cutting:
         return len(own) - 1
 
     def _rewritten(self, expression: SymbolicExpr, rows: _Rows, row: int) -> SymbolicExpr:
-        """The expression within a row, where that grows evenly; else as it is."""
+        """The expression within a row, if it is affine there; else the expression itself."""
         found = self._inside(self._written_out(expression), rows, row)
         return found if is_affine(found) else expression
 
     def _inside(self, expression: SymbolicExpr, rows: _Rows, row: int) -> SymbolicExpr:
-        """The expression of a thread of the row: by its column first, which is known to be shorter than a row."""
+        """The expression for a thread of the row, over its column, which is known to be less than the row's length."""
         own = [v.interval for v in self.names.variables]
         numbers = [variable(k) for k in range(len(own))]
         column = variable(len(own))
@@ -114,7 +114,7 @@ class _Cutting:
         return expression.simplify([v.interval for v in self.names.variables])
 
     def _written_out(self, expression: SymbolicExpr) -> SymbolicExpr:
-        """The expression without names of index expressions."""
+        """The expression with named index expressions expanded."""
         while used := [v for v in expression.used_variables() if v in self.given]:
             numbers = [self.given.get(k, variable(k)) for k in range(max(used) + 1)]
             expression = expression.replace_variables(numbers)
@@ -122,7 +122,7 @@ class _Cutting:
 
 
 def _rows_of(expressions: Iterable[SymbolicExpr]) -> _Rows | None:
-    """The shortest rows that quotients and remainders speak of; None where there are none, or they are too short."""
+    """The shortest rows that occur in quotients and remainders; None if there are none, or they are too short."""
     found = []
     for expression in expressions:
         parts = expression.postorder()
@@ -132,11 +132,11 @@ def _rows_of(expressions: Iterable[SymbolicExpr]) -> _Rows | None:
             if length is not None and element is not None:
                 found.append(_Rows(element, length))
     shortest = min(found, key=lambda rows: rows.length, default=None)
-    return shortest if shortest is not None and shortest.length >= SHORTEST_ROW else None
+    return shortest if shortest is not None and shortest.length >= MIN_ROW else None
 
 
 def _element(dividend: SymbolicExpr) -> SymbolicExpr | None:
-    """The element that grows by one with the thread, where the dividend is a multiple of it."""
+    """The element, which grows by one with the thread, of which the dividend is a multiple; None if there is none."""
     growth = growth_of(dividend)
     element = dividend // growth if growth is not None and growth > 0 else None
     return element if element is not None and element * (growth or 0) == dividend else None

@@ -1,4 +1,4 @@
-"""Whole and partial vectors: where a loop over lanes asks of each lane whether it is inside, whole vectors need not.
+"""Splitting of whole and partial vectors: in a loop over lanes that checks bounds for each lane, whole vectors need no check.
 
 for lane: if base + lane <= last: ...   becomes   if base + width - 1 <= last: for lane: ...   else: the same as before
 """
@@ -13,11 +13,11 @@ from indexing.emitters.ir.nodes import Block, For, If, Kernel, Statement, Within
 from indexing.emitters.ir.passes.vectorize import lane_count
 from indexing.emitters.ir.traversal import rewrite_blocks, same_block
 
-MAX_COPIED = 128  # statements that may stand twice
+MAX_COPIED = 128  # statements that may be duplicated
 
 
 def split_into_lanes(kernel: Kernel) -> Kernel:
-    """The entry with loops over the lanes of whole vectors apart from those of partial ones."""
+    """The kernel with separate loops over the lanes of whole vectors and of partial ones."""
     names = Names(kernel.variables, kernel.body)
 
     def on_block(block: Block) -> Block:
@@ -45,7 +45,7 @@ def _split(loop: For, names: Names) -> Statement:
 
 
 def _last_lane(expression: SymbolicExpr, lane: int, width: int, names: Names) -> SymbolicExpr | None:
-    """The expression at the last lane, where it grows by a constant from lane to lane; None where it doesn't."""
+    """The expression at the last lane, if it is affine in the lane; None otherwise."""
     places = [variable(k) for k in range(len(names.variables))]
     intervals = [v.interval for v in names.variables]
     at = [expression.replace_variables([*places[:lane], constant(k), *places[lane + 1 :]]) for k in (0, 1, width - 1)]
@@ -58,7 +58,7 @@ def _last_lane(expression: SymbolicExpr, lane: int, width: int, names: Names) ->
 
 
 def _without_last(loop: For, names: Names, width: int) -> For:
-    """The loop of a partial vector, whose last lane is never inside."""
+    """The loop of a partial vector, without the last lane, which is never in bounds."""
     own = names.variables[loop.variable]
     number = len(names.variables)
     names.variables.append(replace(own, name=names.fresh(own.name), interval=Interval(0, width - 2)))

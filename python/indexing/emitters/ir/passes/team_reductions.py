@@ -1,4 +1,4 @@
-"""Team reductions: by shuffles within a warp, and through shared memory across warps, or where there are no shuffles."""
+"""Lowering of team reductions: by shuffles within a warp; through shared memory across warps, or without shuffles."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ TH_X = variable(0)
 
 
 def lower_team_reductions(kernel: Kernel, shuffle_width: int) -> Kernel:
-    """The kernel with team reductions as statements of single threads; `shuffle_width`: threads of a warp, 0 for none."""
+    """The kernel with team reductions lowered to statements of threads; `shuffle_width` is the size of a warp, 0 for none."""
     lowering = _Lowering(kernel, shuffle_width)
     body = rewrite_blocks(rewrite_blocks(kernel.body, _with_last_barriers), lowering.block)
     return replace(kernel, body=body, buffers=(*kernel.buffers, *lowering.buffers))
 
 
 def _with_last_barriers(block: Block) -> Block:
-    """A turn of a loop writes shared memory again: when all threads have read what the turn before left there."""
+    """The block with barriers at the ends of loops whose next iteration overwrites shared memory that threads still read."""
     return same_block(
         block,
         [
@@ -72,7 +72,7 @@ class _Lowering:
         return same_block(block, [*out, *self._run(run)])
 
     def _run(self, run: Sequence[TeamReduce]) -> list[Statement]:
-        """Neighbouring reductions of the same teams share their barriers."""
+        """Lower adjacent reductions over the same teams, which share their barriers."""
         if not run:
             return []
         return self._by_shuffles(run) if self.shuffle_width and run[0].distance == 1 else self._by_halves(run)
@@ -92,7 +92,7 @@ class _Lowering:
         return [*out, *self._shuffles(run, warps), *self._spread(run, width)]
 
     def _spread(self, run: Sequence[TeamReduce], group: int) -> list[Statement]:
-        """Give the value of each group's first thread to the whole group, where that is asked for."""
+        """Broadcast the value of each group's first thread to the group, for reductions with `to_all`."""
         out: list[Statement] = []
         for r in run:
             for n, t in zip(r.names, r.types, strict=True):
@@ -115,7 +115,7 @@ class _Lowering:
     # ------------------------------------------------------------ shared memory
 
     def _by_halves(self, run: Sequence[TeamReduce]) -> list[Statement]:
-        """Every thread leaves its part; then half of the parts take the other half, again and again."""
+        """Store each thread's part, then combine the second half of the parts into the first, repeatedly."""
         distance, half, to_all = run[0].distance, run[0].threads // 2, run[0].to_all
         parts = [self._shared(r, self.threads) for r in run]
         part = TH_X // distance % run[0].threads

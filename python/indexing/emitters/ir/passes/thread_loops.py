@@ -1,11 +1,10 @@
-"""Threads as loops, for targets without threads: the body of a kernel becomes loops over the threads of its block.
+"""Thread loops, for targets without threads: the body of a kernel becomes loops over the threads of its block.
 
-A thread loop runs a region of the body that has no barrier. What lives from one region to another is kept in arrays with
-an element a thread; index expressions are computed again. Loops and branches with barriers inside, whose bounds and
-conditions all threads share, stand outside of the thread loops; so do loops without barriers where neighbouring threads
-read neighbouring elements, so that the thread loop is the innermost one and a compiler can make vectors of it. A branch
-that threads do not share is then taken in each region by itself. Any order of the threads between two barriers gives the
-same result, as no two of them race.
+A thread loop runs a region of the body without barriers. Values live across regions are kept in arrays with an element for
+each thread; index expressions are recomputed. Loops and branches with barriers, whose bounds and conditions are uniform, are
+outside of the thread loops; so are loops without barriers in which neighbouring threads access neighbouring elements, so that
+the thread loop is innermost and can be vectorized. A non-uniform branch is then repeated in each region. The order of threads
+between two barriers does not matter, since kernels have no data races.
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ from indexing.errors import CompileError
 
 
 def make_thread_loops(kernel: ir.Kernel) -> ir.Kernel:
-    """The kernel with one thread a block, and loops in place of the others."""
+    """The kernel with one thread per block, and loops over the others."""
     kernel = make_indices_affine(kernel)
     split = _Splitter(kernel)
     items = split.block(kernel.body, ())
@@ -28,7 +27,7 @@ def make_thread_loops(kernel: ir.Kernel) -> ir.Kernel:
 
 
 class _Splitter:
-    """Cuts the body into regions."""
+    """Splits the body into regions."""
 
     def __init__(self, kernel: ir.Kernel) -> None:
         self.kernel = kernel
@@ -42,7 +41,7 @@ class _Splitter:
         self.guards = 0
 
     def block(self, block: ir.Block, guards: Guards) -> list[Item]:
-        """The items of a block of which all statements are run by all threads for which the guards hold."""
+        """The items of a block whose statements are run by all threads for which the guards hold."""
         items: list[Item] = []
         current: ParallelRegion | None = None
         for statement in block:
@@ -55,21 +54,23 @@ class _Splitter:
                     self.regions += 1
                     items.append(current)
                 current.statements.append(statement)
-            elif current is not None and items[-1] is not current:  # in front of the region that is open
+            elif current is not None and items[-1] is not current:  # in front of the current region
                 items.remove(current)
                 items.append(current)
         return items
 
     def _lifted(self, s: ir.Statement, guards: Guards, items: list[Item]) -> str:
-        """`cut` where the statement ends the region before it, `front` where it stands before it, `stay` where in it."""
+        """`cut` if the statement ends the current region, `front` if it is put in front of it, `stay` if it belongs to it."""
         if isinstance(s, ir.Barrier):
             return "cut"
-        if isinstance(s, ir.Fence) and not guards:  # once, for what all threads wrote
+        if isinstance(s, ir.Fence) and not guards:  # one fence for the writes of all threads
             items.append(Shared(s))
             return "cut"
         if isinstance(s, ir.TeamReduce):
             if guards:
-                raise CompileError("a reduction over teams stands under a condition that its threads do not share")
+                raise CompileError(
+                    f"kernel {self.kernel.name} has a team reduction under a condition that threads do not share"
+                )
             items.append(Team(s))
             return "cut"
         if isinstance(s, ir.LetIndex) and isinstance(s.value, SymbolicExpr) and self._knows_index(s.value):
@@ -114,7 +115,7 @@ class _Splitter:
         )
 
     def _guarded(self, s: ir.If, guards: Guards) -> list[Item]:
-        """Both branches, cut into regions, each of which asks for the condition itself."""
+        """The items of both branches, whose regions each check the condition themselves."""
         if has_barrier(s):
             raise CompileError(f"kernel {self.kernel.name} has a barrier under a condition that threads do not share")
         if not s.otherwise and all(isinstance(c, ir.Within) for c in s.conditions):

@@ -1,4 +1,4 @@
-"""Uniform values and loops: those that are the same for all threads of a block, and loops that are better shared."""
+"""Uniformity: values that are the same for all threads of a block, and loops that are better outside of thread loops."""
 
 from __future__ import annotations
 
@@ -13,21 +13,21 @@ IDS = 6
 
 
 def has_barrier(statement: ir.Statement) -> bool:
-    """Whether all threads of a block have to meet in a statement."""
+    """Whether a statement synchronizes the threads of a block."""
     return any(isinstance(s, ir.Barrier | ir.TeamReduce) for s in ir.statements((statement,)))
 
 
 class Uniformity:
-    """Which index variables and values of an entry are the same for all threads of a block."""
+    """The uniform index variables and values of an entry: those that are the same for all threads of a block."""
 
     def __init__(self, kernel: ir.Kernel) -> None:
-        """Block ids are; thread ids are along an axis with one thread."""
+        """Analyze a kernel. Block ids are uniform; so are thread ids along an axis with one thread."""
         self.kernel = kernel
         self.spaces = {b.name: b.space for b in kernel.buffers}
         self.threads = kernel.block[0] * kernel.block[1] * kernel.block[2]
         self.variables = {*range(AXES, IDS), *(k for k in range(AXES) if kernel.block[k] == 1)}
         self.names: set[str] = set()
-        self.places: dict[int, SymbolicExpr | None] = {}  # of index variables that are given, over those that are not
+        self.places: dict[int, SymbolicExpr | None] = {}  # definitions of index variables, over those without one
         self._collect()
         self.steering = self._steering()
 
@@ -46,7 +46,7 @@ class Uniformity:
                 self.variables.add(s.variable)
 
     def _resolved(self, expression: SymbolicExpr) -> SymbolicExpr | None:
-        """The expression over thread ids and counters of loops alone; None where a value from memory is in it."""
+        """The expression over thread ids and loop counters only; None if it depends on a value from memory."""
         used = expression.used_variables()
         if any(self.places.get(v, constant(0)) is None for v in used):
             return None
@@ -56,11 +56,11 @@ class Uniformity:
         return expression.replace_variables(whole)
 
     def index(self, expression: SymbolicExpr) -> bool:
-        """Whether an index expression is the same for all threads."""
+        """Whether an index expression is uniform."""
         return self.variables.issuperset(expression.used_variables())
 
     def value(self, value: ir.Value) -> bool:
-        """Whether a value is the same for all threads; a load is where its index is, as no two threads race."""
+        """Whether a value is uniform; a load is if its index is, since there are no data races."""
         for part in subvalues(value):
             if isinstance(part, ir.Ref) and part.name not in self.names:
                 return False
@@ -70,10 +70,10 @@ class Uniformity:
                 return False
         return True
 
-    # ------------------------------------------------------------ what steers barriers
+    # ------------------------------------------------------------ shared control flow
 
     def _steering(self) -> set[str]:
-        """Names of values, the same for all threads, that conditions of branches with barriers or shared loops read."""
+        """The names of uniform values that conditions of shared branches, those with barriers or shared loops, depend on."""
         found: set[str] = set()
         pending: list[ir.Value] = []
         given: dict[str, ir.Value] = {}
@@ -92,19 +92,19 @@ class Uniformity:
         return found
 
     def steers(self, s: ir.Let | ir.LetIndex) -> bool:
-        """Whether a statement names what steers branches or loops that threads share."""
+        """Whether a statement defines a value or index that shared branches or loops depend on."""
         return s.name in self.steering if isinstance(s, ir.Let) else s.variable in self.variables
 
     # ------------------------------------------------------------ loops
 
     def has_lifting(self, s: ir.If) -> bool:
-        """Whether a branch has a barrier or a fence inside, or a loop that is better outside of a loop over threads."""
+        """Whether a branch contains a barrier, a fence, or a loop that is better outside of a thread loop."""
         inner = list(ir.statements((s,)))
         is_fenced = any(isinstance(f, ir.Fence) for f in inner)
         return is_fenced or has_barrier(s) or any(self.lifts(f) for f in inner if isinstance(f, ir.For))
 
     def lifts(self, loop: ir.For) -> bool:
-        """Whether a loop stands outside of the loop over threads: it has a barrier, or threads read side by side in it."""
+        """Whether a loop is put outside of thread loops: it has a barrier, or contiguous accesses across threads."""
         if self.threads == 1 or not (self.index(loop.start) and self.index(loop.stop)):
             return False
         if has_barrier(loop):
@@ -112,18 +112,18 @@ class Uniformity:
         if may_leave(loop.body):
             return False
         steps = [self._step(place, width) for place, width in self._places(loop)]
-        if not steps:  # neighbouring threads have neighbouring cells of what each keeps
+        if not steps:  # in arrays of kept values, neighbouring threads have neighbouring cells
             return any(map(self._is_local, ir.statements(loop.body)))
         return steps.count("side") >= max(steps.count("apart"), 1)
 
     def _is_local(self, s: ir.Statement) -> bool:
-        """Whether a statement writes or reads a thread's own array."""
+        """Whether a statement accesses a local array."""
         loaded = {part.buffer for v in values_of(s) for part in subvalues(v) if isinstance(part, ir.Load)}
         stored = {s.buffer} if isinstance(s, ir.Store) else set()
         return any(self.spaces[name] == "local" for name in loaded | stored)
 
     def _places(self, loop: ir.For) -> Iterator[tuple[SymbolicExpr, int]]:
-        """The places in memory that a loop reads or writes, each with how many elements it takes there."""
+        """The memory indices that a loop accesses, each with the number of elements accessed there."""
         for s in ir.statements(loop.body):
             for value in values_of(s):
                 for part in subvalues(value):
@@ -137,7 +137,7 @@ class Uniformity:
                     yield from ((e, 1) for e in indices_of(s))
 
     def _step(self, place: SymbolicExpr, width: int) -> str:
-        """The distance of a place from that of the next thread: `same`, `side` by side, or `apart`."""
+        """The relation of an index to that of the next thread: `same`, `side` (contiguous), or `apart`."""
         resolved = self._resolved(place)
         if resolved is None:
             return "apart"

@@ -1,12 +1,11 @@
-"""Unrolling: which loops are written out, here or by the target's compiler.
+"""Loop unrolling, here or by the target's compiler.
 
-Where threads stand side by side, a loop over the lanes of a vector, or one that counts through an array of a thread's own, is
-written out wholly, since registers have no index; of another one that loads, four turns are, or all of up to eight, so that
-their loads are on their way together. What stays short is written out here; the rest is marked, for the compiler to do it:
-the same machine code comes out, in less time than it takes to make and to read a long text.
+With parallel threads, loops over the lanes of a vector, or over elements of a local array, are unrolled fully, since registers
+can't be indexed; four iterations of other loops with loads are, or all of up to eight, so that loads overlap. Short loops are
+unrolled here; others are marked for the compiler, which gives the same machine code in less time than compiling a long source.
 
-Where threads become loops, compilers make vectors of these, and other loops go around them. Only a sum of a few elements
-is written out, which a loop over threads then keeps in a register.
+If threads become loops, the compiler vectorizes these inside of the others. Only short sums are unrolled, which a thread loop
+then keeps in a register.
 """
 
 from __future__ import annotations
@@ -37,13 +36,13 @@ if TYPE_CHECKING:
 
     from indexing._core import SymbolicExpr
 
-MAX_WRITTEN = 12  # statements that a loop may become here
-MAX_BESIDE = 64  # statements of a loop of which some turns stand side by side
-BESIDE = 4  # turns
+MAX_STATEMENTS = 12  # of a loop that is unrolled here
+MAX_MARKED_STATEMENTS = 64  # of a loop with loads that the compiler unrolls
+UNROLL_FACTOR = 4
 
 
 def unroll_loops(kernel: Kernel, has_threads: bool) -> Kernel:
-    """The entry with such loops written out, or marked; `has_threads`: those of a block will run side by side."""
+    """The kernel with loops unrolled, or marked; `has_threads`: the threads of a block run in parallel."""
     unrolling = _Unrolling(kernel, has_threads)
     body = rewrite_blocks(kernel.body, unrolling.block)
     return replace(kernel, body=body, variables=tuple(unrolling.names.variables))
@@ -65,23 +64,24 @@ class _Unrolling:
         turns, inner = iterations_of(loop), list(statements(loop.body))
         if turns is None or may_leave(loop.body) or any(isinstance(s, Barrier | TeamReduce) for s in inner):
             return [loop]
-        is_short = turns * len(inner) <= MAX_WRITTEN
+        is_short = turns * len(inner) <= MAX_STATEMENTS
         if not self.has_threads:
             return self._written(loop, turns) if is_short and _is_sum(inner) else [loop]
         if is_short:
             return self._written(loop, turns)
         if loop.lanes or self._counts_registers(loop.variable, inner):
             return [replace(loop, unroll=turns)]
-        is_worth_it = turns >= BESIDE and len(inner) <= MAX_BESIDE and self._loads(inner)
-        is_whole = turns <= 2 * BESIDE and turns * len(inner) <= MAX_BESIDE  # half a loop costs more than it saves
-        return [replace(loop, unroll=turns if is_whole else BESIDE) if is_worth_it else loop]
+        is_worth_it = turns >= UNROLL_FACTOR and len(inner) <= MAX_MARKED_STATEMENTS and self._loads(inner)
+        # A loop that is left with one or two iterations costs more than it saves.
+        is_whole = turns <= 2 * UNROLL_FACTOR and turns * len(inner) <= MAX_MARKED_STATEMENTS
+        return [replace(loop, unroll=turns if is_whole else UNROLL_FACTOR) if is_worth_it else loop]
 
     def _counts_registers(self, counter: int, inner: Sequence[Statement]) -> bool:
-        """Whether a counter is part of a place in an array of the thread's own."""
+        """Whether the counter occurs in an index of a local array."""
         return any(counter in e.used_variables() for s in inner for e in self._registers(s))
 
     def _registers(self, s: Statement) -> Iterator[SymbolicExpr]:
-        """The places of such arrays that a statement reads or writes."""
+        """The indices at which a statement accesses local arrays."""
         if isinstance(s, Store) and self.spaces[s.buffer] == "local":
             yield from s.index
         for load in _loads(s):
@@ -94,7 +94,7 @@ class _Unrolling:
         return any(self.spaces[name] == "global" for name in loaded)
 
     def _written(self, loop: For, turns: int) -> list[Statement]:
-        """All turns of the loop, each with its number."""
+        """All iterations of the loop, with the counter replaced by its values."""
         start = loop.start.constant_value
         assert start is not None
         out: list[Statement] = []
@@ -105,7 +105,7 @@ class _Unrolling:
 
 
 def iterations_of(loop: For) -> int | None:
-    """The number of turns of a loop, where that is known."""
+    """The number of iterations of a loop, if it is constant."""
     start, stop = loop.start.constant_value, loop.stop.constant_value
     return None if start is None or stop is None else max(-(-(stop - start) // loop.step), 0)
 
@@ -115,5 +115,5 @@ def _loads(s: Statement) -> Iterator[Load]:
 
 
 def _is_sum(inner: Sequence[Statement]) -> bool:
-    """Whether statements change a variable, and are the same in each turn."""
+    """Whether statements assign to a variable, without control flow."""
     return any(isinstance(s, Assign) for s in inner) and not any(isinstance(s, For | If) for s in inner)

@@ -1,8 +1,8 @@
-"""Vectors of loads and stores: what a loop over lanes moves at neighbouring, aligned places is moved at once, in front of
-the loop or behind it.
+"""Vectorization of memory accesses: adjacent, aligned accesses of a loop over lanes become vector loads in front of the loop,
+and vector stores after it.
 
-A place is a lane of an aligned vector where
-it is `base + lane`, and `base`, which depends on nothing that the loop computes, is a multiple of the vector's width.
+An index is a lane of an aligned vector if it is `base + lane`, and `base`, which is loop-invariant, is a multiple of the
+vector's width.
 """
 
 from __future__ import annotations
@@ -37,14 +37,14 @@ VECTOR_BYTES = 16
 
 
 def vectorize_accesses(kernel: Kernel) -> Kernel:
-    """The entry with vector loads and stores of global memory."""
+    """The kernel with vector loads and stores of global memory."""
     vectors = _Vectors(kernel)
     body = rewrite_blocks(kernel.body, vectors.block)
     return replace(kernel, body=body, buffers=(*kernel.buffers, *vectors.buffers))
 
 
 def lane_count(loop: For) -> int:
-    """The number of lanes of a loop over lanes; 0 for another loop."""
+    """The number of lanes of a loop over lanes; 0 for other loops."""
     count = loop.stop.constant_value
     return count if loop.lanes and count is not None and loop.start.constant_value == 0 and loop.step == 1 else 0
 
@@ -80,7 +80,7 @@ class _Vectors:
 
 @dataclass
 class _Lanes:
-    """One loop over lanes."""
+    """Vectorizes one loop over lanes."""
 
     vectors: _Vectors
     loop: For
@@ -91,9 +91,7 @@ class _Lanes:
         self.width = lane_count(self.loop)
         inner = list(statements(self.loop.body))
         self.changing = {self.loop.variable, *(s.variable for s in inner if isinstance(s, LetIndex | For))}
-        self.places = [
-            variable(k) for k in range(len(self.vectors.variables))
-        ]  # what an index that is named stands for
+        self.places = [variable(k) for k in range(len(self.vectors.variables))]  # definitions of named indices
         for s in inner:
             if isinstance(s, LetIndex) and isinstance(s.value, SymbolicExpr):
                 self.places[s.variable] = s.value.replace_variables(self.places)
@@ -109,14 +107,14 @@ class _Lanes:
     def _statement(self, s: Statement) -> Statement:
         if isinstance(s, For):
             return s
-        if isinstance(s, If):  # its first condition is always looked at
+        if isinstance(s, If):  # its first condition is always evaluated
             first = rewrite_value(s.conditions[0], self._value)
             return s if first is s.conditions[0] else replace(s, conditions=(first, *s.conditions[1:]))
         found = rewrite_statement(s, self._value)
         return self._store(found) if isinstance(found, Store) else found
 
     def _base(self, name: str, index: Index) -> SymbolicExpr | None:
-        """The part of a place in front of the lane, where the place is one of an aligned vector."""
+        """The base of an index, if the index is `base + lane` in an aligned vector; None otherwise."""
         buffer = self.vectors.by_name.get(name)
         if buffer is None or buffer.space != "global" or len(index) != 1:
             return None
@@ -134,7 +132,7 @@ class _Lanes:
         return base if width > 1 and base.simplify(intervals).is_multiple_of(width) else None
 
     def _piece(self, buffer: Buffer) -> int:
-        """Elements that one instruction moves: a power of two."""
+        """The number of elements that one instruction moves, a power of two."""
         return min(self.width & -self.width, max(VECTOR_BYTES // storage_bytes(buffer.element_type), 1))
 
     def _value(self, value: Value) -> Value:

@@ -1,6 +1,6 @@
-"""Proofs about kernels: typed, in bounds, each output element written once, barriers uniform, no races in shared memory.
+"""Verification of kernels: types, bounds, single writes of output elements, uniform barriers, races in shared memory.
 
-Each check is proved, refuted (with a reason: the kernel is wrong) or left open (with what would be needed to prove it).
+Each check is proved, refuted (with the reason why the kernel is wrong) or open (with the reason why there is no proof).
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class Verification:
         return tuple(c for c in self.checks if c.status == "refuted")
 
     def __repr__(self) -> str:
-        """The counts; `print` shows what is not proved."""
+        """The counts; `print` shows the checks that are not proved."""
         return f"<verification: {str(self).splitlines()[0]}>"
 
     def __str__(self) -> str:
@@ -52,7 +52,7 @@ class Verification:
 
 
 def verify(kernel: Kernel) -> Verification:
-    """All checks of a kernel, as it stands after any pass."""
+    """All checks of a kernel, which may be at any stage."""
     checks = [*check_types(kernel)]
     if any(c.status == "refuted" for c in checks):
         return Verification(tuple(checks))

@@ -1,4 +1,4 @@
-"""Every load and store lies inside of its buffer, every index variable in its interval, every call in its function's box."""
+"""The check of bounds: of loads and stores in buffers, index variables in their intervals, calls in functions' domains."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def check_bounds(kernel: Kernel) -> Iterator[Check]:
-    """One check an access, a claim and a call."""
+    """One check for each access, claim and call."""
     buffers = {b.name: b for b in kernel.buffers}
     boxes = {f.name: [f.variables[k].interval for k in f.index] for f in kernel.functions}
     for name, body in all_accesses(kernel):
@@ -60,7 +60,7 @@ def _text(body: Accesses, index: Sequence[SymbolicExpr]) -> str:
     names = [v.name for v in body.variables]
     try:
         return f"[{', '.join(e.to_text(names) for e in index)}]"
-    except Undecided:  # an expression that shares its parts, and is too long written out
+    except Undecided:  # an expression with shared parts, which is too long as a tree
         return "[...]"
 
 
@@ -74,7 +74,7 @@ def _aligned(body: Accesses, first: SymbolicExpr, width: int, where: str) -> Che
 def _checked(
     body: Accesses, context: Context, results: Sequence[SymbolicExpr], box: Sequence[Interval], subject: str
 ) -> Check:
-    """Whether all results lie in the box, on the context's domain: by ranges, else by whether the rest is empty."""
+    """The check that all results lie in the box on the context's domain: by ranges, else by emptiness of the rest."""
     try:
         m = body.map(context, results).simplify()
         if m.is_known_empty:

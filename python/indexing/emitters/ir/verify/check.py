@@ -1,4 +1,4 @@
-"""One thing that a verifier asks of a kernel, and what it found."""
+"""A check of the verifier, with its outcome."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ Status: TypeAlias = Literal["proved", "refuted", "open"]
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """`subject` says of what, `reason` why it is not proved, or on what the proof relies."""
+    """A check of `subject`; `reason` says why it is not proved, or on what its proof relies."""
 
     kind: Literal["typed", "in bounds", "written once", "barrier", "race"]
     subject: str
@@ -18,5 +18,5 @@ class Check:
     reason: str = ""
 
     def __str__(self) -> str:
-        """One line."""
+        """The check in one line."""
         return f"{self.status}: {self.kind}: {self.subject}" + (f": {self.reason}" if self.reason else "")

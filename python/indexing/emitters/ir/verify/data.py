@@ -1,4 +1,4 @@
-"""Index variables that are data: their possible values, and the variables on which they depend."""
+"""Index variables that are data: their ranges, and the variables on which they depend."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from indexing.errors import IndexingError, Overflow
 
 
 def value_range(body: Accesses, value: Value, context: Context) -> Interval:
-    """An interval that an integer value lies in."""
+    """An interval that contains an integer value."""
     whole = _limits(value.type)
     match value:
         case Constant(_, int(number)):
@@ -25,7 +25,7 @@ def value_range(body: Accesses, value: Value, context: Context) -> Interval:
             parts = [value_range(body, o, context) for o in operands if o.type != "pred"]
             try:
                 found = _KNOWN[opcode](*parts)
-            except Overflow:  # sums of 64 bits wrap
+            except Overflow:  # 64-bit sums wrap
                 return whole
         case _:
             return whole
@@ -61,9 +61,9 @@ _KNOWN: dict[str, Callable[..., Interval]] = {
 
 
 class Dependence:
-    """Which places of memory that the kernel never writes, and which indices, give index variables of data their value.
+    """The indices, and the elements of memory that the kernel never writes, on which index variables of data depend.
 
-    Threads for which these are the same have the same value.
+    Threads that agree on these have the same value.
     """
 
     def __init__(self, kernel: Kernel, body: Accesses) -> None:
@@ -74,13 +74,13 @@ class Dependence:
         }
 
     def used(self, context: Context, expressions: Iterable[SymbolicExpr]) -> tuple[int, ...]:
-        """The variables of data that expressions and constraints name, in order of their text."""
+        """The data variables that expressions and constraints use, in program order."""
         everything = [*expressions, *(e for e, _ in context.constraints)]
         named = {v for e in everything for v in e.used_variables()}
         return tuple(v for v in context.data if v in named)
 
     def places(self, variables: Iterable[int]) -> list[SymbolicExpr]:
-        """The variables on which these depend; IndexingError where that is more than this finds."""
+        """The indices on which data variables depend; IndexingError if they depend on anything else."""
         found: dict[SymbolicExpr, None] = {}
         for number in variables:
             value, context = self.body.data[number]
@@ -102,5 +102,5 @@ class Dependence:
                     self._collect(*self.body.names[name], found)
 
     def promises(self, variables: Iterable[int]) -> set[str]:
-        """The callers' promises about the variables."""
+        """The caller's promises about the variables."""
         return {self.body.promises.get(v, "") for v in variables}

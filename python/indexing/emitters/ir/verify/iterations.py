@@ -1,10 +1,10 @@
-"""Stores that are iterations of one loop, as one map: if that is injective, no two of them write the same element.
+"""Stores that are iterations of one loop, as one map: if it is injective, no two of them write the same element.
 
-Iterations that are written out differ by a constant stride, which a counter of iterations stands for. A last iteration that
-was peeled off a loop is joined to its other iterations.
+Unrolled iterations differ by a constant stride, and become one map with a counter. The peeled last iteration of a loop is
+joined with the others.
 
-A thread takes element `e = th_x + step * threads` of a row, step by step. Where a row is no stretch of memory (a channel of
-several images), the place of e in the output has quotients of e: of thread and step together. Seen from e it has digits.
+In a row, a thread takes element `e = th_x + step * threads` at each step. If the row is not contiguous in memory (a channel
+of several images), its index has quotients of e, and so of thread and step together; over e, these are digits.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ from indexing._core import IndexingMap, Interval, SymbolicExpr, SymbolicMap, Var
 
 
 def as_one_map(maps: Sequence[IndexingMap]) -> Iterator[IndexingMap]:
-    """Maps that are injective only if each of `maps` is, and no two of these have a result in common.
+    """Maps whose injectivity implies that each of `maps` is injective, and that no two of these have a common result.
 
-    Each has a point, and its result, for each point of each of `maps`; it may have more.
+    Each of them has all points and results of all of `maps`; it may have more.
     """
     if not maps or any(m.runtimes for m in maps):
         return
@@ -32,7 +32,7 @@ def as_one_map(maps: Sequence[IndexingMap]) -> Iterator[IndexingMap]:
 
 
 def _written_out(maps: Sequence[IndexingMap]) -> IndexingMap | None:
-    """The first map with a counter, where the results of the others lie one stride, two strides, ... from its results."""
+    """The first map with a counter, if the results of the others differ from its results by 1, 2, ... strides."""
     first = maps[0]
     if any((m.dims, m.ranges, set(m.constraints)) != (first.dims, first.ranges, set(first.constraints)) for m in maps):
         return None
@@ -50,7 +50,7 @@ def _written_out(maps: Sequence[IndexingMap]) -> IndexingMap | None:
 
 
 def _joined(first: IndexingMap, second: IndexingMap) -> IndexingMap | None:
-    """The first of two maps with one more iteration, if the second is that iteration, of no other threads."""
+    """One of two maps with one iteration more, if the other is that iteration, of no other threads."""
     for longer, shorter in ((first, second), (second, first)):
         if len(longer.ranges) != len(shorter.ranges) + 1 or len(longer.dims) != len(shorter.dims) or longer.runtimes:
             continue
@@ -84,7 +84,7 @@ def _contains(a: Variable, b: Variable) -> bool:
 
 
 def _by_number(m: IndexingMap) -> Iterator[IndexingMap]:
-    """The map over the number of a thread and a step, both from 0, in place of the two, and over its digits."""
+    """The map over the combined number of a thread and a step, both from 0, and its digits."""
     variables = m.variables
     for thread in range(len(m.dims)):
         threads = variables[thread].interval.upper + 1
@@ -103,8 +103,8 @@ def _by_number(m: IndexingMap) -> Iterator[IndexingMap]:
 
 
 def _in_digits(results: Sequence[SymbolicExpr], found: Sequence[Interval], number: int) -> Iterator[IndexingMap]:
-    """The map over quotient and remainder of the number, where all divisors of it are one: of all quotients up to the largest
-    and of all remainders.
+    """The map over quotient and remainder of the number, if it is divided by a single divisor; its domain has all quotients up
+    to the largest, and all remainders.
     """
     divisors = {d for e in results for d in _divisors(e, number)}
     if len(divisors) != 1 or None in divisors:
@@ -122,7 +122,7 @@ def _in_digits(results: Sequence[SymbolicExpr], found: Sequence[Interval], numbe
 
 
 def _divisors(expression: SymbolicExpr, number: int) -> Iterator[int | None]:
-    """The divisors of the number; None for a division of anything else."""
+    """The divisors of the number in an expression; None for a division of anything else."""
     nodes = expression.nodes()
     for kind, _, operands in nodes:
         if kind in ("floordiv", "mod"):

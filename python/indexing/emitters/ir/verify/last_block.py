@@ -1,4 +1,4 @@
-"""A check of last blocks: fences and barriers stand between what all blocks write and what the last to arrive reads."""
+"""The check of last-block reductions: fences and barriers separate the writes of all blocks from the last block's reads."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ from indexing.emitters.ir.nodes import (
 )
 from indexing.emitters.ir.verify.check import Check
 
-Path: TypeAlias = "tuple[int, ...]"  # a statement's number in its block, that block's in its statement, ...
+Path: TypeAlias = "tuple[int, ...]"  # the statement's number in its block, the block's in its statement, ...
 
 
 def check_last_block(kernel: Kernel) -> Iterator[Check]:
-    """One check a counter."""
+    """One check for each counter."""
     if any(isinstance(s, FetchAdd) for s in statements(kernel.body)):
         placed = list(_placed(kernel.body))
         for path, s in placed:
@@ -39,7 +39,7 @@ def check_last_block(kernel: Kernel) -> Iterator[Check]:
 
 
 def _placed(block: Block, path: Path = ()) -> Iterator[tuple[Path, Statement]]:
-    """All statements in order of the text, with their paths."""
+    """All statements in program order, with their paths."""
     for k, s in enumerate(block):
         yield (*path, k), s
         for n, inner in enumerate(blocks_of(s)):
@@ -47,12 +47,12 @@ def _placed(block: Block, path: Path = ()) -> Iterator[tuple[Path, Statement]]:
 
 
 def _comes_first(a: Path, b: Path) -> bool:
-    """Whether a statement has surely run before another does: no branch or loop is around it alone."""
+    """Whether a statement always runs before another: no branch or loop contains only the first."""
     return a[:-1] == b[: len(a) - 1] and len(a) <= len(b) and a[-1] < b[len(a) - 1]
 
 
 class _BlockCounter:
-    """One thread of a block says that the block has written its part."""
+    """The increment of a counter, by one thread of a block, after the block has written its part."""
 
     def __init__(
         self, kernel: Kernel, placed: list[tuple[Path, Statement]], arrival: Path, statement: FetchAdd
@@ -62,29 +62,29 @@ class _BlockCounter:
         self.barriers = [p for p, s in placed if isinstance(s, Barrier)]
 
     def fault(self) -> str:
-        """The problems; empty where there are none."""
+        """The reason why the arrival is wrong; empty if it is correct."""
         memory = Memory(self.kernel)
         scratch = {b.name for b in self.kernel.buffers if b.role == "scratch"} - {self.counter}
         is_reset = False
         for path, s in self.placed:
             if path < self.arrival and scratch.intersection(memory.written(s)):
                 if not self._is_between(self.fences, path, self.arrival):
-                    return "no fence between what the block writes and the arrival"
+                    return "no fence between the block's writes and the arrival"
                 is_one = self._is_first_thread(path) and self._is_first_thread(self.arrival)
                 if not is_one and not self._is_between(self.barriers, path, self.arrival):
-                    return "no barrier between what the block writes and the arrival"
+                    return "no barrier between the block's writes and the arrival"
             if path > self.arrival and scratch.intersection(memory.read(s)):
                 if not self._is_between(self.fences, self.arrival, path):
-                    return "no fence between the arrival and what the last block reads"
+                    return "no fence between the arrival and the last block's reads"
             if path > self.arrival and self.counter in memory.written(s):
                 is_reset = isinstance(s, Store) and s.value == Constant("u32", 0)
-        return "" if is_reset else "the counter is not set back for the next launch"
+        return "" if is_reset else "the counter is not reset for the next launch"
 
     def _is_between(self, found: list[Path], first: Path, second: Path) -> bool:
         return any(first < p and _comes_first(p, second) for p in found)
 
     def _is_first_thread(self, path: Path) -> bool:
-        """Whether a condition around a statement picks the first thread of a block in a line."""
+        """Whether a condition around a statement selects the first thread of a one-dimensional block."""
         block: Block = self.kernel.body
         for k, n in zip(path[0:-1:2], path[1::2], strict=True):
             s = block[k]

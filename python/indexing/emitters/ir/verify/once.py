@@ -1,4 +1,4 @@
-"""Every element of an output is written exactly once; of one that lives in an input's buffer, at most once."""
+"""The check of single writes: each element of an output is written exactly once, or, in an input's buffer, at most once."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ if TYPE_CHECKING:
 
 UNIQUE = "unique_indices"
 MAX_DIGITS = 8
-MAX_STORES = 48  # of one output; pairs of them are compared
+MAX_STORES = 48  # of one output, since pairs of them are compared
 
 
 def check_written_once(kernel: Kernel) -> Iterator[Check]:
-    """One check an output."""
+    """One check for each output."""
     body = entry_accesses(kernel)
     once = _Once(body, Dependence(kernel, body))
     for buffer in kernel.buffers:
@@ -51,7 +51,7 @@ class _Once:
     def _proof(self, buffer: Buffer, stores: Sequence[Access]) -> Check:
         used = {v for a in stores for v in self.dependence.used(a.context, a.index)}
         if used and buffer.alias_of is None:
-            return _check(buffer, "open", "where it is written depends on data")
+            return _check(buffer, "open", "the elements written depend on data")
         data = tuple(sorted(used))
         maps = [self._map(a, data) for a in stores]
         maps = [_with_digits(m) for m in maps if not m.is_known_empty]
@@ -59,30 +59,30 @@ class _Once:
         if not _are_apart(maps):
             if is_certain and not used:
                 return _check(buffer, "refuted", "some element is written twice")
-            return _check(buffer, "open", "where and whether it is written depends on data")
+            return _check(buffer, "open", "the elements written may depend on data")
         if buffer.alias_of is None:
             if not is_certain:
-                return _check(buffer, "open", "whether it is written depends on data")
+                return _check(buffer, "open", "a store is conditional on data")
             if sum(m.count() for m in maps) != buffer.size:
                 return _check(buffer, "refuted", "some element is not written")
         promises = sorted(self.dependence.promises(data) - {""}) if used else []
         return _check(buffer, "proved", f"by the promise of {', '.join(promises)}" if promises else "")
 
     def _map(self, access: Access, data: tuple[int, ...]) -> IndexingMap:
-        """From threads and data to the elements written, what the data are, and the places that they are from.
+        """The map from threads and data to the elements written, the data, and the places that the data are read from.
 
-        Threads for which these are all the same are one, so that this has an inverse: then two threads write one element
-        for no data that are the same for all threads, and for no others that keep the promise.
+        If it is injective, no two threads write one element: neither for data that are the same for all threads, nor for
+        other data that keep the caller's promise.
         """
         context = access.context
         if not set(data) <= set(context.data):
             raise IndexingError("stores of one output depend on different data")
         places = self.dependence.places(data)
         if places and self.dependence.promises(data) != {UNIQUE}:
-            raise IndexingError("where it is written depends on data")
+            raise IndexingError("the elements written depend on data")
         context = replace(context, loops=(*context.loops, *data), data=())
         results = [*access.index, *map(variable, data), *places]
-        if access.width > 1:  # the first of the neighbours stands last
+        if access.width > 1:  # `Accesses.map` expects the first of the neighbours as the last result
             results = [*results[len(access.index) :], *access.index]
         return self.body.map(context, results, access.width).simplify()
 
@@ -92,10 +92,10 @@ def _check(buffer: Buffer, status: Status, reason: str = "") -> Check:
 
 
 def _with_digits(m: IndexingMap) -> IndexingMap:
-    """The same elements, from a quotient and a remainder in place of each thread or block id that is divided.
+    """The map with each thread or block id that is divided replaced by a quotient and a remainder.
 
-    A thread's row and its place in it are found by one division; apart, they are digits, whose strides tell that no two
-    of them meet.
+    A thread's row and its position in the row are quotient and remainder of one id; as separate variables, they are digits,
+    whose strides show that elements are distinct.
     """
     for _ in range(MAX_DIGITS):
         found = _divided(m)
@@ -117,7 +117,7 @@ def _with_digits(m: IndexingMap) -> IndexingMap:
 
 
 def _divided(m: IndexingMap) -> tuple[int, int] | None:
-    """An id that some expression divides, and a divisor that divides how many values it has."""
+    """An id that is divided in an expression by a divisor of its number of values, and that divisor."""
     for expression in (*m.results, *(e for e, _ in m.constraints)):
         nodes = expression.nodes()
         for kind, _, operands in nodes:

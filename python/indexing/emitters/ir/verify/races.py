@@ -1,7 +1,7 @@
-"""No two threads of a block touch one element of shared memory without a barrier between, one of them writing.
+"""The check of races: no two threads of a block access one element of shared memory without a barrier between, if one writes.
 
-The elements that each thread touches are enumerated. Conditions that depend on the block are left out, which can only
-add accesses; so what is free of races without them is with them.
+The elements that each thread accesses are enumerated. Conditions that depend on the block are ignored, which can only add
+accesses, and so never hides a race.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ BLOCK_IDS = frozenset({3, 4, 5})
 
 
 def check_races(kernel: Kernel) -> Iterator[Check]:
-    """One check a shared buffer."""
+    """One check for each shared buffer."""
     body = entry_accesses(kernel)
     for buffer in kernel.buffers:
         if buffer.space == "shared":
@@ -54,14 +54,14 @@ def _checked(kernel: Kernel, body: Accesses, name: str, accesses: Sequence[Acces
                 "race",
                 subject,
                 "refuted" if is_sure else "open",
-                f"element {cell} is touched by two threads between barriers",
+                f"element {cell} is accessed by two threads between barriers",
             )
     return Check("race", subject, "proved")
 
 
 @dataclass(frozen=True, slots=True)
 class _Touched:
-    """The cells that an access touches, each with the thread, without repetition, sorted by cell."""
+    """The distinct pairs of cell and thread of an access, sorted by cell."""
 
     access: Access
     cells: np.ndarray
@@ -72,9 +72,9 @@ class _Touched:
 def _touched(kernel: Kernel, body: Accesses, access: Access) -> _Touched:
     context = access.context
     if context.data:
-        raise IndexingError("where shared memory is touched depends on data")
+        raise IndexingError("the elements of shared memory that are accessed depend on data")
     if any(BLOCK_IDS.intersection(e.used_variables()) for e in access.index):
-        raise IndexingError("where shared memory is touched depends on the block")
+        raise IndexingError("the elements of shared memory that are accessed depend on the block")
     kept = [(e, i) for e, i in context.constraints if not BLOCK_IDS.intersection(e.used_variables())]
     used = [0, 1, 2, *context.loops]
     sizes = [_count(body, k) for k in used]
@@ -110,7 +110,7 @@ def _evaluated(expression: SymbolicExpr, values: Sequence[np.ndarray | int]) -> 
 
 
 def _conflict(a: _Touched, b: _Touched) -> int | None:
-    """A cell that two different threads touch."""
+    """A cell that two different threads access; None if there is none."""
     if a is b:
         repeated = a.cells[1:][a.cells[1:] == a.cells[:-1]]
         return int(repeated[0]) if repeated.size else None

@@ -1,4 +1,4 @@
-"""Every name is defined before it is used, once; every operation has operands and a result of the right types."""
+"""The check of names and types: each name is defined once, before its uses; operands and results have the right types."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ _KINDS = {"signed": "integer", "unsigned": "integer"}
 
 
 def check_types(kernel: Kernel) -> Iterator[Check]:
-    """One check a function, and one for the entry; a refuted one for each fault."""
+    """One check for each function and for the entry, if it has no fault; else a refuted one for each fault."""
     for f in bodies(kernel):
         faults = list(_Typing(kernel, f).faults(f.body, getattr(f, "results", ())))
         if isinstance(f, Kernel):
@@ -56,14 +56,14 @@ def check_types(kernel: Kernel) -> Iterator[Check]:
 
 
 def _launch_faults(kernel: Kernel) -> Iterator[str]:
-    """Thread and block ids count what is launched."""
+    """Faults of thread and block ids, whose intervals must be those of the launch."""
     for v, size in zip(kernel.variables, (*kernel.block, *kernel.grid), strict=False):
         if v.kind == "thread" and (v.interval.lower, v.interval.upper) != (0, size - 1):
             yield f"{v.name} counts to {v.interval.upper}, {size} are launched"
 
 
 class _Typing:
-    """The names that are in scope, with their types."""
+    """Checks one function, with the types of the names in scope."""
 
     def __init__(self, kernel: Kernel, function: Function | Kernel) -> None:
         self.buffers = {b.name: b for b in kernel.buffers}
@@ -155,7 +155,7 @@ class _Typing:
         elif buffer.role == "input" or buffer.space == "constant":
             yield f"store {name}: it is only read"
         elif storage_type(buffer.element_type) != kind:
-            yield f"store {name}: memory holds {storage_type(buffer.element_type)}, the value is {kind}"
+            yield f"store {name}: the buffer's storage type is {storage_type(buffer.element_type)}, the value's type is {kind}"
 
     def _atomic(self, s: AtomicUpdate | FetchAdd) -> Iterator[str]:
         buffer = self.buffers.get(s.buffer)
@@ -168,7 +168,7 @@ class _Typing:
             if combiner is None or [p.type for p in combiner.parameters] != [kind, kind]:
                 yield f"atomic {s.buffer}: {s.combiner} is no function of two {kind}"
             if s.value.type != kind:
-                yield f"atomic {s.buffer}: memory is of {kind}, the value is {s.value.type}"
+                yield f"atomic {s.buffer}: the buffer is of {kind}, the value's type is {s.value.type}"
 
     def _copy(self, s: Copy) -> Iterator[str]:
         ends = [self.buffers.get(name) for name in (s.destination, s.source)]

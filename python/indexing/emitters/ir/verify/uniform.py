@@ -1,4 +1,4 @@
-"""Every barrier is reached by all threads of its block, or by none: what stands around it is the same for all."""
+"""The check of barriers: each is reached by all threads of its block, or by none, since control flow around it is uniform."""
 
 from __future__ import annotations
 
@@ -34,23 +34,23 @@ if TYPE_CHECKING:
 
 
 def has_barrier(block: Block) -> bool:
-    """Whether threads meet in a block."""
+    """Whether a block of statements has a barrier."""
     return any(isinstance(s, Barrier | TeamReduce) for s in statements(block))
 
 
 def check_barriers(kernel: Kernel) -> Iterator[Check]:
-    """One check a branch or loop that has barriers."""
+    """One check for each branch or loop that has barriers."""
     if has_barrier(kernel.body):
         found = _Uniformity(kernel)
         known = -1
-        while known < found.count:  # what a turn of a loop assigns, the next one reads
+        while known < found.count:  # an iteration of a loop reads what the previous one assigned
             known = found.count
             checks = list(found.block(kernel.body))
         yield from checks
 
 
 class _Uniformity:
-    """Names and index variables that may differ from thread to thread of a block."""
+    """The names and index variables that may differ among threads of a block."""
 
     def __init__(self, kernel: Kernel) -> None:
         ids = range(3)
@@ -91,7 +91,7 @@ class _Uniformity:
     def _check_barriers(self, s: If | For, varies: bool, what: str) -> Iterator[Check]:
         blocks = (s.then, s.otherwise) if isinstance(s, If) else (s.body,)
         if any(map(has_barrier, blocks)):
-            reason = "not all threads of the block come to its barriers" if varies else ""
+            reason = "not all threads of the block reach its barriers" if varies else ""
             yield Check("barrier", f"{what} with barriers", "refuted" if varies else "proved", reason)
 
     def _define(self, s: Statement) -> None:
