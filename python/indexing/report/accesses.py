@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from indexing.analysis.device import H100, Device
 from indexing.analysis.memory.banks import BankAccess
 from indexing.analysis.memory.distinct_elements import Utilization, utilization
-from indexing.analysis.memory.global_memory import Access, Coalescing, coalescing
+from indexing.analysis.memory.global_memory import Access, Coalescing, coalescing, kernel_of
 from indexing.errors import IndexingError
 from indexing.hlo.layout import bit_width
 from indexing.indexing_analysis.instructions import output_to_input
@@ -28,8 +28,11 @@ if TYPE_CHECKING:
 
 __all__ = ["Row", "moving", "rows_of"]
 
-#: Bytes, sectors a warp instruction, ratio to the ideal, verdict; None where nothing tells.
-Moved: TypeAlias = tuple[int | None, float | None, float | None, bool | None]
+#: Bytes, sectors a warp instruction, ratio to the ideal, verdict; None where nothing tells; then bytes wasted.
+Moved: TypeAlias = tuple[int | None, float | None, float | None, bool | None, int]
+UNKNOWN: Moved = (None, None, None, None, 0)
+NO_BYTES: Moved = (0, None, None, None, 0)
+EXPLAINED = 100  # the part of what moves that an excess is at least, where it is worth a sentence
 _LEAST = "it accumulates: a tiled kernel moves each element once, and this counts that"
 
 
@@ -38,8 +41,10 @@ class Row:
     """One operand or output of one instruction.
 
     `distinct` of its `elements` are read or written, in `uses`; these are `must_move` bytes. Loads or stores move
-    `will_move` bytes; `sectors` a warp instruction, `ratio` times the ideal; None where no map of the kernel tells. `why`
-    says in a sentence what keeps an access from being coalesced or makes it read again, `remedy` what would mend it.
+    `will_move` bytes; `sectors` a warp instruction, `ratio` times the ideal, the loads of a thread's vector together; None
+    where no map of the kernel tells. `wasted` are bytes of sectors that coalesced accesses of the same elements would not
+    move. `why` says in a sentence what keeps an access from being coalesced or makes it read again, `remedy` what would mend
+    it.
     """
 
     instruction: str
@@ -53,6 +58,7 @@ class Row:
     sectors: float | None
     ratio: float | None
     coalesced: bool | None
+    wasted: int = 0
     note: str = ""
     why: str = ""
     remedy: str = ""
@@ -61,11 +67,6 @@ class Row:
     def excess(self) -> int:
         """Bytes that move without need; those that a cache may hold, since they are read again, among them."""
         return 0 if self.will_move is None else max(self.will_move - self.must_move, 0)
-
-    @property
-    def wasted(self) -> int:
-        """Bytes of sectors that coalesced accesses of the same elements would not move."""
-        return 0 if not self.will_move or not self.ratio else round(self.will_move * (1 - 1 / self.ratio))
 
 
 def moving(instructions: Sequence[Instruction]) -> list[Instruction]:
@@ -95,9 +96,12 @@ def rows_of(instruction: Instruction, device: Device = H100) -> list[Row]:
     """One row for each array that the instruction reads or writes."""
     moved: Coalescing | None = None
     problem = ""
-    if traits_of(instruction).makes is not None:
+    op = traits_of(instruction)
+    if (
+        op.makes is not None or op.across_replicas is not None
+    ):  # no kernel: each element goes once, wherever it is needed
         return _least_rows(instruction)
-    if _contracts(instruction) if instruction.called and instruction.is_fusion else _accumulates(instruction):
+    if _contracts(instruction) if _has_kernel(instruction) else _accumulates(instruction):
         return _least_rows(instruction, _LEAST)
     try:
         moved = coalescing(instruction, device)
@@ -119,10 +123,15 @@ def rows_of(instruction: Instruction, device: Device = H100) -> list[Row]:
 
 def explained(row: Row, part: Instruction, shape: Shape, accesses: Sequence[Access], operand: int | None) -> Row:
     """The row with a sentence of why, and one of what would mend it, where it moves more than it must."""
-    if not row.excess or not shape.is_array:
+    if row.excess * EXPLAINED < (row.will_move or 0) or not row.excess or not shape.is_array:
         return row
-    why, remedy = reasons_for(Subject(part, operand, shape, row.array), accesses, row.uses / max(row.distinct, 1))
+    subject = Subject(part, operand, shape, row.array, row.must_move)
+    why, remedy = reasons_for(subject, accesses, row.uses / max(row.distinct, 1))
     return replace(row, why=why, remedy=remedy)
+
+
+def _has_kernel(instruction: Instruction) -> bool:
+    return instruction.is_fusion and bool(instruction.called) and kernel_of(instruction) is not None
 
 
 def _contracts(fusion: Instruction) -> bool:
@@ -151,7 +160,7 @@ def _least_rows(instruction: Instruction, why: str = "") -> list[Row]:
         rows.append(replace(_read_row(instruction.name, used, (), ""), will_move=used.bytes, why=why))
     for k, shape in enumerate(instruction.shape.leaves):
         if k in _made(instruction):
-            rows.append(_write_row(instruction, k, shape, (_bytes(shape), None, None, None), ""))
+            rows.append(_write_row(instruction, k, shape, (_bytes(shape), None, None, None, 0), ""))
     return rows
 
 
@@ -177,19 +186,26 @@ def _write_row(instruction: Instruction, output: int, shape: Shape, moved: Moved
 def _read_row(instruction: str, used: Utilization, accesses: Sequence[Access], problem: str) -> Row:
     name = used.operand.name + (f"[{used.leaf}]" if used.operand.shape.is_tuple else "")
     note = "; ".join(filter(None, (used.reason, _notes(accesses, problem))))
-    numbers = (used.distinct, used.elements, used.reads, used.bytes)
-    moved = _moved(accesses) if used.reads else (0, None, None, None)
-    return Row(instruction, name, "read", *numbers, *moved, note)
+    moved = _moved(accesses) if used.reads else NO_BYTES
+    return Row(instruction, name, "read", used.distinct, used.elements, used.reads, used.bytes, *moved, note)
 
 
 def _moved(accesses: Sequence[Access]) -> Moved:
-    """Bytes, sectors a warp instruction, ratio and verdict of several accesses together."""
+    """Bytes, sectors a warp instruction, ratio, verdict and waste of several accesses together."""
     if not accesses:
-        return None, None, None, None
-    sectors, ideal = sum(a.total.sectors for a in accesses), sum(a.total.ideal for a in accesses)
-    instructions = sum(a.total.instructions for a in accesses)
-    moved = sum(a.bytes_moved for a in accesses)
-    return moved, sectors / instructions, sectors / ideal, all(a.coalesced for a in accesses)
+        return UNKNOWN
+    totals = [a.unrolled for a in accesses]
+    sectors, ideal, instructions = (sum(getattr(t, of) for t in totals) for of in ("sectors", "ideal", "instructions"))
+    moved, wasted = sum(a.bytes_moved for a in accesses), sum(_wasted(a) for a in accesses)
+    return moved, sectors / instructions, sectors / ideal, all(a.coalesced for a in accesses), wasted
+
+
+def _wasted(access: Access) -> int:
+    """Bytes of sectors that the access would not need if lanes went through memory in order: not what alignment alone adds."""
+    found = access.unrolled
+    return (
+        0 if access.coalesced else round(max(min(found.sectors, found.aligned) - found.ideal, 0) * access.sector_bytes)
+    )
 
 
 def _notes(accesses: Sequence[Access], problem: str) -> str:

@@ -119,11 +119,10 @@ class ProgramReport:
 
     def columns(self) -> dict[str, list[Cell]]:
         """A column for each fact about an access, a row for each access: for data frames."""
-        table: dict[str, list[Cell]] = {name: [] for name in ("place", *(f.name for f in fields(Row)), "wasted")}
+        table: dict[str, list[Cell]] = {name: [] for name in ("place", *(f.name for f in fields(Row)))}
         for fusion in self.fusions:
             for row in fusion.accesses:
                 table["place"].append(str(fusion.place) if fusion.place else None)
-                table["wasted"].append(row.wasted)
                 for f in fields(Row):
                     table[f.name].append(getattr(row, f.name))
         return table

@@ -6,85 +6,114 @@ dimension they go, which instruction of the fusion turned them that way.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from math import gcd
 from typing import TYPE_CHECKING
 
-from indexing._core import variable
+from indexing._core import constant, variable
 from indexing.hlo.layout import bit_width, major_to_minor
 from indexing.indexing_analysis.instructions import output_to_input
+from indexing.ops.registry import traits_of
 
 if TYPE_CHECKING:
     from indexing.analysis.memory.global_memory import Access
     from indexing.hlo import Instruction, Shape
 
-__all__ = ["Step", "Subject", "lane_step", "reasons_for"]
+__all__ = ["Step", "Subject", "lane_steps", "reasons_for"]
 
 READ_AGAIN = 1.5  # times an element is read, from which on that is worth a sentence
 CACHED = 1 << 20  # bytes that any cache of a whole device holds
+RARE = 4  # the part of a warp's steps that are worth to be told
+WARP = 32  # lanes that are compared
 
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """An array that an instruction reads (its operand of that number) or, without a number, writes."""
+    """An array that an instruction reads (its operand of that number) or, without a number, writes; bytes that must move."""
 
     instruction: Instruction
     operand: int | None
     shape: Shape
     name: str
+    must_move: int
+
+    @property
+    def verb(self) -> str:
+        """The verb for lanes: they read it, or write it."""
+        return "write" if self.operand is None else "read"
+
+    @property
+    def bytes(self) -> int:
+        """Of the whole array."""
+        return -(-self.shape.element_count * bit_width(self.shape.element_type) // 8)
 
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """From one lane to the next: bytes in memory, and the dimensions of the array that change."""
+    """From one lane to the next one that touches another element: bytes in memory, the dimensions of the array that change.
+
+    That one is the `lanes`-th after it; those between touch the same element (`shared`), or none.
+    """
 
     bytes: int
     dimensions: tuple[int, ...]
+    lanes: int = 1
+    shared: bool = False
+
+    @property
+    def who(self) -> str:
+        """The lanes that are so far apart."""
+        if self.lanes == 1:
+            return "neighbouring lanes are"
+        return (
+            f"{self.lanes} lanes share an element, the next are"
+            if self.shared
+            else f"one lane in {self.lanes} is active, the next"
+        )
 
 
 def reasons_for(subject: Subject, accesses: Sequence[Access], reuse: float) -> tuple[str, str]:
     """Why the accesses move more than they must, and what would mend it; empty where nothing is known of them."""
     slow = [a for a in accesses if not a.coalesced]
+    is_read_again = subject.operand is not None and reuse >= READ_AGAIN
     if slow:
-        return _uncoalesced(subject, max(slow, key=lambda a: a.total.sectors))
-    if accesses and subject.operand is not None and reuse >= READ_AGAIN:
+        why, remedy = _uncoalesced(subject, max(slow, key=lambda a: a.total.sectors))
+        if is_read_again and subject.bytes <= CACHED:
+            return f"{why}; a cache serves it, for it holds the {subject.bytes} B, which are read {_times(reuse)}", ""
+        return why, remedy
+    if accesses and is_read_again:
         return _read_again(subject, reuse)
-    if accesses:
-        return (
-            "sectors at the ends of rows or of the array are moved whole, or accesses begin within a sector",
-            "sizes and starts that are multiples of a sector (32 B)",
-        )
-    return "", ""
+    return _partial_sectors(subject, accesses[0]) if accesses else ("", "")
 
 
 def _uncoalesced(subject: Subject, access: Access) -> tuple[str, str]:
-    step = lane_step(access, subject.shape)
-    if access.map.runtimes and (step is None or not step.bytes):
+    steps = lane_steps(access, subject.shape)
+    usual = steps[0] if steps else None
+    if access.map.runtimes and (usual is None or usual.shared):
         return (
-            f"which elements lanes {_verb(subject)} depends on values that are known at run time only",
+            f"which elements lanes {subject.verb} depends on values that are known at run time only",
             "indices in ascending order, or rows of at least a sector (32 B) a lane",
         )
-    if step is None:
-        return "lanes of a warp touch memory at uneven distances", _turned_remedy(subject, ())
+    if usual is None:
+        return f"few lanes of a warp {subject.verb} at once", ""
     minor = major_to_minor(subject.shape)[-1:]
-    along = ", ".join(map(str, step.dimensions))
     path = _turning(subject)
     via = f", through {_named(path)}" if path else ""
-    distance = f"neighbouring lanes are {abs(step.bytes)} B apart"
-    if step.dimensions and step.dimensions != minor:
-        number = "dimension" if len(step.dimensions) == 1 else "dimensions"
+    distance = f"{usual.who} {' or '.join(str(abs(step.bytes)) for step in steps)} B apart"
+    if usual.dimensions and usual.dimensions != minor:
+        number = "dimension" if len(usual.dimensions) == 1 else "dimensions"
+        along = ", ".join(map(str, usual.dimensions))
         where = f" (they go along {number} {along} of {subject.shape}, memory along dimension {minor[0]}){via}"
-        return distance + where, _turned_remedy(subject, step.dimensions)
-    if abs(step.bytes) * 8 > access.element_bits:
+        return distance + where, _turned_remedy(subject, usual.dimensions)
+    if abs(usual.bytes) * 8 > access.element_bits:
         return (
-            f"{distance}, so that each sector serves {_lanes_a_sector(step, access)}{via}",
-            f"a layout of `{subject.name}` in which what lanes {_verb(subject)} lies side by side, or wider accesses a lane",
+            f"{distance}, so that each sector serves {_lanes_a_sector(usual, access)}{via}",
+            f"a layout of `{subject.name}` in which what lanes {subject.verb} lies side by side, or wider accesses a lane",
         )
-    return (
-        f"a warp {_verb(subject)}s runs that are shorter than its lanes, or begin within a sector{via}",
-        "a minor dimension that is a multiple of a sector (32 B), or one kernel for several rows",
-    )
+    return _partial_sectors(subject, access)
 
 
 def _lanes_a_sector(step: Step, access: Access) -> str:
@@ -92,11 +121,41 @@ def _lanes_a_sector(step: Step, access: Access) -> str:
     return "one lane" if count <= 1 else f"{count} lanes"
 
 
+def _partial_sectors(subject: Subject, access: Access) -> tuple[str, str]:
+    """Of lanes side by side, whose runs begin or end within a sector: because of rows of odd length, or of where they start."""
+    sector = access.sector_bytes
+    if subject.must_move < sector:
+        return f"its {subject.must_move} B are less than a sector ({sector} B), which moves whole", ""
+    at_once = round(access.unrolled.asked / access.unrolled.instructions)
+    if at_once * 2 <= sector:
+        return f"a warp {subject.verb}s {at_once} B at a time, and a sector ({sector} B) moves whole", ""
+    elements = sector * 8 // gcd(sector * 8, access.element_bits)
+    order = major_to_minor(subject.shape)
+    row = subject.shape.dimensions[order[-1]] * access.element_bits // 8
+    if row == subject.bytes and row % sector:
+        return f"`{subject.name}` is {row} B, which is no multiple of a sector ({sector} B)", ""
+    if row % sector:
+        return (
+            f"a row of `{subject.name}` is {row} B, which is no multiple of a sector ({sector} B): "
+            "those at its ends are shared, and move twice",
+            f"a multiple of {elements} elements in dimension {order[-1]}, by padding",
+        )
+    return (
+        f"the runs that a warp {subject.verb}s begin or end within a sector ({sector} B)",
+        f"starts and lengths that are multiples of {elements} elements",
+    )
+
+
+def _times(reuse: float) -> str:
+    return f"{reuse:,.0f} times" if reuse >= 10 else f"{reuse:.3g} times"
+
+
 def _read_again(subject: Subject, reuse: float) -> tuple[str, str]:
-    size = -(-subject.shape.element_count * bit_width(subject.shape.element_type) // 8)
-    why = f"each element is read {reuse:,.0f} times" if reuse >= 10 else f"each element is read {reuse:.3g} times"
-    if size <= CACHED:
-        return f"{why}, which a cache serves, for it holds the {size} B", ""
+    why = f"each element is read {_times(reuse)}"
+    if subject.bytes <= CACHED:
+        return f"{why}, which a cache serves, for it holds the {subject.bytes} B", ""
+    if traits_of(subject.instruction).kind == "moves":
+        return why, f"a fusion of `{subject.instruction.name}` with what reads it, which then reads `{subject.name}`"
     return why, f"a tile of `{subject.name}` in shared memory or registers, or more elements a thread"
 
 
@@ -104,14 +163,10 @@ def _turned_remedy(subject: Subject, dimensions: tuple[int, ...]) -> str:
     order = [d for d in major_to_minor(subject.shape) if d not in dimensions] + list(dimensions)
     layout = ",".join(str(d) for d in reversed(order))
     turn = f"a layout {{{layout}}} of `{subject.name}`" if dimensions else f"another layout of `{subject.name}`"
-    path = _turning(subject)
-    if path:
-        return f"{turn}; a tile in shared memory; or a kernel of its own for `{path[0].name}`"
+    transposes = [i for i in _turning(subject) if _permutes(i)]
+    if transposes:
+        return f"{turn}; a tile in shared memory; or a kernel of its own for `{transposes[0].name}`"
     return f"{turn}, or a tile in shared memory"
-
-
-def _verb(subject: Subject) -> str:
-    return "write" if subject.operand is None else "read"
 
 
 def _named(path: Sequence[Instruction]) -> str:
@@ -131,7 +186,9 @@ def _turning(subject: Subject) -> list[Instruction]:
             if user not in seen and user.shape.is_array:
                 seen.add(user)
                 pending.append(user)
-                if any(_turns(m.map.results, user) for k in _places(i, user) for m in output_to_input(user)[k]):
+                if not traits_of(user).same_memory and any(
+                    _turns(m.map.results, user) for k in _places(i, user) for m in output_to_input(user)[k]
+                ):
                     found.append(user)
     return found
 
@@ -141,37 +198,58 @@ def _places(operand: Instruction, user: Instruction) -> Iterator[int]:
 
 
 def _turns(results: Sequence[object], user: Instruction) -> bool:
-    """Are the results anything but the index itself, or a part of it in order?"""
-    own = [variable(k) for k in range(len(user.shape.dimensions))]
-    return list(results) != [v for v in own if v in results]
+    """Are the results anything but the index itself, or a part of it in order? Dimensions of one element don't count."""
+    own = [variable(k) for k, size in enumerate(user.shape.dimensions) if size != 1]
+    found = [r for r in results if r != constant(0)]
+    return found != [v for v in own if v in found]
 
 
-def lane_step(access: Access, shape: Shape) -> Step | None:
-    """The distance of neighbouring lanes, where it is the same for the first lanes of a warp; else None."""
-    points = [p for p in (_index_of_lane(access, lane) for lane in range(4)) if p is not None]
-    steps = {_difference(a, b, access, shape) for a, b in pairwise(points)}
-    return steps.pop() if len(steps) == 1 else None
+def _permutes(i: Instruction) -> bool:
+    """Does it give all elements of its operand, with the dimensions in another order?"""
+    own = [variable(k) for k in range(len(i.shape.dimensions))]
+    maps = output_to_input(i)
+    results = [list(m.map.results) for m in maps[0]] if len(maps) == 1 else []
+    return len(results) == 1 and results[0] != own and sorted(map(str, results[0])) == sorted(map(str, own))
 
 
-def _index_of_lane(access: Access, lane: int) -> tuple[int, ...] | None:
-    """The array's index that a lane of the first block touches; None where it is predicated off."""
+def lane_steps(access: Access, shape: Shape) -> list[Step]:
+    """The distances of lanes that touch different elements, in the first, middle and last warps: the usual one, and the next
+    where it is not rare.
+    """
+    found: Counter[Step] = Counter()
+    for part in (0, 1, 2):
+        points = [(lane, _index_of_lane(access, lane, part)) for lane in range(WARP)]
+        active = [(lane, index) for lane, index in points if index is not None]
+        firsts = [active[k] for k in range(len(active)) if not k or active[k - 1][1] != active[k][1]]
+        shares = len(firsts) < len(active)
+        for (first, a), (second, b) in pairwise(firsts):
+            bytes_, changed = _difference(a, b, access, shape)
+            found[Step(bytes_, changed, second - first, shares and second - first > 1)] += 1
+    order = sorted(found, key=lambda step: (-found[step], -abs(step.bytes)))
+    return [step for k, step in enumerate(order[:2]) if k == 0 or found[step] * RARE >= found.total()]
+
+
+def _index_of_lane(access: Access, lane: int, part: int) -> tuple[int, ...] | None:
+    """The array's index that a lane of the first (0), a middle (1) or the last (2) warp touches; None where it isn't active."""
     m = access.map
-    dims = [v.lower for v in m.dims]
+    dims = [v.lower for v in m.dims[:3]] + [v.lower + (v.upper - v.lower) * part // 2 for v in m.dims[3:]]
     rest = lane
     for k in range(min(3, len(dims))):
         size = m.dims[k].upper - m.dims[k].lower + 1
         dims[k] += rest % size
         rest //= size
-    symbols = [max(v.lower, 0) for v in (*m.ranges, *m.runtimes)]
+    ranges = [v.lower + (v.upper - v.lower) * part // 2 for v in m.ranges]
+    symbols = [*ranges, *(max(v.lower, 0) for v in m.runtimes)]
     if rest or not m.contains(dims, symbols):
         return None
     return tuple(int(x) for x in m.evaluate(dims, symbols))
 
 
-def _difference(a: tuple[int, ...], b: tuple[int, ...], access: Access, shape: Shape) -> Step:
+def _difference(a: tuple[int, ...], b: tuple[int, ...], access: Access, shape: Shape) -> tuple[int, tuple[int, ...]]:
+    """Bytes from one index to another, and the dimensions that change."""
     stride, position = 1, 0
     for d in reversed(major_to_minor(shape)):
         position += (b[d] - a[d]) * stride
         stride *= shape.dimensions[d]
     changed = tuple(d for d, (x, y) in enumerate(zip(a, b, strict=True)) if x != y)
-    return Step(position * access.element_bits // 8, changed)
+    return position * access.element_bits // 8, changed

@@ -33,7 +33,7 @@ from indexing.indexing_analysis.instructions import output_to_input
 if TYPE_CHECKING:
     from indexing.hlo import Shape
 
-__all__ = ["Access", "Coalescing", "Launch", "Tiles", "coalescing"]
+__all__ = ["Access", "Coalescing", "Launch", "Tiles", "coalescing", "kernel_of"]
 
 COALESCED = (9, 10)  # the fraction of the sectors moved that must be needed
 Storage = Literal["bytes", "packed"]
@@ -187,7 +187,7 @@ def coalescing(
     if isinstance(target, Kernel):
         return _of_kernel(target, device, storage)
     part = part_of_program(target, "coalescing: target")
-    kernel = _kernel_of(part) if launch is None and _is_fused(part) else None
+    kernel = kernel_of(part) if launch is None and _is_fused(part) else None
     if kernel is not None:
         return _of_kernel(kernel, device, storage)
     if isinstance(launch, Tiles):
@@ -206,7 +206,7 @@ class _Kernels:
     by_target: dict[Instruction | Computation, Kernel | None] = field(default_factory=dict)
 
 
-def _kernel_of(target: Instruction | Computation) -> Kernel | None:
+def kernel_of(target: Instruction | Computation) -> Kernel | None:
     """The kernel of a fusion, built once; None if no kernel computes it: it is then analyzed as a loop."""
     known = target.module.attached(_Kernels).by_target
     if target not in known:
