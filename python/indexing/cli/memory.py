@@ -99,6 +99,9 @@ def compare(options: argparse.Namespace) -> Answer:
         "lost": [f.name for f in found.lost],
         "made": [f.name for f in found.made],
         "changed": [[a.name, b.name] for a, b in found.changed],
+        "replaced": [
+            {"before": [f.name for f in r.before], "after": [f.name for f in r.after]} for r in found.replaced
+        ],
         "same": len(found.same),
     }
     lines = list(comparison_lines(found, options.top or None))

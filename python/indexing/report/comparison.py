@@ -1,21 +1,21 @@
-"""Comparison of two programs that do the same: fusions lost and made, bytes, waste."""
+"""Comparison of two programs that do the same: fusions lost and made, and what became of them; bytes, waste, times."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from indexing.display import shown
-from indexing.hlo import op_name
 from indexing.report.equal_kernels import Key, content_key
-from indexing.report.lines import bytes_text, counted
+from indexing.report.lines import bytes_text, counted, printable, seconds_text
 from indexing.report.program_report import FusionReport, ProgramReport, fusion_lines, totals_line
 from indexing.report.programs import analyze
+from indexing.report.replacement import Replacement, line_of, replacements
 
 if TYPE_CHECKING:
     from indexing.analysis.device import Device
-    from indexing.hlo import Instruction, Program
+    from indexing.hlo import Program
 
 __all__ = ["Comparison", "compare"]
 
@@ -24,8 +24,9 @@ __all__ = ["Comparison", "compare"]
 class Comparison:
     """Two reports, and their fusions side by side.
 
-    `same` compute the same in both; `changed` come from the same operation of the source; `lost` are only in the program
-    before, `made` only in the one after: those that waste most first.
+    `same` compute the same in both; of `changed` one became one that computes operations of the same lines of the source.
+    `lost` are only in the program before, `made` only in the one after: those that waste most first. `replaced` says which of
+    them became which: fusions that were merged, split or cut elsewhere, those whose bytes differ most first.
     """
 
     before: ProgramReport
@@ -34,6 +35,7 @@ class Comparison:
     changed: tuple[tuple[FusionReport, FusionReport], ...]
     lost: tuple[FusionReport, ...]
     made: tuple[FusionReport, ...]
+    replaced: tuple[Replacement, ...] = ()
 
     def __repr__(self) -> str:
         """The programs, and how many kernels are the same, changed, lost and made; `print` shows them."""
@@ -51,25 +53,35 @@ class Comparison:
 def compare(before: Program, after: Program, device: Device | str = "h100") -> Comparison:
     """Compare two programs, such as two dumps of one JAX function from two versions of XLA.
 
-    Kernels that compute the same from operands of the same shapes and layouts are paired, then those whose metadata names
-    the same operation and that have results of the same shapes. Raises as `analyze` does.
+    Kernels that compute the same from operands of the same shapes and layouts are paired; then those that compute operations
+    of the same lines of the source, by their metadata (without it, operations of the same shapes). Raises as `analyze` does.
     """
     first, second = analyze(before, device), analyze(after, device)
-    same, lost, made = _paired(first.fusions, second.fusions, content_key)
-    changed, lost, made = _paired(lost, made, _origin)
-    return Comparison(first, second, tuple(same), tuple(changed), tuple(lost), tuple(made))
+    same, lost, made = _paired(first.fusions, second.fusions)
+    found = replacements(lost, made)
+    pairs = {(r.before[0].instruction, r.after[0].instruction): r for r in found if len(r.before) == len(r.after) == 1}
+    changed = tuple((r.before[0], r.after[0]) for r in pairs.values())
+    replaced = sorted((r for r in found if len(r.before) + len(r.after) > 2), key=lambda r: -_difference(r))
+    is_changed = {i for pair in pairs for i in pair}
+    lost, made = ([f for f in side if f.instruction not in is_changed] for side in (lost, made))
+    return Comparison(first, second, tuple(same), changed, tuple(lost), tuple(made), tuple(replaced))
+
+
+def _difference(r: Replacement) -> int:
+    """The bytes that move before and not after, or the other way round."""
+    return abs(sum(f.will_move for f in r.before) - sum(f.will_move for f in r.after))
 
 
 def _paired(
-    before: Sequence[FusionReport], after: Sequence[FusionReport], key: Callable[[Instruction], Key]
+    before: Sequence[FusionReport], after: Sequence[FusionReport]
 ) -> tuple[list[tuple[FusionReport, FusionReport]], list[FusionReport], list[FusionReport]]:
-    """Those with equal keys in pairs, in order; and the others of both sides."""
+    """Those of equal content in pairs, in order; and the others of both sides."""
     waiting: dict[Key, list[FusionReport]] = {}
     for fusion in after:
-        waiting.setdefault(key(fusion.instruction), []).append(fusion)
+        waiting.setdefault(content_key(fusion.instruction), []).append(fusion)
     pairs, lost = [], []
     for fusion in before:
-        found = waiting.get(key(fusion.instruction))
+        found = waiting.get(content_key(fusion.instruction))
         if found:
             pairs.append((fusion, found.pop(0)))
         else:
@@ -78,26 +90,51 @@ def _paired(
     return pairs, lost, [f for f in after if f.instruction in left]
 
 
-def _origin(i: Instruction) -> Key:
-    """The operation of the source, and the result's shape; for what has no name one that nothing else has."""
-    name = op_name(i)
-    return (name, str(i.shape)) if name else (i,)
-
-
 def comparison_lines(found: Comparison, top: int | None = 10) -> Iterator[str]:
-    """Both totals; then fusions lost, made and changed, those that waste most first."""
+    """Both totals; then what replaced what, changed, was lost and made, those that differ or waste most first."""
     yield "before  " + totals_line(found.before)
     yield "after   " + totals_line(found.after)
     gained = found.after.wasted - found.before.wasted
     moved = found.after.will_move - found.before.will_move
-    yield f"{_signed(moved)} moved, {_signed(gained)} wasted; {_same(found)}"
-    for what, fusions in (("lost", found.lost), ("made", found.made)):
-        yield f"{what}: {len(fusions)}"
-        yield from (f"  {next(fusion_lines(f))}" for f in fusions[:top])
+    took = found.after.seconds - found.before.seconds
+    yield f"{_signed(moved)} moved, {_signed(gained)} wasted, {_signed_time(took)}; {_same(found)}"
+    yield f"replaced: {len(found.replaced)}"
+    for r in found.replaced[:top]:
+        yield f"  {_replaced(r)}"
+        yield from (
+            f"    {what}  {_kernel(f)}" for what, of in (("before", r.before), ("after ", r.after)) for f in of[:top]
+        )
     yield f"changed: {len(found.changed)}"
     for a, b in found.changed[:top]:
         yield f"  {next(fusion_lines(a))}"
         yield f"    now {next(fusion_lines(b))}"
+    told = {f.instruction for r in found.replaced for f in (*r.before, *r.after)}
+    for what, fusions in (("lost", found.lost), ("made", found.made)):
+        alone = [f for f in fusions if f.instruction not in told]
+        yield f"{what}, and nothing like it {'after' if what == 'lost' else 'before'}: {len(alone)}"
+        yield from (f"  {next(fusion_lines(f))}" for f in alone[:top])
+
+
+def _replaced(r: Replacement) -> str:
+    """One line: how many became how many, where, and what both sides move and take."""
+    places = dict.fromkeys(line_of(f.place) for f in (*r.before, *r.after) if f.place)
+    where = (
+        f"  {printable(next(iter(places)))}" + (f" and {len(places) - 1} more" if len(places) > 1 else "")
+        if places
+        else ""
+    )
+    return f"{counted(len(r.before), 'kernel')}, {_costs(r.before)} -> {len(r.after)}, {_costs(r.after)}{where}"
+
+
+def _costs(fusions: Sequence[FusionReport]) -> str:
+    wasted = sum(f.wasted for f in fusions)
+    waste = f" ({bytes_text(wasted)} wasted)" if wasted else ""
+    return f"{bytes_text(sum(f.will_move for f in fusions))}{waste} in {seconds_text(sum(f.seconds for f in fusions))}"
+
+
+def _kernel(fusion: FusionReport) -> str:
+    i = fusion.instruction
+    return f"{printable(fusion.name)}  {i.shape} {i.opcode}  {_costs([fusion])}"
 
 
 def _same(found: Comparison) -> str:
@@ -106,3 +143,7 @@ def _same(found: Comparison) -> str:
 
 def _signed(count: int) -> str:
     return f"{'-' if count < 0 else '+'}{bytes_text(abs(count))}"
+
+
+def _signed_time(seconds: float) -> str:
+    return f"{'-' if seconds < 0 else '+'}{seconds_text(abs(seconds))}"

@@ -1,0 +1,131 @@
+"""Which kernels of one program became which of another: by the operations of the source that they compute.
+
+Names differ from one version of a compiler to the next, and so do numbers; what an instruction's metadata says of its
+operation and line stays. An operation that few kernels compute tells more than one that many do, as copies of a broadcast;
+where several are as like, as those of equal layers are, the one at the same place in its program is taken.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeAlias
+
+from indexing.hlo import op_name, source_place
+from indexing.ops.registry import traits_of
+
+if TYPE_CHECKING:
+    from indexing.hlo import Computation, Instruction, Place
+    from indexing.report.program_report import FusionReport
+
+__all__ = ["Replacement", "line_of", "replacements"]
+
+NEAR = 2  # kernels of an operation on either side of the one at the same place, that are looked at
+#: An operation of the source, as both programs name it.
+Operation: TypeAlias = tuple[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Replacement:
+    """Kernels of the program before, and those of the one after that compute their operations."""
+
+    before: tuple[FusionReport, ...]
+    after: tuple[FusionReport, ...]
+
+
+@dataclass(slots=True)
+class _Side:
+    """One program's kernels: the operations of each, and the kernels of each operation in the program's order."""
+
+    operations: list[set[Operation]]
+    of_operation: dict[Operation, list[int]]
+
+
+def replacements(before: Sequence[FusionReport], after: Sequence[FusionReport]) -> list[Replacement]:
+    """Groups of kernels that became one another; those without an operation of the other program are in none."""
+    first, second = _side(before), _side(after)
+    edges = [(a, b) for a, b in enumerate(_nearest(first, second)) if b is not None]
+    edges += [(a, b) for b, a in enumerate(_nearest(second, first)) if a is not None]
+    group = list(range(len(before) + len(after)))
+    for a, b in edges:
+        group[_leader(group, a)] = _leader(group, len(before) + b)
+    members: dict[int, tuple[list[FusionReport], list[FusionReport]]] = {}
+    for k in range(len(group)):
+        found = members.setdefault(_leader(group, k), ([], []))
+        found[k >= len(before)].append(before[k] if k < len(before) else after[k - len(before)])
+    return [r for a, b in members.values() if a and b for r in _taken_apart(a, b)]
+
+
+def _taken_apart(before: list[FusionReport], after: list[FusionReport]) -> list[Replacement]:
+    """Pairs, where each kernel has one whose result is that of the same operation; else all of them together."""
+    named = [sorted(side, key=lambda f: (_result(f), f.instruction.row)) for side in (before, after)]
+    if [_result(f) for f in named[0]] == [_result(f) for f in named[1]]:
+        return [Replacement((a,), (b,)) for a, b in zip(*named, strict=True)]
+    return [Replacement(tuple(before), tuple(after))]
+
+
+def _result(f: FusionReport) -> tuple[str, str, str]:
+    return op_name(f.instruction).rsplit("/", 1)[-1], line_of(f.place), str(f.instruction.shape)
+
+
+def _leader(group: list[int], k: int) -> int:
+    while group[k] != k:
+        group[k] = group[group[k]]
+        k = group[k]
+    return k
+
+
+def _side(kernels: Sequence[FusionReport]) -> _Side:
+    operations = [{*_operations(f.instruction), *([("", line_of(f.place))] if f.place else [])} for f in kernels]
+    of_operation: dict[Operation, list[int]] = defaultdict(list)
+    for k in sorted(range(len(kernels)), key=lambda k: kernels[k].instruction.row):
+        for operation in operations[k]:
+            of_operation[operation].append(k)
+    return _Side(operations, dict(of_operation))
+
+
+def _operations(i: Instruction) -> Iterator[Operation]:
+    """The operations that an instruction's kernel computes: name and line of the source, then the line alone, which tells
+    little where a better one does; where it has neither, its code and shape.
+    """
+    inner: list[Computation] = list(i.called) if i.is_fusion else []
+    seen = set(inner)
+    while inner:
+        for part in inner.pop().instructions.values():
+            yield from _operations_of(part)
+            new = [c for c in part.called if part.is_fusion and c not in seen]
+            seen.update(new)
+            inner += new
+    yield from () if i.is_fusion and i.called else _operations_of(i)
+
+
+def _operations_of(i: Instruction) -> Iterator[Operation]:
+    op = traits_of(i)
+    if op.is_source or op.same_memory or op.kind == "names":
+        return
+    name, place = op_name(i).rsplit("/", 1)[-1], source_place(i)
+    if name:
+        yield name, line_of(place)
+    if place:
+        yield "", line_of(place)
+    if not name and not place:
+        yield i.opcode, str(i.shape)
+
+
+def line_of(place: Place | None) -> str:
+    """The file and the line; not every version of a compiler says the function too."""
+    return f"{place.file}:{place.line}" if place else ""
+
+
+def _nearest(side: _Side, other: _Side) -> list[int | None]:
+    """For each kernel the one of the other program that is most like it; None where nothing is."""
+    likeness: list[dict[int, float]] = [defaultdict(float) for _ in side.operations]
+    for operation, own in side.of_operation.items():
+        of = other.of_operation.get(operation, [])
+        weight = 1 / (len(own) + len(of))
+        for n, k in enumerate(own):
+            at = n * len(of) // len(own)
+            for place in range(max(at - NEAR, 0), min(at + NEAR + 1, len(of))):
+                likeness[k][of[place]] += weight / (1 + abs(place - at))
+    return [max(found, key=lambda k: (found[k], -k), default=None) for found in likeness]

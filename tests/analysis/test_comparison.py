@@ -1,0 +1,105 @@
+"""What two compilers make of one program: which kernels became which, whatever their names are."""
+
+import json
+
+import pytest
+
+import indexing as ix
+from indexing.cli import main
+from indexing.report.comparison import Comparison
+
+
+def metadata(name: str, line: int) -> str:
+    return f', metadata={{op_name="jit(f)/{name}" source_file="m.py" source_line={line}}}'
+
+
+def fusion(name: str, *operations: tuple[str, str, int], size: int = 4096) -> str:
+    """A computation that applies operations one after the other, each with its name and line in the source."""
+    lines = [f"v0 = f32[{size}] parameter(0)"]
+    for k, (opcode, called, line) in enumerate(operations, 1):
+        root = "ROOT " if k == len(operations) else ""
+        lines.append(f"{root}v{k} = f32[{size}] {opcode}(v{k - 1}){metadata(called, line) if line else ''}")
+    return f"{name} {{\n  " + "\n  ".join(lines) + "\n}\n"
+
+
+def program(*kernels: tuple[str, str]) -> ix.hlo.Module:
+    """Fusions, each with its computation, that pass an array on."""
+    parts = [text.replace(f"{name} {{", f"in_{name} {{", 1) for name, text in kernels]
+    calls = [
+        f"  {'ROOT ' if k == len(kernels) - 1 else ''}{name} = f32[4096] fusion({kernels[k - 1][0] if k else 'x'}), "
+        f"kind=kLoop, calls=in_{name}"
+        for k, (name, _) in enumerate(kernels)
+    ]
+    return ix.hlo.parse("".join(parts) + "ENTRY e {\n  x = f32[4096] parameter(0)\n" + "\n".join(calls) + "\n}")
+
+
+EXP, SIN, NEG, TANH = ("exponential", "exp", 3), ("sine", "sin", 4), ("negate", "neg", 5), ("tanh", "tanh", 6)
+
+
+def kernels(*of: tuple) -> ix.hlo.Module:
+    return program(*((name, fusion(name, *operations)) for name, *operations in of))
+
+
+def names(found: Comparison) -> list[tuple[list[str], list[str]]]:
+    return [([f.name for f in r.before], [f.name for f in r.after]) for r in found.replaced]
+
+
+def test_fusions_that_were_merged_are_told_with_what_they_became() -> None:
+    before = kernels(("a", EXP), ("b", SIN), ("c", NEG))
+    found = ix.compare(before, kernels(("z", EXP, SIN), ("y", NEG)))
+    assert names(found) == [(["a", "b"], ["z"])]
+    assert [(a.name, b.name) for a, b in found.same] == [("c", "y")] and found.changed == ()
+    text = str(found)
+    array = 4096 * 4
+    assert "2 kernels, 65.5 kB in " in text and "-> 1, 32.8 kB in " in text and "m.py:3" in text
+    assert f"-{2 * array / 1000:.3g} kB moved, +0 B wasted, -" in text
+    assert "lost, and nothing like it after: 0" in text and "made, and nothing like it before: 0" in text
+
+
+def test_a_fusion_that_was_split_and_one_cut_elsewhere() -> None:
+    found = ix.compare(kernels(("a", EXP, SIN)), kernels(("y", EXP), ("z", SIN)))
+    assert names(found) == [(["a"], ["y", "z"])]
+    found = ix.compare(kernels(("a", EXP, SIN, NEG), ("b", TANH)), kernels(("y", EXP), ("z", SIN, NEG, TANH)))
+    assert names(found) == [(["a", "b"], ["y", "z"])]
+
+
+def test_a_kernel_that_became_one_other_is_changed() -> None:
+    found = ix.compare(kernels(("a", EXP, SIN)), kernels(("z", EXP, SIN, ("negate", "sin", 4))))
+    assert [(a.name, b.name) for a, b in found.changed] == [("a", "z")]
+    assert (found.replaced, found.lost, found.made) == ((), (), ())
+
+
+def test_equal_layers_are_paired_in_their_order() -> None:
+    """The operations of all layers stand on the same lines: what tells them apart is where they are."""
+    before = kernels(*((f"a{k}", EXP, SIN) for k in range(6)))
+    after = kernels(*((f"{'yz'[j]}{k}", (EXP, SIN)[j]) for k in range(6) for j in (0, 1)))
+    assert sorted(names(ix.compare(before, after))) == [([f"a{k}"], [f"y{k}", f"z{k}"]) for k in range(6)]
+
+
+def test_what_has_nothing_like_it_is_lost_and_made() -> None:
+    found = ix.compare(kernels(("a", EXP), ("b", SIN)), kernels(("y", EXP), ("z", TANH)))
+    assert ([f.name for f in found.lost], [f.name for f in found.made]) == (["b"], ["z"])
+    assert found.replaced == () and "nothing like it after: 1" in str(found)
+
+
+def test_programs_without_metadata_are_matched_by_operations_and_shapes() -> None:
+    bare = [(opcode, "", 0) for opcode in ("exponential", "sine", "negate")]
+    found = ix.compare(kernels(("a", bare[0], bare[1]), ("b", bare[2])), kernels(("y", *bare)))
+    assert names(found) == [(["a", "b"], ["y"])]
+
+
+def test_versions_that_name_functions_and_scopes_otherwise() -> None:
+    """One says `jit(f)/jit(main)/exp`, the other `jit(f)/exp`."""
+    before = kernels(("a", EXP), ("b", SIN))
+    older = ix.hlo.parse(str(before).replace("jit(f)/", "jit(f)/jit(main)/"))
+    assert names(ix.compare(older, kernels(("z", EXP, SIN)))) == [(["a", "b"], ["z"])]
+
+
+def test_the_command_gives_the_same_as_json(tmp_path, capsys: pytest.CaptureFixture[str]) -> None:
+    files = [tmp_path / "before.hlo", tmp_path / "after.hlo"]
+    for file, module in zip(files, (kernels(("a", EXP), ("b", SIN)), kernels(("z", EXP, SIN))), strict=True):
+        file.write_text(str(module))
+    assert main(["compare", *map(str, files), "--json"]) == 0
+    data = json.loads(capsys.readouterr().out)
+    assert data["replaced"] == [{"before": ["a", "b"], "after": ["z"]}]
+    assert (data["lost"], data["made"], data["changed"]) == (["a", "b"], ["z"], [])
