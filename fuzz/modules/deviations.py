@@ -62,9 +62,11 @@ def _below_half_floats(ours: np.ndarray, theirs: np.ndarray) -> np.ndarray:
 
 
 DEVIATIONS = (
-    Deviation("atan2(x, x)", "XLA computes x / x first, which zeros and infinities don't have", ("atan2",), _diagonals),
+    Deviation(
+        "atan2(x, x)", "XLA computes x / x first, which is undefined for zeros and infinities", ("atan2",), _diagonals
+    ),
     Deviation("logistic of f16", "XLA divides by exp(-x) in f16, which overflows", ("logistic",), _underflown),
-    Deviation("sqrt of -x - 0i", "XLA doesn't look at the sign of an imaginary zero", ("sqrt",), _conjugates),
+    Deviation("sqrt of -x - 0i", "XLA ignores the sign of an imaginary zero", ("sqrt",), _conjugates),
     Deviation(
         "rounded constants of f8e3m4",
         "XLA folds them to NaN",
@@ -73,18 +75,18 @@ DEVIATIONS = (
     ),
     Deviation(
         "f8e5m2fnuz up to 2 ** -14",
-        "XLA holds them as f16 in loops, and loses the denormal ones",
+        "in loops, XLA keeps them as f16, and loses the denormal ones",
         ("while",),
         _below_half_floats,
     ),
     Deviation("exp(-inf + i NaN)", "XLA says NaN; annex G of C99 says 0", ("exponential",), _zero_for_nan),
     Deviation(
         "sine and cosine of complex numbers near 0",
-        "XLA subtracts exp(-y) from exp(y), which cancel",
+        "XLA subtracts exp(-y) from exp(y), which cancels",
         ("sine", "cosine"),
         _cancelled,
     ),
-    Deviation("log of complex numbers of magnitude near 1", "XLA adds squares, which cancel", ("log",), _cancelled),
+    Deviation("log of complex numbers of magnitude near 1", "XLA adds squares, which cancels", ("log",), _cancelled),
     Deviation("abs(inf + i NaN)", "XLA says NaN; annex G of C99 says infinity", ("abs",), _infinity_for_nan),
 )
 
@@ -93,16 +95,16 @@ DEVIATIONS = (
 AVOIDED = {
     "power of integers with exponents beyond 63": "XLA stops after six squarings",
     "popcnt and count-leading-zeros of s2 and s4": "XLA counts the bits of a sign-extended byte",
-    "a reversed window as large as its array": "XLA makes a dot of such a convolution, and forgets to reverse",
-    "power of complex infinities, NaN and zeros": "each library has its own",
+    "a reversed window as large as its array": "XLA turns such a convolution into a dot, and forgets to reverse",
+    "power of complex infinities, NaN and zeros": "every library gives a different result",
     "atan2 of complex numbers": "XLA is on the other side of the branch cut",
-    "iota of complex numbers": "XLA dies of its real part",
-    "0 in a literal of integers": "XLA dies of constants that are divided by 0, or answers anything",
-    "-0 in a literal": "XLA reads it as the integer 0, and so as +0; -0.0 is read as it is",
+    "iota of complex numbers": "XLA crashes on its real part",
+    "0 in a literal of integers": "XLA crashes on constants that are divided by 0, or returns arbitrary results",
+    "-0 in a literal": "XLA reads it as the integer 0, that is +0; it reads -0.0 correctly",
     "initial values that are not neutral": "XLA may apply them more than once, or not at all",
     "NaN and ties in select-and-scatter, topk, sorts without a total order": "the order of elements decides",
-    "cholesky of matrices that are not positive definite": "the result is left open",
-    "reductions of floats that round": "the order of additions is left open; sums of small integers are exact in any",
+    "cholesky of matrices that are not positive definite": "the result is unspecified",
+    "reductions of floats that round": "the order of additions is unspecified; sums of small integers are exact in any order",
 }
 
 

@@ -7,13 +7,15 @@ die of a program (a check inside of XLA fails), which the caller has to survive.
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Sequence
 
 import numpy as np
 
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 os.environ.setdefault("JAX_PLATFORMS", "cpu")
-os.environ["JAX_ENABLE_X64"] = "1"  # without it, arrays of 64 bits are handed over as of 32
+if "jax" not in sys.modules:  # not in tests that have imported it, whose other programs are of 32 bits
+    os.environ["JAX_ENABLE_X64"] = "1"  # without it, arrays of 64 bits are passed as of 32
 
 import jax
 import jaxlib._hlo as hlo  # type: ignore[import-not-found, unused-ignore]

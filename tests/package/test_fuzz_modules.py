@@ -1,9 +1,11 @@
 """The fuzzer of HLO modules: each op has a program that agrees with jaxlib, planted mistakes are found, seeds repeat."""
 
+import os
 import random
 from dataclasses import replace
 from pathlib import Path
 
+import jax  # before the fuzzer's oracle, which otherwise sets it to 64 bits for all tests of this process
 import numpy as np
 import pytest
 
@@ -159,6 +161,11 @@ def test_data_of_every_type_has_its_type_and_sizes() -> None:
         for sizes in ((), (0, 2), (3, 2)):
             found = random_array(kind, sizes, ANY, rng)
             assert found.dtype == dtype(kind) and found.shape == sizes
+
+
+def test_the_oracle_leaves_the_jax_of_other_tests_alone() -> None:
+    """With 64 bits, programs of other tests in this process would have other constants, and so other kernels."""
+    assert "JAX_ENABLE_X64" not in os.environ and not jax.config.jax_enable_x64
 
 
 def test_known_deviations_are_documented() -> None:
