@@ -7,7 +7,7 @@ import pytest
 
 import indexing as ix
 from indexing.cli import main
-from indexing.executable.plan_store import Store
+from indexing.runtime.plan_store import Store
 from indexing.tuning.measurement import Timing, Trial
 
 PROGRAM = """

@@ -10,7 +10,8 @@ import pytest
 
 import indexing as ix
 from indexing.errors import CompileError, IndexingError
-from indexing.runtime.cuda import CudaDevice, check_limits, gpu_count
+from indexing.runtime.cuda import CudaDevice, check_limits
+from indexing.runtime.identity import gpu_count
 from indexing.runtime.nvrtc import compile_cubin
 from kernels import WrittenKernel
 

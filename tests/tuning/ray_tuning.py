@@ -12,8 +12,8 @@ from ray.cluster_utils import Cluster
 import indexing as ix
 from fusion_texts import fusion
 from indexing.executable.devices import device_of_dialect
-from indexing.executable.plan_store import Measured, Store
 from indexing.executable.tuned_plans import tuned_plan
+from indexing.runtime.plan_store import Measured, Store
 from indexing.tuning.bench import ClusterBench
 
 LOOP = "ENTRY f { p = f32[40,25] parameter(0)\n ROOT n = f32[40,25] negate(p) }"

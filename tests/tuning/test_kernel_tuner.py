@@ -11,6 +11,7 @@ import indexing as ix
 from fusion_texts import fusion
 from indexing.emitters import emit_fused
 from indexing.tuning.machine import machine_of
+from indexing.tuning.trials import Subject
 
 IN_PLACE = """ENTRY f { p = f32[64,8] parameter(0)
   q = f32[4,8] parameter(1)
@@ -24,7 +25,7 @@ NARROW = """ENTRY f { p = bf16[40,24] parameter(0)
 
 def searched(computation: ix.hlo.Computation, device: str) -> ix.Tuning:
     machine = machine_of(device)
-    return ix.Tuning("", computation, ix.knobs(computation, machine.dialect), machine, ())
+    return ix.Tuning("", "f", "", (), machine, (), Subject(computation, True, machine.dialect))
 
 
 def tune_kernel(found: ix.Tuning, evaluations: int = 2, **changes: object) -> list[dict]:

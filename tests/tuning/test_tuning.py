@@ -16,10 +16,10 @@ import indexing as ix
 from fusion_texts import FUSIONS, fusion
 from indexing.emitters.kernel import Kernel
 from indexing.executable.devices import device_of_dialect
-from indexing.executable.plan_store import Measured, Store, plan_text
 from indexing.executable.tuned_plans import fusion_key, tuned_plan
 from indexing.runtime.device import Buffer, Clock
 from indexing.runtime.host_memory import address
+from indexing.runtime.plan_store import Measured, Store, plan_text
 from indexing.tuning.measurement import Timing, Trial, difference
 from indexing.tuning.search import candidates, proposals, worth_trying
 
@@ -284,11 +284,11 @@ def test_stores_that_can_not_be_used(store: Path, monkeypatch: pytest.MonkeyPatc
     with sqlite3.connect(store) as connection:
         connection.execute("PRAGMA user_version = 7")
     connection.close()
-    with pytest.raises(ix.IndexingError, match=r"is of version 7, and this package reads 1"):
+    with pytest.raises(ix.IndexingError, match=r"is of version 7, and this package reads 2"):
         searched()
     store.unlink()
     searched()
-    monkeypatch.setattr("indexing.executable.plan_store.MAX_WAIT", 0.05)
+    monkeypatch.setattr("indexing.runtime.plan_store.MAX_WAIT", 0.05)
     other = sqlite3.connect(store, isolation_level=None)
     other.execute("BEGIN EXCLUSIVE")
     begin = time.monotonic()
@@ -317,7 +317,7 @@ def test_a_file_that_may_not_grow_keeps_what_it_has(store: Path, tmp_path: Path)
     script = tmp_path / "full.py"
     script.write_text(
         "import resource, signal\n"
-        "from indexing.executable.plan_store import Measured, Store\n"
+        "from indexing.runtime.plan_store import Measured, Store\n"
         f"store = Store({str(store)!r})\n"
         "store.put('f', '{}', Measured('measured', 1, 1.0, 0.0))\n"
         "signal.signal(signal.SIGXFSZ, signal.SIG_IGN)\n"

@@ -10,7 +10,7 @@ import indexing as ix
 from indexing.cli.answer import Answer, Part, Table
 from indexing.cli.console import CommandLineError, Json
 from indexing.cli.programs import named_instruction, plain, read_program
-from indexing.executable.plan_store import Store
+from indexing.runtime.plan_store import Store
 
 
 def tune(options: argparse.Namespace) -> Answer:
@@ -38,7 +38,7 @@ def is_measured(found: ix.Tuning) -> bool:
 def search_parts(found: ix.Tuning) -> Iterator[Part]:
     """A line about the kernel, a row a plan, and the best plan."""
     count = len(found.trials)
-    yield f"{plain(found.computation.name)}: {found.space.emitter}, {count} plan{'s' if count > 1 else ''} tried"
+    yield f"{plain(found.name)}: {found.emitter}, {count} plan{'s' if count > 1 else ''} tried"
     head, *rows = found.cells()
     right = tuple(name if name == "problem" else f">{name}" for name in head)
     yield Table(right, rows, ["  " + line for line in found.table().splitlines()])
@@ -63,8 +63,8 @@ def search_json(found: ix.Tuning) -> Json:
         for t in found.trials
     ]
     return {
-        "kernel": found.computation.name,
-        "emitter": found.space.emitter,
+        "kernel": found.name,
+        "emitter": found.emitter,
         "device": found.machine.name,
         "best": cast("Json", dict(found.best)) if is_measured(found) else None,
         "speedup": found.speedup if is_measured(found) else None,

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 from indexing.emitters import emit
 from indexing.errors import IndexingError, ReferenceFallback
 from indexing.hlo import parse
+from indexing.runtime.identity import gpu_count
 
 if TYPE_CHECKING:
     from indexing.runtime.device import TimingDevice
@@ -56,8 +57,6 @@ def device_of_dialect(dialect: str) -> TimingDevice:
 
 def has_gpu() -> bool:
     """Whether a CUDA driver is installed and finds a GPU."""
-    from indexing.runtime.cuda import gpu_count
-
     return gpu_count() > 0
 
 

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 from indexing._core import __version__
 from indexing.emitters import emit_fused, knobs_of
 from indexing.errors import UnsupportedOp
-from indexing.executable.plan_store import Store
+from indexing.runtime.identity import device_identity
+from indexing.runtime.plan_store import Store
 
 if TYPE_CHECKING:
     from indexing.emitters.knob_space import KnobSpace
@@ -28,14 +29,5 @@ def tuned_plan(computation: Computation, device: Device, store: Store | None = N
 def fusion_key(computation: Computation, space: KnobSpace, device: Device) -> str:
     """A hash of the default kernel's source, the knobs, the device and its compiler, and the package's version."""
     source = emit_fused(computation, device.dialect).source
-    text = "\n".join([source, str(space), _identity(device), __version__])
+    text = "\n".join([source, str(space), device_identity(device), __version__])
     return hashlib.sha256(text.encode()).hexdigest()
-
-
-def _identity(device: Device) -> str:
-    if device.dialect == "c":
-        from indexing.runtime.compiler import find_compiler
-        from indexing.runtime.host_kernel import core_count
-
-        return f"{device.name} of {core_count()} cores, {find_compiler().identity}"
-    return f"{device.name} {getattr(device, 'arch', '')}"

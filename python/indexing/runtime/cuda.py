@@ -58,6 +58,11 @@ class CudaDevice:
         """The architecture that kernels are compiled for, such as `sm_90`."""
         return f"sm_{self.device.arch}"
 
+    @property
+    def product(self) -> str:
+        """The name that NVIDIA sells the GPU by: those of one architecture differ in memory and cores."""
+        return str(self.device.name)
+
     def empty(self, nbytes: int) -> Buffer:
         """A buffer of `nbytes` bytes, contents undefined."""
         return Buffer(self.device.allocate(max(nbytes, 1), stream=self.stream), nbytes)
@@ -230,20 +235,3 @@ def _row_major(shape: Sequence[int], strides: Sequence[int]) -> bool:
             return False
         expected *= size
     return True
-
-
-def gpu_count() -> int:
-    """The number of GPUs; 0 without a driver or without the `cuda` extra."""
-    try:
-        from cuda.bindings import driver
-        from cuda.pathfinder import DynamicLibNotFoundError
-    except ImportError:
-        return 0
-    try:
-        (status,) = driver.cuInit(0)
-        if int(status) != 0:
-            return 0
-        status, count = driver.cuDeviceGetCount()
-    except (DynamicLibNotFoundError, RuntimeError):
-        return 0
-    return int(count) if int(status) == 0 else 0

@@ -11,9 +11,10 @@ import numpy as np
 from indexing.runtime.compiler import find_compiler
 from indexing.runtime.compiling_together import compile_together
 from indexing.runtime.device import Buffer, Clock, CompilableKernel, expect_dialect
-from indexing.runtime.host_kernel import HostKernel, core_count
+from indexing.runtime.host_kernel import HostKernel
 from indexing.runtime.host_memory import leased_bytes
 from indexing.runtime.host_program import HostProgram
+from indexing.runtime.identity import core_count
 
 if TYPE_CHECKING:
     from indexing.emitters.kernel import Kernel

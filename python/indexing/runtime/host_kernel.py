@@ -17,6 +17,7 @@ from indexing.runtime.compiler import shared_library
 from indexing.runtime.compiling_together import entry_name
 from indexing.runtime.device import Buffer, Clock
 from indexing.runtime.host_memory import address
+from indexing.runtime.identity import core_count
 
 STACK_BYTES = 16 * 2**20
 FIRST_GUESS = 40  # nanoseconds per kernel thread, until it has been measured
@@ -41,11 +42,6 @@ class Team:
         self.run = library.team_run
         self.forget = library.team_forget
         self.helpers = int(library.team_start(helpers, STACK_BYTES))
-
-
-def core_count() -> int:
-    """The number of cores that this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 @cache

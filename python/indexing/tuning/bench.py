@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 from indexing.emitters import emit_fused, knobs_of
 from indexing.errors import CompileError, IndexingError
 from indexing.executable.devices import device_of_dialect
-from indexing.executable.plan_store import Measured
 from indexing.executable.tuned_plans import fusion_key
 from indexing.hlo import parse
+from indexing.runtime.plan_store import Measured
 from indexing.tuning.measurement import Timing, Trial
 
 if TYPE_CHECKING:

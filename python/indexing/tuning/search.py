@@ -7,7 +7,6 @@ from itertools import chain
 from random import Random
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
-from indexing.emitters.knob_space import Knob
 from indexing.errors import IndexingError
 from indexing.extras import missing_extra
 from indexing.lazy import np
@@ -124,6 +123,8 @@ def _of_optuna(
 
 def _asked(space: KnobSpace, trial: Any) -> Plan:
     """A plan, knob by knob; where the choices of one depend on others, it is a parameter of its own for each of them."""
+    from indexing.emitters.knob_space import Knob
+
     plan: Plan = {}
     for knob in space.knobs:
         legal = space.legal(knob.name, plan)

@@ -15,9 +15,9 @@ from platformdirs import user_data_path
 
 from indexing.errors import IndexingError
 
-__all__ = ["Measured", "State", "Store", "default_path"]
+__all__ = ["KernelRow", "Measured", "State", "Store", "default_path", "plan_of", "plan_text"]
 
-VERSION = 1
+VERSION = 2  # 1 had no programs
 MAX_WAIT = 30.0  # seconds that a writer waits for a lock
 #: A plan left "started" was being measured when its process died.
 State: TypeAlias = Literal["started", "measured", "wrong", "failed"]
@@ -42,6 +42,22 @@ CREATE TABLE IF NOT EXISTS searches (
     PRIMARY KEY (fusion, request)
 )
 """
+_PROGRAMS = """
+CREATE TABLE IF NOT EXISTS programs (
+    program TEXT PRIMARY KEY,
+    kernels TEXT NOT NULL
+)
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class KernelRow:
+    """A kernel of a program: the `fusion` that it is in the other tables, its name, its emitter and the names of its knobs."""
+
+    fusion: str
+    name: str
+    emitter: str
+    knobs: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,6 +123,20 @@ class Store:
             values = (fusion, request, json.dumps(plans))
             connection.execute("INSERT OR REPLACE INTO searches VALUES (?, ?, ?)", values)
 
+    def kernels(self, program: str) -> list[KernelRow] | None:
+        """The kernels that were tuned of a program; None where it isn't known."""
+        if not self.path.exists():
+            return None
+        with self._open() as connection:
+            row = connection.execute("SELECT kernels FROM programs WHERE program = ?", (program,)).fetchone()
+        return None if row is None else [KernelRow(f, n, e, tuple(names)) for f, n, e, names in json.loads(row[0])]
+
+    def put_kernels(self, program: str, kernels: list[KernelRow]) -> None:
+        """Write down the kernels of a program."""
+        text = json.dumps([[k.fusion, k.name, k.emitter, k.knobs] for k in kernels])
+        with self._open() as connection:
+            connection.execute("INSERT OR REPLACE INTO programs VALUES (?, ?)", (program, text))
+
     def best(self, fusion: str) -> dict[str, int] | None:
         """The fastest plan with correct results; None if none was measured."""
         measured = [(m.seconds, plan) for plan, m in self.found(fusion).items() if m.seconds is not None]
@@ -133,9 +163,9 @@ class Store:
                 f"the store of measurements {self.path} is of version {version}, and this package reads {VERSION}: update "
                 "the package, or give another file by INDEXING_TUNE_STORE"
             )
-        if version == 0:
-            connection.execute(_TRIALS)
-            connection.execute(_SEARCHES)
+        if version < VERSION:
+            for table in (_TRIALS, _SEARCHES, _PROGRAMS):
+                connection.execute(table)
             connection.execute(f"PRAGMA user_version = {VERSION}")
 
     def _problem(self, error: Exception) -> str:

@@ -1,0 +1,149 @@
+"""The search for one fusion: what is proposed is measured, and kept in the store as soon as it is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import TYPE_CHECKING, TypeAlias
+
+from indexing.emitters import emit_fused, knobs_of
+from indexing.executable.devices import device_of_dialect
+from indexing.runtime.plan_store import Measured, Store, plan_text
+from indexing.runtime.ray_cluster import connected
+from indexing.tuning.bench import Bench, ClusterBench, LocalBench
+from indexing.tuning.prediction import predict
+from indexing.tuning.search import candidates, proposals, worth_trying
+from indexing.tuning.stored_searches import Request, outcome, stored_trials
+from indexing.tuning.trials import Subject, Tried, Tuning
+
+if TYPE_CHECKING:
+    from indexing.emitters.kernel_builder import Dim3
+    from indexing.emitters.targets.target import Dialect
+    from indexing.hlo import Computation
+    from indexing.tuning.search import Plan, Sampler
+
+__all__ = ["Progress", "searches"]
+
+#: Told how many of how many plans are done.
+Progress: TypeAlias = "Callable[[int, int], None]"
+MAX_ATTEMPTS = 2  # a plan that ends its process so often is not tried again
+FINALISTS = 3  # of the fastest, measured once more
+MAX_PREDICTED = 512  # plans of a grid
+
+
+def searches(
+    store: Store, subject: Subject, request: Request, ray: str | None, progress: Progress | None
+) -> list[Tuning]:
+    """The searches for all kernels of a subject. Raises as `tune`."""
+    with _benches(subject.dialect, request.seed, ray) as bench:
+        computations, found = subject.computations, []
+        for k, computation in enumerate(computations):
+            told = _told(progress, k * request.budget, len(computations) * request.budget)
+            search = _Search(computation, request, bench(computation), store, told)
+            found.append(search.run(subject, k))
+        return found
+
+
+def _told(progress: Progress | None, before: int, total: int) -> Callable[[int], None]:
+    """Tell the number of plans of one search that are done, among all."""
+    return lambda done: None if progress is None else progress(before + done, total)
+
+
+@contextmanager
+def _benches(dialect: Dialect, seed: int, ray: str | None) -> Iterator[Callable[[Computation], Bench]]:
+    """A function that gives the bench of a fusion."""
+    if ray is None:
+        device = device_of_dialect(dialect)
+        yield lambda computation: LocalBench(computation, device, seed)
+        return
+    with connected(ray) as cluster:
+        yield lambda computation: ClusterBench(cluster, computation, dialect, seed)
+
+
+class _Search:
+    """The state of one call for one fusion."""
+
+    def __init__(
+        self, computation: Computation, request: Request, bench: Bench, store: Store, told: Callable[[int], None]
+    ) -> None:
+        self.computation = computation
+        self.request = request
+        self.machine = request.machine
+        self.bench = bench
+        self.store = store
+        self.told = told
+        self.done = 0
+        self.space = knobs_of(computation, request.machine.dialect)
+        self.key = bench.key
+        self.known = store.found(self.key)
+
+    def run(self, subject: Subject, number: int) -> Tuning:
+        names = self.space.names
+        trials = stored_trials(self.store, self.key, names, self.request, self.known)
+        if trials is None:
+            trials = tuple(self._measured_again(self._tried(self.request.budget, self.request.sampler)))
+            self.store.put_search(self.key, str(self.request), [(plan_text(t.plan), t.predicted) for t in trials])
+        name, emitter = self.computation.name, self.space.emitter
+        return Tuning(self.key, name, emitter, names, self.machine, trials, subject, number)
+
+    def _tried(self, budget: int, sampler: Sampler) -> list[Tried]:
+        columns = candidates(self.space, MAX_PREDICTED, self.request.seed)
+        ranked = worth_trying(predict(self.computation, columns, self.machine))
+        proposed = proposals(self.space, ranked, sampler, self.request.seed, budget, self._seconds, self._made)
+        if sampler == "tpe":  # what is tried next depends on what was measured
+            plans = []
+            for plan in proposed:
+                self._measure([plan])
+                plans.append(plan)
+        else:
+            plans = list(proposed)
+            self._measure(plans)
+        return [Tried(plan, self._predicted(plan), self._found(plan)) for plan in plans]
+
+    def _predicted(self, plan: Plan) -> float:
+        return float(predict(self.computation, {n: [v] for n, v in plan.items()}, self.machine).time[0])
+
+    def _measure(self, plans: list[Plan]) -> None:
+        """Those of which nothing is known; each is in the store before the next one begins."""
+        for plan, found in self.bench.outcomes([p for p in plans if not self._is_known(p)], self._begin):
+            self._keep(plan, replace(found, attempts=max(self._attempts(plan), 1)))
+            self.done += 1
+            self.told(self.done)
+
+    def _begin(self, plan: Plan) -> None:
+        self._keep(plan, Measured("started", self._attempts(plan) + 1))
+
+    def _attempts(self, plan: Plan) -> int:
+        before = self.known.get(plan_text(plan))
+        return before.attempts if before is not None else 0
+
+    def _keep(self, plan: Plan, found: Measured) -> None:
+        text = plan_text(plan)
+        self.store.put(self.key, text, found)
+        self.known[text] = found
+
+    def _found(self, plan: Plan) -> Measured:
+        return outcome(self.known[plan_text(plan)])
+
+    def _measured_again(self, tried: list[Tried]) -> list[Tried]:
+        """The fastest measured once more, in turns with the default: the least of many measurements owes something to luck."""
+        right = sorted((t for t in tried if t.seconds is not None), key=lambda t: t.seconds or 0.0)
+        again = [t.plan for t in tried if t in right[:FINALISTS] or (t is tried[0] and t in right)]
+        if len(again) > 1:
+            for plan, timing in zip(again, self.bench.timings(again), strict=True):
+                known = self.known[plan_text(plan)]
+                self._keep(plan, replace(known, seconds=timing.seconds, spread=timing.spread))
+        return [replace(t, measured=self._found(t.plan)) for t in tried]
+
+    def _seconds(self, plan: Plan) -> float | None:
+        known = self.known.get(plan_text(plan))
+        return None if known is None else known.seconds
+
+    def _made(self, plan: Plan) -> tuple[str, Dim3]:
+        kernel = emit_fused(self.computation, self.machine.dialect, **plan)
+        return kernel.source, kernel.launch_grid
+
+    def _is_known(self, plan: Plan) -> bool:
+        known = self.known.get(plan_text(plan))
+        return known is not None and (known.state != "started" or known.attempts >= MAX_ATTEMPTS)

@@ -1,0 +1,92 @@
+"""Searches that a store has the answers of: found by the program's text, so that nothing is planned, emitted or predicted."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from indexing._core import __version__
+from indexing.runtime.plan_store import KernelRow, Measured, Store, plan_of
+from indexing.tuning.trials import Subject, Tried, Tuning
+
+if TYPE_CHECKING:
+    from indexing.tuning.machine import Machine
+    from indexing.tuning.search import Sampler
+
+__all__ = ["Request", "outcome", "store_kernels", "stored_answers", "stored_trials"]
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """The choices of a call of `tune`. Equal ones for a fusion have one answer."""
+
+    sampler: Sampler
+    budget: int
+    seed: int
+    machine: Machine
+
+    def __str__(self) -> str:
+        """As the store has it."""
+        return f"{self.sampler} {self.budget} {self.seed} {self.machine!r}"
+
+
+def stored_trials(
+    store: Store, key: str, knobs: Sequence[str], request: Request, known: Mapping[str, Measured] | None = None
+) -> tuple[Tried, ...] | None:
+    """The trials of a search that was finished; None where it wasn't. `known` are the store's plans, if they are read."""
+    before = store.search(key, str(request))
+    if before is None:
+        return None
+    measured = store.found(key) if known is None else known
+    if any(text not in measured for text, _ in before):
+        return None
+    plans = [(plan_of(text), predicted, outcome(measured[text])) for text, predicted in before]
+    return tuple(Tried({n: plan[n] for n in knobs}, predicted, m) for plan, predicted, m in plans)
+
+
+def outcome(found: Measured) -> Measured:
+    """The store's row of a plan, once its search is over."""
+    if found.state == "started":
+        return replace(found, state="failed", detail="the process ended whenever it was measured")
+    return found
+
+
+def stored_answers(store: Store, subject: Subject, identity: str, request: Request) -> list[Tuning] | None:
+    """The answers for all kernels of a subject on a device; None unless all are known."""
+    kernels = store.kernels(_key(subject, identity))
+    if kernels is None:
+        return None
+    found: list[Tuning] = []
+    for number, k in enumerate(kernels):
+        trials = stored_trials(store, k.fusion, k.knobs, request)
+        if trials is None:
+            return None
+        found.append(Tuning(k.fusion, k.name, k.emitter, k.knobs, request.machine, trials, subject, number))
+    return found
+
+
+def store_kernels(store: Store, subject: Subject, identity: str, found: Sequence[Tuning]) -> None:
+    """Write down the kernels of a subject, so that `stored_answers` finds them."""
+    store.put_kernels(_key(subject, identity), [KernelRow(t.key, t.name, t.emitter, t.knobs) for t in found])
+
+
+def _key(subject: Subject, identity: str) -> str:
+    """By the program's text, the part of it that is meant, the device, and this package as it is installed."""
+    kind = "fusion" if subject.is_fusion else "program"
+    text = "\n".join(
+        [str(subject.part.module), kind, subject.name, subject.dialect, identity, __version__, _installed()]
+    )
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+@cache
+def _installed() -> str:
+    """The sizes and times of the package's files: who changes an emitter gets no answers of the one before."""
+    folder = Path(__file__).parents[1]
+    files = sorted(f for pattern in ("*.py", "_core*") for f in folder.rglob(pattern))
+    found = [(f.relative_to(folder).as_posix(), f.stat().st_size, f.stat().st_mtime_ns) for f in files]
+    return hashlib.sha256(repr(found).encode()).hexdigest()

@@ -1,0 +1,160 @@
+"""The result of a search: its trials, the fastest plan, tables and pictures."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from indexing.display import shown
+from indexing.errors import IndexingError
+from indexing.hlo import Instruction
+from indexing.runtime.plan_store import Measured, plan_text
+
+if TYPE_CHECKING:
+    from indexing.emitters.knob_space import KnobSpace
+    from indexing.emitters.targets.target import Dialect
+    from indexing.hlo import Computation
+    from indexing.hlo.program_like import Part
+    from indexing.tuning.machine import Machine
+    from indexing.tuning.search import Plan
+
+__all__ = ["Subject", "Tried", "Tuning"]
+
+
+@dataclass(frozen=True)
+class Subject:
+    """The subject of `tune`: a fusion, or the kernels that `compile` makes of a program."""
+
+    part: Part
+    is_fusion: bool
+    dialect: Dialect
+
+    @property
+    def name(self) -> str:
+        """The part's: instructions of different computations may have one name."""
+        if isinstance(self.part, Instruction):
+            return f"{self.part.computation.name}/{self.part.name}"
+        return self.part.name
+
+    @cached_property
+    def computations(self) -> list[Computation]:
+        """Of each kernel, those without a choice left out."""
+        from indexing.emitters import fused_computation, knobs_of
+        from indexing.executable.program import planned_kernels
+
+        if self.is_fusion:
+            return [fused_computation(self.part)]
+        found = (k.computation for k in planned_kernels(self.part.module, self.dialect))
+        return [c for c in found if knobs_of(c, self.dialect).size > 1]
+
+
+@dataclass(frozen=True, slots=True)
+class Tried:
+    """One plan of a search: what was predicted, and what was measured, in seconds; `detail` says why there is no time."""
+
+    plan: Plan
+    predicted: float
+    measured: Measured
+
+    @property
+    def seconds(self) -> float | None:
+        """Median of samples; None for a plan without."""
+        return self.measured.seconds
+
+
+@dataclass(frozen=True, slots=True)
+class Tuning:
+    """The result of a search: `trials` in the order in which they were tried, the first the default plan.
+
+    `key` names the fusion, the device and the versions in the store; `name` is the computation's, `knobs` are those of
+    `emitter`. It is kernel `number` of `subject`.
+    """
+
+    key: str
+    name: str
+    emitter: str
+    knobs: tuple[str, ...]
+    machine: Machine
+    trials: tuple[Tried, ...]
+    subject: Subject = field(compare=False, repr=False)
+    number: int = 0
+
+    @property
+    def computation(self) -> Computation:
+        """The computation of its kernel, planned when it is asked for where a store has answered all else."""
+        return self.subject.computations[self.number]
+
+    @property
+    def space(self) -> KnobSpace:
+        """The knobs of its kernel."""
+        from indexing.emitters import knobs_of
+
+        return knobs_of(self.computation, self.machine.dialect)
+
+    @property
+    def best(self) -> Plan:
+        """The fastest plan. Raises IndexingError where none could be measured."""
+        measured = [t for t in self.trials if t.seconds is not None]
+        if not measured:
+            raise IndexingError(f"no plan of {self.name} could be measured: {self.trials[0].measured.detail}")
+        return min(measured, key=lambda t: t.seconds or 0.0).plan
+
+    @property
+    def speedup(self) -> float:
+        """The default plan's time divided by the best one's."""
+        times = {plan_text(t.plan): t.seconds for t in self.trials}
+        default, best = times[plan_text(self.trials[0].plan)], times[plan_text(self.best)]
+        return default / best if default and best else 1.0
+
+    def cells(self) -> list[list[str]]:
+        """A head, then a row a trial, the fastest first, those without a time last, with the problem."""
+        names = self.knobs
+        ordered = sorted(self.trials, key=lambda t: (t.seconds is None, t.seconds or 0.0))
+        head = [*names, "predicted us", "measured us", "spread us", "problem"]
+        return [head, *([str(t.plan[n]) for n in names] + _cells(t) for t in ordered)]
+
+    def table(self) -> str:
+        """`cells` as lines."""
+        rows = self.cells()
+        widths = [max(len(row[k]) for row in rows) for k in range(len(rows[0]))]
+        return "\n".join("  ".join(cell.rjust(w) for cell, w in zip(row, widths, strict=True)).rstrip() for row in rows)
+
+    def __repr__(self) -> str:
+        """The fusion, and what the best plan gains; `print` shows the table."""
+        measured = sum(t.seconds is not None for t in self.trials)
+        gain = f": {self.best}, {self.speedup:.3g} times as fast as the default" if measured else ""
+        return f"<{measured} plans of {self.name} measured on {self.machine.name}{gain}>"
+
+    def __str__(self) -> str:
+        """`table`."""
+        return self.table()
+
+    def _repr_html_(self) -> str | None:
+        return shown(self, "trials_table")
+
+    def plot(self, path: str | Path) -> None:
+        """Write a picture: time by trial with the best so far, and prediction against measurement. Needs matplotlib."""
+        from indexing.tuning.picture import write_picture
+
+        write_picture(self.name, [(t.predicted, t.seconds) for t in self.trials], Path(path))
+
+    def to_kernel_tuner(self) -> dict[str, object]:
+        """Kernel Tuner searches the same plans: `kernel_tuner.tune_kernel(**found.to_kernel_tuner())`.
+
+        Source and problem size are functions of the knobs; the threads of a block are the parameter `block_size_x`, which the
+        restriction ties to the others. Arguments are those that plans are measured with; plans whose kernels take other
+        ones than the default's are left out. Kernels in C run on one core.
+        """
+        from indexing.tuning.kernel_tuner import tune_kernel_arguments
+
+        return tune_kernel_arguments(self.computation, self.machine)
+
+
+def _cells(t: Tried) -> list[str]:
+    m = t.measured
+    predicted = f"{t.predicted * 1e6:.1f}"
+    if m.seconds is None:
+        return [predicted, "", "", f"{m.state}: {m.detail}"[:80]]
+    return [predicted, f"{m.seconds * 1e6:.1f}", f"{(m.spread or 0.0) * 1e6:.1f}", ""]

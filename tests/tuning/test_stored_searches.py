@@ -1,0 +1,138 @@
+"""A second call of `tune`: looked up by the program's text, so that nothing is planned, emitted, predicted or measured."""
+
+import pickle
+import sqlite3
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import indexing as ix
+from indexing.executable.devices import device_of_dialect
+from indexing.executable.tuned_plans import fusion_key
+from indexing.runtime.identity import device_identity, processor_identity
+from indexing.runtime.plan_store import Measured, Store, plan_text
+from indexing.tuning import stored_searches
+from indexing.tuning.machine import CPU
+from indexing.tuning.trials import Tuning
+
+FUSION = "ENTRY f { p = f32[40,25] parameter(0) ROOT n = f32[40,25] negate(p) }"
+PROGRAM = """
+twice { a = f32[40,25] parameter(0) ROOT sum = f32[40,25] add(a, a) }
+turned { b = f32[40,25] parameter(0) ROOT t = f32[25,40] transpose(b), dimensions={1,0} }
+ENTRY main {
+  p = f32[40,25] parameter(0)
+  f = f32[40,25] fusion(p), kind=kLoop, calls=twice
+  ROOT g = f32[25,40] fusion(f), kind=kInput, calls=turned
+}
+"""
+
+
+@pytest.fixture(autouse=True)
+def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    path = tmp_path / "tuning.sqlite"
+    monkeypatch.setenv("INDEXING_TUNE_STORE", str(path))
+    monkeypatch.setattr("indexing.tuning.measurement.SAMPLE", 1e-5)
+    monkeypatch.setattr("indexing.tuning.measurement.ROTATED_BYTES", 1 << 16)
+    return path
+
+
+def no_search(*given: object) -> list[Tuning]:
+    raise AssertionError("this is no second call")
+
+
+@pytest.mark.parametrize("text", [FUSION, PROGRAM])
+def test_a_fresh_process_loads_no_emitter_and_no_numpy(text: str) -> None:
+    def asked(subject: str) -> str:
+        code = (
+            f"import sys, indexing as ix; m = ix.hlo.parse({text!r}); found = ix.tune({subject}, 2, device='cpu')\n"
+            "print(found, [m for m in sys.modules if m in ('numpy', 'indexing.emitters', 'indexing.ops', 'optuna')])"
+        )
+        return subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True).stdout
+
+    for subject, here in (("m", ix.hlo.parse(text)), ("[*m.computations.values()][0]", first(text))):
+        found = ix.tune(here, budget=2, device="cpu")
+        assert asked(subject) == f"{found} []\n"
+
+
+def first(text: str) -> ix.hlo.Computation:
+    return next(iter(ix.hlo.parse(text).computations.values()))
+
+
+def test_all_is_there_as_after_the_search(monkeypatch: pytest.MonkeyPatch) -> None:
+    before = ix.tune(ix.hlo.parse(PROGRAM), budget=2, device="cpu")
+    monkeypatch.setattr("indexing.tuning.fusion_search.searches", no_search)
+    after = ix.tune(ix.hlo.parse(PROGRAM), budget=2, device="cpu")
+    assert after == before and [t.emitter for t in after] == ["loop", "transpose"]
+    for t in after:
+        assert t.computation.name == t.name and t.space.emitter == t.emitter and t.space.names == t.knobs
+        assert t.key == fusion_key(t.computation, t.space, device_of_dialect("c"))
+        assert ix.emit(t.computation, "c", **t.best).emitter == t.emitter
+        assert pickle.loads(pickle.dumps(t)) == t
+
+
+def test_fusions_and_programs_of_one_text_are_told_apart() -> None:
+    """A fusion of two computations, of which a program makes one kernel."""
+    module = ix.hlo.parse(PROGRAM)
+    fusions = [i for i in module.entry.instructions.values() if i.is_fusion]
+    names = [ix.tune(i, budget=1, device="cpu").name for i in (*fusions, *fusions)]
+    assert names == ["twice", "turned"] * 2
+    assert [t.name for t in ix.tune(module, budget=1, device="cpu")] == ["twice", "turned"]
+
+
+@pytest.mark.parametrize(
+    "changed", [{"budget": 3}, {"seed": 2}, {"sampler": "grid"}, {"device": CPU.with_rates(memory_rate=1e9)}], ids=str
+)
+def test_another_request_is_another_search(changed: dict[str, object], monkeypatch: pytest.MonkeyPatch) -> None:
+    given: dict[str, object] = {"budget": 2, "seed": 1, "device": "cpu"}
+    ix.tune(ix.hlo.parse(FUSION).entry, **given)  # type: ignore[call-overload]
+    monkeypatch.setattr("indexing.tuning.fusion_search.searches", no_search)
+    ix.tune(ix.hlo.parse(FUSION).entry, **given)  # type: ignore[call-overload]
+    with pytest.raises(AssertionError, match="no second call"):
+        ix.tune(ix.hlo.parse(FUSION).entry, **{**given, **changed})  # type: ignore[call-overload]
+
+
+@pytest.mark.parametrize("what", ["text", "package", "device"])
+def test_what_the_answer_depends_on_is_part_of_its_key(what: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    ix.tune(ix.hlo.parse(FUSION).entry, budget=1, device="cpu")
+    monkeypatch.setattr("indexing.tuning.fusion_search.searches", no_search)
+    text = FUSION.replace("negate", "abs") if what == "text" else FUSION
+    if what == "package":
+        monkeypatch.setattr(stored_searches, "_installed", lambda: "other files")
+    if what == "device":
+        monkeypatch.setattr("indexing.runtime.identity.core_count", lambda: 4711)
+    with pytest.raises(AssertionError, match="no second call"):
+        ix.tune(ix.hlo.parse(text).entry, budget=1, device="cpu")
+
+
+def test_a_plan_that_ended_its_process_is_told_as_before(store: Path) -> None:
+    computation = ix.hlo.parse(FUSION).entry
+    space = ix.knobs(computation, "c")
+    key = fusion_key(computation, space, device_of_dialect("c"))
+    Store(store).put(key, plan_text(space.default), Measured("started", 2))
+    found = ix.tune(computation, budget=2, device="cpu")
+    assert [t.measured.state for t in found.trials] == ["failed", "measured"]
+    assert ix.tune(computation, budget=2, device="cpu") == found
+
+
+def test_a_store_of_the_first_version_is_taken_over(store: Path) -> None:
+    found = ix.tune(ix.hlo.parse(FUSION).entry, budget=2, device="cpu")
+    with sqlite3.connect(store) as connection:
+        connection.execute("DROP TABLE programs")
+        connection.execute("PRAGMA user_version = 1")
+    connection.close()
+    assert ix.tune(ix.hlo.parse(FUSION).entry, budget=2, device="cpu") == found
+    assert Store(store).kernels("of no program") is None
+    assert len(Store(store).found(found.key)) == 2
+
+
+def test_gpus_of_one_architecture_are_told_apart() -> None:
+    class Gpu:
+        name, dialect, arch = "cuda", "cuda", "sm_90"
+
+        def __init__(self, product: str) -> None:
+            self.product = product
+
+    names = {device_identity(Gpu(p)) for p in ("NVIDIA H100 80GB HBM3", "NVIDIA H200")}  # type: ignore[arg-type]
+    assert len(names) == 2 and device_identity(device_of_dialect("c")) == processor_identity()
