@@ -72,18 +72,19 @@ def maps_of_programs(turns: int = 3) -> Iterator[list[str]]:
 
 
 def predictions(repeats: int = 3) -> Iterator[list[str]]:
-    """Of benches/predictions.py: rates when nothing is known yet."""
+    """Of benches/predictions.py: kernels that are emitted, rates when nothing is known yet, and of a second call."""
     module = importlib.import_module("predictions")
     for plans in module.SETS:
         for name in module.FUSIONS:
-            yield [name, plans, f"{module.measured(repeats, name, plans):,.0f}"]
+            cold, warm, kernels = module.measured(repeats, name, plans)
+            yield [name, plans, str(kernels), f"{cold:,.0f}", f"{warm:,.0f}"]
 
 
 def instances(repeats: int = 3) -> Iterator[list[str]]:
     """Of a million values, of benches/predictions.py."""
     module = importlib.import_module("predictions")
     for what, case in (("columns", "columns"), ("maps, repeated", "repeated"), ("maps, distinct", "distinct")):
-        yield [what, f"{module.measured(repeats, 'instances', case) / 1e6:,.1f}"]
+        yield [what, f"{module.measured(repeats, 'instances', case)[0] / 1e6:,.1f}"]
 
 
 def programs_beside_xla(rounds: int = 20, every: int = 8) -> Iterator[list[str]]:

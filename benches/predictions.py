@@ -17,6 +17,11 @@ import time
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    import numpy as np
+    from numpy.typing import NDArray
+
     import indexing as ix
 
 ADD = "add { a = f32[] parameter(0) b = f32[] parameter(1) ROOT c = f32[] add(a, b) }\n"
@@ -36,8 +41,8 @@ MAP = (
 )
 
 
-def predictions(name: str, chosen: str) -> tuple[int, float, float]:
-    """How many plans, and seconds for all: cold, warm."""
+def predictions(name: str, chosen: str) -> tuple[int, float, float, int]:
+    """How many plans, seconds for all: cold, warm; and how many kernels are emitted for them."""
     import indexing as ix
 
     space = ix.knobs(ix.hlo.parse(FUSIONS[name]).entry)
@@ -50,10 +55,20 @@ def predictions(name: str, chosen: str) -> tuple[int, float, float]:
     found = predict(fusion, plans)
     cold = time.process_time()
     predict(fusion, plans)
-    return len(found), cold - start, time.process_time() - cold
+    warm = time.process_time()
+    return len(found), cold - start, warm - cold, kernel_count(space, plans)
 
 
-def instances(chosen: str) -> tuple[int, float, float]:
+def kernel_count(space: ix.KnobSpace, plans: Mapping[str, NDArray[np.int64]]) -> int:
+    """The number of combinations of those knobs that change what threads do."""
+    from indexing.tuning.accesses import needs_kernel
+    from indexing.tuning.machine import MACHINES
+
+    columns = [plans[k.name].tolist() for k in space.knobs if needs_kernel(k, MACHINES["H100"].device)]
+    return len(set(zip(*columns, strict=True)))
+
+
+def instances(chosen: str) -> tuple[int, float, float, int]:
     """As `predictions`, of a map whose parameter takes a million values: all columns of its instances, or all as maps, or those
     of the same 64 values again and again.
     """
@@ -68,7 +83,7 @@ def instances(chosen: str) -> tuple[int, float, float]:
     made(found, chosen)
     cold = time.process_time()
     made(m.instantiate(T=values), chosen)
-    return len(found), cold - start, time.process_time() - cold
+    return len(found), cold - start, time.process_time() - cold, 0
 
 
 def made(found: ix.Instances, chosen: str) -> None:
@@ -79,13 +94,16 @@ def made(found: ix.Instances, chosen: str) -> None:
         assert found.maps
 
 
-def measured(repeats: int, *case: str) -> float:
-    """Print a line; returns how many a second, cold."""
+def measured(repeats: int, *case: str) -> tuple[float, float, int]:
+    """Print a line; returns how many a second, cold and warm, and how many kernels were emitted."""
     command = [sys.executable, __file__, "--case", *case]
     runs = [subprocess.run(command, check=True, capture_output=True, text=True).stdout.split() for _ in range(repeats)]
-    count, cold, warm = int(runs[0][0]), min(float(r[1]) for r in runs), min(float(r[2]) for r in runs)
-    print(f"{' '.join(case):24} {count:9,} {count / cold:14,.0f} a second cold {count / warm:14,.0f} warm", flush=True)
-    return count / cold
+    count, kernels = int(runs[0][0]), int(runs[0][3])
+    cold, warm = (count / min(float(r[k]) for r in runs) for k in (1, 2))
+    print(
+        f"{' '.join(case):24} {count:9,} {cold:14,.0f} a second cold {warm:14,.0f} warm {kernels:3} kernels", flush=True
+    )
+    return cold, warm, kernels
 
 
 def main() -> None:
@@ -98,7 +116,7 @@ def main() -> None:
         print(*(instances(chosen.case[1]) if chosen.case[0] == "instances" else predictions(*chosen.case)))
         return
     for plans in SETS:
-        rates = [measured(chosen.repeats, name, plans) for name in FUSIONS]
+        rates = [measured(chosen.repeats, name, plans)[0] for name in FUSIONS]
         print(f"{'median':24} {'':9} {statistics.median(rates):14,.0f}")
     for values in INSTANCES:
         measured(chosen.repeats, "instances", values)
