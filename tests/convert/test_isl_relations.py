@@ -43,6 +43,18 @@ def same_relation(first: islpy.Map, second: islpy.Map) -> bool:
     return bool(first.is_equal(second))
 
 
+@pytest.mark.parametrize("kind", [islpy.Map, islpy.BasicMap, islpy.PwMultiAff, islpy.MultiAff])
+def test_values_of_islpy_are_read_as_their_text(kind: type) -> None:
+    text = "{ [i] -> [(2 + 3i)] }" if kind is islpy.MultiAff else "{ [i] -> [2 + 3i] : 0 <= i <= 9 }"
+    found = from_isl(kind(text))
+    assert found == from_isl(text) and [found.evaluate([k])[0] for k in range(3)] == [2, 5, 8]
+
+
+def test_what_is_no_text_of_a_relation_is_named() -> None:
+    with pytest.raises(TypeError, match="from_isl: relation is a int; expected a str, or a map of islpy"):
+        from_isl(3)
+
+
 @settings(max_examples=60, deadline=None)
 @given(relations())
 def test_what_isl_prints_is_read_as_the_same_relation(text: str) -> None:

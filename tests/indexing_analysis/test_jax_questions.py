@@ -224,6 +224,9 @@ def test_what_is_no_program_is_told_from_one() -> None:
     with pytest.raises(ix.ParseError) as refused:
         ix.hlo.parse("program.hlo")
     assert refused.value.__notes__ == ["This looks like a path: ix.hlo.load reads files."]
+    with pytest.raises(ix.ParseError) as refused:
+        ix.hlo.parse(jax.jit(model).lower(*ARGUMENTS).as_text())
+    assert refused.value.__notes__ == ["This looks like MLIR: ix.hlo.from_stablehlo reads StableHLO."]
 
 
 def test_questions_about_plans_take_a_function_with_its_arguments(tmp_path: Path) -> None:

@@ -50,13 +50,16 @@ def to_isl(m: IndexingMap) -> str:
     return f"{head}{{ [{', '.join(dims)}] -> [{', '.join(outputs)}]{condition} }}"
 
 
-@takes(text=of_type(str))
-def from_isl(text: str) -> IndexingMap:
+def from_isl(relation: str | islpy.Map | islpy.BasicMap) -> IndexingMap:
     """The map of a relation in the form of `to_isl`, or of any relation of one piece (which takes the extra `isl`).
 
+    A relation is text, or a value of islpy whose text is one (Map, BasicMap, PwMultiAff, ...).
     In the latter case, an output that is a function of the index is a result, any other a range variable under the relation's
     constraints. Raises ParseError for text that is no relation, InvalidMap for several pieces or none.
     """
+    text = str(relation) if type(relation).__module__.partition(".")[0] == "islpy" else relation
+    if not isinstance(text, str):
+        raise TypeError(f"from_isl: relation is a {type(relation).__name__}; expected a str, or a map of islpy")
     try:
         return _written_here(text)
     except ParseError as failure:

@@ -63,4 +63,6 @@ def parse(text: str) -> Module:
     except ParseError as error:
         if text.strip() and "{" not in text and "\n" not in text.strip():
             error.add_note("This looks like a path: ix.hlo.load reads files.")
+        if "func.func" in text:
+            error.add_note("This looks like MLIR: ix.hlo.from_stablehlo reads StableHLO.")
         raise
