@@ -222,6 +222,7 @@ RULES: dict[str, RuleExample] = {
             "(d0) -> (max(4 - (d0 floordiv 5) * 7, 3)), domain: d0 in [0, 19]",
             "(d0) -> (min((d0 floordiv 4) * 2, -7)), domain: d0 in [-16, -1]",
             "(d0) -> (min((d0 floordiv 4) * 2, -6)), domain: d0 in [-16, -1]",
+            "(d0) -> (max(d0 * 4, 3)), domain: d0 in [0, 1]",
         ),
         (
             "(d0) -> (min(50 - (d0 floordiv 8) * 8, 4)), domain: d0 in [0, 57]",

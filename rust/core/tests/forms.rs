@@ -57,6 +57,92 @@ fn value(map: &IndexingMap, point: &[i64]) -> Option<Vec<i64>> {
     inside.then(|| map.dag().evaluate_first(map.num_results(), point, &mut Vec::new()).expect("small"))
 }
 
+/// Maps, and results that mean the same on their domain, written by hand: none becomes dearer.
+const FORMS_BY_HAND: &[(&str, &str)] = &[
+    (
+        "(d0, d1) -> ((d0 * 3 + d1 * 3 + 2) floordiv 4), domain: d0 in [0, 8], d1 in [0, 8], d0 mod 2 in [0, 0], d1 mod 2 in [0, 0]",
+        "((d0 + d1) * 3 + 2) floordiv 4",
+    ),
+    (
+        "(d0, d1) -> (((d0 * 3 + d1 * 12 + 15) floordiv 4) * -8 + ((d0 * 3 + d1 * 12 + 15) mod 4) * -8 - d1 * 24 - 16), \
+         domain: d0 in [2, 5], d1 in [0, 5]",
+        "d1 * -48 - (d0 floordiv 4) * 24 - 64",
+    ),
+    (
+        "(d0, d1) -> ((((d1 * 7) floordiv 2) * 3 + ((d0 * 3) floordiv 2) * 2) mod 6), domain: d0 in [0, 5], d1 in [-3, 2]",
+        "(((d0 * 3) floordiv 2) * 2 + (d1 ceildiv 2) * 3) mod 6",
+    ),
+    // The coefficients in a dividend count modulo 6, those of the remainder's and of the quotient's alike.
+    (
+        "(d0, d1) -> (((d0 - d1 * 3) floordiv 2) mod 3 + ((d0 + d1 * 3) floordiv 6) * 3), domain: d0 in [0, 99], d1 in [0, 99]",
+        "(d0 + d1 * 3) floordiv 2",
+    ),
+    (
+        "(d0, d1) -> (((d0 + d1 * 3) floordiv 2) mod 3 + ((d0 - d1 * 3) floordiv 6) * 3), domain: d0 in [0, 99], d1 in [0, 99]",
+        "(d0 - d1 * 3) floordiv 2",
+    ),
+    // Terms are moved into a quotient beside what it divides, be it an extremum or in one.
+    ("(d0, d1) -> (max(d0, d1) floordiv 2 + max(d0, d1) * 2), domain: d0 in [0, 9], d1 in [0, 9]", "(max(d0, d1) * 5) floordiv 2"),
+    (
+        "(d0) -> (min((d0 * 5 + 1) floordiv 4, (d0 * 3 + 15) floordiv 4) + d0 * 5 + 1), domain: d0 in [-40, 40]",
+        "min(d0 * 23, d0 * 25 - 14) ceildiv 4 + 4",
+    ),
+    // Of the two values of a variable, one is beyond a bound: the extremum is linear.
+    ("(d0) -> (max(d0 * 4, 3)), domain: d0 in [0, 1]", "d0 + 3"),
+    ("(d0, d1) -> (min(d0 * 8, 5) + d1), domain: d0 in [0, 1], d1 in [0, 9]", "d0 * 5 + d1"),
+    ("(d0) -> (min(d0 * -4, 9)), domain: d0 in [-3, -2]", "6 - d0"),
+    // Where the coefficients of a quotient are least residues, those of the next one are looked at.
+    (
+        "(d0, d1, d2) -> ((((d0 * 4 - d1 * 4) floordiv 3) * 2 + ((d2 * 7) floordiv 2) * 3) mod 6), \
+         domain: d0 in [0, 9], d1 in [0, 9], d2 in [0, 9]",
+        "(((d0 - d1) * 4) floordiv 3 * 2 + (d2 ceildiv 2) * 3) mod 6",
+    ),
+    (
+        "(d0, d1, d2) -> ((((d0 - d1 * 4) floordiv 3) * 2 + ((d2 * 7) floordiv 2) * 3) mod 6), \
+         domain: d0 in [0, 9], d1 in [0, 9], d2 in [0, 9]",
+        "((d0 - d1 * 4) floordiv 3 * 2 + (d2 ceildiv 2) * 3) mod 6",
+    ),
+];
+
+/// What a result costs as it is written: 1 for each sign, 4 for each other operator.
+fn written_cost(result: &str) -> usize {
+    let found = |words: &[&str]| words.iter().map(|w| result.matches(w).count()).sum::<usize>();
+    found(&[" + ", " - ", " * "]) + 4 * found(&["div", "mod", ", "])
+}
+
+#[test]
+fn forms_are_no_dearer_than_those_written_by_hand() {
+    for (line, by_hand) in FORMS_BY_HAND {
+        let (before, domain) = line.split_once("), domain").expect(line);
+        let own = before.split_once("-> (").expect(line).1;
+        let (map, other) = (read(line), read(&line.replace(own, by_hand)));
+        let (form, all) = (form_of(&map), points(&map));
+        assert!(all.iter().any(|point| value(&map, point).is_some()), "{line} at no point of{domain}");
+        for point in all {
+            assert_eq!(value(&other, &point), value(&map, &point), "{line} at {point:?}: {by_hand}");
+            assert_eq!(value(&form, &point), value(&map, &point), "{line} at {point:?}: {}", text(&form));
+        }
+        let found = text(&form);
+        let result = found.split_once("), domain").and_then(|t| t.0.split_once("-> (")).expect(&found).1;
+        assert!(written_cost(result) <= written_cost(by_hand), "{line}: {result}");
+    }
+}
+
+/// Laws that would make these no cheaper leave them as they are.
+#[test]
+fn forms_that_would_be_no_cheaper_stay() {
+    let wide = "d0 in [-99, 99], d1 in [0, 99], d2 in [-99, 99], d3 in [0, 99], d4 in [0, 99], d5 in [0, 99]";
+    let results = [
+        "min(((d0 + d1) * 5) floordiv 4, -(((d2 + d3 + d4 + d5) * 5) floordiv 4))",
+        "(d1 * 2 - d0 mod 2) mod 4",
+        "(d1 + d2 + d3 + d4 + d0 floordiv 2) floordiv 3",
+    ];
+    for result in results {
+        let line = format!("(d0, d1, d2, d3, d4, d5) -> ({result}), domain: {wide}");
+        assert_eq!(text(&form_of(&read(&line))), line);
+    }
+}
+
 #[test]
 fn forms_mean_what_they_are_forms_of() {
     for line in MAPS.lines() {

@@ -72,6 +72,17 @@ fn digits_are_spelled_otherwise_in_sums_of_24_terms() {
     }
 }
 
+/// The same inside of six operators, one around the other.
+#[test]
+fn digits_are_spelled_otherwise_within_6_operators() {
+    for (nesting, found) in [(1, true), (5, true), (6, true), (7, false), (8, false)] {
+        let around = |inner, k| format!("{}({inner}, d{})", ["max", "min"][k % 2], k + 1);
+        let e = (0..nesting).fold("d0 * 2 + d0 floordiv 2".to_owned(), around);
+        let text = simplified(&e, &wide(nesting + 1), nesting + 1);
+        assert_eq!(text.contains("(d0 * 5) floordiv 2"), found, "within {nesting}: {text}");
+    }
+}
+
 /// The arguments of a minimum are compared pair by pair up to 24: of `d0` and `d0 + d1`, the second is idle.
 #[test]
 fn arguments_are_compared_pair_by_pair_up_to_24() {
@@ -144,4 +155,21 @@ fn low_terms_that_leave_int64_do_not_leave_a_constraint() {
     let domain = "d0 in [4611686018427387900, 4611686018427387907], d1 in [0, 9223372036854775806], \
                   d0 * 96 - d1 * 8 + (d0 * 4 - d1 * 3) mod 8 in [-19, -10]";
     assert_eq!(simplified("d0", domain, 2), "d0");
+}
+
+/// Congruences whose moduli have no common multiple in int64 stay beside each other.
+#[test]
+fn congruences_that_cannot_be_joined_are_kept() {
+    let (m, n) = (1i64 << 40, (1i64 << 40) - 1);
+    let source = format!(
+        "(d0) -> (d0), domain: d0 in [0, {}], d0 mod {m} in [1, 1], d0 mod {n} in [1, 1]",
+        1i64 << 60
+    );
+    let map = read_indexing_map(&source, &mut Arena::new(), &mut ReadScratch::default()).expect(&source);
+    let simple = simplify(&mut Arena::new(), &mut Scratch::default(), &map, PointVariables::Replace)
+        .expect("within int64");
+    let domain = simple.domain(&mut Arena::new());
+    for (x, inside) in [(1, true), (0, false), (m + 1, false), (n + 1, false)] {
+        assert_eq!(domain.contains(&[x], &mut Vec::new()).expect("within int64"), inside, "{x}");
+    }
 }

@@ -180,6 +180,12 @@ fn bounds_of_sums_with_a_common_factor_are_exact() {
                 let both = arena.mul(x, y).expect("small");
                 let e = arena.sum(c, &[Term::new(a, both), Term::new(b, [x, y][own])]).expect("small");
                 assert_exact(&mut arena, e, &bounds, &format!("{a} xy + {b} v{own} + {c}"));
+                // Beside a product of others.
+                let (z, w) = (arena.variable(2), arena.variable(3));
+                let other = arena.mul(z, w).expect("small");
+                let e = arena.add(e, other).expect("small");
+                let bounds = [&bounds[..], &[Interval::new(-1, 2), Interval::new(1, 3)]].concat();
+                assert_exact(&mut arena, e, &bounds, &format!("{a} xy + {b} v{own} + {c} + zw"));
             }
         }
     }
@@ -192,9 +198,16 @@ fn bounds_and_multiples_of_digits_do_not_depend_on_digits_of_others() {
     for (v, k) in [(0, 3), (1, 3), (0, 4), (1, 4)] {
         let mut bounds = [Interval::new(-6, 5), Interval::new(-6, 5)];
         bounds[v] = Interval::new(-k, 3 * k - 1);
-        for (a, b, c) in
-            [(1, 0, 1), (1, -1, 0), (2, -k, -2), (4, 2 * k, 2), (1, k, 2), (3, 0, -3), (1, -k, 3)]
-        {
+        for (a, b, c) in [
+            (1, 0, 1),
+            (1, -1, 0),
+            (1, -2 * k, 0),
+            (2, -k, -2),
+            (4, 2 * k, 2),
+            (1, k, 2),
+            (3, 0, -3),
+            (1, -k, 3),
+        ] {
             for (d, e, constant) in [(0, 0, 2), (2, 0, 0), (3, 2, 6), (6, 4, 1)] {
                 arena.clear();
                 let (x, y) = (arena.variable(v as u32), arena.variable(1 - v as u32));

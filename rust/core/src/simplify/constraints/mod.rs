@@ -139,15 +139,11 @@ impl ConstraintPropagation {
         }
     }
 
-    /// Take `e in interval` into the domain. `e` is simplified on the box. True where that is kept as it is and tells
-    /// nothing else.
+    /// Take `e in interval` into the domain. `e` is simplified on the box. True where that is kept as it is.
     pub(crate) fn assume(&mut self, s: &mut Simplifier<'_>, e: Expr, interval: Interval) -> bool {
-        let (kept, tightened) = (self.kept.len(), std::mem::take(&mut self.tightened));
+        let kept = self.kept.len();
         self.assume_all(s, e, interval);
-        let same =
-            !self.tightened && self.kept.get(kept) == Some(&(e, interval)) && self.kept.len() == kept + 1;
-        self.tightened |= tightened;
-        same
+        self.kept.get(kept) == Some(&(e, interval))
     }
 
     /// Keep a constraint that a pass before left as it is.

@@ -45,7 +45,7 @@ impl Info {
         Info { bounds: Interval::point(value), modulus: 0, residue: value }
     }
 
-    /// `value = residue` modulo `modulus`, above 1, and nothing else.
+    /// `value = residue` modulo `modulus`, above 0, and nothing else.
     pub(super) fn congruent(modulus: i64, residue: i64) -> Info {
         Info { bounds: Interval::ALL, modulus, residue: div_mod_positive(residue, modulus).1 }
     }

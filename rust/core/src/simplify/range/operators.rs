@@ -140,8 +140,7 @@ fn congruence_of_remainder(a: &Info, m: i64) -> Option<Info> {
     if a.modulus == 1 {
         return None;
     }
-    let g = gcd_i64(a.modulus, m);
-    (g > 1).then(|| Info::congruent(g, a.residue))
+    Some(Info::congruent(gcd_i64(a.modulus, m), a.residue))
 }
 
 fn range_of_remainder_by_expression(a: &Info, b: &Info) -> Option<Info> {
@@ -189,5 +188,5 @@ fn congruence_of_product(ranges: &Ranges, arena: &Arena, args: &[Expr]) -> Optio
         let own = if m == 0 { residue } else { gcd_i64(m, residue) };
         modulus.checked_mul(own).and_then(i64::checked_abs).filter(|m| *m > 0).unwrap_or(1)
     });
-    (modulus > 1).then(|| Info::congruent(modulus, 0))
+    Some(Info::congruent(modulus, 0))
 }

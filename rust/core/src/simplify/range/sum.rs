@@ -238,7 +238,7 @@ fn congruence_of_digits(ranges: &Ranges, arena: &Arena, constant: i64, terms: &[
     }
     let joined = |known, t: &Term| joined_congruence(known, t.coeff, ranges.of_term(arena, t.expr));
     let (modulus, residue) = rest.iter().fold(known, joined);
-    (modulus > 1).then(|| Info::congruent(modulus, residue))
+    (modulus != 0).then(|| Info::congruent(modulus, residue))
 }
 
 /// `a * x + b * (x floordiv k) + c * (x mod k)` is `(a * k + b) * q + (a + c) * r`, where `q` and `r` are

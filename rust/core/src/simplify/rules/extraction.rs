@@ -317,11 +317,10 @@ fn move_in(s: &mut Simplifier<'_>, of: Spelled<'_>, found: &mut Vec<Expr>) -> Re
 
 /// Is `atom` the term, or a term of an argument where the term is a minimum or maximum?
 fn mentions(s: &Simplifier<'_>, e: Expr, atom: Expr) -> bool {
-    match s.arena.node(e) {
-        Node::Min(args) | Node::Max(args) => args.iter().any(|a| match s.arena.node(*a) {
+    let (Node::Min(args) | Node::Max(args)) = s.arena.node(e) else { return e == atom };
+    e == atom
+        || args.iter().any(|a| match s.arena.node(*a) {
             Node::Sum(_, parts) => parts.iter().any(|p| p.expr == atom),
             _ => *a == atom,
-        }),
-        _ => e == atom,
-    }
+        })
 }

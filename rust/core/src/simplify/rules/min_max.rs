@@ -158,9 +158,9 @@ struct LastStep {
     count: i64,
 }
 
-/// The walk over more than two values, upwards or downwards.
+/// The walk over several values, upwards or downwards.
 fn last_step(range: Interval, rises: bool) -> Option<LastStep> {
-    let count = range.upper.checked_sub(range.lower).filter(|n| *n > 1)?;
+    let count = range.upper.checked_sub(range.lower).filter(|n| *n > 0)?;
     Some(if rises {
         let shift = range.lower.checked_neg()?;
         LastStep { last: range.upper, before: range.upper - 1, sign: 1, shift, count }

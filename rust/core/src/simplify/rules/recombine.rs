@@ -57,7 +57,7 @@ pub(super) fn remainder_beside_quotient(
     let partner = |t: &Term| {
         t.coeff % step == 0 && s.arena.tag(t.expr) == Tag::FloorDiv && s.arena.may_share_variables(t.expr, x)
     };
-    if !terms.iter().enumerate().any(|(i, t)| i != k && partner(t)) {
+    if !terms.iter().any(partner) {
         return Ok(None);
     }
     let q = s.floordiv_constant(x, m)?;

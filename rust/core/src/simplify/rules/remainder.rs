@@ -181,9 +181,7 @@ fn split(s: &mut Simplifier<'_>, e: Expr, n: Expr, m: i64) -> Result<Option<Expr
             let Some(rest) = s.other_remainder(e, high, m)? else { return Ok(None) };
             s.combine(rest, 1, low, 1)?
         };
-        // What was parted may have joined again.
-        let whole = s.arena.as_mod(out).is_some_and(|(_, modulus)| modulus >= m);
-        let moved = found.disjoint && s.arena.as_constant(low).is_none() && !whole;
+        let moved = found.disjoint && s.arena.as_constant(low).is_none();
         let (new, old) = (s.cost(out), s.cost(e));
         let smaller = |s: &mut Simplifier<'_>| moved && progress::is_smaller(s, out, e);
         if out == e || new > old || (new == old && !smaller(s)) {
