@@ -83,6 +83,7 @@ TESTS = (
     "counting",
     "ranges",
     "forms",
+    "facts",
     "strength",
     "canonical",
     "order",
