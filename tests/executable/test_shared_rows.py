@@ -113,6 +113,15 @@ def test_kernels_and_their_results(function: Function, inputs: int, emitters: li
             np.testing.assert_allclose(g, w, rtol=2e-4, atol=1e-6)
 
 
+def test_a_constant_of_another_type_is_converted_by_its_readers() -> None:
+    """With 64-bit types JAX states Python's numbers in f64, and converts them: -inf of a mask, two kernels all the same."""
+    with jax.enable_x64(True):
+        module = ix.from_jax(masked_softmax, *(np.zeros((ROWS, LENGTH), np.float32) for _ in range(2)))
+    assert "convert(" in str(module)
+    found = planned_kernels(module, "cuda")
+    assert sorted(k.kernel.emitter for k in found) == ["loop", "rows"]
+
+
 def test_columns_and_fusions() -> None:
     """Rows that are columns of memory; a fusion of XLA's that is one whole softmax."""
     x = np.zeros((200_000, 4), np.float32)

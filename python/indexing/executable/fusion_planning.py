@@ -94,7 +94,7 @@ class _FusionPlanner:
         self.composer = AccessComposer()
         self.live: set[Node] = set()
         self.duplicated: set[Node] = set()
-        self.rematerializable: set[Node] = set()  # scalar constants, iotas, and moves of these
+        self.rematerializable: set[Node] = set()  # constants, iotas, moves and scalar conversions of these
         self.epilogues: set[Node] = set()  # elementwise after a loop, at most as large as its result
         for node in graph.nodes:
             if self._is_rematerializable(node):
@@ -108,7 +108,10 @@ class _FusionPlanner:
         if node.op.is_source:
             return True
         refs = list(node.refs())
-        return node.op.has_no_compute and bool(refs) and all(r.node in self.rematerializable for r in refs)
+        if not refs or any(r.node not in self.rematerializable for r in refs):
+            return False
+        is_scalar = len(refs) == 1 and element_count(node.instruction) == 1
+        return node.op.has_no_compute or (node.op.is_elementwise and is_scalar)
 
     def _can_be_epilogue(self, node: Node, ref: Ref) -> bool:
         if ref.node not in self.epilogues and not self._needs_loop(ref.node):
