@@ -14,8 +14,8 @@ mod sets;
 mod simplify;
 mod text;
 
-pub use access::block_sizes::{moved_in_blocks, Moved};
-pub use access::memory_traffic::{counted, Counted, Memory, Sums};
+pub use access::block_sizes::{traffic_by_block_size, BlockTraffic};
+pub use access::memory_traffic::{count_traffic, Memory, Sums, TrafficCounts};
 pub use access::prediction::{Demand, Machine, Prediction};
 pub use access::warps::Access;
 pub use error::{Error, ErrorKind, Result};

@@ -5,7 +5,9 @@ use crate::indexing_map::PyIndexingMap;
 use crate::prediction::array;
 use crate::vector;
 use crate::workspace;
-use indexing_core::{counted, moved_in_blocks, Access, Counted, Memory, Moved, Sums};
+use indexing_core::{
+    count_traffic, traffic_by_block_size, Access, BlockTraffic, Memory, Sums, TrafficCounts,
+};
 use pyo3::prelude::*;
 
 /// Sums of each instruction, and of those of one vector together; what they are to be multiplied with and divided by;
@@ -13,12 +15,12 @@ use pyo3::prelude::*;
 pub type Traffic = (Sums, Sums, u128, u128, Option<u64>);
 
 fn traffic(py: Python<'_>, access: &Access<'_>, memory: Memory) -> PyResult<Option<Traffic>> {
-    let count = || workspace::with(|w| counted(&mut w.arena, &mut w.scratch, access, memory));
+    let count = || workspace::with(|w| count_traffic(&mut w.arena, &mut w.scratch, access, memory));
     Ok(py.detach(count).raise(py)?.map(found))
 }
 
 /// The sums as Python gets them.
-pub fn found(f: Counted) -> Traffic {
+pub fn found(f: TrafficCounts) -> Traffic {
     (f.each, f.together, f.all, f.judged.saturating_mul(f.repeats), f.sampled)
 }
 
@@ -78,9 +80,11 @@ pub fn traffic_in_blocks<'py>(
     }
     let access = Access { map: &map.0, strides: &strides, width, block: [1, 1, 1], warp_size, vector };
     let memory = Memory::Global { sector, line, vector: widest };
-    let count = || workspace::with(|w| moved_in_blocks(&mut w.arena, &mut w.scratch, &access, memory, sizes));
+    let count =
+        || workspace::with(|w| traffic_by_block_size(&mut w.arena, &mut w.scratch, &access, memory, sizes));
     let Some(found) = py.detach(count).raise(py)? else { return Ok(None) };
-    let column = |of: fn(&Moved) -> u64| array(py, &found.iter().map(|m| of(m) as f64).collect::<Vec<_>>());
+    let column =
+        |of: fn(&BlockTraffic) -> u64| array(py, &found.iter().map(|m| of(m) as f64).collect::<Vec<_>>());
     Ok(Some([column(|m| m.instructions)?, column(|m| m.sectors)?, column(|m| m.together)?]))
 }
 

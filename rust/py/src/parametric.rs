@@ -9,7 +9,7 @@ use crate::memory_traffic::{found, Traffic};
 use crate::vector;
 use crate::workspace;
 use indexing_core::{
-    counted, Access, Coefficient, DistinctRows, Error, IndexingMap, Interval, Memory, Parameter,
+    count_traffic, Access, Coefficient, DistinctRows, Error, IndexingMap, Interval, Memory, Parameter,
     ParametricMap, ParametricTerms,
 };
 use pyo3::basic::CompareOp;
@@ -187,7 +187,7 @@ impl PyParametricMap {
                 w.arena.clear();
                 let block = [*block, 1, 1];
                 let access = Access { map: &map, strides: &strides, width, block, warp_size, vector };
-                counted(&mut w.arena, &mut w.scratch, &access, memory).map(|c| c.map(found))
+                count_traffic(&mut w.arena, &mut w.scratch, &access, memory).map(|c| c.map(found))
             })
         });
         let index: Vec<i64> = rows.index.iter().map(|i| i64::from(*i)).collect();

@@ -1,11 +1,11 @@
-//! Launches of one dimension, whose threads are cut into blocks of any size: what the warps move, for many sizes at once.
+//! The memory traffic of one-dimensional launches, for many block sizes at once.
 //!
-//! The warps of a block begin at its threads 0, 32, 64, ... . What a warp moves depends on the thread that it begins with,
-//! up to a period of the map, and on how many lanes it has: this is told by tables that are made once. A size of blocks is
-//! then a sum over the threads at which its warps begin.
+//! The warps of a block begin at its threads 0, 32, 64, ... . The traffic of a warp depends on its first thread, up to a
+//! period of the map, and on its number of lanes, so that tables hold it. The traffic of a block size is then a sum over
+//! the first threads of its warps.
 
-use crate::access::memory_traffic::{points, Counter, Memory, Point};
-use crate::access::period::{classes, growths, Question};
+use crate::access::memory_traffic::{sample_points, Counter, Memory, Point};
+use crate::access::period::{equivalence_classes, growths, ClassQuery};
 use crate::access::warps::{Access, Warps, LANE};
 use crate::error::Result;
 use crate::expr::Arena;
@@ -25,26 +25,26 @@ const MAX_BOXES: usize = 1 << 10;
 
 /// Sums over the warps of a launch that have an active lane.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct Moved {
+pub struct BlockTraffic {
     /// Instructions.
     pub instructions: u64,
-    /// Sectors that each of them moves.
+    /// Sectors, each instruction counted by itself.
     pub sectors: u64,
-    /// Sectors of those of one thread's vector together.
+    /// Sectors, the instructions of one thread's vector counted together.
     pub together: u64,
 }
 
-impl Moved {
-    fn plus(self, more: Moved, times: u64) -> Moved {
-        Moved {
+impl BlockTraffic {
+    fn plus(self, more: BlockTraffic, times: u64) -> BlockTraffic {
+        BlockTraffic {
             instructions: self.instructions + more.instructions * times,
             sectors: self.sectors + more.sectors * times,
             together: self.together + more.together * times,
         }
     }
 
-    fn minus(self, less: Moved) -> Moved {
-        Moved {
+    fn minus(self, less: BlockTraffic) -> BlockTraffic {
+        BlockTraffic {
             instructions: self.instructions - less.instructions,
             sectors: self.sectors - less.sectors,
             together: self.together - less.together,
@@ -52,32 +52,32 @@ impl Moved {
     }
 }
 
-/// The traffic of `access`, of a kernel with one thread a block, with blocks of each of these sizes.
+/// The traffic of `access`, stated for one thread a block, with blocks of each of these sizes.
 ///
-/// `None` where the map does not repeat after a few thousand threads, or has runtime variables: then
-/// [`counted`](super::memory_traffic::counted) tells each size. Errors: as that.
-pub fn moved_in_blocks(
+/// `None` if the map has no period of a few thousand threads, or has runtime variables:
+/// [`count_traffic`](super::memory_traffic::count_traffic) then counts each size. Errors: as that function.
+pub fn traffic_by_block_size(
     arena: &mut Arena,
     scratch: &mut Scratch,
     access: &Access<'_>,
     memory: Memory,
     sizes: &[i64],
-) -> Result<Option<Vec<Moved>>> {
+) -> Result<Option<Vec<BlockTraffic>>> {
     memory.check()?;
     if access.map.kind() == MapKind::KnownEmpty {
-        return Ok(Some(vec![Moved::default(); sizes.len()]));
+        return Ok(Some(vec![BlockTraffic::default(); sizes.len()]));
     }
-    let Some(map) = over_beginnings(arena, access)? else { return Ok(None) };
+    let Some(map) = map_over_first_threads(arena, access)? else { return Ok(None) };
     let warp = Access { map: &map, block: [access.warp_size, 1, 1], ..*access };
     let Some(warps) = warp.warps(arena, scratch)? else {
-        return Ok(Some(vec![Moved::default(); sizes.len()]));
+        return Ok(Some(vec![BlockTraffic::default(); sizes.len()]));
     };
     let Some(mut launch) = Launch::new(&warps, &warp, memory)? else { return Ok(None) };
-    sizes.iter().map(|size| launch.of_blocks(*size)).collect()
+    sizes.iter().map(|size| launch.traffic_of_blocks(*size)).collect()
 }
 
-/// The map over the lane and the thread that the warp begins with, which stands for the block.
-fn over_beginnings(arena: &mut Arena, access: &Access<'_>) -> Result<Option<IndexingMap>> {
+/// The map over the lane and, in place of the block id, the first thread of the warp.
+fn map_over_first_threads(arena: &mut Arena, access: &Access<'_>) -> Result<Option<IndexingMap>> {
     let map = access.map;
     let is_plain = map.num_dims() == 6 && map.num_runtimes() == 0 && map.interval(BLOCK).lower == 0;
     if map.kind() != MapKind::Defined
@@ -107,25 +107,25 @@ fn over_beginnings(arena: &mut Arena, access: &Access<'_>) -> Result<Option<Inde
     builder.build(arena).map(Some)
 }
 
-/// A launch whose threads are yet to be cut into blocks.
+/// A launch whose block size is open.
 struct Launch<'a> {
     counter: Counter<'a>,
-    /// The points of all other variables, and how often each stands for.
+    /// The points of all other variables, each with its weight.
     others: Vec<(Vec<i64>, u64)>,
-    /// The last thread that a warp can begin with.
+    /// The last thread that can be the first of a warp.
     last: i64,
-    /// Warps that begin below this move what those do that begin `period` threads later.
+    /// Warps that begin below this thread have the same traffic as those that begin `period` threads later.
     regular: i64,
     period: i64,
     warp: i64,
-    /// Of threads up to the period: which kind of warp begins there.
+    /// The kind of warp that begins at each thread of the period.
     kinds: Vec<u32>,
-    /// Of each kind, the first of these threads.
+    /// The first of these threads for each kind.
     examples: Vec<i64>,
-    /// By lanes, at least 1.
+    /// Tables by number of lanes, at least 1.
     tables: HashMap<i64, Table>,
-    /// Of warps that begin at or after `regular`, by that thread and lanes.
-    irregular: HashMap<(i64, i64), Moved>,
+    /// The traffic of warps that begin at or after `regular`, by first thread and number of lanes.
+    irregular: HashMap<(i64, i64), BlockTraffic>,
 }
 
 impl<'a> Launch<'a> {
@@ -134,10 +134,14 @@ impl<'a> Launch<'a> {
         let regular = (firsts.upper - access.warp_size).max(0);
         let Some(period) = period(warps, cycle, regular) else { return Ok(None) };
         let free: Vec<usize> = [Some(LANE), Some(FIRST), warps.vector].into_iter().flatten().collect();
-        let question = Question { dag: &warps.whole, cycle, bounds: &warps.bounds, free: &free };
-        let parts = classes(&question, warps.values.clone(), MAX_BOXES);
-        let Some(others) = points(&parts, (MAX_ENTRIES / period as u128) as u64)? else { return Ok(None) };
-        let Some(others) = in_64_bits(others, firsts.upper, most_moved(warps, access, memory)) else {
+        let query = ClassQuery { dag: &warps.whole, cycle, bounds: &warps.bounds, free: &free };
+        let parts = equivalence_classes(&query, warps.values.clone(), MAX_BOXES);
+        let Some(others) = sample_points(&parts, (MAX_ENTRIES / period as u128) as u64)? else {
+            return Ok(None);
+        };
+        let Some(others) =
+            weights_in_64_bits(others, firsts.upper, max_traffic_of_thread(warps, access, memory))
+        else {
             return Ok(None);
         };
         let mut made = Launch {
@@ -155,7 +159,7 @@ impl<'a> Launch<'a> {
         Ok((firsts.lower == 0 && made.find_kinds()?).then_some(made))
     }
 
-    /// Number the kinds of warps; false where vectors lie in memory in more than one way.
+    /// Numbers the kinds of warps; false if vectors are not aligned in one way.
     fn find_kinds(&mut self) -> Result<bool> {
         let mut numbers: HashMap<Vec<i64>, u32> = HashMap::new();
         let mut kind = Vec::new();
@@ -163,7 +167,7 @@ impl<'a> Launch<'a> {
             kind.clear();
             for (point, _) in &mut self.others {
                 point[FIRST] = first;
-                if !self.counter.kind(point, &mut kind)? {
+                if !self.counter.append_kind(point, &mut kind)? {
                     return Ok(false);
                 }
             }
@@ -177,8 +181,8 @@ impl<'a> Launch<'a> {
         Ok(true)
     }
 
-    /// The traffic of all warps with blocks of `size` threads; `None` where vectors lie in memory in more than one way.
-    fn of_blocks(&mut self, size: i64) -> Result<Option<Moved>> {
+    /// The traffic of all warps with blocks of `size` threads; `None` if vectors are not aligned in one way.
+    fn traffic_of_blocks(&mut self, size: i64) -> Result<Option<BlockTraffic>> {
         let (whole, rest) = (size / self.warp, size % self.warp);
         let lanes = [(whole > 0).then_some(self.warp), (rest > 0).then_some(rest)];
         for lanes in lanes.into_iter().flatten() {
@@ -195,53 +199,53 @@ impl<'a> Launch<'a> {
                 if first > self.last {
                     break;
                 }
-                let Some(moved) = self.of_warp(first, lanes)? else { return Ok(None) };
+                let Some(moved) = self.traffic_of_warp(first, lanes)? else { return Ok(None) };
                 sum = sum.plus(moved, 1);
             }
         }
         Ok(Some(sum))
     }
 
-    /// Of the first blocks, whose warps all begin below `regular`. After `turn` of them warps begin alike again.
-    fn regular_blocks(&self, size: i64, blocks: i64) -> Moved {
+    /// The traffic of the first blocks, whose warps all begin below `regular`; it repeats after `cycle` blocks.
+    fn regular_blocks(&self, size: i64, blocks: i64) -> BlockTraffic {
         let step = gcd_i64(size, self.period);
-        let turn = self.period / step;
-        let (turns, more) = (blocks / turn, blocks % turn);
-        let all = if turns > 0 { self.turn_of_blocks(size, step) } else { Moved::default() };
-        let nothing = Moved::default();
-        if turns > 0 && more > turn / 2 {
-            return nothing.plus(all, turns as u64 + 1).minus(self.blocks_one_by_one(size, more..turn));
+        let cycle = self.period / step;
+        let (cycles, more) = (blocks / cycle, blocks % cycle);
+        let all = if cycles > 0 { self.cycle_of_blocks(size, step) } else { BlockTraffic::default() };
+        let nothing = BlockTraffic::default();
+        if cycles > 0 && more > cycle / 2 {
+            return nothing.plus(all, cycles as u64 + 1).minus(self.sum_of_blocks(size, more..cycle));
         }
-        self.blocks_one_by_one(size, 0..more).plus(all, turns as u64)
+        self.sum_of_blocks(size, 0..more).plus(all, cycles as u64)
     }
 
-    /// Of as many blocks as begin at each multiple of `step` once.
-    fn turn_of_blocks(&self, size: i64, step: i64) -> Moved {
+    /// The traffic of one cycle of blocks, which begin at each multiple of `step` once.
+    fn cycle_of_blocks(&self, size: i64, step: i64) -> BlockTraffic {
         let (whole, rest) = (size / self.warp, size % self.warp);
-        let mut sum = Moved::default();
+        let mut sum = BlockTraffic::default();
         for (table, places) in self.tables_of(whole, rest) {
             for place in places {
-                sum = sum.plus(table.every(step, place * self.warp % step), 1);
+                sum = sum.plus(table.sum_of_every(step, place * self.warp % step), 1);
             }
         }
         sum
     }
 
-    /// The tables of a block's whole warps and of its last one, each with the places of these warps in the block.
+    /// The tables of a block's full warps and of its last, partial one, each with the numbers of these warps.
     fn tables_of(&self, whole: i64, rest: i64) -> impl Iterator<Item = (&Table, Range<i64>)> {
         let of_whole = self.tables.get(&self.warp).map(|t| (t, 0..whole));
         let of_rest = self.tables.get(&rest).map(|t| (t, whole..whole + i64::from(rest > 0)));
         of_whole.into_iter().chain(of_rest)
     }
 
-    fn blocks_one_by_one(&self, size: i64, blocks: Range<i64>) -> Moved {
+    fn sum_of_blocks(&self, size: i64, blocks: Range<i64>) -> BlockTraffic {
         let (whole, rest) = (size / self.warp, size % self.warp);
         let step = size % self.period;
-        let mut sum = Moved::default();
+        let mut sum = BlockTraffic::default();
         for (table, places) in self.tables_of(whole, rest) {
             let mut first = (blocks.start * step + places.start * self.warp) % self.period;
             for _ in blocks.clone().filter(|_| !places.is_empty()) {
-                sum = sum.plus(table.row(first, places.end - places.start), 1);
+                sum = sum.plus(table.sum_of_row(first, places.end - places.start), 1);
                 first += step;
                 first -= if first >= self.period { self.period } else { 0 };
             }
@@ -249,15 +253,15 @@ impl<'a> Launch<'a> {
         sum
     }
 
-    /// Of one warp whose table is there.
-    fn of_warp(&mut self, first: i64, lanes: i64) -> Result<Option<Moved>> {
+    /// The traffic of one warp; its table must exist.
+    fn traffic_of_warp(&mut self, first: i64, lanes: i64) -> Result<Option<BlockTraffic>> {
         if first < self.regular {
             return Ok(Some(self.tables[&lanes].entries[(first % self.period) as usize]));
         }
         if let Some(known) = self.irregular.get(&(first, lanes)) {
             return Ok(Some(*known));
         }
-        let Some(found) = self.counted(first, lanes)? else { return Ok(None) };
+        let Some(found) = self.count_warps(first, lanes)? else { return Ok(None) };
         self.irregular.insert((first, lanes), found);
         Ok(Some(found))
     }
@@ -265,41 +269,46 @@ impl<'a> Launch<'a> {
     fn table(&mut self, lanes: i64) -> Result<Option<Table>> {
         let mut of_kinds = Vec::with_capacity(self.examples.len());
         for k in 0..self.examples.len() {
-            let Some(moved) = self.counted(self.examples[k], lanes)? else { return Ok(None) };
+            let Some(moved) = self.count_warps(self.examples[k], lanes)? else { return Ok(None) };
             of_kinds.push(moved);
         }
-        let mut entries: Vec<Moved> = self.kinds.iter().map(|k| of_kinds[*k as usize]).collect();
-        entries.resize(self.period as usize, Moved::default());
+        let mut entries: Vec<BlockTraffic> = self.kinds.iter().map(|k| of_kinds[*k as usize]).collect();
+        entries.resize(self.period as usize, BlockTraffic::default());
         Ok(Some(Table::new(entries, if lanes == self.warp { self.warp } else { 0 })))
     }
 
-    fn counted(&mut self, first: i64, lanes: i64) -> Result<Option<Moved>> {
-        let mut sum = Moved::default();
+    fn count_warps(&mut self, first: i64, lanes: i64) -> Result<Option<BlockTraffic>> {
+        let mut sum = BlockTraffic::default();
         for (point, times) in &mut self.others {
             point[FIRST] = first;
-            let Some((each, together)) = self.counter.at(point, lanes as usize)? else { return Ok(None) };
-            let moved =
-                Moved { instructions: each[0] as u64, sectors: each[2] as u64, together: together[2] as u64 };
+            let Some((each, together)) = self.counter.traffic_at(point, lanes as usize)? else {
+                return Ok(None);
+            };
+            let moved = BlockTraffic {
+                instructions: each[0] as u64,
+                sectors: each[2] as u64,
+                together: together[2] as u64,
+            };
             sum = sum.plus(moved, *times);
         }
         Ok(Some(sum))
     }
 }
 
-/// The most that a thread moves at one point.
-fn most_moved(warps: &Warps, access: &Access<'_>, memory: Memory) -> u128 {
+/// An upper bound on the sectors of one thread at one point.
+fn max_traffic_of_thread(warps: &Warps, access: &Access<'_>, memory: Memory) -> u128 {
     let Memory::Global { sector, .. } = memory else { return u128::from(u64::MAX) };
     warps.vector.map_or(1, |v| warps.values[v].count()) * (access.width / sector + 2) as u128
 }
 
-/// `None` where sums over all threads might leave 64 bits.
-fn in_64_bits(others: Vec<Point>, last: i64, most: u128) -> Option<Vec<(Vec<i64>, u64)>> {
+/// The points with weights of 64 bits; `None` if sums over all threads might overflow.
+fn weights_in_64_bits(others: Vec<Point>, last: i64, most: u128) -> Option<Vec<(Vec<i64>, u64)>> {
     let all = others.iter().try_fold(0u128, |sum, (_, times)| sum.checked_add(*times))?;
     let sum = all.checked_mul(last as u128 + 1)?.checked_mul(most)?;
     (sum < u128::from(u64::MAX)).then(|| others.into_iter().map(|(p, times)| (p, times as u64)).collect())
 }
 
-/// After how many threads a warp moves alike, if it begins below `regular`.
+/// The period, in threads, of the traffic of warps that begin below `regular`.
 fn period(warps: &Warps, cycle: i64, regular: i64) -> Option<i64> {
     if regular == 0 {
         return Some(1);
@@ -323,20 +332,20 @@ fn period(warps: &Warps, cycle: i64, regular: i64) -> Option<i64> {
     (period <= MAX_PERIOD).then_some(period)
 }
 
-/// Traffic of warps of some lanes, by their first thread up to the period; sums over warps in a row.
+/// The traffic of warps with some number of lanes, by first thread modulo the period, with sums over consecutive warps.
 struct Table {
-    entries: Vec<Moved>,
-    /// Of each entry: its row, and its place there.
+    entries: Vec<BlockTraffic>,
+    /// The row of each entry, and its position there.
     places: Vec<(usize, usize)>,
-    /// Of each row, which comes back to its first entry: sums of its first entries.
-    sums: Vec<Vec<Moved>>,
+    /// Prefix sums of each row; a row is the cycle of entries of consecutive warps.
+    sums: Vec<Vec<BlockTraffic>>,
     /// Sums of entries by step and first one.
-    steps: RefCell<HashMap<(i64, i64), Moved>>,
+    steps: RefCell<HashMap<(i64, i64), BlockTraffic>>,
 }
 
 impl Table {
-    /// `step`: threads from a warp in a row to the next; 0: there are no rows.
-    fn new(entries: Vec<Moved>, step: i64) -> Table {
+    /// `step` is the number of threads from a warp to the next; 0 for a table without rows.
+    fn new(entries: Vec<BlockTraffic>, step: i64) -> Table {
         let period = entries.len() as i64;
         let mut table = Table { entries, places: Vec::new(), sums: Vec::new(), steps: RefCell::default() };
         if step == 0 {
@@ -345,7 +354,7 @@ impl Table {
         table.places = vec![(0, 0); period as usize];
         let rows = gcd_i64(step, period);
         for row in 0..rows {
-            let mut sums = vec![Moved::default()];
+            let mut sums = vec![BlockTraffic::default()];
             let mut at = row;
             for place in 0..(period / rows) as usize {
                 table.places[at as usize] = (row as usize, place);
@@ -357,40 +366,40 @@ impl Table {
         table
     }
 
-    /// The sum of the warps that begin at `first` and each `step` further, up to the period.
-    fn every(&self, step: i64, first: i64) -> Moved {
+    /// The sum over the warps that begin at `first`, `first + step`, ... below the period.
+    fn sum_of_every(&self, step: i64, first: i64) -> BlockTraffic {
         let known = self.steps.borrow().get(&(step, first)).copied();
         known.unwrap_or_else(|| {
             let chosen = self.entries[first as usize..].iter().step_by(step as usize);
-            let sum = chosen.fold(Moved::default(), |sum, moved| sum.plus(*moved, 1));
+            let sum = chosen.fold(BlockTraffic::default(), |sum, moved| sum.plus(*moved, 1));
             self.steps.borrow_mut().insert((step, first), sum);
             sum
         })
     }
 
-    /// The sum of `count` warps in a row, the first of which begins at `first`: of one without rows.
-    fn row(&self, first: i64, count: i64) -> Moved {
+    /// The sum over `count` consecutive warps, the first of which begins at `first`; one warp in a table without rows.
+    fn sum_of_row(&self, first: i64, count: i64) -> BlockTraffic {
         if count == 1 {
             return self.entries[first as usize];
         }
         let (row, place) = self.places[first as usize];
         let sums = &self.sums[row];
         let length = sums.len() - 1;
-        let (turns, more) = (count as usize / length, count as usize % length);
+        let (cycles, more) = (count as usize / length, count as usize % length);
         let end = place + more;
         let part = if end <= length {
             sums[end].minus(sums[place])
         } else {
             sums[length].minus(sums[place]).plus(sums[end - length], 1)
         };
-        part.plus(sums[length], turns as u64)
+        part.plus(sums[length], cycles as u64)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::access::memory_traffic::counted;
+    use crate::access::memory_traffic::count_traffic;
     use crate::text::{read_indexing_map, ReadScratch};
 
     const MEMORY: Memory = Memory::Global { sector: 256, line: 1024, vector: 128 };
@@ -413,9 +422,9 @@ mod tests {
         Access { map, strides: &[1], width: 32, block: [block, 1, 1], warp_size: 32, vector: Some(6) }
     }
 
-    fn in_blocks(map: &IndexingMap, sizes: &[i64]) -> Option<Vec<Moved>> {
+    fn in_blocks(map: &IndexingMap, sizes: &[i64]) -> Option<Vec<BlockTraffic>> {
         let (arena, scratch) = (&mut Arena::new(), &mut Scratch::default());
-        moved_in_blocks(arena, scratch, &access(map, 1), MEMORY, sizes).unwrap()
+        traffic_by_block_size(arena, scratch, &access(map, 1), MEMORY, sizes).unwrap()
     }
 
     #[test]
@@ -432,7 +441,8 @@ mod tests {
                 for (size, moved) in sizes.iter().zip(found) {
                     let of_size = map(results, threads, *size);
                     let (arena, scratch) = (&mut Arena::new(), &mut Scratch::default());
-                    let wanted = counted(arena, scratch, &access(&of_size, *size), MEMORY).unwrap().unwrap();
+                    let wanted =
+                        count_traffic(arena, scratch, &access(&of_size, *size), MEMORY).unwrap().unwrap();
                     if wanted.sampled.is_none() {
                         let wanted = [wanted.each[0], wanted.each[2], wanted.together[2]].map(|n| n as u64);
                         let found = [moved.instructions, moved.sectors, moved.together];

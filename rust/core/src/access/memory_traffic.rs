@@ -1,9 +1,9 @@
 //! Memory traffic of an access's warps: sectors and lines of global memory, passes over the banks of shared memory.
 //!
-//! Warps whose addresses differ by whole lines (or turns of the banks), and whose lanes are active alike, are counted by
-//! one of them.
+//! Warps with the same active lanes, whose addresses differ by whole lines (or by whole words of shared memory), are
+//! counted by one representative.
 
-use crate::access::period::{classes, Question, Sample};
+use crate::access::period::{equivalence_classes, ClassQuery, Sample};
 use crate::access::transactions::{add, Layout, Pattern};
 pub use crate::access::transactions::{Memory, Sums};
 use crate::access::warps::{Access, Warps, LANE, MAX_ADDRESS};
@@ -16,44 +16,44 @@ use std::collections::HashMap;
 
 /// The counts of an access's warps.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct Counted {
+pub struct TrafficCounts {
     /// Each load or store by itself.
     pub each: Sums,
-    /// Those of one thread's vector together: what one of them brings the next ones find.
+    /// The loads or stores of one thread's vector together: sectors that one of them fetches serve the others.
     pub together: Sums,
-    /// Warp instructions of the launch, those of one runtime value among `repeats`.
+    /// Warp instructions of the launch, for all `repeats` runtime values.
     pub all: u128,
-    /// For how many of them those that were judged stand.
+    /// The number of them that those counted represent.
     pub judged: u128,
-    /// The number of those judged, where that are not all.
+    /// The number of rows counted, if not all were.
     pub sampled: Option<u64>,
-    /// Values of the runtime variables, which the sums run over; one of them happens.
+    /// The number of runtime values that the sums run over, one of which occurs.
     pub repeats: u128,
 }
 
 const MAX_BOXES: usize = 1 << 10;
-const MAX_ROWS: u64 = 1 << 14; // of which all are judged
-const SAMPLE: u64 = 1 << 12; // rows that are judged where there are more
-const MAX_PARTS: usize = 1 << 8; // that are kept
+const MAX_ROWS: u64 = 1 << 14; // of more rows a sample is counted
+const SAMPLED_ROWS: u64 = 1 << 12; // rows of a sample
+const MAX_PARTS: usize = 1 << 8; // kept in memory
 
-/// The sums over all warp instructions that have an active lane; `None` where none has.
+/// Counts the traffic of all warp instructions with an active lane; `None` if there are none.
 ///
-/// In global memory they are: instructions, different bytes asked for, sectors that hold them, lines that do, the least
-/// number of sectors that could, sectors that would do if each contiguous run of bytes began where one does. In shared
-/// memory: instructions, different bytes asked for, passes over the banks, the least number of passes; then zeros.
+/// Sums of global memory: instructions, distinct bytes requested, sectors, lines, the least number of sectors that could
+/// hold the bytes, and sectors if each contiguous run of bytes began at a sector. Sums of shared memory: instructions,
+/// distinct bytes requested, passes over the banks, the least number of passes, then zeros.
 ///
 /// Errors: a map that is no thread map, addresses or sums that leave their range.
-pub fn counted(
+pub fn count_traffic(
     arena: &mut Arena,
     scratch: &mut Scratch,
     access: &Access<'_>,
     memory: Memory,
-) -> Result<Option<Counted>> {
+) -> Result<Option<TrafficCounts>> {
     memory.check()?;
     let Some(warps) = access.warps(arena, scratch)? else { return Ok(None) };
     let free: Vec<usize> = [Some(LANE), warps.vector].into_iter().flatten().collect();
-    let question = Question { dag: &warps.whole, cycle: memory.cycle()?, bounds: &warps.bounds, free: &free };
-    let parts = classes(&question, warps.values.clone(), MAX_BOXES);
+    let query = ClassQuery { dag: &warps.whole, cycle: memory.cycle()?, bounds: &warps.bounds, free: &free };
+    let parts = equivalence_classes(&query, warps.values.clone(), MAX_BOXES);
     let mut counter = Counter::new(&warps, access, memory)?;
     let mut found = counter.run(&parts)?;
     if found.is_none() {
@@ -64,12 +64,11 @@ pub fn counted(
     Ok(found.filter(|f| f.each[0] > 0))
 }
 
-/// Values of all variables, and for how many points they stand.
+/// The values of all variables, and the number of points that they represent.
 pub(crate) type Point = (Vec<i64>, u128);
 
-/// Of each point of the variables that are not free: their values, and for how many points it stands; `None` where there are
-/// more than `most`.
-pub(crate) fn points(classes: &[Vec<Sample>], most: u64) -> Result<Option<Vec<Point>>> {
+/// The sample points of the variables that are not free; `None` if there are more than `most`.
+pub(crate) fn sample_points(classes: &[Vec<Sample>], most: u64) -> Result<Option<Vec<Point>>> {
     let rows = classes.iter().map(|c| Rows::new(c)).collect::<Result<Vec<_>>>()?;
     if rows.iter().fold(0u64, |n, r| n.saturating_add(r.count)) > most {
         return Ok(None);
@@ -85,13 +84,13 @@ pub(crate) fn points(classes: &[Vec<Sample>], most: u64) -> Result<Option<Vec<Po
     Ok(Some(rows.iter().flat_map(of_class).collect()))
 }
 
-/// Rows of a class: one value for each variable, the last one fastest.
+/// Rows of a class: one value for each variable, the last variable fastest.
 struct Rows {
     /// The first value of each variable.
     first: Vec<i64>,
-    /// The variables with several values: how many, for how many points each stands, and how many for one more.
-    turning: Vec<(usize, u64, u64, u64)>,
-    /// For how many points a row stands by the other variables.
+    /// The variables with several values: their number, the points that each represents, how many represent one more.
+    varying: Vec<(usize, u64, u64, u64)>,
+    /// The number of points that a row represents by the other variables.
     weight: u128,
     /// The number of rows.
     count: u64,
@@ -106,51 +105,51 @@ impl Rows {
             let product = counts.try_fold(1u128, |n, c| n.checked_mul(c));
             product.ok_or_else(|| Error::overflow("the number of warp instructions"))
         };
-        let turning = class.iter().enumerate().filter(|(_, s)| s.shown > 1);
+        let varying = class.iter().enumerate().filter(|(_, s)| s.shown > 1);
         Ok(Rows {
             first: class.iter().map(|s| s.first).collect(),
-            turning: turning.map(|(v, s)| (v, s.shown, s.count / s.shown, s.count % s.shown)).collect(),
+            varying: varying.map(|(v, s)| (v, s.shown, s.count / s.shown, s.count % s.shown)).collect(),
             weight: product(&|s| s.shown == 1)?,
             count: class.iter().fold(1u64, |n, s| n.saturating_mul(s.shown)),
             points: product(&|_| true)?,
         })
     }
 
-    /// The values of row `k`, and for how many points it stands.
+    /// Writes the values of row `k`, and returns the number of points that it represents.
     fn read(&self, mut k: u64, values: &mut [i64]) -> u128 {
         let mut weight = self.weight;
-        for (v, shown, each, more) in self.turning.iter().rev() {
+        for (v, shown, each, more) in self.varying.iter().rev() {
             let at = k % shown;
             k /= shown;
             values[*v] = self.first[*v] + at as i64;
-            weight *= u128::from(each + u64::from(at < *more)); // at most the number of points
+            weight *= u128::from(each + u64::from(at < *more)); // no more than all points
         }
         weight
     }
 }
 
-/// Of each root, the part that lane, vector and parameters decide; of the bounds' parts, all their values lie in an
-/// interval, and they may be sorted.
-struct Within {
+/// The lane part of each root for some parameters, by lane and element; of each bound, the range of its part, and whether
+/// its values are sorted.
+struct LaneParts {
     values: Vec<Vec<i64>>,
     spans: Vec<(Interval, bool)>,
 }
 
-/// Counts warps, those alike once.
+/// A counter of warps, each pattern of addresses once.
 pub(crate) struct Counter<'a> {
     warps: &'a Warps,
     layout: Layout,
     cycle: i64,
-    /// Elements that all lanes reach.
+    /// The number of elements that all lanes access together.
     count: usize,
     /// The values of lane and vector, lane by lane, and of the parameters.
     points: Vec<Vec<i64>>,
-    /// The parts of the roots that lane, vector and parameters decide, by parameters; `at` are those of the part `here`.
-    parts: Vec<Within>,
+    /// The lane parts by parameters; `at` holds the parameters of the current one, `here`.
+    parts: Vec<LaneParts>,
     parts_at: HashMap<Vec<i64>, usize>,
     at: Vec<i64>,
     here: usize,
-    /// Patterns by parameters and active lanes (a bit for each element); `key` are those of the pattern `last`.
+    /// Patterns by active elements (one bit each) and parameters; `key` is that of the current pattern, `last`.
     patterns: Vec<Pattern>,
     places: HashMap<Vec<i64>, usize>,
     key: Vec<i64>,
@@ -161,13 +160,13 @@ pub(crate) struct Counter<'a> {
 }
 
 impl<'a> Counter<'a> {
-    /// Nothing is counted yet.
+    /// A counter that has counted nothing.
     pub(crate) fn new(warps: &'a Warps, access: &Access<'_>, memory: Memory) -> Result<Self> {
         let lanes = access.warp_size as usize;
         let span = warps.vector.map(|v| warps.values[v]).unwrap_or(Interval::point(0));
         let elements = usize::try_from(span.count()).ok().filter(|n| *n <= 1 << 12);
         let elements = elements.ok_or_else(|| Error::invalid_map("a vector has too many elements"))?;
-        let parameters = warps.beside.root_count() - warps.within.root_count();
+        let parameters = warps.warp_part.root_count() - warps.lane_part.root_count();
         let mut points = vec![vec![0; lanes * elements]; warps.values.len() + parameters];
         points[LANE].iter_mut().enumerate().for_each(|(k, lane)| *lane = (k / elements) as i64);
         if let Some(v) = warps.vector {
@@ -196,20 +195,20 @@ impl<'a> Counter<'a> {
         })
     }
 
-    /// `None`: vectors were to be merged, and some are not in one aligned piece.
-    fn run(&mut self, classes: &[Vec<Sample>]) -> Result<Option<Counted>> {
+    /// Counts all classes; `None` if vectors are to be merged, and some are not in one aligned piece.
+    fn run(&mut self, classes: &[Vec<Sample>]) -> Result<Option<TrafficCounts>> {
         let rows = classes.iter().map(|c| Rows::new(c)).collect::<Result<Vec<_>>>()?;
         let total = rows.iter().fold(0u64, |n, r| n.saturating_add(r.count));
         let elements = self.layout.elements as u64;
-        let sampled = (total > MAX_ROWS / elements + 1).then_some(SAMPLE / elements + 1);
+        let sampled = (total > MAX_ROWS / elements + 1).then_some(SAMPLED_ROWS / elements + 1);
         let too_many = || Error::overflow("the number of warp instructions");
-        let mut found = Counted { sampled, repeats: self.warps.repeats, ..Counted::default() };
+        let mut found = TrafficCounts { sampled, repeats: self.warps.repeats, ..TrafficCounts::default() };
         for part in &rows {
             found.all = found.all.checked_add(part.points).ok_or_else(too_many)?;
             let mut values = part.first.clone();
-            for at in chosen(part.count, total, sampled) {
+            for at in sampled_rows(part.count, total, sampled) {
                 let weight = part.read(at, &mut values);
-                if !self.row(&values, weight)? {
+                if !self.count_row(&values, weight)? {
                     return Ok(None);
                 }
                 found.judged = found.judged.checked_add(weight).ok_or_else(too_many)?;
@@ -223,9 +222,9 @@ impl<'a> Counter<'a> {
         Ok(Some(found))
     }
 
-    /// Count the warp at one point of the variables that are not free, `weight` times; false as [`Pattern::add`].
-    fn row(&mut self, values: &[i64], weight: u128) -> Result<bool> {
-        if !self.turn_to(values, self.count)? {
+    /// Counts the warp at one point of the variables that are not free, `weight` times; false as [`Pattern::add`].
+    fn count_row(&mut self, values: &[i64], weight: u128) -> Result<bool> {
+        if !self.select_pattern(values, self.count)? {
             return Ok(false);
         }
         let start = self.start();
@@ -233,37 +232,37 @@ impl<'a> Counter<'a> {
     }
 
     /// The traffic of the first `lanes` of the warp at one point; `None` as [`Counter::run`].
-    pub(crate) fn at(&mut self, values: &[i64], lanes: usize) -> Result<Option<(Sums, Sums)>> {
-        if !self.turn_to(values, lanes * self.layout.elements)? {
+    pub(crate) fn traffic_at(&mut self, values: &[i64], lanes: usize) -> Result<Option<(Sums, Sums)>> {
+        if !self.select_pattern(values, lanes * self.layout.elements)? {
             return Ok(None);
         }
         let start = self.start();
         Ok(self.patterns[self.last].at(start))
     }
 
-    /// Add to `into` what tells the warp at one point from others: warps of one kind move alike, whichever of their first lanes
-    /// are active. False as [`Pattern::add`].
-    pub(crate) fn kind(&mut self, values: &[i64], into: &mut Vec<i64>) -> Result<bool> {
-        let found = self.turn_to(values, self.count)?;
+    /// Appends a key of the warp at one point: warps of equal keys have equal traffic, however many of their first lanes are
+    /// active. False as [`Pattern::add`].
+    pub(crate) fn append_kind(&mut self, values: &[i64], into: &mut Vec<i64>) -> Result<bool> {
+        let found = self.select_pattern(values, self.count)?;
         into.push(self.start());
         into.extend_from_slice(&self.key);
         Ok(found)
     }
 
-    /// The start of the addresses of the warp that `offsets` tell, up to what makes no difference.
+    /// The start of the current warp's addresses, modulo the cycle.
     fn start(&self) -> i64 {
         floor_mod(self.offsets[0], self.cycle).unwrap_or(0)
     }
 
-    /// Make `last` the pattern of the first `elements` of the warp at one point; false where there is none.
-    fn turn_to(&mut self, values: &[i64], elements: usize) -> Result<bool> {
-        let beside = &self.warps.beside;
-        beside.evaluate_into(beside.root_count(), values, &mut self.scratch, &mut self.offsets)?;
+    /// Selects the pattern of the first `elements` of the warp at one point as `last`; false if it has none.
+    fn select_pattern(&mut self, values: &[i64], elements: usize) -> Result<bool> {
+        let warp_part = &self.warps.warp_part;
+        warp_part.evaluate_into(warp_part.root_count(), values, &mut self.scratch, &mut self.offsets)?;
         let roots = 1 + self.warps.bounds.len();
         if self.parts.is_empty() || self.at != self.offsets[roots..] {
-            self.turn_to_parameters()?;
+            self.select_parameters()?;
         }
-        let Within { values, spans } = &self.parts[self.here];
+        let LaneParts { values, spans } = &self.parts[self.here];
         self.next.clear();
         self.next.resize(self.count.div_ceil(64), -1);
         if elements < self.count {
@@ -274,7 +273,7 @@ impl<'a> Counter<'a> {
         for (k, (interval, offset)) in self.warps.bounds.iter().zip(&self.offsets[1..]).enumerate() {
             let wanted = interval.minus(Interval::point(*offset));
             if !wanted.covers(spans[k].0) {
-                restrict(&mut self.next, &values[1 + k], spans[k].1, wanted);
+                clear_unwanted(&mut self.next, &values[1 + k], spans[k].1, wanted);
             }
         }
         self.next.extend_from_slice(&self.offsets[roots..]);
@@ -293,7 +292,7 @@ impl<'a> Counter<'a> {
         Ok(true)
     }
 
-    /// The addresses of the lanes whose bits `key` has.
+    /// The pattern of the elements whose bits are set in `key`.
     fn pattern(&self, key: &[i64]) -> Option<Pattern> {
         let is_active = |k: usize| key[k / 64] >> (k % 64) & 1 == 1;
         let addresses =
@@ -301,8 +300,8 @@ impl<'a> Counter<'a> {
         Pattern::new(self.layout, addresses.collect())
     }
 
-    /// Bring `here` to the values of the parameters.
-    fn turn_to_parameters(&mut self) -> Result<()> {
+    /// Selects the lane part of the current parameters as `here`.
+    fn select_parameters(&mut self) -> Result<()> {
         let parameters = &self.offsets[1 + self.warps.bounds.len()..];
         self.at = parameters.to_vec();
         if let Some(place) = self.parts_at.get(parameters) {
@@ -317,24 +316,24 @@ impl<'a> Counter<'a> {
         for (column, value) in self.points[first..].iter_mut().zip(parameters) {
             column.fill(*value);
         }
-        let mut values = vec![vec![0; self.count]; self.warps.within.root_count()];
+        let mut values = vec![vec![0; self.count]; self.warps.lane_part.root_count()];
         let points: Vec<&[i64]> = self.points.iter().map(Vec::as_slice).collect();
         let mut out: Vec<&mut [i64]> = values.iter_mut().map(Vec::as_mut_slice).collect();
-        self.warps.within.evaluate_block(&points, &mut out)?;
+        self.warps.lane_part.evaluate_block(&points, &mut out)?;
         if values[0].iter().any(|a| !(-MAX_ADDRESS..=MAX_ADDRESS).contains(a)) {
             return Err(Error::overflow("an address"));
         }
         let span = |x: &Vec<i64>| x.iter().fold(Interval::EMPTY, |all, x| all.union(Interval::point(*x)));
         let spans = values[1..].iter().map(|x| (span(x), x.is_sorted())).collect();
         self.here = self.parts.len();
-        self.parts.push(Within { values, spans });
+        self.parts.push(LaneParts { values, spans });
         self.parts_at.insert(self.at.clone(), self.here);
         Ok(())
     }
 }
 
-/// Clear the bits of elements whose value is not `wanted`.
-fn restrict(bits: &mut [i64], values: &[i64], sorted: bool, wanted: Interval) {
+/// Clears the bits of elements whose value is not `wanted`.
+fn clear_unwanted(bits: &mut [i64], values: &[i64], sorted: bool, wanted: Interval) {
     if sorted && values.len() <= 64 {
         let from = values.partition_point(|x| *x < wanted.lower);
         let to = values.partition_point(|x| *x <= wanted.upper);
@@ -348,8 +347,8 @@ fn restrict(bits: &mut [i64], values: &[i64], sorted: bool, wanted: Interval) {
     }
 }
 
-/// The rows of a class that are judged: all, or as many as its share of a sample, spread evenly.
-fn chosen(count: u64, total: u64, sampled: Option<u64>) -> impl Iterator<Item = u64> {
+/// The rows of a class that are counted: all, or its share of a sample, spread evenly.
+fn sampled_rows(count: u64, total: u64, sampled: Option<u64>) -> impl Iterator<Item = u64> {
     let share = sampled
         .map_or(count, |most| (u128::from(most) * u128::from(count) / u128::from(total)).max(1) as u64);
     let spread =
@@ -371,7 +370,7 @@ mod tests {
         let map = read_indexing_map(&text, &mut arena, &mut ReadScratch::default()).unwrap();
         let access =
             Access { map: &map, strides: &[1], width, block: [64, 1, 1], warp_size: 32, vector: None };
-        counted(&mut arena, &mut Scratch::default(), &access, memory).unwrap().unwrap().each
+        count_traffic(&mut arena, &mut Scratch::default(), &access, memory).unwrap().unwrap().each
     }
 
     #[test]
@@ -416,7 +415,7 @@ mod tests {
                 warp_size: 32,
                 vector: None,
             };
-            let found = counted(&mut arena, &mut Scratch::default(), &access, memory);
+            let found = count_traffic(&mut arena, &mut Scratch::default(), &access, memory);
             assert_eq!(found.unwrap_err().kind(), crate::error::ErrorKind::Overflow, "{text}");
         }
     }

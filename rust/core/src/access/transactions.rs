@@ -7,8 +7,7 @@ use std::collections::HashMap;
 /// The memory of an access, and the units that it moves at once; sizes in bits.
 #[derive(Clone, Copy, Debug)]
 pub enum Memory {
-    /// Sectors, tagged in lines of whole sectors; a thread moves up to `vector` bits with one instruction, 0 where it
-    /// doesn't.
+    /// Sectors, tagged in lines of whole sectors. A thread moves up to `vector` bits with one instruction; 0 for one element.
     Global {
         /// A sector.
         sector: i64,
@@ -26,11 +25,11 @@ pub enum Memory {
     },
 }
 
-/// Sums over warp instructions: see `counted` for their order.
+/// Sums over warp instructions, in the order that `count_traffic` documents.
 pub type Sums = [u128; 6];
 
 impl Memory {
-    /// Error: sizes that no memory has.
+    /// Checks the sizes.
     pub(crate) fn check(self) -> Result<()> {
         let (sizes, whole) = match self {
             Memory::Global { sector, line, .. } => ([sector, line], line % sector.max(1) == 0),
@@ -42,7 +41,7 @@ impl Memory {
         Ok(())
     }
 
-    /// Addresses that all differ by one multiple of this move alike; a move by whole words only turns the banks.
+    /// The shift of all addresses that leaves the traffic unchanged; one by whole words only rotates the banks.
     pub(crate) fn cycle(self) -> Result<i64> {
         match self {
             Memory::Global { line, vector, .. } => {
@@ -54,7 +53,7 @@ impl Memory {
     }
 }
 
-/// The transactions of a warp's threads together.
+/// The layout of a warp's elements, and of the memory that serves them.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Layout {
     pub memory: Memory,
@@ -62,24 +61,24 @@ pub(crate) struct Layout {
     pub width: i64,
     /// Elements of a thread's vector.
     pub elements: usize,
-    /// Does a thread move neighbours of its vector with one instruction?
+    /// Whether a thread moves neighbours in its vector with one instruction.
     pub merges: bool,
 }
 
-/// The addresses of a warp, up to where they start: each lane's elements, `None` where it isn't active.
+/// The addresses of a warp relative to their start: each lane's elements, `None` where it is inactive.
 pub(crate) struct Pattern {
     layout: Layout,
     addresses: Vec<Option<i64>>,
-    /// One an instruction.
+    /// One group for each instruction.
     groups: Vec<Group>,
     together: Option<Group>,
-    /// The starts of the vectors up to multiples of their size; `None` where there are none to be merged.
+    /// The starts of merged vectors modulo their size; `None` without merged vectors.
     vectors: Option<i64>,
-    /// By start: what is moved, and for how many warp instructions of the launch.
+    /// The traffic by start, with the number of warp instructions that have it.
     known: HashMap<i64, (Sums, Sums, u128)>,
 }
 
-/// Different elements in runs: first and last bit of each.
+/// Distinct elements in contiguous runs: the first and last bit of each.
 struct Group {
     elements: i64,
     runs: Vec<(i64, i64)>,
@@ -118,7 +117,7 @@ impl Group {
         count
     }
 
-    /// One instruction of global memory.
+    /// The sums of one instruction in global memory.
     fn sums(&self, start: i64, width: i64, sector: i64, line: i64) -> Sums {
         if self.elements == 0 {
             return [0; 6];
@@ -132,7 +131,7 @@ impl Group {
 }
 
 impl Pattern {
-    /// `None` where vectors are to be merged, and one of them is not in one piece, or lies otherwise than the others.
+    /// A pattern; `None` if vectors are to be merged, and one is not contiguous or not aligned as the others.
     pub fn new(layout: Layout, addresses: Vec<Option<i64>>) -> Option<Pattern> {
         let mut made = Pattern {
             layout,
@@ -175,8 +174,8 @@ impl Pattern {
         Some(made)
     }
 
-    /// Count `weight` more warps whose addresses start at `start`; false where vectors are to be merged and do not begin at
-    /// multiples of their size.
+    /// Counts `weight` more warps whose addresses start at `start`; false if merged vectors would not be aligned to their
+    /// size.
     pub fn add(&mut self, start: i64, weight: u128) -> bool {
         if let Some((_, _, total)) = self.known.get_mut(&start) {
             *total = total.saturating_add(weight);
@@ -195,7 +194,7 @@ impl Pattern {
         })
     }
 
-    /// All that was counted: each instruction by itself, and those of a vector together.
+    /// The totals: each instruction by itself, and those of a vector together.
     pub fn total(&self) -> Result<(Sums, Sums)> {
         let (mut each, mut together) = ([0; 6], [0; 6]);
         for (one, all, weight) in self.known.values() {

@@ -1,7 +1,7 @@
-//! Which address each lane of each warp reaches: a thread map, written over the lane, the warp's number in its block, the
-//! block ids, range and runtime variables.
+//! The address that each lane of each warp accesses: a thread map, rewritten over the lane, the warp's number in its block,
+//! the block ids, range and runtime variables.
 //!
-//! A warp instruction is one warp at one value of every other variable: what one load or store of a kernel does at once.
+//! A warp instruction is one warp at one value of every other variable: one load or store of a kernel.
 
 use crate::error::{Error, Result};
 use crate::expr::flat::Dag;
@@ -13,9 +13,9 @@ use crate::simplify::range::{Info, Ranges};
 use crate::simplify::Scratch;
 use std::collections::HashMap;
 
-/// Thread and block ids: the dimensions of a thread map.
-const IDS: usize = 6;
-/// The variables that stand for the three thread ids.
+/// The number of thread and block ids, the dimensions of a thread map.
+const NUM_IDS: usize = 6;
+/// The variables that replace the three thread ids: lane and warp.
 pub(crate) const LANE: usize = 0;
 const WARP: usize = 1;
 /// Variable `v` of a thread map, from the first block id on, is variable `v - SHIFT` here.
@@ -24,12 +24,12 @@ const SHIFT: usize = 1;
 /// Ids and addresses stay below this, so that sums of two fit.
 pub(crate) const MAX_ADDRESS: i64 = 1 << 61;
 
-/// One access of a kernel: what its threads reach, and how memory holds it.
+/// One access of a kernel, and the layout of the array in memory.
 #[derive(Debug)]
 pub struct Access<'a> {
-    /// From `(th_x, th_y, th_z, bl_x, bl_y, bl_z)[ranges]{runtime variables}` to an index.
+    /// The map from `(th_x, th_y, th_z, bl_x, bl_y, bl_z)[ranges]{runtime variables}` to an index.
     pub map: &'a IndexingMap,
-    /// Of each dimension of the index, elements from one to the next.
+    /// The stride of each dimension of the index, in elements.
     pub strides: &'a [i64],
     /// Bits of an element.
     pub width: i64,
@@ -37,7 +37,7 @@ pub struct Access<'a> {
     pub block: [i64; 3],
     /// Threads of a warp.
     pub warp_size: i64,
-    /// The range variable that counts the elements of one thread's vector.
+    /// The range variable over the elements of one thread's vector.
     pub vector: Option<usize>,
 }
 
@@ -46,24 +46,24 @@ pub struct Access<'a> {
 pub(crate) struct Warps {
     /// The address in bits, then the expressions of `bounds`.
     pub whole: Dag,
-    /// Of each, the part over lane, vector and parameters (the variables after all others).
-    pub within: Dag,
-    /// Of each, the other part, over all other variables; then the values of the parameters.
-    pub beside: Dag,
+    /// The part of each root over lane, vector and parameters (the variables after all others).
+    pub lane_part: Dag,
+    /// The rest of each root, over all other variables; then the values of the parameters.
+    pub warp_part: Dag,
     /// The intervals of the values where a lane is active.
     pub bounds: Vec<Interval>,
     /// The variables' values.
     pub values: Vec<Interval>,
     /// The variable that counts a vector's elements.
     pub vector: Option<usize>,
-    /// The number of values that the runtime variables take together: only one of them happens.
+    /// The number of values of the runtime variables together, one of which occurs.
     pub repeats: u128,
 }
 
 impl Access<'_> {
     fn check(&self) -> Result<()> {
         let map = self.map;
-        if map.kind() == MapKind::Undefined || (map.kind() == MapKind::Defined && map.num_dims() != IDS) {
+        if map.kind() == MapKind::Undefined || (map.kind() == MapKind::Defined && map.num_dims() != NUM_IDS) {
             return Err(Error::invalid_map(
                 "a thread map has the dimensions th_x, th_y, th_z, bl_x, bl_y, bl_z",
             ));
@@ -79,13 +79,13 @@ impl Access<'_> {
         if sizes.iter().any(|n| !(1..=1 << 20).contains(n)) {
             return Err(Error::invalid_map("a block, a warp and an element have a size of 1 to 2^20"));
         }
-        if self.vector.is_some_and(|v| v < IDS || v >= IDS + map.num_ranges()) {
+        if self.vector.is_some_and(|v| v < NUM_IDS || v >= NUM_IDS + map.num_ranges()) {
             return Err(Error::invalid_map("a vector's elements are counted by a range variable"));
         }
         Ok(())
     }
 
-    /// The addresses; `None` where no thread has one.
+    /// The addresses; `None` if no thread accesses any.
     pub(crate) fn warps(&self, arena: &mut Arena, scratch: &mut Scratch) -> Result<Option<Warps>> {
         self.check()?;
         if self.map.kind() == MapKind::KnownEmpty {
@@ -100,7 +100,7 @@ impl Access<'_> {
         let lanes = Interval::new(0, self.warp_size - 1);
         let lane = arena.variable(LANE as u32);
         if builder.intervals[LANE] != lanes {
-            // Lanes stay all there: which are active is a bound like others.
+            // The lane ranges over the whole warp; active lanes are a bound like others.
             let active = std::mem::replace(&mut builder.intervals[LANE], lanes);
             builder.constraints.push((lane, active));
         }
@@ -114,18 +114,18 @@ impl Access<'_> {
         }
         let mut vector = self.vector.map(|v| v - SHIFT);
         if let Some(v) = vector.filter(|v| !used.contains(&(*v as u32))) {
-            values[v] = Interval::point(values[v].lower); // the same element for all: loaded once
+            values[v] = Interval::point(values[v].lower); // the same element for the whole vector: loaded once
             vector = None;
         }
         let runtimes = &values[values.len() - self.map.num_runtimes()..];
         let repeats = runtimes.iter().try_fold(1u128, |n, i| n.checked_mul(i.count()));
         let own: Vec<u32> = [Some(LANE), vector].into_iter().flatten().map(|v| v as u32).collect();
         let whole = arena.export(&roots);
-        let (within, beside) = in_two(arena, &mut scratch.ranges, &roots, &own, &values)?;
+        let (lane_part, warp_part) = split_roots(arena, &mut scratch.ranges, &roots, &own, &values)?;
         Ok(Some(Warps {
             whole,
-            within,
-            beside,
+            lane_part,
+            warp_part,
             bounds: builder.constraints.iter().map(|(_, i)| *i).collect(),
             vector,
             repeats: repeats.ok_or_else(|| Error::overflow("the number of runtime values"))?,
@@ -133,12 +133,12 @@ impl Access<'_> {
         }))
     }
 
-    /// The position, in elements, with thread ids written as digits of a thread's number.
+    /// The position, in elements, with thread ids as digits of the number of a thread.
     fn over_lanes(&self, arena: &mut Arena) -> Result<MapBuilder> {
         let threads = self.block.iter().product::<i64>();
         let (lane, warp) = (arena.variable(LANE as u32), arena.variable(WARP as u32));
         let number = arena.combine(warp, self.warp_size, lane, 1)?;
-        let mut places = self.digits(arena, number)?;
+        let mut places = self.thread_ids(arena, number)?;
         let all: Vec<Interval> = self.map.intervals().collect();
         places.extend((3..all.len()).map(|v| arena.variable((v - SHIFT) as u32)));
         let mut roots = arena.import_substituted(self.map.dag(), &places)?;
@@ -164,7 +164,7 @@ impl Access<'_> {
     }
 
     /// The three thread ids of the thread with this number in its block, x fastest.
-    fn digits(&self, arena: &mut Arena, number: Expr) -> Result<Vec<Expr>> {
+    fn thread_ids(&self, arena: &mut Arena, number: Expr) -> Result<Vec<Expr>> {
         let [x, y, _] = self.block;
         let (across, plane) = (arena.constant(x), arena.constant(x * y));
         let row = arena.floordiv(number, across)?;
@@ -178,7 +178,7 @@ impl Access<'_> {
     }
 }
 
-fn in_two(
+fn split_roots(
     arena: &mut Arena,
     ranges: &mut Ranges,
     roots: &[Expr],
@@ -187,100 +187,100 @@ fn in_two(
 ) -> Result<(Dag, Dag)> {
     ranges.reset(values.iter().copied());
     let first = values.len() as u32;
-    let mut parts = Parts { arena, ranges, own, first, parameters: Vec::new(), known: HashMap::new() };
-    let (ours, mut theirs): (Vec<Expr>, Vec<Expr>) =
-        roots.iter().map(|e| parts.of(*e)).collect::<Result<Vec<_>>>()?.into_iter().unzip();
-    theirs.append(&mut parts.parameters);
-    Ok((arena.export(&ours), arena.export(&theirs)))
+    let mut parts = RootSplitter { arena, ranges, own, first, parameters: Vec::new(), known: HashMap::new() };
+    let (lane, mut rest): (Vec<Expr>, Vec<Expr>) =
+        roots.iter().map(|e| parts.split(*e)).collect::<Result<Vec<_>>>()?.into_iter().unzip();
+    rest.append(&mut parts.parameters);
+    Ok((arena.export(&lane), arena.export(&rest)))
 }
 
-/// Roots as sums of two parts: one over the `own` variables and parameters, one over all else. A parameter is what a node
-/// that mixes both sees of the other side.
-struct Parts<'a> {
+/// Splits roots into sums of two parts: one over the `own` variables and parameters, one over all others. A parameter is the
+/// value of the second part that a node of both kinds of variables depends on.
+struct RootSplitter<'a> {
     arena: &'a mut Arena,
     ranges: &'a mut Ranges,
     own: &'a [u32],
     /// The number of the first parameter's variable.
     first: u32,
-    /// The expression that each parameter stands for.
+    /// The expression of each parameter.
     parameters: Vec<Expr>,
     /// The two parts of each node.
     known: HashMap<Expr, (Expr, Expr)>,
 }
 
 /// Both parts of a quotient and of a remainder.
-struct Digits {
+struct DivisionParts {
     quotient: (Expr, Expr),
     remainder: (Expr, Expr),
 }
 
-impl Parts<'_> {
-    fn of(&mut self, root: Expr) -> Result<(Expr, Expr)> {
+impl RootSplitter<'_> {
+    fn split(&mut self, root: Expr) -> Result<(Expr, Expr)> {
         for e in self.arena.post_order(&[root]) {
             if !self.known.contains_key(&e) {
-                let parts = self.of_node(e)?;
+                let parts = self.split_node(e)?;
                 self.known.insert(e, parts);
             }
         }
         Ok(self.known[&root])
     }
 
-    fn of_node(&mut self, e: Expr) -> Result<(Expr, Expr)> {
+    fn split_node(&mut self, e: Expr) -> Result<(Expr, Expr)> {
         let zero = self.arena.constant(0);
         let used = self.arena.variables(&[e]);
-        let ours = used.iter().filter(|v| self.own.contains(v)).count();
-        if ours == 0 {
+        let lane = used.iter().filter(|v| self.own.contains(v)).count();
+        if lane == 0 {
             return Ok((zero, e));
         }
-        if ours == used.len() {
+        if lane == used.len() {
             return Ok((e, zero));
         }
         if let Some((x, d)) = self.arena.as_floordiv(e).filter(|(_, d)| *d > 0) {
-            return Ok(self.digits(x, d)?.quotient);
+            return Ok(self.split_division(x, d)?.quotient);
         }
         if let Some((x, d)) = self.arena.as_mod(e).filter(|(_, d)| *d > 0) {
-            return Ok(self.digits(x, d)?.remainder);
+            return Ok(self.split_division(x, d)?.remainder);
         }
         if let Node::Sum(constant, terms) = self.arena.node(e) {
             let terms = terms.to_vec();
-            let ours: Vec<Term> = terms.iter().map(|t| Term::new(t.coeff, self.known[&t.expr].0)).collect();
-            let theirs: Vec<Term> = terms.iter().map(|t| Term::new(t.coeff, self.known[&t.expr].1)).collect();
-            return Ok((self.arena.sum(0, &ours)?, self.arena.sum(constant, &theirs)?));
+            let lane: Vec<Term> = terms.iter().map(|t| Term::new(t.coeff, self.known[&t.expr].0)).collect();
+            let rest: Vec<Term> = terms.iter().map(|t| Term::new(t.coeff, self.known[&t.expr].1)).collect();
+            return Ok((self.arena.sum(0, &lane)?, self.arena.sum(constant, &rest)?));
         }
         let mut operands = Vec::new();
         self.arena.for_each_operand(e, |o| operands.push(o));
         let mut pairs = Vec::new();
         for o in operands {
-            let (ours, theirs) = self.known[&o];
-            let parameter = self.parameter(theirs);
-            pairs.push((o, self.arena.add(ours, parameter)?));
+            let (lane, rest) = self.known[&o];
+            let parameter = self.parameter_for(rest);
+            pairs.push((o, self.arena.add(lane, parameter)?));
         }
         Ok((self.arena.replace(&[e], &pairs)?[0], zero))
     }
 
-    /// `x` is the sum of `o` in `[0, span]`, which is ours, and of `t`. With `r` for `t mod d`, `x floordiv d` is the sum of
-    /// `(o + r) floordiv d` and `t floordiv d`, and `x mod d` that of `o - d * ((o + r) floordiv d)` and `r`. All that the
-    /// first parts need of `r` is whether, and where, `o + r` reaches `d`: `max(r, d - 1 - span)` says it in few values.
-    fn digits(&mut self, x: Expr, d: i64) -> Result<Digits> {
-        let (ours, theirs) = self.known[&x];
-        let Interval { lower, upper } = self.ranges.bounds(self.arena, ours);
+    /// Splits `x floordiv d` and `x mod d`, where `x = o + t` with `o` in `[0, span]` over the own variables. With
+    /// `r = t mod d`, `x floordiv d = (o + r) floordiv d + t floordiv d` and `x mod d = o - d * ((o + r) floordiv d) + r`. The
+    /// first terms depend on `r` only by whether `o + r` reaches `d`: `max(r, d - 1 - span)` decides that, with fewer values.
+    fn split_division(&mut self, x: Expr, d: i64) -> Result<DivisionParts> {
+        let (lane, rest) = self.known[&x];
+        let Interval { lower, upper } = self.ranges.bounds(self.arena, lane);
         let span = upper.checked_sub(lower).filter(|s| *s < d && lower > i64::MIN);
         let shift = if span.is_some() { lower } else { 0 };
-        let (ours, theirs) = (self.arena.offset(ours, -shift)?, self.arena.offset(theirs, shift)?);
+        let (lane, rest) = (self.arena.offset(lane, -shift)?, self.arena.offset(rest, shift)?);
         let divisor = self.arena.constant(d);
-        let rest = self.arena.modulo(theirs, divisor)?;
+        let residue = self.arena.modulo(rest, divisor)?;
         let least = self.arena.constant(span.map_or(0, |s| d - 1 - s));
-        let parameter = self.arena.maximum(&[rest, least])?;
-        let parameter = self.parameter(parameter);
-        let sum = self.arena.add(ours, parameter)?;
+        let parameter = self.arena.maximum(&[residue, least])?;
+        let parameter = self.parameter_for(parameter);
+        let sum = self.arena.add(lane, parameter)?;
         let carried = self.arena.floordiv(sum, divisor)?;
-        Ok(Digits {
-            quotient: (carried, self.arena.floordiv(theirs, divisor)?),
-            remainder: (self.arena.combine(ours, 1, carried, -d)?, rest),
+        Ok(DivisionParts {
+            quotient: (carried, self.arena.floordiv(rest, divisor)?),
+            remainder: (self.arena.combine(lane, 1, carried, -d)?, residue),
         })
     }
 
-    fn parameter(&mut self, e: Expr) -> Expr {
+    fn parameter_for(&mut self, e: Expr) -> Expr {
         if self.arena.as_constant(e).is_some() {
             return e;
         }
@@ -332,10 +332,10 @@ mod tests {
                     .map(|(i, n)| i.lower + k * n * 5 % (i.upper - i.lower + 1))
                     .collect();
                 let whole = found.whole.evaluate(&point, &mut scratch).unwrap();
-                let mut beside = found.beside.evaluate(&point, &mut scratch).unwrap();
-                point.extend(beside.drain(roots..));
-                let within = found.within.evaluate(&point, &mut scratch).unwrap();
-                let sums: Vec<i64> = within.iter().zip(&beside).map(|(a, b)| a + b).collect();
+                let mut warp_part = found.warp_part.evaluate(&point, &mut scratch).unwrap();
+                point.extend(warp_part.drain(roots..));
+                let lane_part = found.lane_part.evaluate(&point, &mut scratch).unwrap();
+                let sums: Vec<i64> = lane_part.iter().zip(&warp_part).map(|(a, b)| a + b).collect();
                 assert_eq!(sums, whole, "{result} at {point:?}");
             }
         }
