@@ -72,10 +72,10 @@ class Interval:
         """The greatest element."""
     @property
     def is_point(self) -> bool:
-        """Does it hold one integer?"""
+        """Whether it holds exactly one integer."""
     @property
     def is_empty(self) -> bool:
-        """Does it hold none?"""
+        """Whether it holds no integers."""
     def __add__(self, other: _IntervalLike, /) -> Interval: ...
     def __radd__(self, other: _IntervalLike, /) -> Interval: ...
     def __sub__(self, other: _IntervalLike, /) -> Interval: ...
@@ -96,10 +96,10 @@ class Interval:
     def union(self, other: _IntervalLike) -> Interval:
         """The least interval that holds both."""
     def contains(self, value: _IntervalLike) -> bool:
-        """Is the value, or each element of the interval, in it?"""
+        """Whether it holds the value, or each element of the interval."""
     def __contains__(self, value: _IntervalLike, /) -> bool: ...
     def gt(self, other: _IntervalLike) -> bool | None:
-        """Is each element greater than each of `other`? None: it depends."""
+        """Whether each element is greater than each of `other`; None if that depends on the elements."""
     def ge(self, other: _IntervalLike) -> bool | None:
         """`>=` of all pairs; None: it depends."""
     def lt(self, other: _IntervalLike) -> bool | None:
@@ -111,7 +111,7 @@ class Interval:
     def ne(self, other: _IntervalLike) -> bool | None:
         """`!=` of all pairs; None: it depends."""
     def __bool__(self) -> bool:
-        """Does it hold any?"""
+        """Whether it holds any integers."""
     def __len__(self) -> int:
         """The number of its integers. Raises Overflow beyond int64."""
     def __eq__(self, other: object, /) -> bool: ...
@@ -198,7 +198,7 @@ class SymbolicExpr:
     def range(self, intervals: Sequence[_IntervalLike]) -> Interval:
         """An interval that holds all values where variable i lies in `intervals[i]`."""
     def is_multiple_of(self, factor: SupportsIndex) -> bool:
-        """Is it known that all values are multiples of `factor`?"""
+        """Whether all values are known to be multiples of `factor`."""
     @property
     def constant_value(self) -> int | None:
         """The value of a constant; None for anything else."""
@@ -261,10 +261,10 @@ class SymbolicMap:
         """The map of the results at `indices`."""
     @property
     def is_identity(self) -> bool:
-        """Are the results the dimensions, in order?"""
+        """Whether the results are the dimensions, in order."""
     @property
     def is_constant(self) -> bool:
-        """Are all results constants?"""
+        """Whether all results are constants."""
     def to_text(self, style: _Style | None = None) -> str:
         """The text."""
     def __eq__(self, other: object, /) -> bool: ...
@@ -379,7 +379,7 @@ class Step:
         """The law; `/` is floordiv, `%` is mod."""
     @property
     def precondition(self) -> str:
-        """When the law holds."""
+        """The precondition of the law."""
     @property
     def before(self) -> str:
         """The expression or constraint that the rule applied to."""
@@ -408,7 +408,7 @@ class Law:
         """The law; `/` is floordiv, `%` is mod."""
     @property
     def precondition(self) -> str:
-        """When it holds."""
+        """The precondition."""
 
 @final
 class IndexingMap:
@@ -482,17 +482,17 @@ class IndexingMap:
         """The results, with ranges and runtime variables as symbols."""
     @property
     def is_undefined(self) -> bool:
-        """Is nothing known about it?"""
+        """Whether nothing is known about the map."""
     @property
     def is_known_empty(self) -> bool:
-        """Is it known that the domain has no point? False does not say that it has one: see `is_empty`."""
+        """Whether the domain is known to have no points. False does not mean that it has any: see `is_empty`."""
     def simplify(self, keep_points: bool = False) -> IndexingMap:
         """The same map, written with less: the same domain, on it the same results; no variable is removed.
 
         With `keep_points`, variables of a single value stay in the expressions.
         """
     def simplifies_fully(self) -> bool:
-        """Does `simplify` end within its budget of work? Else it returns a map that means the same and could be simpler."""
+        """Whether `simplify` completes within its budget of work. If not, it returns an equal map that could be simpler."""
     def explain(self) -> tuple[Step, ...]:
         """The steps of `simplify`."""
     def compose(self, second: IndexingMap) -> IndexingMap:
@@ -528,23 +528,23 @@ class IndexingMap:
     def contains(
         self, dims: Sequence[_Integers] | _Integers, symbols: Sequence[_Integers] | _Integers | None = None
     ) -> npt.NDArray[np.bool_]:
-        """Is the point in the domain: within all bounds and constraints? Where a constraint or a result divides by 0, it
-        is not.
+        """Whether the point is in the domain: within all bounds and constraints. It is not if a constraint or a result divides
+        by 0.
         """
     def points(self) -> Points:
         """The points of the domain, the last variable fastest."""
     def range(self, expr: _ExprLike) -> Interval:
         """An interval that holds all values of an expression over the map's variables."""
     def is_empty(self) -> bool:
-        """Has the domain no point? Exact; raises Undecided where neither structure nor a search within the budget tells."""
+        """Whether the domain has no points. Exact; raises Undecided if neither structure nor a bounded search decides."""
     def count(self) -> int:
         """The number of points of the domain. Exact, by structure where there is one; raises Undecided as `is_empty`."""
     def image_count(self) -> int:
         """The number of different results. Exact; raises Undecided as `is_empty`."""
     def is_injective(self) -> bool:
-        """Have different points (of all variables) different results? Exact; raises Undecided as `is_empty`."""
+        """Whether different points (of all variables) have different results. Exact; raises Undecided as `is_empty`."""
     def is_bijection_onto(self, sizes: Sequence[SupportsIndex]) -> bool:
-        """Are the results, each once, the elements of a tensor of these sizes? Exact; raises Undecided."""
+        """Whether the results are the elements of a tensor of these sizes, each once. Exact; raises Undecided."""
     def inverse(self) -> IndexingMap:
         """The inverse relation, simplified: from results to dimensions.
 
@@ -556,7 +556,7 @@ class IndexingMap:
         maps differ in their numbers of variables or results.
         """
     def equivalent(self, other: IndexingMap) -> Equivalence:
-        """Are domains and results equal? The answer is true or false, and has a counterexample where it is false.
+        """Whether domains and results are equal. The answer is true or false, with a counterexample if it is false.
 
         Names do not count. Raises InvalidMap for different numbers of variables or results, Undecided as `is_empty`.
         """

@@ -87,7 +87,7 @@ def moving(instructions: Sequence[Instruction]) -> list[Instruction]:
 
 
 def _is_of_no_bytes(op: Op) -> bool:
-    """Does the result stand in memory before it: a name of an array, the same bytes, what ends in the background?"""
+    """Whether the result is in memory already: a name of an array, the same bytes, or the result of a background operation."""
     passes = op.passes_operand and op.kind != "moves"  # a copy moves, though its elements pass as they are
     return op.kind in ("names", "given", "orders") or op.same_memory or passes or op.ends
 
@@ -135,7 +135,7 @@ def _has_kernel(instruction: Instruction) -> bool:
 
 
 def _contracts(fusion: Instruction) -> bool:
-    """Does an instruction of the fusion multiply and add: read several operands at ranges, elements of one again?"""
+    """Whether an instruction of the fusion contracts: reads several operands at ranges, and elements of one repeatedly."""
     return any(_is_contraction(i) for i in fusion.called[0].instructions.values() if len(i.operands) > 1)
 
 
@@ -147,7 +147,7 @@ def _is_contraction(i: Instruction) -> bool:
 
 
 def _accumulates(instruction: Instruction) -> bool:
-    """Does an element of the output need several of an operand?"""
+    """Whether an element of the output needs several of an operand."""
     outputs = range(len(instruction.shape.leaves))
     indexings = (i for k in outputs for maps in output_to_input(instruction, k) for i in maps)
     return any(len(v.interval) > 1 for i in indexings for v in i.map.ranges)

@@ -39,7 +39,7 @@ class Word:
 
     @property
     def conflicts(self) -> bool:
-        """Does it wait for its bank without need?"""
+        """Whether it waits for its bank without need."""
         return self.place >= self.needed
 
 

@@ -46,7 +46,7 @@ fn saturating_product(a: i64, b: i64) -> i64 {
     a.checked_mul(b).unwrap_or(if (a < 0) == (b < 0) { HIGH } else { LOW })
 }
 
-/// The product of ends of intervals that are no points: the least and the greatest number stand for open ends.
+/// The product of two ends of intervals of several values; the least and the greatest number stand for open ends.
 fn product_of_ends(a: i64, b: i64) -> i64 {
     let open = |x: i64| x == LOW || x == HIGH;
     if a != 0 && b != 0 && (open(a) || open(b)) {
@@ -56,7 +56,7 @@ fn product_of_ends(a: i64, b: i64) -> i64 {
 }
 
 impl Interval {
-    /// All of int64: nothing is known.
+    /// All of int64, of which nothing is known.
     pub const ALL: Interval = Interval { lower: LOW, upper: HIGH };
     /// No integer.
     pub const EMPTY: Interval = Interval { lower: 0, upper: -1 };
@@ -79,27 +79,27 @@ impl Interval {
         Interval { lower: value, upper: value }
     }
 
-    /// Does it hold no integer?
+    /// Whether it holds no integer.
     pub fn is_empty(self) -> bool {
         self.lower > self.upper
     }
 
-    /// Does it hold one integer?
+    /// Whether it holds exactly one integer.
     pub fn is_point(self) -> bool {
         self.lower == self.upper
     }
 
-    /// Are both ends known?
+    /// Whether both ends are known.
     pub fn is_bounded(self) -> bool {
         self.lower != LOW && self.upper != HIGH
     }
 
-    /// Is `value` in it?
+    /// Whether it holds `value`.
     pub fn contains(self, value: i64) -> bool {
         self.lower <= value && value <= self.upper
     }
 
-    /// Are all integers of `other` in it?
+    /// Whether it holds all integers of `other`.
     pub fn covers(self, other: Interval) -> bool {
         other.is_empty() || (self.lower <= other.lower && other.upper <= self.upper)
     }
@@ -227,7 +227,7 @@ impl Interval {
         }
     }
 
-    /// The remainders that division by the nonzero elements may leave, whatever is divided.
+    /// The possible remainders of division by the nonzero elements, for any dividend.
     #[must_use]
     pub fn remainders(self) -> Interval {
         if !self.is_bounded() {
@@ -258,12 +258,12 @@ impl Interval {
         Interval::new(lower, upper)
     }
 
-    /// Is no element of this above an element of `other`? False where an end that decides is unbounded.
+    /// Whether no element is above an element of `other`; false if an end that decides is unbounded.
     pub fn at_most(self, other: Interval) -> bool {
         self.upper <= other.lower && self.upper != HIGH && other.lower != LOW
     }
 
-    /// Is every element of this below every element of `other`? `None`: it depends, or an end is unbounded.
+    /// Whether every element is below every element of `other`; `None` if that depends, or an end is unbounded.
     pub fn lt(self, other: Interval) -> Option<bool> {
         if self.upper < other.lower {
             Some(true)

@@ -327,7 +327,7 @@ impl PyExpr {
         Ok(workspace::released(intervals.py(), self.0.byte_size(), || workspace::with(range)))
     }
 
-    /// Is it known that all values are multiples of `factor`?
+    /// Whether all values are known to be multiples of `factor`.
     fn is_multiple_of(&self, factor: &Bound<'_, PyAny>) -> PyResult<bool> {
         let factor = int64(factor)?;
         Ok(workspace::with(|w| {

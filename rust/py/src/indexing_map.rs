@@ -248,13 +248,13 @@ impl PyIndexingMap {
         result.map(PySymbolicMap).raise(py)
     }
 
-    /// Is nothing known about it?
+    /// Whether nothing is known about the map.
     #[getter]
     fn is_undefined(&self) -> bool {
         self.0.kind() == MapKind::Undefined
     }
 
-    /// Is it known that the domain has no point? False does not say that it has one: see `is_empty`.
+    /// Whether the domain is known to have no points. False does not mean that it has any: see `is_empty`.
     #[getter]
     fn is_known_empty(&self) -> bool {
         self.0.kind() == MapKind::KnownEmpty
@@ -269,7 +269,7 @@ impl PyIndexingMap {
         self.released(py, |w| simplify(&mut w.arena, &mut w.scratch, &self.0, points)).map(PyIndexingMap)
     }
 
-    /// Does `simplify` end within its budget of work? Else it returns a map that means the same and could be simpler.
+    /// Whether `simplify` completes within its budget of work. If not, it returns an equal map that could be simpler.
     fn simplifies_fully(&self, py: Python<'_>) -> PyResult<bool> {
         self.released(py, |w| Ok(simplifies_fully(&mut w.arena, &mut w.scratch, &self.0)))
     }

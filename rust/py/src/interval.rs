@@ -61,13 +61,13 @@ impl PyInterval {
         self.0.upper
     }
 
-    /// Does it hold one integer?
+    /// Whether it holds exactly one integer.
     #[getter]
     fn is_point(&self) -> bool {
         self.0.is_point()
     }
 
-    /// Does it hold none?
+    /// Whether it holds no integers.
     #[getter]
     fn is_empty(&self) -> bool {
         self.0.is_empty()
@@ -134,7 +134,7 @@ impl PyInterval {
         Ok(PyInterval(self.0.union(interval_of(other)?)))
     }
 
-    /// Is the value, or each element of the interval, in it?
+    /// Whether it holds the value, or each element of the interval.
     fn contains(&self, value: &Bound<'_, PyAny>) -> PyResult<bool> {
         Ok(self.0.covers(interval_of(value)?))
     }
@@ -143,7 +143,7 @@ impl PyInterval {
         self.contains(value)
     }
 
-    /// Is each element greater than each of `other`? None: it depends.
+    /// Whether each element is greater than each of `other`; None if that depends on the elements.
     fn gt(&self, other: &Bound<'_, PyAny>) -> Answer {
         Ok(self.0.gt(interval_of(other)?))
     }

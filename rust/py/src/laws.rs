@@ -34,7 +34,7 @@ impl PyLaw {
         self.0.law
     }
 
-    /// When it holds.
+    /// The precondition.
     #[getter]
     fn precondition(&self) -> &'static str {
         self.0.precondition

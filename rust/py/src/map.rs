@@ -138,13 +138,13 @@ impl PySymbolicMap {
         made(py, |arena| self.0.sub_map(arena, &indices))
     }
 
-    /// Are the results the dimensions, in order?
+    /// Whether the results are the dimensions, in order.
     #[getter]
     fn is_identity(&self) -> bool {
         workspace::with(|w| self.0.is_identity(&mut w.arena))
     }
 
-    /// Are all results constants?
+    /// Whether all results are constants.
     #[getter]
     fn is_constant(&self) -> bool {
         workspace::with(|w| self.0.is_constant(&mut w.arena))

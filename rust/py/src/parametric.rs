@@ -59,7 +59,7 @@ fn values_by_name<'py>(
     names.iter().map(value).collect()
 }
 
-/// Do `work` for each distinct row; an error names the row.
+/// Runs `work` for each distinct row; an error names the row.
 fn each_row<T>(
     rows: &DistinctRows,
     columns: &[Vec<i64>],
@@ -82,7 +82,7 @@ fn of_row<T>(py: Python<'_>, result: Result<T, (usize, Error)>) -> PyResult<T> {
     result.map_err(|(row, error)| raise(py, &error, None, &format!("item {row}: ")))
 }
 
-/// Which rows of columns are distinct.
+/// The distinct rows of columns.
 fn distinct(py: Python<'_>, columns: &[Vec<i64>], length: usize) -> DistinctRows {
     py.detach(|| {
         let slices: Vec<&[i64]> = columns.iter().map(Vec::as_slice).collect();

@@ -31,8 +31,8 @@ impl PyIndexingMap {
         PyTuple::new(py, vector::evaluate(py, self.0.dag(), self.0.num_results(), values)?)
     }
 
-    /// Is the point in the domain: within all bounds and constraints? Where a constraint or a result divides by 0, it
-    /// is not.
+    /// Whether the point is in the domain: within all bounds and constraints. It is not if a constraint or a result divides
+    /// by 0.
     #[pyo3(signature = (dims, symbols = None))]
     fn contains<'py>(
         &self,
@@ -80,7 +80,7 @@ impl PyIndexingMap {
         result.map(PyInterval)
     }
 
-    /// Has the domain no point? Exact; raises Undecided where neither structure nor a search within the budget tells.
+    /// Whether the domain has no points. Exact; raises Undecided if neither structure nor a bounded search decides.
     fn is_empty(&self, py: Python<'_>) -> PyResult<bool> {
         self.asked(py, |arena, scratch| is_empty(arena, scratch, &self.0))
     }
@@ -95,12 +95,12 @@ impl PyIndexingMap {
         product(py, &self.asked(py, |arena, scratch| image_count(arena, scratch, &self.0))?)
     }
 
-    /// Have different points (of all variables) different results? Exact; raises Undecided as `is_empty`.
+    /// Whether different points (of all variables) have different results. Exact; raises Undecided as `is_empty`.
     fn is_injective(&self, py: Python<'_>) -> PyResult<bool> {
         self.asked(py, |arena, scratch| is_injective(arena, scratch, &self.0))
     }
 
-    /// Are the results, each once, the elements of a tensor of these sizes? Exact; raises Undecided.
+    /// Whether the results are the elements of a tensor of these sizes, each once. Exact; raises Undecided.
     fn is_bijection_onto(&self, py: Python<'_>, sizes: &Bound<'_, PyAny>) -> PyResult<bool> {
         let sizes = parts::sizes(Some(sizes))?;
         self.asked(py, |arena, scratch| is_bijection_onto(arena, scratch, &self.0, &sizes))
@@ -125,7 +125,7 @@ impl PyIndexingMap {
         self.asked(py, |arena, scratch| intersect(arena, scratch, &self.0, &other.0)).map(PyIndexingMap)
     }
 
-    /// Are domains and results equal? The answer is true or false, and has a counterexample where it is false.
+    /// Whether domains and results are equal. The answer is true or false, with a counterexample if it is false.
     ///
     /// Names do not count. Raises InvalidMap for different numbers of variables or results, Undecided as `is_empty`.
     fn equivalent(&self, py: Python<'_>, other: &PyIndexingMap) -> PyResult<PyEquivalence> {

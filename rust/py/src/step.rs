@@ -27,7 +27,7 @@ impl PyStep {
         self.law.law
     }
 
-    /// When the law holds.
+    /// The precondition of the law.
     #[getter]
     fn precondition(&self) -> &str {
         self.law.precondition

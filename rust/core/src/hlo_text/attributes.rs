@@ -36,7 +36,7 @@ impl WindowDim {
     };
 }
 
-/// Which dimension of one array of a convolution means what.
+/// The roles of the dimensions of one array of a convolution.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Labels {
     /// Batch; input features of the kernel.

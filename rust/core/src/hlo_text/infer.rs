@@ -82,7 +82,7 @@ const FLAGS: [&str; 13] = [
     "use_global_device_ids",
 ];
 
-/// Which instruction is asked about, and the shape that the text gives it.
+/// The instruction that is checked, and the shape that the text gives it.
 #[derive(Clone, Copy)]
 pub(super) struct Asked<'s> {
     pub(super) text: &'s str,

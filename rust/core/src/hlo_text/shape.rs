@@ -127,7 +127,7 @@ pub struct Shape {
     pub element: ElementType,
     /// Sizes (upper bounds where dynamic, [`UNBOUNDED`] where unknown).
     pub dimensions: Vec<i64>,
-    /// Which dimensions are dynamic (`<=` or `?`).
+    /// Whether each dimension is dynamic (`<=` or `?`).
     pub dynamic: Vec<bool>,
     /// Layout, where the text gives one.
     pub layout: Option<Layout>,

@@ -7,10 +7,10 @@ use crate::map::indexing_map::{IndexingMap, MapBuilder, MapKind};
 use crate::map::names::Names;
 use std::ops::Range;
 
-/// `second` after `first`, not simplified: the results of `first` are the dimensions of `second`, constraints and
-/// bounds of both hold. Range variables are those of `second`, then those of `first`; runtime variables likewise.
+/// Composes `second` after `first`, without simplifying: the results of `first` become the dimensions of `second`, under the
+/// constraints and bounds of both. Range variables are those of `second`, then those of `first`; runtime variables likewise.
 ///
-/// Error: `first` has not as many results as `second` has dimensions.
+/// Error: the number of results of `first` is not the number of dimensions of `second`.
 pub fn compose(arena: &mut Arena, first: &IndexingMap, second: &IndexingMap) -> Result<IndexingMap> {
     let mut map = MapBuilder::default();
     match map.become_composed(arena, first, second)? {
@@ -95,8 +95,8 @@ impl Places {
 }
 
 impl MapBuilder {
-    /// Become `second` after `first`, as [`compose`] says, in memory that is used again; where the form is not
-    /// [`MapKind::Defined`], that is all.
+    /// Composes `second` after `first` into this builder, as [`compose`]; leaves it incomplete if the kind returned is not
+    /// [`MapKind::Defined`].
     #[inline]
     pub(crate) fn become_composed(
         &mut self,
@@ -147,7 +147,7 @@ impl MapBuilder {
             None => arena.variable(places.of_second(v as usize) as u32),
         };
         match arena.import_with(second.dag(), variable, &mut self.results) {
-            // A divisor that is 0 at every point.
+            // A divisor is 0 at every point.
             Err(e) if e.kind() == ErrorKind::DivisionByZero => return Ok(MapKind::KnownEmpty),
             outcome => outcome?,
         }
@@ -165,7 +165,7 @@ impl MapBuilder {
         Ok(MapKind::Defined)
     }
 
-    /// State that no divisor of `second` is 0: divisions may cancel once its variables are replaced.
+    /// Adds constraints that no divisor of `second` is 0: divisions may cancel once its variables are replaced.
     #[cold]
     fn put_conditions(
         &mut self,

@@ -28,14 +28,14 @@ impl Variable {
     }
 }
 
-/// Whether a map has a domain and results at all.
+/// The kind of a map: whether it has a domain and results at all.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum MapKind {
     /// A map of variables, results and constraints.
     Defined,
-    /// The map whose domain is known to have no point: one value, whatever the map was.
+    /// A map whose domain is known to have no points: all such maps are equal.
     KnownEmpty,
-    /// Nothing is known: one value.
+    /// A map of which nothing is known: all such maps are equal.
     Undefined,
 }
 
@@ -52,7 +52,7 @@ pub struct IndexingMap {
     dag: Dag,
 }
 
-/// A map whose expressions are nodes of an arena: what operations work on.
+/// A mutable map, whose expressions are nodes of an arena: operations work on it.
 #[derive(Clone, Debug, Default)]
 pub struct MapBuilder {
     /// The intervals of the variables: dimensions, then ranges, then runtime variables.
@@ -67,7 +67,7 @@ pub struct MapBuilder {
     pub results: Vec<Expr>,
     /// Expressions and the intervals that they must lie in.
     pub constraints: Vec<(Expr, Interval)>,
-    /// Is the domain known to have no point?
+    /// Whether the domain is known to have no points.
     pub known_empty: bool,
 }
 
@@ -79,23 +79,23 @@ impl IndexingMap {
         IndexingMap { kind, num_dims: 0, num_ranges: 0, num_results: 0, num_variables: 0, names, dag }
     }
 
-    /// The map about which nothing is known.
+    /// The undefined map, of which nothing is known.
     pub fn undefined(arena: &mut Arena) -> Self {
         IndexingMap::without_points(arena, MapKind::Undefined)
     }
 
-    /// The map whose domain has no point.
+    /// The map whose domain has no points.
     pub fn known_empty(arena: &mut Arena) -> Self {
         IndexingMap::without_points(arena, MapKind::KnownEmpty)
     }
 
-    /// A map from its parts. Errors: variables that are not there, names that are given twice or are no names.
+    /// A map from its parts. Errors: unknown variables, repeated or invalid names.
     pub fn new(arena: &mut Arena, parts: MapBuilder) -> Result<Self> {
         parts.verify(arena)?;
         parts.build(arena)
     }
 
-    /// Is it a map of variables and results, known empty, or undefined?
+    /// The kind: defined, known empty, or undefined.
     pub fn kind(&self) -> MapKind {
         self.kind
     }
@@ -186,7 +186,7 @@ fn intervals_of(words: &[i64]) -> impl ExactSizeIterator<Item = Interval> + '_ {
 }
 
 impl MapBuilder {
-    /// Append variables behind the others.
+    /// Appends variables after the others.
     pub fn add_variables(&mut self, variables: Vec<Variable>) {
         let mut names = self.names.given().to_vec();
         names.resize(self.intervals.len(), None);
@@ -195,7 +195,7 @@ impl MapBuilder {
         self.intervals.extend(variables.iter().map(|v| v.interval));
     }
 
-    /// Add the constraint that `expr` lies in `interval`: on a constant it is decided, on a variable it bounds it.
+    /// Adds the constraint that `expr` lies in `interval`: decided for a constant, a bound for a variable.
     #[inline]
     pub fn add_constraint(&mut self, arena: &Arena, expr: Expr, interval: Interval) {
         if interval.is_empty() {
@@ -210,8 +210,8 @@ impl MapBuilder {
         }
     }
 
-    /// Decide constraints on constants, turn those on variables into bounds, join those on one expression, and sort:
-    /// equal sets of constraints become equal lists.
+    /// Canonicalizes constraints: decides those on constants, turns those on variables into bounds, joins those on one
+    /// expression, and sorts them, so that equal sets become equal lists.
     pub(crate) fn canonicalize_constraints(&mut self, arena: &Arena) {
         if !self.constraints.is_empty() {
             self.canonicalize_list(arena);
@@ -240,7 +240,7 @@ impl MapBuilder {
         }
     }
 
-    /// State that no divisor is 0, for where expressions are taken apart: on other domains, or in each other's places.
+    /// Adds constraints that no divisor is 0, before expressions are used on other domains or apart from each other.
     pub(crate) fn state_conditions(&mut self, arena: &mut Arena) -> Result<()> {
         let roots = self.results.iter().copied().chain(self.constraints.iter().map(|c| c.0));
         for (e, interval) in arena.conditions(&self.intervals, roots)? {
@@ -249,12 +249,12 @@ impl MapBuilder {
         Ok(())
     }
 
-    /// The value: constraints canonical, and [`MapKind::KnownEmpty`] where an interval is empty.
+    /// Builds the map, its constraints canonical; [`MapKind::KnownEmpty`] if an interval is empty.
     pub fn build(mut self, arena: &mut Arena) -> Result<IndexingMap> {
         self.take_map(arena)
     }
 
-    /// As [`MapBuilder::build`], for a map whose memory is used again: what it holds is of no use then.
+    /// As [`MapBuilder::build`], leaving the builder in an unspecified state, for its memory to be reused.
     pub(crate) fn take_map(&mut self, arena: &mut Arena) -> Result<IndexingMap> {
         if !self.constraints.is_empty() {
             self.canonicalize_list(arena);
@@ -302,7 +302,7 @@ impl MapBuilder {
         self.intervals.len() - self.num_dims - self.num_ranges
     }
 
-    /// Are all variables there, and do all have names of their own?
+    /// Checks that all variables used exist, and that their names are valid and distinct.
     pub fn verify(&self, arena: &mut Arena) -> Result<()> {
         let mut all = self.results.clone();
         all.extend(self.constraints.iter().map(|(e, _)| *e));
@@ -310,7 +310,7 @@ impl MapBuilder {
         self.verify_names()
     }
 
-    /// Are all variables of `e` variables of the map?
+    /// Checks that all variables of `e` are variables of the map.
     pub fn verify_expr(&self, arena: &mut Arena, e: Expr) -> Result<()> {
         self.verify_variables(arena, &[e])
     }
@@ -346,7 +346,7 @@ impl MapBuilder {
         Ok(())
     }
 
-    /// After variables moved: names of the form of default names, and second uses of a name, become default names.
+    /// Canonicalizes names after variables moved: names that look like default names, and repeated names, become default.
     pub(crate) fn canonicalize_names(&mut self) {
         self.names = self.names.moved(0..self.intervals.len());
     }

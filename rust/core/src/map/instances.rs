@@ -1,5 +1,5 @@
-//! Instances of a map in parameters as columns: each expression as a sum of terms, a coefficient in the parameters times
-//! a factor in the other variables. So a tuner has the strides and bounds of a million tile sizes without a million maps.
+//! Instances of a parametric map as columns: each expression is a sum of terms, a coefficient in the parameters times a
+//! factor in the other variables. A tuner thus gets the strides and bounds of a million tile sizes without a million maps.
 
 use crate::error::{Error, Result};
 use crate::expr::flat::Dag;
@@ -8,16 +8,16 @@ use crate::interval::Interval;
 use crate::map::indexing_map::MapKind;
 use crate::map::parametric::ParametricMap;
 
-/// A number that all instances have in common, or a column.
+/// A coefficient: a constant that all instances share, or a column.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Coefficient {
-    /// The same for all.
+    /// The constant of all instances.
     Constant(i64),
     /// The number of the column.
     Column(usize),
 }
 
-/// The results and constraints of a map in parameters by terms: each is the sum of its coefficients times its factors.
+/// The results and constraints of a parametric map as terms: each is the sum of its coefficients times its factors.
 ///
 /// ```
 /// use indexing_core::{
@@ -48,8 +48,8 @@ pub struct ParametricTerms {
 }
 
 impl ParametricTerms {
-    /// Of the map as it is simplified for all values of its parameters: its results, then its constraints, then one without
-    /// terms for each parameter whose values these narrow. A map that is known to be empty has none.
+    /// The terms of the map, simplified for all parameter values: of its results, then its constraints, then an empty sum for
+    /// each parameter whose values these narrow. A known-empty map has none.
     ///
     /// Errors: coefficients that leave int64.
     pub fn new(arena: &mut Arena, map: &ParametricMap) -> Result<Self> {
@@ -103,13 +103,13 @@ impl ParametricTerms {
         Ok(ParametricTerms { ends, factors, coefficients, bounds, columns })
     }
 
-    /// Of each result, then of each constraint, where its terms end in the lists of all.
+    /// The end of each result's terms, then of each constraint's, in the lists of all terms.
     pub fn ends(&self) -> &[usize] {
         &self.ends
     }
 
-    /// The factor of each term, over the map's variables, 1 for the constant of a result; a parameter stands in one only
-    /// where it can't be taken out.
+    /// The factor of each term over the map's variables, 1 for the constant of a result. A factor depends on a parameter only
+    /// if it cannot be factored out.
     pub fn factors(&self) -> &Dag {
         &self.factors
     }
@@ -119,7 +119,7 @@ impl ParametricTerms {
         &self.coefficients
     }
 
-    /// The least and the greatest value of the sum of terms of each constraint; the ends of int64 are no bounds.
+    /// The least and the greatest value of each constraint's sum of terms; the ends of int64 stand for no bound.
     pub fn bounds(&self) -> &[(Coefficient, Coefficient)] {
         &self.bounds
     }

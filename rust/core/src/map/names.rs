@@ -1,4 +1,4 @@
-//! The names of the variables of a map: default ones, and given ones.
+//! The names of the variables of a map, default or given.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -6,11 +6,11 @@ use std::sync::Arc;
 /// The kind of a variable.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum VariableKind {
-    /// An index of the point that is asked about.
+    /// A dimension: an index of the point that the map starts from.
     Dimension,
-    /// An index that takes all values of its interval.
+    /// A range variable: it takes all values of its interval.
     Range,
-    /// A value known only when the program runs.
+    /// A runtime variable: its value is known at run time only.
     Runtime,
 }
 
@@ -49,7 +49,7 @@ pub fn default_name(i: usize, num_dims: usize, num_ranges: usize) -> String {
     format!("{}{}", kind_of(i, num_dims, num_ranges).prefix(), place_of(i, num_dims, num_ranges))
 }
 
-/// Has the name the form of a default name, of whatever place?
+/// Whether the name looks like the default name of some variable.
 fn is_default_shaped(name: &str) -> bool {
     let digits = ["rt", "d", "s"].iter().find_map(|p| name.strip_prefix(p));
     digits.is_some_and(|d| !d.is_empty() && d.bytes().all(|b| b.is_ascii_digit()))
@@ -58,7 +58,7 @@ fn is_default_shaped(name: &str) -> bool {
 /// The names of variables that are not the default ones of their places (`d0`, `s1`, `rt2`). Cheap to clone.
 #[derive(Clone, Default, PartialEq, Eq, Hash, Debug)]
 pub struct Names(
-    /// Up to the last one that is given; nothing where all have their default names.
+    /// The names up to the last given one; `None` if all are default.
     Option<Arc<[Option<Arc<str>>]>>,
 );
 
@@ -70,7 +70,7 @@ impl Names {
         Names((count > 0).then(|| names.into()))
     }
 
-    /// Have all variables their default names?
+    /// Whether all variables have their default names.
     pub fn are_default(&self) -> bool {
         self.0.is_none()
     }
@@ -93,8 +93,8 @@ impl Names {
         self.0.as_deref().unwrap_or_default()
     }
 
-    /// The names of some of the variables, which moved: those of the form of default names, and second uses of a name,
-    /// become default names.
+    /// The names of some of the variables at new places; names that look like default names, and repeated names, become
+    /// default.
     pub(crate) fn moved(&self, order: impl Iterator<Item = usize>) -> Names {
         if self.are_default() {
             return Names::default();
@@ -102,7 +102,7 @@ impl Names {
         Names::canonicalized(order.map(|i| self.get(i)))
     }
 
-    /// As [`Names::new`], of names made canonical as in [`Names::moved`].
+    /// As [`Names::new`], with names canonicalized as in [`Names::moved`].
     pub(crate) fn canonicalized<'a>(names: impl Iterator<Item = Option<&'a Arc<str>>>) -> Names {
         let mut seen = HashSet::new();
         let names = names.map(|n| n.filter(|n| !is_default_shaped(n) && seen.insert((*n).clone())).cloned());
@@ -110,7 +110,7 @@ impl Names {
     }
 }
 
-/// Words that the text form uses itself.
+/// Keywords of the text form.
 pub(crate) const RESERVED: [&str; 9] =
     ["floordiv", "ceildiv", "mod", "min", "max", "in", "domain", "floorDiv", "ceilDiv"];
 
@@ -122,7 +122,7 @@ pub(crate) fn continues_name(b: u8) -> bool {
     starts_name(b) || b.is_ascii_digit() || b == b'.'
 }
 
-/// Can the text form hold this name?
+/// Whether the text form can hold this name.
 pub fn is_name(name: &str) -> bool {
     let bytes = name.as_bytes();
     bytes.first().is_some_and(|b| starts_name(*b))

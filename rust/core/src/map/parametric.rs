@@ -1,7 +1,7 @@
-//! Maps in parameters: variables whose values come later, many at once.
+//! Parametric maps: some variables are parameters, whose values are given later, many at once.
 //!
-//! A tuner asks the same of one map at thousands of tile sizes. The map is stated and simplified once, for all values of its
-//! parameters; an instance has the parameters replaced by values, and is then what [`simplify`] makes of that.
+//! A tuner asks the same question of one map at thousands of tile sizes. The map is simplified once, for all values of its
+//! parameters; an instance substitutes values for the parameters, and is simplified again by [`simplify`].
 
 use crate::error::{Error, Result};
 use crate::expr::{Arena, Expr};
@@ -13,14 +13,14 @@ use crate::simplify::domain::PointVariables;
 use crate::simplify::Scratch;
 use std::collections::HashMap;
 
-/// A variable that gets its value later: one of `interval` that is `first` up to multiples of `step`.
+/// A parameter: its values are those of `interval` that differ from the first by multiples of `step`.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Parameter {
     /// The variable of the map.
     pub variable: usize,
     /// The least and the greatest value.
     pub interval: Interval,
-    /// The distance of values, at least 1; 1 where all of the interval are meant.
+    /// The distance of values, at least 1.
     pub step: i64,
 }
 
@@ -43,7 +43,7 @@ impl Parameter {
     }
 }
 
-/// A map in parameters.
+/// A parametric map.
 ///
 /// ```
 /// use indexing_core::{
@@ -67,9 +67,9 @@ pub struct ParametricMap {
 }
 
 impl ParametricMap {
-    /// `map` with some of its variables as parameters, simplified for all their values.
+    /// Makes some of the variables of `map` parameters, and simplifies it for all their values.
     ///
-    /// Errors: a variable that isn't there, or twice; a range without a value; a map that is undefined.
+    /// Errors: an unknown or repeated variable; a range without a value; an undefined map.
     pub fn new(
         arena: &mut Arena,
         scratch: &mut Scratch,
@@ -106,7 +106,7 @@ impl ParametricMap {
         Ok(ParametricMap { stated, simplified, parameters })
     }
 
-    /// The map before it was simplified; its parameters have their ranges.
+    /// The map before simplification, its parameters in their ranges.
     pub fn stated(&self) -> &IndexingMap {
         &self.stated
     }
@@ -121,7 +121,7 @@ impl ParametricMap {
         &self.parameters
     }
 
-    /// The map where the parameters have `values`, not simplified: over the other variables.
+    /// Substitutes `values` for the parameters, without simplifying: a map over the other variables.
     ///
     /// Errors: a value that its parameter does not take; coefficients that leave int64.
     pub fn bind(&self, arena: &mut Arena, values: &[i64]) -> Result<IndexingMap> {
@@ -148,7 +148,7 @@ impl ParametricMap {
         builder.build(arena)
     }
 
-    /// Error: a value that its parameter does not take.
+    /// Checks the values. Error: a value that its parameter does not take.
     pub(crate) fn check(&self, values: &[i64]) -> Result<()> {
         let Some((p, value)) = self.parameters.iter().zip(values).find(|(p, value)| !p.takes(**value)) else {
             return Ok(());
@@ -159,7 +159,7 @@ impl ParametricMap {
         Err(Error::invalid_map(text))
     }
 
-    /// The expression for each variable: values of parameters, and the others, which move up; `kept` gets these.
+    /// The expression that replaces each variable: the value of a parameter, or a renumbered variable; `kept` gets the others.
     fn places(&self, arena: &mut Arena, values: &[i64], kept: &mut Vec<usize>) -> Vec<Expr> {
         let mut places = Vec::with_capacity(self.stated.num_variables());
         for v in 0..self.stated.num_variables() {
@@ -174,7 +174,7 @@ impl ParametricMap {
         places
     }
 
-    /// The map where the parameters have `values`, simplified. Errors: as [`ParametricMap::bind`].
+    /// Substitutes `values` for the parameters, and simplifies. Errors: as [`ParametricMap::bind`].
     pub fn instantiate(
         &self,
         arena: &mut Arena,
@@ -187,17 +187,17 @@ impl ParametricMap {
     }
 }
 
-/// The rows of columns of one length, equal ones once.
+/// The distinct rows of columns of equal length.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct DistinctRows {
-    /// The first place of each different row, rising.
+    /// The first place of each distinct row, ascending.
     pub first: Vec<usize>,
-    /// Of each row, the place in `first` of its equal.
+    /// The place in `first` of the row equal to each row.
     pub index: Vec<u32>,
 }
 
 impl DistinctRows {
-    /// Of `length` rows.
+    /// The distinct rows among `length` rows.
     pub fn new(columns: &[&[i64]], length: usize) -> Self {
         let mut found = DistinctRows { first: (0..length.min(1)).collect(), index: vec![0; length] };
         for column in columns {
@@ -234,7 +234,7 @@ impl DistinctRows {
         DistinctRows::numbered(column, |v, next| *places.entry(v).or_insert(next))
     }
 
-    /// `number` gives the number of a value: `next`, where it is new.
+    /// Numbers the values of a column with `number`, which gives `next` to a new value.
     fn numbered(column: &[i64], mut number: impl FnMut(i64, u32) -> u32) -> Self {
         let mut found = DistinctRows { first: Vec::new(), index: Vec::with_capacity(column.len()) };
         for (row, value) in column.iter().enumerate() {

@@ -1,4 +1,4 @@
-//! Maps through the simplifier: a map as a [`DomainSimplifier`] and back.
+//! Simplification of maps: a map becomes a [`DomainSimplifier`], and is read back.
 
 use crate::error::Result;
 use crate::expr::{variable_bit, Arena, Expr};
@@ -35,7 +35,7 @@ impl MapBuilder {
         scratch.lists = self.take_domain(PointVariables::Replace);
     }
 
-    /// Simplify results and constraints on the domain, and tighten bounds. Variables stay, whether used or not.
+    /// Simplifies results and constraints on the domain, and tightens bounds. Keeps unused variables.
     pub fn simplify(&mut self, arena: &mut Arena, scratch: &mut Scratch, points: PointVariables) {
         if !self.known_empty {
             let mut domain = self.take_domain(points);
@@ -44,7 +44,7 @@ impl MapBuilder {
         }
     }
 
-    /// As [`MapBuilder::simplify`], but that `scratch` knows nothing of the domain afterwards where nothing had to be done.
+    /// As [`MapBuilder::simplify`], but `scratch` does not hold the domain afterwards if there was nothing to do.
     #[inline]
     pub(crate) fn simplify_if_needed(
         &mut self,
@@ -57,7 +57,7 @@ impl MapBuilder {
         }
     }
 
-    /// Is it plain that no rule applies? So are most maps of a program: variables in another order, moved by constants.
+    /// Whether no rule can apply, at a glance. Most maps of a program are like this: permuted variables, constant offsets.
     fn is_simplified(&self, arena: &Arena, points: PointVariables) -> bool {
         self.constraints.is_empty() && {
             let point = |(_, i): &(usize, &Interval)| points == PointVariables::Replace && i.is_point();
@@ -68,7 +68,7 @@ impl MapBuilder {
     }
 }
 
-/// A map that means the same and costs no more: see [`MapBuilder::simplify`].
+/// Simplifies a map to an equal one of no greater cost: see [`MapBuilder::simplify`].
 pub fn simplify(
     arena: &mut Arena,
     scratch: &mut Scratch,
@@ -86,7 +86,7 @@ pub fn simplify(
     value
 }
 
-/// Does [`simplify`] run to its end, within the work that it allows itself? What it returns means the same either way.
+/// Whether [`simplify`] completes within its budget of work. Its result is equal to the map either way.
 pub fn simplifies_fully(arena: &mut Arena, scratch: &mut Scratch, map: &IndexingMap) -> bool {
     if map.kind() != MapKind::Defined {
         return true;
@@ -95,7 +95,7 @@ pub fn simplifies_fully(arena: &mut Arena, scratch: &mut Scratch, map: &Indexing
     builder.take_domain(PointVariables::Replace).simplify(arena, scratch).status == Status::Complete
 }
 
-/// `second` after `first`, simplified.
+/// Composes `second` after `first`, and simplifies.
 pub fn compose_simplified(
     arena: &mut Arena,
     scratch: &mut Scratch,
@@ -115,7 +115,7 @@ pub fn compose_simplified(
     value
 }
 
-/// The simplified map, and the steps on the way, which refer to the arena.
+/// Simplifies a map and records the steps, which refer to the arena.
 pub fn explain(
     arena: &mut Arena,
     scratch: &mut Scratch,
@@ -132,7 +132,7 @@ pub fn explain(
     Ok((builder.build(arena)?, outcome.steps))
 }
 
-/// An interval that holds all values of `e` on the domain of `map`; empty where the domain is.
+/// An interval that holds all values of `e` on the domain of `map`; empty if the domain is.
 pub fn range_of(arena: &mut Arena, scratch: &mut Scratch, map: &MapBuilder, e: Expr) -> Interval {
     let mut domain = DomainSimplifier {
         bounds: map.intervals.clone(),
@@ -147,15 +147,15 @@ pub fn range_of(arena: &mut Arena, scratch: &mut Scratch, map: &MapBuilder, e: E
     simplified.intersect(scratch.ranges.bounds(arena, e))
 }
 
-/// `e` simplified where variable `i` is within `bounds[i]`; variables beyond the list may have any value.
+/// Simplifies `e` with variable `i` in `bounds[i]`; variables beyond the list may have any value.
 pub fn simplify_expr(arena: &mut Arena, scratch: &mut Scratch, e: Expr, bounds: Vec<Interval>) -> Expr {
     on_box(arena, scratch, e, bounds).0
 }
 
-/// `e` simplified where variable `i` is within `bounds[i]`, `scratch` holding that box; false: it is defined nowhere.
+/// As [`simplify_expr`], with that box left in `scratch`; false if `e` is defined nowhere.
 fn on_box(arena: &mut Arena, scratch: &mut Scratch, e: Expr, mut bounds: Vec<Interval>) -> (Expr, bool) {
     if arena.divides_by_expressions {
-        // That a divisor is not 0 may bound any variable.
+        // A nonzero divisor may bound any variable.
         let used = arena.variables(&[e]).last().map_or(0, |v| *v as usize + 1);
         bounds.resize(bounds.len().max(used), Interval::ALL);
     }
@@ -164,7 +164,7 @@ fn on_box(arena: &mut Arena, scratch: &mut Scratch, e: Expr, mut bounds: Vec<Int
     (domain.results[0], !empty)
 }
 
-/// An interval that holds all values of `e` where variable `i` is within `bounds[i]`.
+/// An interval that holds all values of `e` with variable `i` in `bounds[i]`.
 pub fn range_on_box(arena: &mut Arena, scratch: &mut Scratch, e: Expr, bounds: Vec<Interval>) -> Interval {
     if bounds.iter().any(|b| b.is_empty()) {
         return Interval::EMPTY;
@@ -176,7 +176,7 @@ pub fn range_on_box(arena: &mut Arena, scratch: &mut Scratch, e: Expr, bounds: V
     scratch.ranges.bounds(arena, simplified).intersect(scratch.ranges.bounds(arena, e))
 }
 
-/// Is `e` a multiple of `factor` for all values of its variables? False where that is not known.
+/// Whether `e` is known to be a multiple of `factor` for all values of its variables.
 pub fn is_multiple_of(arena: &mut Arena, scratch: &mut Scratch, e: Expr, factor: i64) -> bool {
     match arena.as_constant(e) {
         Some(c) => c == 0 || (factor != 0 && c.checked_rem(factor).unwrap_or(0) == 0),

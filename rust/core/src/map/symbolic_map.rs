@@ -13,7 +13,7 @@ pub struct SymbolicMap {
 }
 
 impl SymbolicMap {
-    /// A map of the expressions `results`. Error: a variable that is no dimension and no symbol.
+    /// A map of the expressions `results`. Error: a variable that is neither dimension nor symbol.
     pub fn new(arena: &mut Arena, num_dims: usize, num_symbols: usize, results: &[Expr]) -> Result<Self> {
         let all = num_dims + num_symbols;
         if let Some(v) = arena.variables(results).last().filter(|v| **v as usize >= all) {
@@ -29,7 +29,7 @@ impl SymbolicMap {
         })
     }
 
-    /// `(d0, .., dn) -> (d0, .., dn)`.
+    /// The identity `(d0, .., dn) -> (d0, .., dn)`.
     pub fn identity(arena: &mut Arena, n: usize) -> Result<Self> {
         let results: Vec<Expr> = (0..n).map(|i| arena.variable(i as u32)).collect();
         SymbolicMap::new(arena, n, 0, &results)
@@ -50,20 +50,20 @@ impl SymbolicMap {
         &self.results
     }
 
-    /// Are the results the dimensions, in order? Symbols are not asked about.
+    /// Whether the results are the dimensions, in order; symbols do not matter.
     pub fn is_identity(&self, arena: &mut Arena) -> bool {
         let results = arena.import(&self.results);
         results.len() == self.num_dims()
             && results.iter().enumerate().all(|(i, r)| arena.as_variable(*r) == Some(i as u32))
     }
 
-    /// Are all results constants?
+    /// Whether all results are constants.
     pub fn is_constant(&self, arena: &mut Arena) -> bool {
         let results = arena.import(&self.results);
         results.iter().all(|r| arena.as_constant(*r).is_some())
     }
 
-    /// The same with dimensions and symbols replaced; variables beyond the lists keep their place among the new ones:
+    /// Replaces dimensions and symbols; variables beyond the lists keep their place among the new ones:
     /// dimension `i` is variable `i`, symbol `j` is variable `num_dims + j` of the result.
     pub fn replace_dims_and_symbols(
         &self,
@@ -84,7 +84,7 @@ impl SymbolicMap {
         SymbolicMap::new(arena, num_dims, num_symbols, &results)
     }
 
-    /// This map after `other`: other's results feed this map's dimensions; symbols are this map's, then other's.
+    /// Composes this map after `other`: other's results become this map's dimensions; symbols are this map's, then other's.
     pub fn compose(&self, arena: &mut Arena, other: &SymbolicMap) -> Result<Self> {
         if other.results.root_count() != self.num_dims() {
             return Err(Error::invalid_map(format!(
@@ -103,7 +103,7 @@ impl SymbolicMap {
         SymbolicMap::new(arena, dims, self.num_symbols() + other.num_symbols(), &results)
     }
 
-    /// Which variables no result uses.
+    /// The variables that no result uses.
     fn unused(&self, arena: &mut Arena) -> Vec<bool> {
         let results = arena.import(&self.results);
         let mut unused = vec![true; self.num_dims() + self.num_symbols()];
@@ -125,13 +125,13 @@ impl SymbolicMap {
         (0..self.num_symbols()).filter(|j| unused[self.num_dims() + j]).collect()
     }
 
-    /// Without the dimensions that no result uses.
+    /// Removes the dimensions that no result uses.
     pub fn compress_dims(&self, arena: &mut Arena) -> Result<Self> {
         let dropped = self.unused_dims(arena);
         self.without(arena, &dropped, &[])
     }
 
-    /// Without the symbols that no result uses.
+    /// Removes the symbols that no result uses.
     pub fn compress_symbols(&self, arena: &mut Arena) -> Result<Self> {
         let dropped = self.unused_symbols(arena);
         self.without(arena, &[], &dropped)

@@ -1,4 +1,4 @@
-//! Operations on the variables of an [`MapBuilder`]: removing, renumbering, rescaling.
+//! Operations on the variables of a [`MapBuilder`]: removal, renumbering, rescaling.
 
 use crate::error::{Error, Result};
 use crate::expr::{Arena, Expr, Node};
@@ -7,7 +7,7 @@ use crate::interval::Interval;
 use crate::map::indexing_map::MapBuilder;
 
 impl MapBuilder {
-    /// Replace variable `i` by `variables[i]` in all expressions.
+    /// Replaces variable `i` by `variables[i]` in all expressions.
     pub fn substitute(&mut self, arena: &mut Arena, variables: &[Expr]) -> Result<()> {
         let mut all = self.results.clone();
         all.extend(self.constraints.iter().map(|(e, _)| *e));
@@ -20,8 +20,8 @@ impl MapBuilder {
         Ok(())
     }
 
-    /// Put the variables into the order `order` (old indices; those left out are used nowhere), the first `num_dims`
-    /// of them dimensions, the next `num_ranges` ranges.
+    /// Reorders the variables to `order` (old indices; omitted variables must be unused), the first `num_dims` of them
+    /// dimensions, the next `num_ranges` ranges.
     pub fn reorder(
         &mut self,
         arena: &mut Arena,
@@ -40,8 +40,7 @@ impl MapBuilder {
         Ok(())
     }
 
-    /// Which variables do the results, and constraints linked with them, depend on? Of the variables for which
-    /// `removable` is false, all.
+    /// The variables that the results, and constraints linked with them, depend on, and all that are not `removable`.
     fn needed(&self, arena: &mut Arena, removable: impl Fn(usize) -> bool) -> Vec<bool> {
         let mut needed: Vec<bool> = (0..self.intervals.len()).map(|v| !removable(v)).collect();
         for v in arena.variables(&self.results) {
@@ -74,7 +73,7 @@ impl MapBuilder {
         match self.feasible(arena, &idle)? {
             Some(true) => {}
             Some(false) => self.known_empty = true,
-            // Whether such constraints can hold is not known: they stay, with their variables.
+            // Such constraints may be unsatisfiable: they are kept, with their variables.
             None => {
                 for (e, _) in &idle {
                     arena.variables(&[*e]).iter().for_each(|v| needed[*v as usize] = true);
@@ -88,7 +87,7 @@ impl MapBuilder {
         self.reorder(arena, &order, dims, ranges)
     }
 
-    /// Is there a point that fulfils `constraints`? `None`: not found with little work.
+    /// Whether some point satisfies `constraints`; `None` if a short search does not decide.
     fn feasible(&self, arena: &mut Arena, constraints: &[(Expr, Interval)]) -> Result<Option<bool>> {
         const POINTS: u128 = 4096;
         if constraints.is_empty() {
@@ -101,7 +100,7 @@ impl MapBuilder {
         let mut values: Vec<i64> = self.intervals.iter().map(|i| i.lower).collect();
         let mut scratch = Vec::new();
         for _ in 0..points.min(POINTS) {
-            // Where a constraint is not defined, it does not hold.
+            // An undefined constraint does not hold.
             if let Ok(found) = dag.evaluate(&values, &mut scratch) {
                 if found.iter().zip(constraints).all(|(v, (_, i))| i.contains(*v)) {
                     return Ok(Some(true));
@@ -119,31 +118,31 @@ impl MapBuilder {
         Ok((points <= POINTS).then_some(false))
     }
 
-    /// Without the range and runtime variables on which neither results nor dimensions depend.
+    /// Removes range and runtime variables on which neither results nor dimensions depend.
     pub fn remove_unused_symbols(&mut self, arena: &mut Arena) -> Result<()> {
         let dims = self.num_dims;
         self.remove_unneeded(arena, |v| v >= dims)
     }
 
-    /// Without the range variables on which nothing else depends.
+    /// Removes range variables on which nothing else depends.
     pub fn remove_unused_ranges(&mut self, arena: &mut Arena) -> Result<()> {
         let ranges = self.num_dims..self.num_dims + self.num_ranges;
         self.remove_unneeded(arena, |v| ranges.contains(&v))
     }
 
-    /// Without the variables on which no result depends.
+    /// Removes variables on which no result depends.
     pub fn remove_unused_variables(&mut self, arena: &mut Arena) -> Result<()> {
         self.remove_unneeded(arena, |_| true)
     }
 
-    /// All variables become dimensions, in their order.
+    /// Makes all variables dimensions, in order.
     pub fn symbols_to_dims(&mut self) {
         self.num_dims = self.intervals.len();
         self.num_ranges = 0;
         self.canonicalize_names();
     }
 
-    /// The range variables at `places` (among all variables) become dimensions behind the others.
+    /// Makes the range variables at `places` (among all variables) dimensions, after the others.
     pub fn ranges_to_dims(&mut self, arena: &mut Arena, places: &[usize]) -> Result<()> {
         let ranges = self.num_dims..self.num_dims + self.num_ranges;
         if let Some(v) = places.iter().find(|v| !ranges.contains(v)) {
@@ -158,8 +157,8 @@ impl MapBuilder {
         self.reorder(arena, &order, dims, num_ranges)
     }
 
-    /// Rescale range variables that a constraint says to be `r` modulo `c` to count by steps of `c`: the variable becomes
-    /// `c * s + r`, with `s` in its place, and the constraint goes.
+    /// Rescales range variables that a constraint fixes to `r` modulo `c`: the variable becomes `c * s + r`, with `s` in its
+    /// place, and the constraint is dropped.
     pub fn rescale_symbols(&mut self, arena: &mut Arena) -> Result<()> {
         while let Some((k, v, c, r)) = self.stepped_range(arena) {
             self.constraints.remove(k);
@@ -177,8 +176,8 @@ impl MapBuilder {
         Ok(())
     }
 
-    /// A constraint `(x + a) mod c in [r, r]` or `(-x + a) mod c in [r, r]` on a range variable `x`: its place, the
-    /// variable, `c`, and what the variable is modulo `c`.
+    /// Finds a constraint `(x + a) mod c in [r, r]` or `(-x + a) mod c in [r, r]` on a range variable `x`: its place, the
+    /// variable, `c`, and the residue of the variable modulo `c`.
     fn stepped_range(&self, arena: &Arena) -> Option<(usize, usize, i64, i64)> {
         self.constraints.iter().enumerate().find_map(|(k, (e, interval))| {
             let (x, c) = arena.as_mod(*e)?;

@@ -1,8 +1,8 @@
 //! The exact number of points of a domain.
 //!
-//! Variables that no constraint links are counted apart and multiplied: a box of any size costs nothing. In a group of
-//! linked variables one variable that stands linearly, or linearly within a `mod`, is counted in closed form, the others
-//! by halving their box: a part where all constraints hold counts whole, one where a constraint fails counts nothing.
+//! Groups of variables that no constraint links are counted separately, and the counts multiplied: a box of any size costs
+//! nothing. In a group, one variable that occurs linearly, or linearly within a `mod`, is counted in closed form, the others
+//! by bisecting their box: a part where all constraints hold counts in full, one where a constraint fails not at all.
 
 use crate::error::{Error, Result};
 use crate::expr::flat::Dag;
@@ -12,9 +12,9 @@ use crate::int::{floor_div, floor_mod};
 use crate::interval::Interval;
 use crate::map::indexing_map::MapBuilder;
 
-/// Units of work that one question may take: to look at a box costs one for each few words of the constraints.
+/// The units of work of one question: visiting a box costs one for every few words of the constraints.
 pub(crate) const BUDGET: u64 = 1 << 26;
-/// Words of constraints, or variables, that are looked at in one unit.
+/// The words of constraints, or variables, that one unit of work covers.
 const WORDS_A_UNIT: usize = 4;
 
 /// The question about a group.
@@ -22,22 +22,22 @@ const WORDS_A_UNIT: usize = 4;
 pub enum Question {
     /// The number of points.
     HowMany,
-    /// Whether there is one: any positive number says so.
+    /// Whether there is a point: any positive number means yes.
     WhetherAny,
 }
 
-/// Variables that are linked, and the expressions that link them.
+/// A group of linked variables, and the expressions that link them.
 #[derive(Clone, Debug, Default)]
 pub struct Group {
-    /// Variables, sorted.
+    /// The variables, sorted.
     pub variables: Vec<usize>,
-    /// Places of constraints.
+    /// The places of the constraints.
     pub constraints: Vec<usize>,
-    /// Places of results; empty where results do not link.
+    /// The places of the results; empty if results do not link.
     pub results: Vec<usize>,
 }
 
-/// The classes of variables that constraints, and `results` if there are any, link; each variable is in one.
+/// Partitions the variables into groups that constraints, and `results` if given, link.
 pub fn groups(arena: &mut Arena, map: &MapBuilder, results: &[Expr]) -> Vec<Group> {
     let mut leader: Vec<usize> = (0..map.intervals.len()).collect();
     fn find(leader: &mut [usize], mut v: usize) -> usize {
@@ -82,7 +82,7 @@ pub fn groups(arena: &mut Arena, map: &MapBuilder, results: &[Expr]) -> Vec<Grou
 #[derive(Clone, Copy, Debug)]
 struct Inner {
     coeff: i64,
-    /// 0: linear; else `(coeff * v + rest) mod modulus`.
+    /// 0 for `coeff * v + rest`, else `(coeff * v + rest) mod modulus`.
     modulus: i64,
     interval: Interval,
 }
@@ -91,9 +91,9 @@ struct Counter {
     /// The constraints.
     dag: Dag,
     bounds: Vec<Interval>,
-    /// The variables whose box is halved.
+    /// The variables whose box is bisected.
     outer: Vec<usize>,
-    /// The variable counted in closed form, and what remains of each constraint without it.
+    /// The variable counted in closed form, and how each constraint depends on it.
     inner: Option<(usize, Vec<Inner>, Dag)>,
 }
 
@@ -177,7 +177,7 @@ impl Counter {
         Ok(total)
     }
 
-    /// Count what it takes to look at a box of so many variables.
+    /// Charges the work of visiting a box of so many variables.
     fn spend(&self, arena: &Arena, limit: Limit, variables: usize) -> Result<()> {
         arena.charge(1 + (self.dag.node_words().len() + variables) / WORDS_A_UNIT);
         if limit.is_reached(arena) {
@@ -196,7 +196,7 @@ impl Counter {
             .ok_or_else(|| Error::overflow("the number of points"))
     }
 
-    /// All outer variables have one value, at which no divisor is 0: the domain says so, and was asked before.
+    /// Counts the inner variable where all outer variables have one value; no divisor is 0 there, which the domain ensures.
     fn line(&self, arena: &Arena, part: &[Interval], limit: Limit) -> Result<u128> {
         let mut point: Vec<i64> = part.iter().map(|i| i.lower).collect();
         let mut scratch = Vec::new();
@@ -220,7 +220,7 @@ impl Counter {
             [] => Ok(span.count()),
             [(i, rest)] => Ok(count_residues(span, i, *rest)),
             _ => {
-                // Several congruences: point by point.
+                // Several congruences are counted point by point.
                 let mut total = 0;
                 for x in span.lower..=span.upper {
                     self.spend(arena, limit, 1)?;
@@ -258,7 +258,7 @@ fn solutions(coeff: i64, rest: i64, interval: Interval) -> Interval {
     Interval::new(least.max(first) as i64, most.min(last) as i64)
 }
 
-/// The dependence of `e in interval` on variable `v`, and the rest of `e` without it; `None` where it is not simple.
+/// The dependence of `e in interval` on variable `v`, and the rest of `e` without it; `None` if it has no closed form.
 fn depends(arena: &mut Arena, e: Expr, interval: Interval, v: u32) -> Option<(Inner, Expr)> {
     if let Some((x, m)) = arena.as_mod(e) {
         let (coeff, rest) = linear_in(arena, x, v)?;
@@ -272,7 +272,7 @@ fn depends(arena: &mut Arena, e: Expr, interval: Interval, v: u32) -> Option<(In
     Some((Inner { coeff, modulus: 0, interval }, rest))
 }
 
-/// `(c, rest)` with `e = c * v + rest` and no `v` in the rest.
+/// Splits `e` into `(c, rest)` with `e = c * v + rest` and no `v` in the rest.
 fn linear_in(arena: &mut Arena, e: Expr, v: u32) -> Option<(i64, Expr)> {
     if !arena.variables(&[e]).contains(&v) {
         return Some((0, e));
@@ -320,7 +320,7 @@ fn floor_sum(n: i128, m: i128, a: i128, b: i128) -> i128 {
 }
 
 impl Dag {
-    /// The interval of each node where variable `i` lies in `bounds[i]`. False: a divisor may be 0 there.
+    /// Computes the interval of each node with variable `i` in `bounds[i]`; false if a divisor may be 0 there.
     pub fn ranges(&self, bounds: &[Interval], out: &mut Vec<Interval>) -> bool {
         use crate::expr::flat_nodes::Entry;
         out.clear();
@@ -354,7 +354,7 @@ impl Dag {
 /// The remainders of `a` by `b`.
 fn remainders(a: Interval, b: Interval) -> Interval {
     let (m, whole) = (b.lower, b.remainders());
-    // An end of int64 is none: values may lie beyond it.
+    // The ends of int64 stand for no bound: values may lie beyond them.
     if !b.is_point() || !a.is_bounded() {
         return whole;
     }

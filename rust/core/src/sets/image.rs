@@ -1,5 +1,5 @@
-//! The image of a map: the number of different results, whether different points have different results, whether the
-//! results are exactly the elements of a tensor; the width of the integers that it needs.
+//! The image of a map: the number of different results, injectivity, bijection onto a tensor; the width of the integers
+//! that a map needs.
 
 use crate::error::{Error, Result};
 use crate::expr::work::Limit;
@@ -14,7 +14,7 @@ use crate::simplify::facts::normal_form;
 use crate::simplify::width::Width;
 use crate::simplify::Scratch;
 
-/// Points that are listed to answer a question.
+/// The greatest number of points that are enumerated for one answer.
 const LISTED: u128 = 1 << 21;
 
 fn need_defined(map: &IndexingMap) -> Result<()> {
@@ -24,7 +24,7 @@ fn need_defined(map: &IndexingMap) -> Result<()> {
     Ok(())
 }
 
-/// The simplified map in the arena, `scratch` holding its domain; `None` where it is known to be empty.
+/// The simplified map in the arena, its domain in `scratch`; `None` if it is known to be empty.
 fn simplified_builder(
     arena: &mut Arena,
     scratch: &mut Scratch,
@@ -42,7 +42,7 @@ fn simplified_builder(
 
 /// The number of points of the domain, as factors.
 ///
-/// Errors: the map is undefined; the number is not found with the work allowed.
+/// Errors: the map is undefined; the number is not found within the work limit.
 pub fn count(arena: &mut Arena, scratch: &mut Scratch, map: &IndexingMap) -> Result<Vec<u128>> {
     let limit = Limit::after(arena, BUDGET);
     count_within(arena, scratch, map, limit)
@@ -59,7 +59,7 @@ fn count_within(
     groups.iter().map(|g| count_group(arena, &builder, g, Question::HowMany, limit)).collect()
 }
 
-/// Has the domain no point? Errors: as [`count`].
+/// Whether the domain has no points. Errors: as [`count`].
 pub fn is_empty(arena: &mut Arena, scratch: &mut Scratch, map: &IndexingMap) -> Result<bool> {
     let limit = Limit::after(arena, BUDGET);
     is_empty_within(arena, scratch, map, limit)
@@ -144,8 +144,8 @@ impl Steps {
         i64::try_from(i128::from(self.first) + length).ok()
     }
 
-    /// As many values as `e` has where the constraints of its group only bound them: a factor or a constant changes no
-    /// number.
+    /// The values of `e`, scaled and shifted, if the constraints of its group only bound them: a factor or an offset leaves
+    /// their number as it is.
     fn of_constrained(arena: &mut Arena, map: &MapBuilder, group: &Group, e: Expr) -> Option<Steps> {
         let (form, ..) = normal_form(arena, e)?;
         let mut steps = Steps::of(arena, map, form)?;
@@ -161,7 +161,7 @@ impl Steps {
         (self.step == 1).then(|| Steps { first: kept.lower, step: 1, count: kept.count() })
     }
 
-    /// The values of `e` on the box of `map`, where they are evenly spaced and that can be seen.
+    /// The values of `e` on the box of `map`, if they are evenly spaced and structure shows it.
     fn of(arena: &mut Arena, map: &MapBuilder, e: Expr) -> Option<Steps> {
         match arena.node(e) {
             Node::Variable(v) => {
@@ -171,7 +171,7 @@ impl Steps {
             Node::FloorDiv(x, m) => {
                 let m = arena.as_constant(m)?;
                 let x = Steps::of(arena, map, x)?;
-                // Where no quotient is jumped over. Wider steps are no multiples of m: those have left the quotient.
+                // No quotient is skipped. Wider steps are not multiples of m: multiples have left the quotient.
                 let (a, b) = (x.first.div_euclid(m), x.last()?.div_euclid(m));
                 (x.step <= m).then(|| Steps { first: a, step: 1, count: Interval::new(a, b).count() })
             }
@@ -181,7 +181,7 @@ impl Steps {
                 if x.first.div_euclid(m) == x.last()?.div_euclid(m) {
                     return Some(Steps { first: x.first.rem_euclid(m), ..x });
                 }
-                // All residues of the coset, where a whole period is passed.
+                // All residues of the coset, if the values span a whole period.
                 let step = i64::try_from(crate::int::gcd(x.step, m)).ok()?;
                 let period = u128::try_from(m / step).ok()?;
                 (x.count >= period).then(|| Steps { first: x.first.rem_euclid(step), step, count: period })
@@ -212,7 +212,7 @@ impl Steps {
         Some(Steps { first: end.checked_mul(factor)?, step, count: self.count })
     }
 
-    /// All sums, where these are evenly spaced: `other` has the wider steps, and no gap is wider than what this fills.
+    /// The sums of both, if they are evenly spaced: `other` has the wider steps, which the values of `self` fill.
     fn plus(self, other: Steps) -> Option<Steps> {
         let first = self.first.checked_add(other.first)?;
         if self.count == 1 {
@@ -245,7 +245,7 @@ impl Listed {
     }
 }
 
-/// The values of `results`, of which there are some, at all points of a group. Error: there are too many to list.
+/// The values of `results`, a nonempty list, at all points of a group. Error: there are too many to enumerate.
 fn list(
     arena: &mut Arena,
     map: &MapBuilder,
@@ -292,7 +292,7 @@ fn product(factors: &[u128]) -> Option<u128> {
     factors.iter().try_fold(1u128, |n, f| n.checked_mul(*f))
 }
 
-/// Have different points of the domain different results? Errors: as [`count`].
+/// Whether different points of the domain have different results. Errors: as [`count`].
 pub fn is_injective(arena: &mut Arena, scratch: &mut Scratch, map: &IndexingMap) -> Result<bool> {
     let limit = Limit::after(arena, BUDGET);
     is_injective_within(arena, scratch, map, limit)
@@ -318,7 +318,7 @@ fn is_injective_within(
     }
 }
 
-/// Are the results, each once, the elements of a tensor of these sizes? Errors: as [`count`].
+/// Whether the results are the elements of a tensor of these sizes, each once. Errors: as [`count`].
 pub fn is_bijection_onto(
     arena: &mut Arena,
     scratch: &mut Scratch,
@@ -341,7 +341,7 @@ pub fn is_bijection_onto(
     is_within(arena, scratch, map, sizes, limit)
 }
 
-/// Are all results indices of a tensor of these sizes?
+/// Whether all results are indices of a tensor of these sizes.
 fn is_within(
     arena: &mut Arena,
     scratch: &mut Scratch,
@@ -350,7 +350,7 @@ fn is_within(
     limit: Limit,
 ) -> Result<bool> {
     for (k, size) in sizes.iter().enumerate() {
-        // A point with this result outside: none may be found.
+        // Points with this result outside the tensor: there must be none.
         for outside in [Interval::new(i64::MIN, -1), Interval::new(*size, i64::MAX)] {
             let mut builder = map.to_builder(arena);
             let result = builder.results[k];
@@ -364,7 +364,7 @@ fn is_within(
     Ok(true)
 }
 
-/// The inverse relation, simplified: from results to dimensions; what the results leave open is a range variable.
+/// The inverse relation, simplified: from results to dimensions, with range variables for what the results leave open.
 ///
 /// Errors: the map is undefined; results may leave int64.
 pub fn inverse(arena: &mut Arena, scratch: &mut Scratch, map: &IndexingMap) -> Result<IndexingMap> {
@@ -387,8 +387,8 @@ pub fn inverse(arena: &mut Arena, scratch: &mut Scratch, map: &IndexingMap) -> R
     found.build(arena)
 }
 
-/// The width, 32 or 64, of integers that hold all values of all subexpressions on the domain, partial sums in any order
-/// included. Errors: the map is undefined; 64 bits may not suffice.
+/// The width, 32 or 64 bits, of integers that hold all subexpressions on the domain, with partial sums in any order.
+/// Errors: the map is undefined; 64 bits may not suffice.
 pub fn index_bits(arena: &mut Arena, scratch: &mut Scratch, map: &IndexingMap) -> Result<u32> {
     let Some(domain) = simplified_builder(arena, scratch, map)? else { return Ok(32) };
     // The expressions as they are written, on the domain as it is known.

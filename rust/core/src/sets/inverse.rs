@@ -1,7 +1,8 @@
 //! Solving results for variables: which variables they determine, by which expressions, and the inverse relation.
 //!
-//! From `r = y` other equations follow: a sum whose terms are digits of different weight tells each term, `x floordiv m`
-//! and `x mod m` together tell `x`, known terms leave a sum. Where nothing follows any more, a free variable is put in.
+//! Equations follow from `r = y`: a sum whose terms are digits of different weight determines each term, `x floordiv m` and
+//! `x mod m` together determine `x`, known terms are subtracted from a sum. When nothing more follows, a free variable is
+//! introduced.
 
 use crate::error::{Error, Result};
 use crate::expr::work::Limit;
@@ -12,24 +13,24 @@ use crate::map::names::Names;
 use crate::simplify::Scratch;
 use std::collections::{HashMap, HashSet};
 
-/// The work to look at one node on the way to a witness.
+/// The work of visiting one node in search of a witness.
 const WALK_COST: usize = 4;
 
 /// Equations: expressions over the variables of a map, each with an equal expression over other variables.
 pub struct Knowledge {
     limit: Limit,
     witnesses: HashMap<Expr, Expr>,
-    /// Known compounds, in the order in which they became known.
+    /// Compound expressions with a known witness, in the order in which they were learned.
     compounds: Vec<Expr>,
 }
 
 impl Knowledge {
-    /// Nothing is known; what is not concluded before `limit` stays undecided.
+    /// No equations; conclusions are drawn up to `limit`.
     pub(crate) fn new(limit: Limit) -> Self {
         Knowledge { limit, witnesses: HashMap::new(), compounds: Vec::new() }
     }
 
-    /// `e` is equal to `witness`.
+    /// Learns that `e` equals `witness`.
     pub fn learn(&mut self, e: Expr, witness: Expr) {
         if let std::collections::hash_map::Entry::Vacant(free) = self.witnesses.entry(e) {
             free.insert(witness);
@@ -37,7 +38,7 @@ impl Knowledge {
         }
     }
 
-    /// Learn the expressions that have one value by a constraint.
+    /// Learns the expressions that a constraint fixes to one value.
     fn learn_constraints(&mut self, arena: &mut Arena, map: &MapBuilder) {
         for (e, interval) in map.constraints.iter().filter(|(_, i)| i.is_point()) {
             let value = arena.constant(interval.lower);
@@ -49,7 +50,7 @@ impl Knowledge {
         }
     }
 
-    /// The expression that `e` is equal to, if that is known directly or term by term.
+    /// The witness of `e`, if it is known directly or term by term.
     pub fn witness(&self, arena: &mut Arena, e: Expr) -> Result<Option<Expr>> {
         if let Some(w) = self.witnesses.get(&e) {
             return Ok(Some(*w));
@@ -72,7 +73,7 @@ impl Knowledge {
         Ok(new.get(&e).copied())
     }
 
-    /// Draw all conclusions, on the domain that `scratch` holds.
+    /// Draws all conclusions, on the domain that `scratch` holds.
     pub fn conclude(&mut self, arena: &mut Arena, scratch: &mut Scratch) -> Result<()> {
         loop {
             let before = self.compounds.len();
@@ -110,7 +111,7 @@ impl Knowledge {
         }
     }
 
-    /// `constant + terms = w`: what does it say of the terms?
+    /// Draws conclusions on the terms from `constant + terms = w`.
     fn use_sum(
         &mut self,
         arena: &mut Arena,
@@ -139,7 +140,7 @@ impl Knowledge {
         self.use_digits(arena, left, &mut unknown)
     }
 
-    /// `sum of unknown terms = left`: the term of greatest weight is a quotient where the others stay below its weight.
+    /// Solves `sum of unknown terms = left`: the term of greatest weight is a quotient if the others stay below its weight.
     fn use_digits(
         &mut self,
         arena: &mut Arena,
@@ -172,7 +173,7 @@ impl Knowledge {
         Ok(())
     }
 
-    /// A known `x floordiv m` whose `x` is not known.
+    /// Finds a known `x floordiv m` whose `x` is unknown.
     fn unsolved_quotient(&self, arena: &Arena) -> Option<(Expr, i64)> {
         self.compounds
             .iter()
@@ -181,7 +182,7 @@ impl Knowledge {
     }
 }
 
-/// The node with its operands' new forms; `None` where one has none.
+/// The node rebuilt of its operands' witnesses; `None` if one has none.
 fn rebuilt(arena: &mut Arena, e: Expr, new: &HashMap<Expr, Expr>) -> Result<Option<Expr>> {
     if arena.as_constant(e).is_some() {
         return Ok(Some(e));
@@ -221,7 +222,7 @@ fn rebuilt(arena: &mut Arena, e: Expr, new: &HashMap<Expr, Expr>) -> Result<Opti
     }))
 }
 
-/// Do the results tell the values of `wanted`? `map` is simplified, and `scratch` holds its domain. True is certain.
+/// Whether the results of a simplified map, whose domain `scratch` holds, determine the values of `wanted`. True is certain.
 pub(crate) fn determines(
     arena: &mut Arena,
     scratch: &mut Scratch,
@@ -246,8 +247,8 @@ pub(crate) fn determines(
     Ok(true)
 }
 
-/// The inverse relation of a simplified map, whose domain `scratch` holds: from results to dimensions. What the results
-/// leave open becomes a range variable; runtime variables stay.
+/// The inverse relation of a simplified map, whose domain `scratch` holds: from results to dimensions, with range variables
+/// for what the results leave open; runtime variables are kept.
 pub(crate) fn invert(
     arena: &mut Arena,
     scratch: &mut Scratch,
@@ -258,7 +259,7 @@ pub(crate) fn invert(
     let symbols = map.num_dims + map.num_ranges;
     let results = map.results.len();
     let mut known = Knowledge::new(limit);
-    // While it is built: the new map's dimensions are variables from `count` on, its free ones from `free` on.
+    // During construction the new map's dimensions are variables from `count` on, its free ones from `free` on.
     let free = count + results;
     let mut ranges: Vec<Interval> = Vec::new();
     for v in symbols..count {
@@ -307,7 +308,7 @@ pub(crate) fn invert(
     inverse_map(arena, scratch, map, &witnesses, &ranges)
 }
 
-/// The map whose results are the witnesses of the dimensions, under all that makes it the inverse.
+/// The map whose results are the witnesses of the dimensions, under the constraints that make it the inverse.
 fn inverse_map(
     arena: &mut Arena,
     scratch: &mut Scratch,

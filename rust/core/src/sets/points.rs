@@ -1,4 +1,4 @@
-//! The points of a domain, one by one and by many.
+//! The points of a domain, one by one or in batches.
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::expr::flat::Dag;
@@ -10,9 +10,9 @@ use crate::map::indexing_map::{IndexingMap, MapKind};
 pub enum PointStep {
     /// A point of the domain: the values of all variables.
     Point(Vec<i64>),
-    /// No point yet; there may be more.
+    /// The work limit was reached; there may be more points.
     Searching,
-    /// There is no other point.
+    /// There are no more points.
     End,
 }
 
@@ -20,13 +20,13 @@ pub enum PointStep {
 #[derive(Clone)]
 pub struct Domain {
     intervals: Vec<Interval>,
-    /// The constraints, then the divisors of results that are no constants.
+    /// The constraints, then the divisors of results that are not constant.
     constraints: Dag,
     bounds: Box<[Interval]>,
 }
 
 impl Domain {
-    /// Is the point in the domain? Where a constraint or a result divides by 0, it is not. Error: overflow.
+    /// Whether the point is in the domain; it is not if a constraint or a result divides by 0. Error: overflow.
     pub fn contains(&self, point: &[i64], scratch: &mut Vec<i64>) -> Result<bool> {
         let within = self.intervals.iter().zip(point).all(|(i, x)| i.contains(*x));
         Ok(within && self.holds(point, scratch)?)

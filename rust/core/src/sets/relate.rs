@@ -1,4 +1,4 @@
-//! Two maps at once: where they agree, and whether they are the same.
+//! Two maps at once: their intersection, and a point where they differ.
 
 use crate::error::{Error, Result};
 use crate::expr::work::Limit;
@@ -22,7 +22,7 @@ fn check_signature(a: &IndexingMap, b: &IndexingMap) -> Result<()> {
     Err(Error::invalid_map(format!("the maps are of different kinds: {}, and {}", say(a), say(b))))
 }
 
-/// Both maps at once: the domain is where both domains are and all results are equal.
+/// The intersection of two maps: the points of both domains at which all results are equal.
 ///
 /// Errors: the maps differ in their numbers of variables or results, or are undefined.
 pub fn intersect(
@@ -58,10 +58,9 @@ pub fn intersect(
     both.build(arena)
 }
 
-/// Are the maps equal: one domain, and on it equal results? `None`: they are; else a point of one of the domains where
-/// they differ.
+/// A point of one of the domains where two maps differ; `None` if they are equal, in their domains and in all results.
 ///
-/// Errors: the maps differ in their numbers of variables or results; it is not decided with the work allowed.
+/// Errors: the maps differ in their numbers of variables or results; it is not decided within the work limit.
 ///
 /// ```
 /// use indexing_core::{difference, read_indexing_map, Arena, ReadScratch, Scratch};
@@ -109,7 +108,7 @@ pub fn difference(
     Ok(found)
 }
 
-/// A point of the domain, found by halving its box; `None` where there is none.
+/// A point of the domain, found by bisecting its box; `None` if there is none.
 fn first_point(
     arena: &mut Arena,
     scratch: &mut Scratch,
@@ -156,7 +155,7 @@ fn differs_at_some(arena: &mut Arena, a: &IndexingMap, b: &IndexingMap) -> Resul
     for _ in 0..TRIED {
         let source = if draw() % 2 == 0 { a } else { b };
         let point: Vec<i64> = source.intervals().map(|i| pick(i, draw(), draw())).collect();
-        // Where int64 does not hold the values, a point tells nothing.
+        // Values that leave int64 decide nothing.
         let (Ok(ina), Ok(inb)) = (da.contains(&point, &mut scratch), db.contains(&point, &mut scratch))
         else {
             continue;
@@ -183,8 +182,8 @@ fn pick(i: Interval, choice: u64, value: u64) -> i64 {
     }
 }
 
-/// Ask `f` where `a` holds and `b` does not, where `b` holds and `a` does not, where both hold with different results: `f` says
-/// of each part whether to stop.
+/// Calls `f` with each part in which the maps may differ: in the domain of one of them only, or of both with different
+/// results. Stops when `f` returns true.
 fn for_each_differing_part(
     arena: &mut Arena,
     a: &IndexingMap,
@@ -217,7 +216,7 @@ fn for_each_differing_part(
     Ok(())
 }
 
-/// `f` of `map` where `e` lies below and where it lies above `interval`, until it says to stop.
+/// Calls `f` with `map` restricted to `e` below, then above `interval`, until it returns true.
 fn outside(
     arena: &mut Arena,
     map: &MapBuilder,

@@ -6,7 +6,7 @@ use super::super::number::holds;
 use super::super::shape::{Class, Shape, UNBOUNDED};
 use super::{same_size, same_sizes, Outcome, Site};
 
-/// Which dimensions of two operands belong together.
+/// The pairs of corresponding dimensions of two operands.
 struct Pairs<'s> {
     lhs: &'s Shape,
     rhs: &'s Shape,

@@ -1,5 +1,5 @@
-//! From a draft to tables. The rows are made as they are given, under the checks that a text's rows pass. Beside them stands
-//! the text that they print, for spans and errors to point into; of it only single words are read: that each is one.
+//! Builds the tables of a module from a draft, with the checks that parsed text passes. The text that the draft prints is
+//! kept beside them, for spans and errors to point into; of it only single words are parsed, to check that they are words.
 
 use super::super::draft::{Draft, DraftArgument, DraftInstruction, DraftValue};
 use super::super::literal::parse_literal;
