@@ -1,7 +1,6 @@
 //! Arguments as Python gives them: texts and numbers that do not fit are errors of this package.
 
-use crate::error::{broken_text, invalid, wrong_option};
-use crate::interval::int64;
+use crate::error::{broken_text, invalid, too_large, wrong_option};
 use indexing_core::Style;
 use pyo3::prelude::*;
 use pyo3::types::PyString;
@@ -12,6 +11,17 @@ const MAX_COUNT: i64 = 1 << 20;
 /// The characters of a text; `ParseError` where it holds half of a character.
 pub fn text_of<'a>(text: &'a Bound<'_, PyString>) -> PyResult<&'a str> {
     text.to_str().map_err(|failure| broken_text(text, &failure))
+}
+
+/// An int64 of Python; `Overflow` for a larger integer, `TypeError` for what is no integer.
+pub fn int64(value: &Bound<'_, PyAny>) -> PyResult<i64> {
+    value.extract::<i64>().map_err(|e| {
+        if e.is_instance_of::<pyo3::exceptions::PyOverflowError>(value.py()) {
+            too_large(value.py())
+        } else {
+            e
+        }
+    })
 }
 
 /// A name.

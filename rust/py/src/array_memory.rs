@@ -1,8 +1,14 @@
 //! The memory of numpy's arrays, read and written without the GIL: the one file of this crate that has `unsafe`.
 #![allow(unsafe_code)]
 
-use crate::vector::Made;
-use pyo3::buffer::PyBuffer;
+use pyo3::buffer::{Element, PyBuffer};
+use pyo3::prelude::*;
+
+/// An integer type of new arrays.
+pub trait ArrayElement: Element + Send + Sync {
+    /// The type of such arrays.
+    fn dtype(py: Python<'_>) -> PyResult<&Bound<'_, PyAny>>;
+}
 
 /// The elements of an array that was given. As with numpy's functions, what another thread writes to it in a call is seen or
 /// not: results are then those of neither the old nor the new values, and memory is not harmed.
@@ -15,7 +21,7 @@ pub fn given(buffer: &PyBuffer<i64>) -> &[i64] {
 }
 
 /// The elements of a new array, which nobody else knows of yet.
-pub fn made<T: Made>(buffer: &mut PyBuffer<T>) -> &mut [T] {
+pub fn made<T: ArrayElement>(buffer: &mut PyBuffer<T>) -> &mut [T] {
     if buffer.item_count() == 0 || buffer.readonly() || !buffer.is_c_contiguous() {
         return &mut [];
     }

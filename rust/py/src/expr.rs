@@ -1,9 +1,9 @@
 //! `SymbolicExpr`.
 
-use crate::argument::{style_of, text_of, Text, VariableIndex, MAX_REPR_LENGTH};
+use crate::argument::{int64, style_of, text_of, Text, VariableIndex, MAX_REPR_LENGTH};
 use crate::error::{invalid, Raise};
 use crate::hash::stable;
-use crate::interval::{equality, int64, interval_of, PyInterval};
+use crate::interval::{equality, interval_of, PyInterval};
 use crate::notebook::shown;
 use crate::vector;
 use crate::workspace::{self, Workspace, TEXT};

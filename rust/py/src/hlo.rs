@@ -1,7 +1,6 @@
 //! `_core.HloModule`: the tables of a parsed HLO module, read by row.
 
 use crate::argument::text_of;
-use crate::draft::build_hlo;
 use indexing_core::{
     parse_module, write_shape, Computation, HloError, Literal, Module, OpcodeRow, WindowDim, OPCODES,
 };
@@ -336,6 +335,5 @@ fn literal_value<'py>(py: Python<'py>, literal: &Literal) -> PyResult<Bound<'py,
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<HloModule>()?;
     module.add_function(wrap_pyfunction!(hlo_opcodes, module)?)?;
-    module.add_function(wrap_pyfunction!(build_hlo, module)?)?;
     module.add_function(wrap_pyfunction!(parse_hlo, module)?)
 }

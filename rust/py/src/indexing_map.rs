@@ -1,13 +1,12 @@
 //! `IndexingMap`.
 
-use crate::argument::{style_of, text_of, MAX_REPR_LENGTH};
+use crate::argument::{int64, style_of, text_of, MAX_REPR_LENGTH};
 use crate::error::{invalid, Raise};
 use crate::expr::{list, need_operand, operands, split};
 use crate::hash::stable;
-use crate::interval::{equality, int64, interval_of, PyInterval, PyVariable};
+use crate::interval::{equality, interval_of, PyInterval, PyVariable};
 use crate::map::PySymbolicMap;
 use crate::notebook::shown;
-use crate::parametric::PyParametricMap;
 use crate::parts;
 use crate::step::PyStep;
 use crate::vector;
@@ -19,7 +18,7 @@ use indexing_core::{
 };
 use pyo3::basic::CompareOp;
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyString, PyTuple};
+use pyo3::types::{PyString, PyTuple};
 
 /// `(d0, ..)[s0, ..]{rt0, ..} -> (results), domain: ..`: expressions over dimension, range and runtime variables.
 ///
@@ -109,6 +108,7 @@ impl PyIndexingMap {
             map.add_variables(all);
             Ok(map)
         })
+        .map(PyIndexingMap)
     }
 
     /// Read a map. Raises ParseError with line and column, Overflow, and InvalidMap for a divisor 0.
@@ -144,6 +144,7 @@ impl PyIndexingMap {
             map.add_variables(runtimes);
             Ok(map)
         })
+        .map(PyIndexingMap)
     }
 
     /// The identity on a tensor of these sizes.
@@ -345,19 +346,6 @@ impl PyIndexingMap {
             map.verify(&mut w.arena)
         })?;
         Ok(true)
-    }
-
-    /// The map with variables as parameters, simplified once for all values that they take: those of an Interval, of a
-    /// range (with a step: `range(8, 129, 8)`), or all positive ones (None).
-    ///
-    /// Raises InvalidMap for a name that the map does not have, and for a range without a value.
-    #[pyo3(signature = (**parameters))]
-    fn with_parameters(
-        &self,
-        py: Python<'_>,
-        parameters: Option<&Bound<'_, PyDict>>,
-    ) -> PyResult<PyParametricMap> {
-        PyParametricMap::new(self, parameters.unwrap_or(&PyDict::new(py)))
     }
 
     /// The text, on one line; the style "xla" prints `/` and binary min and max.

@@ -1,6 +1,6 @@
 //! `Interval` and `Variable`.
 
-use crate::argument::{text_of, Text};
+use crate::argument::{int64, text_of, Text};
 use crate::error::{invalid, too_large};
 use crate::hash::stable;
 use indexing_core::Interval;
@@ -14,17 +14,6 @@ use pyo3::types::{PyString, PyTuple};
 /// Arithmetic gives the least interval that holds all results; it saturates, and the ends of int64 mean "unbounded".
 #[pyclass(name = "Interval", module = "indexing", frozen)]
 pub struct PyInterval(pub Interval);
-
-/// An int64 of Python; `Overflow` for a larger integer, `TypeError` for what is no integer.
-pub fn int64(value: &Bound<'_, PyAny>) -> PyResult<i64> {
-    value.extract::<i64>().map_err(|e| {
-        if e.is_instance_of::<pyo3::exceptions::PyOverflowError>(value.py()) {
-            too_large(value.py())
-        } else {
-            e
-        }
-    })
-}
 
 /// An Interval, a pair of bounds, or an integer.
 pub fn interval_of(value: &Bound<'_, PyAny>) -> PyResult<Interval> {

@@ -35,6 +35,7 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 #[pymodule(gil_used = false)]
 fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     hlo::register(module)?;
+    module.add_function(wrap_pyfunction!(draft::build_hlo, module)?)?;
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
     module.add_class::<interval::PyInterval>()?;
     module.add_class::<interval::PyVariable>()?;

@@ -1,10 +1,11 @@
 //! `ParametricMap`: a map in parameters, and its instances in bulk.
 
+use crate::argument::int64;
 use crate::error::{invalid, raise, Raise};
 use crate::expr::PyExpr;
 use crate::hash::stable;
 use crate::indexing_map::PyIndexingMap;
-use crate::interval::{equality, int64, interval_of};
+use crate::interval::{equality, interval_of};
 use crate::memory_traffic::{found, Traffic};
 use crate::vector;
 use crate::workspace;
@@ -88,6 +89,22 @@ fn distinct(py: Python<'_>, columns: &[Vec<i64>], length: usize) -> DistinctRows
         let slices: Vec<&[i64]> = columns.iter().map(Vec::as_slice).collect();
         DistinctRows::new(&slices, length)
     })
+}
+
+#[pymethods]
+impl PyIndexingMap {
+    /// The map with variables as parameters, simplified once for all values that they take: those of an Interval, of a
+    /// range (with a step: `range(8, 129, 8)`), or all positive ones (None).
+    ///
+    /// Raises InvalidMap for a name that the map does not have, and for a range without a value.
+    #[pyo3(signature = (**parameters))]
+    fn with_parameters(
+        &self,
+        py: Python<'_>,
+        parameters: Option<&Bound<'_, PyDict>>,
+    ) -> PyResult<PyParametricMap> {
+        PyParametricMap::new(self, parameters.unwrap_or(&PyDict::new(py)))
+    }
 }
 
 #[pymethods]

@@ -1,12 +1,15 @@
 //! The parts of a map, as Python gives them: variables, constraints, sizes.
 
+use crate::argument::int64;
+use crate::error::Raise;
 use crate::expr::{list, need_operand};
-use crate::indexing_map::{made, PyIndexingMap};
-use crate::interval::{int64, interval_of, variable_of};
+use crate::interval::{interval_of, variable_of};
+use crate::workspace;
 use indexing_core::{Arena, IndexingMap, Interval, MapBuilder, Names, Result, Variable};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 
+/// Reads variables.
 pub fn variables(sequence: &Bound<'_, PyAny>) -> PyResult<Vec<Variable>> {
     list(sequence)?
         .iter()
@@ -14,8 +17,8 @@ pub fn variables(sequence: &Bound<'_, PyAny>) -> PyResult<Vec<Variable>> {
         .collect()
 }
 
-/// Drop names that are the default ones of their places.
-fn settle_default_names(map: &mut MapBuilder) {
+/// Drops names that are the default ones of their places.
+fn drop_default_names(map: &mut MapBuilder) {
     let (dims, ranges) = (map.num_dims, map.num_ranges);
     let given = (0..map.intervals.len()).map(|i| {
         let default = indexing_core::default_name(i, dims, ranges);
@@ -24,7 +27,7 @@ fn settle_default_names(map: &mut MapBuilder) {
     map.names = Names::new(given.collect());
 }
 
-/// Read `(expression, interval)` pairs, or a mapping.
+/// Reads `(expression, interval)` pairs, or a mapping.
 pub fn constraints<'py>(given: Option<&Bound<'py, PyAny>>) -> PyResult<Vec<(Bound<'py, PyAny>, Interval)>> {
     let Some(given) = given else { return Ok(Vec::new()) };
     let pairs = if given.hasattr("items")? { given.call_method0("items")? } else { given.clone() };
@@ -39,23 +42,26 @@ pub fn constraints<'py>(given: Option<&Bound<'py, PyAny>>) -> PyResult<Vec<(Boun
         .collect()
 }
 
+/// A map of what `make` builds, under the constraints given.
 pub fn with_constraints(
     py: Python<'_>,
     given: &[(Bound<'_, PyAny>, Interval)],
     make: impl FnOnce(&mut Arena) -> Result<MapBuilder>,
-) -> PyResult<PyIndexingMap> {
+) -> PyResult<IndexingMap> {
     let expressions = given.iter().map(|(e, _)| need_operand(e)).collect::<PyResult<Vec<_>>>()?;
-    made(py, |arena| {
-        let mut map = make(arena)?;
-        settle_default_names(&mut map);
+    let made = workspace::with(|w| {
+        let mut map = make(&mut w.arena)?;
+        drop_default_names(&mut map);
         for (e, (_, interval)) in expressions.iter().zip(given) {
-            let e = e.import(arena);
+            let e = e.import(&mut w.arena);
             map.constraints.push((e, *interval));
         }
-        IndexingMap::new(arena, map)
-    })
+        IndexingMap::new(&mut w.arena, map)
+    });
+    made.raise(py)
 }
 
+/// Reads sizes; none if they are not given.
 pub fn sizes(sequence: Option<&Bound<'_, PyAny>>) -> PyResult<Vec<i64>> {
     sequence.map_or(Ok(Vec::new()), |s| list(s)?.iter().map(int64).collect())
 }

@@ -1,11 +1,11 @@
 //! `_core.Propagation`: the maps of a module's instructions, which the core composes and Python states and reads.
 
-use crate::error::raise;
+use crate::error::Raised;
 use crate::expr::PyExpr;
 use crate::hlo::HloModule;
 use crate::operand_maps::Objects;
 use indexing_core::{
-    ArraySets, Dag, Direction, Error, Formulas, KnownValue, Link, Module, Propagation, Structure, Values,
+    ArraySets, Dag, Direction, Formulas, KnownValue, Link, Module, Propagation, Structure, Values,
 };
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::gc::PyVisit;
@@ -29,33 +29,6 @@ pub struct PyPropagation {
 struct State {
     propagation: Propagation,
     objects: Objects,
-}
-
-/// An error of the core, or one that Python raised when it was asked.
-pub enum Raised {
-    Core(Error),
-    Python(PyErr),
-}
-
-impl From<Error> for Raised {
-    fn from(error: Error) -> Self {
-        Raised::Core(error)
-    }
-}
-
-impl From<PyErr> for Raised {
-    fn from(error: PyErr) -> Self {
-        Raised::Python(error)
-    }
-}
-
-impl Raised {
-    fn into_python(self, py: Python<'_>) -> PyErr {
-        match self {
-            Raised::Core(error) => raise(py, &error, None, ""),
-            Raised::Python(error) => error,
-        }
-    }
 }
 
 type Outcome<T> = Result<T, Raised>;

@@ -1,11 +1,12 @@
 //! Evaluation over numpy arrays: through the buffer protocol, with the GIL released.
 
+use crate::argument::int64;
 use crate::array_memory;
+use crate::array_memory::ArrayElement;
 use crate::error::{invalid, Raise};
-use crate::interval::int64;
 use crate::workspace;
 use indexing_core::Dag;
-use pyo3::buffer::{Element, PyBuffer};
+use pyo3::buffer::PyBuffer;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
@@ -194,20 +195,14 @@ pub fn array<'py>(py: Python<'py>, shape: &[usize], values: &[i64]) -> PyResult<
     Ok(out)
 }
 
-/// An element of an array that is made.
-pub trait Made: Element + Send + Sync {
-    /// The type of such arrays.
-    fn dtype(py: Python<'_>) -> PyResult<&Bound<'_, PyAny>>;
-}
-
-impl Made for i64 {
+impl ArrayElement for i64 {
     fn dtype(py: Python<'_>) -> PyResult<&Bound<'_, PyAny>> {
         static DTYPE: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
         dtype_named(py, &DTYPE, "int64")
     }
 }
 
-impl Made for u8 {
+impl ArrayElement for u8 {
     fn dtype(py: Python<'_>) -> PyResult<&Bound<'_, PyAny>> {
         static DTYPE: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
         dtype_named(py, &DTYPE, "uint8")
@@ -224,14 +219,14 @@ fn dtype_named<'py>(
 }
 
 /// A new array of this shape.
-pub fn empty<'py, T: Made>(py: Python<'py>, shape: &[usize]) -> PyResult<Bound<'py, PyAny>> {
+pub fn empty<'py, T: ArrayElement>(py: Python<'py>, shape: &[usize]) -> PyResult<Bound<'py, PyAny>> {
     static EMPTY: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
     EMPTY.import(py, "numpy", "empty")?.call1((PyTuple::new(py, shape)?, T::dtype(py)?))
 }
 
 /// The values of `count` functions of the columns, an array each. `of` works them out for a part of the elements, without
 /// the GIL.
-pub fn map_columns<'py, T: Made>(
+pub fn map_columns<'py, T: ArrayElement>(
     py: Python<'py>,
     columns: &Columns,
     count: usize,
@@ -260,7 +255,7 @@ pub fn map_slices<'py>(
 }
 
 /// New arrays of this shape, as many as `count`, filled part by part without the GIL.
-fn made_by_parts<'py, T: Made>(
+fn made_by_parts<'py, T: ArrayElement>(
     py: Python<'py>,
     shape: &[usize],
     count: usize,

@@ -4,9 +4,8 @@
 //! words: equality and hashing need no arena, values can be sent to other threads, and memory returns when they drop.
 //! The first variables, up to the last one that is used, have the first positions, and no words.
 
-use crate::expr::flat_nodes::Entry;
 use crate::expr::traversal::{compute_all, BottomUp};
-use crate::expr::{Arena, Expr, Node, Tag, Term, Words, FIRST_VARIABLES};
+use crate::expr::{Arena, Expr, Node, Tag, Words, FIRST_VARIABLES};
 use std::sync::Arc;
 
 /// Expressions (the roots, in order) with everything below them. Cheap to clone.
@@ -175,62 +174,5 @@ impl Arena {
             writer.words.push(place);
         }
         writer.nodes
-    }
-
-    /// The roots of a value, as nodes of this arena.
-    pub fn import(&mut self, dag: &Dag) -> Vec<Expr> {
-        let mut roots = Vec::with_capacity(dag.root_count());
-        self.import_into(dag, &mut roots);
-        roots
-    }
-
-    /// As [`Arena::import`], to the end of `out`.
-    pub(crate) fn import_into(&mut self, dag: &Dag, out: &mut Vec<Expr>) {
-        self.import_moved_into(dag, |v| v, out);
-    }
-
-    /// As [`Arena::import_into`], with variable `place(i)` for variable `i`. `place` must rise: then what is canonical
-    /// stays so.
-    pub(crate) fn import_moved_into(&mut self, dag: &Dag, place: impl Fn(u32) -> u32, out: &mut Vec<Expr>) {
-        if dag.node_words().is_empty() {
-            out.extend(dag.root_positions().iter().map(|r| self.intern_variable(place(*r as u32))));
-            return;
-        }
-        let nodes = self.bring_in(dag, place);
-        out.extend(dag.root_positions().iter().map(|r| nodes[*r as usize]));
-        self.flat.nodes = nodes;
-    }
-
-    /// The node at each position, with variables moved.
-    pub(crate) fn bring_in(&mut self, dag: &Dag, place: impl Fn(u32) -> u32) -> Vec<Expr> {
-        let mut nodes = std::mem::take(&mut self.flat.nodes);
-        nodes.clear();
-        nodes.reserve(dag.node_count());
-        nodes.extend((0..dag.first_variables()).map(|v| self.intern_variable(place(v))));
-        for entry in dag.written() {
-            let e = match entry {
-                Entry::Variable(v) => self.intern_variable(place(v)),
-                Entry::Constant(c) => self.intern_constant(c),
-                Entry::FloorDiv(a, b) => self.intern_binary(Tag::FloorDiv, nodes[a], nodes[b]),
-                Entry::Mod(a, b) => self.intern_binary(Tag::Mod, nodes[a], nodes[b]),
-                Entry::Product(list) => self.import_args(Tag::Product, list, &nodes),
-                Entry::Min(list) => self.import_args(Tag::Min, list, &nodes),
-                Entry::Max(list) => self.import_args(Tag::Max, list, &nodes),
-                Entry::Sum(constant, pairs) => {
-                    let terms = pairs.chunks_exact(2).map(|p| Term::new(p[0], nodes[p[1] as usize]));
-                    self.intern_terms(constant, terms)
-                }
-            };
-            nodes.push(e);
-        }
-        nodes
-    }
-
-    fn import_args(&mut self, tag: Tag, list: &[i64], nodes: &[Expr]) -> Expr {
-        let mut args = self.take_args();
-        args.extend(list.iter().map(|a| nodes[*a as usize]));
-        let e = self.intern_args(tag, &args);
-        self.give_args(args);
-        e
     }
 }

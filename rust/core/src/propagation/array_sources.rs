@@ -2,67 +2,10 @@
 
 use crate::error::{Error, Result};
 use crate::hlo_text::{ElementType, Module};
+use crate::propagation::array_sets::{transitive_closure, BitSet, LoopCarried, RootArray, Sources, CHANGED};
 use crate::propagation::formulas::Propagation;
 use crate::propagation::structure::Structure;
 use std::sync::Arc;
-
-/// Marks an array that is not an unmodified array of a parameter.
-const CHANGED: u32 = u32::MAX;
-
-/// A set of array numbers, one bit each.
-#[derive(Clone, Default, PartialEq, Eq)]
-struct BitSet(Vec<u64>);
-
-impl BitSet {
-    fn with_room_for(count: usize) -> Self {
-        BitSet(vec![0; count.div_ceil(64)])
-    }
-
-    fn insert(&mut self, number: usize) {
-        self.0[number / 64] |= 1 << (number % 64);
-    }
-
-    fn contains(&self, number: usize) -> bool {
-        self.0[number / 64] >> (number % 64) & 1 == 1
-    }
-
-    fn union_with(&mut self, others: &BitSet) {
-        self.0.iter_mut().zip(&others.0).for_each(|(a, b)| *a |= b);
-    }
-
-    fn iter(&self) -> impl Iterator<Item = u32> + '_ {
-        self.0.iter().enumerate().flat_map(|(word, bits)| numbers_of(word, *bits))
-    }
-}
-
-/// The array numbers that one word of a set holds.
-fn numbers_of(word: usize, bits: u64) -> impl Iterator<Item = u32> {
-    let some = |bits: u64| Some(bits).filter(|bits| *bits != 0);
-    let rests = std::iter::successors(some(bits), move |bits| some(bits & (bits - 1)));
-    rests.map(move |bits| word as u32 * 64 + bits.trailing_zeros())
-}
-
-/// For each array of a computation's root, the parameter arrays that it depends on, and the one that it is a copy of.
-pub(super) struct Sources {
-    /// The number of each parameter's first array, and at the end the number of all arrays.
-    first: Vec<u32>,
-    sets: Vec<BitSet>,
-    root: Vec<Source>,
-}
-
-#[derive(Clone, Copy)]
-struct Source {
-    reads: u32,
-    same: u32,
-}
-
-/// The dependences of the arrays of a loop's state, from one iteration to the next.
-pub(super) struct LoopCarried {
-    /// Whether the body passes each array on unmodified.
-    pub untouched: Vec<bool>,
-    /// For each array, the arrays of the initial state that its final value may depend on.
-    pub reached: Vec<Vec<u32>>,
-}
 
 /// Whether an element type has elements: tokens and opaque values have none.
 pub(super) fn has_elements(element: ElementType) -> bool {
@@ -82,7 +25,7 @@ impl Propagation {
         }
         let mut found = Sources { first, sets: Vec::new(), root: Vec::new() };
         let rows = module.computations[computation as usize].instructions;
-        let mut arrays: Vec<Vec<Source>> = vec![Vec::new(); rows.range().len()];
+        let mut arrays: Vec<Vec<RootArray>> = vec![Vec::new(); rows.range().len()];
         for row in self.post_order(module, computation).iter() {
             let sources = self.sources_of(module, *row, rows.first, &mut found, &arrays);
             arrays[(row - rows.first) as usize] = sources;
@@ -100,8 +43,8 @@ impl Propagation {
         row: u32,
         first: u32,
         found: &mut Sources,
-        arrays: &[Vec<Source>],
-    ) -> Vec<Source> {
+        arrays: &[Vec<RootArray>],
+    ) -> Vec<RootArray> {
         let instruction = &module.instructions[row as usize];
         let operands = module.operands_of(row as usize);
         let of = |operand: u32| &arrays[(operand - first) as usize];
@@ -113,7 +56,7 @@ impl Propagation {
                 let mut bits = BitSet::with_room_for(all);
                 bits.insert(array as usize);
                 found.sets.push(bits);
-                Source { reads: found.sets.len() as u32 - 1, same: array }
+                RootArray { reads: found.sets.len() as u32 - 1, same: array }
             };
             return (start..start + count as u32).map(single).collect();
         }
@@ -130,7 +73,7 @@ impl Propagation {
                     .flat_map(|o| of(*o))
                     .for_each(|s| bits.union_with(&found.sets[s.reads as usize]));
                 found.sets.push(bits);
-                vec![Source { reads: found.sets.len() as u32 - 1, same: CHANGED }; count]
+                vec![RootArray { reads: found.sets.len() as u32 - 1, same: CHANGED }; count]
             }
         }
     }
@@ -191,18 +134,4 @@ impl Propagation {
         self.loop_carried.insert(key, found.clone());
         Ok(found)
     }
-}
-
-/// The arrays reachable from `start` in any number of steps.
-fn transitive_closure(start: BitSet, step: &[&BitSet]) -> BitSet {
-    let mut reached = start;
-    let mut pending: Vec<u32> = reached.iter().collect();
-    while let Some(array) = pending.pop() {
-        for (word, bits) in step[array as usize].0.iter().enumerate() {
-            let fresh = bits & !reached.0[word];
-            reached.0[word] |= fresh;
-            pending.extend(numbers_of(word, fresh));
-        }
-    }
-    reached
 }

@@ -3,7 +3,7 @@
 
 use crate::hlo_text::{Module, ShapeId};
 use crate::propagation::map_sets::{MapSetId, EMPTY_SET};
-use crate::propagation::operand_maps::MapId;
+use crate::propagation::operand_map::MapId;
 use crate::propagation::reached_instructions::ArraySets;
 use std::ops::Range;
 

@@ -2,11 +2,12 @@
 
 use crate::error::Error;
 use crate::hlo_text::{write_shape, ElementType, Module, ShapeId, UNBOUNDED};
-use crate::propagation::array_sources::{LoopCarried, Sources};
+use crate::propagation::array_sets::{LoopCarried, Sources};
 use crate::propagation::dependence_graph::{DependenceGraph, SetsByArray};
 use crate::propagation::interner::Table;
 use crate::propagation::map_sets::MapSets;
-use crate::propagation::operand_maps::{MapId, OperandMaps, Values};
+use crate::propagation::operand_map::MapId;
+use crate::propagation::operand_maps::{OperandMaps, Values};
 use crate::propagation::reached_instructions::ReachedInstructions;
 use crate::propagation::structure::Structure;
 use std::sync::Arc;

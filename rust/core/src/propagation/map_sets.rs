@@ -4,8 +4,8 @@
 use crate::error::Result;
 use crate::map::indexing_map::MapKind;
 use crate::propagation::interner::{Interner, Table};
-use crate::propagation::operand_map::Exactness;
-use crate::propagation::operand_maps::{MapId, OperandMaps, Values};
+use crate::propagation::operand_map::{Exactness, MapId};
+use crate::propagation::operand_maps::{OperandMaps, Values};
 
 /// The number of a set.
 pub type MapSetId = u32;

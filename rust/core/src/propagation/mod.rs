@@ -2,6 +2,7 @@
 //! are composed together with their runtime values, and merged. Formulas of instructions follow from the structure of the
 //! program, or are stated by the caller.
 
+pub(crate) mod array_sets;
 pub(crate) mod array_sources;
 pub(crate) mod dependence_graph;
 pub(crate) mod derive_formulas;

@@ -2,7 +2,9 @@
 
 use crate::map::indexing_map::IndexingMap;
 use crate::propagation::joint_map::RuntimeValue;
-use crate::propagation::operand_maps::MapId;
+
+/// The number of a map in [`OperandMaps`](super::operand_maps::OperandMaps).
+pub type MapId = u32;
 
 /// The exactness of a map, in falling order.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]

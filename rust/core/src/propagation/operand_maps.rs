@@ -9,16 +9,13 @@ use crate::map::simplify::{compose_simplified, simplify};
 use crate::map::variables::from_tensor_sizes;
 use crate::propagation::interner::{Interner, Table};
 use crate::propagation::joint_map::{JointMap, KnownValue, RuntimeValue};
-use crate::propagation::operand_map::{Exactness, OperandMap, Relation};
+use crate::propagation::operand_map::{Exactness, MapId, OperandMap, Relation};
 use crate::propagation::reasons::Reasons;
 use crate::propagation::replicas;
 use crate::simplify::domain::PointVariables;
 use crate::simplify::Scratch;
 
 type Sizes = Box<[i64]>;
-
-/// The number of a map.
-pub type MapId = u32;
 
 const MAX_PIECES: usize = 16; // of more pieces only the bound that they refine is kept
 const UNKNOWN: MapId = MapId::MAX;
