@@ -91,8 +91,9 @@ def test_no_unfinished_or_silenced_code() -> None:
 
 
 def test_doc_comments_begin_with_the_thing_that_they_are_about() -> None:
-    """Not with How, Where or What: a sentence that names a thing is read once."""
-    begun = re.compile(r"^\s*(///|//!|\"{3}|#:)\s*(How|Where|What)\b")
+    """Not with How, Where or What, and not with a question: a sentence that names a thing is read once."""
+    asks = r"(How|Where|What|Which|When|Why|Who)\b|(Is|Are|Was|Does|Do|Did|Has|Have|May|Can|Would|Should)\b[^.:;]*\?"
+    begun = re.compile(rf"^\s*(///|//!|\"{{3}}|#:)\s*({asks})")
     found = []
     for file in (f for folder in ("rust", "python") for f in (ROOT / folder).rglob("*")):
         if file.suffix not in (".rs", ".py", ".pyi") or "tests" in file.relative_to(ROOT).parts:

@@ -92,6 +92,12 @@ def heroes_of(
         return None
 
 
+def single_hero_of(computation: Computation, is_hero: Callable[[Instruction], bool]) -> Heroes | None:
+    """The hero that every output follows; None where there is none, or several."""
+    found = heroes_of(computation, is_hero, lambda hero: hero)
+    return None if found is None or found.side else found
+
+
 def _is_beside(hero: Instruction, other: Instruction, root: Instruction) -> bool:
     """Whether each index of the root leads to the same index of both heroes."""
     try:

@@ -23,7 +23,7 @@ from indexing.hlo.program import Module
 
 __all__ = ["Stage", "from_exported", "from_jax", "from_proto", "from_stablehlo", "lower", "output_names"]
 
-#: Which of a JAX function's programs: as it is lowered, or as XLA optimized it.
+#: The stage of a JAX function's program: as it is lowered, or as XLA optimized it.
 Stage = Literal["lowered", "compiled"]
 
 _PLACE = re.compile(r":(\d+):(\d+): (?:error: )?(.*)")

@@ -76,7 +76,7 @@ class Step:
 
 
 def reasons_for(subject: Subject, accesses: Sequence[Access], reuse: float) -> tuple[str, str]:
-    """Why the accesses move more than they must, and what would mend it; empty where nothing is known of them."""
+    """The reasons why accesses move more than they must, and what would mend it; empty where nothing is known of them."""
     slow = [a for a in accesses if not a.coalesced]
     is_read_again = subject.operand is not None and reuse >= READ_AGAIN
     if slow:

@@ -52,7 +52,7 @@ def _shape(part: Instruction | Computation, access: Access) -> Shape:
 
 
 def name_of_access(part: Instruction | Computation, access: Access) -> str:
-    """Which access it is."""
+    """The name of an access."""
     if access.operand is not None:
         return f"read of operand {access.operand}, {part.operands[access.operand].name}"
     return f"write of output {access.output}"

@@ -1,1 +1,1 @@
-"""Which plan of a kernel is fast: predictions of many plans, searches by measurement, and what they ask of a device."""
+"""The search for fast plans of a kernel: predictions of many plans, measurements, and what they ask of a device."""

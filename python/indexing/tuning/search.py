@@ -1,4 +1,4 @@
-"""Which plans are tried, in which order: the default first, then those that a sampler proposes, none twice."""
+"""The plans that are tried, in order: the default first, then those that a sampler proposes, none twice."""
 
 from __future__ import annotations
 

@@ -24,22 +24,22 @@ pub struct Arena {
     pub(crate) term_buffers: Vec<Vec<Term>>,
     pub(crate) arg_buffers: Vec<Vec<Expr>>,
     pub(crate) flat: FlatBuffers,
-    /// Boxed, for it is taken out while the arena is read.
+    /// Boxed, as it is taken out while the arena is read.
     pub(crate) out: Option<Box<Words>>,
     pub(crate) mark: Vec<u32>,
     pub(crate) epoch: u32,
-    /// Was a division by something else than a constant asked for? False is certain.
+    /// Whether a division by a non-constant may have been built; false is certain.
     pub(crate) divides_by_expressions: bool,
 }
 
-/// Memory for bringing values in, and for walks.
+/// Memory for imports and traversals.
 #[derive(Default, Debug)]
 pub(crate) struct FlatBuffers {
     pub(crate) stack: Vec<(Expr, bool)>,
     pub(crate) nodes: Vec<Expr>,
 }
 
-/// Memory for bringing values out.
+/// Memory for exports.
 #[derive(Default, Debug)]
 pub(crate) struct Words {
     /// The position at which each node of the arena was written last, and the value.
@@ -49,14 +49,14 @@ pub(crate) struct Words {
     pub(crate) words: Vec<i64>,
 }
 
-/// A table for more nodes than this is not kept for a few.
+/// A table for more nodes than this is freed when the arena is cleared.
 const MAX_TABLE_KEPT: usize = 128;
-/// So many variables are there from the beginning, each with its index as its id: most maps have no more. They are those
-/// that have bits of their own.
+/// The number of preallocated variables, whose ids are their indices: most maps have no more. These are the variables that
+/// have bits of their own.
 pub(crate) const FIRST_VARIABLES: u32 = u16::BITS;
-/// So many constants are there from the beginning as well, from 0 on, behind the first variables.
+/// The number of preallocated constants, from 0 on, after the first variables.
 pub(crate) const FIRST_CONSTANTS: u32 = 16;
-/// The number of nodes that are there from the beginning; the table doesn't have them.
+/// The number of preallocated nodes, which are not in the table.
 pub(crate) const FIRST_NODES: usize = (FIRST_VARIABLES + FIRST_CONSTANTS) as usize;
 
 impl Default for Arena {
@@ -90,7 +90,7 @@ impl Arena {
         Arena::default()
     }
 
-    /// Forget all nodes but the first variables and constants. Ids handed out before mean nothing afterwards.
+    /// Removes all nodes but the preallocated ones. Ids of other nodes become invalid.
     pub fn clear(&mut self) {
         let room = self.table.capacity();
         if room > MAX_TABLE_KEPT && room > 8 * self.table.len() {
@@ -130,7 +130,7 @@ impl Arena {
         }
     }
 
-    /// The number of a node's operands, give or take one.
+    /// The number of a node's operands, within one.
     pub(crate) fn operand_count(&self, e: Expr) -> usize {
         let r = &self.records[e.index()];
         match r.tag {
@@ -143,7 +143,7 @@ impl Arena {
         self.records[e.index()].tag
     }
 
-    /// A variable or constant as such.
+    /// The node as a variable or constant, if it is one.
     pub(crate) fn leaf(&self, e: Expr) -> Option<Leaf> {
         let r = &self.records[e.index()];
         match r.tag {
@@ -153,7 +153,7 @@ impl Arena {
         }
     }
 
-    /// Can the two have a variable in common? False is certain.
+    /// Whether both may have a variable in common; false is certain.
     pub(crate) fn may_share_variables(&self, a: Expr, b: Expr) -> bool {
         self.records[a.index()].variables & self.records[b.index()].variables != 0
     }
@@ -163,12 +163,12 @@ impl Arena {
         self.records[e.index()].variables
     }
 
-    /// Can `e` have all variables of `form`? False is certain.
+    /// Whether `e` may have all variables of `form`; false is certain.
     pub(crate) fn may_use_variables_of(&self, e: Expr, form: Expr) -> bool {
         self.records[form.index()].variables & !self.records[e.index()].variables == 0
     }
 
-    /// Is it a variable, or a sum of variables alone?
+    /// Whether it is a variable, or a sum of variables alone.
     pub(crate) fn is_linear(&self, e: Expr) -> bool {
         self.records[e.index()].shape & LINEAR != 0
     }
@@ -178,7 +178,7 @@ impl Arena {
         self.records[e.index()].shape & !LINEAR
     }
 
-    /// Is it a constant, or a sum of variables of which none is in `replaced` (by the bits of their indices modulo 16)?
+    /// Whether it is a constant, or a sum of variables none of which is in `replaced` (by the bits of indices modulo 16).
     pub(crate) fn is_plain(&self, e: Expr, replaced: u16) -> bool {
         let r = &self.records[e.index()];
         r.variables & replaced == 0 && (r.shape & LINEAR != 0 || r.tag == Tag::Constant)
@@ -224,7 +224,7 @@ impl Arena {
         }
     }
 
-    /// An expression read as a sum: its constant and its terms, which are `one` where it is no sum and no constant.
+    /// An expression read as a sum: its constant and its terms; `one` holds the term of what is neither sum nor constant.
     #[inline]
     pub(crate) fn as_sum<'a>(&'a self, e: Expr, one: &'a [Term; 1]) -> (i64, &'a [Term]) {
         match self.node(e) {
@@ -234,14 +234,14 @@ impl Arena {
         }
     }
 
-    /// The same as a copy, for what makes nodes while it reads.
+    /// As [`Arena::as_sum`], copied, for callers that make nodes while they read.
     pub(crate) fn to_sum(&self, e: Expr) -> (i64, Terms) {
         let one = [Term::new(1, e)];
         let (constant, terms) = self.as_sum(e, &one);
         (constant, Terms::from_slice(terms))
     }
 
-    /// Append the terms of `factor * e`, read as a sum, to `out`, and return the constant `factor * constant`.
+    /// Appends the terms of `factor * e`, read as a sum, to `out`, and returns the constant `factor * constant`.
     #[inline]
     pub fn push_terms(&self, e: Expr, factor: i64, out: &mut Vec<Term>) -> Result<i64> {
         if matches!(self.tag(e), Tag::Sum | Tag::Constant) {

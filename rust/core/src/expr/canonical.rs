@@ -174,7 +174,7 @@ impl Arena {
         Ok(e)
     }
 
-    /// Are the terms flat, sorted, different, and none of them 0?
+    /// Whether the terms are flat, sorted, distinct and nonzero.
     fn are_in_order(&self, terms: &[Term]) -> bool {
         let mut last: Option<Expr> = None;
         terms.iter().all(|t| {

@@ -34,7 +34,7 @@ impl Dag {
         self.root_positions()[..count].iter().max().map_or(0, |r| *r as usize + 1)
     }
 
-    /// The values of the first `nodes` nodes, where variable `i` has the value `variable(i)`, to `values`.
+    /// Writes the values of the first `nodes` nodes to `values`; variable `i` has the value `variable(i)`.
     fn values_into(
         &self,
         nodes: usize,
@@ -64,14 +64,14 @@ impl Dag {
         Ok(())
     }
 
-    /// The values of the roots where variable `i` has the value `variables[i]`. `scratch` is memory to work in.
+    /// Evaluates the roots; variable `i` has the value `variables[i]`. `scratch` is memory to work in.
     ///
     /// Errors: a divisor of 0, a value that leaves int64, a variable without a value.
     pub fn evaluate(&self, variables: &[i64], scratch: &mut Vec<i64>) -> Result<Vec<i64>> {
         self.evaluate_first(self.root_count(), variables, scratch)
     }
 
-    /// As [`Dag::evaluate`], of the first `count` roots only.
+    /// As [`Dag::evaluate`], for the first `count` roots only.
     pub fn evaluate_first(
         &self,
         count: usize,
@@ -83,7 +83,7 @@ impl Dag {
         Ok(roots)
     }
 
-    /// As [`Dag::evaluate_first`], to `roots`, what was there forgotten.
+    /// As [`Dag::evaluate_first`], replacing the contents of `roots`.
     pub(crate) fn evaluate_into(
         &self,
         count: usize,
@@ -274,7 +274,7 @@ fn each_pair(out: &mut [i64], left: &[i64], right: &[i64], of: impl Fn(i64, i64)
     good
 }
 
-/// Are all values in [0, 2^31)?
+/// Whether all values are in [0, 2^31).
 fn is_small(values: &[i64]) -> bool {
     values.iter().fold(0, |all, x| all | x) as u64 >> 31 == 0
 }

@@ -69,7 +69,7 @@ impl Dag {
 /// Writes nodes in depth-first post-order.
 struct Writer<'a> {
     arena: &'a Arena,
-    /// The position of each node, and its value: nodes of another value are not written yet.
+    /// The position of each node, and the value that it was written for: those of other values are not written yet.
     places: &'a mut [(u32, u32)],
     value: u32,
     words: &'a mut Vec<i64>,
@@ -120,12 +120,12 @@ impl BottomUp for Writer<'_> {
 }
 
 impl Arena {
-    /// The value of `roots`.
+    /// Exports `roots` as a value.
     pub fn export(&mut self, roots: &[Expr]) -> Dag {
         self.export_with(roots, |_| {})
     }
 
-    /// As [`Arena::export`]; what `tail` appends is kept in the same block.
+    /// As [`Arena::export`], with the words that `tail` appends in the same block.
     pub(crate) fn export_with(&mut self, roots: &[Expr], tail: impl FnOnce(&mut Vec<i64>)) -> Dag {
         let mut out = self.out.take().unwrap_or_default();
         let variables = self.first_variables_of(roots);
@@ -146,7 +146,7 @@ impl Arena {
         u16::BITS - used.leading_zeros()
     }
 
-    /// Write what is below `roots`, and their positions: how many positions of nodes there are.
+    /// Writes the nodes below `roots`, and their positions; returns the number of positions of nodes.
     #[inline]
     fn write(&self, roots: &[Expr], variables: u32, out: &mut Words) -> u32 {
         out.words.clear();

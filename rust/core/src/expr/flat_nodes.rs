@@ -1,5 +1,5 @@
-//! Reading of a [`Dag`] without an arena: its nodes in order, each with the positions of its operands; and bringing its
-//! nodes into an arena with other variables.
+//! Reading a [`Dag`] without an arena, node by node, each with the positions of its operands; and importing its nodes into
+//! an arena, with the same or other variables.
 
 use crate::error::Result;
 use crate::expr::flat::{Dag, TAGS};
@@ -33,7 +33,7 @@ impl Dag {
 }
 
 impl<'a> Entry<'a> {
-    /// The node that `words` begins with, and the words behind it.
+    /// The node that `words` begins with, and the words after it.
     pub(crate) fn first(words: &'a [i64]) -> Option<(Entry<'a>, &'a [i64])> {
         let (head, rest) = words.split_first()?;
         let count = (*head >> 8) as u32 as usize;
@@ -77,7 +77,7 @@ impl<'a> Iterator for Entries<'a> {
 }
 
 impl Arena {
-    /// The roots of a value, as nodes of this arena.
+    /// Imports the roots of a value into this arena.
     pub fn import(&mut self, dag: &Dag) -> Vec<Expr> {
         let mut roots = Vec::with_capacity(dag.root_count());
         self.import_into(dag, &mut roots);
@@ -89,8 +89,8 @@ impl Arena {
         self.import_moved_into(dag, |v| v, out);
     }
 
-    /// As [`Arena::import_into`], with variable `place(i)` for variable `i`. `place` must rise: then what is canonical
-    /// stays so.
+    /// As [`Arena::import_into`], with variable `place(i)` for variable `i`. `place` must be increasing, which keeps nodes
+    /// canonical.
     pub(crate) fn import_moved_into(&mut self, dag: &Dag, place: impl Fn(u32) -> u32, out: &mut Vec<Expr>) {
         if dag.node_words().is_empty() {
             out.extend(dag.root_positions().iter().map(|r| self.intern_variable(place(*r as u32))));
@@ -101,7 +101,7 @@ impl Arena {
         self.flat.nodes = nodes;
     }
 
-    /// The node at each position, with variables moved.
+    /// Imports the node at each position, with variables renumbered.
     pub(crate) fn bring_in(&mut self, dag: &Dag, place: impl Fn(u32) -> u32) -> Vec<Expr> {
         let mut nodes = std::mem::take(&mut self.flat.nodes);
         nodes.clear();

@@ -147,7 +147,7 @@ impl Arena {
     }
 }
 
-/// Is `r` the sum of these terms, the terms of all sums being `all`?
+/// Whether `r` is the sum of these terms; `all` holds the terms of all sums.
 fn is_sum(r: &Record, value: i64, terms: &[Term], all: &[Term]) -> bool {
     r.tag == Tag::Sum && r.value == value && all[r.at as usize..(r.at + r.len) as usize] == *terms
 }

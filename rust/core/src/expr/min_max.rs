@@ -22,7 +22,7 @@ fn opposite(tag: Tag) -> Tag {
     }
 }
 
-/// Is `a` at least as strong as `b` under `tag` (at most, for a minimum)?
+/// Whether `a` wins against `b` under `tag`: at least as large in a maximum, at most as large in a minimum.
 fn wins(tag: Tag, a: i64, b: i64) -> bool {
     if tag == Tag::Min {
         a <= b
@@ -156,7 +156,7 @@ impl Arena {
         outcome
     }
 
-    /// Is the work used up that may be spent on what absorbs what?
+    /// Whether the budget of the search for absorbed arguments is used up.
     fn is_search_over(&self) -> bool {
         self.work() > self.search_limit
     }
@@ -186,7 +186,7 @@ impl Arena {
         Ok(None)
     }
 
-    /// Does `e` never count under `tag` beside the arguments other than `own`? `max(x, y)` doesn't in a minimum if
+    /// Whether `e` is idle under `tag` beside the arguments other than `own`: `max(x, y)` is in a minimum if
     /// `x` doesn't, `min(x, y)` if neither does.
     fn is_idle(&mut self, tag: Tag, e: Expr, beside: (&[Expr], Expr), depth: u32) -> Result<bool> {
         let (args, own) = beside;
@@ -226,7 +226,7 @@ impl Arena {
         Ok(())
     }
 
-    /// Does `part` never count beside `outer` under `tag`: is it the same, or no stronger by a constant?
+    /// Whether `part` is idle beside `outer` under `tag`: the same, or no stronger by a constant.
     fn is_idle_beside(&self, tag: Tag, part: Expr, outer: Expr) -> bool {
         part == outer
             || (self.compare_terms(part, outer).is_eq()

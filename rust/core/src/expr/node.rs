@@ -1,4 +1,4 @@
-//! Nodes: what is read of them, and what the arena keeps of them.
+//! Nodes, as they are read and as the arena stores them.
 
 /// A node of an [`Arena`](crate::Arena).
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -16,7 +16,7 @@ impl Expr {
 pub struct Term {
     /// The nonzero coefficient.
     pub coeff: i64,
-    /// The factor beside it: no constant and no sum.
+    /// The factor, neither a constant nor a sum.
     pub expr: Expr,
 }
 
@@ -90,9 +90,9 @@ pub(crate) struct Record {
     pub(crate) shape: u8,
 }
 
-/// The bit of a shape that says: it is a variable, or a sum of variables alone.
+/// The bit of a shape for variables, and sums of variables alone.
 pub(crate) const LINEAR: u8 = 0x80;
-/// The greatest weight: it stands for any that is greater.
+/// The greatest weight; greater ones saturate to it.
 pub(crate) const MAX_WEIGHT: u8 = 0x7f;
 
 pub(crate) fn mix(hash: u64, word: u64) -> u64 {
@@ -104,7 +104,7 @@ pub(crate) fn variable_bit(index: usize) -> u16 {
     1 << (index % u16::BITS as usize)
 }
 
-/// A weight and that of one more operand.
+/// The weight of a node with one more operand, saturated.
 pub(crate) fn added(weight: u8, shape: u8) -> u8 {
     (weight + (shape & !LINEAR)).min(MAX_WEIGHT)
 }

@@ -3,8 +3,8 @@
 use crate::expr::{Arena, Expr, Tag};
 use std::cmp::Ordering;
 
-/// The depth to which two expressions are compared before a hash of their structure decides: nested ones that differ only far
-/// below would take as many steps each time.
+/// The depth to which two expressions are compared before a hash of their structure decides: comparing nested expressions
+/// that differ only at the bottom would otherwise take as many steps every time.
 const MAX_STEPS: usize = 64;
 
 impl Arena {

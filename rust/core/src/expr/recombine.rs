@@ -1,4 +1,4 @@
-//! Quotients and remainders of one dividend join in the constructor of sums, for that is true for all integers:
+//! The constructor of sums joins quotients and remainders of one dividend, by laws that hold for all integers:
 //!
 //! - `c * (x mod m) + c * m * (z floordiv m) = c * z` where `z mod m` is `x mod m`;
 //! - `c * (x mod u) + c * u * (y mod v) = c * ((z + u * (y - z floordiv u)) mod (u * v))`, where `y` holds
@@ -6,8 +6,8 @@
 //!
 //! - `c * x - c * (x mod m) = c * m * (x floordiv m)`, and `c * x - c * m * (x floordiv m) = c * (x mod m)`.
 //!
-//! It must happen here and not only on a domain: `(17 * (x floordiv 17) + x mod 17) mod 31` would otherwise reduce the
-//! coefficient 17 before anything saw the pair.
+//! A constructor has to do this, not only a rule on a domain: `(17 * (x floordiv 17) + x mod 17) mod 31` would otherwise
+//! reduce the coefficient 17 before any rule saw the pair.
 
 use crate::error::Result;
 use crate::expr::{Arena, Expr, Node, Tag, Term, Terms};
@@ -16,7 +16,7 @@ use crate::expr::{Arena, Expr, Node, Tag, Term, Terms};
 const TERMS_SEARCHED: usize = 64;
 
 impl Arena {
-    /// The sum of sorted, different terms, none of them 0, with pairs joined.
+    /// The sum of sorted, distinct, nonzero terms, with pairs joined.
     #[inline]
     pub(crate) fn joined_sum(&mut self, constant: i64, terms: &[Term]) -> Result<Expr> {
         let (mut quotients, mut remainders) = (0, 0);

@@ -9,7 +9,7 @@ use smallvec::SmallVec;
 pub(crate) trait BottomUp {
     /// The nodes.
     fn arena(&self) -> &Arena;
-    /// Is it known of `e`?
+    /// Whether the result for `e` is known.
     fn is_known(&self, e: Expr) -> bool;
     /// Find it for `e`, of whose operands it is known.
     fn compute(&mut self, e: Expr);

@@ -1,4 +1,4 @@
-//! The work that is done in an arena, counted: the measure of every budget, so that it is the same on every machine.
+//! Counted work in an arena: the measure of every budget, so that results are the same on every machine.
 //!
 //! A unit is a step of constant size: an operand that is read, written or compared.
 
@@ -10,7 +10,7 @@ impl Arena {
         self.work.get()
     }
 
-    /// Count `units` of work.
+    /// Counts `units` of work.
     pub(crate) fn charge(&self, units: usize) {
         self.work.set(self.work.get() + units as u64);
     }
@@ -21,12 +21,12 @@ impl Arena {
     }
 }
 
-/// The work at which a question about a map stays undecided: all that it asks on the way has one limit.
+/// The work limit of a question about a map, beyond which it stays undecided; all steps share it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Limit(u64);
 
 impl Limit {
-    /// So many units from now on.
+    /// A limit of so many units from now on.
     pub(crate) fn after(arena: &Arena, units: u64) -> Self {
         Limit(arena.work().saturating_add(units))
     }

@@ -1,4 +1,4 @@
-//! Which arrays of a computation depend on which arrays of its parameters, without maps; loop-carried dependences.
+//! Dependences between arrays of a computation and arrays of its parameters, without maps; loop-carried dependences.
 
 use crate::error::{Error, Result};
 use crate::hlo_text::{ElementType, Module};

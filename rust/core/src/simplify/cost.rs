@@ -7,7 +7,7 @@ use crate::interval::Interval;
 use crate::simplify::simplifier::Simplifier;
 use crate::simplify::width::Width;
 
-/// No cost is larger: it stands for any that is.
+/// The greatest cost, to which greater ones saturate.
 pub(crate) const MAX_COST: u32 = u32::MAX - 1;
 
 impl Simplifier<'_> {
@@ -35,7 +35,7 @@ impl Simplifier<'_> {
         let cost = match self.arena.node(e) {
             Node::Variable(_) | Node::Constant(_) => 0u32,
             Node::FloorDiv(a, b) | Node::Mod(a, b) => {
-                // A quotient whose dividend holds m - 1 is written as a ceildiv without it.
+                // A quotient whose dividend contains m - 1 is written as a ceildiv without it.
                 let top =
                     self.arena.as_floordiv(e).is_some_and(|(n, m)| self.arena.constant_part(n) == m - 1);
                 let ceiling = u32::from(top && self.arena.tag(a) == Tag::Sum);
@@ -51,7 +51,7 @@ impl Simplifier<'_> {
                 let mut coefficients = scaled(1);
                 if coefficients as usize == terms.len() {
                     let common = terms.iter().fold(constant.unsigned_abs(), |g, t| gcd_with(g, t.coeff));
-                    // A common factor may stand outside once.
+                    // A common factor may be written once, outside.
                     if let Some(g) = i64::try_from(common).ok().filter(|g| *g > 1) {
                         coefficients = coefficients.min(1 + scaled(g));
                     }
@@ -96,7 +96,7 @@ impl BottomUp for Costs<'_, '_> {
 }
 
 impl Simplifier<'_> {
-    /// Does `after` need wider integers than `before`?
+    /// Whether `after` needs wider integers than `before`.
     pub(crate) fn is_wider(&mut self, after: Expr, before: Expr) -> bool {
         let width = self.width(after);
         width > Width::NARROW && width > self.width(before)

@@ -1,7 +1,7 @@
 //! The domain of definition: a point at which a constraint or a result divides by 0 is not in the domain.
 //!
-//! Divisors that are constants are never 0. For any other that may be 0, a constraint says that it isn't; with these
-//! stated, every law may take it for granted that divisors aren't 0, and none has to keep a division alive.
+//! Constant divisors are never 0. For any other divisor that may be 0, a constraint states that it is not; with these stated,
+//! laws may assume nonzero divisors, and none has to preserve a division.
 
 use crate::error::Result;
 use crate::expr::{Arena, Expr, Node};
@@ -47,7 +47,7 @@ impl Arena {
         Ok(Some((size, POSITIVE)))
     }
 
-    /// That `d` is not 0, as the simplifier may have it where `d` holds minima or maxima.
+    /// The constraint that `d` is not 0, in the form that the simplifier may give it if `d` contains minima or maxima.
     pub(crate) fn nonzero_as_minimum(&mut self, d: Expr) -> Result<(Expr, Interval)> {
         let minus = self.neg(d)?;
         Ok((self.min(d, minus)?, NEGATIVE))

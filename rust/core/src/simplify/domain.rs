@@ -1,4 +1,4 @@
-//! A whole problem as data: a box of variables, constraints on it, results.
+//! The input of simplification as data: a box of variables, constraints on it, results.
 
 use crate::expr::Expr;
 use crate::interval::Interval;
@@ -6,10 +6,10 @@ use crate::interval::Interval;
 /// The treatment of variables that have one value.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum PointVariables {
-    /// They become constants.
+    /// Replace them by constants.
     #[default]
     Replace,
-    /// They stay.
+    /// Keep them.
     Keep,
 }
 
@@ -18,7 +18,7 @@ pub enum PointVariables {
 pub struct DomainSimplifier {
     /// The bounds of variable 0, 1, ...
     pub bounds: Vec<Interval>,
-    /// `expression in interval`.
+    /// The constraints `expression in interval`.
     pub constraints: Vec<(Expr, Interval)>,
     /// The results.
     pub results: Vec<Expr>,

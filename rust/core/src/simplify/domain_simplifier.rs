@@ -1,4 +1,4 @@
-//! Simplification of a whole problem: a box of variables, constraints, results.
+//! Simplification on a domain: of a box of variables, constraints and results together.
 //!
 //! Constraints first: each is simplified on the box, brought to a normal form (no constant, no content, no outer
 //! floordiv), turned into bounds of variables where it is one, dropped where the box implies it; what it implies for
@@ -22,7 +22,7 @@ use std::collections::HashMap;
 pub struct Outcome {
     /// Whether the budget sufficed.
     pub status: Status,
-    /// The domain was found to hold no point; the problem is then left as it was when that was found.
+    /// Whether the domain was found to have no points; simplification then stopped halfway.
     pub empty: bool,
     /// The steps, where they were asked for.
     pub steps: Vec<Step>,
@@ -30,7 +30,7 @@ pub struct Outcome {
 
 /// Rounds of tightening before the domain is left as it was stated.
 const ROUNDS: usize = 256;
-/// Once in so many rounds, constraints are compared with each other though bounds still move.
+/// Every so many rounds constraints are compared with each other even though bounds still move.
 const COMPARISON_INTERVAL: usize = 4;
 /// With more constraints than this, they are not simplified with each other as facts.
 const CONSTRAINTS_COMPARED: usize = 12;
@@ -44,7 +44,7 @@ impl Stated {
         self.0.entry(e).and_modify(|i| *i = i.intersect(interval)).or_insert(interval);
     }
 
-    /// Is the constraint there, as it is or in its normal form, or one of the same expression that says more?
+    /// Whether the constraint is stated, as it is or in normal form, or a stronger one of the same expression.
     fn implies(&self, arena: &mut Arena, (e, interval): (Expr, Interval)) -> bool {
         let Some((form, factor, offset)) = normal_form(arena, e) else { return false };
         let Some(inner) = shifted_back(interval, offset) else { return false };
@@ -54,7 +54,7 @@ impl Stated {
     }
 }
 
-/// Inputs of less than so many nodes and operands are not measured.
+/// Inputs of fewer nodes and operands are not measured.
 const SMALL: usize = 500;
 
 /// A law of the whole domain: answers whether it changed a constraint.
@@ -94,12 +94,12 @@ enum Round {
 }
 
 impl DomainSimplifier {
-    /// Simplify constraints and results; the values of the results on the domain, and the domain, stay as they are.
+    /// Simplifies constraints and results; preserves the domain, and the values of the results on it.
     pub fn simplify(&mut self, arena: &mut Arena, scratch: &mut Scratch) -> Outcome {
         self.run(arena, scratch, false)
     }
 
-    /// The same, with the steps kept.
+    /// As [`DomainSimplifier::simplify`], recording the steps.
     pub fn explain(&mut self, arena: &mut Arena, scratch: &mut Scratch) -> Outcome {
         self.run(arena, scratch, true)
     }
@@ -129,7 +129,7 @@ impl DomainSimplifier {
         Outcome { status: s.status(), empty, steps: s.take_steps() }
     }
 
-    /// The number of nodes and operands, those of others in the arena included.
+    /// The number of nodes and operands in the arena.
     fn size(&self, arena: &mut Arena) -> usize {
         let stated = arena.size() + self.bounds.len();
         if stated < SMALL {
@@ -141,7 +141,7 @@ impl DomainSimplifier {
         nodes.into_iter().map(|e| 1 + arena.operand_count(e)).sum::<usize>() + self.bounds.len()
     }
 
-    /// State that no divisor is 0.
+    /// States that no divisor is 0.
     fn state_conditions(&mut self, s: &mut Simplifier<'_>, law: &Law) -> bool {
         let roots = self.results.iter().copied().chain(self.constraints.iter().map(|c| c.0));
         let divisors = s.arena.divisors(roots);
@@ -154,7 +154,7 @@ impl DomainSimplifier {
         self.constraints.iter().for_each(|c| stated.add(*c));
         for d in divisors {
             let bounds = s.bounds(d);
-            // Beyond int64 the rules find nothing either.
+            // The rules find nothing beyond int64 either.
             let Ok(Some(condition)) = s.arena.nonzero(d, bounds) else { continue };
             let twin = s.arena.nonzero_as_minimum(d);
             if !stated.implies(s.arena, condition) && !twin.is_ok_and(|twin| stated.implies(s.arena, twin)) {
@@ -166,7 +166,7 @@ impl DomainSimplifier {
         self.constraints.len() > before
     }
 
-    /// The bounds as the rules see them: a variable that is to stay has a second value.
+    /// The bounds as the rules see them: a variable that is to be kept gets a second value.
     fn visible_bounds(&self) -> impl Iterator<Item = Interval> + '_ {
         let keep = self.points == PointVariables::Keep;
         self.bounds.iter().map(move |b| match b {
@@ -175,13 +175,13 @@ impl DomainSimplifier {
         })
     }
 
-    /// Drop what the box says. Most constraints of composed maps are such: they need no simplification.
+    /// Drops constraints that the box implies, as most of composed maps, before simplification.
     fn drop_implied(&mut self, s: &mut Simplifier<'_>, stable: &StableConstraints) {
         self.constraints
             .retain(|&(e, interval)| stable.holds(e, interval) || !is_implied(s, (e, interval), e));
     }
 
-    /// Tighten until nothing changes; true where the domain was found to hold no point.
+    /// Tightens until nothing changes; true if the domain was found to have no points.
     fn propagate_constraints(&mut self, s: &mut Simplifier<'_>) -> bool {
         let bounds: SmallVec<[Interval; 8]> = SmallVec::from_slice(&self.bounds);
         let mut stated = Vec::new();
@@ -207,7 +207,7 @@ impl DomainSimplifier {
                 return false;
             }
         }
-        // What still moves would move on in the next call, by as little.
+        // Bounds that still move would move on in the next call, by as little.
         s.give_up();
         self.bounds.copy_from_slice(&bounds);
         self.constraints = stated;
@@ -215,7 +215,7 @@ impl DomainSimplifier {
         false
     }
 
-    /// One pass over constraints. Where it changes nothing, or `compare` says so, they are used on each other.
+    /// Makes one pass over the constraints; uses them on each other if it changes nothing, or if `compare` is set.
     fn tighten(
         &mut self,
         s: &mut Simplifier<'_>,
@@ -269,7 +269,7 @@ impl DomainSimplifier {
         self.constraints.sort_by(|a, b| s.arena.compare(a.0, b.0));
     }
 
-    /// Simplify each constraint with the others as facts; true where one became cheaper.
+    /// Simplifies each constraint with the others as facts; true if one became cheaper.
     fn use_each_other(&mut self, s: &mut Simplifier<'_>) -> bool {
         let count = self.constraints.len();
         if !(2..=CONSTRAINTS_COMPARED).contains(&count) {
@@ -299,7 +299,7 @@ impl DomainSimplifier {
         false
     }
 
-    /// May constraint `k` tell something about the values of `e`? One that says what equals what may bring its variables
+    /// Whether constraint `k` may bear on the values of `e`. An equality may bring its variables
     /// into `e`; any other is about an expression that `e` must hold.
     fn may_inform(&self, s: &Simplifier<'_>, k: usize, e: Expr) -> bool {
         let (form, value) = self.constraints[k];
@@ -309,7 +309,7 @@ impl DomainSimplifier {
         }
     }
 
-    /// Does constraint `k` always hold once a variable is replaced by what another constraint says it equals?
+    /// Whether constraint `k` always holds once a variable is replaced by its equal according to another constraint.
     fn holds_by_substitution(&mut self, s: &mut Simplifier<'_>, k: usize, law: &Law) -> bool {
         let (e, interval) = self.constraints[k];
         for (j, (form, value)) in self.constraints.iter().enumerate() {
@@ -377,9 +377,9 @@ impl DomainSimplifier {
         }
     }
 
-    /// Replace equals: where `x - y = 0`, write `x` for `y` in the other constraints; true where one changed. All pairs
-    /// at once: of each class of equal variables the first stands for all, and each other one stays in one constraint
-    /// alone.
+    /// Substitutes equal variables: for `x - y = 0`, replaces `y` by `x` in the other constraints; true if one changed. All
+    /// pairs at once: the first of each class of equal variables represents it, and each other one is left in a single
+    /// constraint.
     fn equate_variables(&mut self, s: &mut Simplifier<'_>, law: &Law) -> bool {
         let mut equal = EqualVariables::default();
         let own: Vec<Option<Expr>> = self

@@ -9,14 +9,14 @@ use crate::expr::{Arena, Expr, Node, Tag, Term};
 use crate::simplify::rules;
 use crate::simplify::simplifier::{Simplifier, MAX_DEPTH, NONE};
 
-/// The units of work of asking for the form of a node, beside that of the rules: tables are looked up.
+/// The units of work of looking up the simplified form of a node, besides the work of rules.
 const NODE_COST: u64 = 4;
-/// The number of times that a result is looked at again after its digits were spelled otherwise.
+/// The number of times that a result is simplified again after its digits were respelled.
 const MAX_TURNS: usize = 6;
 
 impl Simplifier<'_> {
-    /// The last form of a result: equal variables as one, simplified, then spelled as cheaply as its digits can be, until
-    /// that repeats itself; of the forms that take turns, the cheapest, so that a result stays what it is.
+    /// The final form of a result: equal variables merged, simplified, and its digits respelled as cheaply as possible, until
+    /// a form repeats; of the forms of that cycle the cheapest, so that simplification is idempotent.
     pub fn finish(&mut self, e: Expr) -> Expr {
         match self.arena.tag(e) {
             Tag::Constant => return e,
@@ -26,7 +26,7 @@ impl Simplifier<'_> {
         }
         let mut seen: Vec<Expr> = Vec::new();
         let mut last = e;
-        // Where a sum is known to have one value, there are several forms of one cost.
+        // If a sum is known to have a single value, there are several forms of equal cost.
         let equalities = self.ranges.facts.has_equalities;
         for _ in 0..MAX_TURNS {
             if self.is_spent() {
@@ -59,7 +59,7 @@ impl Simplifier<'_> {
 
     // ------------------------------------------------------------------ driver
 
-    /// The simplified form of `e`. An overflow on the way leaves the node concerned as it is.
+    /// Simplifies `e`. A node whose rules overflow is left as it is.
     pub(crate) fn simplify(&mut self, e: Expr) -> Expr {
         match self.memoised(e) {
             Some(done) => done,
@@ -72,7 +72,7 @@ impl Simplifier<'_> {
 
     #[inline]
     fn memoised(&self, e: Expr) -> Option<Expr> {
-        // No rule is about variables that have more than one value, where no fact is about their sum.
+        // No rule applies to sums of variables with several values, unless a fact is about their sum.
         if self.ranges.is_plain(self.arena, e) {
             let tag = self.arena.tag(e);
             if tag != Tag::Sum || self.ranges.facts.are_of_atoms() {
@@ -102,7 +102,7 @@ impl Simplifier<'_> {
                 self.depth += 1;
                 let out = self.simplify(built);
                 self.depth -= 1;
-                // What operands became may join in a constructor to what is wider.
+                // Simplified operands may join in a constructor to a wider expression.
                 match self.is_wider(out, e) {
                     true => e,
                     false => out,
@@ -119,7 +119,7 @@ impl Simplifier<'_> {
         if known != e || !self.spend(NODE_COST) {
             return known;
         }
-        // A rule that asks for the form of what it is asked about would ask for ever.
+        // A rule that simplifies its own expression would recurse forever.
         let depth = self.depth as usize;
         if depth >= self.active.len() || self.active[..depth].contains(&e) {
             self.is_incomplete = true;
@@ -164,19 +164,19 @@ impl Simplifier<'_> {
         Ok(self.simplify(e))
     }
 
-    /// `a floordiv c` as another form of `e`; `None` where it is `e` again, or holds it.
+    /// `a floordiv c` as another form of `e`; `None` if it is or contains `e`.
     pub(crate) fn other_quotient(&mut self, e: Expr, a: Expr, c: i64) -> Result<Option<Expr>> {
         let raw = self.arena.floordiv_constant(a, c)?;
         Ok(if self.holds(raw, e) { None } else { Some(self.simplify(raw)) })
     }
 
-    /// `a mod m` as another form of `e`; `None` where it is `e` again, or holds it.
+    /// `a mod m` as another form of `e`; `None` if it is or contains `e`.
     pub(crate) fn other_remainder(&mut self, e: Expr, a: Expr, m: i64) -> Result<Option<Expr>> {
         let raw = self.arena.modulo_constant(a, m)?;
         Ok(if self.holds(raw, e) { None } else { Some(self.simplify(raw)) })
     }
 
-    /// Is `atom` the expression, or one of its terms?
+    /// Whether `atom` is the expression, or one of its terms.
     pub(crate) fn holds(&self, e: Expr, atom: Expr) -> bool {
         match self.arena.node(e) {
             Node::Sum(_, terms) => terms.iter().any(|t| t.expr == atom),

@@ -1,4 +1,4 @@
-//! Facts that hold beside a box, from constraints: what they tell of an expression.
+//! Facts that constraints state besides the box of variables.
 //!
 //! A fact is stored for the form without its constant, divided by its content, with a positive leading coefficient.
 
@@ -10,7 +10,7 @@ use std::collections::HashMap;
 
 type ByNode<V> = HashMap<Expr, V, FixedState>;
 
-/// Facts that hold beside the box.
+/// The facts that hold besides the box.
 #[derive(Default, Debug)]
 pub struct Facts {
     /// Bounds of normalized forms.
@@ -19,19 +19,19 @@ pub struct Facts {
     pub(crate) congruences: ByNode<(i64, i64)>,
     /// The forms of `ranges` that are sums, in the order in which they were stated.
     pub(crate) linear: Vec<(Expr, Interval)>,
-    /// Is a form of `linear` about more than variables?
+    /// Whether a form of `linear` has atoms other than variables.
     pub(crate) has_digits: bool,
-    /// Is a fact of `ranges` or `congruences` about something else than a sum?
+    /// Whether a fact of `ranges` or `congruences` is about something other than a sum.
     pub(crate) has_atoms: bool,
-    /// Quotients, remainders and so on that equal something cheaper.
+    /// Quotients, remainders, minima and maxima that equal a cheaper expression.
     pub(crate) equal: ByNode<Expr>,
-    /// Does a sum have one value?
+    /// Whether a sum has a single value.
     pub(crate) has_equalities: bool,
     /// Variables that are equal.
     pub(crate) equal_variables: EqualVariables,
 }
 
-/// Variables that are equal: of each class, the first stands for all.
+/// Classes of equal variables, each represented by its first one.
 #[derive(Default, Debug)]
 pub(crate) struct EqualVariables {
     before: ByNode<Expr>,
@@ -55,7 +55,7 @@ impl EqualVariables {
         Some(first)
     }
 
-    /// `a` and `b` are equal. The one that another one now stands for; `None` where that was known.
+    /// Joins the classes of `a` and `b`. Returns the variable that lost its place as representative; `None` if they were equal.
     pub(crate) fn join(&mut self, arena: &Arena, a: Expr, b: Expr) -> Option<Expr> {
         let (a, b) = (self.shortened(a), self.shortened(b));
         let (first, last) = if arena.compare(a, b).is_lt() { (a, b) } else { (b, a) };
@@ -66,7 +66,7 @@ impl EqualVariables {
         Some(last)
     }
 
-    /// The first of the class of `v`; those on the way to it point to it from now on.
+    /// The first of the class of `v`, with path compression.
     fn shortened(&mut self, v: Expr) -> Expr {
         let first = self.first_of(v).unwrap_or(v);
         let mut at = v;
@@ -82,12 +82,12 @@ impl Facts {
         self.ranges.is_empty() && self.congruences.is_empty()
     }
 
-    /// Is no fact about a sum?
+    /// Whether no fact is about a sum.
     pub(crate) fn are_of_atoms(&self) -> bool {
         self.linear.is_empty() && self.congruences.is_empty()
     }
 
-    /// May a fact say more about a sum of some of the terms of which `has` is true than is known of each of them?
+    /// Whether a fact may bound a sum of some of the terms accepted by `has` better than each of them is bounded.
     pub(crate) fn may_join(&self, arena: &Arena, has: impl Fn(Expr) -> bool) -> bool {
         let within = |form: &Expr| match arena.node(*form) {
             Node::Sum(_, parts) => parts.iter().all(|p| has(p.expr)),
@@ -109,7 +109,7 @@ impl Facts {
 }
 
 impl Arena {
-    /// `(x, y)` where `form in value` says `x - y = 0` of two variables.
+    /// `(x, y)` if `form in value` states `x - y = 0` for two variables.
     pub(crate) fn equal_variables(&self, form: Expr, value: Interval) -> Option<(Expr, Expr)> {
         let Node::Sum(0, &[a, b]) = self.node(form) else { return None };
         let variables = self.as_variable(a.expr).is_some() && self.as_variable(b.expr).is_some();

@@ -3,7 +3,7 @@
 use crate::int::{ceil_div, floor_div};
 use crate::interval::Interval;
 
-/// The `h` with `g * h + low in interval` for all of `low`'s values or none; `None` where it depends on `low`.
+/// The `h` with `g * h + low in interval`, for all values of `low`; `None` if membership depends on `low`.
 pub(crate) fn periods(interval: Interval, low: Interval, g: i64) -> Option<Interval> {
     // g * h + low >= a: true for every low where g * h >= a - low.lower, false for every low where g * h < a - low.upper.
     let lower = if interval.lower == i64::MIN {
@@ -23,7 +23,7 @@ pub(crate) fn periods(interval: Interval, low: Interval, g: i64) -> Option<Inter
     Some(Interval::new(lower, upper))
 }
 
-/// The `x` with `x + offset in interval`; `None` where an end leaves int64, for it would then say nothing.
+/// The `x` with `x + offset in interval`; `None` if an end leaves int64.
 pub(crate) fn shifted_back(interval: Interval, offset: i64) -> Option<Interval> {
     ends(interval, |lower| lower.checked_sub(offset), |upper| upper.checked_sub(offset))
 }
@@ -33,7 +33,7 @@ pub(crate) fn dividends(interval: Interval, m: i64) -> Option<Interval> {
     ends(interval, |lower| lower.checked_mul(m), |upper| upper.checked_mul(m)?.checked_add(m - 1))
 }
 
-/// An interval of moved ends; `None` where one leaves the numbers that don't stand for "unbounded".
+/// An interval of shifted ends; `None` if one leaves the numbers that do not stand for "unbounded".
 fn ends(
     interval: Interval,
     lower: impl Fn(i64) -> Option<i64>,

@@ -20,11 +20,11 @@ pub enum Status {
     BudgetExhausted,
 }
 
-/// Memory that is used again from call to call.
+/// Memory that is reused from call to call.
 #[derive(Default, Debug)]
 pub struct Scratch {
     pub(crate) ranges: Ranges,
-    /// The lists of the map that is worked on.
+    /// The lists of the current map.
     pub(crate) lists: DomainSimplifier,
     pub(crate) memo: Vec<Expr>,
     pub(crate) costs: Vec<u32>,
@@ -49,14 +49,14 @@ pub struct Simplifier<'a> {
     budget: u64,
     /// The work at which the budget is used up.
     limit: u64,
-    /// True once something was left as it is because the budget was used up.
+    /// Whether something was left as it is because the budget was used up.
     pub(crate) exhausted: bool,
     pub(crate) depth: u32,
     /// The nodes whose rules are being tried, outermost first.
     pub(crate) active: [Expr; MAX_DEPTH as usize],
-    /// The last dividend and divisor that there was no split for, on the domain as it is.
+    /// The last dividend and divisor without a split, on the current domain.
     pub(crate) unsplit: Option<(Expr, i64)>,
-    /// True once a node was left as it is because its rules were being tried already, or for its depth.
+    /// Whether a node was left as it is because its rules were already being tried, or because of its depth.
     pub(crate) is_incomplete: bool,
     pub(crate) trace: Option<Vec<Step>>,
 }
@@ -85,7 +85,7 @@ impl<'a> Simplifier<'a> {
         }
     }
 
-    /// Keep a list of the steps.
+    /// Starts recording steps.
     pub fn record_steps(&mut self) {
         self.trace = Some(Vec::new());
     }
@@ -98,7 +98,7 @@ impl<'a> Simplifier<'a> {
         self.trace.get_or_insert_default().push(step);
     }
 
-    /// The steps so far, where they are kept.
+    /// Takes the steps recorded so far.
     pub fn take_steps(&mut self) -> Vec<Step> {
         self.trace.take().unwrap_or_default()
     }
@@ -112,23 +112,23 @@ impl<'a> Simplifier<'a> {
         }
     }
 
-    /// Allow as much work on the domain as one of `size` nodes and operands may take.
+    /// Sets the work budget of a domain of `size` nodes and operands.
     pub(crate) fn allow(&mut self, size: usize) {
         self.budget = MIN_BUDGET.max(BUDGET_PER_OPERAND * size as u64);
         self.limit = self.arena.work() + self.budget / 2;
     }
 
-    /// Allow as much for the results, and what is left.
+    /// Adds the same budget for the results, and what is left.
     pub(crate) fn allow_rest(&mut self) {
         self.limit = self.limit.max(self.arena.work()) + self.budget / 2;
     }
 
-    /// Something stays as it is for the work it takes.
+    /// Records that something was left unsimplified for lack of work.
     pub(crate) fn give_up(&mut self) {
         self.exhausted = true;
     }
 
-    /// Start on another box, without facts: what was derived is forgotten.
+    /// Starts on another box, without facts, and discards derived knowledge.
     pub(crate) fn start_on(&mut self, bounds: impl Iterator<Item = Interval>) {
         self.ranges.reset(bounds);
         self.arena.charge(self.ranges.variables.len() + self.memo.len() / 16);
@@ -147,20 +147,20 @@ impl<'a> Simplifier<'a> {
         self.ranges.info(self.arena, e)
     }
 
-    /// Spend units of work; false once there is none left.
+    /// Spends units of work; false once none are left.
     pub(crate) fn spend(&mut self, units: u64) -> bool {
         self.arena.charge(units as usize);
         !self.is_spent()
     }
 
-    /// Is the budget used up? Then what is not yet simplified stays as it is.
+    /// Whether the budget is used up; what is not yet simplified then stays as it is.
     pub(crate) fn is_spent(&mut self) -> bool {
         let spent = self.arena.work() >= self.limit;
         self.exhausted |= spent;
         spent
     }
 
-    /// Note the application of a rule.
+    /// Records the application of a rule.
     pub(crate) fn note_rule(&mut self, law: &Law, before: Expr, after: Expr) {
         if self.explains() {
             self.push_rule(law, before, after);
@@ -174,7 +174,7 @@ impl<'a> Simplifier<'a> {
         self.push_step(Step { law: *law, before: (before, None), after, facts });
     }
 
-    /// Note what a law made of the constraint `e in interval`.
+    /// Records what a law made of the constraint `e in interval`.
     pub(crate) fn note_constraint(
         &mut self,
         law: &Law,

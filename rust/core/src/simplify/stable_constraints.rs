@@ -1,10 +1,10 @@
-//! The constraints that need not be looked at again until bounds of their variables change.
+//! Constraints that need no new pass until bounds of their variables change.
 
 use crate::expr::{variable_bit, Arena, Expr};
 use crate::interval::Interval;
 
-/// Constraints that a pass left as they are, and that left the box as it is: until bounds of their variables change, they
-/// need not be looked at again.
+/// Constraints that a pass left unchanged, and that left the box unchanged: they need no new pass until bounds of their
+/// variables change.
 #[derive(Default)]
 pub(crate) struct StableConstraints {
     /// Those of the rounds before, in the order of their ids.
@@ -26,7 +26,7 @@ impl StableConstraints {
         self.found.push((e, interval));
     }
 
-    /// The bounds of variables were `before` and are `after`, and another round begins.
+    /// Ends a round, in which the bounds of variables changed from `before` to `after`.
     pub(crate) fn end_round(&mut self, arena: &mut Arena, before: &[Interval], after: &[Interval]) {
         let found = std::mem::take(&mut self.found);
         self.known.extend(found);
@@ -38,7 +38,7 @@ impl StableConstraints {
             let may_move = arena.variables_of(*e) & bits != 0;
             !(may_move && arena.variables(&[*e]).iter().any(|v| moved.get(*v as usize) == Some(&true)))
         });
-        // Of two about one expression, the later one stays: the other is not stated any more.
+        // Of two constraints on one expression the later one is kept: the other is no longer stated.
         self.known.sort_by_key(|(e, _)| e.index());
         self.known.reverse();
         self.known.dedup_by_key(|(e, _)| *e);

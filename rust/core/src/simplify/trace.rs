@@ -1,4 +1,4 @@
-//! The steps of a simplification, where they are asked for: which law, what it met, what it made, what it could use.
+//! The steps of a simplification, recorded on request: the law, its input, its output, and the facts available to it.
 
 use crate::expr::Expr;
 use crate::interval::Interval;

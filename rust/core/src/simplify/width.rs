@@ -1,4 +1,4 @@
-//! The width of the integers that an expression needs on a domain, with all that is computed on the way to it.
+//! The width of the integers that an expression needs on a domain, for its value and all intermediate results.
 
 use crate::expr::{Arena, Expr, Node, Term};
 use crate::interval::Interval;
@@ -21,7 +21,7 @@ impl Width {
         }
     }
 
-    /// More than 64: what holds a sum of so much.
+    /// More than 64 bits, enough for a sum of this magnitude.
     pub(crate) fn beyond(most: i128) -> Width {
         Width((129 - most.leading_zeros() as u8).max(65))
     }
@@ -49,7 +49,7 @@ impl Ranges {
         }
     }
 
-    /// The greatest value of the sum of the terms of `e`, each as far from 0 as it can be, at least as an int64.
+    /// A bound on the partial sums of the terms of `e`: the sum of their greatest magnitudes, at least that of an int64.
     pub(crate) fn largest_sum(&self, arena: &Arena, e: Expr) -> i128 {
         let one = [Term::new(1, e)];
         let (constant, terms) = arena.as_sum(e, &one);
@@ -60,7 +60,7 @@ impl Ranges {
         })
     }
 
-    /// May `e` leave int64 where its operands don't? Not where a variable is unbounded, and `e` is by it.
+    /// Whether `e` may leave int64 where its operands don't, for another reason than an unbounded variable.
     pub(crate) fn leaves_int64(&mut self, arena: &mut Arena, e: Expr) -> bool {
         let own = self.bounds(arena, e);
         if own.is_bounded() {
@@ -71,7 +71,7 @@ impl Ranges {
             arena.for_each_operand(e, |o| bounded &= self.operand(arena, o).bounds.is_bounded());
             return bounded;
         };
-        // No sum where a term has no end.
+        // Unbounded terms have no bound on their sum.
         let (mut lower, mut upper) = (Some(i128::from(constant)), Some(i128::from(constant)));
         for t in terms {
             let Interval { lower: low, upper: high } = self.of_term(arena, t.expr).bounds;

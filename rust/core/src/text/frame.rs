@@ -74,7 +74,7 @@ pub(super) struct Sum {
 }
 
 impl Sum {
-    /// Add a product.
+    /// Adds a product.
     #[inline]
     pub(super) fn add(&mut self, value: Value, arena: &Arena, terms: &mut Vec<Term>) -> Result<()> {
         let Value { coeff, expr } = value;
@@ -144,17 +144,17 @@ impl Frame {
         }
     }
 
-    /// Is what is read now the first in it, without a sign or an operator in front?
+    /// Whether it is at its first operand, without a sign or an operator before it.
     pub(super) fn is_fresh(&self) -> bool {
         self.operator == Operator::None && !self.sum.minus && !self.negate && self.sum.constant == 0
     }
 
-    /// Does a product begin here, without a sign of its own?
+    /// Whether a product begins here, without a sign of its own.
     pub(super) fn is_at_term(&self) -> bool {
         self.operator == Operator::None && !self.negate
     }
 
-    /// Apply the pending sign and operator to an operand.
+    /// Applies the pending sign and operator to an operand.
     #[inline]
     pub(super) fn apply(&mut self, arena: &mut Arena, lists: &mut Lists, mut value: Value) -> Result<()> {
         if self.negate {
@@ -173,7 +173,7 @@ impl Frame {
         Ok(())
     }
 
-    /// One more factor. All are multiplied at once: a product of the first ones would be made for nothing.
+    /// Adds a factor. All are multiplied at the end: products of the first ones would be made in vain.
     fn times(&mut self, factors: &mut Vec<Expr>, value: Value) -> Result<()> {
         let Value { coeff, expr } = self.product;
         let coeff = coeff.checked_mul(value.coeff).ok_or_else(|| Error::overflow("a coefficient"))?;
@@ -190,7 +190,7 @@ impl Frame {
         Ok(())
     }
 
-    /// The product that was read, with none left.
+    /// Takes the product that was read.
     fn take_product(&mut self, arena: &mut Arena, factors: &mut Vec<Expr>) -> Result<Value> {
         let product = std::mem::replace(&mut self.product, ONE);
         if factors.len() == self.first_factor {
@@ -201,13 +201,13 @@ impl Frame {
         Ok(Value { expr: Some(whole), ..product })
     }
 
-    /// The product that was read becomes a term.
+    /// Makes the product that was read a term.
     pub(super) fn end_product(&mut self, arena: &mut Arena, lists: &mut Lists) -> Result<()> {
         let product = self.take_product(arena, &mut lists.factors)?;
         self.sum.add(product, arena, &mut lists.terms)
     }
 
-    /// The sum that was read becomes a node, and the bracket is ready for another one.
+    /// Makes the sum that was read a node; the bracket is ready for another one.
     pub(super) fn end_sum(&mut self, arena: &mut Arena, lists: &mut Lists) -> Result<Expr> {
         self.end_product(arena, lists)?;
         self.sum.end(arena, &mut lists.terms, self.first_term)

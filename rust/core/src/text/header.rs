@@ -1,4 +1,4 @@
-//! Variables in front of the arrow of a map, and what their names mean behind it.
+//! The header of a map, the variables before its arrow, and the lookup of their names after it.
 
 use super::read_expr::{ReadScratch, VariableNames};
 use super::scan::{fast_lower, is_name_byte, name_key, short_number, Scanner};
@@ -9,7 +9,7 @@ use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// The names of the variables in front of an arrow.
+/// The names of the variables before an arrow.
 #[derive(Default)]
 pub(super) struct Header<'t> {
     /// In the order of the variables.
@@ -17,13 +17,13 @@ pub(super) struct Header<'t> {
     pub(super) num_variables: usize,
     pub(super) num_dims: usize,
     pub(super) num_ranges: usize,
-    /// Filled where many names are no default names.
+    /// Filled if many names are not default.
     by_name: Option<HashMap<&'t str, u32>>,
 }
 
 /// A name that is not the default one of its place.
 struct Custom<'t> {
-    /// Its first eight bytes, and which of these it has.
+    /// Its first eight bytes, and a mask of those that it has.
     key: u64,
     mask: u64,
     name: &'t str,
@@ -46,7 +46,7 @@ const FEW: usize = 12;
 /// Lists of names that are kept from text to text.
 const NAMES_KEPT: usize = 8;
 
-/// The number behind `prefix`, written as default names write it.
+/// The number after `prefix`, written as in default names.
 fn place_in(name: &str, prefix: usize) -> Option<usize> {
     let digits = &name.as_bytes()[prefix..];
     if digits.is_empty() || digits.len() > 9 || (digits[0] == b'0' && digits.len() > 1) {
@@ -72,7 +72,7 @@ fn default_place(name: &str) -> Option<(VariableKind, usize)> {
 }
 
 impl<'t> Header<'t> {
-    /// The index of the variable with this default name, if it is there and has it.
+    /// The index of the variable with this default name, if there is one and it has it.
     fn default_index(&self, name: &str) -> Option<usize> {
         let (kind, place) = default_place(name)?;
         self.index_of_default(kind, place)
@@ -102,7 +102,7 @@ impl<'t> Header<'t> {
         Some((index as u32, rest))
     }
 
-    /// Has the variable the default name of its place?
+    /// Whether the variable has its default name.
     fn has_default(&self, index: usize) -> bool {
         let after_all = self.custom.last().is_none_or(|c| (c.index as usize) < index);
         after_all || self.custom.binary_search_by_key(&index, |c| c.index as usize).is_err()
@@ -140,7 +140,7 @@ impl<'t> Header<'t> {
         self.num_variables += 1;
     }
 
-    /// Index the names, and find one that stands twice.
+    /// Indexes the names, and finds a repeated one.
     fn finish(&mut self) -> Option<&'t str> {
         if self.custom.len() > FEW {
             let mut by_name = HashMap::with_capacity(self.custom.len());
@@ -160,7 +160,7 @@ impl<'t> Header<'t> {
         self.custom.iter().map(|c| c.name).find(|name| self.default_index(name).is_some())
     }
 
-    /// Read `d0 in [0, 9], ` for one variable after the other, as far as all is written just so: what is behind.
+    /// Reads `d0 in [0, 9], ` for one variable after the other, as long as they are written exactly so; returns the rest.
     pub(super) fn fast_domain<'s>(&self, mut text: &'s [u8], intervals: &mut Vec<Interval>) -> &'s [u8] {
         // Custom names in front of all others.
         for (v, c) in self.custom.iter().enumerate() {
@@ -218,7 +218,7 @@ impl<'t> Header<'t> {
         new
     }
 
-    /// Are these its names?
+    /// Whether these are its names.
     fn are(&self, names: &Names) -> bool {
         let mut given = names.given().iter().enumerate().filter_map(|(i, n)| Some((i, n.as_deref()?)));
         self.custom.iter().all(|c| given.next() == Some((c.index as usize, c.name))) && given.next().is_none()
@@ -292,7 +292,7 @@ fn bounds_from(lower: i64, text: &[u8]) -> Option<(Interval, &[u8])> {
     }
 }
 
-/// Read the names of a list as far as they are default names in their order; is this the whole list?
+/// Reads the names of a list as long as they are default names in order; returns whether that is the whole list.
 fn default_names(scanner: &mut Scanner<'_>, header: &mut Header<'_>, kind: VariableKind, close: u8) -> bool {
     let [letter] = *kind.prefix().as_bytes() else { return default_runtimes(scanner, header, close) };
     let mut rest = scanner.rest;
@@ -373,7 +373,7 @@ fn any_names<'t>(
     }
 }
 
-/// Read what stands in front of the results and their bracket, into an empty header.
+/// Reads the text before the bracket of the results into an empty header.
 #[inline]
 pub(super) fn read_header<'t>(scanner: &mut Scanner<'t>, header: &mut Header<'t>) -> Result<()> {
     let start = scanner.at();

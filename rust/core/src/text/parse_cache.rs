@@ -1,13 +1,13 @@
-//! A cache of the sums read before in a text: maps repeat their subexpressions, letter by letter.
+//! A cache of sums already read in a text: maps repeat their subexpressions letter by letter.
 
 use crate::expr::{Expr, Tag};
 
-/// Sums that were read before in the text, and what was divided; each with what it is.
+/// The sums and divisions already read in a text, each with its expression.
 #[derive(Default, Debug)]
 pub(super) struct ParseCache {
     sums: Vec<[Sum; WAYS]>,
     divisions: Vec<Division>,
-    /// Which text they stand in; those of others count for nothing.
+    /// The number of the current text; entries of others are stale.
     text: u32,
     /// The number of sums kept, of all texts and before this one.
     kept: usize,
@@ -61,8 +61,8 @@ impl ParseCache {
         Some((key, slot(key) % SETS))
     }
 
-    /// The sum at the beginning of `rest`, where it was read before and `ends` is true of the text behind it: the
-    /// expression, and what is behind it.
+    /// Looks up the sum at the beginning of `rest`, if `ends` accepts the text after it: the expression, and the text after
+    /// it.
     pub(super) fn find<'t>(
         &self,
         text: &str,

@@ -401,7 +401,7 @@ impl ReadScratch {
         Ok(None)
     }
 
-    /// Is `inner` a whole argument of a bracket of its own kind, `next` being what follows it?
+    /// Whether `inner` is a whole argument of a bracket of its own kind; `next` is the byte that follows it.
     fn joins_outer(&self, inner: &Frame, next: u8) -> bool {
         matches!(inner.bracket, Bracket::Min | Bracket::Max)
             && matches!(next, b',' | b')')
@@ -410,14 +410,14 @@ impl ReadScratch {
             })
     }
 
-    /// The bracket around `frame` becomes the one that is read.
+    /// Makes the bracket around `frame` the current one.
     fn leave(&mut self, frame: &mut Frame) {
         if let Some(outer) = self.outer.pop() {
             *frame = outer;
         }
     }
 
-    /// Leave a bracket: the operand that it is, `last` being what stood last in it.
+    /// Closes a bracket and returns it as an operand; `last` is its last sum.
     fn close(&mut self, arena: &mut Arena, frame: &mut Frame, last: Expr) -> Result<Expr> {
         let Frame { bracket, first_arg, .. } = *frame;
         self.leave(frame);

@@ -68,7 +68,7 @@ fn any_bounds(
     Ok(())
 }
 
-/// ` in [lower, upper]`, where it is next.
+/// Reads ` in [lower, upper]`, if it is next.
 #[inline]
 fn interval(scanner: &mut Scanner<'_>) -> Result<Option<Interval>> {
     if let Some((lower, upper, rest)) = fast_interval(scanner.rest) {
@@ -91,14 +91,14 @@ fn any_interval(scanner: &mut Scanner<'_>) -> Result<Interval> {
     Ok(Interval::new(lower, upper))
 }
 
-/// Which variables have bounds: while the list is empty, those that the map has.
+/// The variables that have bounds; while the list is empty, those that the map already has.
 struct Bounded<'h> {
     header: &'h Header<'h>,
     each: Vec<bool>,
 }
 
 impl Bounded<'_> {
-    /// Give variable `v` its bounds, or more of them.
+    /// Sets the bounds of variable `v`, or intersects them with further ones.
     fn set(&mut self, map: &mut MapBuilder, v: usize, bounds: Interval) {
         let (known, count) = (map.intervals.len(), self.header.num_variables);
         if v == known {
@@ -123,7 +123,7 @@ impl Bounded<'_> {
     }
 }
 
-/// The rest of a domain: what usual bounds don't say.
+/// Reads the rest of a domain, after the plain bounds of variables.
 fn domain(
     scanner: &mut Scanner<'_>,
     arena: &mut Arena,
@@ -147,7 +147,7 @@ fn domain(
     end(scanner)
 }
 
-/// Read an indexing map from the whole of `text`, into the arena.
+/// Reads an indexing map from the whole of `text`, into the arena.
 pub fn read_indexing_map(text: &str, arena: &mut Arena, reading: &mut ReadScratch) -> Result<IndexingMap> {
     let mut scanner = Scanner::new(text);
     match scanner.peek() {
@@ -207,7 +207,7 @@ fn before_domain(scanner: &mut Scanner<'_>, header: &Header<'_>) -> Result<()> {
     Ok(())
 }
 
-/// Read a symbolic map from the whole of `text`; runtime variables are symbols after the ranges.
+/// Reads a symbolic map from the whole of `text`; runtime variables are symbols after the ranges.
 pub fn read_symbolic_map(text: &str, arena: &mut Arena, reading: &mut ReadScratch) -> Result<SymbolicMap> {
     let mut scanner = Scanner::new(text);
     reading.begin();

@@ -77,14 +77,14 @@ impl<'t> Scanner<'t> {
         self.rest.first().copied().unwrap_or(0)
     }
 
-    /// Take the byte that is here.
+    /// Takes the byte that is here.
     pub(super) fn step(&mut self) {
         if let [_, rest @ ..] = self.rest {
             self.rest = rest;
         }
     }
 
-    /// Take `b` if it is next.
+    /// Takes `b` if it is next.
     pub(super) fn take(&mut self, b: u8) -> bool {
         let found = self.peek() == b;
         if found {
@@ -93,7 +93,7 @@ impl<'t> Scanner<'t> {
         found
     }
 
-    /// Take `b`, or fail: `what` says what was expected.
+    /// Takes `b`, or fails: `what` says what was expected.
     pub(super) fn need(&mut self, b: u8, what: &str) -> Result<()> {
         if self.take(b) {
             Ok(())
@@ -102,7 +102,7 @@ impl<'t> Scanner<'t> {
         }
     }
 
-    /// Take the word `word` if it is next.
+    /// Takes the word `word` if it is next.
     pub(super) fn take_word(&mut self, word: &str) -> bool {
         self.skip_space();
         match self.rest.strip_prefix(word.as_bytes()) {
@@ -114,7 +114,7 @@ impl<'t> Scanner<'t> {
         }
     }
 
-    /// Take `text`, written just so, if it is here.
+    /// Takes exactly `text` if it is here.
     pub(super) fn take_exactly<const N: usize>(&mut self, text: &[u8; N]) -> Option<()> {
         let (found, rest) = self.rest.split_first_chunk()?;
         if found != text {
@@ -124,12 +124,12 @@ impl<'t> Scanner<'t> {
         Some(())
     }
 
-    /// Does a name begin at this place?
+    /// Whether a name begins here.
     pub(super) fn at_name(&self) -> bool {
         is(self.here(), NAME_START)
     }
 
-    /// Take a name if one is next.
+    /// Takes a name if one is next.
     pub(super) fn name(&mut self) -> Option<&'t str> {
         self.skip_space();
         if !self.at_name() {
@@ -141,14 +141,14 @@ impl<'t> Scanner<'t> {
         self.text.get(start..start + length)
     }
 
-    /// Take a number, with `negative` the sign in front of it: its first digit is here.
+    /// Takes a number whose first digit is here; `negative` is the sign before it.
     pub(super) fn unsigned(&mut self, negative: bool) -> Result<i64> {
         let start = self.at();
         let magnitude = self.digits()?;
         signed(magnitude, negative).ok_or_else(|| too_long(start))
     }
 
-    /// Take a number without a sign if one is next.
+    /// Takes a number without a sign if one is next.
     pub(super) fn number(&mut self) -> Result<Option<i64>> {
         if self.peek().is_ascii_digit() {
             self.unsigned(false).map(Some)
@@ -157,7 +157,7 @@ impl<'t> Scanner<'t> {
         }
     }
 
-    /// Take the digits that are here: at least one is.
+    /// Takes the digits that are here; there is at least one.
     pub(super) fn digits(&mut self) -> Result<u64> {
         let start = self.at();
         let (length, value, rest) = digits(self.rest);
@@ -179,7 +179,7 @@ impl<'t> Scanner<'t> {
         digits.parse().map_err(|_| too_long(start))
     }
 
-    /// Take an integer with an optional sign.
+    /// Takes an integer with an optional sign.
     pub(super) fn integer(&mut self, what: &str) -> Result<i64> {
         self.skip_space();
         let start = self.at();
@@ -216,7 +216,7 @@ impl<'t> Scanner<'t> {
     }
 }
 
-/// The digits that `text` begins with: their number, what they say where they are at most 19, and what is behind.
+/// The digits that `text` begins with: their number, their value if they are at most 19, and the text after them.
 fn digits(text: &[u8]) -> (usize, u64, &[u8]) {
     let mut rest = text;
     let mut value = 0u64;
@@ -231,7 +231,7 @@ fn digits(text: &[u8]) -> (usize, u64, &[u8]) {
     (text.len() - rest.len(), value, rest)
 }
 
-/// ` in [lower, upper]`, written just so and without signs: the two, and what is behind.
+/// Reads exactly ` in [lower, upper]`, without signs: the two bounds, and the text after it.
 pub(super) fn fast_interval(text: &[u8]) -> Option<(i64, i64, &[u8])> {
     let (lower, rest) = fast_lower(text)?;
     let (upper, rest) = short_number(rest)?;
@@ -239,7 +239,7 @@ pub(super) fn fast_interval(text: &[u8]) -> Option<(i64, i64, &[u8])> {
     Some((lower, upper, rest))
 }
 
-/// ` in [lower, `, written just so and without a sign: the bound, and what is behind.
+/// Reads exactly ` in [lower, `, without a sign: the bound, and the text after it.
 #[inline]
 pub(super) fn fast_lower(text: &[u8]) -> Option<(i64, &[u8])> {
     // Most lower bounds are 0.

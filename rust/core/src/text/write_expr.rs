@@ -20,7 +20,7 @@ pub enum Style {
     Xla,
 }
 
-/// The expressions that need brackets at a place.
+/// The expressions that need brackets in a context.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(super) enum Level {
     /// Nothing.
@@ -67,14 +67,14 @@ pub(crate) struct Writer<'d> {
     pub(super) items: Vec<Item>,
 }
 
-/// The text of one expression. Error: it would be longer than [`MAX_TEXT_LENGTH`], and than what is not shared takes.
+/// The text of one expression. Error: it would be longer than [`MAX_TEXT_LENGTH`], and than its nodes without sharing.
 pub fn write_expr(dag: &Dag, root: usize, style: Style, name: &dyn Fn(u32, &mut String)) -> Result<String> {
     let mut out = String::new();
     Writer::new(dag, style).root(root, &mut out, name)?;
     Ok(out)
 }
 
-/// The text of one expression; of one longer than `length` bytes the beginning, and three dots.
+/// The text of one expression; if it is longer than `length` bytes, its beginning and three dots.
 pub fn abridged_expr(dag: &Dag, root: usize, length: usize, name: &dyn Fn(u32, &mut String)) -> String {
     abridged(length, |out| Writer::new(dag, Style::Plain).within(length).root(root, out, name))
 }
@@ -108,7 +108,7 @@ impl<'d> Writer<'d> {
         Writer { limit: self.limit.min(limit), ..self }
     }
 
-    /// Append the text of root `k`.
+    /// Appends the text of root `k`.
     pub(crate) fn root(&mut self, k: usize, out: &mut String, name: &dyn Fn(u32, &mut String)) -> Result<()> {
         self.tasks.clear();
         self.items.clear();
@@ -183,7 +183,7 @@ impl<'d> Writer<'d> {
         }
     }
 
-    /// Push what `content` pushes, in brackets if `level` asks for them around what binds like `own`.
+    /// Pushes what `content` pushes, in brackets if `level` requires them around an expression that binds like `own`.
     fn bracketed(&mut self, level: Level, own: Level, content: impl FnOnce(&mut Self)) {
         if level > own {
             self.tasks.push(Task::Char(')'));
@@ -214,7 +214,7 @@ impl<'d> Writer<'d> {
         match self.entry(e) {
             Entry::FloorDiv(a, b) => {
                 let (a, b) = (a as u32, b as u32);
-                // Whoever chose the shift made sure that this stays in int64.
+                // The choice of the shift ensured that this stays in int64.
                 let constant = self.own_constant(a).wrapping_add(shift);
                 let floor = if self.style == Style::Xla { " / " } else { " floordiv " };
                 match self.constant_of(b) {

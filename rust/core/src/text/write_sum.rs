@@ -1,4 +1,4 @@
-//! Printing sums: which terms share a factor, where the constant is cheapest, which sign comes first.
+//! Printing sums: factors shared by terms, the cheapest place of the constant, the sign that comes first.
 
 use super::write_expr::{items_of, Item, Level, Task, Writer};
 use crate::expr::flat_nodes::Entry;
@@ -31,7 +31,7 @@ fn exact_shift(item: Item, constant: i64) -> Option<i64> {
 }
 
 impl Writer<'_> {
-    /// Print the items from `first` on, and a constant, as a sum. They stay in the list until the root is printed.
+    /// Prints the items from `first` on, and a constant, as a sum. They stay in the list until the root is printed.
     pub(super) fn sum(&mut self, first: usize, constant: i64, level: Level) {
         let constant = self.place_constant(first, constant);
         self.layout(first, self.items.len(), constant, level);
@@ -39,7 +39,7 @@ impl Writer<'_> {
 
     // ------------------------------------------------------------------ the constant
 
-    /// Move the constant into a quotient, minimum or maximum where that is cheaper; what stays outside.
+    /// Moves the constant into a quotient, minimum or maximum if that is cheaper; returns what stays outside.
     fn place_constant(&mut self, first: usize, constant: i64) -> i64 {
         let mut best: Option<(i64, usize, i64, i64)> = None;
         for k in first..self.items.len() {
@@ -137,7 +137,7 @@ impl Writer<'_> {
 
     // ------------------------------------------------------------------ the layout
 
-    /// Print the items at `first..end`, and a constant.
+    /// Prints the items at `first..end`, and a constant.
     pub(super) fn layout(&mut self, first: usize, end: usize, constant: i64, level: Level) {
         let pieces = self.pieces(first, end);
         if pieces.is_empty() {

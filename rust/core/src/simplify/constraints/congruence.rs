@@ -15,11 +15,11 @@ pub(super) struct Congruence {
     r: i64,
 }
 
-/// A law of a congruence and of one that is kept, of the same expression: it has the place of the other, and answers
-/// whether it took it away, or found that no integer fulfils both.
+/// A law of a congruence and a kept one of the same expression, given by its place: answers whether it removed the kept
+/// one, or found that no integer satisfies both.
 type ApplyToPair =
     fn(&mut ConstraintPropagation, &mut Simplifier<'_>, &mut Congruence, (usize, i64), &Law) -> bool;
-/// A law of a congruence of a variable: answers whether the bounds of the variable say all that it says.
+/// A law of a congruence on a variable: answers whether the bounds of the variable now imply it.
 type ApplyToVariable = fn(&mut ConstraintPropagation, &mut Simplifier<'_>, &Congruence, u32, &Law) -> bool;
 
 pub(super) static REMAINDERS: [Row<Apply>; 1] = [Row {
@@ -106,7 +106,7 @@ impl ConstraintPropagation {
         (modulus == m && !s.is_wider(whole, e)).then_some((form, right, m))
     }
 
-    /// Keep the congruence, joined with what is known of its expression already.
+    /// Keeps the congruence, joined with those known of its expression.
     fn keep_congruence(&mut self, s: &mut Simplifier<'_>, mut own: Congruence) {
         let mut k = 0;
         s.arena.charge(self.kept.len() / 2);

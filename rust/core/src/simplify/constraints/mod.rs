@@ -1,5 +1,5 @@
-//! Constraints into a domain: each in its normal form, turned into bounds of variables where it is one, dropped where
-//! the box implies it; what it implies for variables tightens their bounds.
+//! Constraint propagation: each constraint is brought to normal form, turned into bounds if it is on a variable, and dropped
+//! if the box implies it; bounds that it implies for variables tighten the box.
 //!
 //! Each law is a [`Row`] with its function: of one constraint by its operator, of a congruence beside others and on a
 //! variable in `congruence.rs`, of all constraints together in `domain_simplifier.rs`. Adding a law adds a row.
@@ -19,12 +19,12 @@ use std::collections::HashMap;
 pub(crate) struct ConstraintPropagation {
     pub(crate) bounds: Vec<Interval>,
     pub(crate) kept: Vec<(Expr, Interval)>,
-    /// Would a pass over what is kept perhaps do more?
+    /// Whether another pass over the kept constraints may do more.
     pub(crate) changed: bool,
-    /// Did bounds of variables change?
+    /// Whether bounds of variables changed.
     pub(crate) tightened: bool,
     pub(crate) empty: bool,
-    /// The place of each form among those kept, once there are many.
+    /// The place of each form among the kept constraints, filled once there are many.
     places: HashMap<Expr, usize>,
     /// Constraints that are still to be assumed.
     work: SmallVec<[Assumption; 4]>,
@@ -76,15 +76,15 @@ pub(crate) const fn law(
     Law::new(Group::Constraint, name, family, law, precondition).on_domain()
 }
 
-/// Met wherever an expression has an interval already.
+/// Applied wherever an expression already has an interval.
 const MEET: Law =
     law("constraints-meet", "any", "e in [a, b] and e in [c, d] = e in [max(a, c), min(b, d)]", "none");
-/// Met wherever the bounds of an expression are looked at.
+/// Applied wherever the bounds of an expression are asked for.
 const IMPLIED: Law = law("constraint-implied", "any", "e in [a, b] is true", "a <= u, v <= b, e in [u, v]");
 
 static VARIABLES: [Row<Apply>; 1] = [Row { law: MEET, function: ConstraintPropagation::bounds_of_variable }];
 
-/// The laws of all that is no variable, before those of its operator.
+/// The laws of all nodes but variables, before those of the operator.
 static ANY: [Row<Apply>; 2] = [
     Row { law: IMPLIED, function: ConstraintPropagation::implied },
     Row {
@@ -117,7 +117,7 @@ pub(crate) fn laws() -> impl Iterator<Item = Law> {
     of(&VARIABLES).chain(of(&ANY)).chain(of(&sum::SUMS)).chain(opened).chain(congruences)
 }
 
-/// Does the box say that `e in interval`, as which the simplified `now` has values?
+/// Whether the box implies `e in interval`, given the values of its simplified form `now`.
 pub(crate) fn is_implied(s: &mut Simplifier<'_>, (e, interval): (Expr, Interval), now: Expr) -> bool {
     let implied = interval.covers(s.bounds(now));
     if implied {
@@ -146,7 +146,7 @@ impl ConstraintPropagation {
         self.kept.get(kept) == Some(&(e, interval))
     }
 
-    /// Keep a constraint that a pass before left as it is.
+    /// Keeps a constraint that an earlier pass left as it is.
     pub(crate) fn keep_stable(&mut self, s: &mut Simplifier<'_>, e: Expr, interval: Interval) {
         if !self.joins_kept(s, e, interval) {
             self.push_kept(e, interval);
@@ -156,7 +156,7 @@ impl ConstraintPropagation {
     fn assume_all(&mut self, s: &mut Simplifier<'_>, e: Expr, interval: Interval) {
         self.work.push(Assumption::new(e, interval));
         while let Some(a) = self.work.pop() {
-            // Of an empty domain, and where the work is spent, what was kept is not used.
+            // The kept constraints of an empty domain, or after the budget is spent, are not used.
             if self.empty || !s.spend(1) {
                 self.work.clear();
                 return;
@@ -165,7 +165,7 @@ impl ConstraintPropagation {
         }
     }
 
-    /// Apply the laws of constraints in their order; what none of them takes is kept.
+    /// Applies the laws of constraints in order; keeps a constraint that none of them takes.
     fn step(&mut self, s: &mut Simplifier<'_>, mut a: Assumption) {
         if rows_of(s.arena.tag(a.expr)).any(|row| (row.function)(self, s, &mut a, &row.law)) {
             return;
@@ -212,13 +212,13 @@ impl ConstraintPropagation {
 
     fn keep(&mut self, s: &mut Simplifier<'_>, e: Expr, interval: Interval) {
         if !self.joins_kept(s, e, interval) {
-            // What a law of constraints has left may be spelled otherwise.
+            // The rest that a law leaves may have a cheaper form.
             self.changed |= s.simplify(e) != e;
             self.push_kept(e, interval);
         }
     }
 
-    /// Intersect the interval with that of the same expression, where one is kept.
+    /// Intersects the interval with that of the same expression, if one is kept.
     fn joins_kept(&mut self, s: &mut Simplifier<'_>, e: Expr, interval: Interval) -> bool {
         let Some(k) = self.place_of(e) else { return false };
         let known = self.kept[k].1;

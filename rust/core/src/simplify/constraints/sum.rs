@@ -45,7 +45,7 @@ impl ConstraintPropagation {
         let Some((form, factor, offset)) = normal_form(s.arena, a.expr) else { return true };
         let inner = shifted_back(a.interval, offset).filter(|_| form != a.expr);
         let Some(inner) = inner else { return false };
-        // Without its constant the sum may be spelled otherwise.
+        // Without its constant the sum may have a cheaper form.
         let simple = s.simplify(form);
         let cheaper = simple != form && s.cost(simple) < s.cost(form);
         let form = if cheaper { simple } else { form };
@@ -62,7 +62,7 @@ impl ConstraintPropagation {
         true
     }
 
-    /// `g * h + low in [a, b]` with `0 <= low < g` is `h in [a', b']` where neither end cuts through a period.
+    /// `g * h + low in [a, b]` with `0 <= low < g` becomes `h in [a', b']` if neither end cuts through a period.
     fn without_low_terms(
         &self,
         s: &mut Simplifier<'_>,

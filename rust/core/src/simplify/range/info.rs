@@ -15,10 +15,10 @@ pub struct Info {
     pub residue: i64,
 }
 
-/// Makes more of what is known of a node, by that alone.
+/// A law that tightens the knowledge of a node by itself.
 type Tightening = fn(Info) -> Info;
 
-/// The laws by which the bounds and the congruence of any expression tell something of each other.
+/// The laws by which the bounds and the congruence of an expression tighten each other.
 pub(super) static ANY: [Row<Tightening>; 1] = [Row {
     laws: &[law(
         "congruence-tightens",
@@ -77,7 +77,7 @@ impl Info {
         self
     }
 
-    /// Both pieces of knowledge at once; where they contradict each other, the first.
+    /// The intersection of both; the first, if they contradict each other.
     #[must_use]
     pub fn and(self, other: Info) -> Info {
         let bounds = self.bounds.intersect(other.bounds);

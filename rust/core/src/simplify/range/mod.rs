@@ -34,7 +34,7 @@ const fn law(name: &'static str, family: &'static str, law: &'static str, precon
     Law::new(Group::Range, name, family, law, precondition)
 }
 
-/// All that the rows tell of a node that has the traits; `None` where they tell nothing.
+/// What the rows whose traits a node has say of it, combined; `None` if they say nothing.
 #[inline(always)]
 fn derived<F>(rows: &'static [Row<F>], has: u16, mut call: impl FnMut(&F) -> Option<Info>) -> Option<Info> {
     let about = rows.iter().filter(|row| row.requires & !has == 0);
@@ -60,16 +60,16 @@ pub struct Ranges {
     pub(crate) facts: Facts,
     /// The variables that have one value, by their bits.
     points: u16,
-    /// Bounds and congruence of each node, and the time of their derivation: those of another time are forgotten.
+    /// Bounds and congruence of each node, and the time of their derivation: those of earlier times are stale.
     infos: Vec<(Info, u32)>,
     time: u32,
 }
 
-/// No time: where nothing was derived.
+/// The time of nodes of which nothing was derived.
 const NEVER: u32 = u32::MAX;
 
 impl Ranges {
-    /// Start on a new domain: the box of the variables, no facts.
+    /// Starts on a new domain: the box of the variables, no facts.
     pub fn reset(&mut self, bounds: impl Iterator<Item = Interval>) {
         self.variables.clear();
         self.points = 0;
@@ -81,7 +81,7 @@ impl Ranges {
         self.invalidate();
     }
 
-    /// Forget what was derived: the box or the facts have changed.
+    /// Discards derived knowledge, after the box or the facts have changed.
     pub fn invalidate(&mut self) {
         if self.time == NEVER - 1 {
             self.infos.clear();
@@ -90,12 +90,12 @@ impl Ranges {
         self.time += 1;
     }
 
-    /// Is it a constant, or a sum of variables of which none has one value? False may be wrong.
+    /// Whether it is a constant, or a sum of variables none of which has a single value; false may be wrong.
     pub(crate) fn is_plain(&self, arena: &Arena, e: Expr) -> bool {
         arena.is_plain(e, self.points)
     }
 
-    /// Is it a variable of one value?
+    /// Whether it is a variable of a single value.
     pub(crate) fn is_point(&self, arena: &Arena, e: Expr) -> bool {
         arena.as_variable(e).is_some_and(|v| self.variable(v).bounds.is_point())
     }
@@ -109,7 +109,7 @@ impl Ranges {
         }
     }
 
-    /// Variable `v` is congruent to `r` modulo `m`.
+    /// States that variable `v` is congruent to `r` modulo `m`.
     pub(crate) fn state_of_variable(&mut self, v: u32, m: i64, r: i64) {
         if let Some(info) = self.variables.get_mut(v as usize) {
             *info = info.and(Info { bounds: Interval::ALL, modulus: m, residue: r });
@@ -147,7 +147,7 @@ impl Ranges {
     }
 
     fn derive(&mut self, arena: &mut Arena, e: Expr) -> Info {
-        // All is known of variables.
+        // Variables are always known.
         if arena.is_linear(e) {
             return self.derive_one(arena, e);
         }

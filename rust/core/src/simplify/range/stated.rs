@@ -13,10 +13,10 @@ const FACTS_COMPARED: usize = 12;
 const FEW: u16 = 1;
 const DIGITS: u16 = 2;
 
-/// A law by which facts tell something of a sum.
+/// A law by which facts bound a sum.
 type OfSum = fn(&Ranges, &mut Arena, Expr) -> Option<Info>;
 
-/// The laws by which facts tell of sums that hold what the facts are about.
+/// The laws by which facts bound sums that contain their forms.
 pub(super) static SUMS: [Row<OfSum>; 3] = [
     Row {
         laws: &[law("range-by-lifting", "sum", "x / b + y = (x + b * y) / b", "b > 0")],
@@ -51,14 +51,14 @@ impl Ranges {
         let Node::Sum(_, terms) = arena.node(e) else {
             return if self.facts.has_atoms { self.with_stated(e, 1, 0, info) } else { info };
         };
-        // What is stated of the only term is known of the sum already.
+        // A fact about the only term already bounds the sum.
         if terms.len() < 2 || (self.facts.linear.is_empty() && self.facts.congruences.is_empty()) {
             return info;
         }
         let mut info = info;
         arena.charge(self.facts.linear.len().min(FACTS_COMPARED) * terms.len());
         let compared = self.facts.linear.len() <= FACTS_COMPARED;
-        // A fact tells something of a sum that has all that it is about.
+        // A fact bounds only a sum that contains all of its form.
         let about = |f: &(Expr, Interval)| arena.may_use_variables_of(e, f.0);
         if compared && self.facts.congruences.is_empty() && !self.facts.linear.iter().any(about) {
             return info;
@@ -104,7 +104,7 @@ fn range_by_lifting(ranges: &Ranges, arena: &mut Arena, e: Expr) -> Option<Info>
     Some(Info::of(stated.floordiv_positive(b)))
 }
 
-/// `e = k * form + rest`: the bounds of the form and of the rest bound `e`; the rest may hold further forms.
+/// Bounds `e = k * form + rest` by the bounds of the form and of the rest, which may contain further forms.
 fn range_by_facts(ranges: &Ranges, arena: &mut Arena, e: Expr) -> Option<Info> {
     by_each_fact(ranges, arena, e, |arena, terms, form| {
         let (factor, rest) = without(arena, terms, form)?;
@@ -112,7 +112,7 @@ fn range_by_facts(ranges: &Ranges, arena: &mut Arena, e: Expr) -> Option<Info> {
     })
 }
 
-/// The same, where `e` holds what the form holds a high digit of: the low digit is part of the rest.
+/// As [`range_by_facts`], if `e` contains an expression of which the form has a high digit: the low digit is in the rest.
 fn range_by_digits(ranges: &Ranges, arena: &mut Arena, e: Expr) -> Option<Info> {
     by_each_fact(ranges, arena, e, |arena, terms, form| {
         let (parts, low) = with_digits_of(arena, terms, form)?;
@@ -181,7 +181,7 @@ fn with_digits_of(arena: &Arena, terms: &[Term], form: Expr) -> Option<(Terms, I
         low = low.plus(Interval::new(0, a - 1).scaled(coeff));
         split[k] = Term::new(coeff.checked_mul(a)?, p.expr);
     }
-    // A digit that stood there already has two terms now.
+    // A digit that was there before now has two terms.
     let once = |t: &Term| split.iter().filter(|o| o.expr == t.expr).count() == 1;
     let different = split.iter().all(once);
     (low != Interval::point(0) && different).then_some((split, low))

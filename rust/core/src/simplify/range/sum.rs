@@ -1,5 +1,5 @@
-//! Bounds and congruences of sums: by their terms one by one, and by what these tell of each other, as a quotient beside
-//! its remainder, or beside what it divides.
+//! Bounds and congruences of sums: by their terms one by one, and by dependences between them, as of a quotient beside its
+//! remainder, or beside its dividend.
 
 use super::info::joined_congruence;
 use super::{law, Info, Ranges, Row, ALWAYS};
@@ -10,7 +10,7 @@ use crate::interval::Interval;
 /// A law of a sum, of its constant and its terms.
 type OfSum = fn(&Ranges, &Arena, i64, &[Term]) -> Option<Info>;
 
-/// Of more terms than this, none is compared with each other one.
+/// In sums of more terms than this, terms are not compared in pairs.
 const TERMS_JOINED: usize = 64;
 
 /// The traits of a sum that rows ask for: it holds a quotient, a quotient or remainder, a product, beside other terms.
@@ -18,7 +18,7 @@ const QUOTIENT: u16 = 1;
 const DIGIT: u16 = 2;
 const PRODUCT: u16 = 4;
 
-/// The laws of terms that tell nothing of each other.
+/// The laws of independent terms.
 pub(super) static TERMS: [Row<OfSum>; 1] = [Row {
     laws: &[
         law("range-of-sum", "sum", "u + p <= x + y <= v + q", "u <= x <= v, p <= y <= q"),
@@ -39,7 +39,7 @@ pub(super) static TERMS: [Row<OfSum>; 1] = [Row {
     function: of_terms,
 }];
 
-/// The laws of terms that tell something of each other.
+/// The laws of dependent terms.
 pub(super) static RELATED_TERMS: [Row<OfSum>; 4] = [
     Row {
         laws: &[law(
@@ -78,7 +78,7 @@ pub(super) static RELATED_TERMS: [Row<OfSum>; 4] = [
     },
 ];
 
-/// The traits of a sum of several terms, which may tell something of each other.
+/// The traits of a sum of several terms, which may depend on each other.
 pub(super) fn traits_of(arena: &Arena, terms: &[Term]) -> u16 {
     if !(2..=TERMS_JOINED).contains(&terms.len()) {
         return ALWAYS;
@@ -219,7 +219,7 @@ fn by_opened_quotient(
     Some(sum.quotient_by(m))
 }
 
-/// The congruence of a sum by the digits that it holds beside what they are of.
+/// The congruence of a sum by the digits that it contains beside their dividend.
 fn congruence_of_digits(ranges: &Ranges, arena: &Arena, constant: i64, terms: &[Term]) -> Option<Info> {
     let mut known = (0, constant);
     let mut digits = digits_of(arena, terms)?;
@@ -270,14 +270,14 @@ impl Digits {
         Some((self.a.checked_mul(self.k)?.checked_add(self.b)?, self.a.checked_add(self.c)?))
     }
 
-    /// Is it `x`, its quotient or its remainder?
+    /// Whether it is `x`, its quotient or its remainder.
     fn is_one(&self, arena: &Arena, e: Expr) -> bool {
         let own = Some((self.x, self.k));
         e == self.x || arena.as_floordiv(e) == own || arena.as_mod(e) == own
     }
 }
 
-/// The first digits of a sum that stand beside what they are of; beside each other alone, they are independent already.
+/// The first digits of a sum that stand beside their dividend; digits beside each other alone are independent already.
 fn digits_of(arena: &Arena, terms: &[Term]) -> Option<Digits> {
     let (x, k) = terms.iter().find_map(|t| {
         let (x, k) = arena.as_floordiv(t.expr).or_else(|| arena.as_mod(t.expr))?;

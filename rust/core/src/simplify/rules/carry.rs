@@ -26,11 +26,11 @@ impl Carry {
     }
 }
 
-/// Granules of one divisor that are looked at.
+/// The number of granules tried for one divisor.
 const GRANULES_TRIED: usize = 6;
 
 impl Simplifier<'_> {
-    /// The carries of `n` for the divisor `m`, the largest granule first; `accept` takes the first it likes.
+    /// Tries the carries of `n` for the divisor `m`, the largest granule first, until `accept` takes one.
     pub(super) fn carries<T>(
         &mut self,
         n: Expr,
@@ -56,7 +56,7 @@ impl Simplifier<'_> {
         Ok(None)
     }
 
-    /// May the quotient of a low part be simpler than the low part? That of several terms, or of a variable, a split
+    /// Whether the quotient of a low part may be simpler than the low part. That of several terms, or of a variable, a split
     /// would have told.
     fn may_carry(&self, low: &[Term]) -> bool {
         matches!(low, [t] if self.arena.tag(t.expr) != Tag::Variable)

@@ -1,8 +1,8 @@
-//! The last look at a result: other spellings of the digits in its sums, those that are divided included, the cheapest
-//! of which is taken.
+//! The final spelling of a result: of the spellings of the digits in its sums, dividends included, the cheapest that a
+//! greedy search finds.
 //!
-//! The moves are true for all integers. They stand apart from the rules because they hide ranges (a quotient beside its
-//! dividend is bounded worse than the digit that both make), so that nothing may be simplified afterwards.
+//! The moves hold for all integers. They are separate from the rules because they hide ranges (a quotient beside its
+//! dividend is bounded less tightly than the digit that both form), so that nothing may be simplified afterwards.
 
 use super::sum::{shares, shares_variables};
 use super::{rule, Row, ALWAYS};
@@ -117,7 +117,7 @@ fn cheaper_spelling(s: &mut Simplifier<'_>, e: Expr) -> Result<Option<Expr>> {
     Ok(found.into_iter().find(|x| !s.is_wider(*x, e)))
 }
 
-/// Does a quotient or remainder have a variable in common with another term, or with one of its dividend? Otherwise
+/// Whether a quotient or remainder has a variable in common with another term, or with one of its dividend; otherwise
 /// nothing cancels.
 fn is_related(s: &Simplifier<'_>, terms: &[Term]) -> bool {
     let inside = |t: &Term| match s.arena.as_floordiv(t.expr).map(|(n, _)| s.arena.node(n)) {
@@ -170,7 +170,7 @@ fn expand_one(s: &mut Simplifier<'_>, of: Spelled<'_>, found: &mut Vec<Expr>) ->
     Ok(())
 }
 
-/// May what a remainder is opened to cancel with other terms: its dividend with their atoms, its quotient with another?
+/// Whether an expanded remainder may cancel with other terms: its dividend with their atoms, its quotient with another.
 fn may_cancel(s: &Simplifier<'_>, e: Expr, terms: &[Term], k: usize) -> bool {
     let Some((x, _)) = s.arena.as_mod(terms[k].expr) else { return false };
     let quotient = |t: &Term| s.arena.tag(t.expr) == Tag::FloorDiv && s.arena.may_share_variables(t.expr, x);
@@ -315,7 +315,7 @@ fn move_in(s: &mut Simplifier<'_>, of: Spelled<'_>, found: &mut Vec<Expr>) -> Re
     Ok(())
 }
 
-/// Is `atom` the term, or a term of an argument where the term is a minimum or maximum?
+/// Whether `atom` is the term, or a term of an argument if the term is a minimum or maximum.
 fn mentions(s: &Simplifier<'_>, e: Expr, atom: Expr) -> bool {
     let (Node::Min(args) | Node::Max(args)) = s.arena.node(e) else { return e == atom };
     e == atom

@@ -207,7 +207,7 @@ pub(super) fn undominated(s: &mut Simplifier<'_>, tag: Tag, args: &[Expr]) -> Re
 }
 
 impl Simplifier<'_> {
-    /// Is `a` idle beside `b`: never below it (of a minimum), never above it (of a maximum)?
+    /// Whether `a` is idle beside `b`: never below it in a minimum, never above it in a maximum.
     fn never_better(&mut self, tag: Tag, a: Expr, b: Expr) -> Result<bool> {
         if tag == Tag::Min {
             self.never_above(b, a, 0)
@@ -216,7 +216,7 @@ impl Simplifier<'_> {
         }
     }
 
-    /// Is `a <= b` on the domain? Looks into minima and maxima on both sides.
+    /// Whether `a <= b` on the domain; looks into minima and maxima on both sides.
     fn never_above(&mut self, a: Expr, b: Expr, depth: u32) -> Result<bool> {
         if !self.spend(1) {
             return Ok(false);

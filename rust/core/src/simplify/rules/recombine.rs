@@ -125,7 +125,7 @@ fn congruent_dividend(
     Ok(are_congruent(s, mirrored, remainder)?.then_some((z, Side::Mirrored)))
 }
 
-/// Is `factor * z + offset`, term by term, congruent to `x` modulo `m`?
+/// Whether `factor * z + offset` is congruent to `x` modulo `m`, term by term.
 fn agree(s: &Simplifier<'_>, z: Expr, x: Expr, (factor, offset): (i64, i64), m: i64) -> bool {
     let (one, other) = ([Term::new(1, z)], [Term::new(1, x)]);
     let (a, left) = s.arena.as_sum(z, &one);

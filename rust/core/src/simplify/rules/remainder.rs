@@ -107,7 +107,7 @@ fn of_quotient(s: &mut Simplifier<'_>, e: Expr, _: Expr, _: i64) -> Result<Optio
     Ok(Some(out))
 }
 
-/// Are the remainders the same but for the coefficients in their quotients?
+/// Whether the remainders are equal except for the coefficients in their quotients.
 pub(super) fn are_congruent(s: &mut Simplifier<'_>, a: Expr, b: Expr) -> Result<bool> {
     if a == b {
         return Ok(true);

@@ -30,7 +30,7 @@ struct Part {
     info: Info,
     /// All values of the term are congruent modulo this (0: a constant).
     step: i64,
-    /// May its values depend on those of other terms?
+    /// Whether its values may depend on those of other terms.
     related: bool,
 }
 
@@ -48,18 +48,18 @@ enum Residues {
 const ALL_RESIDUES: [Residues; 4] =
     [Residues::Least, Residues::LeastDown, Residues::Nonnegative, Residues::Nonpositive];
 
-/// Of more terms than this, none is compared with each other one.
+/// In sums of more terms than this, terms are not compared in pairs.
 const PARTS_RELATED: usize = 64;
 
 impl Simplifier<'_> {
-    /// The splits of `n` for the divisor `m`, the one with the largest granule first; `accept` takes the first it likes.
+    /// Tries the splits of `n` for the divisor `m`, the largest granule first, until `accept` takes one.
     pub fn split<T>(
         &mut self,
         n: Expr,
         m: i64,
         mut accept: impl FnMut(&mut Self, Split) -> Result<Option<T>>,
     ) -> Result<Option<T>> {
-        // A dividend that is no sum lies in one period only where it has two values.
+        // A dividend other than a sum lies in one period only if it has two values.
         if self.arena.tag(n) != Tag::Sum && width(self.bounds(n)) > 1 {
             return Ok(None);
         }
@@ -105,8 +105,8 @@ impl Simplifier<'_> {
         Ok(None)
     }
 
-    /// May terms that depend on each other be bounded better together than one by one? Where no fact is about terms
-    /// of the dividend alone, and no quotient or remainder stands beside its dividend or its twin, they may not.
+    /// Whether dependent terms may be bounded better together than one by one: if a fact is about terms of the dividend
+    /// alone, or a quotient or remainder stands beside its dividend or its counterpart.
     fn are_related(&self, n: Expr, parts: &[Part]) -> bool {
         if !(2..=PARTS_RELATED).contains(&parts.len())
             || (self.arena.is_linear(n) && self.ranges.facts.are_of_atoms())
@@ -133,7 +133,7 @@ impl Simplifier<'_> {
 
     /// The terms of `n`; its constant is returned.
     fn fill_parts(&mut self, n: Expr, parts: &mut Parts) -> i64 {
-        self.info(n); // with it, all is found that is known of its terms
+        self.info(n); // derives the knowledge of its terms as well
         let one = [Term::new(1, n)];
         let (constant, terms) = self.arena.as_sum(n, &one);
         for &term in terms {
@@ -144,7 +144,7 @@ impl Simplifier<'_> {
         constant
     }
 
-    /// Mark the terms whose values may depend on those of others, by a variable or by a fact.
+    /// Marks the terms whose values may depend on those of others, by a variable or by a fact.
     fn mark_related(&self, parts: &mut Parts) {
         let (mut once, mut twice) = (0, 0);
         for p in parts.iter() {
@@ -207,7 +207,7 @@ struct Reduced<'p> {
     /// The residue in `[0, granule)` of each coefficient; `None` where all values of the term are congruent.
     rests: SmallVec<[Option<i64>; 8]>,
     none_low: bool,
-    /// Does a coefficient have two residues of the same absolute value, a lesser one above zero, or below?
+    /// Whether some coefficient has two residues of equal absolute value, a smaller one above zero, or one below.
     has_tie: bool,
     has_above: bool,
     has_below: bool,
@@ -237,7 +237,7 @@ impl<'p> Reduced<'p> {
         Some(Reduced { parts, constant, shift, granule: g, rests, none_low, has_tie, has_above, has_below })
     }
 
-    /// Are the residues others than those that are looked at before them?
+    /// Whether the residues differ from those that were tried before.
     fn has_own(&self, residues: Residues) -> bool {
         match residues {
             Residues::Least => true,
@@ -326,7 +326,7 @@ fn fill_granules(parts: &[Part], m: i64, found: &mut Granules) {
     }
 }
 
-/// Put `g` in its place among falling numbers.
+/// Inserts `g` into a descending list.
 fn insert(found: &mut Granules, g: i64) {
     let place = found.iter().position(|x| *x <= g).unwrap_or(found.len());
     if g > 1 && found.get(place) != Some(&g) {

@@ -202,7 +202,7 @@ fn of_each_term(
     Ok(None)
 }
 
-/// Has the term a variable in common with another one? Otherwise nothing of it cancels.
+/// Whether the term has a variable in common with another one; otherwise nothing of it cancels.
 pub(super) fn shares_variables(s: &Simplifier<'_>, terms: &[Term], k: usize) -> bool {
     let shares = |o: &Term| s.arena.may_share_variables(o.expr, terms[k].expr);
     terms.iter().enumerate().any(|(i, o)| i != k && shares(o))
@@ -255,7 +255,7 @@ pub(super) fn with_term(
     Ok(Some(s.simplify(raw)))
 }
 
-/// Is a term of `x` a term of `e`?
+/// Whether a term of `x` is a term of `e`.
 pub(super) fn shares(s: &Simplifier<'_>, e: Expr, x: Expr) -> bool {
     match s.arena.node(x) {
         Node::Sum(_, parts) => parts.iter().any(|p| s.holds(e, p.expr)),
