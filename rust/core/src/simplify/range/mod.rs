@@ -34,7 +34,7 @@ const fn law(name: &'static str, family: &'static str, law: &'static str, precon
     Law::new(Group::Range, name, family, law, precondition)
 }
 
-/// What the rows whose traits a node has say of it, combined; `None` if they say nothing.
+/// The combined knowledge of a node by the rows whose traits it has; `None` if they say nothing.
 #[inline(always)]
 fn derived<F>(rows: &'static [Row<F>], has: u16, mut call: impl FnMut(&F) -> Option<Info>) -> Option<Info> {
     let about = rows.iter().filter(|row| row.requires & !has == 0);
