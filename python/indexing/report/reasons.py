@@ -198,14 +198,14 @@ def _places(operand: Instruction, user: Instruction) -> Iterator[int]:
 
 
 def _turns(results: Sequence[object], user: Instruction) -> bool:
-    """Are the results anything but the index itself, or a part of it in order? Dimensions of one element don't count."""
+    """Whether the results are anything but the index itself, or a part of it in order. Dimensions of one element don't count."""
     own = [variable(k) for k, size in enumerate(user.shape.dimensions) if size != 1]
     found = [r for r in results if r != constant(0)]
     return found != [v for v in own if v in found]
 
 
 def _permutes(i: Instruction) -> bool:
-    """Does it give all elements of its operand, with the dimensions in another order?"""
+    """Whether it gives all elements of its operand, with the dimensions in another order."""
     own = [variable(k) for k in range(len(i.shape.dimensions))]
     maps = output_to_input(i)
     results = [list(m.map.results) for m in maps[0]] if len(maps) == 1 else []

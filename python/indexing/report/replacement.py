@@ -1,4 +1,4 @@
-"""Which kernels of one program became which of another: by the operations of the source that they compute.
+"""The correspondence of the kernels of one program to those of another, by the operations of the source that they compute.
 
 Names differ from one version of a compiler to the next, and so do numbers; what an instruction's metadata says of its
 operation and line stays. An operation that few kernels compute tells more than one that many do, as copies of a broadcast;

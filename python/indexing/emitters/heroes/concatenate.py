@@ -12,7 +12,7 @@ from itertools import accumulate
 from math import gcd, prod
 from typing import TYPE_CHECKING
 
-from indexing.emitters.epilogue import Heroes, heroes_of
+from indexing.emitters.epilogue import Heroes, single_hero_of
 from indexing.emitters.ir.types import storage_bytes
 from indexing.emitters.knob_space import KnobSpace
 from indexing.emitters.launch import Part, assembled, check_knob, entry_builder, inside
@@ -43,8 +43,7 @@ def matches(computation: Computation) -> bool:
 @cached_on_module
 def match(computation: Computation) -> Heroes | None:
     """The hero; None if there is none, or several."""
-    found = heroes_of(computation, _is_hero, lambda hero: hero)
-    return None if found is None or found.side else found
+    return single_hero_of(computation, _is_hero)
 
 
 def _is_hero(instruction: Instruction) -> bool:

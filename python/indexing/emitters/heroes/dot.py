@@ -13,7 +13,7 @@ from math import prod
 from typing import TYPE_CHECKING
 
 from indexing._core import SymbolicExpr, constant
-from indexing.emitters.epilogue import Heroes, heroes_of
+from indexing.emitters.epilogue import Heroes, single_hero_of
 from indexing.emitters.knob_space import Knob, KnobSpace
 from indexing.emitters.launch import assembled, check_knob, each, entry_builder, guarded, thread_id
 from indexing.errors import IndexingError
@@ -87,8 +87,7 @@ def matches(computation: Computation) -> bool:
 @cached_on_module
 def match(computation: Computation) -> Heroes | None:
     """The hero; None if there is none, or several."""
-    found = heroes_of(computation, _is_hero, lambda hero: hero)
-    return None if found is None or found.side else found
+    return single_hero_of(computation, _is_hero)
 
 
 def _is_hero(i: Instruction) -> bool:
