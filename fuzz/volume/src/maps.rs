@@ -108,7 +108,7 @@ impl Judge {
         let (arena, scratch) = (&mut self.other, &mut self.scratch);
         arena.clear();
         let inside: HashSet<&Vec<i64>> = truth.points.iter().map(|(p, _)| p).collect();
-        if map.form() == MapKind::Defined {
+        if map.kind() == MapKind::Defined {
             let domain = map.domain(arena);
             for p in &w.points {
                 let got = answer(domain.contains(p, &mut Vec::new()), truth)?;
@@ -162,7 +162,7 @@ impl Judge {
             });
         }
         let Some(inverse) = answer(inverse, truth)? else { return Ok(()) };
-        if inverse.form() == MapKind::KnownEmpty {
+        if inverse.kind() == MapKind::KnownEmpty {
             return expect(truth.points.is_empty(), || "the inverse is known empty".into());
         }
         let results = map.num_results();

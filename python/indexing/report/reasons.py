@@ -198,7 +198,7 @@ def _places(operand: Instruction, user: Instruction) -> Iterator[int]:
 
 
 def _turns(results: Sequence[object], user: Instruction) -> bool:
-    """Whether the results differ from the index itself, and from a part of it in order. Dimensions of one element don't count."""
+    """Whether the results are neither the index itself nor a part of it in order. Dimensions of one element don't count."""
     own = [variable(k) for k, size in enumerate(user.shape.dimensions) if size != 1]
     found = [r for r in results if r != constant(0)]
     return found != [v for v in own if v in found]
