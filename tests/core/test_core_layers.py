@@ -29,7 +29,7 @@ FILES = {
         "arena",
         "intern order traversal work",
         "canonical min_max quotient recombine",
-        "flat flat_nodes evaluate",
+        "flat flat_nodes rows evaluate",
     ),
     "simplify": (
         "law trace facts domain congruence preimage stable_constraints",

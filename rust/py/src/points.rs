@@ -20,8 +20,6 @@ pub struct PyPoints {
 
 /// Points or boxes that are looked at before signals are.
 const MANY: usize = 1 << 16;
-/// Points that are copied to arrays at a time: they stay in the cache.
-const SOME: usize = 1 << 13;
 type Pair<'py> = (Bound<'py, PyTuple>, Bound<'py, PyTuple>);
 
 impl PyPoints {
@@ -56,7 +54,7 @@ impl PyPoints {
         }
     }
 
-    /// All points that are left, as `evaluate` takes them: an array of int64 for each dimension, and one for each symbol.
+    /// All remaining points, as `evaluate` takes them: an int64 array for each dimension, and one for each symbol.
     ///
     /// Raises MemoryError where there are too many.
     fn arrays<'py>(&self, py: Python<'py>) -> PyResult<Pair<'py>> {
@@ -79,15 +77,17 @@ impl PyPoints {
             (0..self.num_variables).map(|_| vector::empty::<i64>(py, &[count]).map_err(|_| too_many()));
         let arrays = made.collect::<PyResult<Vec<_>>>()?;
         let mut buffers = arrays.iter().map(PyBuffer::get).collect::<PyResult<Vec<_>>>()?;
-        let mut columns = vec![Vec::new(); self.num_variables];
         let (mut found, mut more) = (0, true);
         while more {
-            more = py.detach(|| self.locked().extend(SOME, &mut columns)).raise(py)?;
-            for (buffer, column) in buffers.iter_mut().zip(&columns) {
-                array_memory::made(buffer)[found..][..column.len()].copy_from_slice(column);
-            }
-            found += columns.first().map_or(0, Vec::len);
-            columns.iter_mut().for_each(Vec::clear);
+            let next = || {
+                let left = |buffer| &mut array_memory::made(buffer)[found..];
+                let mut columns: Vec<&mut [i64]> = buffers.iter_mut().map(left).collect();
+                // The points of no variables, one at most, need no room; to find out that there are no others neither.
+                let room = columns.first().map_or(MANY, |column| column.len().max(1));
+                self.locked().fill(MANY.min(room), &mut columns)
+            };
+            let (count, others) = py.detach(next).raise(py)?;
+            (found, more) = (found + count, others);
             py.check_signals()?;
         }
         if found == count || arrays.is_empty() {

@@ -8,6 +8,7 @@ use crate::workspace;
 use indexing_core::Dag;
 use pyo3::buffer::PyBuffer;
 use pyo3::exceptions::PyTypeError;
+use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyDict, PyInt, PyTuple};
@@ -17,7 +18,7 @@ fn is_array(value: &Bound<'_, PyAny>) -> PyResult<bool> {
     if value.is_instance_of::<PyInt>() {
         return Ok(false);
     }
-    match value.getattr_opt("ndim")? {
+    match value.getattr_opt(intern!(value.py(), "ndim"))? {
         Some(ndim) => Ok(ndim.extract::<i64>()? > 0),
         None => Ok(value.hasattr("__len__")?),
     }
@@ -33,7 +34,7 @@ pub enum Values<'py> {
 
 /// Read the values of variables from sequences.
 pub fn values_of<'py>(sequences: &[&Bound<'py, PyAny>]) -> PyResult<Values<'py>> {
-    let mut all = Vec::new();
+    let mut all = Vec::with_capacity(4);
     for sequence in sequences {
         for value in sequence.try_iter()? {
             all.push(value?);
@@ -58,7 +59,7 @@ pub struct Columns {
 /// An array as it was given, or one value.
 enum Column {
     Value(i64),
-    Array(PyBuffer<i64>, Vec<usize>),
+    Array(PyBuffer<i64>),
 }
 
 /// Read values of one variable each.
@@ -84,15 +85,13 @@ fn column(py: Python<'_>, value: Bound<'_, PyAny>) -> PyResult<Column> {
     // Of another byte order PyO3 takes buffers as they stand.
     let taken = |b: &PyBuffer<i64>| b.is_c_contiguous() && matches!(b.format().to_bytes(), b"l" | b"q");
     if let Some(found) = PyBuffer::get(&value).ok().filter(taken) {
-        let shape = found.shape().to_vec();
-        return Ok(Column::Array(found, shape));
+        return Ok(Column::Array(found));
     }
     let array = int64_array(py, value)?;
-    let shape = array.getattr("shape")?.extract()?;
     let options = PyDict::new(py);
     options.set_item("dtype", "int64")?;
     let flat = py.import("numpy")?.call_method("ascontiguousarray", (&array,), Some(&options))?;
-    Ok(Column::Array(PyBuffer::get(&flat)?, shape))
+    Ok(Column::Array(PyBuffer::get(&flat)?))
 }
 
 /// An array of integers that fit into int64, of whatever type.
@@ -130,7 +129,7 @@ impl Column {
     fn shape(&self) -> &[usize] {
         match self {
             Column::Value(_) => &[],
-            Column::Array(_, shape) => shape,
+            Column::Array(found) => found.shape(),
         }
     }
 
@@ -139,13 +138,13 @@ impl Column {
     fn part<'a>(&'a self, shape: &[usize], part: Range<usize>, scratch: &'a mut Vec<i64>) -> &'a [i64] {
         match self {
             Column::Value(value) => scratch.resize(part.len(), *value),
-            Column::Array(found, own) => {
+            Column::Array(found) => {
                 let values = array_memory::given(found);
                 if values.len() == shape.iter().product::<usize>() {
                     return &values[part];
                 }
                 scratch.clear();
-                copy_rows(values, own, shape, part, scratch);
+                copy_rows(values, found.shape(), shape, part, scratch);
             }
         }
         scratch

@@ -11,6 +11,7 @@ pub(crate) mod node;
 pub(crate) mod order;
 pub(crate) mod quotient;
 pub(crate) mod recombine;
+pub(crate) mod rows;
 pub(crate) mod traversal;
 pub(crate) mod work;
 

@@ -171,50 +171,61 @@ impl Points {
     /// Go on by `limit` boxes and points at most: the points found go to the end of `columns`, one a variable. False where
     /// there are no others. Errors: as [`Points::step`].
     pub fn extend(&mut self, limit: usize, columns: &mut [Vec<i64>]) -> Result<bool> {
-        let mut looked_at = 0;
+        let before = columns.first().map_or(0, Vec::len);
+        columns.iter_mut().for_each(|column| column.resize(before + limit, 0));
+        let mut behind: Vec<&mut [i64]> = columns.iter_mut().map(|column| &mut column[before..]).collect();
+        let filled = self.fill(limit, &mut behind);
+        let found = filled.as_ref().map_or(0, |(found, _)| *found);
+        columns.iter_mut().for_each(|column| column.truncate(before + found));
+        filled.map(|(_, more)| more)
+    }
+
+    /// As [`Points::extend`], but write to the beginning of `columns`, each of which has room for `limit` values. Returns the
+    /// number of points found, and whether there may be more.
+    pub fn fill(&mut self, limit: usize, columns: &mut [&mut [i64]]) -> Result<(usize, bool)> {
+        let (mut found, mut looked_at) = (0, 0);
         while looked_at < limit {
             let Some((part, all)) = &self.current else {
                 match self.boxes.pop() {
                     Some(part) => self.enter(part)?,
-                    None => return Ok(false),
+                    None => return Ok((found, false)),
                 }
                 looked_at += 1;
                 continue;
             };
-            let (before, left) = (columns.first().map_or(0, Vec::len), left_in(part, &self.next));
+            let left = left_in(part, &self.next);
             let count = left.min((limit - looked_at) as u128) as usize;
             looked_at += count;
-            append(part, &mut self.next, count, columns);
+            let mut behind: Vec<&mut [i64]> = columns.iter_mut().map(|c| &mut c[found..][..count]).collect();
+            write_points(part, &mut self.next, &mut behind);
             let all = *all;
             if left == count as u128 {
                 self.current = None;
             }
-            if !all {
-                self.keep(before, count, columns)?;
-            }
+            found += if all { count } else { self.keep(count, &mut behind)? };
         }
-        Ok(true)
+        Ok((found, true))
     }
 
-    /// Remove from the end of `columns`, which `count` points were appended to, those where a constraint does not hold.
-    fn keep(&mut self, before: usize, count: usize, columns: &mut [Vec<i64>]) -> Result<()> {
+    /// Move those of `count` points that satisfy the constraints to the beginning of the columns, and return their number.
+    fn keep(&mut self, count: usize, columns: &mut [&mut [i64]]) -> Result<usize> {
         let mut inside = vec![0; count];
-        let found: Vec<&[i64]> = columns.iter().map(|column| &column[before..]).collect();
+        let found: Vec<&[i64]> = columns.iter().map(|column| &**column).collect();
         self.domain.contains_each(&found, &mut inside)?;
         for column in columns {
-            let mut kept = before;
+            let mut kept = 0;
             for (k, inside) in inside.iter().enumerate() {
-                column[kept] = column[before + k];
+                column[kept] = column[k];
                 kept += *inside as usize;
             }
-            column.truncate(kept);
         }
-        if inside.contains(&1) {
+        let kept = inside.iter().filter(|inside| **inside == 1).count();
+        if kept > 0 {
             self.searched = 0;
         } else {
             self.count_steps(count as u64)?;
         }
-        Ok(())
+        Ok(kept)
     }
 
     fn count_step(&mut self) -> Result<()> {
@@ -284,39 +295,34 @@ fn left_in(part: &[Interval], next: &[i64]) -> u128 {
     after.saturating_add(1)
 }
 
-/// Put `count` points of a box, from `next` on, to the end of `columns`; `next` goes behind them.
-fn append(part: &[Interval], next: &mut [i64], count: usize, columns: &mut [Vec<i64>]) {
+/// Write the points of a box, from `next` on, to `columns`, which they fill; `next` goes behind them.
+fn write_points(part: &[Interval], next: &mut [i64], columns: &mut [&mut [i64]]) {
     // A variable keeps its value while those behind it go through theirs: for `period` points, for `left` at first.
     let (mut period, mut left) = (1u128, 1u128);
     for ((column, interval), value) in columns.iter_mut().zip(part).zip(next).rev() {
         let after = period.saturating_mul(u128::from(interval.upper.abs_diff(*value))).saturating_add(left);
-        append_digit(
-            column,
-            *interval,
-            value,
-            count,
-            [left, period].map(|n| n.min(u128::from(u64::MAX)) as u64),
-        );
+        let kept = [left, period].map(|n| n.min(u128::from(u64::MAX)) as u64);
+        write_digit(column, *interval, value, kept);
         (period, left) = (period.saturating_mul(interval.count()), after);
     }
 }
 
-/// Put the next `count` values of a variable to the end of its column; it keeps the first for `left` points, each other
-/// one for `period`.
-fn append_digit(column: &mut Vec<i64>, interval: Interval, value: &mut i64, count: usize, kept: [u64; 2]) {
+/// Fill a column with the next values of its variable, which keeps the first for `left` points, each other one for `period`.
+fn write_digit(mut column: &mut [i64], interval: Interval, value: &mut i64, kept: [u64; 2]) {
     let [mut left, period] = kept;
-    let end = column.len() + count;
     let after = |x| if x == interval.upper { interval.lower } else { x + 1 };
-    while column.len() < end {
-        let room = (end - column.len()) as u64;
+    while !column.is_empty() {
+        let room = column.len() as u64;
+        let run =
+            room.min(if period == 1 { interval.upper.abs_diff(*value).saturating_add(1) } else { left });
+        let (filled, rest) = column.split_at_mut(run as usize);
+        column = rest;
         if period == 1 {
-            let run = room.min(interval.upper.abs_diff(*value).saturating_add(1));
             let first = *value;
-            column.extend((0..run as i64).map(|k| first.wrapping_add(k)));
+            filled.iter_mut().zip(0..).for_each(|(x, k)| *x = first.wrapping_add(k));
             *value = after(first.wrapping_add(run as i64 - 1));
         } else {
-            let run = room.min(left);
-            column.resize(column.len() + run as usize, *value);
+            filled.fill(*value);
             // Where the run is shorter the column is full.
             if run == left {
                 (left, *value) = (period, after(*value));
