@@ -1,4 +1,4 @@
-"""One program, start to end: what it wastes and why, a picture, a kernel proved and run, the result against the reference.
+"""Analyze one program, draw a picture, verify and run a kernel, and compare the results with the reference.
 
 python examples/demo.py [FILE] [PICTURE.html]
 """

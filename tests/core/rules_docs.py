@@ -23,14 +23,14 @@ PROOFS = {
 
 _HEAD = """# The laws of the simplifier
 
-One line a law, from the rows in `rust/core/src/simplify/` (this file is written by `make docs`). `/` is floordiv, `%`
-is mod; all integers are unbounded. "max alike": the law holds with min and max, and the order, turned round.
+One row per law, generated from the tables in `rust/core/src/simplify/` by `make docs`. `/` is floordiv and `%` is mod;
+integers are unbounded. "max alike" means that the law also holds with min and max exchanged and the order reversed.
 
-- **Proof**: an SMT solver proves each law under its precondition for all integers. `text`: what it proves is the text in
-  this table, read by `tests/oracles/law_claims.py`; `steps`: the same in the steps, or `words`: what the text says in
-  words, that `tests/core/proofs_by_hand.py` lists.
-- **Example**: one of those in `tests/core/*_examples.py`, each checked at every point of its domain, together with cases
-  in which the precondition is broken and the law must not apply.
+- **Proof**: an SMT solver proves each law under its precondition for all integers. `text`: it proves the text in this
+  table, as parsed by `tests/oracles/law_claims.py`; `steps`: it proves the text in the steps that
+  `tests/core/proofs_by_hand.py` lists; `words`: it proves claims listed there, because the text contains prose.
+- **Example**: one of those in `tests/core/*_examples.py`. Each is checked at every point of its domain; there are also
+  examples in which the precondition is violated and the law must not apply.
 
 There are {laws} laws: {rules} rules, {constructors} of constructors, {constraints} of constraints, {ranges} of ranges;
 {text} are proved from their text, {steps} in steps, {words} by claims for their words.
@@ -40,12 +40,12 @@ _GROUPS = (
     (
         "rule",
         "Rules",
-        "Applied by the driver where the result is cheaper; `IndexingMap.explain` names them. Most need the bounds of the\n"
+        "Applied by the driver if the result is cheaper; `IndexingMap.explain` names them. Most need the bounds of the\n"
         "variables or a constraint.",
     ),
-    ("constructor", "Constructors", "Applied whenever a node is made: no expression breaks them."),
-    ("constraint", "Constraints", "Applied to the constraints of a map. `oo` is no bound."),
-    ("range", "Ranges", "By which bounds, and residues, of an expression are derived."),
+    ("constructor", "Constructors", "Applied whenever a node is created: no expression violates them."),
+    ("constraint", "Constraints", "Applied to the constraints of a map. `oo` means that there is no bound."),
+    ("range", "Ranges", "Used to derive bounds and residues of expressions."),
 )
 
 

@@ -10,17 +10,17 @@ from indexing.ops.registry import REGISTRY
 
 _HEAD = """# HLO ops
 
-One line an opcode, from the blocks in `python/indexing/ops/` (this file is written by `python -m indexing.ops.docs`).
+One row per opcode, generated from the definitions in `python/indexing/ops/` by `python -m indexing.ops.docs`.
 
-- **Formula**: which operand elements an element of the result is made of.
-- **Maps**: how exact they are. A bound names no fewer elements than are needed, and says why it names more; pieces are
-  maps with disjoint domains that say exactly what a bound bounds.
-- **Backwards**: `own` where the block states its input-to-output formula, `inverse` where it is the generic inverse of the
-  output-to-input formula. Both name the same pairs of elements.
-- **Reference**: `yes` where `ix.evaluate` computes it; `replicas` where several replicas are evaluated together.
-- **Kernel**: `yes` where it has element code.
+- **Formula**: the operand elements from which an element of the result is computed.
+- **Maps**: their exactness. A bound names at least the elements that are needed, with a reason; pieces are maps with
+  disjoint domains that together are exact.
+- **Backwards**: `own` if the op defines its input-to-output formula, `inverse` if it is the generic inverse of the
+  output-to-input formula. Both describe the same pairs of elements.
+- **Reference**: `yes` if `ix.evaluate` computes it; `replicas` if several replicas are evaluated together.
+- **Kernel**: `yes` if it has element code.
 
-Each map says for itself how exact it is: `exact`, `over-approximate` or `unknown`, with the reason.
+Every map also carries its own exactness: `exact`, `over-approximate` or `unknown`, with a reason for the last two.
 
 | opcode | formula | maps | backwards | reference | kernel |
 |---|---|---|---|---|---|
