@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from indexing.cli import diagnosis, main, manual
-from indexing.cli.options import parser
+from indexing.cli.options import command_parsers, parser
 from indexing.emitters.ir.passes import STAGES
 from indexing.emitters.ir.reader import read_kernel
 from indexing.emitters.ir.text import print_kernel
@@ -435,7 +435,7 @@ def test_doctor(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPa
 def test_the_manual_names_every_command_and_option(capsys: pytest.CaptureFixture[str]) -> None:
     page, shell = printed(capsys, "man"), printed(capsys, "man", "--form", "bash")
     assert page.startswith(".TH INDEXING 1") and "\\fB\\-\\-min\\-waste BYTES\\fR" in page
-    for name, command in manual.subcommands(parser()).items():
+    for name, command in command_parsers(parser()):
         assert f".SS {name}\n" in page and f"    {name}) words=" in shell
         for option in (o for a in manual.listed(command) for o in a.option_strings if o.startswith("--")):
             assert option in shell and option.replace("-", "\\-") in page

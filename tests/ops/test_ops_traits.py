@@ -36,7 +36,7 @@ OTHER_MEANINGS = {
     "cli/exploration.py": {"fusion"},  # a field of the answer
     "cli/exploration_server.py": {"fusion"},  # a field of the question
     "cli/pictures.py": {"dot"},
-    "cli/options.py": {"compare", "map"},  # a command; an argument
+    "cli/options.py": {"compare"},  # a command
     "hlo/shape.py": {"tuple"},  # an element type
     "hlo/attributes.py": {"slice"},  # an attribute
     "hlo/window.py": {"pad"},  # a field of windows

@@ -44,6 +44,10 @@ class Finding:
         return f"{'ok ' if self.works else 'no '} {self.name:12} {self.about}"
 
 
+def doctor_options(_sub: argparse.ArgumentParser) -> None:
+    """`doctor` has no options of its own."""
+
+
 def doctor(options: argparse.Namespace) -> Answer:
     """Try each back end by a program of its own, and look for each extra."""
     backends = [tried(name) for name in DEVICE_NAMES if name != "auto"]

@@ -11,10 +11,32 @@ from pathlib import Path
 import indexing as ix
 from indexing.cli.answer import Answer
 from indexing.cli.console import CommandLineError, Json
+from indexing.cli.option_types import add_file, natural, positive
 from indexing.cli.programs import read_program
+from indexing.executable.devices import DEVICE_NAMES
 from indexing.lazy import np
 from indexing.ops.values import HloValue
 from indexing.reference.differences import difference, make_inputs
+
+
+def run_options(sub: argparse.ArgumentParser) -> None:
+    """Add the options of `run`."""
+    add_file(sub)
+    sub.add_argument("--device", type=str.lower, choices=DEVICE_NAMES, default="auto", help="default: auto")
+    sub.add_argument(
+        "--input",
+        metavar="FILE.npy",
+        action="append",
+        type=Path,
+        default=[],
+        help="an .npy file a parameter, or one .npz with all in order (default: made-up values)",
+    )
+    sub.add_argument("--seed", type=natural, default=0, help="of the made-up values")
+    sub.add_argument(
+        "--tolerance",
+        type=positive,
+        help="largest relative error that passes (default: 1e-3, or two units in the last place of a type coarser than that)",
+    )
 
 
 def run(options: argparse.Namespace) -> Answer:

@@ -21,6 +21,7 @@ import indexing as ix
 from indexing.cli.answer import Answer
 from indexing.cli.console import CommandLineError, write
 from indexing.cli.exploration import Exploration
+from indexing.cli.option_types import add_device, add_file, port
 from indexing.cli.programs import read_program
 from indexing.show.page import theme
 from indexing.show.svg_renderer import lights
@@ -116,6 +117,13 @@ def page(name: str) -> str:
     """The page; all that it shows it asks for."""
     template = resources.files("indexing.cli").joinpath("exploration.html").read_text(encoding="utf-8")
     return template.replace("@LIGHTS@", lights()).replace("@THEME@", theme()).replace("@TITLE@", escape(name))
+
+
+def explore_options(sub: argparse.ArgumentParser) -> None:
+    """Add the options of `explore`."""
+    add_file(sub)
+    sub.add_argument("--port", metavar="N", type=port, default=0, help="default: any that is free")
+    add_device(sub)
 
 
 def explore(options: argparse.Namespace) -> Answer:

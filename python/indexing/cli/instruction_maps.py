@@ -9,9 +9,20 @@ from typing import TypeAlias
 import indexing as ix
 from indexing.cli.answer import Answer
 from indexing.cli.console import Json
+from indexing.cli.option_types import add_file
 from indexing.cli.programs import named_computation, named_instruction, plain, read_program
 from indexing.hlo import Instruction
 from indexing.ops.operand_indexing import OperandIndexing
+
+
+def maps_options(sub: argparse.ArgumentParser) -> None:
+    """Add the options of `maps`."""
+    add_file(sub)
+    sub.add_argument("--computation", metavar="NAME", help="of this computation (default: the entry)")
+    sub.add_argument("--instruction", metavar="NAME", help="of this instruction only, wherever it is")
+    sub.add_argument("--all", action="store_true", help="of every computation")
+    sub.add_argument("--inputs", action="store_true", help="from each operand to the outputs, not the other way round")
+    sub.add_argument("--physical", action="store_true", help="between physical layouts, not logical shapes")
 
 
 def maps(options: argparse.Namespace) -> Answer:

@@ -12,15 +12,26 @@ from typing import TYPE_CHECKING
 import indexing as ix
 from indexing.cli.answer import Answer, Listing, Part, Remark, written
 from indexing.cli.console import Json
+from indexing.cli.option_types import add_file
 from indexing.cli.programs import named_computation, named_instruction, plain, read_program
+from indexing.emitters.ir.passes import STAGES
 from indexing.emitters.ir.text import print_kernel
 from indexing.emitters.ir.verify import Verification
+from indexing.emitters.targets import TARGETS
 from indexing.hlo import Module
 from indexing.report.lines import kernel_line
 
 if TYPE_CHECKING:
     from indexing.emitters.kernel import Kernel
     from indexing.partitioner import Subgraph
+
+
+def partition_options(sub: argparse.ArgumentParser) -> None:
+    """Add the options of `partition`."""
+    add_file(sub)
+    sub.add_argument(
+        "--computation", metavar="NAME", help="this one (default: what each kernel of the program computes)"
+    )
 
 
 def partition(options: argparse.Namespace) -> Answer:
@@ -51,6 +62,18 @@ def subgraph_lines(computation: str, subgraphs: Sequence[Subgraph]) -> Iterator[
     for subgraph in subgraphs:
         yield f"  {plain(subgraph.name)}: {', '.join(plain(i.name) for i in subgraph.instructions)}"
         yield f"    returns {', '.join(plain(i.name) for i in subgraph.roots)}"
+
+
+def emit_options(sub: argparse.ArgumentParser) -> None:
+    """Add the options of `emit`."""
+    add_file(sub)
+    sub.add_argument("--instruction", metavar="NAME", help="of this fusion only")
+    sub.add_argument("--computation", metavar="NAME", help="of this computation, as one fusion")
+    sub.add_argument("--dialect", choices=tuple(TARGETS), default="cuda", help="default: cuda")
+    sub.add_argument("--stage", metavar="NAME", choices=STAGES, help=f"the kernels' IR instead: {', '.join(STAGES)}")
+    sub.add_argument("--verify", action="store_true", help="say what is proved of the kernels, and what isn't")
+    sub.add_argument("--arch", metavar="ARCH", help="compile as well, for example for sm_90, and give the cubin's size")
+    sub.add_argument("--out", metavar="DIR", type=Path, help="write sources (and cubins) there, and print their paths")
 
 
 def emit(options: argparse.Namespace) -> Answer:

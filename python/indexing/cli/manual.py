@@ -6,8 +6,21 @@ import argparse
 from collections.abc import Iterator
 
 import indexing as ix
+from indexing.cli.answer import Answer
+from indexing.cli.options import command_parsers, parser
 
-__all__ = ["completion", "manual_page"]
+__all__ = ["completion", "man", "man_options", "manual_page"]
+
+
+def man_options(sub: argparse.ArgumentParser) -> None:
+    """Add the options of `man`."""
+    sub.add_argument("--form", choices=("troff", "bash"), default="troff", help="default: troff")
+
+
+def man(options: argparse.Namespace) -> Answer:
+    """The manual page, or the completion for a shell."""
+    lines = list((manual_page if options.form == "troff" else completion)(parser()))
+    return Answer({"form": options.form, "text": "\n".join(lines)}, lines)
 
 
 def manual_page(top: argparse.ArgumentParser) -> Iterator[str]:
@@ -15,17 +28,11 @@ def manual_page(top: argparse.ArgumentParser) -> Iterator[str]:
     yield f'.TH INDEXING 1 "" "indexing {ix.__version__}"'
     yield from (".SH NAME", rf"indexing \- {escaped(top.description or '')}", ".SH SYNOPSIS")
     yield from (r".B indexing", r"\fICOMMAND\fR [options]", ".SH COMMANDS")
-    for name, command in subcommands(top).items():
+    for name, command in command_parsers(top):
         yield from (f".SS {name}", escaped(command.description or ""))
         for action in listed(command):
             yield from (".TP", rf"\fB{escaped(words(action))}\fR", escaped(action.help or ""))
     yield from (".SH EXIT STATUS", "0; 1 for a problem with the input; 2 for wrong usage.")
-
-
-def subcommands(top: argparse.ArgumentParser) -> dict[str, argparse.ArgumentParser]:
-    """The commands by name."""
-    (found,) = (a for a in top._actions if isinstance(a, argparse._SubParsersAction))
-    return dict(found.choices)
 
 
 def listed(command: argparse.ArgumentParser) -> list[argparse.Action]:
@@ -48,7 +55,7 @@ def escaped(text: str) -> str:
 
 def completion(top: argparse.ArgumentParser) -> Iterator[str]:
     """A function for bash (and for zsh after `autoload bashcompinit && bashcompinit`) that completes commands and options."""
-    commands = subcommands(top)
+    commands = dict(command_parsers(top))
     yield "_indexing() {"
     yield '  local word="${COMP_WORDS[COMP_CWORD]}" command="${COMP_WORDS[1]}" words=""'
     yield '  if [ "$COMP_CWORD" -eq 1 ]; then words="' + " ".join(commands) + '"; else case "$command" in'

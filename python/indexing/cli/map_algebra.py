@@ -10,6 +10,13 @@ from indexing.cli.console import CommandLineError, Json
 from indexing.cli.programs import parsed_map, read_maps
 
 
+def simplify_options(sub: argparse.ArgumentParser) -> None:
+    """Add the options of `simplify`."""
+    sub.add_argument("map", metavar="MAP", help="the map's text; - reads standard input")
+    sub.add_argument("--lines", action="store_true", help="the input holds one map a line")
+    sub.add_argument("--style", choices=("default", "xla"), default="default", help="xla prints / for floordiv")
+
+
 def simplify(options: argparse.Namespace) -> Answer:
     """Simplify one map, or one a line."""
     text, file = read_maps(options.map)
@@ -28,6 +35,12 @@ def simplified(source: str, file: str, number: int) -> ix.IndexingMap:
         return parsed.simplify()
     except ix.IndexingError as error:
         raise CommandLineError(f"line {number}: {error}") from None
+
+
+def compose_options(sub: argparse.ArgumentParser) -> None:
+    """Add the options of `compose`."""
+    sub.add_argument("first", metavar="FIRST", help="the map applied first; - reads standard input")
+    sub.add_argument("second", metavar="SECOND", help="the map applied to its results; - reads standard input")
 
 
 def compose(options: argparse.Namespace) -> Answer:

@@ -8,6 +8,7 @@ from pathlib import Path
 import indexing as ix
 from indexing.cli.answer import Answer, written
 from indexing.cli.console import CommandLineError, Json
+from indexing.cli.option_types import add_device, add_file, sizes
 from indexing.cli.programs import fusions, named_computation, named_instruction, plain, read_program
 from indexing.hlo import Computation, Instruction, Module
 from indexing.show import drawing, graphviz_layout
@@ -16,6 +17,23 @@ from indexing.show.page import program_page
 from indexing.show.tile_path import tile_picture
 
 FORMS = ("svg", "png", "dot")
+
+
+def draw_options(sub: argparse.ArgumentParser) -> None:
+    """Add the options of `draw`."""
+    add_file(sub)
+    sub.add_argument("--computation", metavar="NAME", help="this one (default: the entry)")
+    sub.add_argument(
+        "--instruction", metavar="NAME", help="this one, wherever it is: a fusion's computation, its accesses"
+    )
+    about_picture = "what a warp touches by sector, shared memory by bank, a tile's way (default: graph)"
+    sub.add_argument("--picture", choices=("graph", "accesses", "banks", "tile"), default="graph", help=about_picture)
+    sub.add_argument("--tile", metavar="SIZES", type=sizes, help="of the tile, such as 32,32: for accesses and tile")
+    sub.add_argument("--format", choices=FORMS, help="default: what the ending of --out says, else svg")
+    about_layout = "default: Graphviz's where the extra viz is there and the picture is not large, else plain"
+    sub.add_argument("--layout", choices=("auto", "graphviz", "plain"), default="auto", help=about_layout)
+    sub.add_argument("--out", "-o", metavar="FILE", type=Path, help="write the picture there, and print its path")
+    add_device(sub)
 
 
 def draw(options: argparse.Namespace) -> Answer:
@@ -95,6 +113,13 @@ def drawn(computation: Computation, form: str, layout: str) -> bytes:
     if layout == "graphviz" or form == "png" or (layout == "auto" and fits and graphviz_layout.is_there()):
         return graphviz_layout.laid_out(computation, "png" if form == "png" else "svg")
     return drawing.svg(computation).encode()
+
+
+def report_options(sub: argparse.ArgumentParser) -> None:
+    """Add the options of `report`."""
+    add_file(sub)
+    sub.add_argument("--out", "-o", metavar="PAGE", type=Path, default=Path("report.html"), help="default: report.html")
+    add_device(sub)
 
 
 def report(options: argparse.Namespace) -> Answer:

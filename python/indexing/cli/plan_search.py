@@ -4,13 +4,39 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterator
+from pathlib import Path
 from typing import cast
 
 import indexing as ix
 from indexing.cli.answer import Answer, Part, Table
 from indexing.cli.console import CommandLineError, Json
+from indexing.cli.option_types import add_file, natural
 from indexing.cli.programs import named_instruction, plain, read_program
 from indexing.runtime.plan_store import Store
+from indexing.tuning.machine import MACHINES, Machine, machine_of
+from indexing.tuning.search import SAMPLERS
+
+
+def tune_options(sub: argparse.ArgumentParser) -> None:
+    """Add the options of `tune`."""
+    add_file(sub)
+    sub.add_argument("--fusion", "--instruction", metavar="NAME", help="of this fusion only, wherever it is")
+    sub.add_argument("--budget", metavar="N", type=natural, default=32, help="plans of each kernel (default: 32)")
+    sub.add_argument(
+        "--seed", metavar="N", type=natural, default=0, help="the same trials for the same one (default: 0)"
+    )
+    about_machine = f"{', '.join(MACHINES)} (default: a GPU where there is one, else CPU)"
+    sub.add_argument("--device", metavar="NAME", type=_machine, help=about_machine)
+    sub.add_argument("--sampler", choices=SAMPLERS, default="predicted", help="default: predicted")
+    sub.add_argument("--store", metavar="FILE", type=Path, help="of measurements (default: in the user's data folder)")
+    sub.add_argument("--ray", metavar="ADDRESS", help="the nodes of the Ray cluster there measure; local begins one")
+
+
+def _machine(name: str) -> Machine:
+    try:
+        return machine_of(name)
+    except ix.IndexingError as error:
+        raise argparse.ArgumentTypeError(str(error)) from None
 
 
 def tune(options: argparse.Namespace) -> Answer:

@@ -76,7 +76,7 @@ def store_kernels(store: Store, subject: Subject, identity: str, found: Sequence
 
 def _key(subject: Subject, identity: str) -> str:
     """By the program's text, the part of it that is meant, the device, and this package as it is installed."""
-    kind = "fusion" if subject.is_fusion else "program"
+    kind = "one kernel" if subject.is_fusion else "program"
     text = "\n".join(
         [str(subject.part.module), kind, subject.name, subject.dialect, identity, __version__, _installed()]
     )

@@ -1,0 +1,69 @@
+"""Types and groups of options that several commands have."""
+
+from __future__ import annotations
+
+import argparse
+from typing import TYPE_CHECKING
+
+from indexing.errors import IndexingError
+
+if TYPE_CHECKING:
+    from indexing.analysis.device import Device
+
+__all__ = ["add_device", "add_file", "natural", "port", "positive", "sizes"]
+
+MAX_PORT = 65535
+
+
+def add_file(sub: argparse.ArgumentParser) -> None:
+    """Add the program that a command reads."""
+    about = "HLO text or a protocol buffer, StableHLO, a jax.export, a folder of XLA's dumps; - reads standard input"
+    sub.add_argument("file", metavar="FILE", help=about)
+
+
+def add_device(sub: argparse.ArgumentParser) -> None:
+    """Add the option that says whose memory moves the data."""
+    from indexing.analysis.device import DEVICES  # with numpy: other commands start without
+
+    about = f"whose memory: {', '.join(DEVICES)} (default: H100)"
+    sub.add_argument("--device", type=_memory_device, default="H100", help=about)
+
+
+def _memory_device(name: str) -> Device:
+    from indexing.analysis.device import device_named
+
+    try:
+        return device_named(name)
+    except IndexingError as error:
+        raise argparse.ArgumentTypeError(str(error)) from None
+
+
+def natural(text: str) -> int:
+    """An integer from 0."""
+    if not text.isdecimal():
+        raise argparse.ArgumentTypeError(f"{text!r} is no integer from 0")
+    return int(text)
+
+
+def port(text: str) -> int:
+    """A number of a port."""
+    number = natural(text)
+    if number > MAX_PORT:
+        raise argparse.ArgumentTypeError(f"there is no port {number}: the last is {MAX_PORT}")
+    return number
+
+
+def sizes(text: str) -> tuple[int, ...]:
+    """Integers from 0 with commas between."""
+    return tuple(natural(part) for part in text.split(","))
+
+
+def positive(text: str) -> float:
+    """A number from 0."""
+    try:
+        number = float(text)
+    except ValueError:
+        number = -1.0
+    if not number >= 0:
+        raise argparse.ArgumentTypeError(f"{text!r} is no number from 0")
+    return number
