@@ -118,8 +118,14 @@ RULES: dict[str, RuleExample] = {
         ("(d0) -> (((d0 + 2) floordiv 8 + (((d0 + 2) floordiv 4) mod 4) * 2) mod 5), domain: d0 in [-3, 3]",),
     ),
     "remainder-of-quotient": RuleExample(
-        ("(d0, d1) -> (((d0 + d1 * 13) floordiv 3) mod 4), domain: d0 in [0, 99], d1 in [0, 99]",),
         (
+            "(d0, d1) -> (((d0 + d1 * 13) floordiv 3) mod 4), domain: d0 in [0, 99], d1 in [0, 99]",
+            "(d0, d1) -> (((d0 mod 24 + d1) floordiv 4) mod 6), domain: d0 in [-50, 50], d1 in [-30, 30]",
+            "(d0, d1) -> ((d1 - ((d0 mod 18 + d1) floordiv 3) * 4) mod 8), domain: d0 in [-50, 50], d1 in [-30, 30]",
+        ),
+        (
+            "(d0, d1) -> (((d0 mod 12 + d1) floordiv 4) mod 6), domain: d0 in [-50, 50], d1 in [-30, 30]",
+            "(d0, d1) -> (((d0 mod 24 + d1) floordiv 4) mod 5), domain: d0 in [-50, 50], d1 in [-30, 30]",
             "(d0, d1) -> (((d0 + d1 * 14) floordiv 3) mod 4), domain: d0 in [0, 99], d1 in [0, 99]",
             "(d0, d1) -> (((d0 + d1 * 13) floordiv 3) mod 5), domain: d0 in [0, 99], d1 in [0, 99]",
         ),

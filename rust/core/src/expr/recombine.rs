@@ -100,7 +100,7 @@ impl Arena {
     /// The `z` of `quotient = z floordiv m`, if `z mod m` is `remainder`.
     fn dividend_of(&mut self, quotient: Expr, remainder: Expr, m: i64) -> Result<Option<Expr>> {
         let Some((z, divisor)) = self.as_floordiv(quotient) else { return Ok(None) };
-        if divisor % m != 0 {
+        if divisor % m != 0 || !self.may_use_variables_of(quotient, remainder) {
             return Ok(None);
         }
         // z floordiv (b * m) is (z floordiv b) floordiv m.

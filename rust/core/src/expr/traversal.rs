@@ -21,18 +21,20 @@ pub(crate) fn compute_all(t: &mut impl BottomUp, e: Expr) {
     let mut users: SmallVec<[(Expr, u32); 16]> = SmallVec::new();
     let (mut at, mut seen) = (e, 0);
     loop {
-        match t.arena().find_operand(at, seen, |o| !t.is_known(o)) {
+        let (ready, user) = match t.arena().find_operand(at, seen, |o| !t.is_known(o)) {
+            // What has no operands needs no place on the stack.
+            Some((place, operand)) if t.arena().leaf(operand).is_some() => (operand, Some((at, place + 1))),
             Some((place, operand)) => {
                 users.push((at, place + 1));
                 (at, seen) = (operand, 0);
+                continue;
             }
-            None => {
-                // Though an operand may have asked about this node meanwhile: it had an answer without this operand.
-                t.compute(at);
-                let Some(user) = users.pop() else { return };
-                (at, seen) = user;
-            }
-        }
+            None => (at, None),
+        };
+        // Though an operand may have asked about this node meanwhile: it had an answer without this operand.
+        t.compute(ready);
+        let Some(user) = user.or_else(|| users.pop()) else { return };
+        (at, seen) = user;
     }
 }
 
@@ -67,7 +69,8 @@ impl Arena {
         let from = seen as usize;
         let (place, operand) = match self.node(e) {
             Node::Variable(_) | Node::Constant(_) => None,
-            Node::FloorDiv(a, b) | Node::Mod(a, b) => find([a, b].into_iter().skip(from), wanted),
+            Node::FloorDiv(a, _) | Node::Mod(a, _) if seen == 0 && wanted(a) => return Some((0, a)),
+            Node::FloorDiv(_, b) | Node::Mod(_, b) => return (seen < 2 && wanted(b)).then_some((1, b)),
             Node::Product(args) | Node::Min(args) | Node::Max(args) => {
                 find(args[from..].iter().copied(), wanted)
             }

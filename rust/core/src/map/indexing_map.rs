@@ -266,13 +266,12 @@ impl MapBuilder {
             return Err(Error::invalid_map("too many variables or results"));
         }
         let dag = arena.export_with(&self.results, |words| {
-            let first = words.len();
-            words.resize(first + 2 * (self.intervals.len() + self.constraints.len()), 0);
-            let intervals = self.intervals.iter().chain(self.constraints.iter().map(|c| &c.1));
-            for (pair, i) in words[first..].chunks_exact_mut(2).zip(intervals) {
+            let mut write = |i: &Interval| {
                 empty |= i.is_empty();
-                pair.copy_from_slice(&[i.lower, i.upper]);
-            }
+                words.extend_from_slice(&[i.lower, i.upper]);
+            };
+            self.intervals.iter().for_each(&mut write);
+            self.constraints.iter().for_each(|(_, i)| write(i));
         });
         if empty {
             return Ok(IndexingMap::known_empty(arena));

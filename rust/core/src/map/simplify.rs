@@ -26,13 +26,14 @@ impl MapBuilder {
 
     /// A map in the memory of `scratch`, until that is given back.
     fn within(scratch: &mut Scratch) -> Self {
-        let mut map = MapBuilder::default();
-        map.put_domain(std::mem::take(&mut scratch.lists));
-        map
+        let DomainSimplifier { bounds, constraints, results, .. } = std::mem::take(&mut scratch.lists);
+        MapBuilder { intervals: bounds, constraints, results, ..MapBuilder::default() }
     }
 
-    fn give_back(mut self, scratch: &mut Scratch) {
-        scratch.lists = self.take_domain(PointVariables::Replace);
+    fn give_back(self, scratch: &mut Scratch) {
+        let MapBuilder { intervals, constraints, results, .. } = self;
+        let points = PointVariables::Replace;
+        scratch.lists = DomainSimplifier { bounds: intervals, constraints, results, points };
     }
 
     /// Simplifies results and constraints on the domain, and tightens bounds. Keeps unused variables.

@@ -223,7 +223,7 @@ impl DomainSimplifier {
         compare: bool,
         stable: &mut StableConstraints,
     ) -> Round {
-        let mut pass = ConstraintPropagation::new(std::mem::take(&mut self.bounds));
+        let mut pass = ConstraintPropagation::new(std::mem::take(&mut self.bounds), given.len());
         for &(stated, interval) in given {
             if stable.holds(stated, interval) {
                 pass.keep_stable(s, stated, interval);
@@ -342,6 +342,7 @@ impl DomainSimplifier {
                 continue;
             }
             s.ranges.facts.ranges.insert(*e, *interval);
+            s.ranges.facts.variables |= s.arena.variables_of(*e);
             if s.arena.tag(*e) == Tag::Sum {
                 s.ranges.facts.linear.push((*e, *interval));
                 s.ranges.facts.has_digits |= !s.arena.is_linear(*e);
@@ -382,7 +383,7 @@ impl DomainSimplifier {
     /// constraint.
     fn equate_variables(&mut self, s: &mut Simplifier<'_>, law: &Law) -> bool {
         let mut equal = EqualVariables::default();
-        let own: Vec<Option<Expr>> = self
+        let own: SmallVec<[Option<Expr>; 8]> = self
             .constraints
             .iter()
             .map(|(form, value)| {

@@ -8,6 +8,7 @@ use crate::expr::traversal::{compute_all, BottomUp};
 use crate::expr::{Arena, Expr, Node, Tag, Term};
 use crate::simplify::rules;
 use crate::simplify::simplifier::{Simplifier, MAX_DEPTH, NONE};
+use smallvec::SmallVec;
 
 /// The units of work of looking up the simplified form of a node, besides the work of rules.
 const NODE_COST: u64 = 4;
@@ -20,11 +21,13 @@ impl Simplifier<'_> {
     pub fn finish(&mut self, e: Expr) -> Expr {
         match self.arena.tag(e) {
             Tag::Constant => return e,
-            Tag::Variable if self.ranges.facts.linear.is_empty() => return self.simplify(e),
-            Tag::Sum if self.ranges.facts.are_of_atoms() && self.ranges.is_plain(self.arena, e) => return e,
+            Tag::Variable if self.ranges.facts.leave_out(self.arena, e) => return self.simplify(e),
+            Tag::Sum if self.ranges.is_plain(self.arena, e) && self.ranges.facts.leave_out(self.arena, e) => {
+                return e;
+            }
             _ => {}
         }
-        let mut seen: Vec<Expr> = Vec::new();
+        let mut seen: SmallVec<[Expr; 8]> = SmallVec::new();
         let mut last = e;
         // If a sum is known to have a single value, there are several forms of equal cost.
         let equalities = self.ranges.facts.has_equalities;
@@ -42,7 +45,7 @@ impl Simplifier<'_> {
             }
             last = next;
             if let Some(k) = seen.iter().position(|x| *x == last) {
-                let turns = seen.split_off(k).into_iter();
+                let turns = seen[k..].iter().copied();
                 return turns.min_by(|a, b| self.in_order(*a, *b)).unwrap_or(last);
             }
             seen.push(last);
@@ -73,9 +76,11 @@ impl Simplifier<'_> {
     #[inline]
     fn memoised(&self, e: Expr) -> Option<Expr> {
         // No rule applies to sums of variables with several values, unless a fact is about their sum.
+        if self.ranges.is_free_variable(e) {
+            return Some(e);
+        }
         if self.ranges.is_plain(self.arena, e) {
-            let tag = self.arena.tag(e);
-            if tag != Tag::Sum || self.ranges.facts.are_of_atoms() {
+            if self.arena.tag(e) != Tag::Sum || self.ranges.facts.leave_out(self.arena, e) {
                 return Some(e);
             }
         } else if self.arena.tag(e) == Tag::Variable && !self.ranges.is_point(self.arena, e) {

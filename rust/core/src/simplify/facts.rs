@@ -17,6 +17,8 @@ pub struct Facts {
     pub(crate) ranges: ByNode<Interval>,
     /// `form mod m = r`.
     pub(crate) congruences: ByNode<(i64, i64)>,
+    /// The variables in facts, each as the bit of its index modulo 16.
+    pub(crate) variables: u16,
     /// The forms of `ranges` that are sums, in the order in which they were stated.
     pub(crate) linear: Vec<(Expr, Interval)>,
     /// Whether a form of `linear` has atoms other than variables.
@@ -87,6 +89,11 @@ impl Facts {
         self.linear.is_empty() && self.congruences.is_empty()
     }
 
+    /// Whether all facts are about atoms, or none is about a variable of `e`. False may be wrong.
+    pub(crate) fn leave_out(&self, arena: &Arena, e: Expr) -> bool {
+        self.are_of_atoms() || arena.variables_of(e) & self.variables == 0
+    }
+
     /// Whether a fact may bound a sum of some of the terms accepted by `has` better than each of them is bounded.
     pub(crate) fn may_join(&self, arena: &Arena, has: impl Fn(Expr) -> bool) -> bool {
         let within = |form: &Expr| match arena.node(*form) {
@@ -99,6 +106,7 @@ impl Facts {
     pub(crate) fn clear(&mut self) {
         self.ranges.clear();
         self.congruences.clear();
+        self.variables = 0;
         self.linear.clear();
         self.has_digits = false;
         self.has_atoms = false;

@@ -30,6 +30,12 @@ impl Width {
 impl Ranges {
     /// The values of `e` itself, and of the sums and products of some of its operands, in any order.
     pub(crate) fn values_on_the_way(&mut self, arena: &mut Arena, e: Expr) -> Interval {
+        if let Node::Sum(constant, terms) = arena.node(e) {
+            // Most sums stay small whatever their terms are: then it doesn't matter how small.
+            if let Some(most) = self.small_sum(arena, constant, terms) {
+                return Interval::new(-most, most);
+            }
+        }
         let own = self.bounds(arena, e);
         match arena.node(e) {
             Node::Sum(constant, terms) => {
@@ -47,6 +53,19 @@ impl Ranges {
             }
             _ => own,
         }
+    }
+
+    /// A bound on the magnitude of all partial sums, if it fits in 31 bits and the bounds of all terms are known.
+    fn small_sum(&self, arena: &Arena, constant: i64, terms: &[Term]) -> Option<i64> {
+        const MOST: u64 = i32::MAX as u64;
+        let small = |x: u64| (x <= MOST).then_some(x);
+        let mut most = small(constant.unsigned_abs())?;
+        for t in terms {
+            let Interval { lower, upper } = self.known(arena, t.expr)?.bounds;
+            let term = small(lower.unsigned_abs().max(upper.unsigned_abs()))?;
+            most = small(most + term * small(t.coeff.unsigned_abs())?)?;
+        }
+        Some(most as i64)
     }
 
     /// A bound on the partial sums of the terms of `e`: the sum of their greatest magnitudes, at least that of an int64.

@@ -127,10 +127,11 @@ pub(crate) fn is_implied(s: &mut Simplifier<'_>, (e, interval): (Expr, Interval)
 }
 
 impl ConstraintPropagation {
-    pub(crate) fn new(bounds: Vec<Interval>) -> Self {
+    /// With these bounds so far, and room for so many constraints.
+    pub(crate) fn new(bounds: Vec<Interval>, constraints: usize) -> Self {
         ConstraintPropagation {
             bounds,
-            kept: Vec::new(),
+            kept: Vec::with_capacity(constraints),
             changed: false,
             tightened: false,
             empty: false,

@@ -13,7 +13,7 @@ mod sum;
 pub use info::Info;
 
 use crate::expr::traversal::{compute_all, BottomUp};
-use crate::expr::{variable_bit, Arena, Expr, Leaf, Node, Tag};
+use crate::expr::{variable_bit, Arena, Expr, Leaf, Node, Tag, FIRST_VARIABLES};
 use crate::interval::Interval;
 use crate::simplify::facts::Facts;
 use crate::simplify::law::{Group, Law};
@@ -95,6 +95,11 @@ impl Ranges {
         arena.is_plain(e, self.points)
     }
 
+    /// Whether it is a variable of several values. False may be wrong.
+    pub(crate) fn is_free_variable(&self, e: Expr) -> bool {
+        e.0 < FIRST_VARIABLES && self.points >> e.0 & 1 == 0
+    }
+
     /// Whether it is a variable of a single value.
     pub(crate) fn is_point(&self, arena: &Arena, e: Expr) -> bool {
         arena.as_variable(e).is_some_and(|v| self.variable(v).bounds.is_point())
@@ -127,7 +132,7 @@ impl Ranges {
             || self.infos.get(e.index()).is_some_and(|(_, time)| *time == self.time)
     }
 
-    fn known(&self, arena: &Arena, e: Expr) -> Option<Info> {
+    pub(crate) fn known(&self, arena: &Arena, e: Expr) -> Option<Info> {
         match arena.leaf(e) {
             Some(Leaf::Constant(c)) => Some(Info::point(c)),
             Some(Leaf::Variable(v)) => Some(self.variable(v)),
@@ -172,7 +177,9 @@ impl Ranges {
 
     /// Bounds and congruence of a term, which is no constant, of a node whose operands are known.
     pub(crate) fn of_term(&self, arena: &Arena, e: Expr) -> &Info {
-        let known = match arena.as_variable(e) {
+        // Most terms are first variables, whose ids say which.
+        let variable = if e.0 < FIRST_VARIABLES { Some(e.0) } else { arena.as_variable(e) };
+        let known = match variable {
             Some(v) => self.variables.get(v as usize),
             None => self.infos.get(e.index()).map(|(info, _)| info),
         };

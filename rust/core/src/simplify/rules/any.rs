@@ -35,7 +35,7 @@ fn single_value(s: &mut Simplifier<'_>, e: Expr) -> Result<Option<Expr>> {
 /// Of each class of equal variables, the first stands for all.
 fn variables_equal(s: &mut Simplifier<'_>, e: Expr) -> Result<Option<Expr>> {
     let equal = &s.ranges.facts.equal_variables;
-    if equal.is_empty() {
+    if equal.is_empty() || s.ranges.facts.leave_out(s.arena, e) {
         return Ok(None);
     }
     let new = s.arena.replace_variables(e, |v| equal.first_of(v))?;

@@ -65,12 +65,14 @@ fn with_spelled_operands(s: &mut Simplifier<'_>, e: Expr, nesting: usize) -> Res
     }
     let divides = matches!(s.arena.tag(e), Tag::FloorDiv | Tag::Mod);
     let mut operands: SmallVec<[Expr; 8]> = SmallVec::new();
-    s.arena.for_each_operand(e, |o| operands.push(o));
+    s.arena.for_each_operand(e, |o| match s.arena.is_plain(o, 0) {
+        true => {} // a constant, or a sum of variables
+        false => operands.push(o),
+    });
     let mut spelled: SmallVec<[(Expr, Expr); 4]> = SmallVec::new();
     for o in operands {
         // A sum that is divided was spelled with its divisor.
         let other = match s.arena.tag(o) {
-            Tag::Variable | Tag::Constant => continue,
             Tag::Sum if divides => with_spelled_operands(s, o, nesting)?,
             _ => spell(s, o, nesting - 1)?,
         };

@@ -120,7 +120,8 @@ pub(super) fn are_congruent(s: &mut Simplifier<'_>, a: Expr, b: Expr) -> Result<
 /// Quotients in one dividend that are looked at.
 const QUOTIENTS_REDUCED: usize = 8;
 
-/// A remainder with the coefficients in the quotients of its dividend as residues of least absolute value.
+/// A remainder with the coefficients in the quotients of its dividend as residues of least absolute value, and without
+/// remainders in these that the modulus makes idle.
 ///
 /// This isn't a law of the constructor: the digits of one dividend must stay alike until they have met in a sum.
 fn least_residues(arena: &mut Arena, e: Expr) -> Result<Expr> {
@@ -140,20 +141,26 @@ fn least_residues(arena: &mut Arena, e: Expr) -> Result<Expr> {
     Ok(out)
 }
 
-/// The divisor of the quotient `t`, the constant and the terms of its dividend, where a coefficient is no residue.
+/// The divisor of the quotient `t`, the constant and the terms of its dividend modulo the period, where they differ: a
+/// coefficient is no residue, or a remainder `x % u = x - u * (x / u)` leaves its quotient out.
 fn residues(arena: &Arena, t: Term, m: i64) -> Option<(i64, i64, Terms)> {
     let (x, d) = arena.as_floordiv(t.expr)?;
     let Node::Sum(constant, parts) = arena.node(x) else { return None };
-    if parts.iter().all(|p| p.coeff.unsigned_abs() < d.unsigned_abs()) {
+    let is_small = |p: &Term| p.coeff.unsigned_abs() < d.unsigned_abs() && arena.tag(p.expr) != Tag::Mod;
+    if parts.iter().all(is_small) {
         return None; // for the period is twice the divisor at least
     }
     let period = d.checked_mul(m / gcd_i64(m, t.coeff))?;
-    let half = period / 2;
-    if parts.iter().all(|p| half - period < p.coeff && p.coeff <= half) {
+    let reduced = |p: &Term| {
+        let coeff = signed_residue(p.coeff, period);
+        let whole = |u: i64| i128::from(coeff) * i128::from(u) % i128::from(period) == 0;
+        let opened = arena.as_mod(p.expr).filter(|(_, u)| whole(*u));
+        Term::new(coeff, opened.map_or(p.expr, |(x, _)| x))
+    };
+    if parts.iter().all(|p| reduced(p) == *p) {
         return None;
     }
-    let reduced = parts.iter().map(|p| Term::new(signed_residue(p.coeff, period), p.expr));
-    Some((d, constant, reduced.filter(|p| p.coeff != 0).collect()))
+    Some((d, constant, parts.iter().map(reduced).filter(|p| p.coeff != 0).collect()))
 }
 
 /// `n % m = n - m * (n / m)` where the facts know the quotient.
