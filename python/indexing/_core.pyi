@@ -362,7 +362,7 @@ class Points:
     def __iter__(self) -> Points: ...
     def __next__(self) -> _Point: ...
     def arrays(self) -> tuple[tuple[npt.NDArray[np.int64], ...], tuple[npt.NDArray[np.int64], ...]]:
-        """All points that are left, as `evaluate` takes them: an array of int64 for each dimension, and one for each symbol.
+        """All remaining points, as `evaluate` takes them: an int64 array for each dimension, and one for each symbol.
 
         Raises MemoryError where there are too many.
         """

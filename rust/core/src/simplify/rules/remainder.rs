@@ -218,8 +218,9 @@ fn opened(s: &mut Simplifier<'_>, e: Expr, n: Expr, m: i64) -> Result<Option<Exp
         let new = s.arena.sum(constant, &all)?;
         let raw = s.arena.modulo_constant(new, m)?;
         if s.cost(raw) < s.cost(e) {
+            // Which may cost more again: a sum is simplified to the form that other sums can join.
             let out = s.simplify(raw);
-            return Ok(Some(out));
+            return Ok((s.cost(out) < s.cost(e)).then_some(out));
         }
     }
     Ok(None)
