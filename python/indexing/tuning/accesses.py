@@ -88,17 +88,15 @@ class KernelTraffic:
     registers: int = 0
     by_block: dict[int, Floats] = field(default_factory=dict)
     NUMBERS: ClassVar = (
-        *(
-            "grid",
-            "block",
-            "registers",
-            "shared_bytes",
-            "passes",
-            "ideal_passes",
-            "operations",
-            "result_bytes",
-            "exact",
-        ),
+        "grid",
+        "block",
+        "registers",
+        "shared_bytes",
+        "passes",
+        "ideal_passes",
+        "operations",
+        "result_bytes",
+        "exact",
     )
 
     def __post_init__(self) -> None:
