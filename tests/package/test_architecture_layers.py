@@ -11,6 +11,7 @@ ROOT = Path(__file__).resolve().parents[2]
 PACKAGE = ROOT / "python" / "indexing"
 #: Imports upwards, inside of a method: a kernel asks for the compiler, a value for its picture in a notebook.
 DEFERRED = {("emitters.kernel", "runtime.nvrtc"), ("display", "show.notebook")}
+BY_NAME = ("Library", "import_module", "__import__")  # functions that are given the name of a module
 FACE = "indexing"  # the package's own `__init__`, which has every name
 
 
@@ -33,7 +34,7 @@ MODULES = modules()
 
 
 def imported(name: str) -> set[str]:
-    """The modules of the package that a module imports: at the top, inside of functions, and for type checkers."""
+    """The modules of the package that a module imports: at the top, inside of functions, for type checkers, by name."""
     found: set[str] = set()
     for node in ast.walk(ast.parse(MODULES[name].read_text(encoding="utf-8"))):
         if isinstance(node, ast.ImportFrom):
@@ -41,8 +42,9 @@ def imported(name: str) -> set[str]:
             found |= {path for alias in node.names for path in home_of(node.module or "", alias.name)}
         elif isinstance(node, ast.Import):
             found |= {path for alias in node.names for path in home_of(alias.name, "")}
-        elif isinstance(node, ast.Call) and ast.unparse(node.func) == "Library":
-            found |= set(home_of(ast.literal_eval(node.args[0]), ""))
+        elif isinstance(node, ast.Call) and ast.unparse(node.func).split(".")[-1] in BY_NAME:
+            given = (str(a.value) for a in node.args if isinstance(a, ast.Constant))
+            found |= {path for module in given for path in home_of(module, "")}
     return found - {name}
 
 
