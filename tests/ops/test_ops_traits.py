@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from importlib import import_module
 from pathlib import Path
 
 import numpy as np
@@ -11,10 +12,11 @@ import pytest
 
 import indexing as ix
 from indexing import _core
+from indexing.emitters.ir.opcodes import OPCODES as OPERATIONS
 from indexing.ops.registry import REGISTRY, UNKNOWN, traits_of
 from indexing.reference.differences import make_inputs
 
-PACKAGE = Path(ix.__file__).parent
+PACKAGE = Path(__file__).resolve().parents[2] / "python" / "indexing"
 # What spells an opcode of HLO without meaning one.
 OTHER_MEANINGS = {
     "analysis/memory/grids.py": {"constant"},  # a node of an index expression
@@ -45,33 +47,89 @@ OTHER_MEANINGS = {
     "emitters/kernel_parts.py": {"constant"},  # a space of memory
     "emitters/heroes/reduction/accumulators.py": {"complex"},  # a kind of element type
 }
-# A module's own structure; the kernel IR has opcodes of its own, which targets spell in their languages.
-OWN_TABLES = ("hlo/program.py", "hlo/builder.py", "emitters/ir/", "emitters/targets/")
+# A module's own structure; the kernel IR has opcodes of its own, which targets spell in their languages, and nodes.
+OWN_TABLES = {
+    "hlo/program.py": {"constant", "fusion", "parameter"},
+    "hlo/builder.py": {"constant", "get-tuple-element", "parameter", "tuple"},
+    "emitters/ir/": {*OPERATIONS, "call", "constant", "copy", "parameter"},
+    "emitters/targets/": {*OPERATIONS, "constant"},
+}
 
 
-def named_opcodes(file: Path) -> Iterator[tuple[int, str]]:
-    """String constants that are opcodes, those aside that name an operation of the kernel IR: `op("add", ...)`."""
-    tree = ast.parse(file.read_text())
+def sources() -> Iterator[tuple[str, ast.Module]]:
+    """The modules of the package, those of ops/ aside."""
+    for file in sorted(PACKAGE.rglob("*.py")):
+        path = file.relative_to(PACKAGE).as_posix()
+        if not path.startswith("ops/"):
+            yield path, ast.parse(file.read_text())
+
+
+def named_opcodes(tree: ast.Module) -> Iterator[tuple[int, str]]:
+    """String constants that are opcodes, or lists of them, but not an operation of the kernel IR: `op("add", ...)`."""
     calls = (n for n in ast.walk(tree) if isinstance(n, ast.Call) and n.args)
-    of_ir = {id(c.args[0]) for c in calls if getattr(c.func, "attr", getattr(c.func, "id", "")) in ("op", "Op")}
+    given = (c.args[0] for c in calls if getattr(c.func, "attr", getattr(c.func, "id", "")) in ("op", "Op"))
+    of_ir = {id(a) for a in given if isinstance(a, ast.Constant) and a.value in OPERATIONS}
     for node in ast.walk(tree):
-        if isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value in REGISTRY:
-            if id(node) not in of_ir:
-                yield node.lineno, node.value
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in of_ir:
+            words = node.value.split()
+            if node.value in REGISTRY or (len(words) > 1 and REGISTRY.keys() >= set(words)):
+                yield from ((node.lineno, word) for word in words)
 
 
 def test_no_opcode_is_named_outside_of_ops() -> None:
     found, used = [], set()
-    for file in sorted(PACKAGE.rglob("*.py")):
-        path = file.relative_to(PACKAGE).as_posix()
-        if path.startswith(("ops/", *OWN_TABLES)):
-            continue
-        for line, opcode in named_opcodes(file):
+    for path, tree in sources():
+        own = {word for start, words in OWN_TABLES.items() if path.startswith(start) for word in words}
+        for line, opcode in named_opcodes(tree):
+            if opcode in own:
+                continue
             used.add((path, opcode))
             if opcode not in OTHER_MEANINGS.get(path, set()):
                 found.append(f"{path}:{line}: {opcode}")
     assert found == []
     assert {(path, word) for path, words in OTHER_MEANINGS.items() for word in words} == used
+
+
+def asked_about(node: ast.AST) -> list[ast.expr]:
+    """The expressions that a comparison, a `match`, a subscript, a method or a search looks into."""
+    match node:
+        case ast.Compare():
+            return [node.left, *node.comparators]
+        case ast.Match():
+            return [node.subject]
+        case ast.Subscript():
+            return [node.slice]
+        case ast.Attribute():
+            return [node.value]
+        case ast.Call(func=ast.Attribute(attr="get" | "match" | "fullmatch" | "search")):
+            return node.args
+    return []
+
+
+def test_opcodes_are_shown_and_not_asked_about_outside_of_ops() -> None:
+    """No `.opcode == ..`, `.opcode in ..`, `.opcode.startswith(..)`; the kernel IR's own are looked up by those who read it."""
+    asks = [
+        f"{path}:{asked.lineno}"
+        for path, tree in sources()
+        if not path.startswith((*OWN_TABLES, "tuning/loop_costs.py"))
+        for node in ast.walk(tree)
+        for asked in asked_about(node)
+        if isinstance(asked, ast.Attribute) and asked.attr == "opcode"
+    ]
+    assert asks == []
+
+
+def test_only_heroes_and_their_planners_ask_for_one_op() -> None:
+    """By its block, `traits_of(hero) is TRANSPOSE`: emitters and the planner have kernels for few ops. All others ask traits."""
+    kernels = {"CONCATENATE", "COPY", "DOT", "DYNAMIC_UPDATE_SLICE", "REDUCE", "SCATTER", "TRANSPOSE"}
+    structure = {"GET_TUPLE_ELEMENT", "TUPLE"}
+    blocks = {id(op) for op in REGISTRY.values()}
+    for path, tree in sources():
+        imports = [n for n in ast.walk(tree) if isinstance(n, ast.ImportFrom) and "indexing.ops." in f"{n.module}"]
+        named = {
+            a.name for n in imports for a in n.names if id(getattr(import_module(f"{n.module}"), a.name, 0)) in blocks
+        }
+        assert not named or (path.startswith(("emitters/", "executable/")) and named <= kernels | structure), path
 
 
 CALLING_ATTRIBUTES = {"to_apply", "calls", "condition", "body", "select", "scatter"}
