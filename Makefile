@@ -21,7 +21,10 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 unexport PYTHONPATH PYTHONHOME VIRTUAL_ENV
 
 rust_sources   := Cargo.toml Cargo.lock $(shell find rust -name '*.rs' -o -name Cargo.toml)
+# Not in the workspace, but they name what is in it; fuzz/coverage needs a C++ compiler, and is only formatted.
+crates_apart   := benches/core fuzz/schemata fuzz/slow fuzz/volume
 python_sources := pyproject.toml $(shell find python -name '*.py' -o -name '*.pyi' -o -name py.typed)
+clippy         := cargo clippy --quiet --locked --all-targets
 
 seed := $(or $(SEED),$(shell $(PYTHON) -c 'import secrets; print(secrets.randbits(32))'))
 few  := $(shell expr $(N) / 1000 + 1)
@@ -65,7 +68,9 @@ lint: lint-rust lint-python ## formatting, clippy, ruff, mypy --strict, stubtest
 
 lint-rust: $(VENV)/.made
 	cargo fmt --all --check
-	cargo clippy --quiet --locked --workspace --all-targets -- -D warnings
+	$(clippy) --workspace -- -D warnings
+	for crate in $(crates_apart) fuzz/coverage; do cargo fmt --check --manifest-path $$crate/Cargo.toml || exit 1; done
+	for crate in $(crates_apart); do $(clippy) --target-dir target --manifest-path $$crate/Cargo.toml -- -D warnings || exit 1; done
 	RUSTDOCFLAGS="-D warnings" cargo doc --quiet --locked --no-deps -p indexing-core -p indexing-capi
 
 lint-python: $(VENV)/.developed
@@ -76,6 +81,7 @@ lint-python: $(VENV)/.developed
 
 fmt: $(VENV)/.developed ## format Rust and Python
 	cargo fmt --all
+	for crate in $(crates_apart) fuzz/coverage; do cargo fmt --manifest-path $$crate/Cargo.toml || exit 1; done
 	$(bin)/ruff check --fix-only --quiet .
 	$(bin)/ruff format .
 

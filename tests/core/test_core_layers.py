@@ -153,8 +153,12 @@ def test_the_core_has_one_face() -> None:
     outside = [
         f for d in ("rust/py", "rust/capi", "rust/core/tests", "benches", "fuzz") for f in (ROOT / d).rglob("*.rs")
     ]
+    exported = set(re.findall(r"\w+", (CORE / "lib.rs").read_text()))
     for file in outside:
         assert not re.search(r"\bindexing_core::[a-z]\w*::", file.read_text()), file
+        trees = re.findall(r"\buse\s+(indexing_core::[^;]+);", file.read_text())
+        named = {path.split("::")[1] for tree in trees for path in single_paths(tree)}
+        assert named <= exported, file
 
 
 def test_the_core_knows_no_python_and_does_no_io() -> None:

@@ -12,6 +12,15 @@ MAKEFILE = Path(__file__).resolve().parents[2] / "Makefile"
 TARGETS = re.findall(r"^([a-z-]+):.*##", MAKEFILE.read_text(), re.MULTILINE)
 
 
+def test_crates_outside_of_the_workspace_are_linted() -> None:
+    """A name that they use and that is changed fails `make lint`, not the next `make fuzz`."""
+    text = MAKEFILE.read_text()
+    (linted,) = re.findall(r"^crates_apart\s*:= (.*)$", text, re.MULTILINE)
+    manifests = (f for folder in ("benches", "fuzz") for f in (MAKEFILE.parent / folder).rglob("Cargo.toml"))
+    there = {f.parent.relative_to(MAKEFILE.parent).as_posix() for f in manifests if "target" not in f.parts}
+    assert {*linted.split(), "fuzz/coverage"} == there
+
+
 @pytest.mark.parametrize("target", TARGETS)
 def test_no_command_is_torn_apart_at_a_space(tmp_path: Path, target: str) -> None:
     folder = tmp_path / "a path with spaces"

@@ -4,7 +4,10 @@ use std::hint::black_box;
 
 use criterion::{criterion_group, criterion_main, Criterion, Throughput};
 use indexing_benches::corpus;
-use indexing_core::{Arena, IndexingMap, PointVariables, ReadScratch, Scratch, compose_simplified, parse_module, read_indexing_map, simplify};
+use indexing_core::{
+    compose_simplified, parse_module, read_indexing_map, simplify, Arena, IndexingMap, PointVariables,
+    ReadScratch, Scratch,
+};
 
 fn read_all(lines: &[String], arena: &mut Arena, reading: &mut ReadScratch) -> Vec<IndexingMap> {
     let mut read = |line: &String| {

@@ -2,7 +2,7 @@
 //! often a line runs, which the fuzzer counts as coverage: it keeps what takes more work for each byte than all before.
 #![no_main]
 
-use indexing_core::{Arena, PointVariables, ReadScratch, Scratch, read_indexing_map, simplify};
+use indexing_core::{read_indexing_map, simplify, Arena, PointVariables, ReadScratch, Scratch};
 use libfuzzer_sys::fuzz_target;
 use std::hint::black_box;
 

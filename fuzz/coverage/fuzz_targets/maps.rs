@@ -1,7 +1,10 @@
 //! Any bytes as a map: read or refused; what is read prints to text that reads back; simplifying twice is once.
 #![no_main]
 
-use indexing_core::{Arena, IndexingMap, PointVariables, ReadScratch, Scratch, Style, read_indexing_map, simplify, write_indexing_map};
+use indexing_core::{
+    read_indexing_map, simplify, write_indexing_map, Arena, IndexingMap, PointVariables, ReadScratch,
+    Scratch, Style,
+};
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|data: &[u8]| {

@@ -1,6 +1,9 @@
 //! What a text costs: the work that the core counts, by what is done with it.
 
-use indexing_core::{Arena, Expr, IndexingMap, PointVariables, ReadScratch, Scratch, Style, compose, explain, read_indexing_map, simplify, write_indexing_map};
+use indexing_core::{
+    compose, explain, read_indexing_map, simplify, write_indexing_map, Arena, Expr, IndexingMap,
+    PointVariables, ReadScratch, Scratch, Style,
+};
 use std::collections::BTreeSet;
 use std::time::Duration;
 
@@ -59,7 +62,7 @@ impl Bench {
             cost.work[2] = printed.map_or(1 << 26, |t| t.len() as u64);
         }
         let own = map.num_results() == map.num_dims();
-        let after = if own { map.clone() } else { self.to_itself(&map) };
+        let after = if own { map.clone() } else { self.endomap(&map) };
         self.timed(&mut cost, 3, |b| composed(&mut b.arena, &mut b.scratch, &after));
         self.timed(&mut cost, 4, |b| operate(&mut b.arena, &map));
         self.arena.clear();
@@ -85,7 +88,7 @@ impl Bench {
     }
 
     /// A map from the dimensions to as many results: the first result in place of each.
-    fn to_itself(&mut self, map: &IndexingMap) -> IndexingMap {
+    fn endomap(&mut self, map: &IndexingMap) -> IndexingMap {
         self.arena.clear();
         let mut open = map.to_builder(&mut self.arena);
         open.results = (0..map.num_dims()).map(|k| open.results[k % open.results.len()]).collect();

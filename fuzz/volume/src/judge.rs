@@ -3,7 +3,7 @@
 //! A point is in the domain where it is in the box, no constraint and no result divides by 0, and every constraint holds.
 //! What is divided is what the problem states once it is made: `x - x` is 0, whatever `x` divides by.
 
-use indexing_core::{Arena, Expr, Interval, Node, PointVariables, DomainSimplifier, ReadScratch, Scratch};
+use indexing_core::{Arena, DomainSimplifier, Expr, Interval, Node, PointVariables, ReadScratch, Scratch};
 
 use crate::random::Random;
 use crate::tree::{any_tree, divisor_of_any_sign, floor_div, index_tree, Op, Tree};
@@ -265,7 +265,12 @@ impl Judge {
         Some(DomainSimplifier { bounds: intervals(w), constraints, results, points: PointVariables::Replace })
     }
 
-    fn compare(&mut self, w: &Written, before: &DomainSimplifier, after: &DomainSimplifier) -> Result<(), String> {
+    fn compare(
+        &mut self,
+        w: &Written,
+        before: &DomainSimplifier,
+        after: &DomainSimplifier,
+    ) -> Result<(), String> {
         for (b, (low, high)) in after.bounds.iter().zip(&w.bounds) {
             if b.lower < *low || b.upper > *high {
                 return Err(format!("the bounds grew to [{}, {}]", b.lower, b.upper));

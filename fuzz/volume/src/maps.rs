@@ -2,7 +2,11 @@
 
 use std::collections::HashSet;
 
-use indexing_core::{Arena, Error, ErrorKind, MapKind, IndexingMap, Interval, MapBuilder, PointStep, DomainSimplifier, Style, compose, compose_simplified, count, difference, image_count, index_bits, intersect, inverse, is_empty, read_indexing_map, write_indexing_map};
+use indexing_core::{
+    compose, compose_simplified, count, difference, image_count, index_bits, intersect, inverse, is_empty,
+    read_indexing_map, write_indexing_map, Arena, DomainSimplifier, Error, ErrorKind, IndexingMap, Interval,
+    MapBuilder, MapKind, PointStep, Style,
+};
 
 use crate::judge::{written_on, Judge, Written};
 use crate::random::Random;
@@ -42,7 +46,13 @@ fn expect(holds: bool, why: impl FnOnce() -> String) -> Judged {
 
 impl Judge {
     /// Texts, widths, and what is answered about the map before and after.
-    pub fn maps(&mut self, w: &Written, before: &DomainSimplifier, after: Option<&DomainSimplifier>, r: &mut Random) -> Judged {
+    pub fn maps(
+        &mut self,
+        w: &Written,
+        before: &DomainSimplifier,
+        after: Option<&DomainSimplifier>,
+        r: &mut Random,
+    ) -> Judged {
         let original = map_of(&mut self.arena, before)?;
         let simplified = match after {
             Some(p) => map_of(&mut self.arena, p)?,
