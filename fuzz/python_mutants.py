@@ -19,6 +19,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -58,19 +59,14 @@ MODULES = {
 ALL_MAPS = ("tests/ops", "tests/indexing_analysis", "tests/partitioner")
 #: What a formula gives: functions with such a result are mutated, and outside of ops/ all.
 RESULTS = ("Indexing", "IndexingMap", "SymbolicExpr", "Constraint", "Starts", "Start", "_Gather", "_Scatter", "bool")
-#: Mutants that no test can find, by module and what is written in place of what, with the reason.
-EQUIVALENT: dict[tuple[str, str], str] = {
-    (
-        "ops/dynamic.py",
-        "(-sizes[dimension], -1) if below else (update[dimension], sizes[dimension]) -> "
-        "(update[dimension], sizes[dimension]) if below else (-sizes[dimension], -1)",
-    ): "both pieces are asked for; only their order changes",
-    ("ops/dynamic.py", "n < sizes[k] -> n <= sizes[k]"): "what lies beside a whole dimension is empty, and left out",
-    ("ops/window_index.py", "dim.pad_low <= 0 -> dim.pad_low < 0"): "the reference pads by nothing, which takes longer",
-    ("ops/linalg.py", "n - 1 -> n + 1"): "two indices of a dimension are n - 1 apart at most, whatever the bound",
-    ("ops/scan.py", "s.length - 1 -> s.length + 1"): "two steps are length - 1 apart at most, whatever the bound",
-    ("ops/convolution.py", "c.batch_groups > 1 -> c.batch_groups >= 1"): "a single group is that of all batches",
-    ("ops/tuples.py", "0 -> 1"): "the parser asks for the attribute, so that its default is never taken",
+#: Mutants that no test can find, by name, with the reason.
+EQUIVALENT = {
+    "ops/window_index.py: never_pads: dim.pad_low <= 0 -> dim.pad_low < 0": "the reference pads by nothing, in vain",
+    "ops/linalg.py: cholesky_output_to_input: n - 1 -> n + 1": "two indices of a dimension are n - 1 apart at most",
+    "ops/linalg.py: cholesky_input_to_output: n - 1 -> n + 1": "two indices of a dimension are n - 1 apart at most",
+    "ops/linalg.py: _not_behind: n - 1 -> n + 1": "two indices of a dimension are n - 1 apart at most",
+    "ops/scan.py: _order: s.length - 1 -> s.length + 1": "two steps are length - 1 apart at most",
+    "ops/convolution.py: _from_lhs: c.batch_groups > 1 -> c.batch_groups >= 1": "a single group is that of all batches",
 }
 
 SWAPS: dict[type[ast.AST], type[ast.AST]] = {
@@ -94,25 +90,43 @@ SWAPS: dict[type[ast.AST], type[ast.AST]] = {
 
 @dataclass(frozen=True)
 class Mutant:
-    """`node` of the module (by its place in a walk) is replaced; `change` says how, for people."""
+    """`node` of the module (by its place in a walk) is replaced; `change` says in which function and how, for people."""
 
     module: str
     node: int
     kind: str
+    line: int
     change: str
+
+    @property
+    def name(self) -> str:
+        return f"{self.module}: {self.change}"
+
+    def __str__(self) -> str:
+        return f"{self.module}:{self.line}: {self.change}"
 
 
 def mutants(module: str) -> Iterator[Mutant]:
-    """Every mutant of a module."""
+    """Every mutant of a module; equal changes of a function are numbered."""
     tree = ast.parse((PACKAGE / module).read_text(encoding="utf-8"))
-    chosen = {id(n) for f in functions(module, tree) for s in f.body for n in ast.walk(s)}
-    quoted = {id(n.value) for n in ast.walk(tree) if isinstance(n, ast.Expr)}
+    function = {id(n): f.name for f in functions(module, tree) for s in f.body for n in ast.walk(s)}
+    types = {id(n) for annotation in annotations(tree) for n in ast.walk(annotation)}
+    equal = Counter[str]()
     for number, node in enumerate(ast.walk(tree)):
-        if id(node) not in chosen or id(node) in quoted:
+        if id(node) not in function or id(node) in types:
             continue
         for kind in faults(node):
             changed = mutated(copy.deepcopy(node), kind)
-            yield Mutant(module, number, kind, f"{module}:{node.lineno}: {ast.unparse(node)} -> {ast.unparse(changed)}")
+            change = f"{function[id(node)]}: {ast.unparse(node)} -> {ast.unparse(changed)}"
+            equal[change] += 1
+            count = f" ({equal[change]})" if equal[change] > 1 else ""
+            yield Mutant(module, number, kind, node.lineno, change + count)
+
+
+def annotations(tree: ast.Module) -> Iterator[ast.AST]:
+    """The types that the code states, which nothing evaluates."""
+    for node in ast.walk(tree):
+        yield from (t for t in (getattr(node, "annotation", None), getattr(node, "returns", None)) if t is not None)
 
 
 def functions(module: str, tree: ast.Module) -> Iterator[ast.FunctionDef]:
@@ -181,7 +195,7 @@ def is_found(mutant: Mutant) -> bool:
     """Whether a test fails, or runs without end, on a copy of the package with the fault."""
     with tempfile.TemporaryDirectory() as folder:
         package = Path(folder) / "indexing"
-        shutil.copytree(PACKAGE, package, ignore=shutil.ignore_patterns("__pycache__"))
+        shutil.copytree(PACKAGE, package)
         (package / mutant.module).write_text(source_of(mutant), encoding="utf-8")
         return any(fails(folder, tests) for tests in ([MODULES[mutant.module]], ALL_MAPS))
 
@@ -206,17 +220,17 @@ def main() -> int:
     chosen = options.parse_args()
     seed = secrets.randbits(32) if chosen.seed is None else chosen.seed
     every = [m for module in chosen.modules for m in mutants(module)]
-    every = [m for m in every if (m.module, m.change.partition(": ")[2]) not in EQUIVALENT]
+    every = [m for m in every if m.name not in EQUIVALENT]
     sample = random.Random(seed).sample(every, min(chosen.count, len(every)))
     print(f"seed {seed}: {len(sample)} of {len(every)} mutants of {len(chosen.modules)} modules", flush=True)
     if chosen.list:
-        print(*(m.change for m in sample), sep="\n")
+        print(*sample, sep="\n")
         return 0
     survivors = []
     for mutant in sample:
         if not is_found(mutant):
             survivors.append(mutant)
-            print(f"survives: {mutant.change}", flush=True)
+            print(f"survives: {mutant}", flush=True)
     found = 1 - len(survivors) / max(len(sample), 1)
     print(f"{len(sample) - len(survivors)} of {len(sample)} mutants are found: {found:.0%}")
     return 0 if found >= ENOUGH else 1

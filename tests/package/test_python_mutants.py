@@ -27,8 +27,13 @@ def test_every_mutant_is_another_program(module: str) -> None:
 @pytest.mark.parametrize("change", KNOWN)
 def test_faults_of_the_inverse_are_found(change: str) -> None:
     found = mutants.mutants("indexing_analysis/generic_inverse.py")
-    (mutant,) = [m for m in found if m.change.partition(": ")[2] == change]
+    (mutant,) = [m for m in found if m.change.endswith(f": {change}")]
     assert mutants.is_found(mutant)
+
+
+def test_equivalent_mutants_exist() -> None:
+    names = {m.name for module in mutants.MODULES for m in mutants.mutants(module)}
+    assert set(mutants.EQUIVALENT) <= names
 
 
 def test_a_program_without_a_fault_passes() -> None:
