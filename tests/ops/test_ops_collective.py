@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Sequence
 
 import numpy as np
 import pytest
 
 import indexing as ix
-from indexing.ops.operand_indexing import OperandIndexing
+from indexing.ops.operand_indexing import OperandIndexing, identity
 from indexing.ops.replica_groups import Members
 from indexing.ops.values import value_leaves
-from reached import named, spelled
+from reached import check, named, spelled
 
 SUM = "sum { a = s32[] parameter(0)\n b = s32[] parameter(1)\n ROOT c = s32[] add(a, b) }"
 Triples = set[tuple[tuple[int, ...], int, tuple[int, ...]]]
@@ -22,12 +23,17 @@ def program(line: str, *operands: str) -> str:
     return f"HloModule m\n{SUM}\nENTRY e {{\n{lines}\n  ROOT r = {line}\n}}\n"
 
 
-def reached(text: str, replicas: int, asking: int, which: int, output: int) -> Triples:
-    """(output index on the asking replica, replica, operand index) of each element whose change shows."""
+def reached(
+    text: str, replicas: int, asking: int, which: int, output: int, given: Sequence[Sequence[object]] = ()
+) -> Triples:
+    """(output index on the asking replica, replica, operand index) of each element whose change shows.
+
+    `given` are each replica's arguments, drawn where there are none.
+    """
     module = ix.hlo.parse(text)
     rng = np.random.default_rng(0)
     shapes = [p.shape for p in module.entry.parameters]
-    given = [
+    given = given or [
         [rng.permutation(s.element_count).reshape(s.dimensions) + 100 * r for s in shapes] for r in range(replicas)
     ]
     before = value_leaves(ix.evaluate_replicas(module, given)[asking])[output]
@@ -126,16 +132,16 @@ def test_an_all_to_all_of_a_tuple_asks_one_replica_a_result(groups: str) -> None
         ("{{0,1},{1,2},{2,3}}", "exact"),  # a shift
         ("{{3,1}}", "exact"),
         ("{{0,3},{2,1}}", "over-approximate"),
+        ("{}", ""),  # zeros everywhere
     ],
 )
 def test_collective_permute_names_its_source(pairs: str, exactness: str) -> None:
-    text = program(f"s32[2,3] collective-permute(p0), source_target_pairs={pairs}", "s32[2,3]")
-    ((m,),) = ix.output_to_input(ix.hlo.parse(text).entry.root)
-    assert m.exactness == exactness
-    assert asks_replicas_alone(m, 4)
-    for asking in range(4):
-        want, found = reached(text, 4, asking, 0, 0), named_by(m, asking)
-        assert want == found if exactness == "exact" else want <= found
+    one = program(f"s32[2,3] collective-permute(p0), source_target_pairs={pairs}", "s32[2,3]")
+    two = program(f"(s32[4], s32[3]) collective-permute(p0, p1), source_target_pairs={pairs}", "s32[4]", "s32[3]")
+    for text in (one, two):
+        check_all_replicas(text, 4)
+        (maps,) = ix.output_to_input(ix.hlo.parse(text).entry.root)[:1]
+        assert "".join(m.exactness for m in maps) == exactness
 
 
 def test_all_gather_divides_its_index_into_replica_and_element() -> None:
@@ -189,16 +195,64 @@ def test_starts_pack_operands_and_results_and_dones_unpack_them() -> None:
     assert [o.tolist() for o in out] == [[0, 0], [1, 2]]
 
 
+RAGGED = program(
+    "s32[4] ragged-all-to-all(p0, p1, p2, p3, p4, p5), replica_groups={{0,1}}", "s32[4]", "s32[4]", *["s64[2]"] * 4
+)
+
+
 def test_ragged_all_to_all_is_a_bound() -> None:
-    vector = "s64[2]"
-    text = program("s32[4] ragged-all-to-all(p0, p1, p2, p3, p4, p5), replica_groups={{0,1}}",
-                   "s32[4]", "s32[4]", vector, vector, vector, vector)  # fmt: skip
-    found = ix.output_to_input(ix.hlo.parse(text).entry.root)
+    found = ix.output_to_input(ix.hlo.parse(RAGGED).entry.root)
     assert {m.exactness for maps in found for m in maps} == {"over-approximate"}
-    zeros = np.zeros(4)
-    out = ix.evaluate_replicas(text, [[np.array([1, 2, 2, 9]), zeros, [0, 1], [1, 2], [0, 0], [1, 1]],
-                                      [np.array([3, 4, 9, 9]), zeros, [0, 1], [1, 1], [1, 2], [2, 1]]])  # fmt: skip
-    assert [o.tolist() for o in out] == [[1, 3, 0, 0], [2, 2, 4, 0]]
+    kept = np.array([5, 6, 7, 8])
+    given = [
+        [np.array([1, 2, 2, 9]), kept, [0, 1], [1, 2], [0, 0], [1, 1]],
+        [np.array([3, 4, 9, 9]), kept, [0, 1], [1, 1], [1, 2], [2, 1]],
+    ]
+    out = ix.evaluate_replicas(RAGGED, given)
+    assert [o.tolist() for o in out] == [[1, 3, 7, 8], [2, 2, 4, 8]]
+    for asking, k in itertools.product(range(2), range(2)):
+        assert reached(RAGGED, 2, asking, k, 0, given) <= named_by(found[k][0], asking)
+
+
+def test_ragged_all_to_all_keeps_elements_that_no_row_overwrites() -> None:
+    kept, rows = ix.output_to_input(ix.hlo.parse(RAGGED).entry.root)[1], [[0, 0]] * 4
+    given = [[np.arange(4) + 10 * r, np.arange(4) + 20 * r, *rows] for r in range(2)]
+    for asking in range(2):
+        assert reached(RAGGED, 2, asking, 1, 0, given) == named_by(kept[0], asking)
+
+
+def asynchronous(name: str, results: str, attributes: str) -> str:
+    start = f"s = ((s32[2], s32[3]), {results}, u32[]) {name}-start(p0, p1), {attributes}"
+    return program(f"{results} {name}-done(s)", "s32[2]", "s32[3]").replace("ROOT r", f"{start}\n  ROOT r")
+
+
+@pytest.mark.parametrize(
+    ("name", "results", "attributes"),
+    [
+        ("all-gather", "(s32[4], s32[6])", "replica_groups={{0,1}}, dimensions={0}"),
+        ("collective-permute", "(s32[2], s32[3])", "source_target_pairs={{0,1},{1,0}}"),
+    ],
+)
+def test_starts_of_several_operands_give_the_operands_then_the_results(
+    name: str, results: str, attributes: str
+) -> None:
+    text = program(f"{results} {name}(p0, p1), {attributes}", "s32[2]", "s32[3]")
+    check_all_replicas(text, 2)
+    wanted = [ix.output_to_input(ix.hlo.parse(text).entry.root, k) for k in range(2)]
+    start = ix.hlo.parse(asynchronous(name, results, attributes)).entry.instructions["s"]
+    found = [ix.output_to_input(start, k) for k in range(5)]
+    assert found == [[[identity([2])], []], [[], [identity([3])]], *wanted, [[], []]]
+
+
+def test_dones_of_several_operands_give_the_results() -> None:
+    check(asynchronous("all-gather", "(s32[2], s32[3])", "replica_groups={{0}}, dimensions={0}"))
+
+
+def test_an_all_to_all_without_dimensions_takes_an_operand_a_replica() -> None:
+    text = program("s32[2] all-to-all(p0)", "s32[2]").replace("HloModule m", "HloModule m, replica_count=2")
+    for ask in (ix.output_to_input, lambda module: ix.evaluate_replicas(module, [[np.zeros(2)]] * 2)):
+        with pytest.raises(ix.IndexingError, match="2 replicas, found 1"):
+            ask(ix.hlo.parse(text))
 
 
 def test_ids_are_positions() -> None:

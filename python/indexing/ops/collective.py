@@ -25,7 +25,7 @@ from indexing.ops.operand_indexing import (
     variables,
     whole,
 )
-from indexing.ops.replica_groups import Members, groups_of, pairs_of, permuted_from
+from indexing.ops.replica_groups import Members, all_to_all_groups, groups_of, pairs_of, permuted_from
 from indexing.ops.tuples import alias, operand_itself, same_leaf_from_input, same_leaf_from_output
 from indexing.ops.values import HloValue
 
@@ -81,8 +81,8 @@ def _broadcast(i: Instruction, k: int, result: Shape) -> list[OperandIndexing]:
 
 def _permuted(i: Instruction, k: int, result: Shape) -> list[OperandIndexing]:
     pairs = pairs_of(i)
-    if k > 0 or not pairs:  # in-place forms take a buffer and offsets: the bound is the whole operand
-        return [whole(result.dimensions, i.operands[k].shape.dimensions, "the in-place form moves slices of buffers")]
+    if not pairs:  # nobody receives anything but zeros
+        return []
     return [_with_replica(identity(result.dimensions).map, permuted_from(pairs, result.dimensions))]
 
 
@@ -100,16 +100,12 @@ def _started(part: Part) -> Callable[[Instruction, int], Indexing]:
     """A start: its outputs are the operands, the results, and contexts without data."""
 
     def formula(i: Instruction, output: int) -> Indexing:
-        shapes, count = i.shape.leaves, len(i.shape.elements[0].leaves)
-        results = len(i.shape.elements[1].leaves)
-        found: Indexing = []
-        for k in range(len(i.operands)):
-            if output == k and output < count:
-                found.append(alias(shapes[output], 0))
-            elif count <= output < count + results and output - count == k:
-                found.append(part(i, k, shapes[output]))
-            else:
-                found.append([])
+        result, count = i.shape.leaves[output], len(i.operands)
+        found: Indexing = [[] for _ in i.operands]
+        if output < count:
+            found[output] = alias(result, 0)
+        elif output < count + count:
+            found[output - count] = part(i, output - count, result)
         return found
 
     return formula
@@ -123,14 +119,12 @@ def _all_operands(part: Part) -> Callable[[Instruction, int], Indexing]:
 
 
 def _all_to_all_from_output(i: Instruction, output: int) -> Indexing:
-    members, result = _members(i), i.shape.leaves[output]
-    sizes = result.dimensions
-    if i.shape.is_tuple:  # output j of replica r is operand position(r) of the j-th member
-        reasons = [_OWN] if members.size > 1 else []
-        asked = members.replica_map(sizes, constant(output))
-        return [[_with_replica(identity(sizes).map, asked, *reasons)] for _ in i.operands]
+    members, sizes = Members(all_to_all_groups(i)), i.shape.leaves[output].dimensions
     if members.size == 1:
         return [[identity(sizes)]]
+    if i.shape.is_tuple:  # output j of replica r is operand position(r) of the j-th member
+        asked = members.replica_map(sizes, constant(output))
+        return [[_with_replica(identity(sizes).map, asked, _OWN)] for _ in i.operands]
     d = i.ints("dimensions")[0]
     block = sizes[d] // members.size
     index = variables(len(sizes))

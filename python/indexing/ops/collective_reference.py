@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from indexing.lazy import np
 from indexing.ops.op import Across, Interpreter
-from indexing.ops.replica_groups import group_with, groups_of, pairs_of
+from indexing.ops.replica_groups import all_to_all_groups, group_with, groups_of, pairs_of
 from indexing.ops.tuples import nest
 from indexing.ops.values import Array, HloValue, only_array
 
@@ -65,19 +65,20 @@ broadcast: Across = _each_operand(_first)
 
 
 def permute(i: Instruction, operands: Operands, interpreter: Interpreter) -> list[HloValue]:
-    """Each target gets its source's operand, the others zeros."""
+    """Each target gets its source's operands, the others zeros."""
     source = {t: s for s, t in pairs_of(i)}
-    return [
-        operands[source[r]][0] if r in source else np.zeros_like(only_array(operands[r][0]))
-        for r in range(len(operands))
-    ]
+    found: list[HloValue] = []
+    for replica, own in enumerate(operands):
+        sent = operands[source[replica]] if replica in source else [np.zeros_like(only_array(v)) for v in own]
+        found.append(tuple(sent) if len(sent) > 1 else sent[0])
+    return found
 
 
 def all_to_all(i: Instruction, operands: Operands, interpreter: Interpreter) -> list[HloValue]:
     """Part j of replica r becomes part position(r) of the group's j-th member."""
     found: list[HloValue] = []
     for replica in range(len(operands)):
-        group = group_with(groups_of(i), replica)
+        group = group_with(all_to_all_groups(i), replica)
         own = group.index(replica)
         if i.shape.is_tuple:
             found.append(tuple(operands[m][own] for m in group))

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from indexing._core import IndexingMap, Interval, SymbolicExpr, SymbolicMap, constant, variable
+from indexing.errors import IndexingError
 
 if TYPE_CHECKING:
     from indexing.hlo import Instruction
@@ -31,6 +32,16 @@ def replica_count(i: Instruction) -> int:
 def group_with(groups: Sequence[tuple[int, ...]], replica: int) -> tuple[int, ...]:
     """The group of a replica; the replica alone if it is in no group."""
     return next((g for g in groups if replica in g), (replica,))
+
+
+def all_to_all_groups(i: Instruction) -> tuple[tuple[int, ...], ...]:
+    """The groups of an all-to-all; IndexingError if it has neither a dimension to split nor an operand for each member."""
+    groups = groups_of(i)
+    size = max(map(len, groups))
+    if not i.ints("dimensions") and len(i.operands) != size:
+        wanted = f"an operand for each of the group's {size} replicas, found {len(i.operands)}"
+        raise IndexingError(f"{i.name}: an all-to-all without dimensions takes {wanted}")
+    return groups
 
 
 def pairs_of(i: Instruction) -> list[tuple[int, int]]:
