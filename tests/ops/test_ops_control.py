@@ -29,12 +29,19 @@ def test_get_tuple_element_names_the_array_of_its_operand() -> None:
 
 
 def test_tokens_have_no_elements() -> None:
-    root = root_of("HloModule m\nENTRY e {\n p = s32[2] parameter(0)\n t = token[] after-all()\n"
-                   " ROOT d = s32[2] add-dependency(p, t)\n}")  # fmt: skip
+    root = check("HloModule m\nENTRY e {\n p = s32[2] parameter(0)\n t = token[] after-all()\n"
+                 " ROOT d = s32[2] add-dependency(p, t)\n}")  # fmt: skip
     data, token = ix.output_to_input(root)
     assert str(data[0].map) == spelled("(d0) -> (d0), domain: d0 in [0, 1]")
     assert token == []
     assert ix.output_to_input(root.operands[1]) == []
+
+
+def test_opaque_values_have_no_elements() -> None:
+    root = root_of("HloModule m\nENTRY e {\n p = (opaque[], s32[2]) parameter(0)\n"
+                   " ROOT b = (opaque[], s32[2]) opt-barrier(p)\n}")  # fmt: skip
+    assert [[m.leaf for m in ix.output_to_input(root, k)[0]] for k in range(2)] == [[], [1]]
+    assert [[m.leaf for m in maps] for maps in ix.input_to_output(root)] == [[], [1]]
 
 
 def test_copies_that_start_and_end() -> None:

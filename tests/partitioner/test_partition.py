@@ -269,6 +269,26 @@ def test_evaluations_count_loops_and_places() -> None:
     assert (counts["q"], counts["r"]) == (6400, 6400), "all of what the slice keeps comes from r"
 
 
+def test_evaluations_of_what_is_not_read_and_of_what_an_unknown_op_reads() -> None:
+    """A pad reads its operand inside of the padding alone; an unknown op may read all of it for each element."""
+    module = ix.hlo.parse(
+        """ENTRY f { x = f32[4] parameter(0)
+          z = f32[] constant(0)
+          e = f32[4] exponential(x)
+          p = f32[4] pad(e, z), padding=4_-4
+          h = f32[2] negate(f32[2] parameter(2))
+          i = f32[4] pad(h, z), padding=2_0
+          l = f32[5] log(f32[5] parameter(1))
+          c = f32[4] custom-call(l), custom_call_target="nobody.knows"
+          b = f32[4] add(p, i)
+          ROOT a = f32[4] add(b, c) }"""
+    )
+    counts = {i.name: n for i, n in ix.partition(module).evaluations.items()}
+    assert (counts["p"], counts["e"]) == (4, 0)
+    assert (counts["i"], counts["h"]) == (4, 2)
+    assert (counts["c"], counts["l"]) == (4, 4 * 5)
+
+
 def test_arrays_of_one_index_are_computed_together() -> None:
     module = ix.hlo.parse(
         """larger { v = f32[] parameter(0) i = f32[] parameter(1) w = f32[] parameter(2) j = f32[] parameter(3)

@@ -151,7 +151,7 @@ def _value(instruction: Instruction, operands: tuple[Tree, ...], arguments: Sequ
     if op is TUPLE:
         return operands
     if op is GET_TUPLE_ELEMENT:
-        return _part(operands[0], instruction.integer("index", 0))
+        return _part(operands[0], instruction.integer("index"))
     if op.awaits:
         return _part(operands[0], 1)
     if op.kind == "orders":

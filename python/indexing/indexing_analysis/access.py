@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 from dataclasses import dataclass, field
+from functools import cache
 from math import prod
 from typing import TYPE_CHECKING
 
@@ -41,7 +42,7 @@ class Access:
         known = self.map
         if known.is_known_empty:
             return 0
-        return prod(max(v.interval.upper - v.interval.lower + 1, 0) for v in (*known.dims, *known.ranges))
+        return prod(v.interval.upper - v.interval.lower + 1 for v in (*known.dims, *known.ranges))
 
     def evaluations(self, calls: int) -> int:
         """The number of elements read if the function is called `calls` times."""
@@ -53,7 +54,7 @@ class AccessComposer:
 
     def __init__(self) -> None:
         """Start without composed maps."""
-        self._composed: dict[tuple[IndexingMap, IndexingMap], IndexingMap] = {}
+        self._compose_maps = cache(_compose_maps)
 
     def compose(
         self, access: Access, indexing: OperandIndexing, user: Hashable, position: int, sizes: tuple[int, ...]
@@ -70,8 +71,6 @@ class AccessComposer:
             context = (*context, *values)
         return Access(self._compose_maps(access.map, indexing.map), access.points, leaf, context, access.is_known)
 
-    def _compose_maps(self, first: IndexingMap, second: IndexingMap) -> IndexingMap:
-        found = self._composed.get((first, second))
-        if found is None:
-            found = self._composed[first, second] = compose(first, second).simplify()
-        return found
+
+def _compose_maps(first: IndexingMap, second: IndexingMap) -> IndexingMap:
+    return compose(first, second).simplify()

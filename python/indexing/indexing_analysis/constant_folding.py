@@ -58,7 +58,7 @@ def known_value(instruction: Instruction, index: Sequence[SymbolicExpr]) -> int 
 
 def _counted(iota: Instruction, index: Sequence[SymbolicExpr]) -> SymbolicExpr | None:
     """The index along the iota's dimension; None if the element type can't hold all of its indices."""
-    d, kind = iota.integer("iota_dimension", 0), iota.shape.element_type
+    d, kind = iota.integer("iota_dimension"), iota.shape.element_type
     if kind not in INTEGER_FORMATS:
         return None
     bits = int(kind[1:]) - (kind[0] == "s")

@@ -29,7 +29,7 @@ def _iota_from_input(i: Instruction, operand: int) -> Indexing:
 
 
 def _iota(i: Instruction, operands: Sequence[HloValue]) -> Array:
-    sizes, d = i.shape.dimensions, i.integer("iota_dimension", 0)
+    sizes, d = i.shape.dimensions, i.integer("iota_dimension")
     column = [1] * len(sizes)
     column[d] = sizes[d]
     # ml_dtypes' narrow integers wrap through int64, as HLO's do

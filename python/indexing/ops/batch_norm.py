@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def _feature(instruction: Instruction) -> int:
-    return instruction.integer("feature_index", 0)
+    return instruction.integer("feature_index")
 
 
 def _sizes(instruction: Instruction) -> tuple[int, ...]:

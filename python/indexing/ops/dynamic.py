@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from indexing.ops.element import dynamic
 from indexing.ops.op import Op
-from indexing.ops.operand_indexing import Constraint, Indexing, OperandIndexing, identity, tensor_map, variables
+from indexing.ops.operand_indexing import Bounds, Constraint, Indexing, OperandIndexing, identity, tensor_map, variables
 from indexing.ops.slice_starts import Starts, box, read_starts, scalar_starts, start_map, starts_of
 from indexing.ops.values import HloValue, only_array
 
@@ -83,17 +83,17 @@ def _untouched(instruction: Instruction) -> OperandIndexing:
     sizes, update = (instruction.operands[k].shape.dimensions for k in range(2))
     if 0 in update:
         return identity(sizes)
-    beside = (_outside(instruction, k, below) for k, n in enumerate(update) if n < sizes[k] for below in (True, False))
+    edges = ((k, edge) for k, n in enumerate(update) for edge in ((-sizes[k], -1), (n, sizes[k])))
+    beside = (_outside(instruction, k, edge) for k, edge in edges)
     pieces = tuple(piece for piece in beside if not piece.map.simplify().is_known_empty)
     return OperandIndexing(identity(sizes).map, (), "over-approximate", _OVERWRITTEN_INCLUDED, pieces=pieces)
 
 
-def _outside(instruction: Instruction, dimension: int, below: bool) -> OperandIndexing:
-    """The identity on elements inside update's extent in the dimensions before `dimension`, and below (or above) it there."""
+def _outside(instruction: Instruction, dimension: int, edge: Bounds) -> OperandIndexing:
+    """The identity where an index minus update's start is inside update before `dimension`, and inside `edge` there."""
     sizes, update = (instruction.operands[k].shape.dimensions for k in range(2))
     starts = _update_starts(instruction, sizes)
     d = variables(len(sizes))
-    edge = (-sizes[dimension], -1) if below else (update[dimension], sizes[dimension])
     constraints: list[Constraint] = box(d[:dimension], starts.exprs[:dimension], update[:dimension])
     constraints.append((d[dimension] - starts.exprs[dimension], edge))
     return starts.read_by(tensor_map(d, sizes, (), starts.bounds, constraints))

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from indexing._core import SymbolicExpr, constant
+from indexing._core import SymbolicExpr, constant, variable
 from indexing.lazy import np
 from indexing.ops.element import dynamic
 from indexing.ops.op import Op
@@ -54,6 +54,12 @@ class IndexVectors:
         at = dict(zip(self.batch_dims, batch, strict=True))
         at[self.component] = component
         return tuple(at[k] for k in range(len(self.sizes)))
+
+    def whole(self, batch: Sequence[SymbolicExpr], sizes: Sequence[int], ranges: Sequence[int] = ()) -> OperandIndexing:
+        """The map from an index of `sizes`, with `ranges`, to each component of the vector at a batch index over both."""
+        component = variable(len(sizes) + len(ranges))
+        along = [n for k, n in enumerate(self.sizes) if k == self.component]
+        return OperandIndexing(tensor_map(self.element(batch, component), sizes, [*ranges, *along]))
 
     def start(self, dimension: int, batch: Sequence[SymbolicExpr]) -> Start | None:
         """The element of this array that holds an operand dimension's start; None if no component gives it."""
@@ -125,7 +131,7 @@ def _read(instruction: Instruction) -> _Gather:
     batching = instruction.ints("operand_batching_dims")
     vectors = IndexVectors(
         indices,
-        instruction.integer("index_vector_dim", len(indices.shape.dimensions)),
+        instruction.integer("index_vector_dim"),
         instruction.ints("start_index_map"),
         batching,
         instruction.ints("start_indices_batching_dims"),
@@ -145,15 +151,7 @@ def output_to_input(instruction: Instruction, output: int) -> Indexing:
     starts = g.starts(batch, g.out)
     offsets = dict(zip(g.window_dims, (d[k] for k in g.offset_dims), strict=True))
     read = starts.read_by(tensor_map(g.vectors.operand_index(starts, batch, offsets), g.out, (), starts.bounds))
-    return [[read], [_vector_map(g, d, batch)]]
-
-
-def _vector_map(g: _Gather, d: Sequence[SymbolicExpr], batch: Sequence[SymbolicExpr]) -> OperandIndexing:
-    vectors = g.vectors
-    if vectors.component == len(vectors.sizes):
-        return OperandIndexing(tensor_map(vectors.element(batch, constant(0)), g.out))
-    (s,) = variables(1, len(d))
-    return OperandIndexing(tensor_map(vectors.element(batch, s), g.out, [vectors.sizes[vectors.component]]))
+    return [[read], [g.vectors.whole(batch, g.out)]]
 
 
 def input_to_output(instruction: Instruction, operand: int) -> Indexing:

@@ -72,7 +72,7 @@ def _read(instruction: Instruction) -> _Scatter:
     batching = instruction.ints("input_batching_dims")
     vectors = IndexVectors(
         indices,
-        instruction.integer("index_vector_dim", len(indices.shape.dimensions)),
+        instruction.integer("index_vector_dim"),
         instruction.ints("scatter_dims_to_operand_dims"),
         batching,
         instruction.ints("scatter_indices_batching_dims"),
@@ -128,15 +128,9 @@ def _update_map(s: _Scatter) -> OperandIndexing:
 
 def _indices_map(s: _Scatter) -> OperandIndexing:
     """Every index vector (of the element's own batch) is read, to decide whether its window covers the element."""
-    vectors, rank = s.vectors, len(s.operand)
-    d = variables(rank)
-    ranges = [vectors.sizes[k] for k in s.free_batch]
-    *free, component = variables(len(ranges) + 1, rank)
-    batch = s.batch_of_operand(d, free)
-    if vectors.component == len(vectors.sizes):
-        return OperandIndexing(tensor_map(vectors.element(batch, component), s.operand, ranges))
-    read = vectors.element(batch, component)
-    return OperandIndexing(tensor_map(read, s.operand, [*ranges, vectors.sizes[vectors.component]]))
+    rank, ranges = len(s.operand), [s.vectors.sizes[k] for k in s.free_batch]
+    batch = s.batch_of_operand(variables(rank), variables(len(ranges), rank))
+    return s.vectors.whole(batch, s.operand, ranges)
 
 
 # ---------------------------------------------------------------- input to output

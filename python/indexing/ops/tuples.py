@@ -41,7 +41,7 @@ def named_array(instruction: Instruction, leaf: int) -> tuple[Instruction, int]:
     """The operand of a tuple or get-tuple-element that has array `leaf`, and the array's number in that operand."""
     if instruction.opcode == "get-tuple-element":
         (operand,) = instruction.operands
-        return operand, leaf + leaf_before(operand.shape, instruction.integer("index", 0))
+        return operand, leaf + leaf_before(operand.shape, instruction.integer("index"))
     element = bisect_right(instruction.shape.leaf_offsets, leaf) - 1  # empty tuples have no arrays and are skipped
     return instruction.operands[element], leaf - instruction.shape.leaf_offsets[element]
 
@@ -86,7 +86,7 @@ def _element(i: Instruction, operands: Sequence[HloValue]) -> HloValue:
     whole = operands[0]
     if not isinstance(whole, tuple):
         raise IndexingError(f"{i.name} takes an element of a value that is no tuple")
-    return whole[i.integer("index", 0)]
+    return whole[i.integer("index")]
 
 
 def _same_from_output(i: Instruction, output: int) -> Indexing:

@@ -66,7 +66,7 @@ def gather(ctx: ElementContext, instruction: Instruction, output: int, index: In
     at = [ctx.constant(0)] * len(sizes)
     for d, where in zip(kept, offset_dims, strict=True):
         at[d] = index[where]
-    vector_dim = instruction.integer("index_vector_dim", 0)
+    vector_dim = instruction.integer("index_vector_dim")
     for k, d in enumerate(instruction.ints("start_index_map")):
         if sizes[d] == slices[d]:
             continue
@@ -102,7 +102,7 @@ def _fold_updates(
     ctx: ElementContext, instruction: Instruction, count: int, index: Index, results: list[Value]
 ) -> None:
     indices, updates = instruction.operands[count].shape.dimensions, instruction.operands[count + 1].shape.dimensions
-    vector_dim = instruction.integer("index_vector_dim", 0)
+    vector_dim = instruction.integer("index_vector_dim")
     places = [size for d, size in enumerate(indices) if d != vector_dim]
     _over_places(ctx, places, [], lambda batch: _fold_one(ctx, instruction, count, index, results, batch, updates))
 
@@ -133,7 +133,7 @@ def _fold_one(
     batching = instruction.ints("input_batching_dims")
     dropped = {*instruction.ints("inserted_window_dims"), *batching}
     window = dict(zip([d for d in range(len(sizes)) if d not in dropped], window_dims, strict=True))
-    vector_dim = instruction.integer("index_vector_dim", 0)
+    vector_dim = instruction.integer("index_vector_dim")
     widths = [updates[window[d]] if d in window else 1 for d in range(len(sizes))]
     offsets = list(index)
     conditions: list[Value] = []

@@ -62,7 +62,7 @@ def constant(ctx: ElementContext, instruction: Instruction, output: int, index: 
 def iota(ctx: ElementContext, instruction: Instruction, output: int, index: Index) -> Value:
     """The index along the iota dimension, converted to the element type."""
     kind = element_type(instruction.shape.element_type)
-    number = ctx.integer(index[instruction.integer("iota_dimension", 0)])
+    number = ctx.integer(index[instruction.integer("iota_dimension")])
     return ctx.let(kind.name, convert_code(ctx, number, kind))
 
 

@@ -85,7 +85,7 @@ def _convert(instruction: Instruction, a: Array) -> Array:
 
 
 def _precision(instruction: Instruction) -> tuple[int, int]:
-    exponent, mantissa = instruction.integer("exponent_bits", 0), instruction.integer("mantissa_bits", -1)
+    exponent, mantissa = instruction.integer("exponent_bits"), instruction.integer("mantissa_bits")
     if exponent < 1 or mantissa < 0:
         raise UnsupportedOp(f"reduce-precision to {exponent} exponent and {mantissa} mantissa bits; needs 1 and 0")
     return exponent, mantissa
