@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -42,6 +43,37 @@ def test_what_calls_needs_the_computation() -> None:
     keys = {key for keys in CALLS.values() for key in keys}
     found = {name: sorted(keys & set(needs)) for name, (_, _, needs) in TABLE.items()}
     assert {name: called for name, called in found.items() if called} == CALLS
+
+
+#: What spells an opcode in the Rust sources without meaning one, or is part of the text's grammar.
+IN_RUST = {
+    "capi/src/lib.rs": {"map"},  # kinds of values
+    "core/src/hlo_text/attributes.rs": {"pad"},  # keys of attributes
+    "core/src/hlo_text/infer.rs": {"complex", "scatter", "select"},  # a class of element types, keys of attributes
+    "core/src/hlo_text/infer/movement.rs": {"slice"},
+    "core/src/hlo_text/parser/build.rs": {"constant", "parameter"},  # whose parentheses hold no operands
+    "core/src/hlo_text/parser/operands.rs": {"constant", "parameter"},
+    "core/src/hlo_text/parser/instruction.rs": {"custom-call", "outfeed"},  # whose attributes write shapes
+    "core/src/hlo_text/parser/starts.rs": {  # short forms of the text
+        *("async-done", "async-start", "async-update", "custom-call", "fusion", "get-tuple-element", "parameter"),
+    },
+    "core/src/hlo_text/shape.rs": {"tuple"},  # an element type
+    "core/src/hlo_text/tables.rs": {"custom-call"},  # whose backend_config has a meaning
+    "core/src/map/names.rs": {"domain"},  # a word of maps
+    "core/src/text/read_map.rs": {"domain"},
+    "py/src/expr.rs": {"constant"},  # kinds of nodes
+    "py/src/operand_maps.rs": {"clamp", "map"},  # fields of maps
+}
+
+
+def test_the_core_names_opcodes_in_one_table() -> None:
+    rust, found = Path(__file__).parents[2] / "rust", {}
+    for file in rust.rglob("*.rs"):
+        code = re.sub(r"^\s*//.*$", "", file.read_text().split("#[cfg(test)]")[0], flags=re.MULTILINE)
+        words = set(re.findall(r'"([a-z-]+)"', code)) & set(TABLE)
+        if words and "tests" not in file.parts and file.name != "opcodes.rs":
+            found[file.relative_to(rust).as_posix()] = words
+    assert found == IN_RUST
 
 
 def instruction(opcode: str) -> tuple[ix.hlo.Instruction, str]:

@@ -6,19 +6,25 @@ use super::infer::{compatible, same_sizes};
 use super::shape::{ElementType, Interner, ShapeId};
 use super::tables::{Instruction, Module};
 
-/// A call to check.
-struct Callee<'m> {
+/// A call to check: the attribute `key` names the computation, the `nth` that the caller names.
+pub(super) struct Callee<'m> {
     module: &'m Module,
     shapes: &'m Interner<'m>,
     text: &'m str,
     caller: &'m Instruction,
-    operands: Vec<ShapeId>,
+    operands: &'m [ShapeId],
     key: &'m str,
     computation: usize,
+    parameters: &'m [ShapeId],
+    nth: usize,
 }
 
-/// Checks each instruction that calls; equal signatures once.
-pub(super) fn check_called(module: &Module, shapes: &Interner) -> Result<()> {
+/// Checks each instruction that calls, by the rule of its opcode and attribute; equal signatures once.
+pub(super) fn check_called<R: Fn(&Callee) -> Result<()>>(
+    module: &Module,
+    shapes: &Interner,
+    rule_of: impl Fn(u16, &str) -> Option<R>,
+) -> Result<()> {
     let text = &module.text;
     let parameters = parameters(module);
     let mut seen = std::collections::HashSet::new();
@@ -31,16 +37,11 @@ pub(super) fn check_called(module: &Module, shapes: &Interner) -> Result<()> {
             .map(|&o| module.instructions[o as usize].shape)
             .collect();
         for (nth, call) in module.calls[caller.calls.range()].iter().enumerate() {
-            let callee = Callee {
-                module,
-                shapes,
-                text,
-                caller,
-                operands: operands.clone(),
-                key: module.attributes[call.attribute as usize].key.of(text),
-                computation: call.computation as usize,
-            };
-            callee.check(&parameters[call.computation as usize], nth)?;
+            let (key, computation) =
+                (module.attributes[call.attribute as usize].key.of(text), call.computation as usize);
+            let Some(rule) = rule_of(caller.opcode, key) else { continue };
+            let (operands, parameters) = (&operands[..], &parameters[computation][..]);
+            rule(&Callee { module, shapes, text, caller, operands, key, computation, parameters, nth })?;
         }
     }
     Ok(())
@@ -58,92 +59,123 @@ fn parameters(module: &Module) -> Vec<Vec<ShapeId>> {
     module.computations.iter().map(of).collect()
 }
 
+/// It has the caller's operands and result.
+pub(super) fn equals(callee: &Callee) -> Result<()> {
+    callee.takes(callee.operands)?;
+    callee.gives(callee.caller.shape)
+}
+
+/// The same; XLA reads fusions with a scalar parameter for an array of its type.
+pub(super) fn equals_fused(callee: &Callee) -> Result<()> {
+    let fits = |parameter, operand| callee.fits(parameter, operand) || callee.is_element(parameter, operand);
+    callee.takes_fitting(callee.operands, fits)?;
+    callee.gives(callee.caller.shape)
+}
+
+/// Branch n takes operand n + 1; the first operand chooses.
+pub(super) fn equals_branch(callee: &Callee) -> Result<()> {
+    let branches = callee.caller.calls.range().len();
+    let (wanted, found) = (branches + 1, callee.operands.len());
+    if wanted != found {
+        return Err(callee.error(format!("{branches} branches need {wanted} operands, found {found}")));
+    }
+    let chooser = &callee.shapes.table[callee.operands[0] as usize];
+    let integer = chooser.element == ElementType::PRED && branches == 2
+        || Some(chooser.element) == ElementType::named("s32");
+    if !integer || !chooser.dimensions.is_empty() {
+        return Err(callee.error("the first operand must be s32[], or pred[] for two branches"));
+    }
+    callee.takes(&callee.operands[callee.nth + 1..callee.nth + 2])?;
+    callee.gives(callee.caller.shape)
+}
+
+/// It takes the operands and says whether a loop goes on.
+pub(super) fn holds(callee: &Callee) -> Result<()> {
+    callee.takes(callee.operands)?;
+    callee.gives_predicate()
+}
+
+/// It combines an element of each input with the value so far; the initial values are the second half of the operands.
+pub(super) fn combines_inputs(callee: &Callee) -> Result<()> {
+    let (inputs, initial) = callee.operands.split_at(callee.operands.len() / 2);
+    callee.combines(initial, inputs)
+}
+
+/// It combines elements of the arrays, the first half of the operands, with updates.
+pub(super) fn combines_arrays(callee: &Callee) -> Result<()> {
+    let arrays = &callee.operands[..callee.operands.len() / 2];
+    callee.combines(arrays, arrays)
+}
+
+/// It combines elements of the source, operand 1, with the initial value.
+pub(super) fn combines_sources(callee: &Callee) -> Result<()> {
+    callee.combines(&callee.operands[2..], &callee.operands[1..2])
+}
+
+/// It combines two scalars, of whatever type.
+pub(super) fn combines_scalars(callee: &Callee) -> Result<()> {
+    callee.takes_scalars(2)
+}
+
+/// It computes an element of the result from one of each operand.
+pub(super) fn maps_elements(callee: &Callee) -> Result<()> {
+    callee.takes_elements(callee.operands)?;
+    callee.gives_elements(&[callee.caller.shape])
+}
+
+/// It orders two elements of each operand.
+pub(super) fn compares_pairs(callee: &Callee) -> Result<()> {
+    let pairs: Vec<ShapeId> = callee.operands.iter().flat_map(|&o| [o, o]).collect();
+    callee.takes_elements(&pairs)?;
+    callee.gives_predicate()
+}
+
+/// It chooses between two elements of the first operand.
+pub(super) fn compares_elements(callee: &Callee) -> Result<()> {
+    callee.takes_elements(&[callee.operands[0]; 2])?;
+    callee.gives_predicate()
+}
+
+/// It has the start's operands, which the start's shape repeats, and the result in that shape.
+pub(super) fn starts(callee: &Callee) -> Result<()> {
+    callee.takes(callee.operands)?;
+    let [operands, result, ..] = callee.shapes.table[callee.caller.shape as usize].elements[..] else {
+        return Err(callee.error("the shape must be a tuple of operands, result and context"));
+    };
+    callee.takes(&callee.shapes.table[operands as usize].elements)?;
+    callee.gives(result)
+}
+
+/// A step takes a part of each input and the carried values, gives a part of each result and the carried values; or it
+/// takes and gives single elements of them.
+pub(super) fn steps(callee: &Callee) -> Result<()> {
+    callee.takes_as_many(callee.operands)?;
+    let attribute = |key: &str| find_attribute(callee.text, callee.module, callee.caller, key);
+    let number = |key: &str| match attribute(key) {
+        Some(row) => callee.module.integers(row).map(|found| found.first().copied()),
+        None => Ok(None),
+    };
+    let carried = number("num_carries")?.unwrap_or_default() as usize;
+    let along = number("dimensions")?.unwrap_or_default() as usize;
+    let inputs = callee.operands.len().saturating_sub(carried);
+    let given = &callee.shapes.table[callee.caller.shape as usize].elements;
+    let outputs = given.len().saturating_sub(carried);
+    let root = &callee.shapes.table[callee.root() as usize].elements;
+    let step = |step: ShapeId, all: ShapeId, sliced: bool| {
+        let whole = if sliced { callee.is_step(step, all, along) } else { callee.fits(step, all) };
+        whole || callee.is_element(step, all)
+    };
+    let mut taken = callee.parameters.iter().zip(callee.operands).enumerate();
+    let mut results = root.iter().zip(given).enumerate();
+    let takes = taken.all(|(k, (&p, &o))| step(p, o, k < inputs));
+    let gives = root.len() == given.len() && results.all(|(k, (&r, &g))| step(r, g, k < outputs));
+    if takes && gives {
+        return Ok(());
+    }
+    Err(callee.error("the computation must take and give a step of each array and the carried values"))
+}
+
 impl Callee<'_> {
-    fn check(&self, parameters: &[ShapeId], nth: usize) -> Result<()> {
-        let opcode = self.module.opcodes[self.caller.opcode as usize].as_str();
-        match (opcode, self.key) {
-            ("fusion" | "call", _) | ("while", "body") => {
-                self.takes(parameters, &self.operands)?;
-                self.gives(self.caller.shape)
-            }
-            ("while", "condition") => {
-                self.takes(parameters, &self.operands)?;
-                self.gives_predicate()
-            }
-            ("conditional", _) => self.branch(parameters, nth),
-            ("reduce" | "reduce-window", "to_apply") => {
-                let (inputs, initial) = self.operands.split_at(self.operands.len() / 2);
-                self.combines(parameters, initial, inputs)
-            }
-            ("scatter", "to_apply") => {
-                let arrays = &self.operands[..self.operands.len() / 2];
-                self.combines(parameters, arrays, arrays)
-            }
-            ("map", "to_apply") => {
-                self.takes_elements(parameters, &self.operands)?;
-                self.gives_elements(&[self.caller.shape])
-            }
-            ("sort", "to_apply") => {
-                let pairs: Vec<ShapeId> = self.operands.iter().flat_map(|&o| [o, o]).collect();
-                self.takes_elements(parameters, &pairs)?;
-                self.gives_predicate()
-            }
-            ("select-and-scatter", "select") => {
-                self.takes_elements(parameters, &[self.operands[0]; 2])?;
-                self.gives_predicate()
-            }
-            ("select-and-scatter", "scatter") => {
-                self.combines(parameters, &self.operands[2..], &self.operands[1..2])
-            }
-            ("all-reduce" | "reduce-scatter" | "all-reduce-start", "to_apply") => {
-                self.takes_scalars(parameters, 2)
-            }
-            ("async-start", "calls") => {
-                self.takes(parameters, &self.operands)?;
-                match self.shapes.table[self.caller.shape as usize].elements[..] {
-                    [operands, result, ..] => {
-                        let operands = &self.shapes.table[operands as usize].elements;
-                        self.takes(parameters, operands)?;
-                        self.gives(result)
-                    }
-                    _ => Err(self.error("the shape must be a tuple of operands, result and context")),
-                }
-            }
-            ("scan", "to_apply") => self.steps(parameters),
-            _ => Ok(()),
-        }
-    }
-
-    /// A step takes a part of each input and the carried values, gives a part of each result and the carried values;
-    /// or it takes and gives single elements of them.
-    fn steps(&self, parameters: &[ShapeId]) -> Result<()> {
-        self.takes_as_many(parameters, &self.operands)?;
-        let attribute = |key: &str| find_attribute(self.text, self.module, self.caller, key);
-        let number = |key: &str| match attribute(key) {
-            Some(row) => self.module.integers(row).map(|found| found.first().copied()),
-            None => Ok(None),
-        };
-        let carried = number("num_carries")?.unwrap_or_default() as usize;
-        let along = number("dimensions")?.unwrap_or_default() as usize;
-        let inputs = self.operands.len().saturating_sub(carried);
-        let given = &self.shapes.table[self.caller.shape as usize].elements;
-        let outputs = given.len().saturating_sub(carried);
-        let root = &self.shapes.table[self.root() as usize].elements;
-        let step = |step: ShapeId, all: ShapeId, sliced: bool| {
-            let whole =
-                if sliced { self.is_step(step, all, along) } else { compatible(self.shapes, step, all) };
-            whole || self.is_element(step, all)
-        };
-        let mut taken = parameters.iter().zip(&self.operands).enumerate();
-        let mut results = root.iter().zip(given).enumerate();
-        let takes = taken.all(|(k, (&p, &o))| step(p, o, k < inputs));
-        let gives = root.len() == given.len() && results.all(|(k, (&r, &g))| step(r, g, k < outputs));
-        if takes && gives {
-            return Ok(());
-        }
-        Err(self.error("the computation must take and give a step of each array and the carried values"))
-    }
-
     /// Whether a shape is another without one dimension.
     fn is_step(&self, step: ShapeId, all: ShapeId, along: usize) -> bool {
         let (step, all) = (&self.shapes.table[step as usize], &self.shapes.table[all as usize]);
@@ -155,19 +187,18 @@ impl Callee<'_> {
     }
 
     /// Takes values so far and elements to add to them, gives the new values.
-    fn combines(&self, parameters: &[ShapeId], values: &[ShapeId], elements: &[ShapeId]) -> Result<()> {
-        self.takes_elements(parameters, &[values, elements].concat())?;
+    fn combines(&self, values: &[ShapeId], elements: &[ShapeId]) -> Result<()> {
+        self.takes_elements(&[values, elements].concat())?;
         self.gives_elements(values)
     }
 
     /// Takes one scalar of the type of each of these arrays.
-    fn takes_elements(&self, parameters: &[ShapeId], arrays: &[ShapeId]) -> Result<()> {
+    fn takes_elements(&self, arrays: &[ShapeId]) -> Result<()> {
         let fits = |(&p, &a): (&ShapeId, &ShapeId)| self.is_element(p, a);
-        if parameters.len() == arrays.len() && parameters.iter().zip(arrays).all(fits) {
+        if self.parameters.len() == arrays.len() && self.parameters.iter().zip(arrays).all(fits) {
             return Ok(());
         }
-        let found: Vec<String> = parameters.iter().map(|&p| self.shapes.text(p)).collect();
-        let (wanted, found) = (self.elements(arrays), found.join(", "));
+        let (wanted, found) = (self.elements(arrays), self.parameters_text());
         Err(self.error(format!("the computation must take ({wanted}), it takes ({found})")))
     }
 
@@ -193,38 +224,22 @@ impl Callee<'_> {
         arrays.iter().map(name).collect::<Vec<_>>().join(", ")
     }
 
-    /// Branch n takes operand n + 1; the first operand chooses.
-    fn branch(&self, parameters: &[ShapeId], nth: usize) -> Result<()> {
-        let branches = self.caller.calls.range().len();
-        if branches + 1 != self.operands.len() {
-            return Err(self.error(format!(
-                "{branches} branches need {} operands, found {}",
-                branches + 1,
-                self.operands.len()
-            )));
-        }
-        let chooser = &self.shapes.table[self.operands[0] as usize];
-        let integer = chooser.element == ElementType::PRED && branches == 2
-            || Some(chooser.element) == ElementType::named("s32");
-        if !integer || !chooser.dimensions.is_empty() {
-            return Err(self.error("the first operand must be s32[], or pred[] for two branches"));
-        }
-        self.takes(parameters, &self.operands[nth + 1..nth + 2])?;
-        self.gives(self.caller.shape)
-    }
-
-    fn takes_as_many(&self, parameters: &[ShapeId], operands: &[ShapeId]) -> Result<()> {
-        let (found, given) = (parameters.len(), operands.len());
+    fn takes_as_many(&self, operands: &[ShapeId]) -> Result<()> {
+        let (found, given) = (self.parameters.len(), operands.len());
         if found == given {
             return Ok(());
         }
         Err(self.error(format!("the computation takes {found} parameters, {given} operands are given")))
     }
 
-    fn takes(&self, parameters: &[ShapeId], operands: &[ShapeId]) -> Result<()> {
-        self.takes_as_many(parameters, operands)?;
-        for (number, (&parameter, &operand)) in parameters.iter().zip(operands).enumerate() {
-            if !self.fits(parameter, operand) {
+    fn takes(&self, operands: &[ShapeId]) -> Result<()> {
+        self.takes_fitting(operands, |parameter, operand| self.fits(parameter, operand))
+    }
+
+    fn takes_fitting(&self, operands: &[ShapeId], fits: impl Fn(ShapeId, ShapeId) -> bool) -> Result<()> {
+        self.takes_as_many(operands)?;
+        for (number, (&parameter, &operand)) in self.parameters.iter().zip(operands).enumerate() {
+            if !fits(parameter, operand) {
                 let (p, o) = (self.shapes.text(parameter), self.shapes.text(operand));
                 return Err(self.error(format!("parameter {number} has shape {p}, its operand {o}")));
             }
@@ -232,23 +247,24 @@ impl Callee<'_> {
         Ok(())
     }
 
-    /// XLA reads fusions with a scalar parameter for an array of its type.
     fn fits(&self, parameter: ShapeId, operand: ShapeId) -> bool {
-        let opcode = &self.module.opcodes[self.caller.opcode as usize];
         compatible(self.shapes, parameter, operand)
-            || opcode == "fusion" && self.is_element(parameter, operand)
     }
 
-    fn takes_scalars(&self, parameters: &[ShapeId], count: usize) -> Result<()> {
-        let scalars = parameters.iter().all(|&p| {
+    fn takes_scalars(&self, count: usize) -> Result<()> {
+        let scalars = self.parameters.iter().all(|&p| {
             let shape = &self.shapes.table[p as usize];
             shape.element.is_array() && shape.dimensions.is_empty()
         });
-        if parameters.len() == count && scalars {
+        if self.parameters.len() == count && scalars {
             return Ok(());
         }
-        let found: Vec<String> = parameters.iter().map(|&p| self.shapes.text(p)).collect();
-        Err(self.error(format!("the computation must take {count} scalars, it takes ({})", found.join(", "))))
+        let found = self.parameters_text();
+        Err(self.error(format!("the computation must take {count} scalars, it takes ({found})")))
+    }
+
+    fn parameters_text(&self) -> String {
+        self.parameters.iter().map(|&p| self.shapes.text(p)).collect::<Vec<_>>().join(", ")
     }
 
     fn root(&self) -> ShapeId {
@@ -256,7 +272,7 @@ impl Callee<'_> {
     }
 
     fn gives(&self, shape: ShapeId) -> Result<()> {
-        if compatible(self.shapes, self.root(), shape) {
+        if self.fits(self.root(), shape) {
             return Ok(());
         }
         let (root, wanted) = (self.shapes.text(self.root()), self.shapes.text(shape));

@@ -28,43 +28,6 @@ pub(super) const COMPUTATION_KEYS: [&str; 10] = [
     "scatter",
 ];
 
-/// One opcode: its name, the least and the greatest number of operands, what it needs, the rule of its shape.
-#[derive(Clone, Copy)]
-pub struct OpcodeRow {
-    /// As text writes it.
-    pub name: &'static str,
-    /// Fewest operands.
-    pub least: u32,
-    /// Most operands.
-    pub most: u32,
-    /// Attributes that must be there.
-    pub needs: &'static [&'static str],
-    /// Element types of the first operand; empty: any.
-    types: &'static [Class],
-    rule: Rule,
-}
-
-pub(super) const fn op(name: &'static str, least: u32, most: u32, rule: Rule) -> OpcodeRow {
-    OpcodeRow { name, least, most, needs: &[], types: &[], rule }
-}
-
-impl OpcodeRow {
-    /// The attributes that must name computations.
-    pub fn calls(&self) -> impl Iterator<Item = &'static str> {
-        self.needs.iter().copied().filter(|key| COMPUTATION_KEYS.contains(key))
-    }
-
-    pub(super) const fn of(mut self, types: &'static [Class]) -> Self {
-        self.types = types;
-        self
-    }
-
-    pub(super) const fn needs(mut self, keys: &'static [&'static str]) -> Self {
-        self.needs = keys;
-        self
-    }
-}
-
 /// Attributes that are `true` or `false`.
 const FLAGS: [&str; 13] = [
     "constrain_layout",
@@ -219,21 +182,22 @@ impl Site<'_, '_> {
         Ok(found)
     }
 
-    /// Check the opcode's operands and element types, and infer the shape.
-    pub(super) fn judge(&self, row: &OpcodeRow) -> Result<Outcome> {
-        for key in row.needs {
-            self.required(key, self.span(key))?;
+    /// Refuses an instruction without one of these attributes.
+    pub(super) fn has(&self, keys: &[&str]) -> Result<()> {
+        keys.iter().try_for_each(|key| self.required(key, self.span(key)).map(|_| ()))
+    }
+
+    /// Refuses a first operand of other element types; none: any.
+    pub(super) fn begins_with(&self, types: &[Class]) -> Result<()> {
+        if types.is_empty() || types.contains(&self.array(0)?.element.row().class) {
+            return Ok(());
         }
-        if !row.types.is_empty() && !row.types.contains(&self.array(0)?.element.row().class) {
-            let found = self.shapes.text(self.operands[0]);
-            return Err(self.error(format!("operand 0 must be {}, found {found}", kinds(row.types))));
-        }
-        self.flags()?;
-        (row.rule)(self)
+        let found = self.shapes.text(self.operands[0]);
+        Err(self.error(format!("operand 0 must be {}, found {found}", kinds(types))))
     }
 
     /// Attributes that say yes or no.
-    fn flags(&self) -> Result<()> {
+    pub(super) fn flags(&self) -> Result<()> {
         for attribute in self.attributes.iter().filter(|a| FLAGS.contains(&a.key.of(self.text))) {
             let value = attribute.value.of(self.text);
             if value != "true" && value != "false" {

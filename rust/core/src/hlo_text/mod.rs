@@ -25,10 +25,9 @@ pub use attributes::{Labels, WindowDim};
 pub use calls::MAX_CALL_DEPTH;
 pub use draft::{Draft, DraftArgument, DraftComputation, DraftInstruction, DraftValue};
 pub use error::{HloError, Place};
-pub use infer::OpcodeRow;
 pub use lexer::Span;
 pub use literal::Literal;
-pub use opcodes::OPCODES;
+pub use opcodes::{OpcodeRow, OPCODES};
 pub use parser::{build_module, parse_module, DraftError};
 pub use print::write_shape;
 pub use shape::{

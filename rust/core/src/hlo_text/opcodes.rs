@@ -1,6 +1,11 @@
-//! The opcodes of HLO: how many operands each takes and what is known of its result. An opcode that is not here is kept
-//! as it is.
+//! The opcodes of HLO: how many operands each takes, what is known of its result, how it calls computations, what ends it.
+//! An opcode that is not here is kept as it is.
 
+use super::called::{
+    combines_arrays, combines_inputs, combines_scalars, combines_sources, compares_elements, compares_pairs,
+    equals, equals_branch, equals_fused, holds, maps_elements, starts, steps, Callee,
+};
+use super::error::Result;
 use super::infer::communication::{
     all_gather, all_gather_start, all_reduce, all_to_all, copy_start, first, infeed, ordered, outfeed,
     permute, permute_start, ragged_all_to_all, recv, recv_done, reduce_scatter, second, send,
@@ -18,12 +23,82 @@ use super::infer::movement::{
     iota, pad, reshape, reverse, set_dimension_size, slice, transpose,
 };
 use super::infer::numeric::{
-    batch_norm, batch_norm_inference, cholesky, fft, reduce_precision, rng, rng_bits, rng_state, topk,
-    triangular_solve,
+    batch_norm_grad, batch_norm_inference, batch_norm_training, cholesky, fft, reduce_precision, rng,
+    rng_bits, rng_state, topk, triangular_solve,
 };
 use super::infer::tuples::{conditional, get_tuple_element, identifier, like_only, token, tuple};
-use super::infer::{anything, like_first, op, OpcodeRow};
+use super::infer::{anything, like_first, Outcome, Rule, Site, COMPUTATION_KEYS};
 use super::shape::Class;
+
+/// A check of a computation that is called: its parameters and its root against the caller.
+pub(super) type CallRule = fn(&Callee) -> Result<()>;
+
+/// One opcode: its name, numbers of operands, what it needs, the rule of its shape, how it calls, what may use it.
+#[derive(Clone, Copy)]
+pub struct OpcodeRow {
+    /// As text writes it.
+    pub name: &'static str,
+    /// Fewest operands.
+    pub least: u32,
+    /// Most operands.
+    pub most: u32,
+    /// Attributes that must be there.
+    pub needs: &'static [&'static str],
+    /// Element types of the first operand; empty: any.
+    types: &'static [Class],
+    rule: Rule,
+    /// The rules of the computations that attributes name.
+    calls: &'static [(&'static str, CallRule)],
+    /// An asynchronous start has one user, of one of these opcodes; empty: any.
+    pub(super) ends: &'static [&'static str],
+    /// Whether the user's `channel_id` is its own.
+    pub(super) on_channel: bool,
+}
+
+const fn op(name: &'static str, least: u32, most: u32, rule: Rule) -> OpcodeRow {
+    let (needs, types, calls, ends) = (&[], &[], &[], &[]);
+    OpcodeRow { name, least, most, needs, types, rule, calls, ends, on_channel: false }
+}
+
+impl OpcodeRow {
+    const fn of(self, types: &'static [Class]) -> Self {
+        OpcodeRow { types, ..self }
+    }
+
+    const fn needs(self, needs: &'static [&'static str]) -> Self {
+        OpcodeRow { needs, ..self }
+    }
+
+    const fn calls(self, calls: &'static [(&'static str, CallRule)]) -> Self {
+        OpcodeRow { calls, ..self }
+    }
+
+    const fn ended_by(self, ends: &'static [&'static str]) -> Self {
+        OpcodeRow { ends, ..self }
+    }
+
+    const fn on_channel(self) -> Self {
+        OpcodeRow { on_channel: true, ..self }
+    }
+
+    /// The attributes that must name computations.
+    pub(super) fn called(&self) -> impl Iterator<Item = &'static str> {
+        self.needs.iter().copied().filter(|key| COMPUTATION_KEYS.contains(key))
+    }
+
+    /// The rule of the computation that an attribute names.
+    pub(super) fn call_rule(&self, key: &str) -> Option<CallRule> {
+        self.calls.iter().find(|(own, _)| *own == key).map(|(_, rule)| *rule)
+    }
+
+    /// The shape of an instruction, whose operands, element types and attributes are checked.
+    pub(super) fn infer(&self, site: &Site) -> Result<Outcome> {
+        site.has(self.needs)?;
+        site.begins_with(self.types)?;
+        site.flags()?;
+        (self.rule)(site)
+    }
+}
 
 /// Any number of operands.
 const MANY: u32 = u32::MAX;
@@ -45,26 +120,32 @@ pub static OPCODES: &[OpcodeRow] = &[
     op("after-all", 0, MANY, token),
     op("all-gather", 1, MANY, all_gather).needs(&["dimensions"]),
     op("all-gather-done", 1, 1, second),
-    op("all-gather-start", 1, MANY, all_gather_start).needs(&["dimensions"]),
-    op("all-reduce", 1, MANY, all_reduce).needs(&["to_apply"]),
+    op("all-gather-start", 1, MANY, all_gather_start).needs(&["dimensions"]).ended_by(&["all-gather-done"]),
+    op("all-reduce", 1, MANY, all_reduce).needs(&["to_apply"]).calls(&[("to_apply", combines_scalars)]),
     op("all-reduce-done", 1, 1, like_first),
-    op("all-reduce-start", 1, MANY, all_reduce).needs(&["to_apply"]),
+    op("all-reduce-start", 1, MANY, all_reduce)
+        .needs(&["to_apply"])
+        .calls(&[("to_apply", combines_scalars)])
+        .ended_by(&["all-reduce-done"]),
     op("all-to-all", 1, MANY, all_to_all),
     op("and", 2, 2, binary).of(LOGICAL),
     op("asin", 1, 1, unary).of(ANALYTIC),
     op("asinh", 1, 1, unary).of(ANALYTIC),
     op("async-done", 1, 1, second),
-    op("async-start", 0, MANY, anything).needs(&["calls"]),
-    op("async-update", 1, 1, like_first),
+    op("async-start", 0, MANY, anything)
+        .needs(&["calls"])
+        .calls(&[("calls", starts)])
+        .ended_by(&["async-update", "async-done"]),
+    op("async-update", 1, 1, like_first).ended_by(&["async-update", "async-done"]),
     op("atan2", 2, 2, binary).of(ANALYTIC),
     op("atanh", 1, 1, unary).of(ANALYTIC),
-    op("batch-norm-grad", 5, 5, batch_norm).of(FLOAT).needs(&["epsilon", "feature_index"]),
+    op("batch-norm-grad", 5, 5, batch_norm_grad).of(FLOAT).needs(&["epsilon", "feature_index"]),
     op("batch-norm-inference", 5, 5, batch_norm_inference).of(FLOAT).needs(&["epsilon", "feature_index"]),
-    op("batch-norm-training", 3, 3, batch_norm).of(FLOAT).needs(&["epsilon", "feature_index"]),
+    op("batch-norm-training", 3, 3, batch_norm_training).of(FLOAT).needs(&["epsilon", "feature_index"]),
     op("bitcast", 1, 1, bitcast),
     op("bitcast-convert", 1, 1, bitcast_convert),
     op("broadcast", 1, 1, broadcast),
-    op("call", 0, MANY, anything).needs(&["to_apply"]),
+    op("call", 0, MANY, anything).needs(&["to_apply"]).calls(&[("to_apply", equals)]),
     op("cbrt", 1, 1, unary).of(FLOAT),
     op("ceil", 1, 1, unary).of(FLOAT),
     op("cholesky", 1, 1, cholesky).of(ANALYTIC),
@@ -72,18 +153,22 @@ pub static OPCODES: &[OpcodeRow] = &[
     op("collective-broadcast", 1, MANY, like_only),
     op("collective-permute", 1, MANY, permute),
     op("collective-permute-done", 1, 1, second),
-    op("collective-permute-start", 1, MANY, permute_start),
+    op("collective-permute-start", 1, MANY, permute_start).ended_by(&["collective-permute-done"]),
     op("collective-reduce", 0, MANY, like_only),
     op("compare", 2, 2, compare).needs(&["direction"]),
     op("complex", 2, 2, complex),
     op("concatenate", 1, MANY, concatenate).needs(&["dimensions"]),
-    op("conditional", 2, MANY, conditional),
+    op("conditional", 2, MANY, conditional).calls(&[
+        ("branch_computations", equals_branch),
+        ("true_computation", equals_branch),
+        ("false_computation", equals_branch),
+    ]),
     op("constant", 0, 0, anything),
     op("convert", 1, 1, convert),
     op("convolution", 2, 2, convolution).needs(&["dim_labels"]),
     op("copy", 1, 1, like_first),
     op("copy-done", 1, 1, first),
-    op("copy-start", 1, 1, copy_start),
+    op("copy-start", 1, 1, copy_start).ended_by(&["copy-done"]),
     op("cosh", 1, 1, unary).of(ANALYTIC),
     op("cosine", 1, 1, unary).of(ANALYTIC),
     op("count-leading-zeros", 1, 1, unary).of(INTEGER),
@@ -99,7 +184,7 @@ pub static OPCODES: &[OpcodeRow] = &[
     op("exponential-minus-one", 1, 1, unary).of(ANALYTIC),
     op("fft", 1, 1, fft).needs(&["fft_type", "fft_length"]),
     op("floor", 1, 1, unary).of(FLOAT),
-    op("fusion", 0, MANY, anything).needs(&["calls"]),
+    op("fusion", 0, MANY, anything).needs(&["calls"]).calls(&[("calls", equals_fused)]),
     op("gather", 2, 2, gather).needs(&[
         "offset_dims",
         "collapsed_slice_dims",
@@ -116,7 +201,7 @@ pub static OPCODES: &[OpcodeRow] = &[
     op("log", 1, 1, unary).of(ANALYTIC),
     op("log-plus-one", 1, 1, unary).of(ANALYTIC),
     op("logistic", 1, 1, unary).of(ANALYTIC),
-    op("map", 0, MANY, map).needs(&["to_apply"]),
+    op("map", 0, MANY, map).needs(&["to_apply"]).calls(&[("to_apply", maps_elements)]),
     op("maximum", 2, 2, binary),
     op("minimum", 2, 2, binary),
     op("multiply", 2, 2, binary),
@@ -133,12 +218,14 @@ pub static OPCODES: &[OpcodeRow] = &[
     op("ragged-all-to-all", 6, 6, ragged_all_to_all),
     op("ragged-dot", 3, 3, ragged_dot),
     op("real", 1, 1, part).of(ANALYTIC),
-    op("recv", 1, 1, recv),
+    op("recv", 1, 1, recv).ended_by(&["recv-done"]).on_channel(),
     op("recv-done", 1, 1, recv_done),
-    op("reduce", 2, MANY, reduce).needs(&["dimensions", "to_apply"]),
+    op("reduce", 2, MANY, reduce).needs(&["dimensions", "to_apply"]).calls(&[("to_apply", combines_inputs)]),
     op("reduce-precision", 1, 1, reduce_precision).of(FLOAT).needs(&["exponent_bits", "mantissa_bits"]),
-    op("reduce-scatter", 1, MANY, reduce_scatter).needs(&["dimensions", "to_apply"]),
-    op("reduce-window", 2, MANY, reduce_window).needs(&["to_apply"]),
+    op("reduce-scatter", 1, MANY, reduce_scatter)
+        .needs(&["dimensions", "to_apply"])
+        .calls(&[("to_apply", combines_scalars)]),
+    op("reduce-window", 2, MANY, reduce_window).needs(&["to_apply"]).calls(&[("to_apply", combines_inputs)]),
     op("remainder", 2, 2, binary).of(NUMBER),
     op("replica-id", 0, 0, identifier),
     op("reshape", 1, 1, reshape),
@@ -150,17 +237,21 @@ pub static OPCODES: &[OpcodeRow] = &[
     op("round-nearest-even", 1, 1, unary).of(FLOAT),
     op("rsqrt", 1, 1, unary).of(ANALYTIC),
     op("scaled-dot", 4, 4, scaled_dot),
-    op("scan", 0, MANY, scan).needs(&["dimensions", "to_apply"]),
-    op("scatter", 3, MANY, scatter).needs(&[
-        "update_window_dims",
-        "inserted_window_dims",
-        "scatter_dims_to_operand_dims",
-        "index_vector_dim",
-        "to_apply",
-    ]),
+    op("scan", 0, MANY, scan).needs(&["dimensions", "to_apply"]).calls(&[("to_apply", steps)]),
+    op("scatter", 3, MANY, scatter)
+        .needs(&[
+            "update_window_dims",
+            "inserted_window_dims",
+            "scatter_dims_to_operand_dims",
+            "index_vector_dim",
+            "to_apply",
+        ])
+        .calls(&[("to_apply", combines_arrays)]),
     op("select", 3, 3, select),
-    op("select-and-scatter", 3, 3, select_and_scatter).needs(&["select", "scatter"]),
-    op("send", 2, 2, send),
+    op("select-and-scatter", 3, 3, select_and_scatter)
+        .needs(&["select", "scatter"])
+        .calls(&[("select", compares_elements), ("scatter", combines_sources)]),
+    op("send", 2, 2, send).ended_by(&["send-done"]).on_channel(),
     op("send-done", 1, 1, token),
     op("set-dimension-size", 2, 2, set_dimension_size).needs(&["dimensions"]),
     op("shift-left", 2, 2, binary).of(INTEGER),
@@ -170,7 +261,7 @@ pub static OPCODES: &[OpcodeRow] = &[
     op("sine", 1, 1, unary).of(ANALYTIC),
     op("sinh", 1, 1, unary).of(ANALYTIC),
     op("slice", 1, 1, slice).needs(&["slice"]),
-    op("sort", 1, MANY, sort).needs(&["dimensions", "to_apply"]),
+    op("sort", 1, MANY, sort).needs(&["dimensions", "to_apply"]).calls(&[("to_apply", compares_pairs)]),
     op("sqrt", 1, 1, unary).of(ANALYTIC),
     op("stochastic-convert", 2, 2, stochastic_convert),
     op("subtract", 2, 2, binary).of(NUMBER),
@@ -180,6 +271,8 @@ pub static OPCODES: &[OpcodeRow] = &[
     op("transpose", 1, 1, transpose).needs(&["dimensions"]),
     op("triangular-solve", 2, 2, triangular_solve).of(ANALYTIC).needs(&["transpose_a"]),
     op("tuple", 0, MANY, tuple),
-    op("while", 1, 1, like_first).needs(&["condition", "body"]),
+    op("while", 1, 1, like_first)
+        .needs(&["condition", "body"])
+        .calls(&[("body", equals), ("condition", holds)]),
     op("xor", 2, 2, binary).of(LOGICAL),
 ];

@@ -1,38 +1,27 @@
 //! Pairs of asynchronous instructions: each start has one user, which goes on with it or ends it.
 
 use super::error::{HloError, Result};
+use super::opcodes::{OpcodeRow, OPCODES};
 use super::tables::{Instruction, Module};
-
-/// Opcodes that start, and those that may use them.
-const PAIRS: [(&str, &[&str]); 8] = [
-    ("async-start", &["async-update", "async-done"]),
-    ("async-update", &["async-update", "async-done"]),
-    ("all-gather-start", &["all-gather-done"]),
-    ("all-reduce-start", &["all-reduce-done"]),
-    ("collective-permute-start", &["collective-permute-done"]),
-    ("copy-start", &["copy-done"]),
-    ("recv", &["recv-done"]),
-    ("send", &["send-done"]),
-];
 
 /// Checks each start and each end.
 pub(super) fn check_pairs(module: &Module) -> Result<()> {
-    let starts: Vec<Option<&[&str]>> = module
-        .opcodes
-        .iter()
-        .map(|o| PAIRS.iter().find(|(start, _)| start == o).map(|(_, users)| *users))
-        .collect();
-    let ends: Vec<bool> =
-        module.opcodes.iter().map(|o| PAIRS.iter().any(|(_, users)| users.contains(&o.as_str()))).collect();
+    let ends = |opcode: &String| OPCODES.iter().any(|row| row.ends.contains(&opcode.as_str()));
+    let ends: Vec<bool> = module.opcodes.iter().map(ends).collect();
     for (row, instruction) in module.instructions.iter().enumerate() {
-        if let Some(users) = starts[instruction.opcode as usize] {
-            check_start(module, row, users)?;
+        if let Some(start) = start_of(instruction) {
+            check_start(module, row, start.ends)?;
         }
         if ends[instruction.opcode as usize] {
             check_end(module, row)?;
         }
     }
     Ok(())
+}
+
+/// The opcode's row, if it starts what its user ends.
+fn start_of(instruction: &Instruction) -> Option<&'static OpcodeRow> {
+    OPCODES.get(instruction.opcode as usize).filter(|row| !row.ends.is_empty())
 }
 
 fn opcode<'m>(module: &'m Module, instruction: &Instruction) -> &'m str {
@@ -58,19 +47,16 @@ fn check_start(module: &Module, row: usize, users: &[&str]) -> Result<()> {
 
 fn check_end(module: &Module, row: usize) -> Result<()> {
     let ended = opcode(module, &module.instructions[row]);
-    let start = module.operands_of(row).first().map(|&o| o as usize);
-    let fits = |start: &usize| {
-        let name = opcode(module, &module.instructions[*start]);
-        PAIRS.iter().any(|(s, users)| *s == name && users.contains(&ended))
-    };
-    let Some(start) = start.filter(fits) else {
+    let operand = module.operands_of(row).first().map(|&o| o as usize);
+    let start = operand.and_then(|o| start_of(&module.instructions[o]).map(|start| (o, start)));
+    let Some((operand, start)) = start.filter(|(_, start)| start.ends.contains(&ended)) else {
         return Err(error(module, row, "its operand must be what it ends"));
     };
-    if !ended.starts_with("send") && !ended.starts_with("recv") {
+    if !start.on_channel {
         return Ok(());
     }
     let channel = |row: usize| module.attribute(row, "channel_id").map(|a| module.attribute_value(a));
-    let (started, ended) = (channel(start), channel(row));
+    let (started, ended) = (channel(operand), channel(row));
     if started == ended {
         return Ok(());
     }

@@ -391,7 +391,7 @@ impl<'a> Parser<'a> {
         link_calls(&mut self.module, &self.targets, &self.computations)?;
         self.module.link_users();
         check_pairs(&self.module)?;
-        check_called(&self.module, &self.shapes)?;
+        check_called(&self.module, &self.shapes, |opcode, key| OPCODES.get(opcode as usize)?.call_rule(key))?;
         self.check_entry_layout()?;
         if self.module.name.is_empty() {
             self.module.name.clone_from(&self.module.computations[self.module.entry as usize].name);

@@ -74,8 +74,8 @@ pub(in super::super) fn fft(site: &Site) -> Result<Outcome> {
     Ok(Outcome::Array(element, sizes))
 }
 
-/// The operand, and as many numbers as it has features.
-fn features(site: &Site) -> Result<()> {
+/// The operand, and as many numbers as it has features; one operand may have the first one's sizes instead.
+fn features(site: &Site, whole: Option<usize>) -> Result<()> {
     let shape = site.array(0)?;
     let index = site.integer("feature_index")?.and_then(|i| usize::try_from(i).ok());
     let size = index.and_then(|i| shape.dimensions.get(i));
@@ -84,8 +84,7 @@ fn features(site: &Site) -> Result<()> {
     };
     for operand in 1..site.operands.len() {
         let other = site.array(operand)?;
-        let whole = operand == 4 && site.opcode == "batch-norm-grad";
-        let sizes = if whole { &shape.dimensions[..] } else { &[size] };
+        let sizes = if whole == Some(operand) { &shape.dimensions[..] } else { &[size] };
         if other.element != shape.element || !same_sizes(&other.dimensions, sizes) {
             let found = site.shapes.text(site.operands[operand]);
             return Err(site.error(format!("operand {operand} must have sizes {sizes:?}, found {found}")));
@@ -94,16 +93,26 @@ fn features(site: &Site) -> Result<()> {
     Ok(())
 }
 
-/// The operand, normalized or its gradient, and two values for each feature.
-pub(in super::super) fn batch_norm(site: &Site) -> Result<Outcome> {
-    features(site)?;
+/// The operand, normalized, and two values for each feature.
+pub(in super::super) fn batch_norm_training(site: &Site) -> Result<Outcome> {
+    features(site, None)?;
+    Ok(with_two_features(site))
+}
+
+/// The operand's gradient from that of the result, the last operand, and two values for each feature.
+pub(in super::super) fn batch_norm_grad(site: &Site) -> Result<Outcome> {
+    features(site, Some(4))?;
+    Ok(with_two_features(site))
+}
+
+fn with_two_features(site: &Site) -> Outcome {
     let (operand, feature) = (site.operands[0], site.operands[1]);
-    Ok(Outcome::Tuple(vec![Outcome::Like(operand), Outcome::Like(feature), Outcome::Like(feature)]))
+    Outcome::Tuple(vec![Outcome::Like(operand), Outcome::Like(feature), Outcome::Like(feature)])
 }
 
 /// The operand, normalized.
 pub(in super::super) fn batch_norm_inference(site: &Site) -> Result<Outcome> {
-    features(site)?;
+    features(site, None)?;
     like_first(site)
 }
 

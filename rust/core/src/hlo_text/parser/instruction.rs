@@ -1,8 +1,8 @@
 //! One instruction: head, arguments, attributes, and what is checked when all of it is read.
 
-use super::super::infer::{compatible, realize, Asked, OpcodeRow, Outcome, Site};
+use super::super::infer::{compatible, realize, Asked, Outcome, Site};
 use super::super::literal::parse_literal;
-use super::super::opcodes::OPCODES;
+use super::super::opcodes::{OpcodeRow, OPCODES};
 use super::super::tables::Call;
 use super::*;
 
@@ -192,7 +192,7 @@ impl<'a> Parser<'a> {
         if let (true, Some(row)) = (new, row) {
             asked.given = Some(shape);
             let site = Site { asked, shapes: &self.shapes, operands, attributes: &frame.attributes };
-            site.check(&site.judge(row)?)?;
+            site.check(&row.infer(&site)?)?;
             one_call_each(&site, row, &frame.calls)?;
             check_written_shapes(&mut self.shapes, self.cursor.text, row.name, operands, &frame.attributes)?;
         }
@@ -298,7 +298,7 @@ fn shape_of(
     }
     let site = Site { asked: *asked, shapes, operands, attributes };
     let unknown = site.error("expected the shape in front of the opcode, for the operands do not tell it");
-    let outcome = row.map_or(Ok(Outcome::Any), |row| site.judge(row))?;
+    let outcome = row.map_or(Ok(Outcome::Any), |row| row.infer(&site))?;
     realize(shapes, &outcome).ok_or(unknown)
 }
 
@@ -338,7 +338,7 @@ fn check_written_shapes<'a>(
 
 /// An attribute that must name a computation names one.
 fn one_call_each(site: &Site, row: &OpcodeRow, calls: &[(u32, Target)]) -> Result<()> {
-    for key in row.calls() {
+    for key in row.called() {
         let named =
             |(attribute, _): &&(u32, Target)| site.attributes[*attribute as usize].key.of(site.text) == key;
         if calls.iter().filter(named).count() != 1 {
