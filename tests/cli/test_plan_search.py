@@ -6,19 +6,10 @@ from pathlib import Path
 import pytest
 
 import indexing as ix
+from fusion_texts import PROGRAM
 from indexing.cli import main
 from indexing.runtime.plan_store import Store
 from indexing.tuning.measurement import Timing, Trial
-
-PROGRAM = """
-twice { a = f32[40,25] parameter(0) ROOT sum = f32[40,25] add(a, a) }
-turned { b = f32[40,25] parameter(0) ROOT t = f32[25,40] transpose(b), dimensions={1,0} }
-ENTRY main {
-  p = f32[40,25] parameter(0)
-  f = f32[40,25] fusion(p), kind=kLoop, calls=twice
-  ROOT g = f32[25,40] fusion(f), kind=kInput, calls=turned
-}
-"""
 
 
 @pytest.fixture(autouse=True)

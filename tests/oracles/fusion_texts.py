@@ -1,9 +1,18 @@
-"""Small fusions, one or more an emitter, whose kernels have knobs."""
+"""Small fusions, one or more an emitter, whose kernels have knobs, and a program of two."""
 
 import indexing as ix
 
 REDUCER = "add { a = f32[] parameter(0)\n b = f32[] parameter(1)\n ROOT c = f32[] add(a, b) }\n"
 MAXIMUM = "max { a = f32[] parameter(0)\n b = f32[] parameter(1)\n ROOT c = f32[] maximum(a, b) }\n"
+PROGRAM = """
+twice { a = f32[40,25] parameter(0) ROOT sum = f32[40,25] add(a, a) }
+turned { b = f32[40,25] parameter(0) ROOT t = f32[25,40] transpose(b), dimensions={1,0} }
+ENTRY main {
+  p = f32[40,25] parameter(0)
+  f = f32[40,25] fusion(p), kind=kLoop, calls=twice
+  ROOT g = f32[25,40] fusion(f), kind=kInput, calls=turned
+}
+"""
 
 
 def reduction(source: str, target: str, dims: str) -> str:

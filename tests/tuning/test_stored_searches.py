@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 import indexing as ix
+from fusion_texts import PROGRAM
 from indexing.executable.devices import device_of_dialect
 from indexing.executable.tuned_plans import fusion_key
 from indexing.runtime.identity import device_identity, processor_identity
@@ -18,15 +19,6 @@ from indexing.tuning.machine import CPU
 from indexing.tuning.trials import Tuning
 
 FUSION = "ENTRY f { p = f32[40,25] parameter(0) ROOT n = f32[40,25] negate(p) }"
-PROGRAM = """
-twice { a = f32[40,25] parameter(0) ROOT sum = f32[40,25] add(a, a) }
-turned { b = f32[40,25] parameter(0) ROOT t = f32[25,40] transpose(b), dimensions={1,0} }
-ENTRY main {
-  p = f32[40,25] parameter(0)
-  f = f32[40,25] fusion(p), kind=kLoop, calls=twice
-  ROOT g = f32[25,40] fusion(f), kind=kInput, calls=turned
-}
-"""
 
 
 @pytest.fixture(autouse=True)
