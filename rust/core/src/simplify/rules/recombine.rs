@@ -242,7 +242,7 @@ pub(super) fn quotient_recombines(
     if b > 1 && !terms.iter().any(beside) {
         return Ok(None);
     }
-    let x = if b > 1 { s.floordiv_constant(x, b)? } else { x };
+    let x = s.floordiv_constant(x, b)?;
     let factor = terms[k].coeff / m;
     // Something of x must cancel for this to pay.
     let cancels = match s.arena.node(x) {
