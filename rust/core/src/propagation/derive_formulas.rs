@@ -4,11 +4,14 @@ use crate::error::Error;
 use crate::hlo_text::{ElementType, Module, OPCODES};
 use crate::propagation::array_sources::has_elements;
 use crate::propagation::formulas::{is_bounded, Direction, Formula, Formulas, Key, Link, Propagation};
+use crate::propagation::operand_maps::Values;
 use crate::propagation::structure::Structure;
 use std::ops::Range;
 
 const ONE_BRANCH: &str = "only one branch runs, and which one is known at run time only";
 const CARRIED: &str = "the loop's body may have carried any element of this value here, in some iteration";
+
+type Links<F> = Result<Vec<Link>, <F as Values>::Error>;
 
 /// The instruction that the caller passes for a parameter of the computation; others stand for themselves.
 fn argument_for(module: &Module, computation: u32, arguments: &[u32], row: u32) -> u32 {
@@ -33,23 +36,38 @@ impl Propagation {
         if self.reads_nothing(module, direction, row) {
             return Ok(Formula::default()); // half of the formulas of a large program
         }
-        let is_known = (module.instructions[row as usize].opcode as usize) < OPCODES.len();
-        if !(is_known && self.derive_for_unknown_size(module, formulas, key)?) {
-            match (self.structure(module, row), direction) {
-                (Structure::Names, _) => self.derive_for_names(module, formulas, row)?,
-                (Structure::Calls, _) => self.derive_for_call(module, formulas, key)?,
-                (Structure::Starts, Direction::ToOperands) => self.derive_for_start(module, formulas, key)?,
-                (Structure::Branches, _) => self.derive_for_branches(module, formulas, key)?,
-                (Structure::Loops, _) => self.derive_for_loop(module, formulas, key)?,
-                _ => match (self.instantiated(module, key), direction) {
-                    (Some(links), _) => self.set_formula(module, formulas, key, false, links)?,
-                    (None, Direction::ToOperands) => formulas.formula(self, row, array)?,
-                    (None, Direction::ToUsers) => formulas.inverse(self, row, array)?,
-                },
-            }
+        if self.structure(module, row) == Structure::Names {
+            self.derive_for_names(module, formulas, row)?; // one by one, each array whatever the sizes of the others
+        } else if let Some((simplified, links)) = self.derived_links(module, formulas, key)? {
+            self.set_formula(module, formulas, key, simplified, links)?;
+        } else if direction == Direction::ToOperands {
+            formulas.formula(self, row, array)?;
+        } else {
+            formulas.inverse(self, row, array)?;
         }
         let put = self.known_formula(module, key);
         put.ok_or_else(|| Error::invalid_map(format!("no formula was given for row {row}")).into())
+    }
+
+    /// The links that follow from the structure of the program, and whether their maps are simplified.
+    fn derived_links<F: Formulas>(
+        &mut self,
+        module: &Module,
+        formulas: &mut F,
+        key: Key,
+    ) -> Result<Option<(bool, Vec<Link>)>, F::Error> {
+        if let Some(links) = self.links_of_unknown_size(module, key) {
+            return Ok(Some((true, links)));
+        }
+        Ok(Some(match (self.structure(module, key.1), key.0) {
+            (Structure::Calls, _) => (false, self.links_of_call(module, formulas, key)?),
+            (Structure::Starts, Direction::ToOperands) => {
+                (false, self.links_of_start(module, formulas, key)?)
+            }
+            (Structure::Branches, _) => (true, self.links_of_branches(module, formulas, key)?),
+            (Structure::Loops, _) => (true, self.links_of_loop(module, key)?),
+            _ => return Ok(self.instantiated(module, key).map(|links| (false, links))),
+        }))
     }
 
     fn reads_nothing(&self, module: &Module, direction: Direction, row: u32) -> bool {
@@ -101,18 +119,13 @@ impl Propagation {
         Ok(())
     }
 
-    /// Sets an unknown formula if an array involved has a bounded dynamic dimension; returns whether one has.
-    fn derive_for_unknown_size<F: Formulas>(
-        &mut self,
-        module: &Module,
-        formulas: &mut F,
-        (direction, row, array): Key,
-    ) -> Result<bool, F::Error> {
+    /// Links with an unknown map, if an array involved has a bounded dynamic dimension.
+    fn links_of_unknown_size(&mut self, module: &Module, (direction, row, array): Key) -> Option<Vec<Link>> {
+        if module.instructions[row as usize].opcode as usize >= OPCODES.len() {
+            return None;
+        }
         let shapes = self.leaves(module, module.instructions[row as usize].shape);
         let operands = module.operands_of(row as usize);
-        if self.structure(module, row) == Structure::Names {
-            return Ok(false); // arrays are renamed one by one, each whatever the sizes of the others
-        }
         let (own, others) = match direction {
             Direction::ToOperands => (&shapes[array as usize..=array as usize], operands),
             Direction::ToUsers => {
@@ -122,7 +135,7 @@ impl Propagation {
         let others = others.iter().map(|o| module.instructions[*o as usize].shape);
         let is_array = |shape: &u32| module.shapes[*shape as usize].element != ElementType::TUPLE;
         let mut shapes = own.iter().copied().chain(others).filter(is_array);
-        let Some(shape) = shapes.find(|shape| is_bounded(module, *shape)) else { return Ok(false) };
+        let shape = shapes.find(|shape| is_bounded(module, *shape))?;
         let map = self.unknown_size(module, shape);
         let pairs: Vec<(u32, u32)> = match direction {
             Direction::ToOperands => {
@@ -134,9 +147,7 @@ impl Propagation {
                 self.arrays_of(module, row).flat_map(|to| near.clone().map(move |leaf| (to, leaf))).collect()
             }
         };
-        let links = pairs.into_iter().map(|(to, leaf)| Link { to, leaf, map }).collect();
-        self.set_formula(module, formulas, (direction, row, array), true, links)?;
-        Ok(true)
+        Some(pairs.into_iter().map(|(to, leaf)| Link { to, leaf, map }).collect())
     }
 
     /// The range of an instruction's array numbers.
@@ -161,51 +172,33 @@ impl Propagation {
         Ok(links)
     }
 
-    fn derive_for_call<F: Formulas>(
-        &mut self,
-        module: &Module,
-        formulas: &mut F,
-        key: Key,
-    ) -> Result<(), F::Error> {
+    fn links_of_call<F: Formulas>(&mut self, module: &Module, formulas: &mut F, key: Key) -> Links<F> {
         let (direction, row, array) = key;
         let called = self.called_computations(module, row)?[0];
         let arguments = module.operands_of(row as usize);
-        let links = self.call_indexing(module, formulas, (direction, called, array), arguments)?;
-        self.set_formula(module, formulas, key, false, links)
+        self.call_indexing(module, formulas, (direction, called, array), arguments)
     }
 
-    fn derive_for_start<F: Formulas>(
-        &mut self,
-        module: &Module,
-        formulas: &mut F,
-        key: Key,
-    ) -> Result<(), F::Error> {
+    fn links_of_start<F: Formulas>(&mut self, module: &Module, formulas: &mut F, key: Key) -> Links<F> {
         let (direction, row, mut array) = key;
         let operands = module.operands_of(row as usize);
         for (to, operand) in operands.iter().enumerate() {
             let shapes = self.leaves(module, module.instructions[*operand as usize].shape);
             if let Some(shape) = shapes.get(array as usize) {
-                let links = self.identity_link(module, *shape, (to as u32, array))?;
-                return self.set_formula(module, formulas, key, false, links);
+                return Ok(self.identity_link(module, *shape, (to as u32, array))?);
             }
             array -= shapes.len() as u32;
         }
         let called = self.called_computations(module, row)?[0];
         let root = module.computations[called as usize].root as usize;
         let results = self.leaves(module, module.instructions[root].shape).len() as u32;
-        let links = match array < results {
-            true => self.call_indexing(module, formulas, (direction, called, array), operands)?,
-            false => Vec::new(), // a context has no elements
-        };
-        self.set_formula(module, formulas, key, false, links)
+        match array < results {
+            true => self.call_indexing(module, formulas, (direction, called, array), operands),
+            false => Ok(Vec::new()), // a context has no elements
+        }
     }
 
-    fn derive_for_branches<F: Formulas>(
-        &mut self,
-        module: &Module,
-        formulas: &mut F,
-        key: Key,
-    ) -> Result<(), F::Error> {
+    fn links_of_branches<F: Formulas>(&mut self, module: &Module, formulas: &mut F, key: Key) -> Links<F> {
         let (direction, row, array) = key;
         let shapes = self.leaves(module, module.instructions[row as usize].shape);
         let operands = &module.operands_of(row as usize);
@@ -243,16 +236,10 @@ impl Propagation {
                 }
             }
         }
-        self.set_formula(module, formulas, key, true, links)
+        Ok(links)
     }
 
-    fn derive_for_loop<F: Formulas>(
-        &mut self,
-        module: &Module,
-        formulas: &mut F,
-        key: Key,
-    ) -> Result<(), F::Error> {
-        let (direction, row, array) = key;
+    fn links_of_loop(&mut self, module: &Module, (direction, row, array): Key) -> Result<Vec<Link>, Error> {
         let carried = self.loop_carried(module, row)?;
         let shapes = self.leaves(module, module.instructions[row as usize].shape);
         let outputs = match direction {
@@ -273,7 +260,7 @@ impl Propagation {
                 links.push(Link { to, leaf: *leaf, map: self.whole(module, ends, CARRIED)? });
             }
         }
-        self.set_formula(module, formulas, key, true, links)
+        Ok(links)
     }
 
     /// The identity to array `leaf` of operand (or result) `to`; no link for what has no elements.
