@@ -21,7 +21,7 @@ CONSTRUCTORS: dict[str, MadeExample] = {
         (("(d0 * 3 + 2) * 4 + d1", "d0 * 12 + d1 + 8"),),
         ("d0 + d1 * 4",),
     ),
-    "sum-terms-join": MadeExample(
+    "sum-terms-merge": MadeExample(
         (
             ("d0 * 3 + d1 - d0 * 3", "d1"),
             ("d0 * 3 + d0 * 2", "d0 * 5"),
@@ -66,7 +66,7 @@ CONSTRUCTORS: dict[str, MadeExample] = {
         (("(d0 mod 12) floordiv 4", "(d0 floordiv 4) mod 3"),),
         ("(d0 mod 13) floordiv 4",),
     ),
-    "quotient-multiples-leave": MadeExample(
+    "quotient-multiples-moved-out": MadeExample(
         (("(d0 * 8 + d1) floordiv 4", "d0 * 2 + d1 floordiv 4"),),
         ("(d0 * 7 + d1) floordiv 4",),
     ),
@@ -78,7 +78,7 @@ CONSTRUCTORS: dict[str, MadeExample] = {
         (("(5 - d0 * 2) floordiv 9", "-((d0 * 2 + 3) floordiv 9)"),),
         ("(d0 * 2 + 3) floordiv 9",),
     ),
-    "quotient-offset-joins": MadeExample(
+    "quotient-offset-moved-in": MadeExample(
         (("(d0 floordiv 3 + 1) floordiv 4", "(d0 + 3) floordiv 12"),),
         ("((d0 floordiv 3) * 2 + 1) floordiv 5",),
     ),
@@ -110,7 +110,7 @@ CONSTRUCTORS: dict[str, MadeExample] = {
         (("(d0 * 9 + d1) mod 4", "(d0 + d1) mod 4"),),
         ("(d0 * 2 + d1) mod 4",),
     ),
-    "remainder-inner-opened": MadeExample(
+    "remainder-inner-expanded": MadeExample(
         (("((d0 mod 6) * 2 + d1) mod 4", "(d0 * 2 + d1) mod 4"),),
         ("(d1 + (d0 mod 7) * 2) mod 5",),
     ),
@@ -154,7 +154,7 @@ CONSTRUCTORS: dict[str, MadeExample] = {
         (("min(3, max(4, d0))", "3"), ("min(d1, max(d1 + 1, d0))", "d1")),
         ("min(max(d0, 4), 5)",),
     ),
-    "extremum-inner-idle": MadeExample(
+    "extremum-inner-redundant": MadeExample(
         (("min(d0, max(d1, min(d0, d2)))", "min(d0, max(d1, d2))"),),
         ("min(d0, max(d1, min(d2, d3)))",),
     ),

@@ -37,7 +37,7 @@ DOMAINS: dict[str, DomainExample] = {
             ),
         ),
     ),
-    "constraint-quotient-opened": DomainExample(
+    "constraint-on-quotient": DomainExample(
         (
             (
                 "(d0, d1) -> (d0, d1), domain: d0 in [-9, 9], d1 in [-9, 9], (d0 + d1) floordiv 4 in [-2, 1]",
@@ -51,7 +51,7 @@ DOMAINS: dict[str, DomainExample] = {
             ),
         ),
     ),
-    "constraint-low-terms-leave": DomainExample(
+    "constraint-low-terms-removed": DomainExample(
         (
             (
                 "(d0, d1) -> (d0, d1), domain: d0 in [-9, 9], d1 in [0, 3], d0 * 4 + d1 in [0, 11]",
@@ -83,7 +83,7 @@ DOMAINS: dict[str, DomainExample] = {
             ),
         ),
     ),
-    "constraint-extremum-opened": DomainExample(
+    "constraint-on-extremum": DomainExample(
         (
             (
                 "(d0, d1) -> (d0, d1), domain: d0 in [-9, 9], d1 in [-9, 9], min(d0, d1) in [2, 9]",
@@ -115,7 +115,7 @@ DOMAINS: dict[str, DomainExample] = {
             ),
         ),
     ),
-    "constraint-congruences-join": DomainExample(
+    "constraint-congruences-merge": DomainExample(
         (
             (
                 "(d0, d1) -> (d0, d1), domain: d0 in [-9, 9], d1 in [-9, 9], (d0 + d1) mod 4 in [1, 1], (d0 + d1) mod 6 in [3, 3]",
@@ -129,7 +129,7 @@ DOMAINS: dict[str, DomainExample] = {
             ),
         ),
     ),
-    "constraint-congruences-never": DomainExample(
+    "constraint-congruences-contradict": DomainExample(
         (
             (
                 "(d0, d1) -> (d0, d1), domain: d0 in [-9, 9], d1 in [-9, 9], (d0 + d1) mod 4 in [1, 1], (d0 + d1) mod 6 in [2, 2]",
@@ -176,7 +176,7 @@ DOMAINS: dict[str, DomainExample] = {
             ),
         ),
     ),
-    "constraints-meet": DomainExample(
+    "constraints-intersect": DomainExample(
         (
             (
                 "(d0, d1) -> (d0, d1), domain: d0 in [0, 9], d1 in [0, 9], d0 + d1 in [2, 9], (d0 + d1) * 2 in [9, 24]",
@@ -263,7 +263,7 @@ RANGES: dict[str, RangeExample] = {
         ),
         (("d0 - (d1 floordiv 4) * 3", "d0 in [-4, 7], d1 in [-4, 7]", (-7, 10)),),
     ),
-    "range-of-opened-quotient": RangeExample(
+    "range-of-expanded-quotient": RangeExample(
         (
             ("(d0 * 5) floordiv 3 - d0", "d0 in [0, 9]", (0, 6)),
             ("d0 * 2 + d1 - ((d0 * 7 + d1) floordiv 4) * 2", "d0 in [0, 4], d1 in [1, 2]", (-5, 2)),
@@ -298,7 +298,7 @@ RANGES: dict[str, RangeExample] = {
         (("d0 * 2 + d1 * 2 + d0 floordiv 4", "d0 in [0, 9], d1 in [0, 9], d0 + d1 in [2, 5]", (4, 11)),),
         (("d0 * 2 + d1 * 2 + d0 floordiv 4", "d0 in [0, 5], d1 in [0, 5], d0 - d1 in [-4, 4]", (0, 21)),),
     ),
-    "range-by-lifting": RangeExample(
+    "range-by-common-denominator": RangeExample(
         (("d0 floordiv 4 + d1", "d0 in [0, 9], d1 in [-9, 9], d0 + d1 * 4 in [0, 7]", (0, 1)),),
         (("d0 floordiv 4 + d1", "d0 in [0, 9], d1 in [-9, 9], d0 + d1 * 3 in [0, 7]", (-3, 4)),),
     ),

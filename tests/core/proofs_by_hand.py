@@ -24,7 +24,7 @@ def quotient_of_digit(w: Writer) -> Iterator[Claim]:
     yield low_digit, w.positive_div(y - d, m) == w.positive_div(a * y - (a * d + r) + a - 1, a * m)
 
 
-def quotient_offset_idle(w: Writer) -> Iterator[Claim]:
+def quotient_offset_redundant(w: Writer) -> Iterator[Claim]:
     x, c = w.integers("x c")
     g, k = w.small("g k")
     rest = w.positive_mod(x, g) + c
@@ -51,7 +51,7 @@ def quotient_of_remainder(w: Writer) -> Iterator[Claim]:
     yield z3.And(x - c * d >= 0, x - c * d < c), w.positive_div(x - c * k * q, c) == d - k * q
 
 
-def remainder_inner_opened(w: Writer) -> Iterator[Claim]:
+def remainder_inner_expanded(w: Writer) -> Iterator[Claim]:
     x, y, k, q = w.integers("x y k q")
     m, n, c = w.small("m n c")
     yield c * n == k * m, c * (x - n * q) + y == c * x + y - m * (k * q)
@@ -117,7 +117,7 @@ def constraint_normal_form(w: Writer) -> Iterator[Claim]:
     yield True, z3.And(a <= -k * x + c, -k * x + c <= b) == z3.And(least <= -x, -x <= most)
 
 
-def constraint_congruences_join(w: Writer) -> Iterator[Claim]:
+def constraint_congruences_merge(w: Writer) -> Iterator[Claim]:
     # m = g * i and n = g * j, where a * i + b * j = 1, so that l = g * i * j.
     a, b, p, q, t = w.integers("a b p q t")
     g, i, j = w.small("g i j")
@@ -169,11 +169,11 @@ def range_of_product(w: Writer) -> Iterator[Claim]:
 
 
 IN_STEPS: dict[str, Proof] = {
-    "quotient-offset-idle": Proof(quotient_offset_idle),
+    "quotient-offset-redundant": Proof(quotient_offset_redundant),
     "quotient-of-digit": Proof(quotient_of_digit),
     "remainder-of-quotient": Proof(remainder_of_quotient),
     "quotient-of-remainder": Proof(quotient_of_remainder),
-    "remainder-inner-opened": Proof(remainder_inner_opened),
+    "remainder-inner-expanded": Proof(remainder_inner_expanded),
     "constraint-congruence-normal": Proof(constraint_congruence_normal),
     "range-of-remainder": Proof(range_of_remainder),
     "congruence-of-sum": Proof(congruence_of_sum),
@@ -183,7 +183,7 @@ IN_STEPS: dict[str, Proof] = {
 OF_WORDS: dict[str, Proof] = {
     "quotient-thresholds": Proof(quotient_thresholds),
     "constraint-normal-form": Proof(constraint_normal_form),
-    "constraint-congruences-join": Proof(constraint_congruences_join),
+    "constraint-congruences-merge": Proof(constraint_congruences_merge),
     "constraint-divisor": Proof(constraint_divisor),
     "constraint-equates": Proof(constraint_equates),
     "range-of-quotient-by-expression": Proof(range_of_quotient_by_expression),

@@ -46,7 +46,7 @@ RULES: dict[str, RuleExample] = {
         ),
         ("(d0, d1) -> (min(d0, d1) floordiv 4), domain: d0 in [0, 8], d1 in [0, 8]",),
     ),
-    "quotient-offset-idle": RuleExample(
+    "quotient-offset-redundant": RuleExample(
         (
             "(d0) -> ((d0 + 1) floordiv 3), domain: d0 in [-9, 9], d0 mod 3 in [1, 1]",
             "(d0, d1) -> ((d0 + d1 + 1) floordiv 6), domain: d0 in [-9, 9], d1 in [-9, 9], (d0 + d1) mod 3 in [1, 1]",
@@ -65,7 +65,7 @@ RULES: dict[str, RuleExample] = {
         ),
         ("(d0, d1) -> ((d1 * 4 + (d0 floordiv 3) * 2) floordiv 3), domain: d0 in [-9, 9], d1 in [-9, 9]",),
     ),
-    "quotient-carried": RuleExample(
+    "quotient-with-carry": RuleExample(
         ("(d0)[s0] -> ((d0 * 4 - max(s0, 1)) floordiv 16), domain: d0 in [0, 4], s0 in [0, 6]",),
         ("(d0)[s0] -> ((d0 * 4 - max(s0, 1)) floordiv 15), domain: d0 in [0, 4], s0 in [0, 6]",),
     ),
@@ -109,11 +109,11 @@ RULES: dict[str, RuleExample] = {
             "(d0) -> (d0 mod 4), domain: d0 in [-9223372036854775808, -9223372036854775805]",
         ),
     ),
-    "remainder-opened": RuleExample(
+    "remainder-expanded": RuleExample(
         ("(d0) -> ((d0 floordiv 3 + d0 mod 3) mod 4), domain: d0 in [-9, 9]",),
         ("(d0, d1) -> ((d1 floordiv 3 + d0 mod 3) mod 4), domain: d0 in [-9, 9], d1 in [-9, 9]",),
     ),
-    "remainder-carried": RuleExample(
+    "remainder-with-carry": RuleExample(
         ("(d0) -> (((d0 + 2) floordiv 8 + (((d0 + 2) floordiv 4) mod 4) * 2) mod 6), domain: d0 in [-3, 3]",),
         ("(d0) -> (((d0 + 2) floordiv 8 + (((d0 + 2) floordiv 4) mod 4) * 2) mod 5), domain: d0 in [-3, 3]",),
     ),
@@ -182,7 +182,7 @@ RULES: dict[str, RuleExample] = {
             "(d0, d1) -> (min(d0 + 5, d1) - min(d0, d1 - 2) * 2), domain: d0 in [-6, 6], d1 in [-6, 6]",
         ),
     ),
-    "quotients-join": RuleExample(
+    "quotients-merge": RuleExample(
         (
             "(d0) -> (max(d0, d0 * 3) floordiv 2), domain: d0 in [-3, 5]",
             "(d0, d1) -> ((d0 - d1) floordiv 3 - d0 floordiv 3), domain: d0 in [-9, 9], d1 in [-9, 9]",
@@ -198,7 +198,7 @@ RULES: dict[str, RuleExample] = {
         ("(d0, d1) -> (d0 * d1 + d0 * 3), domain: d0 in [-4, 4], d1 in [-4, 4]",),
         ("(d0, d1, d2) -> (d0 * d1 + d2 * 3), domain: d0 in [-4, 4], d1 in [-4, 4], d2 in [-4, 4]",),
     ),
-    "extremes-multiply": RuleExample(
+    "product-of-extremes": RuleExample(
         ("(d0, d1) -> (min(d0, d1) * max(d0, d1)), domain: d0 in [-4, 4], d1 in [-4, 4]",),
         ("(d0, d1) -> (min(d0, d1) * max(d0, d1 + 1)), domain: d0 in [-4, 4], d1 in [-4, 4]",),
     ),
@@ -206,7 +206,7 @@ RULES: dict[str, RuleExample] = {
         ("(d0, d1) -> (max(d0 floordiv 6, d1 floordiv 6)), domain: d0 in [-9, 9], d1 in [-9, 9]",),
         ("(d0, d1) -> (max(d0 floordiv 6, d1 floordiv 5)), domain: d0 in [-9, 9], d1 in [-9, 9]",),
     ),
-    "extremum-term-leaves": RuleExample(
+    "extremum-term-moved-out": RuleExample(
         ("(d0, d1) -> (max(d0 + d1, d1 * 2)), domain: d0 in [0, 7], d1 in [0, 3]",),
         ("(d0, d1) -> (max(d0 + d1, d0 * 2 - d1 * 2)), domain: d0 in [0, 7], d1 in [0, 3]",),
     ),
@@ -217,7 +217,7 @@ RULES: dict[str, RuleExample] = {
         ),
         ("(d0) -> ((d0 mod 3) floordiv 2), domain: d0 in [-9, 9]",),
     ),
-    "extremes-join": RuleExample(
+    "sum-of-extremes": RuleExample(
         ("(d0, d1) -> (min(d0, d1) + max(d0, d1)), domain: d0 in [-4, 4], d1 in [-4, 4]",),
         ("(d0, d1) -> (min(d0, d1) + max(d0, d1 + 1)), domain: d0 in [-4, 4], d1 in [-4, 4]",),
     ),
@@ -235,7 +235,7 @@ RULES: dict[str, RuleExample] = {
             "(d0) -> (max((d0 floordiv 3) * 5 + 1, 15)), domain: d0 in [0, 14]",
         ),
     ),
-    "extremum-absorbs-terms": RuleExample(
+    "extremum-term-moved-in": RuleExample(
         (
             "(d0) -> (d0 - min(d0, 2) * 2), domain: d0 in [-3, 3]",
             "(d0) -> (max(5 - d0, d0) - d0), domain: d0 in [0, 7]",
@@ -246,7 +246,7 @@ RULES: dict[str, RuleExample] = {
         ("(d0, d1) -> (d1 mod 2), domain: d0 in [-3, 3], d1 in [0, 6], d0 - d1 mod 2 in [0, 0]",),
         ("(d0, d1) -> (d1 mod 2), domain: d0 in [-3, 3], d1 in [0, 6], d0 - d1 mod 2 in [0, 1]",),
     ),
-    "equality-used": RuleExample(
+    "equality-substituted": RuleExample(
         ("(d0)[s0] -> (s0 * 2), domain: d0 in [-6, 3], s0 in [0, 3], d0 + s0 * 2 in [0, 0]",),
         ("(d0)[s0] -> (s0 * 2), domain: d0 in [-6, 3], s0 in [0, 3], d0 + s0 * 2 in [0, 1]",),
     ),
@@ -268,7 +268,7 @@ RULES: dict[str, RuleExample] = {
             "(d0, d1) -> ((d1 * 2 + d0 floordiv 3) floordiv 41), domain: d0 in [0, 99], d1 in [0, 99]",
         ),
     ),
-    "argument-idle": RuleExample(
+    "argument-redundant": RuleExample(
         (
             "(d0) -> (min(d0, 3)), domain: d0 in [0, 3]",
             "(d0, d1) -> (max(d0, d0 + d1)), domain: d0 in [-9, 9], d1 in [0, 3]",

@@ -64,7 +64,7 @@ def rules_table() -> str:
         words=len(OF_WORDS),
     )
     for group, title, words in _GROUPS:
-        text += f"\n## {title}\n\n{words}\n\n| law | of | | where | proof | example |\n|---|---|---|---|---|---|\n"
+        text += f"\n## {title}\n\n{words}\n\n| id | operator | law | precondition | proof | example |\n|---|---|---|---|---|---|\n"
         text += "".join(_row(law) for law in of[group])
     return text
 

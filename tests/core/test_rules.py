@@ -238,7 +238,7 @@ def test_steps_of_a_constraint_say_what_became_of_it() -> None:
     assert [(s.rule, s.before, s.after) for s in ix.IndexingMap.parse(text).explain()] == [
         ("constraint-implied", "d0 floordiv 5 in [-2, 1]", "true"),
         ("constraint-normal-form", "d0 * 2 - 2 in [-1, 7]", "d0 in [1, 4]"),
-        ("constraints-meet", "d0 in [-9, 9]", "d0 in [1, 4]"),
+        ("constraints-intersect", "d0 in [-9, 9]", "d0 in [1, 4]"),
     ]
     never = ix.IndexingMap.parse("(d0) -> (d0), domain: d0 in [0, 9], d0 * 2 + d0 mod 2 in [40, 50]").explain()
     assert [(s.rule, s.after) for s in never] == [("constraint-impossible", "false")]

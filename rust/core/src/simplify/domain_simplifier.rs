@@ -64,7 +64,7 @@ type ApplyToOne = fn(&mut DomainSimplifier, &mut Simplifier<'_>, usize, &Law) ->
 
 /// The laws by which conditions are stated, before all others.
 static CONDITIONS: [Row<Apply>; 1] = [Row {
-    law: law("constraint-divisor", "floordiv, mod", "x / y in [-oo, oo], x % y in [-oo, oo] is y in [1, oo] for y >= 0, y in [-oo, -1] for y <= 0, max(y, -y) in [1, oo]", "none"),
+    law: law("constraint-divisor", "floordiv, mod", "x / y or x % y is defined = y in [1, oo] if y >= 0, y in [-oo, -1] if y <= 0, else max(y, -y) in [1, oo]", "none"),
     function: DomainSimplifier::state_conditions,
 }];
 

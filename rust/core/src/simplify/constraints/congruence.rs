@@ -35,7 +35,7 @@ pub(super) static REMAINDERS: [Row<Apply>; 1] = [Row {
 pub(super) static PAIRS: [Row<ApplyToPair>; 2] = [
     Row {
         law: law(
-            "constraint-congruences-join",
+            "constraint-congruences-merge",
             "mod",
             "x % m = r and x % n = q is x % l = s",
             "l = lcm(m, n), 0 <= s < l, s % m = r, s % n = q",
@@ -44,7 +44,7 @@ pub(super) static PAIRS: [Row<ApplyToPair>; 2] = [
     },
     Row {
         law: law(
-            "constraint-congruences-never",
+            "constraint-congruences-contradict",
             "mod",
             "x % m = r and x % n = q is false",
             "m > 0, n > 0, g > 0, g divides m and n, (q - r) % g != 0",

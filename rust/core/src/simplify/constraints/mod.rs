@@ -78,7 +78,7 @@ pub(crate) const fn law(
 
 /// Applied wherever an expression already has an interval.
 const MEET: Law =
-    law("constraints-meet", "any", "e in [a, b] and e in [c, d] = e in [max(a, c), min(b, d)]", "none");
+    law("constraints-intersect", "any", "e in [a, b] and e in [c, d] = e in [max(a, c), min(b, d)]", "none");
 /// Applied wherever the bounds of an expression are asked for.
 const IMPLIED: Law = law("constraint-implied", "any", "e in [a, b] is true", "a <= u, v <= b, e in [u, v]");
 

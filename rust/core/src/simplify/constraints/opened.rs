@@ -10,7 +10,7 @@ use smallvec::SmallVec;
 
 pub(super) static QUOTIENTS: [Row<Apply>; 1] = [Row {
     law: law(
-        "constraint-quotient-opened",
+        "constraint-on-quotient",
         "floordiv",
         "x / m in [a, b] = x in [a * m, b * m + m - 1]",
         "m > 0",
@@ -20,7 +20,7 @@ pub(super) static QUOTIENTS: [Row<Apply>; 1] = [Row {
 
 pub(super) static EXTREMA: [Row<Apply>; 1] = [Row {
     law: law(
-        "constraint-extremum-opened",
+        "constraint-on-extremum",
         "min, max",
         "min(x, y) in [a, b] = x in [a, oo], y in [a, oo], min(x, y) in [-oo, b]",
         "none (max alike)",

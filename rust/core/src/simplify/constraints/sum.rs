@@ -16,13 +16,13 @@ pub(super) static SUMS: [Row<Apply>; 3] = [
             "constraint-normal-form",
             "sum",
             "k * x + c in [a, b] = x in [-(-(a - c) / k), (b - c) / k]",
-            "k > 0; for k < 0 of -x",
+            "k > 0; if k < 0, the same of -k and -x",
         ),
         function: ConstraintPropagation::normal_form,
     },
     Row {
         law: law(
-            "constraint-low-terms-leave",
+            "constraint-low-terms-removed",
             "sum",
             "g * h + l in [a, b] = h in [p, q]",
             "g > 0, u <= l <= v, p = (a - u) ceildiv g = (a - v) ceildiv g, q = (b - v) / g = (b - u) / g",

@@ -24,7 +24,7 @@ pub(super) static QUOTIENTS_BY_EXPRESSIONS: [Row<ByExpression>; 1] = [Row {
     laws: &[law(
         "range-of-quotient-by-expression",
         "floordiv",
-        "x / y lies between the quotients of the ends",
+        "x / y lies between the least and the greatest of u / p, u / q, v / p, v / q",
         "u <= x <= v, p <= y <= q, p > 0 or q < 0",
     )],
     requires: ALWAYS,
@@ -58,7 +58,7 @@ pub(super) static REMAINDERS_BY_EXPRESSIONS: [Row<ByExpression>; 1] = [Row {
     laws: &[law(
         "range-of-remainder-by-expression",
         "mod",
-        "0 <= x % y <= max(-p, q) - 1, x % y <= x for x >= 0",
+        "0 <= x % y <= max(-p, q) - 1, and x % y <= x if x >= 0",
         "p <= y <= q, y != 0",
     )],
     requires: ALWAYS,
@@ -93,7 +93,7 @@ pub(super) static PRODUCTS: [Row<OfProduct>; 3] = [
         laws: &[law(
             "range-of-product",
             "product",
-            "x * y lies between the products of the ends",
+            "x * y lies between the least and the greatest of u * p, u * q, v * p, v * q",
             "u <= x <= v, p <= y <= q",
         )],
         requires: ALWAYS,

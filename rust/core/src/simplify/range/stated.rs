@@ -19,7 +19,7 @@ type OfSum = fn(&Ranges, &mut Arena, Expr) -> Option<Info>;
 /// The laws by which facts bound sums that contain their forms.
 pub(super) static SUMS: [Row<OfSum>; 3] = [
     Row {
-        laws: &[law("range-by-lifting", "sum", "x / b + y = (x + b * y) / b", "b > 0")],
+        laws: &[law("range-by-common-denominator", "sum", "x / b + y = (x + b * y) / b", "b > 0")],
         requires: ALWAYS,
         function: range_by_lifting,
     },

@@ -58,7 +58,7 @@ pub(super) static RELATED_TERMS: [Row<OfSum>; 4] = [
     },
     Row {
         laws: &[law(
-            "range-of-opened-quotient",
+            "range-of-expanded-quotient",
             "sum",
             "a * (x / m) + y = (a * x + m * y - a * (x % m)) / m",
             "m > 0",

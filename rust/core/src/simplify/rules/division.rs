@@ -15,7 +15,7 @@ pub(super) type ExpressionRule = fn(&mut Simplifier<'_>, Expr, Expr, Expr) -> Re
 pub(super) const QUOTIENTS: &[Row<DivisorRule>] = &[
     Row::new(
         rule(
-            "quotient-offset-idle",
+            "quotient-offset-redundant",
             "floordiv",
             "(x + c) / (g * k) = x / (g * k)",
             "g > 0, k > 0, 0 <= x % g + c < g",
@@ -67,7 +67,7 @@ pub(super) const QUOTIENTS: &[Row<DivisorRule>] = &[
     ),
     Row::new(
         rule(
-            "quotient-carried",
+            "quotient-with-carry",
             "floordiv",
             "(g * h + l) / m = (h + l / g) / (m / g)",
             "g > 0, m > 0, g divides m",
@@ -80,7 +80,7 @@ pub(super) const QUOTIENTS: &[Row<DivisorRule>] = &[
             "quotient-thresholds",
             "floordiv",
             "(a * x + c) / m = (x - s) / k + q",
-            "a > 0, m > 0, the left side rises by 1 to q at s, then at s + k, s + 2 * k, .. and nowhere else in the bounds of x",
+            "a > 0, m > 0, within the bounds of x the left side increases by 1 at x = s, s + k, s + 2 * k, .. and nowhere else, and it is q at s",
         )
         .on_domain(),
         ALWAYS,

@@ -16,7 +16,7 @@ type ExtremumRule = fn(&mut Simplifier<'_>, Tag, Expr, &[Expr]) -> Result<Option
 /// The rules of minima and maxima.
 pub(super) const EXTREMA: &[Row<ExtremumRule>] = &[
     Row::new(
-        rule("argument-idle", "min, max", "min(a, b) = a", "a <= b on the domain (max alike)").on_domain(),
+        rule("argument-redundant", "min, max", "min(a, b) = a", "a <= b on the domain (max alike)").on_domain(),
         ALWAYS,
         argument_idle,
     ),
@@ -26,7 +26,7 @@ pub(super) const EXTREMA: &[Row<ExtremumRule>] = &[
         of_quotients,
     ),
     Row::new(
-        rule("extremum-term-leaves", "min, max", "min(a + t, b) = min(a, b - t) + t", "none (max alike)"),
+        rule("extremum-term-moved-out", "min, max", "min(a + t, b) = min(a, b - t) + t", "none (max alike)"),
         ALWAYS,
         term_leaves,
     ),

@@ -9,7 +9,7 @@ type ProductRule = fn(&mut Simplifier<'_>, &[Expr]) -> Result<Option<Expr>>;
 
 /// The rules of products.
 pub(super) const PRODUCTS: &[Row<ProductRule>] = &[Row::new(
-    rule("extremes-multiply", "product", "min(a, b) * max(a, b) = a * b", "none"),
+    rule("product-of-extremes", "product", "min(a, b) * max(a, b) = a * b", "none"),
     ALWAYS,
     extremes_multiply,
 )];

@@ -44,7 +44,7 @@ pub(super) const REMAINDERS: &[Row<DivisorRule>] = &[
     ),
     Row::new(
         rule(
-            "remainder-opened",
+            "remainder-expanded",
             "mod",
             "(y + c * (x % u)) % m = (y + c * x - c * u * (x / u)) % m",
             "u > 0, m > 0",
@@ -54,7 +54,7 @@ pub(super) const REMAINDERS: &[Row<DivisorRule>] = &[
     ),
     Row::new(
         rule(
-            "remainder-carried",
+            "remainder-with-carry",
             "mod",
             "(g * h + l) % m = g * ((h + l / g) % (m / g)) + l % g",
             "g > 0, m > 0, g divides m",

@@ -36,7 +36,7 @@ const PRODUCT: u16 = 64;
 /// The rules of sums, in their order.
 static RULES: &[Rules] = &[
     Rules::Whole(&[Row::new(
-        rule("equality-used", "sum", "e = e + k * (f - c)", "f = c on the domain").on_domain(),
+        rule("equality-substituted", "sum", "e = e + k * (f - c)", "f = c on the domain").on_domain(),
         ALWAYS,
         equality_used,
     )]),
@@ -90,7 +90,7 @@ static RULES: &[Rules] = &[
     ),
     Rules::Whole(&[
         Row::new(
-            rule("extremes-join", "sum", "min(a, b) + max(a, b) = a + b", "none"),
+            rule("sum-of-extremes", "sum", "min(a, b) + max(a, b) = a + b", "none"),
             EXTREMA,
             extremes_join,
         ),
@@ -105,13 +105,13 @@ static RULES: &[Rules] = &[
             extrema_differ,
         ),
         Row::new(
-            rule("extremum-absorbs-terms", "sum", "min(a, b) + t = min(a + t, b + t)", "none (max alike)"),
+            rule("extremum-term-moved-in", "sum", "min(a, b) + t = min(a + t, b + t)", "none (max alike)"),
             EXTREMUM | SEVERAL,
             extremum_absorbs,
         ),
         Row::new(
             rule(
-                "quotients-join",
+                "quotients-merge",
                 "sum",
                 "a / m - b / m = (b % m + a - b) / m, a / m + b / m = (a + b - b % m) / m",
                 "m > 0",
