@@ -9,12 +9,7 @@ use crate::simplify::simplifier::Simplifier;
 use smallvec::SmallVec;
 
 pub(super) static QUOTIENTS: [Row<Apply>; 1] = [Row {
-    law: law(
-        "constraint-on-quotient",
-        "floordiv",
-        "x / m in [a, b] = x in [a * m, b * m + m - 1]",
-        "m > 0",
-    ),
+    law: law("constraint-on-quotient", "floordiv", "x / m in [a, b] = x in [a * m, b * m + m - 1]", "m > 0"),
     function: ConstraintPropagation::quotient_opened,
 }];
 

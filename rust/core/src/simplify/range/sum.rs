@@ -10,7 +10,7 @@ use crate::interval::Interval;
 /// A law of a sum, of its constant and its terms.
 type OfSum = fn(&Ranges, &Arena, i64, &[Term]) -> Option<Info>;
 
-/// In sums of more terms than this, terms are not compared in pairs.
+/// Sums with more terms than this are not searched for pairs.
 const TERMS_JOINED: usize = 64;
 
 /// The traits of a sum that rows ask for: it holds a quotient, a quotient or remainder, a product, beside other terms.

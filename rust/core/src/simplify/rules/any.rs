@@ -1,4 +1,4 @@
-//! Laws of every expression: what the facts of the domain say of it as a whole.
+//! Laws of every expression: the facts of the domain give its value, or an equal expression.
 
 use super::{rule, Row, ALWAYS};
 use crate::error::Result;
@@ -7,7 +7,7 @@ use crate::simplify::simplifier::Simplifier;
 
 type AnyRule = fn(&mut Simplifier<'_>, Expr) -> Result<Option<Expr>>;
 
-/// The facts say of some expressions what they equal.
+/// The facts contain equal expressions.
 pub(super) const STATED: u16 = 1;
 
 /// The rules of every node, before those of its operator.
@@ -32,7 +32,7 @@ fn single_value(s: &mut Simplifier<'_>, e: Expr) -> Result<Option<Expr>> {
     Ok(found.then(|| s.arena.constant(bounds.lower)))
 }
 
-/// Of each class of equal variables, the first stands for all.
+/// Replaces each variable by the first one of its class of equal variables.
 fn variables_equal(s: &mut Simplifier<'_>, e: Expr) -> Result<Option<Expr>> {
     let equal = &s.ranges.facts.equal_variables;
     if equal.is_empty() || s.ranges.facts.leave_out(s.arena, e) {

@@ -1,16 +1,16 @@
-//! Laws of sums that move terms into quotients, or take common factors out; each is taken where it is cheaper.
+//! Laws of sums that move terms into quotients, or common factors out of sums; applied if the result is cheaper.
 
 use super::sum::with_terms;
 use crate::error::Result;
 use crate::expr::{Expr, Node, Term};
 use crate::simplify::simplifier::Simplifier;
 
-/// With more terms than this, a sum is not searched.
-const TERMS_SEARCHED: usize = 32;
+/// Sums with more terms than this are left as they are.
+const MAX_TERMS: usize = 32;
 
 /// `a / m - b / m = (b % m + a - b) / m`, and `a / m + b / m = (a + b - b % m) / m`.
-pub(super) fn quotients_join(s: &mut Simplifier<'_>, e: Expr, terms: &[Term]) -> Result<Option<Expr>> {
-    if terms.len() > TERMS_SEARCHED {
+pub(super) fn quotients_merge(s: &mut Simplifier<'_>, e: Expr, terms: &[Term]) -> Result<Option<Expr>> {
+    if terms.len() > MAX_TERMS {
         return Ok(None);
     }
     for (i, x) in terms.iter().enumerate() {
@@ -19,10 +19,10 @@ pub(super) fn quotients_join(s: &mut Simplifier<'_>, e: Expr, terms: &[Term]) ->
             if !alike && x.coeff.checked_neg() != Some(y.coeff) {
                 continue;
             }
-            // The remainder is that of either; the cheaper one is taken.
+            // The remainder may be that of a or of b: the cheaper result is used.
             let mut best: Option<Expr> = None;
             for (x, y) in [(x, y), (y, x)] {
-                let Some(quotient) = joined(s, x.expr, y.expr, alike)? else { continue };
+                let Some(quotient) = merged(s, x.expr, y.expr, alike)? else { continue };
                 let out = with_terms(s, e, terms, &[i, j], &[Term::new(x.coeff, quotient)])?;
                 if let Some(out) = out.filter(|out| best.is_none_or(|b| s.cost(*out) < s.cost(b))) {
                     best = Some(out);
@@ -36,8 +36,8 @@ pub(super) fn quotients_join(s: &mut Simplifier<'_>, e: Expr, terms: &[Term]) ->
     Ok(None)
 }
 
-/// `x + y`, or `x - y`, of two quotients of one divisor as one quotient.
-fn joined(s: &mut Simplifier<'_>, x: Expr, y: Expr, add: bool) -> Result<Option<Expr>> {
+/// `x + y`, or `x - y`, as one quotient, if both are quotients by the same divisor.
+fn merged(s: &mut Simplifier<'_>, x: Expr, y: Expr, add: bool) -> Result<Option<Expr>> {
     let (Some((a, m)), Some((b, n))) = (s.arena.as_floordiv(x), s.arena.as_floordiv(y)) else {
         return Ok(None);
     };
@@ -53,13 +53,13 @@ fn joined(s: &mut Simplifier<'_>, x: Expr, y: Expr, add: bool) -> Result<Option<
 
 /// `x % m = m - 1 - (m - 1 - x) % m`, which moves a constant out.
 pub(super) fn remainder_mirrored(s: &mut Simplifier<'_>, e: Expr, terms: &[Term]) -> Result<Option<Expr>> {
-    if terms.len() > TERMS_SEARCHED {
+    if terms.len() > MAX_TERMS {
         return Ok(None);
     }
     for (k, t) in terms.iter().enumerate() {
         let Some((x, m)) = s.arena.as_mod(t.expr) else { continue };
         let (Some(minus), Some(top)) = (t.coeff.checked_neg(), t.coeff.checked_mul(m - 1)) else { continue };
-        // It pays only where a constant vanishes, inside or outside.
+        // The result is cheaper only if a constant becomes 0, inside or outside of the remainder.
         let inside = s.arena.constant_part(x) == m - 1;
         let outside = s.arena.constant_part(e).checked_add(top) == Some(0);
         if !inside && !outside {
@@ -78,7 +78,7 @@ pub(super) fn remainder_mirrored(s: &mut Simplifier<'_>, e: Expr, terms: &[Term]
 
 /// `x * f + y * f = (x + y) * f`.
 pub(super) fn products_factored(s: &mut Simplifier<'_>, e: Expr, terms: &[Term]) -> Result<Option<Expr>> {
-    if terms.len() > TERMS_SEARCHED {
+    if terms.len() > MAX_TERMS {
         return Ok(None);
     }
     for t in terms {
@@ -105,7 +105,7 @@ pub(super) fn products_factored(s: &mut Simplifier<'_>, e: Expr, terms: &[Term])
     Ok(None)
 }
 
-/// `e / f` where `f` is a factor of the term.
+/// `e / f`, if `f` is a factor of the term `e`.
 fn without_factor(s: &mut Simplifier<'_>, e: Expr, f: Expr) -> Result<Option<Expr>> {
     if e == f {
         return Ok(Some(s.arena.constant(1)));

@@ -6,9 +6,9 @@ use crate::expr::{Expr, Node, Tag, Term, Terms};
 use crate::int::{ceil_div, div_mod_positive, gcd_i64};
 use crate::simplify::simplifier::Simplifier;
 
-/// A law of a quotient or remainder by a constant, which is given with its dividend and divisor.
+/// A law of a quotient or remainder by a constant; its arguments are the expression, its dividend and its divisor.
 pub(super) type DivisorRule = fn(&mut Simplifier<'_>, Expr, Expr, i64) -> Result<Option<Expr>>;
-/// A law of a quotient or remainder by an expression, which is given with its dividend and divisor.
+/// A law of a quotient or remainder by an expression; its arguments are the expression, its dividend and its divisor.
 pub(super) type ExpressionRule = fn(&mut Simplifier<'_>, Expr, Expr, Expr) -> Result<Option<Expr>>;
 
 /// The rules of quotients by constants.
@@ -22,7 +22,7 @@ pub(super) const QUOTIENTS: &[Row<DivisorRule>] = &[
         )
         .on_domain(),
         ALWAYS,
-        offset_idle,
+        offset_redundant,
     ),
     Row::new(
         rule(
@@ -73,7 +73,7 @@ pub(super) const QUOTIENTS: &[Row<DivisorRule>] = &[
             "g > 0, m > 0, g divides m",
         ),
         NONLINEAR,
-        carried,
+        with_carry,
     ),
     Row::new(
         rule(
@@ -98,7 +98,7 @@ pub(super) const QUOTIENTS_BY_EXPRESSIONS: &[Row<ExpressionRule>] = &[
     ),
 ];
 
-/// Simplify a canonical quotient of simplified operands.
+/// Simplifies a canonical quotient of simplified operands.
 pub(super) fn apply(s: &mut Simplifier<'_>, e: Expr) -> Result<Option<Expr>> {
     let Node::FloorDiv(n, d) = s.arena.node(e) else { return Ok(None) };
     match s.arena.as_constant(d) {
@@ -107,7 +107,7 @@ pub(super) fn apply(s: &mut Simplifier<'_>, e: Expr) -> Result<Option<Expr>> {
     }
 }
 
-/// The traits of a dividend that rows ask for: most are about quotients, remainders and extrema in it.
+/// The traits of a dividend. Most laws apply only if it contains a quotient, a remainder or an extremum.
 pub(super) fn traits(s: &Simplifier<'_>, n: Expr) -> u16 {
     if s.arena.is_linear(n) {
         ALWAYS
@@ -116,7 +116,7 @@ pub(super) fn traits(s: &Simplifier<'_>, n: Expr) -> u16 {
     }
 }
 
-/// `n / m = (n - r) / m` where `r` in `[0, g)` and `g` divides `m` and `n - r`.
+/// `n / m = (n - r) / m` if `r` is in `[0, g)` and `g` divides `m` and `n - r`.
 fn split(s: &mut Simplifier<'_>, e: Expr, n: Expr, m: i64) -> Result<Option<Expr>> {
     s.split(n, m, |s, found| {
         let high = s.simplify(found.high);
@@ -131,7 +131,7 @@ fn split(s: &mut Simplifier<'_>, e: Expr, n: Expr, m: i64) -> Result<Option<Expr
     })
 }
 
-/// `(x / b + y) / m = (x + b * y) / (b * m)`, where that is cheaper.
+/// `(x / b + y) / m = (x + b * y) / (b * m)`, if that is cheaper.
 fn nested(s: &mut Simplifier<'_>, e: Expr, n: Expr, m: i64) -> Result<Option<Expr>> {
     let Node::Sum(constant, terms) = s.arena.node(n) else { return Ok(None) };
     let is_quotient = |t: &Term| matches!(t.coeff, 1 | -1) && s.arena.tag(t.expr) == Tag::FloorDiv;
@@ -157,15 +157,15 @@ fn nested(s: &mut Simplifier<'_>, e: Expr, n: Expr, m: i64) -> Result<Option<Exp
     Ok(Some(q))
 }
 
-/// `min(a, b) / m = min(a / m, b / m)`, where that is cheaper.
+/// `min(a, b) / m = min(a / m, b / m)`, if that is cheaper.
 fn extremum(s: &mut Simplifier<'_>, e: Expr, n: Expr, m: i64) -> Result<Option<Expr>> {
-    let Some((tag, args)) = s.spread_extremum(n)? else { return Ok(None) };
+    let Some((tag, args)) = s.distribute_over_extremum(n)? else { return Ok(None) };
     let mut quotients = Vec::with_capacity(args.len());
     for a in args {
         let a = s.simplify(a);
         quotients.push(s.floordiv_constant(a, m)?);
     }
-    // Simplified only once it is cheaper, for the rules of minima may propose the quotient again.
+    // Simplified only after the comparison of costs: the rules of minima may restore the quotient.
     let kept = super::min_max::undominated(s, tag, &quotients)?;
     let raw = s.arena.extremum(tag, &kept)?;
     if s.cost(raw) >= s.cost(e) {
@@ -175,23 +175,23 @@ fn extremum(s: &mut Simplifier<'_>, e: Expr, n: Expr, m: i64) -> Result<Option<E
     Ok(Some(q))
 }
 
-/// `(g * h + l) / m = (h + l / g) / (m / g)` where `g` divides `m`, where that is cheaper.
-fn carried(s: &mut Simplifier<'_>, e: Expr, n: Expr, m: i64) -> Result<Option<Expr>> {
-    s.carries(n, m, |s, c| {
+/// `(g * h + l) / m = (h + l / g) / (m / g)` for `g` that divides `m`, if that is cheaper.
+fn with_carry(s: &mut Simplifier<'_>, e: Expr, n: Expr, m: i64) -> Result<Option<Expr>> {
+    s.find_carry(n, m, |s, c| {
         if s.cost(c.carry) >= s.cost(c.low) + 4 {
             return Ok(None);
         }
-        let inner = c.joined(s)?;
-        let Some(q) = s.other_quotient(e, inner, m / c.granule)? else { return Ok(None) };
+        let inner = c.high_plus_carry(s)?;
+        let Some(q) = s.other_quotient(e, inner, m / c.radix)? else { return Ok(None) };
         let cheaper = s.cost(q) < s.cost(e);
         Ok(cheaper.then_some(q))
     })
 }
 
-/// More steps than this of one quotient are not compared.
-const STEPS_COMPARED: i64 = 64;
+/// Quotients with more steps than this are left as they are.
+const MAX_COMPARED_STEPS: i64 = 64;
 
-/// `(a * x + c) / m = (x + b) / k + q` where both rise at the same values of `x`, where that is cheaper.
+/// `(a * x + c) / m = (x + b) / k + q` if both increase at the same values of `x` and the result is cheaper.
 fn thresholds(s: &mut Simplifier<'_>, e: Expr, n: Expr, m: i64) -> Result<Option<Expr>> {
     let Node::Sum(c, &[t]) = s.arena.node(n) else { return Ok(None) };
     let x = s.bounds(t.expr);
@@ -201,16 +201,16 @@ fn thresholds(s: &mut Simplifier<'_>, e: Expr, n: Expr, m: i64) -> Result<Option
     let value =
         |x: i64| t.coeff.checked_mul(x).and_then(|y| y.checked_add(c)).map(|y| div_mod_positive(y, m).0);
     let (Some(first), Some(last)) = (value(x.lower), value(x.upper)) else { return Ok(None) };
-    // Steps of x itself come back as they are.
+    // The quotient of x itself would be found again.
     let again = t.coeff == 1 && last - first > 1;
-    if again || last - first > STEPS_COMPARED || last == first {
+    if again || last - first > MAX_COMPARED_STEPS || last == first {
         return Ok(None);
     }
     // The least x at which the quotient is j.
     let rises = |j: i64| m.checked_mul(j).and_then(|y| y.checked_sub(c)).and_then(|y| ceil_div(y, t.coeff));
     let Some(start) = rises(first + 1) else { return Ok(None) };
     let period = if last == first + 1 {
-        // One step only: any period that brings no second step; the one that needs no offset is best.
+        // For a single step, any period will do that causes no second one; one that needs no offset is best.
         let fits = start > 0 && x.lower >= 0 && x.upper - start < start;
         let Some(width) = x.upper.checked_sub(x.lower) else { return Ok(None) };
         match width.checked_add(1) {
@@ -221,7 +221,7 @@ fn thresholds(s: &mut Simplifier<'_>, e: Expr, n: Expr, m: i64) -> Result<Option
     } else {
         let Some(k) = rises(first + 2).map(|second| second - start) else { return Ok(None) };
         let even = (first + 1..last).all(|j| rises(j).zip(rises(j + 1)).is_some_and(|(a, b)| b - a == k));
-        // Neither a first nor a last stretch longer than the period.
+        // The parts before the first and after the last step must not be longer than the period.
         let ends = start.checked_sub(x.lower).zip(rises(last).and_then(|y| x.upper.checked_sub(y)));
         if !even || ends.is_none_or(|(before, after)| before > k || after >= k) {
             return Ok(None);
@@ -237,7 +237,7 @@ fn thresholds(s: &mut Simplifier<'_>, e: Expr, n: Expr, m: i64) -> Result<Option
     Ok(Some(q))
 }
 
-/// `(x / a % b + y) / m = (x % (a * b) + a * y) / (a * m)`, where that is cheaper.
+/// `(x / a % b + y) / m = (x % (a * b) + a * y) / (a * m)`, if that is cheaper.
 fn digit(s: &mut Simplifier<'_>, e: Expr, n: Expr, m: i64) -> Result<Option<Expr>> {
     let (_, terms) = s.arena.to_sum(n);
     for t in terms.iter().filter(|t| matches!(t.coeff, 1 | -1)) {
@@ -256,9 +256,9 @@ fn digit(s: &mut Simplifier<'_>, e: Expr, n: Expr, m: i64) -> Result<Option<Expr
     Ok(None)
 }
 
-/// `(x + c) / m = x / m`, where the residue of `x` modulo a divisor `g` of `m` is known and `c` stays within its period;
-/// multiples of `m` in `c` leave the quotient. Taken where it is cheaper.
-fn offset_idle(s: &mut Simplifier<'_>, e: Expr, n: Expr, m: i64) -> Result<Option<Expr>> {
+/// `(x + c) / m = x / m` if the residue of `x` modulo a divisor `g` of `m` is known, adding `c` does not leave the period
+/// of `g`, and the result is cheaper. Multiples of `m` in `c` are moved out of the quotient.
+fn offset_redundant(s: &mut Simplifier<'_>, e: Expr, n: Expr, m: i64) -> Result<Option<Expr>> {
     let c = s.arena.constant_part(n);
     if c == 0 {
         return Ok(None);
@@ -269,7 +269,7 @@ fn offset_idle(s: &mut Simplifier<'_>, e: Expr, n: Expr, m: i64) -> Result<Optio
         return Ok(None);
     }
     let residue = div_mod_positive(info.residue, g).1;
-    // That of `x` modulo `m`, if it is a residue modulo `g`.
+    // The residue of `x` modulo `m`, if it is a residue modulo `g`.
     let own = div_mod_positive(residue - div_mod_positive(c, m).1, m).1;
     if own >= g {
         return Ok(None);
@@ -283,13 +283,13 @@ fn small(s: &mut Simplifier<'_>, _: Expr, n: Expr, d: Expr) -> Result<Option<Exp
     Ok(is_between_zero_and(s, n, d)?.then(|| s.arena.constant(0)))
 }
 
-/// True where `0 <= n < d` on the domain.
+/// Whether `0 <= n < d` on the domain.
 pub(super) fn is_between_zero_and(s: &mut Simplifier<'_>, n: Expr, d: Expr) -> Result<bool> {
     let (a, b) = (s.bounds(n), s.bounds(d));
     if a.lower < 0 {
         return Ok(false);
     }
-    // A difference of both may be known better than each of them.
+    // The bounds of the difference may be tighter than those of `n` and `d`.
     let gap = s.arena.sub(d, n)?;
     Ok(a.upper < b.lower || s.bounds(gap).lower > 0)
 }
@@ -300,7 +300,7 @@ fn of_multiple(s: &mut Simplifier<'_>, _: Expr, n: Expr, d: Expr) -> Result<Opti
     s.combine(multiple, 1, q, 1).map(Some)
 }
 
-/// `(x, z)` with `n = x * d + z`, where terms of `n` have the factor `d`.
+/// `(x, z)` with `n = x * d + z`, if terms of `n` have the factor `d`.
 pub(super) fn multiples_of(s: &mut Simplifier<'_>, n: Expr, d: Expr) -> Result<Option<(Expr, Expr)>> {
     let (constant, terms) = s.arena.to_sum(n);
     let (mut multiples, mut rest) = (Vec::new(), Vec::new());
@@ -325,8 +325,8 @@ pub(super) fn multiples_of(s: &mut Simplifier<'_>, n: Expr, d: Expr) -> Result<O
 }
 
 impl Simplifier<'_> {
-    /// A sum with one minimum or maximum, as the minimum or maximum of sums.
-    pub(super) fn spread_extremum(&mut self, n: Expr) -> Result<Option<(Tag, Vec<Expr>)>> {
+    /// A sum that contains one minimum or maximum, as the minimum or maximum of sums.
+    pub(super) fn distribute_over_extremum(&mut self, n: Expr) -> Result<Option<(Tag, Vec<Expr>)>> {
         let (constant, mut terms) = self.arena.to_sum(n);
         let mut found =
             terms.iter().enumerate().filter(|(_, t)| matches!(self.arena.tag(t.expr), Tag::Min | Tag::Max));

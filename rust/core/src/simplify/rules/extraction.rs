@@ -1,10 +1,10 @@
-//! The final spelling of a result: of the spellings of the digits in its sums, dividends included, the cheapest that a
-//! greedy search finds.
+//! Cost-driven extraction: a greedy search for the cheapest form of a result. It rewrites quotients and remainders in sums,
+//! and in dividends.
 //!
-//! The moves hold for all integers. They are separate from the rules because they hide ranges (a quotient beside its
-//! dividend is bounded less tightly than the digit that both form), so that nothing may be simplified afterwards.
+//! The rewrites hold for all integers. They are separate from the rules because they hide ranges: the difference of a
+//! dividend and its quotient has looser bounds than the remainder that it equals. Nothing is simplified afterwards.
 
-use super::sum::{shares, shares_variables};
+use super::sum::{have_common_term, shares_variables};
 use super::{rule, Row, ALWAYS};
 use crate::error::Result;
 use crate::expr::canonical::signed_residue;
@@ -13,25 +13,25 @@ use crate::simplify::simplifier::Simplifier;
 use smallvec::SmallVec;
 
 /// Sums with more terms than this are left as they are.
-const TERMS_SEARCHED: usize = 24;
-/// Moves made one after the other.
-const MOVES: usize = 12;
-/// The depth to which dividends and arguments are spelled.
+const MAX_TERMS: usize = 24;
+/// The maximal number of rewrites of one expression.
+const MAX_REWRITES: usize = 12;
+/// The depth to which dividends and arguments are rewritten.
 const MAX_NESTING: usize = 6;
 
-/// A way to spell a sum otherwise; with a modulus, what is found may be another sum that is congruent.
-type Move = fn(&mut Simplifier<'_>, Spelled<'_>, &mut Vec<Expr>) -> Result<()>;
+/// A rewrite: appends other forms of a sum. If there is a modulus, they may be merely congruent to it.
+type Rewrite = fn(&mut Simplifier<'_>, SumForm<'_>, &mut Vec<Expr>) -> Result<()>;
 
-/// A sum, its terms, and the modulus where its residue alone counts.
+/// A sum, its terms, and, if it is the dividend of a remainder, the modulus.
 #[derive(Clone, Copy)]
-struct Spelled<'t> {
+struct SumForm<'t> {
     sum: Expr,
     terms: &'t [Term],
     modulus: Option<i64>,
 }
 
-/// The ways to spell a sum otherwise.
-const ALL: [Move; 6] = [expand_one, expand_all, expand_inside, contract_one, move_out, move_in];
+/// All rewrites.
+const REWRITES: [Rewrite; 6] = [expand_one, expand_all, expand_inside, contract_one, move_out, move_in];
 
 type ResultRule = fn(&mut Simplifier<'_>, Expr) -> Result<Option<Expr>>;
 
@@ -42,24 +42,24 @@ pub(super) const RESULTS: &[Row<ResultRule>] = &[Row::new(
     extract,
 )];
 
-/// The cheapest spelling of the digits of a result, and of its dividends, that greedy moves find.
+/// The cheapest form of a result that greedy rewrites find.
 fn extract(s: &mut Simplifier<'_>, e: Expr) -> Result<Option<Expr>> {
-    let best = spell(s, e, MAX_NESTING)?;
+    let best = rewrite(s, e, MAX_NESTING)?;
     Ok((best != e).then_some(best))
 }
 
-fn spell(s: &mut Simplifier<'_>, e: Expr, nesting: usize) -> Result<Expr> {
+fn rewrite(s: &mut Simplifier<'_>, e: Expr, nesting: usize) -> Result<Expr> {
     let mut best = e;
-    for _ in 0..MOVES {
-        match cheaper_spelling(s, best)? {
+    for _ in 0..MAX_REWRITES {
+        match cheaper_form(s, best)? {
             Some(x) => best = x,
             None => break,
         }
     }
-    with_spelled_operands(s, best, nesting)
+    with_rewritten_operands(s, best, nesting)
 }
 
-fn with_spelled_operands(s: &mut Simplifier<'_>, e: Expr, nesting: usize) -> Result<Expr> {
+fn with_rewritten_operands(s: &mut Simplifier<'_>, e: Expr, nesting: usize) -> Result<Expr> {
     if nesting == 0 || s.arena.is_linear(e) {
         return Ok(e);
     }
@@ -69,41 +69,41 @@ fn with_spelled_operands(s: &mut Simplifier<'_>, e: Expr, nesting: usize) -> Res
         true => {} // a constant, or a sum of variables
         false => operands.push(o),
     });
-    let mut spelled: SmallVec<[(Expr, Expr); 4]> = SmallVec::new();
+    let mut rewritten: SmallVec<[(Expr, Expr); 4]> = SmallVec::new();
     for o in operands {
-        // A sum that is divided was spelled with its divisor.
+        // A dividend was rewritten together with its divisor.
         let other = match s.arena.tag(o) {
-            Tag::Sum if divides => with_spelled_operands(s, o, nesting)?,
-            _ => spell(s, o, nesting - 1)?,
+            Tag::Sum if divides => with_rewritten_operands(s, o, nesting)?,
+            _ => rewrite(s, o, nesting - 1)?,
         };
         if other != o {
-            spelled.push((o, other));
+            rewritten.push((o, other));
         }
     }
-    if spelled.is_empty() {
+    if rewritten.is_empty() {
         return Ok(e);
     }
-    let at = |o: Expr| spelled.iter().find(|(old, _)| *old == o).map_or(o, |(_, new)| *new);
+    let at = |o: Expr| rewritten.iter().find(|(old, _)| *old == o).map_or(o, |(_, new)| *new);
     let rebuilt = s.arena.with_operands(e, at)?;
     Ok(if s.cost(rebuilt) < s.cost(e) && !s.is_wider(rebuilt, e) { rebuilt } else { e })
 }
 
-/// The cheapest of the forms that one move makes of a sum, or of the dividend of a quotient or remainder.
-fn cheaper_spelling(s: &mut Simplifier<'_>, e: Expr) -> Result<Option<Expr>> {
+/// The cheapest form that one rewrite makes of a sum, or of a quotient or remainder by rewriting its dividend.
+fn cheaper_form(s: &mut Simplifier<'_>, e: Expr) -> Result<Option<Expr>> {
     let divided = s.arena.as_floordiv(e).or_else(|| s.arena.as_mod(e));
     let sum = divided.map_or(e, |(dividend, _)| dividend);
     let Node::Sum(_, terms) = s.arena.node(sum) else { return Ok(None) };
-    if terms.len() > TERMS_SEARCHED || !is_related(s, terms) {
+    if terms.len() > MAX_TERMS || !is_related(s, terms) {
         return Ok(None);
     }
     let terms = Terms::from_slice(terms);
     let modulus = s.arena.as_mod(e).map(|(_, m)| m);
     let mut found = Vec::new();
-    for propose in ALL {
+    for rewrite in REWRITES {
         if !s.spend(terms.len() as u64) {
             return Ok(None);
         }
-        propose(s, Spelled { sum, terms: &terms, modulus }, &mut found)?;
+        rewrite(s, SumForm { sum, terms: &terms, modulus }, &mut found)?;
     }
     if let Some((_, m)) = divided {
         for x in &mut found {
@@ -119,8 +119,8 @@ fn cheaper_spelling(s: &mut Simplifier<'_>, e: Expr) -> Result<Option<Expr>> {
     Ok(found.into_iter().find(|x| !s.is_wider(*x, e)))
 }
 
-/// Whether a quotient or remainder has a variable in common with another term, or with one of its dividend; otherwise
-/// nothing cancels.
+/// Whether a quotient or remainder shares a variable with another term, here or within a dividend; otherwise nothing
+/// cancels.
 fn is_related(s: &Simplifier<'_>, terms: &[Term]) -> bool {
     let inside = |t: &Term| match s.arena.as_floordiv(t.expr).map(|(n, _)| s.arena.node(n)) {
         Some(Node::Sum(_, parts)) => are_related(s, parts),
@@ -135,7 +135,7 @@ fn are_related(s: &Simplifier<'_>, terms: &[Term]) -> bool {
     })
 }
 
-/// Append `c * x - c * m * (x / m)` for `c * (x % m)`; false where the term is no remainder.
+/// Appends `c * x - c * m * (x / m)` for `c * (x % m)`. False if the term is not a remainder.
 fn expand(s: &mut Simplifier<'_>, t: Term, out: &mut Terms) -> Result<bool> {
     let Some((x, m)) = s.arena.as_mod(t.expr) else { return Ok(false) };
     let Some(step) = t.coeff.checked_mul(m).and_then(i64::checked_neg) else { return Ok(false) };
@@ -145,8 +145,8 @@ fn expand(s: &mut Simplifier<'_>, t: Term, out: &mut Terms) -> Result<bool> {
     Ok(true)
 }
 
-fn expand_one(s: &mut Simplifier<'_>, of: Spelled<'_>, found: &mut Vec<Expr>) -> Result<()> {
-    let Spelled { sum: e, terms, .. } = of;
+fn expand_one(s: &mut Simplifier<'_>, of: SumForm<'_>, found: &mut Vec<Expr>) -> Result<()> {
+    let SumForm { sum: e, terms, .. } = of;
     let constant = s.arena.constant_part(e);
     for k in 0..terms.len() {
         let mut new = Terms::from_slice(terms);
@@ -155,7 +155,7 @@ fn expand_one(s: &mut Simplifier<'_>, of: Spelled<'_>, found: &mut Vec<Expr>) ->
             found.push(s.arena.sum(constant, &new)?);
         }
     }
-    // A remainder may also belong to the dividend of a quotient that stands beside it.
+    // The remainder may equal that of another dividend, whose quotient is a term.
     for (k, t) in terms.iter().enumerate() {
         let Some((_, m)) = s.arena.as_mod(t.expr) else { continue };
         for q in terms {
@@ -172,15 +172,15 @@ fn expand_one(s: &mut Simplifier<'_>, of: Spelled<'_>, found: &mut Vec<Expr>) ->
     Ok(())
 }
 
-/// Whether an expanded remainder may cancel with other terms: its dividend with their atoms, its quotient with another.
+/// Whether terms may cancel when a remainder is expanded: those of its dividend, or its quotient with another one.
 fn may_cancel(s: &Simplifier<'_>, e: Expr, terms: &[Term], k: usize) -> bool {
     let Some((x, _)) = s.arena.as_mod(terms[k].expr) else { return false };
     let quotient = |t: &Term| s.arena.tag(t.expr) == Tag::FloorDiv && s.arena.may_share_variables(t.expr, x);
-    shares(s, e, x) || terms.iter().any(quotient)
+    have_common_term(s, e, x) || terms.iter().any(quotient)
 }
 
-fn expand_all(s: &mut Simplifier<'_>, of: Spelled<'_>, found: &mut Vec<Expr>) -> Result<()> {
-    let Spelled { sum: e, terms, .. } = of;
+fn expand_all(s: &mut Simplifier<'_>, of: SumForm<'_>, found: &mut Vec<Expr>) -> Result<()> {
+    let SumForm { sum: e, terms, .. } = of;
     let constant = s.arena.constant_part(e);
     let mut new = Terms::new();
     let mut count = 0;
@@ -194,21 +194,21 @@ fn expand_all(s: &mut Simplifier<'_>, of: Spelled<'_>, found: &mut Vec<Expr>) ->
     if count < 2 {
         return Ok(());
     }
-    let opened = s.arena.sum(constant, &new)?;
-    found.push(opened);
-    // From there, close what pays.
-    if let Node::Sum(_, terms) = s.arena.node(opened) {
+    let expanded = s.arena.sum(constant, &new)?;
+    found.push(expanded);
+    // Then contract what makes it cheaper.
+    if let Node::Sum(_, terms) = s.arena.node(expanded) {
         let terms = Terms::from_slice(terms);
-        let opened = Spelled { sum: opened, terms: &terms, modulus: of.modulus };
-        contract_one(s, opened, found)?;
-        move_out(s, opened, found)?;
+        let expanded = SumForm { sum: expanded, terms: &terms, modulus: of.modulus };
+        contract_one(s, expanded, found)?;
+        move_out(s, expanded, found)?;
     }
     Ok(())
 }
 
-/// `(y + c * (x % u)) / m = (y + c * x) / m - c * u / m * (x / u)`, where `m` divides `c * u` and `x / u` stands beside, or
-/// is a multiple of the modulus.
-fn expand_inside(s: &mut Simplifier<'_>, of: Spelled<'_>, found: &mut Vec<Expr>) -> Result<()> {
+/// `(y + c * (x % u)) / m = (y + c * x) / m - c * u / m * (x / u)` for `m` that divides `c * u`, if `x / u` is a term of the
+/// sum, or has a coefficient that is a multiple of the modulus.
+fn expand_inside(s: &mut Simplifier<'_>, of: SumForm<'_>, found: &mut Vec<Expr>) -> Result<()> {
     let constant = s.arena.constant_part(of.sum);
     for (k, t) in of.terms.iter().enumerate() {
         let Some((n, m)) = s.arena.as_floordiv(t.expr) else { continue };
@@ -236,8 +236,8 @@ fn expand_inside(s: &mut Simplifier<'_>, of: Spelled<'_>, found: &mut Vec<Expr>)
 }
 
 /// `c * m * (x / m) = c * x - c * (x % m)`.
-fn contract_one(s: &mut Simplifier<'_>, of: Spelled<'_>, found: &mut Vec<Expr>) -> Result<()> {
-    let Spelled { sum: e, terms, .. } = of;
+fn contract_one(s: &mut Simplifier<'_>, of: SumForm<'_>, found: &mut Vec<Expr>) -> Result<()> {
+    let SumForm { sum: e, terms, .. } = of;
     let constant = s.arena.constant_part(e);
     for k in 0..terms.len() {
         let Some((x, m)) = s.arena.as_floordiv(terms[k].expr) else { continue };
@@ -253,9 +253,9 @@ fn contract_one(s: &mut Simplifier<'_>, of: Spelled<'_>, found: &mut Vec<Expr>) 
     Ok(())
 }
 
-/// `(m * q * x + r * x + y) / m = q * x + (r * x + y) / m`, with least residues.
-fn move_out(s: &mut Simplifier<'_>, of: Spelled<'_>, found: &mut Vec<Expr>) -> Result<()> {
-    let Spelled { sum: e, terms, .. } = of;
+/// `(m * q * x + r * x + y) / m = q * x + (r * x + y) / m`, where `r` is the residue of least absolute value.
+fn move_out(s: &mut Simplifier<'_>, of: SumForm<'_>, found: &mut Vec<Expr>) -> Result<()> {
+    let SumForm { sum: e, terms, .. } = of;
     let constant = s.arena.constant_part(e);
     for k in 0..terms.len() {
         let Some((x, m)) = s.arena.as_floordiv(terms[k].expr) else { continue };
@@ -286,10 +286,10 @@ fn move_out(s: &mut Simplifier<'_>, of: Spelled<'_>, found: &mut Vec<Expr>) -> R
 }
 
 /// `k * x + n / m = (n + k * m * x) / m` for the terms `x` of `n`.
-fn move_in(s: &mut Simplifier<'_>, of: Spelled<'_>, found: &mut Vec<Expr>) -> Result<()> {
-    let Spelled { sum: e, terms, modulus } = of;
+fn move_in(s: &mut Simplifier<'_>, of: SumForm<'_>, found: &mut Vec<Expr>) -> Result<()> {
+    let SumForm { sum: e, terms, modulus } = of;
     let constant = s.arena.constant_part(e);
-    // Where the residue alone counts, a coefficient may be the other one that is congruent.
+    // In the dividend of a remainder, a coefficient may be replaced by a congruent one.
     let shifts = [Some(0), modulus, modulus.and_then(i64::checked_neg)];
     for (k, q) in terms.iter().enumerate() {
         let Some((n, m)) = s.arena.as_floordiv(q.expr) else { continue };
@@ -317,7 +317,7 @@ fn move_in(s: &mut Simplifier<'_>, of: Spelled<'_>, found: &mut Vec<Expr>) -> Re
     Ok(())
 }
 
-/// Whether `atom` is the term, or a term of an argument if the term is a minimum or maximum.
+/// Whether `e` is `atom`, or a minimum or maximum with an argument that contains `atom` as a term.
 fn mentions(s: &Simplifier<'_>, e: Expr, atom: Expr) -> bool {
     let (Node::Min(args) | Node::Max(args)) = s.arena.node(e) else { return e == atom };
     e == atom

@@ -6,17 +6,18 @@ use crate::expr::{Expr, Node, Tag, Term};
 use crate::interval::Interval;
 use crate::simplify::simplifier::Simplifier;
 
-/// With more arguments than this, differences are not looked at pair by pair.
-const PAIRS_COMPARED: usize = 24;
-/// Terms that are tried outside of a minimum or maximum.
-const TERMS_MOVED: usize = 8;
+/// Extrema of more arguments than this are not compared in pairs.
+const MAX_COMPARED_ARGUMENTS: usize = 24;
+/// The maximal number of terms that are tried outside of a minimum or maximum.
+const MAX_MOVED_TERMS: usize = 8;
 
 type ExtremumRule = fn(&mut Simplifier<'_>, Tag, Expr, &[Expr]) -> Result<Option<Expr>>;
 
 /// The rules of minima and maxima.
 pub(super) const EXTREMA: &[Row<ExtremumRule>] = &[
     Row::new(
-        rule("argument-redundant", "min, max", "min(a, b) = a", "a <= b on the domain (max alike)").on_domain(),
+        rule("argument-redundant", "min, max", "min(a, b) = a", "a <= b on the domain (max alike)")
+            .on_domain(),
         ALWAYS,
         argument_idle,
     ),
@@ -28,7 +29,7 @@ pub(super) const EXTREMA: &[Row<ExtremumRule>] = &[
     Row::new(
         rule("extremum-term-moved-out", "min, max", "min(a + t, b) = min(a, b - t) + t", "none (max alike)"),
         ALWAYS,
-        term_leaves,
+        term_moved_out,
     ),
     Row::new(
         rule(
@@ -43,7 +44,7 @@ pub(super) const EXTREMA: &[Row<ExtremumRule>] = &[
     ),
 ];
 
-/// Simplify a canonical minimum or maximum of simplified arguments.
+/// Simplifies a canonical minimum or maximum of simplified arguments.
 pub(super) fn apply(s: &mut Simplifier<'_>, e: Expr) -> Result<Option<Expr>> {
     let tag = s.arena.tag(e);
     let (Node::Min(args) | Node::Max(args)) = s.arena.node(e) else { return Ok(None) };
@@ -59,7 +60,7 @@ fn argument_idle(s: &mut Simplifier<'_>, tag: Tag, _: Expr, args: &[Expr]) -> Re
     s.extremum(tag, &kept).map(Some)
 }
 
-/// `(x, m)` with `e = x / m`, for `k + n / m` and `k - n / m`.
+/// `(x, m)` with `e = x / m`, if `e` is `k + n / m` or `k - n / m`.
 fn as_quotient(s: &mut Simplifier<'_>, e: Expr) -> Result<Option<(Expr, i64)>> {
     let (constant, coeff, atom) = match s.arena.node(e) {
         Node::Sum(constant, [t]) if t.coeff == 1 || t.coeff == -1 => (constant, t.coeff, t.expr),
@@ -72,7 +73,7 @@ fn as_quotient(s: &mut Simplifier<'_>, e: Expr) -> Result<Option<(Expr, i64)>> {
     Ok(Some((s.arena.affine(n, coeff, shift)?, m)))
 }
 
-/// `min(a / m, b / m) = min(a, b) / m`, where that is cheaper.
+/// `min(a / m, b / m) = min(a, b) / m`, if that is cheaper.
 fn of_quotients(s: &mut Simplifier<'_>, tag: Tag, e: Expr, args: &[Expr]) -> Result<Option<Expr>> {
     let mut found: Vec<(usize, Expr, i64)> = Vec::new();
     for (k, a) in args.iter().enumerate() {
@@ -97,8 +98,8 @@ fn of_quotients(s: &mut Simplifier<'_>, tag: Tag, e: Expr, args: &[Expr]) -> Res
     Ok(Some(out))
 }
 
-/// `min(a + t, b + k * t, c) = min(a, b + (k - 1) * t, c - t) + t`, where that is cheaper.
-fn term_leaves(s: &mut Simplifier<'_>, tag: Tag, e: Expr, args: &[Expr]) -> Result<Option<Expr>> {
+/// `min(a + t, b + k * t, c) = min(a, b + (k - 1) * t, c - t) + t`, if that is cheaper.
+fn term_moved_out(s: &mut Simplifier<'_>, tag: Tag, e: Expr, args: &[Expr]) -> Result<Option<Expr>> {
     let terms = |k: usize| match s.arena.node(args[k]) {
         Node::Sum(_, terms) => terms,
         _ => &[],
@@ -107,7 +108,7 @@ fn term_leaves(s: &mut Simplifier<'_>, tag: Tag, e: Expr, args: &[Expr]) -> Resu
     let shared = |k: usize, t: &Term| (0..args.len()).any(|j| j != k && holds(t.expr, j));
     let candidates: Vec<Term> =
         (0..args.len()).flat_map(|k| terms(k).iter().filter(move |t| shared(k, t))).copied().collect();
-    for t in candidates.iter().take(TERMS_MOVED) {
+    for t in candidates.iter().take(MAX_MOVED_TERMS) {
         for coeff in [t.coeff, t.coeff.signum()] {
             let Some(minus) = coeff.checked_neg().filter(|_| s.spend(1)) else { break };
             let rest =
@@ -123,8 +124,8 @@ fn term_leaves(s: &mut Simplifier<'_>, tag: Tag, e: Expr, args: &[Expr]) -> Resu
     Ok(None)
 }
 
-/// An extremum of a constant and of what passes it in the last step of its range alone, where that is cheaper: the size
-/// of a last, partial tile.
+/// The extremum of a constant and an expression that exceeds it only at the last value of its range, such as the size of
+/// the last, partial tile, if that is cheaper.
 fn of_last_step(s: &mut Simplifier<'_>, tag: Tag, e: Expr, args: &[Expr]) -> Result<Option<Expr>> {
     let [x, last] = *args else { return Ok(None) };
     let (Some(c), (constant, terms)) = (s.arena.as_constant(last), s.arena.to_sum(x)) else {
@@ -139,9 +140,9 @@ fn of_last_step(s: &mut Simplifier<'_>, tag: Tag, e: Expr, args: &[Expr]) -> Res
     else {
         return Ok(None);
     };
-    let walked = s.arena.affine(t.expr, step.sign, step.shift)?;
-    let reached = s.arena.floordiv_constant(walked, step.count)?;
-    let raw = s.arena.affine(reached, gain, c)?;
+    let shifted = s.arena.affine(t.expr, step.sign, step.shift)?;
+    let is_last = s.arena.floordiv_constant(shifted, step.count)?;
+    let raw = s.arena.affine(is_last, gain, c)?;
     if s.cost(raw) >= s.cost(e) {
         return Ok(None);
     }
@@ -149,7 +150,7 @@ fn of_last_step(s: &mut Simplifier<'_>, tag: Tag, e: Expr, args: &[Expr]) -> Res
     Ok(Some(out))
 }
 
-/// A walk over a range: `sign * x + shift` goes from 0 to `count`, `x` arrives at `last` and comes from `before`.
+/// The end of a range of values of `x`: the last one, and the one before. `sign * x + shift` goes from 0 to `count`.
 struct LastStep {
     last: i64,
     before: i64,
@@ -158,7 +159,7 @@ struct LastStep {
     count: i64,
 }
 
-/// The walk over several values, upwards or downwards.
+/// The end of the range in ascending or descending order; `None` for a single value.
 fn last_step(range: Interval, rises: bool) -> Option<LastStep> {
     let count = range.upper.checked_sub(range.lower).filter(|n| *n > 0)?;
     Some(if rises {
@@ -169,35 +170,36 @@ fn last_step(range: Interval, rises: bool) -> Option<LastStep> {
     })
 }
 
-/// The arguments without those that another one, still kept, is never worse than.
+/// The arguments that no other argument dominates; of several that dominate each other, one.
 pub(super) fn undominated(s: &mut Simplifier<'_>, tag: Tag, args: &[Expr]) -> Result<Vec<Expr>> {
     let bounds: Vec<_> = args.iter().map(|a| s.bounds(*a)).collect();
     let (lower, upper) = (|i: usize| bounds[i].lower, |i: usize| bounds[i].upper);
-    // The argument with the best guarantee makes idle what can't reach it.
+    // The argument with the best bound dominates those that cannot reach it.
     let best = if tag == Tag::Min {
         (0..args.len()).min_by_key(|i| upper(*i))
     } else {
         (0..args.len()).max_by_key(|i| lower(*i))
     };
     let Some(best) = best else { return Ok(args.to_vec()) };
-    let beaten = |i: usize| {
+    let is_dominated_by_bounds = |i: usize| {
         i != best
             && if tag == Tag::Min { bounds[best].at_most(bounds[i]) } else { bounds[i].at_most(bounds[best]) }
     };
-    let mut kept: Vec<Expr> = (0..args.len()).filter(|i| !beaten(*i)).map(|i| args[i]).collect();
-    if kept.len() > PAIRS_COMPARED {
+    let mut kept: Vec<Expr> =
+        (0..args.len()).filter(|i| !is_dominated_by_bounds(*i)).map(|i| args[i]).collect();
+    if kept.len() > MAX_COMPARED_ARGUMENTS {
         return Ok(kept);
     }
     let mut i = 0;
     while i < kept.len() {
-        let mut idle = false;
+        let mut dominated = false;
         for j in 0..kept.len() {
-            if i != j && s.never_better(tag, kept[i], kept[j])? {
-                idle = true;
+            if i != j && s.is_dominated(tag, kept[i], kept[j])? {
+                dominated = true;
                 break;
             }
         }
-        if idle {
+        if dominated {
             kept.remove(i);
         } else {
             i += 1;
@@ -207,17 +209,17 @@ pub(super) fn undominated(s: &mut Simplifier<'_>, tag: Tag, args: &[Expr]) -> Re
 }
 
 impl Simplifier<'_> {
-    /// Whether `a` is idle beside `b`: never below it in a minimum, never above it in a maximum.
-    fn never_better(&mut self, tag: Tag, a: Expr, b: Expr) -> Result<bool> {
+    /// Whether `b` dominates `a`: `b <= a` in a minimum, `a <= b` in a maximum.
+    fn is_dominated(&mut self, tag: Tag, a: Expr, b: Expr) -> Result<bool> {
         if tag == Tag::Min {
-            self.never_above(b, a, 0)
+            self.is_at_most(b, a, 0)
         } else {
-            self.never_above(a, b, 0)
+            self.is_at_most(a, b, 0)
         }
     }
 
-    /// Whether `a <= b` on the domain; looks into minima and maxima on both sides.
-    fn never_above(&mut self, a: Expr, b: Expr, depth: u32) -> Result<bool> {
+    /// Whether `a <= b` is known to hold on the domain. Compares the arguments of minima and maxima too.
+    fn is_at_most(&mut self, a: Expr, b: Expr, depth: u32) -> Result<bool> {
         if !self.spend(1) {
             return Ok(false);
         }
@@ -228,12 +230,12 @@ impl Simplifier<'_> {
             let (left, right) = (self.parts_of(a), self.parts_of(b));
             for (parts, side) in [(left, Side::Left), (right, Side::Right)] {
                 let Some((tag, parts)) = parts else { continue };
-                // max(x, y) <= b needs both; min(x, y) <= b needs one; a <= min needs both; a <= max needs one.
+                // For max(x, y) <= b and a <= min(x, y), both must hold; for min(x, y) <= b and a <= max(x, y), one.
                 let all = (side == Side::Left) == (tag == Tag::Max);
                 let mut holds = all;
                 for p in parts {
                     let (x, y) = if side == Side::Left { (p, b) } else { (a, p) };
-                    if self.never_above(x, y, depth + 1)? != all {
+                    if self.is_at_most(x, y, depth + 1)? != all {
                         holds = !all;
                         break;
                     }

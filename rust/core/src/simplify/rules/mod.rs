@@ -1,10 +1,9 @@
-//! The laws that a simplification chooses to apply, by operator: each is one [`Row`] with its function.
+//! The rules: laws that are applied if the result is cheaper, in tables by operator.
 //!
-//! A law that is true for all integers belongs to the constructors in `expr/`. A rule here is one row of the table of its
-//! family: id, operator, law, precondition, whether it needs the domain, what an expression must have for it to be worth
-//! a look, and the function, which answers "no match" before it builds anything. The driver goes through the rows of a
-//! family; nothing else calls them. Each application makes the expression smaller: `progress.rs` says in which measure,
-//! and debug builds assert it.
+//! A law that is true for all integers belongs to the constructors in `expr/`. A rule is one [`Row`] of the table of its
+//! family: id, operator, law, precondition, whether it needs the domain, the traits that an expression must have, and the
+//! function, which returns "no match" before it builds anything. The driver iterates over the rows of a family; nothing
+//! else calls them. Each application decreases the measure that `progress.rs` defines; debug builds assert this.
 
 mod any;
 mod carry;
@@ -51,7 +50,7 @@ impl<F> Row<F> {
         Row { law, requires, function }
     }
 
-    fn is_about(&self, has: u16) -> bool {
+    fn may_apply(&self, has: u16) -> bool {
         self.requires & !has == 0
     }
 }
@@ -68,7 +67,7 @@ pub(crate) fn laws() -> impl Iterator<Item = Law> {
     any.chain(quotients).chain(remainders).chain(sum::laws()).chain(last)
 }
 
-/// The result of the first row that applies to `e`; `None` where none does.
+/// The result of the first row that applies to `e`; `None` if none does.
 fn first_of<'a, F>(
     s: &mut Simplifier<'a>,
     rows: &'static [Row<F>],
@@ -76,7 +75,7 @@ fn first_of<'a, F>(
     e: Expr,
     call: impl Fn(&mut Simplifier<'a>, &F) -> Result<Option<Expr>>,
 ) -> Result<Option<Expr>> {
-    for row in rows.iter().filter(|row| row.is_about(has)) {
+    for row in rows.iter().filter(|row| row.may_apply(has)) {
         if let Some(out) = call(s, &row.function)? {
             return Ok(Some(s.applied(&row.law, e, out)));
         }
@@ -94,7 +93,7 @@ pub(crate) fn apply(s: &mut Simplifier<'_>, e: Expr) -> Expr {
         Tag::Product => product::apply(s, e),
         Tag::Variable | Tag::Constant => Ok(None),
     };
-    // What overflows stays as it is.
+    // If a rule overflows, the expression is left as it is.
     found.ok().flatten().unwrap_or(e)
 }
 
@@ -115,7 +114,7 @@ pub(crate) fn apply_last(s: &mut Simplifier<'_>, e: Expr) -> Expr {
 }
 
 impl Simplifier<'_> {
-    /// Note the application of a rule; what it makes, or `before` where that needs wider integers.
+    /// Records the application of a rule. Returns its result, or `before` if the result needs wider integers.
     fn applied(&mut self, law: &Law, before: Expr, after: Expr) -> Expr {
         if self.is_wider(after, before) {
             return before;

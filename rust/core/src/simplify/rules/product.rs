@@ -11,17 +11,17 @@ type ProductRule = fn(&mut Simplifier<'_>, &[Expr]) -> Result<Option<Expr>>;
 pub(super) const PRODUCTS: &[Row<ProductRule>] = &[Row::new(
     rule("product-of-extremes", "product", "min(a, b) * max(a, b) = a * b", "none"),
     ALWAYS,
-    extremes_multiply,
+    product_of_extremes,
 )];
 
-/// Simplify a canonical product of simplified factors.
+/// Simplifies a canonical product of simplified factors.
 pub(super) fn apply(s: &mut Simplifier<'_>, e: Expr) -> Result<Option<Expr>> {
     let Node::Product(factors) = s.arena.node(e) else { return Ok(None) };
     let factors = factors.to_vec();
     first_of(s, PRODUCTS, ALWAYS, e, |s, f| f(s, &factors))
 }
 
-fn extremes_multiply(s: &mut Simplifier<'_>, factors: &[Expr]) -> Result<Option<Expr>> {
+fn product_of_extremes(s: &mut Simplifier<'_>, factors: &[Expr]) -> Result<Option<Expr>> {
     for (k, f) in factors.iter().enumerate() {
         let Node::Min(&[a, b]) = s.arena.node(*f) else { continue };
         let twin =

@@ -1,7 +1,7 @@
-//! The measure that each application of a rule makes smaller; asserted where debug assertions are on, and asked of splits that are
-//! no cheaper, for what was parted may join again.
+//! The measure that each application of a rule decreases, so that simplification terminates. Debug builds assert it. Splits
+//! of equal cost use it too, because other laws may merge what a split separates.
 //!
-//! The first of these that changes must become smaller:
+//! The measure is the lexicographic order of:
 //!
 //! 1. the cost ([`Simplifier::cost`]);
 //! 2. the divisors and moduli, all nodes together;
@@ -9,7 +9,7 @@
 //! 4. the occurrences of variables, written out as a tree;
 //! 5. the structural order.
 //!
-//! But for `variables-equal`, which writes one variable for another in a result: that leaves fewer or earlier variables.
+//! The exception is `variables-equal`, which replaces variables in a result: it leaves fewer variables, or earlier ones.
 
 use crate::expr::{Expr, Node, Tag};
 use crate::simplify::cost::MAX_COST;
@@ -18,21 +18,21 @@ use crate::simplify::simplifier::Simplifier;
 use std::cmp::Ordering;
 use std::collections::HashMap;
 
-/// True where the law, applied to `before`, made `after` smaller.
+/// Whether `after`, the result of applying the law to `before`, is smaller.
 pub(super) fn is_made(s: &mut Simplifier<'_>, law: &Law, before: Expr, after: Expr) -> bool {
     let renames = law.name == "variables-equal" && variables(s, after) < variables(s, before);
     renames || is_smaller(s, after, before)
 }
 
-/// True where `after` is smaller than `before`.
+/// Whether `after` is smaller than `before`.
 pub(super) fn is_smaller(s: &mut Simplifier<'_>, after: Expr, before: Expr) -> bool {
     let cost = s.cost(after).cmp(&s.cost(before));
-    // Beyond what a cost can tell.
+    // A saturated cost cannot be compared.
     if s.cost(before) == MAX_COST {
         return true;
     }
     let sizes = cost.then_with(|| dividends(s, after).cmp(&dividends(s, before)));
-    // The rest is asked for only where it decides.
+    // The other components are computed only if needed.
     if sizes != Ordering::Equal {
         return sizes.is_lt();
     }
@@ -40,7 +40,7 @@ pub(super) fn is_smaller(s: &mut Simplifier<'_>, after: Expr, before: Expr) -> b
     occurrences.then_with(|| s.arena.compare(after, before)).is_lt()
 }
 
-/// The divisors of all nodes, and the terms of what they divide.
+/// The sum of the divisors and moduli of all nodes, and the number of terms of their dividends.
 fn dividends(s: &mut Simplifier<'_>, e: Expr) -> (u128, usize) {
     let (mut divisors, mut count) = (0, 0);
     for x in s.arena.reachable(&[e]) {

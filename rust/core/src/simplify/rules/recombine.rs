@@ -1,15 +1,15 @@
-//! Laws of sums by which quotients and remainders of one dividend join, and so do digits.
+//! Laws of sums that recombine quotients and remainders of one dividend, and adjacent digits.
 
 use super::remainder::are_congruent;
-use super::sum::{shares, shares_variables, with_term, with_terms};
+use super::sum::{have_common_term, shares_variables, with_term, with_terms};
 use crate::error::Result;
 use crate::expr::{Expr, Node, Tag, Term, Terms};
 use crate::int::gcd_i64;
 use crate::simplify::simplifier::Simplifier;
 use smallvec::smallvec;
 
-/// `c * (x % m)` is `c * z - c * m * (z / m)` for any `z` congruent to `x`: it joins where the sum holds the quotient,
-/// or the next digit.
+/// `c * (x % m) = c * z - c * m * (z / m)` for any `z` congruent to `x` modulo `m`, if the sum contains the quotient or the
+/// next digit.
 pub(super) fn remainder_recombines(
     s: &mut Simplifier<'_>,
     e: Expr,
@@ -43,7 +43,7 @@ pub(super) fn remainder_recombines(
     Ok(None)
 }
 
-/// `c * (x % m)` is `c * x - c * m * (x / m)`, where the quotient joins what stands beside it.
+/// `c * (x % m) = c * x - c * m * (x / m)`, if the quotient may cancel with another term.
 pub(super) fn remainder_beside_quotient(
     s: &mut Simplifier<'_>,
     e: Expr,
@@ -53,7 +53,7 @@ pub(super) fn remainder_beside_quotient(
     let Some((x, m)) = s.arena.as_mod(terms[k].expr) else { return Ok(None) };
     let Some(step) = terms[k].coeff.checked_mul(m) else { return Ok(None) };
     let Some(minus) = step.checked_neg() else { return Ok(None) };
-    // What x / m could cancel with is a quotient.
+    // Only another quotient can cancel with x / m.
     let partner = |t: &Term| {
         t.coeff % step == 0 && s.arena.tag(t.expr) == Tag::FloorDiv && s.arena.may_share_variables(t.expr, x)
     };
@@ -106,13 +106,13 @@ fn congruent_dividend(
         return Ok(Some((z, Side::Same)));
     }
     let reduced = s.arena.as_mod(rest).filter(|r| r.1 == m).map_or(z, |r| r.0);
-    if agree(s, reduced, x, (1, 0), m) {
+    if congruent_by_terms(s, reduced, x, (1, 0), m) {
         return Ok(Some((z, Side::Same)));
     }
-    if agree(s, reduced, x, (-1, -1), m) {
+    if congruent_by_terms(s, reduced, x, (-1, -1), m) {
         return Ok(Some((z, Side::Mirrored)));
     }
-    // Quotients in both may differ in their coefficients alone.
+    // The dividends may contain quotients that differ only in their coefficients.
     let one = [Term::new(1, x)];
     if s.arena.as_sum(x, &one).1.iter().all(|t| s.arena.tag(t.expr) != Tag::FloorDiv) {
         return Ok(None);
@@ -126,7 +126,7 @@ fn congruent_dividend(
 }
 
 /// Whether `factor * z + offset` is congruent to `x` modulo `m`, term by term.
-fn agree(s: &Simplifier<'_>, z: Expr, x: Expr, (factor, offset): (i64, i64), m: i64) -> bool {
+fn congruent_by_terms(s: &Simplifier<'_>, z: Expr, x: Expr, (factor, offset): (i64, i64), m: i64) -> bool {
     let (one, other) = ([Term::new(1, z)], [Term::new(1, x)]);
     let (a, left) = s.arena.as_sum(z, &one);
     let (b, right) = s.arena.as_sum(x, &other);
@@ -141,7 +141,7 @@ fn agree(s: &Simplifier<'_>, z: Expr, x: Expr, (factor, offset): (i64, i64), m: 
         && right.iter().all(|t| t.coeff % m == 0 || left.iter().any(|o| o.expr == t.expr))
 }
 
-/// `c * (x / 2) + c * (x % 2)` is `c * ((x + 1) / 2)`.
+/// `c * (x / 2) + c * (x % 2) = c * ((x + 1) / 2)`.
 pub(super) fn halves_recombine(
     s: &mut Simplifier<'_>,
     e: Expr,
@@ -173,8 +173,8 @@ pub(super) fn halves_recombine(
     Ok(out)
 }
 
-/// `c * (x % u) + c * u * (y % v)` is `c * ((z + u * (y - z / u)) % (u * v))` for any `z` congruent to `x` modulo `u`;
-/// taken where `z / u` cancels.
+/// `c * (x % u) + c * u * (y % v) = c * ((z + u * (y - z / u)) % (u * v))` for any `z` congruent to `x` modulo `u`, if
+/// `z / u` cancels.
 pub(super) fn digits_recombine(
     s: &mut Simplifier<'_>,
     e: Expr,
@@ -208,7 +208,7 @@ fn join_digits(s: &mut Simplifier<'_>, e: Expr, terms: &[Term], k: usize, i: usi
     }
     if dividends.is_empty() {
         let q = s.floordiv_constant(x, u)?;
-        if !shares(s, y, q) && !shares(s, y, x) {
+        if !have_common_term(s, y, q) && !have_common_term(s, y, x) {
             return Ok(None);
         }
         dividends.push((x, q));
@@ -224,7 +224,7 @@ fn join_digits(s: &mut Simplifier<'_>, e: Expr, terms: &[Term], k: usize, i: usi
     Ok(None)
 }
 
-/// `c * m * (x / m)` is `c * x - c * (x % m)`, where that is cheaper.
+/// `c * m * (x / m) = c * x - c * (x % m)`, if that is cheaper.
 pub(super) fn quotient_recombines(
     s: &mut Simplifier<'_>,
     e: Expr,
@@ -236,7 +236,7 @@ pub(super) fn quotient_recombines(
     if m < 2 {
         return Ok(None);
     }
-    // c * m * (x / (b * m)) is that of x / b, which must be there.
+    // c * m * (x / (b * m)) is the same for x / b, which must be a term.
     let b = divisor / m;
     let beside = |t: &Term| s.arena.as_floordiv(t.expr).is_some_and(|(_, n)| n == b);
     if b > 1 && !terms.iter().any(beside) {
@@ -244,7 +244,7 @@ pub(super) fn quotient_recombines(
     }
     let x = s.floordiv_constant(x, b)?;
     let factor = terms[k].coeff / m;
-    // Something of x must cancel for this to pay.
+    // The result is cheaper only if terms of x cancel.
     let cancels = match s.arena.node(x) {
         Node::Sum(_, parts) => parts.iter().any(|p| terms.iter().any(|t| t.expr == p.expr)),
         _ => terms.iter().any(|t| t.expr == x),

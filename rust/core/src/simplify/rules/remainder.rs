@@ -50,7 +50,7 @@ pub(super) const REMAINDERS: &[Row<DivisorRule>] = &[
             "u > 0, m > 0",
         ),
         NONLINEAR,
-        opened,
+        expanded,
     ),
     Row::new(
         rule(
@@ -60,7 +60,7 @@ pub(super) const REMAINDERS: &[Row<DivisorRule>] = &[
             "g > 0, m > 0, g divides m",
         ),
         NONLINEAR,
-        carried,
+        with_carry,
     ),
 ];
 
@@ -74,7 +74,7 @@ pub(super) const REMAINDERS_BY_EXPRESSIONS: &[Row<ExpressionRule>] = &[
     ),
 ];
 
-/// Simplify a canonical remainder of simplified operands.
+/// Simplifies a canonical remainder of simplified operands.
 pub(super) fn apply(s: &mut Simplifier<'_>, e: Expr) -> Result<Option<Expr>> {
     let Node::Mod(n, d) = s.arena.node(e) else { return Ok(None) };
     match s.arena.as_constant(d) {
@@ -83,7 +83,7 @@ pub(super) fn apply(s: &mut Simplifier<'_>, e: Expr) -> Result<Option<Expr>> {
     }
 }
 
-/// `n % m = n - m * k` where all of `n` lies in one period.
+/// `n % m = n - m * k`, if all values of `n` lie in one period.
 fn in_period(s: &mut Simplifier<'_>, _: Expr, n: Expr, m: i64) -> Result<Option<Expr>> {
     let bounds = s.bounds(n);
     if !bounds.is_bounded() {
@@ -97,7 +97,7 @@ fn in_period(s: &mut Simplifier<'_>, _: Expr, n: Expr, m: i64) -> Result<Option<
     Ok(Some(out))
 }
 
-/// `(c * ((x + d * p * y) / d) + z) % m = (c * (x / d) + z) % m` where `m` divides `c * p`, where that is cheaper.
+/// `(c * ((x + d * p * y) / d) + z) % m = (c * (x / d) + z) % m` for `m` that divides `c * p`, if that is cheaper.
 fn of_quotient(s: &mut Simplifier<'_>, e: Expr, _: Expr, _: i64) -> Result<Option<Expr>> {
     let raw = least_residues(s.arena, e)?;
     if raw == e || s.cost(raw) >= s.cost(e) {
@@ -117,16 +117,16 @@ pub(super) fn are_congruent(s: &mut Simplifier<'_>, a: Expr, b: Expr) -> Result<
     Ok(comparable && least_residues(s.arena, a)? == least_residues(s.arena, b)?)
 }
 
-/// Quotients in one dividend that are looked at.
-const QUOTIENTS_REDUCED: usize = 8;
+/// The maximal number of quotients that are reduced in one dividend.
+const MAX_REDUCED_QUOTIENTS: usize = 8;
 
-/// A remainder with the coefficients in the quotients of its dividend as residues of least absolute value, and without
-/// remainders in these that the modulus makes idle.
+/// The remainder, after coefficients in the quotients of its dividend were replaced by residues of least absolute value, and
+/// remainders in these quotients by their dividends if the modulus makes them redundant.
 ///
-/// This isn't a law of the constructor: the digits of one dividend must stay alike until they have met in a sum.
+/// This is not a law of the constructor, because sums recombine only digits of equal dividends.
 fn least_residues(arena: &mut Arena, e: Expr) -> Result<Expr> {
     let mut out = e;
-    for _ in 0..QUOTIENTS_REDUCED {
+    for _ in 0..MAX_REDUCED_QUOTIENTS {
         let Some((n, m)) = arena.as_mod(out) else { break };
         let one = [Term::new(1, n)];
         let (constant, terms) = arena.as_sum(n, &one);
@@ -141,21 +141,21 @@ fn least_residues(arena: &mut Arena, e: Expr) -> Result<Expr> {
     Ok(out)
 }
 
-/// The divisor of the quotient `t`, the constant and the terms of its dividend modulo the period, where they differ: a
-/// coefficient is no residue, or a remainder `x % u = x - u * (x / u)` leaves its quotient out.
+/// The divisor of the quotient `t`, and the constant and the terms of its dividend modulo the period. `None` if nothing is
+/// reduced: neither a coefficient, nor a remainder `x % u` to `x` because `u * (x / u)` is a multiple of the period.
 fn residues(arena: &Arena, t: Term, m: i64) -> Option<(i64, i64, Terms)> {
     let (x, d) = arena.as_floordiv(t.expr)?;
     let Node::Sum(constant, parts) = arena.node(x) else { return None };
     let is_small = |p: &Term| p.coeff.unsigned_abs() < d.unsigned_abs() && arena.tag(p.expr) != Tag::Mod;
     if parts.iter().all(is_small) {
-        return None; // for the period is twice the divisor at least
+        return None; // the period is at least twice the divisor
     }
     let period = d.checked_mul(m / gcd_i64(m, t.coeff))?;
     let reduced = |p: &Term| {
         let coeff = signed_residue(p.coeff, period);
         let whole = |u: i64| i128::from(coeff) * i128::from(u) % i128::from(period) == 0;
-        let opened = arena.as_mod(p.expr).filter(|(_, u)| whole(*u));
-        Term::new(coeff, opened.map_or(p.expr, |(x, _)| x))
+        let expanded = arena.as_mod(p.expr).filter(|(_, u)| whole(*u));
+        Term::new(coeff, expanded.map_or(p.expr, |(x, _)| x))
     };
     if parts.iter().all(|p| reduced(p) == *p) {
         return None;
@@ -163,7 +163,7 @@ fn residues(arena: &Arena, t: Term, m: i64) -> Option<(i64, i64, Terms)> {
     Some((d, constant, parts.iter().map(reduced).filter(|p| p.coeff != 0).collect()))
 }
 
-/// `n % m = n - m * (n / m)` where the facts know the quotient.
+/// `n % m = n - m * (n / m)`, if the facts contain the quotient.
 fn quotient_known(s: &mut Simplifier<'_>, e: Expr, n: Expr, m: i64) -> Result<Option<Expr>> {
     if s.ranges.facts.equal.is_empty() {
         return Ok(None);
@@ -177,11 +177,11 @@ fn quotient_known(s: &mut Simplifier<'_>, e: Expr, n: Expr, m: i64) -> Result<Op
     Ok(Some(out))
 }
 
-/// `n % m = (n - r) % m + r` where `r` in `[0, g)` and `g` divides `m` and `n - r`.
+/// `n % m = (n - r) % m + r` if `r` is in `[0, g)` and `g` divides `m` and `n - r`.
 fn split(s: &mut Simplifier<'_>, e: Expr, n: Expr, m: i64) -> Result<Option<Expr>> {
     s.split(n, m, |s, found| {
         let low = s.simplify(found.low);
-        let out = if found.granule == m {
+        let out = if found.radix == m {
             low
         } else {
             let high = s.simplify(found.high);
@@ -198,8 +198,9 @@ fn split(s: &mut Simplifier<'_>, e: Expr, n: Expr, m: i64) -> Result<Option<Expr
     })
 }
 
-/// A remainder inside is opened, where its quotient merges with what is there.
-fn opened(s: &mut Simplifier<'_>, e: Expr, n: Expr, m: i64) -> Result<Option<Expr>> {
+/// `(y + c * (x % u)) % m = (y + c * x - c * u * (x / u)) % m`, if the quotient may cancel with another term and the result is
+/// cheaper.
+fn expanded(s: &mut Simplifier<'_>, e: Expr, n: Expr, m: i64) -> Result<Option<Expr>> {
     let Node::Sum(constant, terms) = s.arena.node(n) else { return Ok(None) };
     let terms = Terms::from_slice(terms);
     for t in &terms {
@@ -211,14 +212,14 @@ fn opened(s: &mut Simplifier<'_>, e: Expr, n: Expr, m: i64) -> Result<Option<Exp
             continue;
         }
         let q = s.floordiv_constant(x, u)?;
-        // c * (x % u) = c * x - c * u * (x / u), all in one sum: alone the two would join again.
+        // All terms are added in one sum: a sum of the two new ones alone would become the remainder again.
         let Some(step) = t.coeff.checked_mul(u).and_then(i64::checked_neg) else { continue };
         let mut all: Terms = terms.iter().copied().filter(|o| o != t).collect();
         all.extend([Term::new(t.coeff, x), Term::new(step, q)]);
         let new = s.arena.sum(constant, &all)?;
         let raw = s.arena.modulo_constant(new, m)?;
         if s.cost(raw) < s.cost(e) {
-            // Which may cost more again: a sum is simplified to the form that other sums can join.
+            // The simplified form may cost more, because sums are simplified to the form that recombines with others.
             let out = s.simplify(raw);
             return Ok((s.cost(out) < s.cost(e)).then_some(out));
         }
@@ -226,16 +227,16 @@ fn opened(s: &mut Simplifier<'_>, e: Expr, n: Expr, m: i64) -> Result<Option<Exp
     Ok(None)
 }
 
-/// `(g * h + l) % m = g * ((h + l / g) % (m / g)) + l % g` where `g` divides `m`, where that is cheaper.
-fn carried(s: &mut Simplifier<'_>, e: Expr, n: Expr, m: i64) -> Result<Option<Expr>> {
-    s.carries(n, m, |s, c| {
-        let rest = s.modulo_constant(c.low, c.granule)?;
+/// `(g * h + l) % m = g * ((h + l / g) % (m / g)) + l % g` for `g` that divides `m`, if that is cheaper.
+fn with_carry(s: &mut Simplifier<'_>, e: Expr, n: Expr, m: i64) -> Result<Option<Expr>> {
+    s.find_carry(n, m, |s, c| {
+        let rest = s.modulo_constant(c.low, c.radix)?;
         if s.cost(c.carry) + s.cost(rest) >= s.cost(c.low) + 8 {
             return Ok(None);
         }
-        let inner = c.joined(s)?;
-        let Some(digit) = s.other_remainder(e, inner, m / c.granule)? else { return Ok(None) };
-        let out = s.combine(digit, c.granule, rest, 1)?;
+        let inner = c.high_plus_carry(s)?;
+        let Some(digit) = s.other_remainder(e, inner, m / c.radix)? else { return Ok(None) };
+        let out = s.combine(digit, c.radix, rest, 1)?;
         let cheaper = s.cost(out) < s.cost(e);
         Ok(cheaper.then_some(out))
     })

@@ -1,8 +1,9 @@
-//! The split of a dividend: `n = high + low` with `high` a multiple of `g`, `g` a divisor of `m`, and `0 <= low < g`.
+//! The split of a dividend: `n = high + low`, where the radix `g` divides the divisor `m` and `high`, and `0 <= low < g`.
 //!
-//! Then `n floordiv m = high floordiv m` and `n mod m = high mod m + low`. With `g = m` the quotient is exact and the
-//! remainder is `low`. For each candidate `g` the coefficients are reduced to residues (of least absolute value, then
-//! all nonnegative), and the range of what is left must lie within one period of `g`: linear in the number of terms.
+//! Then `n floordiv m = high floordiv m` and `n mod m = high mod m + low`. If `g = m`, the quotient is exact and the
+//! remainder is `low`. For each candidate `g`, the coefficients of `low` are residues: those of least absolute value, or all
+//! nonnegative, or all nonpositive. The values of `low` must lie within one period of `g`, which takes time linear in the
+//! number of terms.
 
 use crate::error::Result;
 use crate::expr::{Expr, Tag, Term, Terms};
@@ -14,13 +15,13 @@ use smallvec::SmallVec;
 
 /// `n = high + low`.
 pub struct Split {
-    /// A multiple of the granule.
+    /// A multiple of the radix.
     pub high: Expr,
-    /// In `[0, granule)`.
+    /// In `[0, radix)`.
     pub low: Expr,
     /// `g`.
-    pub granule: i64,
-    /// No term stands in both parts.
+    pub radix: i64,
+    /// Whether no term is part of both.
     pub disjoint: bool,
 }
 
@@ -28,13 +29,13 @@ pub struct Split {
 struct Part {
     term: Term,
     info: Info,
-    /// All values of the term are congruent modulo this (0: a constant).
+    /// A modulus for which all values of the term are congruent; 0 for a constant.
     step: i64,
     /// Whether its values may depend on those of other terms.
     related: bool,
 }
 
-type Granules = SmallVec<[i64; 16]>;
+type Radices = SmallVec<[i64; 16]>;
 type Parts = SmallVec<[Part; 8]>;
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -48,22 +49,22 @@ enum Residues {
 const ALL_RESIDUES: [Residues; 4] =
     [Residues::Least, Residues::LeastDown, Residues::Nonnegative, Residues::Nonpositive];
 
-/// In sums of more terms than this, terms are not compared in pairs.
-const PARTS_RELATED: usize = 64;
+/// Sums with more terms than this are not searched for pairs.
+const MAX_RELATED_PARTS: usize = 64;
 
 impl Simplifier<'_> {
-    /// Tries the splits of `n` for the divisor `m`, the largest granule first, until `accept` takes one.
+    /// Calls `accept` with the splits of `n` for the divisor `m`, largest radix first, until it returns a result.
     pub fn split<T>(
         &mut self,
         n: Expr,
         m: i64,
         mut accept: impl FnMut(&mut Self, Split) -> Result<Option<T>>,
     ) -> Result<Option<T>> {
-        // A dividend other than a sum lies in one period only if it has two values.
+        // A dividend other than a sum can be split only if it has at most two values.
         if self.arena.tag(n) != Tag::Sum && width(self.bounds(n)) > 1 {
             return Ok(None);
         }
-        // The quotient and the remainder of one dividend often stand side by side.
+        // The quotient and the remainder of one dividend often occur together.
         if self.unsplit == Some((n, m)) {
             return Ok(None);
         }
@@ -73,13 +74,13 @@ impl Simplifier<'_> {
         if related {
             self.mark_related(&mut parts);
         }
-        let (mut split, mut granules) = (false, Granules::new());
-        // A term with as many values as a granule must be congruent to a constant.
+        let (mut split, mut radices) = (false, Radices::new());
+        // A term with more than `m` values must be congruent to a constant.
         let wide = parts.iter().filter(|p| width(p.info.bounds) >= m as u64);
         if related || wide.fold(m, |g, p| gcd_i64(g, p.step)) > 1 {
-            fill_granules(&parts, m, &mut granules);
+            fill_radices(&parts, m, &mut radices);
         }
-        for &g in &granules {
+        for &g in &radices {
             if !self.spend(parts.len() as u64) {
                 return Ok(None);
             }
@@ -88,7 +89,7 @@ impl Simplifier<'_> {
             }
             let Some(reduced) = Reduced::new(constant, &parts, g) else { continue };
             for residues in ALL_RESIDUES {
-                if !reduced.has_own(residues) {
+                if !reduced.is_new(residues) {
                     continue;
                 }
                 if let Some(found) = self.split_at(&reduced, residues, related)? {
@@ -105,17 +106,18 @@ impl Simplifier<'_> {
         Ok(None)
     }
 
-    /// Whether dependent terms may be bounded better together than one by one: if a fact is about terms of the dividend
-    /// alone, or a quotient or remainder stands beside its dividend or its counterpart.
+    /// Whether terms depend on each other, so that their sum may have tighter bounds than the terms one by one: a fact is
+    /// about these terms only, or the dividend contains a quotient or remainder together with its dividend or its
+    /// counterpart.
     fn are_related(&self, n: Expr, parts: &[Part]) -> bool {
-        if !(2..=PARTS_RELATED).contains(&parts.len())
+        if !(2..=MAX_RELATED_PARTS).contains(&parts.len())
             || (self.arena.is_linear(n) && self.ranges.facts.are_of_atoms())
         {
             return false;
         }
         self.arena.charge((parts.len() + self.ranges.facts.linear.len()) * parts.len() / 4);
         let has = |e: Expr| parts.iter().any(|p| p.term.expr == e);
-        // `x / b + y` is known where `x + b * y` is.
+        // A fact about `x + b * y` bounds `x / b + y`.
         let lifted = |e: Expr| {
             let inside =
                 |p: &Part| self.arena.as_floordiv(p.term.expr).is_some_and(|(x, _)| self.holds(x, e));
@@ -131,7 +133,7 @@ impl Simplifier<'_> {
         digits || self.ranges.facts.may_join(self.arena, lifted)
     }
 
-    /// The terms of `n`; its constant is returned.
+    /// Appends the terms of `n`, and returns its constant.
     fn fill_parts(&mut self, n: Expr, parts: &mut Parts) -> i64 {
         self.info(n); // derives the knowledge of its terms as well
         let one = [Term::new(1, n)];
@@ -164,7 +166,7 @@ impl Simplifier<'_> {
         residues: Residues,
         related: bool,
     ) -> Result<Option<Split>> {
-        let Reduced { parts, constant, shift, granule: g, .. } = *reduced;
+        let Reduced { parts, constant, shift, radix: g, .. } = *reduced;
         let mut period = reduced.period(residues);
         if period.is_none() && related && !reduced.none_low {
             let low: Terms = reduced.low(residues).map(|(p, r)| Term::new(r, p.term.expr)).collect();
@@ -193,21 +195,21 @@ impl Simplifier<'_> {
         }
         let Some(above) = constant.checked_sub(base) else { return Ok(None) };
         let (high, low) = (self.arena.sum(above, &high)?, self.arena.sum(base, &low)?);
-        Ok(Some(Split { high, low, granule: g, disjoint }))
+        Ok(Some(Split { high, low, radix: g, disjoint }))
     }
 }
 
-/// A dividend modulo a granule.
+/// A dividend modulo a radix.
 struct Reduced<'p> {
     parts: &'p [Part],
-    /// The constant of the dividend, and the residue of all that is congruent to a constant.
+    /// The constant of the dividend.
     constant: i64,
     shift: i64,
-    granule: i64,
-    /// The residue in `[0, granule)` of each coefficient; `None` where all values of the term are congruent.
+    radix: i64,
+    /// The residue in `[0, radix)` of each coefficient; `None` if all values of the term are congruent.
     rests: SmallVec<[Option<i64>; 8]>,
     none_low: bool,
-    /// Whether some coefficient has two residues of equal absolute value, a smaller one above zero, or one below.
+    /// Whether a coefficient has two residues of least absolute value, one that is positive, or one that is negative.
     has_tie: bool,
     has_above: bool,
     has_below: bool,
@@ -234,11 +236,11 @@ impl<'p> Reduced<'p> {
             rests.push(Some(r));
         }
         let none_low = !(has_tie || has_above || has_below);
-        Some(Reduced { parts, constant, shift, granule: g, rests, none_low, has_tie, has_above, has_below })
+        Some(Reduced { parts, constant, shift, radix: g, rests, none_low, has_tie, has_above, has_below })
     }
 
-    /// Whether the residues differ from those that were tried before.
-    fn has_own(&self, residues: Residues) -> bool {
+    /// Whether these residues differ from those of the kinds before.
+    fn is_new(&self, residues: Residues) -> bool {
         match residues {
             Residues::Least => true,
             Residues::LeastDown => self.has_tie,
@@ -252,7 +254,7 @@ impl<'p> Reduced<'p> {
         self.parts
             .iter()
             .zip(&self.rests)
-            .filter_map(move |(p, r)| Some((p, residue_of(p.term.coeff, (*r)?, self.granule, residues))))
+            .filter_map(move |(p, r)| Some((p, residue_of(p.term.coeff, (*r)?, self.radix, residues))))
     }
 
     /// The `k` with all values of the low part in `[k * g, (k + 1) * g)`.
@@ -263,17 +265,17 @@ impl<'p> Reduced<'p> {
             let (from, to) = if r > 0 { (b.lower, b.upper) } else { (b.upper, b.lower) };
             lower += i128::from(from) * i128::from(r);
             upper += i128::from(to) * i128::from(r);
-            if !b.is_bounded() || upper - lower >= i128::from(self.granule) {
+            if !b.is_bounded() || upper - lower >= i128::from(self.radix) {
                 return None;
             }
         }
         let (lower, upper) = (i64::try_from(lower).ok()?, i64::try_from(upper).ok()?);
-        let k = div_mod_positive(lower, self.granule).0;
-        (k == div_mod_positive(upper, self.granule).0).then_some(k)
+        let k = div_mod_positive(lower, self.radix).0;
+        (k == div_mod_positive(upper, self.radix).0).then_some(k)
     }
 }
 
-/// The width of bounds: the distance of their ends, the greatest number where one is open.
+/// The difference of the bounds; the greatest number if there is no bound.
 fn width(bounds: Interval) -> u64 {
     match bounds.is_bounded() {
         true => bounds.upper.abs_diff(bounds.lower),
@@ -311,9 +313,9 @@ fn residue_of(coeff: i64, r: i64, g: i64, residues: Residues) -> i64 {
     }
 }
 
-/// `m`, and the common divisors of `m` with the steps of the terms, one by one and joined from the largest on; the
-/// largest first, and none of them 1.
-fn fill_granules(parts: &[Part], m: i64, found: &mut Granules) {
+/// `m`, and the common divisors of `m` with the steps of the terms: of each one, and of the largest ones together. In
+/// descending order, without 1.
+fn fill_radices(parts: &[Part], m: i64, found: &mut Radices) {
     found.push(m);
     for p in parts {
         insert(found, gcd_i64(p.step, m));
@@ -326,8 +328,8 @@ fn fill_granules(parts: &[Part], m: i64, found: &mut Granules) {
     }
 }
 
-/// Inserts `g` into a descending list.
-fn insert(found: &mut Granules, g: i64) {
+/// Inserts `g` into a list in descending order.
+fn insert(found: &mut Radices, g: i64) {
     let place = found.iter().position(|x| *x <= g).unwrap_or(found.len());
     if g > 1 && found.get(place) != Some(&g) {
         found.insert(place, g);
@@ -338,7 +340,7 @@ fn insert(found: &mut Granules, g: i64) {
 mod tests {
     use super::*;
 
-    /// The residue of a coefficient is congruent to it, less than the granule, as small or of the sign that was asked for, and
+    /// The residue of a coefficient is congruent to it, less than the radix, as small or of the sign that was asked for, and
     /// may be taken away within int64.
     #[test]
     fn residues_of_coefficients_are_those_asked_for() {

@@ -1,4 +1,4 @@
-//! Laws of sums on a domain: quotients and remainders of one dividend join, and so do digits.
+//! Laws of sums on a domain.
 
 use super::{combine, first_of, recombine, rule, Row, ALWAYS};
 use crate::error::Result;
@@ -7,24 +7,24 @@ use crate::interval::Interval;
 use crate::simplify::law::Law;
 use crate::simplify::simplifier::Simplifier;
 
-/// Sums with more terms than this are not searched for pairs term by term.
-const PAIRS_SEARCHED: usize = 64;
+/// Sums with more terms than this are left as they are.
+const MAX_TERMS: usize = 64;
 
-/// With more equalities about its variables than this, a sum is not tried with each.
-const EQUALITIES_TRIED: usize = 32;
+/// The maximal number of equalities that are tried for one sum.
+const MAX_TRIED_EQUALITIES: usize = 32;
 
-/// A law of a sum, which is given with its terms.
+/// A law of a sum; its arguments are the sum and its terms.
 type SumRule = fn(&mut Simplifier<'_>, Expr, &[Term]) -> Result<Option<Expr>>;
-/// A law of one term of a sum, which is given with all terms and its place.
+/// A law of one term of a sum; its arguments are the sum, its terms, and the index of the term.
 type TermRule = fn(&mut Simplifier<'_>, Expr, &[Term], usize) -> Result<Option<Expr>>;
 
-/// Rules of a sum as a whole, or rules that are tried term by term on those of one kind.
+/// Rules of a whole sum, or of each of its terms with a given operator.
 enum Rules {
     Whole(&'static [Row<SumRule>]),
     EachTerm(Tag, &'static [Row<TermRule>]),
 }
 
-/// The traits of a sum that rows ask for.
+/// The traits of a sum.
 const SEVERAL: u16 = 1;
 const QUOTIENT: u16 = 2;
 const QUOTIENTS: u16 = 4;
@@ -38,7 +38,7 @@ static RULES: &[Rules] = &[
     Rules::Whole(&[Row::new(
         rule("equality-substituted", "sum", "e = e + k * (f - c)", "f = c on the domain").on_domain(),
         ALWAYS,
-        equality_used,
+        equality_substituted,
     )]),
     Rules::EachTerm(
         Tag::Mod,
@@ -92,7 +92,7 @@ static RULES: &[Rules] = &[
         Row::new(
             rule("sum-of-extremes", "sum", "min(a, b) + max(a, b) = a + b", "none"),
             EXTREMA,
-            extremes_join,
+            sum_of_extremes,
         ),
         Row::new(
             rule(
@@ -107,7 +107,7 @@ static RULES: &[Rules] = &[
         Row::new(
             rule("extremum-term-moved-in", "sum", "min(a, b) + t = min(a + t, b + t)", "none (max alike)"),
             EXTREMUM | SEVERAL,
-            extremum_absorbs,
+            term_moved_in,
         ),
         Row::new(
             rule(
@@ -117,7 +117,7 @@ static RULES: &[Rules] = &[
                 "m > 0",
             ),
             QUOTIENTS,
-            combine::quotients_join,
+            combine::quotients_merge,
         ),
         Row::new(
             rule("remainder-mirrored", "sum", "x % m = m - 1 - (m - 1 - x) % m", "m > 0"),
@@ -140,10 +140,10 @@ pub(super) fn laws() -> impl Iterator<Item = Law> {
     })
 }
 
-/// Simplify a canonical sum of simplified terms.
+/// Simplifies a canonical sum of simplified terms.
 pub(super) fn apply(s: &mut Simplifier<'_>, e: Expr) -> Result<Option<Expr>> {
     let Node::Sum(_, terms) = s.arena.node(e) else { return Ok(None) };
-    if terms.len() > PAIRS_SEARCHED {
+    if terms.len() > MAX_TERMS {
         return Ok(None);
     }
     let has = if s.arena.is_linear(e) { ALWAYS } else { traits(s, terms) };
@@ -180,7 +180,7 @@ fn traits(s: &Simplifier<'_>, terms: &[Term]) -> u16 {
     has
 }
 
-/// The result of the first row that applies to a term of this kind in `e`.
+/// The result of the first row that applies to a term of `e` with this operator.
 fn of_each_term(
     s: &mut Simplifier<'_>,
     (e, has): (Expr, u16),
@@ -188,7 +188,7 @@ fn of_each_term(
     tag: Tag,
     rows: &'static [Row<TermRule>],
 ) -> Result<Option<Expr>> {
-    if !rows.iter().any(|row| row.is_about(has)) {
+    if !rows.iter().any(|row| row.may_apply(has)) {
         return Ok(None);
     }
     for k in 0..terms.len() {
@@ -202,13 +202,13 @@ fn of_each_term(
     Ok(None)
 }
 
-/// Whether the term has a variable in common with another one; otherwise nothing of it cancels.
+/// Whether the term shares a variable with another one; otherwise nothing cancels.
 pub(super) fn shares_variables(s: &Simplifier<'_>, terms: &[Term], k: usize) -> bool {
     let shares = |o: &Term| s.arena.may_share_variables(o.expr, terms[k].expr);
     terms.iter().enumerate().any(|(i, o)| i != k && shares(o))
 }
 
-/// `e` without the terms at `gone` and with `new`; `None` where that is not cheaper.
+/// `e` without the terms at `gone` and with the terms `new`; `None` if that is not cheaper.
 fn cheaper(
     s: &mut Simplifier<'_>,
     e: Expr,
@@ -224,7 +224,7 @@ fn cheaper(
     Ok((s.cost(raw) < s.cost(e)).then_some(raw))
 }
 
-/// The same, simplified.
+/// As [`cheaper`], simplified.
 pub(super) fn with_terms(
     s: &mut Simplifier<'_>,
     e: Expr,
@@ -235,7 +235,8 @@ pub(super) fn with_terms(
     Ok(cheaper(s, e, terms, gone, new)?.map(|raw| s.simplify(raw)))
 }
 
-/// The same; `None` too where a quotient or remainder of `new` stays beside its dividend and hides the range of both.
+/// As [`with_terms`]; `None` also if a quotient or remainder of `new` remains together with its dividend, because the range
+/// of their sum is less precise.
 pub(super) fn with_term(
     s: &mut Simplifier<'_>,
     e: Expr,
@@ -246,7 +247,9 @@ pub(super) fn with_term(
     let Some(raw) = cheaper(s, e, terms, gone, new)? else { return Ok(None) };
     let hides = |t: &Term| match s.arena.tag(t.expr) {
         Tag::FloorDiv => s.holds(raw, t.expr),
-        Tag::Mod => s.holds(raw, t.expr) && s.arena.as_mod(t.expr).is_some_and(|(x, _)| shares(s, raw, x)),
+        Tag::Mod => {
+            s.holds(raw, t.expr) && s.arena.as_mod(t.expr).is_some_and(|(x, _)| have_common_term(s, raw, x))
+        }
         _ => false,
     };
     if new.iter().any(hides) {
@@ -255,17 +258,17 @@ pub(super) fn with_term(
     Ok(Some(s.simplify(raw)))
 }
 
-/// Whether a term of `x` is a term of `e`.
-pub(super) fn shares(s: &Simplifier<'_>, e: Expr, x: Expr) -> bool {
+/// Whether `x` and `e` have a term in common.
+pub(super) fn have_common_term(s: &Simplifier<'_>, e: Expr, x: Expr) -> bool {
     match s.arena.node(x) {
         Node::Sum(_, parts) => parts.iter().any(|p| s.holds(e, p.expr)),
         _ => s.holds(e, x),
     }
 }
 
-/// `min(a, b) + t` is `min(a + t, b + t)`, where that is cheaper.
-fn extremum_absorbs(s: &mut Simplifier<'_>, e: Expr, _: &[Term]) -> Result<Option<Expr>> {
-    let Some((tag, args)) = s.spread_extremum(e)? else { return Ok(None) };
+/// `min(a, b) + t = min(a + t, b + t)`, if that is cheaper.
+fn term_moved_in(s: &mut Simplifier<'_>, e: Expr, _: &[Term]) -> Result<Option<Expr>> {
+    let Some((tag, args)) = s.distribute_over_extremum(e)? else { return Ok(None) };
     let raw = s.arena.extremum(tag, &args)?;
     if s.cost(raw) >= s.cost(e) {
         return Ok(None);
@@ -274,17 +277,17 @@ fn extremum_absorbs(s: &mut Simplifier<'_>, e: Expr, _: &[Term]) -> Result<Optio
     Ok(Some(out))
 }
 
-/// `e` is `e - k * (f - c)` where the facts say `f = c`; taken where that is cheaper.
+/// `e = e - k * (f - c)` for a fact `f = c`, if that is cheaper.
 #[inline]
-fn equality_used(s: &mut Simplifier<'_>, e: Expr, _: &[Term]) -> Result<Option<Expr>> {
+fn equality_substituted(s: &mut Simplifier<'_>, e: Expr, _: &[Term]) -> Result<Option<Expr>> {
     if !s.ranges.facts.has_equalities {
         return Ok(None);
     }
-    // Of two equal variables, the second is written nowhere else.
+    // Equal variables are not used here: the second one of a pair was already replaced.
     let useful = |f: &&(Expr, Interval)| {
         f.1.is_point() && s.arena.may_share_variables(f.0, e) && s.arena.equal_variables(f.0, f.1).is_none()
     };
-    let facts = s.ranges.facts.linear.iter().filter(useful).take(EQUALITIES_TRIED);
+    let facts = s.ranges.facts.linear.iter().filter(useful).take(MAX_TRIED_EQUALITIES);
     let equalities: Vec<(Expr, i64)> = facts.map(|f| (f.0, f.1.lower)).collect();
     s.arena.charge(s.ranges.facts.linear.len() / 4);
     for (form, value) in equalities {
@@ -314,8 +317,8 @@ fn equality_used(s: &mut Simplifier<'_>, e: Expr, _: &[Term]) -> Result<Option<E
     Ok(None)
 }
 
-/// `c * min(a, b) + c * max(a, b)` is `c * a + c * b`.
-fn extremes_join(s: &mut Simplifier<'_>, e: Expr, terms: &[Term]) -> Result<Option<Expr>> {
+/// `c * min(a, b) + c * max(a, b) = c * a + c * b`.
+fn sum_of_extremes(s: &mut Simplifier<'_>, e: Expr, terms: &[Term]) -> Result<Option<Expr>> {
     for (k, low) in terms.iter().enumerate() {
         let Node::Min(&[a, b]) = s.arena.node(low.expr) else { continue };
         let twin = terms.iter().position(|t| {
@@ -330,14 +333,14 @@ fn extremes_join(s: &mut Simplifier<'_>, e: Expr, terms: &[Term]) -> Result<Opti
     Ok(None)
 }
 
-/// `c * min(a + m, b + n) - c * min(a, b)` is `c * min(max(b - a + n, n), m)`: `a` and `b` are written once.
+/// `c * min(a + m, b + n) - c * min(a, b) = c * min(max(b - a + n, n), m)`, where `a` and `b` occur once.
 fn extrema_differ(s: &mut Simplifier<'_>, e: Expr, terms: &[Term]) -> Result<Option<Expr>> {
     for (k, t) in terms.iter().enumerate() {
         for (i, _) in terms.iter().enumerate().filter(|(_, o)| Some(o.coeff) == t.coeff.checked_neg()) {
             if !s.spend(1) {
                 return Ok(None);
             }
-            let Some(clamp) = difference(s, t.expr, terms[i].expr)? else { continue };
+            let Some(clamp) = extremum_difference(s, t.expr, terms[i].expr)? else { continue };
             if let Some(out) = with_terms(s, e, terms, &[k, i], &[Term::new(t.coeff, clamp)])? {
                 return Ok(Some(out));
             }
@@ -346,8 +349,8 @@ fn extrema_differ(s: &mut Simplifier<'_>, e: Expr, terms: &[Term]) -> Result<Opt
     Ok(None)
 }
 
-/// `x - y` of two minima, or two maxima, whose arguments differ by constants in pairs.
-fn difference(s: &mut Simplifier<'_>, x: Expr, y: Expr) -> Result<Option<Expr>> {
+/// `x - y` for two minima, or two maxima, whose arguments differ in pairs by constants.
+fn extremum_difference(s: &mut Simplifier<'_>, x: Expr, y: Expr) -> Result<Option<Expr>> {
     let tag = s.arena.tag(x);
     let ((Node::Min(&[p, q]), Node::Min(&[a, b])) | (Node::Max(&[p, q]), Node::Max(&[a, b]))) =
         (s.arena.node(x), s.arena.node(y))
@@ -355,8 +358,10 @@ fn difference(s: &mut Simplifier<'_>, x: Expr, y: Expr) -> Result<Option<Expr>> 
         return Ok(None);
     };
     for (a, b) in [(a, b), (b, a)] {
-        let (Some(m), Some(n)) = (gap(s, p, a)?, gap(s, q, b)?) else { continue };
-        // The argument with the nearer constant is the one whose place the clamp follows.
+        let (Some(m), Some(n)) = (constant_difference(s, p, a)?, constant_difference(s, q, b)?) else {
+            continue;
+        };
+        // For minima `b` is the argument with the smaller constant, for maxima that with the greater one.
         let ((a, m), (b, n)) =
             if (n <= m) == (tag == Tag::Min) { ((a, m), (b, n)) } else { ((b, n), (a, m)) };
         let apart = s.arena.combine(b, 1, a, -1)?;
@@ -368,8 +373,8 @@ fn difference(s: &mut Simplifier<'_>, x: Expr, y: Expr) -> Result<Option<Expr>> 
     Ok(None)
 }
 
-/// `x - y` where it is a constant.
-fn gap(s: &mut Simplifier<'_>, x: Expr, y: Expr) -> Result<Option<i64>> {
+/// `x - y`, if it is a constant.
+fn constant_difference(s: &mut Simplifier<'_>, x: Expr, y: Expr) -> Result<Option<i64>> {
     let apart = s.arena.combine(x, 1, y, -1)?;
     Ok(s.arena.as_constant(apart))
 }
