@@ -54,7 +54,7 @@ pub use simplify::domain::{DomainSimplifier, PointVariables};
 pub use simplify::domain_simplifier::Outcome;
 pub use simplify::law::{Group, Law};
 pub use simplify::simplifier::{Scratch, Status};
-pub use simplify::trace::{Made, Step};
+pub use simplify::trace::{Step, StepResult};
 pub use text::{
     abridged_expr, abridged_indexing_map, abridged_symbolic_map, read_expr, read_indexing_map,
     read_symbolic_map, write_expr, write_indexing_map, write_symbolic_map, ReadScratch, Style, VariableNames,

@@ -7,8 +7,8 @@
 mod random_expressions;
 
 use indexing_core::{
-    explain, read_indexing_map, simplify, write_indexing_map, Arena, IndexingMap, Interval, Made, MapKind,
-    PointVariables, ReadScratch, Scratch, Style,
+    explain, read_indexing_map, simplify, write_indexing_map, Arena, IndexingMap, Interval, MapKind,
+    PointVariables, ReadScratch, Scratch, StepResult, Style,
 };
 use random_expressions::Random;
 use std::collections::{BTreeMap, HashMap};
@@ -278,8 +278,8 @@ fn check_steps(source: &str, arena: &mut Arena, scratch: &mut Scratch) {
     for step in steps {
         let name = step.law.name;
         match (step.before, step.after) {
-            ((e, _), Made::Expression(made)) => assert_ne!(made, e, "{name} in {source}"),
-            ((e, Some(i)), Made::Constraints(made)) => assert_ne!(made, [(e, i)], "{name} in {source}"),
+            ((e, _), StepResult::Expression(made)) => assert_ne!(made, e, "{name} in {source}"),
+            ((e, Some(i)), StepResult::Constraints(made)) => assert_ne!(made, [(e, i)], "{name} in {source}"),
             ((_, within), _) => assert!(within.is_some(), "{name} in {source}"),
         }
     }

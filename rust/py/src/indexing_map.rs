@@ -13,8 +13,8 @@ use crate::vector;
 use crate::workspace::{self, Workspace, TEXT};
 use indexing_core::{
     abridged_indexing_map, compose, explain, from_tensor_sizes, read_indexing_map, simplifies_fully,
-    simplify, write_indexing_map, Arena, Expr, IndexingMap, Interval, Made, MapBuilder, MapKind,
-    PointVariables, Result, Scratch, Step, SymbolicMap,
+    simplify, write_indexing_map, Arena, Expr, IndexingMap, Interval, MapBuilder, MapKind, PointVariables,
+    Result, Scratch, Step, StepResult, SymbolicMap,
 };
 use pyo3::basic::CompareOp;
 use pyo3::prelude::*;
@@ -384,9 +384,9 @@ impl PyIndexingMap {
 impl PyIndexingMap {
     fn step_text(&self, arena: &mut Arena, step: &Step) -> Result<PyStep> {
         let (after, constraints): (Vec<Expr>, &[(Expr, Interval)]) = match &step.after {
-            Made::Expression(e) => (vec![*e], &[]),
-            Made::Constraints(made) => (Vec::new(), made),
-            Made::Never => (Vec::new(), &[]),
+            StepResult::Expression(e) => (vec![*e], &[]),
+            StepResult::Constraints(made) => (Vec::new(), made),
+            StepResult::Unsatisfiable => (Vec::new(), &[]),
         };
         let mut roots = vec![step.before.0];
         roots.extend(after);
@@ -403,10 +403,10 @@ impl PyIndexingMap {
             list.iter().enumerate().map(|(k, f)| text(first + k, Some(f.1))).collect::<Result<Vec<_>>>()
         };
         let after = match &step.after {
-            Made::Expression(_) => text(1, None)?,
-            Made::Constraints(made) if made.is_empty() => "true".into(),
-            Made::Constraints(made) => texts(1, made)?.join(", "),
-            Made::Never => "false".into(),
+            StepResult::Expression(_) => text(1, None)?,
+            StepResult::Constraints(made) if made.is_empty() => "true".into(),
+            StepResult::Constraints(made) => texts(1, made)?.join(", "),
+            StepResult::Unsatisfiable => "false".into(),
         };
         let facts = texts(roots.len() - step.facts.len(), &step.facts)?;
         Ok(PyStep { law: step.law, before: text(0, step.before.1)?, after, facts })

@@ -373,7 +373,7 @@ pub fn inverse(arena: &mut Arena, scratch: &mut Scratch, map: &IndexingMap) -> R
     };
     let limit = Limit::after(arena, BUDGET);
     for e in arena.post_order(&builder.results) {
-        if scratch.ranges.leaves_int64(arena, e) {
+        if scratch.ranges.may_overflow(arena, e) {
             return Err(Error::overflow("a result on the domain"));
         }
     }
@@ -395,7 +395,7 @@ pub fn index_bits(arena: &mut Arena, scratch: &mut Scratch, map: &IndexingMap) -
     let roots = arena.import(map.dag());
     let mut all = domain.intervals.iter().fold(Interval::point(0), |all, i| all.union(*i));
     for e in arena.post_order(&roots) {
-        all = all.union(scratch.ranges.values_on_the_way(arena, e));
+        all = all.union(scratch.ranges.intermediate_values(arena, e));
     }
     match Width::of(all) {
         Width::NARROW => Ok(32),

@@ -1,10 +1,9 @@
-//! The laws of the constructors in `expr/`, as data. They have no functions of their own: a constructor keeps all of its
-//! laws at once, so that a node that breaks one cannot exist. All other laws are rows with their functions: those that a
-//! simplification chooses to apply in `rules/`, those of constraints in `constraints/` and `domain_simplifier.rs`, those of
-//! bounds and congruences in `range/`.
+//! The laws of the constructors in `expr/`, as data. They have no functions of their own: a constructor applies all of its
+//! laws at once, so that a node that violates one cannot exist. All other laws are rows with functions: rules in `rules/`,
+//! laws of constraints in `constraints/` and `domain_simplifier.rs`, laws of bounds and congruences in `range/`.
 //!
-//! The generated document, the proofs and the examples of the tests are keyed by the names; a law that lacks one of them
-//! fails the tests.
+//! The generated document, the proofs and the examples of the tests refer to laws by name; tests require all of them for
+//! each law.
 
 use crate::simplify::law::{Group, Law};
 

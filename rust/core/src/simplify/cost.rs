@@ -1,4 +1,4 @@
-//! The cost of an expression, written out, and the width of the integers that it needs.
+//! The cost of an expression, and the width of the integers that it needs.
 
 use crate::expr::canonical::gcd_with;
 use crate::expr::traversal::{compute_all, BottomUp};
@@ -7,12 +7,12 @@ use crate::interval::Interval;
 use crate::simplify::simplifier::Simplifier;
 use crate::simplify::width::Width;
 
-/// The greatest cost, to which greater ones saturate.
+/// The greatest cost, at which costs saturate.
 pub(crate) const MAX_COST: u32 = u32::MAX - 1;
 
 impl Simplifier<'_> {
-    /// The cost of an expression when it is written out: 1 for each addition and each coefficient that is not 1 or -1,
-    /// 4 for each floordiv, mod, min, max; saturating, for a DAG may be exponential as a tree.
+    /// The cost of an expression as a tree: 1 for each addition and each coefficient that is not 1 or -1, 4 for each floordiv,
+    /// mod, min, max. It saturates, because the tree of a DAG may be exponential.
     pub(crate) fn cost(&mut self, e: Expr) -> u32 {
         match self.known_cost(e) {
             Some(cost) => cost,
@@ -35,7 +35,7 @@ impl Simplifier<'_> {
         let cost = match self.arena.node(e) {
             Node::Variable(_) | Node::Constant(_) => 0u32,
             Node::FloorDiv(a, b) | Node::Mod(a, b) => {
-                // A quotient whose dividend contains m - 1 is written as a ceildiv without it.
+                // A quotient whose dividend contains m - 1 is printed as a ceildiv without it.
                 let top =
                     self.arena.as_floordiv(e).is_some_and(|(n, m)| self.arena.constant_part(n) == m - 1);
                 let ceiling = u32::from(top && self.arena.tag(a) == Tag::Sum);
@@ -51,12 +51,12 @@ impl Simplifier<'_> {
                 let mut coefficients = scaled(1);
                 if coefficients as usize == terms.len() {
                     let common = terms.iter().fold(constant.unsigned_abs(), |g, t| gcd_with(g, t.coeff));
-                    // A common factor may be written once, outside.
+                    // A common factor may be printed once, outside of the sum.
                     if let Some(g) = i64::try_from(common).ok().filter(|g| *g > 1) {
                         coefficients = coefficients.min(1 + scaled(g));
                     }
                 }
-                // The constant can be written inside a quotient that has one.
+                // The constant may be moved into a quotient that contains one.
                 let folds = constant != 0
                     && terms.iter().any(|t| {
                         let dividend = self.arena.as_floordiv(t.expr);
@@ -133,9 +133,9 @@ impl BottomUp for Widths<'_, '_> {
     fn compute(&mut self, e: Expr) {
         let s = &mut *self.0;
         s.arena.charge(1 + s.arena.operand_count(e));
-        let mut width = Width::of(s.ranges.values_on_the_way(s.arena, e));
+        let mut width = Width::of(s.ranges.intermediate_values(s.arena, e));
         if width > Width::WIDE {
-            width = Width::beyond(s.ranges.largest_sum(s.arena, e));
+            width = Width::beyond(s.ranges.max_partial_sum(s.arena, e));
         }
         s.arena.for_each_operand(e, |o| width = width.max(s.known_width(o).unwrap_or(Width::WIDE)));
         if s.widths.len() <= e.index() {

@@ -1,7 +1,7 @@
 //! The domain of definition: a point at which a constraint or a result divides by 0 is not in the domain.
 //!
-//! Constant divisors are never 0. For any other divisor that may be 0, a constraint states that it is not; with these stated,
-//! laws may assume nonzero divisors, and none has to preserve a division.
+//! Constant divisors are never 0. For any other divisor that may be 0, a constraint states that it is not. Laws may therefore
+//! assume nonzero divisors, and remove divisions.
 
 use crate::error::Result;
 use crate::expr::{Arena, Expr, Node};
@@ -12,7 +12,7 @@ const POSITIVE: Interval = Interval { lower: 1, upper: i64::MAX };
 const NEGATIVE: Interval = Interval { lower: i64::MIN, upper: -1 };
 
 impl Arena {
-    /// The divisors below `roots` that are no constants, each once.
+    /// The divisors below `roots` that are not constant, without duplicates.
     pub(crate) fn divisors(&mut self, roots: impl Iterator<Item = Expr>) -> Vec<Expr> {
         if !self.divides_by_expressions {
             return Vec::new();
@@ -31,7 +31,7 @@ impl Arena {
         divisors
     }
 
-    /// The constraint that `d`, which lies in `bounds`, is not 0; `None` where the bounds say so.
+    /// The constraint that `d`, which lies in `bounds`, is not 0; `None` if the bounds imply it.
     pub(crate) fn nonzero(&mut self, d: Expr, bounds: Interval) -> Result<Option<(Expr, Interval)>> {
         if !bounds.contains(0) {
             return Ok(None);
@@ -47,13 +47,13 @@ impl Arena {
         Ok(Some((size, POSITIVE)))
     }
 
-    /// The constraint that `d` is not 0, in the form that the simplifier may give it if `d` contains minima or maxima.
+    /// The constraint that `d` is not 0, in the other form that simplification may produce if `d` contains minima or maxima.
     pub(crate) fn nonzero_as_minimum(&mut self, d: Expr) -> Result<(Expr, Interval)> {
         let minus = self.neg(d)?;
         Ok((self.min(d, minus)?, NEGATIVE))
     }
 
-    /// The constraints that make no divisor below `roots` 0, where variables lie in `bounds`.
+    /// The constraints that no divisor below `roots` is 0, for variables in `bounds`.
     pub(crate) fn conditions(
         &mut self,
         bounds: &[Interval],

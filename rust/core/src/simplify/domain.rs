@@ -1,4 +1,4 @@
-//! The input of simplification as data: a box of variables, constraints on it, results.
+//! The input of simplification: a box of variables, constraints on it, results.
 
 use crate::expr::Expr;
 use crate::interval::Interval;

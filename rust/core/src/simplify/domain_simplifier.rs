@@ -1,8 +1,8 @@
-//! Simplification on a domain: of a box of variables, constraints and results together.
+//! Simplification of a domain (a box of variables, and constraints) together with results on it.
 //!
-//! Constraints first: each is simplified on the box, brought to a normal form (no constant, no content, no outer
-//! floordiv), turned into bounds of variables where it is one, dropped where the box implies it; what it implies for
-//! variables tightens their bounds, until nothing changes. Then the results, with the constraints as facts.
+//! Constraints come first. Each is simplified on the box and brought to a normal form without constant, content and outer
+//! floordiv. A constraint on a variable becomes its bounds, one that the box implies is dropped, and bounds that constraints
+//! imply for variables tighten the box, until nothing changes. Then results are simplified, with the constraints as facts.
 
 use crate::expr::{Arena, Expr, Node, Tag, Term};
 use crate::interval::Interval;
@@ -22,29 +22,29 @@ use std::collections::HashMap;
 pub struct Outcome {
     /// Whether the budget sufficed.
     pub status: Status,
-    /// Whether the domain was found to have no points; simplification then stopped halfway.
+    /// Whether the domain was found to have no points; the results are then not simplified.
     pub empty: bool,
-    /// The steps, where they were asked for.
+    /// The steps, if they were requested.
     pub steps: Vec<Step>,
 }
 
-/// Rounds of tightening before the domain is left as it was stated.
-const ROUNDS: usize = 256;
-/// Every so many rounds constraints are compared with each other even though bounds still move.
+/// The maximal number of rounds of tightening, beyond which the domain is left as it was stated.
+const MAX_ROUNDS: usize = 256;
+/// The interval of rounds at which constraints are compared with each other although bounds still change.
 const COMPARISON_INTERVAL: usize = 4;
-/// With more constraints than this, they are not simplified with each other as facts.
-const CONSTRAINTS_COMPARED: usize = 12;
+/// The maximal number of constraints that are simplified with each other as facts.
+const MAX_COMPARED_CONSTRAINTS: usize = 12;
 
 /// The intervals of constraints by expression.
 #[derive(Default)]
-struct Stated(HashMap<Expr, Interval>);
+struct StatedConstraints(HashMap<Expr, Interval>);
 
-impl Stated {
+impl StatedConstraints {
     fn add(&mut self, (e, interval): (Expr, Interval)) {
         self.0.entry(e).and_modify(|i| *i = i.intersect(interval)).or_insert(interval);
     }
 
-    /// Whether the constraint is stated, as it is or in normal form, or a stronger one of the same expression.
+    /// Whether a stated constraint on the same expression, or on its normal form, implies the constraint.
     fn implies(&self, arena: &mut Arena, (e, interval): (Expr, Interval)) -> bool {
         let Some((form, factor, offset)) = normal_form(arena, e) else { return false };
         let Some(inner) = shifted_back(interval, offset) else { return false };
@@ -55,14 +55,14 @@ impl Stated {
 }
 
 /// Inputs of fewer nodes and operands are not measured.
-const SMALL: usize = 500;
+const MIN_MEASURED_SIZE: usize = 500;
 
-/// A law of the whole domain: answers whether it changed a constraint.
+/// A law of the whole domain; returns whether it changed a constraint.
 type Apply = fn(&mut DomainSimplifier, &mut Simplifier<'_>, &Law) -> bool;
-/// A law of one constraint beside all others: it has the place, and answers whether the constraint always holds.
+/// A law of one constraint, given by its index, and all others; returns whether the constraint always holds.
 type ApplyToOne = fn(&mut DomainSimplifier, &mut Simplifier<'_>, usize, &Law) -> bool;
 
-/// The laws by which conditions are stated, before all others.
+/// The laws that state conditions, applied before all others.
 static CONDITIONS: [Row<Apply>; 1] = [Row {
     law: law("constraint-divisor", "floordiv, mod", "x / y or x % y is defined = y in [1, oo] if y >= 0, y in [-oo, -1] if y <= 0, else max(y, -y) in [1, oo]", "none"),
     function: DomainSimplifier::state_conditions,
@@ -74,13 +74,13 @@ static TOGETHER: [Row<Apply>; 1] = [Row {
     function: DomainSimplifier::equate_variables,
 }];
 
-/// The laws of each constraint beside the others.
+/// The laws of each constraint and all others.
 static EACH: [Row<ApplyToOne>; 1] = [Row {
     law: law("constraint-solved", "sum", "v = s * (c - r)", "r + s * v = c, s = 1 or s = -1"),
     function: DomainSimplifier::holds_by_substitution,
 }];
 
-/// The laws of all constraints together.
+/// All laws of this file.
 pub(crate) fn laws() -> impl Iterator<Item = Law> {
     let whole = CONDITIONS.iter().chain(&TOGETHER).map(|row| row.law);
     whole.chain(EACH.iter().map(|row| row.law))
@@ -88,7 +88,7 @@ pub(crate) fn laws() -> impl Iterator<Item = Law> {
 
 /// The changes that a round of tightening made.
 enum Round {
-    Moved,
+    Changed,
     Unchanged,
     Empty,
 }
@@ -110,7 +110,7 @@ impl DomainSimplifier {
         }
         let size = self.size(arena);
         let mut s = Simplifier::new(arena, scratch);
-        s.allow(size);
+        s.set_domain_budget(size);
         if explain {
             s.record_steps();
         }
@@ -121,9 +121,9 @@ impl DomainSimplifier {
         self.drop_implied(&mut s, &StableConstraints::default());
         let empty = !self.constraints.is_empty() && self.propagate_constraints(&mut s);
         if !empty {
-            s.allow_rest();
+            s.add_result_budget();
             for r in &mut self.results {
-                *r = s.finish(*r);
+                *r = s.simplify_result(*r);
             }
         }
         Outcome { status: s.status(), empty, steps: s.take_steps() }
@@ -132,7 +132,7 @@ impl DomainSimplifier {
     /// The number of nodes and operands in the arena.
     fn size(&self, arena: &mut Arena) -> usize {
         let stated = arena.size() + self.bounds.len();
-        if stated < SMALL {
+        if stated < MIN_MEASURED_SIZE {
             return stated;
         }
         let mut roots = self.results.clone();
@@ -150,15 +150,15 @@ impl DomainSimplifier {
         }
         let before = self.constraints.len();
         s.arena.charge(self.constraints.len());
-        let mut stated = Stated::default();
+        let mut stated = StatedConstraints::default();
         self.constraints.iter().for_each(|c| stated.add(*c));
         for d in divisors {
             let bounds = s.bounds(d);
-            // The rules find nothing beyond int64 either.
+            // If the condition overflows int64, it is not stated: the rules cannot use it.
             let Ok(Some(condition)) = s.arena.nonzero(d, bounds) else { continue };
             let twin = s.arena.nonzero_as_minimum(d);
             if !stated.implies(s.arena, condition) && !twin.is_ok_and(|twin| stated.implies(s.arena, twin)) {
-                s.note_constraint(law, (d, Interval::ALL), &[condition]);
+                s.record_constraint(law, (d, Interval::ALL), &[condition]);
                 self.constraints.push(condition);
                 stated.add(condition);
             }
@@ -166,7 +166,7 @@ impl DomainSimplifier {
         self.constraints.len() > before
     }
 
-    /// The bounds as the rules see them: a variable that is to be kept gets a second value.
+    /// The bounds that the rules use: a variable with one value that must be kept gets a second one.
     fn visible_bounds(&self) -> impl Iterator<Item = Interval> + '_ {
         let keep = self.points == PointVariables::Keep;
         self.bounds.iter().map(move |b| match b {
@@ -175,7 +175,7 @@ impl DomainSimplifier {
         })
     }
 
-    /// Drops constraints that the box implies, as most of composed maps, before simplification.
+    /// Drops constraints that the box implies, as it implies most constraints of composed maps, before they are simplified.
     fn drop_implied(&mut self, s: &mut Simplifier<'_>, stable: &StableConstraints) {
         self.constraints
             .retain(|&(e, interval)| stable.holds(e, interval) || !is_implied(s, (e, interval), e));
@@ -187,7 +187,7 @@ impl DomainSimplifier {
         let mut stated = Vec::new();
         let mut stable = StableConstraints::default();
         self.sort_constraints(s);
-        for round in 1..=ROUNDS {
+        for round in 1..=MAX_ROUNDS {
             let given = std::mem::take(&mut self.constraints);
             let before: SmallVec<[Interval; 8]> = SmallVec::from_slice(&self.bounds);
             let done = self.tighten(s, &given, round % COMPARISON_INTERVAL == 0, &mut stable);
@@ -198,7 +198,7 @@ impl DomainSimplifier {
                 Round::Empty => return true,
                 _ if s.status() == Status::BudgetExhausted => break,
                 Round::Unchanged => return false,
-                Round::Moved => {}
+                Round::Changed => {}
             }
             stable.end_round(s.arena, &before, &self.bounds);
             s.start_on(self.visible_bounds());
@@ -207,15 +207,15 @@ impl DomainSimplifier {
                 return false;
             }
         }
-        // Bounds that still move would move on in the next call, by as little.
-        s.give_up();
+        // Bounds that change by little in each round are restored: they would change again in the next call.
+        s.set_exhausted();
         self.bounds.copy_from_slice(&bounds);
         self.constraints = stated;
         self.restate_facts(s, None);
         false
     }
 
-    /// Makes one pass over the constraints; uses them on each other if it changes nothing, or if `compare` is set.
+    /// Makes one pass over the constraints. If it changes nothing, or `compare` is set, also uses them on each other.
     fn tighten(
         &mut self,
         s: &mut Simplifier<'_>,
@@ -244,7 +244,7 @@ impl DomainSimplifier {
         let (changed, tightened) = (pass.changed, pass.tightened);
         self.constraints = pass.kept;
         if self.constraints.is_empty() && !changed {
-            return Round::Unchanged; // and what was derived from the box holds on
+            return Round::Unchanged; // derived knowledge remains valid
         }
         let equal = self.constraints == given;
         if !equal {
@@ -252,14 +252,14 @@ impl DomainSimplifier {
         }
         let same = !changed || (!tightened && (equal || self.constraints == given));
         if !same && !compare {
-            return Round::Moved;
+            return Round::Changed;
         }
-        if TOGETHER.iter().any(|row| (row.function)(self, s, &row.law)) || self.use_each_other(s) {
+        if TOGETHER.iter().any(|row| (row.function)(self, s, &row.law)) || self.simplify_by_each_other(s) {
             self.sort_constraints(s);
-            return Round::Moved;
+            return Round::Changed;
         }
         if !same {
-            return Round::Moved;
+            return Round::Changed;
         }
         self.restate_facts(s, None);
         Round::Unchanged
@@ -270,9 +270,9 @@ impl DomainSimplifier {
     }
 
     /// Simplifies each constraint with the others as facts; true if one became cheaper.
-    fn use_each_other(&mut self, s: &mut Simplifier<'_>) -> bool {
+    fn simplify_by_each_other(&mut self, s: &mut Simplifier<'_>) -> bool {
         let count = self.constraints.len();
-        if !(2..=CONSTRAINTS_COMPARED).contains(&count) {
+        if !(2..=MAX_COMPARED_CONSTRAINTS).contains(&count) {
             return false;
         }
         for k in 0..count {
@@ -280,8 +280,8 @@ impl DomainSimplifier {
                 return false;
             }
             let (e, interval) = self.constraints[k];
-            let informs = |j: usize| j != k && self.may_inform(s, j, e);
-            if !(0..count).any(informs) {
+            let simplifies = |j: usize| j != k && self.may_simplify(s, j, e);
+            if !(0..count).any(simplifies) {
                 continue;
             }
             self.restate_facts(s, Some(k));
@@ -299,9 +299,9 @@ impl DomainSimplifier {
         false
     }
 
-    /// Whether constraint `k` may bear on the values of `e`. An equality may bring its variables
-    /// into `e`; any other is about an expression that `e` must hold.
-    fn may_inform(&self, s: &Simplifier<'_>, k: usize, e: Expr) -> bool {
+    /// Whether constraint `k`, as a fact, may simplify `e`. An equality may add its variables to `e`; the expression of any
+    /// other constraint must be part of `e`.
+    fn may_simplify(&self, s: &Simplifier<'_>, k: usize, e: Expr) -> bool {
         let (form, value) = self.constraints[k];
         match value.is_point() && s.arena.tag(form) == Tag::Sum {
             true => s.arena.may_share_variables(form, e),
@@ -309,7 +309,7 @@ impl DomainSimplifier {
         }
     }
 
-    /// Whether constraint `k` always holds once a variable is replaced by its equal according to another constraint.
+    /// Whether constraint `k` always holds after a variable is replaced by what it equals by another constraint.
     fn holds_by_substitution(&mut self, s: &mut Simplifier<'_>, k: usize, law: &Law) -> bool {
         let (e, interval) = self.constraints[k];
         for (j, (form, value)) in self.constraints.iter().enumerate() {
@@ -324,7 +324,7 @@ impl DomainSimplifier {
             let Ok(replaced) = s.arena.replace_variable(e, variable, equal) else { continue };
             let new = s.simplify(replaced);
             if new != e && interval.covers(s.bounds(new)) {
-                s.note_constraint(law, (e, interval), &[(replaced, interval)]);
+                s.record_constraint(law, (e, interval), &[(replaced, interval)]);
                 return is_implied(s, (replaced, interval), new);
             }
         }
@@ -348,7 +348,7 @@ impl DomainSimplifier {
                 s.ranges.facts.has_digits |= !s.arena.is_linear(*e);
                 s.ranges.facts.has_equalities |= interval.is_point();
                 if let Some((x, y)) = s.arena.equal_variables(*e, *interval) {
-                    s.ranges.facts.equal_variables.join(s.arena, x, y);
+                    s.ranges.facts.equal_variables.unite(s.arena, x, y);
                 }
                 if let Some((atom, equal)) = solved_atom(s, *e, *interval) {
                     s.ranges.facts.equal.insert(atom, equal);
@@ -371,16 +371,16 @@ impl DomainSimplifier {
             return;
         }
         if let Some(v) = s.arena.as_variable(form) {
-            s.ranges.state_of_variable(v, m, r);
+            s.ranges.state_variable_congruence(v, m, r);
         } else {
             s.ranges.facts.has_atoms |= s.arena.tag(form) != Tag::Sum;
             s.ranges.facts.congruences.insert(form, (m, r));
         }
     }
 
-    /// Substitutes equal variables: for `x - y = 0`, replaces `y` by `x` in the other constraints; true if one changed. All
-    /// pairs at once: the first of each class of equal variables represents it, and each other one is left in a single
-    /// constraint.
+    /// Substitutes equal variables: for `x - y = 0`, replaces `y` by `x` in the other constraints. Returns whether one
+    /// changed. Handles all pairs at once: each class of equal variables is represented by its first one, and each other one
+    /// remains in a single constraint.
     fn equate_variables(&mut self, s: &mut Simplifier<'_>, law: &Law) -> bool {
         let mut equal = EqualVariables::default();
         let own: SmallVec<[Option<Expr>; 8]> = self
@@ -388,7 +388,7 @@ impl DomainSimplifier {
             .iter()
             .map(|(form, value)| {
                 let (x, y) = s.arena.equal_variables(*form, *value)?;
-                equal.join(s.arena, x, y)
+                equal.unite(s.arena, x, y)
             })
             .collect();
         if equal.is_empty() {
@@ -397,10 +397,10 @@ impl DomainSimplifier {
         let mut changed = false;
         for (constraint, own) in self.constraints.iter_mut().zip(own) {
             let (e, interval) = *constraint;
-            let first = |v: Expr| if Some(v) == own { None } else { equal.first_of(v) };
+            let first = |v: Expr| if Some(v) == own { None } else { equal.representative(v) };
             match s.arena.replace_variables(e, first) {
                 Ok(new) if new != e => {
-                    s.note_constraint(law, (e, interval), &[(new, interval)]);
+                    s.record_constraint(law, (e, interval), &[(new, interval)]);
                     constraint.0 = new;
                     changed = true;
                 }
@@ -419,7 +419,7 @@ fn solved_variable(s: &mut Simplifier<'_>, form: Expr, value: i64) -> Option<(Ex
     solve(s, form, value, t)
 }
 
-/// `(a, x)` with `a = x` for a quotient, remainder, minimum or maximum that is dearer than all else in `form = value`.
+/// `(a, x)` with `a = x` for a quotient, remainder, minimum or maximum in `form = value` that costs more than all else.
 fn solved_atom(s: &mut Simplifier<'_>, form: Expr, value: Interval) -> Option<(Expr, Expr)> {
     if !value.is_point() {
         return None;
@@ -432,7 +432,7 @@ fn solved_atom(s: &mut Simplifier<'_>, form: Expr, value: Interval) -> Option<(E
 }
 
 fn solve(s: &mut Simplifier<'_>, form: Expr, value: i64, t: Term) -> Option<(Expr, Expr)> {
-    // form = value, so t.expr = t.coeff * (value - (form - t)) for a coefficient that is its own inverse.
+    // form = value, so t.expr = t.coeff * (value - (form - t)), because the coefficient is 1 or -1.
     let rest = s.arena.combine(form, -1, t.expr, t.coeff).ok()?;
     let rest = s.arena.offset(rest, value).ok()?;
     Some((t.expr, s.arena.scale(rest, t.coeff).ok()?))

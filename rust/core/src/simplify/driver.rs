@@ -1,7 +1,6 @@
-//! The driver: bottom-up over the nodes, each rebuilt from its simplified operands by a constructor that knows the
-//! domain. A constructor goes through the rules of its family in order; each rule makes the expression smaller in the
-//! measure of `rules/progress.rs`, so that it ends. A budget bounds the work of a call: beyond it the canonical, sound
-//! form is returned and the status says so.
+//! The driver visits the nodes bottom-up and rebuilds each from its simplified operands by a constructor that applies the
+//! rules of its family in order. Each rule decreases the measure of `rules/progress.rs`, so that simplification terminates.
+//! A budget bounds the work of a call; beyond it the canonical, sound form is returned, and the status says so.
 
 use crate::error::Result;
 use crate::expr::traversal::{compute_all, BottomUp};
@@ -10,28 +9,31 @@ use crate::simplify::rules;
 use crate::simplify::simplifier::{Simplifier, MAX_DEPTH, NONE};
 use smallvec::SmallVec;
 
-/// The units of work of looking up the simplified form of a node, besides the work of rules.
+/// The units of work for a node besides those of its rules.
 const NODE_COST: u64 = 4;
-/// The number of times that a result is simplified again after its digits were respelled.
-const MAX_TURNS: usize = 6;
+/// The maximal number of times that a result is simplified and extracted.
+const MAX_ROUNDS: usize = 6;
 
 impl Simplifier<'_> {
-    /// The final form of a result: equal variables merged, simplified, and its digits respelled as cheaply as possible, until
-    /// a form repeats; of the forms of that cycle the cheapest, so that simplification is idempotent.
-    pub fn finish(&mut self, e: Expr) -> Expr {
+    /// The final form of a result. Equal variables are replaced, the result is simplified, and the cheapest form extracted,
+    /// until a form repeats. The cheapest form of that cycle is returned, so that simplification is idempotent.
+    pub fn simplify_result(&mut self, e: Expr) -> Expr {
         match self.arena.tag(e) {
             Tag::Constant => return e,
-            Tag::Variable if self.ranges.facts.leave_out(self.arena, e) => return self.simplify(e),
-            Tag::Sum if self.ranges.is_plain(self.arena, e) && self.ranges.facts.leave_out(self.arena, e) => {
+            Tag::Variable if self.ranges.facts.are_irrelevant_to(self.arena, e) => return self.simplify(e),
+            Tag::Sum
+                if self.ranges.is_plain(self.arena, e)
+                    && self.ranges.facts.are_irrelevant_to(self.arena, e) =>
+            {
                 return e;
             }
             _ => {}
         }
         let mut seen: SmallVec<[Expr; 8]> = SmallVec::new();
         let mut last = e;
-        // If a sum is known to have a single value, there are several forms of equal cost.
+        // Facts that are equalities give several forms of equal cost.
         let equalities = self.ranges.facts.has_equalities;
-        for _ in 0..MAX_TURNS {
+        for _ in 0..MAX_ROUNDS {
             if self.is_spent() {
                 return last;
             }
@@ -45,8 +47,8 @@ impl Simplifier<'_> {
             }
             last = next;
             if let Some(k) = seen.iter().position(|x| *x == last) {
-                let turns = seen[k..].iter().copied();
-                return turns.min_by(|a, b| self.in_order(*a, *b)).unwrap_or(last);
+                let cycle = seen[k..].iter().copied();
+                return cycle.min_by(|a, b| self.compare_costs(*a, *b)).unwrap_or(last);
             }
             seen.push(last);
             if !one_form {
@@ -56,13 +58,13 @@ impl Simplifier<'_> {
         last
     }
 
-    fn in_order(&mut self, a: Expr, b: Expr) -> std::cmp::Ordering {
+    fn compare_costs(&mut self, a: Expr, b: Expr) -> std::cmp::Ordering {
         self.cost(a).cmp(&self.cost(b)).then_with(|| self.arena.compare(a, b))
     }
 
     // ------------------------------------------------------------------ driver
 
-    /// Simplifies `e`. A node whose rules overflow is left as it is.
+    /// Simplifies `e`; a node whose rules overflow is left as it is.
     pub(crate) fn simplify(&mut self, e: Expr) -> Expr {
         match self.memoised(e) {
             Some(done) => done,
@@ -75,12 +77,12 @@ impl Simplifier<'_> {
 
     #[inline]
     fn memoised(&self, e: Expr) -> Option<Expr> {
-        // No rule applies to sums of variables with several values, unless a fact is about their sum.
+        // No rule applies to a sum of variables with several values, unless there is a fact about it.
         if self.ranges.is_free_variable(e) {
             return Some(e);
         }
         if self.ranges.is_plain(self.arena, e) {
-            if self.arena.tag(e) != Tag::Sum || self.ranges.facts.leave_out(self.arena, e) {
+            if self.arena.tag(e) != Tag::Sum || self.ranges.facts.are_irrelevant_to(self.arena, e) {
                 return Some(e);
             }
         } else if self.arena.tag(e) == Tag::Variable && !self.ranges.is_point(self.arena, e) {
@@ -107,7 +109,7 @@ impl Simplifier<'_> {
                 self.depth += 1;
                 let out = self.simplify(built);
                 self.depth -= 1;
-                // Simplified operands may join in a constructor to a wider expression.
+                // A constructor may combine simplified operands to an expression that needs wider integers.
                 match self.is_wider(out, e) {
                     true => e,
                     false => out,
@@ -220,7 +222,7 @@ impl BottomUp for Simplifier<'_> {
 
     fn compute(&mut self, e: Expr) {
         if self.is_spent() {
-            return self.remember(e, e); // constructors would go on to take work
+            return self.remember(e, e); // constructors would take further work
         }
         let mut same = true;
         self.arena.for_each_operand(e, |o| same &= self.memoised(o) == Some(o));

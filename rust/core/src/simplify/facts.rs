@@ -1,6 +1,6 @@
-//! Facts that constraints state besides the box of variables.
+//! Facts: constraints that hold on a domain besides the box of variables.
 //!
-//! A fact is stored for the form without its constant, divided by its content, with a positive leading coefficient.
+//! A fact is stored in normal form: without constant, divided by its content, with a positive leading coefficient.
 
 use crate::expr::{Arena, Expr, Node, Term, Terms};
 use crate::int::gcd_i64;
@@ -17,15 +17,15 @@ pub struct Facts {
     pub(crate) ranges: ByNode<Interval>,
     /// `form mod m = r`.
     pub(crate) congruences: ByNode<(i64, i64)>,
-    /// The variables in facts, each as the bit of its index modulo 16.
+    /// The variables in facts, as a set of indices modulo 16.
     pub(crate) variables: u16,
     /// The forms of `ranges` that are sums, in the order in which they were stated.
     pub(crate) linear: Vec<(Expr, Interval)>,
-    /// Whether a form of `linear` has atoms other than variables.
+    /// Whether a form of `linear` contains atoms other than variables.
     pub(crate) has_digits: bool,
     /// Whether a fact of `ranges` or `congruences` is about something other than a sum.
     pub(crate) has_atoms: bool,
-    /// Quotients, remainders, minima and maxima that equal a cheaper expression.
+    /// Quotients, remainders, minima and maxima, with a cheaper expression that each equals.
     pub(crate) equal: ByNode<Expr>,
     /// Whether a sum has a single value.
     pub(crate) has_equalities: bool,
@@ -33,47 +33,48 @@ pub struct Facts {
     pub(crate) equal_variables: EqualVariables,
 }
 
-/// Classes of equal variables, each represented by its first one.
+/// Classes of equal variables, each represented by its first one: a union-find structure.
 #[derive(Default, Debug)]
 pub(crate) struct EqualVariables {
-    before: ByNode<Expr>,
+    parent: ByNode<Expr>,
 }
 
 impl EqualVariables {
     pub(crate) fn is_empty(&self) -> bool {
-        self.before.is_empty()
+        self.parent.is_empty()
     }
 
     pub(crate) fn clear(&mut self) {
-        self.before.clear();
+        self.parent.clear();
     }
 
-    /// The first of the class of `v`; `None` where it is `v`.
-    pub(crate) fn first_of(&self, v: Expr) -> Option<Expr> {
-        let mut first = *self.before.get(&v)?;
-        while let Some(before) = self.before.get(&first) {
-            first = *before;
+    /// The representative of the class of `v`; `None` if it is `v`.
+    pub(crate) fn representative(&self, v: Expr) -> Option<Expr> {
+        let mut first = *self.parent.get(&v)?;
+        while let Some(parent) = self.parent.get(&first) {
+            first = *parent;
         }
         Some(first)
     }
 
-    /// Joins the classes of `a` and `b`. Returns the variable that lost its place as representative; `None` if they were equal.
-    pub(crate) fn join(&mut self, arena: &Arena, a: Expr, b: Expr) -> Option<Expr> {
-        let (a, b) = (self.shortened(a), self.shortened(b));
+    /// Unites the classes of `a` and `b`. Returns the variable that is no longer a representative; `None` if the classes were
+    /// the same.
+    pub(crate) fn unite(&mut self, arena: &Arena, a: Expr, b: Expr) -> Option<Expr> {
+        let (a, b) = (self.find(a), self.find(b));
         let (first, last) = if arena.compare(a, b).is_lt() { (a, b) } else { (b, a) };
         if first == last {
             return None;
         }
-        self.before.insert(last, first);
+        self.parent.insert(last, first);
         Some(last)
     }
 
-    /// The first of the class of `v`, with path compression.
-    fn shortened(&mut self, v: Expr) -> Expr {
-        let first = self.first_of(v).unwrap_or(v);
+    /// The representative of the class of `v`, with path compression.
+    fn find(&mut self, v: Expr) -> Expr {
+        let first = self.representative(v).unwrap_or(v);
         let mut at = v;
         while at != first {
-            at = self.before.insert(at, first).unwrap_or(first);
+            at = self.parent.insert(at, first).unwrap_or(first);
         }
         first
     }
@@ -89,13 +90,13 @@ impl Facts {
         self.linear.is_empty() && self.congruences.is_empty()
     }
 
-    /// Whether all facts are about atoms, or none is about a variable of `e`. False may be wrong.
-    pub(crate) fn leave_out(&self, arena: &Arena, e: Expr) -> bool {
+    /// Whether all facts are about atoms, or none contains a variable of `e`; false may be wrong.
+    pub(crate) fn are_irrelevant_to(&self, arena: &Arena, e: Expr) -> bool {
         self.are_of_atoms() || arena.variables_of(e) & self.variables == 0
     }
 
-    /// Whether a fact may bound a sum of some of the terms accepted by `has` better than each of them is bounded.
-    pub(crate) fn may_join(&self, arena: &Arena, has: impl Fn(Expr) -> bool) -> bool {
+    /// Whether a fact is about a sum of terms that `has` accepts, so that the sum may have tighter bounds than its terms.
+    pub(crate) fn may_bound_sum(&self, arena: &Arena, has: impl Fn(Expr) -> bool) -> bool {
         let within = |form: &Expr| match arena.node(*form) {
             Node::Sum(_, parts) => parts.iter().all(|p| has(p.expr)),
             _ => false,
@@ -126,7 +127,7 @@ impl Arena {
     }
 }
 
-/// `(form, factor, offset)` with `e = factor * form + offset` and the form as facts are stored; `None`: a constant.
+/// `(form, factor, offset)` with `e = factor * form + offset` and the form normalized; `None` for a constant.
 pub fn normal_form(arena: &mut Arena, e: Expr) -> Option<(Expr, i64, i64)> {
     match arena.node(e) {
         Node::Constant(_) => None,

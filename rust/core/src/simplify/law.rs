@@ -1,11 +1,11 @@
-//! A law as data: the row that the traces, the generated document, the proofs and the examples of the tests start from.
+//! A law as data, which traces, the generated document, the proofs and the examples of the tests use.
 
 /// The place where a law is applied.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Group {
-    /// By the driver, on a domain, where the result is cheaper.
+    /// By the driver, on a domain, if the result is cheaper.
     Rule,
-    /// By a constructor, always: a node that breaks it cannot exist.
+    /// By a constructor, always: a node that violates it cannot exist.
     Constructor,
     /// To a constraint.
     Constraint,
@@ -38,7 +38,7 @@ pub struct Law {
     pub law: &'static str,
     /// The condition under which it holds.
     pub precondition: &'static str,
-    /// True where it holds only because the bounds of variables, or constraints, say so.
+    /// Whether its precondition refers to the bounds of variables, or to constraints.
     pub needs_domain: bool,
 }
 
@@ -54,7 +54,7 @@ impl Law {
         Law { group, name, family, law, precondition, needs_domain: false }
     }
 
-    /// The same law, which needs the domain.
+    /// The same law, marked as needing the domain.
     pub(crate) const fn on_domain(self) -> Law {
         Law { needs_domain: true, ..self }
     }

@@ -21,7 +21,7 @@ pub(crate) mod width;
 use law::Law;
 pub(crate) use simplifier::{Scratch, Status};
 
-/// All laws: the rules that the driver chooses, then those that hold without a choice.
+/// All laws: the rules first, then those of constructors, constraints and ranges.
 pub fn all_laws() -> impl Iterator<Item = Law> {
     let constraints = constraints::laws().chain(domain_simplifier::laws());
     rules::laws()

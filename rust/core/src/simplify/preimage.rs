@@ -1,11 +1,11 @@
-//! The values of a part of an expression for which the whole lies in an interval.
+//! Preimages of intervals: the values of an operand for which the expression lies in an interval.
 
 use crate::int::{ceil_div, floor_div};
 use crate::interval::Interval;
 
 /// The `h` with `g * h + low in interval`, for all values of `low`; `None` if membership depends on `low`.
 pub(crate) fn periods(interval: Interval, low: Interval, g: i64) -> Option<Interval> {
-    // g * h + low >= a: true for every low where g * h >= a - low.lower, false for every low where g * h < a - low.upper.
+    // g * h + low >= a holds for every low if g * h >= a - low.lower, and for none if g * h < a - low.upper.
     let lower = if interval.lower == i64::MIN {
         i64::MIN
     } else {
@@ -23,18 +23,18 @@ pub(crate) fn periods(interval: Interval, low: Interval, g: i64) -> Option<Inter
     Some(Interval::new(lower, upper))
 }
 
-/// The `x` with `x + offset in interval`; `None` if an end leaves int64.
+/// The `x` with `x + offset in interval`; `None` if a bound overflows int64.
 pub(crate) fn shifted_back(interval: Interval, offset: i64) -> Option<Interval> {
-    ends(interval, |lower| lower.checked_sub(offset), |upper| upper.checked_sub(offset))
+    transformed(interval, |lower| lower.checked_sub(offset), |upper| upper.checked_sub(offset))
 }
 
-/// The `x` with `x floordiv m in interval`; `None` as above.
+/// The `x` with `x floordiv m in interval`; `None` if a bound overflows int64.
 pub(crate) fn dividends(interval: Interval, m: i64) -> Option<Interval> {
-    ends(interval, |lower| lower.checked_mul(m), |upper| upper.checked_mul(m)?.checked_add(m - 1))
+    transformed(interval, |lower| lower.checked_mul(m), |upper| upper.checked_mul(m)?.checked_add(m - 1))
 }
 
-/// An interval of shifted ends; `None` if one leaves the numbers that do not stand for "unbounded".
-fn ends(
+/// The interval of transformed bounds; `None` if one overflows, or becomes a number that means "unbounded".
+fn transformed(
     interval: Interval,
     lower: impl Fn(i64) -> Option<i64>,
     upper: impl Fn(i64) -> Option<i64>,

@@ -1,22 +1,22 @@
-//! The state of a simplification: the nodes, what is known of them on the domain, the budget, the steps.
+//! The state of a simplification: the nodes, knowledge about them on the domain, the budget, the steps.
 
 use crate::expr::{Arena, Expr, Tag};
 use crate::interval::Interval;
 use crate::simplify::domain::DomainSimplifier;
 use crate::simplify::law::Law;
 use crate::simplify::range::{Info, Ranges};
-use crate::simplify::trace::{Made, Step};
+use crate::simplify::trace::{Step, StepResult};
 use crate::simplify::width::Width;
 
 /// No node.
 pub(crate) const NONE: Expr = Expr(u32::MAX);
 
-/// The end of a call: at its own, or at that of its budget.
+/// The reason why a call ended.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Status {
     /// No rule applies any more.
     Complete,
-    /// The work budget was used up: the result is sound, and may be simplified further.
+    /// The work budget was exhausted: the result is sound, but it might be simplified further.
     BudgetExhausted,
 }
 
@@ -31,25 +31,25 @@ pub struct Scratch {
     pub(crate) widths: Vec<Option<Width>>,
 }
 
-/// Units of work (see `work.rs`) that a call may spend: so many for each node and operand of the input, and a floor.
+/// The budget of a call in units of work (see `work.rs`): for each node and operand of the input, and at least.
 const BUDGET_PER_OPERAND: u64 = 400;
 const MIN_BUDGET: u64 = 200_000;
 /// The depth to which rules may call constructors that call rules.
 pub(crate) const MAX_DEPTH: u32 = 24;
 
-/// Constructors that know a domain.
+/// Constructors that simplify on a domain.
 pub struct Simplifier<'a> {
     /// The nodes.
     pub arena: &'a mut Arena,
-    /// The domain, and what follows from it.
+    /// The domain, and knowledge derived from it.
     pub ranges: &'a mut Ranges,
     pub(crate) memo: &'a mut Vec<Expr>,
     pub(crate) costs: &'a mut Vec<u32>,
     pub(crate) widths: &'a mut Vec<Option<Width>>,
     budget: u64,
-    /// The work at which the budget is used up.
+    /// The work at which the budget is exhausted.
     limit: u64,
-    /// Whether something was left as it is because the budget was used up.
+    /// Whether something was left as it is because the budget was exhausted.
     pub(crate) exhausted: bool,
     pub(crate) depth: u32,
     /// The nodes whose rules are being tried, outermost first.
@@ -90,7 +90,7 @@ impl<'a> Simplifier<'a> {
         self.trace = Some(Vec::new());
     }
 
-    pub(crate) fn explains(&self) -> bool {
+    pub(crate) fn records_steps(&self) -> bool {
         self.trace.is_some()
     }
 
@@ -112,23 +112,23 @@ impl<'a> Simplifier<'a> {
         }
     }
 
-    /// Sets the work budget of a domain of `size` nodes and operands.
-    pub(crate) fn allow(&mut self, size: usize) {
+    /// Sets the work budget for a domain of `size` nodes and operands.
+    pub(crate) fn set_domain_budget(&mut self, size: usize) {
         self.budget = MIN_BUDGET.max(BUDGET_PER_OPERAND * size as u64);
         self.limit = self.arena.work() + self.budget / 2;
     }
 
-    /// Adds the same budget for the results, and what is left.
-    pub(crate) fn allow_rest(&mut self) {
+    /// Adds the same budget for the results to what is left.
+    pub(crate) fn add_result_budget(&mut self) {
         self.limit = self.limit.max(self.arena.work()) + self.budget / 2;
     }
 
-    /// Records that something was left unsimplified for lack of work.
-    pub(crate) fn give_up(&mut self) {
+    /// Records that something was left as it is because the budget was exhausted.
+    pub(crate) fn set_exhausted(&mut self) {
         self.exhausted = true;
     }
 
-    /// Starts on another box, without facts, and discards derived knowledge.
+    /// Starts with another box and no facts; discards derived knowledge.
     pub(crate) fn start_on(&mut self, bounds: impl Iterator<Item = Interval>) {
         self.ranges.reset(bounds);
         self.arena.charge(self.ranges.variables.len() + self.memo.len() / 16);
@@ -147,13 +147,13 @@ impl<'a> Simplifier<'a> {
         self.ranges.info(self.arena, e)
     }
 
-    /// Spends units of work; false once none are left.
+    /// Spends units of work; false if none are left.
     pub(crate) fn spend(&mut self, units: u64) -> bool {
         self.arena.charge(units as usize);
         !self.is_spent()
     }
 
-    /// Whether the budget is used up; what is not yet simplified then stays as it is.
+    /// Whether the budget is exhausted; what is not yet simplified is then left as it is.
     pub(crate) fn is_spent(&mut self) -> bool {
         let spent = self.arena.work() >= self.limit;
         self.exhausted |= spent;
@@ -161,8 +161,8 @@ impl<'a> Simplifier<'a> {
     }
 
     /// Records the application of a rule.
-    pub(crate) fn note_rule(&mut self, law: &Law, before: Expr, after: Expr) {
-        if self.explains() {
+    pub(crate) fn record_rule(&mut self, law: &Law, before: Expr, after: Expr) {
+        if self.records_steps() {
             self.push_rule(law, before, after);
         }
     }
@@ -170,18 +170,18 @@ impl<'a> Simplifier<'a> {
     #[cold]
     fn push_rule(&mut self, law: &Law, before: Expr, after: Expr) {
         let facts = if law.needs_domain { self.facts_about(before) } else { Vec::new() };
-        let after = Made::Expression(after);
+        let after = StepResult::Expression(after);
         self.push_step(Step { law: *law, before: (before, None), after, facts });
     }
 
-    /// Records what a law made of the constraint `e in interval`.
-    pub(crate) fn note_constraint(
+    /// Records the constraints that a law derived from the constraint `before`.
+    pub(crate) fn record_constraint(
         &mut self,
         law: &Law,
         before: (Expr, Interval),
         after: &[(Expr, Interval)],
     ) {
-        if self.explains() {
+        if self.records_steps() {
             self.push_constraint(law, before, after);
         }
     }
@@ -189,8 +189,9 @@ impl<'a> Simplifier<'a> {
     #[cold]
     fn push_constraint(&mut self, law: &Law, (e, interval): (Expr, Interval), after: &[(Expr, Interval)]) {
         let facts = self.facts_about(e);
-        let never = after.iter().any(|(_, i)| i.is_empty());
-        let after = if never { Made::Never } else { Made::Constraints(after.to_vec()) };
+        let unsatisfiable = after.iter().any(|(_, i)| i.is_empty());
+        let after =
+            if unsatisfiable { StepResult::Unsatisfiable } else { StepResult::Constraints(after.to_vec()) };
         self.push_step(Step { law: *law, before: (e, Some(interval)), after, facts });
     }
 

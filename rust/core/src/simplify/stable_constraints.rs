@@ -1,13 +1,13 @@
-//! Constraints that need no new pass until bounds of their variables change.
+//! Constraints that need no further pass until bounds of their variables change.
 
 use crate::expr::{variable_bit, Arena, Expr};
 use crate::interval::Interval;
 
-/// Constraints that a pass left unchanged, and that left the box unchanged: they need no new pass until bounds of their
+/// Constraints that a pass left unchanged, and that did not change the box: they need no further pass until bounds of their
 /// variables change.
 #[derive(Default)]
 pub(crate) struct StableConstraints {
-    /// Those of the rounds before, in the order of their ids.
+    /// Those of earlier rounds, in the order of their ids.
     known: Vec<(Expr, Interval)>,
     /// Those of this round.
     found: Vec<(Expr, Interval)>,
@@ -38,7 +38,7 @@ impl StableConstraints {
             let may_move = arena.variables_of(*e) & bits != 0;
             !(may_move && arena.variables(&[*e]).iter().any(|v| moved.get(*v as usize) == Some(&true)))
         });
-        // Of two constraints on one expression the later one is kept: the other is no longer stated.
+        // Of two constraints on one expression the later one is kept; the earlier one was replaced.
         self.known.sort_by_key(|(e, _)| e.index());
         self.known.reverse();
         self.known.dedup_by_key(|(e, _)| *e);

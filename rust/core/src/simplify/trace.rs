@@ -1,4 +1,4 @@
-//! The steps of a simplification, recorded on request: the law, its input, its output, and the facts available to it.
+//! The steps of a simplification, recorded on request: each law with its input, its output, and the facts that it could use.
 
 use crate::expr::Expr;
 use crate::interval::Interval;
@@ -9,21 +9,21 @@ use crate::simplify::law::Law;
 pub struct Step {
     /// The law.
     pub law: Law,
-    /// The expression before, or the constraint that it lies in the interval.
+    /// The expression before the step, or the constraint that it lies in the interval.
     pub before: (Expr, Option<Interval>),
     /// The result.
-    pub after: Made,
+    pub after: StepResult,
     /// For a law that needs a domain: the bounds of the variables in `before`, then the constraints on them.
     pub facts: Vec<(Expr, Interval)>,
 }
 
 /// The result of a law.
 #[derive(Clone, Debug)]
-pub enum Made {
+pub enum StepResult {
     /// Another form of an expression.
     Expression(Expr),
-    /// The constraints that stand for one, or follow from it; none where it always holds.
+    /// The constraints that replace one, or follow from it; empty if it always holds.
     Constraints(Vec<(Expr, Interval)>),
     /// The constraint never holds.
-    Never,
+    Unsatisfiable,
 }

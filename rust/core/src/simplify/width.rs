@@ -4,7 +4,7 @@ use crate::expr::{Arena, Expr, Node, Term};
 use crate::interval::Interval;
 use crate::simplify::range::Ranges;
 
-/// The bits, with the sign, that hold all values of an expression and of its subexpressions: 32, 64 or more.
+/// The number of bits, with the sign, that hold all values of an expression and of its subexpressions: 32, 64 or more.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) struct Width(u8);
 
@@ -28,10 +28,10 @@ impl Width {
 }
 
 impl Ranges {
-    /// The values of `e` itself, and of the sums and products of some of its operands, in any order.
-    pub(crate) fn values_on_the_way(&mut self, arena: &mut Arena, e: Expr) -> Interval {
+    /// An interval of the values of `e` and of all its partial sums and products, in any order.
+    pub(crate) fn intermediate_values(&mut self, arena: &mut Arena, e: Expr) -> Interval {
         if let Node::Sum(constant, terms) = arena.node(e) {
-            // Most sums stay small whatever their terms are: then it doesn't matter how small.
+            // Most sums fit in 31 bits for all values of their terms: exact bounds are not needed.
             if let Some(most) = self.small_sum(arena, constant, terms) {
                 return Interval::new(-most, most);
             }
@@ -57,8 +57,8 @@ impl Ranges {
 
     /// A bound on the magnitude of all partial sums, if it fits in 31 bits and the bounds of all terms are known.
     fn small_sum(&self, arena: &Arena, constant: i64, terms: &[Term]) -> Option<i64> {
-        const MOST: u64 = i32::MAX as u64;
-        let small = |x: u64| (x <= MOST).then_some(x);
+        const MAX: u64 = i32::MAX as u64;
+        let small = |x: u64| (x <= MAX).then_some(x);
         let mut most = small(constant.unsigned_abs())?;
         for t in terms {
             let Interval { lower, upper } = self.known(arena, t.expr)?.bounds;
@@ -68,8 +68,8 @@ impl Ranges {
         Some(most as i64)
     }
 
-    /// A bound on the partial sums of the terms of `e`: the sum of their greatest magnitudes, at least that of an int64.
-    pub(crate) fn largest_sum(&self, arena: &Arena, e: Expr) -> i128 {
+    /// A bound on the magnitude of all partial sums of `e`: the sum of the greatest magnitudes of its terms.
+    pub(crate) fn max_partial_sum(&self, arena: &Arena, e: Expr) -> i128 {
         let one = [Term::new(1, e)];
         let (constant, terms) = arena.as_sum(e, &one);
         terms.iter().fold(i128::from(constant).abs(), |sum, t| {
@@ -79,8 +79,8 @@ impl Ranges {
         })
     }
 
-    /// Whether `e` may leave int64 where its operands don't, for another reason than an unbounded variable.
-    pub(crate) fn leaves_int64(&mut self, arena: &mut Arena, e: Expr) -> bool {
+    /// Whether `e` may overflow int64 although its operands do not, for another reason than an unbounded variable.
+    pub(crate) fn may_overflow(&mut self, arena: &mut Arena, e: Expr) -> bool {
         let own = self.bounds(arena, e);
         if own.is_bounded() {
             return false;
@@ -90,7 +90,7 @@ impl Ranges {
             arena.for_each_operand(e, |o| bounded &= self.operand(arena, o).bounds.is_bounded());
             return bounded;
         };
-        // Unbounded terms have no bound on their sum.
+        // Without a bound of a term there is none of the sum.
         let (mut lower, mut upper) = (Some(i128::from(constant)), Some(i128::from(constant)));
         for t in terms {
             let Interval { lower: low, upper: high } = self.of_term(arena, t.expr).bounds;

@@ -4,7 +4,7 @@ use super::{law, Apply, Assumption, ConstraintPropagation, Row};
 use crate::expr::{Expr, Node, Term, Terms};
 use crate::int::{div_mod_positive, floor_mod, inverse_mod};
 use crate::interval::Interval;
-use crate::simplify::congruence::{chinese_remainder, Joined};
+use crate::simplify::congruence::{chinese_remainder, Conjunction};
 use crate::simplify::law::Law;
 use crate::simplify::simplifier::Simplifier;
 
@@ -15,11 +15,11 @@ pub(super) struct Congruence {
     r: i64,
 }
 
-/// A law of a congruence and a kept one of the same expression, given by its place: answers whether it removed the kept
-/// one, or found that no integer satisfies both.
+/// A law of a congruence and a kept one of the same expression, given by its index. Returns whether it removed the kept one,
+/// or found that no integer satisfies both.
 type ApplyToPair =
     fn(&mut ConstraintPropagation, &mut Simplifier<'_>, &mut Congruence, (usize, i64), &Law) -> bool;
-/// A law of a congruence on a variable: answers whether the bounds of the variable now imply it.
+/// A law of a congruence on a variable; returns whether the bounds of the variable now imply it.
 type ApplyToVariable = fn(&mut ConstraintPropagation, &mut Simplifier<'_>, &Congruence, u32, &Law) -> bool;
 
 pub(super) static REMAINDERS: [Row<Apply>; 1] = [Row {
@@ -40,7 +40,7 @@ pub(super) static PAIRS: [Row<ApplyToPair>; 2] = [
             "x % m = r and x % n = q is x % l = s",
             "l = lcm(m, n), 0 <= s < l, s % m = r, s % n = q",
         ),
-        function: ConstraintPropagation::congruences_join,
+        function: ConstraintPropagation::congruences_merge,
     },
     Row {
         law: law(
@@ -49,7 +49,7 @@ pub(super) static PAIRS: [Row<ApplyToPair>; 2] = [
             "x % m = r and x % n = q is false",
             "m > 0, n > 0, g > 0, g divides m and n, (q - r) % g != 0",
         ),
-        function: ConstraintPropagation::congruences_never,
+        function: ConstraintPropagation::congruences_contradict,
     },
 ];
 
@@ -75,14 +75,14 @@ impl ConstraintPropagation {
         if s.arena.as_mod(a.expr) != Some((form, m)) {
             self.changed = true;
             if let Ok(made) = s.arena.modulo_constant(form, m) {
-                s.note_constraint(law, a.stated(), &[(made, Interval::point(r))]);
+                s.record_constraint(law, a.stated(), &[(made, Interval::point(r))]);
             }
         }
         self.keep_congruence(s, Congruence { x: form, r, m });
         true
     }
 
-    /// `x mod m = r` with the constant of `x` moved to the right and its leading coefficient made 1 where it can be.
+    /// `x mod m = r` with the constant of `x` moved to the right and, if it has an inverse, the leading coefficient made 1.
     fn normal_congruence(&mut self, s: &mut Simplifier<'_>, e: Expr, r: i64) -> Option<(Expr, i64, i64)> {
         let (x, m) = s.arena.as_mod(e)?;
         let Node::Sum(constant, terms) = s.arena.node(x) else { return Some((x, r, m)) };
@@ -100,13 +100,13 @@ impl ConstraintPropagation {
         let form = s.arena.sum(0, &scaled?).ok()?;
         let right = i64::try_from((i128::from(r) * i128::from(factor)).rem_euclid(i128::from(m))).ok()?;
         let form = s.arena.modulo_constant(form, m).ok()?;
-        // The constructor may know the remainder under a smaller modulus, where `right` would mean something else.
+        // The constructor may find a remainder with a smaller modulus, for which `right` is not the residue.
         let whole = form;
         let (form, modulus) = s.arena.as_mod(form)?;
         (modulus == m && !s.is_wider(whole, e)).then_some((form, right, m))
     }
 
-    /// Keeps the congruence, joined with those known of its expression.
+    /// Keeps the congruence, merged with those of the same expression.
     fn keep_congruence(&mut self, s: &mut Simplifier<'_>, mut own: Congruence) {
         let mut k = 0;
         s.arena.charge(self.kept.len() / 2);
@@ -134,7 +134,7 @@ impl ConstraintPropagation {
         }
     }
 
-    fn congruences_join(
+    fn congruences_merge(
         &mut self,
         s: &mut Simplifier<'_>,
         own: &mut Congruence,
@@ -142,10 +142,12 @@ impl ConstraintPropagation {
         law: &Law,
     ) -> bool {
         let (e, known) = self.kept[k];
-        let Joined::As(r, m) = chinese_remainder((own.r, own.m), (known.lower, n)) else { return false };
-        if s.explains() {
+        let Conjunction::Congruence(r, m) = chinese_remainder((own.r, own.m), (known.lower, n)) else {
+            return false;
+        };
+        if s.records_steps() {
             if let Ok(made) = s.arena.modulo_constant(own.x, m) {
-                s.note_constraint(law, (e, known), &[(made, Interval::point(r))]);
+                s.record_constraint(law, (e, known), &[(made, Interval::point(r))]);
             }
         }
         (own.r, own.m) = (r, m);
@@ -154,7 +156,7 @@ impl ConstraintPropagation {
         true
     }
 
-    fn congruences_never(
+    fn congruences_contradict(
         &mut self,
         s: &mut Simplifier<'_>,
         own: &mut Congruence,
@@ -162,9 +164,9 @@ impl ConstraintPropagation {
         law: &Law,
     ) -> bool {
         let (e, known) = self.kept[k];
-        let never = matches!(chinese_remainder((own.r, own.m), (known.lower, n)), Joined::Never);
+        let never = matches!(chinese_remainder((own.r, own.m), (known.lower, n)), Conjunction::Unsatisfiable);
         if never {
-            s.note_constraint(law, (e, known), &[(e, Interval::EMPTY)]);
+            s.record_constraint(law, (e, known), &[(e, Interval::EMPTY)]);
             self.empty = true;
         }
         never
@@ -178,9 +180,9 @@ impl ConstraintPropagation {
         let ends = b.lower.checked_add(above).zip(b.upper.checked_sub(below));
         let Some((lower, upper)) = ends else { return false };
         let inner = Interval::new(lower, upper);
-        if inner != b && s.explains() {
+        if inner != b && s.records_steps() {
             if let Ok(e) = s.arena.modulo_constant(x, m) {
-                s.note_constraint(law, (e, Interval::point(r)), &[(x, inner)]);
+                s.record_constraint(law, (e, Interval::point(r)), &[(x, inner)]);
             }
         }
         self.tighten(s, v, inner);

@@ -1,11 +1,11 @@
 //! Constraint propagation: each constraint is brought to normal form, turned into bounds if it is on a variable, and dropped
-//! if the box implies it; bounds that it implies for variables tighten the box.
+//! if the box implies it. Bounds that it implies for variables tighten the box.
 //!
-//! Each law is a [`Row`] with its function: of one constraint by its operator, of a congruence beside others and on a
-//! variable in `congruence.rs`, of all constraints together in `domain_simplifier.rs`. Adding a law adds a row.
+//! Each law is a [`Row`] with its function. Laws of one constraint are listed by its operator, laws of two congruences, and
+//! of a congruence on a variable, in `congruence.rs`, laws of all constraints together in `domain_simplifier.rs`.
 
 mod congruence;
-mod opened;
+mod operators;
 mod sum;
 
 use crate::expr::{Expr, Tag};
@@ -24,16 +24,16 @@ pub(crate) struct ConstraintPropagation {
     /// Whether bounds of variables changed.
     pub(crate) tightened: bool,
     pub(crate) empty: bool,
-    /// The place of each form among the kept constraints, filled once there are many.
-    places: HashMap<Expr, usize>,
+    /// The index of each form in `kept`, if there are many.
+    indices: HashMap<Expr, usize>,
     /// Constraints that are still to be assumed.
     work: SmallVec<[Assumption; 4]>,
 }
 
-/// Up to so many kept constraints are searched one by one.
-const SEARCHED: usize = 16;
+/// The maximal number of kept constraints that are searched one by one.
+const MAX_SEARCHED: usize = 16;
 
-/// `expr in interval`; an implied one only tightens bounds of variables.
+/// `expr in interval`. An assumption that follows from a kept constraint only tightens bounds of variables.
 struct Assumption {
     expr: Expr,
     interval: Interval,
@@ -47,7 +47,7 @@ impl Assumption {
         Assumption { expr, interval, whole: interval, implied: false }
     }
 
-    /// A constraint on a part of the expression follows.
+    /// A constraint on an operand that follows from this one.
     fn part(&self, expr: Expr, interval: Interval) -> Self {
         Assumption { expr, interval, whole: interval, implied: self.implied }
     }
@@ -63,7 +63,7 @@ pub(crate) struct Row<F> {
     pub(crate) function: F,
 }
 
-/// A law of one constraint: answers whether it took the whole constraint.
+/// A law of one constraint; returns whether the constraint needs no further processing.
 type Apply = fn(&mut ConstraintPropagation, &mut Simplifier<'_>, &mut Assumption, &Law) -> bool;
 
 /// A law of constraints: see [`Law`].
@@ -76,15 +76,16 @@ pub(crate) const fn law(
     Law::new(Group::Constraint, name, family, law, precondition).on_domain()
 }
 
-/// Applied wherever an expression already has an interval.
-const MEET: Law =
+/// Applied whenever an expression already has an interval.
+const INTERSECT: Law =
     law("constraints-intersect", "any", "e in [a, b] and e in [c, d] = e in [max(a, c), min(b, d)]", "none");
-/// Applied wherever the bounds of an expression are asked for.
+/// Applied whenever a constraint is compared with the bounds of its expression.
 const IMPLIED: Law = law("constraint-implied", "any", "e in [a, b] is true", "a <= u, v <= b, e in [u, v]");
 
-static VARIABLES: [Row<Apply>; 1] = [Row { law: MEET, function: ConstraintPropagation::bounds_of_variable }];
+static VARIABLES: [Row<Apply>; 1] =
+    [Row { law: INTERSECT, function: ConstraintPropagation::bounds_of_variable }];
 
-/// The laws of all nodes but variables, before those of the operator.
+/// The laws of all nodes except variables, applied before those of the operator.
 static ANY: [Row<Apply>; 2] = [
     Row { law: IMPLIED, function: ConstraintPropagation::implied },
     Row {
@@ -93,13 +94,13 @@ static ANY: [Row<Apply>; 2] = [
     },
 ];
 
-/// The laws of a constraint on a node of the operator, in the order in which they are tried.
+/// The laws of a constraint on a node with this operator, in the order in which they are tried.
 fn rows_of(operator: Tag) -> impl Iterator<Item = &'static Row<Apply>> {
     let (first, then): (&'static [Row<Apply>], &'static [Row<Apply>]) = match operator {
         Tag::Variable => (&VARIABLES, &[]),
         Tag::Sum => (&ANY, &sum::SUMS),
-        Tag::FloorDiv => (&ANY, &opened::QUOTIENTS),
-        Tag::Min | Tag::Max => (&ANY, &opened::EXTREMA),
+        Tag::FloorDiv => (&ANY, &operators::QUOTIENTS),
+        Tag::Min | Tag::Max => (&ANY, &operators::EXTREMA),
         Tag::Mod => (&ANY, &congruence::REMAINDERS),
         Tag::Product | Tag::Constant => (&ANY, &[]),
     };
@@ -113,21 +114,21 @@ pub(crate) fn laws() -> impl Iterator<Item = Law> {
     }
     let congruences =
         of(&congruence::REMAINDERS).chain(of(&congruence::PAIRS)).chain(of(&congruence::VARIABLES));
-    let opened = of(&opened::QUOTIENTS).chain(of(&opened::EXTREMA));
-    of(&VARIABLES).chain(of(&ANY)).chain(of(&sum::SUMS)).chain(opened).chain(congruences)
+    let operators = of(&operators::QUOTIENTS).chain(of(&operators::EXTREMA));
+    of(&VARIABLES).chain(of(&ANY)).chain(of(&sum::SUMS)).chain(operators).chain(congruences)
 }
 
-/// Whether the box implies `e in interval`, given the values of its simplified form `now`.
-pub(crate) fn is_implied(s: &mut Simplifier<'_>, (e, interval): (Expr, Interval), now: Expr) -> bool {
-    let implied = interval.covers(s.bounds(now));
+/// Whether the box implies `e in interval`; `simplified` is the simplified form of `e`.
+pub(crate) fn is_implied(s: &mut Simplifier<'_>, (e, interval): (Expr, Interval), simplified: Expr) -> bool {
+    let implied = interval.covers(s.bounds(simplified));
     if implied {
-        s.note_constraint(&IMPLIED, (e, interval), &[]);
+        s.record_constraint(&IMPLIED, (e, interval), &[]);
     }
     implied
 }
 
 impl ConstraintPropagation {
-    /// With these bounds so far, and room for so many constraints.
+    /// A pass that starts with these bounds, with capacity for so many constraints.
     pub(crate) fn new(bounds: Vec<Interval>, constraints: usize) -> Self {
         ConstraintPropagation {
             bounds,
@@ -135,21 +136,21 @@ impl ConstraintPropagation {
             changed: false,
             tightened: false,
             empty: false,
-            places: HashMap::new(),
+            indices: HashMap::new(),
             work: SmallVec::new(),
         }
     }
 
-    /// Take `e in interval` into the domain. `e` is simplified on the box. True where that is kept as it is.
+    /// Adds `e in interval` to the domain; `e` is simplified on the box. Returns whether the constraint is kept unchanged.
     pub(crate) fn assume(&mut self, s: &mut Simplifier<'_>, e: Expr, interval: Interval) -> bool {
         let kept = self.kept.len();
         self.assume_all(s, e, interval);
         self.kept.get(kept) == Some(&(e, interval))
     }
 
-    /// Keeps a constraint that an earlier pass left as it is.
+    /// Keeps a constraint that earlier passes left unchanged.
     pub(crate) fn keep_stable(&mut self, s: &mut Simplifier<'_>, e: Expr, interval: Interval) {
-        if !self.joins_kept(s, e, interval) {
+        if !self.intersect_kept(s, e, interval) {
             self.push_kept(e, interval);
         }
     }
@@ -157,7 +158,7 @@ impl ConstraintPropagation {
     fn assume_all(&mut self, s: &mut Simplifier<'_>, e: Expr, interval: Interval) {
         self.work.push(Assumption::new(e, interval));
         while let Some(a) = self.work.pop() {
-            // The kept constraints of an empty domain, or after the budget is spent, are not used.
+            // If the domain is empty or the budget exhausted, the kept constraints are not used.
             if self.empty || !s.spend(1) {
                 self.work.clear();
                 return;
@@ -166,7 +167,7 @@ impl ConstraintPropagation {
         }
     }
 
-    /// Applies the laws of constraints in order; keeps a constraint that none of them takes.
+    /// Applies the laws of the constraint in order; keeps it if none of them is the last word.
     fn step(&mut self, s: &mut Simplifier<'_>, mut a: Assumption) {
         if rows_of(s.arena.tag(a.expr)).any(|row| (row.function)(self, s, &mut a, &row.law)) {
             return;
@@ -184,7 +185,7 @@ impl ConstraintPropagation {
     fn implied(&mut self, s: &mut Simplifier<'_>, a: &mut Assumption, law: &Law) -> bool {
         let always = a.interval.covers(s.bounds(a.expr));
         if always && !a.implied {
-            s.note_constraint(law, a.stated(), &[]);
+            s.record_constraint(law, a.stated(), &[]);
         }
         always
     }
@@ -192,7 +193,7 @@ impl ConstraintPropagation {
     fn impossible(&mut self, s: &mut Simplifier<'_>, a: &mut Assumption, law: &Law) -> bool {
         a.interval = a.interval.intersect(s.bounds(a.expr));
         if a.interval.is_empty() {
-            s.note_constraint(law, a.stated(), &[(a.expr, a.interval)]);
+            s.record_constraint(law, a.stated(), &[(a.expr, a.interval)]);
             self.empty = true;
         }
         self.empty
@@ -201,9 +202,9 @@ impl ConstraintPropagation {
     fn tighten(&mut self, s: &mut Simplifier<'_>, variable: u32, interval: Interval) {
         let v = variable as usize;
         let new = self.bounds[v].intersect(interval);
-        if new != self.bounds[v] && s.explains() {
+        if new != self.bounds[v] && s.records_steps() {
             let x = s.arena.variable(variable);
-            s.note_constraint(&MEET, (x, self.bounds[v]), &[(x, new)]);
+            s.record_constraint(&INTERSECT, (x, self.bounds[v]), &[(x, new)]);
         }
         self.empty |= new.is_empty();
         self.tightened |= new != self.bounds[v];
@@ -212,20 +213,20 @@ impl ConstraintPropagation {
     }
 
     fn keep(&mut self, s: &mut Simplifier<'_>, e: Expr, interval: Interval) {
-        if !self.joins_kept(s, e, interval) {
-            // The rest that a law leaves may have a cheaper form.
+        if !self.intersect_kept(s, e, interval) {
+            // The constraint that remains after a law may have a cheaper form.
             self.changed |= s.simplify(e) != e;
             self.push_kept(e, interval);
         }
     }
 
     /// Intersects the interval with that of the same expression, if one is kept.
-    fn joins_kept(&mut self, s: &mut Simplifier<'_>, e: Expr, interval: Interval) -> bool {
-        let Some(k) = self.place_of(e) else { return false };
+    fn intersect_kept(&mut self, s: &mut Simplifier<'_>, e: Expr, interval: Interval) -> bool {
+        let Some(k) = self.index_of(e) else { return false };
         let known = self.kept[k].1;
         let both = known.intersect(interval);
         if known != both {
-            s.note_constraint(&MEET, (e, known), &[(e, both)]);
+            s.record_constraint(&INTERSECT, (e, known), &[(e, both)]);
             self.changed = true;
         }
         self.kept[k].1 = both;
@@ -233,25 +234,25 @@ impl ConstraintPropagation {
         true
     }
 
-    fn place_of(&mut self, e: Expr) -> Option<usize> {
-        if self.kept.len() <= SEARCHED {
+    fn index_of(&mut self, e: Expr) -> Option<usize> {
+        if self.kept.len() <= MAX_SEARCHED {
             return self.kept.iter().position(|(k, _)| *k == e);
         }
-        if self.places.is_empty() {
-            self.places.extend(self.kept.iter().enumerate().map(|(k, (e, _))| (*e, k)));
+        if self.indices.is_empty() {
+            self.indices.extend(self.kept.iter().enumerate().map(|(k, (e, _))| (*e, k)));
         }
-        self.places.get(&e).copied()
+        self.indices.get(&e).copied()
     }
 
     fn push_kept(&mut self, e: Expr, interval: Interval) {
-        if !self.places.is_empty() {
-            self.places.insert(e, self.kept.len());
+        if !self.indices.is_empty() {
+            self.indices.insert(e, self.kept.len());
         }
         self.kept.push((e, interval));
     }
 
     fn remove_kept(&mut self, k: usize) {
-        self.places.clear();
+        self.indices.clear();
         self.kept.remove(k);
     }
 }

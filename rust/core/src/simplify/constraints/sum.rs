@@ -27,7 +27,7 @@ pub(super) static SUMS: [Row<Apply>; 3] = [
             "g * h + l in [a, b] = h in [p, q]",
             "g > 0, u <= l <= v, p = (a - u) ceildiv g = (a - v) ceildiv g, q = (b - v) / g = (b - u) / g",
         ),
-        function: ConstraintPropagation::low_terms_leave,
+        function: ConstraintPropagation::low_terms_removed,
     },
     Row {
         law: law(
@@ -45,24 +45,24 @@ impl ConstraintPropagation {
         let Some((form, factor, offset)) = normal_form(s.arena, a.expr) else { return true };
         let inner = shifted_back(a.interval, offset).filter(|_| form != a.expr);
         let Some(inner) = inner else { return false };
-        // Without its constant the sum may have a cheaper form.
+        // The sum without its constant may have a cheaper form.
         let simple = s.simplify(form);
         let cheaper = simple != form && s.cost(simple) < s.cost(form);
         let form = if cheaper { simple } else { form };
         let inner = inner.quotient_by(factor);
-        s.note_constraint(law, a.stated(), &[(form, inner)]);
+        s.record_constraint(law, a.stated(), &[(form, inner)]);
         self.work.push(a.part(form, inner));
         true
     }
 
-    fn low_terms_leave(&mut self, s: &mut Simplifier<'_>, a: &mut Assumption, law: &Law) -> bool {
+    fn low_terms_removed(&mut self, s: &mut Simplifier<'_>, a: &mut Assumption, law: &Law) -> bool {
         let Some((high, inner)) = self.without_low_terms(s, a.expr, a.interval) else { return false };
-        s.note_constraint(law, a.stated(), &[(high, inner)]);
+        s.record_constraint(law, a.stated(), &[(high, inner)]);
         self.work.push(a.part(high, inner));
         true
     }
 
-    /// `g * h + low in [a, b]` with `0 <= low < g` becomes `h in [a', b']` if neither end cuts through a period.
+    /// `h in [a', b']` for `g * h + low in [a, b]` with `0 <= low < g`, if neither bound lies within a period.
     fn without_low_terms(
         &self,
         s: &mut Simplifier<'_>,
@@ -94,14 +94,14 @@ impl ConstraintPropagation {
         None
     }
 
-    /// The bounds of each term that `sum in interval` implies, by the extreme values of the others.
+    /// The bounds that `sum in interval` implies for each term, by the extreme values of the others.
     fn bounds_of_terms(&mut self, s: &mut Simplifier<'_>, a: &mut Assumption, law: &Law) -> bool {
         let Assumption { expr: e, interval, .. } = *a;
         let Node::Sum(constant, terms) = s.arena.node(e) else { return false };
         let terms: Terms = Terms::from_slice(terms);
         let parts: SmallVec<[Interval; 8]> = terms.iter().map(|t| s.bounds(t.expr).scaled(t.coeff)).collect();
         let total = parts.iter().fold(Interval::point(constant), |sum, p| sum.plus(*p));
-        // No term has a larger part in the values than the sum has beside the interval: none is bounded.
+        // A term gets bounds only if it varies by more than this.
         let room = interval.upper.checked_sub(total.lower).zip(total.upper.checked_sub(interval.lower));
         let room = room.filter(|_| total.is_bounded()).map_or(-1, |(above, below)| above.min(below));
         for (t, part) in terms.iter().zip(&parts) {
@@ -121,7 +121,7 @@ impl ConstraintPropagation {
             // own = interval - rest, taken as the hull: lower - rest.upper, upper - rest.lower.
             let bounds = own.quotient_by(t.coeff);
             if !bounds.covers(s.bounds(t.expr)) {
-                s.note_constraint(law, (e, interval), &[(t.expr, bounds)]);
+                s.record_constraint(law, (e, interval), &[(t.expr, bounds)]);
                 self.work.push(Assumption { implied: true, ..a.part(t.expr, bounds) });
             }
         }

@@ -1,24 +1,24 @@
-//! Knowledge of the values of an expression: bounds and a congruence.
+//! Knowledge about the values of an expression: bounds and a congruence.
 
 use super::{law, Row, ALWAYS};
 use crate::int::{div_mod_positive, gcd_i64};
 use crate::interval::Interval;
 
-/// Bounds of an expression, and `expr = modulus * k + residue`; modulus 0: a constant; modulus 1: nothing known.
+/// Bounds of an expression, and a congruence `expr = modulus * k + residue`. Modulus 0 means a constant, 1 no knowledge.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Info {
     /// The bounds.
     pub bounds: Interval,
     /// The modulus of the congruence.
     pub modulus: i64,
-    /// The residue, in `[0, modulus)`; the value itself where the modulus is 0.
+    /// The residue, in `[0, modulus)`; if the modulus is 0, the value.
     pub residue: i64,
 }
 
-/// A law that tightens the knowledge of a node by itself.
+/// A law that tightens knowledge by itself.
 type Tightening = fn(Info) -> Info;
 
-/// The laws by which the bounds and the congruence of an expression tighten each other.
+/// The laws by which bounds and congruence of an expression tighten each other.
 pub(super) static ANY: [Row<Tightening>; 1] = [Row {
     laws: &[law(
         "congruence-tightens",
@@ -27,7 +27,7 @@ pub(super) static ANY: [Row<Tightening>; 1] = [Row {
         "x % m = r, a <= x <= b, m > 0, 0 <= r < m",
     )],
     requires: ALWAYS,
-    function: Info::moved_inwards,
+    function: Info::tighten_bounds,
 }];
 
 impl Info {
@@ -45,23 +45,23 @@ impl Info {
         Info { bounds: Interval::point(value), modulus: 0, residue: value }
     }
 
-    /// `value = residue` modulo `modulus`, above 0, and nothing else.
+    /// A congruence alone; `modulus` is positive.
     pub(super) fn congruent(modulus: i64, residue: i64) -> Info {
         Info { bounds: Interval::ALL, modulus, residue: div_mod_positive(residue, modulus).1 }
     }
 
-    /// Bounds and congruence as they tighten each other.
+    /// Tightens bounds and congruence by each other.
     #[must_use]
     pub fn tightened(self) -> Info {
         ANY.iter().fold(self, |info, row| (row.function)(info))
     }
 
-    /// The bounds moved inwards to values of the congruence.
-    fn moved_inwards(mut self) -> Info {
+    /// Moves the bounds inwards to values that satisfy the congruence.
+    fn tighten_bounds(mut self) -> Info {
         if self.modulus > 1 {
             if self.bounds.lower != i64::MIN {
                 let gap = div_mod_positive(self.residue.wrapping_sub(self.bounds.lower), self.modulus).1;
-                // The difference may leave int64; the bound is then left as it is.
+                // If the difference overflows int64, the bound is left as it is.
                 if self.residue.checked_sub(self.bounds.lower).is_some() {
                     self.bounds.lower = raised(self.bounds.lower, gap);
                 }
@@ -77,7 +77,7 @@ impl Info {
         self
     }
 
-    /// The intersection of both; the first, if they contradict each other.
+    /// The intersection of both; `self` if they contradict each other.
     #[must_use]
     pub fn and(self, other: Info) -> Info {
         let bounds = self.bounds.intersect(other.bounds);
@@ -95,7 +95,7 @@ impl Info {
 }
 
 /// The congruence of a sum and one more term.
-pub(super) fn joined_congruence((modulus, residue): (i64, i64), coeff: i64, term: &Info) -> (i64, i64) {
+pub(super) fn add_to_congruence((modulus, residue): (i64, i64), coeff: i64, term: &Info) -> (i64, i64) {
     let own = coeff.checked_mul(term.modulus);
     if own == Some(1) {
         return (1, 0);
@@ -107,12 +107,12 @@ pub(super) fn joined_congruence((modulus, residue): (i64, i64), coeff: i64, term
     }
 }
 
-/// A lower bound moved up; never to where an upper bound would mean "unbounded".
+/// A lower bound moved up, but not to the number that means "unbounded" as an upper bound.
 fn raised(lower: i64, gap: i64) -> i64 {
     lower.checked_add(gap).unwrap_or(i64::MAX).min(lower.max(i64::MAX - 1))
 }
 
-/// An upper bound moved down; never to where a lower bound would mean "unbounded".
+/// An upper bound moved down, but not to the number that means "unbounded" as a lower bound.
 fn lowered(upper: i64, gap: i64) -> i64 {
     upper.checked_sub(gap).unwrap_or(i64::MIN).max(upper.min(i64::MIN + 1))
 }

@@ -1,9 +1,8 @@
-//! Bounds and congruence of an expression on a domain, derived once a node.
+//! Bounds and congruences of expressions on a domain, derived once for each node.
 //!
-//! The domain is a box of variables and facts from constraints: bounds of linear forms, and congruences. What a node's
-//! operands tell of it is derived by the rows of its operator, what the facts tell by those of `stated.rs`: each row has
-//! its laws, the traits that a node must have, and the function. Adding a law adds a row; nothing else lists or calls
-//! them.
+//! The domain is a box of variables, and facts from constraints: bounds of linear forms, and congruences. The rows of a
+//! node's operator derive knowledge from its operands, those of `stated.rs` from the facts. Each row has its laws, the traits
+//! that a node must have, and the function; nothing else lists or calls them.
 
 mod info;
 mod operators;
@@ -18,8 +17,8 @@ use crate::interval::Interval;
 use crate::simplify::facts::Facts;
 use crate::simplify::law::{Group, Law};
 
-/// A row: the laws that its function goes by, of which several are derived in one pass over the operands, the traits that
-/// a node must have, and the function.
+/// A row: the laws that its function applies in one pass over the operands, the traits that a node must have, and the
+/// function.
 struct Row<F> {
     laws: &'static [Law],
     requires: u16,
@@ -34,14 +33,14 @@ const fn law(name: &'static str, family: &'static str, law: &'static str, precon
     Law::new(Group::Range, name, family, law, precondition)
 }
 
-/// The combined knowledge of a node by the rows whose traits it has; `None` if they say nothing.
+/// The combined knowledge that the rows derive whose traits the node has; `None` if they derive nothing.
 #[inline(always)]
 fn derived<F>(rows: &'static [Row<F>], has: u16, mut call: impl FnMut(&F) -> Option<Info>) -> Option<Info> {
     let about = rows.iter().filter(|row| row.requires & !has == 0);
     about.filter_map(|row| call(&row.function)).reduce(Info::and)
 }
 
-/// All laws by which bounds and congruences are derived.
+/// All laws of bounds and congruences.
 pub(crate) fn laws() -> impl Iterator<Item = Law> {
     fn of<F>(rows: &'static [Row<F>]) -> impl Iterator<Item = Law> {
         rows.iter().flat_map(|row| row.laws.iter().copied())
@@ -53,23 +52,23 @@ pub(crate) fn laws() -> impl Iterator<Item = Law> {
     sums.chain(quotients).chain(remainders).chain(last)
 }
 
-/// Knowledge of all nodes of an arena on one domain, computed when asked and kept.
+/// Knowledge about the nodes of an arena on one domain, computed on demand and kept.
 #[derive(Default, Debug)]
 pub struct Ranges {
     pub(crate) variables: Vec<Info>,
     pub(crate) facts: Facts,
-    /// The variables that have one value, by their bits.
+    /// The bits of the variables that have one value.
     points: u16,
-    /// Bounds and congruence of each node, and the time of their derivation: those of earlier times are stale.
+    /// Bounds and congruence of each node, and their generation: those of earlier generations are stale.
     infos: Vec<(Info, u32)>,
-    time: u32,
+    generation: u32,
 }
 
-/// The time of nodes of which nothing was derived.
+/// The generation of nodes about which nothing was derived.
 const NEVER: u32 = u32::MAX;
 
 impl Ranges {
-    /// Starts on a new domain: the box of the variables, no facts.
+    /// Starts with a new domain: a box of variables, and no facts.
     pub fn reset(&mut self, bounds: impl Iterator<Item = Interval>) {
         self.variables.clear();
         self.points = 0;
@@ -83,24 +82,24 @@ impl Ranges {
 
     /// Discards derived knowledge, after the box or the facts have changed.
     pub fn invalidate(&mut self) {
-        if self.time == NEVER - 1 {
+        if self.generation == NEVER - 1 {
             self.infos.clear();
-            self.time = 0;
+            self.generation = 0;
         }
-        self.time += 1;
+        self.generation += 1;
     }
 
-    /// Whether it is a constant, or a sum of variables none of which has a single value; false may be wrong.
+    /// Whether `e` is a constant, or a sum of variables that have several values; false may be wrong.
     pub(crate) fn is_plain(&self, arena: &Arena, e: Expr) -> bool {
         arena.is_plain(e, self.points)
     }
 
-    /// Whether it is a variable of several values. False may be wrong.
+    /// Whether `e` is a variable with several values; false may be wrong.
     pub(crate) fn is_free_variable(&self, e: Expr) -> bool {
         e.0 < FIRST_VARIABLES && self.points >> e.0 & 1 == 0
     }
 
-    /// Whether it is a variable of a single value.
+    /// Whether `e` is a variable with a single value.
     pub(crate) fn is_point(&self, arena: &Arena, e: Expr) -> bool {
         arena.as_variable(e).is_some_and(|v| self.variable(v).bounds.is_point())
     }
@@ -115,7 +114,7 @@ impl Ranges {
     }
 
     /// States that variable `v` is congruent to `r` modulo `m`.
-    pub(crate) fn state_of_variable(&mut self, v: u32, m: i64, r: i64) {
+    pub(crate) fn state_variable_congruence(&mut self, v: u32, m: i64, r: i64) {
         if let Some(info) = self.variables.get_mut(v as usize) {
             *info = info.and(Info { bounds: Interval::ALL, modulus: m, residue: r });
             self.points |= if info.bounds.is_point() { variable_bit(v as usize) } else { 0 };
@@ -129,14 +128,18 @@ impl Ranges {
 
     fn is_known(&self, arena: &Arena, e: Expr) -> bool {
         matches!(arena.tag(e), Tag::Variable | Tag::Constant)
-            || self.infos.get(e.index()).is_some_and(|(_, time)| *time == self.time)
+            || self.infos.get(e.index()).is_some_and(|(_, generation)| *generation == self.generation)
     }
 
     pub(crate) fn known(&self, arena: &Arena, e: Expr) -> Option<Info> {
         match arena.leaf(e) {
             Some(Leaf::Constant(c)) => Some(Info::point(c)),
             Some(Leaf::Variable(v)) => Some(self.variable(v)),
-            None => self.infos.get(e.index()).filter(|(_, time)| *time == self.time).map(|(info, _)| *info),
+            None => self
+                .infos
+                .get(e.index())
+                .filter(|(_, generation)| *generation == self.generation)
+                .map(|(info, _)| *info),
         }
     }
 
@@ -148,7 +151,7 @@ impl Ranges {
         if self.infos.len() <= e.index() {
             self.infos.resize(e.index() + 16, (Info::UNKNOWN, NEVER));
         }
-        self.infos[e.index()] = (info, self.time);
+        self.infos[e.index()] = (info, self.generation);
     }
 
     fn derive(&mut self, arena: &mut Arena, e: Expr) -> Info {

@@ -5,11 +5,11 @@ use crate::expr::{Arena, Expr};
 use crate::int::{div_mod_positive, gcd_i64};
 use crate::interval::Interval;
 
-/// A law of a quotient or remainder by a constant: of the dividend, and the divisor.
+/// A law of a quotient or remainder by a constant; its arguments are the dividend and the divisor.
 type ByConstant = fn(&Info, i64) -> Option<Info>;
-/// The same by an expression.
+/// A law of a quotient or remainder by an expression.
 type ByExpression = fn(&Info, &Info) -> Option<Info>;
-/// A law of a minimum or maximum, whose bounds are made by the function.
+/// A law of a minimum or maximum; the last argument combines the bounds of two arguments.
 type OfExtremum = fn(&Ranges, &Arena, &[Expr], fn(Interval, Interval) -> Interval) -> Option<Info>;
 /// A law of a product.
 type OfProduct = fn(&Ranges, &Arena, &[Expr]) -> Option<Info>;
@@ -167,7 +167,7 @@ fn congruence_of_extremum(
     let mut parts = args.iter().map(|a| ranges.operand(arena, *a));
     let first = parts.next()?;
     let modulus = parts.try_fold(first.modulus, |g, p| {
-        let apart = p.residue.checked_sub(first.residue)?; // beyond int64: nothing is known
+        let apart = p.residue.checked_sub(first.residue)?; // no congruence if it overflows int64
         Some(gcd_i64(gcd_i64(g, p.modulus), apart)).filter(|g| *g != 1)
     })?;
     (modulus > 1).then(|| Info::congruent(modulus, first.residue))

@@ -1,4 +1,4 @@
-//! Bounds and congruences that constraints state of expressions.
+//! Bounds and congruences that follow from facts.
 
 use super::{derived, law, Info, Ranges, Row, ALWAYS};
 use crate::expr::{Arena, Expr, Node, Term, Terms};
@@ -6,22 +6,22 @@ use crate::int::div_mod_positive;
 use crate::interval::Interval;
 use crate::simplify::facts::normal_form;
 
-/// With more facts than this, sums are not compared with each of them.
-const FACTS_COMPARED: usize = 12;
+/// The maximal number of facts that sums are compared with one by one.
+const MAX_COMPARED_FACTS: usize = 12;
 
-/// The facts are few enough for a sum to be compared with each; and one of them is about more than variables.
+/// Traits of the facts: there are few enough to compare a sum with each; one of them contains quotients or remainders.
 const FEW: u16 = 1;
 const DIGITS: u16 = 2;
 
 /// A law by which facts bound a sum.
 type OfSum = fn(&Ranges, &mut Arena, Expr) -> Option<Info>;
 
-/// The laws by which facts bound sums that contain their forms.
+/// The laws that derive bounds of sums from facts about parts of them.
 pub(super) static SUMS: [Row<OfSum>; 3] = [
     Row {
         laws: &[law("range-by-common-denominator", "sum", "x / b + y = (x + b * y) / b", "b > 0")],
         requires: ALWAYS,
-        function: range_by_lifting,
+        function: range_by_common_denominator,
     },
     Row {
         laws: &[law(
@@ -49,33 +49,33 @@ impl Ranges {
     /// Bounds and congruence of `e`, tightened by the facts.
     pub(crate) fn with_facts(&self, arena: &mut Arena, e: Expr, info: Info) -> Info {
         let Node::Sum(_, terms) = arena.node(e) else {
-            return if self.facts.has_atoms { self.with_stated(e, 1, 0, info) } else { info };
+            return if self.facts.has_atoms { self.with_facts_about(e, 1, 0, info) } else { info };
         };
-        // A fact about the only term already bounds the sum.
+        // A fact about the only term is part of the bounds of that term.
         if terms.len() < 2 || (self.facts.linear.is_empty() && self.facts.congruences.is_empty()) {
             return info;
         }
         let mut info = info;
-        arena.charge(self.facts.linear.len().min(FACTS_COMPARED) * terms.len());
-        let compared = self.facts.linear.len() <= FACTS_COMPARED;
-        // A fact bounds only a sum that contains all of its form.
+        arena.charge(self.facts.linear.len().min(MAX_COMPARED_FACTS) * terms.len());
+        let compared = self.facts.linear.len() <= MAX_COMPARED_FACTS;
+        // A fact bounds only a sum that contains its whole form.
         let about = |f: &(Expr, Interval)| arena.may_use_variables_of(e, f.0);
         if compared && self.facts.congruences.is_empty() && !self.facts.linear.iter().any(about) {
             return info;
         }
         if !compared || !self.facts.congruences.is_empty() {
             if let Some((form, factor, offset)) = normal_form(arena, e) {
-                info = self.with_stated(form, factor, offset, info);
+                info = self.with_facts_about(form, factor, offset, info);
             }
         }
         let digits = if self.facts.has_digits { DIGITS } else { ALWAYS };
         let has = if compared { FEW | digits } else { ALWAYS };
-        let told = derived(&SUMS, has, |f| f(self, arena, e));
-        told.map_or(info, |told| info.and(told))
+        let derived_info = derived(&SUMS, has, |f| f(self, arena, e));
+        derived_info.map_or(info, |derived_info| info.and(derived_info))
     }
 
-    /// The bounds that are stated of `form`, as those of `factor * form + offset`.
-    fn with_stated(&self, form: Expr, factor: i64, offset: i64, mut info: Info) -> Info {
+    /// `info` of `factor * form + offset`, tightened by the facts about `form`.
+    fn with_facts_about(&self, form: Expr, factor: i64, offset: i64, mut info: Info) -> Info {
         if let Some(bounds) = self.facts.ranges.get(&form) {
             let stated = bounds.scaled(factor).plus(Interval::point(offset));
             info = info.and(Info { bounds: stated, modulus: 1, residue: 0 });
@@ -92,19 +92,19 @@ impl Ranges {
     }
 }
 
-/// `x floordiv b + y = (x + b * y) floordiv b`: the numerator may be a stated form.
-fn range_by_lifting(ranges: &Ranges, arena: &mut Arena, e: Expr) -> Option<Info> {
+/// `x floordiv b + y = (x + b * y) floordiv b`, if there is a fact about the numerator.
+fn range_by_common_denominator(ranges: &Ranges, arena: &mut Arena, e: Expr) -> Option<Info> {
     let Node::Sum(_, terms) = arena.node(e) else { return None };
     let t = *terms.iter().find(|t| t.coeff == 1 && arena.as_floordiv(t.expr).is_some())?;
     let (x, b) = arena.as_floordiv(t.expr)?;
     let rest = arena.sub(e, t.expr).ok()?;
-    let lifted = arena.combine(x, 1, rest, b).ok()?;
-    let (form, factor, offset) = normal_form(arena, lifted)?;
+    let numerator = arena.combine(x, 1, rest, b).ok()?;
+    let (form, factor, offset) = normal_form(arena, numerator)?;
     let stated = ranges.facts.ranges.get(&form)?.scaled(factor).plus(Interval::point(offset));
     Some(Info::of(stated.floordiv_positive(b)))
 }
 
-/// Bounds `e = k * form + rest` by the bounds of the form and of the rest, which may contain further forms.
+/// The bounds of `e = k * form + rest` by those of the form of a fact and of the rest, which may contain further forms.
 fn range_by_facts(ranges: &Ranges, arena: &mut Arena, e: Expr) -> Option<Info> {
     by_each_fact(ranges, arena, e, |arena, terms, form| {
         let (factor, rest) = without(arena, terms, form)?;
@@ -112,7 +112,7 @@ fn range_by_facts(ranges: &Ranges, arena: &mut Arena, e: Expr) -> Option<Info> {
     })
 }
 
-/// As [`range_by_facts`], if `e` contains an expression of which the form has a high digit: the low digit is in the rest.
+/// As [`range_by_facts`], if the form contains the high digit of a term of `e`: the low digit belongs to the rest.
 fn range_by_digits(ranges: &Ranges, arena: &mut Arena, e: Expr) -> Option<Info> {
     by_each_fact(ranges, arena, e, |arena, terms, form| {
         let (parts, low) = with_digits_of(arena, terms, form)?;
@@ -121,7 +121,7 @@ fn range_by_digits(ranges: &Ranges, arena: &mut Arena, e: Expr) -> Option<Info> 
     })
 }
 
-/// The bounds of `e` by each fact that `split` finds in it: as a multiple of the form, other terms, and what is left.
+/// The bounds of `e` by each fact. `split` writes its terms as a multiple of the form, other terms, and a rest in an interval.
 fn by_each_fact(
     ranges: &Ranges,
     arena: &mut Arena,
@@ -157,8 +157,8 @@ fn by_each_fact(
     known.map(Info::of)
 }
 
-/// The terms, those of which the form holds a high digit written as `x mod (a * b) = a * (x floordiv a mod b) + x mod a`,
-/// or `x = a * (x floordiv a) + x mod a`, and the bounds of what is left of these, the low digits.
+/// The terms, and the bounds of the low digits that were removed from them. A term whose high digit is part of the form is
+/// written as `x mod (a * b) = a * (x floordiv a mod b) + x mod a` or `x = a * (x floordiv a) + x mod a`.
 fn with_digits_of(arena: &Arena, terms: &[Term], form: Expr) -> Option<(Terms, Interval)> {
     let Node::Sum(0, parts) = arena.node(form) else { return None };
     if arena.is_linear(form) {
@@ -181,13 +181,13 @@ fn with_digits_of(arena: &Arena, terms: &[Term], form: Expr) -> Option<(Terms, I
         low = low.plus(Interval::new(0, a - 1).scaled(coeff));
         split[k] = Term::new(coeff.checked_mul(a)?, p.expr);
     }
-    // A digit that was there before now has two terms.
+    // If the digit was a term before, there are now two terms of it.
     let once = |t: &Term| split.iter().filter(|o| o.expr == t.expr).count() == 1;
     let different = split.iter().all(once);
     (low != Interval::point(0) && different).then_some((split, low))
 }
 
-/// `(k, rest)` where the sum of the terms is `k * form + rest`, all parts of the form being terms.
+/// `(k, rest)`, where the sum of the terms is `k * form + rest`, if each term of the form is one of the terms.
 fn without(arena: &Arena, terms: &[Term], form: Expr) -> Option<(i64, Terms)> {
     let Node::Sum(0, parts) = arena.node(form) else { return None };
     let first = terms.iter().find(|t| t.expr == parts[0].expr)?;

@@ -1,19 +1,19 @@
-//! Bounds and congruences of sums: by their terms one by one, and by dependences between them, as of a quotient beside its
-//! remainder, or beside its dividend.
+//! Bounds and congruences of sums: by their terms one by one, and by dependences between terms, such as a quotient and its
+//! dividend.
 
-use super::info::joined_congruence;
+use super::info::add_to_congruence;
 use super::{law, Info, Ranges, Row, ALWAYS};
 use crate::expr::{Arena, Expr, Node, Tag, Term, Terms};
 use crate::int::{div_mod_positive, gcd_i64};
 use crate::interval::Interval;
 
-/// A law of a sum, of its constant and its terms.
+/// A law of a sum; its last arguments are the constant and the terms.
 type OfSum = fn(&Ranges, &Arena, i64, &[Term]) -> Option<Info>;
 
 /// Sums with more terms than this are not searched for pairs.
-const TERMS_JOINED: usize = 64;
+const MAX_RELATED_TERMS: usize = 64;
 
-/// The traits of a sum that rows ask for: it holds a quotient, a quotient or remainder, a product, beside other terms.
+/// The traits of a sum of several terms: it contains a quotient, a quotient or remainder, a product.
 const QUOTIENT: u16 = 1;
 const DIGIT: u16 = 2;
 const PRODUCT: u16 = 4;
@@ -64,7 +64,7 @@ pub(super) static RELATED_TERMS: [Row<OfSum>; 4] = [
             "m > 0",
         )],
         requires: QUOTIENT,
-        function: range_of_opened_quotient,
+        function: range_of_expanded_quotient,
     },
     Row {
         laws: &[law(
@@ -80,7 +80,7 @@ pub(super) static RELATED_TERMS: [Row<OfSum>; 4] = [
 
 /// The traits of a sum of several terms, which may depend on each other.
 pub(super) fn traits_of(arena: &Arena, terms: &[Term]) -> u16 {
-    if !(2..=TERMS_JOINED).contains(&terms.len()) {
+    if !(2..=MAX_RELATED_TERMS).contains(&terms.len()) {
         return ALWAYS;
     }
     terms.iter().fold(ALWAYS, |has, t| match arena.tag(t.expr) {
@@ -107,7 +107,7 @@ fn of_terms(ranges: &Ranges, arena: &Arena, constant: i64, terms: &[Term]) -> Op
         any_residue |= info.modulus == 1 && (t.coeff == 1 || t.coeff == -1);
     }
     let congruence = if any_residue { (1, 0) } else { congruence_of_sum(ranges, arena, constant, terms) };
-    // No tightening: ends that belong to the congruences of the terms make ends that belong to that of the sum.
+    // No tightening is needed: bounds that satisfy the congruences of the terms add up to bounds that satisfy that of the sum.
     let bounds = Interval::new(lower, upper);
     if beyond || !bounds.is_bounded() || bounds.is_point() {
         return Some(of_terms_with_open_ends(ranges, arena, constant, terms, congruence));
@@ -120,7 +120,7 @@ fn of_terms(ranges: &Ranges, arena: &Arena, constant: i64, terms: &[Term]) -> Op
 fn congruence_of_sum(ranges: &Ranges, arena: &Arena, constant: i64, terms: &[Term]) -> (i64, i64) {
     let mut known = (0, constant);
     for t in terms {
-        known = joined_congruence(known, t.coeff, ranges.of_term(arena, t.expr));
+        known = add_to_congruence(known, t.coeff, ranges.of_term(arena, t.expr));
         if known.0 == 1 {
             return (1, 0);
         }
@@ -140,7 +140,7 @@ fn of_terms_with_open_ends(
         sum.plus(ranges.of_term(arena, t.expr).bounds.scaled(t.coeff))
     });
     match modulus {
-        // All constant; or the modulus is no int64.
+        // All terms are constants, or the modulus overflows int64.
         0 => Info::of(bounds),
         _ => Info { bounds, modulus, residue: div_mod_positive(residue, modulus).1 }.tightened(),
     }
@@ -154,7 +154,7 @@ fn range_of_common_factor(ranges: &Ranges, arena: &Arena, constant: i64, terms: 
     factored.reduce(Interval::intersect).map(Info::of)
 }
 
-/// `a * x * y + b * x` is `x * (a * y + b)`.
+/// The bounds by `a * x * y + b * x = x * (a * y + b)`.
 fn by_common_factor(
     ranges: &Ranges,
     arena: &Arena,
@@ -177,18 +177,18 @@ fn by_common_factor(
     Some(sum)
 }
 
-fn range_of_opened_quotient(ranges: &Ranges, arena: &Arena, constant: i64, terms: &[Term]) -> Option<Info> {
-    let opened = terms.iter().enumerate().filter_map(|(k, t)| {
+fn range_of_expanded_quotient(ranges: &Ranges, arena: &Arena, constant: i64, terms: &[Term]) -> Option<Info> {
+    let expanded = terms.iter().enumerate().filter_map(|(k, t)| {
         let (n, m) = arena.as_floordiv(t.expr)?;
         let related = |(i, o): (usize, &Term)| i != k && arena.may_share_variables(o.expr, n);
         terms.iter().enumerate().any(related).then_some(())?;
-        by_opened_quotient(ranges, arena, constant, terms, (k, n, m))
+        by_expanded_quotient(ranges, arena, constant, terms, (k, n, m))
     });
-    opened.reduce(Interval::intersect).map(Info::of)
+    expanded.reduce(Interval::intersect).map(Info::of)
 }
 
-/// `a * (n floordiv m) + y` is an `m`-th of `a * n + m * y - a * (n mod m)`, where terms of `n` and `y` cancel.
-fn by_opened_quotient(
+/// The bounds by `a * (n floordiv m) + y = (a * n + m * y - a * (n mod m)) / m`, if terms of `n` and `y` cancel.
+fn by_expanded_quotient(
     ranges: &Ranges,
     arena: &Arena,
     constant: i64,
@@ -219,7 +219,7 @@ fn by_opened_quotient(
     Some(sum.quotient_by(m))
 }
 
-/// The congruence of a sum by the digits that it contains beside their dividend.
+/// The congruence of a sum that contains a quotient or remainder and its dividend.
 fn congruence_of_digits(ranges: &Ranges, arena: &Arena, constant: i64, terms: &[Term]) -> Option<Info> {
     let mut known = (0, constant);
     let mut digits = digits_of(arena, terms)?;
@@ -236,13 +236,13 @@ fn congruence_of_digits(ranges: &Ranges, arena: &Arena, constant: i64, terms: &[
             None => break,
         }
     }
-    let joined = |known, t: &Term| joined_congruence(known, t.coeff, ranges.of_term(arena, t.expr));
+    let joined = |known, t: &Term| add_to_congruence(known, t.coeff, ranges.of_term(arena, t.expr));
     let (modulus, residue) = rest.iter().fold(known, joined);
     (modulus != 0).then(|| Info::congruent(modulus, residue))
 }
 
-/// `a * x + b * (x floordiv k) + c * (x mod k)` is `(a * k + b) * q + (a + c) * r`, where `q` and `r` are
-/// independent but for the ends of `x`.
+/// The bounds by `a * x + b * (x floordiv k) + c * (x mod k) = (a * k + b) * q + (a + c) * r`, where the quotient `q` and the
+/// remainder `r` are independent except at the bounds of `x`.
 fn range_of_digits(ranges: &Ranges, arena: &Arena, constant: i64, terms: &[Term]) -> Option<Info> {
     let digits = digits_of(arena, terms)?;
     let (quotient, remainder) = digits.factors()?;
@@ -265,19 +265,19 @@ struct Digits {
 }
 
 impl Digits {
-    /// The factors of quotient and remainder, which are independent but for the ends of `x`.
+    /// The factors of the quotient and the remainder when `x` is written in terms of both.
     fn factors(&self) -> Option<(i64, i64)> {
         Some((self.a.checked_mul(self.k)?.checked_add(self.b)?, self.a.checked_add(self.c)?))
     }
 
-    /// Whether it is `x`, its quotient or its remainder.
+    /// Whether `e` is `x`, its quotient or its remainder.
     fn is_one(&self, arena: &Arena, e: Expr) -> bool {
         let own = Some((self.x, self.k));
         e == self.x || arena.as_floordiv(e) == own || arena.as_mod(e) == own
     }
 }
 
-/// The first digits of a sum that stand beside their dividend; digits beside each other alone are independent already.
+/// The first quotient or remainder of a sum that also contains its dividend. Without the dividend, digits are independent.
 fn digits_of(arena: &Arena, terms: &[Term]) -> Option<Digits> {
     let (x, k) = terms.iter().find_map(|t| {
         let (x, k) = arena.as_floordiv(t.expr).or_else(|| arena.as_mod(t.expr))?;

@@ -35,9 +35,9 @@ fn single_value(s: &mut Simplifier<'_>, e: Expr) -> Result<Option<Expr>> {
 /// Replaces each variable by the first one of its class of equal variables.
 fn variables_equal(s: &mut Simplifier<'_>, e: Expr) -> Result<Option<Expr>> {
     let equal = &s.ranges.facts.equal_variables;
-    if equal.is_empty() || s.ranges.facts.leave_out(s.arena, e) {
+    if equal.is_empty() || s.ranges.facts.are_irrelevant_to(s.arena, e) {
         return Ok(None);
     }
-    let new = s.arena.replace_variables(e, |v| equal.first_of(v))?;
+    let new = s.arena.replace_variables(e, |v| equal.representative(v))?;
     Ok((new != e).then_some(new))
 }

@@ -120,7 +120,7 @@ impl Simplifier<'_> {
             return before;
         }
         debug_assert!(progress::is_made(self, law, before, after), "{} made nothing smaller", law.name);
-        self.note_rule(law, before, after);
+        self.record_rule(law, before, after);
         after
     }
 }

@@ -130,7 +130,7 @@ impl Simplifier<'_> {
                 has(x) || parts.iter().any(|o| o.term.expr != p.term.expr && digit(o.term.expr) == own)
             })
         });
-        digits || self.ranges.facts.may_join(self.arena, lifted)
+        digits || self.ranges.facts.may_bound_sum(self.arena, lifted)
     }
 
     /// Appends the terms of `n`, and returns its constant.

@@ -10,7 +10,7 @@ use smallvec::SmallVec;
 
 pub(super) static QUOTIENTS: [Row<Apply>; 1] = [Row {
     law: law("constraint-on-quotient", "floordiv", "x / m in [a, b] = x in [a * m, b * m + m - 1]", "m > 0"),
-    function: ConstraintPropagation::quotient_opened,
+    function: ConstraintPropagation::on_quotient,
 }];
 
 pub(super) static EXTREMA: [Row<Apply>; 1] = [Row {
@@ -20,19 +20,19 @@ pub(super) static EXTREMA: [Row<Apply>; 1] = [Row {
         "min(x, y) in [a, b] = x in [a, oo], y in [a, oo], min(x, y) in [-oo, b]",
         "none (max alike)",
     ),
-    function: ConstraintPropagation::extremum_opened,
+    function: ConstraintPropagation::on_extremum,
 }];
 
 impl ConstraintPropagation {
-    fn quotient_opened(&mut self, s: &mut Simplifier<'_>, a: &mut Assumption, law: &Law) -> bool {
+    fn on_quotient(&mut self, s: &mut Simplifier<'_>, a: &mut Assumption, law: &Law) -> bool {
         let Some((x, m)) = s.arena.as_floordiv(a.expr) else { return false };
         let Some(inner) = dividends(a.interval, m) else { return false };
-        s.note_constraint(law, a.stated(), &[(x, inner)]);
+        s.record_constraint(law, a.stated(), &[(x, inner)]);
         self.work.push(a.part(x, inner));
         true
     }
 
-    fn extremum_opened(&mut self, s: &mut Simplifier<'_>, a: &mut Assumption, law: &Law) -> bool {
+    fn on_extremum(&mut self, s: &mut Simplifier<'_>, a: &mut Assumption, law: &Law) -> bool {
         let (Node::Min(args) | Node::Max(args)) = s.arena.node(a.expr) else { return false };
         let args: SmallVec<[Expr; 8]> = SmallVec::from_slice(args);
         let (Interval { lower, upper }, range) = (a.interval, s.bounds(a.expr));
@@ -41,10 +41,10 @@ impl ConstraintPropagation {
             _ => (Interval::new(i64::MIN, upper), lower > range.lower),
         };
         let made: SmallVec<[Assumption; 8]> = args.iter().map(|x| a.part(*x, one_sided)).collect();
-        if s.explains() {
+        if s.records_steps() {
             let parts = made.iter().map(|a| (a.expr, a.interval));
             let all: Vec<_> = parts.chain(binding.then_some((a.expr, a.interval))).collect();
-            s.note_constraint(law, a.stated(), &all);
+            s.record_constraint(law, a.stated(), &all);
         }
         self.work
             .extend(made.into_iter().map(|part| Assumption { implied: part.implied || binding, ..part }));
