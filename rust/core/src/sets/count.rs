@@ -12,10 +12,10 @@ use crate::int::{floor_div, floor_mod};
 use crate::interval::Interval;
 use crate::map::indexing_map::MapBuilder;
 
-/// The units of work of one question: visiting a box costs one for every few words of the constraints.
+/// The budget of one question in units of work. Visiting a box costs one unit for every few words of the constraints.
 pub(crate) const BUDGET: u64 = 1 << 26;
-/// The words of constraints, or variables, that one unit of work covers.
-const WORDS_A_UNIT: usize = 4;
+/// The number of words of constraints, or of variables, that are visited for one unit of work.
+const WORDS_PER_UNIT: usize = 4;
 
 /// The question about a group.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -31,9 +31,9 @@ pub enum Question {
 pub struct Group {
     /// The variables, sorted.
     pub variables: Vec<usize>,
-    /// The places of the constraints.
+    /// The indices of the constraints.
     pub constraints: Vec<usize>,
-    /// The places of the results; empty if results do not link.
+    /// The indices of the results; empty if results do not link variables.
     pub results: Vec<usize>,
 }
 
@@ -80,7 +80,7 @@ pub fn groups(arena: &mut Arena, map: &MapBuilder, results: &[Expr]) -> Vec<Grou
 
 /// The dependence of a constraint on the variable that is counted in closed form.
 #[derive(Clone, Copy, Debug)]
-struct Inner {
+struct LinearDependence {
     coeff: i64,
     /// 0 for `coeff * v + rest`, else `(coeff * v + rest) mod modulus`.
     modulus: i64,
@@ -94,7 +94,7 @@ struct Counter {
     /// The variables whose box is bisected.
     outer: Vec<usize>,
     /// The variable counted in closed form, and how each constraint depends on it.
-    inner: Option<(usize, Vec<Inner>, Dag)>,
+    inner: Option<(usize, Vec<LinearDependence>, Dag)>,
 }
 
 /// The number of points of a group; with [`Question::WhetherAny`], 0 or some positive number.
@@ -123,9 +123,9 @@ impl Counter {
         let mut by_size = group.variables.clone();
         by_size.sort_by_key(|v| std::cmp::Reverse(map.intervals[*v].count()));
         let inner = by_size.iter().find_map(|v| {
-            let parts: Option<Vec<(Inner, Expr)>> =
-                constraints.iter().map(|(e, i)| depends(arena, *e, *i, *v as u32)).collect();
-            let (inner, rests): (Vec<Inner>, Vec<Expr>) = parts?.into_iter().unzip();
+            let parts: Option<Vec<(LinearDependence, Expr)>> =
+                constraints.iter().map(|(e, i)| linear_dependence(arena, *e, *i, *v as u32)).collect();
+            let (inner, rests): (Vec<LinearDependence>, Vec<Expr>) = parts?.into_iter().unzip();
             Some((*v, inner, arena.export(&rests)))
         });
         let outer =
@@ -166,7 +166,7 @@ impl Counter {
                         stack.extend([right, left]);
                         continue;
                     }
-                    None => self.line(arena, &part, limit)?,
+                    None => self.count_inner(arena, &part, limit)?,
                 }
             };
             total = total.checked_add(here).ok_or_else(|| Error::overflow("the number of points"))?;
@@ -179,7 +179,7 @@ impl Counter {
 
     /// Charges the work of visiting a box of so many variables.
     fn spend(&self, arena: &Arena, limit: Limit, variables: usize) -> Result<()> {
-        arena.charge(1 + (self.dag.node_words().len() + variables) / WORDS_A_UNIT);
+        arena.charge(1 + (self.dag.node_words().len() + variables) / WORDS_PER_UNIT);
         if limit.is_reached(arena) {
             return Err(Error::undecided("the number of points"));
         }
@@ -196,8 +196,8 @@ impl Counter {
             .ok_or_else(|| Error::overflow("the number of points"))
     }
 
-    /// Counts the inner variable where all outer variables have one value; no divisor is 0 there, which the domain ensures.
-    fn line(&self, arena: &Arena, part: &[Interval], limit: Limit) -> Result<u128> {
+    /// Counts the values of the inner variable, if all outer variables have one value. No divisor is 0, by the domain.
+    fn count_inner(&self, arena: &Arena, part: &[Interval], limit: Limit) -> Result<u128> {
         let mut point: Vec<i64> = part.iter().map(|i| i.lower).collect();
         let mut scratch = Vec::new();
         let Some((v, inner, rests)) = &self.inner else {
@@ -259,17 +259,22 @@ fn solutions(coeff: i64, rest: i64, interval: Interval) -> Interval {
 }
 
 /// The dependence of `e in interval` on variable `v`, and the rest of `e` without it; `None` if it has no closed form.
-fn depends(arena: &mut Arena, e: Expr, interval: Interval, v: u32) -> Option<(Inner, Expr)> {
+fn linear_dependence(
+    arena: &mut Arena,
+    e: Expr,
+    interval: Interval,
+    v: u32,
+) -> Option<(LinearDependence, Expr)> {
     if let Some((x, m)) = arena.as_mod(e) {
         let (coeff, rest) = linear_in(arena, x, v)?;
         let bounded = interval.intersect(Interval::new(0, m - 1));
         return match coeff {
-            0 => Some((Inner { coeff, modulus: 0, interval }, e)),
-            _ => Some((Inner { coeff, modulus: m, interval: bounded }, rest)),
+            0 => Some((LinearDependence { coeff, modulus: 0, interval }, e)),
+            _ => Some((LinearDependence { coeff, modulus: m, interval: bounded }, rest)),
         };
     }
     let (coeff, rest) = linear_in(arena, e, v)?;
-    Some((Inner { coeff, modulus: 0, interval }, rest))
+    Some((LinearDependence { coeff, modulus: 0, interval }, rest))
 }
 
 /// Splits `e` into `(c, rest)` with `e = c * v + rest` and no `v` in the rest.
@@ -287,8 +292,8 @@ fn linear_in(arena: &mut Arena, e: Expr, v: u32) -> Option<(i64, Expr)> {
     (!arena.variables(&[rest]).contains(&v)).then_some((coeff, rest))
 }
 
-/// The `x` of `span` with `(coeff * x + rest) mod modulus` in the interval of `inner`.
-fn count_residues(span: Interval, inner: &Inner, rest: i64) -> u128 {
+/// The number of `x` in `span` with `(coeff * x + rest) mod modulus` in the interval of `inner`.
+fn count_residues(span: Interval, inner: &LinearDependence, rest: i64) -> u128 {
     let Interval { lower: r, upper: s } = inner.interval;
     if r > s {
         return 0;

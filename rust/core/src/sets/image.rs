@@ -14,10 +14,10 @@ use crate::simplify::facts::normal_form;
 use crate::simplify::width::Width;
 use crate::simplify::Scratch;
 
-/// The greatest number of points that are enumerated for one answer.
-const LISTED: u128 = 1 << 21;
+/// The maximal number of points that are enumerated for one answer.
+const MAX_ENUMERATED: u128 = 1 << 21;
 
-fn need_defined(map: &IndexingMap) -> Result<()> {
+fn require_defined(map: &IndexingMap) -> Result<()> {
     if map.kind() == MapKind::Undefined {
         return Err(Error::invalid_map("nothing is known about an undefined map"));
     }
@@ -30,7 +30,7 @@ fn simplified_builder(
     scratch: &mut Scratch,
     map: &IndexingMap,
 ) -> Result<Option<MapBuilder>> {
-    need_defined(map)?;
+    require_defined(map)?;
     if map.kind() == MapKind::KnownEmpty {
         return Ok(None);
     }
@@ -122,33 +122,38 @@ fn image_of_group(
         return count_group(arena, map, group, Question::HowMany, limit);
     }
     if let [one] = results.as_slice() {
-        if let Some(steps) = Steps::of_constrained(arena, map, group, *one) {
+        if let Some(steps) = ArithmeticProgression::of_constrained(arena, map, group, *one) {
             return Ok(steps.count);
         }
     }
-    let listed = list(arena, map, group, &results, limit)?;
-    Ok(listed.different() as u128)
+    let rows = enumerate(arena, map, group, &results, limit)?;
+    Ok(rows.count_distinct() as u128)
 }
 
-/// The values `first, first + step, ..`: `count` of them.
+/// The `count` values `first`, `first + step`, `first + 2 * step`, ..
 #[derive(Clone, Copy, Debug)]
-struct Steps {
+struct ArithmeticProgression {
     first: i64,
     step: i64,
     count: u128,
 }
 
-impl Steps {
+impl ArithmeticProgression {
     fn last(self) -> Option<i64> {
         let length = i128::from(self.step).checked_mul(i128::try_from(self.count).ok()? - 1)?;
         i64::try_from(i128::from(self.first) + length).ok()
     }
 
-    /// The values of `e`, scaled and shifted, if the constraints of its group only bound them: a factor or an offset leaves
-    /// their number as it is.
-    fn of_constrained(arena: &mut Arena, map: &MapBuilder, group: &Group, e: Expr) -> Option<Steps> {
+    /// As many values as `e` has: those of its normal form, without factor and offset, if the constraints of its group only
+    /// bound them.
+    fn of_constrained(
+        arena: &mut Arena,
+        map: &MapBuilder,
+        group: &Group,
+        e: Expr,
+    ) -> Option<ArithmeticProgression> {
         let (form, ..) = normal_form(arena, e)?;
-        let mut steps = Steps::of(arena, map, form)?;
+        let mut steps = ArithmeticProgression::of(arena, map, form)?;
         for k in &group.constraints {
             let (bounded, interval) = map.constraints[*k];
             steps = steps.within(interval).filter(|_| bounded == form)?;
@@ -156,35 +161,43 @@ impl Steps {
         Some(steps)
     }
 
-    fn within(self, bounds: Interval) -> Option<Steps> {
+    fn within(self, bounds: Interval) -> Option<ArithmeticProgression> {
         let kept = Interval::new(self.first, self.last()?).intersect(bounds);
-        (self.step == 1).then(|| Steps { first: kept.lower, step: 1, count: kept.count() })
+        (self.step == 1).then(|| ArithmeticProgression { first: kept.lower, step: 1, count: kept.count() })
     }
 
-    /// The values of `e` on the box of `map`, if they are evenly spaced and structure shows it.
-    fn of(arena: &mut Arena, map: &MapBuilder, e: Expr) -> Option<Steps> {
+    /// The values of `e` on the box of `map`, if its structure shows that they are evenly spaced.
+    fn of(arena: &mut Arena, map: &MapBuilder, e: Expr) -> Option<ArithmeticProgression> {
         match arena.node(e) {
             Node::Variable(v) => {
                 let i = map.intervals[v as usize];
-                Some(Steps { first: i.lower, step: 1, count: i.count() })
+                Some(ArithmeticProgression { first: i.lower, step: 1, count: i.count() })
             }
             Node::FloorDiv(x, m) => {
                 let m = arena.as_constant(m)?;
-                let x = Steps::of(arena, map, x)?;
-                // No quotient is skipped. Wider steps are not multiples of m: multiples have left the quotient.
+                let x = ArithmeticProgression::of(arena, map, x)?;
+                // With steps of at most m, no quotient is skipped. ArithmeticProgression that are multiples of m were moved out of quotients.
                 let (a, b) = (x.first.div_euclid(m), x.last()?.div_euclid(m));
-                (x.step <= m).then(|| Steps { first: a, step: 1, count: Interval::new(a, b).count() })
+                (x.step <= m).then(|| ArithmeticProgression {
+                    first: a,
+                    step: 1,
+                    count: Interval::new(a, b).count(),
+                })
             }
             Node::Mod(x, m) => {
                 let m = arena.as_constant(m)?;
-                let x = Steps::of(arena, map, x)?;
+                let x = ArithmeticProgression::of(arena, map, x)?;
                 if x.first.div_euclid(m) == x.last()?.div_euclid(m) {
-                    return Some(Steps { first: x.first.rem_euclid(m), ..x });
+                    return Some(ArithmeticProgression { first: x.first.rem_euclid(m), ..x });
                 }
-                // All residues of the coset, if the values span a whole period.
+                // If there are values for a whole period, all residues that are congruent to `first` modulo `step`.
                 let step = i64::try_from(crate::int::gcd(x.step, m)).ok()?;
                 let period = u128::try_from(m / step).ok()?;
-                (x.count >= period).then(|| Steps { first: x.first.rem_euclid(step), step, count: period })
+                (x.count >= period).then(|| ArithmeticProgression {
+                    first: x.first.rem_euclid(step),
+                    step,
+                    count: period,
+                })
             }
             Node::Sum(constant, terms) => {
                 let terms = terms.to_vec();
@@ -196,48 +209,48 @@ impl Steps {
                         return None;
                     }
                     seen.extend(used);
-                    parts.push(Steps::of(arena, map, t.expr)?.scaled(t.coeff)?);
+                    parts.push(ArithmeticProgression::of(arena, map, t.expr)?.scaled(t.coeff)?);
                 }
                 parts.sort_by_key(|s| s.step);
-                let start = Steps { first: constant, step: 1, count: 1 };
-                parts.into_iter().try_fold(start, Steps::plus)
+                let start = ArithmeticProgression { first: constant, step: 1, count: 1 };
+                parts.into_iter().try_fold(start, ArithmeticProgression::plus)
             }
             _ => None,
         }
     }
 
-    fn scaled(self, factor: i64) -> Option<Steps> {
+    fn scaled(self, factor: i64) -> Option<ArithmeticProgression> {
         let end = if factor < 0 { self.last()? } else { self.first };
         let step = self.step.checked_mul(factor.checked_abs()?)?;
-        Some(Steps { first: end.checked_mul(factor)?, step, count: self.count })
+        Some(ArithmeticProgression { first: end.checked_mul(factor)?, step, count: self.count })
     }
 
-    /// The sums of both, if they are evenly spaced: `other` has the wider steps, which the values of `self` fill.
-    fn plus(self, other: Steps) -> Option<Steps> {
+    /// All sums of two values, if they are evenly spaced: `other` has the larger steps, and `self` the values in between.
+    fn plus(self, other: ArithmeticProgression) -> Option<ArithmeticProgression> {
         let first = self.first.checked_add(other.first)?;
         if self.count == 1 {
-            return Some(Steps { first, ..other });
+            return Some(ArithmeticProgression { first, ..other });
         }
         if other.count == 1 {
-            return Some(Steps { first, ..self });
+            return Some(ArithmeticProgression { first, ..self });
         }
         let ratio = u128::try_from(other.step / self.step).ok()?;
         if other.step % self.step != 0 || ratio > self.count {
             return None;
         }
         let count = (other.count - 1).checked_mul(ratio)?.checked_add(self.count)?;
-        Some(Steps { first, step: self.step, count })
+        Some(ArithmeticProgression { first, step: self.step, count })
     }
 }
 
-/// Results at the points of a domain, one row after the other.
-struct Listed {
+/// The results at the points of a domain, row by row.
+struct ResultRows {
     width: usize,
     values: Vec<i64>,
 }
 
-impl Listed {
-    fn different(&self) -> usize {
+impl ResultRows {
+    fn count_distinct(&self) -> usize {
         let mut rows: Vec<&[i64]> = self.values.chunks_exact(self.width).collect();
         rows.sort_unstable();
         rows.dedup();
@@ -246,15 +259,15 @@ impl Listed {
 }
 
 /// The values of `results`, a nonempty list, at all points of a group. Error: there are too many to enumerate.
-fn list(
+fn enumerate(
     arena: &mut Arena,
     map: &MapBuilder,
     group: &Group,
     results: &[Expr],
     limit: Limit,
-) -> Result<Listed> {
+) -> Result<ResultRows> {
     let box_size = group.variables.iter().fold(1u128, |n, v| n.saturating_mul(map.intervals[*v].count()));
-    if box_size > LISTED {
+    if box_size > MAX_ENUMERATED {
         return Err(Error::undecided("the number of different results"));
     }
     let work = 1 + (results.len() + map.intervals.len()) / 2;
@@ -269,7 +282,7 @@ fn list(
     let map = part.build(arena)?;
     let mut points = map.points(arena);
     let mut scratch = Vec::new();
-    let mut listed = Listed { width: results.len(), values: Vec::new() };
+    let mut rows = ResultRows { width: results.len(), values: Vec::new() };
     loop {
         match points.step(usize::MAX)? {
             PointStep::Point(_) if limit.is_reached(arena) => {
@@ -277,10 +290,10 @@ fn list(
             }
             PointStep::Point(p) => {
                 arena.charge(work);
-                listed.values.extend(map.dag().evaluate_first(results.len(), &p, &mut scratch)?);
+                rows.values.extend(map.dag().evaluate_first(results.len(), &p, &mut scratch)?);
             }
             PointStep::Searching => {}
-            PointStep::End => return Ok(listed),
+            PointStep::End => return Ok(rows),
         }
     }
 }
@@ -325,7 +338,7 @@ pub fn is_bijection_onto(
     map: &IndexingMap,
     sizes: &[i64],
 ) -> Result<bool> {
-    need_defined(map)?;
+    require_defined(map)?;
     let elements: Vec<u128> = sizes.iter().map(|s| u128::try_from(*s).unwrap_or(0)).collect();
     let limit = Limit::after(arena, BUDGET);
     if is_empty_within(arena, scratch, map, limit)? {

@@ -1,8 +1,8 @@
 //! Solving results for variables: which variables they determine, by which expressions, and the inverse relation.
 //!
-//! Equations follow from `r = y`: a sum whose terms are digits of different weight determines each term, `x floordiv m` and
-//! `x mod m` together determine `x`, known terms are subtracted from a sum. When nothing more follows, a free variable is
-//! introduced.
+//! From an equation `r = y` others follow: a sum whose terms are digits of different weights determines each term, `x floordiv
+//! m` and `x mod m` together determine `x`, and solved terms are subtracted from a sum. When nothing more follows, a free
+//! variable is introduced.
 
 use crate::error::{Error, Result};
 use crate::expr::work::Limit;
@@ -13,56 +13,57 @@ use crate::map::names::Names;
 use crate::simplify::Scratch;
 use std::collections::{HashMap, HashSet};
 
-/// The work of visiting one node in search of a witness.
-const WALK_COST: usize = 4;
+/// The work of visiting one node in search of a solution.
+const NODE_COST: usize = 4;
 
-/// Equations: expressions over the variables of a map, each with an equal expression over other variables.
-pub struct Knowledge {
+/// Solves equations, whose left sides are expressions over the variables of a map and whose right sides are expressions over
+/// other variables. A solution is the right side for an expression.
+struct EquationSolver {
     limit: Limit,
-    witnesses: HashMap<Expr, Expr>,
-    /// Compound expressions with a known witness, in the order in which they were learned.
-    compounds: Vec<Expr>,
+    solutions: HashMap<Expr, Expr>,
+    /// The left sides, in the order in which they were added.
+    solved: Vec<Expr>,
 }
 
-impl Knowledge {
-    /// No equations; conclusions are drawn up to `limit`.
-    pub(crate) fn new(limit: Limit) -> Self {
-        Knowledge { limit, witnesses: HashMap::new(), compounds: Vec::new() }
+impl EquationSolver {
+    /// A solver without equations that works up to `limit`.
+    fn new(limit: Limit) -> Self {
+        EquationSolver { limit, solutions: HashMap::new(), solved: Vec::new() }
     }
 
-    /// Learns that `e` equals `witness`.
-    pub fn learn(&mut self, e: Expr, witness: Expr) {
-        if let std::collections::hash_map::Entry::Vacant(free) = self.witnesses.entry(e) {
-            free.insert(witness);
-            self.compounds.push(e);
+    /// Adds the equation `e = solution`, unless `e` is solved already.
+    fn add(&mut self, e: Expr, solution: Expr) {
+        if let std::collections::hash_map::Entry::Vacant(free) = self.solutions.entry(e) {
+            free.insert(solution);
+            self.solved.push(e);
         }
     }
 
-    /// Learns the expressions that a constraint fixes to one value.
-    fn learn_constraints(&mut self, arena: &mut Arena, map: &MapBuilder) {
+    /// Adds an equation for each constraint to one value, and for each variable with one value.
+    fn add_constraints(&mut self, arena: &mut Arena, map: &MapBuilder) {
         for (e, interval) in map.constraints.iter().filter(|(_, i)| i.is_point()) {
             let value = arena.constant(interval.lower);
-            self.learn(*e, value);
+            self.add(*e, value);
         }
         for (v, x) in map.intervals.iter().enumerate().filter(|(_, x)| x.is_point()) {
             let (e, value) = (arena.variable(v as u32), arena.constant(x.lower));
-            self.learn(e, value);
+            self.add(e, value);
         }
     }
 
-    /// The witness of `e`, if it is known directly or term by term.
-    pub fn witness(&self, arena: &mut Arena, e: Expr) -> Result<Option<Expr>> {
-        if let Some(w) = self.witnesses.get(&e) {
+    /// The solution for `e`, if it is known directly or follows from those for its operands.
+    fn solution(&self, arena: &mut Arena, e: Expr) -> Result<Option<Expr>> {
+        if let Some(w) = self.solutions.get(&e) {
             return Ok(Some(*w));
         }
         let order = arena.post_order(&[e]);
-        arena.charge(order.len() * WALK_COST);
+        arena.charge(order.len() * NODE_COST);
         if self.limit.is_reached(arena) {
             return Err(Error::undecided("what the results determine"));
         }
         let mut new: HashMap<Expr, Expr> = HashMap::new();
         for node in order {
-            let own = match self.witnesses.get(&node) {
+            let own = match self.solutions.get(&node) {
                 Some(w) => Some(*w),
                 None => rebuilt(arena, node, &new)?,
             };
@@ -73,46 +74,52 @@ impl Knowledge {
         Ok(new.get(&e).copied())
     }
 
-    /// Draws all conclusions, on the domain that `scratch` holds.
-    pub fn conclude(&mut self, arena: &mut Arena, scratch: &mut Scratch) -> Result<()> {
+    /// Adds all equations that follow, on the domain that `scratch` holds.
+    fn solve(&mut self, arena: &mut Arena, scratch: &mut Scratch) -> Result<()> {
         loop {
-            let before = self.compounds.len();
+            let before = self.solved.len();
             let mut k = 0;
-            while k < self.compounds.len() {
-                let e = self.compounds[k];
-                let w = self.witnesses[&e];
-                self.use_equation(arena, scratch, e, w)?;
+            while k < self.solved.len() {
+                let e = self.solved[k];
+                let w = self.solutions[&e];
+                self.solve_for_operands(arena, scratch, e, w)?;
                 k += 1;
             }
-            if self.compounds.len() == before {
+            if self.solved.len() == before {
                 return Ok(());
             }
         }
     }
 
-    fn use_equation(&mut self, arena: &mut Arena, scratch: &mut Scratch, e: Expr, w: Expr) -> Result<()> {
+    fn solve_for_operands(
+        &mut self,
+        arena: &mut Arena,
+        scratch: &mut Scratch,
+        e: Expr,
+        w: Expr,
+    ) -> Result<()> {
         match arena.node(e) {
             Node::Sum(constant, terms) => {
                 let terms = terms.to_vec();
-                self.use_sum(arena, scratch, constant, &terms, w)
+                self.solve_sum(arena, scratch, constant, &terms, w)
             }
             Node::Mod(x, m) => {
                 let Some(m) = arena.as_constant(m) else { return Ok(()) };
                 let quotient = arena.floordiv_constant(x, m)?;
-                if self.witnesses.contains_key(&x) {
+                if self.solutions.contains_key(&x) {
                     return Ok(());
                 }
-                let Some(q) = self.witness(arena, quotient)? else { return Ok(()) };
+                let Some(q) = self.solution(arena, quotient)? else { return Ok(()) };
                 let whole = arena.combine(q, m, w, 1)?;
-                self.learn(x, whole);
+                self.add(x, whole);
                 Ok(())
             }
             _ => Ok(()),
         }
     }
 
-    /// Draws conclusions on the terms from `constant + terms = w`.
-    fn use_sum(
+    /// Solves `constant + terms = w` for the terms.
+    fn solve_sum(
         &mut self,
         arena: &mut Arena,
         scratch: &mut Scratch,
@@ -124,24 +131,25 @@ impl Knowledge {
         let mut left = arena.offset(w, minus)?;
         let mut unknown: Vec<(Term, Interval)> = Vec::new();
         for t in terms {
-            match self.witness(arena, t.expr)? {
-                Some(known) => {
+            match self.solution(arena, t.expr)? {
+                Some(solved) => {
                     let Some(minus) = t.coeff.checked_neg() else { return Ok(()) };
-                    left = arena.combine(left, 1, known, minus)?;
+                    left = arena.combine(left, 1, solved, minus)?;
                 }
                 None => unknown.push((*t, scratch.ranges.bounds(arena, t.expr))),
             }
         }
         if let [(t, _)] = unknown.as_slice() {
             let value = arena.floordiv_constant(left, t.coeff)?;
-            self.learn(t.expr, value);
+            self.add(t.expr, value);
             return Ok(());
         }
-        self.use_digits(arena, left, &mut unknown)
+        self.solve_digits(arena, left, &mut unknown)
     }
 
-    /// Solves `sum of unknown terms = left`: the term of greatest weight is a quotient if the others stay below its weight.
-    fn use_digits(
+    /// Solves `sum of unknown terms = left`. The term of the greatest weight is a quotient if the values of the others lie
+    /// within an interval shorter than its weight.
+    fn solve_digits(
         &mut self,
         arena: &mut Arena,
         left: Expr,
@@ -163,26 +171,26 @@ impl Knowledge {
             let shifted = arena.offset(left, low)?;
             let quotient = arena.floordiv_constant(shifted, weight)?;
             let value = if top.coeff < 0 { arena.neg(quotient)? } else { quotient };
-            self.learn(top.expr, value);
+            self.add(top.expr, value);
             left = arena.combine(left, 1, quotient, -weight)?;
             let kept: Vec<Term> = lower.iter().map(|(t, _)| *t).collect();
             let sum = arena.sum(0, &kept)?;
-            self.learn(sum, left);
+            self.add(sum, left);
             unknown.pop();
         }
         Ok(())
     }
 
-    /// Finds a known `x floordiv m` whose `x` is unknown.
+    /// The dividend and the divisor of a solved `x floordiv m` whose `x` is not solved.
     fn unsolved_quotient(&self, arena: &Arena) -> Option<(Expr, i64)> {
-        self.compounds
+        self.solved
             .iter()
             .filter_map(|e| arena.as_floordiv(*e))
-            .find(|(x, _)| !self.witnesses.contains_key(x))
+            .find(|(x, _)| !self.solutions.contains_key(x))
     }
 }
 
-/// The node rebuilt of its operands' witnesses; `None` if one has none.
+/// The node rebuilt from the solutions for its operands; `None` if one has none.
 fn rebuilt(arena: &mut Arena, e: Expr, new: &HashMap<Expr, Expr>) -> Result<Option<Expr>> {
     if arena.as_constant(e).is_some() {
         return Ok(Some(e));
@@ -222,7 +230,8 @@ fn rebuilt(arena: &mut Arena, e: Expr, new: &HashMap<Expr, Expr>) -> Result<Opti
     }))
 }
 
-/// Whether the results of a simplified map, whose domain `scratch` holds, determine the values of `wanted`. True is certain.
+/// Whether the results of a simplified map, whose domain `scratch` holds, determine the variables `wanted`; false may be
+/// wrong.
 pub(crate) fn determines(
     arena: &mut Arena,
     scratch: &mut Scratch,
@@ -231,24 +240,24 @@ pub(crate) fn determines(
     wanted: &[usize],
     limit: Limit,
 ) -> Result<bool> {
-    let mut known = Knowledge::new(limit);
+    let mut solver = EquationSolver::new(limit);
     for (k, r) in results.iter().enumerate() {
         let y = arena.variable((map.intervals.len() + k) as u32);
-        known.learn(*r, y);
+        solver.add(*r, y);
     }
-    known.learn_constraints(arena, map);
-    known.conclude(arena, scratch)?;
+    solver.add_constraints(arena, map);
+    solver.solve(arena, scratch)?;
     for v in wanted {
         let x = arena.variable(*v as u32);
-        if known.witness(arena, x)?.is_none() {
+        if solver.solution(arena, x)?.is_none() {
             return Ok(false);
         }
     }
     Ok(true)
 }
 
-/// The inverse relation of a simplified map, whose domain `scratch` holds: from results to dimensions, with range variables
-/// for what the results leave open; runtime variables are kept.
+/// The inverse relation of a simplified map, whose domain `scratch` holds. It leads from results to dimensions, with range
+/// variables for what the results do not determine; runtime variables are kept.
 pub(crate) fn invert(
     arena: &mut Arena,
     scratch: &mut Scratch,
@@ -258,27 +267,27 @@ pub(crate) fn invert(
     let count = map.intervals.len();
     let symbols = map.num_dims + map.num_ranges;
     let results = map.results.len();
-    let mut known = Knowledge::new(limit);
-    // During construction the new map's dimensions are variables from `count` on, its free ones from `free` on.
+    let mut solver = EquationSolver::new(limit);
+    // During construction, the dimensions of the new map are variables from `count` on, its free variables from `free` on.
     let free = count + results;
     let mut ranges: Vec<Interval> = Vec::new();
     for v in symbols..count {
         let e = arena.variable(v as u32);
-        known.learn(e, e);
+        solver.add(e, e);
     }
     for (k, r) in map.results.iter().enumerate() {
         let y = arena.variable((count + k) as u32);
-        known.learn(*r, y);
+        solver.add(*r, y);
     }
-    known.learn_constraints(arena, map);
+    solver.add_constraints(arena, map);
     let order: Vec<usize> = (map.num_dims..symbols).rev().chain((0..map.num_dims).rev()).collect();
     let mut tried: HashSet<Expr> = HashSet::new();
-    let mut witnesses: Vec<Expr> = Vec::new();
+    let mut solutions: Vec<Expr> = Vec::new();
     loop {
-        known.conclude(arena, scratch)?;
+        solver.solve(arena, scratch)?;
         let unsolved = order.iter().copied().find_map(|v| {
             let x = arena.variable(v as u32);
-            match known.witness(arena, x) {
+            match solver.solution(arena, x) {
                 Ok(Some(_)) => None,
                 Ok(None) => Some(Ok((v, x))),
                 Err(e) => Some(Err(e)),
@@ -287,33 +296,33 @@ pub(crate) fn invert(
         let Some(found) = unsolved else { break };
         let (v, x) = found?;
         let fresh = arena.variable((free + ranges.len()) as u32);
-        match known.unsolved_quotient(arena).filter(|(q, _)| tried.insert(*q)) {
+        match solver.unsolved_quotient(arena).filter(|(q, _)| tried.insert(*q)) {
             Some((q, m)) => {
                 let rest = arena.modulo_constant(q, m)?;
-                if known.witness(arena, rest)?.is_none() {
+                if solver.solution(arena, rest)?.is_none() {
                     ranges.push(scratch.ranges.bounds(arena, rest));
-                    known.learn(rest, fresh);
+                    solver.add(rest, fresh);
                 }
             }
             None => {
                 ranges.push(map.intervals[v]);
-                known.learn(x, fresh);
+                solver.add(x, fresh);
             }
         }
     }
     for v in 0..count {
         let x = arena.variable(v as u32);
-        witnesses.push(known.witness(arena, x)?.unwrap_or(x));
+        solutions.push(solver.solution(arena, x)?.unwrap_or(x));
     }
-    inverse_map(arena, scratch, map, &witnesses, &ranges)
+    inverse_map(arena, scratch, map, &solutions, &ranges)
 }
 
-/// The map whose results are the witnesses of the dimensions, under the constraints that make it the inverse.
+/// The map whose results are the solutions for the dimensions, with the constraints that make it the inverse.
 fn inverse_map(
     arena: &mut Arena,
     scratch: &mut Scratch,
     map: &MapBuilder,
-    witnesses: &[Expr],
+    solutions: &[Expr],
     ranges: &[Interval],
 ) -> Result<MapBuilder> {
     let (count, results) = (map.intervals.len(), map.results.len());
@@ -322,25 +331,25 @@ fn inverse_map(
     intervals.extend_from_slice(ranges);
     intervals.extend_from_slice(&map.intervals[symbols..]);
     let runtimes = (symbols..count).map(|v| map.names.get(v));
-    // Old numbers to new ones: runtime variables to the end, the others to the front.
+    // Old indices to new ones: runtime variables are moved to the end, the others to the front.
     let moved: Vec<Expr> = (0..count + results + ranges.len())
         .map(|v| match v.checked_sub(count) {
             Some(k) => arena.variable(k as u32),
             None => arena.variable((results + ranges.len() + v.saturating_sub(symbols)) as u32),
         })
         .collect();
-    let witnesses = arena.substitute(witnesses, &moved)?;
+    let solutions = arena.substitute(solutions, &moved)?;
     let mut out = MapBuilder {
         intervals,
         names: Names::canonicalized(std::iter::repeat_n(None, results + ranges.len()).chain(runtimes)),
         num_dims: results,
         num_ranges: ranges.len(),
-        results: witnesses[..map.num_dims].to_vec(),
+        results: solutions[..map.num_dims].to_vec(),
         ..MapBuilder::default()
     };
     let mut all = map.results.clone();
     all.extend(map.constraints.iter().map(|(e, _)| *e));
-    let forward = arena.substitute(&all, &witnesses)?;
+    let forward = arena.substitute(&all, &solutions)?;
     for (k, r) in forward[..results].iter().enumerate() {
         let y = arena.variable(k as u32);
         let difference = arena.sub(*r, y)?;
@@ -349,7 +358,7 @@ fn inverse_map(
     for (e, (_, interval)) in forward[results..].iter().zip(&map.constraints) {
         out.add_constraint(arena, *e, *interval);
     }
-    for (w, interval) in witnesses.iter().zip(&map.intervals) {
+    for (w, interval) in solutions.iter().zip(&map.intervals) {
         out.add_constraint(arena, *w, *interval);
     }
     Ok(out)

@@ -20,19 +20,19 @@ pub enum PointStep {
 #[derive(Clone)]
 pub struct Domain {
     intervals: Vec<Interval>,
-    /// The constraints, then the divisors of results that are not constant.
+    /// The constraints, and behind them the divisors of results that are not constant.
     constraints: Dag,
     bounds: Box<[Interval]>,
 }
 
 impl Domain {
-    /// Whether the point is in the domain; it is not if a constraint or a result divides by 0. Error: overflow.
+    /// Whether the point is in the domain. It is not if a constraint or a result divides by 0 there. Error: overflow.
     pub fn contains(&self, point: &[i64], scratch: &mut Vec<i64>) -> Result<bool> {
         let within = self.intervals.iter().zip(point).all(|(i, x)| i.contains(*x));
-        Ok(within && self.holds(point, scratch)?)
+        Ok(within && self.satisfies_constraints(point, scratch)?)
     }
 
-    fn holds(&self, point: &[i64], scratch: &mut Vec<i64>) -> Result<bool> {
+    fn satisfies_constraints(&self, point: &[i64], scratch: &mut Vec<i64>) -> Result<bool> {
         if self.constraints.root_count() == 0 {
             return Ok(true);
         }
@@ -46,36 +46,37 @@ impl Domain {
         }
     }
 
-    /// By point, to `inside`: 1 where it is in the domain, else 0. `columns[i]` are the values of variable `i`. Error: overflow.
+    /// Writes to `inside`, for each point, 1 if it is in the domain, and 0 otherwise. `columns[i]` are the values of variable `i`.
+    /// Error: overflow.
     pub fn contains_each(&self, columns: &[&[i64]], inside: &mut [u8]) -> Result<()> {
-        let mut marks = vec![0i32; PART.min(inside.len())];
-        for (k, inside) in inside.chunks_mut(PART).enumerate() {
-            let part = k * PART..k * PART + inside.len();
+        let mut marks = vec![0i32; BLOCK.min(inside.len())];
+        for (k, inside) in inside.chunks_mut(BLOCK).enumerate() {
+            let part = k * BLOCK..k * BLOCK + inside.len();
             let columns: Vec<&[i64]> = columns.iter().map(|column| &column[part.clone()]).collect();
             let outside = &mut marks[..inside.len()];
             outside.fill(0);
             for (column, interval) in columns.iter().zip(&self.intervals) {
                 mark_outside(*interval, column, outside);
             }
-            self.mark_where_none_holds(&columns, outside)?;
+            self.mark_violations(&columns, outside)?;
             inside.iter_mut().zip(outside).for_each(|(i, mark)| *i = (*mark as u32 >> 31) as u8 ^ 1);
         }
         Ok(())
     }
 
-    /// Make marks negative where a constraint does not hold.
-    fn mark_where_none_holds(&self, columns: &[&[i64]], outside: &mut [i32]) -> Result<()> {
+    /// Makes the marks of points negative at which a constraint does not hold.
+    fn mark_violations(&self, columns: &[&[i64]], outside: &mut [i32]) -> Result<()> {
         let mut values = vec![0; self.constraints.root_count() * outside.len()];
         let mut rows: Vec<&mut [i64]> = values.chunks_mut(outside.len()).collect();
         if self.constraints.evaluate_block(columns, &mut rows).is_err() {
-            return self.mark_by_point(columns, outside); // which of them is asked for where it is defined
+            return self.mark_by_point(columns, outside); // some constraint is not defined at some point
         }
         for (k, row) in rows.iter().enumerate() {
             match self.bounds.get(k) {
                 Some(interval) => mark_outside(*interval, row, outside),
                 None => {
                     outside.iter_mut().zip(&**row).for_each(|(o, x)| *o |= sign_of(!(x | x.wrapping_neg())))
-                } // of 0 alone
+                } // only for a divisor of 0
             }
         }
         Ok(())
@@ -85,19 +86,20 @@ impl Domain {
         let (mut point, mut scratch) = (vec![0; columns.len()], Vec::new());
         for (k, mark) in outside.iter_mut().enumerate().filter(|(_, mark)| **mark >= 0) {
             point.iter_mut().zip(columns).for_each(|(x, column)| *x = column[k]);
-            *mark = -i32::from(!self.holds(&point, &mut scratch)?);
+            *mark = -i32::from(!self.satisfies_constraints(&point, &mut scratch)?);
         }
         Ok(())
     }
 }
 
-/// Make marks negative where a value is not in the interval.
+/// Makes the marks of points negative at which the value is not in the interval.
 fn mark_outside(interval: Interval, values: &[i64], outside: &mut [i32]) {
     const QUARTER: i64 = 1 << 62;
     if interval == Interval::ALL {
         return;
     }
-    // A difference says by its sign which of two is smaller where both are in [-2^62, 2^62): there the two highest bits are equal.
+    // The sign of a difference tells which number is smaller if both are in [-2^62, 2^62), that is, if the two highest bits of
+    // each are equal.
     let are_near = values.iter().fold(0, |all, x| all | (x ^ (x << 1))) >= 0;
     if !are_near || interval.is_empty() {
         return outside.iter_mut().zip(values).for_each(|(o, x)| *o |= -i32::from(!interval.contains(*x)));
@@ -107,51 +109,51 @@ fn mark_outside(interval: Interval, values: &[i64], outside: &mut [i32]) {
     outside.iter_mut().zip(values).for_each(|(o, x)| *o |= sign_of((x - lower) | (upper - x)));
 }
 
-/// A number of the same sign.
+/// A number with the same sign.
 fn sign_of(x: i64) -> i32 {
     (x >> 32) as i32
 }
 
-/// Points whose constraints are evaluated at a time: their values stay in the cache.
-const PART: usize = 1 << 11;
-/// Boxes of at most so many points are not halved any more.
+/// The number of points whose constraints are evaluated together, so that their values remain in the cache.
+const BLOCK: usize = 1 << 11;
+/// Boxes of at most this many points are not bisected any more.
 const SMALL_BOX: u128 = 256;
-/// The cost of a step beside the words of constraints that it looks at, four a unit.
+/// The units of work of a step, besides one for every four words of constraints.
 const STEP_COST: u64 = 4;
-/// Units of work in search of one point.
+/// The units of work that may be spent in search of one point.
 const SEARCH_BUDGET: u64 = 1 << 26;
 
-/// The points of a domain, in the order of their values, the last variable fastest: boxes are halved at their first
-/// variable, and those are passed over in which a constraint can't hold.
+/// The points of a domain in lexicographic order. Boxes are bisected along their first variable with several values, and
+/// those in which a constraint cannot hold are skipped.
 pub struct Points {
     domain: Domain,
-    /// The boxes still to be looked at, the next one last.
+    /// The boxes that were not visited yet, the next one last.
     boxes: Vec<Vec<Interval>>,
-    /// The box that is gone through point by point, and whether all of its points are in the domain.
+    /// The box that is enumerated, and whether all of its points are known to be in the domain.
     current: Option<(Vec<Interval>, bool)>,
     next: Vec<i64>,
     scratch: Vec<i64>,
     ranges: Vec<Interval>,
-    /// Steps since the last point.
-    searched: u64,
+    /// The work since the last point was found.
+    search_work: u64,
 }
 
 impl Points {
-    /// Go on to the next point, looking at `limit` points or boxes at most. Errors: overflow; no point is found with
-    /// the work allowed.
+    /// Advances to the next point, visiting at most `limit` points or boxes. Errors: overflow; no point is found within the
+    /// budget.
     pub fn step(&mut self, limit: usize) -> Result<PointStep> {
         for _ in 0..limit {
             let Some((_, all)) = &self.current else {
                 match self.boxes.pop() {
-                    Some(part) => self.enter(part)?,
+                    Some(part) => self.visit_box(part)?,
                     None => return Ok(PointStep::End),
                 }
                 continue;
             };
             let (all, point) = (*all, self.next.clone());
             self.advance();
-            if all || self.domain.holds(&point, &mut self.scratch)? {
-                self.searched = 0;
+            if all || self.domain.satisfies_constraints(&point, &mut self.scratch)? {
+                self.search_work = 0;
                 return Ok(PointStep::Point(point));
             }
             self.count_step()?;
@@ -159,17 +161,17 @@ impl Points {
         Ok(PointStep::Searching)
     }
 
-    /// The number of points, where no constraint has to be asked for it.
+    /// The number of points that were not returned yet, if there are no constraints.
     pub fn known_count(&self) -> Option<u128> {
-        let unasked = self.domain.constraints.root_count() == 0;
+        let unconstrained = self.domain.constraints.root_count() == 0;
         let in_boxes =
             self.boxes.iter().map(|part| part.iter().fold(1u128, |n, i| n.saturating_mul(i.count())));
-        let in_current = self.current.as_ref().map_or(0, |(part, _)| left_in(part, &self.next));
-        unasked.then(|| in_boxes.fold(in_current, u128::saturating_add))
+        let in_current = self.current.as_ref().map_or(0, |(part, _)| remaining_points(part, &self.next));
+        unconstrained.then(|| in_boxes.fold(in_current, u128::saturating_add))
     }
 
-    /// Go on by `limit` boxes and points at most: the points found go to the end of `columns`, one a variable. False where
-    /// there are no others. Errors: as [`Points::step`].
+    /// Visits at most `limit` boxes and points, and appends the points found to `columns`, one for each variable. Returns
+    /// whether there may be more. Errors: as [`Points::step`].
     pub fn extend(&mut self, limit: usize, columns: &mut [Vec<i64>]) -> Result<bool> {
         let before = columns.first().map_or(0, Vec::len);
         columns.iter_mut().for_each(|column| column.resize(before + limit, 0));
@@ -180,35 +182,35 @@ impl Points {
         filled.map(|(_, more)| more)
     }
 
-    /// As [`Points::extend`], but write to the beginning of `columns`, each of which has room for `limit` values. Returns the
-    /// number of points found, and whether there may be more.
+    /// As [`Points::extend`], but overwrites the beginning of `columns`, each of which has room for `limit` values. Returns
+    /// the number of points found, and whether there may be more.
     pub fn fill(&mut self, limit: usize, columns: &mut [&mut [i64]]) -> Result<(usize, bool)> {
-        let (mut found, mut looked_at) = (0, 0);
-        while looked_at < limit {
+        let (mut found, mut visited) = (0, 0);
+        while visited < limit {
             let Some((part, all)) = &self.current else {
                 match self.boxes.pop() {
-                    Some(part) => self.enter(part)?,
+                    Some(part) => self.visit_box(part)?,
                     None => return Ok((found, false)),
                 }
-                looked_at += 1;
+                visited += 1;
                 continue;
             };
-            let left = left_in(part, &self.next);
-            let count = left.min((limit - looked_at) as u128) as usize;
-            looked_at += count;
+            let left = remaining_points(part, &self.next);
+            let count = left.min((limit - visited) as u128) as usize;
+            visited += count;
             let mut behind: Vec<&mut [i64]> = columns.iter_mut().map(|c| &mut c[found..][..count]).collect();
             write_points(part, &mut self.next, &mut behind);
             let all = *all;
             if left == count as u128 {
                 self.current = None;
             }
-            found += if all { count } else { self.keep(count, &mut behind)? };
+            found += if all { count } else { self.compact(count, &mut behind)? };
         }
         Ok((found, true))
     }
 
-    /// Move those of `count` points that satisfy the constraints to the beginning of the columns, and return their number.
-    fn keep(&mut self, count: usize, columns: &mut [&mut [i64]]) -> Result<usize> {
+    /// Moves those of `count` points that satisfy the constraints to the beginning of the columns, and returns their number.
+    fn compact(&mut self, count: usize, columns: &mut [&mut [i64]]) -> Result<usize> {
         let mut inside = vec![0; count];
         let found: Vec<&[i64]> = columns.iter().map(|column| &**column).collect();
         self.domain.contains_each(&found, &mut inside)?;
@@ -221,7 +223,7 @@ impl Points {
         }
         let kept = inside.iter().filter(|inside| **inside == 1).count();
         if kept > 0 {
-            self.searched = 0;
+            self.search_work = 0;
         } else {
             self.count_steps(count as u64)?;
         }
@@ -233,15 +235,15 @@ impl Points {
     }
 
     fn count_steps(&mut self, steps: u64) -> Result<()> {
-        self.searched += steps * (STEP_COST + self.domain.constraints.node_words().len() as u64 / 4);
-        if self.searched > SEARCH_BUDGET {
+        self.search_work += steps * (STEP_COST + self.domain.constraints.node_words().len() as u64 / 4);
+        if self.search_work > SEARCH_BUDGET {
             return Err(Error::undecided("the next point"));
         }
         Ok(())
     }
 
-    /// Go through a box, halve it, or leave it.
-    fn enter(&mut self, mut part: Vec<Interval>) -> Result<()> {
+    /// Starts to enumerate a box, bisects it, or skips it.
+    fn visit_box(&mut self, mut part: Vec<Interval>) -> Result<()> {
         self.count_step()?;
         let Domain { constraints, bounds, .. } = &self.domain;
         let certain = constraints.ranges(&part, &mut self.ranges);
@@ -287,7 +289,7 @@ impl Points {
 }
 
 /// The number of points of a box from `next` on.
-fn left_in(part: &[Interval], next: &[i64]) -> u128 {
+fn remaining_points(part: &[Interval], next: &[i64]) -> u128 {
     let digits = part.iter().zip(next);
     let after = digits.fold(0u128, |after, (i, x)| {
         after.saturating_mul(i.count()).saturating_add(u128::from(i.upper.abs_diff(*x)))
@@ -295,9 +297,9 @@ fn left_in(part: &[Interval], next: &[i64]) -> u128 {
     after.saturating_add(1)
 }
 
-/// Write the points of a box, from `next` on, to `columns`, which they fill; `next` goes behind them.
+/// Fills `columns` with the points of a box from `next` on, and sets `next` to the point behind them.
 fn write_points(part: &[Interval], next: &mut [i64], columns: &mut [&mut [i64]]) {
-    // A variable keeps its value while those behind it go through theirs: for `period` points, for `left` at first.
+    // A variable keeps its value for `period` points, in which the variables behind it take all of theirs; at first for `left`.
     let (mut period, mut left) = (1u128, 1u128);
     for ((column, interval), value) in columns.iter_mut().zip(part).zip(next).rev() {
         let after = period.saturating_mul(u128::from(interval.upper.abs_diff(*value))).saturating_add(left);
@@ -307,7 +309,7 @@ fn write_points(part: &[Interval], next: &mut [i64], columns: &mut [&mut [i64]])
     }
 }
 
-/// Fill a column with the next values of its variable, which keeps the first for `left` points, each other one for `period`.
+/// Fills a column with the next values of its variable, which keeps the first for `left` points and each other for `period`.
 fn write_digit(mut column: &mut [i64], interval: Interval, value: &mut i64, kept: [u64; 2]) {
     let [mut left, period] = kept;
     let after = |x| if x == interval.upper { interval.lower } else { x + 1 };
@@ -323,7 +325,7 @@ fn write_digit(mut column: &mut [i64], interval: Interval, value: &mut i64, kept
             *value = after(first.wrapping_add(run as i64 - 1));
         } else {
             filled.fill(*value);
-            // Where the run is shorter the column is full.
+            // A shorter run ends because the column is full.
             if run == left {
                 (left, *value) = (period, after(*value));
             }
@@ -332,7 +334,7 @@ fn write_digit(mut column: &mut [i64], interval: Interval, value: &mut i64, kept
 }
 
 impl IndexingMap {
-    /// The domain, to ask about many points.
+    /// The domain, for questions about many points.
     pub fn domain(&self, arena: &mut Arena) -> Domain {
         let mut expressions = arena.import(self.dag());
         let divisors = arena.divisors(expressions[..self.num_results()].iter().copied());
@@ -344,7 +346,7 @@ impl IndexingMap {
         }
     }
 
-    /// The points of the domain; none where the map is not defined.
+    /// The points of the domain; none if the map is undefined or known to be empty.
     ///
     /// ```
     /// use indexing_core::{read_indexing_map, Arena, PointStep, ReadScratch};
@@ -367,7 +369,7 @@ impl IndexingMap {
             next: Vec::new(),
             scratch: Vec::new(),
             ranges: Vec::new(),
-            searched: 0,
+            search_work: 0,
         }
     }
 }
@@ -378,7 +380,7 @@ mod tests {
     use crate::expr::Arena;
     use crate::map::indexing_map::MapBuilder;
 
-    /// x * x - 2 * y * y = 3 has no solution: each box that is looked at takes at least its cost from the budget.
+    /// x * x - 2 * y * y = 3 has no solution: each box that is visited takes at least its cost from the budget.
     #[test]
     fn a_search_in_vain_is_counted_and_ends() {
         let mut arena = Arena::new();
@@ -394,8 +396,8 @@ mod tests {
         map.add_constraint(&arena, difference, Interval::point(3));
         let mut points = map.build(&mut arena).unwrap().points(&mut arena);
         assert!(matches!(points.step(100), Ok(PointStep::Searching)));
-        assert!(points.searched >= 100 * STEP_COST);
-        points.searched = SEARCH_BUDGET;
+        assert!(points.search_work >= 100 * STEP_COST);
+        points.search_work = SEARCH_BUDGET;
         assert!(points.step(1).is_err());
     }
 }

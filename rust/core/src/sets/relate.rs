@@ -1,4 +1,4 @@
-//! Two maps at once: their intersection, and a point where they differ.
+//! Relations between two maps: their intersection, and a point where they differ.
 
 use crate::error::{Error, Result};
 use crate::expr::work::Limit;
@@ -91,10 +91,10 @@ pub fn difference(
         (MapKind::KnownEmpty, _) => return first_point(arena, scratch, b, limit),
         (_, MapKind::KnownEmpty) => return first_point(arena, scratch, a, limit),
     }
-    if let Some(point) = differs_at_some(arena, a, b)? {
+    if let Some(point) = sampled_difference(arena, a, b)? {
         return Ok(Some(point));
     }
-    // Each part in which they could differ is a map of its own: with no point in any, they are equal.
+    // The maps are equal if each part in which they could differ, a map of its own, is empty.
     let mut found = None;
     for_each_differing_part(arena, a, b, |arena, part| {
         if limit.is_reached(arena) {
@@ -142,9 +142,9 @@ fn restricted(arena: &mut Arena, map: &IndexingMap, v: usize, interval: Interval
     builder.build(arena)
 }
 
-/// Corners and a few inner points of both boxes.
-fn differs_at_some(arena: &mut Arena, a: &IndexingMap, b: &IndexingMap) -> Result<Option<Vec<i64>>> {
-    const TRIED: u64 = 256;
+/// A point where the maps differ, among random corners and inner points of both boxes.
+fn sampled_difference(arena: &mut Arena, a: &IndexingMap, b: &IndexingMap) -> Result<Option<Vec<i64>>> {
+    const SAMPLES: u64 = 256;
     let (da, db) = (a.domain(arena), b.domain(arena));
     let mut scratch = Vec::new();
     let mut state = 0x9e37_79b9_7f4a_7c15u64;
@@ -152,10 +152,10 @@ fn differs_at_some(arena: &mut Arena, a: &IndexingMap, b: &IndexingMap) -> Resul
         state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         state >> 33
     };
-    for _ in 0..TRIED {
+    for _ in 0..SAMPLES {
         let source = if draw() % 2 == 0 { a } else { b };
         let point: Vec<i64> = source.intervals().map(|i| pick(i, draw(), draw())).collect();
-        // Values that leave int64 decide nothing.
+        // Points at which a value overflows int64 are skipped.
         let (Ok(ina), Ok(inb)) = (da.contains(&point, &mut scratch), db.contains(&point, &mut scratch))
         else {
             continue;
@@ -182,7 +182,7 @@ fn pick(i: Interval, choice: u64, value: u64) -> i64 {
     }
 }
 
-/// Calls `f` with each part in which the maps may differ: in the domain of one of them only, or of both with different
+/// Calls `f` with each part in which the maps may differ: the points in one domain only, and those in both with different
 /// results. Stops when `f` returns true.
 fn for_each_differing_part(
     arena: &mut Arena,
@@ -197,7 +197,7 @@ fn for_each_differing_part(
         let bounds = two.intervals.iter().enumerate();
         let bounds: Vec<_> = bounds.map(|(v, i)| (arena.variable(v as u32), *i)).collect();
         for (e, i) in bounds.into_iter().chain(two.constraints.iter().copied()) {
-            if outside(arena, one, e, i, &mut f)? {
+            if for_each_side(arena, one, e, i, &mut f)? {
                 return Ok(());
             }
         }
@@ -209,15 +209,15 @@ fn for_each_differing_part(
     }
     for k in 0..first.results.len() {
         let difference = arena.sub(first.results[k], second.results[k])?;
-        if outside(arena, &both, difference, Interval::point(0), &mut f)? {
+        if for_each_side(arena, &both, difference, Interval::point(0), &mut f)? {
             return Ok(());
         }
     }
     Ok(())
 }
 
-/// Calls `f` with `map` restricted to `e` below, then above `interval`, until it returns true.
-fn outside(
+/// Calls `f` with `map` restricted to `e` below `interval`, then above it, until `f` returns true.
+fn for_each_side(
     arena: &mut Arena,
     map: &MapBuilder,
     e: crate::expr::Expr,
