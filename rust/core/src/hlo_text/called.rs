@@ -1,4 +1,4 @@
-//! Instructions against the computations that they call: numbers of parameters, shapes of parameters and roots.
+//! Checks of instructions and the computations that they call: numbers of parameters, shapes of parameters and roots.
 
 use super::attributes::find_attribute;
 use super::error::{HloError, Result};
@@ -186,13 +186,13 @@ impl Callee<'_> {
         step.element == all.element && same_sizes(&step.dimensions, &sizes)
     }
 
-    /// Takes values so far and elements to add to them, gives the new values.
+    /// Checks a reducer: its parameters are the values so far and the elements to combine with them, its results new values.
     fn combines(&self, values: &[ShapeId], elements: &[ShapeId]) -> Result<()> {
         self.takes_elements(&[values, elements].concat())?;
         self.gives_elements(values)
     }
 
-    /// Takes one scalar of the type of each of these arrays.
+    /// Checks that the parameters are a scalar of the type of each of these arrays.
     fn takes_elements(&self, arrays: &[ShapeId]) -> Result<()> {
         let fits = |(&p, &a): (&ShapeId, &ShapeId)| self.is_element(p, a);
         if self.parameters.len() == arrays.len() && self.parameters.iter().zip(arrays).all(fits) {
@@ -202,7 +202,7 @@ impl Callee<'_> {
         Err(self.error(format!("the computation must take ({wanted}), it takes ({found})")))
     }
 
-    /// Gives one scalar of the type of each of these arrays: one alone, or a tuple.
+    /// Checks that the result is a scalar of the type of each of these arrays: a single one alone, several as a tuple.
     fn gives_elements(&self, arrays: &[ShapeId]) -> Result<()> {
         let root = &self.shapes.table[self.root() as usize];
         let one = [self.root()];

@@ -4,10 +4,10 @@ use super::error::{HloError, Result};
 use super::tables::{Module, Target};
 use super::Table;
 
-/// Longest chain of calls; real programs stay below twenty.
+/// The maximal depth of calls; that of real programs is below twenty.
 pub const MAX_CALL_DEPTH: usize = 100;
 
-/// Fills in the computations of all calls, and refuses recursion.
+/// Sets the computations of all calls, and rejects recursion.
 pub(super) fn link_calls(module: &mut Module, targets: &[Target], names: &Table<&str, u32>) -> Result<()> {
     for (call, target) in module.calls.iter_mut().zip(targets) {
         call.computation = match *target {

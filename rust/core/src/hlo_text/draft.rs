@@ -1,6 +1,6 @@
-//! A module as somebody describes it, row by row: what [`super::build_module`] makes tables of.
+//! A description of a module, from which [`super::build_module`] makes tables.
 
-/// A module that is to be built.
+/// The description of a module.
 #[derive(Clone, Debug, Default)]
 pub struct Draft {
     /// Name of the module.

@@ -1,4 +1,4 @@
-//! Replica groups, in all the forms that text has for them.
+//! Replica groups, in all textual forms.
 
 use super::error::{HloError, Result};
 use super::lexer::{integers, Cursor};

@@ -1,5 +1,5 @@
-//! The shape of an instruction, inferred from operands and attributes: checked against the text, or used where the
-//! text gives none.
+//! Inference of an instruction's shape from its operands and attributes. The shape that the text states is checked against
+//! it; if the text states none, the inferred one is used.
 
 pub(super) mod communication;
 pub(super) mod contraction;

@@ -25,7 +25,7 @@ impl Span {
 
 const WORD: u8 = 1;
 const SPACE: u8 = 2;
-/// Bytes at which the scan of an attribute's value has to stop and think.
+/// Bytes that the scan of an attribute's value must handle.
 const STOP: u8 = 4;
 
 /// The classes of each byte.
@@ -84,7 +84,7 @@ impl<'a> Cursor<'a> {
         self.at >= self.bytes.len()
     }
 
-    /// An error at the cursor: what was expected, and what stands there.
+    /// An error at the cursor: the expectation, and what was found.
     pub(super) fn expected(&self, what: &str) -> HloError {
         HloError::new(self.at, format!("expected {what}, found {}", self.found()))
     }

@@ -1,4 +1,4 @@
-//! Literals of constants: checked when the program is read, turned into bytes when somebody asks.
+//! Literals of constants: checked when the program is read, converted to bytes on request.
 
 use super::error::{HloError, Result};
 use super::lexer::Cursor;

@@ -1,4 +1,4 @@
-//! Pairs of asynchronous instructions: each start has one user, which goes on with it or ends it.
+//! Pairs of asynchronous instructions: each start has one user, which updates or ends it.
 
 use super::error::{HloError, Result};
 use super::opcodes::{OpcodeRow, OPCODES};

@@ -48,8 +48,8 @@ struct Frame<'a> {
     pending: Option<Pending>,
     attributes: Vec<Attribute>,
     calls: Vec<(u32, Target<'a>)>,
-    /// For instructions without a computation around them, the next parameter's number: what they use and do not
-    /// define is one.
+    /// For instructions without a computation around them, the number of the next parameter: names that they use but do not
+    /// define are parameters.
     bare: Option<i64>,
     /// Elements of tuples that `%name#index` stands for: the rows of tuple and element.
     elements: Table<(u32, i64), u32>,
@@ -57,7 +57,7 @@ struct Frame<'a> {
     in_list: bool,
 }
 
-/// Names of a computation whose table is used again: a larger one takes longer to clear than to make.
+/// The maximal number of names of a computation whose table is reused: a larger one takes longer to clear than to allocate.
 const MAX_SPARE: usize = 1 << 13;
 
 struct Parser<'a> {
@@ -265,7 +265,7 @@ impl<'a> Parser<'a> {
         }));
     }
 
-    /// `name: shape, ...) -> shape`: the shape of the root. What is said of parameters, they say themselves.
+    /// `name: shape, ...) -> shape`: the shape of the root. Shapes of parameters are ignored: their instructions state them.
     fn declaration(&mut self) -> Result<ShapeId> {
         if !self.cursor.take(b')')? {
             loop {
@@ -401,8 +401,8 @@ impl<'a> Parser<'a> {
         Ok(self.module)
     }
 
-    /// `entry_computation_layout={(shape, ...)->shape}` has a shape for each parameter of the entry. As in XLA's import,
-    /// what the shapes are, the instructions say.
+    /// Checks that `entry_computation_layout={(shape, ...)->shape}` has a shape for each parameter of the entry. As in XLA's
+    /// import, the shapes themselves are those of the instructions.
     fn check_entry_layout(&mut self) -> Result<()> {
         let header = &self.module.attributes[self.module.header.range()];
         let named = |a: &&Attribute| a.key.of(self.cursor.text) == "entry_computation_layout";

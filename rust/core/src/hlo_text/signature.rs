@@ -1,5 +1,5 @@
-//! Numbers for what an instruction is, apart from its name, its operands' identity and its annotations. What it calls counts
-//! by its content: computations of equal instructions in the same places are one, whatever their names.
+//! Signatures: equal numbers for instructions that differ only in name, operands and annotations. Called computations are
+//! compared by content, not by name.
 
 use super::lexer::Span;
 use super::opcodes::OPCODES;
@@ -7,7 +7,7 @@ use super::shape::ShapeId;
 use super::tables::{is_annotation, Attribute, Instruction, Target};
 use super::Table;
 
-/// Literals longer than this are taken as different without a look.
+/// Longer literals are not compared: each counts as different.
 const LONG_LITERAL: u32 = 64;
 
 /// The different signatures met so far.
@@ -83,7 +83,7 @@ impl<'a> Signatures<'a> {
         (number, true)
     }
 
-    /// Notes what the next computation is: its instructions, whose `operands` are rows in it, and the row of its root.
+    /// Adds the content of the next computation: its instructions, whose `operands` are rows in it, and the row of its root.
     pub(super) fn add_computation(
         &mut self,
         instructions: &[Instruction],

@@ -5,7 +5,7 @@ use std::ops::Range;
 use super::lexer::Span;
 use super::shape::{ShapeId, ShapeTable};
 
-/// Attributes that say nothing about what is computed.
+/// Attributes that do not affect what is computed.
 const ANNOTATIONS: [&str; 8] = [
     "metadata",
     "sharding",
@@ -17,7 +17,7 @@ const ANNOTATIONS: [&str; 8] = [
     "statistics",
 ];
 
-/// Whether an attribute of an opcode says nothing about what is computed. What a library is told is all that is known of it.
+/// Whether an attribute of an opcode does not affect what is computed. Those of library calls may.
 pub(super) fn is_annotation(opcode: &str, key: &str) -> bool {
     ANNOTATIONS.contains(&key) && (opcode, key) != ("custom-call", "backend_config")
 }
@@ -81,7 +81,7 @@ pub struct Instruction {
     pub literal: Span,
     /// A parameter's number; -1 for anything else.
     pub parameter: i64,
-    /// Equal for instructions that differ in nothing but name, operands' identity, and annotations.
+    /// Equal for instructions that differ only in name, operands and annotations.
     pub signature: u32,
 }
 
@@ -151,7 +151,7 @@ impl Module {
         self.attributes[rows.range()].iter().map(|a| (a.key.of(&self.text), a.value.of(&self.text)))
     }
 
-    /// The attributes of an instruction that say what it computes.
+    /// The attributes of an instruction that affect what it computes.
     pub fn attributes_of(&self, instruction: usize) -> impl Iterator<Item = usize> + '_ {
         let instruction = &self.instructions[instruction];
         let opcode = self.opcodes[instruction.opcode as usize].as_str();

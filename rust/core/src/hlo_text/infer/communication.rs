@@ -1,4 +1,4 @@
-//! Opcodes that send values elsewhere: between replicas, to the host, or into the background.
+//! Shapes of collective, host transfer and asynchronous opcodes. The comment of each rule describes the result.
 
 use std::collections::HashSet;
 
@@ -8,7 +8,7 @@ use super::super::shape::{ElementType, Shape, ShapeId};
 use super::tuples::{like_all, tuple};
 use super::{same_size, same_sizes, Outcome, Site};
 
-/// The number of participants of each group; `None` where the text leaves it to the number of replicas.
+/// The number of participants of each group; `None` if it is the number of replicas, which the text does not state.
 fn group_size(site: &Site) -> Result<Option<i64>> {
     let global = site.value("use_global_device_ids") == Some("true");
     if global && site.integer("channel_id")?.is_none_or(|id| id < 1) {
@@ -25,7 +25,7 @@ fn group_size(site: &Site) -> Result<Option<i64>> {
     Ok(groups.first().map(|group| group.len() as i64).filter(|&size| size > 0))
 }
 
-/// The ids of groups that are listed are 0, 1, ... in some order.
+/// Checks that the ids of listed groups are 0, 1, ... in some order.
 fn each_once(site: &Site, groups: &[Vec<i64>]) -> Result<()> {
     let mut seen = vec![false; groups.iter().map(Vec::len).sum()];
     for &id in groups.iter().flatten() {
@@ -37,7 +37,7 @@ fn each_once(site: &Site, groups: &[Vec<i64>]) -> Result<()> {
     Ok(())
 }
 
-/// Each source and each target stands in one pair.
+/// Checks that each source and each target occurs in one pair.
 fn pairs(site: &Site) -> Result<()> {
     let read = |cursor: &mut super::Cursor| {
         cursor.skip_space()?;
@@ -64,7 +64,7 @@ fn along(site: &Site, rank: usize) -> Result<usize> {
     }
 }
 
-/// Whether `whole` is `part` with one dimension as often as a group is large.
+/// Whether `whole` is `part` with one dimension multiplied by the size of a group.
 fn multiplied(site: &Site, part: &Shape, whole: &Shape) -> Result<bool> {
     let dimension = along(site, part.dimensions.len())?;
     let mut expected = part.dimensions.clone();
@@ -74,13 +74,13 @@ fn multiplied(site: &Site, part: &Shape, whole: &Shape) -> Result<bool> {
     let (one, all) = (part.dimensions[dimension], whole.dimensions[dimension]);
     expected[dimension] = all;
     let times = group_size(site)?.unwrap_or(1);
-    // a group of one stands for groups that the devices tell
+    // a group of one means that the groups depend on the devices
     let fits =
         if times == 1 { one == 0 || all % one == 0 } else { same_size(one.saturating_mul(times), all) };
     Ok((fits || one < 0 || all < 0) && same_sizes(&expected, &whole.dimensions))
 }
 
-/// The arrays that a result holds, one for each operand; `None` where the text gives no shape.
+/// The arrays of a result, one for each operand; `None` if the text states no shape.
 fn results(site: &Site, given: Option<ShapeId>) -> Result<Option<Vec<ShapeId>>> {
     let Some(given) = given else { return Ok(None) };
     let elements = &site.shapes.table[given as usize].elements;
@@ -105,13 +105,13 @@ fn times_the_group(site: &Site, part: ShapeId, whole: ShapeId) -> super::HloErro
     site.error(format!("{whole} must be {part} with the dimension as often as the group is large"))
 }
 
-/// Operands, each behind those of the other replicas.
+/// The operands of all replicas, concatenated.
 pub(in super::super) fn all_gather(site: &Site) -> Result<Outcome> {
     gathered(site, site.given)?;
     Ok(Outcome::Any)
 }
 
-/// The operands, and what they give.
+/// A tuple of the operands and the gathered operands.
 pub(in super::super) fn all_gather_start(site: &Site) -> Result<Outcome> {
     if let Some(given) = site.given {
         let &[before, after] = pair(site, given)?;
@@ -121,7 +121,7 @@ pub(in super::super) fn all_gather_start(site: &Site) -> Result<Outcome> {
     Ok(Outcome::Any)
 }
 
-/// The two elements of a tuple, which may have contexts behind them.
+/// The first two elements of a tuple; contexts may follow.
 fn pair<'s>(site: &'s Site, id: ShapeId) -> Result<&'s [ShapeId; 2]> {
     let elements = &site.shapes.table[id as usize].elements;
     elements.first_chunk::<2>().ok_or_else(|| {
@@ -132,7 +132,7 @@ fn pair<'s>(site: &'s Site, id: ShapeId) -> Result<&'s [ShapeId; 2]> {
     })
 }
 
-/// Whether this is the operand, or the tuple of the operands.
+/// Checks that the shape is that of the operand, or of the tuple of all operands.
 fn operands_are(site: &Site, found: ShapeId) -> Result<()> {
     if super::matches(site.shapes, found, &like_all(site)?) {
         return Ok(());
@@ -141,7 +141,7 @@ fn operands_are(site: &Site, found: ShapeId) -> Result<()> {
     Err(site.error(format!("the operands are {wanted}, the shape says {}", site.shapes.text(found))))
 }
 
-/// A part of what the operands add up to.
+/// A part of the sum of the operands.
 pub(in super::super) fn reduce_scatter(site: &Site) -> Result<Outcome> {
     for (k, result) in results(site, site.given)?.unwrap_or_default().into_iter().enumerate() {
         if !multiplied(site, &site.shapes.table[result as usize], site.array(k)?)? {
@@ -151,7 +151,7 @@ pub(in super::super) fn reduce_scatter(site: &Site) -> Result<Outcome> {
     Ok(Outcome::Any)
 }
 
-/// Blocks of one array, or whole operands, changed between replicas.
+/// Blocks of one array, or whole operands, exchanged between replicas.
 pub(in super::super) fn all_to_all(site: &Site) -> Result<Outcome> {
     if site.value("dimensions").is_none() {
         let parts = group_size(site)?;
@@ -174,7 +174,7 @@ pub(in super::super) fn all_to_all(site: &Site) -> Result<Outcome> {
     Ok(Outcome::Like(*operand))
 }
 
-/// One operand's shape may also come as a tuple of one.
+/// The shapes of the operands as a tuple; that of a single operand also alone.
 fn tuple_or_one(site: &Site) -> Result<Outcome> {
     let given = site.given.map(|id| site.shapes.table[id as usize].element);
     if given == Some(ElementType::TUPLE) {
@@ -189,7 +189,7 @@ pub(in super::super) fn permute(site: &Site) -> Result<Outcome> {
     like_all(site)
 }
 
-/// Operands, results, and contexts behind them.
+/// A tuple of the operands, the results, and contexts.
 pub(in super::super) fn permute_start(site: &Site) -> Result<Outcome> {
     pairs(site)?;
     if let Some(given) = site.given {
@@ -200,18 +200,18 @@ pub(in super::super) fn permute_start(site: &Site) -> Result<Outcome> {
     Ok(Outcome::Any)
 }
 
-/// The result of an all-reduce: of its operands' shapes.
+/// The sum of the operands, which has their shapes.
 pub(in super::super) fn all_reduce(site: &Site) -> Result<Outcome> {
     group_size(site)?;
     like_all(site)
 }
 
-/// The second element of what the start gives.
+/// The second element of the start's result.
 pub(in super::super) fn second(site: &Site) -> Result<Outcome> {
     Ok(Outcome::Like(pair(site, site.operands[0])?[1]))
 }
 
-/// A copy, what is copied, and a context.
+/// A tuple of the copy, the operand, and a context.
 pub(in super::super) fn copy_start(site: &Site) -> Result<Outcome> {
     let operand = Outcome::Like(site.operands[0]);
     Ok(Outcome::Tuple(vec![operand.clone(), operand, number("u32")]))
@@ -258,13 +258,13 @@ pub(in super::super) fn infeed(site: &Site) -> Result<Outcome> {
     Ok(Outcome::Tuple(vec![Outcome::Like(received), Outcome::Like(site.operands[0])]))
 }
 
-/// A token, once the host has taken the first operand.
+/// A token, after the host has received the first operand.
 pub(in super::super) fn outfeed(site: &Site) -> Result<Outcome> {
     is_token(site, site.operands[1])?;
     Ok(Outcome::Like(site.operands[1]))
 }
 
-/// The operand, once the token is there.
+/// The operand; the second one is a token, which only orders instructions.
 pub(in super::super) fn ordered(site: &Site) -> Result<Outcome> {
     is_token(site, site.operands[1])?;
     super::like_first(site)
@@ -277,7 +277,7 @@ fn is_token(site: &Site, id: ShapeId) -> Result<()> {
     Err(site.error(format!("expected a token[], found {}", site.shapes.text(id))))
 }
 
-/// Rows of the first operand put into the second, counts and offsets behind them.
+/// The second operand, into which rows of the first are written; the others are counts and offsets.
 pub(in super::super) fn ragged_all_to_all(site: &Site) -> Result<Outcome> {
     group_size(site)?;
     let (input, output) = (site.array(0)?, site.array(1)?);

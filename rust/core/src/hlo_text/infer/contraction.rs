@@ -1,4 +1,4 @@
-//! Opcodes that combine many elements to one: dot, reduce, windows, convolution, sort.
+//! Shapes of opcodes that combine many elements: dot, reduce, windows, convolution, sort.
 
 use super::super::attributes::{self, WindowDim};
 use super::super::error::Result;
@@ -57,7 +57,7 @@ pub(in super::super) fn dot(site: &Site) -> Result<Outcome> {
     of_free_type(site, pairs.lhs, pairs.sizes(&[]))
 }
 
-/// As of a dot; a scale is one for all of its operand, or one for each of equal blocks.
+/// As that of a dot. An operand has one scale, or one for each of equal blocks.
 pub(in super::super) fn scaled_dot(site: &Site) -> Result<Outcome> {
     for k in 0..2 {
         let (array, scale) = (&site.array(k)?.dimensions, &site.array(2 + k)?.dimensions);
@@ -71,14 +71,14 @@ pub(in super::super) fn scaled_dot(site: &Site) -> Result<Outcome> {
     dot(site)
 }
 
-/// The result's type is free, as preferred_element_type makes it; without one it is the operand's.
+/// An array of any type that the text states (preferred_element_type), or of the operand's.
 fn of_free_type(site: &Site, operand: &Shape, sizes: Vec<i64>) -> Result<Outcome> {
     let given = site.given.map(|id| site.shapes.table[id as usize].element);
     let element = given.filter(|e| e.is_array()).unwrap_or(operand.element);
     Ok(Outcome::Array(Some(element), sizes))
 }
 
-/// Groups of rows, each with a matrix of its own: the ragged dimension is free, contracted or a batch.
+/// A dot of groups of rows, each with a matrix of its own. The ragged dimension is free, contracted or a batch.
 pub(in super::super) fn ragged_dot(site: &Site) -> Result<Outcome> {
     let (lhs, rhs, counts) = (site.array(0)?, site.array(1)?, site.array(2)?);
     let pairs = Pairs::read(site)?;
@@ -109,7 +109,7 @@ pub(in super::super) fn ragged_dot(site: &Site) -> Result<Outcome> {
     of_free_type(site, lhs, sizes)
 }
 
-/// N arrays and N initial values: the inputs, all of the same sizes.
+/// The number of inputs, which have equal sizes. The operands are N inputs, then N initial values.
 fn inputs_and_initial_values(site: &Site) -> Result<usize> {
     let count = site.operands.len() / 2;
     if count * 2 != site.operands.len() {
@@ -138,7 +138,7 @@ fn results(site: &Site, count: usize, sizes: &[i64]) -> Result<Outcome> {
     }
 }
 
-/// The dimensions that are left.
+/// Arrays of the dimensions that are not reduced.
 pub(in super::super) fn reduce(site: &Site) -> Result<Outcome> {
     let count = inputs_and_initial_values(site)?;
     let sizes = &site.array(0)?.dimensions;
@@ -147,13 +147,13 @@ pub(in super::super) fn reduce(site: &Site) -> Result<Outcome> {
     results(site, count, &left)
 }
 
-/// The number of windows that fit.
+/// Arrays of the numbers of windows.
 pub(in super::super) fn reduce_window(site: &Site) -> Result<Outcome> {
     let count = inputs_and_initial_values(site)?;
     results(site, count, &window_counts(site, &site.array(0)?.dimensions)?)
 }
 
-/// The operand, with each window's chosen element taken from the source.
+/// The shape of the operand; each window adds an element of the source at its selected element.
 pub(in super::super) fn select_and_scatter(site: &Site) -> Result<Outcome> {
     let (operand, source, initial) = (site.array(0)?, site.array(1)?, site.scalar(2)?);
     if operand.element != source.element || operand.element != initial.element {
@@ -192,7 +192,7 @@ fn windows(size: i64, window: &WindowDim) -> Option<i64> {
     Some((base - reach) / window.stride + 1)
 }
 
-/// Input, kernel and output laid out as the labels say.
+/// An array whose dimensions the labels determine.
 pub(in super::super) fn convolution(site: &Site) -> Result<Outcome> {
     let (input, kernel) = (site.array(0)?, site.array(1)?);
     let text = site.required("dim_labels", site.value("dim_labels"))?;
@@ -251,7 +251,7 @@ pub(in super::super) fn sort(site: &Site) -> Result<Outcome> {
     super::tuples::like_all(site)
 }
 
-/// Values that go on from step to step, and what each step adds to the results, along one dimension.
+/// The results along one dimension, and the values that steps pass on to the next.
 pub(in super::super) fn scan(site: &Site) -> Result<Outcome> {
     let carries = usize::try_from(site.integer("num_carries")?.unwrap_or_default()).ok();
     let inputs = carries.and_then(|n| site.operands.len().checked_sub(n));

@@ -1,4 +1,4 @@
-//! Elementwise opcodes: all operands have the result's sizes.
+//! Shapes of elementwise opcodes: all operands have the result's sizes. The comment of each rule describes the result.
 
 use super::super::error::Result;
 use super::super::shape::{Class, ElementType, Shape};
@@ -14,12 +14,12 @@ pub(in super::super) fn unary(site: &Site) -> Result<Outcome> {
     of(Some(shape.element), shape)
 }
 
-/// Any result type.
+/// The operand's sizes; any type.
 pub(in super::super) fn convert(site: &Site) -> Result<Outcome> {
     of(None, site.array(0)?)
 }
 
-/// Any result type; the second operand holds as many random bits as the first has.
+/// The operand's sizes; any type. Elements of the second operand are random bits, as many as the first one's have.
 pub(in super::super) fn stochastic_convert(site: &Site) -> Result<Outcome> {
     same_sizes_as_first(site, 1)?;
     let (from, bits) = (site.array(0)?.element.row(), site.array(1)?.element.row());
@@ -37,7 +37,7 @@ pub(in super::super) fn predicate(site: &Site) -> Result<Outcome> {
     of(Some(ElementType::PRED), site.array(0)?)
 }
 
-/// The real type of a complex operand; a real operand's own type.
+/// The operand's sizes; the type of its real part.
 pub(in super::super) fn part(site: &Site) -> Result<Outcome> {
     let shape = site.array(0)?;
     let element = match shape.element.row().name {
@@ -75,7 +75,7 @@ pub(in super::super) fn complex(site: &Site) -> Result<Outcome> {
     }
 }
 
-/// Bounds are scalars or have the operand's sizes.
+/// The operand's shape; bounds are scalars or have the operand's sizes.
 pub(in super::super) fn clamp(site: &Site) -> Result<Outcome> {
     let shape = site.array(1)?;
     for bound in [0, 2] {
@@ -90,7 +90,7 @@ pub(in super::super) fn clamp(site: &Site) -> Result<Outcome> {
     of(Some(shape.element), shape)
 }
 
-/// The predicate is a scalar or has the sizes of the choices; tuples are chosen by a scalar.
+/// The shape of the choices; the predicate is a scalar or has their sizes. Tuples are chosen by a scalar.
 pub(in super::super) fn select(site: &Site) -> Result<Outcome> {
     let predicate = site.array(0)?;
     if predicate.element != ElementType::PRED {
@@ -119,7 +119,7 @@ pub(in super::super) fn map(site: &Site) -> Result<Outcome> {
     }
 }
 
-/// A result of the operand's sizes where the widths agree; the last dimension holds the parts where they do not.
+/// The operand's sizes if the widths agree; otherwise the last dimension holds the parts of one element.
 pub(in super::super) fn bitcast_convert(site: &Site) -> Result<Outcome> {
     let shape = site.array(0)?;
     let Some(given) = site.given.map(|id| &site.shapes.table[id as usize]) else { return Ok(Outcome::Any) };

@@ -1,4 +1,4 @@
-//! Gather and scatter: dimension numbers, and the sizes that they give.
+//! Shapes of gather and scatter, by their dimension numbers.
 
 use super::super::error::Result;
 use super::super::shape::{Class, Shape};
@@ -8,9 +8,9 @@ use super::{same_size, same_sizes, Outcome, Site};
 struct Names {
     /// Dimensions of the result (of the updates) that lie inside a slice.
     window: &'static str,
-    /// Dimensions of the operand of which a slice holds one element and the result none.
+    /// Dimensions of the operand in which a slice has size 1, and which the result lacks.
     dropped: &'static str,
-    /// The dimension of the operand that each number of an index counts.
+    /// The dimension of the operand for each number of an index.
     map: &'static str,
     /// Dimensions that operand and indices share.
     batching: [&'static str; 2],

@@ -1,4 +1,4 @@
-//! Opcodes that move elements: each result element is one operand element, or padding.
+//! Shapes of opcodes that move elements: each result element is an operand element, or padding.
 
 use super::super::attributes;
 use super::super::error::Result;
@@ -47,7 +47,7 @@ pub(in super::super) fn transpose(site: &Site) -> Result<Outcome> {
     of(shape, order.iter().map(|&d| shape.dimensions[d]).collect())
 }
 
-/// As many elements, of the same type.
+/// As many elements, of the operand's type.
 pub(in super::super) fn reshape(site: &Site) -> Result<Outcome> {
     same_count(site)?;
     let shape = site.array(0)?;
@@ -55,7 +55,7 @@ pub(in super::super) fn reshape(site: &Site) -> Result<Outcome> {
     sizes.map_or(Ok(Outcome::Any), |sizes| of(shape, sizes))
 }
 
-/// As many elements, where the type stays.
+/// As many elements, if the type is the operand's; otherwise as many bytes.
 pub(in super::super) fn bitcast(site: &Site) -> Result<Outcome> {
     let same_type =
         site.given.is_some_and(|id| site.shapes.table[id as usize].element == site.shape(0).element);
@@ -67,7 +67,8 @@ pub(in super::super) fn bitcast(site: &Site) -> Result<Outcome> {
     Ok(Outcome::Any)
 }
 
-/// Arrays of other types take the same memory. How types below a byte are stored, layouts say.
+/// Checks that an array of another type has as many bytes. Types narrower than a byte are not checked: layouts determine how
+/// they are stored.
 fn same_bytes(site: &Site, result: &Shape) -> Result<()> {
     let bytes = |s: &Shape| i64::from(s.element.row().bits / 8).saturating_mul(s.element_count);
     let is_whole = |s: &Shape| {
@@ -93,7 +94,7 @@ fn same_count(site: &Site) -> Result<()> {
     Err(site.error(format!("{from} has {} elements, {to} has {}", shape.element_count, result.element_count)))
 }
 
-/// As many elements at most, of the same type; a scalar says the size of each dimension.
+/// At most as many elements, of the operand's type; a scalar operand for each dimension is its size.
 pub(in super::super) fn dynamic_reshape(site: &Site) -> Result<Outcome> {
     same_count(site)?;
     let shape = site.array(0)?;
@@ -131,7 +132,7 @@ pub(in super::super) fn slice(site: &Site) -> Result<Outcome> {
     of(shape, sizes)
 }
 
-/// Operands one behind the other along a dimension.
+/// The operands concatenated along a dimension.
 pub(in super::super) fn concatenate(site: &Site) -> Result<Outcome> {
     let shape = site.array(0)?;
     let along = site.dimensions("dimensions", shape.dimensions.len())?;
@@ -210,14 +211,14 @@ pub(in super::super) fn iota(site: &Site) -> Result<Outcome> {
     Ok(Outcome::Any)
 }
 
-/// Dimensions read backwards.
+/// The operand's shape; dimensions are reversed.
 pub(in super::super) fn reverse(site: &Site) -> Result<Outcome> {
     let shape = site.array(0)?;
     site.dimensions("dimensions", shape.dimensions.len())?;
     of(shape, shape.dimensions.clone())
 }
 
-/// Starts in one scalar a dimension, or in one vector.
+/// Checks that slice starts are one scalar for each dimension, or one vector.
 fn slice_starts(site: &Site, first: usize, rank: usize) -> Result<()> {
     let count = site.operands.len() - first;
     let vector = count == 1 && site.array(first)?.dimensions.len() == 1;
@@ -234,7 +235,7 @@ fn slice_starts(site: &Site, first: usize, rank: usize) -> Result<()> {
     Ok(())
 }
 
-/// Sizes from an attribute, starts at run time.
+/// A slice with the sizes of an attribute; starts are operands.
 pub(in super::super) fn dynamic_slice(site: &Site) -> Result<Outcome> {
     let shape = site.array(0)?;
     slice_starts(site, 1, shape.dimensions.len())?;
@@ -270,7 +271,7 @@ fn one_dimension(site: &Site) -> Result<usize> {
     }
 }
 
-/// The size of a dimension, as a number.
+/// A scalar: the size of a dimension.
 pub(in super::super) fn dimension_size(site: &Site) -> Result<Outcome> {
     one_dimension(site)?;
     Ok(Outcome::Array(ElementType::named("s32"), Vec::new()))

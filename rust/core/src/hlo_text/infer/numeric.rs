@@ -1,4 +1,4 @@
-//! Opcodes of linear algebra, statistics and random numbers.
+//! Shapes of opcodes of linear algebra, statistics and random numbers.
 
 use super::super::error::Result;
 use super::super::shape::{Class, ElementType, Shape};
@@ -40,7 +40,7 @@ pub(in super::super) fn triangular_solve(site: &Site) -> Result<Outcome> {
     Ok(Outcome::Like(site.operands[1]))
 }
 
-/// Half of the last dimension where the numbers on one side are real.
+/// The operand's sizes. If one side is real, the last dimension of the complex side has about half the size.
 pub(in super::super) fn fft(site: &Site) -> Result<Outcome> {
     let shape = site.array(0)?;
     let length = site.integers("fft_length")?;
@@ -116,7 +116,7 @@ pub(in super::super) fn batch_norm_inference(site: &Site) -> Result<Outcome> {
     like_first(site)
 }
 
-/// The largest elements of each row, and where they were.
+/// The largest elements of each row, and their indices.
 pub(in super::super) fn topk(site: &Site) -> Result<Outcome> {
     let shape = site.array(0)?;
     let k = site.required("k", site.integer("k")?)?;
@@ -176,7 +176,7 @@ pub(in super::super) fn rng_state(_: &Site) -> Result<Outcome> {
     Ok(Outcome::Array(ElementType::named("u64"), vec![2]))
 }
 
-/// Exponent and mantissa of fewer bits.
+/// The operand's shape; exponent and mantissa are rounded to fewer bits.
 pub(in super::super) fn reduce_precision(site: &Site) -> Result<Outcome> {
     let least = [("exponent_bits", 1), ("mantissa_bits", 0)];
     for (key, least) in least {

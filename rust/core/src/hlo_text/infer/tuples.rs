@@ -1,10 +1,10 @@
-//! Tuples, tokens, and what passes several values through.
+//! Shapes of tuples, tokens, and opcodes that pass several values through.
 
 use super::super::error::Result;
 use super::super::shape::ElementType;
 use super::{Outcome, Site};
 
-/// The operands side by side.
+/// The tuple of the operands.
 pub(in super::super) fn tuple(site: &Site) -> Result<Outcome> {
     Ok(Outcome::Tuple(site.operands.iter().map(|&id| Outcome::Like(id)).collect()))
 }
@@ -32,7 +32,7 @@ pub(in super::super) fn like_all(site: &Site) -> Result<Outcome> {
     }
 }
 
-/// A token, once all operands are there.
+/// A token; the operands are tokens.
 pub(in super::super) fn token(site: &Site) -> Result<Outcome> {
     let token = site.given.map(|id| &site.shapes.table[id as usize]);
     match token {
@@ -41,12 +41,12 @@ pub(in super::super) fn token(site: &Site) -> Result<Outcome> {
     }
 }
 
-/// A device's number.
+/// The number of a device.
 pub(in super::super) fn identifier(_: &Site) -> Result<Outcome> {
     Ok(Outcome::Array(ElementType::named("u32"), Vec::new()))
 }
 
-/// The shape of the one operand; with more of them, among them the root's number, nothing is known.
+/// The shape of the operand, if there is only one; with several, one of which is the number of the root, it is unknown.
 pub(in super::super) fn like_only(site: &Site) -> Result<Outcome> {
     Ok(match site.operands {
         [one] => Outcome::Like(*one),

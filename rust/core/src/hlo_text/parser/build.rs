@@ -15,7 +15,7 @@ pub struct DraftError {
     pub text: String,
 }
 
-/// The places of an instruction's words in the text.
+/// The spans of an instruction's words in the text.
 struct Words {
     name: Span,
     shape: Span,
@@ -24,7 +24,7 @@ struct Words {
     attributes: Vec<Attribute>,
 }
 
-/// The places of a computation's words.
+/// The spans of a computation's words.
 struct ComputationWords {
     name: Span,
     instructions: Vec<Words>,
@@ -39,7 +39,7 @@ pub fn build_module(draft: &Draft) -> std::result::Result<Module, DraftError> {
     built.map_err(|error| DraftError { error, text })
 }
 
-/// Writes the text, and notes where its words stand.
+/// Writes the text, and records the spans of its words.
 struct Listing<'d> {
     text: String,
     draft: &'d Draft,
@@ -103,7 +103,7 @@ impl Listing<'_> {
         Span::default()
     }
 
-    /// A computation's value has no place: the calls say what it is.
+    /// Writes an attribute. A value that is a computation has no span: calls refer to it.
     fn attribute(&mut self, key: &str, value: &DraftValue) -> Attribute {
         self.word(", ");
         let key_at = self.word(key);
@@ -246,7 +246,7 @@ impl<'a> Parser<'a> {
         })
     }
 
-    /// Reads what stands at a place, which must be all that stands there.
+    /// Reads the text of a span, all of which must be read.
     fn whole<T>(&mut self, span: Span, what: &str, read: impl Fn(&mut Self) -> Result<T>) -> Result<T> {
         self.cursor.at = span.start as usize;
         let found = read(self)?;

@@ -1,4 +1,4 @@
-//! One instruction: head, arguments, attributes, and what is checked when all of it is read.
+//! One instruction: head, arguments, attributes, and the checks after all of it is read.
 
 use super::super::infer::{compatible, realize, Asked, Outcome, Site};
 use super::super::literal::parse_literal;
@@ -29,7 +29,7 @@ impl<'a> Parser<'a> {
         Ok(())
     }
 
-    /// An opcode, for what stands in front of it; the cursor moves behind.
+    /// Reads the opcode of the instruction whose name and shape were read.
     pub(super) fn pending(&mut self, name: Span, root: bool, shape: Option<ShapeId>) -> Result<Pending> {
         self.cursor.skip_space()?;
         let opcode_at = self.cursor.at;
@@ -59,7 +59,7 @@ impl<'a> Parser<'a> {
         Ok(row)
     }
 
-    /// One step behind the operands: the next attribute, a part of a list of computations, or the end.
+    /// Reads what follows the operands, one step at a time: the next attribute, a part of a list of computations, or the end.
     pub(super) fn attribute_or_end(&mut self) -> Result<()> {
         let in_list = self.frames.last().is_some_and(|f| f.in_list);
         if in_list {
@@ -285,7 +285,7 @@ fn groups_value(cursor: &mut Cursor, scratch: &mut Vec<(u8, usize)>) -> Result<S
     Ok(value)
 }
 
-/// The shape that the text gives, or the one that the operands tell.
+/// The shape that the text states, or the inferred one.
 fn shape_of(
     asked: &Asked,
     row: Option<&OpcodeRow>,
@@ -302,7 +302,7 @@ fn shape_of(
     realize(shapes, &outcome).ok_or(unknown)
 }
 
-/// Attributes that write shapes of operands once more; as in XLA, that of an outfeed is not held against its operand.
+/// Checks attributes that repeat shapes of operands; as in XLA, that of an outfeed may differ from its operand's.
 fn check_written_shapes<'a>(
     shapes: &mut Interner<'a>,
     text: &'a str,

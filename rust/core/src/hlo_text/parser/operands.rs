@@ -4,7 +4,7 @@ use super::super::literal::parse_literal;
 use super::super::opcodes::OPCODES;
 use super::*;
 
-/// An operand as it is met.
+/// An operand in text.
 enum Operand {
     /// An instruction by name: its row.
     Named(u32),
@@ -167,7 +167,7 @@ impl<'a> Parser<'a> {
     }
 }
 
-/// Make parameters of the names that bare instructions use and do not define, numbered as they come.
+/// Adds a parameter for a name that instructions without a computation use but do not define; numbers follow the text.
 fn implied_parameter(frame: &mut Frame, name: Span, shape: ShapeId, signatures: &mut Signatures) -> u32 {
     let row = frame.instructions.len() as u32;
     let number = frame.bare.unwrap_or(0);
