@@ -13,15 +13,15 @@ use std::ops::Range;
 /// Error: the number of results of `first` is not the number of dimensions of `second`.
 pub fn compose(arena: &mut Arena, first: &IndexingMap, second: &IndexingMap) -> Result<IndexingMap> {
     let mut map = MapBuilder::default();
-    match map.become_composed(arena, first, second)? {
+    match map.set_to_composition(arena, first, second)? {
         MapKind::Defined => map.build(arena),
         kind => Ok(IndexingMap::without_points(arena, kind)),
     }
 }
 
-/// The numbers of two maps' variables by kind, and their places in the composition: the dimensions of the first, the ranges
+/// The numbers of two maps' variables by kind. The variables of the composition are the dimensions of the first, the ranges
 /// of the second, those of the first, the runtime variables of the second, those of the first.
-struct Places {
+struct Numbering {
     dims: usize,
     ranges: usize,
     all: usize,
@@ -30,9 +30,9 @@ struct Places {
     all2: usize,
 }
 
-impl Places {
+impl Numbering {
     fn of(first: &IndexingMap, second: &IndexingMap) -> Self {
-        Places {
+        Numbering {
             dims: first.num_dims(),
             ranges: first.num_ranges(),
             all: first.num_variables(),
@@ -42,7 +42,7 @@ impl Places {
         }
     }
 
-    /// The place of variable `v` of the first map.
+    /// The variable of the composition for variable `v` of the first map.
     fn of_first(&self, v: usize) -> usize {
         if v < self.dims {
             v
@@ -53,7 +53,7 @@ impl Places {
         }
     }
 
-    /// The place of variable `v` of the second map, which is no dimension.
+    /// The variable of the composition for variable `v` of the second map, which is not a dimension.
     fn of_second(&self, v: usize) -> usize {
         if v < self.dims2 + self.ranges2 {
             v - self.dims2 + self.dims
@@ -62,7 +62,7 @@ impl Places {
         }
     }
 
-    /// The variables that come to stand behind one another: whether they are those of the first map, and which.
+    /// Calls `f` with runs of adjacent variables of the composition: whether they belong to the first map, and which.
     fn for_each_run(&self, mut f: impl FnMut(bool, Range<usize>)) {
         let (symbols, symbols2) = (self.dims + self.ranges, self.dims2 + self.ranges2);
         if self.all2 == self.dims2 {
@@ -95,10 +95,10 @@ impl Places {
 }
 
 impl MapBuilder {
-    /// Composes `second` after `first` into this builder, as [`compose`]; leaves it incomplete if the kind returned is not
+    /// Sets this builder to `second` after `first`, as [`compose`]; leaves it incomplete if the kind returned is not
     /// [`MapKind::Defined`].
     #[inline]
-    pub(crate) fn become_composed(
+    pub(crate) fn set_to_composition(
         &mut self,
         arena: &mut Arena,
         first: &IndexingMap,
@@ -117,42 +117,42 @@ impl MapBuilder {
             )));
         }
         self.clear();
-        let places = Places::of(first, second);
-        (self.num_dims, self.num_ranges) = (places.dims, places.ranges + places.ranges2);
-        self.names = places.names(first.names(), second.names());
-        self.intervals.reserve(places.all + places.all2 - places.dims2);
-        places.for_each_run(|of_first, run| {
+        let numbering = Numbering::of(first, second);
+        (self.num_dims, self.num_ranges) = (numbering.dims, numbering.ranges + numbering.ranges2);
+        self.names = numbering.names(first.names(), second.names());
+        self.intervals.reserve(numbering.all + numbering.all2 - numbering.dims2);
+        numbering.for_each_run(|of_first, run| {
             let map = if of_first { first } else { second };
             map.intervals_at(run).for_each(|i| self.intervals.push(i));
         });
         let mut inner = arena.take_args();
-        arena.import_moved_into(first.dag(), |v| places.of_first(v as usize) as u32, &mut inner);
-        let outcome = self.put_behind(arena, first, second, &places, &inner);
+        arena.import_moved_into(first.dag(), |v| numbering.of_first(v as usize) as u32, &mut inner);
+        let outcome = self.add_composed(arena, first, second, &numbering, &inner);
         arena.give_args(inner);
         outcome
     }
 
     /// Results and constraints of `second` after `first`, whose results and constraints are `inner`.
-    fn put_behind(
+    fn add_composed(
         &mut self,
         arena: &mut Arena,
         first: &IndexingMap,
         second: &IndexingMap,
-        places: &Places,
+        numbering: &Numbering,
         inner: &[Expr],
     ) -> Result<MapKind> {
         let (results, constraints) = inner.split_at(first.num_results());
         let variable = |arena: &mut Arena, v: u32| match results.get(v as usize) {
             Some(result) => *result,
-            None => arena.variable(places.of_second(v as usize) as u32),
+            None => arena.variable(numbering.of_second(v as usize) as u32),
         };
         match arena.import_with(second.dag(), variable, &mut self.results) {
-            // A divisor is 0 at every point.
+            // A divisor is 0 at all points.
             Err(e) if e.kind() == ErrorKind::DivisionByZero => return Ok(MapKind::KnownEmpty),
             outcome => outcome?,
         }
         if arena.divides_by_expressions {
-            self.put_conditions(arena, second, variable)?;
+            self.add_conditions(arena, second, variable)?;
         }
         self.constraints.extend(constraints.iter().copied().zip(first.constraint_bounds()));
         for (expr, interval) in results.iter().zip(second.intervals()) {
@@ -165,9 +165,9 @@ impl MapBuilder {
         Ok(MapKind::Defined)
     }
 
-    /// Adds constraints that no divisor of `second` is 0: divisions may cancel once its variables are replaced.
+    /// Adds constraints that no divisor of `second` is 0: divisions may cancel when its variables are replaced.
     #[cold]
-    fn put_conditions(
+    fn add_conditions(
         &mut self,
         arena: &mut Arena,
         second: &IndexingMap,

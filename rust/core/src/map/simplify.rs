@@ -104,7 +104,7 @@ pub fn compose_simplified(
     second: &IndexingMap,
 ) -> Result<IndexingMap> {
     let mut map = MapBuilder::within(scratch);
-    let value = match map.become_composed(arena, first, second) {
+    let value = match map.set_to_composition(arena, first, second) {
         Ok(MapKind::Defined) => {
             map.simplify_if_needed(arena, scratch, PointVariables::Replace);
             map.take_map(arena)

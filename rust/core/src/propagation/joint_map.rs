@@ -141,7 +141,7 @@ impl JointMap {
         (second, seconds): (&IndexingMap, &[RuntimeValue]),
     ) -> Result<Self> {
         let mut map = MapBuilder::default();
-        if map.become_composed(arena, first, second)? != MapKind::Defined {
+        if map.set_to_composition(arena, first, second)? != MapKind::Defined {
             return Ok(JointMap::empty());
         }
         map.canonicalize_constraints(arena);

@@ -21,7 +21,7 @@ pub(super) fn compose(
     let mut map = MapBuilder::default();
     match own {
         None => {
-            if map.become_composed(arena, first, asked)? != MapKind::Defined {
+            if map.set_to_composition(arena, first, asked)? != MapKind::Defined {
                 return Ok(IndexingMap::known_empty(arena));
             }
         }
