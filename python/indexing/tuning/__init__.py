@@ -1,1 +1,1 @@
-"""The search for fast plans of a kernel: predictions of many plans, measurements, and what they ask of a device."""
+"""The search for fast plans of a kernel: predictions of many plans, measurements, and models of devices."""

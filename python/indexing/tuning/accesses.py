@@ -1,8 +1,8 @@
 """Traffic of the accesses of a kernel's plans, counted for many plans at once.
 
-Plans that differ in nothing that their threads do share one kernel, which is emitted and counted once. In a launch of one
-dimension the threads of a block decide how threads are cut into warps: blocks of whole warps are alike, whatever their size;
-others are counted each, by the kernel's maps with the size as a parameter.
+Plans whose threads do the same share one kernel, which is emitted and counted once. In a launch of one dimension, the size of
+a block determines which threads form a warp. All sizes that are multiples of a warp have equal traffic; any other size is
+counted by itself, by the kernel's maps with the size as a parameter.
 """
 
 from __future__ import annotations
@@ -31,9 +31,9 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-#: Sums of each instruction and of a vector's together, what they are multiplied with and divided by, how many were sampled.
+#: Sums by instruction, sums by vector, their multiplier and divisor, and the number of samples (None: all were counted).
 Counted: TypeAlias = "tuple[list[int], list[int], int, int, int | None]"
-#: Strides, bits of an element, lanes of a warp, bits of a sector and of a line, the variable of a vector, its widest bits.
+#: Strides; bits of an element; lanes of a warp; bits of a sector and of a line; a vector's range variable, and its most bits.
 _Memory: TypeAlias = "tuple[tuple[int, ...], int, int, int, int, int | None, int]"
 _Known: TypeAlias = "dict[tuple[IndexingMap, _Memory], Traffic]"
 MAX_BLOCK = 1024
@@ -43,8 +43,8 @@ MAX_REGISTERS = 255
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Traffic:
-    """Sums over launches, one for each size of blocks: instructions of warps, sectors, bytes of sectors that one thread's
-    vector shares counted once, and bytes of device memory; `exact` where nothing was sampled or assumed.
+    """Sums over each of several launches, which differ in the size of blocks: instructions of warps, sectors, bytes moved
+    (sectors that one thread's vector shares count once), and bytes of device memory. `exact` if nothing was sampled or assumed.
     """
 
     instructions: Floats
@@ -55,12 +55,12 @@ class Traffic:
 
     @classmethod
     def nothing(cls, launches: int, exact: bool) -> Traffic:
-        """Of launches that move nothing."""
+        """The traffic of launches that move nothing."""
         zeros = np.zeros(launches)
         return cls(zeros, zeros, zeros, zeros, np.full(launches, exact))
 
     def plus(self, other: Traffic) -> Traffic:
-        """Both together."""
+        """The sum of both."""
         return Traffic(
             self.instructions + other.instructions,
             self.sectors + other.sectors,
@@ -77,7 +77,7 @@ class Traffic:
 
 @dataclass(slots=True)
 class KernelTraffic:
-    """The traffic of one kernel: of a launch in one dimension it has one thread a block, and `threads` in all."""
+    """The traffic of one kernel. In a launch of one dimension, the kernel has one thread per block, and `threads` in all."""
 
     kernel: Kernel
     machine: Machine
@@ -115,13 +115,13 @@ class KernelTraffic:
         return prod(k.grid), prod(k.block), self.registers, k.shared_bytes, *shared, k.work, sum(outputs), self.exact
 
     def _registers(self) -> int:
-        """A guess at what a thread needs: indices, and what it loads and stores at once."""
+        """An estimate of a thread's registers: for indices, and for what it loads and stores at once."""
         maps = [(a, m) for a, found in self._arguments() for m in found]
         bits = sum(bit_width(a.element_type) * _lanes(m) for a, m in maps)
         return min(BASE_REGISTERS + -(-bits // 32), MAX_REGISTERS)
 
     def traffic(self, blocks: NDArray[np.int64]) -> Floats:
-        """Of launches with so many threads a block: `Traffic.rows`, one row where all are alike."""
+        """`Traffic.rows` of launches with so many threads per block; a single row if all are equal."""
         if not self.has_block_knob:
             return self._of_blocks([0])
         warp = self.machine.device.warp_size
@@ -151,13 +151,13 @@ class KernelTraffic:
         self.by_block.update(zip(blocks.tolist(), total.rows, strict=True))
 
     def _cached(self, argument: Argument, t: Traffic) -> Traffic:
-        """Of an array that the cache holds, device memory moves each byte once."""
+        """The traffic of an array that fits in the cache: device memory moves each byte once."""
         size = argument.element_count * storage_bytes(argument.element_type)
         memory = np.minimum(t.moved, size) if size <= self.machine.cache_bytes else t.moved
         return replace(t, memory=memory)
 
     def _of_map(self, argument: Argument, m: IndexingMap, blocks: NDArray[np.int64], known: _Known) -> Traffic:
-        """By the kernel's own blocks, or for each of the sizes `blocks`; what is read and written alike is counted once."""
+        """The traffic with the kernel's own blocks, or with each of the sizes `blocks`. Equal maps are counted once."""
         memory = self._memory(argument, m)
         key = m, memory
         if key not in known:
@@ -165,7 +165,7 @@ class KernelTraffic:
         return known[key]
 
     def _memory(self, argument: Argument, m: IndexingMap) -> _Memory:
-        """The memory as the core asks for it: the array's strides and bits, the device's sizes, and vectors."""
+        """The memory as the core expects it: the array's strides and bits, the device's sizes, and vectors."""
         device = self.machine.device
         is_vector = (argument.kind, argument.number) in self.kernel.vector_arguments
         names = [v.name for v in m.ranges]
@@ -208,7 +208,7 @@ def _sums(row: Counted | None) -> tuple[float, float, float, bool]:
 
 
 def in_blocks(m: IndexingMap) -> ParametricMap:
-    """A thread map of blocks of one thread each, as that of blocks of `block` threads: of the same threads, in order."""
+    """The thread map for blocks of `block` threads, of a thread map for blocks of one thread each. Threads keep their order."""
     last = len(m.variables)
     position = variable(3) * variable(last) + variable(0)
     places = [variable(0) if k == 0 else position if k == 3 else variable(k) for k in range(last)]
@@ -228,7 +228,7 @@ def _lanes(m: IndexingMap) -> int:
 
 
 def strides(argument: Argument) -> list[int]:
-    """Of each dimension, elements from one index to the next."""
+    """The stride of each dimension, in elements."""
     found = [0] * len(argument.dimensions)
     stride = 1
     for d in argument.layout if argument.layout is not None else range(len(found) - 1, -1, -1):
@@ -238,7 +238,7 @@ def strides(argument: Argument) -> list[int]:
 
 
 def needs_kernel(knob: Knob, device: Device) -> bool:
-    """Whether plans that differ in this knob are counted by kernels of their own."""
+    """Whether plans that differ in this knob need different kernels to be counted."""
     if knob.effect == "warps":
         return any(threads % device.warp_size for threads in knob.values)
     return knob.effect == "kernel"
@@ -247,7 +247,7 @@ def needs_kernel(knob: Knob, device: Device) -> bool:
 def kernel_traffic(
     computation: Computation, space: KnobSpace, plan: Mapping[str, int], machine: Machine
 ) -> KernelTraffic:
-    """The traffic of the kernel whose knobs are those of `plan`, those of its launch aside, which are the least."""
+    """The traffic of the kernel with the knobs of `plan`, except those of the launch, which have their least values."""
     launch = {k.name: 1 for k in space.knobs if k.effect in ("block", "splits")}
     warps = {k.name: k.values[0] for k in space.knobs if k.effect == "warps"}
     kernel = emit_fused(computation, machine.dialect, **{**space.default, **warps, **plan, **launch})
@@ -255,7 +255,7 @@ def kernel_traffic(
 
 
 def numbered(column: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """The values of a column, ascending, and of each row the number of its own: as `np.unique`, which loads numpy.ma."""
+    """The values of a column, ascending, and for each row the index of its value: as `np.unique`, which loads numpy.ma."""
     order = np.argsort(column, kind="stable")
     ascending = column[order]
     is_new = np.append(True, ascending[1:] != ascending[:-1])[: len(column)]

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from indexing.tuning.search import Plan
 
 RETRIES = 5  # of a task on Ray, when nodes die
-#: Called before a plan is measured that may end this process.
+#: Called before each measurement, because a plan may end this process.
 Begin: TypeAlias = "Callable[[Plan], None]"
 
 
@@ -32,20 +32,20 @@ class Bench(Protocol):
 
     @property
     def key(self) -> str:
-        """The name of the fusion on these devices in the store."""
+        """The fusion's key in the store for these devices."""
 
     def outcomes(self, plans: Sequence[Plan], begin: Begin) -> Iterator[tuple[Plan, Measured]]:
-        """Each plan with its time, or why it has none, as soon as that is known."""
+        """Yield each plan with its time, or the reason why it has none, as soon as it is known."""
 
     def timings(self, plans: Sequence[Plan]) -> list[Timing]:
-        """Of plans whose results are right: measured in turns."""
+        """The times of plans whose results are correct, measured in turns."""
 
 
 class LocalBench:
     """A device of this machine."""
 
     def __init__(self, computation: Computation, device: TimingDevice, seed: int) -> None:
-        """Nothing is run yet."""
+        """Store the arguments; nothing is run yet."""
         self.computation = computation
         self.device = device
         self.seed = seed
@@ -53,11 +53,11 @@ class LocalBench:
 
     @property
     def key(self) -> str:
-        """By the device and its compiler."""
+        """The key, by the device and its compiler."""
         return fusion_key(self.computation, knobs_of(self.computation, self.device.dialect), self.device)
 
     def outcomes(self, plans: Sequence[Plan], begin: Begin) -> Iterator[tuple[Plan, Measured]]:
-        """One after another; sources are compiled side by side before."""
+        """Measure plans one after another; their sources are compiled in parallel first."""
         kernels = [self._kernel(p) for p in plans]
         compile_together(kernels, self.device)
         for plan, kernel in zip(plans, kernels, strict=True):
@@ -65,7 +65,7 @@ class LocalBench:
             yield plan, self._measured(kernel)
 
     def timings(self, plans: Sequence[Plan]) -> list[Timing]:
-        """On this device."""
+        """The times on this device."""
         return self._trial_of().timings([self._kernel(p) for p in plans])
 
     def _kernel(self, plan: Plan) -> Kernel:
@@ -88,8 +88,8 @@ class LocalBench:
 
 
 def compile_together(kernels: Sequence[Kernel], device: TimingDevice) -> None:
-    """Side by side: compilers of C are processes, NVRTC works outside of Python's lock. What can't be compiled says so when it
-    is its turn.
+    """Compile in parallel: C compilers are processes, and NVRTC releases Python's lock. Errors are reported when the plan is
+    measured.
     """
 
     def attempt(kernel: Kernel) -> None:
@@ -109,24 +109,24 @@ def compile_together(kernels: Sequence[Kernel], device: TimingDevice) -> None:
 
 
 class ClusterBench:
-    """The nodes of a Ray cluster, all of one kind: each task has one to itself. What dies with a node is done again."""
+    """The nodes of a Ray cluster, all of one kind. Each task has a node to itself, and is repeated if its node dies."""
 
     def __init__(self, ray: Any, computation: Computation, dialect: Dialect, seed: int) -> None:
-        """Ask a node what its device is."""
+        """Query a node for its device."""
         self._ray = ray
         self._given = (str(computation.module), computation.name, dialect, seed)
         self._needs = _needs(ray, dialect)
         self.key: str = ray.get(self._submit(key_of, self._given))
 
     def outcomes(self, plans: Sequence[Plan], begin: Begin) -> Iterator[tuple[Plan, Measured]]:
-        """In the order in which they are done."""
+        """Yield plans in the order in which they are finished."""
         running = {self._submit(measure_one, self._given, self.key, plan): plan for plan in plans}
         while running:
             (done,), _ = self._ray.wait(list(running), num_returns=1)
             yield running.pop(done), self._outcome(done)
 
     def timings(self, plans: Sequence[Plan]) -> list[Timing]:
-        """By one node."""
+        """The times on one node."""
         found: list[Timing] = self._ray.get(self._submit(measure_in_turns, self._given, list(plans)))
         return found
 
@@ -144,7 +144,7 @@ class ClusterBench:
 
 
 def _needs(ray: Any, dialect: Dialect) -> dict[str, float]:
-    """All cores of a node, or a GPU. Raises IndexingError where the cluster has none."""
+    """The resources of a task: all cores of a node, or a GPU. Raises IndexingError if the cluster has none."""
     if dialect == "c":
         return {"num_cpus": max(float(n["Resources"].get("CPU", 0)) for n in ray.nodes() if n["Alive"])}
     if not ray.cluster_resources().get("GPU"):
@@ -156,12 +156,12 @@ Given: TypeAlias = "tuple[str, str, Dialect, int]"
 
 
 def key_of(given: Given) -> str:
-    """As the store of the machine that this runs on calls the fusion."""
+    """The fusion's key in the store of the machine that this runs on."""
     return _bench(given).key
 
 
 def measure_one(given: Given, key: str, plan: Plan) -> Measured:
-    """One plan. Raises IndexingError where this node's device is another one than that of the `key`."""
+    """Measure one plan. Raises IndexingError if this node's device is not that of the `key`."""
     bench = _bench(given)
     if bench.key != key:
         raise IndexingError("nodes of the Ray cluster differ in their devices or compilers: tune on nodes of one kind")
@@ -170,7 +170,7 @@ def measure_one(given: Given, key: str, plan: Plan) -> Measured:
 
 
 def measure_in_turns(given: Given, plans: list[Plan]) -> list[Timing]:
-    """Several plans."""
+    """Measure several plans in turns."""
     return _bench(given).timings(plans)
 
 

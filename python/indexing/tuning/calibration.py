@@ -1,4 +1,4 @@
-"""The model's constants, fitted to what a device measures: a corpus of fusions with several plans each is timed."""
+"""Calibration: the model's constants are fitted to the times of a corpus of fusions, with several plans each, on a device."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ __all__ = ["Calibration", "Point", "calibrate"]
 FITTED = ("memory_rate", "cache_rate", "operation_rate", "latency", "launch", "block")
 STEPS = (0.25, 0.5, 0.8, 1.25, 2.0, 4.0)  # factors that are tried on each constant
 MAX_ROUNDS = 12
-MAX_CHANGE = 50.0  # of a constant: beyond that nothing was learned of it
+MAX_CHANGE = 50.0  # of a constant; one that the measurements do not determine would move beyond
 
 _ADD = "add { a = f32[] parameter(0)\n b = f32[] parameter(1)\n ROOT c = f32[] add(a, b) }\n"
 
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """One plan of one fusion: what was measured, and what the model says before and after the fit; in seconds."""
+    """One plan of one fusion: the measured seconds, and those that the model predicts before and after the fit."""
 
     fusion: str
     plan: dict[str, int]
@@ -54,17 +54,17 @@ class Calibration:
 
     @property
     def correlation(self) -> float:
-        """Of the ranks of predicted and measured times, over all points (Spearman): 1 where the order is the same."""
+        """Spearman's rank correlation of predicted and measured times over all points; 1 if their order is the same."""
         return rank_correlation([p.after for p in self.points], [p.measured for p in self.points])
 
     @property
     def correlation_before(self) -> float:
-        """The same with the rates before the fit."""
+        """The rank correlation with the rates before the fit."""
         return rank_correlation([p.before for p in self.points], [p.measured for p in self.points])
 
     @property
     def of_fusions(self) -> dict[str, tuple[float, float]]:
-        """The same over the plans of each fusion alone: before the fit, and after it."""
+        """The rank correlations over the plans of each fusion: before the fit, and after it."""
         found = {}
         for name in dict.fromkeys(p.fusion for p in self.points):
             rows = [p for p in self.points if p.fusion == name]
@@ -74,7 +74,7 @@ class Calibration:
         return found
 
     def report(self) -> str:
-        """The fitted constants, the correlations, and a line a point."""
+        """The fitted constants, the correlations, and a line for each point."""
         rates = self.machine.rates
         before, after = (float(np.median(part)) for part in zip(*self.of_fusions.values(), strict=True))
         lines = [
@@ -92,8 +92,8 @@ class Calibration:
 def calibrate(device: DeviceLike | None = None, plans: int = 5, seed: int = 0) -> Calibration:
     """Fit the rates of a machine to `plans` plans of each fusion of a corpus, measured on this machine's device.
 
-    `device` is "cpu", or a GPU by its name; None: a GPU where there is one. Takes some seconds a fusion. Raises IndexingError
-    where the device isn't there.
+    `device` is "cpu", or the name of a GPU; None means a GPU if there is one. Takes some seconds for each fusion. Raises
+    IndexingError if the device is not available.
     """
     if plans < 1:
         raise IndexingError(f"plans is at least 1 a fusion; got {plans}")
@@ -102,7 +102,7 @@ def calibrate(device: DeviceLike | None = None, plans: int = 5, seed: int = 0) -
 
 
 def _measured(machine: Machine, plans: int, seed: int) -> Iterator[tuple[str, Predictions, NDArray[np.float64]]]:
-    """Of each fusion its predictions and its times, one a plan."""
+    """The predictions and the times of each fusion, one for each plan."""
     device = device_of_dialect(machine.dialect)
     for name, computation in corpus():
         space = knobs_of(computation, machine.dialect)
@@ -114,7 +114,7 @@ def _measured(machine: Machine, plans: int, seed: int) -> Iterator[tuple[str, Pr
 
 
 def fitted(machine: Machine, measured: Sequence[tuple[str, Predictions, NDArray[np.float64]]]) -> Calibration:
-    """The rates whose predictions are nearest to the times, by the squares of logarithms: one constant after another."""
+    """The rates with the least sum of squared logarithmic errors, found one constant after another."""
     demands = [np.concatenate(parts) for parts in zip(*(demands_of(p) for _, p, _ in measured), strict=True)]
     times = np.concatenate([t for _, _, t in measured])
     before = predict_times(machine.rates.numbers, demands)[3]
@@ -142,7 +142,7 @@ def fitted(machine: Machine, measured: Sequence[tuple[str, Predictions, NDArray[
 
 
 def rank_correlation(one: Sequence[float], other: Sequence[float]) -> float:
-    """Spearman's: the correlation of ranks, equal values having their mean rank; 0 where all of one are equal."""
+    """Spearman's rank correlation. Equal values have their mean rank; the result is 0 if all values of one side are equal."""
     a, b = _ranks(np.asarray(one)), _ranks(np.asarray(other))
     a, b = a - a.mean(), b - b.mean()
     scale = float(np.sqrt((a * a).sum() * (b * b).sum()))
@@ -157,7 +157,7 @@ def _ranks(values: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def corpus() -> Iterator[tuple[str, Computation]]:
-    """Fusions of several sizes: what moves elements, what reduces, what computes."""
+    """Fusions of several sizes that move, reduce, or compute elements."""
     for name, text in _TEXTS.items():
         yield name, parse(text).entry
 

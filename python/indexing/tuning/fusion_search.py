@@ -1,4 +1,4 @@
-"""The search for one fusion: what is proposed is measured, and kept in the store as soon as it is."""
+"""The search for one fusion: proposed plans are measured, and each result is stored at once."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ if TYPE_CHECKING:
 
 __all__ = ["Progress", "searches"]
 
-#: Told how many of how many plans are done.
+#: Called with the number of plans that are done, and the number of all.
 Progress: TypeAlias = "Callable[[int, int], None]"
-MAX_ATTEMPTS = 2  # a plan that ends its process so often is not tried again
-FINALISTS = 3  # of the fastest, measured once more
+MAX_ATTEMPTS = 2  # of a plan that ends its process
+FINALISTS = 3  # the fastest plans, which are measured once more
 MAX_PREDICTED = 512  # plans of a grid
 
 
@@ -46,13 +46,13 @@ def searches(
 
 
 def _told(progress: Progress | None, before: int, total: int) -> Callable[[int], None]:
-    """Tell the number of plans of one search that are done, among all."""
+    """Report the number of plans of one search that are done, among those of all searches."""
     return lambda done: None if progress is None else progress(before + done, total)
 
 
 @contextmanager
 def _benches(dialect: Dialect, seed: int, ray: str | None) -> Iterator[Callable[[Computation], Bench]]:
-    """A function that gives the bench of a fusion."""
+    """A function that returns the bench for a fusion."""
     if ray is None:
         device = device_of_dialect(dialect)
         yield lambda computation: LocalBench(computation, device, seed)
@@ -105,7 +105,7 @@ class _Search:
         return float(predict(self.computation, {n: [v] for n, v in plan.items()}, self.machine).time[0])
 
     def _measure(self, plans: list[Plan]) -> None:
-        """Those of which nothing is known; each is in the store before the next one begins."""
+        """Measure the plans that have no result yet; each is stored before the next one begins."""
         for plan, found in self.bench.outcomes([p for p in plans if not self._is_known(p)], self._begin):
             self._keep(plan, replace(found, attempts=max(self._attempts(plan), 1)))
             self.done += 1
@@ -127,7 +127,7 @@ class _Search:
         return outcome(self.known[plan_text(plan)])
 
     def _measured_again(self, tried: list[Tried]) -> list[Tried]:
-        """The fastest measured once more, in turns with the default: the least of many measurements owes something to luck."""
+        """Measure the fastest plans again, in turns with the default: the least of many noisy measurements is too low."""
         right = sorted((t for t in tried if t.seconds is not None), key=lambda t: t.seconds or 0.0)
         again = [t.plan for t in tried if t in right[:FINALISTS] or (t is tried[0] and t in right)]
         if len(again) > 1:

@@ -23,7 +23,7 @@ BLOCK = "block_size_x"  # Kernel Tuner's name for the threads of a block
 LANGUAGES = {"cuda": "CUDA", "c": "C"}
 #: Kernel Tuner compiles C by g++, as C++.
 C_OPTIONS = ["-O3", "-march=native", "-w", "-fpermissive", "-Drestrict=__restrict__", "-D_Bool=bool"]
-#: Of a plan its knobs, and the threads of a block.
+#: A plan's knobs, and the threads of a block.
 Values = Mapping[str, int]
 
 
@@ -69,7 +69,7 @@ def _passed(kernel: Kernel) -> list[Argument]:
 
 
 def _data(computation: Computation, kernel: Kernel) -> dict[str, object]:
-    """Arrays for the kernel's parameters, and what they should hold afterwards where that is a result."""
+    """Arrays for the kernel's parameters, and the expected contents of those that are results."""
     given, wanted = arguments_and_results(computation, seed=0)
     arrays: list[NDArray[Any]] = []
     answers: list[NDArray[Any] | None] = []
@@ -91,7 +91,7 @@ def _initial(argument: Argument, given: Sequence[NDArray[Any]]) -> NDArray[Any]:
 
 
 def _plain(array: NDArray[Any]) -> NDArray[Any]:
-    """The same bytes as numbers that Kernel Tuner knows."""
+    """The same bytes as numbers of a type that Kernel Tuner supports."""
     if array.dtype in (np.float32, np.float64) or array.dtype.kind in "iu":
         return array
     return array.view(f"u{min(array.dtype.itemsize, 8)}")
@@ -102,7 +102,7 @@ def _timed_name(kernel: Kernel) -> str:
 
 
 def _source(kernel: Kernel) -> str:
-    """Of C with a function that takes the buffers and returns the milliseconds that all blocks take, one after another."""
+    """The source; that of C has a function that takes the buffers, runs all blocks in turn, and returns the milliseconds."""
     if kernel.dialect == "cuda":
         return kernel.source
     names = [f"a{k}" for k in range(len(_passed(kernel)))]

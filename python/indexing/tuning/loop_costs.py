@@ -1,8 +1,8 @@
 """Costs of a kernel without threads: the steps of its loops, and the lines of memory that they fetch.
 
-The lowered kernel is walked once for each of a few blocks. A loop is gone through once, its counter in the middle, and counted
-as often as it turns; what its counters move is seen from the first turn and the one after it. The laws are those of
-docs/prediction.md.
+The lowered kernel is visited for each of a few blocks. The body of a loop is visited once, with the counter in the middle of
+its range, and multiplied by the number of iterations; strides are differences of the first two iterations. The laws are those
+of docs/prediction.md.
 """
 
 from __future__ import annotations
@@ -21,24 +21,24 @@ from indexing.emitters.ir.types import storage_bytes
 if TYPE_CHECKING:
     from indexing.emitters.ir.nodes import Block, Statement, Value
 
-    #: Loops with their numbers of turns, and index variables given by name, from the outermost in.
+    #: Loops with their numbers of iterations, and named index expressions, outermost first.
     Path: TypeAlias = "tuple[tuple[ir.For, int] | ir.LetIndex, ...]"
 
-BLOCKS = 3  # that are walked, evenly spaced
+BLOCKS = 3  # that are visited, evenly spaced
 LANES = 8  # of a vector
-MAX_WRITTEN_OUT = 16  # turns of a loop that the compiler writes out
-CACHED_LINES = 512  # that a loop finds again when it is run again
-PAGE = 4096  # bytes; of runs so far apart
-WAYS = 8  # are found again
-FAR = 1 << 40  # elements: from a row of blocks to the next
+MAX_UNROLLED = 16  # iterations of a loop that the compiler unrolls
+CACHED_LINES = 512  # that remain in the cache until a loop runs again
+PAGE = 4096  # bytes: lines at distances that are multiples of it share a set of the cache
+WAYS = 8  # lines in a set
+FAR = 1 << 40  # elements: a distance beyond all arrays
 GRID = 3  # the first variable of a block's number
 
-# Steps beside those of operations.
-TURN = 4  # of an innermost loop
+# Steps besides those of operations.
+ITERATION = 4  # of an iteration of an innermost loop
 ENTRY = 2  # of any loop
 BRANCH = 2
-CHAIN = 2  # each step of what waits for the turn before
-UPDATE = 20  # an atomic one
+CHAIN = 2  # steps of each operation that depends on the iteration before
+UPDATE = 20  # of an atomic update
 STEPS = {
     **dict.fromkeys(("exp", "expm1", "log", "log1p", "logistic"), 14),
     **dict.fromkeys(("sin", "cos", "tan", "sinh", "cosh", "tanh", "cbrt", "erf", "atan2", "pow"), 20),
@@ -49,7 +49,7 @@ STEPS = {
 
 @dataclass(slots=True)
 class LoopCosts:
-    """Of a whole launch: `steps`, `lines` of memory that are fetched, and the `runs` of neighbouring ones that they form."""
+    """The costs of a whole launch: `steps`, `lines` of memory that are fetched, and the `runs` of adjacent lines."""
 
     steps: float = 0.0
     lines: float = 0.0
@@ -60,17 +60,17 @@ def costs_of_loops(kernel: ir.Kernel, line_bytes: int) -> LoopCosts:
     """The costs of a kernel that is lowered for a target without threads."""
     costs = LoopCosts()
     blocks = prod(kernel.grid)
-    walked = min(BLOCKS, blocks)
-    for k in range(walked):
-        number = blocks * (2 * k + 1) // (2 * walked)
+    visited = min(BLOCKS, blocks)
+    for k in range(visited):
+        number = blocks * (2 * k + 1) // (2 * visited)
         x, y, _ = kernel.grid
-        walk = _Walk(kernel, (number % x, number // x % y, number // (x * y)), line_bytes, costs)
-        walk.block(kernel.body, (), blocks / walked, 1 / walked)
+        visitor = _BlockVisitor(kernel, (number % x, number // x % y, number // (x * y)), line_bytes, costs)
+        visitor.block(kernel.body, (), blocks / visited, 1 / visited)
     return costs
 
 
-class _Walk:
-    """A walk through one block of the launch; `times` is how often a statement runs, `share` that of all its runs."""
+class _BlockVisitor:
+    """Visits one block of the launch. A statement runs `times` in all blocks like this one, in a `share` of the launch's runs."""
 
     def __init__(self, kernel: ir.Kernel, block: Sequence[int], line_bytes: int, costs: LoopCosts) -> None:
         self.kernel, self.origin, self.line, self.costs = kernel, tuple(block), line_bytes, costs
@@ -84,14 +84,14 @@ class _Walk:
     # ------------------------------------------------------------ statements
 
     def block(self, block: Block, path: Path, times: float, share: float) -> None:
-        """Count what stands in no innermost loop, and go into loops and branches."""
+        """Count statements outside of innermost loops, and visit loops and branches."""
         for s in block:
             if isinstance(s, ir.For):
                 self._loop(s, path, times, share)
             elif isinstance(s, ir.If):
                 self.costs.steps += BRANCH * times
-                for body, chance in self._branches(s):
-                    self.block(body, path, times * chance, share * chance)
+                for body, probability in self._branches(s):
+                    self.block(body, path, times * probability, share * probability)
             else:
                 path = self._named(s, path)
                 self.costs.steps += times * self._steps(s)
@@ -104,49 +104,49 @@ class _Walk:
         return (*path, s)
 
     def _loop(self, loop: ir.For, path: Path, times: float, share: float) -> None:
-        first, turns = self._turns(loop)
-        if not turns:
+        first, iterations = self._iterations(loop)
+        if not iterations:
             return
         self.costs.steps += ENTRY * times
-        self.values[loop.variable] = first + turns // 2 * loop.step
-        self.counters[loop.variable] = first, first + (turns - 1) * loop.step
+        self.values[loop.variable] = first + iterations // 2 * loop.step
+        self.counters[loop.variable] = first, first + (iterations - 1) * loop.step
         inside = [s for s in ir.statements(loop.body) if isinstance(s, ir.For)]
-        around = (*path, (loop, turns))
-        if all(s.unroll and self._turns(s)[1] <= MAX_WRITTEN_OUT for s in inside):
-            self._innermost(loop, around, turns, times, share)
+        around = (*path, (loop, iterations))
+        if all(s.unroll and self._iterations(s)[1] <= MAX_UNROLLED for s in inside):
+            self._innermost(loop, around, iterations, times, share)
         else:
-            self.block(loop.body, around, times * turns, share)
+            self.block(loop.body, around, times * iterations, share)
         del self.counters[loop.variable]
 
-    def _turns(self, loop: ir.For) -> tuple[int, int]:
-        """The first value of the counter, and the number of turns."""
+    def _iterations(self, loop: ir.For) -> tuple[int, int]:
+        """The first value of the counter, and the number of iterations."""
         first, stop = loop.start.evaluate(self.values), loop.stop.evaluate(self.values)
         return first, max(-(-(stop - first) // loop.step), 0)
 
-    def _innermost(self, loop: ir.For, path: Path, turns: int, times: float, share: float) -> None:
-        """A loop of which a compiler may make vectors: of its turns, or of loops in it that it writes out."""
-        body = _Body(self, len(path) - 1)
+    def _innermost(self, loop: ir.For, path: Path, iterations: int, times: float, share: float) -> None:
+        """Count a loop that a compiler may vectorize: its iterations, or those of loops in it that it unrolls."""
+        body = _InnermostBody(self, len(path) - 1)
         body.collect(loop.body, path, 1.0, share)
         lanes = 1
         if body.is_vector:
-            lanes = LANES if body.written_out == 1 else min(body.written_out, LANES)
-        whole, rest = divmod(turns, lanes) if body.written_out == 1 else (turns / lanes, 0)
+            lanes = LANES if body.unrolled == 1 else min(body.unrolled, LANES)
+        whole, rest = divmod(iterations, lanes) if body.unrolled == 1 else (iterations / lanes, 0)
         wait = CHAIN if body.is_chain else 1
-        self.costs.steps += times * (whole + rest) * (TURN + wait * body.steps)
+        self.costs.steps += times * (whole + rest) * (ITERATION + wait * body.steps)
 
     # ------------------------------------------------------------ chances
 
     def _branches(self, s: ir.If) -> Iterator[tuple[Block, float]]:
-        chance = prod(self._chance(c) for c in s.conditions)
-        if chance > 0:
-            yield s.then, chance
-        if chance < 1:
-            yield s.otherwise, 1 - chance
+        probability = prod(self._probability(c) for c in s.conditions)
+        if probability > 0:
+            yield s.then, probability
+        if probability < 1:
+            yield s.otherwise, 1 - probability
 
-    def _chance(self, condition: Value) -> float:
-        """The share of times that a condition holds: of an index by its range, of the last block to arrive once for all."""
+    def _probability(self, condition: Value) -> float:
+        """The probability of a condition: of an index by its range; one block is the last to arrive."""
         if isinstance(condition, ir.Within):
-            found = self._written_out(condition.expression).range(
+            found = self._without_lets(condition.expression).range(
                 [self.counters.get(k, (v, v)) for k, v in enumerate(self.values)]
             )
             low = found.lower if condition.lower is None else max(found.lower, condition.lower)
@@ -166,8 +166,8 @@ class _Walk:
             if isinstance(s, ir.LetIndex) and isinstance(s.value, SymbolicExpr)
         ]
 
-    def _written_out(self, expression: SymbolicExpr) -> SymbolicExpr:
-        """Over counters and blocks alone."""
+    def _without_lets(self, expression: SymbolicExpr) -> SymbolicExpr:
+        """The index expression over counters and block ids alone."""
         places = [variable(k) for k in range(len(self.values))]
         for name, value in reversed(self._lets):
             if name in expression.used_variables():
@@ -196,8 +196,8 @@ class _Walk:
         total = 0.0
         for s in block:
             if isinstance(s, ir.For):
-                turns = max(-(-(s.stop.evaluate(values) - s.start.evaluate(values)) // s.step), 0)
-                total += ENTRY + turns * (1 + self._steps_within(s.body, values))
+                iterations = max(-(-(s.stop.evaluate(values) - s.start.evaluate(values)) // s.step), 0)
+                total += ENTRY + iterations * (1 + self._steps_within(s.body, values))
             elif isinstance(s, ir.If):
                 total += BRANCH + sum(self._steps_within(b, values) for b in (s.then, s.otherwise)) / 2
             else:
@@ -206,12 +206,12 @@ class _Walk:
 
     # ------------------------------------------------------------ memory
 
-    def growth(self, index: SymbolicExpr, path: Path, level: int) -> int:
-        """The distance of an access, in elements, from the first turn of a loop of the path to the next one."""
-        return self._place(index, path, level) - self._place(index, path)
+    def stride(self, index: SymbolicExpr, path: Path, level: int) -> int:
+        """The distance of an access, in elements, from the first iteration of a loop of the path to the second."""
+        return self._address(index, path, level) - self._address(index, path)
 
-    def _place(self, index: SymbolicExpr, path: Path, later: int | None = None, block: int = 0) -> int:
-        """The place where all loops begin, but one that has made a turn, or a later block."""
+    def _address(self, index: SymbolicExpr, path: Path, later: int | None = None, block: int = 0) -> int:
+        """The address when all loops are in their first iteration, except one that is in its second, or in a later block."""
         values = [0] * len(self.values)
         values[GRID : GRID + 3] = self.origin
         values[GRID] += block
@@ -233,87 +233,87 @@ class _Walk:
                 self.costs.runs += share * runs
 
     def _fetched(self, index: SymbolicExpr, path: Path, size: int) -> tuple[float, float]:
-        """Lines and runs that one access fetches in the whole launch, from the innermost loop out.
+        """Lines and runs that one access fetches in the whole launch, computed from the innermost loop outwards.
 
-        What a loop touches are `touched` runs of `length` bytes. When the loop around begins another turn, that is in the cache
-        if it is one run, or few lines that the cache has places for; else it is fetched again.
+        A loop touches `touched` runs of `length` bytes. In the next iteration of the loop around it, they are still cached if
+        they are one run, or few lines that fit in their sets; otherwise they are fetched again.
         """
         touched, length, lines, runs, is_far = 1, size, 1.0, 1, False
-        first = self._place(index, path)
-        for distance, turns in self._levels(index, path, first):
+        first = self._address(index, path)
+        for distance, iterations in self._levels(index, path, first):
             step = abs(distance) * size
             of_run = max(length / self.line, 1.0)
             is_kept = touched == 1 or (touched * of_run <= CACHED_LINES and not (is_far and touched > WAYS))
             if step > length and (step >= self.line or not is_kept):
-                lines, runs, touched = lines * turns, runs * turns, touched * turns
+                lines, runs, touched = lines * iterations, runs * iterations, touched * iterations
                 is_far = is_far or step >= PAGE
                 continue
-            length = max(length, (turns - 1) * step + (length if step <= length else 0))
+            length = max(length, (iterations - 1) * step + (length if step <= length else 0))
             if not is_kept:
-                lines, runs = lines * turns, runs * turns
+                lines, runs = lines * iterations, runs * iterations
             else:
                 lines *= max(length / self.line, 1.0) / of_run
         return lines, runs
 
     def _levels(self, index: SymbolicExpr, path: Path, first: int) -> Iterator[tuple[int, int]]:
-        """Distances and turns of the loops of a path, from within; then of the blocks."""
+        """Distances and numbers of iterations of the loops of a path, innermost first; then those of the blocks."""
         for level in range(len(path) - 1, -1, -1):
             part = path[level]
             if not isinstance(part, ir.LetIndex) and part[1] > 1:
-                yield self._place(index, path, level) - first, part[1]
+                yield self._address(index, path, level) - first, part[1]
         x, y, z = self.kernel.grid
         if x > 1:
-            yield self._place(index, path, block=1) - first, x
+            yield self._address(index, path, block=1) - first, x
         if y * z > 1:
             yield FAR, y * z
 
 
-class _Body:
-    """A turn of an innermost loop: what it does, and whether vectors can be made of several."""
+class _InnermostBody:
+    """An iteration of an innermost loop: its operations, and whether several can be vectorized."""
 
-    def __init__(self, walk: _Walk, level: int) -> None:
-        self.walk, self.level = walk, level
+    def __init__(self, visitor: _BlockVisitor, level: int) -> None:
+        self.visitor, self.level = visitor, level
         self.steps = 0.0
-        self.written_out = 1
+        self.unrolled = 1
         self.is_chain = False
         self.is_vector = True
         self.own: set[str] = set()
         self.moves: list[tuple[int, bool]] = []
 
     def collect(self, block: Block, path: Path, times: float, share: float) -> None:
-        """A block of the loop, which runs so often in a turn."""
-        walk = self.walk
+        """Collect a block of the loop, which runs so often in an iteration."""
+        visitor = self.visitor
         for s in block:
             if isinstance(s, ir.For):
-                first, turns = walk._turns(s)
-                walk.values[s.variable] = first
-                if turns:
-                    self.written_out = max(self.written_out, turns)
-                    self.collect(s.body, (*path, (s, turns)), times * turns, share)
+                first, iterations = visitor._iterations(s)
+                visitor.values[s.variable] = first
+                if iterations:
+                    self.unrolled = max(self.unrolled, iterations)
+                    self.collect(s.body, (*path, (s, iterations)), times * iterations, share)
             elif isinstance(s, ir.If):
                 self.steps += BRANCH * times
-                for body, chance in walk._branches(s):
-                    self.collect(body, path, times * chance, share * chance)
+                for body, probability in visitor._branches(s):
+                    self.collect(body, path, times * probability, share * probability)
             else:
-                path = walk._named(s, path)
-                self.steps += times * walk._steps(s)
-                walk._memory(s, path, share)
-                self._judge(s, path)
+                path = visitor._named(s, path)
+                self.steps += times * visitor._steps(s)
+                visitor._memory(s, path, share)
+                self._classify(s, path)
 
-    def _judge(self, s: Statement, path: Path) -> None:
+    def _classify(self, s: Statement, path: Path) -> None:
         if isinstance(s, ir.Var | ir.Let):
             self.own.add(s.name)
         self.is_chain = self.is_chain or (isinstance(s, ir.Assign) and s.name not in self.own)
         is_single = isinstance(s, ir.AtomicUpdate | ir.FetchAdd | ir.Break | ir.CallFunction)
         self.is_vector = self.is_vector and not is_single and not self.is_chain
         for number, (_, index) in enumerate(touched_by(s)):
-            grows = self.walk.growth(index, path, self.level)
+            stride = self.visitor.stride(index, path, self.level)
             is_store = isinstance(s, ir.Store) and number == 0
-            self.is_vector = self.is_vector and (grows == self.written_out or (grows == 0 and not is_store))
+            self.is_vector = self.is_vector and (stride == self.unrolled or (stride == 0 and not is_store))
 
 
 def touched_by(s: Statement) -> Iterator[tuple[str, SymbolicExpr]]:
-    """The buffers that a statement itself reads or writes, and the places in them; what it writes first."""
+    """The buffers that a statement itself writes, then those that it reads, with the indices."""
     if isinstance(s, ir.Store | ir.AtomicUpdate | ir.FetchAdd):
         yield s.buffer, s.index[0]
     for value in _values(s):

@@ -1,4 +1,4 @@
-"""A device in the model of times: sizes and rates, as data sheets or a calibration give them."""
+"""A device in the model of times: its sizes and rates, from data sheets or from a calibration."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ GIGA = 1e9
 
 @dataclass(frozen=True, slots=True)
 class Rates:
-    """The numbers of the model, in the order in which the core takes them; see docs/prediction.md. Rates are per second.
+    """The constants of the model, in the order in which the core expects them; see docs/prediction.md. Rates are per second.
 
     `processors` each hold up to `threads` threads in warps of `warp_size`, `blocks` blocks, `registers` and `shared_bytes`
-    (0: no limit). `memory_rate` and `cache_rate` are bytes, `operation_rate` operations on elements, all of the device;
-    `pass_rate` passes over the banks of one processor. A load takes `latency` seconds, and a warp has `loads_under_way`.
-    A launch takes `launch` seconds, and each block `block` beside its work.
+    (0: no limit). `memory_rate` and `cache_rate` count bytes, `operation_rate` operations on elements, of the whole device;
+    `pass_rate` counts passes over the banks of one processor. A load takes `latency` seconds, and a warp has up to
+    `loads_under_way` loads. A launch takes `launch` seconds, and each block `block` seconds besides its work.
     """
 
     processors: float
@@ -49,7 +49,7 @@ class Rates:
 
     @property
     def numbers(self) -> tuple[float, ...]:
-        """As the core takes them."""
+        """The constants as the core expects them."""
         return tuple(map(float, astuple(self)))
 
 
@@ -67,16 +67,16 @@ class Machine:
 
     @property
     def name(self) -> str:
-        """The device's."""
+        """The device's name."""
         return self.device.name
 
     def with_rates(self, **rates: float) -> Machine:
-        """With other rates, by name."""
+        """The machine with other rates, given by name."""
         return replace(self, rates=replace(self.rates, **rates))
 
 
 def _gpu(device: Device, processors: int, clock: float, cache: tuple[float, float], **more: float) -> Machine:
-    """From the data sheet: gigahertz, megabytes and gigabytes a second of the L2 cache; the memory's rate is the device's."""
+    """A GPU by its data sheet: gigahertz, and megabytes and gigabytes per second of the L2 cache."""
     rates = Rates(
         processors=processors,
         warp_size=device.warp_size,
@@ -94,7 +94,7 @@ def _gpu(device: Device, processors: int, clock: float, cache: tuple[float, floa
 
 
 def _cpu() -> Machine:
-    """This processor, its kernels in C: a core takes a block at a time, moves whole lines, and does steps of loops."""
+    """This processor, for kernels in C: a core runs one block at a time, moves whole lines, and does steps of loops."""
     cores = os.cpu_count() or 1
     device = Device("CPU", warp_size=16, sector_bytes=64, line_bytes=64)
     rates = Rates(
@@ -124,7 +124,7 @@ MACHINES: dict[str, Machine] = {
 
 
 def machine_of(device: DeviceLike) -> Machine:
-    """The machine of a device, by itself or by its name. Raises IndexingError where its rates are not known."""
+    """The machine of a device, which may be given by its name. Raises IndexingError if its rates are not known."""
     if isinstance(device, Machine):
         return device
     name = device.name if isinstance(device, Device) else device

@@ -1,8 +1,8 @@
-"""A kernel's time, and whether its results are right: it is run beside the reference before it is timed.
+"""Measurement of a kernel's time, after its results were compared with the reference.
 
-Arguments are rotated through more memory than caches hold, so that a call finds none of its own; scratch memory is left as
-a call leaves it. A sample is as many calls as take 2 ms, by the device's own clock, without Python between them; the result
-is the median of samples, its spread half of what the middle half of them spans.
+Calls take turns on copies of the arguments that together exceed the caches, so that a call finds none of its own there; scratch
+memory is not cleared. A sample is as many calls as take 2 ms by the device's own clock, without Python between them. The result
+is the median of samples; its spread is half of their interquartile range.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from indexing.runtime.device import Buffer, Clock, TimingDevice
 
 ROTATED_BYTES = 96 << 20  # more than the caches of processors and GPUs hold
-MAX_ROTATION = 4096  # copies of the arguments; of less than 24 KiB they fill less
+MAX_ROTATION = 4096  # copies of the arguments; those of arguments below 24 KiB are smaller in total
 SAMPLE = 2e-3  # seconds
 SAMPLES = 9
 MIN_SAMPLES = 3
@@ -45,14 +45,14 @@ class Trial:
     """Inputs of a fusion, the reference's results for them, and copies of them on a device."""
 
     def __init__(self, computation: Computation, device: TimingDevice, seed: int) -> None:
-        """The same inputs for the same seed."""
+        """Make inputs, which are the same for the same seed."""
         self.device = device
         self.arrays, self.wanted = arguments_and_results(computation, seed)
         self._copies: list[dict[tuple[str, int], Buffer]] = []
         self._done = 0  # calls that were timed
 
     def problem(self, kernel: Kernel) -> str:
-        """The difference of a kernel's results from the reference; empty where they are right."""
+        """The difference of a kernel's results from the reference; empty if they are correct."""
         launch, buffers = self.device.load(kernel), self._fresh(kernel)
         launch([b for b, a in zip(buffers, kernel.arguments, strict=True) if a.alias_of is None])
         for argument, buffer in zip(kernel.arguments, buffers, strict=True):
@@ -64,11 +64,11 @@ class Trial:
         return ""
 
     def timing(self, kernel: Kernel) -> Timing:
-        """Of a kernel whose results are right."""
+        """The time of a kernel whose results are correct."""
         return self.timings([kernel])[0]
 
     def timings(self, kernels: Sequence[Kernel]) -> list[Timing]:
-        """Of kernels whose results are right: their samples are taken in turns, so that all meet the same load."""
+        """The times of kernels whose results are correct. Samples are taken in turns, so that the load is the same for all."""
         runs = [self._run(k) for k in kernels]
         begin = time.perf_counter()
         for k in range(SAMPLES):
@@ -86,7 +86,7 @@ class Trial:
         return _Run(clock, max(int(SAMPLE / once), 1))
 
     def _seconds_of_a_call(self, clock: Clock, calls: int) -> float:
-        """Each call takes the arguments that were out of use the longest, whichever kernel used them."""
+        """The seconds of a call. Each call takes the arguments that were used least recently, by whichever kernel."""
         self._done += calls
         return clock(self._done - calls, calls) / calls
 
@@ -106,7 +106,7 @@ class Trial:
         return sets
 
     def _fresh(self, kernel: Kernel) -> list[Buffer]:
-        """One buffer an argument; those that share one have the same."""
+        """A buffer for each argument; arguments may share one."""
         buffers: list[Buffer] = []
         for a in kernel.arguments:
             buffers.append(self._buffer(a) if a.alias_of is None else buffers[a.alias_of])
@@ -134,7 +134,7 @@ class _Run:
 
 
 def _rotation(kernel: Kernel) -> int:
-    """The number of copies of the arguments that are taken in turn."""
+    """The number of copies of the arguments that are used in turn."""
     size = sum(_nbytes(a) for a in kernel.arguments if a.alias_of is None and a.kind != "scratch")
     return max(min(-(-ROTATED_BYTES // max(size, 1)), MAX_ROTATION), 1)
 
@@ -148,12 +148,12 @@ def arguments_and_results(computation: Computation, seed: int) -> tuple[list[np.
 
 
 def in_memory(array: np.ndarray, argument: Argument) -> np.ndarray:
-    """The array with its elements in the order in which the argument has them."""
+    """The array with its elements in the order of the argument's layout."""
     return np.ascontiguousarray(array.transpose(_order(argument)))
 
 
 def some_values(shape: Shape, random: np.random.Generator) -> np.ndarray:
-    """Positive numbers below 1, and rising integers, which are indices that are sorted and different."""
+    """Values of a parameter: positive numbers below 1, or ascending integers, as indices may have to be sorted and unique."""
     kind, dtype = shape.element_type, shape.dtype
     if kind == "pred":
         return random.integers(0, 2, shape.dimensions).astype(bool)
@@ -164,7 +164,7 @@ def some_values(shape: Shape, random: np.random.Generator) -> np.ndarray:
 
 
 def difference(found: np.ndarray, wanted: np.ndarray, kind: str) -> str:
-    """The difference of results beyond rounding: relative to the largest of them; empty where they don't."""
+    """The difference of results beyond rounding, relative to the largest of them; empty if there is none."""
     if found.shape != wanted.shape:
         return f"has shape {found.shape}; expected {wanted.shape}"
     if kind[0] in "sup":

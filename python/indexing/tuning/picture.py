@@ -11,7 +11,7 @@ from indexing.extras import missing_extra
 
 
 def write_picture(title: str, trials: Sequence[tuple[float, float | None]], path: Path) -> None:
-    """Write it in the format that the ending of `path` names; a trial is seconds predicted, and measured if they were."""
+    """Write the picture in the format of the suffix of `path`. A trial is its predicted seconds, and its measured ones."""
     try:
         from matplotlib.figure import Figure
     except ImportError as failure:

@@ -1,4 +1,4 @@
-"""Predictions for many plans of a fusion's kernel: what they move, compute and hold, and their time by a model."""
+"""Predictions for many plans of a fusion's kernel: memory traffic, operations, occupancy, and time, by a model."""
 
 from __future__ import annotations
 
@@ -35,11 +35,11 @@ __all__ = ["Predictions", "predict"]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Predictions:
-    """Arrays with an element for each plan; `plans` are the columns that were asked for, all knobs among them.
+    """Arrays with an element for each plan; `plans` are the requested columns, and those of all other knobs.
 
     `sectors` of global memory that the warps' `instructions` move, `bytes` of these, `memory_bytes` that device memory moves,
-    `passes` over the banks of shared memory, `conflicts` those among them that bank conflicts cost; `operations` on elements;
-    `occupancy` of a processor's threads, `waves` of blocks, `time` in seconds. `exact` where the sectors are counted, and not
+    `passes` over the banks of shared memory, and `conflicts`, those of them due to bank conflicts; `operations` on elements;
+    `occupancy` of a processor's threads, `waves` of blocks, `time` in seconds. `exact` is true where sectors were counted, not
     sampled or assumed.
     """
 
@@ -72,7 +72,7 @@ class Predictions:
         return {name: int(column[row]) for name, column in self.plans.items()}
 
     def best(self, count: int = 1) -> list[dict[str, int]]:
-        """The plans whose predicted times are least, the best first; equal times in the order of the columns."""
+        """The plans with the least predicted times, the best first; those of equal times in the order of the columns."""
         return [self.plan(row) for row in np.argsort(self.time, kind="stable")[:count].tolist()]
 
     def __repr__(self) -> str:
@@ -90,10 +90,10 @@ def predict(
     plans: Mapping[str, ArrayLike] | None = None,
     device: DeviceLike = H100,
 ) -> Predictions:
-    """Predictions for the kernels of a fusion on a device, for each plan: a row of `plans`, columns of knob values.
+    """Predictions for the kernels of a fusion on a device. `plans` are columns of knob values, with a row for each plan.
 
-    Knobs that are left out have their default; without plans, all of `knobs(fusion).grid()`. Raises IndexingError for a plan
-    that is not legal, and for a device whose rates are not known; otherwise as `emit`.
+    Knobs that are left out have their default values. Without `plans`, all of `knobs(fusion).grid()` are predicted. Raises
+    IndexingError for a plan that is not legal, and for a device whose rates are not known; otherwise as `emit`.
     """
     machine = machine_of(device)
     computation = fused_computation(part_of_program(fusion, "predict: fusion"))
@@ -105,7 +105,7 @@ def predict(
 
 @dataclass(slots=True)
 class _Known:
-    """The counts of a module's fusions on machines, kept from call to call."""
+    """A cache of the counts of a module's fusions on machines."""
 
     fusions: dict[tuple[Computation, Machine], _Fusion] = field(default_factory=dict)
 
@@ -118,7 +118,7 @@ class _Known:
 
 @dataclass(slots=True)
 class _Fusion:
-    """A fusion on a machine: its kernels, by the values of the knobs that change what threads do."""
+    """A fusion on a machine: its kernels, by the values of the knobs that change the work of threads."""
 
     computation: Computation
     machine: Machine
@@ -161,7 +161,7 @@ class _Fusion:
 
     @property
     def has_threads(self) -> bool:
-        """Whether kernels are counted by what warps do, or by their loops."""
+        """Whether kernels are counted by the accesses of warps; otherwise they are counted by their loops."""
         return TARGETS[self.machine.dialect].has_threads
 
     def _walk(self, columns: Columns, found: dict[str, Floats]) -> None:
@@ -174,7 +174,7 @@ class _Fusion:
                 found[name][places] = value
 
     def _count(self, columns: Columns, found: dict[str, Floats], exact: NDArray[np.bool_]) -> None:
-        """The same by what warps do: kernels one by one, then all plans at once."""
+        """The columns of `_COUNTED` by the accesses of warps: kernels one by one, then all plans at once."""
         rows = len(exact)
         kernel_knobs = [k.name for k in self.space.knobs if needs_kernel(k, self.machine.device)]
         groups = _groups([columns[n] for n in kernel_knobs], rows)
@@ -197,7 +197,7 @@ class _Fusion:
         return self.kernels[key]
 
     def _fill(self, found: dict[str, Floats], of_plan: dict[str, Floats], launch: _Launch, sums: Floats) -> None:
-        """The columns of `_COUNTED`. Blocks that share a result leave parts, which one of them reads."""
+        """The columns of `_COUNTED`. Blocks that share a result store partial results, which one of them reads."""
         blocks, threads, splits = launch
         parts = np.where(splits > 1, 2.0 * splits * of_plan["result_bytes"], 0.0)
         found["blocks"][:], found["threads"][:] = blocks, threads
@@ -234,8 +234,8 @@ DEMANDS = (
 
 
 def loop_demands(computation: Computation, plan: Mapping[str, int], machine: Machine) -> dict[str, float]:
-    """The columns of `_COUNTED` for the kernel of one plan on a machine without threads: memory moves the lines that its loops
-    fetch, and one more for each run of them; operations are steps of loops.
+    """The columns of `_COUNTED` for the kernel of one plan on a machine without threads. Memory moves the lines that its loops
+    fetch, and one more for each run of lines; operations are steps of loops.
     """
     kernel = emit_fused(computation, machine.dialect, **plan)
     costs = costs_of_loops(kernel.lowered, machine.device.line_bytes)
@@ -254,12 +254,12 @@ def loop_demands(computation: Computation, plan: Mapping[str, int], machine: Mac
 
 
 def demands_of(found: Predictions) -> list[Floats]:
-    """The columns that times are predicted from."""
+    """The columns from which times are predicted."""
     return [getattr(found, name) for name in DEMANDS]
 
 
 def _groups(columns: list[NDArray[np.int64]], rows: int) -> list[tuple[tuple[int, ...], NDArray[np.int64]]]:
-    """The distinct rows of columns, each with the places where it stands."""
+    """The distinct rows of columns, each with the indices at which it occurs."""
     if not columns:
         return [((), np.arange(rows))] if rows else []
     numbers = np.zeros(rows, np.int64)

@@ -1,4 +1,4 @@
-"""The plans that are tried, in order: the default first, then those that a sampler proposes, none twice."""
+"""The plans that are tried, in order: the default first, then those that a sampler proposes, without repetitions."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ if TYPE_CHECKING:
 __all__ = ["SAMPLERS", "Plan", "Sampler", "candidates", "proposals", "worth_trying"]
 
 Plan: TypeAlias = "dict[str, int]"
-#: "predicted": the default's neighbours, the best by prediction and random ones, in turn; "grid": all choices, knob by knob;
-#: the others are optuna's.
+#: "predicted" alternates between neighbours of the default, the best predictions, and random plans; "grid" tries all choices,
+#: knob by knob; the others are samplers of optuna.
 Sampler: TypeAlias = Literal["predicted", "random", "grid", "tpe"]
 SAMPLERS: tuple[Sampler, ...] = ("predicted", "random", "grid", "tpe")
-HOPELESS = 20.0  # times the best prediction
-MAX_REPEATS = 200  # proposals in a row that are no new ones, after which a search has seen all that it finds
+HOPELESS = 20.0  # plans with more than this times the best prediction are not tried
+MAX_REPEATS = 200  # of known plans, proposed one after another, after which a search ends
 
 
 def worth_trying(found: Predictions) -> list[Plan]:
-    """The plans of a grid that can be launched and aren't predicted to be hopeless, the best first."""
+    """The plans of a grid that can be launched and are not predicted to be hopeless, the best first."""
     order = np.argsort(found.time, kind="stable")
     limit = HOPELESS * float(found.time.min(initial=np.inf))
     return [found.plan(k) for k in order.tolist() if np.isfinite(found.time[k]) and found.time[k] <= limit]
@@ -42,10 +42,10 @@ def proposals(
     seconds: Callable[[Plan], float | None],
     kernel: Callable[[Plan], Hashable],
 ) -> Iterator[Plan]:
-    """Up to `budget` plans of different kernels; `seconds` tells what was measured of one that was proposed, None for none,
-    and `kernel` what is the same for plans that make the same kernel.
+    """Yield up to `budget` plans of different kernels. `seconds` returns the measured time of a proposed plan, or None, and
+    `kernel` a key that is equal for plans with equal kernels.
 
-    The order is the same for the same seed; that of "tpe" where what is measured is the same, too.
+    The order is the same for the same seed; that of "tpe" also depends on the measured times.
     """
     source = (
         _mixed(space, ranked, seed) if sampler == "predicted" else _of_optuna(space, ranked, sampler, seed, seconds)
@@ -67,7 +67,7 @@ def _mixed(space: KnobSpace, ranked: list[Plan], seed: int) -> Iterator[Plan]:
 
 
 def candidates(space: KnobSpace, most: int, seed: int) -> Columns:
-    """The grid; of a larger one than `most` plans half of these by their distance from the default, the others at random."""
+    """The plans of the grid. If there are more than `most`: half of `most` nearest to the default, and half at random."""
     grid = list(space.plans())
     if len(grid) > most:
         near = _from_the_default(space, grid)
@@ -76,7 +76,7 @@ def candidates(space: KnobSpace, most: int, seed: int) -> Columns:
 
 
 def _from_the_default(space: KnobSpace, ranked: list[Plan]) -> list[Plan]:
-    """By how many steps they are away, from one choice of a knob to the next; of those as far away the best first."""
+    """Plans by distance from the default, in steps from one choice of a knob to the next; the best first of equal distance."""
     choices = {n: sorted({space.default[n], *(p[n] for p in ranked)}) for n in space.names}
     places = {n: {value: k for k, value in enumerate(c)} for n, c in choices.items()}
 
@@ -122,7 +122,7 @@ def _of_optuna(
 
 
 def _asked(space: KnobSpace, trial: Any) -> Plan:
-    """A plan, knob by knob; where the choices of one depend on others, it is a parameter of its own for each of them."""
+    """A plan that optuna proposes, knob by knob. A knob with several lists of choices is one parameter for each list."""
     from indexing.emitters.knob_space import Knob
 
     plan: Plan = {}

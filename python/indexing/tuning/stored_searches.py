@@ -1,4 +1,4 @@
-"""Searches that a store has the answers of: found by the program's text, so that nothing is planned, emitted or predicted."""
+"""Finished searches in a store, looked up by the program's text, so that nothing is planned, emitted or predicted."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ __all__ = ["Request", "outcome", "store_kernels", "stored_answers", "stored_tria
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """The choices of a call of `tune`. Equal ones for a fusion have one answer."""
+    """The options of a call of `tune`. Calls with equal options for one fusion have one answer."""
 
     sampler: Sampler
     budget: int
@@ -30,14 +30,14 @@ class Request:
     machine: Machine
 
     def __str__(self) -> str:
-        """As the store has it."""
+        """The text in the store."""
         return f"{self.sampler} {self.budget} {self.seed} {self.machine!r}"
 
 
 def stored_trials(
     store: Store, key: str, knobs: Sequence[str], request: Request, known: Mapping[str, Measured] | None = None
 ) -> tuple[Tried, ...] | None:
-    """The trials of a search that was finished; None where it wasn't. `known` are the store's plans, if they are read."""
+    """The trials of a finished search; None if it was not finished. `known` are the store's plans, if they were read."""
     before = store.search(key, str(request))
     if before is None:
         return None
@@ -49,7 +49,7 @@ def stored_trials(
 
 
 def outcome(found: Measured) -> Measured:
-    """The store's row of a plan, once its search is over."""
+    """The store's row of a plan, after its search is finished."""
     if found.state == "started":
         return replace(found, state="failed", detail="the process ended whenever it was measured")
     return found
@@ -70,12 +70,12 @@ def stored_answers(store: Store, subject: Subject, identity: str, request: Reque
 
 
 def store_kernels(store: Store, subject: Subject, identity: str, found: Sequence[Tuning]) -> None:
-    """Write down the kernels of a subject, so that `stored_answers` finds them."""
+    """Store the kernels of a subject, so that `stored_answers` finds them."""
     store.put_kernels(_key(subject, identity), [KernelRow(t.key, t.name, t.emitter, t.knobs) for t in found])
 
 
 def _key(subject: Subject, identity: str) -> str:
-    """By the program's text, the part of it that is meant, the device, and this package as it is installed."""
+    """The key: by the program's text, the part of it that is tuned, the device, and the installed version of this package."""
     kind = "one kernel" if subject.is_fusion else "program"
     text = "\n".join(
         [str(subject.part.module), kind, subject.name, subject.dialect, identity, __version__, _installed()]
@@ -85,7 +85,7 @@ def _key(subject: Subject, identity: str) -> str:
 
 @cache
 def _installed() -> str:
-    """The sizes and times of the package's files: who changes an emitter gets no answers of the one before."""
+    """The sizes and times of the package's files, so that a changed emitter gets no answers of the previous one."""
     folder = Path(__file__).parents[1]
     files = sorted(f for pattern in ("*.py", "_core*") for f in folder.rglob(pattern))
     found = [(f.relative_to(folder).as_posix(), f.stat().st_size, f.stat().st_mtime_ns) for f in files]

@@ -33,14 +33,14 @@ class Subject:
 
     @property
     def name(self) -> str:
-        """The part's: instructions of different computations may have one name."""
+        """The name of the part, with its computation: instructions of different computations may have equal names."""
         if isinstance(self.part, Instruction):
             return f"{self.part.computation.name}/{self.part.name}"
         return self.part.name
 
     @cached_property
     def computations(self) -> list[Computation]:
-        """Of each kernel, those without a choice left out."""
+        """The computation of each kernel that has more than one plan."""
         from indexing.emitters import fused_computation, knobs_of
         from indexing.executable.program import planned_kernels
 
@@ -52,7 +52,7 @@ class Subject:
 
 @dataclass(frozen=True, slots=True)
 class Tried:
-    """One plan of a search: what was predicted, and what was measured, in seconds; `detail` says why there is no time."""
+    """One plan of a search: its predicted and its measured seconds; `detail` is the reason if it was not measured."""
 
     plan: Plan
     predicted: float
@@ -60,7 +60,7 @@ class Tried:
 
     @property
     def seconds(self) -> float | None:
-        """Median of samples; None for a plan without."""
+        """The median of samples; None if the plan was not measured."""
         return self.measured.seconds
 
 
@@ -68,8 +68,8 @@ class Tried:
 class Tuning:
     """The result of a search: `trials` in the order in which they were tried, the first the default plan.
 
-    `key` names the fusion, the device and the versions in the store; `name` is the computation's, `knobs` are those of
-    `emitter`. It is kernel `number` of `subject`.
+    `key` identifies the fusion, the device and the versions in the store; `name` is that of the computation, `knobs` are those
+    of `emitter`. The fusion is kernel `number` of `subject`.
     """
 
     key: str
@@ -83,7 +83,7 @@ class Tuning:
 
     @property
     def computation(self) -> Computation:
-        """The computation of its kernel, planned when it is asked for where a store has answered all else."""
+        """The computation of its kernel; if the result came from a store, it is planned on first use."""
         return self.subject.computations[self.number]
 
     @property
@@ -95,7 +95,7 @@ class Tuning:
 
     @property
     def best(self) -> Plan:
-        """The fastest plan. Raises IndexingError where none could be measured."""
+        """The fastest plan. Raises IndexingError if none could be measured."""
         measured = [t for t in self.trials if t.seconds is not None]
         if not measured:
             raise IndexingError(f"no plan of {self.name} could be measured: {self.trials[0].measured.detail}")
@@ -109,20 +109,20 @@ class Tuning:
         return default / best if default and best else 1.0
 
     def cells(self) -> list[list[str]]:
-        """A head, then a row a trial, the fastest first, those without a time last, with the problem."""
+        """A header, then a row for each trial: the fastest first, those without a time last, with the reason."""
         names = self.knobs
         ordered = sorted(self.trials, key=lambda t: (t.seconds is None, t.seconds or 0.0))
         head = [*names, "predicted us", "measured us", "spread us", "problem"]
         return [head, *([str(t.plan[n]) for n in names] + _cells(t) for t in ordered)]
 
     def table(self) -> str:
-        """`cells` as lines."""
+        """`cells` as lines of text."""
         rows = self.cells()
         widths = [max(len(row[k]) for row in rows) for k in range(len(rows[0]))]
         return "\n".join("  ".join(cell.rjust(w) for cell, w in zip(row, widths, strict=True)).rstrip() for row in rows)
 
     def __repr__(self) -> str:
-        """The fusion, and what the best plan gains; `print` shows the table."""
+        """The fusion, and the speedup of the best plan; `print` shows the table."""
         measured = sum(t.seconds is not None for t in self.trials)
         gain = f": {self.best}, {self.speedup:.3g} times as fast as the default" if measured else ""
         return f"<{measured} plans of {self.name} measured on {self.machine.name}{gain}>"
@@ -135,17 +135,17 @@ class Tuning:
         return shown(self, "trials_table")
 
     def plot(self, path: str | Path) -> None:
-        """Write a picture: time by trial with the best so far, and prediction against measurement. Needs matplotlib."""
+        """Write a picture: times by trial with the best so far, and predicted against measured times. Needs matplotlib."""
         from indexing.tuning.picture import write_picture
 
         write_picture(self.name, [(t.predicted, t.seconds) for t in self.trials], Path(path))
 
     def to_kernel_tuner(self) -> dict[str, object]:
-        """Kernel Tuner searches the same plans: `kernel_tuner.tune_kernel(**found.to_kernel_tuner())`.
+        """The arguments with which Kernel Tuner searches the same plans: `kernel_tuner.tune_kernel(**found.to_kernel_tuner())`.
 
-        Source and problem size are functions of the knobs; the threads of a block are the parameter `block_size_x`, which the
-        restriction ties to the others. Arguments are those that plans are measured with; plans whose kernels take other
-        ones than the default's are left out. Kernels in C run on one core.
+        Source and problem size are functions of the knobs; the number of threads of a block is the parameter `block_size_x`,
+        which a restriction makes consistent with the others. The kernel's arguments are those with which plans are measured;
+        plans whose kernels have other arguments than the default's are left out. Kernels in C run on one core.
         """
         from indexing.tuning.kernel_tuner import tune_kernel_arguments
 

@@ -1,4 +1,4 @@
-"""`tune`: the fastest plan of a kernel by measurement, kept in a store; what was measured once is looked up from then on."""
+"""`tune`: the fastest plan of a kernel by measurement. Results are stored, and looked up by later calls."""
 
 from __future__ import annotations
 
@@ -67,17 +67,17 @@ def tune(
     ray: str | None = None,
     progress: Progress | None = None,
 ) -> Tuning | list[Tuning]:
-    """The fastest plan of a fusion's kernel on this machine, of `budget` plans that are measured; of a module, or of
-    `(function, *arguments)` of JAX, of each of the kernels that `compile` makes of it, those without a choice left out.
+    """The fastest of `budget` plans of a fusion's kernel, measured on this machine. For a module, or `(function, *arguments)`
+    of JAX, the fastest plan of each kernel that `compile` makes of it and that has more than one plan.
 
-    `device` is "cpu", or a GPU by its name; None: a GPU where there is one. The default plan is tried first, then what the
-    sampler proposes; plans that can't be launched or are predicted to be hopeless are never compiled. Each kernel's results
-    are compared with the reference before it is timed. All is kept in the store (by default in the user's data folder), from
-    which an interrupted search goes on, and `compile(..., tuned=True)` takes plans. With `ray` the nodes of the cluster at that
-    address measure ("local" begins one), which have devices of one kind; the store stays here. `progress` is told how many of
-    how many plans are done.
+    `device` is "cpu", or the name of a GPU; None means a GPU if there is one. The default plan is tried first, then those that
+    the sampler proposes; plans that cannot be launched or are predicted to be hopeless are never compiled. Each kernel's
+    results are compared with the reference before it is timed. Results are kept in the store (by default in the user's data
+    folder): an interrupted search continues from it, and `compile(..., tuned=True)` uses its plans. With `ray`, the nodes of
+    the cluster at that address measure ("local" starts one); they have devices of one kind, and the store remains here.
+    `progress` is called with the number of plans that are done, and the number of all.
 
-    Raises IndexingError for a store that can't be used and where the device isn't there, UnsupportedOp where the cluster isn't.
+    Raises IndexingError for a store that cannot be used, or if the device is not available, UnsupportedOp without the cluster.
     """
     if budget < 1:
         raise IndexingError(f"budget is a number of plans, at least 1; got {budget}")
@@ -95,7 +95,7 @@ def _stored(store: Store, subject: Subject, request: Request) -> list[Tuning] | 
 
 
 def _identity(dialect: str) -> str:
-    """Of the device that runs kernels of a dialect. Raises as `device_of_dialect`."""
+    """The identity of the device that runs kernels of a dialect. Raises as `device_of_dialect`."""
     if dialect == "c":
         return processor_identity()  # which no device has to be opened for
     from indexing.executable.devices import device_of_dialect
@@ -115,5 +115,5 @@ def _searched(
 
 
 def this_machine() -> Machine:
-    """The first GPU where there is one, else the processor."""
+    """The first GPU if there is one, else the processor."""
     return MACHINES["H100"] if gpu_count() else MACHINES["CPU"]
