@@ -70,7 +70,7 @@ def costs_of_loops(kernel: ir.Kernel, line_bytes: int) -> LoopCosts:
 
 
 class _BlockVisitor:
-    """Visits one block of the launch. A statement runs `times` in all blocks like this one, in a `share` of the launch's runs."""
+    """A visitor of one block, which represents others: `times` executions of a statement, a `share` of all of them."""
 
     def __init__(self, kernel: ir.Kernel, block: Sequence[int], line_bytes: int, costs: LoopCosts) -> None:
         self.kernel, self.origin, self.line, self.costs = kernel, tuple(block), line_bytes, costs
