@@ -68,6 +68,11 @@ def test_types_that_do_not_fit(call, message: str) -> None:
         (lambda: ix.output_to_input(FUSION, 1), "f has 1 outputs, numbered from 0: there is no 1"),
         (lambda: ix.output_to_input(FUSION, -1), "there is no -1"),
         (lambda: ix.input_to_output(MODULE.entry.parameters[0]), "x has 0 operands"),
+        (
+            lambda: ix.input_to_output(ix.hlo.parse("ENTRY f { ROOT c = f32[] constant(0) }").entry.root),
+            "c has 0 operands",
+        ),
+        (lambda: ix.input_to_output(ix.hlo.parse("ENTRY f { ROOT t = () tuple() }").entry.root), "t has 0 operands"),
         (lambda: ix.propagate_tile(FUSION, 7), "f has 1 operands"),
         (lambda: ix.propagate_tile(FUSION, direction="up"), "expected one of 'to operand', 'to output'"),
         (lambda: ix.coalescing(FUSION, storage="bits"), "storage is 'bits'; expected one of"),

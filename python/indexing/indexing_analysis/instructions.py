@@ -25,6 +25,7 @@ from indexing.indexing_analysis.computations import (
     maps_of,
 )
 from indexing.ops.operand_indexing import Indexing, OperandIndexing
+from indexing.ops.registry import op_of
 from indexing.ops.tuples import is_array
 
 if TYPE_CHECKING:
@@ -69,7 +70,8 @@ def input_to_output(instruction: Program, input: int = 0, physical_layout: bool 
     If the operand is a tuple, `leaf` is the number of the array from which a map starts. Otherwise as `output_to_input`.
     """
     part = part_of_program(instruction, "input_to_output: instruction")
-    if part.operands or input or isinstance(part, Computation) or part.is_parameter:
+    # An op without operands may state an inverse nevertheless.
+    if part.operands or input or isinstance(part, Computation) or not callable(op_of(part).input_to_output):
         check_number(input, len(part.operands), f"{part.name} has", "operands")
     found = instruction_inverse(part, input) if isinstance(part, Instruction) else computation_inverse(part, input)
     if physical_layout and part.operands:
