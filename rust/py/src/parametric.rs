@@ -20,7 +20,7 @@ use pyo3::types::{PyDict, PyRange, PyString, PyTuple};
 use std::ops::Range;
 use std::sync::OnceLock;
 
-/// A map in parameters: variables whose values come later, many at once. StepResult by `IndexingMap.with_parameters`.
+/// A map in parameters: variables whose values come later, many at once. Made by `IndexingMap.with_parameters`.
 #[pyclass(name = "ParametricMap", module = "indexing._core", frozen)]
 pub struct PyParametricMap(ParametricMap);
 

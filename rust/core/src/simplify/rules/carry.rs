@@ -30,7 +30,7 @@ impl Carry {
 const MAX_RADICES: usize = 6;
 
 impl Simplifier<'_> {
-    /// Calls `accept` with the find_carry of `n` for the divisor `m`, largest radix first, until it returns a result.
+    /// Calls `accept` with the carries of `n` for the divisor `m`, largest radix first, until it returns a result.
     pub(super) fn find_carry<T>(
         &mut self,
         n: Expr,
