@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import indexing as ix
+from indexing.ops.registry import REGISTRY
 from kernels import check, close, compiled, device_of_tests, launch, random_array
 
 ADD = "add {\n  x = KIND[] parameter(0)\n  y = KIND[] parameter(1)\n  ROOT s = KIND[] add(x, y)\n}\n"
@@ -31,6 +32,11 @@ PROGRAMS = {
     "concatenate": "a = KIND[2,3] parameter(0)\nb = KIND[2,0] parameter(1)\nc = KIND[2,4] parameter(2)\n"
     "ROOT r = KIND[2,7] concatenate(a, b, c), dimensions={1}",
     "pad": "a = KIND[4,3] parameter(0)\nz = KIND[] parameter(1)\nROOT r = KIND[8,2] pad(a, z), padding=-1_2_1x1_-2",
+    "broadcast": "a = KIND[3] parameter(0)\nROOT r = KIND[2,3,4] broadcast(a), dimensions={1}",
+    "reshape": "a = KIND[6,4] parameter(0)\nROOT r = KIND[3,8] reshape(a)",
+    "pass": "a = KIND[6,4] parameter(0)\nn = KIND[6,4] negate(a)\nb = KIND[6,4] opt-barrier(n)\nt = token[] after-all()\n"
+    'd = KIND[6,4] add-dependency(b, t)\nROOT r = KIND[6,4] domain(d), domain={kind="sharding", entry={maximal device=0}, '
+    "exit={}}",
     "reverse": "a = KIND[4,3] parameter(0)\nROOT r = KIND[4,3] reverse(a), dimensions={0,1}",
     "slice": "a = KIND[9,5] parameter(0)\nROOT r = KIND[3,2] slice(a), slice={[1:9:3], [2:4]}",
     "layouts": "a = KIND[4,6]{0,1} parameter(0)\nb = KIND[6,4]{1,0} bitcast(a)\nROOT r = KIND[6,4]{0,1} copy(b)",
@@ -71,6 +77,15 @@ CASES = [(name, kind) for kind, names in KINDS.items() for name in names]
 def text_of(name: str, kind: str) -> str:
     body = PROGRAMS[name].replace("\n", "\n  ")
     return f"{ADD}f {{\n  {body}\n}}".replace("KIND", kind)
+
+
+def test_every_op_with_element_code_has_a_program() -> None:
+    """Elementwise ones stand in test_elementwise_kernels.py."""
+    called = {"call", "fusion"}  # see test_called_computations_are_written_in_place
+    modules = [ix.hlo.parse(text_of(name, "f32")) for name in PROGRAMS]
+    tested = {i.opcode for m in modules for i in m.entry.instructions.values()}
+    coded = {opcode for opcode, op in REGISTRY.items() if op.element is not None and not op.is_elementwise}
+    assert coded - called <= tested
 
 
 @pytest.mark.parametrize(("name", "kind"), CASES)
