@@ -4,12 +4,15 @@ import pickle
 import random
 import re
 from dataclasses import replace
+from inspect import signature
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 import indexing as ix
 from fusion_texts import FUSIONS, fusion
+from indexing.emitters import EMITTERS as ALL
 from indexing.emitters.knob_space import Condition, Knob, KnobSpace
 
 EMITTERS = {
@@ -41,6 +44,16 @@ def test_the_default_is_what_emit_makes(name: str, dialect: str) -> None:
     space = ix.knobs(computation, dialect)
     assert space.check({}) == space.default
     assert ix.emit(computation, dialect, **space.default).source == ix.emit(computation, dialect).source
+
+
+def test_the_table_of_emitters_names_all_and_their_knobs() -> None:
+    """Those of docs/kernels.md, in the order in which they are tried; the knobs are the parameters of `plan`."""
+    text = (Path(__file__).parents[2] / "docs" / "kernels.md").read_text(encoding="utf-8")
+    _, _, table = text.partition("| emitter | hero | what each thread does | knobs |\n")
+    rows = [line.split("|") for line in table.partition("\n\n")[0].splitlines()[1:]]
+    stated = {name.strip(" `"): re.findall(r"`(\w+)`", knobs) for _, name, *_, knobs, _ in rows}
+    plans = {e.NAME: [k for k in signature(e.plan).parameters if k not in ("computation", "machine")] for e in ALL}
+    assert list(stated.items()) == list(plans.items())
 
 
 def test_what_no_kernel_computes_has_no_plans() -> None:

@@ -6,9 +6,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from inspect import signature
-from types import ModuleType
 
 from indexing.arguments import integer, of_type, takes
+from indexing.emitters.hero import Emitter
 from indexing.emitters.heroes import concatenate, dot, loop, reduction, rows, scatter, transpose, update_slice
 from indexing.emitters.kernel import Kernel, check_dialect
 from indexing.emitters.knob_space import KnobSpace
@@ -22,7 +22,7 @@ from indexing.ops.bounded import check_kernel_sizes
 from indexing.partitioner import partition
 from indexing.work import most_repeated, repeats_itself
 
-EMITTERS: tuple[ModuleType, ...] = (
+EMITTERS: tuple[Emitter, ...] = (
     scatter,
     update_slice,
     transpose,
@@ -60,14 +60,13 @@ def emit_fused(computation: Computation, dialect: Dialect, **knobs: int | None) 
     return Kernel(emitter.kernel(computation, _plan(emitter, computation, dialect, knobs)), dialect)
 
 
-def _plan(emitter: ModuleType, computation: Computation, dialect: Dialect, knobs: Mapping[str, int | None]) -> object:
+def _plan(emitter: Emitter, computation: Computation, dialect: Dialect, knobs: Mapping[str, int | None]) -> object:
     if not TARGETS[dialect].vector_bytes and "vector_width" in _parameters(emitter.plan):
         knobs = {"vector_width": 1, **knobs}  # the compiler vectorizes over neighbouring threads
     known = [name for name in _parameters(emitter.plan) if name not in ("computation", "machine")]
     for name in knobs:
         if name not in known:
-            which = emitter.__name__.rpartition(".")[2]
-            raise IndexingError(f"the {which} emitter has no knob {name!r}; it has {', '.join(known) or 'none'}")
+            raise IndexingError(f"the {emitter.NAME} emitter has no knob {name!r}; it has {', '.join(known) or 'none'}")
     chosen = {name: value if value is None else integer(value, f"emit: {name}") for name, value in knobs.items()}
     return emitter.plan(computation, **chosen, **_machine(emitter.plan, dialect))
 
@@ -82,7 +81,7 @@ def _parameters(function: Callable[..., object]) -> tuple[str, ...]:
     return tuple(signature(function).parameters)
 
 
-def emitter_of(computation: Computation) -> ModuleType:
+def emitter_of(computation: Computation) -> Emitter:
     """The first emitter that matches. Raises UnsupportedOp if no kernel can compute the computation."""
     known = computation.module.attached(_Emitters).by_computation
     if computation not in known:
@@ -95,7 +94,7 @@ def emitter_of(computation: Computation) -> ModuleType:
 class _Emitters:
     """The emitters of a module's computations, memoized, since many plans of one computation need them."""
 
-    by_computation: dict[Computation, ModuleType] = field(default_factory=dict)
+    by_computation: dict[Computation, Emitter] = field(default_factory=dict)
 
 
 @takes(fusion=refuse_bare_function, dialect=of_type(str))
@@ -113,8 +112,7 @@ def knobs_of(computation: Computation, dialect: Dialect) -> KnobSpace:
     """The knobs of a computation as one fusion, as `emit_fused` takes it."""
     emitter = emitter_of(computation)
     default = _plan(emitter, computation, dialect, {})
-    space: KnobSpace = emitter.knobs(computation, default, **_machine(emitter.knobs, dialect))
-    return space
+    return emitter.knobs(computation, default, **_machine(emitter.knobs, dialect))
 
 
 EMIT_THE_PARTS = "isn't one fusion; emit_all(module) gives the kernels of a whole program"

@@ -9,18 +9,37 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Protocol
 
 from indexing.indexing_analysis.instructions import output_to_input
 from indexing.ops.registry import traits_of
 from indexing.ops.tuples import GET_TUPLE_ELEMENT, array_source
 
 if TYPE_CHECKING:
+    from indexing.emitters.ir.nodes import Kernel
+    from indexing.emitters.knob_space import KnobSpace
     from indexing.hlo import Computation, Instruction, Shape
     from indexing.ops.operand_indexing import OperandIndexing
 
 
 MAX_HEROES = 8  # of one output: each has accumulators, or a tile, of its own
+
+
+class Emitter(Protocol):
+    """A module of `heroes/`: pure functions of a computation, and the name that kernels and docs/kernels.md give it."""
+
+    NAME: str
+    #: Launch dimensions and knobs: `plan(computation, *, knob=.., ...)`. Knobs that are not given have defaults. An emitter
+    #: whose plans depend on the target also takes `machine`.
+    plan: Callable[..., Any]
+    #: The knobs' legal values: `knobs(computation, default)`, where `default` is the plan without knobs.
+    knobs: Callable[..., KnobSpace]
+
+    def matches(self, computation: Computation) -> bool:
+        """Whether the computation is one that this emitter builds a kernel for."""
+
+    def kernel(self, computation: Computation, plan: Any) -> Kernel:
+        """The kernel of one of its plans."""
 
 
 @dataclass(frozen=True, slots=True)
