@@ -193,6 +193,14 @@ def test_recv_done_gives_what_was_received() -> None:
     assert [[m.leaf for m in maps] for maps in ix.input_to_output(root)] == [[0], []]
 
 
+def test_what_is_received_may_be_several_arrays() -> None:
+    root = root_of("HloModule m\nENTRY e {\n t = token[] after-all()\n"
+                   " r = ((s32[2], s32[3]), u32[], token[]) recv(t), channel_id=1\n"
+                   " ROOT d = ((s32[2], s32[3]), token[]) recv-done(r), channel_id=1\n}")  # fmt: skip
+    assert [[m.leaf for m in ix.output_to_input(root, k)[0]] for k in range(3)] == [[0], [1], []]
+    assert [[m.leaf for m in maps] for maps in ix.input_to_output(root)] == [[0], [1], []]
+
+
 @pytest.mark.parametrize(
     ("line", "operand"),
     [

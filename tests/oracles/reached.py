@@ -236,6 +236,7 @@ def _check_ranks(
     leaf, output = at
     for m in (m for m in maps if not m.map.is_undefined and not m.map.is_known_empty):
         assert len(m.map.dims) == len(root.shape.leaves[output].dimensions)
+        assert not any(v.interval.is_point for v in m.map.ranges), "a range of one element needs no variable"
         assert m.leaf != leaf or len(m.map.results) == len(operand.shape.leaves[leaf].dimensions)
 
 

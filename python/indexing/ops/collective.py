@@ -14,7 +14,7 @@ from indexing._core import constant, variable
 from indexing.errors import UnsupportedOp
 from indexing.lazy import np
 from indexing.ops import collective_reference
-from indexing.ops.control import second_of_tuple
+from indexing.ops.control import results_from_input, results_from_output, second_of_tuple
 from indexing.ops.op import Across, Calls, Interpreter, Op, RunsComputations
 from indexing.ops.operand_indexing import (
     Indexing,
@@ -146,16 +146,6 @@ def _ragged(i: Instruction, k: int, result: Shape) -> list[OperandIndexing]:
     return [replace(found, replica_map=asked[0], reason=join_reasons(_RAGGED, asked[1]))]
 
 
-def _done_from_output(i: Instruction, output: int) -> Indexing:
-    count = len(i.operands[0].shape.elements[0].leaves)
-    return [alias(i.shape.leaves[output], count + output)]
-
-
-def _done_from_input(i: Instruction, operand: int) -> Indexing:
-    count = len(i.operands[0].shape.elements[0].leaves)
-    return [alias(part, count + leaf) for leaf, part in enumerate(i.shape.leaves)]
-
-
 def _id_from_output(i: Instruction, output: int) -> Indexing:
     return []
 
@@ -196,7 +186,7 @@ def _collective(opcode: str, formula: str, part: Part, across: Across) -> tuple[
 
 
 def _done(opcode: str) -> Op:
-    return Op(opcode, "out[i] = in.1[i]", _done_from_output, second_of_tuple, _done_from_input, ends=True)
+    return Op(opcode, "out[i] = in.1[i]", results_from_output, second_of_tuple, results_from_input, ends=True)
 
 
 def _direct(opcode: str, formula: str, part: Part, across: Across, exactness: str = _PATTERN, calls: Calls = "") -> Op:

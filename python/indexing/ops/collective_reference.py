@@ -6,9 +6,9 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from indexing.lazy import np
+from indexing.ops.control import zeros
 from indexing.ops.op import Across, Interpreter
 from indexing.ops.replica_groups import all_to_all_groups, group_with, groups_of, pairs_of
-from indexing.ops.tuples import nest
 from indexing.ops.values import Array, HloValue, only_array
 
 if TYPE_CHECKING:
@@ -116,7 +116,7 @@ def started(across: Across) -> Across:
 
     def start(i: Instruction, operands: Operands, interpreter: Interpreter) -> list[HloValue]:
         results = across(i, operands, interpreter)
-        contexts = [nest(part, [np.zeros(s.dimensions, s.dtype) for s in part.leaves]) for part in i.shape.elements[2:]]
+        contexts = [zeros(part) for part in i.shape.elements[2:]]
         inputs = [tuple(o) if i.shape.elements[0].is_tuple else o[0] for o in operands]
         return [(given, result, *contexts) for given, result in zip(inputs, results, strict=True)]
 

@@ -11,7 +11,15 @@ from indexing.lazy import np
 from indexing.ops.element import moves
 from indexing.ops.op import ByStructure, Interpreter, Op, RunsComputations
 from indexing.ops.operand_indexing import Indexing, identity, unknown, whole
-from indexing.ops.tuples import alias, is_array, nest, operand_itself, same_leaf_from_input, same_leaf_from_output
+from indexing.ops.tuples import (
+    alias,
+    is_array,
+    leaf_before,
+    nest,
+    operand_itself,
+    same_leaf_from_input,
+    same_leaf_from_output,
+)
 from indexing.ops.values import HloValue, only_array
 
 if TYPE_CHECKING:
@@ -70,27 +78,24 @@ def _while(i: Instruction, operands: Sequence[HloValue], interpreter: Interprete
 
 def _async_start(i: Instruction, operands: Sequence[HloValue], interpreter: Interpreter) -> HloValue:
     result = interpreter.run(i.called[0], operands)
-    contexts = [_zeros(part) for part in i.shape.elements[2:]]
+    contexts = [zeros(part) for part in i.shape.elements[2:]]
     return (tuple(operands), result, *contexts)
 
 
-def _zeros(shape: Shape) -> HloValue:
-    if shape.is_tuple or not is_array(shape):
-        return nest(shape, [None if not is_array(s) else np.zeros(s.dimensions, s.dtype) for s in shape.leaves])
-    return np.zeros(shape.dimensions, shape.dtype)
+def zeros(shape: Shape) -> HloValue:
+    """A value of the shape, nested as it is; None for a token."""
+    return nest(shape, [np.zeros(part.dimensions, part.dtype) if is_array(part) else None for part in shape.leaves])
 
 
-def _first_result(i: Instruction) -> int:
-    """The number of arrays before the results in the tuple of a started operation."""
-    return len(i.operands[0].shape.elements[0].leaves)
+def results_from_output(i: Instruction, output: int) -> Indexing:
+    """The identity to the results in the tuple of a started operation, which are behind its operands."""
+    return [alias(i.shape.leaves[output], leaf_before(i.operands[0].shape, 1) + output)]
 
 
-def _async_done_from_output(i: Instruction, output: int) -> Indexing:
-    return [alias(i.shape.leaves[output], _first_result(i) + output)]
-
-
-def _async_done_from_input(i: Instruction, operand: int) -> Indexing:
-    return [alias(part, _first_result(i) + leaf) for leaf, part in enumerate(i.shape.leaves)]
+def results_from_input(i: Instruction, operand: int) -> Indexing:
+    """The inverse of `results_from_output`."""
+    before = leaf_before(i.operands[0].shape, 1)
+    return [alias(part, before + leaf) for leaf, part in enumerate(i.shape.leaves)]
 
 
 def second_of_tuple(i: Instruction, operands: Sequence[HloValue]) -> HloValue:
@@ -141,7 +146,7 @@ def _send_from_output(i: Instruction, output: int) -> Indexing:
 
 
 def _send(i: Instruction, operands: Sequence[HloValue]) -> HloValue:
-    return (operands[0], *(_zeros(part) for part in i.shape.elements[1:]))
+    return (operands[0], *(zeros(part) for part in i.shape.elements[1:]))
 
 
 def _received(i: Instruction, operands: Sequence[HloValue]) -> HloValue:
@@ -157,14 +162,6 @@ def _recv_done(i: Instruction, operands: Sequence[HloValue]) -> HloValue:
     if not isinstance(started, tuple):
         raise IndexingError(f"{i.name} ends a recv that was not started")
     return (started[0], None)
-
-
-def _recv_done_from_output(i: Instruction, output: int) -> Indexing:
-    return [alias(i.shape.leaves[output], 0) if output == 0 else []]
-
-
-def _recv_done_from_input(i: Instruction, operand: int) -> Indexing:
-    return [alias(part, 0) if leaf == 0 else [] for leaf, part in enumerate(i.shape.leaves)]
 
 
 _FEED, _PEER = "what infeed gives", "what recv gives"
@@ -239,9 +236,9 @@ OPS: tuple[Op, ...] = (
     Op(
         "async-done",
         "out[i] = results of in[i]",
-        _async_done_from_output,
+        results_from_output,
         second_of_tuple,
-        _async_done_from_input,
+        results_from_input,
         awaits=True,
         ends=True,
     ),
@@ -267,7 +264,5 @@ OPS: tuple[Op, ...] = (
         exactness="unknown",
         makes=0,
     ),
-    Op(
-        "recv-done", "out.0[i] = in.0[i], a token", _recv_done_from_output, _recv_done, _recv_done_from_input, ends=True
-    ),
+    Op("recv-done", "out.0[i] = in.0[i], a token", same_leaf_from_output, _recv_done, same_leaf_from_input, ends=True),
 )
