@@ -6,7 +6,7 @@ import pytest
 
 import indexing as ix
 from indexing.ops.registry import REGISTRY
-from reached import check, exact_maps, named, program, root_of, run
+from reached import check, exact_maps, named, program, reached, root_of, run
 
 ADD = "add {\n  a = f64[] parameter(0)\n  b = f64[] parameter(1)\n  ROOT s = f64[] add(a, b)\n}\n"
 PUT = "put {\n  a = f64[] parameter(0)\n  ROOT b = f64[] parameter(1)\n}\n"
@@ -27,6 +27,16 @@ PAIR = """pair {
   s = f64[] add(a, b)
   t = s64[] subtract(i, j)
   ROOT r = (f64[], s64[]) tuple(s, t)
+}
+"""
+CROSSED = """crossed {
+  a = f64[] parameter(0)
+  i = f64[] parameter(1)
+  b = f64[] parameter(2)
+  j = f64[] parameter(3)
+  s = f64[] add(a, j)
+  t = f64[] add(i, b)
+  ROOT r = (f64[], f64[]) tuple(s, t)
 }
 """
 
@@ -233,6 +243,21 @@ def test_variadic_scatter_names_only_the_operands_that_a_result_uses():
     root = root_of(text)
     assert REGISTRY["scatter"].output_to_input(root, 0)[4] == []
     check(text, values, operands=[0, 1, 3, 4])
+
+
+def test_a_variadic_scatter_has_maps_where_an_element_reaches_a_result_and_nowhere_else():
+    text = program(
+        "(f64[3], f64[3]) scatter(p0, p1, p2, p3, p4), update_window_dims={}, inserted_window_dims={0}, "
+        "scatter_dims_to_operand_dims={0}, index_vector_dim=1, to_apply=crossed",
+        *["f64[3]", "f64[3]", "s32[2,1]", "f64[2]", "f64[2]"],
+        computations=CROSSED,
+    )
+    values = [tags([3]), tags([3]) * 10, np.array([[1], [2]], np.int32), tags([2]) * 100, tags([2]) * 1000]
+    root = check(text, values, operands=[0, 1, 3, 4])
+    for k in range(5):
+        shows = [bool(pairs) for pairs in reached(root, values, k, 0, [lambda v: v + 1])]
+        assert [bool(ix.output_to_input(root, output)[k]) for output in range(2)] == shows
+        assert [bool(maps) for maps in ix.input_to_output(root, k)] == shows
 
 
 def test_scatter_drops_a_window_that_fits_only_in_part():

@@ -140,15 +140,12 @@ def input_to_output(instruction: Instruction, operand: int) -> Indexing:
     """in[i] stays; update[b, w] goes to out[index(b) + w] if its window fits; an index vector may reach any element."""
     s = _read(instruction)
     used = _dependence(s)
+    if operand < s.count:
+        reads = ((k, operand in used[k] or operand == k) for k in range(s.count))
+        return [[_operand_map(s, operand, k, used[k])] if is_read else [] for k, is_read in reads]
     if operand == s.count:
         return [[_from_index(s)] for _ in range(s.count)]
-    if operand > s.count:
-        return [[_from_update(s)] if operand - 1 in used[k] else [] for k in range(s.count)]
-    found: Indexing = []
-    for k in range(s.count):
-        reads = operand in used[k] or operand == k
-        found.append([_operand_map(s, operand, k, used[k])] if reads else [])
-    return found
+    return [[_from_update(s)] if operand - 1 in used[k] else [] for k in range(s.count)]
 
 
 def _from_update(s: _Scatter) -> OperandIndexing:
