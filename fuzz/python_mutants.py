@@ -40,7 +40,7 @@ MODULES = {
     "ops/gather.py": "tests/ops/test_ops_indexed.py",
     "ops/scatter.py": "tests/ops/test_ops_indexed.py",
     "ops/window.py": "tests/ops/test_ops_window.py",
-    "ops/window_index.py": "tests/ops/test_ops_window.py",
+    "ops/window_index.py": "tests/ops/test_ops_contraction.py",
     "ops/dependence.py": "tests/ops/test_ops_ordered.py",
     "ops/reduce.py": "tests/ops/test_ops_window.py",
     "ops/dot.py": "tests/ops/test_ops_contraction.py",

@@ -14,6 +14,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
+from itertools import chain, count
 from math import prod
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -287,19 +288,19 @@ class _Partitioner:
         whole = Access.of_all(first.dimensions)
         for leaf, shape in enumerate(root.shape.leaves):
             operand, operand_leaf = named_array(root, leaf)
-            access = whole
             if shape.dimensions == first.dimensions:
                 access = whole
             elif shape.dimensions and first.dimensions and shape.element_count == first.element_count > 0:
                 same = bitcast_map(replace(first, element_type=shape.element_type), shape)
                 access = self.composer.compose(whole, OperandIndexing(same), root, leaf, shape.dimensions)
             else:
-                access = replace(Access.of_all(shape.dimensions, 0, (root, leaf)), is_known=False)
+                identity = IndexingMap.identity(shape.dimensions)
+                access = Access(identity, whole.points, context=((root, leaf),), is_known=False)
             self._record(operand, owner, replace(access, leaf=operand_leaf))
 
     def _pass_to_operands(self, instruction: Instruction, owner: int, access: Access) -> None:
-        count = len(instruction.shape.leaves) or 1
-        for output in range(count) if has_one_index(instruction.shape) else (access.leaf,):
+        outputs = range(len(instruction.shape.leaves))
+        for output in outputs if has_one_index(instruction.shape) else (access.leaf,):
             for position, found in enumerate(output_to_input(instruction, output)):
                 operand = instruction.operands[position]
                 parts = operand.shape.leaves
@@ -312,8 +313,8 @@ class _Partitioner:
         if access.leaf and has_one_index(operand.shape):
             access = replace(access, leaf=0)  # arrays of one index are computed together
         if operand in self.drafts[owner].injected:
-            own = IndexingMap.identity(_first_leaf(operand.shape).dimensions)
-            if access.map in (own, own.simplify()) and not access.context:
+            own = IndexingMap.identity(_first_leaf(operand.shape).dimensions).simplify()
+            if access.map == own and not access.context:
                 return  # an argument of the epilogue; at any other index, the hero is recomputed
         self.accesses.setdefault(operand, {})[owner, access] = None
 
@@ -361,17 +362,14 @@ def c_identifier(name: str) -> str:
 
 
 def _unique(name: str, taken: set[str]) -> str:
-    candidate, count = name, 1
-    while candidate in taken:
-        count += 1
-        candidate = f"{name}_{count}"
-    taken.add(candidate)
-    return candidate
+    found = next(n for n in chain([name], (f"{name}_{k}" for k in count(2))) if n not in taken)
+    taken.add(found)
+    return found
 
 
 def _element_count(shape: Shape) -> int:
     """The number of elements of the longest array."""
-    return max((part.element_count for part in shape.leaves), default=1)
+    return max((part.element_count for part in shape.leaves), default=0)
 
 
 def _first_leaf(shape: Shape) -> Shape:
@@ -395,5 +393,4 @@ def _is_written_several_times(instruction: Instruction) -> bool:
 
 def _index_components(user: Instruction) -> int:
     """The number of components of an index vector that the user reads, one by one, each with the code of its producer."""
-    attribute = traits_of(user).index_vectors
-    return len(user.ints(attribute)) if attribute else 0
+    return len(user.ints(traits_of(user).index_vectors))

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import itertools
 import pathlib
 
 import pytest
 
+import indexing as ix
 from indexing.ops.docs import ops_table
 from indexing.ops.registry import MODULES, REGISTRY
 from opcode_samples import SAMPLES, program
-from reached import check
+from reached import check, own_formula, own_inverse
 
 ROOT = pathlib.Path(__file__).parents[2]
 
@@ -68,6 +70,16 @@ def test_every_opcode_has_a_case() -> None:
 def test_maps_of_the_sample_name_what_the_reference_reads(opcode: str) -> None:
     root = check(program(opcode), only_bounds=range(8))  # rounding and clamping hide some changes
     assert root.opcode == opcode
+
+
+@pytest.mark.parametrize("opcode", sorted(OPCODES))
+def test_formulas_have_maps_for_each_operand_and_inverses_for_each_array_of_the_result(opcode: str) -> None:
+    instructions = ix.hlo.parse(program(opcode)).entry.instructions.values()
+    sample = next(i for i in instructions if i.opcode == opcode)
+    for output, formula in itertools.product(range(len(sample.shape.leaves)), own_formula(sample)):
+        assert len(formula(sample, output)) == len(sample.operands)
+    for operand in range(len(sample.operands)):
+        assert all(len(inverse) == len(sample.shape.leaves) for inverse in own_inverse(sample, operand))
 
 
 def test_formulas_are_one_line() -> None:

@@ -204,10 +204,10 @@ def _check_operand(
     (k, leaf), op = operand, REGISTRY[root.opcode]
     through = isinstance(op.output_to_input, ByStructure | ThroughComputations) and op.kind != "names"
     disjoint = not through  # where several instructions may read one element
-    backward = [ix.input_to_output(root, k), *_own_inverse(root, k)]
+    backward = [ix.input_to_output(root, k), *own_inverse(root, k)]
     for output, want in enumerate(outputs):
         label = f"{root.opcode}, output {output}, operand {k}, array {leaf}"
-        for forward in (*_own_formula(root), ix.output_to_input):
+        for forward in (*own_formula(root), ix.output_to_input):
             found = forward(root, output)
             assert len(found) == len(root.operands), label
             _check_ranks(found[k], root.operands[k], root, (leaf, output))
@@ -218,13 +218,13 @@ def _check_operand(
             agree(maps, turned, values, leaf, f"backwards {label}", shows, disjoint)
 
 
-def _own_formula(root: hlo.Instruction) -> list[Callable[[hlo.Instruction, int], Indexing]]:
+def own_formula(root: hlo.Instruction) -> list[Callable[[hlo.Instruction, int], Indexing]]:
     """The formula as the op states it, where that is maps alone, and not those through a computation."""
     formula = REGISTRY[root.opcode].output_to_input
     return [] if isinstance(formula, ByStructure | ThroughComputations) else [formula]
 
 
-def _own_inverse(root: hlo.Instruction, operand: int) -> list[Indexing]:
+def own_inverse(root: hlo.Instruction, operand: int) -> list[Indexing]:
     """The inverse that the op states, if it states one, as maps alone."""
     formula = REGISTRY[root.opcode].input_to_output
     return [] if formula is None or isinstance(formula, ByStructure | ThroughComputations) else [formula(root, operand)]

@@ -5,7 +5,7 @@ import time
 import pytest
 
 import indexing as ix
-from indexing.partitioner import Epilogue, partition
+from indexing.partitioner import Epilogue, c_identifier, partition
 
 
 def parts(text: str, **options) -> dict[str, list[str]]:
@@ -114,6 +114,15 @@ def test_a_tuples_elements_of_one_shape_share_its_function() -> None:
     assert found == {"t": ["a", "b", "c", "q", "t"], "d": ["d"], "p": ["p"]}
 
 
+def test_arrays_of_one_element_share_a_function_whatever_their_rank() -> None:
+    found = parts("""fused {
+      p = f32[1] parameter(0)
+      q = f32[1,1] parameter(1)
+      ROOT t = (f32[1], f32[1,1]) tuple(p, q)
+    }""")
+    assert found == {"t": ["p", "q", "t"]}
+
+
 def test_dead_instructions_are_in_no_subgraph() -> None:
     computation = ix.hlo.parse("""fused {
       p = f32[6] parameter(0)
@@ -122,6 +131,7 @@ def test_dead_instructions_are_in_no_subgraph() -> None:
     }""").entry
     found = ix.partition(computation)
     assert found.find(computation.root).roots == (computation.root,)
+    assert found.holds(computation.root) and not found.holds(computation.instructions["d"])
     with pytest.raises(ix.IndexingError, match="in no subgraph"):
         found.find(computation.instructions["d"])
 
@@ -139,6 +149,56 @@ def test_names_that_c_does_not_allow_are_spelled_apart() -> None:
     names = [s.name for s in found.subgraphs]
     assert len(set(names)) == len(names) == 2
     assert all(n.isascii() and n.isidentifier() for n in names)
+
+
+def test_equal_names_are_numbered_from_2() -> None:
+    computation = ix.hlo.parse("""%f {
+      %p = f32[6] parameter(0)
+      %a.b = f32[6] exponential(%p)
+      %a-b = f32[6] reverse(%a.b), dimensions={0}
+      ROOT %a_b = f32[6] log(%a-b)
+    }""").entry
+    found = ix.partition(computation, force_roots=computation.instructions.values())
+    assert {s.name for s in found.subgraphs} == {"f_a_b", "f_a_b_2", "f_a_b_3", "f_p"}
+
+
+@pytest.mark.parametrize(("name", "identifier"), [("", "_"), ("1x", "_1x"), ("x1", "x1"), ("a.b-c", "a_b_c")])
+def test_identifiers_of_c_do_not_begin_with_a_digit(name: str, identifier: str) -> None:
+    assert c_identifier(name) == identifier
+
+
+GATHERS = {
+    1: """p = f32[4] parameter(0) q = s32[3,1] parameter(1) i = s32[3,1] negate(q)
+      {} = f32[3] gather(p, i), offset_dims={{}}, collapsed_slice_dims={{0}}, start_index_map={{0}}, index_vector_dim=1,
+        slice_sizes={{1}}""",
+    2: """p = f32[4,5] parameter(0) q = s32[3,2] parameter(1) i = s32[3,2] negate(q)
+      {} = f32[3] gather(p, i), offset_dims={{}}, collapsed_slice_dims={{0,1}}, start_index_map={{0,1}}, index_vector_dim=1,
+        slice_sizes={{1,1}}""",
+}
+
+
+def test_index_vectors_of_several_components_are_computed_apart() -> None:
+    """Each component is read by code of its own, unless the gather is the root, whose kernel reads the vector."""
+    one, two = (f"fused {{ {GATHERS[k].format('g')} ROOT n = f32[3] negate(g) }}" for k in (1, 2))
+    assert parts(one) == {"n": ["g", "i", "n", "p", "q"]}
+    assert parts(two) == {"n": ["g", "n", "p"], "i": ["i", "q"]}
+    assert parts(f"fused {{ {GATHERS[2].format('ROOT g')} }}") == {"g": ["g", "i", "p", "q"]}
+
+
+def test_an_index_of_more_nodes_than_the_limit_starts_a_function(monkeypatch: pytest.MonkeyPatch) -> None:
+    text = """fused {
+      p = f32[6,4] parameter(0)
+      e = f32[6,4] exponential(p)
+      r = f32[8,3] reshape(e)
+      ROOT t = f32[3,8] transpose(r), dimensions={1,0}
+    }"""
+    computation = ix.hlo.parse(text).entry
+    ((found,),) = ix.output_to_input(computation)
+    nodes = sum(len(e.nodes()) for e in found.map.results)
+    monkeypatch.setattr("indexing.partitioner.MAX_INDEX_NODES", nodes)
+    assert parts(text) == {"t": ["e", "p", "r", "t"]}
+    monkeypatch.setattr("indexing.partitioner.MAX_INDEX_NODES", nodes - 1)
+    assert parts(text) == {"t": ["r", "t"], "e": ["e", "p"]}
 
 
 REDUCTION = """sum { a = f32[] parameter(0) b = f32[] parameter(1) ROOT c = f32[] add(a, b) }
@@ -167,6 +227,28 @@ def test_an_epilogue_takes_the_heroes_values() -> None:
     assert found.find(get["z"]).roots == (get["z"],)
     with pytest.raises(ix.IndexingError, match="hero"):
         found.find(get["r"])
+
+
+def test_an_epilogue_recomputes_a_hero_at_another_index() -> None:
+    c = ix.hlo.parse("""fused {
+      p = f32[4] parameter(0)
+      h = f32[4] exponential(p)
+      r = f32[4] reverse(h), dimensions={0}
+      n = f32[4] negate(h)
+      ROOT t = (f32[4], f32[4]) tuple(n, r)
+    }""").entry
+    get = c.instructions
+    found = partition(c, epilogues=[Epilogue((get["h"],), (get["n"], get["r"]), (4,), 2 * (IDENTITY,))])
+    assert {i.name for i in found.epilogues[0].instructions} == {"h", "n", "r"}
+
+
+def test_heroes_of_an_epilogue_have_one_shape() -> None:
+    get = ix.hlo.parse(REDUCTION).entry.instructions
+    with pytest.raises(ix.IndexingError, match="one shape"):
+        Epilogue.from_paths([(get["r"], get["l"])], [get["p"]])
+
+
+IDENTITY = ix.IndexingMap.identity((4,))
 
 
 def test_text_form() -> None:
@@ -216,6 +298,30 @@ def test_arrays_of_a_call_are_read_at_their_own_indices() -> None:
     found = ix.partition(module)
     assert [[r.name for r in s.roots] for s in found.subgraphs] == [["n"], ["c"]], "c is read at (d0, d1) and at (d0)"
     assert {i.name for i in found.find(module.entry.root).instructions} >= {"n", "s", "g", "h"}
+
+
+def test_arrays_of_a_call_read_its_operands_at_their_own_indices() -> None:
+    """Those that are read, each at an index of its own: `y` by one, `x` by two, `z` by none."""
+    module = ix.hlo.parse(
+        """f { a = f32[4] parameter(0)
+             b = f32[4,3] parameter(1)
+             c = f32[5] parameter(2)
+             n = f32[4] negate(a)
+             ROOT t = (f32[4], f32[4], f32[4,3], f32[5]) tuple(a, n, b, c) }
+        ENTRY main { x = f32[4] parameter(0)
+          y = f32[4,3] parameter(1)
+          z = f32[5] parameter(2)
+          c = (f32[4], f32[4], f32[4,3], f32[5]) call(x, y, z), to_apply=f
+          g = f32[4] get-tuple-element(c), index=0
+          h = f32[4] get-tuple-element(c), index=1
+          k = f32[4,3] get-tuple-element(c), index=2
+          s = f32[4] add(g, h)
+          b = f32[4,3] broadcast(s), dimensions={0}
+          ROOT r = f32[4,3] add(k, b) }"""
+    )
+    found = ix.partition(module)
+    owner = {name: found.find(i).roots[0].name for name, i in module.entry.instructions.items()}
+    assert (owner["c"], owner["y"], owner["x"], owner["z"]) == ("c", "c", "x", "z")
 
 
 @pytest.mark.parametrize("what", ["while", "conditional", "custom-call"])
@@ -287,6 +393,19 @@ def test_evaluations_of_what_is_not_read_and_of_what_an_unknown_op_reads() -> No
     assert (counts["p"], counts["e"]) == (4, 0)
     assert (counts["i"], counts["h"]) == (4, 2)
     assert (counts["c"], counts["l"]) == (4, 4 * 5)
+
+
+def test_evaluations_of_a_tuples_arrays() -> None:
+    """Those of other sizes than the first are computed at unknown elements, each of them once an array."""
+    module = ix.hlo.parse(
+        """ENTRY f { a = f32[6] negate(f32[6] parameter(0))
+          b = f32[5] negate(f32[5] parameter(1))
+          c = f32[4] negate(f32[4] parameter(2))
+          e = () tuple()
+          ROOT t = (f32[6], f32[5], f32[4], f32[4], ()) tuple(a, b, c, c, e) }"""
+    )
+    counts = {i.name: n for i, n in ix.partition(module).evaluations.items()}
+    assert (counts["a"], counts["b"], counts["c"], counts["e"]) == (6, 5, 2 * 4, 0)
 
 
 def test_arrays_of_one_index_are_computed_together() -> None:
