@@ -101,6 +101,11 @@ RAGGED = {
         "lhs_ragged_dims={0}, rhs_group_dims={0}",
         ("f64[5,3]", "f64[2,3,2]", "s32[2]"),
     ),
+    "rows and more": (
+        "f64[2,5,2,3] ragged-dot(p0, p1, p2), lhs_contracting_dims={2}, rhs_contracting_dims={1}, "
+        "lhs_ragged_dims={1}, rhs_group_dims={0}",
+        ("f64[2,5,3]", "f64[2,3,2,3]", "s32[2]"),
+    ),
     "contracting": (
         "f64[2,3,2] ragged-dot(p0, p1, p2), lhs_contracting_dims={0}, rhs_contracting_dims={0}, "
         "lhs_ragged_dims={0}, rhs_group_dims={}",
@@ -125,6 +130,9 @@ def test_ragged_dot(mode):
     a, b, _ = values
     want = {
         "rows": lambda: np.concatenate([a[:2] @ b[0], a[2:4] @ b[1], np.zeros((1, 2))]),
+        "rows and more": lambda: np.concatenate(
+            [*(np.einsum("xik,kyz->xiyz", a[:, 2 * g : 2 * g + 2], b[g]) for g in range(2)), np.zeros((2, 1, 2, 3))], 1
+        ),
         "contracting": lambda: np.stack([a[:2].T @ b[:2], a[2:4].T @ b[2:4]]),
         "batch": lambda: np.einsum("bk,bkn->bn", a, b),
     }[mode]()

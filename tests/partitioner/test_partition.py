@@ -240,6 +240,8 @@ def test_an_epilogue_recomputes_a_hero_at_another_index() -> None:
     get = c.instructions
     found = partition(c, epilogues=[Epilogue((get["h"],), (get["n"], get["r"]), (4,), 2 * (IDENTITY,))])
     assert {i.name for i in found.epilogues[0].instructions} == {"h", "n", "r"}
+    alone = partition(c, epilogues=[Epilogue((get["h"],), (get["n"],), (4,), (IDENTITY,))])
+    assert alone.find(get["n"]) is alone.epilogues[0] and alone.find(get["r"]).roots == (get["r"],)
 
 
 def test_heroes_of_an_epilogue_have_one_shape() -> None:
