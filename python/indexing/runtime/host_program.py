@@ -23,7 +23,7 @@ class _State(ctypes.Structure):
         ("spare", ctypes.c_void_p),
         ("nanoseconds", ctypes.c_void_p),
         ("counts", ctypes.c_void_p),
-        ("turns", ctypes.c_void_p),
+        ("iterations", ctypes.c_void_p),
         ("at", ctypes.c_int64),
     )
 
@@ -40,9 +40,9 @@ class _Frame:
         for register, array in tape.zeros.items():
             self.hold(register, upload(array))
         self.spare = (ctypes.c_void_p * tape.widest)()
-        self.turns = (ctypes.c_int64 * max(tape.counters, 1))()
+        self.iterations = (ctypes.c_int64 * max(tape.counters, 1))()
         self.state = _State(
-            *map(ctypes.addressof, (self.registers, self.spare)), None, None, ctypes.addressof(self.turns), 0
+            *map(ctypes.addressof, (self.registers, self.spare)), None, None, ctypes.addressof(self.iterations), 0
         )
 
     def hold(self, register: int, buffer: Buffer) -> None:

@@ -1,34 +1,35 @@
-/* Programs: kernels, copies and jumps between them, run without coming back to Python.
+/* Programs of kernels, copies and jumps, which run without returning to Python.
  *
- * A program is a list of words. It works on registers, which hold addresses of memory: a kernel gets those of its arguments,
- * loops pass their state on by exchanging addresses. `program_run` comes back when the program has ended, and now and then
- * before, so that its caller may look for signals; called again it goes on where it was. */
+ * A program is a list of words. Its registers hold addresses of memory: a kernel gets the addresses of its arguments, and loops
+ * exchange those of their state. `program_run` returns at the end of the program, and regularly before it, so that its caller
+ * can handle signals; the next call continues. */
 #include <string.h>
 #ifndef _WIN32
 #include <time.h>
 #endif
 
-#define WORTH_SHARING 12000   /* nanoseconds of work; to wake a thread takes about that long */
-#define WORTH_MEASURING 3000  /* nanoseconds; of shorter kernels one launch in SAMPLED is measured */
-#define SAMPLED 64
-#define DOUBTFUL 100000       /* nanoseconds; shared by threads, less may be the time that they take to meet */
-#define TRIED_ALONE 32        /* one launch in so many of doubtful work is run by one thread, as are the first two */
-#define RANGES 8              /* that each core takes of a kernel's blocks, on average */
-#define MIN_RANGE 4000        /* nanoseconds */
-#define PAUSE_AFTER 50000000  /* nanoseconds of work */
-#define JUMP_WORK 5           /* nanoseconds */
+/* Work is measured in nanoseconds on one core. */
+#define MIN_SHARED 12000      /* work that is shared by threads: waking one takes about that long */
+#define MIN_MEASURED 3000     /* work that is measured in each launch; less is measured once in SAMPLE_INTERVAL launches */
+#define SAMPLE_INTERVAL 64
+#define MIN_CERTAIN 100000    /* work whose measurement is not dominated by synchronization when threads share it */
+#define ALONE_INTERVAL 32     /* below it, the first two launches and one in so many run on one thread, to be measured exactly */
+#define RANGES 8              /* of blocks that each core takes of a kernel, on average */
+#define MIN_RANGE 4000        /* work of a range */
+#define PAUSE_AFTER 50000000  /* work until the program returns to its caller */
+#define JUMP_WORK 5
 
-/* A kernel, and how much work a launch of it is: nanoseconds on one core, as found by the last measured launch. */
+/* A kernel, and the work of its last measured launch. */
 typedef struct {
   kernel_t run;
   int64_t blocks, work, launches;
 } launch_t;
 
-/* The state of one run. `nanoseconds` and `counts` have a number for each kernel, or are null where nobody asks; `turns` has
- * one for each loop that counts its own. */
+/* The state of one run. `nanoseconds` and `counts` have a number for each kernel, or are null if not requested; `iterations`
+ * has one for each loop with a counter. */
 typedef struct {
   void **registers, **spare;
-  int64_t *nanoseconds, *counts, *turns;
+  int64_t *nanoseconds, *counts, *iterations;
   int64_t at;
 } frame_t;
 
@@ -52,8 +53,8 @@ static int64_t between(int64_t low, int64_t value, int64_t high) {
 }
 
 static int run_blocks(const launch_t *l, int64_t work, int64_t number, void *const *buffers) {
-  int is_tried = work < DOUBTFUL && (number < 2 || number % TRIED_ALONE == 0);
-  if (l->blocks < 2 || work < WORTH_SHARING || is_tried || !helpers) {
+  int is_alone = work < MIN_CERTAIN && (number < 2 || number % ALONE_INTERVAL == 0);
+  if (l->blocks < 2 || work < MIN_SHARED || is_alone || !helpers) {
     l->run(buffers, 0, l->blocks);
     return 1;
   }
@@ -61,30 +62,30 @@ static int run_blocks(const launch_t *l, int64_t work, int64_t number, void *con
   return team_run(l->run, buffers, l->blocks, between(shortest, l->blocks / (cores * RANGES), l->blocks / cores + 1));
 }
 
-/* Run all blocks; the work that they are believed to be. Several threads may launch one kernel. */
+/* Runs all blocks, and returns their work, measured or estimated. Several threads may launch the same kernel. */
 EXPORT int64_t launch_kernel(launch_t *l, void *const *buffers) {
   int64_t work = __atomic_load_n(&l->work, __ATOMIC_RELAXED), number = __atomic_load_n(&l->launches, __ATOMIC_RELAXED);
   if (l->blocks <= 0) return 0;
   __atomic_store_n(&l->launches, number + 1, __ATOMIC_RELAXED);
-  if (work < WORTH_MEASURING && number % SAMPLED) {
+  if (work < MIN_MEASURED && number % SAMPLE_INTERVAL) {
     l->run(buffers, 0, l->blocks);
     return work;
   }
   int64_t start = now();
   int cores = run_blocks(l, work, number, buffers);
-  int64_t limit = number < 2 ? INT64_MAX : 2 * work; /* it may have been interrupted */
+  int64_t limit = number < 2 ? INT64_MAX : 2 * work; /* a longer time may include an interruption */
   work = between(1, (now() - start) * cores, limit);
   __atomic_store_n(&l->work, work, __ATOMIC_RELAXED);
   return work;
 }
 
-/* Launch `calls` times, each on the next of `sets` rows of `count` addresses, beginning with row `first`. */
+/* Launches `calls` times, each with the next of `sets` rows of `count` addresses, beginning with row `first`. */
 EXPORT void launch_in_turn(launch_t *l, void *const *rows, int64_t count, int64_t sets, int64_t first, int64_t calls) {
   for (int64_t k = first; k < first + calls; k++) launch_kernel(l, rows + count * (k % sets));
 }
 
-/* The kernel of a LAUNCH on its registers; if somebody asks, how long it takes. */
-static int64_t launched(launch_t *const *kernels, frame_t *f, const int64_t *code) {
+/* Runs a LAUNCH instruction, adds its time if that is requested, and returns its work. */
+static int64_t run_launch(launch_t *const *kernels, frame_t *f, const int64_t *code) {
   for (int64_t k = 0; k < code[2]; k++) f->spare[k] = f->registers[code[3 + k]];
   if (!f->nanoseconds) return launch_kernel(kernels[code[1]], f->spare);
   int64_t start = now(), work = launch_kernel(kernels[code[1]], f->spare);
@@ -93,25 +94,25 @@ static int64_t launched(launch_t *const *kernels, frame_t *f, const int64_t *cod
   return work;
 }
 
-/* Registers take over the addresses of others, all at a time. */
+/* Copies addresses between registers, all at the same time. */
 static void move(frame_t *f, const int64_t *code) {
   for (int64_t k = 0; k < code[1]; k++) f->spare[k] = f->registers[code[3 + 2 * k]];
   for (int64_t k = 0; k < code[1]; k++) f->registers[code[2 + 2 * k]] = f->spare[k];
 }
 
-/* Which of `count` branches a selector of s32 takes: the last where it is out of range. */
+/* The branch that a selector of s32 chooses among `count`: the last one if it is out of range. */
 static int64_t branch(const int32_t *selector, int64_t count) {
   return *selector >= 0 && *selector < count ? *selector : count - 1;
 }
 
-/* Run until the end, which gives 0, or for a while, which gives 1. */
+/* Runs until the end and returns 0, or for PAUSE_AFTER and returns 1. */
 EXPORT int program_run(const int64_t *code, launch_t *const *kernels, frame_t *f) {
   int64_t at = f->at, left = PAUSE_AFTER;
   while (left > 0) {
     const int64_t *c = code + at;
     switch (c[0]) {
     case LAUNCH:
-      left -= launched(kernels, f, c);
+      left -= run_launch(kernels, f, c);
       at += 3 + c[2];
       break;
     case COPY:
@@ -134,10 +135,10 @@ EXPORT int program_run(const int64_t *code, launch_t *const *kernels, frame_t *f
       at = c[3 + branch(f->registers[c[1]], c[2])];
       break;
     case REPEAT:
-      if (f->turns[c[1]]++ < c[2]) {
+      if (f->iterations[c[1]]++ < c[2]) {
         at += 4;
       } else {
-        f->turns[c[1]] = 0;
+        f->iterations[c[1]] = 0;
         at = c[3];
       }
       break;

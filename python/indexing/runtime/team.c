@@ -1,8 +1,8 @@
 /* Threads that run the blocks of a kernel together; `replay.c` follows in the same source.
  *
- * `team_run` shares the blocks of one kernel between the calling thread and `helpers` others, each of which takes ranges of
- * blocks until none are left. One launch at a time has the team; another one runs its blocks alone. A helper that has nothing
- * to do looks for work for a while before it sleeps, as kernels come in rows. */
+ * `team_run` shares the blocks of one kernel between the calling thread and `helpers` others. Each takes ranges of blocks until
+ * none are left. The team runs one launch at a time; a concurrent launch runs on its own thread. A helper without work spins
+ * for a while before it sleeps, since kernels are often launched in quick succession. */
 #include <stdint.h>
 #include <stdlib.h>
 
@@ -40,7 +40,7 @@ typedef pthread_cond_t signal_t;
 #define relax() ((void)0)
 #endif
 
-#define LOOKS 4000 /* for work before a helper sleeps: some 50 microseconds */
+#define SPINS 4000 /* before a helper sleeps: about 50 microseconds */
 
 typedef void (*kernel_t)(void *const *, long long, long long);
 
@@ -48,12 +48,12 @@ static lock_t launching = LOCK_INIT, guard = LOCK_INIT;
 static signal_t posted = SIGNAL_INIT;
 static int helpers, sleeping;
 
-/* The launch that is shared, written under `guard`. */
+/* The current launch of the team, written under `guard`. */
 static kernel_t kernel;
 static void *const *buffers;
 static long long blocks, size, next;
-static unsigned turn;   /* how many launches there were */
-static int open_, busy; /* whether helpers may join, and how many have */
+static unsigned generation; /* the number of launches until now */
+static int joinable, busy;  /* whether helpers may join the launch, and how many are running it */
 
 static void take_ranges(void) {
   for (;;) {
@@ -66,15 +66,15 @@ static void take_ranges(void) {
 static void serve(void) {
   unsigned seen = 0;
   for (;;) {
-    for (int k = 0; k < LOOKS && __atomic_load_n(&turn, __ATOMIC_ACQUIRE) == seen; k++) relax();
+    for (int k = 0; k < SPINS && __atomic_load_n(&generation, __ATOMIC_ACQUIRE) == seen; k++) relax();
     lock(&guard);
-    while (turn == seen) {
+    while (generation == seen) {
       sleeping++;
       wait_for(&posted, &guard);
       sleeping--;
     }
-    seen = turn;
-    int joins = open_;
+    seen = generation;
+    int joins = joinable;
     busy += joins;
     unlock(&guard);
     if (!joins) continue;
@@ -89,7 +89,7 @@ static DWORD WINAPI begin(void *unused) { serve(); return 0; }
 static void *begin(void *unused) { serve(); return unused; }
 #endif
 
-/* Start threads; how many there are. Called once in a process. */
+/* Starts threads, and returns their number. Called once in a process. */
 EXPORT int team_start(int count, size_t stack_bytes) {
 #ifdef _WIN32
   for (; helpers < count; helpers++) {
@@ -111,30 +111,30 @@ EXPORT int team_start(int count, size_t stack_bytes) {
   return helpers;
 }
 
-/* After a fork only the calling thread is left. */
+/* Forgets the helpers: after a fork only the calling thread is left. */
 EXPORT void team_forget(void) {
   launching = (lock_t)LOCK_INIT;
   guard = (lock_t)LOCK_INIT;
   posted = (signal_t)SIGNAL_INIT;
-  helpers = sleeping = open_ = busy = 0;
-  turn = 0;
+  helpers = sleeping = joinable = busy = 0;
+  generation = 0;
 }
 
-/* Run all blocks, `range` at a time; back when they are done. How many threads may have taken part. */
+/* Runs all blocks, `range` at a time, and returns how many threads may have taken part. */
 EXPORT int team_run(kernel_t run, void *const *arguments, long long count, long long range) {
   if (!try_lock(&launching)) {
     run(arguments, 0, count);
     return 1;
   }
   lock(&guard);
-  kernel = run, buffers = arguments, blocks = count, size = range, next = 0, open_ = 1;
-  __atomic_store_n(&turn, turn + 1, __ATOMIC_RELEASE);
+  kernel = run, buffers = arguments, blocks = count, size = range, next = 0, joinable = 1;
+  __atomic_store_n(&generation, generation + 1, __ATOMIC_RELEASE);
   int asleep = sleeping;
   unlock(&guard);
   if (asleep) wake_all(&posted);
   take_ranges();
   lock(&guard);
-  open_ = 0; /* who comes now finds nothing */
+  joinable = 0; /* all ranges are taken: later helpers need not join */
   unlock(&guard);
   while (__atomic_load_n(&busy, __ATOMIC_ACQUIRE)) relax();
   unlock(&launching);
