@@ -45,61 +45,66 @@ class _Splitter:
         items: list[Item] = []
         current: ParallelRegion | None = None
         for statement in block:
-            lifted = self._lifted(statement, guards, items)
-            if lifted == "cut":
+            placement = self._place(statement, guards, items)
+            if placement == "after":
                 current = None
-            elif lifted == "stay":
+            elif placement == "inside":
                 if current is None:
                     current = ParallelRegion(self.regions, guards)
                     self.regions += 1
                     items.append(current)
                 current.statements.append(statement)
-            elif current is not None and items[-1] is not current:  # in front of the current region
+            elif current is not None and items[-1] is not current:  # before the current region
                 items.remove(current)
                 items.append(current)
         return items
 
-    def _lifted(self, s: ir.Statement, guards: Guards, items: list[Item]) -> str:
-        """`cut` if the statement ends the current region, `front` if it is put in front of it, `stay` if it belongs to it."""
+    def _place(self, s: ir.Statement, guards: Guards, items: list[Item]) -> str:
+        """Place a statement outside of regions if possible; returns its relation to the region: `before`, `inside`, `after`."""
         if isinstance(s, ir.Barrier):
-            return "cut"
+            return "after"
         if isinstance(s, ir.Fence) and not guards:  # one fence for the writes of all threads
             items.append(Shared(s))
-            return "cut"
+            return "after"
         if isinstance(s, ir.TeamReduce):
             if guards:
                 raise CompileError(
                     f"kernel {self.kernel.name} has a team reduction under a condition that threads do not share"
                 )
             items.append(Team(s))
-            return "cut"
+            return "after"
         if isinstance(s, ir.LetIndex) and isinstance(s.value, SymbolicExpr) and self._knows_index(s.value):
             self.variables.add(s.variable)
             items.append(Shared(s))
-            return "front"
-        if isinstance(s, ir.Let) and not guards and self.uniform.steers(s) and self._knows(s.value):
+            return "before"
+        if isinstance(s, ir.Let) and not guards and self.uniform.is_control_value(s) and self._knows(s.value):
             self.names.add(s.name)
             items.append(Shared(s))
-            return "cut"
-        if isinstance(s, ir.LetIndex) and not guards and self.uniform.steers(s) and self._knows(s.value):
+            return "after"
+        if isinstance(s, ir.LetIndex) and not guards and self.uniform.is_control_value(s) and self._knows(s.value):
             self.variables.add(s.variable)
             items.append(Shared(s))
-            return "cut"
-        if isinstance(s, ir.For) and self.uniform.lifts(s) and self._knows_index(s.start) and self._knows_index(s.stop):
+            return "after"
+        if (
+            isinstance(s, ir.For)
+            and self.uniform.is_shared(s)
+            and self._knows_index(s.start)
+            and self._knows_index(s.stop)
+        ):
             self.variables.add(s.variable)
             items.append(Shared(s, self.block(s.body, guards)))
-            return "cut"
-        if isinstance(s, ir.If) and self.uniform.has_lifting(s):
+            return "after"
+        if isinstance(s, ir.If) and self.uniform.has_shared_parts(s):
             if not guards and all(map(self._knows, s.conditions)):
                 items.append(Shared(s, self.block(s.then, ()), self.block(s.otherwise, ())))
             else:
                 items.extend(self._guarded(s, guards))
-            return "cut"
+            return "after"
         if has_barrier(s):
             raise CompileError(
                 f"kernel {self.kernel.name} has a barrier in a {type(s).__name__.lower()} that threads do not share"
             )
-        return "stay"
+        return "inside"
 
     def _knows_index(self, expression: SymbolicExpr) -> bool:
         return self.variables.issuperset(expression.used_variables())

@@ -1,4 +1,4 @@
-"""Uniformity: values that are the same for all threads of a block, and loops that are better outside of thread loops."""
+"""Uniformity: values that are the same for all threads of a block, and loops that are put outside of thread loops."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Uniformity:
         self.names: set[str] = set()
         self.places: dict[int, SymbolicExpr | None] = {}  # definitions of index variables, over those without one
         self._collect()
-        self.steering = self._steering()
+        self.control_values = self._control_values()
 
     def _collect(self) -> None:
         body = list(ir.statements(self.kernel.body))
@@ -42,7 +42,7 @@ class Uniformity:
                     self.variables.add(s.variable)
             elif isinstance(s, ir.Let) and self.value(s.value):
                 self.names.add(s.name)
-            elif isinstance(s, ir.For) and self.lifts(s):
+            elif isinstance(s, ir.For) and self.is_shared(s):
                 self.variables.add(s.variable)
 
     def _resolved(self, expression: SymbolicExpr) -> SymbolicExpr | None:
@@ -72,7 +72,7 @@ class Uniformity:
 
     # ------------------------------------------------------------ shared control flow
 
-    def _steering(self) -> set[str]:
+    def _control_values(self) -> set[str]:
         """The names of uniform values that conditions of shared branches, those with barriers or shared loops, depend on."""
         found: set[str] = set()
         pending: list[ir.Value] = []
@@ -80,7 +80,7 @@ class Uniformity:
         for s in ir.statements(self.kernel.body):
             if isinstance(s, ir.Let):
                 given[s.name] = s.value
-            elif isinstance(s, ir.If) and self.has_lifting(s):
+            elif isinstance(s, ir.If) and self.has_shared_parts(s):
                 pending.extend(s.conditions)
             elif isinstance(s, ir.LetIndex) and not isinstance(s.value, SymbolicExpr) and s.variable in self.variables:
                 pending.append(s.value)
@@ -91,19 +91,19 @@ class Uniformity:
                     pending.append(given[part.name])
         return found
 
-    def steers(self, s: ir.Let | ir.LetIndex) -> bool:
+    def is_control_value(self, s: ir.Let | ir.LetIndex) -> bool:
         """Whether a statement defines a value or index that shared branches or loops depend on."""
-        return s.name in self.steering if isinstance(s, ir.Let) else s.variable in self.variables
+        return s.name in self.control_values if isinstance(s, ir.Let) else s.variable in self.variables
 
     # ------------------------------------------------------------ loops
 
-    def has_lifting(self, s: ir.If) -> bool:
-        """Whether a branch contains a barrier, a fence, or a loop that is better outside of a thread loop."""
+    def has_shared_parts(self, s: ir.If) -> bool:
+        """Whether a branch contains a barrier, a fence, or a loop that is put outside of thread loops."""
         inner = list(ir.statements((s,)))
         is_fenced = any(isinstance(f, ir.Fence) for f in inner)
-        return is_fenced or has_barrier(s) or any(self.lifts(f) for f in inner if isinstance(f, ir.For))
+        return is_fenced or has_barrier(s) or any(self.is_shared(f) for f in inner if isinstance(f, ir.For))
 
-    def lifts(self, loop: ir.For) -> bool:
+    def is_shared(self, loop: ir.For) -> bool:
         """Whether a loop is put outside of thread loops: it has a barrier, or contiguous accesses across threads."""
         if self.threads == 1 or not (self.index(loop.start) and self.index(loop.stop)):
             return False
@@ -114,7 +114,7 @@ class Uniformity:
         steps = [self._step(place, width) for place, width in self._places(loop)]
         if not steps:  # in arrays of kept values, neighbouring threads have neighbouring cells
             return any(map(self._is_local, ir.statements(loop.body)))
-        return steps.count("side") >= max(steps.count("apart"), 1)
+        return steps.count("adjacent") >= max(steps.count("apart"), 1)
 
     def _is_local(self, s: ir.Statement) -> bool:
         """Whether a statement accesses a local array."""
@@ -137,7 +137,7 @@ class Uniformity:
                     yield from ((e, 1) for e in indices_of(s))
 
     def _step(self, place: SymbolicExpr, width: int) -> str:
-        """The relation of an index to that of the next thread: `same`, `side` (contiguous), or `apart`."""
+        """The relation of an index to that of the next thread: `same`, `adjacent`, or `apart`."""
         resolved = self._resolved(place)
         if resolved is None:
             return "apart"
@@ -145,4 +145,4 @@ class Uniformity:
         here = resolved.evaluate(lowest)
         lowest[0] += 1
         distance = abs(int(resolved.evaluate(lowest)) - int(here)) if self.kernel.block[0] > 1 else 0
-        return "same" if distance == 0 else "side" if distance == width else "apart"
+        return "same" if distance == 0 else "adjacent" if distance == width else "apart"
