@@ -1,6 +1,6 @@
-"""The command line `indexing`: each command reads text, and prints what the package's functions answer.
+"""The command line `indexing`: each command reads text, and prints the results of the package's functions.
 
-Exit status 0; 1 for a problem with the input, told in one message on standard error; 2 for wrong usage.
+The exit status is 0; 1 for a problem with the input, with one message on standard error; 2 for wrong usage.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ from indexing.cli.terminal import rendered, working
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run one command (default: the process's own arguments); returns the exit status, prints, raises nothing.
+    """Run one command (default: the arguments of the process), print its results, and return the exit status.
 
-    Wrong usage leaves by argparse's SystemExit with status 2.
+    Errors are printed, not raised, except for wrong usage: argparse's SystemExit with status 2.
     """
     try:
         options = parsed(arguments)
@@ -31,7 +31,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             write_json(answer.data)
         else:
             write(rendered(answer.parts))
-    except BrokenPipeError:  # the reader has seen enough
+    except BrokenPipeError:  # the reader has closed the pipe
         return 0
     except KeyboardInterrupt:
         return 130
@@ -47,7 +47,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def parsed(arguments: Sequence[str] | None) -> argparse.Namespace:
-    """The options; what --help and --version print reaches its reader or is an error."""
+    """The parsed options. It is an error if the output of --help or --version cannot be written."""
     said = io.StringIO()
     try:
         with redirect_stdout(said):

@@ -1,4 +1,4 @@
-"""Answers of commands: for --json as data, for people as parts, which a pipe gets line by line and a terminal drawn."""
+"""Answers of commands: data for --json, and parts for people, which are written as plain lines or drawn on a terminal."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ __all__ = ["Answer", "Listing", "Part", "Remark", "Table", "plain_lines", "writt
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """Rows of cells under a head; numbers stand to the right, as their columns' names tell by a leading `>`.
+    """Rows of cells with a header; columns whose names begin with `>` are aligned to the right.
 
-    `plain` are the lines that stand for it where it isn't drawn.
+    `plain` are the lines that are written where the table is not drawn.
     """
 
     head: tuple[str, ...]
@@ -26,7 +26,7 @@ class Table:
 
 @dataclass(frozen=True, slots=True)
 class Listing:
-    """Source text in a language that Pygments knows by this name."""
+    """Source text; the language is a name that Pygments knows."""
 
     text: str
     language: str
@@ -34,7 +34,7 @@ class Listing:
 
 @dataclass(frozen=True, slots=True)
 class Remark:
-    """A line about a listing; where that isn't drawn, a comment that begins with `mark`."""
+    """A line about a listing; in plain output, a comment that begins with `mark`."""
 
     text: str
     mark: str
@@ -64,7 +64,7 @@ def plain_lines(parts: Iterable[Part]) -> Iterator[str]:
 
 
 def written(path: Path, content: bytes) -> Path:
-    """Write a file, its folder too; a kernel's name is an identifier, so the path stays in the folder asked for."""
+    """Write a file, and create its folder; a kernel's name is an identifier, so the path remains in the requested folder."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(content)

@@ -1,4 +1,4 @@
-"""Input and output of the command line: standard streams as they may be, in any encoding, full, closed or gone."""
+"""Input and output of the command line by standard streams, which may have any encoding, be full, closed or absent."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ STDIN = "<stdin>"
 
 
 class CommandLineError(IndexingError):
-    """An error in the input or of a stream that no function of the package raises."""
+    """An error in the input or of a stream, other than those that functions of the package raise."""
 
     id = "command-line"
 
@@ -34,9 +34,9 @@ def standard_input() -> bytes:
 
 
 def write(lines: Iterable[str]) -> None:
-    """Write lines to standard output, and see that they reached it; what its encoding lacks is escaped.
+    """Write lines to standard output and flush it; characters that its encoding lacks are escaped.
 
-    Raises BrokenPipeError where the reader has gone, CommandLineError where there is no room.
+    Raises BrokenPipeError if the pipe is closed, CommandLineError if there is no room.
     """
     if sys.stdout is None:
         raise CommandLineError("standard output is closed: there is nowhere to write the answer")
@@ -57,29 +57,29 @@ def write_json(data: Json) -> None:
 
 
 def complain(message: str) -> None:
-    """Say on standard error, where there is one, what is wrong; what a terminal would obey is escaped."""
+    """Write an error message to standard error, if there is one; control characters are escaped."""
     safe = "".join(c if c.isprintable() or c in "\n\t" else c.encode("unicode_escape").decode() for c in message)
     if sys.stderr is not None:
         try:
             print(f"indexing: {_encodable(safe, sys.stderr)}", file=sys.stderr, flush=True)
-        except OSError:  # nobody can be told
+        except OSError:  # there is no stream left for a message
             _discard(sys.stderr)
 
 
 @contextmanager
 def spoken_warnings() -> Iterator[None]:
-    """Say warnings as messages of the command, without the place in the sources."""
+    """Print warnings as messages of the command, without source lines."""
     with warnings.catch_warnings():
         warnings.showwarning = lambda message, *_, **__: complain(f"warning: {message}")
         yield
 
 
 def _encodable(text: str, stream: TextIO) -> str:
-    """The text with what the stream's encoding lacks escaped."""
+    """The text, with characters escaped that the stream's encoding lacks."""
     encoding = stream.encoding or "utf-8"
     return text.encode(encoding, "backslashreplace").decode(encoding)
 
 
 def _discard(stream: TextIO) -> None:
-    """Let what is left in the stream's buffer go nowhere, so that flushing it at exit does not fail again."""
+    """Redirect the stream to nowhere, so that flushing its buffer at exit does not fail again."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())

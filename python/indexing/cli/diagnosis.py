@@ -1,4 +1,4 @@
-"""`indexing doctor`: which back ends work here, why others don't, and how to install what is missing."""
+"""`indexing doctor`: the back ends that work on this machine, why others do not, and how to install what is missing."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from indexing.executable.devices import DEVICE_NAMES, DeviceName
 from indexing.extras import install_command
 from indexing.lazy import np
 
-# What an extra is for, and the modules by which it is known to be there.
+# The purpose of each extra, and the modules that it installs.
 EXTRAS = {
     "cuda": ("kernels on NVIDIA GPUs, and cubins without one", ("cuda.core", "cuda.bindings")),
     "cpu": ("a C compiler where the system has none", ("ziglang",)),
@@ -33,23 +33,23 @@ TRIAL = "ENTRY trial { p = f32[8] parameter(0) ROOT n = f32[8] negate(p) }"
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """Whether something works here; if not, why, or what to do."""
+    """Whether something works on this machine; if not, the reason, or a remedy."""
 
     name: str
     works: bool
     about: str
 
     def line(self) -> str:
-        """For people."""
+        """The finding as a line of text."""
         return f"{'ok ' if self.works else 'no '} {self.name:12} {self.about}"
 
 
 def doctor_options(_sub: argparse.ArgumentParser) -> None:
-    """`doctor` has no options of its own."""
+    """Add nothing: `doctor` has no options of its own."""
 
 
 def doctor(options: argparse.Namespace) -> Answer:
-    """Try each back end by a program of its own, and look for each extra."""
+    """Test each back end by running a program, and look for each extra."""
     backends = [tried(name) for name in DEVICE_NAMES if name != "auto"]
     extras = [looked_for(extra) for extra in EXTRAS]
     here = f"indexing {ix.__version__}, Python {platform.python_version()}, {platform.system()} {platform.machine()}"
@@ -66,7 +66,7 @@ def doctor(options: argparse.Namespace) -> Answer:
 
 
 def tried(device: DeviceName) -> Finding:
-    """A program compiled and run on this device, its result looked at."""
+    """The finding of compiling and running a program on this device, and checking its result."""
     x = np.arange(8, dtype=np.float32)
     try:
         result = np.asarray(ix.compile(TRIAL, device=device)(x))
@@ -77,7 +77,7 @@ def tried(device: DeviceName) -> Finding:
 
 
 def looked_for(extra: str) -> Finding:
-    """Whether all modules of an extra are there; their versions."""
+    """The finding about an extra: whether all of its modules are installed, and their versions."""
     purpose, modules = EXTRAS[extra]
     missing = [m for m in modules if not is_there(m)]
     if missing:
@@ -86,7 +86,7 @@ def looked_for(extra: str) -> Finding:
 
 
 def is_there(module: str) -> bool:
-    """Whether a module can be found; nothing is imported but the packages above it."""
+    """Whether a module can be found; only the packages around it are imported."""
     try:
         return find_spec(module) is not None
     except ImportError:

@@ -1,4 +1,4 @@
-"""`indexing run`: a program's outputs on a device beside the reference."""
+"""`indexing run`: a program's outputs on a device, compared with the reference."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def run_options(sub: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> Answer:
-    """Run a program on a device; status 1 where an output lies further from the reference than the tolerance."""
+    """Run a program on a device; status 1 if an output differs from the reference by more than the tolerance."""
     module = read_program(options.file)
     arrays = given_inputs(options.input) or make_inputs([p.shape for p in module.entry.parameters], options.seed)
     executable = ix.compile(module, device=options.device)
@@ -66,12 +66,12 @@ def run(options: argparse.Namespace) -> Answer:
     return Answer({"device": executable.device, "close": close, "outputs": data}, lines, 0 if close else 1)
 
 
-# What numpy and the reader of archives say of files that are no arrays.
+# The errors of numpy and of zipfile for files that are not arrays.
 UNREADABLE = (ValueError, EOFError, SyntaxError, MemoryError, RuntimeError, zipfile.BadZipFile, zlib.error)
 
 
 def given_inputs(paths: Sequence[Path]) -> list[HloValue]:
-    """The arrays of .npy files, one each, and of .npz files, all in their order."""
+    """The arrays of .npy files, one each, and of .npz files, several in their order."""
     arrays: list[HloValue] = []
     for path in paths:
         try:
@@ -83,7 +83,7 @@ def given_inputs(paths: Sequence[Path]) -> list[HloValue]:
 
 
 def flat(value: HloValue) -> list[np.ndarray]:
-    """The arrays of a result, in order; nested tuples opened, tokens left out."""
+    """The arrays of a result, in order; nested tuples are flattened, tokens left out."""
     found: list[np.ndarray] = []
     pending = [value]
     while pending:

@@ -1,6 +1,6 @@
 """Answers of `indexing explore` about a program's fusions: predictions of plans and layouts, maps, graph, pictures.
 
-Everything is a pure function of the program, the device and what was chosen; what takes long is kept.
+Everything is a pure function of the program, the device and the choices; results that take long are cached.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from indexing.show.tile_path import follow_tile, tile_picture
 from indexing.tuning.prediction import Predictions
 
 SHOWN = ("sectors", "memory_bytes", "instructions", "conflicts", "occupancy", "waves", "time")
-MAX_PLANS = 2000  # that the best is looked for among
+MAX_PLANS = 2000  # among which the best is searched
 Layouts = tuple[tuple[int, str], ...]
 
 
@@ -35,8 +35,8 @@ Layouts = tuple[tuple[int, str], ...]
 class Exploration:
     """The questions about a program and their answers: a pure function of it and of the device.
 
-    A question names a fusion and what was chosen: knobs by name, layouts as `layout 0`, the sizes of a tile as `tile sizes`.
-    All raise IndexingError for a fusion that there is not, and for layouts and tiles that are none.
+    A question consists of a fusion and choices: knobs by name, layouts as `layout 0`, the sizes of a tile as `tile sizes`.
+    All raise IndexingError for an unknown fusion, and for layouts and tiles that are not legal.
     """
 
     module: Module
@@ -47,16 +47,16 @@ class Exploration:
 
     @cached_property
     def fusions(self) -> dict[str, Instruction]:
-        """The fusions by name, the one that wastes most first."""
+        """The fusions by name, sorted by waste."""
         report = ix.analyze(self.module, self.device)
         return {f.name: f.instruction for f in report.fusions if f.instruction.is_fusion}
 
     def listed(self) -> Json:
-        """All fusions."""
+        """The answer with all fusions."""
         return [{"name": name, "shape": str(i.shape)} for name, i in self.fusions.items()]
 
     def _chosen(self, fusion: str, choices: Mapping[str, str]) -> tuple[tuple[str, Layouts], Computation]:
-        """The fusion's computation with the layouts that were chosen, made once; and the key that it is kept by."""
+        """The fusion's computation with the chosen layouts, which is cached, and its key in the cache."""
         if fusion not in self.fusions:
             raise CommandLineError(f"the program has no fusion {fusion!r}")
         computation = self.fusions[fusion].called[0]
@@ -71,7 +71,7 @@ class Exploration:
         return ix.emit(computation, "cuda", **plan_of(ix.knobs(computation), choices))
 
     def predicted(self, fusion: str, choices: Mapping[str, str]) -> Json:
-        """The knobs of a fusion's kernel, what is predicted of one plan, and its source."""
+        """The knobs of a fusion's kernel, the predictions for one plan, and its source."""
         _, computation = self._chosen(fusion, choices)
         space = ix.knobs(computation)
         plan = plan_of(space, choices)
@@ -91,7 +91,7 @@ class Exploration:
         }
 
     def best(self, fusion: str, choices: Mapping[str, str]) -> Json:
-        """The plan that is predicted to be fastest: of all in the grid, or of a sample where these are too many."""
+        """The plan with the least predicted time: of all in the grid, or of a sample if there are too many."""
         key, computation = self._chosen(fusion, choices)
         if key not in self._best:
             every = predicted_plans(computation, self.device)
@@ -100,13 +100,13 @@ class Exploration:
         return self._best[key]
 
     def maps(self, fusion: str, choices: Mapping[str, str]) -> Json:
-        """The maps of a fusion from output to input, and its graph where that is not too large to look at."""
+        """The maps of a fusion from output to input, and its graph if that is not too large."""
         _, computation = self._chosen(fusion, choices)
         drawn = len(computation.instructions) <= MAX_DRAWN
         return {"maps": str(ix.maps(computation)), "graph": svg(computation) if drawn else ""}
 
     def accesses(self, fusion: str, choices: Mapping[str, str]) -> Json:
-        """The memory that loads and stores of a plan's kernel touch: the worst of global memory first, then shared memory."""
+        """Pictures of the memory that accesses of a plan's kernel touch: global memory, worst first, then shared memory."""
         _, computation = self._chosen(fusion, choices)
         found = ix.coalescing(self._kernel(computation, choices), self.device)
         return {
@@ -115,7 +115,7 @@ class Exploration:
         }
 
     def tile(self, fusion: str, choices: Mapping[str, str]) -> Json:
-        """A tile's way through a fusion, and what loading and storing whole tiles of the output moves."""
+        """The path of a tile through a fusion, and the sectors that loading and storing whole tiles of the output moves."""
         _, computation = self._chosen(fusion, choices)
         asked = choices.get("tile sizes", "").strip()
         sizes = tuple(natural(part) for part in asked.split(",")) if asked else None
@@ -128,7 +128,7 @@ class Exploration:
         }
 
     def _moves(self, computation: Computation, sizes: tuple[int, ...]) -> Json:
-        """Sectors that tiles of the first output move, to the least number; nothing where there are several outputs."""
+        """The sectors that tiles of the output move, relative to the least number; empty if there are several outputs."""
         if computation.shape.is_tuple:
             return []
         found = ix.coalescing(computation, self.device, Tiles(sizes[: computation.shape.rank]))
@@ -143,14 +143,14 @@ class Exploration:
 
 
 def natural(text: str) -> int:
-    """An integer from 0, not too long to be a size."""
+    """A nonnegative integer, with few enough digits for a size."""
     if not text.strip().isdecimal() or len(text) > 12:
         raise CommandLineError(f"{text!r} is no size: a tile has integers with commas between, such as 32,32")
     return int(text)
 
 
 def plan_of(space: KnobSpace, choices: Mapping[str, str]) -> dict[str, int]:
-    """A legal plan that has what was chosen where that is legal; each knob depends on those before it."""
+    """A legal plan with the choices that are legal; the values of a knob depend on the knobs before it."""
     plan: dict[str, int] = {}
     for knob in space.knobs:
         legal = space.legal(knob.name, space.default | plan)
@@ -161,7 +161,7 @@ def plan_of(space: KnobSpace, choices: Mapping[str, str]) -> dict[str, int]:
 
 
 def predicted_plans(computation: Computation, device: ix.Device) -> Predictions:
-    """Of all plans of the grid, or of a sample where these are more than MAX_PLANS."""
+    """The predictions for all plans of the grid, or for a sample if there are more than MAX_PLANS."""
     space = ix.knobs(computation)
     columns = space.grid()
     if len(next(iter(columns.values()), ())) > MAX_PLANS:
@@ -170,7 +170,7 @@ def predicted_plans(computation: Computation, device: ix.Device) -> Predictions:
 
 
 def pictures_by_ratio(computation: Computation, found: Coalescing) -> Json:
-    """Each access of global memory, the one that moves most beyond its least first."""
+    """A picture of each access of global memory, sorted by the ratio of moved to needed sectors."""
     worst = sorted(found.accesses, key=lambda a: -a.ratio)
     drawn = pictures_of_accesses(computation, found, worst)
     ratios = (f"{a.ratio:.3g} times the sectors that it needs" for a in worst)
@@ -178,7 +178,7 @@ def pictures_by_ratio(computation: Computation, found: Coalescing) -> Json:
 
 
 def shown(name: str, value: float) -> str:
-    """A number with its unit."""
+    """A number with a unit."""
     if name == "time":
         return seconds_text(value)
     if name == "memory_bytes":
@@ -189,7 +189,7 @@ def shown(name: str, value: float) -> str:
 
 
 def layout_choices(shape: Shape) -> Json:
-    """An array's layout now, and those to choose from: row by row, column by column, and as it is."""
+    """An array's current layout, and those to choose from: row-major, column-major, and the current one."""
     if not shape.is_array or len(shape.dimensions) < 2:
         return {"value": "", "choices": []}
     rank = len(shape.dimensions)
@@ -200,7 +200,7 @@ def layout_choices(shape: Shape) -> Json:
 
 
 def with_layouts(computation: Computation, layouts: Mapping[int, str]) -> Computation:
-    """The computation with other layouts of parameters, by number, minor dimension first; in a module of its own."""
+    """The computation, in a module of its own, with other layouts of parameters (by number; minor dimension first)."""
     text = str(computation)
     for number, layout in layouts.items():
         parameter = computation.parameters[number]
@@ -218,7 +218,7 @@ def with_layouts(computation: Computation, layouts: Mapping[int, str]) -> Comput
 
 
 def called_by(computation: Computation) -> set[str]:
-    """The names of the computations that a computation calls, and of those that these call."""
+    """The names of the computations that a computation calls, directly or not."""
     found: set[str] = set()
     pending = [computation]
     while pending:

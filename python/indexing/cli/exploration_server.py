@@ -1,7 +1,7 @@
-"""The server of `indexing explore`, on this machine alone.
+"""The server of `indexing explore`, for this machine only.
 
-It listens on 127.0.0.1; every request needs the token of this run, and a Host that is this machine, so that neither another
-user's program nor a page of the network (by DNS rebinding) can ask. All it answers with is text of the program.
+It listens on 127.0.0.1. Every request needs the token of this run, and a Host header of this machine, so that neither a program
+of another user nor a web page (by DNS rebinding) gets answers.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from indexing.show.page import theme
 from indexing.show.svg_renderer import lights
 
 LOCAL = ("127.0.0.1", "localhost")
-#: The questions about a fusion, with its knobs, layouts and tile.
+#: The questions about a fusion, whose arguments are knobs, layouts and a tile.
 QUESTIONS = {
     "/predict": Exploration.predicted,
     "/best": Exploration.best,
@@ -38,7 +38,7 @@ QUESTIONS = {
 
 
 class Server(ThreadingHTTPServer):
-    """Answers about one program, to those who know the token."""
+    """Answers requests about one program that have the token."""
 
     daemon_threads = True
 
@@ -51,7 +51,7 @@ class Server(ThreadingHTTPServer):
 
     @property
     def address(self) -> str:
-        """The address of the page."""
+        """The URL of the page."""
         return f"http://127.0.0.1:{self.server_address[1]}/?token={self.token}"
 
     def trusts(self, host: str, token: str) -> bool:
@@ -76,12 +76,12 @@ class Server(ThreadingHTTPServer):
 
 
 class Handler(BaseHTTPRequestHandler):
-    """One request."""
+    """The handler of one request."""
 
     server: Server
 
     def do_GET(self) -> None:  # the name that the standard library calls
-        """Answer, or refuse who isn't trusted."""
+        """Answer a trusted request, and refuse others."""
         url = urlsplit(self.path)
         asked = {name: values[0] for name, values in parse_qs(url.query).items()}
         if not self.server.trusts(self.headers.get("Host", ""), asked.get("token", "")):
@@ -90,7 +90,7 @@ class Handler(BaseHTTPRequestHandler):
             self.reply(*self.server.answer(url.path, asked))
 
     def reply(self, status: int, kind: str, text: str) -> None:
-        """Send an answer that loads nothing from elsewhere, stands in no frame, and stays in no cache."""
+        """Send an answer with headers that forbid loading from other hosts, frames, and caching."""
         body = text.encode()
         self.send_response(status)
         policy = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; connect-src 'self'; "
@@ -106,15 +106,15 @@ class Handler(BaseHTTPRequestHandler):
         try:
             self.end_headers()
             self.wfile.write(body)
-        except ConnectionError:  # the browser has asked for something else
+        except ConnectionError:  # the browser has closed the connection
             self.close_connection = True
 
     def log_message(self, format: str, *args: object) -> None:
-        """Say nothing: the log would hold the token."""
+        """Log nothing: the log would contain the token."""
 
 
 def page(name: str) -> str:
-    """The page; all that it shows it asks for."""
+    """The page, which requests all that it shows."""
     template = resources.files("indexing.cli").joinpath("exploration.html").read_text(encoding="utf-8")
     return template.replace("@LIGHTS@", lights()).replace("@THEME@", theme()).replace("@TITLE@", escape(name))
 

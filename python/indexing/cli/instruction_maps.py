@@ -43,11 +43,11 @@ def maps(options: argparse.Namespace) -> Answer:
     return Answer(data, (line for i, _, parts in found for line in maps_lines(i, parts)))
 
 
-Part: TypeAlias = "tuple[str, list[OperandIndexing]]"  # an operand's (or output's) name, and its maps
+Part: TypeAlias = "tuple[str, list[OperandIndexing]]"  # the name of an operand (or output), and its maps
 
 
 def maps_of(instruction: Instruction, options: argparse.Namespace) -> tuple[str, list[Part]]:
-    """The maps of one instruction, each list with the operand, or for --inputs the pair, that it belongs to."""
+    """The maps of one instruction, by operand, or for --inputs by pair of operand and output."""
     physical = options.physical
     if not options.inputs:
         found = ix.output_to_input(instruction, physical_layout=physical)
@@ -66,7 +66,7 @@ def maps_json(name: str, indexings: Sequence[OperandIndexing]) -> Json:
 
 
 def indexing_json(indexing: OperandIndexing) -> Json:
-    """One map, the instructions that give its runtime variables, and how exact it is."""
+    """One map as JSON, with the instructions that determine its runtime variables, and its exactness."""
     variables = [v.name for v in indexing.map.runtimes]
     values: list[Json] = [
         {"variable": variable, "instruction": value.instruction.name, "map": str(value.map)}
@@ -92,7 +92,7 @@ def maps_lines(instruction: Instruction, parts: Sequence[Part]) -> Iterator[str]
 
 
 def indexing_lines(indexing: OperandIndexing) -> Iterator[str]:
-    """A map; below it where its runtime variables are read, and what keeps it from being exact."""
+    """The lines of a map: below it, the sources of its runtime variables, and the reason if it is not exact."""
     yield f"    {indexing.map}"
     for variable, value in zip(indexing.map.runtimes, indexing.runtime_values, strict=True):
         yield f"      {variable.name} = {plain(value.instruction.name)} at {value.map}"

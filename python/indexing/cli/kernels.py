@@ -35,8 +35,8 @@ def partition_options(sub: argparse.ArgumentParser) -> None:
 
 
 def partition(options: argparse.Namespace) -> Answer:
-    """Partition a computation, or what each kernel of the program computes."""
-    from indexing.executable import planned_kernels  # with numpy: other commands start without
+    """Partition a computation, or the computation of each kernel of the program."""
+    from indexing.executable import planned_kernels  # imports numpy, which other commands do not need
 
     module = read_program(options.file)
     if options.computation:
@@ -80,7 +80,7 @@ def emit(options: argparse.Namespace) -> Answer:
     """Emit kernels; compile them, verify them and write them to files on request."""
     found = [made(kernel, options) for kernel in emitted(read_program(options.file), options)]
     parts: list[Part] = []
-    repeated: Counter[str] = Counter()  # kernels of different fusions may have one name
+    repeated: Counter[str] = Counter()  # kernels of different fusions may have equal names
     for made_kernel in found:
         name = made_kernel.kernel.name
         repeated[name] += 1
@@ -96,7 +96,7 @@ def emit(options: argparse.Namespace) -> Answer:
 
 @dataclass(frozen=True, slots=True)
 class Made:
-    """A kernel, or its IR after a stage; with its machine code for `arch` and its proofs, where these are asked for."""
+    """A kernel, or its IR after a stage; with its machine code for `arch` and its proofs if these are requested."""
 
     kernel: Kernel
     stage: str | None
@@ -107,17 +107,17 @@ class Made:
 
     @property
     def mark(self) -> str:
-        """The beginning of a comment in the text."""
+        """The characters that begin a comment in the text."""
         return "#" if self.stage else "//"
 
     @property
     def about(self) -> str:
-        """The kernel's emitter, launch and machine code in a line."""
+        """A line with the kernel's emitter, launch and machine code."""
         compiled = f", cubin of {len(self.cubin)} bytes for {self.arch}" if self.cubin else ""
         return f"{kernel_line(self.kernel)}, {self.kernel.shared_bytes} bytes shared{compiled}"
 
     def as_json(self) -> Json:
-        """All about the kernel."""
+        """The kernel as JSON."""
         kernel = self.kernel
         item: dict[str, Json] = {
             "name": kernel.name,
@@ -136,11 +136,11 @@ class Made:
         return item
 
     def shown(self) -> list[Part]:
-        """The text below a line about it."""
+        """The parts of the answer: a line about the kernel, then the text."""
         return [Remark(self.about, self.mark), Listing(self.text, "text" if self.stage else "c++"), ""]
 
     def filed(self, folder: Path, stem: str) -> Iterator[str]:
-        """Write the text, and the machine code, to files of this stem: their paths."""
+        """Write the text and the machine code to files with this stem, and return their paths."""
         ending = ".ir" if self.stage else self.kernel.target.ending
         yield f"{written(folder / f'{stem}{ending}', self.text.encode())}  {self.about}"
         if self.cubin:
@@ -153,7 +153,7 @@ class Made:
 
 
 def made(kernel: Kernel, options: argparse.Namespace) -> Made:
-    """A kernel with what is asked for of it."""
+    """A kernel with all that is requested."""
     text = print_kernel(kernel.stage(options.stage)) if options.stage else kernel.source
     cubin = kernel.cubin(options.arch) if options.arch else b""
     return Made(kernel, options.stage, options.arch, text, cubin, kernel.verify() if options.verify else None)
@@ -169,7 +169,7 @@ def verification(found: Verification) -> Json:
 
 
 def emitted(module: Module, options: argparse.Namespace) -> list[Kernel]:
-    """The kernel of what was named, else those that the program needs."""
+    """The kernel of the named computation or instruction; by default, those that the program needs."""
     if options.instruction:
         return [ix.emit(named_instruction(module, options.instruction), dialect=options.dialect)]
     if options.computation:

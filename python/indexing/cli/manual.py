@@ -1,4 +1,4 @@
-"""`indexing man`: the manual page, from the parser; and what a shell completes by."""
+"""`indexing man`: the manual page, generated from the parser, and completion for shells."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def manual_page(top: argparse.ArgumentParser) -> Iterator[str]:
 
 
 def listed(command: argparse.ArgumentParser) -> list[argparse.Action]:
-    """Arguments and options, but for --help."""
+    """Arguments and options, except --help."""
     return [a for a in command._actions if a.dest != "help"]
 
 
@@ -49,7 +49,7 @@ def words(action: argparse.Action) -> str:
 
 
 def escaped(text: str) -> str:
-    """The text with what troff would obey taken literally."""
+    """The text, with troff's control characters escaped."""
     return text.replace("\\", r"\e").replace("-", r"\-").replace("\n.", "\n\\&.")
 
 

@@ -18,7 +18,7 @@ def simplify_options(sub: argparse.ArgumentParser) -> None:
 
 
 def simplify(options: argparse.Namespace) -> Answer:
-    """Simplify one map, or one a line."""
+    """Simplify one map, or one per line."""
     text, file = read_maps(options.map)
     numbered = enumerate(text.split("\n") if options.lines else [text], 1)
     sources = [(number, source) for number, source in numbered if source.strip() or not options.lines]
@@ -29,7 +29,7 @@ def simplify(options: argparse.Namespace) -> Answer:
 
 
 def simplified(source: str, file: str, number: int) -> ix.IndexingMap:
-    """The map of a line, simplified; errors name the line."""
+    """The map of a line, simplified; errors state the line."""
     parsed = parsed_map(source, file, number)
     try:
         return parsed.simplify()
@@ -44,7 +44,7 @@ def compose_options(sub: argparse.ArgumentParser) -> None:
 
 
 def compose(options: argparse.Namespace) -> Answer:
-    """Compose two maps and simplify what comes out."""
+    """Compose two maps, and simplify the result."""
     if options.first == options.second == "-":
         raise CommandLineError("only one of the two maps can come from standard input")
     texts = [read_maps(options.first), read_maps(options.second)]

@@ -1,4 +1,4 @@
-"""`indexing analyze` and `indexing compare`: what fusions must move, what their kernels will, and what changed."""
+"""`indexing analyze` and `indexing compare`: the bytes that fusions must move, those that kernels will move, and changes."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def analyze_options(sub: argparse.ArgumentParser) -> None:
 
 
 def analyze(options: argparse.Namespace) -> Answer:
-    """Print the program's totals, and its worst fusions with a reason for each access that wastes; with --out, write tables of
+    """Print the program's totals, and its worst fusions with a reason for each access that wastes. With --out, write tables of
     all programs of a folder.
     """
     if options.out is not None:
@@ -47,7 +47,7 @@ def analyze(options: argparse.Namespace) -> Answer:
 
 
 def fusions_table(groups: Sequence[Group]) -> Table:
-    """A row for each fusion, or for several that are equal; columns in which nothing stands are left out."""
+    """A table with a row for each fusion, or for several equal ones; empty columns are left out."""
     head = ("", "kernel", ">equal", "shape", ">wasted", ">moves", ">lost", ">time", "source")
     rows = [
         (
@@ -68,7 +68,7 @@ def fusions_table(groups: Sequence[Group]) -> Table:
 
 
 def analyze_folder(options: argparse.Namespace) -> Answer:
-    """Analyze all programs of a folder; print how many there were, and where the tables are."""
+    """Analyze all programs of a folder; print their number, and where the tables are."""
     found = ix.analyze_files(options.file, options.out, options.device, options.workers, options.ray, options.progress)
     data: Json = {
         "programs": str(found.programs),
@@ -85,7 +85,7 @@ def analyze_folder(options: argparse.Namespace) -> Answer:
 
 
 def report_json(kept: ix.ProgramReport, whole: ix.ProgramReport) -> Json:
-    """The totals of the whole program, and the accesses of those fusions that are kept, each a row."""
+    """The totals of the whole program, and a row for each access of the fusions that are shown."""
     columns = kept.columns()
     rows = [dict(zip(columns, cells, strict=True)) for cells in zip(*columns.values(), strict=True)]
     return {
@@ -130,7 +130,7 @@ def compare(options: argparse.Namespace) -> Answer:
 
 
 def totals_table(found: Comparison, plain: Sequence[str]) -> Table:
-    """The totals before and after, side by side; `plain` says the same in lines."""
+    """The totals before and after, side by side; `plain` has the same as lines."""
     both = (found.before, found.after)
     facts = (
         ("kernels", [str(len(r.fusions)) for r in both]),

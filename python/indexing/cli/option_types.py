@@ -22,8 +22,8 @@ def add_file(sub: argparse.ArgumentParser) -> None:
 
 
 def add_device(sub: argparse.ArgumentParser) -> None:
-    """Add the option that says whose memory moves the data."""
-    from indexing.analysis.device import DEVICES  # with numpy: other commands start without
+    """Add the option for the device whose memory moves the data."""
+    from indexing.analysis.device import DEVICES  # imports numpy, which other commands do not need
 
     about = f"whose memory: {', '.join(DEVICES)} (default: H100)"
     sub.add_argument("--device", type=_memory_device, default="H100", help=about)
@@ -39,14 +39,14 @@ def _memory_device(name: str) -> Device:
 
 
 def natural(text: str) -> int:
-    """An integer from 0."""
+    """A nonnegative integer."""
     if not text.isdecimal():
         raise argparse.ArgumentTypeError(f"{text!r} is no integer from 0")
     return int(text)
 
 
 def port(text: str) -> int:
-    """A number of a port."""
+    """The number of a port."""
     number = natural(text)
     if number > MAX_PORT:
         raise argparse.ArgumentTypeError(f"there is no port {number}: the last is {MAX_PORT}")
@@ -54,12 +54,12 @@ def port(text: str) -> int:
 
 
 def sizes(text: str) -> tuple[int, ...]:
-    """Integers from 0 with commas between."""
+    """Nonnegative integers, separated by commas."""
     return tuple(natural(part) for part in text.split(","))
 
 
 def positive(text: str) -> float:
-    """A number from 0."""
+    """A nonnegative number."""
     try:
         number = float(text)
     except ValueError:

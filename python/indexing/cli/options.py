@@ -1,4 +1,4 @@
-"""The commands of `indexing`: a table, and the parser made of it. A command's module is loaded when the command is parsed."""
+"""The commands of `indexing`: a table, and the parser. A command's module is loaded when the command is parsed."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from indexing.lazy import imported
 
 __all__ = ["CommandParser", "parser"]
 
-#: Name, module of this folder and description. The module has the command's function, which takes the parsed options and
-#: gives an Answer, and `<name>_options`, which adds its options to a parser.
+#: Name, module in this folder, and description. The module has the command's function, which takes the parsed options and
+#: returns an Answer, and `<name>_options`, which adds its options to a parser.
 COMMANDS = (
     ("maps", "instruction_maps", "print the indexing maps of a program's instructions"),
     ("simplify", "map_algebra", "simplify an indexing map over its domain"),
@@ -34,17 +34,17 @@ COMMANDS = (
 
 
 class _Parser(argparse.ArgumentParser):
-    """Says of a word that is no choice, and of an option that there is not, which one is nearest."""
+    """A parser whose errors suggest the nearest choice or option for one that does not exist."""
 
     def parse_known_args(self, args=None, namespace=None):  # type: ignore[no-untyped-def]  # argparse's own
-        """As usual, but a command refuses options that it lacks itself, and so prints its own usage."""
+        """Parse as usual, except that a command itself rejects unknown options, so that its own usage is printed."""
         known, others = super().parse_known_args(args, namespace)
         if others:
             self.error(f"unrecognized arguments: {' '.join(others)}")
         return known, others
 
     def error(self, message: str) -> NoReturn:
-        """Print the message, end with status 2."""
+        """Print the message, and exit with status 2."""
         near: list[str] = []
         if found := re.search(r"invalid choice: '(.*)' \(choose from (.*)\)", message):
             near = get_close_matches(found[1], re.findall(r"[\w-]+", found[2]), 1)
@@ -54,7 +54,7 @@ class _Parser(argparse.ArgumentParser):
 
 
 class CommandParser(_Parser):
-    """The parser of one command, which has its options once `load` was called."""
+    """The parser of one command, which has its options after `load` was called."""
 
     def __init__(self, *, command: str, module: str, **named: Any) -> None:
         super().__init__(**named)
@@ -73,7 +73,7 @@ class CommandParser(_Parser):
         getattr(module, f"{self._command}_options")(self)
 
     def parse_known_args(self, args=None, namespace=None):  # type: ignore[no-untyped-def]  # argparse's own
-        """As usual, once the options are there."""
+        """Parse as usual, after the options were added."""
         self.load()
         return super().parse_known_args(args, namespace)  # type: ignore[no-untyped-call]
 

@@ -37,7 +37,7 @@ def draw_options(sub: argparse.ArgumentParser) -> None:
 
 
 def draw(options: argparse.Namespace) -> Answer:
-    """Draw one computation, or what an instruction's kernel does to memory."""
+    """Draw one computation, or the memory that an instruction's kernel touches."""
     module = read_program(options.file)
     form = options.format or _form_of(options.out)
     if options.picture == "graph":
@@ -58,7 +58,7 @@ def draw(options: argparse.Namespace) -> Answer:
 
 
 def _form_of(path: Path | None) -> str:
-    """The form that a file's name asks for; SVG where it has no ending."""
+    """The format by the suffix of a file's name; SVG if there is none."""
     ending = path.suffix.removeprefix(".").lower() if path is not None else ""
     if ending and ending not in FORMS:
         raise CommandLineError(
@@ -68,7 +68,7 @@ def _form_of(path: Path | None) -> str:
 
 
 def _target(module: Module, options: argparse.Namespace) -> Instruction | Computation:
-    """The subject of a picture of cells: one instruction, or one computation as if it were a fusion."""
+    """The subject of a picture of cells: one instruction, or one computation, which is drawn as a fusion."""
     if options.instruction:
         return named_instruction(module, options.instruction)
     if options.computation:
@@ -87,7 +87,7 @@ def _called_by(module: Module, name: str) -> str:
 
 
 def _in_cells(target: Instruction | Computation, options: argparse.Namespace, form: str) -> bytes:
-    """The elements that the kernel's accesses, or a tile, touch."""
+    """A picture of the elements that the kernel's accesses, or a tile, touch."""
     if options.picture == "tile":
         picture = tile_picture(target, options.tile)
     elif options.picture == "banks":
@@ -106,7 +106,7 @@ def _in_cells(target: Instruction | Computation, options: argparse.Namespace, fo
 
 
 def drawn(computation: Computation, form: str, layout: str) -> bytes:
-    """The picture; laid out by Graphviz where that is there or asked for, and the picture is not too large for it."""
+    """The picture; laid out by Graphviz on request, or if it is available and the picture is not too large."""
     if form == "dot":
         return drawing.dot(computation).encode()
     fits = len(computation.instructions) <= graphviz_layout.MAX_LAID_OUT
@@ -123,7 +123,7 @@ def report_options(sub: argparse.ArgumentParser) -> None:
 
 
 def report(options: argparse.Namespace) -> Answer:
-    """Write a page about a program that a browser shows without a network."""
+    """Write a self-contained page about a program."""
     found = ix.analyze(read_program(options.file), options.device, progress=options.progress)
     path = written(options.out, program_page(found).encode())
     return Answer({"page": str(path), "kernels": len(found.fusions)}, [str(path)])

@@ -40,7 +40,7 @@ def _machine(name: str) -> Machine:
 
 
 def tune(options: argparse.Namespace) -> Answer:
-    """Search plans for the kernels of a program, or for one fusion; status 1 where no plan of a kernel could be measured."""
+    """Search plans for the kernels of a program, or for one fusion; status 1 if no plan of a kernel could be measured."""
     module = read_program(options.file)
     part = named_instruction(module, options.fusion) if options.fusion else module
     store = Store(options.store).path
@@ -57,12 +57,12 @@ def tune(options: argparse.Namespace) -> Answer:
 
 
 def is_measured(found: ix.Tuning) -> bool:
-    """Whether some plan has a time."""
+    """Whether at least one plan was measured."""
     return any(t.seconds is not None for t in found.trials)
 
 
 def search_parts(found: ix.Tuning) -> Iterator[Part]:
-    """A line about the kernel, a row a plan, and the best plan."""
+    """A line about the kernel, a row for each plan, and the best plan."""
     count = len(found.trials)
     yield f"{plain(found.name)}: {found.emitter}, {count} plan{'s' if count > 1 else ''} tried"
     head, *rows = found.cells()

@@ -16,7 +16,7 @@ from indexing.hlo.files import decoded, program_of
 
 @contextmanager
 def text_of(file: str) -> Iterator[None]:
-    """Let errors of a text name the file that it comes from."""
+    """Add the name of the file to errors in its text."""
     try:
         yield
     except ix.ParseError as error:
@@ -24,7 +24,7 @@ def text_of(file: str) -> Iterator[None]:
 
 
 def read_program(name: str) -> Module:
-    """The program of a file or folder, or of standard input for `-`: whatever `ix.hlo.load` reads."""
+    """The program of a file or folder, or of standard input for `-`, in any form that `ix.hlo.load` reads."""
     if name != "-":
         return ix.hlo.load(name)
     with text_of(STDIN):
@@ -32,7 +32,7 @@ def read_program(name: str) -> Module:
 
 
 def read_maps(argument: str) -> tuple[str, str]:
-    """The text of maps, and the file it comes from: standard input for `-`, none where it is the argument itself."""
+    """The text of maps, and the name of its file: standard input for `-`, None if the text is the argument itself."""
     if argument != "-":
         return argument, ""
     with text_of(STDIN):
@@ -40,7 +40,7 @@ def read_maps(argument: str) -> tuple[str, str]:
 
 
 def parsed_map(text: str, file: str, number: int = 1) -> ix.IndexingMap:
-    """The map that is line `number` of a text; errors name that line."""
+    """The map in line `number` of a text; errors state that line."""
     with text_of(file):
         try:
             return ix.IndexingMap.parse(text)
@@ -49,13 +49,13 @@ def parsed_map(text: str, file: str, number: int = 1) -> ix.IndexingMap:
 
 
 def named_computation(module: Module, name: str) -> Computation:
-    """The computation of that name; with or without %."""
+    """The computation of a name, with or without %."""
     found = module.computations.get(name.removeprefix("%"))
     return found if found is not None else missing("computation", name, module.computations)
 
 
 def named_instruction(module: Module, name: str) -> Instruction:
-    """The instruction of that name, in the entry or, where that has none, in whichever computation; with or without %."""
+    """The instruction of a name, with or without %: in the entry computation, otherwise in any other."""
     bare = name.removeprefix("%")
     for computation in (module.entry, *module.computations.values()):
         if bare in computation.instructions:
@@ -64,7 +64,7 @@ def named_instruction(module: Module, name: str) -> Instruction:
 
 
 def missing(kind: str, name: str, names: Iterable[str]) -> Never:
-    """Say that there is none of that name, and which ones are spelled like it."""
+    """The error that there is none of a name, with suggestions of similar names."""
     near = difflib.get_close_matches(name, list(names), n=3)
     hint = f"; there is {', '.join(map(plain, near))}" if near else ""
     raise CommandLineError(f"the program has no {kind} {plain(name)}{hint}")
@@ -76,5 +76,5 @@ def fusions(module: Module) -> list[Instruction]:
 
 
 def plain(name: str) -> str:
-    """A name as it is, or quoted and escaped where a terminal would do something else than show it."""
+    """A name, which is quoted and escaped if it contains control characters."""
     return name if name.isprintable() and name else json.dumps(name)

@@ -1,5 +1,5 @@
-"""Answers on a terminal: tables and colours by rich (the extra `terminal`); and, on standard error, what a command is at that
-takes long. In a pipe there is neither.
+"""Output on a terminal: tables and colours by rich (the extra `terminal`), and on standard error the progress of long commands.
+A pipe gets neither.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ from indexing.report.lines import printable
 
 __all__ = ["Progress", "rendered", "working"]
 
-# What stands out in a line: its beginning, and the style.
+# The beginnings of highlighted lines, and their styles.
 STYLES = (("why: ", "yellow"), ("mend: ", "green"), ("note: ", "magenta"), ("ok ", "green"), ("no ", "red"))
 
 
 def rendered(parts: Iterable[Part]) -> Iterable[str]:
-    """The lines of parts: drawn where standard output is a terminal, rich is there and something is to be drawn."""
+    """The lines of parts: drawn if standard output is a terminal, rich is installed, and there is something to draw."""
     if not is_terminal(sys.stdout) or os.environ.get("TERM") == "dumb":
         return plain_lines(parts)
     parts = list(parts)
@@ -42,7 +42,7 @@ def rendered(parts: Iterable[Part]) -> Iterable[str]:
 
 
 def is_terminal(stream: TextIO | None) -> bool:
-    """Whether somebody looks at the stream; a closed one nobody does."""
+    """Whether the stream is an open terminal."""
     try:
         return stream is not None and stream.isatty()
     except ValueError:
@@ -74,7 +74,7 @@ def _table(part: Table) -> Any:
     return table
 
 
-# ---- what a command is at
+# ---- progress
 
 QUIET = 2.0  # seconds
 BEAT = 0.2
@@ -82,18 +82,18 @@ BEAT = 0.2
 
 @dataclass(slots=True)
 class Progress:
-    """The number of parts done, of how many; called by the function that does them."""
+    """The number of parts that are done, and of all; a command's function calls it."""
 
     done: int = 0
     total: int = 0
     begun: float = field(default_factory=time.monotonic)
 
     def __call__(self, done: int, total: int) -> None:
-        """Note it; it is shown at the next beat."""
+        """Set the numbers, which are shown at the next interval."""
         self.done, self.total = done, total
 
     def line(self, what: str) -> str:
-        """For people: the time, how much is done, and how long the rest takes at that rate."""
+        """A line: the elapsed time, how much is done, and the remaining time at that rate."""
         passed = time.monotonic() - self.begun
         counted = f", {self.done} of {self.total}" if self.total else ""
         left = (self.total - self.done) * passed / self.done if self.done else 0.0
@@ -103,7 +103,7 @@ class Progress:
 
 @contextmanager
 def working(what: str) -> Iterator[Progress]:
-    """Say on standard error, where that is a terminal, what goes on after two seconds, and how far it is."""
+    """Show progress on standard error after two seconds, if that is a terminal."""
     progress, ended = Progress(), threading.Event()
     if not is_terminal(sys.stderr):
         yield progress
@@ -130,6 +130,6 @@ def _wrote(text: str) -> bool:
     try:
         sys.stderr.write(text)
         sys.stderr.flush()
-    except (OSError, ValueError):  # nobody reads it any more
+    except (OSError, ValueError):  # the terminal is closed
         return False
     return True

@@ -1,9 +1,9 @@
 """The traffic of one instruction: a row for each array that it reads or writes.
 
-What must move are the different bytes of each operand that are read, and those of the outputs; what will move are the
-sectors of the kernel's loads and stores. Shapes decide both: nothing is run. What contracts or accumulates (a product of
-matrices, a convolution, a reduction outside of fusions) is no plain loop wherever it runs: it is judged by the least that a
-tiled kernel moves, each element once.
+The bytes that must move are the distinct ones that are read of each operand, and those of the outputs; the bytes that will
+move are the sectors of the kernel's loads and stores. Both follow from shapes: nothing is run. For instructions that contract
+or accumulate (a product of matrices, a convolution, a reduction outside of fusions), the least is assumed that a tiled kernel
+moves: each element once.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ if TYPE_CHECKING:
 
 __all__ = ["Row", "moving", "rows_of"]
 
-#: Bytes, sectors a warp instruction, ratio to the ideal, verdict; None where nothing tells; then bytes wasted.
+#: Bytes, sectors per warp instruction, ratio to the ideal, verdict (each None if it is not known), and bytes wasted.
 Moved: TypeAlias = tuple[int | None, float | None, float | None, bool | None, int]
 UNKNOWN: Moved = (None, None, None, None, 0)
 NO_BYTES: Moved = (0, None, None, None, 0)
-EXPLAINED = 100  # the part of what moves that an excess is at least, where it is worth a sentence
+EXPLAINED = 100  # an excess gets a sentence if it is at least this fraction of the bytes that move
 _LEAST = "it accumulates: a tiled kernel moves each element once, and this counts that"
 
 
@@ -40,11 +40,11 @@ _LEAST = "it accumulates: a tiled kernel moves each element once, and this count
 class Row:
     """One operand or output of one instruction.
 
-    `distinct` of its `elements` are read or written, in `uses`; these are `must_move` bytes. Loads or stores move
-    `will_move` bytes; `sectors` a warp instruction, `ratio` times the ideal, the loads of a thread's vector together; None
-    where no map of the kernel tells. `wasted` are bytes of sectors that coalesced accesses of the same elements would not
-    move. `why` says in a sentence what keeps an access from being coalesced or makes it read again, `remedy` what would mend
-    it.
+    `distinct` of its `elements` are read or written, `uses` times in total; these are `must_move` bytes. Loads or stores move
+    `will_move` bytes: `sectors` per warp instruction, `ratio` times the ideal, where the loads of a thread's vector count
+    together. These are None if no map of the kernel is known. `wasted` are the bytes of sectors that coalesced accesses of the
+    same elements would not move. `why` is a sentence with the reason why an access is not coalesced or reads elements
+    repeatedly, `remedy` one with a remedy.
     """
 
     instruction: str
@@ -65,19 +65,19 @@ class Row:
 
     @property
     def excess(self) -> int:
-        """Bytes that move without need; those that a cache may hold, since they are read again, among them."""
+        """The bytes that move beyond those that must, including bytes that are read repeatedly and may be cached."""
         return 0 if self.will_move is None else max(self.will_move - self.must_move, 0)
 
 
 def moving(instructions: Sequence[Instruction]) -> list[Instruction]:
-    """The instructions that move data, those of the computations of loops, calls and conditionals among them."""
+    """The instructions that move data, including those in the computations of loops, calls and conditionals."""
     found: list[Instruction] = []
     seen: set[Computation] = set()
     waiting = list(reversed(instructions))
     while waiting:
         i = waiting.pop()
         op = traits_of(i)
-        if op.runs_computations:  # it moves what the instructions of its computations move, each time that they run
+        if op.runs_computations:  # its traffic is that of the instructions of its computations
             new = [c for c in dict.fromkeys(i.called) if c not in seen]
             seen.update(new)
             waiting.extend(j for c in reversed(new) for j in reversed(list(c.instructions.values())))
@@ -87,8 +87,8 @@ def moving(instructions: Sequence[Instruction]) -> list[Instruction]:
 
 
 def _is_of_no_bytes(op: Op) -> bool:
-    """Whether the result is in memory already: a name of an array, the same bytes, or the result of a background operation."""
-    passes = op.passes_operand and op.kind != "moves"  # a copy moves, though its elements pass as they are
+    """Whether the result is in memory already: a renamed array, a bitcast, or the result of an asynchronous operation."""
+    passes = op.passes_operand and op.kind != "moves"  # a copy moves its elements, although it does not change them
     return op.kind in ("names", "given", "orders") or op.same_memory or passes or op.ends
 
 
@@ -99,13 +99,15 @@ def rows_of(instruction: Instruction, device: Device = H100) -> list[Row]:
     op = traits_of(instruction)
     if (
         op.makes is not None or op.across_replicas is not None
-    ):  # no kernel: each element goes once, wherever it is needed
+    ):  # without a kernel, each element that is needed moves once
         return _least_rows(instruction)
     if _contracts(instruction) if _has_kernel(instruction) else _accumulates(instruction):
         return _least_rows(instruction, _LEAST)
     try:
         moved = coalescing(instruction, device)
-    except IndexingError as error:  # a program may hold what no kernel computes; its other rows still stand
+    except (
+        IndexingError
+    ) as error:  # a program may contain instructions that no kernel computes; its other rows are not affected
         problem = str(error)
     rows = []
     for used in utilization(instruction):
@@ -122,7 +124,7 @@ def rows_of(instruction: Instruction, device: Device = H100) -> list[Row]:
 
 
 def explained(row: Row, part: Instruction, shape: Shape, accesses: Sequence[Access], operand: int | None) -> Row:
-    """The row with a sentence of why, and one of what would mend it, where it moves more than it must."""
+    """The row, with a reason and a remedy if it moves more than it must."""
     if row.excess * EXPLAINED < (row.will_move or 0) or not row.excess or not shape.is_array:
         return row
     subject = Subject(part, operand, shape, row.array, row.must_move)
@@ -154,7 +156,7 @@ def _accumulates(instruction: Instruction) -> bool:
 
 
 def _least_rows(instruction: Instruction, why: str = "") -> list[Row]:
-    """Of a kernel that loads each element once, and stores each once."""
+    """The rows of a kernel that loads and stores each element once."""
     rows = []
     for used in utilization(instruction):
         rows.append(replace(_read_row(instruction.name, used, (), ""), will_move=used.bytes, why=why))
@@ -165,7 +167,7 @@ def _least_rows(instruction: Instruction, why: str = "") -> list[Row]:
 
 
 def _made(instruction: Instruction) -> range:
-    """The arrays of the result that it writes: all, or those of an element of what a start gives."""
+    """The arrays of the result that it writes: all, or for a start, those of one element of its result."""
     element, parts = traits_of(instruction).makes, instruction.shape.elements
     if element is None or not parts:
         return range(len(instruction.shape.leaves))
@@ -191,7 +193,7 @@ def _read_row(instruction: str, used: Utilization, accesses: Sequence[Access], p
 
 
 def _moved(accesses: Sequence[Access]) -> Moved:
-    """Bytes, sectors a warp instruction, ratio, verdict and waste of several accesses together."""
+    """Bytes, sectors per warp instruction, ratio, verdict and waste of several accesses together."""
     if not accesses:
         return UNKNOWN
     totals = [a.unrolled for a in accesses]
@@ -201,7 +203,7 @@ def _moved(accesses: Sequence[Access]) -> Moved:
 
 
 def _wasted(access: Access) -> int:
-    """Bytes of sectors that the access would not need if lanes went through memory in order: not what alignment alone adds."""
+    """Bytes of sectors that the access would not need if adjacent lanes accessed adjacent elements; alignment adds none."""
     found = access.unrolled
     return (
         0 if access.coalesced else round(max(min(found.sectors, found.aligned) - found.ideal, 0) * access.sector_bytes)
@@ -213,6 +215,6 @@ def _notes(accesses: Sequence[Access], problem: str) -> str:
 
 
 def _conflicts(accesses: Sequence[BankAccess]) -> str:
-    """The accesses of shared memory that wait for banks."""
+    """The accesses of shared memory with bank conflicts."""
     slow = [f"{a.kind} of {a.array} {a.passes:.2f} passes, not {a.ideal:.2f}" for a in accesses if a.conflicts]
     return f"bank conflicts: {', '.join(dict.fromkeys(slow))}" if slow else ""

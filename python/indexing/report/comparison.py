@@ -24,9 +24,9 @@ __all__ = ["Comparison", "compare"]
 class Comparison:
     """Two reports, and their fusions side by side.
 
-    `same` compute the same in both; of `changed` one became one that computes operations of the same lines of the source.
-    `lost` are only in the program before, `made` only in the one after: those that waste most first. `replaced` says which of
-    them became which: fusions that were merged, split or cut elsewhere, those whose bytes differ most first.
+    Fusions in `same` are equal in both programs; those in `changed` are pairs that compute operations of the same source lines.
+    `lost` are only in the program before, `made` only in the one after, both sorted by waste. `replaced` are groups of these
+    that correspond: fusions that were merged, split or cut elsewhere, sorted by the difference of their bytes.
     """
 
     before: ProgramReport
@@ -53,8 +53,8 @@ class Comparison:
 def compare(before: Program, after: Program, device: Device | str = "h100") -> Comparison:
     """Compare two programs, such as two dumps of one JAX function from two versions of XLA.
 
-    Kernels that compute the same from operands of the same shapes and layouts are paired; then those that compute operations
-    of the same lines of the source, by their metadata (without it, operations of the same shapes). Raises as `analyze` does.
+    First, equal kernels on operands of equal shapes and layouts are paired; then those that compute operations of the same
+    source lines according to their metadata (without it, operations of equal shapes). Raises as `analyze` does.
     """
     first, second = analyze(before, device), analyze(after, device)
     same, lost, made = _paired(first.fusions, second.fusions)
@@ -68,14 +68,14 @@ def compare(before: Program, after: Program, device: Device | str = "h100") -> C
 
 
 def _difference(r: Replacement) -> int:
-    """The bytes that move before and not after, or the other way round."""
+    """The absolute difference of the bytes that move before and after."""
     return abs(sum(f.will_move for f in r.before) - sum(f.will_move for f in r.after))
 
 
 def _paired(
     before: Sequence[FusionReport], after: Sequence[FusionReport]
 ) -> tuple[list[tuple[FusionReport, FusionReport]], list[FusionReport], list[FusionReport]]:
-    """Those of equal content in pairs, in order; and the others of both sides."""
+    """Pairs of equal content, in order; and the others of both sides."""
     waiting: dict[Key, list[FusionReport]] = {}
     for fusion in after:
         waiting.setdefault(content_key(fusion.instruction), []).append(fusion)
@@ -91,7 +91,7 @@ def _paired(
 
 
 def comparison_lines(found: Comparison, top: int | None = 10) -> Iterator[str]:
-    """Both totals; then what replaced what, changed, was lost and made, those that differ or waste most first."""
+    """Both totals; then replaced, changed, lost and made kernels, sorted by difference or waste."""
     yield "before  " + totals_line(found.before)
     yield "after   " + totals_line(found.after)
     gained = found.after.wasted - found.before.wasted
@@ -116,7 +116,7 @@ def comparison_lines(found: Comparison, top: int | None = 10) -> Iterator[str]:
 
 
 def _replaced(r: Replacement) -> str:
-    """One line: how many became how many, where, and what both sides move and take."""
+    """One line: how many kernels became how many, their source line, and the bytes and times of both sides."""
     places = dict.fromkeys(line_of(f.place) for f in (*r.before, *r.after) if f.place)
     where = (
         f"  {printable(next(iter(places)))}" + (f" and {len(places) - 1} more" if len(places) > 1 else "")

@@ -1,4 +1,4 @@
-"""Kernels that compute the same from arrays of the same shapes and layouts, whatever their names."""
+"""Equality of kernels: equal computations on arrays of equal shapes and layouts, regardless of names."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _NAMES = frozenset({"metadata", "backend_config", "frontend_attributes", "calls"
 
 
 def content_key(i: Instruction) -> Key:
-    """Opcode, shapes and attributes, and those of all that is computed inside, names aside."""
+    """Opcode, shapes and attributes of the instruction, and of all instructions within, without names."""
     return (_own(i), *(str(o.shape) for o in i.operands), *(_inside(c) for c in i.called))
 
 

@@ -56,7 +56,7 @@ FUSION_COLUMNS: Mapping[str, str] = {
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A file, its size, and when it was changed: what tells whether it was analyzed already."""
+    """A file, its size and its modification time, by which files are recognized that were analyzed already."""
 
     path: str
     bytes: int
@@ -64,23 +64,23 @@ class Source:
 
     @classmethod
     def of(cls, path: Path) -> Source:
-        """The file as it is now."""
+        """The current state of a file."""
         found = path.stat()
         return cls(str(path), found.st_size, found.st_mtime_ns)
 
 
 @dataclass(frozen=True, slots=True)
 class FileRows:
-    """The row of a program, whose `error` says why there is nothing else, and those of its fusions."""
+    """The row of a program and those of its fusions; if there are none because of an error, `error` is its message."""
 
     program: Cells
     fusions: list[Cells] = field(default_factory=list)
 
 
 def sources_in(folder: Path, apart_from: Path) -> Iterator[Source]:
-    """The programs below a folder, in the order of their paths; of folders that XLA dumped into, of each program one file.
+    """The programs below a folder, in the order of their paths; one file for each program that XLA dumped.
 
-    Hidden files and what lies below `apart_from` are left out.
+    Hidden files and those below `apart_from` are left out.
     """
     for place, folders, files in os.walk(folder):
         here = Path(place)
@@ -90,7 +90,7 @@ def sources_in(folder: Path, apart_from: Path) -> Iterator[Source]:
 
 
 def rows_of_file(source: Source, data: bytes | None, device: Device) -> FileRows:
-    """The rows of a file; of its content, where that is given. What is wrong with it becomes a row as well."""
+    """The rows of a file, or of its content if that is given. An error becomes a row as well."""
     started = time.perf_counter()
     try:
         report = analyze(load(source.path) if data is None else program_of(data), device)
@@ -102,7 +102,7 @@ def rows_of_file(source: Source, data: bytes | None, device: Device) -> FileRows
 
 
 def failed(source: Source, device: Device, error: str) -> FileRows:
-    """The row of a file that gave nothing else."""
+    """The row of a file with an error."""
     empty: Cells = dict.fromkeys(PROGRAM_COLUMNS)
     return FileRows({**empty, **_about(source), "device": device.name, "error": error})
 
@@ -128,7 +128,7 @@ def _program_row(source: Source, report: ProgramReport) -> Cells:
 
 
 def _fusion_row(source: Source, report: ProgramReport, fusion: FusionReport) -> Cells:
-    """Of its accesses the one that wastes most is named."""
+    """The row of a fusion, with the access that wastes most."""
     worst = fusion.accesses[0] if fusion.accesses else None
     return {
         "path": source.path,

@@ -1,4 +1,4 @@
-"""Lines of text about one access or one kernel, and figures in fitting units."""
+"""Lines of text about one access or one kernel, and numbers with units."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ SECONDS = ("ns", "us", "ms", "s")
 
 
 def row_lines(row: Row) -> Iterator[str]:
-    """One access: what it moves; below it why that is more than it must, and what would mend it."""
+    """The lines of one access: its bytes, and below them the reason why these are more than necessary, and a remedy."""
     moved = "unknown" if row.will_move is None else bytes_text(row.will_move)
     ratio = "" if row.ratio is None or row.ratio < 1.005 else f", {row.ratio:.2f} times the sectors that it needs"
     yield f"{row.kind} {printable(row.array)}: {bytes_text(row.must_move)} must move, {moved} will{ratio}"
@@ -48,7 +48,7 @@ def bytes_text(count: float) -> str:
 
 
 def seconds_text(seconds: float) -> str:
-    """A time in a fitting unit: `7.3 us`; what is below a picosecond, as differences of sums are, is none."""
+    """A time with a unit: `7.3 us`. Times below a picosecond, which are rounding errors of differences, are 0."""
     count, unit = (0.0 if abs(seconds) < 1e-12 else seconds * 1e9), 0
     while count >= STEP and unit + 1 < len(SECONDS):
         count, unit = count / STEP, unit + 1
@@ -56,5 +56,5 @@ def seconds_text(seconds: float) -> str:
 
 
 def printable(text: str) -> str:
-    """The text with what a terminal would obey escaped."""
+    """The text with control characters escaped."""
     return text if text.isprintable() else text.encode("unicode_escape").decode()

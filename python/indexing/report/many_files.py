@@ -1,6 +1,6 @@
 """The programs of a folder, analyzed by many processes into Parquet: a row for each program, and one for each fusion.
 
-Results are parts that are written whole or not at all; a run that was killed goes on where it ended.
+Results are parts that are written atomically; a run that was killed continues where it ended.
 """
 
 from __future__ import annotations
@@ -32,16 +32,16 @@ from indexing.report.workers import by_ray
 
 __all__ = ["AnalyzedFiles", "analyze_files"]
 
-PART = 64  # programs of a part: what a kill loses at most, beside those under way
-#: Called with how many programs are done, and how many there are.
+PART = 64  # programs of a part; at most this many results are lost when a run is killed
+#: Called with the number of programs that are done, and the number of all.
 Progress = Callable[[int, int], None]
 
 
 @dataclass(frozen=True, slots=True)
 class AnalyzedFiles:
-    """The numbers of programs analyzed, of those that gave an error, and of those that had been done before.
+    """The numbers of programs that were analyzed, that had an error, and that had been analyzed before.
 
-    `programs` and `fusions` are the folders of the tables' parts: `pandas.read_parquet` and others read a folder as one.
+    `programs` and `fusions` are the folders of the tables' parts, which `pandas.read_parquet` and others read as one table.
     """
 
     programs: Path
@@ -68,12 +68,12 @@ def analyze_files(
 ) -> AnalyzedFiles:
     """Analyze all programs below a folder, as `analyze` does, by `workers` processes; write the tables to the folder `out`.
 
-    With `ray` the cluster at that address does it ("local" begins one). What `out` has already, of files that have not
-    changed since, is not done again. A file that can't be read is a row with its error; so is one whose process dies, when
-    it dies again. One run at a time writes to `out`. Raises UnsupportedOp without the extra `data` (or `ray`), OSError
-    where the folder can't be read or written; what was done until then is kept.
+    With `ray`, the cluster at that address is used ("local" starts one). Files whose results are in `out` already, and which
+    have not changed since, are skipped. A file that cannot be read becomes a row with its error, as does one whose process
+    dies twice. Only one run at a time may write to `out`. Raises UnsupportedOp without the extra `data` (or `ray`), OSError
+    if a folder cannot be read or written; results until then are kept.
 
-    Processes are begun anew: a script calls this below `if __name__ == "__main__":`.
+    Processes are spawned: a script must call this below `if __name__ == "__main__":`.
     """
     if workers < 1:
         raise IndexingError(f"analyze_files: workers is at least 1; got {workers}")
@@ -103,7 +103,7 @@ def analyze_files(
 
 
 class _Tables:
-    """The parts below a folder. That of fusions is written first: that of programs says that both are there."""
+    """The parts below a folder. That of fusions is written first, so that a part of programs implies one of fusions."""
 
     def __init__(self, out: Path) -> None:
         self.programs, self.fusions = out / "programs", out / "fusions"
@@ -113,11 +113,11 @@ class _Tables:
             folder.mkdir(parents=True, exist_ok=True)
         for part in self.fusions.glob("*.parquet"):
             if not (self.programs / part.name).exists():
-                part.unlink()  # a run ended between the two
+                part.unlink()  # a run was killed between the two
         self._next = 1 + max((int(p.stem) for p in self.programs.glob("*.parquet")), default=-1)
 
     def known(self, device: Device) -> set[Source]:
-        """The files that were analyzed for a device, as they were then."""
+        """The files that were analyzed for a device, in their state at that time."""
         found: set[Source] = set()
         for part in sorted(self.programs.glob("*.parquet")):
             try:
@@ -130,7 +130,7 @@ class _Tables:
         return found
 
     def written(self, done: Iterable[FileRows]) -> Iterator[FileRows]:
-        """The same rows, written as soon as they make a part."""
+        """Yield the rows, and write them as soon as they fill a part."""
         for rows in done:
             self._rows.append(rows)
             if len(self._rows) >= PART:
@@ -138,7 +138,7 @@ class _Tables:
             yield rows
 
     def flush(self) -> None:
-        """Write what is waiting as a part."""
+        """Write the pending rows as a part."""
         if not self._rows:
             return
         name = f"{self._next:06}.parquet"

@@ -1,4 +1,4 @@
-"""A program's kernels by what they waste, the worst first, with totals; as text, as columns, as data frames."""
+"""Reports of a program's kernels, sorted by waste, with totals: as text, as columns, as data frames."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from indexing.report.lines import bytes_text, counted, printable, row_lines, sec
 
 __all__ = ["FusionReport", "Group", "ProgramReport", "groups_of"]
 
-NOTEWORTHY = 10  # an excess of a tenth of what the fusion moves
+NOTEWORTHY = 10  # excess at least, as a fraction of the bytes that the fusion moves
 NAMED = 3  # of equal kernels
 #: A cell of a table of accesses.
 Cell: TypeAlias = "str | int | float | bool | None"
@@ -28,11 +28,10 @@ Group: TypeAlias = "list[FusionReport]"
 
 @dataclass(frozen=True, slots=True)
 class FusionReport:
-    """The traffic of one fusion (or other instruction): its accesses, those that waste most first.
+    """The traffic of one fusion (or other instruction): its accesses, sorted by waste.
 
-    `seconds` is what `ix.predict` says of its kernel's default plan (of what no kernel computes: of a loop that moves as much),
-    `seconds_lost` how much less it says where nothing is wasted. `place` is the line of the program that it comes from, where
-    metadata says so.
+    `seconds` is the time that `ix.predict` predicts for the default plan of its kernel (without a kernel: for a loop that moves
+    as many bytes), `seconds_lost` how much of it is due to waste. `place` is the source line according to metadata, or empty.
     """
 
     instruction: Instruction
@@ -49,33 +48,33 @@ class FusionReport:
 
     @property
     def must_move(self) -> int:
-        """Bytes that must move."""
+        """The bytes that must move."""
         return sum(r.must_move for r in self.accesses)
 
     @property
     def will_move(self) -> int:
-        """Bytes that will move; where no map tells, those that must."""
+        """The bytes that will move; those that must move for accesses without a known map."""
         return sum(r.must_move if r.will_move is None else r.will_move for r in self.accesses)
 
     @property
     def wasted(self) -> int:
-        """Bytes of sectors that coalesced accesses of the same elements would not move."""
+        """The bytes of sectors that coalesced accesses of the same elements would not move."""
         return sum(r.wasted for r in self.accesses)
 
     def __repr__(self) -> str:
-        """The name, and the bytes and time wasted; `print` says why."""
+        """The name, and the bytes and time wasted; `print` shows the reasons."""
         return f"<{next(iter(str(self).splitlines()))}>"
 
     def __str__(self) -> str:
-        """A line about it, then its accesses that waste, and why."""
+        """A line about the fusion, then its accesses that waste, with reasons."""
         return "\n".join(fusion_lines(self))
 
 
 @dataclass(frozen=True, slots=True)
 class ProgramReport:
-    """The kernels of a program, the one that wastes most first; then those that move most beyond what they must.
+    """The kernels of a program, sorted by waste, then by the bytes that they move beyond those that must.
 
-    `fusions` are fusions and all other instructions that move data, so that the totals are those of the whole program.
+    `fusions` includes all other instructions that move data, so that totals are those of the whole program.
     """
 
     name: str
@@ -89,31 +88,31 @@ class ProgramReport:
 
     @property
     def must_move(self) -> int:
-        """Bytes that must move."""
+        """The bytes that must move."""
         return sum(f.must_move for f in self.fusions)
 
     @property
     def will_move(self) -> int:
-        """Bytes that will move; where no map tells, those that must."""
+        """The bytes that will move; those that must move for accesses without a known map."""
         return sum(f.will_move for f in self.fusions)
 
     @property
     def wasted(self) -> int:
-        """Bytes of sectors that coalesced accesses would not move."""
+        """The bytes of sectors that coalesced accesses would not move."""
         return sum(f.wasted for f in self.fusions)
 
     @property
     def seconds(self) -> float:
-        """Seconds that its kernels are predicted to take, one after the other."""
+        """The sum of the predicted seconds of its kernels."""
         return sum(f.seconds for f in self.fusions)
 
     @property
     def seconds_lost(self) -> float:
-        """Seconds among these that they would not take if nothing were wasted."""
+        """The part of the predicted seconds that is due to waste."""
         return sum(f.seconds_lost for f in self.fusions)
 
     def worst(self, top: int | None = None, min_waste: int = 0) -> ProgramReport:
-        """The report of the worst fusions only: at most `top`, each wasting at least so many bytes."""
+        """A report of the worst fusions only: at most `top`, each of which wastes at least `min_waste` bytes."""
         kept = [f for f in self.fusions if f.wasted >= min_waste]
         return ProgramReport(self.name, self.device, tuple(kept[:top]))
 
@@ -128,19 +127,19 @@ class ProgramReport:
         return table
 
     def to_pandas(self) -> object:
-        """A pandas DataFrame of the accesses. Raises UnsupportedOp where pandas is not installed."""
+        """A pandas DataFrame of the accesses. Raises UnsupportedOp if pandas is not installed."""
         return _library("pandas").DataFrame(self.columns())
 
     def to_arrow(self) -> object:
-        """A pyarrow Table of the accesses. Raises UnsupportedOp where pyarrow is not installed."""
+        """A pyarrow Table of the accesses. Raises UnsupportedOp if pyarrow is not installed."""
         return _library("pyarrow").table(self.columns())
 
     def __repr__(self) -> str:
-        """The number of kernels and what they waste; `print` shows the worst."""
+        """The number of kernels and their waste; `print` shows the worst."""
         return f"<{brief(self)}>"
 
     def __str__(self) -> str:
-        """The totals, then the ten worst fusions with the accesses that waste, and why."""
+        """The totals, then the ten worst fusions with the accesses that waste, and the reasons."""
         return "\n".join(report_lines(self, top=10))
 
     def _repr_html_(self) -> str | None:
@@ -148,7 +147,7 @@ class ProgramReport:
 
 
 def groups_of(fusions: Sequence[FusionReport]) -> list[Group]:
-    """The fusions, those that are equal but for their names together; groups that waste most together first."""
+    """Groups of fusions that are equal except for names, sorted by the waste of the group."""
     found: dict[object, Group] = {}
     for fusion in fusions:
         found.setdefault(content_key(fusion.instruction), []).append(fusion)
@@ -158,7 +157,7 @@ def groups_of(fusions: Sequence[FusionReport]) -> list[Group]:
 def report_lines(
     report: ProgramReport, top: int | None = 10, min_waste: int = 0, all_by: str = "`.fusions` has all"
 ) -> Iterator[str]:
-    """The totals of all; the worst fusions, equal ones together, with the accesses that move more than they must."""
+    """The totals of all; then groups of the worst equal fusions, with the accesses that move more than they must."""
     yield totals_line(report)
     kept = groups_of(report.worst(None, min_waste).fusions)[:top]
     width = len(str(len(kept)))
@@ -173,7 +172,7 @@ def report_lines(
 
 
 def group_lines(group: Group, mark: str = "") -> Iterator[str]:
-    """The first of equal fusions; after its line one about the others."""
+    """The lines of the first of equal fusions; after its first line comes one about the others."""
     first, *others = group
     lines = fusion_lines(first, mark)
     yield next(lines)
@@ -184,7 +183,7 @@ def group_lines(group: Group, mark: str = "") -> Iterator[str]:
 
 
 def totals_line(report: ProgramReport) -> str:
-    """One line: the kernels, their time, what they move and must move, what they waste."""
+    """One line: the number of kernels, their time, and the bytes that they move, must move, and waste."""
     moves = "moves" if len(report.fusions) == 1 else "move"
     return (
         f"{brief_head(report)} {moves} {bytes_text(report.will_move)} in {seconds_text(report.seconds)}; "
@@ -201,17 +200,17 @@ def _wasted(report: ProgramReport) -> str:
 
 
 def brief_head(report: ProgramReport) -> str:
-    """The program, the device, and how many kernels."""
+    """The program, the device, and the number of kernels."""
     return f"{printable(report.name)} on {report.device.name}: {counted(len(report.fusions), 'kernel')}"
 
 
 def brief(report: ProgramReport) -> str:
-    """The kernels, and what they waste."""
+    """The number of kernels, and their waste."""
     return f"{brief_head(report)}, {waste_text(report.fusions)}"
 
 
 def waste_text(fusions: Sequence[FusionReport]) -> str:
-    """The bytes that fusions waste of those that they move, and the times for both."""
+    """The bytes that fusions waste, and those that they move, with the times for both."""
     wasted, moved = sum(f.wasted for f in fusions), sum(f.will_move for f in fusions)
     seconds, lost = sum(f.seconds for f in fusions), sum(f.seconds_lost for f in fusions)
     if not wasted:
@@ -220,7 +219,7 @@ def waste_text(fusions: Sequence[FusionReport]) -> str:
 
 
 def fusion_lines(fusion: FusionReport, mark: str = "") -> Iterator[str]:
-    """One fusion: a line about it, then its accesses that move more than they must where that can be mended."""
+    """A line about the fusion, then its accesses that move more than they must and for which there is a remedy."""
     place = f"  {printable(str(fusion.place))}" if fusion.place else ""
     shape = f"{fusion.instruction.shape} {fusion.instruction.opcode}"
     yield f"{mark}{printable(fusion.name)}  {shape}  {waste_text([fusion])}{place}"

@@ -1,4 +1,4 @@
-"""The judgement of a program: what each of its kernels moves and wastes."""
+"""The analysis of a program: what each of its kernels moves and wastes."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ def analyze(
     fusion: str | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> ProgramReport:
-    """The traffic and the waste of a program's kernels on a device; of one of them where its name is given.
+    """The traffic and the waste of a program's kernels on a device, or of a single one if its name is given.
 
-    `program` is a module, a computation, an instruction, or `(function, *arguments)` of JAX. Fusions are judged, and so is
-    each other instruction that moves data: products of matrices, copies, library calls among them. Loops, calls and
-    conditionals stand for the instructions of their computations, each counted once: how often they run, shapes do not say.
-    `progress` is told how many of how many are judged.
+    `program` is a module, a computation, an instruction, or `(function, *arguments)` of JAX. The kernels are fusions and all
+    other instructions that move data, such as products of matrices, copies and library calls. Loops, calls and conditionals
+    are replaced by the instructions of their computations, each counted once: shapes do not determine how often they run.
+    `progress` is called with the number of kernels that are done, and the number of all.
     Raises IndexingError for an unknown device or fusion.
     """
     part = part_of_program(program, "analyze: program")

@@ -1,7 +1,7 @@
-"""Sentences about an access that moves more than it must: why it does, and what would mend it.
+"""Reasons why an access moves more than it must, and remedies, as sentences.
 
-All is read off the access's own map, from threads to elements: how far apart neighbouring lanes are in memory, along which
-dimension they go, which instruction of the fusion turned them that way.
+They follow from the access's map from threads to elements: the distance of adjacent lanes in memory, the dimension along which
+lanes lie, and the instruction of the fusion that changed the order.
 """
 
 from __future__ import annotations
@@ -24,15 +24,15 @@ if TYPE_CHECKING:
 
 __all__ = ["Step", "Subject", "lane_steps", "reasons_for"]
 
-READ_AGAIN = 1.5  # times an element is read, from which on that is worth a sentence
-CACHED = 1 << 20  # bytes that any cache of a whole device holds
-RARE = 4  # the part of a warp's steps that are worth to be told
+READ_AGAIN = 1.5  # repeated reads of an element are mentioned from this number on
+CACHED = 1 << 20  # bytes that fit in the cache of any device
+RARE = 4  # a step is mentioned if it is at least this fraction of a warp's steps
 WARP = 32  # lanes that are compared
 
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """An array that an instruction reads (its operand of that number) or, without a number, writes; bytes that must move."""
+    """An array that an instruction reads (with the operand's number) or writes (without), and the bytes that must move."""
 
     instruction: Instruction
     operand: int | None
@@ -42,20 +42,20 @@ class Subject:
 
     @property
     def verb(self) -> str:
-        """The verb for lanes: they read it, or write it."""
+        """The verb for lanes: read or write."""
         return "write" if self.operand is None else "read"
 
     @property
     def bytes(self) -> int:
-        """Of the whole array."""
+        """The bytes of the whole array."""
         return -(-self.shape.element_count * bit_width(self.shape.element_type) // 8)
 
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """From one lane to the next one that touches another element: bytes in memory, the dimensions of the array that change.
+    """The step from a lane to the next one that touches another element: bytes in memory, and the dimensions that change.
 
-    That one is the `lanes`-th after it; those between touch the same element (`shared`), or none.
+    The next one is `lanes` lanes ahead; those between touch the same element (`shared`), or none.
     """
 
     bytes: int
@@ -76,7 +76,7 @@ class Step:
 
 
 def reasons_for(subject: Subject, accesses: Sequence[Access], reuse: float) -> tuple[str, str]:
-    """The reasons why accesses move more than they must, and what would mend it; empty where nothing is known of them."""
+    """The reasons why accesses move more than they must, and remedies; empty if nothing is known about them."""
     slow = [a for a in accesses if not a.coalesced]
     is_read_again = subject.operand is not None and reuse >= READ_AGAIN
     if slow:
@@ -122,7 +122,7 @@ def _lanes_a_sector(step: Step, access: Access) -> str:
 
 
 def _partial_sectors(subject: Subject, access: Access) -> tuple[str, str]:
-    """Of lanes side by side, whose runs begin or end within a sector: because of rows of odd length, or of where they start."""
+    """The reason for adjacent lanes whose runs begin or end within a sector: the length of rows, or where they start."""
     sector = access.sector_bytes
     if subject.must_move < sector:
         return f"its {subject.must_move} B are less than a sector ({sector} B), which moves whole", ""
@@ -174,7 +174,7 @@ def _named(path: Sequence[Instruction]) -> str:
 
 
 def _turning(subject: Subject) -> list[Instruction]:
-    """The instructions of the fusion that move the array's elements to other indices, the nearest to it first."""
+    """The instructions of the fusion that change the order of the array's elements, the nearest to it first."""
     fusion = subject.instruction
     if subject.operand is None or not fusion.is_fusion:
         return []
@@ -198,14 +198,14 @@ def _places(operand: Instruction, user: Instruction) -> Iterator[int]:
 
 
 def _turns(results: Sequence[object], user: Instruction) -> bool:
-    """Whether the results are neither the index itself nor a part of it in order. Dimensions of one element don't count."""
+    """Whether the results are neither the index nor a part of it in order. Dimensions of size 1 are ignored."""
     own = [variable(k) for k, size in enumerate(user.shape.dimensions) if size != 1]
     found = [r for r in results if r != constant(0)]
     return found != [v for v in own if v in found]
 
 
 def _permutes(i: Instruction) -> bool:
-    """Whether it gives all elements of its operand, with the dimensions in another order."""
+    """Whether the result is the operand with its dimensions in another order."""
     own = [variable(k) for k in range(len(i.shape.dimensions))]
     maps = output_to_input(i)
     results = [list(m.map.results) for m in maps[0]] if len(maps) == 1 else []
@@ -213,8 +213,8 @@ def _permutes(i: Instruction) -> bool:
 
 
 def lane_steps(access: Access, shape: Shape) -> list[Step]:
-    """The distances of lanes that touch different elements, in the first, middle and last warps: the usual one, and the next
-    where it is not rare.
+    """The distances of lanes that touch different elements, in the first, middle and last warps: the most frequent one, and
+    the second if it is not rare.
     """
     found: Counter[Step] = Counter()
     for part in (0, 1, 2):
@@ -230,7 +230,7 @@ def lane_steps(access: Access, shape: Shape) -> list[Step]:
 
 
 def _index_of_lane(access: Access, lane: int, part: int) -> tuple[int, ...] | None:
-    """The array's index that a lane of the first (0), a middle (1) or the last (2) warp touches; None where it isn't active."""
+    """The array's index that a lane of the first (0), a middle (1) or the last (2) warp touches; None if it is not active."""
     m = access.map
     dims = [v.lower for v in m.dims[:3]] + [v.lower + (v.upper - v.lower) * part // 2 for v in m.dims[3:]]
     rest = lane

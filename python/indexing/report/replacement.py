@@ -1,8 +1,8 @@
-"""The correspondence of the kernels of one program to those of another, by the operations of the source that they compute.
+"""The correspondence between kernels of two programs, by the source operations that they compute.
 
-Names differ from one version of a compiler to the next, and so do numbers; what an instruction's metadata says of its
-operation and line stays. An operation that few kernels compute tells more than one that many do, as copies of a broadcast;
-where several are as like, as those of equal layers are, the one at the same place in its program is taken.
+Names and numbers change from one version of a compiler to the next; operations and source lines in the metadata do not.
+Operations that few kernels compute weigh more than those that many do, such as broadcasts. Of several equally similar kernels,
+such as those of equal layers, the one at the same position in its program is chosen.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Replacement", "line_of", "replacements"]
 
-NEAR = 2  # kernels of an operation on either side of the one at the same place, that are looked at
-#: An operation of the source, as both programs name it.
+NEAR = 2  # kernels of an operation that are compared, before and after the one at the same position
+#: A source operation, by its name in both programs.
 Operation: TypeAlias = tuple[str, str]
 
 
@@ -43,7 +43,7 @@ class _Side:
 
 
 def replacements(before: Sequence[FusionReport], after: Sequence[FusionReport]) -> list[Replacement]:
-    """Groups of kernels that became one another; those without an operation of the other program are in none."""
+    """Groups of corresponding kernels. Those without an operation of the other program are in none."""
     first, second = _side(before), _side(after)
     edges = [(a, b) for a, b in enumerate(_nearest(first, second)) if b is not None]
     edges += [(a, b) for b, a in enumerate(_nearest(second, first)) if a is not None]
@@ -58,7 +58,7 @@ def replacements(before: Sequence[FusionReport], after: Sequence[FusionReport]) 
 
 
 def _taken_apart(before: list[FusionReport], after: list[FusionReport]) -> list[Replacement]:
-    """Pairs, where each kernel has one whose result is that of the same operation; else all of them together."""
+    """Pairs, if for each kernel there is one whose result is that of the same operation; otherwise one group."""
     named = [sorted(side, key=lambda f: (_result(f), f.instruction.row)) for side in (before, after)]
     if [_result(f) for f in named[0]] == [_result(f) for f in named[1]]:
         return [Replacement((a,), (b,)) for a, b in zip(*named, strict=True)]
@@ -86,8 +86,8 @@ def _side(kernels: Sequence[FusionReport]) -> _Side:
 
 
 def _operations(i: Instruction) -> Iterator[Operation]:
-    """The operations that an instruction's kernel computes: name and line of the source, then the line alone, which tells
-    little where a better one does; where it has neither, its code and shape.
+    """The operations that an instruction's kernel computes: names with source lines, then lines alone, which are less specific;
+    without either, opcodes and shapes.
     """
     inner: list[Computation] = list(i.called) if i.is_fusion else []
     seen = set(inner)
@@ -114,12 +114,12 @@ def _operations_of(i: Instruction) -> Iterator[Operation]:
 
 
 def line_of(place: Place | None) -> str:
-    """The file and the line; not every version of a compiler says the function too."""
+    """The file and the line, without the function, which only some versions of compilers state."""
     return f"{place.file}:{place.line}" if place else ""
 
 
 def _nearest(side: _Side, other: _Side) -> list[int | None]:
-    """For each kernel the one of the other program that is most like it; None where nothing is."""
+    """For each kernel the most similar one of the other program; None if there is none."""
     likeness: list[dict[int, float]] = [defaultdict(float) for _ in side.operations]
     for operation, own in side.of_operation.items():
         of = other.of_operation.get(operation, [])

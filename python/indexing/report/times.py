@@ -1,4 +1,4 @@
-"""Times of an instruction's kernel, and how much of them its waste costs: by the model of `ix.predict`, and no other."""
+"""Predicted times of an instruction's kernel, and the part that is due to waste: by the model of `ix.predict`."""
 
 from __future__ import annotations
 
@@ -19,20 +19,20 @@ if TYPE_CHECKING:
 
 __all__ = ["Times", "machine_for", "times_of"]
 
-BLOCK = 128  # threads, of what no kernel computes
+BLOCK = 128  # threads, without a kernel
 REGISTERS = 18  # of one of its threads
 
 
 @dataclass(frozen=True, slots=True)
 class Times:
-    """Seconds that a kernel is predicted to take, and those among them that it would not take without its waste."""
+    """The predicted seconds of a kernel, and the part of them that is due to waste."""
 
     seconds: float
     lost: float
 
 
 def machine_for(device: Device | str) -> Machine:
-    """The machine of a device; one that nobody knows has the rates of an H100, but for that of its memory."""
+    """The machine of a device; one without known rates has those of an H100, except for its memory's."""
     chosen = device_named(device) if isinstance(device, str) else device
     if chosen.name in MACHINES:
         return machine_of(chosen)
@@ -40,7 +40,7 @@ def machine_for(device: Device | str) -> Machine:
 
 
 def times_of(i: Instruction, rows: Sequence[Row], machine: Machine) -> Times:
-    """By the kernel's default plan; of what no kernel computes, by a loop that moves what `rows` say."""
+    """The times of the kernel's default plan; without a kernel, those of a loop that moves the bytes of `rows`."""
     demand = _of_kernel(i, machine) if any(row.ratio is not None for row in rows) else None
     demand = demand or _of_rows(rows, machine)
     wasted = sum(row.wasted for row in rows)
@@ -54,7 +54,7 @@ def times_of(i: Instruction, rows: Sequence[Row], machine: Machine) -> Times:
 
 
 def _of_kernel(i: Instruction, machine: Machine) -> dict[str, float] | None:
-    """Demands of the default plan of a fusion's kernel on the machine; None where no kernel computes it."""
+    """The demands of the default plan of a fusion's kernel on the machine; None if no kernel computes it."""
     if not i.is_fusion:
         return None
     try:
@@ -65,7 +65,7 @@ def _of_kernel(i: Instruction, machine: Machine) -> dict[str, float] | None:
 
 
 def _of_rows(rows: Sequence[Row], machine: Machine) -> dict[str, float]:
-    """Demands of one thread an element, each warp for as much as a warp can in one instruction where nothing else is known."""
+    """The demands of one thread per element; without known sectors, a warp instruction moves as much as it can."""
     elements = max((row.elements for row in rows if row.kind == "write"), default=1)
     moved = [(float(row.must_move if row.will_move is None else row.will_move), row) for row in rows]
     sector = machine.device.sector_bytes

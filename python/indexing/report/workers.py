@@ -1,4 +1,4 @@
-"""The rows of many files by the processes of a Ray cluster. What dies on the way is done again."""
+"""The rows of many files, computed by the processes of a Ray cluster. Tasks whose process dies are repeated."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ RETRIES = 5  # of a file, when nodes die
 
 
 def by_ray(sources: Sequence[Source], device: Device, address: str) -> Iterator[FileRows]:
-    """The rows of each file, in the order in which they are done, by the Ray cluster at `address` ("local" begins one here).
+    """The rows of each file, in the order in which they are finished, by the Ray cluster at `address` ("local" starts one).
 
     Nodes need this package, not the files.
     """

@@ -19,15 +19,15 @@ if TYPE_CHECKING:
 __all__ = ["Word", "bank_picture", "served", "words_of_warp"]
 
 SERVED, CONFLICT = "#b9e2c2", "#f2a5a0"
-MAX_INSTRUCTIONS = 64  # of the first warp, of which the one that takes most passes is shown
+MAX_INSTRUCTIONS = 64  # instructions of the first warp that are compared; the one with most passes is shown
 
 
 @dataclass(frozen=True, slots=True)
 class Word:
-    """A word of shared memory that lanes of a warp instruction want: its number, the pass that serves it, from 0.
+    """A word of shared memory that lanes of a warp instruction access: its number, and the pass that serves it, from 0.
 
-    `needed` is the number of passes that the words of all lanes that go together would need if no banks conflicted:
-    a word whose place among those of its bank, `place`, is not below that waits for a conflict.
+    `needed` is the number of passes without bank conflicts for the lanes that are served together. A word has a conflict if
+    `place`, its index among the words of its bank, is not below that number.
     """
 
     word: int
@@ -39,12 +39,12 @@ class Word:
 
     @property
     def conflicts(self) -> bool:
-        """Whether it waits for its bank without need."""
+        """Whether it is served in an additional pass because of a bank conflict."""
         return self.place >= self.needed
 
 
 def words_of_warp(access: BankAccess, device: Device) -> tuple[Word, ...]:
-    """Of the first warp's instructions (the first few values of its loops), the one that takes most passes."""
+    """The words of the instruction of the first warp (in its first few iterations of loops) that takes most passes."""
     lanes = list(lanes_of(access.map, device.warp_size))
     fixed = [max(v.lower, 0) for v in access.map.runtimes]
     best: tuple[Word, ...] = ()
@@ -62,9 +62,9 @@ def words_of_warp(access: BankAccess, device: Device) -> tuple[Word, ...]:
 
 
 def served(reached: dict[int, int], cell_bytes: int, device: Device) -> Iterator[Word]:
-    """The words that lanes want by the cells that they reach, in the order in which banks serve them.
+    """The words that lanes access, by the cells of each lane, in the order in which banks serve them.
 
-    A bank serves one word in a pass, for all lanes that want it; lanes with cells wider than a bank go in parts.
+    A bank serves one word in a pass, for all lanes that access it; a warp with cells wider than a bank is served in parts.
     """
     together = max(device.banks * device.bank_bytes // cell_bytes, 1)
     turn = 0
@@ -79,7 +79,7 @@ def served(reached: dict[int, int], cell_bytes: int, device: Device) -> Iterator
 
 
 def _by_bank(part: dict[int, int], cell_bytes: int, device: Device) -> dict[int, dict[int, list[int]]]:
-    """Of each bank, the lanes that want each of its words."""
+    """The lanes that access each word, by bank."""
     found: dict[int, dict[int, list[int]]] = {}
     for lane, cell in part.items():
         begin, end = cell * cell_bytes, (cell + 1) * cell_bytes - 1
@@ -93,7 +93,7 @@ def _passes(words: Sequence[Word]) -> int:
 
 
 def bank_picture(access: BankAccess, device: Device) -> Picture:
-    """The lanes of the warp instruction that takes most passes, and its words by bank and pass; conflicts are red."""
+    """A picture of the warp instruction with most passes: its lanes, and its words by bank and pass; conflicts are red."""
     words = words_of_warp(access, device)
     passes = _passes(words)
     waiting = sum(w.conflicts for w in words)

@@ -1,7 +1,7 @@
-"""Pictures made of cells, as data: what a warp touches of memory, what its words do to banks, where a tile lies.
+"""Pictures made of cells, as data: the memory that a warp touches, its bank conflicts, the position of a tile.
 
-A picture is panels of cells; cells that belong together (a thread and its elements) name each other. Nothing of a format
-stands here: `svg_renderer` and `figure_renderer` draw it.
+A picture consists of panels of cells; cells that belong together (a thread and its elements) refer to each other. The data is
+independent of formats, which `svg_renderer` and `figure_renderer` write.
 """
 
 from __future__ import annotations
@@ -31,17 +31,17 @@ Point: TypeAlias = tuple[int, int]
 CELL = 16  # pixels from one cell to the next
 CHARACTER = 6  # pixels of one character of a label
 GAP = 18  # pixels between panels
-MARGIN = 60  # pixels beside the panels, for arrows that pass by some
+MARGIN = 60  # pixels beside the panels, for arrows that skip levels
 HEAD = 18  # pixels of a title
-EMPTY, GROUND = "#e4e4e4", "#f5f5f5"  # of a cell that is there and not used; of where there is none
+EMPTY, GROUND = "#e4e4e4", "#f5f5f5"  # of a cell that is not used; of an absent cell
 
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """A square of a panel: `text` stands in it, `title` is said of it, `key` is its name in the picture.
+    """A square of a panel, with a `text` and a tooltip `title`; `key` identifies it in the picture.
 
-    One that stands for several neighbours alike is as many `columns` wide.
-    `partners` are the keys of the cells that are lit with it: of a thread its elements, of an element its threads.
+    A cell that represents several equal neighbours is as many `columns` wide. `partners` are the keys of the cells that are
+    highlighted with it: the elements of a thread, the threads of an element.
     """
 
     row: int
@@ -56,7 +56,7 @@ class Cell:
 
 @dataclass(frozen=True, slots=True)
 class Panel:
-    """Rows of cells, a label before each row and one above some columns; `level` is the row of panels that it stands in."""
+    """Rows of cells, with labels of rows and of some columns; `level` is the row of panels to which it belongs."""
 
     title: str
     rows: tuple[str, ...]
@@ -67,7 +67,7 @@ class Panel:
 
 @dataclass(frozen=True, slots=True)
 class Panels:
-    """Panels, arrows between them (from, to, by number), and a sentence of what is to be seen."""
+    """Panels, arrows between them (from, to, by number), and a sentence that describes the picture."""
 
     title: str
     note: str
@@ -77,7 +77,7 @@ class Panels:
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """The place of a panel, in pixels: its corner, its size, and that of its first cell."""
+    """The position of a panel, in pixels: its corner, its size, and the corner of its first cell."""
 
     left: int
     top: int
@@ -89,7 +89,7 @@ class Place:
 
 
 def places_of(picture: Panels) -> tuple[list[Place], int, int]:
-    """The place of each panel: levels below each other, those with arrows in the middle; then the width and height of all."""
+    """The position of each panel, with levels below each other (centred if there are arrows); then the size of the picture."""
     sizes = [_size(panel) for panel in picture.panels]
     levels = sorted({panel.level for panel in picture.panels})
     members = [[k for k, panel in enumerate(picture.panels) if panel.level == level] for level in levels]
@@ -110,7 +110,7 @@ def places_of(picture: Panels) -> tuple[list[Place], int, int]:
 
 
 def curve_between(start: Place, end: Place) -> tuple[Point, Point, Point, Point]:
-    """An arrow's cubic curve: from below a panel to above one of the next level, else from side to side."""
+    """An arrow's cubic curve: from below a panel to above one of the next level, otherwise from side to side."""
     if end.level == start.level + 1:
         a, b = (start.left + start.width // 2, start.top + start.height + 2), (end.left + end.width // 2, end.top - 2)
         bend = (b[1] - a[1]) // 2
@@ -135,13 +135,13 @@ def _head(panel: Panel) -> int:
 
 
 def hue(number: int, of: int) -> str:
-    """A light colour for one of so many, `#rrggbb`."""
+    """A light colour, `#rrggbb`, for one of several things."""
     turn = 6.0 * (number % max(of, 1)) / max(of, 1)
     parts = [min(max(abs((turn + shift) % 6 - 3) - 1, 0.0), 1.0) for shift in (0, 4, 2)]
     return "#" + "".join(f"{round(148 + 92 * part):02x}" for part in parts)
 
 
 def listed(things: Sequence[object], most: int = 12) -> str:
-    """Some things in words, those beyond the first few counted."""
+    """A list in words: the first few things, and the number of the others."""
     shown = ", ".join(map(str, things[:most]))
     return shown if len(things) <= most else f"{shown} and {len(things) - most} more"

@@ -1,4 +1,4 @@
-"""Pictures of a computation: instructions as boxes, operands as edges that carry their indexing maps.
+"""Pictures of a computation: instructions as boxes, operands as edges with their indexing maps.
 
 `svg` needs no other program; `dot` is text for Graphviz. Both are pure functions of the computation.
 """
@@ -19,14 +19,14 @@ if TYPE_CHECKING:
     from indexing.ops.operand_indexing import Indexing
 
 WIDTH, HEIGHT = 240, 44  # of a box
-GAP_X, GAP_Y, LINE = 24, 44, 12  # between boxes; of a map's line above the box that reads by it
+GAP_X, GAP_Y, LINE = 24, 44, 12  # between boxes; of a line with a map, above the box of the reader
 LABEL = 46  # characters of such a line
 GIVEN, COUNTED, FUSED, LOOPING, OTHER = "#d9e8fb", "#eeeeee", "#fde9c9", "#f9d5d5", "#ffffff"
 
 
 @dataclass(frozen=True, slots=True)
 class Edge:
-    """An operand of that number, read by a user: its maps, without their domains, one a line."""
+    """An operand of a user, with the operand's number and its maps, without domains, one per line."""
 
     operand: Instruction
     user: Instruction
@@ -35,7 +35,7 @@ class Edge:
 
 
 def edges(computation: Computation) -> list[Edge]:
-    """Every read of a computation, in the order of the text."""
+    """The edges of a computation, in the order of the text."""
     found = []
     for user in computation.instructions.values():
         if not user.operands:
@@ -47,7 +47,7 @@ def edges(computation: Computation) -> list[Edge]:
 
 
 def maps_of(user: Instruction) -> Indexing:
-    """The maps of an array's operands; a tuple's arrays are its operands, which no line need say."""
+    """The maps of an array's operands; none for a tuple, whose arrays are its operands."""
     return output_to_input(user) if user.shape.is_array else [[] for _ in user.operands]
 
 
@@ -72,7 +72,7 @@ def dot(computation: Computation) -> str:
 
 
 def colour_of(instruction: Instruction) -> str:
-    """Of the box: parameters, other sources, fusions and what loops over elements stand out."""
+    """The colour of a box: parameters, other sources, fusions and loops over elements have their own."""
     op = traits_of(instruction)
     if instruction.is_parameter:
         return GIVEN
@@ -84,12 +84,12 @@ def colour_of(instruction: Instruction) -> str:
 
 
 def quoted(text: str) -> str:
-    """A string of the DOT language; backslashes mean nothing in it."""
+    """A string of the DOT language, in which backslashes are escaped."""
     return '"' + text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n") + '"'
 
 
 def caption(instruction: Instruction) -> str:
-    """Two lines: the name; opcode and shape."""
+    """The two lines in a box: the name; opcode and shape."""
     return f"{instruction.name}\n{instruction.opcode} {instruction.shape}"
 
 
@@ -100,7 +100,7 @@ def caption(instruction: Instruction) -> str:
 def svg(computation: Computation) -> str:
     """The computation as an SVG picture: operands above their users, and above each user its maps, by the operand's number.
 
-    Lines that are too long to show are whole in tooltips.
+    Lines that are shortened have tooltips with the whole line.
     """
     drawn = edges(computation)
     labels = lines_above(drawn)
@@ -121,7 +121,7 @@ def svg(computation: Computation) -> str:
 
 
 def lines_above(drawn: Sequence[Edge]) -> dict[str, list[str]]:
-    """By the name of a user, a line for each map by which it reads; with the operand's number where it has several."""
+    """By the name of a user, a line for each of its maps, with the operand's number if there are several operands."""
     found: dict[str, list[str]] = {}
     for edge in drawn:
         number = f"{edge.number}: " if len(edge.user.operands) > 1 else ""
@@ -136,9 +136,9 @@ def shown(line: str) -> str:
 
 
 def layout(computation: Computation, lines: Mapping[str, int]) -> Mapping[str, tuple[int, int]]:
-    """The place of each box: a row above all its users, below all its operands, beside what it is read with.
+    """The position of each box: in a row above all its users and below all its operands, near boxes with the same users.
 
-    `lines` says how many lines stand above a box.
+    `lines` are the numbers of lines above the boxes.
     """
     rows = rows_of_boxes(computation)
     widest = max(map(len, rows))
@@ -155,7 +155,7 @@ def layout(computation: Computation, lines: Mapping[str, int]) -> Mapping[str, t
 
 
 def rows_of_boxes(computation: Computation) -> list[list[Instruction]]:
-    """The instructions by row: one below the lowest operand; what has no operands right above its highest user."""
+    """The instructions by row: directly below the lowest operand; without operands, directly above the highest user."""
     depth: dict[str, int] = {}
     for name, instruction in computation.instructions.items():
         depth[name] = 1 + max((depth[o.name] for o in instruction.operands), default=-1)
@@ -168,14 +168,14 @@ def rows_of_boxes(computation: Computation) -> list[list[Instruction]]:
 
 
 def middle(instruction: Instruction, places: Mapping[str, tuple[int, int]]) -> float:
-    """The mean column of the operands; of what has none, of what it is read with."""
+    """The mean column of the operands; without operands, that of the other operands of its users."""
     beside = instruction.operands or [o for u in instruction.users for o in u.operands]
     columns = [places[o.name][0] for o in beside if o.name in places]
     return sum(columns) / len(columns) if columns else 0.0
 
 
 def drawn_edge(edge: Edge, places: Mapping[str, tuple[int, int]]) -> Iterator[str]:
-    """A curve from the operand to its place among the user's operands; its maps in a tooltip."""
+    """A curve from the operand to its position among the user's operands, with its maps in a tooltip."""
     (x0, y0), (x1, y1) = places[edge.operand.name], places[edge.user.name]
     x0, y0 = x0 + WIDTH // 2, y0 + HEIGHT
     x1 += WIDTH * (edge.number + 1) // (len(edge.user.operands) + 1)
@@ -210,10 +210,10 @@ def text_at(x: int, y: int, line: str, size: int, colour: str) -> str:
 
 
 def ascii_of(text: str) -> str:
-    """The text as it stands in XML: what is no ASCII, or means something there, by its number or name."""
+    """The text for XML: characters that are not ASCII, or have a meaning there, by number or name."""
     return escape(text).encode("ascii", "xmlcharrefreplace").decode()
 
 
 def shortened(line: str, most: int = 34) -> str:
-    """At most as many characters as a box holds."""
+    """The text, shortened to the number of characters that fit in a box."""
     return line if len(line) <= most else line[: most - 1] + "…"

@@ -71,7 +71,7 @@ def _box(axes: Axes, x: int, y: int, width: int, colour: str, **more: Any) -> No
 
 
 def _text(axes: Axes, x: int, y: int, text: str, size: int, **more: Any) -> None:
-    """Text whose size is pixels; nothing of it is mathematics."""
+    """Text with a size in pixels, in which `$` does not begin a formula."""
     if text:
         axes.text(x, y, text.replace("$", r"\$"), fontsize=size * 72 / DOTS, va="baseline", **more)
 

@@ -25,7 +25,7 @@ __all__ = ["access_pictures", "bank_pictures", "name_of_access", "pictures_of_ac
 def access_pictures(
     target: Program, device: Device | str = H100, launch: Launch | Tiles | None = None
 ) -> tuple[Picture, ...]:
-    """Of each load and store of global memory, loads first, what the first warp touches by sector; with `Tiles`, a tile.
+    """A picture of each load and store of global memory, loads first: what the first warp touches, or with `Tiles`, a tile.
 
     Arguments and errors are those of `coalescing`.
     """
@@ -45,7 +45,7 @@ def pictures_of_accesses(part: Instruction | Computation, found: Coalescing, cho
 
 
 def _shape(part: Instruction | Computation, access: Access) -> Shape:
-    """Of the array that an access touches."""
+    """The shape of the array that an access touches."""
     if access.operand is not None:
         return part.operands[access.operand].shape.leaves[0]
     return part.shape.leaves[access.output or 0]
@@ -60,14 +60,14 @@ def name_of_access(part: Instruction | Computation, access: Access) -> str:
 
 @takes(target=refuse_bare_function, device=of_type(Device, str))
 def bank_pictures(target: Program, device: Device | str = H100) -> tuple[Picture, ...]:
-    """Of each load and store of shared memory, the warp instruction that takes most passes over the banks; conflicts in red."""
+    """A picture of each load and store of shared memory: the warp instruction with most passes; conflicts are red."""
     part = part_of_program(target, "bank_pictures: target")
     found = coalescing(part, device)
     return tuple(bank_picture(access, found.device) for access in found.shared)
 
 
 def stacked(pictures: Sequence[Picture], title: str) -> Picture:
-    """Several pictures as one, below each other; the first panel of each says its title and its note."""
+    """Several pictures as one, below each other; the first panel of each has its title and its note."""
     panels: list[Panel] = []
     for number, picture in enumerate(pictures):
         first = max((panel.level for panel in panels), default=-1) + 1

@@ -1,6 +1,6 @@
-"""Pictures of computations laid out by Graphviz (pygraphviz, of the extra `viz`, brings it along).
+"""Pictures of computations laid out by Graphviz, which pygraphviz (of the extra `viz`) contains.
 
-Graphviz is a C library, made for one thread and texts that one trusts: it runs in a process of its own.
+Graphviz is a C library for a single thread and trusted text, so it runs in a process of its own.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from indexing.show.drawing import dot
 __all__ = ["MAX_LAID_OUT", "Form", "is_there", "laid_out"]
 
 Form: TypeAlias = Literal["svg", "png"]
-MAX_LAID_OUT = 400  # instructions; Graphviz takes minutes for thousands, and nobody finds anything in their picture
+MAX_LAID_OUT = 400  # instructions; Graphviz takes minutes for thousands, and their picture is unreadable
 MAX_SECONDS = 300
 PROGRAM = """
 import sys, warnings, pygraphviz
@@ -33,7 +33,7 @@ sys.stdout.buffer.write(graph.draw(format=sys.argv[1], prog="dot"))
 def laid_out(computation: Computation, form: Form = "svg") -> bytes:
     """The computation as a picture: operands above their users, maps beside the edges.
 
-    Raises UnsupportedOp without the extra, for more than MAX_LAID_OUT instructions, and where Graphviz fails.
+    Raises UnsupportedOp without the extra, for more than MAX_LAID_OUT instructions, and if Graphviz fails.
     """
     count = len(computation.instructions)
     if count > MAX_LAID_OUT:
@@ -60,7 +60,7 @@ def _drawn(graph: str, form: Form) -> bytes:
 
 
 def is_there() -> bool:
-    """Whether Graphviz can be asked."""
+    """Whether Graphviz is available."""
     try:
         return sys.modules.get("pygraphviz", sys) is not None and find_spec("pygraphviz") is not None
     except (ImportError, ValueError):

@@ -1,7 +1,7 @@
 """Values in notebooks: maps as formulas, computations as pictures, kernels as highlighted source;
 reports, programs' maps, accesses, plans and tiles as tables.
 
-The values' own methods (`_repr_html_` and others) ask for these functions, through `display.py`.
+The methods of these values (`_repr_html_` and others) call these functions through `display.py`.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from indexing.show.drawing import svg
 from indexing.tuning.prediction import Predictions
 from indexing.tuning.tuner import Tuning
 
-MAX_DRAWN = 120  # instructions; more are no picture
+MAX_DRAWN = 120  # instructions; larger computations have no picture
 SHOWN = 20  # kernels of a report
 
 
@@ -33,7 +33,7 @@ def formula(value: IndexingMap | SymbolicExpr) -> str:
 
 
 def graph(value: Module | Computation | Instruction) -> str | None:
-    """A computation's graph (of a module: its entry; of a fusion: what it computes); None where there is no picture."""
+    """The graph of a computation, of a module's entry, or of a fusion's computation; None if it is too large."""
     if isinstance(value, Instruction):
         return graph(value.called[0]) if value.called else None
     computation = value.entry if isinstance(value, Module) else value
@@ -41,7 +41,7 @@ def graph(value: Module | Computation | Instruction) -> str | None:
 
 
 def report_table(report: ProgramReport) -> str:
-    """The worst kernels as a table, each with the reason of its worst access."""
+    """The worst kernels as a table, each with the reason for its worst access."""
     rows = []
     for group in groups_of(report.fusions)[:SHOWN]:
         fusion = group[0]
@@ -73,7 +73,7 @@ def maps_table(maps: ProgramMaps) -> str:
 
 
 def source_block(kernel: Kernel) -> str:
-    """A kernel's source with its launch; highlighted where Pygments is, as wherever IPython is."""
+    """A kernel's source with its launch; highlighted if Pygments is installed, as it is with IPython."""
     about = f"<p>{escape(kernel_line(kernel))}</p>"
     try:
         from pygments import highlight
@@ -97,7 +97,7 @@ def accesses_table(found: Coalescing) -> str:
 
 
 def plans_table(found: Predictions) -> str:
-    """The plans that are predicted to be fastest."""
+    """The plans with the least predicted times."""
     rows = []
     for row in found.time.argsort(kind="stable")[:SHOWN].tolist():
         plan = ", ".join(f"{name} = {value}" for name, value in found.plan(row).items())

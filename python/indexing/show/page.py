@@ -1,7 +1,7 @@
-"""One page of HTML about a program, which stands alone: its kernels as a table to sort and filter; of each its accesses with
-reasons, pictures of what warps and tiles touch, maps, graph and source.
+"""A self-contained page of HTML about a program: a table of its kernels to sort and filter, and for each kernel its accesses
+with reasons, pictures of what warps and tiles touch, maps, graph and source.
 
-All text comes from the program and is data in the page (JSON, set as text), never markup; pictures are made here.
+Text from the program is data in the page (JSON, set as text), never markup.
 """
 
 from __future__ import annotations
@@ -36,12 +36,12 @@ __all__ = ["program_page"]
 #: The values of JSON.
 Data: TypeAlias = "dict[str, Data] | list[Data] | str | int | float | bool | None"
 
-MAX_DRAWN = 80  # instructions of a graph; more are no picture
+MAX_DRAWN = 80  # instructions of a graph; larger computations have no picture
 MAX_SOURCE = 40_000  # characters
 
 
 def program_page(report: ProgramReport) -> str:
-    """The page of a program's report; a pure function of it. Equal kernels share what doesn't depend on their names."""
+    """The page of a program's report; a pure function of it. Equal kernels share all that does not depend on names."""
     details: list[Data] = []
     numbers: dict[object, int] = {}
     which: list[Data] = []
@@ -72,34 +72,34 @@ def program_page(report: ProgramReport) -> str:
 
 @cache
 def template() -> str:
-    """The page with `@NAME@` where a program's own parts go; no other `@` is in it."""
+    """The page with placeholders `@NAME@` for a program's parts; it contains no other `@`."""
     return Path(__file__).with_name("page.html").read_text(encoding="utf-8")
 
 
 @cache
 def theme() -> str:
-    """The style that all pages have: light or dark, as the browser is, and one column where it is narrow."""
+    """The style of all pages: light or dark as the browser's theme, and a single column if the window is narrow."""
     return Path(__file__).with_name("theme.css").read_text(encoding="utf-8")
 
 
 def embedded(data: Data) -> str:
-    """JSON that stands in a script element: nothing in it ends the element or begins a comment."""
+    """JSON for a script element, escaped so that it neither ends the element nor begins a comment."""
     text = json.dumps(data, separators=(",", ":"))
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026").replace("@", "\\u0040")
 
 
 class Texts:
-    """The different texts of a page, which stand in its rows as numbers: programs repeat shapes, places and reasons."""
+    """The distinct texts of a page. Its rows refer to them by number, because programs repeat shapes, lines and reasons."""
 
     def __init__(self) -> None:
         self._numbers: dict[str, int] = {}
 
     def number(self, text: str) -> int:
-        """Its place in the list."""
+        """The index of a text in the list."""
         return self._numbers.setdefault(text, len(self._numbers))
 
     def of_numbers(self) -> Data:
-        """The list."""
+        """The texts by number."""
         return list(self._numbers)
 
 
@@ -120,7 +120,7 @@ def access_data(row: Row, texts: Texts) -> Data:
 
 
 def detail(fusion: FusionReport) -> Data:
-    """Maps, graph, source and pictures of a kernel; what can't be made is left out, its reason stands in the accesses."""
+    """Maps, graph, source and pictures of a kernel; those that cannot be made are left out, and the accesses state why."""
     i = fusion.instruction
     computation = i.called[0] if i.is_fusion else None
     graph = svg(computation) if computation is not None and len(computation.instructions) <= MAX_DRAWN else ""
@@ -136,7 +136,7 @@ def detail(fusion: FusionReport) -> Data:
 
 
 def source_of(i: Instruction) -> tuple[str, str]:
-    """The CUDA source of a fusion's kernel, and the emitter that made it; empty where no kernel computes it."""
+    """The CUDA source of a fusion's kernel, and its emitter; empty if no kernel computes it."""
     try:
         kernel = emit(i)
         source = kernel.source
@@ -146,7 +146,7 @@ def source_of(i: Instruction) -> tuple[str, str]:
 
 
 def pictures(i: Instruction) -> Data:
-    """Pictures with the heading that each group stands under: accesses that are not coalesced, banks, a tile's way."""
+    """Pictures in groups with headings: accesses that are not coalesced, bank conflicts, the path of a tile."""
     try:
         found = coalescing(i)
     except IndexingError:
@@ -164,7 +164,7 @@ def pictures(i: Instruction) -> Data:
 
 
 def tile_pictures(i: Instruction) -> Sequence[Picture]:
-    """Of a fusion that is small enough to look at, where its tiles are known."""
+    """The pictures of a tile, for a fusion that is small enough and whose tiles are known."""
     if not i.is_fusion or len(i.called[0].instructions) > MAX_DRAWN:
         return []
     try:

@@ -1,4 +1,4 @@
-"""A picture made of cells, and the forms that it can be had in."""
+"""A picture made of cells, and its output formats."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ __all__ = ["Picture"]
 
 
 class Picture(Panels):
-    """Panels of cells, arrows between them, a title and a sentence of what is to be seen; as SVG, PNG or a figure."""
+    """Panels of cells, arrows between them, a title and a description; as SVG, PNG or a figure."""
 
     __slots__ = ()
 
     def svg(self) -> str:
-        """SVG that stands alone: in a browser, pointing at a cell lights its partners, and a click keeps them lit."""
+        """Self-contained SVG. In a browser, pointing at a cell highlights its partners, and a click keeps them highlighted."""
         return whole_svg(self)
 
     def png(self) -> bytes:

@@ -1,4 +1,4 @@
-"""Cells as SVG. All text is escaped; `lights.js` lights what belongs together where somebody points or clicks."""
+"""Cells as SVG. All text is escaped; `lights.js` highlights the partners of a cell that is pointed at or clicked."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ SQUARE = CELL - 2
 
 @cache
 def lights() -> str:
-    """The script that lights partners: a function `lights(svg)`."""
+    """The script that highlights partners: a function `lights(svg)`."""
     return resources.files("indexing.show").joinpath("lights.js").read_text(encoding="utf-8")
 
 
@@ -28,7 +28,7 @@ def whole_svg(picture: Panels) -> str:
 
 
 def cells_svg(picture: Panels, before: str = "", after: str = "") -> str:
-    """The picture; the page that holds it calls `lights`."""
+    """The picture without a script; the page that contains it calls `lights`."""
     places, across, down = places_of(picture)
     size = f'width="{across}" height="{down}" viewBox="0 0 {across} {down}"'
     head = f'<svg xmlns="http://www.w3.org/2000/svg" class="cells" {size} font-family="sans-serif">'

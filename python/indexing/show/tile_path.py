@@ -1,4 +1,4 @@
-"""A tile's way through a fusion: what one tile of the output needs of each array that is computed or read on the way."""
+"""The path of a tile through a fusion: the part of each array, computed or read, that one tile of the output needs."""
 
 from __future__ import annotations
 
@@ -20,21 +20,21 @@ from indexing.show.picture import Picture
 
 __all__ = ["Part", "TilePath", "covered", "follow_tile", "tile_picture"]
 
-#: Of a panel's rows or columns: the first index of each, and the one behind its last.
+#: For each row or column of a panel, its first index, and the one behind its last.
 Cuts: TypeAlias = list[tuple[int, int]]
 Colour: TypeAlias = tuple[int, int, int]  # red, green, blue
 
-MAX_ROWS, MAX_COLUMNS = 12, 24  # cells of an array; larger ones share them
+MAX_ROWS, MAX_COLUMNS = 12, 24  # cells of an array; in larger arrays, a cell represents several elements
 MAX_ARRAYS = 60
-MAX_DEFAULT_SIZE = 32  # along a dimension, where nobody asks for sizes
-WHOLE, ROOT = (47, 111, 187), (196, 98, 16)  # of cells that the tile covers: of arrays, of outputs
+MAX_DEFAULT_SIZE = 32  # of a tile along a dimension, by default
+WHOLE, ROOT = (47, 111, 187), (196, 98, 16)  # of cells that the tile covers, in arrays and in outputs
 
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """The part of an array in a tile: along each dimension the indices that it covers, those outside of the array left out.
+    """The part of an array in a tile: the indices that it covers along each dimension, without those outside of the array.
 
-    `exact`: each of these elements is needed; else the tile may cover more.
+    If `exact`, each of these elements is needed; otherwise some may not be.
     """
 
     array: Array
@@ -43,11 +43,11 @@ class Part:
 
     @property
     def shape(self) -> Shape:
-        """The array's."""
+        """The array's shape."""
         return self.array[0].shape.leaves[self.array[1]]
 
     def __str__(self) -> str:
-        """As slices: `[0:8, 4:20:2]`."""
+        """The part as slices: `[0:8, 4:20:2]`."""
         return (
             "[" + ", ".join(f"{s.start}:{s.stop}" + (f":{s.step}" if s.step != 1 else "") for s in self.indices) + "]"
         )
@@ -55,7 +55,7 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class TilePath:
-    """One tile of a tiling space, of these sizes, and what it covers of each array."""
+    """One tile of a tiling space, with its sizes, and the part of each array that it covers."""
 
     space: TilingSpace
     sizes: tuple[int, ...]
@@ -64,11 +64,11 @@ class TilePath:
 
 @takes(sizes=optional(integers), numbers=optional(integers))
 def follow_tile(target: Program, sizes: Sequence[int] | None = None, numbers: Sequence[int] | None = None) -> TilePath:
-    """The part of each array that one tile of a fusion's tiling space covers, outputs first, then against the flow of data.
+    """The part of each array that one tile of a fusion's tiling space covers, from outputs to inputs.
 
-    `sizes` are those of the tile along the space's dimensions (see `tiling_space`), whole along those left out at the end;
-    None: a tile of moderate size. `numbers` says which tile, along each dimension (default: the first). Raises IndexingError
-    where the sizes are no tiles, or there is no tile of that number.
+    `sizes` are those of the tile along the space's dimensions (see `tiling_space`); at the end, dimensions may be left out,
+    which are then not divided. None means a tile of moderate size. `numbers` are the tile's numbers along the dimensions
+    (default: 0). Raises IndexingError for sizes that are not legal, and for numbers beyond the last tile.
     """
     space = tiling_space(target)
     extents = [max(d.size, 1) for d in space.dimensions]
@@ -87,7 +87,7 @@ def follow_tile(target: Program, sizes: Sequence[int] | None = None, numbers: Se
 
 
 def _starts(sizes: Sequence[int], numbers: Sequence[int], extents: Sequence[int]) -> list[int]:
-    """The start of the tile of these numbers; the first one along dimensions that are left out."""
+    """The start of the tile with these numbers, which are 0 along dimensions that are left out."""
     chosen = [*numbers, *([0] * (len(sizes) - len(numbers)))]
     starts = [n * s for n, s in zip(chosen, sizes, strict=False)]
     beyond = [k for k, (start, n) in enumerate(zip(starts, extents, strict=True)) if not 0 <= start < n]
@@ -97,8 +97,8 @@ def _starts(sizes: Sequence[int], numbers: Sequence[int], extents: Sequence[int]
 
 
 def _default_tile(space: TilingSpace) -> Sequence[int]:
-    """Up to MAX_DEFAULT_SIZE along the last two parallel dimensions, all of what is accumulated; smaller where these are no
-    tiles, and the whole space where no smaller ones are.
+    """The default sizes: up to MAX_DEFAULT_SIZE along the last two parallel dimensions, and whole dimensions that are
+    accumulated; smaller sizes if these are not legal, and the whole space if no smaller ones are.
     """
     parallel = [k for k, d in enumerate(space.dimensions) if d.kind == "parallel"]
     whole = [max(d.size, 1) for d in space.dimensions]
@@ -121,14 +121,14 @@ def _check(space: TilingSpace, sizes: Sequence[int], extents: Sequence[int]) -> 
 
 
 def _covered_indices(tile: Tile, shape: Shape, starts: Sequence[int], sizes: Sequence[int]) -> tuple[range, ...]:
-    """Along each dimension, runtime values at their least."""
+    """The indices covered along each dimension, for the least runtime values."""
     offsets = tile.moved_offsets.evaluate(starts, [0] * tile.moved_offsets.num_symbols)
     bounds = zip(offsets, tile.sizes.evaluate(sizes), tile.strides.evaluate(sizes), shape.dimensions, strict=True)
     return tuple(_inside(int(offset), int(count), int(stride), extent) for offset, count, stride, extent in bounds)
 
 
 def _inside(offset: int, count: int, stride: int, extent: int) -> range:
-    """The indices that lie in the array, from the lowest."""
+    """The indices that lie in the array, ascending."""
     indices = range(offset, offset + count * stride, stride) if stride else range(offset, offset + 1)
     low, high, step = min(indices[0], indices[-1]), max(indices[0], indices[-1]), max(abs(stride), 1)
     low += max(-(low // step) * step, 0)
@@ -149,10 +149,10 @@ def covered(indices: Sequence[range], sizes: Sequence[int], stop: int) -> int:
 
 
 def tile_picture(target: Program, sizes: Sequence[int] | None = None, numbers: Sequence[int] | None = None) -> Picture:
-    """A panel for each array, operands above what reads them: blue what the tile needs of it, orange what it makes.
+    """A panel for each array, operands above their readers: elements that the tile needs are blue, those it computes orange.
 
-    A row of a panel is an index of all dimensions but the last, a column one of the last; where there are more than a panel
-    shows, a cell stands for several and is darker the more of them the tile covers. Arguments as for `follow_tile`.
+    Rows of a panel are indices of all dimensions but the last, columns those of the last. If there are more than a panel
+    shows, a cell represents several, and is darker the more of them the tile covers. Arguments are those of `follow_tile`.
     """
     path = follow_tile(target, sizes, numbers)
     by_array: dict[Array, list[Part]] = {}
@@ -175,14 +175,14 @@ def tile_picture(target: Program, sizes: Sequence[int] | None = None, numbers: S
 
 
 def _made(target: Program) -> set[Instruction]:
-    """The instructions whose values are the target's own."""
+    """The instructions whose values are results of the target."""
     part = part_of_program(target, "tile_picture: target")
     inside = part.called[0] if isinstance(part, Instruction) and part.is_fusion else part
     return {inside} if isinstance(inside, Instruction) else {output.instruction for output in outputs(inside)}
 
 
 def _arrows(shown: Sequence[Array]) -> Iterator[tuple[int, int]]:
-    """From each array to those that read it."""
+    """The arrows from each array to those that read it."""
     for a, (operand, _) in enumerate(shown):
         for b, (user, _) in enumerate(shown):
             if operand in user.operands:
@@ -190,7 +190,7 @@ def _arrows(shown: Sequence[Array]) -> Iterator[tuple[int, int]]:
 
 
 def _levels(shown: Sequence[Array]) -> dict[Array, int]:
-    """Of each array the row of panels that it stands in: right above the highest of its users."""
+    """The row of panels of each array: directly above the highest of its users."""
     drawn = {i for i, _ in shown}
     height: dict[Instruction, int] = {}
     for i in reversed(list(next(iter(drawn)).computation.instructions.values())):
@@ -201,7 +201,7 @@ def _levels(shown: Sequence[Array]) -> dict[Array, int]:
 
 
 def _panel(parts: Sequence[Part], level: int, number: int, colour: Colour) -> Panel:
-    """The array's cells, each with the share that some tile covers at least."""
+    """The panel of an array; the colour of a cell is the covered share of its elements."""
     i, shape = parts[0].array[0], parts[0].shape
     *leading, columns = shape.dimensions or (1,)
     row_cuts, column_cuts = _cuts(prod(leading), MAX_ROWS), _cuts(columns, MAX_COLUMNS)
@@ -231,14 +231,14 @@ def _shares(part: Part, leading: Sequence[int], columns: int, row_cuts: Cuts, co
 
 
 def _cuts(size: int, most: int) -> Cuts:
-    """So many indices in at most so many runs, as equal as can be."""
+    """The bounds of at most `most` runs of indices, with lengths as equal as possible."""
     count = min(size, most)
     ends = [size * k // count for k in range(count + 1)] if count else [0]
     return list(pairwise(ends))
 
 
 def _runs(shares: Sequence[float]) -> Iterator[tuple[float, tuple[int, int]]]:
-    """Neighbours of one share above 0, from the first to the last."""
+    """Runs of adjacent cells with equal shares above 0."""
     for share, run in groupby(range(len(shares)), key=shares.__getitem__):
         places = list(run)
         if share:
@@ -246,6 +246,6 @@ def _runs(shares: Sequence[float]) -> Iterator[tuple[float, tuple[int, int]]]:
 
 
 def _shade(colour: Colour, share: float) -> str:
-    """From light to the full colour; what is touched at all can be seen."""
+    """A shade from light to the full colour; the least share is still visible."""
     weight = 0.25 + 0.75 * share
     return "#" + "".join(f"{round(238 + (part - 238) * weight):02x}" for part in colour)

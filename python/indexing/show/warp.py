@@ -1,4 +1,4 @@
-"""Elements of an array in global memory that one warp, or a tile, touches: threads above, the sectors of memory below."""
+"""Pictures of the elements in global memory that one warp, or a tile, touches: threads above, sectors below."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ THREADS_A_ROW = 32
 
 @dataclass(frozen=True, slots=True)
 class Touched:
-    """The element that a thread of the launch's first block touches: its index, and its position in memory, in elements."""
+    """An element that a thread of the first block touches: its index, and its position in memory, in elements."""
 
     thread: int
     index: tuple[int, ...]
@@ -36,7 +36,7 @@ class Touched:
 
 
 def touched(access: Access, shape: Shape, threads: int = WARP) -> tuple[Touched, ...]:
-    """The elements that the first threads of the launch touch, a few of each thread; runtime values at their least."""
+    """The elements that the first threads of the launch touch, a few for each thread, for the least runtime values."""
     m = access.map
     fixed = [max(v.lower, 0) for v in m.runtimes]
     found = []
@@ -76,7 +76,7 @@ def _position(index: Sequence[int], shape: Shape) -> int:
 
 
 def _index(position: int, shape: Shape) -> list[int] | None:
-    """The index of the element there; None beyond the array."""
+    """The index of the element at a position; None if it is beyond the array."""
     index = [0] * len(shape.dimensions)
     for d in reversed(major_to_minor(shape)):
         position, index[d] = divmod(position, shape.dimensions[d])
@@ -87,8 +87,8 @@ def _index(position: int, shape: Shape) -> list[int] | None:
 def access_picture(access: Access, shape: Shape, threads: int = WARP, title: str = "") -> Picture:
     """The first threads of a launch (a warp; of `launch=Tiles(..)` a tile), and the sectors with the elements they touch.
 
-    `shape` is that of the array. Cells without a thread move for nothing. Up to 1024 threads, 8 elements of each and 40
-    sectors are shown; the note says what is left out.
+    `shape` is that of the array. Cells without a thread move needlessly. Up to 1024 threads, 8 elements of each and 40
+    sectors are shown; the note states what is left out.
     """
     found = touched(access, shape, min(threads, MAX_THREADS))
     per_sector = max(access.sector_bytes * 8 // access.element_bits, 1)
@@ -139,7 +139,7 @@ def _sectors(found: Sequence[Touched], sectors: Sequence[int], per_sector: int, 
 def _element_cell(
     neighbours: Sequence[int], of: Sequence[int], place: tuple[int, int], access: Access, shape: Shape
 ) -> Cell:
-    """An element that threads ask for, or neighbours that nobody does."""
+    """The cell of an element that threads access, or of neighbours that none accesses."""
     first, last = neighbours[0], neighbours[-1]
     index = _index(first, shape)
     what = f"element {index}" if index is not None else "beyond the array"
