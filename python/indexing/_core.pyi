@@ -629,7 +629,8 @@ class HloModule:
     """A parsed HLO module. Computations, instructions and shapes are rows of its tables."""
 
     @property
-    def name(self) -> str: ...
+    def name(self) -> str:
+        """The name; the entry's if the text has no header."""
     @property
     def entry(self) -> int:
         """Row of the entry computation."""

@@ -5,9 +5,8 @@ Everything is a pure function of the program, the device and the choices; result
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from threading import Lock
 
@@ -16,7 +15,7 @@ from indexing.analysis.memory.global_memory import Coalescing, Tiles
 from indexing.cli.console import CommandLineError, Json
 from indexing.emitters.kernel import Kernel
 from indexing.emitters.knob_space import KnobSpace
-from indexing.hlo import Computation, Instruction, Module, Shape
+from indexing.hlo import BuiltInstruction, Computation, Instruction, Module, ModuleBuilder, Shape
 from indexing.report.lines import bytes_text, seconds_text
 from indexing.show.banks import bank_picture
 from indexing.show.drawing import svg
@@ -201,29 +200,20 @@ def layout_choices(shape: Shape) -> Json:
 
 def with_layouts(computation: Computation, layouts: Mapping[int, str]) -> Computation:
     """The computation, in a module of its own, with other layouts of parameters (by number; minor dimension first)."""
-    text = str(computation)
-    for number, layout in layouts.items():
-        parameter = computation.parameters[number]
-        rank = len(parameter.shape.dimensions)
-        if sorted(layout.split(",")) != sorted(map(str, range(rank))):
-            raise CommandLineError(f"{layout!r} is no order of the {rank} dimensions of {parameter.name}")
-        line = str(parameter).removeprefix("ROOT ")
-        sizes = ",".join(map(str, parameter.shape.dimensions))
-        plain = f"{parameter.shape.element_type}[{sizes}]"
-        stated = re.sub(r"= \S+ parameter", lambda _, s=plain, o=layout: f"= {s}{{{o}}} parameter", line)  # type: ignore[misc]
-        text = text.replace(line, stated)
-    needed = called_by(computation)
-    before = [str(c) for name, c in computation.module.computations.items() if name in needed]
-    return ix.hlo.parse("\n".join([*before, text])).entry
+    module = ModuleBuilder(computation.module.name, computation.name)
+    built: dict[Instruction, BuiltInstruction] = {}
+    for i in computation.post_order():
+        layout = layouts.get(i.parameter_number) if i.is_parameter else None
+        shape = i.shape if layout is None else in_layout(i, layout)
+        built[i] = module.entry.copy(i, [built[o] for o in i.operands], shape=shape)
+    module.entry.root = built[computation.root]
+    return module.build().entry
 
 
-def called_by(computation: Computation) -> set[str]:
-    """The names of the computations that a computation calls, directly or not."""
-    found: set[str] = set()
-    pending = [computation]
-    while pending:
-        for i in pending.pop().instructions.values():
-            new = [c for c in i.called if c.name not in found]
-            found.update(c.name for c in new)
-            pending += new
-    return found
+def in_layout(parameter: Instruction, layout: str) -> Shape:
+    """The parameter's shape in another layout."""
+    shape, order = parameter.shape, layout.split(",")
+    rank = len(shape.dimensions)
+    if sorted(order) != sorted(map(str, range(rank))):
+        raise CommandLineError(f"{layout!r} is no order of the {rank} dimensions of {parameter.name}")
+    return replace(shape, layout=tuple(map(int, order)), layout_text=f"{{{layout}}}")

@@ -6,7 +6,7 @@ import importlib
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from indexing._core import IndexingMap, SymbolicExpr
+from indexing._core import IndexingMap, SymbolicExpr, constant, variable
 from indexing.arguments import each, of_type, optional, takes
 from indexing.convert.expressions import check_has_value, names_of, written
 from indexing.errors import InvalidMap, UnsupportedOp
@@ -50,7 +50,8 @@ def from_sympy(e: Any, names: Sequence[str]) -> SymbolicExpr:
     """The expression of a SymPy expression over integer symbols; `names` has the variables' names in order.
 
     Accepts sums, products and powers, `floor` of a quotient, `Mod` by positive divisors, `Min`, `Max` and `Abs`. Raises
-    InvalidMap for anything else, UnsupportedOp if SymPy is not installed. Text is refused: SymPy would execute it.
+    InvalidMap for anything else, Overflow for integers beyond 64 bits, UnsupportedOp if SymPy is not installed. Text is
+    refused: SymPy would execute it.
     """
     sympy = _sympy()
     if not isinstance(e, int | sympy.Basic):
@@ -73,9 +74,9 @@ def _read(s: Any, node: Any, done: dict[Any, SymbolicExpr], known: dict[str, int
     if node.is_Symbol:
         if node.name not in known:
             raise InvalidMap(f"{node} is none of the names {', '.join(known)}")
-        return SymbolicExpr.parse(f"v{known[node.name]}")
+        return variable(known[node.name])
     if node.is_Integer:
-        return SymbolicExpr.parse(str(int(node)))
+        return constant(int(node))
     if isinstance(node, s.floor):
         numerator, denominator = s.fraction(s.together(node.args[0]))
         return from_sympy(numerator, list(known)) // from_sympy(denominator, list(known))

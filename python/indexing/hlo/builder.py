@@ -107,11 +107,15 @@ class ComputationBuilder:
         return self.add("tuple", Shape("tuple", elements=tuple(o.shape for o in operands)), operands, name)
 
     def copy(
-        self, instruction: Instruction, operands: Iterable[BuiltInstruction] = (), name: str = ""
+        self,
+        instruction: Instruction,
+        operands: Iterable[BuiltInstruction] = (),
+        name: str = "",
+        shape: Shape | None = None,
     ) -> BuiltInstruction:
         """Add a copy of an instruction of another module with other operands, and copies of the computations that it calls.
 
-        Attributes that do not affect its value (metadata, sharding, ...) are omitted.
+        `shape` is for a shape in another layout. Attributes that do not affect its value (metadata, sharding, ...) are omitted.
         """
         tables, row = instruction._tables, instruction._id
         called: dict[str, tuple[int, ...]] = {}
@@ -123,7 +127,9 @@ class ComputationBuilder:
         elif instruction.is_constant:
             argument = tables.literal_text(row)
         attributes = tuple((k, called.get(k, v)) for k, v in tables.computing_attributes(row))
-        return self._append(name or instruction.name, instruction.shape, instruction.opcode, argument, attributes)
+        return self._append(
+            name or instruction.name, shape or instruction.shape, instruction.opcode, argument, attributes
+        )
 
     def _draft(self) -> tuple[str, int, list[_Draft]]:
         rows: list[_Draft] = [(name, *row) for name, row in zip(self._names, self._rows, strict=True)]

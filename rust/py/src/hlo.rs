@@ -94,6 +94,7 @@ fn in_table(row: usize, length: usize) -> PyResult<usize> {
 
 #[pymethods]
 impl HloModule {
+    /// The name; the entry's if the text has no header.
     #[getter]
     fn name(&self) -> &str {
         &self.tables.name
