@@ -14,8 +14,11 @@ import secrets
 import sys
 import time
 from concurrent.futures import ProcessPoolExecutor
+from pathlib import Path
 
 import indexing as ix
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "oracles"))
 from exact_maps import Map, Style, random_map, read
 
 SMALL = Style()

@@ -11,10 +11,13 @@ import argparse
 import random
 import secrets
 import sys
+from pathlib import Path
 
 import islpy as isl
 
 import indexing as ix
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "oracles"))
 from exact_maps import Bounds, Expr, Map, Style, random_map, read
 
 LARGE = Style(most_points=10**12, largest_size=5000, huge_numbers=False, variable_divisors=False)

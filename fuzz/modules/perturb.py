@@ -16,7 +16,7 @@ from indexing.ops.operand_indexing import OperandIndexing
 from modules.compare import same
 from modules.program import Tolerance, product
 from modules.values import DEFINITE, TRIANGULAR, Data, random_array
-from program_values import Values, all_values, runtime_values
+from program_values import Values, all_values, points_of
 
 Pairs = np.ndarray
 Run = Callable[[Sequence[np.ndarray]], list[np.ndarray]]
@@ -38,37 +38,20 @@ def named(
         if m.map.is_undefined:
             pairs[:] = True
             continue
-        dims, results = _points(m, values)
+        if product([v.interval.upper - v.interval.lower + 1 for v in (*m.map.dims, *m.map.ranges)]) > MAX_POINTS:
+            raise TooLarge
+        dims, results = points_of(m, values)
         pairs[_flat(dims, here), _flat(results, there)] = True
     return pairs
 
 
-def _flat(index: Sequence[np.ndarray], sizes: Sequence[int]) -> np.ndarray:
-    found: np.ndarray = np.zeros(index[0].shape if index else (), np.int64)
+def _flat(index: np.ndarray, sizes: Sequence[int]) -> np.ndarray:
+    found: np.ndarray = np.zeros(index.shape[1], np.int64)
     for i, size in zip(index, sizes, strict=True):
         if not ((i >= 0) & (i < size)).all():
             raise AssertionError(f"an index from {i.min()} to {i.max()} of a dimension of {size}")
         found = found * size + i
     return found
-
-
-def _points(m: OperandIndexing, values: Values) -> tuple[list[np.ndarray], list[np.ndarray]]:
-    """All points of the domain that belong to these values: their dimensions, and the map's results there."""
-    intervals = [v.interval for v in (*m.map.dims, *m.map.ranges)]
-    lengths = [i.upper - i.lower + 1 for i in intervals]
-    if product(lengths) > MAX_POINTS:
-        raise TooLarge
-    grid = np.indices(lengths).reshape(len(lengths), product(lengths))
-    point = [grid[k] + i.lower for k, i in enumerate(intervals)]
-    count, dims = product(lengths), len(m.map.dims)
-    runtimes, kept = runtime_values(m, point, count, values)
-    point, runtimes = [p[kept] for p in point], [r[kept] for r in runtimes]
-    if not point and not runtimes:
-        return [], [np.array([int(v)]) for v in m.map.evaluate([], [])] if m.map.contains([], []) else []
-    inside = np.broadcast_to(np.asarray(m.map.contains(point[:dims], [*point[dims:], *runtimes])), kept.sum())
-    point, runtimes = [p[inside] for p in point], [r[inside] for r in runtimes]
-    found = m.map.evaluate(point[:dims], [*point[dims:], *runtimes])
-    return point[:dims], [np.broadcast_to(np.asarray(f, np.int64), inside.sum()) for f in found]
 
 
 class Watcher:

@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from hypothesis import strategies as st
 
 import indexing as ix
-from expressions import Tree, expression, meaning, trees
+from exact_maps import Expr
+from expressions import expression, meaning, trees
 
 Point = tuple[int, ...]
 
@@ -21,8 +22,8 @@ class Parts:
     dims: tuple[tuple[int, int], ...]
     ranges: tuple[tuple[int, int], ...]
     runtimes: tuple[tuple[int, int], ...]
-    results: tuple[Tree, ...]
-    constraints: tuple[tuple[Tree, tuple[int, int]], ...]
+    results: tuple[Expr, ...]
+    constraints: tuple[tuple[Expr, tuple[int, int]], ...]
 
     @property
     def bounds(self) -> tuple[tuple[int, int], ...]:

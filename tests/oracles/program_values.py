@@ -1,4 +1,7 @@
-"""The values of a program's instructions by the reference, and of maps' runtime variables: looked up where the maps say."""
+"""The values of a program's instructions by the reference, and the points of maps' domains that belong to them.
+
+Runtime variables are looked up where the maps say.
+"""
 
 from __future__ import annotations
 
@@ -54,6 +57,24 @@ def runtime_values(
             kept &= inside
         assert len(known) > before, "runtime values depend on each other in a circle"
     return [known[k] for k in range(len(m.runtime_values))], kept
+
+
+def points_of(m: OperandIndexing, values: Values) -> tuple[np.ndarray, np.ndarray]:
+    """All points of a map's domain that belong to these values: a row for each dimension, and for each result there."""
+    spans = [np.arange(v.interval.lower, v.interval.upper + 1) for v in (*m.map.dims, *m.map.ranges)]
+    point = [g.reshape(-1) for g in np.meshgrid(*spans, indexing="ij")] if spans else []
+    count = point[0].size if point else 1
+    runtimes, kept = runtime_values(m, point, count, values)
+    for runtime, element in zip(m.map.runtimes, runtimes, strict=True):
+        kept &= (element >= runtime.interval.lower) & (element <= runtime.interval.upper)
+    variables = [*point, *(np.where(kept, r, v.interval.lower) for r, v in zip(runtimes, m.map.runtimes, strict=True))]
+    for e, interval in m.map.constraints:
+        found = np.broadcast_to(e.evaluate(variables), count)
+        kept &= (found >= interval.lower) & (found <= interval.upper)
+    results = [np.broadcast_to(e.evaluate(variables), count)[kept] for e in m.map.results]
+    dims = [d[kept] for d in point[: len(m.map.dims)]]
+    rows, columns = (np.array(side, np.int64).reshape(len(side), int(kept.sum())) for side in (dims, results))
+    return rows, columns
 
 
 def _bounded(m: OperandIndexing, k: int, element: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

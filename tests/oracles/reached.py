@@ -8,7 +8,6 @@ the op's own formulas, the maps through what it calls, simplified maps, in both 
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 
@@ -23,7 +22,7 @@ from indexing.ops.tuples import nest
 from indexing.ops.values import value_leaves
 from indexing.reference.interpreter import INTERPRETER, evaluate_instruction
 from indexing.reference.program_arguments import entry_arguments
-from program_values import Values, all_values, runtime_values
+from program_values import Values, all_values, points_of
 
 Pairs = set[tuple[tuple[int, ...], tuple[int, ...]]]
 #: Gives another value than an element has.
@@ -82,21 +81,8 @@ def points(found: OperandIndexing, values: Values) -> Pairs:
     assert len(found.runtime_values) == len(m.runtimes), f"{len(found.runtime_values)} values for {m}"
     if m.is_known_empty:
         return set()
-    spans = [np.arange(v.interval.lower, v.interval.upper + 1) for v in (*m.dims, *m.ranges)]
-    variables = [g.reshape(-1) for g in np.meshgrid(*spans, indexing="ij")] if spans else []
-    count = variables[0].size if variables else 1
-    read, keep = runtime_values(found, variables, count, values)
-    for runtime, element in zip(m.runtimes, read, strict=True):
-        low, high = runtime.interval.lower, runtime.interval.upper
-        keep &= (element >= low) & (element <= high)
-        variables = [*variables, np.clip(element, low, high)]
-    for e, interval in m.constraints:
-        v = np.broadcast_to(e.evaluate(variables), count)
-        keep &= (v >= interval.lower) & (v <= interval.upper)
-    own = [np.broadcast_to(v, count)[keep] for v in variables[: len(m.dims)]]
-    other = [np.broadcast_to(e.evaluate(variables), count)[keep] for e in m.results]
-    sides = (zip(*side, strict=True) if side else itertools.repeat((), int(keep.sum())) for side in (own, other))
-    return {(tuple(map(int, a)), tuple(map(int, b))) for a, b in zip(*sides, strict=False)}
+    own, other = points_of(found, values)
+    return set(zip(map(tuple, own.T.tolist()), map(tuple, other.T.tolist()), strict=True))
 
 
 def exact_maps(maps: Iterable[OperandIndexing]) -> list[OperandIndexing] | None:

@@ -13,12 +13,12 @@ Function = ast.FunctionDef
 
 
 def documented() -> list[tuple[str, ast.ClassDef | Function]]:
-    """Each public class, method and function of the stub. Slots (`__len__`) have the interpreter's own words."""
+    """Each public class, method and function of the stub. Slots (`__len__`) have the interpreter's words."""
     found: list[tuple[str, ast.ClassDef | Function]] = []
     for node in ast.parse(STUB.read_text()).body:
         if isinstance(node, ast.ClassDef):
             found.append((node.name, node))
-            methods = [m for m in node.body if isinstance(m, Function) and not m.name.startswith("__")]
+            methods = [m for m in node.body if isinstance(m, Function) and not m.name.startswith("_")]
             found += [(f"{node.name}.{m.name}", m) for m in methods]
         elif isinstance(node, Function):
             found.append((node.name, node))
