@@ -17,7 +17,7 @@ from pathlib import Path
 import indexing as ix
 from indexing.analysis.tiling.propagation import propagate_tiles
 from indexing.emitters.kernel import Kernel
-from indexing.report.accesses import moving
+from indexing.report.accesses import data_moving_instructions
 
 ADD = "add { a = f32[] parameter(0) b = f32[] parameter(1) ROOT c = f32[] add(a, b) }\n"
 RANK_12 = ",".join(["2", "3"] * 6)
@@ -169,7 +169,9 @@ def asked_about(file: Path, most: int) -> list[tuple[str, ix.hlo.Instruction]]:
     """A program's fusions; where it has none, `most` of its instructions that move data, spread over the program."""
     module = ix.hlo.load(file)
     every = [i for c in module.computations.values() for i in c.instructions.values()]
-    found = [i for i in every if i.opcode == "fusion"] or moving(list(module.entry.instructions.values()))
+    found = [i for i in every if i.opcode == "fusion"] or data_moving_instructions(
+        list(module.entry.instructions.values())
+    )
     return [(i.name, i) for i in found[:: -(-len(found) // most)]]
 
 

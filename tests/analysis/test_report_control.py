@@ -1,7 +1,7 @@
 """Loops, calls and conditionals in a report stand for the instructions of their computations."""
 
 import indexing as ix
-from indexing.report.accesses import moving
+from indexing.report.accesses import data_moving_instructions
 
 PROGRAM = """
 HloModule control
@@ -30,7 +30,7 @@ ENTRY main {
 
 def test_computations_stand_for_what_calls_them_once_each():
     module = ix.hlo.parse(PROGRAM)
-    names = [i.name for i in moving(list(module.entry.instructions.values()))]
+    names = [i.name for i in data_moving_instructions(list(module.entry.instructions.values()))]
     assert names == ["double", "less", "next", "y"]
 
 

@@ -427,7 +427,7 @@ def test_doctor(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPa
     assert {f["name"] for f in found["back_ends"]} == {"cuda", "cpu", "reference"}
     assert all(f["about"] for f in found["back_ends"] + found["extras"])
     monkeypatch.setitem(sys.modules, "sympy", None)
-    monkeypatch.setattr(diagnosis, "is_there", lambda module: module != "sympy")
+    monkeypatch.setattr(diagnosis, "is_installed", lambda module: module != "sympy")
     lines = printed(capsys, "doctor").splitlines()
     assert next(line for line in lines if line.startswith("no  sympy")).partition("; install ")[2]
 
@@ -437,7 +437,7 @@ def test_the_manual_names_every_command_and_option(capsys: pytest.CaptureFixture
     assert page.startswith(".TH INDEXING 1") and "\\fB\\-\\-min\\-waste BYTES\\fR" in page
     for name, command in command_parsers(parser()):
         assert f".SS {name}\n" in page and f"    {name}) words=" in shell
-        for option in (o for a in manual.listed(command) for o in a.option_strings if o.startswith("--")):
+        for option in (o for a in manual.option_entries(command) for o in a.option_strings if o.startswith("--")):
             assert option in shell and option.replace("-", "\\-") in page
 
 

@@ -12,7 +12,7 @@ import pytest
 
 import indexing as ix
 from indexing.analysis.device import device_named
-from indexing.cli.exploration import MAX_PLANS, Exploration, predicted_plans, shown, with_layouts
+from indexing.cli.exploration import MAX_PLANS, Exploration, predicted_plans, with_layouts, with_unit
 from indexing.cli.exploration_server import Server
 from indexing.report.lines import seconds_text
 from indexing.show.banks import bank_picture
@@ -87,7 +87,7 @@ def test_predictions_are_those_of_predict(server: Server) -> None:
 def test_numbers_have_units_and_are_written_out() -> None:
     said = (("sectors", 25165824.0, "25,165,824"), ("waves", 31.0303, "31.03"), ("occupancy", 0.625, "62%"))
     for name, value, text in (*said, ("memory_bytes", 8.05e8, "805 MB"), ("time", 2.5e-4, "250 us")):
-        assert shown(name, value) == text
+        assert with_unit(name, value) == text
 
 
 def test_another_layout_is_another_kernel(server: Server) -> None:

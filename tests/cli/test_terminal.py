@@ -89,7 +89,7 @@ def test_names_do_not_command_the_terminal(monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.setattr(sys, "stdout", Screen())
     monkeypatch.setenv("TERM", "xterm")
     name = "p\x1b[2Jx[bold]y[/]"
-    shown = list(terminal.rendered([f"why: {name}", Table(("kernel",), [[name]]), f"1. {name}"]))
+    shown = list(terminal.render_lines([f"why: {name}", Table(("kernel",), [[name]]), f"1. {name}"]))
     assert "\x1b[2J" not in "".join(shown)
     assert sum("p\\x1b[2Jx[bold]y[/]" in COLOUR.sub("", line) for line in shown) == 3
 
@@ -98,7 +98,7 @@ def test_what_takes_long_says_how_far_it_is(monkeypatch: pytest.MonkeyPatch) -> 
     screen = Screen()
     monkeypatch.setattr(sys, "stderr", screen)
     monkeypatch.setattr(terminal, "QUIET", 0.0)
-    with terminal.working("reading") as progress:
+    with terminal.show_progress("reading") as progress:
         progress(3, 40)
         while "3 of 40" not in screen.getvalue():
             screen.written.clear()
@@ -112,7 +112,7 @@ def test_what_is_quick_or_piped_says_nothing(monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setattr(terminal, "QUIET", 1e6)
     for stream in (screen, pipe):
         monkeypatch.setattr(sys, "stderr", stream)
-        with terminal.working("reading") as progress:
+        with terminal.show_progress("reading") as progress:
             progress(1, 2)
         assert stream.getvalue() == ""
 

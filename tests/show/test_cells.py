@@ -11,11 +11,11 @@ from indexing.analysis.device import H100
 from indexing.analysis.memory.banks import BankAccess
 from indexing.analysis.memory.transactions import count_banks
 from indexing.show.banks import bank_picture, words_of_warp
-from indexing.show.cells import Cell, Panels, places_of
+from indexing.show.cells import Cell, Panels, positions_of
 from indexing.show.fusion_pictures import access_pictures, bank_pictures, stacked
 from indexing.show.svg_renderer import cells_svg
 from indexing.show.tile_path import Part, covered, follow_tile, tile_picture
-from indexing.show.warp import access_picture, touched
+from indexing.show.warp import access_picture, touched_elements
 from memory_simulator import simulate_banks, warp_lanes
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -86,7 +86,9 @@ def test_the_cells_of_any_access_are_what_its_map_says(text: str) -> None:
 def test_a_block_smaller_than_a_warp_and_narrow_elements() -> None:
     part = root("ENTRY e { p = bf16[5] parameter(0) ROOT n = bf16[5] negate(p) }")
     read = ix.coalescing(part).reads[0]
-    assert [(t.thread, t.index, t.position) for t in touched(read, part.shape)] == [(k, (k,), k) for k in range(5)]
+    assert [(t.thread, t.index, t.position) for t in touched_elements(read, part.shape)] == [
+        (k, (k,), k) for k in range(5)
+    ]
 
 
 def test_a_tile_is_touched_as_a_whole() -> None:
@@ -299,7 +301,7 @@ def test_all_forms_draw_the_same_cells() -> None:
 
 def test_panels_and_cells_do_not_overlap() -> None:
     for picture in (stacked(access_pictures(root(TRANSPOSE)), "both"), tile_picture(root(SOFTMAX))):
-        places, across, down = places_of(picture)
+        places, across, down = positions_of(picture)
         for k, a in enumerate(places):
             assert a.left >= 0 and a.left + a.width <= across and a.top + a.height <= down
             for b in places[:k]:

@@ -9,7 +9,7 @@ import pytest
 
 import indexing as ix
 from indexing.cli import main
-from indexing.show.graphviz_layout import MAX_LAID_OUT, laid_out
+from indexing.show.graphviz_layout import MAX_LAID_OUT, graphviz_svg
 
 EXAMPLE = Path(__file__).resolve().parents[2] / "examples" / "transformer_block.hlo"
 SVG = "{http://www.w3.org/2000/svg}"
@@ -18,7 +18,7 @@ SVG = "{http://www.w3.org/2000/svg}"
 def test_boxes_and_maps_are_drawn_apart() -> None:
     computations = ix.hlo.load(EXAMPLE).computations.values()
     largest = max((c for c in computations if not c.is_entry), key=lambda c: len(c.instructions))
-    root = ElementTree.fromstring(laid_out(largest))
+    root = ElementTree.fromstring(graphviz_svg(largest))
     groups = {kind: [g for g in root.iter(f"{SVG}g") if g.get("class") == kind] for kind in ("node", "edge")}
     assert len(groups["node"]) == len(largest.instructions)
     assert len(groups["edge"]) == sum(len(i.operands) for i in largest.instructions.values())
@@ -49,7 +49,7 @@ def test_a_png_picture_goes_to_a_file(tmp_path: Path, capsys: pytest.CaptureFixt
 def test_names_stay_text() -> None:
     name = "a.-1" + "_" * 300
     odd = f'ENTRY e {{ {name} = f32[2] parameter(0) ROOT n = f32[2] custom-call({name}), custom_call_target="<b>\\\\N&amp;" }}'
-    picture = laid_out(ix.hlo.parse(odd).entry).decode("ascii")
+    picture = graphviz_svg(ix.hlo.parse(odd).entry).decode("ascii")
     assert name in "".join(ElementTree.fromstring(picture).itertext())
     assert "<b>" not in picture and re.search(r"<script|href", picture) is None
 
@@ -61,7 +61,7 @@ def test_what_graphviz_cannot_do_is_refused_or_drawn_in_rows(
     long = tmp_path / "long.hlo"
     long.write_text(f"ENTRY e {{ n0 = f32[4] parameter(0)\n{chain} }}")
     with pytest.raises(ix.UnsupportedOp, match="too many"):
-        laid_out(ix.hlo.load(long).entry)
+        graphviz_svg(ix.hlo.load(long).entry)
     assert main(["draw", str(long)]) == 0
     assert 'text-anchor="middle"' in capsys.readouterr().out
     monkeypatch.setitem(sys.modules, "pygraphviz", None)

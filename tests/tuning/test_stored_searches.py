@@ -91,7 +91,7 @@ def test_what_the_answer_depends_on_is_part_of_its_key(what: str, monkeypatch: p
     monkeypatch.setattr("indexing.tuning.fusion_search.searches", no_search)
     text = FUSION.replace("negate", "abs") if what == "text" else FUSION
     if what == "package":
-        monkeypatch.setattr(stored_searches, "_installed", lambda: "other files")
+        monkeypatch.setattr(stored_searches, "_package_version", lambda: "other files")
     if what == "device":
         monkeypatch.setattr("indexing.runtime.identity.core_count", lambda: 4711)
     with pytest.raises(AssertionError, match="no second call"):

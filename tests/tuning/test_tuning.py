@@ -21,7 +21,7 @@ from indexing.runtime.device import Buffer, Clock
 from indexing.runtime.host_memory import address
 from indexing.runtime.plan_store import Measured, Store, plan_text
 from indexing.tuning.measurement import Timing, Trial, difference
-from indexing.tuning.search import candidates, proposals, worth_trying
+from indexing.tuning.search import candidates, promising_plans, proposals
 
 LOOP = "ENTRY f { p = f32[40,25] parameter(0)\n ROOT n = f32[40,25] negate(p) }"
 
@@ -65,7 +65,7 @@ def test_compile_takes_what_was_measured(store: Path, monkeypatch: pytest.Monkey
 
 def test_the_same_trials_from_one_seed() -> None:
     space = ix.knobs(fusion("row reduction"), "c")
-    ranked = worth_trying(ix.predict(fusion("row reduction"), device="cpu"))
+    ranked = promising_plans(ix.predict(fusion("row reduction"), device="cpu"))
 
     def trials(sampler: str, seed: int) -> list[dict[str, int]]:
         return list(proposals(space, ranked, sampler, seed, 12, lambda plan: float(plan["threads"]), plan_text))

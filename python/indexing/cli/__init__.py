@@ -12,9 +12,9 @@ from contextlib import redirect_stdout
 
 import indexing as ix
 from indexing.cli.answer import Answer
-from indexing.cli.console import complain, spoken_warnings, write, write_json
+from indexing.cli.console import print_error, warnings_as_messages, write, write_json
 from indexing.cli.options import parser
-from indexing.cli.terminal import rendered, working
+from indexing.cli.terminal import render_lines, show_progress
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -23,30 +23,30 @@ def main(arguments: Sequence[str] | None = None) -> int:
     Errors are printed, not raised, except for wrong usage: argparse's SystemExit with status 2.
     """
     try:
-        options = parsed(arguments)
+        options = parse_arguments(arguments)
         command: Callable[[argparse.Namespace], Answer] = options.command
-        with spoken_warnings(), working("indexing") as options.progress:
+        with warnings_as_messages(), show_progress("indexing") as options.progress:
             answer = command(options)
         if options.json:
             write_json(answer.data)
         else:
-            write(rendered(answer.parts))
+            write(render_lines(answer.parts))
     except BrokenPipeError:  # the reader has closed the pipe
         return 0
     except KeyboardInterrupt:
         return 130
     except ix.IndexingError as error:
-        complain(str(error))
+        print_error(str(error))
     except OSError as error:
-        complain(f"{error.filename or 'input'}: {error.strerror or error}")
+        print_error(f"{error.filename or 'input'}: {error.strerror or error}")
     except MemoryError as error:
-        complain(f"there is not enough memory: {error}")
+        print_error(f"there is not enough memory: {error}")
     else:
         return answer.status
     return 1
 
 
-def parsed(arguments: Sequence[str] | None) -> argparse.Namespace:
+def parse_arguments(arguments: Sequence[str] | None) -> argparse.Namespace:
     """The parsed options. It is an error if the output of --help or --version cannot be written."""
     said = io.StringIO()
     try:

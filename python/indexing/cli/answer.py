@@ -9,7 +9,7 @@ from typing import TypeAlias
 
 from indexing.cli.console import CommandLineError, Json
 
-__all__ = ["Answer", "Listing", "Part", "Remark", "Table", "plain_lines", "written"]
+__all__ = ["Answer", "Listing", "Part", "Remark", "Table", "plain_lines", "write_file"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +63,7 @@ def plain_lines(parts: Iterable[Part]) -> Iterator[str]:
             yield f"{part.mark} {part.text}" if isinstance(part, Remark) else part
 
 
-def written(path: Path, content: bytes) -> Path:
+def write_file(path: Path, content: bytes) -> Path:
     """Write a file, and create its folder; a kernel's name is an identifier, so the path remains in the requested folder."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)

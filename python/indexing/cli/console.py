@@ -56,7 +56,7 @@ def write_json(data: Json) -> None:
     write([json.dumps(data, indent=2)])
 
 
-def complain(message: str) -> None:
+def print_error(message: str) -> None:
     """Write an error message to standard error, if there is one; control characters are escaped."""
     safe = "".join(c if c.isprintable() or c in "\n\t" else c.encode("unicode_escape").decode() for c in message)
     if sys.stderr is not None:
@@ -67,10 +67,10 @@ def complain(message: str) -> None:
 
 
 @contextmanager
-def spoken_warnings() -> Iterator[None]:
+def warnings_as_messages() -> Iterator[None]:
     """Print warnings as messages of the command, without source lines."""
     with warnings.catch_warnings():
-        warnings.showwarning = lambda message, *_, **__: complain(f"warning: {message}")
+        warnings.showwarning = lambda message, *_, **__: print_error(f"warning: {message}")
         yield
 
 

@@ -50,8 +50,8 @@ def doctor_options(_sub: argparse.ArgumentParser) -> None:
 
 def doctor(options: argparse.Namespace) -> Answer:
     """Test each back end by running a program, and look for each extra."""
-    backends = [tried(name) for name in DEVICE_NAMES if name != "auto"]
-    extras = [looked_for(extra) for extra in EXTRAS]
+    backends = [test_device(name) for name in DEVICE_NAMES if name != "auto"]
+    extras = [find_extra(extra) for extra in EXTRAS]
     here = f"indexing {ix.__version__}, Python {platform.python_version()}, {platform.system()} {platform.machine()}"
     lines = ["", "back ends", *(f.line() for f in backends), "", "extras", *(f.line() for f in extras)]
     data: Json = {
@@ -65,7 +65,7 @@ def doctor(options: argparse.Namespace) -> Answer:
     return Answer(data, [here, Table(("works", "back end or extra", "about"), found, lines)])
 
 
-def tried(device: DeviceName) -> Finding:
+def test_device(device: DeviceName) -> Finding:
     """The finding of compiling and running a program on this device, and checking its result."""
     x = np.arange(8, dtype=np.float32)
     try:
@@ -76,16 +76,16 @@ def tried(device: DeviceName) -> Finding:
     return Finding(device, right, "runs programs" if right else "runs, but gives wrong results")
 
 
-def looked_for(extra: str) -> Finding:
+def find_extra(extra: str) -> Finding:
     """The finding about an extra: whether all of its modules are installed, and their versions."""
     purpose, modules = EXTRAS[extra]
-    missing = [m for m in modules if not is_there(m)]
+    missing = [m for m in modules if not is_installed(m)]
     if missing:
         return Finding(extra, False, f"{purpose}; install {install_command(extra)}")
     return Finding(extra, True, purpose)
 
 
-def is_there(module: str) -> bool:
+def is_installed(module: str) -> bool:
     """Whether a module can be found; only the packages around it are imported."""
     try:
         return find_spec(module) is not None

@@ -11,7 +11,7 @@ from pathlib import Path
 import indexing as ix
 from indexing.cli.answer import Answer
 from indexing.cli.console import CommandLineError, Json
-from indexing.cli.option_types import add_file, natural, positive
+from indexing.cli.option_types import add_file, nonnegative_integer, nonnegative_number
 from indexing.cli.programs import read_program
 from indexing.executable.devices import DEVICE_NAMES
 from indexing.lazy import np
@@ -31,10 +31,10 @@ def run_options(sub: argparse.ArgumentParser) -> None:
         default=[],
         help="an .npy file a parameter, or one .npz with all in order (default: made-up values)",
     )
-    sub.add_argument("--seed", type=natural, default=0, help="of the made-up values")
+    sub.add_argument("--seed", type=nonnegative_integer, default=0, help="of the made-up values")
     sub.add_argument(
         "--tolerance",
-        type=positive,
+        type=nonnegative_number,
         help="largest relative error that passes (default: 1e-3, or two units in the last place of a type coarser than that)",
     )
 
@@ -44,7 +44,7 @@ def run(options: argparse.Namespace) -> Answer:
     module = read_program(options.file)
     arrays = given_inputs(options.input) or make_inputs([p.shape for p in module.entry.parameters], options.seed)
     executable = ix.compile(module, device=options.device)
-    outputs, expected = flat(executable(*arrays)), flat(ix.evaluate(module, *arrays))
+    outputs, expected = flat_arrays(executable(*arrays)), flat_arrays(ix.evaluate(module, *arrays))
     data: list[Json] = []
     lines = [f"{len(executable.kernels)} kernels on {executable.device}"]
     close = True
@@ -82,7 +82,7 @@ def given_inputs(paths: Sequence[Path]) -> list[HloValue]:
     return arrays
 
 
-def flat(value: HloValue) -> list[np.ndarray]:
+def flat_arrays(value: HloValue) -> list[np.ndarray]:
     """The arrays of a result, in order; nested tuples are flattened, tokens left out."""
     found: list[np.ndarray] = []
     pending = [value]

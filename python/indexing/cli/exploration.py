@@ -84,7 +84,7 @@ class Exploration:
             "emitter": found.emitter,
             "knobs": knobs,
             "layouts": [layout_choices(p.shape) for p in computation.parameters],
-            "predicted": {name: shown(name, float(getattr(found, name)[0])) for name in SHOWN},
+            "predicted": {name: with_unit(name, float(getattr(found, name)[0])) for name in SHOWN},
             "seconds": float(found.time[0]),
             "source": self._kernel(computation, choices).source,
         }
@@ -117,7 +117,7 @@ class Exploration:
         """The path of a tile through a fusion, and the sectors that loading and storing whole tiles of the output moves."""
         _, computation = self._chosen(fusion, choices)
         asked = choices.get("tile sizes", "").strip()
-        sizes = tuple(natural(part) for part in asked.split(",")) if asked else None
+        sizes = tuple(nonnegative_integer(part) for part in asked.split(",")) if asked else None
         path = follow_tile(computation, sizes)
         return {
             "sizes": list(path.sizes),
@@ -141,7 +141,7 @@ class Exploration:
         ]
 
 
-def natural(text: str) -> int:
+def nonnegative_integer(text: str) -> int:
     """A nonnegative integer, with few enough digits for a size."""
     if not text.strip().isdecimal() or len(text) > 12:
         raise CommandLineError(f"{text!r} is no size: a tile has integers with commas between, such as 32,32")
@@ -176,7 +176,7 @@ def pictures_by_ratio(computation: Computation, found: Coalescing) -> Json:
     return [{"ratio": ratio, "picture": cells_svg(p)} for ratio, p in zip(ratios, drawn, strict=True)]
 
 
-def shown(name: str, value: float) -> str:
+def with_unit(name: str, value: float) -> str:
     """A number with a unit."""
     if name == "time":
         return seconds_text(value)

@@ -10,7 +10,7 @@ import indexing as ix
 from indexing.cli.answer import Answer
 from indexing.cli.console import Json
 from indexing.cli.option_types import add_file
-from indexing.cli.programs import named_computation, named_instruction, plain, read_program
+from indexing.cli.programs import named_computation, named_instruction, printable_name, read_program
 from indexing.hlo import Instruction
 from indexing.ops.operand_indexing import OperandIndexing
 
@@ -51,12 +51,12 @@ def maps_of(instruction: Instruction, options: argparse.Namespace) -> tuple[str,
     physical = options.physical
     if not options.inputs:
         found = ix.output_to_input(instruction, physical_layout=physical)
-        names = [f"operand {k}, {plain(o.name)}" for k, o in enumerate(instruction.operands)]
+        names = [f"operand {k}, {printable_name(o.name)}" for k, o in enumerate(instruction.operands)]
         return "operands", list(zip(names, found, strict=True))
     parts: list[Part] = []
     for k, operand in enumerate(instruction.operands):
         for output, indexings in enumerate(ix.input_to_output(instruction, k, physical_layout=physical)):
-            parts.append((f"operand {k}, {plain(operand.name)}, to output {output}", indexings))
+            parts.append((f"operand {k}, {printable_name(operand.name)}, to output {output}", indexings))
     return "inputs", parts
 
 
@@ -82,7 +82,7 @@ def indexing_json(indexing: OperandIndexing) -> Json:
 
 def maps_lines(instruction: Instruction, parts: Sequence[Part]) -> Iterator[str]:
     """One instruction's maps as indented text."""
-    yield f"{plain(instruction.name)} = {instruction.shape} {instruction.opcode}"
+    yield f"{printable_name(instruction.name)} = {instruction.shape} {instruction.opcode}"
     for name, indexings in parts:
         yield f"  {name}"
         if not indexings:
@@ -95,7 +95,7 @@ def indexing_lines(indexing: OperandIndexing) -> Iterator[str]:
     """The lines of a map: below it, the sources of its runtime variables, and the reason if it is not exact."""
     yield f"    {indexing.map}"
     for variable, value in zip(indexing.map.runtimes, indexing.runtime_values, strict=True):
-        yield f"      {variable.name} = {plain(value.instruction.name)} at {value.map}"
+        yield f"      {variable.name} = {printable_name(value.instruction.name)} at {value.map}"
     if indexing.replica_map is not None:
         yield f"      replica: {indexing.replica_map}"
     if indexing.exactness != "exact":

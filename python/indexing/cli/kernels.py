@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import indexing as ix
-from indexing.cli.answer import Answer, Listing, Part, Remark, written
+from indexing.cli.answer import Answer, Listing, Part, Remark, write_file
 from indexing.cli.console import Json
 from indexing.cli.option_types import add_file
-from indexing.cli.programs import named_computation, named_instruction, plain, read_program
+from indexing.cli.programs import named_computation, named_instruction, printable_name, read_program
 from indexing.emitters.ir.passes import STAGES
 from indexing.emitters.ir.text import print_kernel
 from indexing.emitters.ir.verify import Verification
@@ -58,10 +58,10 @@ def subgraph_json(subgraph: Subgraph) -> Json:
 
 def subgraph_lines(computation: str, subgraphs: Sequence[Subgraph]) -> Iterator[str]:
     """A computation's functions as indented text."""
-    yield f"{plain(computation)}: {len(subgraphs)} functions"
+    yield f"{printable_name(computation)}: {len(subgraphs)} functions"
     for subgraph in subgraphs:
-        yield f"  {plain(subgraph.name)}: {', '.join(plain(i.name) for i in subgraph.instructions)}"
-        yield f"    returns {', '.join(plain(i.name) for i in subgraph.roots)}"
+        yield f"  {printable_name(subgraph.name)}: {', '.join(printable_name(i.name) for i in subgraph.instructions)}"
+        yield f"    returns {', '.join(printable_name(i.name) for i in subgraph.roots)}"
 
 
 def emit_options(sub: argparse.ArgumentParser) -> None:
@@ -78,7 +78,7 @@ def emit_options(sub: argparse.ArgumentParser) -> None:
 
 def emit(options: argparse.Namespace) -> Answer:
     """Emit kernels; compile them, verify them and write them to files on request."""
-    found = [made(kernel, options) for kernel in emitted(read_program(options.file), options)]
+    found = [with_requested_parts(kernel, options) for kernel in kernels_to_emit(read_program(options.file), options)]
     parts: list[Part] = []
     repeated: Counter[str] = Counter()  # kernels of different fusions may have equal names
     for made_kernel in found:
@@ -88,14 +88,14 @@ def emit(options: argparse.Namespace) -> Answer:
             parts += made_kernel.shown()
         else:
             stem = name if repeated[name] == 1 else f"{name}_{repeated[name]}"
-            parts += made_kernel.filed(options.out, stem)
+            parts += made_kernel.write_files(options.out, stem)
         parts += made_kernel.proved()
     refuted = any(m.proofs is not None and m.proofs.refuted for m in found)
     return Answer([m.as_json() for m in found], parts, 1 if refuted else 0)
 
 
 @dataclass(frozen=True, slots=True)
-class Made:
+class EmittedKernel:
     """A kernel, or its IR after a stage; with its machine code for `arch` and its proofs if these are requested."""
 
     kernel: Kernel
@@ -139,12 +139,12 @@ class Made:
         """The parts of the answer: a line about the kernel, then the text."""
         return [Remark(self.about, self.mark), Listing(self.text, "text" if self.stage else "c++"), ""]
 
-    def filed(self, folder: Path, stem: str) -> Iterator[str]:
+    def write_files(self, folder: Path, stem: str) -> Iterator[str]:
         """Write the text and the machine code to files with this stem, and return their paths."""
         ending = ".ir" if self.stage else self.kernel.target.ending
-        yield f"{written(folder / f'{stem}{ending}', self.text.encode())}  {self.about}"
+        yield f"{write_file(folder / f'{stem}{ending}', self.text.encode())}  {self.about}"
         if self.cubin:
-            yield str(written(folder / f"{stem}.{self.arch}.cubin", self.cubin))
+            yield str(write_file(folder / f"{stem}.{self.arch}.cubin", self.cubin))
 
     def proved(self) -> list[Part]:
         """The proofs, and the checks that remain."""
@@ -152,11 +152,11 @@ class Made:
         return [Remark(line, self.mark) for line in lines]
 
 
-def made(kernel: Kernel, options: argparse.Namespace) -> Made:
+def with_requested_parts(kernel: Kernel, options: argparse.Namespace) -> EmittedKernel:
     """A kernel with all that is requested."""
     text = print_kernel(kernel.stage(options.stage)) if options.stage else kernel.source
     cubin = kernel.cubin(options.arch) if options.arch else b""
-    return Made(kernel, options.stage, options.arch, text, cubin, kernel.verify() if options.verify else None)
+    return EmittedKernel(kernel, options.stage, options.arch, text, cubin, kernel.verify() if options.verify else None)
 
 
 def verification(found: Verification) -> Json:
@@ -168,7 +168,7 @@ def verification(found: Verification) -> Json:
     return {"checks": len(found.checks), "proved": len(found.proved), "not_proved": rest}
 
 
-def emitted(module: Module, options: argparse.Namespace) -> list[Kernel]:
+def kernels_to_emit(module: Module, options: argparse.Namespace) -> list[Kernel]:
     """The kernel of the named computation or instruction; by default, those that the program needs."""
     if options.instruction:
         return [ix.emit(named_instruction(module, options.instruction), dialect=options.dialect)]

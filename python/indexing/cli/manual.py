@@ -26,21 +26,21 @@ def man(options: argparse.Namespace) -> Answer:
 def manual_page(top: argparse.ArgumentParser) -> Iterator[str]:
     """The manual page in troff's language: each command, its arguments and options."""
     yield f'.TH INDEXING 1 "" "indexing {ix.__version__}"'
-    yield from (".SH NAME", rf"indexing \- {escaped(top.description or '')}", ".SH SYNOPSIS")
+    yield from (".SH NAME", rf"indexing \- {troff_text(top.description or '')}", ".SH SYNOPSIS")
     yield from (r".B indexing", r"\fICOMMAND\fR [options]", ".SH COMMANDS")
     for name, command in command_parsers(top):
-        yield from (f".SS {name}", escaped(command.description or ""))
-        for action in listed(command):
-            yield from (".TP", rf"\fB{escaped(words(action))}\fR", escaped(action.help or ""))
+        yield from (f".SS {name}", troff_text(command.description or ""))
+        for action in option_entries(command):
+            yield from (".TP", rf"\fB{troff_text(usage(action))}\fR", troff_text(action.help or ""))
     yield from (".SH EXIT STATUS", "0; 1 for a problem with the input; 2 for wrong usage.")
 
 
-def listed(command: argparse.ArgumentParser) -> list[argparse.Action]:
+def option_entries(command: argparse.ArgumentParser) -> list[argparse.Action]:
     """Arguments and options, except --help."""
     return [a for a in command._actions if a.dest != "help"]
 
 
-def words(action: argparse.Action) -> str:
+def usage(action: argparse.Action) -> str:
     """An argument's name, or an option with its value."""
     value = action.metavar if isinstance(action.metavar, str) else "|".join(map(str, action.choices or ()))
     if not action.option_strings:
@@ -48,7 +48,7 @@ def words(action: argparse.Action) -> str:
     return ", ".join(action.option_strings) + (f" {value}" if action.nargs != 0 and value else "")
 
 
-def escaped(text: str) -> str:
+def troff_text(text: str) -> str:
     """The text, with troff's control characters escaped."""
     return text.replace("\\", r"\e").replace("-", r"\-").replace("\n.", "\n\\&.")
 
@@ -60,7 +60,7 @@ def completion(top: argparse.ArgumentParser) -> Iterator[str]:
     yield '  local word="${COMP_WORDS[COMP_CWORD]}" command="${COMP_WORDS[1]}" words=""'
     yield '  if [ "$COMP_CWORD" -eq 1 ]; then words="' + " ".join(commands) + '"; else case "$command" in'
     for name, command in commands.items():
-        options = [o for a in listed(command) for o in a.option_strings if o.startswith("--")]
+        options = [o for a in option_entries(command) for o in a.option_strings if o.startswith("--")]
         yield f'    {name}) words="{" ".join(options)}" ;;'
     yield "  esac; fi"
     yield '  COMPREPLY=($(compgen -W "$words" -- "$word"))'

@@ -22,13 +22,13 @@ def simplify(options: argparse.Namespace) -> Answer:
     text, file = read_maps(options.map)
     numbered = enumerate(text.split("\n") if options.lines else [text], 1)
     sources = [(number, source) for number, source in numbered if source.strip() or not options.lines]
-    pairs = [(source.strip(), simplified(source, file, number)) for number, source in sources]
+    pairs = [(source.strip(), simplified_line(source, file, number)) for number, source in sources]
     texts = [str(m) if options.style == "default" else m.to_text(style="xla") for _, m in pairs]
     items: list[Json] = [{"map": source, "simplified": t} for (source, _), t in zip(pairs, texts, strict=True)]
     return Answer(items if options.lines else items[0], texts)
 
 
-def simplified(source: str, file: str, number: int) -> ix.IndexingMap:
+def simplified_line(source: str, file: str, number: int) -> ix.IndexingMap:
     """The map of a line, simplified; errors state the line."""
     parsed = parsed_map(source, file, number)
     try:

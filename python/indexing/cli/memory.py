@@ -9,7 +9,7 @@ from typing import cast
 import indexing as ix
 from indexing.cli.answer import Answer, Table
 from indexing.cli.console import CommandLineError, Json
-from indexing.cli.option_types import add_device, add_file, natural
+from indexing.cli.option_types import add_device, add_file, nonnegative_integer
 from indexing.cli.programs import named_instruction, read_program
 from indexing.report.comparison import Comparison, comparison_lines
 from indexing.report.lines import bytes_text, seconds_text
@@ -20,10 +20,16 @@ def analyze_options(sub: argparse.ArgumentParser) -> None:
     """Add the options of `analyze`."""
     add_file(sub)
     sub.add_argument("--fusion", "--instruction", metavar="NAME", help="this one only, wherever it is")
-    sub.add_argument("--top", metavar="N", type=natural, default=10, help="so many; 0 means all (default: 10)")
-    sub.add_argument("--min-waste", metavar="BYTES", type=natural, default=0, help="only those that waste so much")
+    sub.add_argument(
+        "--top", metavar="N", type=nonnegative_integer, default=10, help="so many; 0 means all (default: 10)"
+    )
+    sub.add_argument(
+        "--min-waste", metavar="BYTES", type=nonnegative_integer, default=0, help="only those that waste so much"
+    )
     sub.add_argument("--out", metavar="DIR", help="of all programs below the folder FILE, write tables there (Parquet)")
-    sub.add_argument("--workers", metavar="N", type=natural, default=1, help="with --out: by N processes (default: 1)")
+    sub.add_argument(
+        "--workers", metavar="N", type=nonnegative_integer, default=1, help="with --out: by N processes (default: 1)"
+    )
     sub.add_argument("--ray", metavar="ADDRESS", help="with --out: by the Ray cluster there; local begins one")
     add_device(sub)
 
@@ -105,7 +111,9 @@ def compare_options(sub: argparse.ArgumentParser) -> None:
     """Add the options of `compare`."""
     sub.add_argument("before", metavar="BEFORE", help="the program before; whatever the other commands read")
     sub.add_argument("after", metavar="AFTER", help="the program after")
-    sub.add_argument("--top", metavar="N", type=natural, default=10, help="so many of each kind; 0 means all")
+    sub.add_argument(
+        "--top", metavar="N", type=nonnegative_integer, default=10, help="so many of each kind; 0 means all"
+    )
     add_device(sub)
 
 

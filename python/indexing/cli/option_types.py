@@ -10,7 +10,7 @@ from indexing.errors import IndexingError
 if TYPE_CHECKING:
     from indexing.analysis.device import Device
 
-__all__ = ["add_device", "add_file", "natural", "port", "positive", "sizes"]
+__all__ = ["add_device", "add_file", "nonnegative_integer", "nonnegative_number", "port", "sizes"]
 
 MAX_PORT = 65535
 
@@ -38,7 +38,7 @@ def _memory_device(name: str) -> Device:
         raise argparse.ArgumentTypeError(str(error)) from None
 
 
-def natural(text: str) -> int:
+def nonnegative_integer(text: str) -> int:
     """A nonnegative integer."""
     if not text.isdecimal():
         raise argparse.ArgumentTypeError(f"{text!r} is no integer from 0")
@@ -47,7 +47,7 @@ def natural(text: str) -> int:
 
 def port(text: str) -> int:
     """The number of a port."""
-    number = natural(text)
+    number = nonnegative_integer(text)
     if number > MAX_PORT:
         raise argparse.ArgumentTypeError(f"there is no port {number}: the last is {MAX_PORT}")
     return number
@@ -55,10 +55,10 @@ def port(text: str) -> int:
 
 def sizes(text: str) -> tuple[int, ...]:
     """Nonnegative integers, separated by commas."""
-    return tuple(natural(part) for part in text.split(","))
+    return tuple(nonnegative_integer(part) for part in text.split(","))
 
 
-def positive(text: str) -> float:
+def nonnegative_number(text: str) -> float:
     """A nonnegative number."""
     try:
         number = float(text)

@@ -6,10 +6,10 @@ import argparse
 from pathlib import Path
 
 import indexing as ix
-from indexing.cli.answer import Answer, written
+from indexing.cli.answer import Answer, write_file
 from indexing.cli.console import CommandLineError, Json
 from indexing.cli.option_types import add_device, add_file, sizes
-from indexing.cli.programs import fusions, named_computation, named_instruction, plain, read_program
+from indexing.cli.programs import fusions, named_computation, named_instruction, printable_name, read_program
 from indexing.hlo import Computation, Instruction, Module
 from indexing.show import drawing, graphviz_layout
 from indexing.show.fusion_pictures import access_pictures, bank_pictures, stacked
@@ -43,13 +43,13 @@ def draw(options: argparse.Namespace) -> Answer:
     if options.picture == "graph":
         name = options.computation or (_called_by(module, options.instruction) if options.instruction else None)
         chosen = named_computation(module, name) if name else module.entry
-        about, picture = chosen.name, drawn(chosen, form, options.layout)
+        about, picture = chosen.name, draw_computation(chosen, form, options.layout)
     else:
         target = _target(module, options)
         about, picture = target.name, _in_cells(target, options, form)
     data: dict[str, Json] = {"computation": about, "format": form}
     if options.out is not None:
-        path = str(written(options.out, picture))
+        path = str(write_file(options.out, picture))
         return Answer(data | {"file": path}, [path])
     if form == "png":
         raise CommandLineError("a PNG picture goes to a file: say --out FILE.png")
@@ -62,7 +62,7 @@ def _form_of(path: Path | None) -> str:
     ending = path.suffix.removeprefix(".").lower() if path is not None else ""
     if ending and ending not in FORMS:
         raise CommandLineError(
-            f"pictures are {', '.join(FORMS)}, not {plain(ending)}; --format says which without an ending"
+            f"pictures are {', '.join(FORMS)}, not {printable_name(ending)}; --format says which without an ending"
         )
     return ending or "svg"
 
@@ -73,7 +73,7 @@ def _target(module: Module, options: argparse.Namespace) -> Instruction | Comput
         return named_instruction(module, options.instruction)
     if options.computation:
         return named_computation(module, options.computation)
-    names = [plain(i.name) for i in fusions(module)]
+    names = [printable_name(i.name) for i in fusions(module)]
     few = ", ".join(names[:5]) + (", ..." if len(names) > 5 else "")
     raise CommandLineError(f"say which instruction: --instruction NAME{f', one of {few}' if names else ''}")
 
@@ -100,18 +100,18 @@ def _in_cells(target: Instruction | Computation, options: argparse.Namespace, fo
     if not picture.panels:
         kind = "shared" if options.picture == "banks" else "global"
         raise CommandLineError(
-            f"the kernel of {plain(target.name)} does not use {kind} memory: there is nothing to draw"
+            f"the kernel of {printable_name(target.name)} does not use {kind} memory: there is nothing to draw"
         )
     return picture.png() if form == "png" else picture.svg().encode()
 
 
-def drawn(computation: Computation, form: str, layout: str) -> bytes:
+def draw_computation(computation: Computation, form: str, layout: str) -> bytes:
     """The picture; laid out by Graphviz on request, or if it is available and the picture is not too large."""
     if form == "dot":
         return drawing.dot(computation).encode()
     fits = len(computation.instructions) <= graphviz_layout.MAX_LAID_OUT
-    if layout == "graphviz" or form == "png" or (layout == "auto" and fits and graphviz_layout.is_there()):
-        return graphviz_layout.laid_out(computation, "png" if form == "png" else "svg")
+    if layout == "graphviz" or form == "png" or (layout == "auto" and fits and graphviz_layout.is_available()):
+        return graphviz_layout.graphviz_svg(computation, "png" if form == "png" else "svg")
     return drawing.svg(computation).encode()
 
 
@@ -125,5 +125,5 @@ def report_options(sub: argparse.ArgumentParser) -> None:
 def report(options: argparse.Namespace) -> Answer:
     """Write a self-contained page about a program."""
     found = ix.analyze(read_program(options.file), options.device, progress=options.progress)
-    path = written(options.out, program_page(found).encode())
+    path = write_file(options.out, program_page(found).encode())
     return Answer({"page": str(path), "kernels": len(found.fusions)}, [str(path)])

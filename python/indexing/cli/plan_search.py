@@ -10,8 +10,8 @@ from typing import cast
 import indexing as ix
 from indexing.cli.answer import Answer, Part, Table
 from indexing.cli.console import CommandLineError, Json
-from indexing.cli.option_types import add_file, natural
-from indexing.cli.programs import named_instruction, plain, read_program
+from indexing.cli.option_types import add_file, nonnegative_integer
+from indexing.cli.programs import named_instruction, printable_name, read_program
 from indexing.runtime.plan_store import Store
 from indexing.tuning.machine import MACHINES, Machine, machine_of
 from indexing.tuning.search import SAMPLERS
@@ -21,9 +21,11 @@ def tune_options(sub: argparse.ArgumentParser) -> None:
     """Add the options of `tune`."""
     add_file(sub)
     sub.add_argument("--fusion", "--instruction", metavar="NAME", help="of this fusion only, wherever it is")
-    sub.add_argument("--budget", metavar="N", type=natural, default=32, help="plans of each kernel (default: 32)")
     sub.add_argument(
-        "--seed", metavar="N", type=natural, default=0, help="the same trials for the same one (default: 0)"
+        "--budget", metavar="N", type=nonnegative_integer, default=32, help="plans of each kernel (default: 32)"
+    )
+    sub.add_argument(
+        "--seed", metavar="N", type=nonnegative_integer, default=0, help="the same trials for the same one (default: 0)"
     )
     about_machine = f"{', '.join(MACHINES)} (default: a GPU where there is one, else CPU)"
     sub.add_argument("--device", metavar="NAME", type=_machine, help=about_machine)
@@ -52,7 +54,7 @@ def tune(options: argparse.Namespace) -> Answer:
         raise CommandLineError("no kernel of the program has a choice to make: there is nothing to tune")
     data: Json = {"store": str(store), "kernels": [search_json(s) for s in searches]}
     parts = [part for s in searches for part in search_parts(s)]
-    parts += [f"kept in {plain(str(store))}: compile(..., tuned=True) takes the fastest plans"]
+    parts += [f"kept in {printable_name(str(store))}: compile(..., tuned=True) takes the fastest plans"]
     return Answer(data, parts, 0 if all(is_measured(s) for s in searches) else 1)
 
 
@@ -64,7 +66,7 @@ def is_measured(found: ix.Tuning) -> bool:
 def search_parts(found: ix.Tuning) -> Iterator[Part]:
     """A line about the kernel, a row for each plan, and the best plan."""
     count = len(found.trials)
-    yield f"{plain(found.name)}: {found.emitter}, {count} plan{'s' if count > 1 else ''} tried"
+    yield f"{printable_name(found.name)}: {found.emitter}, {count} plan{'s' if count > 1 else ''} tried"
     head, *rows = found.cells()
     right = tuple(name if name == "problem" else f">{name}" for name in head)
     yield Table(right, rows, ["  " + line for line in found.table().splitlines()])
@@ -72,7 +74,7 @@ def search_parts(found: ix.Tuning) -> Iterator[Part]:
         plan = " ".join(f"{n}={v}" for n, v in found.best.items())
         yield f"  best: {plan}, {found.speedup:.2f} times as fast as the default"
     else:
-        yield f"  no plan could be measured: {plain(found.trials[0].measured.detail)}"
+        yield f"  no plan could be measured: {printable_name(found.trials[0].measured.detail)}"
 
 
 def search_json(found: ix.Tuning) -> Json:

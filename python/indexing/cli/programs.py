@@ -15,7 +15,7 @@ from indexing.hlo.files import decoded, program_of
 
 
 @contextmanager
-def text_of(file: str) -> Iterator[None]:
+def with_file_name(file: str) -> Iterator[None]:
     """Add the name of the file to errors in its text."""
     try:
         yield
@@ -27,7 +27,7 @@ def read_program(name: str) -> Module:
     """The program of a file or folder, or of standard input for `-`, in any form that `ix.hlo.load` reads."""
     if name != "-":
         return ix.hlo.load(name)
-    with text_of(STDIN):
+    with with_file_name(STDIN):
         return program_of(standard_input())
 
 
@@ -35,13 +35,13 @@ def read_maps(argument: str) -> tuple[str, str]:
     """The text of maps, and the name of its file: standard input for `-`, None if the text is the argument itself."""
     if argument != "-":
         return argument, ""
-    with text_of(STDIN):
+    with with_file_name(STDIN):
         return decoded(standard_input()), STDIN
 
 
 def parsed_map(text: str, file: str, number: int = 1) -> ix.IndexingMap:
     """The map in line `number` of a text; errors state that line."""
-    with text_of(file):
+    with with_file_name(file):
         try:
             return ix.IndexingMap.parse(text)
         except ix.IndexingError:
@@ -51,7 +51,7 @@ def parsed_map(text: str, file: str, number: int = 1) -> ix.IndexingMap:
 def named_computation(module: Module, name: str) -> Computation:
     """The computation of a name, with or without %."""
     found = module.computations.get(name.removeprefix("%"))
-    return found if found is not None else missing("computation", name, module.computations)
+    return found if found is not None else no_such_name("computation", name, module.computations)
 
 
 def named_instruction(module: Module, name: str) -> Instruction:
@@ -60,14 +60,14 @@ def named_instruction(module: Module, name: str) -> Instruction:
     for computation in (module.entry, *module.computations.values()):
         if bare in computation.instructions:
             return computation.instructions[bare]
-    return missing("instruction", name, (n for c in module.computations.values() for n in c.instructions))
+    return no_such_name("instruction", name, (n for c in module.computations.values() for n in c.instructions))
 
 
-def missing(kind: str, name: str, names: Iterable[str]) -> Never:
+def no_such_name(kind: str, name: str, names: Iterable[str]) -> Never:
     """The error that there is none of a name, with suggestions of similar names."""
     near = difflib.get_close_matches(name, list(names), n=3)
-    hint = f"; there is {', '.join(map(plain, near))}" if near else ""
-    raise CommandLineError(f"the program has no {kind} {plain(name)}{hint}")
+    hint = f"; there is {', '.join(map(printable_name, near))}" if near else ""
+    raise CommandLineError(f"the program has no {kind} {printable_name(name)}{hint}")
 
 
 def fusions(module: Module) -> list[Instruction]:
@@ -75,6 +75,6 @@ def fusions(module: Module) -> list[Instruction]:
     return [i for i in module.entry.instructions.values() if i.is_fusion]
 
 
-def plain(name: str) -> str:
+def printable_name(name: str) -> str:
     """A name, which is quoted and escaped if it contains control characters."""
     return name if name.isprintable() and name else json.dumps(name)

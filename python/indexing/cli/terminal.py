@@ -18,13 +18,13 @@ from typing import Any, TextIO
 from indexing.cli.answer import Listing, Part, Remark, Table, plain_lines
 from indexing.report.lines import printable
 
-__all__ = ["Progress", "rendered", "working"]
+__all__ = ["Progress", "render_lines", "show_progress"]
 
 # The beginnings of highlighted lines, and their styles.
 STYLES = (("why: ", "yellow"), ("mend: ", "green"), ("note: ", "magenta"), ("ok ", "green"), ("no ", "red"))
 
 
-def rendered(parts: Iterable[Part]) -> Iterable[str]:
+def render_lines(parts: Iterable[Part]) -> Iterable[str]:
     """The lines of parts: drawn if standard output is a terminal, rich is installed, and there is something to draw."""
     if not is_terminal(sys.stdout) or os.environ.get("TERM") == "dumb":
         return plain_lines(parts)
@@ -102,7 +102,7 @@ class Progress:
 
 
 @contextmanager
-def working(what: str) -> Iterator[Progress]:
+def show_progress(what: str) -> Iterator[Progress]:
     """Show progress on standard error after two seconds, if that is a terminal."""
     progress, ended = Progress(), threading.Event()
     if not is_terminal(sys.stderr):

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from indexing.hlo import Computation, Instruction, Shape
     from indexing.ops.op import Op
 
-__all__ = ["Row", "moving", "rows_of"]
+__all__ = ["Row", "data_moving_instructions", "rows_of"]
 
 #: Bytes, sectors per warp instruction, ratio to the ideal, verdict (each None if it is not known), and bytes wasted.
 Moved: TypeAlias = tuple[int | None, float | None, float | None, bool | None, int]
@@ -69,7 +69,7 @@ class Row:
         return 0 if self.will_move is None else max(self.will_move - self.must_move, 0)
 
 
-def moving(instructions: Sequence[Instruction]) -> list[Instruction]:
+def data_moving_instructions(instructions: Sequence[Instruction]) -> list[Instruction]:
     """The instructions that move data, including those in the computations of loops, calls and conditionals."""
     found: list[Instruction] = []
     seen: set[Computation] = set()
@@ -113,17 +113,17 @@ def rows_of(instruction: Instruction, device: Device = H100) -> list[Row]:
     for used in utilization(instruction):
         accesses = [a for a in moved.reads if a.operand == used.number] if moved is not None else []
         row = _read_row(instruction.name, used, accesses, problem)
-        rows.append(explained(row, instruction, used.operand.shape.leaves[used.leaf], accesses, used.number))
+        rows.append(with_reason(row, instruction, used.operand.shape.leaves[used.leaf], accesses, used.number))
     conflicts = "" if moved is None else _conflicts(moved.shared)
     for k, shape in enumerate(instruction.shape.leaves):
         accesses = [a for a in moved.writes if a.output == k] if moved is not None else []
         note = "; ".join(filter(None, (_notes(accesses, problem), conflicts)))
-        row = _write_row(instruction, k, shape, _moved(accesses), note)
-        rows.append(explained(row, instruction, shape, accesses, None))
+        row = _write_row(instruction, k, shape, _total_traffic(accesses), note)
+        rows.append(with_reason(row, instruction, shape, accesses, None))
     return rows
 
 
-def explained(row: Row, part: Instruction, shape: Shape, accesses: Sequence[Access], operand: int | None) -> Row:
+def with_reason(row: Row, part: Instruction, shape: Shape, accesses: Sequence[Access], operand: int | None) -> Row:
     """The row, with a reason and a remedy if it moves more than it must."""
     if row.excess * EXPLAINED < (row.will_move or 0) or not row.excess or not shape.is_array:
         return row
@@ -161,12 +161,12 @@ def _least_rows(instruction: Instruction, why: str = "") -> list[Row]:
     for used in utilization(instruction):
         rows.append(replace(_read_row(instruction.name, used, (), ""), will_move=used.bytes, why=why))
     for k, shape in enumerate(instruction.shape.leaves):
-        if k in _made(instruction):
+        if k in _written_arrays(instruction):
             rows.append(_write_row(instruction, k, shape, (_bytes(shape), None, None, None, 0), ""))
     return rows
 
 
-def _made(instruction: Instruction) -> range:
+def _written_arrays(instruction: Instruction) -> range:
     """The arrays of the result that it writes: all, or for a start, those of one element of its result."""
     element, parts = traits_of(instruction).makes, instruction.shape.elements
     if element is None or not parts:
@@ -188,11 +188,11 @@ def _write_row(instruction: Instruction, output: int, shape: Shape, moved: Moved
 def _read_row(instruction: str, used: Utilization, accesses: Sequence[Access], problem: str) -> Row:
     name = used.operand.name + (f"[{used.leaf}]" if used.operand.shape.is_tuple else "")
     note = "; ".join(filter(None, (used.reason, _notes(accesses, problem))))
-    moved = _moved(accesses) if used.reads else NO_BYTES
+    moved = _total_traffic(accesses) if used.reads else NO_BYTES
     return Row(instruction, name, "read", used.distinct, used.elements, used.reads, used.bytes, *moved, note)
 
 
-def _moved(accesses: Sequence[Access]) -> Moved:
+def _total_traffic(accesses: Sequence[Access]) -> Moved:
     """Bytes, sectors per warp instruction, ratio, verdict and waste of several accesses together."""
     if not accesses:
         return UNKNOWN

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from indexing.display import shown
 from indexing.report.equal_kernels import Key, content_key
-from indexing.report.lines import bytes_text, counted, printable, seconds_text
+from indexing.report.lines import bytes_text, count_text, printable, seconds_text
 from indexing.report.program_report import FusionReport, ProgramReport, fusion_lines, totals_line
 from indexing.report.programs import analyze
 from indexing.report.replacement import Replacement, line_of, replacements
@@ -57,7 +57,7 @@ def compare(before: Program, after: Program, device: Device | str = "h100") -> C
     source lines according to their metadata (without it, operations of equal shapes). Raises as `analyze` does.
     """
     first, second = analyze(before, device), analyze(after, device)
-    same, lost, made = _paired(first.fusions, second.fusions)
+    same, lost, made = _pair_equal(first.fusions, second.fusions)
     found = replacements(lost, made)
     pairs = {(r.before[0].instruction, r.after[0].instruction): r for r in found if len(r.before) == len(r.after) == 1}
     changed = tuple((r.before[0], r.after[0]) for r in pairs.values())
@@ -72,7 +72,7 @@ def _difference(r: Replacement) -> int:
     return abs(sum(f.will_move for f in r.before) - sum(f.will_move for f in r.after))
 
 
-def _paired(
+def _pair_equal(
     before: Sequence[FusionReport], after: Sequence[FusionReport]
 ) -> tuple[list[tuple[FusionReport, FusionReport]], list[FusionReport], list[FusionReport]]:
     """Pairs of equal content, in order; and the others of both sides."""
@@ -123,7 +123,7 @@ def _replaced(r: Replacement) -> str:
         if places
         else ""
     )
-    return f"{counted(len(r.before), 'kernel')}, {_costs(r.before)} -> {len(r.after)}, {_costs(r.after)}{where}"
+    return f"{count_text(len(r.before), 'kernel')}, {_costs(r.before)} -> {len(r.after)}, {_costs(r.after)}{where}"
 
 
 def _costs(fusions: Sequence[FusionReport]) -> str:
@@ -138,7 +138,7 @@ def _kernel(fusion: FusionReport) -> str:
 
 
 def _same(found: Comparison) -> str:
-    return f"{counted(len(found.same), 'kernel')} {'is' if len(found.same) == 1 else 'are'} the same"
+    return f"{count_text(len(found.same), 'kernel')} {'is' if len(found.same) == 1 else 'are'} the same"
 
 
 def _signed(count: int) -> str:

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from indexing.emitters.kernel import Kernel
     from indexing.report.accesses import Row
 
-__all__ = ["bytes_text", "counted", "kernel_line", "printable", "row_lines", "seconds_text"]
+__all__ = ["bytes_text", "count_text", "kernel_line", "printable", "row_lines", "seconds_text"]
 
 STEP = 1000
 BYTES = ("B", "kB", "MB", "GB", "TB", "PB")
@@ -34,7 +34,7 @@ def kernel_line(kernel: Kernel) -> str:
     return f"{kernel.name}: {kernel.emitter} emitter, grid {kernel.grid}, block {kernel.block}"
 
 
-def counted(count: int, noun: str) -> str:
+def count_text(count: int, noun: str) -> str:
     """`1 kernel`, `2 kernels`."""
     return f"{count} {noun}" + ("" if count == 1 else "s")
 

@@ -14,7 +14,7 @@ from indexing.extras import missing_extra
 from indexing.hlo import Instruction, Place
 from indexing.report.accesses import Row
 from indexing.report.equal_kernels import content_key
-from indexing.report.lines import bytes_text, counted, printable, row_lines, seconds_text
+from indexing.report.lines import bytes_text, count_text, printable, row_lines, seconds_text
 
 __all__ = ["FusionReport", "Group", "ProgramReport", "groups_of"]
 
@@ -201,7 +201,7 @@ def _wasted(report: ProgramReport) -> str:
 
 def brief_head(report: ProgramReport) -> str:
     """The program, the device, and the number of kernels."""
-    return f"{printable(report.name)} on {report.device.name}: {counted(len(report.fusions), 'kernel')}"
+    return f"{printable(report.name)} on {report.device.name}: {count_text(len(report.fusions), 'kernel')}"
 
 
 def brief(report: ProgramReport) -> str:

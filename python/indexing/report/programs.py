@@ -10,7 +10,7 @@ from indexing.arguments import of_type, optional
 from indexing.errors import UnsupportedOp
 from indexing.hlo import Instruction, Program, source_place
 from indexing.hlo.program_like import part_of_program
-from indexing.report.accesses import moving, rows_of
+from indexing.report.accesses import data_moving_instructions, rows_of
 from indexing.report.program_report import FusionReport, ProgramReport
 from indexing.report.times import machine_for, times_of
 
@@ -42,7 +42,7 @@ def analyze(
     instructions = [part] if isinstance(part, Instruction) else list(part.instructions.values())
     if fusion is not None:
         instructions = [_named(part, fusion)]
-    judged = list(moving(instructions))
+    judged = list(data_moving_instructions(instructions))
     found = []
     for k, i in enumerate(judged):
         found.append(_report(i, machine))

@@ -64,7 +64,7 @@ class Step:
     shared: bool = False
 
     @property
-    def who(self) -> str:
+    def lanes_text(self) -> str:
         """The lanes that are so far apart."""
         if self.lanes == 1:
             return "neighbouring lanes are"
@@ -100,14 +100,14 @@ def _uncoalesced(subject: Subject, access: Access) -> tuple[str, str]:
     if usual is None:
         return f"few lanes of a warp {subject.verb} at once", ""
     minor = major_to_minor(subject.shape)[-1:]
-    path = _turning(subject)
+    path = _reordering_instructions(subject)
     via = f", through {_named(path)}" if path else ""
-    distance = f"{usual.who} {' or '.join(str(abs(step.bytes)) for step in steps)} B apart"
+    distance = f"{usual.lanes_text} {' or '.join(str(abs(step.bytes)) for step in steps)} B apart"
     if usual.dimensions and usual.dimensions != minor:
         number = "dimension" if len(usual.dimensions) == 1 else "dimensions"
         along = ", ".join(map(str, usual.dimensions))
         where = f" (they go along {number} {along} of {subject.shape}, memory along dimension {minor[0]}){via}"
-        return distance + where, _turned_remedy(subject, usual.dimensions)
+        return distance + where, _reordering_remedy(subject, usual.dimensions)
     if abs(usual.bytes) * 8 > access.element_bits:
         return (
             f"{distance}, so that each sector serves {_lanes_a_sector(usual, access)}{via}",
@@ -159,11 +159,11 @@ def _read_again(subject: Subject, reuse: float) -> tuple[str, str]:
     return why, f"a tile of `{subject.name}` in shared memory or registers, or more elements a thread"
 
 
-def _turned_remedy(subject: Subject, dimensions: tuple[int, ...]) -> str:
+def _reordering_remedy(subject: Subject, dimensions: tuple[int, ...]) -> str:
     order = [d for d in major_to_minor(subject.shape) if d not in dimensions] + list(dimensions)
     layout = ",".join(str(d) for d in reversed(order))
     turn = f"a layout {{{layout}}} of `{subject.name}`" if dimensions else f"another layout of `{subject.name}`"
-    transposes = [i for i in _turning(subject) if _permutes(i)]
+    transposes = [i for i in _reordering_instructions(subject) if _permutes(i)]
     if transposes:
         return f"{turn}; a tile in shared memory; or a kernel of its own for `{transposes[0].name}`"
     return f"{turn}, or a tile in shared memory"
@@ -173,7 +173,7 @@ def _named(path: Sequence[Instruction]) -> str:
     return " and ".join(f"the {i.opcode} `{i.name}`" for i in path[:2])
 
 
-def _turning(subject: Subject) -> list[Instruction]:
+def _reordering_instructions(subject: Subject) -> list[Instruction]:
     """The instructions of the fusion that change the order of the array's elements, the nearest to it first."""
     fusion = subject.instruction
     if subject.operand is None or not fusion.is_fusion:
@@ -187,7 +187,7 @@ def _turning(subject: Subject) -> list[Instruction]:
                 seen.add(user)
                 pending.append(user)
                 if not traits_of(user).same_memory and any(
-                    _turns(m.map.results, user) for k in _places(i, user) for m in output_to_input(user)[k]
+                    _reorders(m.map.results, user) for k in _places(i, user) for m in output_to_input(user)[k]
                 ):
                     found.append(user)
     return found
@@ -197,7 +197,7 @@ def _places(operand: Instruction, user: Instruction) -> Iterator[int]:
     return (k for k, o in enumerate(user.operands) if o is operand)
 
 
-def _turns(results: Sequence[object], user: Instruction) -> bool:
+def _reorders(results: Sequence[object], user: Instruction) -> bool:
     """Whether the results are neither the index nor a part of it in order. Dimensions of size 1 are ignored."""
     own = [variable(k) for k, size in enumerate(user.shape.dimensions) if size != 1]
     found = [r for r in results if r != constant(0)]

@@ -45,8 +45,8 @@ class _Side:
 def replacements(before: Sequence[FusionReport], after: Sequence[FusionReport]) -> list[Replacement]:
     """Groups of corresponding kernels. Those without an operation of the other program are in none."""
     first, second = _side(before), _side(after)
-    edges = [(a, b) for a, b in enumerate(_nearest(first, second)) if b is not None]
-    edges += [(a, b) for b, a in enumerate(_nearest(second, first)) if a is not None]
+    edges = [(a, b) for a, b in enumerate(_most_similar(first, second)) if b is not None]
+    edges += [(a, b) for b, a in enumerate(_most_similar(second, first)) if a is not None]
     group = list(range(len(before) + len(after)))
     for a, b in edges:
         group[_leader(group, a)] = _leader(group, len(before) + b)
@@ -54,10 +54,10 @@ def replacements(before: Sequence[FusionReport], after: Sequence[FusionReport]) 
     for k in range(len(group)):
         found = members.setdefault(_leader(group, k), ([], []))
         found[k >= len(before)].append(before[k] if k < len(before) else after[k - len(before)])
-    return [r for a, b in members.values() if a and b for r in _taken_apart(a, b)]
+    return [r for a, b in members.values() if a and b for r in _as_pairs(a, b)]
 
 
-def _taken_apart(before: list[FusionReport], after: list[FusionReport]) -> list[Replacement]:
+def _as_pairs(before: list[FusionReport], after: list[FusionReport]) -> list[Replacement]:
     """Pairs, if for each kernel there is one whose result is that of the same operation; otherwise one group."""
     named = [sorted(side, key=lambda f: (_result(f), f.instruction.row)) for side in (before, after)]
     if [_result(f) for f in named[0]] == [_result(f) for f in named[1]]:
@@ -118,7 +118,7 @@ def line_of(place: Place | None) -> str:
     return f"{place.file}:{place.line}" if place else ""
 
 
-def _nearest(side: _Side, other: _Side) -> list[int | None]:
+def _most_similar(side: _Side, other: _Side) -> list[int | None]:
     """For each kernel the most similar one of the other program; None if there is none."""
     likeness: list[dict[int, float]] = [defaultdict(float) for _ in side.operations]
     for operation, own in side.of_operation.items():

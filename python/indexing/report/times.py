@@ -41,8 +41,8 @@ def machine_for(device: Device | str) -> Machine:
 
 def times_of(i: Instruction, rows: Sequence[Row], machine: Machine) -> Times:
     """The times of the kernel's default plan; without a kernel, those of a loop that moves the bytes of `rows`."""
-    demand = _of_kernel(i, machine) if any(row.ratio is not None for row in rows) else None
-    demand = demand or _of_rows(rows, machine)
+    demand = _demands_of_kernel(i, machine) if any(row.ratio is not None for row in rows) else None
+    demand = demand or _demands_of_rows(rows, machine)
     wasted = sum(row.wasted for row in rows)
     from_memory = sum(row.wasted for row in rows if _array_bytes(row) > machine.cache_bytes)
     without = demand | {
@@ -53,7 +53,7 @@ def times_of(i: Instruction, rows: Sequence[Row], machine: Machine) -> Times:
     return Times(seconds, max(seconds - _seconds(without, machine), 0.0))
 
 
-def _of_kernel(i: Instruction, machine: Machine) -> dict[str, float] | None:
+def _demands_of_kernel(i: Instruction, machine: Machine) -> dict[str, float] | None:
     """The demands of the default plan of a fusion's kernel on the machine; None if no kernel computes it."""
     if not i.is_fusion:
         return None
@@ -64,7 +64,7 @@ def _of_kernel(i: Instruction, machine: Machine) -> dict[str, float] | None:
     return {name: float(column[0]) for name, column in zip(DEMANDS, demands_of(found), strict=True)}
 
 
-def _of_rows(rows: Sequence[Row], machine: Machine) -> dict[str, float]:
+def _demands_of_rows(rows: Sequence[Row], machine: Machine) -> dict[str, float]:
     """The demands of one thread per element; without known sectors, a warp instruction moves as much as it can."""
     elements = max((row.elements for row in rows if row.kind == "write"), default=1)
     moved = [(float(row.must_move if row.will_move is None else row.will_move), row) for row in rows]

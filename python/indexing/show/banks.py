@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from indexing.report.lines import counted
-from indexing.show.cells import Cell, Panel, hue, listed
+from indexing.report.lines import count_text
+from indexing.show.cells import Cell, Panel, hue, list_in_words
 from indexing.show.picture import Picture
 from indexing.show.warp import lanes_of, values_of_ranges
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from indexing.analysis.device import Device
     from indexing.analysis.memory.banks import BankAccess
 
-__all__ = ["Word", "bank_picture", "served", "words_of_warp"]
+__all__ = ["Word", "bank_picture", "serve_words", "words_of_warp"]
 
 SERVED, CONFLICT = "#b9e2c2", "#f2a5a0"
 MAX_INSTRUCTIONS = 64  # instructions of the first warp that are compared; the one with most passes is shown
@@ -55,13 +55,13 @@ def words_of_warp(access: BankAccess, device: Device) -> tuple[Word, ...]:
             for lane, dims in lanes
             if access.map.contains(dims, symbols)
         }
-        found = tuple(served(reached, access.cell_bytes, device))
+        found = tuple(serve_words(reached, access.cell_bytes, device))
         if _passes(found) > _passes(best):
             best = found
     return best
 
 
-def served(reached: dict[int, int], cell_bytes: int, device: Device) -> Iterator[Word]:
+def serve_words(reached: dict[int, int], cell_bytes: int, device: Device) -> Iterator[Word]:
     """The words that lanes access, by the cells of each lane, in the order in which banks serve them.
 
     A bank serves one word in a pass, for all lanes that access it; a warp with cells wider than a bank is served in parts.
@@ -99,7 +99,7 @@ def bank_picture(access: BankAccess, device: Device) -> Picture:
     waiting = sum(w.conflicts for w in words)
     verdict = f"{waiting} words wait for their bank" if waiting else "no conflicts"
     took = f"{passes} pass{'' if passes == 1 else 'es'} over {device.banks} banks"
-    note = f"{took} for {counted(len(words), 'word')}; {verdict}"
+    note = f"{took} for {count_text(len(words), 'word')}; {verdict}"
     return Picture(f"{access.kind} of {access.array}", note, (_lanes(words), _banks(words, passes, device)))
 
 
@@ -110,7 +110,7 @@ def _lanes(words: Sequence[Word]) -> Panel:
             by_lane.setdefault(lane, []).append(w)
     cells = []
     for lane, of in sorted(by_lane.items()):
-        places = listed([f"{w.word} of bank {w.bank} in pass {w.turn + 1}" for w in of])
+        places = list_in_words([f"{w.word} of bank {w.bank} in pass {w.turn + 1}" for w in of])
         keys = tuple(_key(w) for w in of)
         cells.append(Cell(0, lane, f"t{lane}", str(lane), f"lane {lane}: word {places}", hue(lane, 32), keys))
     return Panel("lanes", ("",), ("",) * (max(by_lane, default=0) + 1), tuple(cells))
@@ -119,7 +119,7 @@ def _lanes(words: Sequence[Word]) -> Panel:
 def _banks(words: Sequence[Word], passes: int, device: Device) -> Panel:
     cells = []
     for w in words:
-        who = f"lanes {listed(w.lanes)}" if len(w.lanes) > 1 else f"lane {w.lanes[0]}"
+        who = f"lanes {list_in_words(w.lanes)}" if len(w.lanes) > 1 else f"lane {w.lanes[0]}"
         wait = ", a conflict" if w.conflicts else ""
         title = f"bank {w.bank}, word {w.word}: {who}, pass {w.turn + 1} of {passes}{wait}"
         colour = CONFLICT if w.conflicts else SERVED

@@ -20,11 +20,11 @@ __all__ = [
     "Cell",
     "Panel",
     "Panels",
-    "Place",
+    "Position",
     "curve_between",
     "hue",
-    "listed",
-    "places_of",
+    "list_in_words",
+    "positions_of",
 ]
 
 Point: TypeAlias = tuple[int, int]
@@ -76,7 +76,7 @@ class Panels:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class Position:
     """The position of a panel, in pixels: its corner, its size, and the corner of its first cell."""
 
     left: int
@@ -88,7 +88,7 @@ class Place:
     level: int
 
 
-def places_of(picture: Panels) -> tuple[list[Place], int, int]:
+def positions_of(picture: Panels) -> tuple[list[Position], int, int]:
     """The position of each panel, with levels below each other (centred if there are arrows); then the size of the picture."""
     sizes = [_size(panel) for panel in picture.panels]
     levels = sorted({panel.level for panel in picture.panels})
@@ -97,19 +97,19 @@ def places_of(picture: Panels) -> tuple[list[Place], int, int]:
     between = 2 * GAP if picture.arrows else GAP
     tops = list(accumulate((max(sizes[k][1] for k in row) + between for row in members), initial=3 * HEAD))
     across = max([*widths, CHARACTER * max(len(picture.note), len(picture.title), 60)])
-    places: dict[int, Place] = {}
+    places: dict[int, Position] = {}
     for row, width, top in zip(members, widths, tops, strict=False):
         left = (across - width) // 2 if picture.arrows else 0
         for k in row:
             margin, head = _margin(picture.panels[k]), _head(picture.panels[k])
             y = top + max(sizes[other][1] for other in row) - sizes[k][1]
-            places[k] = Place(GAP + left, y, *sizes[k], GAP + left + margin, y + head, picture.panels[k].level)
+            places[k] = Position(GAP + left, y, *sizes[k], GAP + left + margin, y + head, picture.panels[k].level)
             left += sizes[k][0] + GAP
     beside = MARGIN if picture.arrows else 0
     return [places[k] for k in range(len(sizes))], across + 2 * GAP + beside, tops[-1]
 
 
-def curve_between(start: Place, end: Place) -> tuple[Point, Point, Point, Point]:
+def curve_between(start: Position, end: Position) -> tuple[Point, Point, Point, Point]:
     """An arrow's cubic curve: from below a panel to above one of the next level, otherwise from side to side."""
     if end.level == start.level + 1:
         a, b = (start.left + start.width // 2, start.top + start.height + 2), (end.left + end.width // 2, end.top - 2)
@@ -141,7 +141,7 @@ def hue(number: int, of: int) -> str:
     return "#" + "".join(f"{round(148 + 92 * part):02x}" for part in parts)
 
 
-def listed(things: Sequence[object], most: int = 12) -> str:
+def list_in_words(things: Sequence[object], most: int = 12) -> str:
     """A list in words: the first few things, and the number of the others."""
     shown = ", ".join(map(str, things[:most]))
     return shown if len(things) <= most else f"{shown} and {len(things) - most} more"

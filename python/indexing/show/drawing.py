@@ -58,16 +58,18 @@ def maps_of(user: Instruction) -> Indexing:
 def dot(computation: Computation) -> str:
     """The computation as text for Graphviz's `dot`."""
     numbers = {name: k for k, name in enumerate(computation.instructions)}
-    lines = [f"digraph {quoted(computation.name)} {{", '  node [shape=box, style=filled, fontname="sans-serif"];']
+    lines = [f"digraph {dot_string(computation.name)} {{", '  node [shape=box, style=filled, fontname="sans-serif"];']
     lines.append('  edge [fontname="sans-serif", fontsize=10];')
     for name, instruction in computation.instructions.items():
         colour = colour_of(instruction)
         width = ", penwidth=2" if instruction.is_root else ""
-        lines.append(f"  n{numbers[name]} [label={quoted(caption(instruction))}, fillcolor={quoted(colour)}{width}];")
+        lines.append(
+            f"  n{numbers[name]} [label={dot_string(caption(instruction))}, fillcolor={dot_string(colour)}{width}];"
+        )
     for edge in edges(computation):
-        label = "\n".join(shortened(shown(line), LABEL) for line in edge.label.split("\n"))
+        label = "\n".join(shortened(map_text(line), LABEL) for line in edge.label.split("\n"))
         ends = f"n{numbers[edge.operand.name]} -> n{numbers[edge.user.name]}"
-        lines.append(f"  {ends} [label={quoted(label)}, tooltip={quoted(edge.label)}];")
+        lines.append(f"  {ends} [label={dot_string(label)}, tooltip={dot_string(edge.label)}];")
     return "\n".join([*lines, "}", ""])
 
 
@@ -83,7 +85,7 @@ def colour_of(instruction: Instruction) -> str:
     return LOOPING if op.reads_many else OTHER
 
 
-def quoted(text: str) -> str:
+def dot_string(text: str) -> str:
     """A string of the DOT language, in which backslashes are escaped."""
     return '"' + text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n") + '"'
 
@@ -107,17 +109,17 @@ def svg(computation: Computation) -> str:
     places = layout(computation, {name: len(lines) for name, lines in labels.items()})
     across = max(x for x, _ in places.values()) + WIDTH + GAP_X
     down = max(y for _, y in places.values()) + HEIGHT + GAP_X
-    body = [line for edge in drawn for line in drawn_edge(edge, places)]
+    body = [line for edge in drawn for line in edge_svg(edge, places)]
     for i in computation.instructions.values():
-        body += drawn_labels(labels.get(i.name, []), places[i.name])
-        body += drawn_box(i, places[i.name])
+        body += labels_svg(labels.get(i.name, []), places[i.name])
+        body += box_svg(i, places[i.name])
     size = f'width="{across}" height="{down}" viewBox="0 0 {across} {down}"'
     head = f'<svg xmlns="http://www.w3.org/2000/svg" {size} font-family="sans-serif">'
     marker = (
         '<defs><marker id="arrow" viewBox="0 0 8 8" refX="8" refY="4" markerWidth="7" markerHeight="7" orient="auto">'
         '<path d="M0 0 L8 4 L0 8 z" fill="#555555"/></marker></defs>'
     )
-    return "\n".join([head, f"<title>{ascii_of(computation.name)}</title>", marker, *body, "</svg>", ""])
+    return "\n".join([head, f"<title>{xml_text(computation.name)}</title>", marker, *body, "</svg>", ""])
 
 
 def lines_above(drawn: Sequence[Edge]) -> dict[str, list[str]]:
@@ -125,11 +127,11 @@ def lines_above(drawn: Sequence[Edge]) -> dict[str, list[str]]:
     found: dict[str, list[str]] = {}
     for edge in drawn:
         number = f"{edge.number}: " if len(edge.user.operands) > 1 else ""
-        found.setdefault(edge.user.name, []).extend(number + shown(line) for line in edge.label.split("\n") if line)
+        found.setdefault(edge.user.name, []).extend(number + map_text(line) for line in edge.label.split("\n") if line)
     return found
 
 
-def shown(line: str) -> str:
+def map_text(line: str) -> str:
     """A map; an identity in words."""
     left, _, right = line.partition(" -> ")
     return "same index" if left == right else line
@@ -145,7 +147,7 @@ def layout(computation: Computation, lines: Mapping[str, int]) -> Mapping[str, t
     places: dict[str, tuple[int, int]] = {}
     y = GAP_X
     for row in rows:
-        ordered = sorted(row, key=lambda i: middle(i, places))
+        ordered = sorted(row, key=lambda i: mean_column(i, places))
         y += LINE * max(lines.get(i.name, 0) for i in row)
         indent = GAP_X + (widest - len(row)) * (WIDTH + GAP_X) // 2
         for column, instruction in enumerate(ordered):
@@ -167,14 +169,14 @@ def rows_of_boxes(computation: Computation) -> list[list[Instruction]]:
     return [rows[k] for k in sorted(rows)]
 
 
-def middle(instruction: Instruction, places: Mapping[str, tuple[int, int]]) -> float:
+def mean_column(instruction: Instruction, places: Mapping[str, tuple[int, int]]) -> float:
     """The mean column of the operands; without operands, that of the other operands of its users."""
     beside = instruction.operands or [o for u in instruction.users for o in u.operands]
     columns = [places[o.name][0] for o in beside if o.name in places]
     return sum(columns) / len(columns) if columns else 0.0
 
 
-def drawn_edge(edge: Edge, places: Mapping[str, tuple[int, int]]) -> Iterator[str]:
+def edge_svg(edge: Edge, places: Mapping[str, tuple[int, int]]) -> Iterator[str]:
     """A curve from the operand to its position among the user's operands, with its maps in a tooltip."""
     (x0, y0), (x1, y1) = places[edge.operand.name], places[edge.user.name]
     x0, y0 = x0 + WIDTH // 2, y0 + HEIGHT
@@ -182,34 +184,34 @@ def drawn_edge(edge: Edge, places: Mapping[str, tuple[int, int]]) -> Iterator[st
     bend = (y1 - y0) // 2
     path = f"M{x0} {y0} C{x0} {y0 + bend} {x1} {y1 - bend} {x1} {y1}"
     yield f'<path d="{path}" fill="none" stroke="#999999" marker-end="url(#arrow)">'
-    yield f"<title>{ascii_of(edge.label)}</title></path>"
+    yield f"<title>{xml_text(edge.label)}</title></path>"
 
 
-def drawn_labels(lines: Sequence[str], place: tuple[int, int]) -> Iterator[str]:
+def labels_svg(lines: Sequence[str], place: tuple[int, int]) -> Iterator[str]:
     """The maps of a user, line by line, above its box."""
     x, y = place
     for k, line in enumerate(lines):
         at = y - LINE * (len(lines) - k) + 5
-        short = ascii_of(shortened(line, LABEL))
+        short = xml_text(shortened(line, LABEL))
         style = 'font-size="9" fill="#444444" stroke="#ffffff" stroke-width="3" paint-order="stroke"'
-        yield f'<text x="{x + 2}" y="{at}" {style}>{short}<title>{ascii_of(line)}</title></text>'
+        yield f'<text x="{x + 2}" y="{at}" {style}>{short}<title>{xml_text(line)}</title></text>'
 
 
-def drawn_box(instruction: Instruction, place: tuple[int, int]) -> Iterator[str]:
+def box_svg(instruction: Instruction, place: tuple[int, int]) -> Iterator[str]:
     """A rectangle with the instruction's name, opcode and shape."""
     (x, y), colour = place, colour_of(instruction)
     style = f'fill="{colour}" stroke="#333333" stroke-width="{2 if instruction.is_root else 1}"'
     yield f'<rect x="{x}" y="{y}" width="{WIDTH}" height="{HEIGHT}" rx="5" {style}/>'
     for k, line in enumerate(caption(instruction).split("\n")[:2]):
-        yield text_at(x + WIDTH // 2, y + 18 + 16 * k, shortened(line), 12 - k, "#111111")
+        yield text_svg(x + WIDTH // 2, y + 18 + 16 * k, shortened(line), 12 - k, "#111111")
 
 
-def text_at(x: int, y: int, line: str, size: int, colour: str) -> str:
+def text_svg(x: int, y: int, line: str, size: int, colour: str) -> str:
     """One centred line."""
-    return f'<text x="{x}" y="{y}" font-size="{size}" fill="{colour}" text-anchor="middle">{ascii_of(line)}</text>'
+    return f'<text x="{x}" y="{y}" font-size="{size}" fill="{colour}" text-anchor="middle">{xml_text(line)}</text>'
 
 
-def ascii_of(text: str) -> str:
+def xml_text(text: str) -> str:
     """The text for XML: characters that are not ASCII, or have a meaning there, by number or name."""
     return escape(text).encode("ascii", "xmlcharrefreplace").decode()
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from indexing.errors import UnsupportedOp
 from indexing.extras import missing_extra
-from indexing.show.cells import CELL, GAP, GROUND, HEAD, Cell, Panel, Panels, Place, curve_between, places_of
+from indexing.show.cells import CELL, GAP, GROUND, HEAD, Cell, Panel, Panels, Position, curve_between, positions_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -24,7 +24,7 @@ def figure(picture: Panels) -> Figure:
         from matplotlib.figure import Figure
     except ImportError as missing:
         raise UnsupportedOp(missing_extra("a figure of matplotlib", "viz", missing)) from None
-    places, across, down = places_of(picture)
+    places, across, down = positions_of(picture)
     drawn = Figure(figsize=(across / DOTS, down / DOTS), dpi=DOTS)
     axes = drawn.add_axes((0.0, 0.0, 1.0, 1.0))
     axes.set(xlim=(0, across), ylim=(down, 0))
@@ -45,7 +45,7 @@ def png(picture: Panels) -> bytes:
     return file.getvalue()
 
 
-def _panel(axes: Axes, panel: Panel, place: Place) -> None:
+def _panel(axes: Axes, panel: Panel, place: Position) -> None:
     _text(axes, place.left, place.top + 12, panel.title, 11)
     for k, label in enumerate(panel.rows):
         y = place.cells_top + k * CELL
@@ -57,7 +57,7 @@ def _panel(axes: Axes, panel: Panel, place: Place) -> None:
         _cell(axes, cell, place)
 
 
-def _cell(axes: Axes, cell: Cell, place: Place) -> None:
+def _cell(axes: Axes, cell: Cell, place: Position) -> None:
     x, y = place.cells_left + cell.column * CELL, place.cells_top + cell.row * CELL
     wide = CELL * cell.columns - 2
     _box(axes, x, y, wide, cell.colour, gid=cell.key)
@@ -76,7 +76,7 @@ def _text(axes: Axes, x: int, y: int, text: str, size: int, **more: Any) -> None
         axes.text(x, y, text.replace("$", r"\$"), fontsize=size * 72 / DOTS, va="baseline", **more)
 
 
-def _arrow(axes: Axes, start: Place, end: Place) -> None:
+def _arrow(axes: Axes, start: Position, end: Position) -> None:
     from matplotlib.patches import FancyArrowPatch
     from matplotlib.path import Path
 

@@ -16,7 +16,7 @@ from indexing.extras import missing_extra
 from indexing.hlo import Computation
 from indexing.show.drawing import dot
 
-__all__ = ["MAX_LAID_OUT", "Form", "is_there", "laid_out"]
+__all__ = ["MAX_LAID_OUT", "Form", "graphviz_svg", "is_available"]
 
 Form: TypeAlias = Literal["svg", "png"]
 MAX_LAID_OUT = 400  # instructions; Graphviz takes minutes for thousands, and their picture is unreadable
@@ -30,7 +30,7 @@ sys.stdout.buffer.write(graph.draw(format=sys.argv[1], prog="dot"))
 
 
 @takes(computation=of_type(Computation), form=one_of("svg", "png"))
-def laid_out(computation: Computation, form: Form = "svg") -> bytes:
+def graphviz_svg(computation: Computation, form: Form = "svg") -> bytes:
     """The computation as a picture: operands above their users, maps beside the edges.
 
     Raises UnsupportedOp without the extra, for more than MAX_LAID_OUT instructions, and if Graphviz fails.
@@ -38,7 +38,7 @@ def laid_out(computation: Computation, form: Form = "svg") -> bytes:
     count = len(computation.instructions)
     if count > MAX_LAID_OUT:
         raise UnsupportedOp(f"{count} instructions are too many for Graphviz's layout, {MAX_LAID_OUT} are the most")
-    if not is_there():
+    if not is_available():
         raise UnsupportedOp(missing_extra("Graphviz's layout", "viz", ImportError("there is no pygraphviz")))
     drawn = _drawn(dot(computation), form)
     if form == "png":
@@ -59,7 +59,7 @@ def _drawn(graph: str, form: Form) -> bytes:
     return done.stdout
 
 
-def is_there() -> bool:
+def is_available() -> bool:
     """Whether Graphviz is available."""
     try:
         return sys.modules.get("pygraphviz", sys) is not None and find_spec("pygraphviz") is not None

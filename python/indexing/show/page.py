@@ -49,7 +49,7 @@ def program_page(report: ProgramReport) -> str:
         key = content_key(fusion.instruction)
         if key not in numbers:
             numbers[key] = len(details)
-            details.append(detail(fusion))
+            details.append(kernel_details(fusion))
         which.append(numbers[key])
     texts = Texts()
     data: Data = {
@@ -57,12 +57,12 @@ def program_page(report: ProgramReport) -> str:
         "accesses": [[access_data(r, texts) for r in f.accesses] for f in report.fusions],
         "which": which,
         "details": details,
-        "texts": texts.of_numbers(),
+        "texts": texts.texts(),
     }
     filled = {
         "TITLE": escape(report.name),
         "TOTALS": escape(totals_line(report)),
-        "DATA": embedded(data),
+        "DATA": script_json(data),
         "LIGHTS": lights(),
         "THEME": theme(),
     }
@@ -82,7 +82,7 @@ def theme() -> str:
     return Path(__file__).with_name("theme.css").read_text(encoding="utf-8")
 
 
-def embedded(data: Data) -> str:
+def script_json(data: Data) -> str:
     """JSON for a script element, escaped so that it neither ends the element nor begins a comment."""
     text = json.dumps(data, separators=(",", ":"))
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026").replace("@", "\\u0040")
@@ -98,7 +98,7 @@ class Texts:
         """The index of a text in the list."""
         return self._numbers.setdefault(text, len(self._numbers))
 
-    def of_numbers(self) -> Data:
+    def texts(self) -> Data:
         """The texts by number."""
         return list(self._numbers)
 
@@ -119,7 +119,7 @@ def access_data(row: Row, texts: Texts) -> Data:
     return [texts.number(row.kind), texts.number(row.array), *numbers, *after]
 
 
-def detail(fusion: FusionReport) -> Data:
+def kernel_details(fusion: FusionReport) -> Data:
     """Maps, graph, source and pictures of a kernel; those that cannot be made are left out, and the accesses state why."""
     i = fusion.instruction
     computation = i.called[0] if i.is_fusion else None

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from functools import cache
 from importlib import resources
 
-from indexing.show.cells import CELL, GAP, GROUND, HEAD, Cell, Panel, Panels, Place, curve_between, places_of
-from indexing.show.drawing import ascii_of
+from indexing.show.cells import CELL, GAP, GROUND, HEAD, Cell, Panel, Panels, Position, curve_between, positions_of
+from indexing.show.drawing import xml_text
 
 __all__ = ["cells_svg", "lights", "whole_svg"]
 
@@ -29,7 +29,7 @@ def whole_svg(picture: Panels) -> str:
 
 def cells_svg(picture: Panels, before: str = "", after: str = "") -> str:
     """The picture without a script; the page that contains it calls `lights`."""
-    places, across, down = places_of(picture)
+    places, across, down = positions_of(picture)
     size = f'width="{across}" height="{down}" viewBox="0 0 {across} {down}"'
     head = f'<svg xmlns="http://www.w3.org/2000/svg" class="cells" {size} font-family="sans-serif">'
     marker = (
@@ -39,11 +39,11 @@ def cells_svg(picture: Panels, before: str = "", after: str = "") -> str:
     body = [_text(GAP, HEAD, picture.title, 13), *(_arrow(places[a], places[b]) for a, b in picture.arrows)]
     for panel, place in zip(picture.panels, places, strict=True):
         body += _panel(panel, place)
-    said = f'<text x="{GAP}" y="{2 * HEAD}" font-size="11" fill="#333333" class="said">{ascii_of(picture.note)}</text>'
+    said = f'<text x="{GAP}" y="{2 * HEAD}" font-size="11" fill="#333333" class="said">{xml_text(picture.note)}</text>'
     return "\n".join([head, before, marker if picture.arrows else "", *body, said, after, "</svg>"])
 
 
-def _panel(panel: Panel, place: Place) -> Iterator[str]:
+def _panel(panel: Panel, place: Position) -> Iterator[str]:
     yield _text(place.left, place.top + 12, panel.title, 11)
     for k, label in enumerate(panel.rows):
         y = place.cells_top + k * CELL
@@ -57,25 +57,25 @@ def _panel(panel: Panel, place: Place) -> Iterator[str]:
         yield _cell(cell, place)
 
 
-def _cell(cell: Cell, place: Place) -> str:
+def _cell(cell: Cell, place: Position) -> str:
     x, y = place.cells_left + cell.column * CELL, place.cells_top + cell.row * CELL
-    keys = f'data-key="{ascii_of(cell.key)}"'
+    keys = f'data-key="{xml_text(cell.key)}"'
     if cell.partners:
-        keys += f' data-with="{ascii_of(" ".join(cell.partners))}"'
+        keys += f' data-with="{xml_text(" ".join(cell.partners))}"'
     wide = CELL * cell.columns - 2
     box = f'<rect x="{x}" y="{y}" width="{wide}" height="{SQUARE}" fill="{cell.colour}" {keys}>'
     text = ""
     if cell.text:
         middle = 'text-anchor="middle" pointer-events="none"'
-        text = f'<text x="{x + wide // 2}" y="{y + 10}" font-size="8" {middle}>{ascii_of(cell.text)}</text>'
-    return f"{box}<title>{ascii_of(cell.title)}</title></rect>{text}"
+        text = f'<text x="{x + wide // 2}" y="{y + 10}" font-size="8" {middle}>{xml_text(cell.text)}</text>'
+    return f"{box}<title>{xml_text(cell.title)}</title></rect>{text}"
 
 
 def _text(x: int, y: int, text: str, size: int, colour: str = "#111111") -> str:
-    return f'<text x="{x}" y="{y}" font-size="{size}" fill="{colour}">{ascii_of(text)}</text>' if text else ""
+    return f'<text x="{x}" y="{y}" font-size="{size}" fill="{colour}">{xml_text(text)}</text>' if text else ""
 
 
-def _arrow(start: Place, end: Place) -> str:
+def _arrow(start: Position, end: Position) -> str:
     first, *others = (f"{x} {y}" for x, y in curve_between(start, end))
     path = f"M{first} C{' '.join(others)}"
     return f'<path d="{path}" fill="none" stroke="#aaaaaa" marker-end="url(#to)"/>'

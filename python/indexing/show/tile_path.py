@@ -15,7 +15,7 @@ from indexing.emitters.hero import outputs
 from indexing.errors import IndexingError
 from indexing.hlo import Instruction, Program, Shape
 from indexing.hlo.program_like import part_of_program
-from indexing.show.cells import Cell, Panel, listed
+from indexing.show.cells import Cell, Panel, list_in_words
 from indexing.show.picture import Picture
 
 __all__ = ["Part", "TilePath", "covered", "follow_tile", "tile_picture"]
@@ -160,7 +160,7 @@ def tile_picture(target: Program, sizes: Sequence[int] | None = None, numbers: S
         by_array.setdefault(part.array, []).append(part)
     shown = list(by_array)[:MAX_ARRAYS]
     levels = _levels(shown)
-    made = _made(target)
+    made = _results_of_target(target)
     panels = tuple(
         _panel(by_array[array], levels[array], k, ROOT if array[0] in made else WHOLE) for k, array in enumerate(shown)
     )
@@ -169,12 +169,12 @@ def tile_picture(target: Program, sizes: Sequence[int] | None = None, numbers: S
     left_out = len(by_array) - len(shown)
     note += f"; {left_out} arrays left out" if left_out else ""
     unknown = [f"{i.name} ({why})" for i, why in path.space.unknown]
-    note += f"; nothing is known of {listed(unknown, 2)}" if unknown else ""
+    note += f"; nothing is known of {list_in_words(unknown, 2)}" if unknown else ""
     title = f"A tile's way through {getattr(target, 'name', 'the program')}"
     return Picture(title, note, panels, tuple(_arrows(shown)))
 
 
-def _made(target: Program) -> set[Instruction]:
+def _results_of_target(target: Program) -> set[Instruction]:
     """The instructions whose values are results of the target."""
     part = part_of_program(target, "tile_picture: target")
     inside = part.called[0] if isinstance(part, Instruction) and part.is_fusion else part
@@ -204,7 +204,7 @@ def _panel(parts: Sequence[Part], level: int, number: int, colour: Colour) -> Pa
     """The panel of an array; the colour of a cell is the covered share of its elements."""
     i, shape = parts[0].array[0], parts[0].shape
     *leading, columns = shape.dimensions or (1,)
-    row_cuts, column_cuts = _cuts(prod(leading), MAX_ROWS), _cuts(columns, MAX_COLUMNS)
+    row_cuts, column_cuts = _run_bounds(prod(leading), MAX_ROWS), _run_bounds(columns, MAX_COLUMNS)
     shares = [_shares(part, leading, columns, row_cuts, column_cuts) for part in parts]
     cells = []
     for r, (top, bottom) in enumerate(row_cuts):
@@ -215,7 +215,7 @@ def _panel(parts: Sequence[Part], level: int, number: int, colour: Colour) -> Pa
             cells.append(
                 Cell(r, first, f"a{number}r{r}c{first}", "", title, _shade(colour, share), (), last - first + 1)
             )
-    tiles = listed([f"{part}{'' if part.exact else ' at most'}" for part in parts], 3)
+    tiles = list_in_words([f"{part}{'' if part.exact else ' at most'}" for part in parts], 3)
     return Panel(f"{i.name}: {shape} {tiles}", ("",) * len(row_cuts), ("",) * len(column_cuts), tuple(cells), level)
 
 
@@ -230,7 +230,7 @@ def _shares(part: Part, leading: Sequence[int], columns: int, row_cuts: Cuts, co
     return [[row * column for column in across] for row in rows]
 
 
-def _cuts(size: int, most: int) -> Cuts:
+def _run_bounds(size: int, most: int) -> Cuts:
     """The bounds of at most `most` runs of indices, with lengths as equal as possible."""
     count = min(size, most)
     ends = [size * k // count for k in range(count + 1)] if count else [0]

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from indexing.arguments import integer, of_type, takes
 from indexing.hlo.layout import major_to_minor
-from indexing.show.cells import EMPTY, Cell, Panel, hue, listed
+from indexing.show.cells import EMPTY, Cell, Panel, hue, list_in_words
 from indexing.show.picture import Picture
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from indexing.analysis.memory.global_memory import Access
     from indexing.hlo import Shape
 
-__all__ = ["Touched", "access_picture", "lanes_of", "touched", "values_of_ranges"]
+__all__ = ["TouchedElement", "access_picture", "lanes_of", "touched_elements", "values_of_ranges"]
 
 WARP = 32
 MAX_THREADS = 1024
@@ -27,7 +27,7 @@ THREADS_A_ROW = 32
 
 
 @dataclass(frozen=True, slots=True)
-class Touched:
+class TouchedElement:
     """An element that a thread of the first block touches: its index, and its position in memory, in elements."""
 
     thread: int
@@ -35,7 +35,7 @@ class Touched:
     position: int
 
 
-def touched(access: Access, shape: Shape, threads: int = WARP) -> tuple[Touched, ...]:
+def touched_elements(access: Access, shape: Shape, threads: int = WARP) -> tuple[TouchedElement, ...]:
     """The elements that the first threads of the launch touch, a few for each thread, for the least runtime values."""
     m = access.map
     fixed = [max(v.lower, 0) for v in m.runtimes]
@@ -45,7 +45,7 @@ def touched(access: Access, shape: Shape, threads: int = WARP) -> tuple[Touched,
             symbols = [*values, *fixed]
             if m.contains(dims, symbols):
                 index = tuple(int(x) for x in m.evaluate(dims, symbols))
-                found.append(Touched(thread, index, _position(index, shape)))
+                found.append(TouchedElement(thread, index, _position(index, shape)))
     return tuple(found)
 
 
@@ -90,7 +90,7 @@ def access_picture(access: Access, shape: Shape, threads: int = WARP, title: str
     `shape` is that of the array. Cells without a thread move needlessly. Up to 1024 threads, 8 elements of each and 40
     sectors are shown; the note states what is left out.
     """
-    found = touched(access, shape, min(threads, MAX_THREADS))
+    found = touched_elements(access, shape, min(threads, MAX_THREADS))
     per_sector = max(access.sector_bytes * 8 // access.element_bits, 1)
     sectors = sorted({t.position // per_sector for t in found})
     used = {t.position for t in found}
@@ -106,14 +106,14 @@ def access_picture(access: Access, shape: Shape, threads: int = WARP, title: str
     return Picture(title or f"{access.kind} of {shape}", note, tuple(panels))
 
 
-def _threads(found: Sequence[Touched]) -> Panel:
-    by_thread: dict[int, list[Touched]] = {}
+def _threads(found: Sequence[TouchedElement]) -> Panel:
+    by_thread: dict[int, list[TouchedElement]] = {}
     for t in found:
         by_thread.setdefault(t.thread, []).append(t)
     cells = []
     count = max(by_thread, default=-1) + 1
     for thread, of in by_thread.items():
-        title = f"thread {thread}: elements {listed([list(t.index) for t in of])}"
+        title = f"thread {thread}: elements {list_in_words([list(t.index) for t in of])}"
         keys = tuple(dict.fromkeys(f"e{t.position}" for t in of))
         row, column = divmod(thread, THREADS_A_ROW)
         cells.append(Cell(row, column, f"t{thread}", str(thread), title, hue(thread, WARP), keys))
@@ -121,7 +121,9 @@ def _threads(found: Sequence[Touched]) -> Panel:
     return Panel("threads", rows, ("",) * min(count, THREADS_A_ROW), tuple(cells))
 
 
-def _sectors(found: Sequence[Touched], sectors: Sequence[int], per_sector: int, access: Access, shape: Shape) -> Panel:
+def _sectors(
+    found: Sequence[TouchedElement], sectors: Sequence[int], per_sector: int, access: Access, shape: Shape
+) -> Panel:
     """A row for each sector, a cell for each element that it holds."""
     threads: dict[int, list[int]] = {}
     for t in found:
@@ -146,7 +148,7 @@ def _element_cell(
     if last > first:
         end = _index(last, shape)
         what += f" to {end}" if end is not None else " to beyond the array" if index is not None else ""
-    who = f"threads {listed(of)}" if len(of) > 1 else f"thread {of[0]}" if of else "moved, asked for by nobody"
+    who = f"threads {list_in_words(of)}" if len(of) > 1 else f"thread {of[0]}" if of else "moved, asked for by nobody"
     title = f"{what}, byte {first * access.element_bits // 8}: {who}"
     text, colour = (str(of[0]), hue(of[0], WARP)) if of else ("", EMPTY)
     return Cell(*place, f"e{first}", text, title, colour, tuple(f"t{k}" for k in of), len(neighbours))

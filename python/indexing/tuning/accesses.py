@@ -125,7 +125,7 @@ class KernelTraffic:
         if not self.has_block_knob:
             return self._of_blocks([0])
         warp = self.machine.device.warp_size
-        sizes, index = numbered(np.where(blocks % warp == 0, warp, blocks))
+        sizes, index = unique_values(np.where(blocks % warp == 0, warp, blocks))
         return self._of_blocks(sizes.tolist())[index]
 
     def _of_blocks(self, sizes: list[int]) -> Floats:
@@ -185,7 +185,7 @@ class KernelTraffic:
             return self._counted(m.with_parameters().global_memory_traffic({}, block, *memory), m)
         found = traffic_in_blocks(m, blocks, *memory)
         if found is None:
-            return self._counted(in_blocks(m).global_memory_traffic({"block": blocks}, blocks, *memory), m)
+            return self._counted(with_block_size(m).global_memory_traffic({"block": blocks}, blocks, *memory), m)
         instructions, sectors, together = found
         moved = together * self.machine.device.sector_bytes
         return Traffic(instructions, sectors, moved, moved, np.ones(len(blocks), bool))
@@ -207,7 +207,7 @@ def _sums(row: Counted | None) -> tuple[float, float, float, bool]:
     return each[0] * scale, each[2] * scale, together[2] * scale, sampled is None
 
 
-def in_blocks(m: IndexingMap) -> ParametricMap:
+def with_block_size(m: IndexingMap) -> ParametricMap:
     """The thread map for blocks of `block` threads, of a thread map for blocks of one thread each. Threads keep their order."""
     last = len(m.variables)
     position = variable(3) * variable(last) + variable(0)
@@ -254,7 +254,7 @@ def kernel_traffic(
     return KernelTraffic(kernel, machine, any(k.effect == "block" for k in space.knobs))
 
 
-def numbered(column: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def unique_values(column: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """The values of a column, ascending, and for each row the index of its value: as `np.unique`, which loads numpy.ma."""
     order = np.argsort(column, kind="stable")
     ascending = column[order]

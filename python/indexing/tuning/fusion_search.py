@@ -13,8 +13,8 @@ from indexing.runtime.plan_store import Measured, Store, plan_text
 from indexing.runtime.ray_cluster import connected
 from indexing.tuning.bench import Bench, ClusterBench, LocalBench
 from indexing.tuning.prediction import predict
-from indexing.tuning.search import candidates, proposals, worth_trying
-from indexing.tuning.stored_searches import Request, outcome, stored_trials
+from indexing.tuning.search import candidates, promising_plans, proposals
+from indexing.tuning.stored_searches import Request, row_of_plan, stored_trials
 from indexing.tuning.trials import Subject, Tried, Tuning
 
 if TYPE_CHECKING:
@@ -39,13 +39,13 @@ def searches(
     with _benches(subject.dialect, request.seed, ray) as bench:
         computations, found = subject.computations, []
         for k, computation in enumerate(computations):
-            told = _told(progress, k * request.budget, len(computations) * request.budget)
+            told = _report_progress(progress, k * request.budget, len(computations) * request.budget)
             search = _Search(computation, request, bench(computation), store, told)
             found.append(search.run(subject, k))
         return found
 
 
-def _told(progress: Progress | None, before: int, total: int) -> Callable[[int], None]:
+def _report_progress(progress: Progress | None, before: int, total: int) -> Callable[[int], None]:
     """Report the number of plans of one search that are done, among those of all searches."""
     return lambda done: None if progress is None else progress(before + done, total)
 
@@ -82,14 +82,14 @@ class _Search:
         names = self.space.names
         trials = stored_trials(self.store, self.key, names, self.request, self.known)
         if trials is None:
-            trials = tuple(self._measured_again(self._tried(self.request.budget, self.request.sampler)))
+            trials = tuple(self._measured_again(self._trials(self.request.budget, self.request.sampler)))
             self.store.put_search(self.key, str(self.request), [(plan_text(t.plan), t.predicted) for t in trials])
         name, emitter = self.computation.name, self.space.emitter
         return Tuning(self.key, name, emitter, names, self.machine, trials, subject, number)
 
-    def _tried(self, budget: int, sampler: Sampler) -> list[Tried]:
+    def _trials(self, budget: int, sampler: Sampler) -> list[Tried]:
         columns = candidates(self.space, MAX_PREDICTED, self.request.seed)
-        ranked = worth_trying(predict(self.computation, columns, self.machine))
+        ranked = promising_plans(predict(self.computation, columns, self.machine))
         proposed = proposals(self.space, ranked, sampler, self.request.seed, budget, self._seconds, self._made)
         if sampler == "tpe":  # what is tried next depends on what was measured
             plans = []
@@ -124,7 +124,7 @@ class _Search:
         self.known[text] = found
 
     def _found(self, plan: Plan) -> Measured:
-        return outcome(self.known[plan_text(plan)])
+        return row_of_plan(self.known[plan_text(plan)])
 
     def _measured_again(self, tried: list[Tried]) -> list[Tried]:
         """Measure the fastest plans again, in turns with the default: the least of many noisy measurements is too low."""

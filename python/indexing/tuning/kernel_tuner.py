@@ -78,8 +78,8 @@ def _data(computation: Computation, kernel: Kernel) -> dict[str, object]:
             continue
         result = next((o for o in kernel.arguments if o.kind == "output" and (o is a or o.alias_of == number)), None)
         answer = None if result is None else in_memory(wanted[result.number], result).reshape(-1)
-        arrays.append(_plain(_initial(a, given)))
-        answers.append(None if answer is None or _plain(answer) is not answer else answer)
+        arrays.append(_as_supported_type(_initial(a, given)))
+        answers.append(None if answer is None or _as_supported_type(answer) is not answer else answer)
     largest = max((float(np.abs(a).max(initial=0.0)) for a in answers if a is not None), default=0.0)
     return {"arguments": arrays, "answer": answers, "atol": TOLERANCES["f32"] * largest}
 
@@ -90,7 +90,7 @@ def _initial(argument: Argument, given: Sequence[NDArray[Any]]) -> NDArray[Any]:
     return argument.zeros().reshape(-1)
 
 
-def _plain(array: NDArray[Any]) -> NDArray[Any]:
+def _as_supported_type(array: NDArray[Any]) -> NDArray[Any]:
     """The same bytes as numbers of a type that Kernel Tuner supports."""
     if array.dtype in (np.float32, np.float64) or array.dtype.kind in "iu":
         return array

@@ -142,7 +142,7 @@ def _rotation(kernel: Kernel) -> int:
 def arguments_and_results(computation: Computation, seed: int) -> tuple[list[np.ndarray], list[np.ndarray]]:
     """Values of the parameters, the same for the same seed, and the reference's results for them."""
     random = np.random.default_rng(seed)
-    arrays = [some_values(p.shape, random) for p in computation.parameters]
+    arrays = [input_values(p.shape, random) for p in computation.parameters]
     with np.errstate(all="ignore"):
         return arrays, [np.asarray(a) for a in value_leaves(run_computation(computation, arrays))]
 
@@ -152,7 +152,7 @@ def in_memory(array: np.ndarray, argument: Argument) -> np.ndarray:
     return np.ascontiguousarray(array.transpose(_order(argument)))
 
 
-def some_values(shape: Shape, random: np.random.Generator) -> np.ndarray:
+def input_values(shape: Shape, random: np.random.Generator) -> np.ndarray:
     """Values of a parameter: positive numbers below 1, or ascending integers, as indices may have to be sorted and unique."""
     kind, dtype = shape.element_type, shape.dtype
     if kind == "pred":

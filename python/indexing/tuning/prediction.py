@@ -17,7 +17,7 @@ from indexing.errors import IndexingError
 from indexing.hlo import Computation, Program
 from indexing.hlo.program_like import part_of_program, refuse_bare_function
 from indexing.lazy import np
-from indexing.tuning.accesses import KernelTraffic, kernel_traffic, needs_kernel, numbered
+from indexing.tuning.accesses import KernelTraffic, kernel_traffic, needs_kernel, unique_values
 from indexing.tuning.loop_costs import costs_of_loops
 from indexing.tuning.machine import Machine, machine_of
 
@@ -97,14 +97,14 @@ def predict(
     """
     machine = machine_of(device)
     computation = fused_computation(part_of_program(fusion, "predict: fusion"))
-    known = computation.module.attached(_Known).of(computation, machine)
+    known = computation.module.attached(_CountCache).of(computation, machine)
     columns = known.space.columns(known.space.grid() if plans is None else plans)
     known.check(columns)
     return known.predictions(columns)
 
 
 @dataclass(slots=True)
-class _Known:
+class _CountCache:
     """A cache of the counts of a module's fusions on machines."""
 
     fusions: dict[tuple[Computation, Machine], _Fusion] = field(default_factory=dict)
@@ -142,9 +142,9 @@ class _Fusion:
         exact = np.ones(rows, bool)
         if not self.has_threads:
             exact[:] = False
-            self._walk(columns, found)
+            self._count_by_loops(columns, found)
         else:
-            self._count(columns, found, exact)
+            self._count_by_warps(columns, found, exact)
         demands = [found[name] for name in DEMANDS]
         resident, occupancy, waves, time = predict_times(self.machine.rates.numbers, demands)
         return Predictions(
@@ -164,7 +164,7 @@ class _Fusion:
         """Whether kernels are counted by the accesses of warps; otherwise they are counted by their loops."""
         return TARGETS[self.machine.dialect].has_threads
 
-    def _walk(self, columns: Columns, found: dict[str, Floats]) -> None:
+    def _count_by_loops(self, columns: Columns, found: dict[str, Floats]) -> None:
         """The columns of `_COUNTED` by the loops of each different kernel."""
         for key, places in _groups(list(columns.values()), len(next(iter(columns.values())))):
             if key not in self.walked:
@@ -173,7 +173,7 @@ class _Fusion:
             for name, value in self.walked[key].items():
                 found[name][places] = value
 
-    def _count(self, columns: Columns, found: dict[str, Floats], exact: NDArray[np.bool_]) -> None:
+    def _count_by_warps(self, columns: Columns, found: dict[str, Floats], exact: NDArray[np.bool_]) -> None:
         """The columns of `_COUNTED` by the accesses of warps: kernels one by one, then all plans at once."""
         rows = len(exact)
         kernel_knobs = [k.name for k in self.space.knobs if needs_kernel(k, self.machine.device)]
@@ -264,8 +264,8 @@ def _groups(columns: list[NDArray[np.int64]], rows: int) -> list[tuple[tuple[int
         return [((), np.arange(rows))] if rows else []
     numbers = np.zeros(rows, np.int64)
     for column in columns:
-        values, index = numbered(column)
-        numbers = numbered(numbers * len(values) + index)[1]
+        values, index = unique_values(column)
+        numbers = unique_values(numbers * len(values) + index)[1]
     order = np.argsort(numbers, kind="stable")
     cuts = np.flatnonzero(np.diff(numbers[order])) + 1
     return [(tuple(int(c[p[0]]) for c in columns), p) for p in np.split(order, cuts) if len(p)]

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from indexing.emitters.knob_space import Columns, KnobSpace
     from indexing.tuning.prediction import Predictions
 
-__all__ = ["SAMPLERS", "Plan", "Sampler", "candidates", "proposals", "worth_trying"]
+__all__ = ["SAMPLERS", "Plan", "Sampler", "candidates", "promising_plans", "proposals"]
 
 Plan: TypeAlias = "dict[str, int]"
 #: "predicted" alternates between neighbours of the default, the best predictions, and random plans; "grid" tries all choices,
@@ -26,7 +26,7 @@ HOPELESS = 20.0  # plans with more than this times the best prediction are not t
 MAX_REPEATS = 200  # of known plans, proposed one after another, after which a search ends
 
 
-def worth_trying(found: Predictions) -> list[Plan]:
+def promising_plans(found: Predictions) -> list[Plan]:
     """The plans of a grid that can be launched and are not predicted to be hopeless, the best first."""
     order = np.argsort(found.time, kind="stable")
     limit = HOPELESS * float(found.time.min(initial=np.inf))
@@ -48,7 +48,9 @@ def proposals(
     The order is the same for the same seed; that of "tpe" also depends on the measured times.
     """
     source = (
-        _mixed(space, ranked, seed) if sampler == "predicted" else _of_optuna(space, ranked, sampler, seed, seconds)
+        _predicted_proposals(space, ranked, seed)
+        if sampler == "predicted"
+        else _optuna_proposals(space, ranked, sampler, seed, seconds)
     )
     seen: set[Hashable] = set()
     for plan in chain([space.default], source):
@@ -59,10 +61,10 @@ def proposals(
             return
 
 
-def _mixed(space: KnobSpace, ranked: list[Plan], seed: int) -> Iterator[Plan]:
+def _predicted_proposals(space: KnobSpace, ranked: list[Plan], seed: int) -> Iterator[Plan]:
     others = list(ranked)
     Random(seed).shuffle(others)
-    for three in zip(_from_the_default(space, ranked), ranked, others, strict=True):
+    for three in zip(_by_distance_from_default(space, ranked), ranked, others, strict=True):
         yield from three
 
 
@@ -70,12 +72,12 @@ def candidates(space: KnobSpace, most: int, seed: int) -> Columns:
     """The plans of the grid. If there are more than `most`: half of `most` nearest to the default, and half at random."""
     grid = list(space.plans())
     if len(grid) > most:
-        near = _from_the_default(space, grid)
+        near = _by_distance_from_default(space, grid)
         grid = near[: most // 2] + Random(seed).sample(near[most // 2 :], most - most // 2)
     return {n: np.array([p[n] for p in grid], np.int64) for n in space.names}
 
 
-def _from_the_default(space: KnobSpace, ranked: list[Plan]) -> list[Plan]:
+def _by_distance_from_default(space: KnobSpace, ranked: list[Plan]) -> list[Plan]:
     """Plans by distance from the default, in steps from one choice of a knob to the next; the best first of equal distance."""
     choices = {n: sorted({space.default[n], *(p[n] for p in ranked)}) for n in space.names}
     places = {n: {value: k for k, value in enumerate(c)} for n, c in choices.items()}
@@ -86,7 +88,7 @@ def _from_the_default(space: KnobSpace, ranked: list[Plan]) -> list[Plan]:
     return sorted(ranked, key=steps)
 
 
-def _of_optuna(
+def _optuna_proposals(
     space: KnobSpace, ranked: list[Plan], sampler: Sampler, seed: int, seconds: Callable[[Plan], float | None]
 ) -> Iterator[Plan]:
     try:
@@ -106,7 +108,7 @@ def _of_optuna(
     repeats, seen = 0, set()
     while repeats < MAX_REPEATS:
         trial = study.ask()
-        plan = _asked(space, trial)
+        plan = _optuna_plan(space, trial)
         key = tuple(sorted(plan.items()))
         repeats = repeats + 1 if key in seen or key not in hopeful else 0
         seen.add(key)
@@ -121,7 +123,7 @@ def _of_optuna(
             study.tell(trial, value)
 
 
-def _asked(space: KnobSpace, trial: Any) -> Plan:
+def _optuna_plan(space: KnobSpace, trial: Any) -> Plan:
     """A plan that optuna proposes, knob by knob. A knob with several lists of choices is one parameter for each list."""
     from indexing.emitters.knob_space import Knob
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from indexing.tuning.machine import Machine
     from indexing.tuning.search import Sampler
 
-__all__ = ["Request", "outcome", "store_kernels", "stored_answers", "stored_trials"]
+__all__ = ["Request", "row_of_plan", "store_kernels", "stored_answers", "stored_trials"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,11 +44,11 @@ def stored_trials(
     measured = store.found(key) if known is None else known
     if any(text not in measured for text, _ in before):
         return None
-    plans = [(plan_of(text), predicted, outcome(measured[text])) for text, predicted in before]
+    plans = [(plan_of(text), predicted, row_of_plan(measured[text])) for text, predicted in before]
     return tuple(Tried({n: plan[n] for n in knobs}, predicted, m) for plan, predicted, m in plans)
 
 
-def outcome(found: Measured) -> Measured:
+def row_of_plan(found: Measured) -> Measured:
     """The store's row of a plan, after its search is finished."""
     if found.state == "started":
         return replace(found, state="failed", detail="the process ended whenever it was measured")
@@ -78,13 +78,13 @@ def _key(subject: Subject, identity: str) -> str:
     """The key: by the program's text, the part of it that is tuned, the device, and the installed version of this package."""
     kind = "one kernel" if subject.is_fusion else "program"
     text = "\n".join(
-        [str(subject.part.module), kind, subject.name, subject.dialect, identity, __version__, _installed()]
+        [str(subject.part.module), kind, subject.name, subject.dialect, identity, __version__, _package_version()]
     )
     return hashlib.sha256(text.encode()).hexdigest()
 
 
 @cache
-def _installed() -> str:
+def _package_version() -> str:
     """The sizes and times of the package's files, so that a changed emitter gets no answers of the previous one."""
     folder = Path(__file__).parents[1]
     files = sorted(f for pattern in ("*.py", "_core*") for f in folder.rglob(pattern))
