@@ -22,7 +22,7 @@ import indexing as ix
 from indexing.emitters.ir import nodes as ir
 from indexing.emitters.ir.passes.thread_loops import make_thread_loops
 from indexing.emitters.targets import TARGETS, write
-from indexing.emitters.targets.c_family import together
+from indexing.emitters.targets.c_family import joint_source
 from indexing.errors import CompileError
 from indexing.runtime import cache, compiler
 from indexing.runtime.compiling_together import compile_together
@@ -230,7 +230,7 @@ def test_all_kernels_of_the_golden_files_stand_in_one_source(empty_cache: Path) 
     golden = sorted((Path(__file__).parents[1] / "golden").glob("*.hlo"))
     kernels = {k.source: k for f in golden for k in ix.emit_all(ix.hlo.parse(f.read_text()), dialect="c")}
     assert len(kernels) > 20
-    source = together((k.source_parts, f"kernel_{number}") for number, k in enumerate(kernels.values()))
+    source = joint_source((k.source_parts, f"kernel_{number}") for number, k in enumerate(kernels.values()))
     command = [*compiler.find_compiler().command, *compiler.FLAGS, "-O0", "-fsyntax-only", "-"]
     done = subprocess.run(command, input=source, text=True, capture_output=True, check=False)
     assert done.returncode == 0, done.stderr[:2000]

@@ -50,7 +50,9 @@ class FunctionBuilder(StatementBuilder):
         self.base_scopes = 1  # blocks around the whole function
         self._active = 0  # element functions that wait for operands
         self.root: Instruction | None = None
-        self._home: Subgraph | None = None  # the function of the partition that is being built; None: that of `root`
+        self._current_subgraph: Subgraph | None = (
+            None  # the function of the partition that is being built; None: that of `root`
+        )
         self._injected: dict[Instruction, tuple[Index | None, tuple[Value, ...]]] = {}
 
     # ------------------------------------------------------------ values of instructions
@@ -84,16 +86,16 @@ class FunctionBuilder(StatementBuilder):
     @contextmanager
     def within_subgraph(self, subgraph: Subgraph) -> Iterator[None]:
         """A scope in which the instructions of `subgraph` are built here, not called."""
-        outer, self._home = self._home, subgraph
+        outer, self._current_subgraph = self._current_subgraph, subgraph
         try:
             yield
         finally:
-            self._home = outer
+            self._current_subgraph = outer
 
     @property
-    def home(self) -> Subgraph:
+    def current_subgraph(self) -> Subgraph:
         """The function of the partition that is being built."""
-        return self._home or self.kernel.partition.find(self.root or self.kernel.computation.root)
+        return self._current_subgraph or self.kernel.partition.find(self.root or self.kernel.computation.root)
 
     def inject(self, hero: Instruction, index: Index | None, values: Sequence[Value]) -> None:
         """Set the values of the arrays of `hero` at `index` (None: at any index), which the kernel has computed."""
@@ -169,9 +171,13 @@ class FunctionBuilder(StatementBuilder):
     def _is_called(self, instruction: Instruction, output: int) -> bool:
         if self._frames[-1][0] or instruction is self.root or traits_of(instruction).is_source:
             return False
-        if self.kernel.has_function(instruction, output) or not self.kernel.is_together(instruction, self.home):
+        if self.kernel.has_function(instruction, output) or not self.kernel.is_in_function(
+            instruction, self.current_subgraph
+        ):
             return True
-        if self._home is not None and self._home.injected:  # an epilogue's own instructions need its heroes' values
+        if (
+            self._current_subgraph is not None and self._current_subgraph.injected
+        ):  # an epilogue's own instructions need its heroes' values
             return False
         nested = len(self._memo) > self.base_scopes
         return (nested and len(set(instruction.users)) > 1) or max(self.depth, self._active) > MAX_NESTING

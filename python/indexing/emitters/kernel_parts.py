@@ -72,7 +72,7 @@ class KernelParts:
 
     # ------------------------------------------------------------ functions
 
-    def is_together(self, instruction: Instruction, home: Subgraph) -> bool:
+    def is_in_function(self, instruction: Instruction, home: Subgraph) -> bool:
         """Whether the partition puts `instruction` into the function of `home`."""
         own = self.partition.find(instruction)
         return own.has_no_compute or own is home

@@ -59,7 +59,7 @@ def element_at(position: SymbolicExpr, shape: Shape) -> list[SymbolicExpr]:
 
 
 @contextmanager
-def each(body: FunctionBuilder, count: int, name: str = "r") -> Iterator[SymbolicExpr]:
+def loop_over(body: FunctionBuilder, count: int, name: str = "r") -> Iterator[SymbolicExpr]:
     """Run the block for each index below `count`; without a loop if that is 1."""
     if count == 1:
         yield body.constant(0)
@@ -107,7 +107,7 @@ def at_ranges(body: FunctionBuilder, expression: SymbolicExpr, ranges: Index) ->
 
 
 @contextmanager
-def placed(
+def inside_parts(
     body: FunctionBuilder, parts: Sequence[Part], ranges: Index = (), conditions: Sequence[Value] = ()
 ) -> Iterator[Index]:
     """As `inside`, for `parts` over thread ids and range variables, whose values are `ranges`."""

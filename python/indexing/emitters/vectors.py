@@ -24,12 +24,12 @@ MIN_THREADS = 1 << 14  # with fewer threads, vectors are narrower
 MAX_LIGHT = 512  # instructions of a body that is built for each lane
 
 
-def is_light(order: Collection[Instruction], heroes: Collection[Instruction] = ()) -> bool:
+def is_cheap(order: Collection[Instruction], heroes: Collection[Instruction] = ()) -> bool:
     """Whether a body, heroes excluded, is cheap enough to be built for each lane."""
     return len(order) <= MAX_LIGHT and not any(traits_of(i).reads_many for i in order if i not in heroes)
 
 
-def widest(limit: int, size: int, count: int, divides: Iterable[int]) -> int:
+def widest_vector(limit: int, size: int, count: int, divides: Iterable[int]) -> int:
     """The number of lanes of a vector: as many elements of `size` bytes as fit into 16 bytes, up to `limit`, dividing all of
     `divides`; fewer if `count` elements would leave few threads.
     """

@@ -147,7 +147,7 @@ class DeviceExecutable(Executable):
         check_count(self.module, arrays)
         held: list[OwnedArray] = []
         for k, (array, p) in enumerate(zip(arrays, self.module.entry.parameters, strict=True)):
-            held.extend(self._held(array, p.shape, f"argument {k}"))
+            held.extend(self._owned_arrays(array, p.shape, f"argument {k}"))
         results = self._plan.run(self._pool, held)
         # The protocol is checked last: that takes as long as a call.
         if any(map(is_on_gpu, arrays)) and isinstance(self._on, ExchangingDevice):
@@ -175,7 +175,7 @@ class DeviceExecutable(Executable):
         """The number of device buffers that calls have allocated so far, arguments excluded."""
         return self._pool.allocated
 
-    def _held(self, value: object, shape: Shape, what: str) -> Iterator[OwnedArray]:
+    def _owned_arrays(self, value: object, shape: Shape, what: str) -> Iterator[OwnedArray]:
         if not shape.is_tuple and is_on_gpu(value):
             yield OwnedArray(shape, self._pool, self._borrowed(value, shape, what))
             return

@@ -85,7 +85,7 @@ class OwnedArray:
                 self.array = contiguous.reshape(self.shape.dimensions)
         return self.array
 
-    def adopted(self, shape: Shape) -> OwnedArray:
+    def in_layout_of(self, shape: Shape) -> OwnedArray:
         """This array for a reader that expects `shape`: itself, or a copy in the layout of `shape`.
 
         The caller's ownership moves to the returned array.

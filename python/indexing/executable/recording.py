@@ -119,7 +119,7 @@ class Recording:
                     self._release(held.pop(slot))
 
     def _kernel(self, step: KernelStep, held: dict[int, int]) -> None:
-        registers = [self._passed(step, argument, held) for argument in step.passed]
+        registers = [self._argument_register(step, argument, held) for argument in step.passed]
         number = self._numbers.setdefault(id(step.launch), len(self.kernels))
         if number == len(self.kernels):
             self.kernels.append(step.kernel)
@@ -128,7 +128,7 @@ class Recording:
         for position, slot, _ in step.results:
             held[slot] = registers[position]
 
-    def _passed(self, step: KernelStep, argument: Argument, held: dict[int, int]) -> int:
+    def _argument_register(self, step: KernelStep, argument: Argument, held: dict[int, int]) -> int:
         number = argument.number
         if argument.kind == "scratch":
             return self._zeros(step, argument)
@@ -154,7 +154,7 @@ class Recording:
     # ------------------------------------------------------------ control flow
 
     def _while(self, step: WhileStep, held: dict[int, int]) -> None:
-        state = self._taken(step.operands, step.last_use, held)
+        state = self._callee_registers(step.operands, step.last_use, held)
         plan = step.body
         changing = [k for k, slot in enumerate(plan.results) if slot != plan.parameters[k]]
         for k in changing:
@@ -200,7 +200,7 @@ class Recording:
             self._reset(before)
             self.tape.land(place)
             own = dict(held)
-            results = self.plan(branch, self._taken(operands, step.last_use, own))
+            results = self.plan(branch, self._callee_registers(operands, step.last_use, own))
             self._deliver(outputs, results)
             for slot in ending & own.keys():
                 self._release(own[slot])
@@ -237,7 +237,7 @@ class Recording:
             self._release(source)
         self.tape.move(moved)
 
-    def _taken(self, slots: Sequence[int], last_use: frozenset[int], held: dict[int, int]) -> list[int]:
+    def _callee_registers(self, slots: Sequence[int], last_use: frozenset[int], held: dict[int, int]) -> list[int]:
         """The registers of slots for a callee: moved at their last use in the caller, else shared."""
         found = []
         for position, slot in enumerate(slots):

@@ -111,7 +111,7 @@ def record_tapes(entry: Plan, device: ReplayingDevice) -> None:
 
 def _segments(plan: Plan, device: ReplayingDevice, extents: _Extents) -> tuple[Step, ...]:
     found: list[Step] = []
-    for run in _runs(plan, extents):
+    for run in _recordable_runs(plan, extents):
         found += [_unrecorded(run, plan)] if isinstance(run, list) else [run]
     mark_last_uses(found, set(plan.results))
     for step in found:
@@ -120,7 +120,7 @@ def _segments(plan: Plan, device: ReplayingDevice, extents: _Extents) -> tuple[S
     return tuple(found)
 
 
-def _runs(plan: Plan, extents: _Extents) -> Iterator[Step | list[Step]]:
+def _recordable_runs(plan: Plan, extents: _Extents) -> Iterator[Step | list[Step]]:
     """The steps of a plan; consecutive ones that can be recorded together come as one list."""
     run: list[Step] = []
     size = 0

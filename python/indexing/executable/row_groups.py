@@ -154,12 +154,12 @@ class _GroupBuilder:
         self.rows = Rows(self.seed.instruction)
         if self.rows.shape.element_count == self.rows.count:
             return None
-        found = self._around([self.seed])
+        found = self._group_around([self.seed])
         if found is None:
             return None
         seeds = list(dict.fromkeys([*(n for n in found if n.op is REDUCE), *self._siblings(found)]))
         if len(seeds) > 1:
-            found = self._around(seeds) or found
+            found = self._group_around(seeds) or found
         self.seen.update(n for n in found if n.op is REDUCE)
         search = self.search
         whole = self._group(found)
@@ -180,7 +180,7 @@ class _GroupBuilder:
         order = sorted(outputs.refs, key=lambda ref: (search.number[ref.node], ref.leaf))
         return RowGroup(root, set(nodes), tuple(order), outputs.recomputed)
 
-    def _around(self, seeds: list[Node]) -> Places | None:
+    def _group_around(self, seeds: list[Node]) -> Places | None:
         """The members around the reductions `seeds`; None where a path would leave the group and return to it."""
         own = {n: place for n in seeds if (place := self.rows.place_of_result(n.instruction)) is not None}
         consumers = self._users(own, MAX_NODES, self.with_elements)

@@ -103,7 +103,7 @@ class KernelStep(ArrayStep):
         if argument.kind == "output":
             return environment.pool.take(byte_count(self.output_shapes[number]))
         slot = self.operands[number]
-        held = environment.arrays[slot].adopted(self.operand_shapes[number])
+        held = environment.arrays[slot].in_layout_of(self.operand_shapes[number])
         environment.arrays[slot] = held
         if not self.overwrites(argument):
             return held.on_device()
@@ -163,7 +163,7 @@ class Plan:
         for slot, held in self.constants.items():
             environment.put(slot, held.retain())
         for slot, held in zip(self.parameters, arguments, strict=True):
-            environment.put(slot, held.adopted(self.shapes[slot]))
+            environment.put(slot, held.in_layout_of(self.shapes[slot]))
         for slot in self.unread_slots():
             environment.drop(slot)
         for step in self.steps if self.segments is None else self.segments:
@@ -190,7 +190,7 @@ class CallStep(ArrayStep):
 
     def run(self, environment: Environment) -> None:
         """Run the callee on the operands, and store its results."""
-        results = self.body.run(environment.pool, taken(environment, self.operands, self.last_use))
+        results = self.body.run(environment.pool, callee_arrays(environment, self.operands, self.last_use))
         put_results(environment, self.outputs, self.output_shapes, results)
 
 
@@ -204,7 +204,7 @@ class WhileStep(ArrayStep):
     def run(self, environment: Environment) -> None:
         """Run the loop; the state of each iteration reuses the buffers of the one before."""
         pool = environment.pool
-        state = taken(environment, self.operands, self.last_use)
+        state = callee_arrays(environment, self.operands, self.last_use)
         iterations = 0
         while self._continues(pool, iterations, state):
             state = self.body.run(pool, state)
@@ -258,7 +258,7 @@ def _branch(selector: np.ndarray, count: int) -> int:
     return int(selector) if 0 <= int(selector) < count else count - 1
 
 
-def taken(environment: Environment, slots: Sequence[int], last_use: frozenset[int]) -> list[OwnedArray]:
+def callee_arrays(environment: Environment, slots: Sequence[int], last_use: frozenset[int]) -> list[OwnedArray]:
     """The arrays of slots for a callee: moved at their last use in the caller, else shared."""
     found = []
     for position, slot in enumerate(slots):
@@ -274,7 +274,7 @@ def put_results(
 ) -> None:
     """Store the arrays that a callee returned, in the layouts that the caller's steps expect."""
     for slot, shape, array in zip(slots, shapes, held, strict=True):
-        environment.put(slot, array.adopted(shape))
+        environment.put(slot, array.in_layout_of(shape))
 
 
 def mark_last_uses(steps: Sequence[Step], kept: set[int]) -> None:

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from indexing.emitters.targets.c_family import SourceParts, together
+from indexing.emitters.targets.c_family import SourceParts, joint_source
 from indexing.errors import CompileError
 from indexing.runtime.compiler import is_there, object_path, shared_library
 
@@ -55,7 +55,7 @@ def _groups(missing: Sequence[Missing], workers: int) -> list[list[Missing]]:
 def _compile(group: list[Missing]) -> None:
     try:
         made = shared_library(
-            f"{len(group)} kernels", together((parts, entry_name(path)) for path, (_, parts) in group)
+            f"{len(group)} kernels", joint_source((parts, entry_name(path)) for path, (_, parts) in group)
         )
     except CompileError:  # compiling each alone tells which one is refused
         return

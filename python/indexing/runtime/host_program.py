@@ -38,14 +38,14 @@ class _Frame:
         for register, buffer in tape.constants.items():
             self.registers[register] = address(buffer.handle)
         for register, array in tape.zeros.items():
-            self.hold(register, upload(array))
+            self.set_register(register, upload(array))
         self.spare = (ctypes.c_void_p * tape.widest)()
         self.iterations = (ctypes.c_int64 * max(tape.counters, 1))()
         self.state = _State(
             *map(ctypes.addressof, (self.registers, self.spare)), None, None, ctypes.addressof(self.iterations), 0
         )
 
-    def hold(self, register: int, buffer: Buffer) -> None:
+    def set_register(self, register: int, buffer: Buffer) -> None:
         """Set a register to the memory of a buffer, and keep the buffer alive."""
         self.memory[register] = buffer
         self.registers[register] = address(buffer.handle)
@@ -53,10 +53,10 @@ class _Frame:
     def complete(self, take: Callable[[int], Buffer], sizes: Sequence[int]) -> None:
         """Allocate memory for registers that have none, at first or because results took it."""
         for register in self.missing:
-            self.hold(register, take(sizes[register]))
+            self.set_register(register, take(sizes[register]))
         self.missing.clear()
 
-    def follow(self, moved: set[int]) -> None:
+    def update_moved(self, moved: set[int]) -> None:
         """Update the buffers of registers whose addresses a run exchanged."""
         by_address = {address(self.memory[r].handle): self.memory[r] for r in moved}
         for register in moved:
@@ -90,12 +90,12 @@ class HostProgram:
         frame.complete(take, tape.sizes)
         for register, buffer in zip(tape.arguments, arguments, strict=True):
             if register in tape.consumed:
-                frame.hold(register, buffer)
+                frame.set_register(register, buffer)
             else:
                 frame.registers[register] = address(buffer.handle)
         self._replay(frame, times)
         if tape.moved:
-            frame.follow(tape.moved)
+            frame.update_moved(tape.moved)
         results = [frame.memory.pop(register) for register in tape.results]
         frame.missing.update(tape.results)
         for register in tape.consumed:

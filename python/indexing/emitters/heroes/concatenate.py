@@ -17,7 +17,7 @@ from indexing.emitters.ir.types import storage_bytes
 from indexing.emitters.knob_space import KnobSpace
 from indexing.emitters.launch import Part, assembled, check_knob, entry_builder, inside
 from indexing.emitters.linear import LinearPlan, linear_knobs, vector_index
-from indexing.emitters.vectors import check_width, is_light, lanes, widest
+from indexing.emitters.vectors import check_width, is_cheap, lanes, widest_vector
 from indexing.errors import IndexingError
 from indexing.hlo.layout import major_to_minor
 from indexing.hlo.module_cache import cached_on_module
@@ -64,12 +64,12 @@ def plan(computation: Computation, *, block_size: int = 128, vector_width: int |
         raise IndexingError(f"{computation.name} has no concatenate that all outputs follow; the loop emitter takes it")
     hero = found.first
     box = tuple(map(max, zip(*(o.shape.dimensions for o in hero.operands), strict=True)))
-    fast = _fast(hero)
+    fast = _fastest_dimension(hero)
     common = gcd(*(o.shape.dimensions[fast] for o in hero.operands))
     if vector_width is None:
         order = computation.post_order()
         size = storage_bytes(hero.shape.element_type)
-        vector_width = widest(MAX_LANES, size, prod(box), [common]) if is_light(order) else 1
+        vector_width = widest_vector(MAX_LANES, size, prod(box), [common]) if is_cheap(order) else 1
     check_width(vector_width, common)
     return LinearPlan(box, major_to_minor(hero.shape), vector_width, block_size)
 
@@ -78,11 +78,11 @@ def knobs(computation: Computation, default: LinearPlan) -> KnobSpace:
     """Names, legal values and defaults of the knobs."""
     found = match(computation)
     assert found is not None
-    common = gcd(*(o.shape.dimensions[_fast(found.first)] for o in found.first.operands))
+    common = gcd(*(o.shape.dimensions[_fastest_dimension(found.first)] for o in found.first.operands))
     return KnobSpace(NAME, linear_knobs(default, common))
 
 
-def _fast(hero: Instruction) -> int:
+def _fastest_dimension(hero: Instruction) -> int:
     """The fastest dimension in memory."""
     return major_to_minor(hero.shape)[-1]
 

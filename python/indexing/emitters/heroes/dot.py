@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from indexing._core import SymbolicExpr, constant
 from indexing.emitters.epilogue import Heroes, single_hero_of
 from indexing.emitters.knob_space import Knob, KnobSpace
-from indexing.emitters.launch import assembled, check_knob, each, entry_builder, guarded, thread_id
+from indexing.emitters.launch import assembled, check_knob, entry_builder, guarded, loop_over, thread_id
 from indexing.errors import IndexingError
 from indexing.hlo.layout import delinearize, major_to_minor
 from indexing.hlo.module_cache import cached_on_module
@@ -180,7 +180,7 @@ class _Body:
         count = prod(self.plan.product.contracted)
         whole, rest = divmod(count, UNROLLED_STEPS)
         if whole:
-            with each(self.body, whole, "step") as step, self.body.base_scope():
+            with loop_over(self.body, whole, "step") as step, self.body.base_scope():
                 for k in range(UNROLLED_STEPS):
                     self._add(totals, self.body.scope.simplify(step * UNROLLED_STEPS + k))
         for k in range(count - rest, count):

@@ -28,7 +28,7 @@ from indexing.emitters.launch import (
     store,
     thread_id,
 )
-from indexing.emitters.vectors import WIDTHS, is_light, lanes, widest
+from indexing.emitters.vectors import WIDTHS, is_cheap, lanes, widest_vector
 from indexing.errors import IndexingError
 from indexing.hlo.module_cache import cached_on_module
 from indexing.ops.registry import traits_of
@@ -128,11 +128,11 @@ def _has_vectors(shapes: Sequence[Shape], width: int) -> bool:
 def _vector_width(computation: Computation, shapes: Sequence[Shape], count: int) -> int:
     """As many elements of the widest output as fit into 16 bytes, halved while threads are few; 1 for expensive bodies."""
     order = computation.post_order()
-    if not is_light(order):
+    if not is_cheap(order):
         return 1
     counts = {prod(s.dimensions) for s in shapes}
     with_tail = len(counts) == 1 and len(order) <= MAX_TAIL_INSTRUCTIONS
-    return widest(8, max(storage_bytes(s.element_type) for s in shapes), count, () if with_tail else counts)
+    return widest_vector(8, max(storage_bytes(s.element_type) for s in shapes), count, () if with_tail else counts)
 
 
 def kernel(computation: Computation, plan: LoopPlan) -> Kernel:

@@ -26,15 +26,15 @@ from indexing.emitters.knob_space import Condition, Knob, KnobSpace
 from indexing.emitters.launch import (
     assembled,
     check_knob,
-    each,
     entry_builder,
     guarded,
+    loop_over,
     output_buffer,
     starts,
     unravelled,
 )
 from indexing.emitters.linear import LinearPlan, linear_knobs, vector_index
-from indexing.emitters.vectors import check_width, is_light, lanes, widest
+from indexing.emitters.vectors import check_width, is_cheap, lanes, widest_vector
 from indexing.errors import IndexingError
 from indexing.hlo.layout import major_to_minor
 from indexing.hlo.module_cache import cached_on_module
@@ -97,7 +97,7 @@ def match(computation: Computation) -> tuple[Instruction, tuple[Output, ...]] | 
         return None
     if not all(_is_read_by(hero, o) and _same_memory(o, f) for o, f in zip(hero.operands[:count], found, strict=True)):
         return None
-    return (hero, found) if _lands_exactly(hero) else None
+    return (hero, found) if _has_exact_maps(hero) else None
 
 
 def _is_read_by(hero: Instruction, operand: Instruction) -> bool:
@@ -109,12 +109,12 @@ def _same_memory(operand: Instruction, output: Output) -> bool:
     return major_to_minor(operand.shape) == major_to_minor(output.shape)
 
 
-def _lands_exactly(hero: Instruction) -> bool:
-    found = [_landing_map(hero, k) for k in range(len(hero.operands) // 2)]
+def _has_exact_maps(hero: Instruction) -> bool:
+    found = [_update_to_output(hero, k) for k in range(len(hero.operands) // 2)]
     return all(m is not None and m.exactness == "exact" for m in found)
 
 
-def _landing_map(hero: Instruction, k: int) -> OperandIndexing | None:
+def _update_to_output(hero: Instruction, k: int) -> OperandIndexing | None:
     """The map from update `k` to output `k`; None if it does not reach it."""
     maps = input_to_output(hero, len(hero.operands) // 2 + 1 + k)[k]
     return maps[0] if len(maps) == 1 else None
@@ -178,17 +178,17 @@ def plan(
     check_knob("segment", segment, 0, MAX_SEGMENT if may_cut else 0)
     shape = hero.operands[len(hero.operands) // 2 + 1].shape
     order = tuple(range(shape.rank)) if mode == "in turn" else major_to_minor(shape)
-    along = _beside(hero, mode)
+    along = _adjacent_updates(hero, mode)
     if vector_width is None:
-        is_one = along > 1 and is_light(computation.post_order(), [hero])
+        is_one = along > 1 and is_cheap(computation.post_order(), [hero])
         vector_width = (
-            widest(MAX_LANES, storage_bytes(shape.element_type), shape.element_count, [along]) if is_one else 1
+            widest_vector(MAX_LANES, storage_bytes(shape.element_type), shape.element_count, [along]) if is_one else 1
         )
     check_width(vector_width, along)
     return ScatterPlan(shape.dimensions, order, vector_width, block_size, mode, segment)
 
 
-def _beside(hero: Instruction, mode: UpdateMode) -> int:
+def _adjacent_updates(hero: Instruction, mode: UpdateMode) -> int:
     """The number of adjacent updates with one index, if threads may take several; 1 otherwise."""
     shape = hero.operands[len(hero.operands) // 2 + 1].shape
     if mode not in ("unique", "atomic") or not shape.rank:
@@ -204,7 +204,7 @@ def knobs(computation: Computation, default: ScatterPlan) -> KnobSpace:
     is_sorted = default.mode == "sorted"
     segments = range(MAX_SEGMENT + 1) if is_sorted and _may_be_joined(found[0]) else range(1)
     atomic = Knob("atomic", (0, 1) if is_sorted and _may_be_atomic(found[0]) else (0,), 0)
-    threads, width = linear_knobs(default, _beside(found[0], default.mode))
+    threads, width = linear_knobs(default, _adjacent_updates(found[0], default.mode))
     if default.mode == "in turn":
         threads = Knob("block_size", range(1, 2), 1)
     return KnobSpace(
@@ -248,7 +248,7 @@ def _each_update(body: FunctionBuilder, plan: ScatterPlan) -> Iterator[Index]:
         with vector_index(body, plan) as vector:
             yield tuple(map(body.scope.simplify, plan.element(vector, constant(0))))
         return
-    with each(body, plan.count, "i") as position, body.base_scope():
+    with loop_over(body, plan.count, "i") as position, body.base_scope():
         yield tuple(map(body.scope.simplify, unravelled(position, plan.sizes, plan.order)))
 
 
@@ -262,7 +262,7 @@ class _Body:
         self.count = len(hero.operands) // 2
         self.kinds = [o.shape.element_type for o in hero.operands[: self.count]]
         self.computation = hero.computation_of("to_apply")
-        found = [_landing_map(hero, k) for k in range(self.count)]
+        found = [_update_to_output(hero, k) for k in range(self.count)]
         self.landings = [m for m in found if m is not None]
 
     def build(self, index: Index) -> None:

@@ -16,7 +16,7 @@ from indexing.emitters.kernel_builder import KernelBuilder
 from indexing.emitters.knob_space import KnobSpace
 from indexing.emitters.launch import assembled, check_knob, entry_builder, same_memory, starts, store
 from indexing.emitters.linear import LinearPlan, linear_knobs, vector_index
-from indexing.emitters.vectors import check_width, is_light, lanes, widest
+from indexing.emitters.vectors import check_width, is_cheap, lanes, widest_vector
 from indexing.errors import IndexingError
 from indexing.hlo.layout import major_to_minor
 from indexing.hlo.module_cache import cached_on_module
@@ -108,8 +108,8 @@ def plan(computation: Computation, *, block_size: int = 128, vector_width: int |
     if vector_width is None:
         size = max(storage_bytes(u.output.shape.element_type) for u in found)
         is_same = all(u.hero.operands[0].shape.dimensions[order[-1]] == fast for u in found) if order else False
-        light = is_same and is_light(computation.post_order())
-        vector_width = widest(MAX_LANES, size, shape.element_count, [fast]) if light else 1
+        light = is_same and is_cheap(computation.post_order())
+        vector_width = widest_vector(MAX_LANES, size, shape.element_count, [fast]) if light else 1
     check_width(vector_width, fast)
     return LinearPlan(shape.dimensions, order, vector_width, block_size)
 

@@ -94,7 +94,7 @@ def _from_bits(writer: StatementWriter, kind: str, bits: str) -> str:
 def _to_bits(writer: StatementWriter, kind: str, value: ir.Value) -> str:
     """C text of a word whose low bits are those of a storage element."""
     use = writer.unit.use
-    text = writer.values.written(value).under(ATOM)
+    text = writer.values.written(value).as_operand(ATOM)
     if kind in ("f32", "f64"):
         return f"{use('bits_' + kind)}({text})"
     if kind == "c64":

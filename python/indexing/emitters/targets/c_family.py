@@ -43,7 +43,7 @@ class SourceParts:
         return "\n\n".join(p for p in parts if p) + "\n"
 
 
-def together(kernels: Iterable[tuple[SourceParts, str]]) -> str:
+def joint_source(kernels: Iterable[tuple[SourceParts, str]]) -> str:
     """One source for several kernels, each given with its entry's new name; the preprocessor renames their own names."""
     kernels = list(kernels)
     head = dict.fromkeys(line for parts, _ in kernels for line in parts.head)

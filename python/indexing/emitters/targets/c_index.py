@@ -27,7 +27,7 @@ class IndexText:
     lower: int
     upper: int
 
-    def under(self, precedence: int) -> str:
+    def as_operand(self, precedence: int) -> str:
         """The text as an operand of an operator of `precedence` that binds at least as strongly."""
         return f"({self.text})" if self.precedence > precedence else self.text
 
@@ -91,7 +91,7 @@ class IndexWriter:
         if operand.wide == wide:
             return operand
         kind = self.use("s64" if wide else "s32")
-        return IndexText(f"({kind}){operand.under(ATOM)}", ATOM, wide, operand.lower, operand.upper)
+        return IndexText(f"({kind}){operand.as_operand(ATOM)}", ATOM, wide, operand.lower, operand.upper)
 
     def _finish(self, text: str, precedence: int, wide: bool, bounds: Interval) -> IndexText:
         """The result, narrowed if it was computed in s64 but fits in s32."""
@@ -121,7 +121,7 @@ class IndexWriter:
         for operand in operands:
             reach *= max(abs(operand.lower), abs(operand.upper), 1)
         wide = wide or reach > INT32_MAX
-        return self._finish(" * ".join(self._as(o, wide).under(ATOM) for o in operands), PRODUCT, wide, bounds)
+        return self._finish(" * ".join(self._as(o, wide).as_operand(ATOM) for o in operands), PRODUCT, wide, bounds)
 
     def _extremum(self, kind: str, operands: Sequence[IndexText], bounds: Interval) -> IndexText:
         wide = any(o.wide for o in operands)
@@ -138,12 +138,12 @@ class IndexWriter:
         if divisor > 0 and divisor & (divisor - 1) == 0 and kind in ("floordiv", "mod"):
             shift = divisor.bit_length() - 1
             if kind == "floordiv":  # shifting right rounds down, also for negative numbers
-                return self._finish(f"{left.under(ATOM)} >> {shift}", SHIFT, wide, bounds)
-            mask = f"({left.under(ATOM)} & {divisor - 1}{'ll' if wide else ''})"  # & binds weaker than comparisons
+                return self._finish(f"{left.as_operand(ATOM)} >> {shift}", SHIFT, wide, bounds)
+            mask = f"({left.as_operand(ATOM)} & {divisor - 1}{'ll' if wide else ''})"  # & binds weaker than comparisons
             return self._finish(mask, ATOM, wide, bounds)
         if a.lower >= 0 and b.lower > 0 and kind in ("floordiv", "mod"):
             operator = "/" if kind == "floordiv" else "%"
-            return self._finish(f"{left.under(ATOM)} {operator} {right.under(ATOM)}", PRODUCT, wide, bounds)
+            return self._finish(f"{left.as_operand(ATOM)} {operator} {right.as_operand(ATOM)}", PRODUCT, wide, bounds)
         name = {"floordiv": "floor_div", "mod": "floor_mod", "ceildiv": "ceil_div"}[kind]
         name = self.use(f"{name}_{'s64' if wide else 's32'}")
         return self._finish(f"{name}({left.text}, {right.text})", ATOM, wide, bounds)
@@ -164,5 +164,5 @@ def _constant(value: int) -> IndexText:
 
 def _term(factor: int, operand: IndexText) -> str:
     if factor == 1:
-        return operand.under(PRODUCT)
-    return f"{operand.under(ATOM)} * {factor}{'ll' if factor > INT32_MAX else ''}"
+        return operand.as_operand(PRODUCT)
+    return f"{operand.as_operand(ATOM)} * {factor}{'ll' if factor > INT32_MAX else ''}"

@@ -68,7 +68,7 @@ class StatementWriter:
             self.line(f"const {kind} {name} = {self.index.text(s.value)};")
             return
         text = self.values.written(s.value)
-        self.line(f"const {kind} {name} = {text.text if s.value.type == kind else f'({kind}){text.under(ATOM)}'};")
+        self.line(f"const {kind} {name} = {text.text if s.value.type == kind else f'({kind}){text.as_operand(ATOM)}'};")
 
     def _callfunction(self, s: ir.CallFunction) -> None:
         function = self.unit.functions[s.function]
@@ -109,7 +109,7 @@ class StatementWriter:
         """C text of a pointer to an element."""
         if self.place(buffer, index) == "0":
             return buffer
-        return f"{buffer} + {self.index.written(index[0]).under(SUM)}"
+        return f"{buffer} + {self.index.written(index[0]).as_operand(SUM)}"
 
     def _load(self, load: ir.Load) -> str:
         return f"{load.buffer}[{self.place(load.buffer, load.index)}]"
@@ -136,7 +136,7 @@ class StatementWriter:
                 f"target {self.target.name!r} has no shuffles; lower team reductions through shared memory"
             )
         kind = kind_of(s.value.type)
-        value = self.values.written(s.value).under(ATOM)
+        value = self.values.written(s.value).as_operand(ATOM)
         self.unit.use("s32")
 
         def moved(text: str) -> str:

@@ -32,7 +32,7 @@ class Text:
     text: str
     precedence: int = ATOM
 
-    def under(self, precedence: int) -> str:
+    def as_operand(self, precedence: int) -> str:
         """The text as an operand of an operator of `precedence` that binds at least as strongly."""
         return f"({self.text})" if self.precedence > precedence else self.text
 
@@ -61,7 +61,7 @@ class ValueWriter:
     def conditions(self, conditions: tuple[ir.Value, ...]) -> str:
         """C text of the conjunction; a condition is evaluated only if those before it hold."""
         written = [self.written(c) for c in conditions]
-        return " && ".join(w.under(COMPARISON) for w in written) if len(written) > 1 else written[0].text
+        return " && ".join(w.as_operand(COMPARISON) for w in written) if len(written) > 1 else written[0].text
 
     def written(self, value: ir.Value) -> Text:
         """C text of a value, with its precedence."""
@@ -74,7 +74,7 @@ class ValueWriter:
                 index = self.index.written(value.expression)
                 if (value.type == "s64") == index.wide and value.type in ("s32", "s64"):
                     return Text(index.text, index.precedence)
-                return Text(f"({self.use(value.type)}){index.under(ATOM)}")
+                return Text(f"({self.use(value.type)}){index.as_operand(ATOM)}")
             case ir.Within():
                 return self._within(value)
             case ir.Load():
@@ -88,13 +88,13 @@ class ValueWriter:
         upper = None if value.upper is not None and value.upper >= index.upper else value.upper
         if lower is not None and upper is not None:
             if lower == upper:
-                return Text(f"{index.under(SUM)} == {self._bound(lower)}", COMPARISON)
+                return Text(f"{index.as_operand(SUM)} == {self._bound(lower)}", COMPARISON)
             name = self.use(f"within_{'s64' if index.wide else 's32'}")
             return Text(f"{name}({index.text}, {self._bound(lower)}, {self._bound(upper)})")
         if lower is None and upper is None:
             return Text(literal(True, "pred", self.use))
         operator, bound = (">=", lower) if lower is not None else ("<=", upper)
-        return Text(f"{index.under(SUM)} {operator} {self._bound(bound or 0)}", COMPARISON)
+        return Text(f"{index.as_operand(SUM)} {operator} {self._bound(bound or 0)}", COMPARISON)
 
     def _bound(self, value: int) -> str:
         return literal(value, "s32" if -(2**31) <= value < 2**31 else "s64", self.use)
@@ -111,15 +111,15 @@ class ValueWriter:
         if special is not None:
             return special(op, operands)
         if op.opcode in _COMPARISONS and kind != "complex":
-            left, right = (o.under(SUM) for o in operands)
+            left, right = (o.as_operand(SUM) for o in operands)
             return Text(f"{left} {_COMPARISONS[op.opcode]} {right}", COMPARISON)
         if op.opcode in _BITWISE:
-            text = f"{operands[0].under(ATOM)} {_BITWISE[op.opcode]} {operands[1].under(ATOM)}"
+            text = f"{operands[0].as_operand(ATOM)} {_BITWISE[op.opcode]} {operands[1].as_operand(ATOM)}"
             return Text(f"({text})") if kind == "pred" else Text(f"({self.use(op.type)})({text})")
         if op.opcode in _ARITHMETIC and kind == "float":
             operator, precedence = _ARITHMETIC[op.opcode]
-            right = operands[1].under(ATOM if op.opcode == "div" else precedence - 1)
-            return Text(f"{operands[0].under(precedence)} {operator} {right}", precedence)
+            right = operands[1].as_operand(ATOM if op.opcode == "div" else precedence - 1)
+            return Text(f"{operands[0].as_operand(precedence)} {operator} {right}", precedence)
         if op.opcode in ("add", "sub", "mul") and kind == "integer":
             return self._modular(op, operands)
         return self._call(f"{op.opcode}_{op.operands[-1].type}", operands)
@@ -131,7 +131,7 @@ class ValueWriter:
         """Arithmetic by unsigned types, which wraps; narrow types use 32 bits."""
         operator, _ = _ARITHMETIC[op.opcode]
         wide = self.use("u64" if op.type in ("s64", "u64") else "u32")
-        a, b = (o.under(ATOM) if op.type == wide else f"({wide}){o.under(ATOM)}" for o in operands)
+        a, b = (o.as_operand(ATOM) if op.type == wide else f"({wide}){o.as_operand(ATOM)}" for o in operands)
         return Text(f"({a} {operator} {b})") if op.type == wide else Text(f"({self.use(op.type)})({a} {operator} {b})")
 
     def _neg(self, op: ir.Op, operands: list[Text]) -> Text:
@@ -139,12 +139,12 @@ class ValueWriter:
         if kind == "complex":
             return self._call(f"neg_{op.type}", operands)
         if kind == "float":
-            return Text(f"(-{operands[0].under(ATOM)})")
+            return Text(f"(-{operands[0].as_operand(ATOM)})")
         wide = self.use("u64" if op.type in ("s64", "u64") else "u32")
-        return Text(f"({self.use(op.type)})(0 - ({wide}){operands[0].under(ATOM)})")
+        return Text(f"({self.use(op.type)})(0 - ({wide}){operands[0].as_operand(ATOM)})")
 
     def _not(self, op: ir.Op, operands: list[Text]) -> Text:
-        a = operands[0].under(ATOM)
+        a = operands[0].as_operand(ATOM)
         return Text(f"!{a}") if op.type == "pred" else Text(f"({self.use(op.type)})~{a}")
 
     def _select(self, op: ir.Op, operands: list[Text]) -> Text:
@@ -152,7 +152,7 @@ class ValueWriter:
             return self._call(f"select_{op.type}", operands)
         if op.type in self.constant_select and any(isinstance(o, ir.Constant) for o in op.operands[1:]):
             return self._call(self.constant_select[op.type], operands)
-        p, a, b = (o.under(COMPARISON) for o in operands)
+        p, a, b = (o.as_operand(COMPARISON) for o in operands)
         return Text(f"{p} ? {a} : {b}", CONDITIONAL)
 
     def _convert(self, op: ir.Op, operands: list[Text]) -> Text:
@@ -161,14 +161,18 @@ class ValueWriter:
         if source.name == target.name:
             return a
         if target.kind == "complex":
-            parts = (f"{a.under(ATOM)}.x", f"{a.under(ATOM)}.y") if source.kind == "complex" else (a.under(ATOM), "0")
+            parts = (
+                (f"{a.as_operand(ATOM)}.x", f"{a.as_operand(ATOM)}.y")
+                if source.kind == "complex"
+                else (a.as_operand(ATOM), "0")
+            )
             real = self.use(target.real)
             return Text(f"{self.use('make_' + target.name)}(({real}){parts[0]}, ({real}){parts[1]})")
         if target.kind == "pred":
             if source.kind == "complex":
-                return Text(f"({a.under(ATOM)}.x != 0 || {a.under(ATOM)}.y != 0)")
-            return Text(f"{a.under(SUM)} != 0", COMPARISON)
-        text = f"{a.under(ATOM)}.x" if source.kind == "complex" else a.under(ATOM)
+                return Text(f"({a.as_operand(ATOM)}.x != 0 || {a.as_operand(ATOM)}.y != 0)")
+            return Text(f"{a.as_operand(SUM)} != 0", COMPARISON)
+        text = f"{a.as_operand(ATOM)}.x" if source.kind == "complex" else a.as_operand(ATOM)
         if target.is_integer and source.kind in ("float", "complex"):
             return self._call(f"saturate_{target.name}_{source.real}", [Text(text)])
         return Text(f"({self.use(target.name)}){text}")
@@ -177,10 +181,10 @@ class ValueWriter:
         return self._call(f"make_{op.type}", operands)
 
     def _real(self, op: ir.Op, operands: list[Text]) -> Text:
-        return Text(f"{operands[0].under(ATOM)}.x")
+        return Text(f"{operands[0].as_operand(ATOM)}.x")
 
     def _imag(self, op: ir.Op, operands: list[Text]) -> Text:
-        return Text(f"{operands[0].under(ATOM)}.y")
+        return Text(f"{operands[0].as_operand(ATOM)}.y")
 
     def _bits(self, op: ir.Op, operands: list[Text]) -> Text:
         return self._call(f"bits_{op.operands[0].type}", operands)

@@ -29,7 +29,7 @@ from indexing.emitters.ir.types import storage_bytes
 from indexing.emitters.knob_space import Condition, Knob, KnobSpace, Values, powers_of_two
 from indexing.emitters.launch import MAX_THREADS_PER_BLOCK, assembled, check_knob, entry_builder
 from indexing.emitters.machine import GPU, Machine
-from indexing.emitters.vectors import WIDTHS, is_light, widest
+from indexing.emitters.vectors import WIDTHS, is_cheap, widest_vector
 from indexing.errors import IndexingError
 from indexing.hlo.layout import major_to_minor
 from indexing.hlo.module_cache import cached_on_module
@@ -145,14 +145,14 @@ def _steps(plan: ReductionPlan) -> int:
 def _vector_width(computation: Computation, found: Heroes, d: Dimensions) -> int:
     """The number of elements that fit into 16 bytes, of the narrowest input of the operands' size."""
     order = computation.post_order()
-    if not is_light(order, found.heroes):
+    if not is_cheap(order, found.heroes):
         return 1
     count = d.rows * d.reduced
     read = [p.shape for p in computation.parameters if not p.shape.is_tuple and p.shape.element_count == count]
     sizes = [storage_bytes(s.element_type) for s in read] or [4]
     is_one_row = d.kind == "row" and d.fast == count and len(order) <= MAX_TAIL_INSTRUCTIONS
     limit = 8 if d.kind == "column" else 16
-    return widest(limit, min(sizes), count, () if is_one_row else (d.fast,))
+    return widest_vector(limit, min(sizes), count, () if is_one_row else (d.fast,))
 
 
 def _is_width(d: Dimensions, width: int) -> bool:

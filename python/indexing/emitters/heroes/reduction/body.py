@@ -9,7 +9,7 @@ from indexing._core import SymbolicExpr, constant
 from indexing.emitters.heroes.reduction.accumulators import Accumulators, Reducer, Team, combine
 from indexing.emitters.heroes.reduction.plans import ReductionPlan, operand_index, thread_mapping
 from indexing.emitters.heroes.reduction.splits import Splits
-from indexing.emitters.launch import each, guarded, placed
+from indexing.emitters.launch import guarded, inside_parts, loop_over
 from indexing.emitters.vectors import lanes
 
 if TYPE_CHECKING:
@@ -46,14 +46,14 @@ class Body:
     def _accumulate(self) -> None:
         """Build a thread's loops over its elements; passes later split off the steps in which every thread has a vector."""
         body, (_, outer_count), (_, step_count) = self.body, *self.mapping.loops
-        with placed(body, self.mapping.kept) as kept, each(body, outer_count, "outer") as outer:
+        with inside_parts(body, self.mapping.kept) as kept, loop_over(body, outer_count, "outer") as outer:
             with (
-                each(body, step_count, "step") as step,
-                placed(body, self.mapping.reduced, (outer, step)) as reduced,
+                loop_over(body, step_count, "step") as step,
+                inside_parts(body, self.mapping.reduced, (outer, step)) as reduced,
             ):
                 self._vector(kept, reduced, (outer, step))
             if self.mapping.rest:
-                with placed(body, self.mapping.rest, (outer,)) as reduced:
+                with inside_parts(body, self.mapping.rest, (outer,)) as reduced:
                     self._vector(kept, reduced, (outer, constant(step_count)))
 
     def _vector(self, kept: Index, reduced: Index, loops: Index) -> None:
@@ -87,7 +87,7 @@ class Body:
     def _finish(self, conditions: Sequence[Value]) -> None:
         """Build the initial values, the epilogue and the stores, for the first thread of each row or column."""
         body = self.body
-        with placed(body, self.mapping.kept, (), conditions) as kept, lanes(body, self.plan.columns) as lane:
+        with inside_parts(body, self.mapping.kept, (), conditions) as kept, lanes(body, self.plan.columns) as lane:
             index = tuple(map(body.scope.simplify, self._hero_index(kept, lane)))
             for hero, accumulators in zip(self.found.heroes, self.accumulators, strict=True):
                 initial = [body.read(o, ()) for o in hero.operands[len(arrays_of(hero)) :]]

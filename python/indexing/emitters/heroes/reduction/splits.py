@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from indexing._core import SymbolicExpr, constant
 from indexing.emitters.heroes.reduction.accumulators import Accumulators, Team, combine, kept_type
 from indexing.emitters.ir.nodes import Buffer, Constant, Fence, FetchAdd, Load, Op, Ref
-from indexing.emitters.launch import each, guarded, thread_id
+from indexing.emitters.launch import guarded, loop_over, thread_id
 from indexing.emitters.vectors import lanes
 from indexing.ops.element_context import Value
 
@@ -91,7 +91,7 @@ class Splits:
             accumulators.restart()
         with guarded(body, body.within(team.part, 0, threads - 1)):
             (part,) = body.inside((team.part,), (threads,))
-            with each(body, -(-self.count // threads), "step") as step:
+            with loop_over(body, -(-self.count // threads), "step") as step:
                 block = body.scope.simplify(part + step * threads)
                 with guarded(body, body.within(block, 0, self.count - 1)):
                     (inside,) = body.inside((block,), (self.count,))

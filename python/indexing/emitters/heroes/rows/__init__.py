@@ -32,7 +32,7 @@ from indexing.emitters.kernel_builder import KernelBuilder
 from indexing.emitters.knob_space import Condition, Knob, KnobSpace, Values, powers_of_two
 from indexing.emitters.launch import MAX_THREADS_PER_BLOCK, assembled, check_knob, entry_builder
 from indexing.emitters.machine import GPU, Machine
-from indexing.emitters.vectors import VECTOR_BYTES, WIDTHS, check_width, is_light
+from indexing.emitters.vectors import VECTOR_BYTES, WIDTHS, check_width, is_cheap
 from indexing.errors import IndexingError
 
 if TYPE_CHECKING:
@@ -211,7 +211,7 @@ def _vector_width(computation: Computation, space: RowSpace, d: Dimensions) -> i
     """The number of elements that fit into 16 bytes, of the narrowest input of the space's size; fewer if the row has less
     than a vector for each thread of a warp.
     """
-    if d.kind != "row" or not is_light(computation.post_order(), space.reductions):
+    if d.kind != "row" or not is_cheap(computation.post_order(), space.reductions):
         return 1
     read = [p.shape for p in computation.parameters if p.shape.element_count == space.shape.element_count]
     width = VECTOR_BYTES // min((storage_bytes(s.element_type) for s in read), default=4)

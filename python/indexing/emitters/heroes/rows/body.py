@@ -13,7 +13,7 @@ from indexing.emitters.heroes.reduction.splits import Splits
 from indexing.emitters.heroes.rows.kept import Kept
 from indexing.emitters.ir.nodes import Buffer, Load
 from indexing.emitters.ir.types import storage_type
-from indexing.emitters.launch import Part, each, placed, same_memory, store, thread_id
+from indexing.emitters.launch import Part, inside_parts, loop_over, same_memory, store, thread_id
 from indexing.emitters.vectors import lanes
 from indexing.ops.tuples import array_source
 
@@ -112,7 +112,7 @@ class Body:
         """Build the result of the other reduction, then the online sum, from the value that its terms subtract."""
         body, shift = self.body, online.shift
         self._inject_reduced(online.result, numbers[0])
-        with placed(body, self.plan.kept_parts) as row:
+        with inside_parts(body, self.plan.kept_parts) as row:
             index = tuple(self.plan.index(row, constant(0), constant(0)))
             subtracted = body.value(shift, self._at(shift, index) if shift in self.space.places else ())
             body.assign_all([numbers[-1]], body.apply(online.form.total, [*numbers, subtracted]))
@@ -131,7 +131,7 @@ class Body:
 
         def vector(row: Index, part: Part, step: SymbolicExpr) -> None:
             with (
-                placed(body, (part,), (step,)) as (group,),
+                inside_parts(body, (part,), (step,)) as (group,),
                 lanes(body, plan.vector_width) as lane,
                 body.base_scope(),
             ):
@@ -139,9 +139,9 @@ class Body:
                 build(index, body.scope.simplify(step * plan.vector_width + lane), self._is_first(step, lane))
 
         steps, part, rest = plan.reduced_parts
-        with placed(body, plan.kept_parts) as row:
+        with inside_parts(body, plan.kept_parts) as row:
             injected = self._inject_per_row(number, row)
-            with each(body, steps, "step") as step:
+            with loop_over(body, steps, "step") as step:
                 vector(row, part, step)
             if rest is not None:
                 vector(row, rest, constant(steps))
@@ -182,7 +182,7 @@ class Body:
         body, outputs = self.body, self.space.per_row
         if not outputs:
             return
-        with placed(body, self.plan.kept_parts, (), body.within(self.plan.part, 0, 0)) as row:
+        with inside_parts(body, self.plan.kept_parts, (), body.within(self.plan.part, 0, 0)) as row:
             index = tuple(self.plan.index(row, constant(0), constant(0)))
             for output in outputs:
                 self._write(output, index)

@@ -169,11 +169,11 @@ def _planned(groups: Groups, widths: tuple[int, ...], tile: int, block_size: int
     read = write = packed
     if packed == 1:
         read, write = gcd(word, groups.line("x")), gcd(word, groups.line("y"))
-    plan = TransposePlan(_sides(groups, tile, word), block_size, packed, groups, read, write)
+    plan = TransposePlan(_tile_sides(groups, tile, word), block_size, packed, groups, read, write)
     return plan if shared_bytes(plan, widths) <= MAX_SHARED_BYTES else None
 
 
-def _sides(groups: Groups, tile: int, word: int) -> tuple[int, int]:
+def _tile_sides(groups: Groups, tile: int, word: int) -> tuple[int, int]:
     """The sides of a tile: a square, unless a side of the plane is short: then all of it, and more of the other."""
     x, y = groups.sizes[groups.x], groups.sizes[groups.y]
     if groups.is_short("x"):

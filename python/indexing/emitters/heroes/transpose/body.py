@@ -18,7 +18,7 @@ from indexing.emitters.heroes.transpose.plans import (
 )
 from indexing.emitters.ir.nodes import Buffer, Constant, Load, Op
 from indexing.emitters.ir.types import storage_type
-from indexing.emitters.launch import at_ranges, each, placed
+from indexing.emitters.launch import at_ranges, inside_parts, loop_over
 from indexing.emitters.vectors import lanes
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ class Body:
     def build(self) -> None:
         """Build the loops that fill the tiles, a barrier, and the loops that store them."""
         body, walk = self.body, self.reading
-        with each(body, walk.steps) as step, placed(body, walk.bounds, (step,)):
+        with loop_over(body, walk.steps) as step, inside_parts(body, walk.bounds, (step,)):
             if self.plan.packed > 1:
                 self._read_squares(step)
             else:
@@ -57,8 +57,8 @@ class Body:
         body.barrier()
         walk = self.storing
         with (
-            each(body, walk.steps) as step,
-            placed(body, walk.bounds, (step,)),
+            loop_over(body, walk.steps) as step,
+            inside_parts(body, walk.bounds, (step,)),
             self._vector(walk, (step,)) as (index, ranges),
         ):
             self._write_element(index, ranges)
@@ -69,12 +69,12 @@ class Body:
         body = self.body
         step, *row = ranges
         at_lane_0 = (step, constant(0), *row)
-        with placed(body, (walk.slow,), at_lane_0) as (slow,):
+        with inside_parts(body, (walk.slow,), at_lane_0) as (slow,):
             if walk.divides:
-                with placed(body, (walk.fast,), at_lane_0) as (fast,), lanes(body, walk.width) as lane:
+                with inside_parts(body, (walk.fast,), at_lane_0) as (fast,), lanes(body, walk.width) as lane:
                     yield self._index(walk, fast, slow, lane), (step, lane, *row)
                 return
-            with lanes(body, walk.width) as lane, placed(body, (walk.fast,), (step, lane, *row)) as (fast,):
+            with lanes(body, walk.width) as lane, inside_parts(body, (walk.fast,), (step, lane, *row)) as (fast,):
                 yield self._index(walk, fast, slow, lane), (step, lane, *row)
 
     def _index(self, walk: ThreadMapping, fast: SymbolicExpr, slow: SymbolicExpr, lane: SymbolicExpr) -> Index:
@@ -115,11 +115,11 @@ class Body:
         body = self.body
         index = tuple(output_index(self.found.first, operand_index))
         for k, hero in enumerate(self.found.heroes):
-            value = body.loaded(hero.shape.element_type, self._held(k, hero, ranges))
+            value = body.loaded(hero.shape.element_type, self._tile_value(k, hero, ranges))
             body.inject(hero, index, [value])
         self.found.build_after(body, index)
 
-    def _held(self, k: int, hero: Instruction, ranges: Index) -> Node:
+    def _tile_value(self, k: int, hero: Instruction, ranges: Index) -> Node:
         """The value of an element in the tile; if packed, its part of a word."""
         cell = at_ranges(self.body, self.storing.cell, ranges)
         storage = storage_type(hero.shape.element_type)

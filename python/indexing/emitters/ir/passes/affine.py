@@ -28,7 +28,7 @@ def make_indices_affine(kernel: ir.Kernel) -> ir.Kernel:
     if kernel.block[1:] == (1, 1):
         lengths += [size >> k for k in range(1, size.bit_length()) if size % (1 << k) == 0 and size >> k >= MIN_ROW]
     found = [_Rows(kernel, length) for length in lengths]
-    best = min(found, key=lambda rows: rows.uneven)  # of equal ones, the first has the longest rows
+    best = min(found, key=lambda rows: rows.count_nonaffine)  # of equal ones, the first has the longest rows
     return best.kernel()
 
 
@@ -52,9 +52,11 @@ class _Rows:
         self.found: dict[SymbolicExpr, SymbolicExpr] = {}
 
     @cached_property
-    def uneven(self) -> int:
+    def count_nonaffine(self) -> int:
         """The number of memory indices that are not affine along a row."""
-        return sum(not is_affine(self._written_out(e).simplify(self.intervals)) for e in places(self.original.body))
+        return sum(
+            not is_affine(self._with_lets_expanded(e).simplify(self.intervals)) for e in places(self.original.body)
+        )
 
     def kernel(self) -> ir.Kernel:
         """The rewritten kernel."""
@@ -65,7 +67,7 @@ class _Rows:
     def _expression(self, expression: SymbolicExpr) -> SymbolicExpr:
         """The expanded expression, if it is affine in the thread; else the expression with its names."""
         if expression not in self.found:
-            out = self._written_out(expression).simplify(self.intervals)
+            out = self._with_lets_expanded(expression).simplify(self.intervals)
             self.found[expression] = out if is_affine(out) else self._in_rows(expression).simplify(self.intervals)
         return self.found[expression]
 
@@ -77,7 +79,7 @@ class _Rows:
         whole[X] = variable(X) + variable(Y) * self.length
         return expression.replace_variables(whole)
 
-    def _written_out(self, expression: SymbolicExpr) -> SymbolicExpr:
+    def _with_lets_expanded(self, expression: SymbolicExpr) -> SymbolicExpr:
         used = expression.used_variables()
         return expression.replace_variables([self._variable(v) for v in range(max(used, default=-1) + 1)])
 
@@ -86,7 +88,7 @@ class _Rows:
             return self._in_rows(variable(number))
         if number not in self.whole:
             self.whole[number] = variable(number)  # replaced once the definition is expanded
-            self.whole[number] = self._written_out(self.given[number]).simplify(self.intervals)
+            self.whole[number] = self._with_lets_expanded(self.given[number]).simplify(self.intervals)
         return self.whole[number]
 
 
@@ -105,10 +107,10 @@ def places(body: ir.Block) -> list[SymbolicExpr]:
 
 def is_affine(expression: SymbolicExpr) -> bool:
     """Whether an expression is affine in th_x."""
-    return growth_of(expression) is not None
+    return thread_coefficient(expression) is not None
 
 
-def growth_of(expression: SymbolicExpr) -> int | None:
+def thread_coefficient(expression: SymbolicExpr) -> int | None:
     """The coefficient of th_x in an expression that is affine in it; None otherwise."""
     used = expression.used_variables()
     if X not in used:

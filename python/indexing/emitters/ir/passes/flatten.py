@@ -29,10 +29,10 @@ def flatten_buffers(kernel: Kernel) -> Kernel:
     buffers = {b.name: b for b in kernel.buffers}
     functions = []
     for f in kernel.functions:
-        flattening = _Flattening(buffers, f.variables)
+        flattening = _Flattener(buffers, f.variables)
         results = tuple(rewrite_value(r, flattening.value) for r in f.results)
         functions.append(with_body(f, flattening.block(f.body), results))
-    body = _Flattening(buffers, kernel.variables).block(kernel.body)
+    body = _Flattener(buffers, kernel.variables).block(kernel.body)
     return replace(kernel, functions=tuple(functions), body=body)
 
 
@@ -45,7 +45,7 @@ def position(buffer: Buffer, index: Sequence[SymbolicExpr]) -> SymbolicExpr:
     return total
 
 
-class _Flattening:
+class _Flattener:
     def __init__(self, buffers: dict[str, Buffer], variables: tuple[IndexVariable, ...]) -> None:
         self.buffers = buffers
         self.intervals = [v.interval for v in variables]

@@ -38,13 +38,13 @@ def fold_constants(kernel: Kernel) -> Kernel:
     """The kernel after constant folding."""
     functions = []
     for f in kernel.functions:
-        folding = _Folding(f.variables, f.body)
+        folding = _Folder(f.variables, f.body)
         body = folding.block(f.body)
         functions.append(with_body(f, body, tuple(map(folding.value, f.results))))
-    return replace(kernel, functions=tuple(functions), body=_Folding(kernel.variables, kernel.body).block(kernel.body))
+    return replace(kernel, functions=tuple(functions), body=_Folder(kernel.variables, kernel.body).block(kernel.body))
 
 
-class _Folding:
+class _Folder:
     """Folds one function, with the constants among its names, in program order."""
 
     def __init__(self, variables: tuple[IndexVariable, ...], body: Block) -> None:

@@ -50,7 +50,7 @@ def _hoisted(body: Block, variables: tuple[IndexVariable, ...], memory: Memory) 
         out: list[Statement] = []
         for statement in block:
             if isinstance(statement, For):
-                front, statement = _split(statement, _runs(statement, variables), memory)
+                front, statement = _split(statement, _surely_runs(statement, variables), memory)
                 out += front
             out.append(statement)
         return same_block(block, out)
@@ -58,7 +58,7 @@ def _hoisted(body: Block, variables: tuple[IndexVariable, ...], memory: Memory) 
     return rewrite_blocks(body, on_block)
 
 
-def _runs(loop: For, variables: tuple[IndexVariable, ...]) -> bool:
+def _surely_runs(loop: For, variables: tuple[IndexVariable, ...]) -> bool:
     """Whether the body provably runs at least once."""
     start = loop.start.range([v.interval for v in variables]).upper
     stop = loop.stop.constant_value
@@ -67,7 +67,7 @@ def _runs(loop: For, variables: tuple[IndexVariable, ...]) -> bool:
 
 def _split(loop: For, runs: bool, memory: Memory) -> tuple[list[Statement], For]:
     """The statements to move in front of the loop, and the loop without them."""
-    changing = _Changing(loop, memory)
+    changing = _ChangedNames(loop, memory)
     front: list[Statement] = []
     kept: list[Statement] = []
     for statement in loop.body:
@@ -80,7 +80,7 @@ def _split(loop: For, runs: bool, memory: Memory) -> tuple[list[Statement], For]
     return front, replace(loop, body=tuple(kept)) if front else loop
 
 
-class _Changing:
+class _ChangedNames:
     """The names, index variables and memory that a loop changes."""
 
     def __init__(self, loop: For, memory: Memory) -> None:

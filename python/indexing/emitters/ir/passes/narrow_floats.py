@@ -24,13 +24,13 @@ def convert_narrow_floats(kernel: Kernel) -> Kernel:
     """The kernel with conversions in place of roundings."""
     functions = []
     for f in kernel.functions:
-        converting = _Converting(f)
+        converting = _Converter(f)
         body = converting.block(f.body)
         functions.append(with_body(f, body, tuple(map(converting.value, f.results))))
-    return replace(kernel, functions=tuple(functions), body=_Converting(kernel).block(kernel.body))
+    return replace(kernel, functions=tuple(functions), body=_Converter(kernel).block(kernel.body))
 
 
-class _Converting:
+class _Converter:
     """Converts one function, with the bits of its names, in program order."""
 
     def __init__(self, function: Function | Kernel) -> None:

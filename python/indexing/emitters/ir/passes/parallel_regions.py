@@ -92,7 +92,7 @@ class _Bounds:
     start: dict[int, SymbolicExpr]
     stop: dict[int, SymbolicExpr]
 
-    def taken_from(self, body: ir.Block, intervals: list[Interval]) -> ir.Block:
+    def without_thread_bounds(self, body: ir.Block, intervals: list[Interval]) -> ir.Block:
         """The body without the conditions around all of it that bounds can express; the bounds are set.
 
         Such conditions have the form `low <= thread + rest <= high`, where `rest` is uniform. Definitions of indices may
@@ -129,7 +129,9 @@ class _Bounds:
         return True
 
 
-def _around(loads: Sequence[ir.Let | ir.Var], body: ir.Block, stores: Sequence[ir.Statement]) -> ir.Block:
+def _between_loads_and_stores(
+    loads: Sequence[ir.Let | ir.Var], body: ir.Block, stores: Sequence[ir.Statement]
+) -> ir.Block:
     """A body between loads of kept values and stores of values to keep; inside of its condition, if the whole body has one,
     since nothing changes elsewhere, so that the condition can become the bound of a loop.
     """
@@ -295,7 +297,7 @@ class ThreadLoops:
         """The loops over the threads of a block; a condition that bounds a row of threads becomes a loop's bound."""
         sizes = {k: n for k, n in enumerate(self.original.block) if n > 1} or {0: 1}
         bounds = _Bounds(dict.fromkeys(sizes, constant(0)), {k: constant(n) for k, n in sizes.items()})
-        body = bounds.taken_from(body, [v.interval for v in self.variables])
+        body = bounds.without_thread_bounds(body, [v.interval for v in self.variables])
         for k in sizes:
             body = (ir.For(k, bounds.start[k], bounds.stop[k], 1, body),)
         return body[0]
@@ -303,7 +305,7 @@ class ThreadLoops:
     def _region(self, region: ParallelRegion) -> ir.Block:
         """The statements of one thread: recomputed indices, loads of kept values, the statements, stores of values to keep."""
         use = self.uses[region.number]
-        given = [self._again(v) for v in sorted(self._needed(region.number) - set(use.given))]
+        given = [self._recomputed_index(v) for v in sorted(self._needed(region.number) - set(use.given))]
         touched = [n for n in self.kept if n in use.read or n in use.assigned]
         loads = [self._loaded(n, use) for n in touched if n not in use.defined]
         guard_names = {p.name for g in region.guards for v in g for p in subvalues(v) if isinstance(p, ir.Ref)}
@@ -312,12 +314,12 @@ class ThreadLoops:
         statements = tuple(t for s in region.statements for t in self._spread_out(s))
         late = [s for s in loads if s.name not in guard_names]
         is_changed = not any(n in use.defined for n in self.kept)
-        body = _around(late, statements, stores) if is_changed else (*late, *statements, *stores)
+        body = _between_loads_and_stores(late, statements, stores) if is_changed else (*late, *statements, *stores)
         for conditions in reversed(region.guards):
             body = (ir.If(conditions, body),)
         return (*given, *early, *body)
 
-    def _again(self, number: int) -> ir.Statement:
+    def _recomputed_index(self, number: int) -> ir.Statement:
         value = self.given[number]
         if isinstance(value, SymbolicExpr):
             return ir.LetIndex(number, value)

@@ -51,12 +51,12 @@ def _is_invariant(condition: Value, loop_variable: int) -> bool:
 
 def peel_loops(kernel: Kernel) -> Kernel:
     """The kernel with last iterations peeled off, if all others then need no condition."""
-    peeling = _Peeling(Names(kernel.variables, kernel.body))
+    peeling = _Peeler(Names(kernel.variables, kernel.body))
     body = rewrite_blocks(kernel.body, peeling.block)
     return replace(kernel, body=body, variables=tuple(peeling.names.variables))
 
 
-class _Peeling:
+class _Peeler:
     def __init__(self, names: Names) -> None:
         self.names = names
 

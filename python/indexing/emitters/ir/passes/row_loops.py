@@ -17,7 +17,7 @@ from dataclasses import dataclass, replace
 from indexing._core import Interval, SymbolicExpr, variable
 from indexing.emitters.ir import nodes as ir
 from indexing.emitters.ir.copying import Names
-from indexing.emitters.ir.passes.affine import X, growth_of, is_affine, places
+from indexing.emitters.ir.passes.affine import X, is_affine, places, thread_coefficient
 from indexing.emitters.ir.traversal import may_leave, rewrite_blocks, rewrite_values
 
 MIN_ROW = 32  # elements; a block would have too many shorter rows
@@ -25,7 +25,7 @@ MIN_ROW = 32  # elements; a block would have too many shorter rows
 
 def make_row_loops(kernel: ir.Kernel) -> ir.Kernel:
     """The kernel with innermost thread loops split into rows where that makes accesses contiguous."""
-    cutting = _Cutting(kernel)
+    cutting = _RowSplitter(kernel)
 
     def on_block(block: ir.Block) -> ir.Block:
         return tuple(cutting.loop(s) if isinstance(s, ir.For) and s.variable == X else s for s in block)
@@ -47,7 +47,7 @@ class _Rows:
         return self.element - variable(X)
 
 
-class _Cutting:
+class _RowSplitter:
     def __init__(self, kernel: ir.Kernel) -> None:
         self.names = Names(kernel.variables, kernel.body)
         self.given = {
@@ -60,7 +60,7 @@ class _Cutting:
         """The loop itself, or a loop over rows around it."""
         if may_leave(loop.body) or any(isinstance(s, ir.For) for s in ir.statements(loop.body)):
             return loop
-        found = [self._written_out(e) for e in places(loop.body)]
+        found = [self._with_lets_expanded(e) for e in places(loop.body)]
         rows = _rows_of(e for e in found if not is_affine(e))
         if rows is None:
             return loop
@@ -86,7 +86,7 @@ class _Cutting:
         own = self.names.variables
         bounds = rows.element.range([v.interval for v in own])
         for number, value in self.given.items():
-            if self._written_out(value) == rows.element:
+            if self._with_lets_expanded(value) == rows.element:
                 bounds = bounds.intersect(own[number].interval)
         own.append(
             ir.IndexVariable(
@@ -97,7 +97,7 @@ class _Cutting:
 
     def _rewritten(self, expression: SymbolicExpr, rows: _Rows, row: int) -> SymbolicExpr:
         """The expression within a row, if it is affine there; else the expression itself."""
-        found = self._inside(self._written_out(expression), rows, row)
+        found = self._inside(self._with_lets_expanded(expression), rows, row)
         return found if is_affine(found) else expression
 
     def _inside(self, expression: SymbolicExpr, rows: _Rows, row: int) -> SymbolicExpr:
@@ -113,7 +113,7 @@ class _Cutting:
     def _simplified(self, expression: SymbolicExpr) -> SymbolicExpr:
         return expression.simplify([v.interval for v in self.names.variables])
 
-    def _written_out(self, expression: SymbolicExpr) -> SymbolicExpr:
+    def _with_lets_expanded(self, expression: SymbolicExpr) -> SymbolicExpr:
         """The expression with named index expressions expanded."""
         while used := [v for v in expression.used_variables() if v in self.given]:
             numbers = [self.given.get(k, variable(k)) for k in range(max(used) + 1)]
@@ -137,6 +137,6 @@ def _rows_of(expressions: Iterable[SymbolicExpr]) -> _Rows | None:
 
 def _element(dividend: SymbolicExpr) -> SymbolicExpr | None:
     """The element, which grows by one with the thread, of which the dividend is a multiple; None if there is none."""
-    growth = growth_of(dividend)
+    growth = thread_coefficient(dividend)
     element = dividend // growth if growth is not None and growth > 0 else None
     return element if element is not None and element * (growth or 0) == dividend else None

@@ -43,12 +43,12 @@ UNROLL_FACTOR = 4
 
 def unroll_loops(kernel: Kernel, has_threads: bool) -> Kernel:
     """The kernel with loops unrolled, or marked; `has_threads`: the threads of a block run in parallel."""
-    unrolling = _Unrolling(kernel, has_threads)
+    unrolling = _Unroller(kernel, has_threads)
     body = rewrite_blocks(kernel.body, unrolling.block)
     return replace(kernel, body=body, variables=tuple(unrolling.names.variables))
 
 
-class _Unrolling:
+class _Unroller:
     def __init__(self, kernel: Kernel, has_threads: bool) -> None:
         self.has_threads = has_threads
         self.names = Names(kernel.variables, kernel.body)

@@ -22,7 +22,7 @@ def as_one_map(maps: Sequence[IndexingMap]) -> Iterator[IndexingMap]:
     """
     if not maps or any(m.runtimes for m in maps):
         return
-    whole = maps[0] if len(maps) == 1 else _written_out(maps) or (_joined(*maps) if len(maps) == 2 else None)
+    whole = maps[0] if len(maps) == 1 else _with_counter(maps) or (_joined(*maps) if len(maps) == 2 else None)
     if whole is None:
         return
     if len(maps) > 1:
@@ -31,7 +31,7 @@ def as_one_map(maps: Sequence[IndexingMap]) -> Iterator[IndexingMap]:
         yield from _by_number(whole)
 
 
-def _written_out(maps: Sequence[IndexingMap]) -> IndexingMap | None:
+def _with_counter(maps: Sequence[IndexingMap]) -> IndexingMap | None:
     """The first map with a counter, if the results of the others differ from its results by 1, 2, ... strides."""
     first = maps[0]
     if any((m.dims, m.ranges, set(m.constraints)) != (first.dims, first.ranges, set(first.constraints)) for m in maps):

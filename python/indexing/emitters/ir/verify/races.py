@@ -37,7 +37,7 @@ def check_races(kernel: Kernel) -> Iterator[Check]:
 def _checked(kernel: Kernel, body: Accesses, name: str, accesses: Sequence[Access]) -> Check:
     subject = f"shared memory {name}"
     try:
-        touched = [_touched(kernel, body, a) for a in accesses]
+        touched = [_touched_cells(kernel, body, a) for a in accesses]
     except IndexingError as error:
         return Check("race", subject, "open", str(error).splitlines()[0])
     pairs = [(t, t) for t in touched if t.access.kind != "load"]
@@ -60,7 +60,7 @@ def _checked(kernel: Kernel, body: Accesses, name: str, accesses: Sequence[Acces
 
 
 @dataclass(frozen=True, slots=True)
-class _Touched:
+class _TouchedCells:
     """The distinct pairs of cell and thread of an access, sorted by cell."""
 
     access: Access
@@ -69,7 +69,7 @@ class _Touched:
     is_exact: bool
 
 
-def _touched(kernel: Kernel, body: Accesses, access: Access) -> _Touched:
+def _touched_cells(kernel: Kernel, body: Accesses, access: Access) -> _TouchedCells:
     context = access.context
     if context.data:
         raise IndexingError("the elements of shared memory that are accessed depend on data")
@@ -92,7 +92,7 @@ def _touched(kernel: Kernel, body: Accesses, access: Access) -> _Touched:
     thread = values[0] + x * (values[1] + y * values[2])
     cell = np.broadcast_to(_evaluated(access.index[0], values), inside.shape)
     pairs = np.unique(np.stack([cell[inside], np.asarray(thread)[inside]]), axis=1)
-    return _Touched(access, pairs[0], pairs[1], context.is_certain and len(kept) == len(context.constraints))
+    return _TouchedCells(access, pairs[0], pairs[1], context.is_certain and len(kept) == len(context.constraints))
 
 
 def _count(body: Accesses, number: int) -> int:
@@ -109,7 +109,7 @@ def _evaluated(expression: SymbolicExpr, values: Sequence[np.ndarray | int]) -> 
     return np.asarray(expression.evaluate([np.asarray(v) for v in values]))
 
 
-def _conflict(a: _Touched, b: _Touched) -> int | None:
+def _conflict(a: _TouchedCells, b: _TouchedCells) -> int | None:
     """A cell that two different threads access; None if there is none."""
     if a is b:
         repeated = a.cells[1:][a.cells[1:] == a.cells[:-1]]

@@ -46,7 +46,7 @@ _KINDS = {"signed": "integer", "unsigned": "integer"}
 def check_types(kernel: Kernel) -> Iterator[Check]:
     """One check for each function and for the entry, if it has no fault; else a refuted one for each fault."""
     for f in bodies(kernel):
-        faults = list(_Typing(kernel, f).faults(f.body, getattr(f, "results", ())))
+        faults = list(_TypeChecker(kernel, f).faults(f.body, getattr(f, "results", ())))
         if isinstance(f, Kernel):
             faults += _launch_faults(f)
         for fault in faults:
@@ -62,7 +62,7 @@ def _launch_faults(kernel: Kernel) -> Iterator[str]:
             yield f"{v.name} counts to {v.interval.upper}, {size} are launched"
 
 
-class _Typing:
+class _TypeChecker:
     """Checks one function, with the types of the names in scope."""
 
     def __init__(self, kernel: Kernel, function: Function | Kernel) -> None:
