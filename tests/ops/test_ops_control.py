@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 import pytest
 
 import indexing as ix
+from kernels import compiled
 from reached import check, spelled
 
 
@@ -90,6 +93,7 @@ ENTRY e {{ c = {kind} parameter(0)
   t = (s32[3], s32[3]) tuple(x, y)
   ROOT r = s32[3] conditional(c, x, t), {branches} }}"""
 PREDICATED = CONDITIONAL.format(kind="pred[]", branches="true_computation=left, false_computation=right")
+TURNED = CONDITIONAL.format(kind="pred[]", branches="false_computation=right, true_computation=left")
 INDEXED = CONDITIONAL.format(kind="s32[]", branches="branch_computations={left, right}")
 
 
@@ -98,6 +102,8 @@ INDEXED = CONDITIONAL.format(kind="s32[]", branches="branch_computations={left, 
     [
         (PREDICATED, np.array(True)),
         (PREDICATED, np.array(False)),
+        (TURNED, np.array(True)),
+        (TURNED, np.array(False)),
         *((INDEXED, np.int32(choice)) for choice in (0, 1, -5)),
     ],
 )
@@ -109,6 +115,16 @@ def test_a_conditional_may_read_what_any_branch_reads(text: str, choice: np.ndar
     assert [m.leaf for m in right] == [0, 1]
     assert {m.exactness for m in (*left, *right)} == {"over-approximate"}
     assert [m.exactness for m in predicate] == ["exact"]
+
+
+def test_the_order_in_which_branches_are_written_says_nothing() -> None:
+    x, y = np.array([1, 5, 9], np.int32), np.array([20, 30, 44], np.int32)
+    for text, choice in itertools.product((PREDICATED, TURNED), (True, False)):
+        module = ix.hlo.parse(text)
+        want = x[::-1] if choice else x + y
+        assert np.array_equal(ix.evaluate(module, np.array(choice), x, y), want)
+        assert np.array_equal(compiled(module, "cpu")(np.array(choice), x, y), want)
+        assert [c.name for c in ix.hlo.parse(str(module)).entry.root.called] == ["left", "right"]
 
 
 LOOP = """HloModule m

@@ -153,7 +153,7 @@ class _Scheduler:
         return KernelStep(operands, *outputs, kernel, launch, shapes)
 
     def _while_step(self, node: Node) -> WhileStep:
-        condition, body = _condition_and_body(node.instruction)
+        condition, body = (node.instruction.computation_of(key) for key in ("condition", "body"))
         count = self.planned.trip_counts.get(node)
         asked = self.planner.plan_of(condition) if count is None else count
         return WhileStep(self.slots.of_all(node.operands), *self._outputs(node), asked, self.planner.plan_of(body))
@@ -161,7 +161,7 @@ class _Scheduler:
     def _conditional_step(self, node: Node) -> ConditionalStep:
         selector, *operands = node.operands
         assert isinstance(selector, Ref)
-        branches = tuple(self.planner.plan_of(c) for c in _branches(node.instruction))
+        branches = tuple(self.planner.plan_of(c) for c in node.instruction.called)
         slots = tuple(self.slots.of_all(o) for o in operands)
         return ConditionalStep(self.slots.of(selector), selector.shape, branches, slots, *self._outputs(node))
 
@@ -206,13 +206,3 @@ def _in_order(steps: Sequence[Step]) -> list[Step]:
 
 def _with_layout(shape: Shape, layout: tuple[int, ...] | None) -> Shape:
     return replace(shape, layout=layout, layout_text="")
-
-
-def _condition_and_body(instruction: Instruction) -> tuple[Computation, Computation]:
-    return instruction.computation_of("condition"), instruction.computation_of("body")
-
-
-def _branches(instruction: Instruction) -> tuple[Computation, ...]:
-    if "branch_computations" in instruction.attributes:
-        return instruction.called
-    return instruction.computation_of("true_computation"), instruction.computation_of("false_computation")

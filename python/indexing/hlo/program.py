@@ -107,7 +107,9 @@ class Instruction(AttributeReader):
 
     @property
     def called(self) -> tuple[Computation, ...]:
-        """The computations that the attributes name, in text order (`to_apply`, `calls`, `body`, ...)."""
+        """The computations that the attributes name (`to_apply`, `calls`, `body`, ...), in text order; branches by their index,
+        that for true first.
+        """
         try:
             return self._called
         except AttributeError:

@@ -23,7 +23,7 @@ from indexing.ops.tuples import (
 from indexing.ops.values import HloValue, only_array
 
 if TYPE_CHECKING:
-    from indexing.hlo import Computation, Instruction, Shape
+    from indexing.hlo import Instruction, Shape
 
 
 # ---------------------------------------------------------------- fusion, call
@@ -47,19 +47,14 @@ def _map(i: Instruction, operands: Sequence[HloValue], interpreter: Interpreter)
 # ---------------------------------------------------------------- conditional
 
 
-def branches(i: Instruction) -> tuple[Computation, ...]:
-    """The branch computations of a conditional, in order of the branch index (true before false)."""
-    return i.called
-
-
 def _conditional(i: Instruction, operands: Sequence[HloValue], interpreter: Interpreter) -> HloValue:
     choice = only_array(operands[0])
     if choice.dtype == np.bool_:
         taken = 0 if choice else 1
     else:  # an index out of range runs the last branch
-        last = len(branches(i)) - 1
+        last = len(i.called) - 1
         taken = int(choice) if 0 <= int(choice) <= last else last
-    return interpreter.run(branches(i)[taken], [operands[1 + taken]])
+    return interpreter.run(i.called[taken], [operands[1 + taken]])
 
 
 # ---------------------------------------------------------------- while

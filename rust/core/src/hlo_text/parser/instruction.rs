@@ -165,6 +165,7 @@ impl<'a> Parser<'a> {
     /// Adds an instruction to the innermost computation; its row there.
     pub(super) fn add(&mut self, pending: &Pending) -> Result<u32> {
         let Some(mut frame) = self.frames.pop() else { return Ok(0) };
+        order_branches(&mut frame, self.cursor.text);
         let (shape, signature) = self.judge(&frame, pending)?;
         let row = self.add_instruction(&mut frame, pending, shape, signature)?;
         self.frames.push(frame);
@@ -252,6 +253,16 @@ impl<'a> Parser<'a> {
         }
         let attributes = Rows::new(first_attribute, self.module.attributes.len());
         (attributes, Rows::new(first_call, self.module.calls.len()))
+    }
+}
+
+/// Puts the branch for true before that for false, as the operands are, if the text has them the other way round.
+fn order_branches(frame: &mut Frame, text: &str) {
+    let [(no, if_false), (yes, if_true)] = &mut frame.calls[..] else { return };
+    let key = |row: u32| frame.attributes[row as usize].key.of(text);
+    if (key(*no), key(*yes)) == ("false_computation", "true_computation") {
+        std::mem::swap(if_false, if_true);
+        frame.attributes.swap(*no as usize, *yes as usize);
     }
 }
 
