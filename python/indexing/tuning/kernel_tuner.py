@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from functools import cache
 from math import prod
 from typing import TYPE_CHECKING, Any
@@ -20,11 +21,22 @@ if TYPE_CHECKING:
     from indexing.tuning.machine import Machine
 
 BLOCK = "block_size_x"  # Kernel Tuner's name for the threads of a block
-LANGUAGES = {"cuda": "CUDA", "c": "C"}
 #: Kernel Tuner compiles C by g++, as C++.
-C_OPTIONS = ["-O3", "-march=native", "-w", "-fpermissive", "-Drestrict=__restrict__", "-D_Bool=bool"]
+C_OPTIONS = ("-O3", "-march=native", "-w", "-fpermissive", "-Drestrict=__restrict__", "-D_Bool=bool")
 #: A plan's knobs, and the threads of a block.
 Values = Mapping[str, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Language:
+    """A language of Kernel Tuner: its name there, the compiler's options, and whether the source times the kernel itself."""
+
+    name: str
+    options: tuple[str, ...] = ()
+    times_itself: bool = False
+
+
+LANGUAGES = {"cuda": Language("CUDA"), "c": Language("C", C_OPTIONS, times_itself=True)}  # by dialect
 
 
 def tune_kernel_arguments(computation: Computation, machine: Machine) -> dict[str, object]:
@@ -38,7 +50,7 @@ def tune_kernel_arguments(computation: Computation, machine: Machine) -> dict[st
     def kernel(values: Values) -> Kernel:
         return emitted(*(int(values[n]) for n in space.names))
 
-    default = kernel(space.default)
+    default, language = kernel(space.default), LANGUAGES[machine.dialect]
     passed = tuple(map(str, _passed(default)))
     grid = predict(computation, device=machine)
     legal = {tuple(grid.plan(k).values()) for k in range(len(grid))}
@@ -51,15 +63,15 @@ def tune_kernel_arguments(computation: Computation, machine: Machine) -> dict[st
 
     choices = {n: sorted(set(column.tolist())) for n, column in grid.plans.items()}
     return {
-        "kernel_name": default.name if machine.dialect == "cuda" else _timed_name(default),
-        "kernel_source": lambda values: _source(kernel(values)),
+        "kernel_name": _timed_name(default) if language.times_itself else default.name,
+        "kernel_source": lambda values: _timed(kernel(values)) if language.times_itself else kernel(values).source,
         "problem_size": lambda values: kernel(values).launch_grid,
         "tune_params": {**choices, BLOCK: sorted(set(grid.threads.astype(int).tolist()))},
         "restrictions": is_legal,
-        "lang": LANGUAGES[machine.dialect],
+        "lang": language.name,
         **{f"grid_div_{dimension}": [] for dimension in "xyz"},
         "defines": {},  # names of knobs are no macros in these sources
-        **({"compiler_options": C_OPTIONS} if machine.dialect == "c" else {}),
+        **({"compiler_options": list(language.options)} if language.options else {}),
         **_data(computation, default),
     }
 
@@ -101,10 +113,8 @@ def _timed_name(kernel: Kernel) -> str:
     return f"{kernel.name}_timed"
 
 
-def _source(kernel: Kernel) -> str:
-    """The source; that of C has a function that takes the buffers, runs all blocks in turn, and returns the milliseconds."""
-    if kernel.dialect == "cuda":
-        return kernel.source
+def _timed(kernel: Kernel) -> str:
+    """The source with a function that takes the buffers, runs all blocks in turn, and returns the milliseconds."""
     names = [f"a{k}" for k in range(len(_passed(kernel)))]
     return f"""#include <time.h>
 {kernel.source}
