@@ -99,7 +99,7 @@ fn every_prefix_is_an_error_or_a_module() {
 #[test]
 fn rows_of_the_tables_are_in_order_and_unique() {
     assert!(OPCODES.windows(2).all(|w| w[0].name < w[1].name));
-    assert!(OPCODES.iter().all(|row| row.least <= row.most));
+    assert!(OPCODES.iter().all(|row| row.min_operands <= row.max_operands));
     for (i, row) in ELEMENT_TYPES.iter().enumerate() {
         assert!(ELEMENT_TYPES[..i].iter().all(|other| other.name != row.name));
     }

@@ -22,8 +22,8 @@ type Labels = (i64, i64, Vec<i64>);
 /// Each known opcode: its name, least and greatest number of operands, and the attributes that it needs.
 #[pyfunction]
 fn hlo_opcodes() -> Vec<(&'static str, u32, Option<u32>, Vec<&'static str>)> {
-    let most = |row: &OpcodeRow| (row.most < u32::MAX).then_some(row.most);
-    OPCODES.iter().map(|row| (row.name, row.least, most(row), row.needs.to_vec())).collect()
+    let max_operands = |row: &OpcodeRow| (row.max_operands < u32::MAX).then_some(row.max_operands);
+    OPCODES.iter().map(|row| (row.name, row.min_operands, max_operands(row), row.needs.to_vec())).collect()
 }
 
 /// Parses HLO text. Raises ParseError.

@@ -145,7 +145,7 @@ pub(super) fn slices(cursor: &mut Cursor) -> Result<Vec<(i64, i64, i64)>> {
     }
 }
 
-/// A signed integer that ends at anything but a digit; `_` and `x` separate.
+/// A signed integer, which ends at any character that is not a digit, such as the separators `_` and `x`.
 fn part(cursor: &mut Cursor) -> Result<i64> {
     cursor.integer("an integer")
 }

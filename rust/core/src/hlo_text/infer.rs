@@ -45,18 +45,18 @@ const FLAGS: [&str; 13] = [
     "use_global_device_ids",
 ];
 
-/// The instruction that is checked, and the shape that the text gives it.
+/// An instruction whose shape is checked, and the shape that the text states.
 #[derive(Clone, Copy)]
-pub(super) struct Asked<'s> {
+pub(super) struct CheckedInstruction<'s> {
     pub(super) text: &'s str,
     pub(super) opcode: &'s str,
     pub(super) at: usize,
     pub(super) given: Option<ShapeId>,
 }
 
-/// An instruction with all that its shape depends on.
-pub(super) struct Site<'s, 'a> {
-    pub(super) asked: Asked<'s>,
+/// An instruction, and all that its shape depends on.
+pub(super) struct ShapeContext<'s, 'a> {
+    pub(super) checked: CheckedInstruction<'s>,
     pub(super) shapes: &'s Interner<'a>,
     pub(super) operands: &'s [ShapeId],
     pub(super) attributes: &'s [Attribute],
@@ -64,29 +64,29 @@ pub(super) struct Site<'s, 'a> {
 
 /// The inferred shape of a result, as far as it is known.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) enum Outcome {
-    /// Nothing.
+pub(super) enum InferredShape {
+    /// Unknown.
     Any,
     /// The same shape, layout aside.
     Like(ShapeId),
-    /// An array of these sizes; `None`: of a type that the operands do not tell.
+    /// An array of these sizes; `None` if the operands do not determine its type.
     Array(Option<ElementType>, Vec<i64>),
     /// A tuple of these.
-    Tuple(Vec<Outcome>),
+    Tuple(Vec<InferredShape>),
 }
 
 /// One opcode's rule.
-pub(super) type Rule = fn(&Site) -> Result<Outcome>;
+pub(super) type Rule = fn(&ShapeContext) -> Result<InferredShape>;
 
-impl<'s> std::ops::Deref for Site<'s, '_> {
-    type Target = Asked<'s>;
+impl<'s> std::ops::Deref for ShapeContext<'s, '_> {
+    type Target = CheckedInstruction<'s>;
 
-    fn deref(&self) -> &Asked<'s> {
-        &self.asked
+    fn deref(&self) -> &CheckedInstruction<'s> {
+        &self.checked
     }
 }
 
-impl Site<'_, '_> {
+impl ShapeContext<'_, '_> {
     pub(super) fn error(&self, message: impl AsRef<str>) -> HloError {
         HloError::new(self.at, format!("{}: {}", self.opcode, message.as_ref()))
     }
@@ -155,18 +155,18 @@ impl Site<'_, '_> {
         self.span(key).map(|s| s.of(self.text))
     }
 
-    /// An attribute that must be there.
+    /// The value of a required attribute.
     pub(super) fn required<T>(&self, key: &str, value: Option<T>) -> Result<T> {
         value.ok_or_else(|| self.error(format!("attribute {key} is missing")))
     }
 
-    /// Dimensions that an attribute, which must be there, names: each below the rank, none twice.
+    /// The dimensions that a required attribute names: different, and below the rank.
     pub(super) fn dimensions(&self, key: &str, rank: usize) -> Result<Vec<usize>> {
         self.required(key, self.span(key))?;
         self.optional_dimensions(key, rank)
     }
 
-    /// The same; none where the attribute is absent.
+    /// As `dimensions`, but none if the attribute is absent.
     pub(super) fn optional_dimensions(&self, key: &str, rank: usize) -> Result<Vec<usize>> {
         let mut found = Vec::new();
         for dimension in self.integers(key)? {
@@ -196,7 +196,7 @@ impl Site<'_, '_> {
         Err(self.error(format!("operand 0 must be {}, found {found}", kinds(types))))
     }
 
-    /// Attributes that say yes or no.
+    /// Checks the attributes that are true or false.
     pub(super) fn flags(&self) -> Result<()> {
         for attribute in self.attributes.iter().filter(|a| FLAGS.contains(&a.key.of(self.text))) {
             let value = attribute.value.of(self.text);
@@ -209,7 +209,7 @@ impl Site<'_, '_> {
     }
 
     /// Refuses floating point operands of different types.
-    pub(super) fn one_precision(&self) -> Result<()> {
+    pub(super) fn same_precision(&self) -> Result<()> {
         let float = |&id: &ShapeId| {
             Some(self.shapes.table[id as usize].element).filter(|e| e.row().class == Class::Float)
         };
@@ -221,25 +221,25 @@ impl Site<'_, '_> {
         Err(self.error("the operands mix floating point types"))
     }
 
-    /// Holds the given shape against the outcome.
-    pub(super) fn check(&self, outcome: &Outcome) -> Result<()> {
+    /// Checks that the stated shape is the inferred one.
+    pub(super) fn check(&self, inferred: &InferredShape) -> Result<()> {
         let Some(given) = self.given else { return Ok(()) };
-        if matches(self.shapes, given, outcome) {
+        if matches(self.shapes, given, inferred) {
             return Ok(());
         }
-        let (given, wanted) = (self.shapes.text(given), self.describe(outcome));
+        let (given, wanted) = (self.shapes.text(given), self.describe(inferred));
         Err(self.error(format!("the operands give {wanted}, the text says {given}")))
     }
 
-    fn describe(&self, outcome: &Outcome) -> String {
-        match outcome {
-            Outcome::Any => "anything".into(),
-            Outcome::Like(id) => self.shapes.text(*id),
-            Outcome::Array(element, sizes) => {
+    fn describe(&self, inferred: &InferredShape) -> String {
+        match inferred {
+            InferredShape::Any => "anything".into(),
+            InferredShape::Like(id) => self.shapes.text(*id),
+            InferredShape::Array(element, sizes) => {
                 let sizes: Vec<String> = sizes.iter().map(i64::to_string).collect();
                 format!("{}[{}]", element.map_or("an array ", |e| e.row().name), sizes.join(","))
             }
-            Outcome::Tuple(elements) => {
+            InferredShape::Tuple(elements) => {
                 let elements: Vec<String> = elements.iter().map(|e| self.describe(e)).collect();
                 format!("({})", elements.join(", "))
             }
@@ -260,17 +260,17 @@ fn kinds(classes: &[Class]) -> String {
     classes.iter().map(name).collect::<Vec<_>>().join(" or ")
 }
 
-/// Whether a size that is written fits one that was found.
+/// Whether a stated size agrees with an inferred one.
 pub(super) fn same_size(a: i64, b: i64) -> bool {
     a == b || a == UNBOUNDED || b == UNBOUNDED
 }
 
-/// Whether all sizes fit.
+/// Whether all sizes agree.
 pub(super) fn same_sizes(a: &[i64], b: &[i64]) -> bool {
     a.len() == b.len() && a.iter().zip(b).all(|(a, b)| same_size(*a, *b))
 }
 
-/// Whether two shapes are the same but for layouts and dynamic marks; nesting is bounded.
+/// Whether two shapes are equal except for layouts and dynamic marks; nesting is bounded.
 pub(super) fn compatible(shapes: &Interner, a: ShapeId, b: ShapeId) -> bool {
     if shapes.bare(a) == shapes.bare(b) {
         return true;
@@ -282,16 +282,16 @@ pub(super) fn compatible(shapes: &Interner, a: ShapeId, b: ShapeId) -> bool {
         && x.elements.iter().zip(&y.elements).all(|(a, b)| compatible(shapes, *a, *b))
 }
 
-fn matches(shapes: &Interner, given: ShapeId, outcome: &Outcome) -> bool {
+fn matches(shapes: &Interner, given: ShapeId, inferred: &InferredShape) -> bool {
     let shape = &shapes.table[given as usize];
-    match outcome {
-        Outcome::Any => true,
-        Outcome::Like(id) => compatible(shapes, given, *id),
-        Outcome::Array(element, sizes) => {
+    match inferred {
+        InferredShape::Any => true,
+        InferredShape::Like(id) => compatible(shapes, given, *id),
+        InferredShape::Array(element, sizes) => {
             element.map_or(shape.element.is_array(), |e| e == shape.element)
                 && same_sizes(&shape.dimensions, sizes)
         }
-        Outcome::Tuple(elements) => {
+        InferredShape::Tuple(elements) => {
             shape.element == ElementType::TUPLE
                 && shape.elements.len() == elements.len()
                 && shape.elements.iter().zip(elements).all(|(id, e)| matches(shapes, *id, e))
@@ -299,17 +299,17 @@ fn matches(shapes: &Interner, given: ShapeId, outcome: &Outcome) -> bool {
     }
 }
 
-/// The shape that an outcome stands for, where it stands for one.
-pub(super) fn realize(shapes: &mut Interner, outcome: &Outcome) -> Option<ShapeId> {
-    match outcome {
-        Outcome::Any | Outcome::Array(None, _) => None,
-        Outcome::Like(id) => Some(*id),
-        Outcome::Array(Some(element), sizes) => {
+/// The inferred shape, if it is completely known.
+pub(super) fn realize(shapes: &mut Interner, inferred: &InferredShape) -> Option<ShapeId> {
+    match inferred {
+        InferredShape::Any | InferredShape::Array(None, _) => None,
+        InferredShape::Like(id) => Some(*id),
+        InferredShape::Array(Some(element), sizes) => {
             let count = count_elements(*element, sizes)?;
             let dynamic = sizes.iter().map(|&s| s == UNBOUNDED).collect();
             Some(shapes.array(*element, sizes.clone(), dynamic, None, count))
         }
-        Outcome::Tuple(elements) => {
+        InferredShape::Tuple(elements) => {
             let elements: Option<Vec<ShapeId>> = elements.iter().map(|e| realize(shapes, e)).collect();
             Some(shapes.tuple(elements?))
         }
@@ -317,11 +317,11 @@ pub(super) fn realize(shapes: &mut Interner, outcome: &Outcome) -> Option<ShapeI
 }
 
 /// Nothing is known.
-pub(super) fn anything(_: &Site) -> Result<Outcome> {
-    Ok(Outcome::Any)
+pub(super) fn unknown_shape(_: &ShapeContext) -> Result<InferredShape> {
+    Ok(InferredShape::Any)
 }
 
 /// The shape of the first operand.
-pub(super) fn like_first(site: &Site) -> Result<Outcome> {
-    Ok(Outcome::Like(site.operands[0]))
+pub(super) fn shape_of_first(context: &ShapeContext) -> Result<InferredShape> {
+    Ok(InferredShape::Like(context.operands[0]))
 }

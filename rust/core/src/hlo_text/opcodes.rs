@@ -27,37 +27,37 @@ use super::infer::numeric::{
     rng_bits, rng_state, topk, triangular_solve,
 };
 use super::infer::tuples::{conditional, get_tuple_element, identifier, like_only, token, tuple};
-use super::infer::{anything, like_first, Outcome, Rule, Site, COMPUTATION_KEYS};
+use super::infer::{shape_of_first, unknown_shape, InferredShape, Rule, ShapeContext, COMPUTATION_KEYS};
 use super::shape::Class;
 
 /// A check of a computation that is called: its parameters and its root against the caller.
 pub(super) type CallRule = fn(&Callee) -> Result<()>;
 
-/// One opcode: its name, numbers of operands, what it needs, the rule of its shape, how it calls, what may use it.
+/// One opcode: its name, numbers of operands, required attributes, and the rules of its shape, calls and users.
 #[derive(Clone, Copy)]
 pub struct OpcodeRow {
-    /// As text writes it.
+    /// The name in text.
     pub name: &'static str,
-    /// Fewest operands.
-    pub least: u32,
-    /// Most operands.
-    pub most: u32,
-    /// Attributes that must be there.
+    /// The least number of operands.
+    pub min_operands: u32,
+    /// The greatest number of operands.
+    pub max_operands: u32,
+    /// Attributes that it must have.
     pub needs: &'static [&'static str],
     /// Element types of the first operand; empty: any.
     types: &'static [Class],
     rule: Rule,
     /// The rules of the computations that attributes name.
     calls: &'static [(&'static str, CallRule)],
-    /// An asynchronous start has one user, of one of these opcodes; empty: any.
+    /// The opcodes that the one user of an asynchronous start may have; empty for other opcodes.
     pub(super) ends: &'static [&'static str],
     /// Whether the user's `channel_id` is its own.
     pub(super) on_channel: bool,
 }
 
-const fn op(name: &'static str, least: u32, most: u32, rule: Rule) -> OpcodeRow {
+const fn op(name: &'static str, min_operands: u32, max_operands: u32, rule: Rule) -> OpcodeRow {
     let (needs, types, calls, ends) = (&[], &[], &[], &[]);
-    OpcodeRow { name, least, most, needs, types, rule, calls, ends, on_channel: false }
+    OpcodeRow { name, min_operands, max_operands, needs, types, rule, calls, ends, on_channel: false }
 }
 
 impl OpcodeRow {
@@ -92,11 +92,11 @@ impl OpcodeRow {
     }
 
     /// The shape of an instruction, whose operands, element types and attributes are checked.
-    pub(super) fn infer(&self, site: &Site) -> Result<Outcome> {
-        site.has(self.needs)?;
-        site.begins_with(self.types)?;
-        site.flags()?;
-        (self.rule)(site)
+    pub(super) fn infer(&self, context: &ShapeContext) -> Result<InferredShape> {
+        context.has(self.needs)?;
+        context.begins_with(self.types)?;
+        context.flags()?;
+        (self.rule)(context)
     }
 }
 
@@ -122,7 +122,7 @@ pub static OPCODES: &[OpcodeRow] = &[
     op("all-gather-done", 1, 1, second),
     op("all-gather-start", 1, MANY, all_gather_start).needs(&["dimensions"]).ended_by(&["all-gather-done"]),
     op("all-reduce", 1, MANY, all_reduce).needs(&["to_apply"]).calls(&[("to_apply", combines_scalars)]),
-    op("all-reduce-done", 1, 1, like_first),
+    op("all-reduce-done", 1, 1, shape_of_first),
     op("all-reduce-start", 1, MANY, all_reduce)
         .needs(&["to_apply"])
         .calls(&[("to_apply", combines_scalars)])
@@ -132,11 +132,11 @@ pub static OPCODES: &[OpcodeRow] = &[
     op("asin", 1, 1, unary).of(ANALYTIC),
     op("asinh", 1, 1, unary).of(ANALYTIC),
     op("async-done", 1, 1, second),
-    op("async-start", 0, MANY, anything)
+    op("async-start", 0, MANY, unknown_shape)
         .needs(&["calls"])
         .calls(&[("calls", starts)])
         .ended_by(&["async-update", "async-done"]),
-    op("async-update", 1, 1, like_first).ended_by(&["async-update", "async-done"]),
+    op("async-update", 1, 1, shape_of_first).ended_by(&["async-update", "async-done"]),
     op("atan2", 2, 2, binary).of(ANALYTIC),
     op("atanh", 1, 1, unary).of(ANALYTIC),
     op("batch-norm-grad", 5, 5, batch_norm_grad).of(FLOAT).needs(&["epsilon", "feature_index"]),
@@ -145,7 +145,7 @@ pub static OPCODES: &[OpcodeRow] = &[
     op("bitcast", 1, 1, bitcast),
     op("bitcast-convert", 1, 1, bitcast_convert),
     op("broadcast", 1, 1, broadcast),
-    op("call", 0, MANY, anything).needs(&["to_apply"]).calls(&[("to_apply", equals)]),
+    op("call", 0, MANY, unknown_shape).needs(&["to_apply"]).calls(&[("to_apply", equals)]),
     op("cbrt", 1, 1, unary).of(FLOAT),
     op("ceil", 1, 1, unary).of(FLOAT),
     op("cholesky", 1, 1, cholesky).of(ANALYTIC),
@@ -163,18 +163,18 @@ pub static OPCODES: &[OpcodeRow] = &[
         ("true_computation", equals_branch),
         ("false_computation", equals_branch),
     ]),
-    op("constant", 0, 0, anything),
+    op("constant", 0, 0, unknown_shape),
     op("convert", 1, 1, convert),
     op("convolution", 2, 2, convolution).needs(&["dim_labels"]),
-    op("copy", 1, 1, like_first),
+    op("copy", 1, 1, shape_of_first),
     op("copy-done", 1, 1, first),
     op("copy-start", 1, 1, copy_start).ended_by(&["copy-done"]),
     op("cosh", 1, 1, unary).of(ANALYTIC),
     op("cosine", 1, 1, unary).of(ANALYTIC),
     op("count-leading-zeros", 1, 1, unary).of(INTEGER),
-    op("custom-call", 0, MANY, anything).needs(&["custom_call_target"]),
+    op("custom-call", 0, MANY, unknown_shape).needs(&["custom_call_target"]),
     op("divide", 2, 2, binary).of(NUMBER),
-    op("domain", 1, 1, like_first).needs(&["domain"]),
+    op("domain", 1, 1, shape_of_first).needs(&["domain"]),
     op("dot", 2, 2, dot),
     op("dynamic-reshape", 1, MANY, dynamic_reshape),
     op("dynamic-slice", 1, MANY, dynamic_slice).needs(&["dynamic_slice_sizes"]),
@@ -184,7 +184,7 @@ pub static OPCODES: &[OpcodeRow] = &[
     op("exponential-minus-one", 1, 1, unary).of(ANALYTIC),
     op("fft", 1, 1, fft).needs(&["fft_type", "fft_length"]),
     op("floor", 1, 1, unary).of(FLOAT),
-    op("fusion", 0, MANY, anything).needs(&["calls"]).calls(&[("calls", equals_fused)]),
+    op("fusion", 0, MANY, unknown_shape).needs(&["calls"]).calls(&[("calls", equals_fused)]),
     op("gather", 2, 2, gather).needs(&[
         "offset_dims",
         "collapsed_slice_dims",
@@ -207,11 +207,11 @@ pub static OPCODES: &[OpcodeRow] = &[
     op("multiply", 2, 2, binary),
     op("negate", 1, 1, unary).of(NUMBER),
     op("not", 1, 1, unary).of(LOGICAL),
-    op("opt-barrier", 1, 1, like_first),
+    op("opt-barrier", 1, 1, shape_of_first),
     op("or", 2, 2, binary).of(LOGICAL),
     op("outfeed", 2, 2, outfeed),
     op("pad", 2, 2, pad),
-    op("parameter", 0, 0, anything),
+    op("parameter", 0, 0, unknown_shape),
     op("partition-id", 0, 0, identifier),
     op("popcnt", 1, 1, unary).of(INTEGER),
     op("power", 2, 2, binary).of(NUMBER),
@@ -271,7 +271,7 @@ pub static OPCODES: &[OpcodeRow] = &[
     op("transpose", 1, 1, transpose).needs(&["dimensions"]),
     op("triangular-solve", 2, 2, triangular_solve).of(ANALYTIC).needs(&["transpose_a"]),
     op("tuple", 0, MANY, tuple),
-    op("while", 1, 1, like_first)
+    op("while", 1, 1, shape_of_first)
         .needs(&["condition", "body"])
         .calls(&[("body", equals), ("condition", holds)]),
     op("xor", 2, 2, binary).of(LOGICAL),

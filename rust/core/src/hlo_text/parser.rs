@@ -141,7 +141,7 @@ impl<'a> Parser<'a> {
             let (key, at) = self.key()?;
             let value = self.cursor.value(&mut self.scratch)?;
             let known = &self.module.attributes[first..];
-            refuse_twice(known, self.cursor.text, key, at)?;
+            reject_duplicate(known, self.cursor.text, key, at)?;
             self.module.attributes.push(Attribute { key, value });
         }
         Ok(())
@@ -441,7 +441,7 @@ impl<'a> Parser<'a> {
     }
 }
 
-fn refuse_twice(known: &[Attribute], text: &str, key: Span, at: usize) -> Result<()> {
+fn reject_duplicate(known: &[Attribute], text: &str, key: Span, at: usize) -> Result<()> {
     if known.iter().any(|a| a.key.of(text) == key.of(text)) {
         return Err(HloError::new(at, format!("attribute {} is given twice", key.of(text))));
     }

@@ -79,7 +79,7 @@ pub struct Instruction {
     pub calls: Rows,
     /// A constant's literal, as written.
     pub literal: Span,
-    /// A parameter's number; -1 for anything else.
+    /// A parameter's number; -1 for other instructions.
     pub parameter: i64,
     /// Equal for instructions that differ only in name, operands and annotations.
     pub signature: u32,

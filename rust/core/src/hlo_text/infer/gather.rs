@@ -2,7 +2,7 @@
 
 use super::super::error::Result;
 use super::super::shape::{Class, Shape};
-use super::{same_size, same_sizes, Outcome, Site};
+use super::{same_size, same_sizes, InferredShape, ShapeContext};
 
 /// The names of the dimension numbers of gather, and of scatter.
 struct Names {
@@ -38,107 +38,108 @@ struct Numbers {
 }
 
 impl Names {
-    fn read(&self, site: &Site, operand: &Shape, indices: &Shape) -> Result<Numbers> {
+    fn read(&self, context: &ShapeContext, operand: &Shape, indices: &Shape) -> Result<Numbers> {
         if !matches!(indices.element.row().class, Class::Signed | Class::Unsigned) {
-            return Err(site.error(format!("indices must be integers, found {}", indices.element.row().name)));
+            return Err(
+                context.error(format!("indices must be integers, found {}", indices.element.row().name))
+            );
         }
         let rank = operand.dimensions.len();
-        let map = site.dimensions(self.map, rank)?;
-        let mut missing = self.sorted(site, self.dropped, rank)?;
-        let (batch, at) = batch_sizes(site, &indices.dimensions, map.len())?;
-        let shared = self.sorted(site, self.batching[0], rank)?;
-        let sharing = site.optional_dimensions(self.batching[1], indices.dimensions.len())?;
+        let map = context.dimensions(self.map, rank)?;
+        let mut missing = self.sorted(context, self.dropped, rank)?;
+        let (batch, at) = batch_sizes(context, &indices.dimensions, map.len())?;
+        let shared = self.sorted(context, self.batching[0], rank)?;
+        let sharing = context.optional_dimensions(self.batching[1], indices.dimensions.len())?;
         if shared.iter().any(|d| missing.contains(d) || map.contains(d)) || sharing.contains(&at) {
-            return Err(
-                site.error(format!("{} name a dimension that has another use", self.batching.join(" or ")))
-            );
+            return Err(context
+                .error(format!("{} name a dimension that has another use", self.batching.join(" or "))));
         }
         let sizes = |(&o, &i): (&usize, &usize)| same_size(operand.dimensions[o], indices.dimensions[i]);
         if shared.len() != sharing.len() || !shared.iter().zip(&sharing).all(sizes) {
             return Err(
-                site.error(format!("{} name dimensions that do not pair", self.batching.join(" and ")))
+                context.error(format!("{} name dimensions that do not pair", self.batching.join(" and ")))
             );
         }
         missing.extend(shared);
         Ok(Numbers { missing, batch })
     }
 
-    fn sorted(&self, site: &Site, key: &str, rank: usize) -> Result<Vec<usize>> {
-        let found = site.optional_dimensions(key, rank)?;
+    fn sorted(&self, context: &ShapeContext, key: &str, rank: usize) -> Result<Vec<usize>> {
+        let found = context.optional_dimensions(key, rank)?;
         if found.is_sorted() {
             return Ok(found);
         }
-        Err(site.error(format!("{key} must ascend, found {found:?}")))
+        Err(context.error(format!("{key} must ascend, found {found:?}")))
     }
 }
 
 /// Sizes of `indices` without the dimension that holds one index, and that dimension.
-fn batch_sizes(site: &Site, indices: &[i64], count: usize) -> Result<(Vec<i64>, usize)> {
-    let at = site.required("index_vector_dim", site.integer("index_vector_dim")?)?;
+fn batch_sizes(context: &ShapeContext, indices: &[i64], count: usize) -> Result<(Vec<i64>, usize)> {
+    let at = context.required("index_vector_dim", context.integer("index_vector_dim")?)?;
     let at = usize::try_from(at).ok().filter(|&d| d <= indices.len());
     let at =
-        at.ok_or_else(|| site.error(format!("index_vector_dim is outside of rank {}", indices.len())))?;
+        at.ok_or_else(|| context.error(format!("index_vector_dim is outside of rank {}", indices.len())))?;
     let mut sizes = indices.to_vec();
     let length = if at == sizes.len() { 1 } else { sizes.remove(at) };
     if !same_size(length, count as i64) {
-        return Err(site.error(format!("an index has {length} numbers, the dimension map {count}")));
+        return Err(context.error(format!("an index has {length} numbers, the dimension map {count}")));
     }
     Ok((sizes, at))
 }
 
 /// Slices of the operand, one for each index.
-pub(in super::super) fn gather(site: &Site) -> Result<Outcome> {
-    let (operand, indices) = (site.array(0)?, site.array(1)?);
+pub(in super::super) fn gather(context: &ShapeContext) -> Result<InferredShape> {
+    let (operand, indices) = (context.array(0)?, context.array(1)?);
     let rank = operand.dimensions.len();
-    let Numbers { missing, batch } = GATHER.read(site, operand, indices)?;
-    let sizes = site.integers("slice_sizes")?;
+    let Numbers { missing, batch } = GATHER.read(context, operand, indices)?;
+    let sizes = context.integers("slice_sizes")?;
     let inside = |(s, w): (&i64, &i64)| (0..=*w).contains(s) || *w < 0;
     if sizes.len() != rank || !sizes.iter().zip(&operand.dimensions).all(inside) {
-        return Err(site.error(format!("slice_sizes {sizes:?} do not fit into {:?}", operand.dimensions)));
+        return Err(context.error(format!("slice_sizes {sizes:?} do not fit into {:?}", operand.dimensions)));
     }
     if missing.iter().any(|&d| sizes[d] > 1) {
-        return Err(site.error("a collapsed or batching dimension must have slice size 1"));
+        return Err(context.error("a collapsed or batching dimension must have slice size 1"));
     }
     let total = batch.len() + rank - missing.len();
-    let offsets = GATHER.sorted(site, GATHER.window, total)?;
+    let offsets = GATHER.sorted(context, GATHER.window, total)?;
     if offsets.len() + batch.len() != total {
         let inner = rank - missing.len();
-        return Err(site.error(format!("offset_dims must name the {inner} dimensions of a slice")));
+        return Err(context.error(format!("offset_dims must name the {inner} dimensions of a slice")));
     }
     let (mut batch, mut kept) =
         (batch.into_iter(), (0..rank).filter(|d| !missing.contains(d)).map(|d| sizes[d]));
     let size = |d: usize| if offsets.contains(&d) { kept.next() } else { batch.next() };
     let sizes: Option<Vec<i64>> = (0..total).map(size).collect();
-    Ok(Outcome::Array(
+    Ok(InferredShape::Array(
         Some(operand.element),
-        sizes.ok_or_else(|| site.error("the dimension numbers do not fit"))?,
+        sizes.ok_or_else(|| context.error("the dimension numbers do not fit"))?,
     ))
 }
 
 /// The operands, some elements updated.
-pub(in super::super) fn scatter(site: &Site) -> Result<Outcome> {
-    let count = site.operands.len() / 2;
-    if site.operands.len() != 2 * count + 1 {
-        return Err(site.error("the operands must be arrays, indices, and as many updates as arrays"));
+pub(in super::super) fn scatter(context: &ShapeContext) -> Result<InferredShape> {
+    let count = context.operands.len() / 2;
+    if context.operands.len() != 2 * count + 1 {
+        return Err(context.error("the operands must be arrays, indices, and as many updates as arrays"));
     }
-    let (operand, indices, updates) = (site.array(0)?, site.array(count)?, site.array(count + 1)?);
+    let (operand, indices, updates) = (context.array(0)?, context.array(count)?, context.array(count + 1)?);
     for k in 0..count {
-        let (array, update) = (site.array(k)?, site.array(count + 1 + k)?);
+        let (array, update) = (context.array(k)?, context.array(count + 1 + k)?);
         if !same_sizes(&array.dimensions, &operand.dimensions)
             || !same_sizes(&update.dimensions, &updates.dimensions)
         {
-            return Err(site.error(format!("operands 0 and {k}, or their updates, have different sizes")));
+            return Err(context.error(format!("operands 0 and {k}, or their updates, have different sizes")));
         }
         if array.element != update.element {
             let (a, u) = (array.element.row().name, update.element.row().name);
-            return Err(site.error(format!("operand {k} has elements of {a}, its updates of {u}")));
+            return Err(context.error(format!("operand {k} has elements of {a}, its updates of {u}")));
         }
     }
-    let Numbers { missing, batch } = SCATTER.read(site, operand, indices)?;
+    let Numbers { missing, batch } = SCATTER.read(context, operand, indices)?;
     let rank = operand.dimensions.len();
-    let window = SCATTER.sorted(site, SCATTER.window, updates.dimensions.len())?;
+    let window = SCATTER.sorted(context, SCATTER.window, updates.dimensions.len())?;
     if window.len() + missing.len() != rank || window.len() + batch.len() != updates.dimensions.len() {
-        return Err(site.error(format!(
+        return Err(context.error(format!(
             "updates of {:?} do not fit: {} window and {} scatter dimensions",
             updates.dimensions,
             window.len(),
@@ -148,7 +149,7 @@ pub(in super::super) fn scatter(site: &Site) -> Result<Outcome> {
     let scattered =
         (0..updates.dimensions.len()).filter(|d| !window.contains(d)).map(|d| updates.dimensions[d]);
     if !same_sizes(&scattered.collect::<Vec<_>>(), &batch) {
-        return Err(site.error(format!(
+        return Err(context.error(format!(
             "updates of {:?} do not fit indices of {:?}",
             updates.dimensions, indices.dimensions
         )));
@@ -156,13 +157,13 @@ pub(in super::super) fn scatter(site: &Site) -> Result<Outcome> {
     let kept = (0..rank).filter(|d| !missing.contains(d)).map(|d| operand.dimensions[d]);
     let larger = |(w, size): (&usize, i64)| size >= 0 && updates.dimensions[*w] > size;
     if window.iter().zip(kept).any(larger) {
-        return Err(site.error(format!(
+        return Err(context.error(format!(
             "the window of updates of {:?} is larger than the operand of {:?}",
             updates.dimensions, operand.dimensions
         )));
     }
-    Ok(match site.operands[..count] {
-        [one] => Outcome::Like(one),
-        ref all => Outcome::Tuple(all.iter().map(|&id| Outcome::Like(id)).collect()),
+    Ok(match context.operands[..count] {
+        [one] => InferredShape::Like(one),
+        ref all => InferredShape::Tuple(all.iter().map(|&id| InferredShape::Like(id)).collect()),
     })
 }

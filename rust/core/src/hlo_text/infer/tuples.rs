@@ -2,66 +2,70 @@
 
 use super::super::error::Result;
 use super::super::shape::ElementType;
-use super::{Outcome, Site};
+use super::{InferredShape, ShapeContext};
 
 /// The tuple of the operands.
-pub(in super::super) fn tuple(site: &Site) -> Result<Outcome> {
-    Ok(Outcome::Tuple(site.operands.iter().map(|&id| Outcome::Like(id)).collect()))
+pub(in super::super) fn tuple(context: &ShapeContext) -> Result<InferredShape> {
+    Ok(InferredShape::Tuple(context.operands.iter().map(|&id| InferredShape::Like(id)).collect()))
 }
 
 /// One element.
-pub(in super::super) fn get_tuple_element(site: &Site) -> Result<Outcome> {
-    let shape = site.shape(0);
+pub(in super::super) fn get_tuple_element(context: &ShapeContext) -> Result<InferredShape> {
+    let shape = context.shape(0);
     if shape.element != ElementType::TUPLE {
-        return Err(
-            site.error(format!("the operand must be a tuple, found {}", site.shapes.text(site.operands[0])))
-        );
+        return Err(context.error(format!(
+            "the operand must be a tuple, found {}",
+            context.shapes.text(context.operands[0])
+        )));
     }
-    let index = site.required("index", site.integer("index")?)?;
+    let index = context.required("index", context.integer("index")?)?;
     let element = usize::try_from(index).ok().and_then(|i| shape.elements.get(i));
-    let element =
-        element.ok_or_else(|| site.error(format!("index {index} of a tuple of {}", shape.elements.len())))?;
-    Ok(Outcome::Like(*element))
+    let element = element
+        .ok_or_else(|| context.error(format!("index {index} of a tuple of {}", shape.elements.len())))?;
+    Ok(InferredShape::Like(*element))
 }
 
 /// The one operand, or a tuple of all.
-pub(in super::super) fn like_all(site: &Site) -> Result<Outcome> {
-    match site.operands {
-        [one] => Ok(Outcome::Like(*one)),
-        _ => tuple(site),
+pub(in super::super) fn like_all(context: &ShapeContext) -> Result<InferredShape> {
+    match context.operands {
+        [one] => Ok(InferredShape::Like(*one)),
+        _ => tuple(context),
     }
 }
 
 /// A token; the operands are tokens.
-pub(in super::super) fn token(site: &Site) -> Result<Outcome> {
-    let token = site.given.map(|id| &site.shapes.table[id as usize]);
+pub(in super::super) fn token(context: &ShapeContext) -> Result<InferredShape> {
+    let token = context.given.map(|id| &context.shapes.table[id as usize]);
     match token {
-        Some(shape) if shape.element.row().name != "token" => Err(site.error("the result is a token[]")),
-        _ => Ok(Outcome::Any),
+        Some(shape) if shape.element.row().name != "token" => Err(context.error("the result is a token[]")),
+        _ => Ok(InferredShape::Any),
     }
 }
 
 /// The number of a device.
-pub(in super::super) fn identifier(_: &Site) -> Result<Outcome> {
-    Ok(Outcome::Array(ElementType::named("u32"), Vec::new()))
+pub(in super::super) fn identifier(_: &ShapeContext) -> Result<InferredShape> {
+    Ok(InferredShape::Array(ElementType::named("u32"), Vec::new()))
 }
 
 /// The shape of the operand, if there is only one; with several, one of which is the number of the root, it is unknown.
-pub(in super::super) fn like_only(site: &Site) -> Result<Outcome> {
-    Ok(match site.operands {
-        [one] => Outcome::Like(*one),
-        _ => Outcome::Any,
+pub(in super::super) fn like_only(context: &ShapeContext) -> Result<InferredShape> {
+    Ok(match context.operands {
+        [one] => InferredShape::Like(*one),
+        _ => InferredShape::Any,
     })
 }
 
 /// The shape of the chosen branch's result; the computations are checked where all are known.
-pub(in super::super) fn conditional(site: &Site) -> Result<Outcome> {
-    let chooser = site.scalar(0)?.element;
-    let (listed, yes, no) =
-        (site.value("branch_computations"), site.value("true_computation"), site.value("false_computation"));
+pub(in super::super) fn conditional(context: &ShapeContext) -> Result<InferredShape> {
+    let chooser = context.scalar(0)?.element;
+    let (listed, yes, no) = (
+        context.value("branch_computations"),
+        context.value("true_computation"),
+        context.value("false_computation"),
+    );
     match (chooser == ElementType::PRED, listed.is_some(), yes.is_some() && no.is_some()) {
-        (_, true, false) | (true, false, true) => Ok(Outcome::Any),
-        _ => Err(site.error(
+        (_, true, false) | (true, false, true) => Ok(InferredShape::Any),
+        _ => Err(context.error(
             "needs branch_computations, or true_computation and false_computation where the first operand is pred[]",
         )),
     }

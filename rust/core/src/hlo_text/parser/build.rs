@@ -212,7 +212,7 @@ impl<'a> Parser<'a> {
         let (text, at) = (self.cursor.text, attribute.key.start as usize);
         let key = self.whole(attribute.key, "an attribute's name", |parser| parser.cursor.word("a name"))?;
         if let Some(frame) = self.frames.last() {
-            refuse_twice(&frame.attributes, text, attribute.key, at)?;
+            reject_duplicate(&frame.attributes, text, attribute.key, at)?;
         }
         if COMPUTATION_KEYS.contains(&key) != matches!(value, DraftValue::Computations(_)) {
             let message = format!("only an attribute of {} names computations", COMPUTATION_KEYS.join(", "));

@@ -1,6 +1,6 @@
 //! One instruction: head, arguments, attributes, and the checks after all of it is read.
 
-use super::super::infer::{compatible, realize, Asked, Outcome, Site};
+use super::super::infer::{compatible, realize, CheckedInstruction, InferredShape, ShapeContext};
 use super::super::literal::parse_literal;
 use super::super::opcodes::{OpcodeRow, OPCODES};
 use super::super::tables::Call;
@@ -71,7 +71,7 @@ impl<'a> Parser<'a> {
         let (key, at) = self.key()?;
         let text = self.cursor.text;
         let Some(frame) = self.frames.last_mut() else { return Ok(()) };
-        refuse_twice(&frame.attributes, text, key, at)?;
+        reject_duplicate(&frame.attributes, text, key, at)?;
         if !COMPUTATION_KEYS.contains(&key.of(text)) {
             let value = self.attribute_value(key.of(text))?;
             if let Some(frame) = self.frames.last_mut() {
@@ -172,7 +172,7 @@ impl<'a> Parser<'a> {
         Ok(row)
     }
 
-    /// Shape and signature. What the shape must be is asked once for each signature.
+    /// Shape and signature. The shape is checked once for each signature.
     fn judge(&mut self, frame: &Frame, pending: &Pending) -> Result<(ShapeId, u32)> {
         let operands = &self.module.operands[pending.operands.range()];
         self.operand_shapes.clear();
@@ -180,9 +180,14 @@ impl<'a> Parser<'a> {
         let row = OPCODES.get(pending.opcode as usize);
         check_arity(row, operands.len(), pending.opcode_at)?;
         let opcode = &self.module.opcodes[pending.opcode as usize];
-        let mut asked = Asked { text: self.cursor.text, opcode, at: pending.opcode_at, given: pending.shape };
+        let mut checked = CheckedInstruction {
+            text: self.cursor.text,
+            opcode,
+            at: pending.opcode_at,
+            given: pending.shape,
+        };
         let operands = &self.operand_shapes;
-        let shape = shape_of(&asked, row, &mut self.shapes, operands, &frame.attributes)?;
+        let shape = shape_of(&checked, row, &mut self.shapes, operands, &frame.attributes)?;
         let (signature, new) = self.signatures.intern(
             self.cursor.text,
             (pending.opcode, shape, pending.parameter, pending.literal),
@@ -191,10 +196,11 @@ impl<'a> Parser<'a> {
             &frame.calls,
         );
         if let (true, Some(row)) = (new, row) {
-            asked.given = Some(shape);
-            let site = Site { asked, shapes: &self.shapes, operands, attributes: &frame.attributes };
-            site.check(&row.infer(&site)?)?;
-            one_call_each(&site, row, &frame.calls)?;
+            checked.given = Some(shape);
+            let context =
+                ShapeContext { checked, shapes: &self.shapes, operands, attributes: &frame.attributes };
+            context.check(&row.infer(&context)?)?;
+            one_call_each(&context, row, &frame.calls)?;
             check_written_shapes(&mut self.shapes, self.cursor.text, row.name, operands, &frame.attributes)?;
         }
         Ok((shape, signature))
@@ -298,19 +304,19 @@ fn groups_value(cursor: &mut Cursor, scratch: &mut Vec<(u8, usize)>) -> Result<S
 
 /// The shape that the text states, or the inferred one.
 fn shape_of(
-    asked: &Asked,
+    checked: &CheckedInstruction,
     row: Option<&OpcodeRow>,
     shapes: &mut Interner,
     operands: &[ShapeId],
     attributes: &[Attribute],
 ) -> Result<ShapeId> {
-    if let Some(shape) = asked.given {
+    if let Some(shape) = checked.given {
         return Ok(shape);
     }
-    let site = Site { asked: *asked, shapes, operands, attributes };
-    let unknown = site.error("expected the shape in front of the opcode, for the operands do not tell it");
-    let outcome = row.map_or(Ok(Outcome::Any), |row| row.infer(&site))?;
-    realize(shapes, &outcome).ok_or(unknown)
+    let context = ShapeContext { checked: *checked, shapes, operands, attributes };
+    let unknown = context.error("expected the shape in front of the opcode, for the operands do not tell it");
+    let inferred = row.map_or(Ok(InferredShape::Any), |row| row.infer(&context))?;
+    realize(shapes, &inferred).ok_or(unknown)
 }
 
 /// Checks attributes that repeat shapes of operands; as in XLA, that of an outfeed may differ from its operand's.
@@ -348,12 +354,13 @@ fn check_written_shapes<'a>(
 }
 
 /// An attribute that must name a computation names one.
-fn one_call_each(site: &Site, row: &OpcodeRow, calls: &[(u32, Target)]) -> Result<()> {
+fn one_call_each(context: &ShapeContext, row: &OpcodeRow, calls: &[(u32, Target)]) -> Result<()> {
     for key in row.called() {
-        let named =
-            |(attribute, _): &&(u32, Target)| site.attributes[*attribute as usize].key.of(site.text) == key;
+        let named = |(attribute, _): &&(u32, Target)| {
+            context.attributes[*attribute as usize].key.of(context.text) == key
+        };
         if calls.iter().filter(named).count() != 1 {
-            return Err(site.error(format!("attribute {key} must name one computation")));
+            return Err(context.error(format!("attribute {key} must name one computation")));
         }
     }
     Ok(())
@@ -361,10 +368,10 @@ fn one_call_each(site: &Site, row: &OpcodeRow, calls: &[(u32, Target)]) -> Resul
 
 fn check_arity(row: Option<&OpcodeRow>, count: usize, at: usize) -> Result<()> {
     let Some(row) = row else { return Ok(()) };
-    if (row.least as usize..=row.most as usize).contains(&count) {
+    if (row.min_operands as usize..=row.max_operands as usize).contains(&count) {
         return Ok(());
     }
-    let wanted = match (row.least, row.most) {
+    let wanted = match (row.min_operands, row.max_operands) {
         (a, b) if a == b => a.to_string(),
         (a, u32::MAX) => format!("{a} or more"),
         (a, b) => format!("{a} to {b}"),
