@@ -1,52 +1,14 @@
-//! Expressions as written, before any constructor of the core has seen them: made at random, evaluated exactly.
+//! Random expressions as written, and their text; their values are those of the core's own tests.
+
+#[path = "../../../rust/core/tests/random_expressions/tree.rs"]
+mod tree_of_tests;
 
 use indexing_core::{Arena, Expr, Result};
+pub use tree_of_tests::{floor_div, Op, Tree};
 
 use crate::random::Random;
 
-/// An operator with two operands.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Op {
-    Add,
-    Sub,
-    Mul,
-    FloorDiv,
-    CeilDiv,
-    Mod,
-    Min,
-    Max,
-}
-
-/// An expression as written.
-#[derive(Clone, Debug)]
-pub enum Tree {
-    Constant(i64),
-    Variable(u32),
-    Binary(Op, Box<Tree>, Box<Tree>),
-}
-
 impl Tree {
-    /// The value in integers that hold every intermediate result; `None` where even those do not.
-    pub fn value(&self, point: &[i64]) -> Option<i128> {
-        match self {
-            Tree::Constant(c) => Some(i128::from(*c)),
-            Tree::Variable(v) => Some(i128::from(point[*v as usize])),
-            Tree::Binary(op, a, b) => apply(*op, a.value(point)?, b.value(point)?),
-        }
-    }
-
-    /// The same expression in the core.
-    pub fn build(&self, arena: &mut Arena) -> Result<Expr> {
-        match self {
-            Tree::Constant(c) => Ok(arena.constant(*c)),
-            Tree::Variable(v) => Ok(arena.variable(*v)),
-            Tree::Binary(op, a, b) => {
-                let (a, b) = (a.build(arena)?, b.build(arena)?);
-                apply_in(arena, *op, a, b)
-            }
-        }
-    }
-
     /// The same, with the nodes made in another order: right operands first, and terms, factors and arguments turned.
     pub fn build_backwards(&self, arena: &mut Arena) -> Result<Expr> {
         let Tree::Binary(op, a, b) = self else { return self.build(arena) };
@@ -58,7 +20,7 @@ impl Tree {
             Op::Mul => arena.mul(b, a),
             Op::Min => arena.min(b, a),
             Op::Max => arena.max(b, a),
-            _ => apply_in(arena, *op, a, b),
+            _ => op.build(arena, a, b),
         }
     }
 
@@ -75,19 +37,6 @@ impl Tree {
     }
 }
 
-fn apply_in(arena: &mut Arena, op: Op, a: Expr, b: Expr) -> Result<Expr> {
-    match op {
-        Op::Add => arena.add(a, b),
-        Op::Sub => arena.sub(a, b),
-        Op::Mul => arena.mul(a, b),
-        Op::FloorDiv => arena.floordiv(a, b),
-        Op::CeilDiv => arena.ceildiv(a, b),
-        Op::Mod => arena.modulo(a, b),
-        Op::Min => arena.min(a, b),
-        Op::Max => arena.max(a, b),
-    }
-}
-
 fn sign(op: Op) -> &'static str {
     match op {
         Op::Add => "+",
@@ -98,25 +47,6 @@ fn sign(op: Op) -> &'static str {
         Op::Mod => "mod",
         Op::Min | Op::Max => unreachable!("written as functions"),
     }
-}
-
-fn apply(op: Op, a: i128, b: i128) -> Option<i128> {
-    match op {
-        Op::Add => a.checked_add(b),
-        Op::Sub => a.checked_sub(b),
-        Op::Mul => a.checked_mul(b),
-        Op::FloorDiv => floor_div(a, b),
-        Op::CeilDiv => floor_div(a.checked_neg()?, b)?.checked_neg(),
-        Op::Mod => (b != 0).then(|| a.rem_euclid(b.abs())),
-        Op::Min => Some(a.min(b)),
-        Op::Max => Some(a.max(b)),
-    }
-}
-
-/// Division that rounds down, for either sign of the divisor.
-pub fn floor_div(a: i128, b: i128) -> Option<i128> {
-    let quotient = a.checked_div(b)?;
-    Some(quotient - i128::from(a % b != 0 && (a < 0) != (b < 0)))
 }
 
 /// Bounds that the makers of expressions look at.

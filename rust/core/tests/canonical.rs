@@ -3,7 +3,7 @@
 mod random_expressions;
 
 use indexing_core::Arena;
-use random_expressions::{build, random_tree, show, value, Random};
+use random_expressions::{random_tree, show, Random};
 
 #[test]
 fn constructors_keep_the_value() {
@@ -14,10 +14,10 @@ fn constructors_keep_the_value() {
         let depth = 1 + r.below(4) as u32;
         let tree = random_tree(&mut r, depth);
         arena.clear();
-        let Ok(e) = build(&tree, &mut arena) else { continue };
+        let Ok(e) = tree.build(&mut arena) else { continue };
         for _ in 0..20 {
             let env = [r.between(-20, 20), r.between(-7, 7), r.between(-3, 40)];
-            let Some(expected) = value(&tree, &env) else { continue };
+            let Some(expected) = tree.value(&env) else { continue };
             let got = arena.evaluate(&[e], &env).expect("defined here");
             assert_eq!(i128::from(got[0]), expected, "seed {seed} at {env:?}");
             checked += 1;
@@ -33,7 +33,7 @@ fn rebuilding_changes_nothing() {
         let mut r = Random(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1);
         let tree = random_tree(&mut r, 4);
         arena.clear();
-        let Ok(e) = build(&tree, &mut arena) else { continue };
+        let Ok(e) = tree.build(&mut arena) else { continue };
         // Swapping two variables twice rebuilds every node; a canonical node must come back as itself.
         let swap = [arena.variable(1), arena.variable(0), arena.variable(2)];
         let Ok(there) = arena.substitute(&[e], &swap) else { continue };

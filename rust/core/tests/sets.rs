@@ -7,7 +7,7 @@ use indexing_core::{
     is_injective, read_indexing_map, write_indexing_map, Arena, IndexingMap, Interval, MapBuilder, MapKind,
     Names, PointStep, ReadScratch, Scratch, Style,
 };
-use random_expressions::{build, random_tree, Random};
+use random_expressions::{random_tree, Random};
 use std::collections::{BTreeMap, BTreeSet};
 
 const CASES: u64 = 1200;
@@ -19,7 +19,7 @@ fn random_map(r: &mut Random, arena: &mut Arena) -> Option<IndexingMap> {
     };
     let tree = |r: &mut Random, arena: &mut Arena| {
         let depth = r.below(3) as u32;
-        build(&random_tree(r, depth), arena).ok()
+        random_tree(r, depth).build(arena).ok()
     };
     let intervals: Vec<Interval> = (0..3).map(|_| bounds(r)).collect();
     let results = (0..1 + r.below(2)).map(|_| tree(r, arena)).collect::<Option<Vec<_>>>()?;

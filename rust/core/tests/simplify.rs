@@ -6,7 +6,7 @@ use indexing_core::{
     compose_simplified, read_indexing_map, simplify, write_indexing_map, Arena, DomainSimplifier, Expr,
     Interval, PointVariables, ReadScratch, Scratch, Style,
 };
-use random_expressions::{build, random_tree, show, Random};
+use random_expressions::{random_tree, show, Random};
 
 struct Case {
     problem: DomainSimplifier,
@@ -23,11 +23,11 @@ fn random_case(seed: u64, arena: &mut Arena) -> Option<Case> {
         .collect();
     let depth = 1 + r.below(4) as u32;
     let results =
-        (0..2).map(|_| build(&random_tree(&mut r, depth), arena)).collect::<Result<Vec<_>, _>>().ok()?;
+        (0..2).map(|_| random_tree(&mut r, depth).build(arena)).collect::<Result<Vec<_>, _>>().ok()?;
     let mut constraints = Vec::new();
     for _ in 0..r.below(4) {
         let depth = 1 + r.below(3) as u32;
-        let e = build(&random_tree(&mut r, depth), arena).ok()?;
+        let e = random_tree(&mut r, depth).build(arena).ok()?;
         let low = r.between(-12, 6);
         constraints.push((e, Interval::new(low, low + [0, 0, 3, 9][r.below(4) as usize])));
     }

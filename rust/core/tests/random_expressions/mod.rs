@@ -1,8 +1,11 @@
-//! Random expressions as trees, with their value by the definitions.
+//! Random expressions as trees.
 
 #![allow(dead_code)] // each test uses its part
 
+mod tree;
+
 use indexing_core::{Arena, Expr, Node};
+pub use tree::{Op, Tree};
 
 /// A small seeded generator (xorshift), so that a failure can be repeated.
 pub struct Random(pub u64);
@@ -24,14 +27,7 @@ impl Random {
     }
 }
 
-/// An expression before it is built.
-pub enum Tree {
-    Variable(usize),
-    Constant(i64),
-    Node(u8, Box<Tree>, Box<Tree>),
-}
-
-const OPS: u8 = 8;
+const OPS: [Op; 8] = [Op::Add, Op::Sub, Op::Mul, Op::Min, Op::Max, Op::FloorDiv, Op::Mod, Op::CeilDiv];
 
 /// A tree of at most `depth` levels over three variables.
 pub fn random_tree(r: &mut Random, depth: u32) -> Tree {
@@ -39,60 +35,14 @@ pub fn random_tree(r: &mut Random, depth: u32) -> Tree {
         return if r.below(3) == 0 {
             Tree::Constant(r.between(-12, 12))
         } else {
-            Tree::Variable(r.below(3) as usize)
+            Tree::Variable(r.below(3) as u32)
         };
     }
-    let op = r.below(u64::from(OPS)) as u8;
+    let op = OPS[r.below(OPS.len() as u64) as usize];
     let left = random_tree(r, depth - 1);
-    let by_constant = op >= 5 && r.below(5) > 0;
+    let by_constant = matches!(op, Op::FloorDiv | Op::Mod | Op::CeilDiv) && r.below(5) > 0;
     let right = if by_constant { Tree::Constant(r.between(-9, 9)) } else { random_tree(r, depth - 1) };
-    Tree::Node(op, Box::new(left), Box::new(right))
-}
-
-/// The value by the definitions, `None` where a divisor is 0.
-pub fn value(t: &Tree, env: &[i64; 3]) -> Option<i128> {
-    Some(match t {
-        Tree::Variable(v) => i128::from(env[*v]),
-        Tree::Constant(c) => i128::from(*c),
-        Tree::Node(op, a, b) => {
-            let (a, b) = (value(a, env)?, value(b, env)?);
-            match op {
-                0 => a + b,
-                1 => a - b,
-                2 => a.checked_mul(b)?,
-                3 => a.min(b),
-                4 => a.max(b),
-                _ if b == 0 => return None,
-                5 => (a - a.rem_euclid(b.abs())) / b - i128::from(b < 0 && a.rem_euclid(b.abs()) != 0),
-                6 => a.rem_euclid(b.abs()),
-                _ => {
-                    -((-a - (-a).rem_euclid(b.abs())) / b
-                        - i128::from(b < 0 && (-a).rem_euclid(b.abs()) != 0))
-                }
-            }
-        }
-    })
-}
-
-/// The tree through the constructors.
-pub fn build(t: &Tree, arena: &mut Arena) -> indexing_core::Result<Expr> {
-    match t {
-        Tree::Variable(v) => Ok(arena.variable(*v as u32)),
-        Tree::Constant(c) => Ok(arena.constant(*c)),
-        Tree::Node(op, a, b) => {
-            let (a, b) = (build(a, arena)?, build(b, arena)?);
-            match op {
-                0 => arena.add(a, b),
-                1 => arena.sub(a, b),
-                2 => arena.mul(a, b),
-                3 => arena.min(a, b),
-                4 => arena.max(a, b),
-                5 => arena.floordiv(a, b),
-                6 => arena.modulo(a, b),
-                _ => arena.ceildiv(a, b),
-            }
-        }
-    }
+    Tree::Binary(op, Box::new(left), Box::new(right))
 }
 
 /// The expression as text, for messages.
