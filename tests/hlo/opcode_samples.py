@@ -2,7 +2,22 @@
 
 from __future__ import annotations
 
-__all__ = ["COMPUTATIONS", "SAMPLES", "program"]
+__all__ = ["COMPUTATIONS", "ELSEWHERE", "SAMPLES", "program"]
+
+#: Opcodes whose sample has no value, or none for values drawn at random, by the file of `tests/ops` with programs of theirs.
+ELSEWHERE = {
+    "test_ops_collective.py": frozenset(
+        """all-gather all-gather-done all-gather-start all-reduce all-reduce-done all-reduce-start all-to-all
+        collective-broadcast collective-permute collective-permute-done collective-permute-start ragged-all-to-all
+        reduce-scatter""".split()
+    ),
+    "test_ops_control.py": frozenset(
+        """add-dependency after-all async-start async-update copy-start custom-call get-tuple-element infeed outfeed recv
+        recv-done rng-get-and-update-state send send-done while""".split()
+    ),
+    "test_ops_algebra.py": frozenset(["rng"]),
+    "test_ops_shape.py": frozenset(["dynamic-reshape", "set-dimension-size"]),
+}
 
 COMPUTATIONS = """
 %add {

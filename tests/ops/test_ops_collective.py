@@ -185,12 +185,18 @@ def test_starts_pack_operands_and_results_and_dones_unpack_them() -> None:
     ENTRY e {{ p = s32[2] parameter(0)
       s = s32[2] all-reduce-start(p), replica_groups={{{{0,1}}}}, to_apply=sum
       ROOT d = s32[2] all-reduce-done(s) }}"""
+    done = ix.hlo.parse(text).entry.root
+    (start,) = ix.output_to_input(done.operands[0])[0]
+    assert start.map == ix.output_to_input(done)[0][0].map == ix.IndexingMap.identity([2])
+    assert start.replica_map is not None and ix.output_to_input(done)[0][0].replica_map is None
     out = ix.evaluate_replicas(text, [[np.array([1, 2])], [np.array([3, 4])]])
     assert [o.tolist() for o in out] == [[4, 6]] * 2
     text = """HloModule m
     ENTRY e { p = s32[2] parameter(0)
       s = (s32[2], s32[2], u32[], u32[]) collective-permute-start(p), source_target_pairs={{0,1}}
       ROOT d = s32[2] collective-permute-done(s) }"""
+    (done,) = ix.output_to_input(ix.hlo.parse(text).entry.root)[0]
+    assert (done.leaf, done.map) == (1, ix.IndexingMap.identity([2]))
     out = ix.evaluate_replicas(text, [[np.array([1, 2])], [np.array([3, 4])]])
     assert [o.tolist() for o in out] == [[0, 0], [1, 2]]
 

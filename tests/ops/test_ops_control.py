@@ -253,6 +253,7 @@ def test_outfeed_and_send_hand_out_their_operand() -> None:
     sent = root_of("HloModule m\nENTRY e {\n p0 = s32[2] parameter(0)\n t = token[] after-all()\n"
                    " s = (s32[2], u32[], token[]) send(p0, t), channel_id=1\n ROOT d = token[] send-done(s), channel_id=1\n}")  # fmt: skip
     assert str(ix.output_to_input(sent.operands[0], 0)[0][0].map) == spelled("(d0) -> (d0), domain: d0 in [0, 1]")
+    assert ix.output_to_input(sent) == [[]]
     assert ix.evaluate(sent.computation.module, np.zeros(2)) is None
 
 
