@@ -58,7 +58,7 @@ _View = TypeVar("_View")
 
 @final
 class Interval:
-    """The integers from `lower` to `upper`, both included; none where `lower > upper`.
+    """The integers from `lower` to `upper`, both included; empty if `lower > upper`.
 
     Arithmetic gives the least interval that holds all results; it saturates, and the ends of int64 mean "unbounded".
     """
@@ -143,7 +143,7 @@ class Variable:
 class SymbolicExpr:
     """An integer expression over variables v0, v1, ..: `+ - * // %`, `ceildiv`, `min`, `max`; canonical once made.
 
-    `//` floors, `x % m` is in [0, |m|). Raises Overflow where a coefficient leaves int64, InvalidMap for a divisor 0.
+    `//` floors, `x % m` is in [0, |m|). Raises Overflow if a coefficient exceeds int64, InvalidMap for a divisor 0.
     """
 
     @staticmethod
@@ -170,19 +170,19 @@ class SymbolicExpr:
     def max(self, other: _ExprLike) -> SymbolicExpr:
         """The greater of the two."""
     def canonicalize(self) -> SymbolicExpr:
-        """The expression itself: there are no others than canonical ones."""
+        """The expression itself: all expressions are canonical."""
     @overload
     def evaluate(self, values: Sequence[_Integer]) -> int: ...
     @overload
     def evaluate(self, values: Sequence[_Integers] | _Integers) -> npt.NDArray[np.int64]:
-        """The value where variable i is `values[i]`: an int, or an array where values are arrays (they broadcast).
+        """The value for variable i equal to `values[i]`: an int, or an array if values are arrays (which are broadcast).
 
         Raises Overflow, and InvalidMap for a divisor 0 or a variable without a value.
         """
     def replace(self, replacements: Mapping[SymbolicExpr, _ExprLike]) -> SymbolicExpr:
-        """With each key replaced by its value, wherever it is a node, a constant or a coefficient of a sum."""
+        """The expression with each key replaced by its value, as a node, a constant or a coefficient of a sum."""
     def replace_variables(self, replacements: Sequence[_ExprLike]) -> SymbolicExpr:
-        """With variable i replaced by `replacements[i]`; variables beyond the list stay."""
+        """The expression with variable i replaced by `replacements[i]`; variables beyond the list are kept."""
     def used_variables(self) -> list[int]:
         """The indices of the variables in it, sorted."""
     def postorder(self) -> list[SymbolicExpr]:
@@ -194,17 +194,17 @@ class SymbolicExpr:
         operand).
         """
     def simplify(self, intervals: Sequence[_IntervalLike]) -> SymbolicExpr:
-        """An expression of the same values, where variable i lies in `intervals[i]`, that costs no more."""
+        """An expression of no greater cost that has the same values for variables i in `intervals[i]`."""
     def range(self, intervals: Sequence[_IntervalLike]) -> Interval:
-        """An interval that holds all values where variable i lies in `intervals[i]`."""
+        """An interval that contains all values for variables i in `intervals[i]`."""
     def is_multiple_of(self, factor: SupportsIndex) -> bool:
         """Whether all values are known to be multiples of `factor`."""
     @property
     def constant_value(self) -> int | None:
-        """The value of a constant; None for anything else."""
+        """The value of a constant; None for other expressions."""
     @property
     def variable_index(self) -> int | None:
-        """The index of a variable; None for anything else."""
+        """The index of a variable; None for other expressions."""
     def to_text(
         self, names: Sequence[str] | None = None, num_dims: int | None = None, style: _Style | None = None
     ) -> str:
@@ -242,17 +242,17 @@ class SymbolicMap:
     def evaluate(
         self, dims: Sequence[_Integers] | _Integers, symbols: Sequence[_Integers] | _Integers | None = None
     ) -> tuple[npt.NDArray[np.int64], ...]:
-        """The values of the results: ints, or arrays where values are arrays (they broadcast)."""
+        """The values of the results: ints, or arrays if values are arrays (which are broadcast)."""
     def replace_dims_and_symbols(
         self, dims: Sequence[_ExprLike], symbols: Sequence[_ExprLike], num_dims: int, num_symbols: int
     ) -> SymbolicMap:
-        """With dimensions and symbols replaced, over that many variables; those beyond the lists keep their places."""
+        """The map with dimensions and symbols replaced, over that many variables; those beyond the lists are kept."""
     def compose(self, other: SymbolicMap) -> SymbolicMap:
-        """This after `other`: its results feed this map's dimensions; symbols are this map's, then the other's."""
+        """This map after `other`, whose results become this map's dimensions; symbols are this map's, then the other's."""
     def compress_dims(self) -> SymbolicMap:
-        """Without dimensions that no result uses."""
+        """The map without dimensions that no result uses."""
     def compress_symbols(self) -> SymbolicMap:
-        """Without symbols that no result uses."""
+        """The map without symbols that no result uses."""
     def unused_dims(self) -> list[int]:
         """The dimensions that no result uses."""
     def unused_symbols(self) -> list[int]:
@@ -273,12 +273,12 @@ class SymbolicMap:
 
 @final
 class Equivalence:
-    """Whether two maps are equal as relations: a condition that is true or false, with a point where they differ."""
+    """Whether two maps are equal as relations: it converts to bool, and has a point where they differ."""
 
     def __new__(cls, counterexample: tuple[Sequence[int], Sequence[int]] | None = None) -> Equivalence: ...
     @property
     def counterexample(self) -> _Point | None:
-        """A point (dims, symbols) in one domain only, or whose results differ; None where the maps are equivalent."""
+        """A point (dims, symbols) in one domain only, or whose results differ; None if the maps are equivalent."""
     def __bool__(self) -> bool: ...
     def __eq__(self, other: object, /) -> bool: ...
     def __hash__(self) -> int: ...
@@ -286,7 +286,7 @@ class Equivalence:
 
 @final
 class ParametricMap:
-    """A map in parameters: variables whose values come later, many at once. Made by `IndexingMap.with_parameters`."""
+    """A map with parameters: variables whose values are given later, many at once. Made by `IndexingMap.with_parameters`."""
 
     def __new__(cls, map: IndexingMap, parameters: dict[str, _Values]) -> ParametricMap: ...
     @property
@@ -327,7 +327,7 @@ class ParametricMap:
 
 @final
 class Instances:
-    """The instances of a map in parameters, one an element of the arrays that were given.
+    """The instances of a map with parameters, one for each element of the given arrays.
 
     What differs between them are arrays: coefficients of the terms of results and constraints, and bounds. Maps are made
     when one asks for them, of equal rows once.
@@ -364,7 +364,7 @@ class Points:
     def arrays(self) -> tuple[tuple[npt.NDArray[np.int64], ...], tuple[npt.NDArray[np.int64], ...]]:
         """All remaining points, as `evaluate` takes them: an int64 array for each dimension, and one for each symbol.
 
-        Raises MemoryError where there are too many.
+        Raises MemoryError if there are too many.
         """
 
 @final
@@ -487,9 +487,9 @@ class IndexingMap:
     def is_known_empty(self) -> bool:
         """Whether the domain is known to have no points. False does not mean that it has any: see `is_empty`."""
     def simplify(self, keep_points: bool = False) -> IndexingMap:
-        """The same map, written with less: the same domain, on it the same results; no variable is removed.
+        """An equal map of no greater cost: with the same domain, and the same results on it; no variable is removed.
 
-        With `keep_points`, variables of a single value stay in the expressions.
+        With `keep_points`, variables with a single value are kept in the expressions.
         """
     def simplifies_fully(self) -> bool:
         """Whether `simplify` completes within its budget of work. If not, it returns an equal map that could be simpler."""
@@ -500,19 +500,19 @@ class IndexingMap:
     def __mul__(self, second: IndexingMap, /) -> IndexingMap: ...
     def __rmul__(self, first: IndexingMap, /) -> IndexingMap: ...
     def remove_unused_symbols(self) -> IndexingMap:
-        """Without range and runtime variables that say nothing about results and dimensions."""
+        """The map without range and runtime variables on which neither results nor dimensions depend."""
     def remove_unused_variables(self) -> IndexingMap:
-        """Without variables that say nothing about the results."""
+        """The map without variables on which no result depends."""
     def rescale_symbols(self) -> IndexingMap:
-        """With range variables that are r modulo c by a constraint counted in steps of c."""
+        """The map with each range variable that a constraint fixes to r modulo c replaced by one that counts in steps of c."""
     def symbols_to_dims(self) -> IndexingMap:
-        """With ranges, then runtime variables, as further dimensions."""
+        """The map with ranges, then runtime variables, as further dimensions."""
     def ranges_to_dims(self, names: Sequence[str | int]) -> IndexingMap:
-        """With these ranges (by name, or by index among all variables) as further dimensions."""
+        """The map with these ranges (by name, or by index among all variables) as further dimensions."""
     def add_constraint(self, expr: _ExprLike, interval: _IntervalLike) -> IndexingMap:
-        """With the constraint that `expr` lies in `interval`."""
+        """The map with the additional constraint that `expr` lies in `interval`."""
     def verify(self) -> bool:
-        """True; raises InvalidMap where variables are missing or names are not different names."""
+        """True; raises InvalidMap if variables are missing, or names are invalid or repeated."""
     @overload
     def evaluate(self, dims: Sequence[_Integer], symbols: Sequence[_Integer] | None = None) -> tuple[int, ...]: ...
     @overload
@@ -588,14 +588,14 @@ def compose(first: IndexingMap, second: IndexingMap) -> IndexingMap:
     """`second` after `first`, not simplified: the results of `first` are the dimensions of `second`.
 
     Bounds and constraints of both hold. Range variables are the second's, then the first's; runtime variables likewise.
-    Raises InvalidMap where the numbers of results and dimensions differ.
+    Raises InvalidMap if the numbers of results and dimensions differ.
     """
 
 def parse_all(texts: Sequence[str], threads: int | None = None) -> list[IndexingMap]:
-    """Read many maps; the GIL is released. The first bad text raises with its position.
+    """Read many maps; the GIL is released. The error for the first bad text states its position.
 
-    At most `threads` threads work, else as many as there are cores; fewer where there is too little work to share.
-    Equal texts are read once, and are one object.
+    Uses at most `threads` threads, by default as many as there are cores, and fewer if there is too little work to share.
+    Equal texts are read once, and share one object.
     """
 
 def simplify_all(maps: Sequence[IndexingMap], threads: int | None = None) -> list[IndexingMap]:
@@ -680,9 +680,9 @@ class HloModule:
     def replica_groups(self, instruction: int, key: str) -> list[list[int]] | None:
         """The groups, each a list of ids."""
     def literal(self, instruction: int) -> _LiteralData:
-        """A constant's value. Raises IndexError for what is no constant."""
+        """A constant's value. Raises IndexError for other instructions."""
     def literal_text(self, instruction: int) -> str:
-        """A constant's literal as written; empty for what is no constant."""
+        """A constant's literal as written; empty for other instructions."""
     def place(self, instruction: int) -> tuple[int, int, str, int]:
         """The place of an instruction: line, column, the line, the characters in front of the name."""
     def text(self) -> str:

@@ -8,12 +8,12 @@ use pyo3::types::PyString;
 /// A map may have more variables, each written out in its text; a number alone asks for no more.
 const MAX_COUNT: i64 = 1 << 20;
 
-/// The characters of a text; `ParseError` where it holds half of a character.
+/// The characters of a text; `ParseError` if it contains half of a surrogate pair.
 pub fn text_of<'a>(text: &'a Bound<'_, PyString>) -> PyResult<&'a str> {
     text.to_str().map_err(|failure| broken_text(text, &failure))
 }
 
-/// An int64 of Python; `Overflow` for a larger integer, `TypeError` for what is no integer.
+/// A Python integer as an int64; `Overflow` for a larger one, `TypeError` for other types.
 pub fn int64(value: &Bound<'_, PyAny>) -> PyResult<i64> {
     value.extract::<i64>().map_err(|e| {
         if e.is_instance_of::<pyo3::exceptions::PyOverflowError>(value.py()) {
@@ -34,7 +34,7 @@ impl<'py> FromPyObject<'py> for Text {
     }
 }
 
-/// A number of things, or the place of one.
+/// A count, or an index.
 #[derive(Clone, Copy)]
 pub struct Count(pub usize);
 
@@ -62,7 +62,7 @@ impl<'py> FromPyObject<'py> for VariableIndex {
     }
 }
 
-/// The number of threads that may work.
+/// The maximal number of threads.
 #[derive(Clone, Copy)]
 pub struct Threads(pub usize);
 

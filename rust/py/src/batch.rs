@@ -1,4 +1,4 @@
-//! Calls on many maps: the GIL is released, all cores work, order is kept.
+//! Calls on many maps, which release the GIL, use all cores, and preserve the order.
 
 use crate::argument::{text_of, Threads};
 use crate::error::raise;
@@ -14,23 +14,23 @@ use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread::available_parallelism;
 
-/// The most items that a thread takes at a time.
+/// The maximal number of items that a thread takes at a time.
 const MAX_CHUNK: usize = 64;
-/// The fewest: towards the end threads take less, for expensive items may stand together there.
+/// The minimal number: threads take fewer towards the end, where several expensive items may be left.
 const MIN_CHUNK: usize = 4;
-/// Bytes of expressions for each thread that pay for starting threads: 0.1 to 0.2 ms of work.
+/// The bytes of expressions per thread from which on starting threads pays: 0.1 to 0.2 ms of work.
 const WORTH_A_THREAD: usize = 1 << 15;
 
 type Failure = (usize, Error);
 
-/// `size` says how many bytes of expressions an item is, give or take.
+/// `size` returns the approximate size of an item, in bytes of expressions.
 fn run<T: Sync>(
     items: &[T],
     threads: Option<usize>,
     size: impl Fn(&T) -> usize,
     work: impl Fn(&mut Workspace, &T) -> Result<IndexingMap> + Sync,
 ) -> std::result::Result<Vec<IndexingMap>, Failure> {
-    // A loop, for `collect` of results doesn't know how many there will be.
+    // A loop, because `collect` into a result cannot reserve memory.
     let each = |places: Range<usize>| {
         let mut done = Vec::with_capacity(places.len());
         workspace::with(|w| {
@@ -64,7 +64,7 @@ fn run<T: Sync>(
             let failed = chunk.is_err();
             done.push((start, chunk));
             if failed {
-                // Chunks before this one are taken already: the first bad item is in one of those that are done.
+                // Earlier chunks were taken already, so that the first bad item is found.
                 next.store(items.len(), Ordering::Relaxed);
             }
         }
@@ -88,13 +88,13 @@ fn run<T: Sync>(
     Ok(out)
 }
 
-/// As many threads as there is enough work for: at most so many, or as there are cores.
+/// The number of threads for which there is enough work: at most `threads`, or the number of cores.
 fn useful_threads(most: Option<usize>, sizes: impl Iterator<Item = usize>) -> usize {
     if most == Some(1) {
         return 1;
     }
     match sizes.sum::<usize>() / WORTH_A_THREAD {
-        // To ask for the cores takes longer than many a list.
+        // Querying the number of cores takes longer than a short list.
         0 | 1 => 1,
         enough => enough.min(most.unwrap_or_else(|| available_parallelism().map_or(1, usize::from))),
     }
@@ -111,9 +111,9 @@ fn finish(
     }
 }
 
-/// The place of the first text that is equal to each text, and the texts that are first.
+/// The index of each text among the distinct texts, and these.
 fn first_of_equals<'t>(texts: &[&'t str]) -> (Vec<usize>, Vec<&'t str>) {
-    // Seeded anew in each process: nobody can choose texts that collide.
+    // Seeded randomly in each process, so that nobody can choose texts that collide.
     let mut places = foldhash::HashMap::with_capacity_and_hasher(texts.len(), Default::default());
     let mut different = Vec::with_capacity(texts.len());
     let first = texts.iter().enumerate().map(|(i, text)| {
@@ -125,10 +125,10 @@ fn first_of_equals<'t>(texts: &[&'t str]) -> (Vec<usize>, Vec<&'t str>) {
     (first.collect(), different)
 }
 
-/// Read many maps; the GIL is released. The first bad text raises with its position.
+/// Read many maps; the GIL is released. The error for the first bad text states its position.
 ///
-/// At most `threads` threads work, else as many as there are cores; fewer where there is too little work to share.
-/// Equal texts are read once, and are one object.
+/// Uses at most `threads` threads, by default as many as there are cores, and fewer if there is too little work to share.
+/// Equal texts are read once, and share one object.
 #[pyfunction]
 #[pyo3(signature = (texts, threads = None))]
 pub fn parse_all<'py>(

@@ -10,7 +10,7 @@ use pyo3::types::PyTuple;
 
 type Point = (Vec<i64>, Vec<i64>);
 
-/// Whether two maps are equal as relations: a condition that is true or false, with a point where they differ.
+/// Whether two maps are equal as relations: it converts to bool, and has a point where they differ.
 #[pyclass(name = "Equivalence", module = "indexing", frozen)]
 pub struct PyEquivalence(pub Option<Point>);
 
@@ -26,7 +26,7 @@ impl PyEquivalence {
         Ok(PyEquivalence(Some((parts::sizes(Some(&dims))?, parts::sizes(Some(&symbols))?))))
     }
 
-    /// A point (dims, symbols) in one domain only, or whose results differ; None where the maps are equivalent.
+    /// A point (dims, symbols) in one domain only, or whose results differ; None if the maps are equivalent.
     #[getter]
     fn counterexample<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyTuple>>> {
         let Some((dims, symbols)) = &self.0 else { return Ok(None) };

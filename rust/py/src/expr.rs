@@ -20,7 +20,7 @@ use std::fmt::Write;
 
 /// An integer expression over variables v0, v1, ..: `+ - * // %`, `ceildiv`, `min`, `max`; canonical once made.
 ///
-/// `//` floors, `x % m` is in [0, |m|). Raises Overflow where a coefficient leaves int64, InvalidMap for a divisor 0.
+/// `//` floors, `x % m` is in [0, |m|). Raises Overflow if a coefficient exceeds int64, InvalidMap for a divisor 0.
 #[pyclass(name = "SymbolicExpr", module = "indexing", frozen)]
 pub struct PyExpr(pub Dag);
 
@@ -248,12 +248,12 @@ impl PyExpr {
         binary(other.py(), Op::Max, &Operand::Expr(&self.0), &need_operand(other)?)
     }
 
-    /// The expression itself: there are no others than canonical ones.
+    /// The expression itself: all expressions are canonical.
     fn canonicalize(slf: Py<Self>) -> Py<Self> {
         slf
     }
 
-    /// The value where variable i is `values[i]`: an int, or an array where values are arrays (they broadcast).
+    /// The value for variable i equal to `values[i]`: an int, or an array if values are arrays (which are broadcast).
     ///
     /// Raises Overflow, and InvalidMap for a divisor 0 or a variable without a value.
     fn evaluate<'py>(&self, py: Python<'py>, values: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
@@ -261,7 +261,7 @@ impl PyExpr {
         found.into_iter().next().ok_or_else(|| invalid(py, "there is no expression"))
     }
 
-    /// With each key replaced by its value, wherever it is a node, a constant or a coefficient of a sum.
+    /// The expression with each key replaced by its value, as a node, a constant or a coefficient of a sum.
     fn replace(&self, py: Python<'_>, replacements: &Bound<'_, PyDict>) -> PyResult<PyExpr> {
         let (keys, values) = (list(replacements.keys().as_any())?, list(replacements.values().as_any())?);
         let (keys, values) = (operands(&keys)?, operands(&values)?);
@@ -277,7 +277,7 @@ impl PyExpr {
         result.map(PyExpr).raise(py)
     }
 
-    /// With variable i replaced by `replacements[i]`; variables beyond the list stay.
+    /// The expression with variable i replaced by `replacements[i]`; variables beyond the list are kept.
     fn replace_variables(&self, py: Python<'_>, replacements: &Bound<'_, PyAny>) -> PyResult<PyExpr> {
         let values = list(replacements)?;
         let values = operands(&values)?;
@@ -306,7 +306,7 @@ impl PyExpr {
         })
     }
 
-    /// An expression of the same values, where variable i lies in `intervals[i]`, that costs no more.
+    /// An expression of no greater cost that has the same values for variables i in `intervals[i]`.
     fn simplify(&self, intervals: &Bound<'_, PyAny>) -> PyResult<PyExpr> {
         let bounds = intervals_of(intervals)?;
         let simplify = |w: &mut Workspace| {
@@ -317,7 +317,7 @@ impl PyExpr {
         Ok(workspace::released(intervals.py(), self.0.byte_size(), || workspace::with(simplify)))
     }
 
-    /// An interval that holds all values where variable i lies in `intervals[i]`.
+    /// An interval that contains all values for variables i in `intervals[i]`.
     fn range(&self, intervals: &Bound<'_, PyAny>) -> PyResult<PyInterval> {
         let bounds = intervals_of(intervals)?;
         let range = |w: &mut Workspace| {
@@ -349,7 +349,7 @@ impl PyExpr {
         })
     }
 
-    /// The value of a constant; None for anything else.
+    /// The value of a constant; None for other expressions.
     #[getter]
     fn constant_value(&self) -> Option<i64> {
         workspace::with(|w| {
@@ -358,7 +358,7 @@ impl PyExpr {
         })
     }
 
-    /// The index of a variable; None for anything else.
+    /// The index of a variable; None for other expressions.
     #[getter]
     fn variable_index(&self) -> Option<u32> {
         workspace::with(|w| {

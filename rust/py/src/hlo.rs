@@ -271,7 +271,7 @@ impl HloModule {
         self.read(py, instruction, key, Module::replica_groups)
     }
 
-    /// A constant's value. Raises IndexError for what is no constant.
+    /// A constant's value. Raises IndexError for other instructions.
     fn literal<'py>(&self, py: Python<'py>, instruction: usize) -> PyResult<Bound<'py, PyAny>> {
         let row = self.row(instruction)?;
         let literal = py.detach(|| self.tables.literal(row)).map_err(|e| self.error(py, &e))?;
@@ -281,7 +281,7 @@ impl HloModule {
         }
     }
 
-    /// A constant's literal as written; empty for what is no constant.
+    /// A constant's literal as written; empty for other instructions.
     fn literal_text(&self, instruction: usize) -> PyResult<&str> {
         Ok(self.tables.instructions[self.row(instruction)?].literal.of(&self.tables.text))
     }

@@ -261,9 +261,9 @@ impl PyIndexingMap {
         self.0.kind() == MapKind::KnownEmpty
     }
 
-    /// The same map, written with less: the same domain, on it the same results; no variable is removed.
+    /// An equal map of no greater cost: with the same domain, and the same results on it; no variable is removed.
     ///
-    /// With `keep_points`, variables of a single value stay in the expressions.
+    /// With `keep_points`, variables with a single value are kept in the expressions.
     #[pyo3(signature = (keep_points = false))]
     fn simplify(&self, py: Python<'_>, keep_points: bool) -> PyResult<Self> {
         let points = if keep_points { PointVariables::Keep } else { PointVariables::Replace };
@@ -295,22 +295,22 @@ impl PyIndexingMap {
         self.compose(py, second)
     }
 
-    /// Without range and runtime variables that say nothing about results and dimensions.
+    /// The map without range and runtime variables on which neither results nor dimensions depend.
     fn remove_unused_symbols(&self, py: Python<'_>) -> PyResult<Self> {
         self.changed(py, |arena, map| map.remove_unused_symbols(arena))
     }
 
-    /// Without variables that say nothing about the results.
+    /// The map without variables on which no result depends.
     fn remove_unused_variables(&self, py: Python<'_>) -> PyResult<Self> {
         self.changed(py, |arena, map| map.remove_unused_variables(arena))
     }
 
-    /// With range variables that are r modulo c by a constraint counted in steps of c.
+    /// The map with each range variable that a constraint fixes to r modulo c replaced by one that counts in steps of c.
     fn rescale_symbols(&self, py: Python<'_>) -> PyResult<Self> {
         self.changed(py, |arena, map| map.rescale_symbols(arena))
     }
 
-    /// With ranges, then runtime variables, as further dimensions.
+    /// The map with ranges, then runtime variables, as further dimensions.
     fn symbols_to_dims(&self, py: Python<'_>) -> PyResult<Self> {
         self.changed(py, |_, map| {
             map.symbols_to_dims();
@@ -318,13 +318,13 @@ impl PyIndexingMap {
         })
     }
 
-    /// With these ranges (by name, or by index among all variables) as further dimensions.
+    /// The map with these ranges (by name, or by index among all variables) as further dimensions.
     fn ranges_to_dims(&self, py: Python<'_>, names: &Bound<'_, PyAny>) -> PyResult<Self> {
         let places = list(names)?.iter().map(|n| self.index_of(n)).collect::<PyResult<Vec<_>>>()?;
         self.changed(py, |arena, map| map.ranges_to_dims(arena, &places))
     }
 
-    /// With the constraint that `expr` lies in `interval`.
+    /// The map with the additional constraint that `expr` lies in `interval`.
     fn add_constraint(
         &self,
         py: Python<'_>,
@@ -339,7 +339,7 @@ impl PyIndexingMap {
         })
     }
 
-    /// True; raises InvalidMap where variables are missing or names are not different names.
+    /// True; raises InvalidMap if variables are missing, or names are invalid or repeated.
     fn verify(&self, py: Python<'_>) -> PyResult<bool> {
         self.released(py, |w| {
             let map = self.0.to_builder(&mut w.arena);
@@ -448,7 +448,7 @@ impl PyIndexingMap {
 /// `second` after `first`, not simplified: the results of `first` are the dimensions of `second`.
 ///
 /// Bounds and constraints of both hold. Range variables are the second's, then the first's; runtime variables likewise.
-/// Raises InvalidMap where the numbers of results and dimensions differ.
+/// Raises InvalidMap if the numbers of results and dimensions differ.
 #[pyfunction(name = "compose")]
 pub fn compose_maps(
     py: Python<'_>,

@@ -9,7 +9,7 @@ use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyString, PyTuple};
 
-/// The integers from `lower` to `upper`, both included; none where `lower > upper`.
+/// The integers from `lower` to `upper`, both included; empty if `lower > upper`.
 ///
 /// Arithmetic gives the least interval that holds all results; it saturates, and the ends of int64 mean "unbounded".
 #[pyclass(name = "Interval", module = "indexing", frozen)]

@@ -75,7 +75,7 @@ impl PySymbolicMap {
         PyTuple::new(py, all)
     }
 
-    /// The values of the results: ints, or arrays where values are arrays (they broadcast).
+    /// The values of the results: ints, or arrays if values are arrays (which are broadcast).
     #[pyo3(signature = (dims, symbols = None))]
     fn evaluate<'py>(
         &self,
@@ -89,7 +89,7 @@ impl PySymbolicMap {
         PyTuple::new(py, vector::evaluate(py, self.0.results(), self.0.results().root_count(), values)?)
     }
 
-    /// With dimensions and symbols replaced, over that many variables; those beyond the lists keep their places.
+    /// The map with dimensions and symbols replaced, over that many variables; those beyond the lists are kept.
     fn replace_dims_and_symbols(
         &self,
         py: Python<'_>,
@@ -107,17 +107,17 @@ impl PySymbolicMap {
         })
     }
 
-    /// This after `other`: its results feed this map's dimensions; symbols are this map's, then the other's.
+    /// This map after `other`, whose results become this map's dimensions; symbols are this map's, then the other's.
     fn compose(&self, py: Python<'_>, other: &PySymbolicMap) -> PyResult<Self> {
         made(py, |arena| self.0.compose(arena, &other.0))
     }
 
-    /// Without dimensions that no result uses.
+    /// The map without dimensions that no result uses.
     fn compress_dims(&self, py: Python<'_>) -> PyResult<Self> {
         made(py, |arena| self.0.compress_dims(arena))
     }
 
-    /// Without symbols that no result uses.
+    /// The map without symbols that no result uses.
     fn compress_symbols(&self, py: Python<'_>) -> PyResult<Self> {
         made(py, |arena| self.0.compress_symbols(arena))
     }

@@ -20,7 +20,7 @@ use pyo3::types::{PyDict, PyRange, PyString, PyTuple};
 use std::ops::Range;
 use std::sync::OnceLock;
 
-/// A map in parameters: variables whose values come later, many at once. Made by `IndexingMap.with_parameters`.
+/// A map with parameters: variables whose values are given later, many at once. Made by `IndexingMap.with_parameters`.
 #[pyclass(name = "ParametricMap", module = "indexing._core", frozen)]
 pub struct PyParametricMap(ParametricMap);
 
@@ -234,7 +234,7 @@ impl PyParametricMap {
     }
 }
 
-/// The instances of a map in parameters, one an element of the arrays that were given.
+/// The instances of a map with parameters, one for each element of the given arrays.
 ///
 /// What differs between them are arrays: coefficients of the terms of results and constraints, and bounds. Maps are made
 /// when one asks for them, of equal rows once.

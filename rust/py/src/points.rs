@@ -56,7 +56,7 @@ impl PyPoints {
 
     /// All remaining points, as `evaluate` takes them: an int64 array for each dimension, and one for each symbol.
     ///
-    /// Raises MemoryError where there are too many.
+    /// Raises MemoryError if there are too many.
     fn arrays<'py>(&self, py: Python<'py>) -> PyResult<Pair<'py>> {
         let known = self.locked().known_count();
         let arrays = match known {
