@@ -78,6 +78,13 @@ def test_only_targets_know_which_target_it_is() -> None:
     assert found == []
 
 
+def test_nothing_asks_for_a_dialect_by_name() -> None:
+    """A device says what it can do, and one name says which dialect the processor runs."""
+    asked = re.compile(r"""dialect (==|!=|in) [("'{\[]""")
+    found = [f"{f.relative_to(ROOT)}" for f in PACKAGE.rglob("*.py") if asked.search(f.read_text())]
+    assert found == []
+
+
 def test_no_unfinished_or_silenced_code() -> None:
     mark = re.compile(
         r"\bTO" + r"DO\b|\bXX" + r"X\b|except Exception|except:$|mark\.skip|\b(unimplemented|todo)!|NotImplementedError"

@@ -12,6 +12,7 @@ import indexing as ix
 from fusion_texts import PROGRAM
 from indexing.executable.devices import device_of_dialect
 from indexing.executable.tuned_plans import fusion_key
+from indexing.runtime.cuda import CudaDevice
 from indexing.runtime.identity import device_identity, processor_identity
 from indexing.runtime.plan_store import Measured, Store, plan_text
 from indexing.tuning import stored_searches
@@ -120,11 +121,11 @@ def test_a_store_of_the_first_version_is_taken_over(store: Path) -> None:
 
 
 def test_gpus_of_one_architecture_are_told_apart() -> None:
-    class Gpu:
-        name, dialect, arch = "cuda", "cuda", "sm_90"
+    class Gpu(CudaDevice):
+        arch, product = "sm_90", ""
 
         def __init__(self, product: str) -> None:
             self.product = product
 
-    names = {device_identity(Gpu(p)) for p in ("NVIDIA H100 80GB HBM3", "NVIDIA H200")}  # type: ignore[arg-type]
+    names = {device_identity(Gpu(p)) for p in ("NVIDIA H100 80GB HBM3", "NVIDIA H200")}
     assert len(names) == 2 and device_identity(device_of_dialect("c")) == processor_identity()

@@ -59,6 +59,15 @@ class CudaDevice:
         return f"sm_{self.device.arch}"
 
     @property
+    def identity(self) -> str:
+        """The name, architecture and product."""
+        return f"{self.name} {self.arch} {self.product}"
+
+    def compile(self, kernel: CompilableKernel) -> None:
+        """Compile the kernel into the cache. Raises CompileError as `load`."""
+        compile_cubin(kernel, self.arch)
+
+    @property
     def product(self) -> str:
         """The name that NVIDIA sells the GPU by: those of one architecture differ in memory and cores."""
         return str(self.device.name)

@@ -102,6 +102,13 @@ class Device(Protocol):
 class TimingDevice(Device, Protocol):
     """A device that measures the time of its kernels."""
 
+    @property
+    def identity(self) -> str:
+        """The name by which stores tell measurements on this device, with its compiler, from those on others."""
+
+    def compile(self, kernel: CompilableKernel) -> None:
+        """Compile the kernel into the cache; several threads may do so at once. Raises CompileError as `load`."""
+
     def clock(self, kernel: CompilableKernel, sets: Sequence[Sequence[Buffer]]) -> Clock:
         """A function that launches the kernel repeatedly, cycling through the arguments of `sets`, and returns the seconds from
         the start of the first launch to the end of the last, by the device's clock. Raises as `load`.

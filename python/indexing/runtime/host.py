@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from indexing.runtime.compiler import find_compiler
+from indexing.runtime.compiler import find_compiler, shared_library
 from indexing.runtime.compiling_together import compile_together
 from indexing.runtime.device import Buffer, Clock, CompilableKernel, expect_dialect
 from indexing.runtime.host_kernel import HostKernel
 from indexing.runtime.host_memory import leased_bytes
 from indexing.runtime.host_program import HostProgram
-from indexing.runtime.identity import core_count
+from indexing.runtime.identity import HOST_DIALECT, core_count, processor_identity
 
 if TYPE_CHECKING:
     from indexing.emitters.kernel import Kernel
@@ -25,7 +25,7 @@ class Host:
     """The CPU as a device: buffers are numpy arrays of bytes."""
 
     name = "cpu"
-    dialect = "c"
+    dialect = HOST_DIALECT
 
     def __init__(self) -> None:
         """Find a compiler. Raises CompileError if there is none."""
@@ -40,6 +40,15 @@ class Host:
             threads = kernel.block[0] * kernel.block[1] * kernel.block[2]
             self._kernels[key] = HostKernel(kernel.name, kernel.source, kernel.launch_grid, threads)
         return self._kernels[key]
+
+    @property
+    def identity(self) -> str:
+        """The name of the processor with its compiler."""
+        return processor_identity()
+
+    def compile(self, kernel: CompilableKernel) -> None:
+        """Compile the kernel into the cache. Raises CompileError as `load`."""
+        shared_library(kernel.name, kernel.source)
 
     def clock(self, kernel: CompilableKernel, sets: Sequence[Sequence[Buffer]]) -> Clock:
         """Time launches by the CPU's clock."""

@@ -10,14 +10,14 @@ from indexing.runtime.compiler import find_compiler
 if TYPE_CHECKING:
     from indexing.runtime.device import Device
 
-__all__ = ["core_count", "device_identity", "gpu_count", "processor_identity"]
+__all__ = ["HOST_DIALECT", "core_count", "device_identity", "gpu_count", "processor_identity"]
+
+HOST_DIALECT = "c"  # of the kernels that the processor runs
 
 
 def device_identity(device: Device) -> str:
-    """The name of a device that is open."""
-    if device.dialect == "c":
-        return processor_identity()
-    return f"{device.name} {getattr(device, 'arch', '')} {getattr(device, 'product', '')}"
+    """The name of a device that is open: its `identity` if it has one, else its name."""
+    return str(getattr(device, "identity", device.name))
 
 
 def processor_identity() -> str:

@@ -12,6 +12,7 @@ from indexing.errors import CompileError, IndexingError
 from indexing.executable.devices import device_of_dialect
 from indexing.executable.tuned_plans import fusion_key
 from indexing.hlo import parse
+from indexing.runtime.identity import HOST_DIALECT
 from indexing.runtime.plan_store import Measured
 from indexing.tuning.measurement import Timing, Trial
 
@@ -94,15 +95,9 @@ def compile_together(kernels: Sequence[Kernel], device: TimingDevice) -> None:
 
     def attempt(kernel: Kernel) -> None:
         try:
-            if device.dialect == "c":
-                shared_library(kernel.name, kernel.source)
-            else:
-                compile_cubin(kernel, getattr(device, "arch", ""))
+            device.compile(kernel)
         except CompileError:
             return
-
-    from indexing.runtime.compiler import shared_library
-    from indexing.runtime.nvrtc import compile_cubin
 
     with ThreadPoolExecutor() as pool:
         list(pool.map(attempt, {k.source: k for k in kernels}.values()))
@@ -145,7 +140,7 @@ class ClusterBench:
 
 def _needs(ray: Any, dialect: Dialect) -> dict[str, float]:
     """The resources of a task: all cores of a node, or a GPU. Raises IndexingError if the cluster has none."""
-    if dialect == "c":
+    if dialect == HOST_DIALECT:
         return {"num_cpus": max(float(n["Resources"].get("CPU", 0)) for n in ray.nodes() if n["Alive"])}
     if not ray.cluster_resources().get("GPU"):
         raise IndexingError("the Ray cluster has no GPU: tune for device='cpu', or begin nodes with GPUs")

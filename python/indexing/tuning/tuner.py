@@ -10,7 +10,7 @@ from indexing.arguments import integer, of_type, one_of, optional, takes
 from indexing.errors import IndexingError
 from indexing.hlo import Computation, Instruction, Module
 from indexing.hlo.program_like import part_of_program, refuse_bare_function
-from indexing.runtime.identity import device_identity, gpu_count, processor_identity
+from indexing.runtime.identity import HOST_DIALECT, device_identity, gpu_count, processor_identity
 from indexing.runtime.plan_store import Store
 from indexing.tuning.machine import MACHINES, Machine, machine_of
 from indexing.tuning.search import SAMPLERS, Sampler
@@ -96,7 +96,7 @@ def _stored(store: Store, subject: Subject, request: Request) -> list[Tuning] | 
 
 def _identity(dialect: str) -> str:
     """The identity of the device that runs kernels of a dialect. Raises as `device_of_dialect`."""
-    if dialect == "c":
+    if dialect == HOST_DIALECT:
         return processor_identity()  # which no device has to be opened for
     from indexing.executable.devices import device_of_dialect
 
