@@ -5,7 +5,7 @@ use crate::error::raise;
 use crate::indexing_map::PyIndexingMap;
 use crate::workspace::{self, Workspace};
 use indexing_core::{
-    compose, compose_simplified, read_indexing_map, simplify, Error, IndexingMap, PointVariables, Result,
+    compose, compose_simplified, read_indexing_map, simplify, Error, IndexingMap, PointVariables,
 };
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
@@ -23,14 +23,22 @@ const WORTH_A_THREAD: usize = 1 << 15;
 
 type Failure = (usize, Error);
 
+/// All of `count` results, or the first error. A loop, because `collect` into a result cannot reserve memory.
+fn all_of<T, E>(count: usize, results: impl Iterator<Item = Result<T, E>>) -> Result<Vec<T>, E> {
+    let mut all = Vec::with_capacity(count);
+    for result in results {
+        all.push(result?);
+    }
+    Ok(all)
+}
+
 /// `size` returns the approximate size of an item, in bytes of expressions.
 fn run<T: Sync>(
     items: &[T],
     threads: Option<usize>,
     size: impl Fn(&T) -> usize,
-    work: impl Fn(&mut Workspace, &T) -> Result<IndexingMap> + Sync,
-) -> std::result::Result<Vec<IndexingMap>, Failure> {
-    // A loop, because `collect` into a result cannot reserve memory.
+    work: impl Fn(&mut Workspace, &T) -> Result<IndexingMap, Error> + Sync,
+) -> Result<Vec<IndexingMap>, Failure> {
     let each = |places: Range<usize>| {
         let mut done = Vec::with_capacity(places.len());
         workspace::with(|w| {
@@ -102,7 +110,7 @@ fn useful_threads(most: Option<usize>, sizes: impl Iterator<Item = usize>) -> us
 
 fn finish(
     py: Python<'_>,
-    result: std::result::Result<Vec<IndexingMap>, Failure>,
+    result: Result<Vec<IndexingMap>, Failure>,
     text: impl Fn(usize) -> Option<String>,
 ) -> PyResult<Vec<PyIndexingMap>> {
     match result {
@@ -136,7 +144,7 @@ pub fn parse_all<'py>(
     texts: Vec<Bound<'py, PyString>>,
     threads: Option<Threads>,
 ) -> PyResult<Vec<Bound<'py, PyIndexingMap>>> {
-    let texts = texts.iter().map(text_of).collect::<PyResult<Vec<&str>>>()?;
+    let texts: Vec<&str> = all_of(texts.len(), texts.iter().map(text_of))?;
     let size = |text: &&str| text.len() / workspace::TEXT;
     let read = |w: &mut Workspace, text: &&str| read_indexing_map(text, &mut w.arena, &mut w.reading);
     let (first, result) = py.detach(|| {
@@ -189,7 +197,8 @@ pub fn compose_all(
     simplify: bool,
     threads: Option<Threads>,
 ) -> PyResult<Vec<PyIndexingMap>> {
-    let pairs = pairs.try_iter()?.map(|pair| pair_of(&pair?)).collect::<PyResult<Vec<Pair<'_>>>>()?;
+    let each = pairs.try_iter()?.map(|pair| pair_of(&pair?));
+    let pairs: Vec<Pair<'_>> = all_of(pairs.len().unwrap_or(0), each)?;
     let pairs: Vec<(&IndexingMap, &IndexingMap)> =
         pairs.iter().map(|(a, b)| (&a.get().0, &b.get().0)).collect();
     let join = |w: &mut Workspace, (a, b): &(&IndexingMap, &IndexingMap)| match simplify {

@@ -158,6 +158,17 @@ impl Arena {
         self.records[a.index()].variables & self.records[b.index()].variables != 0
     }
 
+    /// Whether any two terms may have a variable in common; false is certain.
+    pub(crate) fn may_depend_on_each_other(&self, terms: &[Term]) -> bool {
+        let mut used = 0;
+        terms.iter().any(|t| {
+            let variables = self.variables_of(t.expr);
+            let shared = used & variables;
+            used |= variables;
+            shared != 0
+        })
+    }
+
     /// The variables below `e`, each as the bit of its index modulo 16.
     pub(crate) fn variables_of(&self, e: Expr) -> u16 {
         self.records[e.index()].variables

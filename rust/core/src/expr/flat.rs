@@ -1,7 +1,8 @@
 //! A value outside any arena: the nodes of some roots as one flat, immutable block of words.
 //!
-//! The words are a function of the structure alone (depth-first post-order), so that equal expressions have equal
-//! words: equality and hashing need no arena, values can be sent to other threads, and memory returns when they drop.
+//! The words are a function of the structure alone (depth-first post-order, a constant just before its first user), so
+//! that equal expressions have equal words: equality and hashing need no arena, values can be sent to other threads, and
+//! memory returns when they drop.
 //! The first variables, up to the last one that is used, have the first positions, and no words.
 
 use crate::expr::traversal::{compute_all, BottomUp};
@@ -66,7 +67,7 @@ impl Dag {
     }
 }
 
-/// Writes nodes in depth-first post-order.
+/// Writes nodes in depth-first post-order, a constant just before its first user.
 struct Writer<'a> {
     arena: &'a Arena,
     /// The position of each node, and the value that it was written for: those of other values are not written yet.
@@ -76,9 +77,36 @@ struct Writer<'a> {
     nodes: u32,
 }
 
+/// The position of a node that is written.
+fn position(places: &[(u32, u32)], e: Expr) -> i64 {
+    i64::from(if e.0 < FIRST_VARIABLES { e.0 } else { places[e.index()].0 })
+}
+
 impl Writer<'_> {
+    fn is_written(&self, e: Expr) -> bool {
+        e.0 < FIRST_VARIABLES || self.places[e.index()].1 == self.value
+    }
+
     fn at(&self, e: Expr) -> i64 {
-        i64::from(if e.0 < FIRST_VARIABLES { e.0 } else { self.places[e.index()].0 })
+        position(self.places, e)
+    }
+
+    /// The position of an operand; a constant is written if it is not yet.
+    fn operand(&mut self, e: Expr) -> i64 {
+        if !self.is_written(e) {
+            self.write_constant(e);
+        }
+        self.at(e)
+    }
+
+    fn write_constant(&mut self, e: Expr) {
+        self.words.extend_from_slice(&[header(Tag::Constant, 0), self.arena.constant_part(e)]);
+        self.end_node(e);
+    }
+
+    fn end_node(&mut self, e: Expr) {
+        self.places[e.index()] = (self.nodes, self.value);
+        self.nodes += 1;
     }
 }
 
@@ -88,19 +116,23 @@ impl BottomUp for Writer<'_> {
     }
 
     fn is_known(&self, e: Expr) -> bool {
-        e.0 < FIRST_VARIABLES || self.places[e.index()].1 == self.value
+        self.is_written(e) || self.arena.tag(e) == Tag::Constant
     }
 
     fn compute(&mut self, e: Expr) {
-        let tag = self.arena.tag(e);
-        match self.arena.node(e) {
+        let arena = self.arena;
+        let tag = arena.tag(e);
+        match arena.node(e) {
             Node::Variable(v) => self.words.push(header(tag, v)),
-            Node::Constant(c) => self.words.extend_from_slice(&[header(tag, 0), c]),
+            Node::Constant(_) => return self.write_constant(e),
             Node::FloorDiv(a, b) | Node::Mod(a, b) => {
-                let operands = self.at(a) | (self.at(b) << 32);
+                let operands = self.operand(a) | (self.operand(b) << 32);
                 self.words.extend_from_slice(&[header(tag, 0), operands]);
             }
             Node::Product(args) | Node::Min(args) | Node::Max(args) => {
+                for a in args {
+                    self.operand(*a);
+                }
                 self.words.push(header(tag, args.len() as u32));
                 for a in args {
                     self.words.push(self.at(*a));
@@ -114,8 +146,7 @@ impl BottomUp for Writer<'_> {
                 }
             }
         }
-        self.places[e.index()] = (self.nodes, self.value);
-        self.nodes += 1;
+        self.end_node(e);
     }
 }
 
@@ -165,14 +196,16 @@ impl Arena {
         let Words { places, values, words } = out;
         let mut writer = Writer { arena: self, places, value: *values, words, nodes: variables };
         for &root in roots {
-            if !writer.is_known(root) {
-                compute_all(&mut writer, root);
+            if writer.is_written(root) {
+                continue;
+            }
+            match self.tag(root) {
+                Tag::Constant => writer.write_constant(root),
+                _ => compute_all(&mut writer, root),
             }
         }
-        for &root in roots {
-            let place = writer.at(root);
-            writer.words.push(place);
-        }
-        writer.nodes
+        let Writer { places, words, nodes, .. } = writer;
+        words.extend(roots.iter().map(|r| position(places, *r)));
+        nodes
     }
 }

@@ -19,22 +19,17 @@ impl Arena {
     /// The sum of sorted, distinct, nonzero terms, with pairs joined.
     #[inline]
     pub(crate) fn joined_sum(&mut self, constant: i64, terms: &[Term]) -> Result<Expr> {
-        let (mut quotients, mut remainders) = (0, 0);
-        if (2..=TERMS_SEARCHED).contains(&terms.len()) {
-            for t in terms {
-                quotients += u32::from(self.tag(t.expr) == Tag::FloorDiv);
-                remainders += u32::from(self.tag(t.expr) == Tag::Mod);
-            }
-        }
-        if remainders > 0 && quotients + remainders > 1 {
+        let is_digit = |t: &Term| matches!(self.tag(t.expr), Tag::FloorDiv | Tag::Mod);
+        if (2..=TERMS_SEARCHED).contains(&terms.len())
+            && terms.iter().any(is_digit)
+            && self.may_depend_on_each_other(terms)
+        {
             if let Some((gone, new)) = self.find_pair(terms)? {
                 let mut rest: Terms = Terms::new();
                 rest.extend(terms.iter().enumerate().filter(|(k, _)| !gone.contains(k)).map(|(_, t)| *t));
                 rest.push(new);
                 return self.sum(constant, &rest);
             }
-        }
-        if quotients + remainders > 0 {
             if let Some(found) = self.find_difference(constant, terms)? {
                 return Ok(found);
             }

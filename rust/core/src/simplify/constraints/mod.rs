@@ -30,6 +30,8 @@ pub(crate) struct ConstraintPropagation {
     work: SmallVec<[Assumption; 4]>,
 }
 
+/// Room for at least this many constraints: the memory is reused for the next domain.
+const MIN_ROOM: usize = 8;
 /// The maximal number of kept constraints that are searched one by one.
 const MAX_SEARCHED: usize = 16;
 
@@ -132,7 +134,7 @@ impl ConstraintPropagation {
     pub(crate) fn new(bounds: Vec<Interval>, constraints: usize) -> Self {
         ConstraintPropagation {
             bounds,
-            kept: Vec::with_capacity(constraints),
+            kept: Vec::with_capacity(constraints.max(MIN_ROOM)),
             changed: false,
             tightened: false,
             empty: false,

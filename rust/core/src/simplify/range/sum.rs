@@ -78,17 +78,21 @@ pub(super) static RELATED_TERMS: [Row<OfSum>; 4] = [
     },
 ];
 
-/// The traits of a sum of several terms, which may depend on each other.
+/// The traits of a sum of several terms that depend on each other.
 pub(super) fn traits_of(arena: &Arena, terms: &[Term]) -> u16 {
     if !(2..=MAX_RELATED_TERMS).contains(&terms.len()) {
         return ALWAYS;
     }
-    terms.iter().fold(ALWAYS, |has, t| match arena.tag(t.expr) {
+    let has = terms.iter().fold(ALWAYS, |has, t| match arena.tag(t.expr) {
         Tag::FloorDiv => has | QUOTIENT | DIGIT,
         Tag::Mod => has | DIGIT,
         Tag::Product => has | PRODUCT,
         _ => has,
-    })
+    });
+    match has != ALWAYS && arena.may_depend_on_each_other(terms) {
+        true => has,
+        false => ALWAYS,
+    }
 }
 
 #[inline]

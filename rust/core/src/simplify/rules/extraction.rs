@@ -44,6 +44,9 @@ pub(super) const RESULTS: &[Row<ResultRule>] = &[Row::new(
 
 /// The cheapest form of a result that greedy rewrites find.
 fn extract(s: &mut Simplifier<'_>, e: Expr) -> Result<Option<Expr>> {
+    if has_single_form(s, e) {
+        return Ok(None);
+    }
     let best = rewrite(s, e, MAX_NESTING)?;
     Ok((best != e).then_some(best))
 }
@@ -59,16 +62,28 @@ fn rewrite(s: &mut Simplifier<'_>, e: Expr, nesting: usize) -> Result<Expr> {
     with_rewritten_operands(s, best, nesting)
 }
 
+/// Whether it is a constant, a sum of variables, or a quotient or remainder of one by a constant: most operands are.
+fn has_single_form(s: &Simplifier<'_>, e: Expr) -> bool {
+    match s.arena.node(e) {
+        Node::FloorDiv(a, b) | Node::Mod(a, b) => s.arena.is_plain(a, 0) && s.arena.tag(b) == Tag::Constant,
+        _ => s.arena.is_plain(e, 0),
+    }
+}
+
 fn with_rewritten_operands(s: &mut Simplifier<'_>, e: Expr, nesting: usize) -> Result<Expr> {
     if nesting == 0 || s.arena.is_linear(e) {
         return Ok(e);
     }
     let divides = matches!(s.arena.tag(e), Tag::FloorDiv | Tag::Mod);
     let mut operands: SmallVec<[Expr; 8]> = SmallVec::new();
-    s.arena.for_each_operand(e, |o| match s.arena.is_plain(o, 0) {
-        true => {} // a constant, or a sum of variables
-        false => operands.push(o),
+    s.arena.for_each_operand(e, |o| {
+        if !has_single_form(s, o) {
+            operands.push(o);
+        }
     });
+    if operands.is_empty() {
+        return Ok(e);
+    }
     let mut rewritten: SmallVec<[(Expr, Expr); 4]> = SmallVec::new();
     for o in operands {
         // A dividend was rewritten together with its divisor.

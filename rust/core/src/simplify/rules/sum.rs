@@ -24,8 +24,8 @@ enum Rules {
     EachTerm(Tag, &'static [Row<TermRule>]),
 }
 
-/// The traits of a sum.
-const SEVERAL: u16 = 1;
+/// The traits of a sum: two of its terms may have a variable in common; then the kinds of its terms.
+const DEPENDENT: u16 = 1;
 const QUOTIENT: u16 = 2;
 const QUOTIENTS: u16 = 4;
 const REMAINDER: u16 = 8;
@@ -50,7 +50,7 @@ static RULES: &[Rules] = &[
                     "x % m = z - m * (z / m), y % m = m - 1 - z + m * (z / m)",
                     "m > 0, x % m = z % m, y % m = (-1 - z) % m",
                 ),
-                REMAINDER | SEVERAL,
+                REMAINDER | DEPENDENT,
                 recombine::remainder_recombines,
             ),
             Row::new(
@@ -70,7 +70,7 @@ static RULES: &[Rules] = &[
                     "x % u + u * (y % v) = (z + u * (y - z / u)) % (u * v)",
                     "u > 0, v > 0, x % u = z % u",
                 ),
-                REMAINDER | SEVERAL,
+                REMAINDER | DEPENDENT,
                 recombine::digits_recombine,
             ),
             Row::new(
@@ -106,7 +106,7 @@ static RULES: &[Rules] = &[
         ),
         Row::new(
             rule("extremum-term-moved-in", "sum", "min(a, b) + t = min(a + t, b + t)", "none (max alike)"),
-            EXTREMUM | SEVERAL,
+            EXTREMUM | DEPENDENT,
             term_moved_in,
         ),
         Row::new(
@@ -126,7 +126,7 @@ static RULES: &[Rules] = &[
         ),
         Row::new(
             rule("products-factored", "sum", "x * f + y * f = (x + y) * f", "none"),
-            PRODUCT | SEVERAL,
+            PRODUCT | DEPENDENT,
             combine::products_factored,
         ),
     ]),
@@ -165,12 +165,15 @@ pub(super) fn apply(s: &mut Simplifier<'_>, e: Expr) -> Result<Option<Expr>> {
 }
 
 fn traits(s: &Simplifier<'_>, terms: &[Term]) -> u16 {
-    let mut has = if terms.len() > 1 { SEVERAL } else { ALWAYS };
+    let dependent = s.arena.may_depend_on_each_other(terms);
+    let mut has = if dependent { DEPENDENT } else { ALWAYS };
     for t in terms {
         has |= match s.arena.tag(t.expr) {
-            Tag::FloorDiv if has & QUOTIENT != 0 => QUOTIENTS,
-            Tag::FloorDiv => QUOTIENT,
             Tag::Mod => REMAINDER,
+            Tag::FloorDiv if has & QUOTIENT == 0 => QUOTIENT,
+            // Rules of other kinds join terms, or cancel something of one with another.
+            _ if !dependent => ALWAYS,
+            Tag::FloorDiv => QUOTIENTS,
             Tag::Min | Tag::Max if has & EXTREMUM != 0 => EXTREMA,
             Tag::Min | Tag::Max => EXTREMUM,
             Tag::Product => PRODUCT,
