@@ -103,8 +103,9 @@ fn of_quotient(s: &mut Simplifier<'_>, e: Expr, _: Expr, _: i64) -> Result<Optio
     if raw == e || s.cost(raw) >= s.cost(e) {
         return Ok(None);
     }
+    // Which may cost more again: a sum is simplified to the form that other sums can join.
     let out = s.simplify(raw);
-    Ok(Some(out))
+    Ok((s.cost(out) < s.cost(e)).then_some(out))
 }
 
 /// Whether the remainders are equal except for the coefficients in their quotients.
