@@ -775,7 +775,7 @@ def global_memory_traffic(
     `map` goes from `(th_x, th_y, th_z, bl_x, bl_y, bl_z)[ranges]{runtime variables}` to an index with these `strides`
     in elements of `width`. `vector` is the place, among all variables, of the range variable that counts a thread's
     vector, `widest` what a thread moves with one instruction, 0 where that is one element. The sums are those of
-    instructions, bytes asked for, sectors, lines, the least number of sectors that could hold the bytes, and sectors if
+    instructions, distinct bytes accessed, sectors, lines, the least number of sectors that could hold the bytes, and sectors if
     each contiguous run of bytes began with one. Raises InvalidMap for a map of other dimensions, and Overflow.
     """
 
@@ -800,7 +800,7 @@ def shared_memory_traffic(
     """The traffic of a thread map's warps in shared memory; None where no thread reaches anything. Sizes are in bits.
 
     `map` goes to one cell of `width`; each of the `banks` serves one `word` in a pass. The sums are those of
-    instructions, bytes asked for, passes, the least number of passes, and zeros. Raises as `global_memory_traffic`.
+    instructions, distinct bytes accessed, passes, the least number of passes, and zeros. Raises as `global_memory_traffic`.
     """
 
 def predict_times(

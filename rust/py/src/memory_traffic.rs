@@ -10,8 +10,8 @@ use indexing_core::{
 };
 use pyo3::prelude::*;
 
-/// Sums of each instruction, and of those of one vector together; what they are to be multiplied with and divided by;
-/// how many instructions were judged, where that are not all.
+/// Sums by instruction, and by vector; their multiplier and divisor; the number of instructions that were sampled, if not all
+/// were counted.
 pub type Traffic = (Sums, Sums, u128, u128, Option<u64>);
 
 fn traffic(py: Python<'_>, access: &Access<'_>, memory: Memory) -> PyResult<Option<Traffic>> {
@@ -29,7 +29,7 @@ pub fn found(f: TrafficCounts) -> Traffic {
 /// `map` goes from `(th_x, th_y, th_z, bl_x, bl_y, bl_z)[ranges]{runtime variables}` to an index with these `strides`
 /// in elements of `width`. `vector` is the place, among all variables, of the range variable that counts a thread's
 /// vector, `widest` what a thread moves with one instruction, 0 where that is one element. The sums are those of
-/// instructions, bytes asked for, sectors, lines, the least number of sectors that could hold the bytes, and sectors if
+/// instructions, distinct bytes accessed, sectors, lines, the least number of sectors that could hold the bytes, and sectors if
 /// each contiguous run of bytes began with one. Raises InvalidMap for a map of other dimensions, and Overflow.
 #[pyfunction]
 #[pyo3(signature = (map, strides, width, block, warp_size, sector, line, vector = None, widest = 0))]
@@ -91,7 +91,7 @@ pub fn traffic_in_blocks<'py>(
 /// The traffic of a thread map's warps in shared memory; None where no thread reaches anything. Sizes are in bits.
 ///
 /// `map` goes to one cell of `width`; each of the `banks` serves one `word` in a pass. The sums are those of
-/// instructions, bytes asked for, passes, the least number of passes, and zeros. Raises as `global_memory_traffic`.
+/// instructions, distinct bytes accessed, passes, the least number of passes, and zeros. Raises as `global_memory_traffic`.
 #[pyfunction]
 pub fn shared_memory_traffic(
     py: Python<'_>,

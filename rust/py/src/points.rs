@@ -18,7 +18,7 @@ pub struct PyPoints {
     pub num_variables: usize,
 }
 
-/// Points or boxes that are looked at before signals are.
+/// The number of points or boxes that are visited before signals are checked.
 const MANY: usize = 1 << 16;
 type Pair<'py> = (Bound<'py, PyTuple>, Bound<'py, PyTuple>);
 

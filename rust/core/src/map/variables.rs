@@ -65,20 +65,20 @@ impl MapBuilder {
 
     fn remove_unneeded(&mut self, arena: &mut Arena, removable: impl Fn(usize) -> bool) -> Result<()> {
         let mut needed = self.needed(arena, removable);
-        let mut idle = Vec::new();
+        let mut unlinked = Vec::new();
         for (e, i) in std::mem::take(&mut self.constraints) {
             let linked = arena.variables(&[e]).iter().any(|v| needed[*v as usize]);
-            if linked { &mut self.constraints } else { &mut idle }.push((e, i));
+            if linked { &mut self.constraints } else { &mut unlinked }.push((e, i));
         }
-        match self.feasible(arena, &idle)? {
+        match self.feasible(arena, &unlinked)? {
             Some(true) => {}
             Some(false) => self.known_empty = true,
             // Such constraints may be unsatisfiable: they are kept, with their variables.
             None => {
-                for (e, _) in &idle {
+                for (e, _) in &unlinked {
                     arena.variables(&[*e]).iter().for_each(|v| needed[*v as usize] = true);
                 }
-                self.constraints.append(&mut idle);
+                self.constraints.append(&mut unlinked);
             }
         }
         let order: Vec<usize> = (0..needed.len()).filter(|v| needed[*v]).collect();

@@ -1,4 +1,4 @@
-//! Formulas of instructions: looked up, derived from the structure of the program, or asked for.
+//! Formulas of instructions: looked up, derived from the structure of the program, or requested from the caller.
 
 use crate::error::Error;
 use crate::hlo_text::{ElementType, Module, OPCODES};

@@ -373,7 +373,7 @@ fn remainders(a: Interval, b: Interval) -> Interval {
 mod tests {
     use super::*;
 
-    /// x * x - 2 * y * y = 3 has no solution, which takes more boxes than are looked at.
+    /// x * x - 2 * y * y = 3 has no solution; to show this takes more boxes than the smaller budget allows.
     #[test]
     fn a_count_that_takes_too_long_stays_undecided() {
         let arena = &mut Arena::new();

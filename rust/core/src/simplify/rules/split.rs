@@ -340,8 +340,8 @@ fn insert(found: &mut Radices, g: i64) {
 mod tests {
     use super::*;
 
-    /// The residue of a coefficient is congruent to it, less than the radix, as small or of the sign that was asked for, and
-    /// may be taken away within int64.
+    /// The residue of a coefficient is congruent to it, less than the radix, and as small, or of the sign, that was requested;
+    /// subtracting it does not overflow int64.
     #[test]
     fn residues_of_coefficients_are_those_asked_for() {
         let ends = [0, 1, 7, i64::MAX / 2, i64::MAX - 1, i64::MAX];
