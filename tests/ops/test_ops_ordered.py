@@ -59,6 +59,15 @@ LATEST = """latest {
   ROOT r = (f64[], f64[]) tuple(c, x)
 }
 """
+EXCHANGED = """exchanged {
+  x = f64[] parameter(0)
+  y = f64[] parameter(1)
+  a = f64[] parameter(2)
+  b = f64[] parameter(3)
+  s = f64[] add(a, x)
+  t = f64[] add(b, y)
+  ROOT r = (f64[], f64[], f64[], f64[]) tuple(b, a, s, t)
+}"""
 TWO = """two {
   x = f64[] parameter(0)
   y = f64[] parameter(1)
@@ -207,7 +216,19 @@ def test_arrays_that_a_scan_keeps_apart_reach_their_own_result_alone():
     np.testing.assert_allclose(sums, np.cumsum(values[0]) + 0.5)
     np.testing.assert_allclose(squares, values[1] ** 2)
     np.testing.assert_allclose(last, 15.5)
-    check(text, values, operands=range(3))
+    root = check(text, values, operands=range(3))
+    assert ["no use" in m.reason for (m,) in REGISTRY["scan"].output_to_input(root, 1)] == [True, False, True]
+
+
+def test_results_of_a_scan_read_what_their_own_state_has_read():
+    line = "(f64[4], f64[4], f64[], f64[]) scan(p0, p1, p2, p3), dimensions={0}, num_carries=2, to_apply=exchanged"
+    text = program(line, *["f64[4]", "f64[4]", "f64[]", "f64[]"], computations=EXCHANGED)
+    values = [np.array([1.0, 2, 4, 8]), np.array([3.0, 5, 7, 9]), np.array(0.5), np.array(0.25)]
+    before_y, before_x, x, y = run(root_of(text), values)
+    np.testing.assert_allclose(before_y, np.cumsum(values[1]) - values[1] + 0.25)
+    np.testing.assert_allclose(before_x, np.cumsum(values[0]) - values[0] + 0.5)
+    np.testing.assert_allclose((x, y), (15.5, 24.25))
+    check(text, values, operands=range(4))
 
 
 def test_scan_over_slices():
@@ -221,7 +242,8 @@ def test_scan_over_slices():
     out, last = run(root_of(text), values)
     np.testing.assert_array_equal(out, np.cumsum(values[0], axis=0) + 1)
     np.testing.assert_array_equal(last, values[0].sum(axis=0) + 1)
-    check(text, values, operands=[0, 1])
+    root = check(text, values, operands=[0, 1])
+    assert all("slices" in m.reason for (m,) in REGISTRY["scan"].output_to_input(root, 0))
 
 
 @pytest.mark.parametrize(("function", "computation"), [("sum", SUM), ("latest", LATEST)])

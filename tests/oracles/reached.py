@@ -197,10 +197,13 @@ def _check_operand(
             found = forward(root, output)
             assert len(found) == len(root.operands), label
             _check_ranks(found[k], root.operands[k], root, (leaf, output))
-            agree([m for m in found[k] if m.leaf == leaf], want, values, leaf, label, shows, disjoint)
+            own = [m for m in found[k] if m.leaf == leaf]
+            _check_bounds(own, values, leaf, root.operands[k].shape.leaves[leaf], label)
+            agree(own, want, values, leaf, label, shows, disjoint)
         turned = {(b, a) for a, b in want}
         for inverse in backward:
             maps = [m for m in inverse[output] if m.leaf == leaf]
+            _check_bounds(maps, values, leaf, root.shape.leaves[output], f"backwards {label}")
             agree(maps, turned, values, leaf, f"backwards {label}", shows, disjoint)
 
 
@@ -224,6 +227,12 @@ def _check_ranks(
         assert len(m.map.dims) == len(root.shape.leaves[output].dimensions)
         assert not any(v.interval.is_point for v in m.map.ranges), "a range of one element needs no variable"
         assert m.leaf != leaf or len(m.map.results) == len(operand.shape.leaves[leaf].dimensions)
+
+
+def _check_bounds(maps: Sequence[OperandIndexing], values: Values, leaf: int, other: hlo.Shape, label: str) -> None:
+    """What maps name exists: also where they are bounds."""
+    for _, at in named([m for m in maps if not m.map.is_undefined], values, leaf):
+        assert all(0 <= x < n for x, n in zip(at, other.dimensions, strict=True)), f"{label}: there is no {at}"
 
 
 def agree(

@@ -424,3 +424,5 @@ def test_arrays_of_one_index_are_computed_together() -> None:
     found = ix.partition(module)
     assert found.find(module.entry.instructions["r"]) is found.find(module.entry.root)
     assert found.evaluations[module.entry.instructions["r"]] == 4
+    forced = module.entry.instructions["v"]
+    assert ix.partition(module, force_roots=[forced]).find(forced).roots == (forced,)

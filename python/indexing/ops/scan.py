@@ -113,14 +113,14 @@ def _between(s: _Scan, output: int, operand: int, *, from_output: bool) -> Opera
 def _steps(s: _Scan, output: int, operand: int) -> tuple[bool, bool, bool]:
     """Whether the output reads the operand at earlier steps, at its own step, and at all."""
     found = s.dependence()
-    if operand >= s.inputs or output >= s.outputs:
-        number = operand - s.inputs if operand >= s.inputs else s.states + operand
-        unchanged = not s.length and output >= s.outputs and output - s.outputs == number
-        return True, True, number in found.closed[output] or unchanged
+    direct, closed = found.direct[output], found.closed[output]
+    if operand >= s.inputs:
+        number = operand - s.inputs
+        unchanged = not s.length and output - s.outputs == number
+        return True, True, number in closed or unchanged
     number = s.states + operand
-    direct = found.direct[output]
     earlier = any(number in found.closed[s.outputs + k] for k in direct if k < s.states)
-    return earlier, number in direct, earlier or number in direct
+    return earlier, number in direct, number in closed
 
 
 def _order(s: _Scan, step: SymbolicExpr, own: SymbolicExpr, same: bool, from_output: bool) -> list[Constraint]:
