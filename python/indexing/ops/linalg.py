@@ -58,17 +58,14 @@ def fft_reference(instruction: Instruction, values: Sequence[HloValue]) -> HloVa
 def cholesky_output_to_input(instruction: Instruction, output: int) -> Indexing:
     """out[i, j], i >= j, depends on in[i, :j+1] and the triangle up to row j; the other triangle of out is zero."""
     sizes = instruction.shape.dimensions
-    rank = len(sizes)
-    batch, (p, q) = variables(rank - 2), variables(2, rank - 2)
-    s, t = variables(2, rank)
+    *lead, n, _ = sizes
+    batch, (p, q), (s, t) = variables(len(lead)), variables(2, len(lead)), variables(2, len(sizes))
     lower = instruction.flag("lower")
     i, j = (p, q) if lower else (q, p)
-    n = sizes[-1]
-    last = n - 1
     row = _oriented(lower, i, s)
     triangle = _oriented(lower, s, t)
-    own_row: list[Constraint] = [(i - j, (1, last)), (j - s, (0, last))]
-    above: list[Constraint] = [(i - j, (0, last)), (j - s, (0, last)), (s - t, (0, last))]
+    own_row = [_at_least(i - j, 1, n), _at_least(j - s, 0, n)]
+    above = [_at_least(i - j, 0, n), _at_least(j - s, 0, n), _at_least(s - t, 0, n)]
     return [
         [
             OperandIndexing(tensor_map([*batch, *row], sizes, [n], constraints=own_row)),
@@ -80,21 +77,23 @@ def cholesky_output_to_input(instruction: Instruction, output: int) -> Indexing:
 def cholesky_input_to_output(instruction: Instruction, operand: int) -> Indexing:
     """in[r, c], r >= c, goes to out[r, c:r+1] and, below row r, to out[i, r:i+1]."""
     sizes = instruction.shape.dimensions
-    rank = len(sizes)
-    batch, (p, q) = variables(rank - 2), variables(2, rank - 2)
-    s, t = variables(2, rank)
+    *lead, n, _ = sizes
+    batch, (p, q), (s, t) = variables(len(lead)), variables(2, len(lead)), variables(2, len(sizes))
     lower = instruction.flag("lower")
     r, c = (p, q) if lower else (q, p)
-    n = sizes[-1]
-    last = n - 1
-    own_row: list[Constraint] = [(r - c, (0, last)), (s - c, (0, last)), (r - s, (0, last))]
-    below: list[Constraint] = [(r - c, (0, last)), (t - r, (0, last)), (s - t, (0, last)), (s - r, (1, last))]
+    own_row = [_at_least(r - c, 0, n), _at_least(s - c, 0, n), _at_least(r - s, 0, n)]
+    below = [_at_least(r - c, 0, n), _at_least(t - r, 0, n), _at_least(s - t, 0, n), _at_least(s - r, 1, n)]
     return [
         [
             OperandIndexing(tensor_map([*batch, *_oriented(lower, r, s)], sizes, [n], constraints=own_row)),
             OperandIndexing(tensor_map([*batch, *_oriented(lower, s, t)], sizes, [n, n], constraints=below)),
         ]
     ]
+
+
+def _at_least(difference: SymbolicExpr, least: int, n: int) -> Constraint:
+    """The constraint that a difference of indices of a dimension of n is at least `least`."""
+    return (difference, (least, n - 1))
 
 
 def _oriented(lower: bool, row: SymbolicExpr, column: SymbolicExpr) -> list[SymbolicExpr]:
@@ -138,7 +137,7 @@ def _not_behind(
     instruction: Instruction, first: SymbolicExpr, second: SymbolicExpr, n: int, gap: int = 0
 ) -> Constraint:
     """The constraint that `first` is solved before `second` (by at least `gap`)."""
-    return (second - first if _solves_forward(instruction) else first - second, (gap, n - 1))
+    return _at_least(second - first if _solves_forward(instruction) else first - second, gap, n)
 
 
 def _coefficient(instruction: Instruction, equation: SymbolicExpr, unknown: SymbolicExpr) -> list[SymbolicExpr]:
