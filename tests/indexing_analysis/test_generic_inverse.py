@@ -112,6 +112,11 @@ def test_an_access_in_a_loop_is_another_one_a_user() -> None:
     assert composer.compose(access, straight, "one", 0, (8,)) == composer.compose(access, straight, "other", 1, (8,))
 
 
+def test_a_dimension_of_one_element_needs_no_variable() -> None:
+    row = OperandIndexing(ix.IndexingMap.parse("(d0, d1) -> (d0), domain: d0 in [0, 3], d1 in [0, 0]"))
+    assert str(inverted(row, [4]).map) == "(d0) -> (d0, 0), domain: d0 in [0, 3]"
+
+
 def test_runtime_values_stay_those_of_the_map() -> None:
     """(d0) reads p[d0 * 2 + start]: p[i] is read by (i - start) / 2, for the same start, read at the same place."""
     text = """ENTRY e { p = f32[8] parameter(0)

@@ -76,7 +76,7 @@ SOLVES = list(itertools.product([True, False], [True, False], [True, False], ["N
 @pytest.mark.parametrize(("left", "lower", "unit", "transpose"), SOLVES)
 def test_triangular_solve(left, lower, unit, transpose):
     rng = np.random.default_rng(0)
-    n, columns = 3, 2
+    n, columns = 3, 4
     shape = (2, n, columns) if left else (2, columns, n)
     kind = "c128" if transpose == "ADJOINT" else "f64"
     text = program(

@@ -225,12 +225,12 @@ def _check_ranks(
     leaf, output = at
     for m in (m for m in maps if not m.map.is_undefined and not m.map.is_known_empty):
         assert len(m.map.dims) == len(root.shape.leaves[output].dimensions)
-        assert not any(v.interval.is_point for v in m.map.ranges), "a range of one element needs no variable"
         assert m.leaf != leaf or len(m.map.results) == len(operand.shape.leaves[leaf].dimensions)
 
 
 def _check_bounds(maps: Sequence[OperandIndexing], values: Values, leaf: int, other: hlo.Shape, label: str) -> None:
-    """What maps name exists: also where they are bounds."""
+    """What maps name exists, also where they are bounds; a range of one element needs no variable."""
+    assert not any(v.interval.is_point for m in maps for v in m.map.ranges), f"{label}: {[str(m.map) for m in maps]}"
     for _, at in named([m for m in maps if not m.map.is_undefined], values, leaf):
         assert all(0 <= x < n for x, n in zip(at, other.dimensions, strict=True)), f"{label}: there is no {at}"
 
