@@ -104,6 +104,7 @@ def check_all_replicas(text: str, replicas: int) -> None:
                 for m in maps:
                     found |= named_by(m, asking)
                     assert asks_replicas_alone(m, replicas)
+                    assert m.replica_map is None or [str(v) for v in m.replica_map.dims] == [str(v) for v in m.map.dims]
                 label = f"replica {asking}: {[(str(m.map), str(m.replica_map)) for m in maps]}"
                 assert want <= found, label
                 if all(m.exactness == "exact" for m in maps):

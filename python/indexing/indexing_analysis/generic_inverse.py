@@ -132,11 +132,11 @@ class _Solution:
 
     def _are_digits(self, digits: list[int], coefficients: dict[int, int]) -> bool:
         """Whether the sum determines each term: the span of the smaller terms is less than its coefficient."""
-        for at, v in enumerate(digits[:-1]):
+        for at, v in enumerate(digits):
             low, high = self._span(digits[at + 1 :], coefficients)
             if high - low >= abs(coefficients[v]):
                 return False
-        return all(coefficients[v] for v in digits)
+        return True
 
     def _span(self, digits: Sequence[int], coefficients: dict[int, int]) -> tuple[int, int]:
         low = high = 0
