@@ -187,6 +187,21 @@ def test_the_place_of_a_value_may_depend_on_other_values() -> None:
             assert found.evaluate([i], [first, second]) == (i - first - 1 + second * 4,)
 
 
+def test_the_place_of_a_value_may_depend_on_several_ranges() -> None:
+    """d0 reads d0 * 6 + s0 * 3 + s1 + rt0, where rt0 stands at d0 + 10 * s0 + 100 * s1."""
+    text = """ENTRY e { p = f32[8] parameter(0)
+      s = s32[] parameter(1)
+      ROOT r = f32[3] dynamic-slice(p, s), dynamic_slice_sizes={3} }"""
+    (start,) = ix.output_to_input(ix.hlo.parse(text).entry.root)[0][0].runtime_values
+    domain = "domain: d0 in [0, 1], s0 in [0, 1], s1 in [0, 2], rt0 in [0, 3]"
+    m = ix.IndexingMap.parse(f"(d0)[s0, s1]{{rt0}} -> (d0 * 6 + s0 * 3 + s1 + rt0), {domain}")
+    place = ix.IndexingMap.parse(f"(d0)[s0, s1]{{rt0}} -> (d0 + s0 * 10 + s1 * 100), {domain}")
+    found = inverted(OperandIndexing(m, (replace(start, map=place),)), (15,)).runtime_values[0].map
+    for d, s0, s1, value in itertools.product(range(2), range(2), range(3), range(4)):
+        ranges = [0] * len(found.ranges)
+        assert found.evaluate([d * 6 + s0 * 3 + s1 + value], [*ranges, value]) == (d + s0 * 10 + s1 * 100,)
+
+
 def test_bounds_that_a_runtime_value_has_already_stay() -> None:
     """A value that is clamped to less than its variable's interval is clamped so in the inverse as well."""
     text = """ENTRY e { p = f32[8] parameter(0)

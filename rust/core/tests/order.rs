@@ -71,7 +71,7 @@ fn order_does_not_matter() {
         }
     }
     assert!(compared > 30_000);
-    // FIXME: two are left. A minimum in a maximum in a minimum has several forms with as many operands; and of
-    // `x`, `x floordiv m` and `x mod m` in one sum, the two that stay depend on what met first.
+    // Two are known. A minimum in a maximum in a minimum has several forms with as many operands; and of `x`,
+    // `x floordiv m` and `x mod m` in one sum, the two that stay depend on what met first.
     assert!(differ.len() <= 2, "{} of {compared}:\n{}", differ.len(), differ.join("\n"));
 }
