@@ -1,7 +1,8 @@
 //! Searches that end at a size: at that size the law is still applied, and sums far beyond it stay as they are.
 
 use indexing_core::{
-    read_indexing_map, simplify, write_indexing_map, Arena, PointVariables, ReadScratch, Scratch, Style,
+    read_indexing_map, simplify, simplify_expr, write_indexing_map, Arena, Interval, PointVariables,
+    ReadScratch, Scratch, Style, Term,
 };
 
 /// The simplified results of a map, as text.
@@ -171,5 +172,29 @@ fn congruences_that_cannot_be_joined_are_kept() {
     let domain = simple.domain(&mut Arena::new());
     for (x, inside) in [(1, true), (0, false), (m + 1, false), (n + 1, false)] {
         assert_eq!(domain.contains(&[x], &mut Vec::new()).expect("within int64"), inside, "{x}");
+    }
+}
+
+/// Sums of remainders of sums of remainders: written out as a tree, the expression has 60^6 terms.
+#[test]
+fn operands_that_many_nodes_share_are_rewritten_once() {
+    let mut arena = Arena::new();
+    let [x, y] = [0, 1].map(|v| arena.variable(v));
+    let mut e = arena.mul(x, y).expect("a product");
+    for _ in 0..6 {
+        let remainder = |k| {
+            let divisor = arena.constant(1000 + 7 * k);
+            Term::new(1, arena.modulo(e, divisor).expect("a remainder"))
+        };
+        let terms: Vec<Term> = (0..60i64).map(remainder).collect();
+        e = arena.sum(0, &terms).expect("a sum");
+    }
+    let before = arena.work();
+    let bounds = vec![Interval::new(0, 1_000_000); 2];
+    let simple = simplify_expr(&mut arena, &mut Scratch::default(), e, bounds);
+    assert!(arena.work() - before < 2_000_000, "{} units of work", arena.work() - before);
+    for point in [[0, 0], [123, 456], [999_999, 1_000_000]] {
+        let values = arena.evaluate(&[e, simple], &point).expect("within int64");
+        assert_eq!(values[0], values[1], "at {point:?}");
     }
 }

@@ -2,6 +2,7 @@
 
 use crate::expr::{variable_bit, Arena, Expr};
 use crate::interval::Interval;
+use smallvec::SmallVec;
 
 /// Constraints that a pass left unchanged, and that did not change the box: they need no further pass until bounds of their
 /// variables change.
@@ -10,7 +11,7 @@ pub(crate) struct StableConstraints {
     /// Those of earlier rounds, in the order of their ids.
     known: Vec<(Expr, Interval)>,
     /// Those of this round.
-    found: Vec<(Expr, Interval)>,
+    found: SmallVec<[(Expr, Interval); 4]>,
 }
 
 impl StableConstraints {

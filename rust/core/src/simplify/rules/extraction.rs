@@ -11,6 +11,7 @@ use crate::expr::canonical::signed_residue;
 use crate::expr::{Expr, Node, Tag, Term, Terms};
 use crate::simplify::simplifier::Simplifier;
 use smallvec::SmallVec;
+use std::collections::BTreeMap;
 
 /// Sums with more terms than this are left as they are.
 const MAX_TERMS: usize = 24;
@@ -47,11 +48,15 @@ fn extract(s: &mut Simplifier<'_>, e: Expr) -> Result<Option<Expr>> {
     if has_single_form(s, e) {
         return Ok(None);
     }
-    let best = rewrite(s, e, MAX_NESTING)?;
+    let best = rewrite(s, e, MAX_NESTING, &mut Memo::new())?;
     Ok((best != e).then_some(best))
 }
 
-fn rewrite(s: &mut Simplifier<'_>, e: Expr, nesting: usize) -> Result<Expr> {
+/// The forms of operands by id, whether they are dividends, and the depth to which they were rewritten. (An empty map of
+/// this kind costs nothing.)
+type Memo = BTreeMap<(usize, bool, usize), Expr>;
+
+fn rewrite(s: &mut Simplifier<'_>, e: Expr, nesting: usize, memo: &mut Memo) -> Result<Expr> {
     let mut best = e;
     for _ in 0..MAX_REWRITES {
         match cheaper_form(s, best)? {
@@ -59,7 +64,7 @@ fn rewrite(s: &mut Simplifier<'_>, e: Expr, nesting: usize) -> Result<Expr> {
             None => break,
         }
     }
-    with_rewritten_operands(s, best, nesting)
+    with_rewritten_operands(s, best, nesting, memo)
 }
 
 /// Whether it is a constant, a sum of variables, or a quotient or remainder of one by a constant: most operands are.
@@ -70,8 +75,8 @@ fn has_single_form(s: &Simplifier<'_>, e: Expr) -> bool {
     }
 }
 
-fn with_rewritten_operands(s: &mut Simplifier<'_>, e: Expr, nesting: usize) -> Result<Expr> {
-    if nesting == 0 || s.arena.is_linear(e) {
+fn with_rewritten_operands(s: &mut Simplifier<'_>, e: Expr, nesting: usize, memo: &mut Memo) -> Result<Expr> {
+    if nesting == 0 || s.arena.is_linear(e) || !s.spend(s.arena.operand_count(e) as u64) {
         return Ok(e);
     }
     let divides = matches!(s.arena.tag(e), Tag::FloorDiv | Tag::Mod);
@@ -87,10 +92,14 @@ fn with_rewritten_operands(s: &mut Simplifier<'_>, e: Expr, nesting: usize) -> R
     let mut rewritten: SmallVec<[(Expr, Expr); 4]> = SmallVec::new();
     for o in operands {
         // A dividend was rewritten together with its divisor.
-        let other = match s.arena.tag(o) {
-            Tag::Sum if divides => with_rewritten_operands(s, o, nesting)?,
-            _ => rewrite(s, o, nesting - 1)?,
+        let is_dividend = divides && s.arena.tag(o) == Tag::Sum;
+        let key = (o.index(), is_dividend, nesting);
+        let other = match memo.get(&key) {
+            Some(known) => *known,
+            None if is_dividend => with_rewritten_operands(s, o, nesting, memo)?,
+            None => rewrite(s, o, nesting - 1, memo)?,
         };
+        memo.insert(key, other);
         if other != o {
             rewritten.push((o, other));
         }
@@ -145,9 +154,9 @@ fn is_related(s: &Simplifier<'_>, terms: &[Term]) -> bool {
 }
 
 fn are_related(s: &Simplifier<'_>, terms: &[Term]) -> bool {
-    (0..terms.len()).any(|k| {
-        matches!(s.arena.tag(terms[k].expr), Tag::FloorDiv | Tag::Mod) && shares_variables(s, terms, k)
-    })
+    let is_digit = |k: usize| matches!(s.arena.tag(terms[k].expr), Tag::FloorDiv | Tag::Mod);
+    s.arena.may_depend_on_each_other(terms)
+        && (0..terms.len()).any(|k| is_digit(k) && shares_variables(s, terms, k))
 }
 
 /// Appends `c * x - c * m * (x / m)` for `c * (x % m)`. False if the term is not a remainder.
