@@ -40,6 +40,8 @@ pub struct Law {
     pub precondition: &'static str,
     /// Whether its precondition refers to the bounds of variables, or to constraints.
     pub needs_domain: bool,
+    /// Whether it replaces variables by others, which leaves fewer variables or earlier ones.
+    pub renames: bool,
 }
 
 impl Law {
@@ -51,11 +53,16 @@ impl Law {
         law: &'static str,
         precondition: &'static str,
     ) -> Law {
-        Law { group, name, family, law, precondition, needs_domain: false }
+        Law { group, name, family, law, precondition, needs_domain: false, renames: false }
     }
 
     /// The same law, marked as needing the domain.
     pub(crate) const fn on_domain(self) -> Law {
         Law { needs_domain: true, ..self }
+    }
+
+    /// The same law, marked as replacing variables by others.
+    pub(crate) const fn renaming(self) -> Law {
+        Law { renames: true, ..self }
     }
 }

@@ -17,8 +17,11 @@ pub(super) const FIRST: &[Row<AnyRule>] = &[
 ];
 
 /// The rules of a result that is not simplified yet.
-pub(super) const BEFORE_RESULT: &[Row<AnyRule>] =
-    &[Row::new(rule("variables-equal", "any", "y = x", "x - y = 0").on_domain(), ALWAYS, variables_equal)];
+pub(super) const BEFORE_RESULT: &[Row<AnyRule>] = &[Row::new(
+    rule("variables-equal", "any", "y = x", "x - y = 0").on_domain().renaming(),
+    ALWAYS,
+    variables_equal,
+)];
 
 fn known_equal(s: &mut Simplifier<'_>, e: Expr) -> Result<Option<Expr>> {
     let Some(other) = s.ranges.facts.equal.get(&e).copied() else { return Ok(None) };

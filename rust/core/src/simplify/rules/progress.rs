@@ -9,7 +9,7 @@
 //! 4. the occurrences of variables, written out as a tree;
 //! 5. the structural order.
 //!
-//! The exception is `variables-equal`, which replaces variables in a result: it leaves fewer variables, or earlier ones.
+//! The exception is a law that replaces variables by others (`Law::renames`): it leaves fewer variables, or earlier ones.
 
 use crate::expr::{Expr, Node, Tag};
 use crate::simplify::cost::MAX_COST;
@@ -20,7 +20,7 @@ use std::collections::HashMap;
 
 /// Whether `after`, the result of applying the law to `before`, is smaller.
 pub(super) fn is_made(s: &mut Simplifier<'_>, law: &Law, before: Expr, after: Expr) -> bool {
-    let renames = law.name == "variables-equal" && variables(s, after) < variables(s, before);
+    let renames = law.renames && variables(s, after) < variables(s, before);
     renames || is_smaller(s, after, before)
 }
 
