@@ -1,8 +1,8 @@
 //! Searches that end at a size: at that size the law is still applied, and sums far beyond it stay as they are.
 
 use indexing_core::{
-    read_indexing_map, simplify, simplify_expr, write_indexing_map, Arena, Interval, PointVariables,
-    ReadScratch, Scratch, Style, Term,
+    is_injective, read_indexing_map, simplify, simplify_expr, write_indexing_map, Arena, ErrorKind, Expr,
+    IndexingMap, Interval, MapBuilder, PointVariables, ReadScratch, Scratch, Style, Term,
 };
 
 /// The simplified results of a map, as text.
@@ -176,9 +176,7 @@ fn congruences_that_cannot_be_joined_are_kept() {
 }
 
 /// Sums of remainders of sums of remainders: written out as a tree, the expression has 60^6 terms.
-#[test]
-fn operands_that_many_nodes_share_are_rewritten_once() {
-    let mut arena = Arena::new();
+fn nested_sums(arena: &mut Arena) -> Expr {
     let [x, y] = [0, 1].map(|v| arena.variable(v));
     let mut e = arena.mul(x, y).expect("a product");
     for _ in 0..6 {
@@ -189,6 +187,13 @@ fn operands_that_many_nodes_share_are_rewritten_once() {
         let terms: Vec<Term> = (0..60i64).map(remainder).collect();
         e = arena.sum(0, &terms).expect("a sum");
     }
+    e
+}
+
+#[test]
+fn operands_that_many_nodes_share_are_rewritten_once() {
+    let mut arena = Arena::new();
+    let e = nested_sums(&mut arena);
     let before = arena.work();
     let bounds = vec![Interval::new(0, 1_000_000); 2];
     let simple = simplify_expr(&mut arena, &mut Scratch::default(), e, bounds);
@@ -197,4 +202,16 @@ fn operands_that_many_nodes_share_are_rewritten_once() {
         let values = arena.evaluate(&[e, simple], &point).expect("within int64");
         assert_eq!(values[0], values[1], "at {point:?}");
     }
+}
+
+/// A million points, each of which takes more than twenty thousand steps.
+#[test]
+fn the_work_at_a_point_grows_with_the_expression() {
+    let mut arena = Arena::new();
+    let results = vec![nested_sums(&mut arena)];
+    let intervals = vec![Interval::new(0, 1000); 2];
+    let parts = MapBuilder { intervals, num_dims: 2, results, ..MapBuilder::default() };
+    let map = IndexingMap::new(&mut arena, parts).expect("a map");
+    let answer = is_injective(&mut arena, &mut Scratch::default(), &map);
+    assert_eq!(answer.expect_err("too much work").kind(), ErrorKind::Unsupported);
 }

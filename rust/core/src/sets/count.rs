@@ -15,7 +15,7 @@ use crate::map::indexing_map::MapBuilder;
 /// The budget of one question in units of work. Visiting a box costs one unit for every few words of the constraints.
 pub(crate) const BUDGET: u64 = 1 << 26;
 /// The number of words of constraints, or of variables, that are visited for one unit of work.
-const WORDS_PER_UNIT: usize = 4;
+pub(super) const WORDS_PER_UNIT: usize = 4;
 
 /// The question about a group.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

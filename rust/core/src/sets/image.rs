@@ -6,7 +6,7 @@ use crate::expr::work::Limit;
 use crate::expr::{Arena, Expr, Node};
 use crate::interval::Interval;
 use crate::map::indexing_map::{IndexingMap, MapBuilder, MapKind};
-use crate::sets::count::{count_group, groups, Group, Question, BUDGET};
+use crate::sets::count::{count_group, groups, Group, Question, BUDGET, WORDS_PER_UNIT};
 use crate::sets::inverse::{determines, invert};
 use crate::sets::points::PointStep;
 use crate::simplify::domain::PointVariables;
@@ -270,7 +270,6 @@ fn enumerate(
     if box_size > MAX_ENUMERATED {
         return Err(Error::undecided("the number of different results"));
     }
-    let work = 1 + (results.len() + map.intervals.len()) / 2;
     let mut part = map.clone();
     part.results = results.to_vec();
     part.constraints = group.constraints.iter().map(|k| map.constraints[*k]).collect();
@@ -280,6 +279,7 @@ fn enumerate(
         own.upper = own.lower;
     }
     let map = part.build(arena)?;
+    let work = 1 + (results.len() + map.num_variables()) / 2 + map.dag().node_words().len() / WORDS_PER_UNIT;
     let mut points = map.points(arena);
     let mut scratch = Vec::new();
     let mut rows = ResultRows { width: results.len(), values: Vec::new() };
