@@ -271,7 +271,8 @@ def test_threads_run_one_program_at_a_time_each() -> None:
 
 def test_a_program_without_end_is_interrupted() -> None:
     script = f"""
-import numpy as np, indexing
+import signal, numpy as np, indexing
+signal.signal(signal.SIGINT, signal.default_int_handler)  # which a shell's background job ignores
 run = indexing.compile({FIBONACCI.replace("subtract(n, one)", "add(n, one)").replace("GT", "NE")!r}, device="cpu")
 run(np.int32(0), np.float32(0), np.float32(1))
 print("begins", flush=True)
