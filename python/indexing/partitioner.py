@@ -313,8 +313,8 @@ class _Partitioner:
         if access.leaf and has_one_index(operand.shape):
             access = replace(access, leaf=0)  # arrays of one index are computed together
         if operand in self.drafts[owner].injected:
-            own = IndexingMap.identity(_first_leaf(operand.shape).dimensions).simplify()
-            if access.map == own and not access.context:
+            own = IndexingMap.identity(_first_leaf(operand.shape).dimensions)
+            if access.map in (own, own.simplify()) and not access.context:
                 return  # an argument of the epilogue; at any other index, the hero is recomputed
         self.accesses.setdefault(operand, {})[owner, access] = None
 

@@ -14,7 +14,7 @@ import pytest
 import indexing as ix
 from indexing.indexing_analysis.access import Access, AccessComposer
 from indexing.indexing_analysis.generic_inverse import inverted, linear_form
-from indexing.ops.operand_indexing import OperandIndexing, unknown
+from indexing.ops.operand_indexing import OperandIndexing, RuntimeValue, unknown
 
 
 def pairs(m: ix.IndexingMap) -> set[tuple[tuple[int, ...], tuple[int, ...]]]:
@@ -120,14 +120,20 @@ def test_a_dimension_of_one_element_needs_no_variable() -> None:
     assert str(inverted(row, [4]).map) == "(d0) -> (d0, 0), domain: d0 in [0, 3]"
 
 
-def test_runtime_values_stay_those_of_the_map() -> None:
-    """(d0) reads p[d0 * 2 + start]: p[i] is read by (i - start) / 2, for the same start, read at the same place."""
+def start_of_slice() -> RuntimeValue:
+    """The runtime value of a dynamic-slice."""
     text = """ENTRY e { p = f32[8] parameter(0)
       s = s32[] parameter(1)
       ROOT r = f32[3] dynamic-slice(p, s), dynamic_slice_sizes={3} }"""
-    start = ix.output_to_input(ix.hlo.parse(text).entry.root)[0][0].runtime_values
+    (start,) = ix.output_to_input(ix.hlo.parse(text).entry.root)[0][0].runtime_values
+    return start
+
+
+def test_runtime_values_stay_those_of_the_map() -> None:
+    """(d0) reads p[d0 * 2 + start]: p[i] is read by (i - start) / 2, for the same start, read at the same place."""
+    start = start_of_slice()
     m = ix.IndexingMap.parse("(d0)[s0]{rt0} -> (d0 * 2 + s0 + rt0), domain: d0 in [0, 2], s0 in [0, 1], rt0 in [0, 5]")
-    found = inverted(OperandIndexing(m, start), (12,))
+    found = inverted(OperandIndexing(m, (start,)), (12,))
     assert (len(found.map.dims), len(found.map.runtimes)) == (1, 1)
     assert [(v.instruction.name, v.bounds) for v in found.runtime_values] == [("s", (0, 5))]
     symbols = len(found.map.ranges)
@@ -140,12 +146,9 @@ def test_runtime_values_stay_those_of_the_map() -> None:
 
 def test_runtime_values_stand_behind_what_stays_unsolved() -> None:
     """d0 * 2 + s0 + rt0 with three values of s0: an element is read by one or two d0, for the same value."""
-    text = """ENTRY e { p = f32[8] parameter(0)
-      s = s32[] parameter(1)
-      ROOT r = f32[3] dynamic-slice(p, s), dynamic_slice_sizes={3} }"""
-    start = ix.output_to_input(ix.hlo.parse(text).entry.root)[0][0].runtime_values
+    start = start_of_slice()
     m = ix.IndexingMap.parse("(d0)[s0]{rt0} -> (d0 * 2 + s0 + rt0), domain: d0 in [0, 2], s0 in [0, 2], rt0 in [0, 5]")
-    found = inverted(OperandIndexing(m, start), (12,)).map
+    found = inverted(OperandIndexing(m, (start,)), (12,)).map
     (unsolved,) = found.ranges
     choices = range(unsolved.interval.lower, unsolved.interval.upper + 1)
     for value in range(6):
@@ -156,10 +159,7 @@ def test_runtime_values_stand_behind_what_stays_unsolved() -> None:
 
 def test_several_runtime_values_keep_their_order() -> None:
     """d0 reads d0 + 2 * rt0 - rt1: element i is read by i - 2 * rt0 + rt1, for the same values in their order."""
-    text = """ENTRY e { p = f32[8] parameter(0)
-      s = s32[] parameter(1)
-      ROOT r = f32[3] dynamic-slice(p, s), dynamic_slice_sizes={3} }"""
-    (start,) = ix.output_to_input(ix.hlo.parse(text).entry.root)[0][0].runtime_values
+    start = start_of_slice()
     m = ix.IndexingMap.parse(
         "(d0){rt0, rt1} -> (d0 + rt0 * 2 - rt1 + 2), domain: d0 in [0, 2], rt0 in [0, 3], rt1 in [0, 2]"
     )
@@ -173,10 +173,7 @@ def test_several_runtime_values_keep_their_order() -> None:
 
 def test_the_place_of_a_value_may_depend_on_other_values() -> None:
     """d0 reads d0 + rt0 + 1, where rt0 stands at d0 + 4 * rt1: element i asks for it at i - rt0 - 1 + 4 * rt1."""
-    text = """ENTRY e { p = f32[8] parameter(0)
-      s = s32[] parameter(1)
-      ROOT r = f32[3] dynamic-slice(p, s), dynamic_slice_sizes={3} }"""
-    (start,) = ix.output_to_input(ix.hlo.parse(text).entry.root)[0][0].runtime_values
+    start = start_of_slice()
     domain = "domain: d0 in [0, 2], rt0 in [0, 3], rt1 in [0, 2]"
     m = ix.IndexingMap.parse(f"(d0){{rt0, rt1}} -> (d0 + rt0 + 1), {domain}")
     place = ix.IndexingMap.parse(f"(d0){{rt0, rt1}} -> (d0 + rt1 * 4), {domain}")
@@ -189,10 +186,7 @@ def test_the_place_of_a_value_may_depend_on_other_values() -> None:
 
 def test_the_place_of_a_value_may_depend_on_several_ranges() -> None:
     """d0 reads d0 * 6 + s0 * 3 + s1 + rt0, where rt0 stands at d0 + 10 * s0 + 100 * s1."""
-    text = """ENTRY e { p = f32[8] parameter(0)
-      s = s32[] parameter(1)
-      ROOT r = f32[3] dynamic-slice(p, s), dynamic_slice_sizes={3} }"""
-    (start,) = ix.output_to_input(ix.hlo.parse(text).entry.root)[0][0].runtime_values
+    start = start_of_slice()
     domain = "domain: d0 in [0, 1], s0 in [0, 1], s1 in [0, 2], rt0 in [0, 3]"
     m = ix.IndexingMap.parse(f"(d0)[s0, s1]{{rt0}} -> (d0 * 6 + s0 * 3 + s1 + rt0), {domain}")
     place = ix.IndexingMap.parse(f"(d0)[s0, s1]{{rt0}} -> (d0 + s0 * 10 + s1 * 100), {domain}")
@@ -204,10 +198,7 @@ def test_the_place_of_a_value_may_depend_on_several_ranges() -> None:
 
 def test_bounds_that_a_runtime_value_has_already_stay() -> None:
     """A value that is clamped to less than its variable's interval is clamped so in the inverse as well."""
-    text = """ENTRY e { p = f32[8] parameter(0)
-      s = s32[] parameter(1)
-      ROOT r = f32[3] dynamic-slice(p, s), dynamic_slice_sizes={3} }"""
-    (start,) = ix.output_to_input(ix.hlo.parse(text).entry.root)[0][0].runtime_values
+    start = start_of_slice()
     m = ix.IndexingMap.parse("(d0){rt0} -> (d0 + rt0), domain: d0 in [0, 2], rt0 in [0, 5]")
     (found,) = inverted(OperandIndexing(m, (replace(start, bounds=(1, 4)),)), (8,)).runtime_values
     assert found.bounds == (1, 4)

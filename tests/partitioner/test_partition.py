@@ -244,6 +244,19 @@ def test_an_epilogue_recomputes_a_hero_at_another_index() -> None:
     assert alone.find(get["n"]) is alone.epilogues[0] and alone.find(get["r"]).roots == (get["r"],)
 
 
+def test_an_epilogue_takes_a_hero_of_a_tuple_along_a_dimension_of_one_element() -> None:
+    """The tuple names the hero at the index itself, which is not simplified to 0 in the first dimension."""
+    c = ix.hlo.parse("""fused {
+      p = f32[1,8] parameter(0)
+      h = f32[1,8] exponential(p)
+      n = f32[1,8] negate(h)
+      ROOT t = (f32[1,8], f32[1,8]) tuple(h, n)
+    }""").entry
+    get, own = c.instructions, ix.IndexingMap.identity((1, 8))
+    found = partition(c, epilogues=[Epilogue((get["h"],), (get["t"],), (1, 8), (own,))])
+    assert found.find(get["h"]) is found.find(get["n"])  # which alone computes it
+
+
 def test_heroes_of_an_epilogue_have_one_shape() -> None:
     get = ix.hlo.parse(REDUCTION).entry.instructions
     with pytest.raises(ix.IndexingError, match="one shape"):
