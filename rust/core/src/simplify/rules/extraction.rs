@@ -96,10 +96,15 @@ fn with_rewritten_operands(s: &mut Simplifier<'_>, e: Expr, nesting: usize, memo
         let key = (o.index(), is_dividend, nesting);
         let other = match memo.get(&key) {
             Some(known) => *known,
-            None if is_dividend => with_rewritten_operands(s, o, nesting, memo)?,
-            None => rewrite(s, o, nesting - 1, memo)?,
+            None => {
+                let form = match is_dividend {
+                    true => with_rewritten_operands(s, o, nesting, memo)?,
+                    false => rewrite(s, o, nesting - 1, memo)?,
+                };
+                memo.insert(key, form);
+                form
+            }
         };
-        memo.insert(key, other);
         if other != o {
             rewritten.push((o, other));
         }
