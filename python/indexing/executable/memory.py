@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from dataclasses import dataclass, field
 from functools import lru_cache
+from threading import Lock
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class Pool:
-    """Free buffers of one device, by size."""
+    """Free buffers of one device, by size, and the scratch memory of kernels that no launch uses; threads share it."""
 
     def __init__(self, device: Device) -> None:
         """Start with an empty pool."""
@@ -24,19 +25,32 @@ class Pool:
         self.allocated = 0
         self.recorder: Recorder | None = None  # set while a call is profiled
         self._free: dict[int, list[Buffer]] = defaultdict(list)
+        self._scratch: dict[int, list[dict[int, Buffer]]] = defaultdict(list)
+        self._lock = Lock()
 
     def take(self, nbytes: int) -> Buffer:
         """A free buffer of exactly this size, or a new one."""
-        try:
-            return self._free[nbytes].pop()
-        except IndexError:  # none is free
+        with self._lock:
+            if free := self._free[nbytes]:
+                return free.pop()
             self.allocated += 1
-            return self.device.empty(nbytes)
+        return self.device.empty(nbytes)
 
     def give(self, buffer: Buffer) -> None:
         """Make a buffer available to later steps."""
-        if not buffer.borrowed:
+        with self._lock:
             self._free[buffer.nbytes].append(buffer)
+
+    def take_scratch(self, step: int) -> dict[int, Buffer]:
+        """Scratch memory that a launch of that step has left, by the argument's number; empty if all is in use."""
+        with self._lock:
+            free = self._scratch[step]
+            return free.pop() if free else {}
+
+    def give_scratch(self, step: int, scratch: dict[int, Buffer]) -> None:
+        """Keep the scratch memory of a launch for the next launch of that step."""
+        with self._lock:
+            self._scratch[step].append(scratch)
 
 
 @dataclass(slots=True, eq=False)
@@ -60,7 +74,7 @@ class OwnedArray:
     def release(self) -> None:
         """Remove an owner; the last one returns the buffer to the pool."""
         self.owners -= 1
-        if self.owners == 0 and self.buffer is not None:
+        if self.owners == 0 and self.buffer is not None and not self.buffer.borrowed:  # runs share borrowed constants
             self.pool.give(self.buffer)
             self.buffer = None
 

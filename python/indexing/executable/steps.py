@@ -59,7 +59,6 @@ class KernelStep(ArrayStep):
     kernel: Kernel
     launch: Launch
     operand_shapes: tuple[Shape, ...]
-    scratch: dict[int, Buffer] = field(default_factory=dict)  # by argument number, allocated by the first launch
     passed: tuple[Argument, ...] = field(init=False)  # the arguments of a launch, in order
     results: tuple[tuple[int, int, Shape], ...] = field(init=False)  # index in `passed`, slot, shape
     _overwritten: frozenset[int] = field(init=False)  # numbers of the operands whose buffers outputs share
@@ -88,18 +87,22 @@ class KernelStep(ArrayStep):
     def run(self, environment: Environment) -> None:
         """Launch the kernel; an output that shares an operand's buffer gets a copy of it if the operand is still needed."""
         pool = environment.pool
-        passed = [self._buffer(environment, argument) for argument in self.passed]
+        scratch = pool.take_scratch(id(self))
+        passed = [self._buffer(environment, argument, scratch) for argument in self.passed]
         if pool.recorder is None:
             self.launch(passed)
         else:
             pool.recorder.timed(self.kernel, lambda: self.launch(passed))
+        pool.give_scratch(id(self), scratch)
         for position, slot, shape in self.results:
             environment.put(slot, OwnedArray(shape, pool, passed[position]))
 
-    def _buffer(self, environment: Environment, argument: Argument) -> Buffer:
+    def _buffer(self, environment: Environment, argument: Argument, scratch: dict[int, Buffer]) -> Buffer:
         number = argument.number
         if argument.kind == "scratch":
-            return self._scratch(environment, argument)
+            if number not in scratch:
+                scratch[number] = environment.pool.device.upload(argument.zeros())
+            return scratch[number]
         if argument.kind == "output":
             return environment.pool.take(byte_count(self.output_shapes[number]))
         slot = self.operands[number]
@@ -108,11 +111,6 @@ class KernelStep(ArrayStep):
         if not self.overwrites(argument):
             return held.on_device()
         return held.to_overwrite(is_last_use=slot in self.last_use and self.operands.count(slot) == 1)
-
-    def _scratch(self, environment: Environment, argument: Argument) -> Buffer:
-        if argument.number not in self.scratch:
-            self.scratch[argument.number] = environment.pool.device.upload(argument.zeros())
-        return self.scratch[argument.number]
 
 
 @dataclass(slots=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from threading import Lock
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -38,6 +39,7 @@ class OpenCLDevice:
         self._context = self._cl.Context([self.device])
         self._queue = self._cl.CommandQueue(self._context)
         self._programs: dict[tuple[str, str], cl.Program] = {}
+        self._launching = Lock()
 
     def _first(self) -> cl.Device:
         found = [device for platform in self._platforms() for device in platform.get_devices()]
@@ -94,7 +96,8 @@ class OpenCLDevice:
             return lambda buffers: None
 
         def launch(buffers: Sequence[Buffer]) -> None:
-            entry(self._queue, global_size, kernel.block, *(b.handle for b in buffers))
+            with self._launching:  # the arguments are part of the kernel until it is enqueued
+                entry(self._queue, global_size, kernel.block, *(b.handle for b in buffers))
 
         return launch
 
