@@ -253,3 +253,14 @@ def test_without_threads_one_block_makes_all_updates_plainly() -> None:
     assert "compare_and_swap" not in kernel.source and "__atomic" not in kernel.source
     cuda = ix.emit(ix.hlo.parse(POINTS.replace(", indices_are_sorted=true", "")).entry)
     assert cuda.launch_grid == cuda.grid and "atomicAdd" in cuda.source
+
+
+@pytest.mark.parametrize("index", ["constant({{9}})", "constant({{-1}})", "broadcast(far), dimensions={}"])
+@pytest.mark.parametrize("op", ["add", "xor", "max", "second"])
+@pytest.mark.parametrize("flags", ["", ", unique_indices=true", ", indices_are_sorted=true"])
+def test_windows_that_never_fit_leave_the_operand_as_it_is(index: str, op: str, flags: str) -> None:
+    text = scattered("s32", op, flags).replace("[24,", "[1,")
+    text = text.replace("i = s32[1,1] parameter(1)", f"far = s32[] constant(2147483647)\n i = s32[1,1] {index}")
+    text = text.replace("parameter(2)", "parameter(1)")
+    x, u = np.arange(50, dtype=np.int32).reshape(10, 5), np.ones((1, 2, 3), np.int32)
+    np.testing.assert_array_equal(compiled(text)(x, u), x)

@@ -195,7 +195,8 @@ class _FusionPlanner:
     def _fuse_into_users(self, node: Node) -> bool:
         """Fuse the node into the kernel of its users if there is one kernel, with room, and the cost allows it."""
         users = [user for user in dict.fromkeys(node.users) if user in self.live]
-        kernels = {self.owner.get(user) for user in users}
+        # a user that is duplicated is computed by the kernels of its own users, besides any kernel of its own
+        kernels = {None if user in self.duplicated else self.owner.get(user) for user in users}
         fusion = kernels.pop() if len(kernels) == 1 and node not in self.outputs else None
         if fusion is None or not self._has_room(fusion, node) or self._must_be_in_memory(node, users):
             return False

@@ -115,6 +115,8 @@ class _Scheduler:
     def plan(self) -> Plan:
         parameters = self.slots.of_all(tuple(map(arrays_of, self.graph.parameters)))
         steps = [step for node in self.graph.nodes if (step := self._step(node)) is not None]
+        written = {*parameters, *self.constants, *(slot for step in steps for slot in step.outputs)}
+        assert all(slot in written for step in steps for slot in step.reads()), "no step writes an array that one reads"
         steps = _in_order(steps)
         results = self.slots.of_all(self.graph.result)
         mark_last_uses(steps, set(results))

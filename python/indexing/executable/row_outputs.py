@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from indexing.executable.graph import Node, Ref, tree_refs
+from indexing.executable.planned_fusion import assembled_arrays
 from indexing.indexing_analysis.access import Access
 from indexing.indexing_analysis.instructions import output_to_input
 from indexing.ops.reduce import REDUCE
@@ -82,6 +83,8 @@ class _Choice:
         """
         if any(ref.node is node for ref in self.results) or not all(map(self.can_compute, readers)):
             return None
+        if any(ref.node is node for reader in readers for ref in assembled_arrays(reader)):
+            return None  # a reader updates it in memory
         if self._is_read_repeatedly(node, readers):
             return None
         nodes, read, large = {node}, set[Ref](), set[Ref]()

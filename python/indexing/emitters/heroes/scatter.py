@@ -115,9 +115,9 @@ def _has_exact_maps(hero: Instruction) -> bool:
 
 
 def _update_to_output(hero: Instruction, k: int) -> OperandIndexing | None:
-    """The map from update `k` to output `k`; None if it does not reach it."""
+    """The map from update `k` to output `k`; None if it does not reach it, as where a constant index is out of bounds."""
     maps = input_to_output(hero, len(hero.operands) // 2 + 1 + k)[k]
-    return maps[0] if len(maps) == 1 else None
+    return maps[0] if len(maps) == 1 and not maps[0].map.is_known_empty else None
 
 
 def _update_mode(hero: Instruction) -> UpdateMode:
