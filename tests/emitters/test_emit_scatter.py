@@ -1,5 +1,7 @@
 """The scatter emitter: unique, sorted and atomic; types and reducers; windows that do not fit; thread maps."""
 
+import re
+
 import numpy as np
 import pytest
 
@@ -80,6 +82,14 @@ def test_updates_of_batches_are_written_at_quotients(kind: str, op: str) -> None
         "scatter",
     )
     assert ">> 2" in kernel.source
+
+
+@pytest.mark.parametrize("dialect", ["cuda", "opencl"])
+@pytest.mark.parametrize("kind", ["f64", "bf16", "u8"])
+def test_the_word_that_is_swapped_is_read_as_others_may_write_it(kind: str, dialect: str) -> None:
+    """A plain read would race with the swaps, and the compiler might repeat it between the update and the comparison."""
+    source = ix.emit(ix.hlo.parse(scattered(kind, "mul").replace("24,", "400,")).entry, dialect=dialect).source
+    assert re.search(r" u(\d+) old_\d+ = \*\((__global )?volatile u\1 \*\)at_\d+, ", source)
 
 
 def test_a_type_too_wide_for_atomics_is_updated_in_turn() -> None:

@@ -38,8 +38,8 @@ __kernel void __attribute__((reqd_work_group_size(128, 1, 1))) scatter_scatter(_
       const f32 v4 = decode_bf16(v3);
       const s64 place_5 = j1 * 70 + i % 70;
       const f32 given_6 = v4;
-      __global volatile u32 *at_1 = (__global volatile u32 *)o0 + place_5 / 2;
-      u32 old_2 = *at_1, seen_3;
+      __global u32 *at_1 = (__global u32 *)o0 + place_5 / 2;
+      u32 old_2 = *(__global volatile u32 *)at_1, seen_3;
       do {
         seen_3 = old_2;
         const u16 stored_7 = (u16)((seen_3 >> ((s32)(place_5 % 2) * 16)));

@@ -36,7 +36,7 @@ extern "C" __global__ void __launch_bounds__(128) scatter_scatter(u16 *p0, const
       const f32 v4 = decode_bf16(v3);
       const f32 given_5 = v4;
       u16 *at_1 = (u16 *)o0 + j1 * 70 + i % 70;
-      u16 old_2 = *at_1, seen_3;
+      u16 old_2 = *(volatile u16 *)at_1, seen_3;
       do {
         seen_3 = old_2;
         const u16 stored_6 = (u16)(seen_3);

@@ -141,7 +141,6 @@ C = Target(
     shuffle="",
     shuffle_first="",
     unroll="",
-    volatile="",
     constant_select={"f32": "choose_f32", "f64": "choose_f64"},
     thread_loop="#pragma GCC ivdep",
     prelude=(),

@@ -50,7 +50,8 @@ def _swap(writer: StatementWriter, s: ir.AtomicUpdate, kind: str, size: int) -> 
     own = f"u{8 * size}"
     word = unit.use(own if own in target.compare_and_swap else "u32")
     at, old, seen, now = (writer.fresh(name) for name in ("at", "old", "seen", "now"))
-    pointer = f"{target.spaces[unit.buffers[s.buffer].space]}{target.volatile}{word} *"
+    space = target.spaces[unit.buffers[s.buffer].space]
+    pointer = f"{space}{word} *"
     element, shift = writer.pointer(s.buffer, s.index), ""
     if word != own:
         parts = WORD // size
@@ -60,7 +61,8 @@ def _swap(writer: StatementWriter, s: ir.AtomicUpdate, kind: str, size: int) -> 
     given = writer.fresh("given")
     writer.line(f"const {unit.use(s.value.type)} {given} = {writer.values.text(s.value)};")
     writer.line(f"{pointer}{at} = ({pointer}){element};")
-    writer.line(f"{word} {old} = *{at}, {seen};")
+    # Others swap this word meanwhile: a plain read would race with them, and the compiler might repeat it within the loop.
+    writer.line(f"{word} {old} = *({space}volatile {word} *){at}, {seen};")
     writer.line("do {")
     writer.depth += 1
     writer.line(f"{seen} = {old};")

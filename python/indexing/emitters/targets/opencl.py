@@ -102,7 +102,6 @@ OPENCL = Target(
     shuffle="",
     shuffle_first="",
     unroll="#pragma unroll {n}",
-    volatile="volatile ",
     constant_select={},
     prelude=("#pragma OPENCL FP_CONTRACT OFF",),
 )

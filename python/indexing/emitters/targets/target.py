@@ -69,7 +69,6 @@ class Target:
     shuffle: str  # {value} {offset}, of 32 or 64 bits
     shuffle_first: str  # {value} {group}
     unroll: str  # {n} iterations
-    volatile: str  # qualifier of a word that other threads write
     constant_select: Mapping[str, str]  # by type: the select function for when one of the values is a constant
     thread_loop: str = ""  # in front of a loop over the threads of a block
     prelude: tuple[str, ...] = ()
