@@ -24,7 +24,7 @@ from indexing.emitters.ir.passes.thread_loops import make_thread_loops
 from indexing.emitters.targets import TARGETS, write
 from indexing.emitters.targets.c_family import joint_source
 from indexing.errors import CompileError
-from indexing.runtime import cache, compiler
+from indexing.runtime import cache, compiler, object_files
 from indexing.runtime.compiling_together import compile_together
 from indexing.runtime.host import Host
 from indexing.runtime.host_kernel import HostKernel
@@ -289,9 +289,9 @@ def test_what_is_used_least_recently_goes(empty_cache: Path) -> None:
         path = empty_cache / f"{age}.so"
         path.write_bytes(b"x" * 100)
         os.utime(path, (1000 - age, 1000 - age))
-    compiler.throw_away(empty_cache, limit=500)
+    object_files.throw_away(empty_cache, limit=500)
     assert {p.name for p in empty_cache.iterdir()} == {"0.so", "1.so", "2.so"}
-    compiler.throw_away(empty_cache, limit=500)
+    object_files.throw_away(empty_cache, limit=500)
     assert len(list(empty_cache.iterdir())) == 3
 
 

@@ -5,6 +5,7 @@ It is `$CC`, or the first of `cc`, `gcc` and `clang` on the path, or the one of 
 
 from __future__ import annotations
 
+import ctypes
 import hashlib
 import os
 import shlex
@@ -14,7 +15,6 @@ import sys
 import tempfile
 from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import cache
 from importlib.util import find_spec
 from itertools import product
 from pathlib import Path
@@ -23,9 +23,9 @@ from indexing.errors import CompileError
 from indexing.extras import install_command
 from indexing.runtime import cache as folders
 from indexing.runtime.listing import compile_error
+from indexing.runtime.object_files import is_whole, put, throw_away
+from indexing.runtime.once import Once
 
-CACHE_BYTES = 512 * 2**20
-KEPT_FRACTION = 0.75  # of the limit is kept when old objects are removed
 # No flag changes a result: no contraction to fused operations, no reordering; `errno` and traps are never read.
 FLAGS = (
     *("-std=gnu11", "-O3", "-shared", "-w", "-x", "c"),
@@ -44,20 +44,17 @@ class Compiler:
     identity: str
 
     def build(self, name: str, source: str, target: Path) -> None:
-        """Compile a source to a shared library, atomically."""
-        handle, path = tempfile.mkstemp(suffix=".part", dir=target.parent)
-        os.close(handle)
-        try:
-            command = [*self.command, *self.flags, "-", "-o", path, *_libraries()]
+        """Compile a source to a shared library on disk."""
+        with tempfile.TemporaryDirectory(prefix="indexing-") as folder:
+            made = Path(folder) / target.name
+            command = [*self.command, *self.flags, "-", "-o", str(made), *_libraries()]
             done = subprocess.run(command, input=source, capture_output=True, text=True, check=False)
             if done.returncode != 0:
                 raise compile_error(" ".join(self.command), name, source, done.stderr)
-            os.replace(path, target)
-        finally:
-            Path(path).unlink(missing_ok=True)
+            put(target, made.read_bytes())
 
 
-@cache
+@Once
 def find_compiler() -> Compiler:
     """The compiler of this process. Raises CompileError if there is none."""
     position = () if sys.platform == "win32" else ("-fPIC",)
@@ -119,12 +116,23 @@ def _libraries() -> tuple[str, ...]:
 def shared_library(name: str, source: str) -> Path:
     """The shared library of a source, compiled unless it is on disk."""
     path = object_path(source)
-    if is_there(path):
+    if is_whole(path):
         return path
     find_compiler().build(name, source, path)
     if path.name[0] == "0":  # about one in sixteen
         throw_away(path.parent)
     return path
+
+
+def load_library(path: Path) -> ctypes.CDLL:
+    """Load a shared library. Raises CompileError if the system refuses it."""
+    try:
+        return ctypes.CDLL(str(path))
+    except OSError as error:
+        raise CompileError(
+            f"the compiled kernel {path} can't be loaded: {error}; if its file system forbids to execute files, set "
+            "INDEXING_CACHE_DIR to a folder on another one"
+        ) from error
 
 
 def object_path(source: str) -> Path:
@@ -133,40 +141,5 @@ def object_path(source: str) -> Path:
     suffix = {"win32": ".dll", "darwin": ".dylib"}.get(sys.platform, ".so")
     folder = folders.directory("host")
     if folder is None:
-        raise CompileError(
-            "compiled kernels have no folder that can be written: set INDEXING_CACHE_DIR to one; "
-            "device='reference' needs none"
-        )
+        raise CompileError(f"{folders.no_directory('host')}; device='reference' needs none")
     return folder / f"{key}{suffix}"
-
-
-def is_there(path: Path) -> bool:
-    """Whether an object is on disk; if so, its time of last use is updated."""
-    try:
-        os.utime(path)
-    except OSError:
-        return False
-    return True
-
-
-def throw_away(folder: Path, limit: int | None = None) -> None:
-    """Remove the least recently used objects if all together exceed the limit."""
-    limit = CACHE_BYTES if limit is None else limit
-    found = []
-    for entry in os.scandir(folder):
-        try:
-            status = entry.stat()
-        except OSError:  # another process was faster
-            continue
-        found.append((status.st_mtime, status.st_size // max(status.st_nlink, 1), entry.path))
-    total = sum(size for _, size, _ in found)
-    if total <= limit:
-        return
-    for _, size, path in sorted(found):
-        if total <= limit * KEPT_FRACTION:
-            break
-        try:
-            os.unlink(path)
-        except OSError:  # in use, where the system forbids that, or gone
-            continue
-        total -= size

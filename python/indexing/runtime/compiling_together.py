@@ -6,15 +6,14 @@ it. Its entry functions are named accordingly.
 
 from __future__ import annotations
 
-import os
-import shutil
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from indexing.emitters.targets.c_family import SourceParts, joint_source
 from indexing.errors import CompileError
-from indexing.runtime.compiler import is_there, object_path, shared_library
+from indexing.runtime.compiler import object_path, shared_library
+from indexing.runtime.object_files import is_whole, put_link
 
 MAX_BYTES = 200_000  # of one source: compile time is superlinear in the size of larger ones
 
@@ -29,7 +28,7 @@ def compile_together(kernels: Sequence[tuple[str, SourceParts]], workers: int) -
 
     Groups with a kernel that the compiler refuses are skipped: loading each kernel compiles it alone.
     """
-    missing = {path: kernel for kernel in kernels if not is_there(path := object_path(kernel[0]))}
+    missing = {path: kernel for kernel in kernels if not is_whole(path := object_path(kernel[0]))}
     groups = _groups(list(missing.items()), workers)
     if len(missing) < 2:
         return
@@ -57,20 +56,7 @@ def _compile(group: list[Missing]) -> None:
         made = shared_library(
             f"{len(group)} kernels", joint_source((parts, entry_name(path)) for path, (_, parts) in group)
         )
-    except CompileError:  # compiling each alone tells which one is refused
+        for path, _ in group:
+            put_link(made, path)
+    except (CompileError, OSError):  # compiling each alone tells which one is refused
         return
-    for path, _ in group:
-        _name(made, path)
-
-
-def _name(made: Path, path: Path) -> None:
-    """Hard-link a file under another name, atomically; copy it if the file system has no hard links."""
-    own = path.with_suffix(f".{os.getpid()}.part")
-    try:
-        try:
-            os.link(made, own)
-        except OSError:
-            shutil.copyfile(made, own)
-        os.replace(own, path)
-    finally:
-        own.unlink(missing_ok=True)

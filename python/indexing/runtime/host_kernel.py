@@ -10,14 +10,14 @@ import ctypes
 import os
 import time
 from collections.abc import Sequence
-from functools import cache
 from importlib.resources import files
 
-from indexing.runtime.compiler import shared_library
+from indexing.runtime.compiler import load_library, shared_library
 from indexing.runtime.compiling_together import entry_name
 from indexing.runtime.device import Buffer, Clock
 from indexing.runtime.host_memory import address
 from indexing.runtime.identity import core_count
+from indexing.runtime.once import Once
 
 STACK_BYTES = 16 * 2**20
 FIRST_GUESS = 40  # nanoseconds per kernel thread, until it has been measured
@@ -30,7 +30,7 @@ class Team:
         """Start the threads. Raises CompileError if the compiler refuses their source."""
         here = files(__package__)
         source = "".join(here.joinpath(name).read_text() for name in ("team.c", "replay.c"))
-        library = ctypes.CDLL(str(shared_library("team", source)))
+        library = load_library(shared_library("team", source))
         library.team_start.argtypes = (ctypes.c_int, ctypes.c_size_t)
         library.launch_kernel.argtypes = (ctypes.c_void_p, ctypes.c_void_p)
         library.program_run.argtypes = (ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p)
@@ -44,7 +44,7 @@ class Team:
         self.helpers = int(library.team_start(helpers, STACK_BYTES))
 
 
-@cache
+@Once
 def team() -> Team:
     """The threads of this process."""
     return Team(core_count() - 1)
@@ -52,7 +52,7 @@ def team() -> Team:
 
 def _after_fork() -> None:
     """Forget the threads, which do not survive a fork: the child starts its own when needed."""
-    if team.cache_info().currsize:
+    if team.is_made:
         team().forget()
         team.cache_clear()
 
@@ -80,7 +80,7 @@ class HostKernel:
         self.name = name
         blocks = grid[0] * grid[1] * grid[2]
         path = shared_library(name, source)
-        self._library = ctypes.CDLL(str(path))
+        self._library = load_library(path)
         among_others = entry_name(path)
         entry = among_others if hasattr(self._library, among_others) else name
         self.function = ctypes.cast(getattr(self._library, entry), ctypes.c_void_p).value

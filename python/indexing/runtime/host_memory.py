@@ -6,6 +6,8 @@ to the caller; when the last of their views dies, their memory is kept for the n
 
 from __future__ import annotations
 
+import threading
+from collections import deque
 from collections.abc import Callable
 from typing import Any
 
@@ -13,38 +15,62 @@ import numpy as np
 
 ALIGNMENT = 64  # bytes: that of vectors and of cache lines
 KEPT_BYTES = 256 * 2**20  # of free memory
+MAX_WAIT = 0.1  # seconds for the pool; a signal handler that interrupts a lease of its own thread would wait for ever
 
 
 class MemoryPool:
-    """Free blocks of memory, by size; if they exceed the limit, sizes that were not returned for the longest time go first."""
+    """Free blocks of memory, by size; if they exceed the limit, sizes that were not returned for the longest time go first.
+
+    Memory comes back whenever an array dies: in any thread, and between any two instructions of one that works on the pool.
+    So it is only put down, in `_returned`, and whoever has the lock next puts it away.
+    """
 
     def __init__(self, limit: int = KEPT_BYTES) -> None:
         """Start with an empty pool that keeps up to `limit` bytes."""
         self.limit = limit
         self.kept = 0
         self._free: dict[int, list[np.ndarray]] = {}
+        self._returned: deque[np.ndarray] = deque()
+        self._lock = threading.Lock()
 
     def lease(self, nbytes: int) -> np.ndarray:
         """Aligned bytes of undefined contents, which return to the pool when the array and all its views are dead."""
+        memory = None
+        if self._lock.acquire(timeout=MAX_WAIT):
+            try:
+                memory = self._take(nbytes)
+            finally:
+                self._lock.release()
+            self._put_away()
+        return np.asarray(_Lease(aligned_bytes(nbytes) if memory is None else memory, self._give_back))
+
+    def _take(self, nbytes: int) -> np.ndarray | None:
         free = self._free.get(nbytes)
-        try:
-            memory = free.pop() if free else None
-        except IndexError:  # another thread was faster
-            memory = None
-        if memory is None:
-            memory = aligned_bytes(nbytes)
-        else:
-            self.kept -= nbytes
-        return np.asarray(_Lease(memory, self._give_back))
+        if not free:
+            return None
+        self.kept -= nbytes
+        return free.pop()
 
     def _give_back(self, memory: np.ndarray) -> None:
-        nbytes = memory.nbytes
-        if nbytes > self.limit:
-            return
-        free = self._free.pop(nbytes, [])
-        self._free[nbytes] = free  # moved to the end: the last to be dropped
-        free.append(memory)
-        self.kept += nbytes
+        if memory.nbytes <= self.limit:
+            self._returned.append(memory)
+            self._put_away()
+
+    def _put_away(self) -> None:
+        """Keep what was returned. Another thread that has the lock does so after it has released it."""
+        while self._returned and self._lock.acquire(blocking=False):
+            try:
+                self._keep_returned()
+            finally:
+                self._lock.release()
+
+    def _keep_returned(self) -> None:
+        while self._returned:
+            memory = self._returned.popleft()
+            free = self._free.pop(memory.nbytes, [])
+            self._free[memory.nbytes] = free  # moved to the end: the last to be dropped
+            free.append(memory)
+            self.kept += memory.nbytes
         while self.kept > self.limit and self._free:
             self._throw_away()
 

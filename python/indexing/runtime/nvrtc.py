@@ -6,6 +6,7 @@ cuda.core's program cache keeps results on disk, keyed by source, options and th
 from __future__ import annotations
 
 import re
+import struct
 from typing import TYPE_CHECKING
 
 from indexing.errors import CompileError
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 
 
 CACHE_BYTES = 512 * 2**20
+ELF_HEADER = 64  # bytes
 
 
 def compile_cubin(kernel: CompilableKernel, arch: str = "sm_90") -> bytes:
@@ -50,12 +52,27 @@ def _compiled(source: str, arch: str) -> bytes:
 
     folder = cache.directory("cubin")
     if folder is not None:
+        cache.check_entries(folder)
         try:
             with FileStreamProgramCache(folder, max_size_bytes=CACHE_BYTES) as kept:
+                code = bytes(Program(source, "c++", options=_options(arch)).compile("cubin", cache=kept).code)
+                if is_whole(code):
+                    return code
+                kept.clear()  # a full disk or a power failure has cut entries off
                 return bytes(Program(source, "c++", options=_options(arch)).compile("cubin", cache=kept).code)
         except OSError:  # for example, a full disk
             pass
     return bytes(Program(source, "c++", options=_options(arch)).compile("cubin").code)
+
+
+def is_whole(code: bytes) -> bool:
+    """Whether machine code, an ELF file of 64 bits, has all of its tables, the last of which ends it."""
+    if len(code) < ELF_HEADER:
+        return False
+    programs, sections = struct.unpack_from("<QQ", code, 0x20)
+    program_size, program_count, section_size, section_count = struct.unpack_from("<4H", code, 0x36)
+    end: int = max(programs + program_size * program_count, sections + section_size * section_count)
+    return len(code) >= end
 
 
 def _options(arch: str) -> ProgramOptions:
