@@ -10,12 +10,18 @@ typedef long long s64;
 // first
 typedef struct { f32 r0; s32 r1; } combine0_results;
 static inline combine0_results combine0(f32 a0, s32 a1, f32 b0, s32 b1) {
-  const bool v0 = a0 > b0;
+  const bool v0 = a1 <= b1;
   const f32 v1 = v0 ? a0 : b0;
-  const s32 v2 = v0 ? a1 : b1;
+  const f32 v2 = v0 ? b0 : a0;
+  const bool v3 = v1 > v2;
+  const f32 v4 = v3 ? v1 : v2;
+  const bool v5 = v1 > v2;
+  const s32 v6 = v0 ? a1 : b1;
+  const s32 v7 = v0 ? b1 : a1;
+  const s32 v8 = v5 ? v6 : v7;
   combine0_results results;
-  results.r0 = v1;
-  results.r1 = v2;
+  results.r0 = v4;
+  results.r1 = v8;
   return results;
 }
 

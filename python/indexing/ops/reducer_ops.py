@@ -1,15 +1,18 @@
-"""Reducers that are one binary op on their two parameters: the opcode, and its neutral element."""
+"""Reducers as kernels see them: the opcode and the neutral element of one binary op, and those that depend on an order."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from indexing.hlo import ModuleBuilder, Shape
+from indexing.hlo.module_cache import cached_on_module
 from indexing.ops.element_types import ElementType, element_type
 
 if TYPE_CHECKING:
     from indexing.hlo import Computation, Instruction
 
 SECOND = "second"  # stands for the opcode of a reducer that returns its second parameter
+_SELECTING = frozenset({"parameter", "compare", "select", "and", "or", "not", "tuple"})
 _NEUTRAL: dict[str, dict[str, complex | bool | str]] = {
     "add": {"float": -0.0, "signed": 0, "unsigned": 0, "complex": 0j},
     "multiply": {"float": 1.0, "signed": 1, "unsigned": 1, "pred": True, "complex": 1 + 0j},
@@ -47,3 +50,24 @@ def _limit(kind: ElementType, which: str) -> int:
     if which == "lowest":
         return -(1 << (kind.bits - 1)) if kind.kind == "signed" else 0
     return (1 << (kind.bits - (kind.kind == "signed"))) - 1
+
+
+@cached_on_module
+def in_order_of_index(computation: Computation) -> Computation:
+    """The reducer for values that are not reduced in the order of their positions, as those of several threads.
+
+    One that selects a pair of a value and its index, as argmax does, may prefer its first operand: of two NaNs, JAX keeps
+    that one. It gets the pair of the smaller index first. Others are the same in any order.
+    """
+    kinds = [element_type(p.shape.element_type).kind for p in computation.parameters]
+    integers = [k for k, kind in enumerate(kinds[:2]) if kind in ("signed", "unsigned")]
+    if len(kinds) != 4 or len(integers) != 1 or any(i.opcode not in _SELECTING for i in computation.post_order()):
+        return computation
+    module = ModuleBuilder("ordered", computation.name)
+    body, shapes = module.entry, [p.shape for p in computation.parameters]
+    pairs = [body.parameter(shape) for shape in shapes]
+    is_first = body.add("compare", Shape.array("pred", ()), pairs[integers[0] :: 2], direction="LE")
+    flipped = [*pairs[2:], *pairs[:2]]
+    ordered = [body.add("select", s, [is_first, a, b]) for s, a, b in zip(shapes, pairs, flipped, strict=True)]
+    body.add("call", computation.root.shape, ordered, to_apply=module.copy(computation))
+    return module.build().entry

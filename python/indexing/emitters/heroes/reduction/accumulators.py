@@ -12,7 +12,7 @@ from indexing.emitters.ir.types import compute_type
 from indexing.emitters.vectors import lanes
 from indexing.ops.element_context import Value
 from indexing.ops.element_types import element_type
-from indexing.ops.reducer_ops import neutral_element
+from indexing.ops.reducer_ops import in_order_of_index, neutral_element
 
 if TYPE_CHECKING:
     from indexing._core import SymbolicExpr
@@ -97,12 +97,19 @@ class Accumulators:
             kept = kept_type(kind)
             self.body.store(buffer, (lane,), self.body.stored(kept, Value(node, kept)))
 
-    def add(self, lane: SymbolicExpr, values: Sequence[Value], is_first: Sequence[Value] | bool) -> None:
+    def add(
+        self,
+        lane: SymbolicExpr,
+        values: Sequence[Value],
+        is_first: Sequence[Value] | bool,
+        reducer: Computation | None = None,
+    ) -> None:
         """Reduce the values of one element into column `lane`; `is_first` is whether it is the thread's first one, given as
-        conditions if it isn't known statically.
+        conditions if it isn't known statically. Elements that don't come in order have a `reducer` for that.
         """
+        reducer = reducer or self.computation
         if self.neutral is not None or is_first is False:
-            self._merge(lane, values)
+            self._merge(lane, values, reducer)
             return
         if is_first is True:
             self._set(lane, values)
@@ -110,12 +117,12 @@ class Accumulators:
         with self.body.when(is_first):
             self._set(lane, values)
         with self.body.otherwise():
-            self._merge(lane, values)
+            self._merge(lane, values, reducer)
 
-    def _merge(self, lane: SymbolicExpr, others: Sequence[Value]) -> None:
+    def _merge(self, lane: SymbolicExpr, others: Sequence[Value], reducer: Computation) -> None:
         """accumulators = reducer(accumulators, others); floats below f32 stay unrounded in between."""
         with self.body.unrounded():
-            results = self.body.apply(self.computation, [*self.values(lane), *others])
+            results = self.body.apply(reducer, [*self.values(lane), *others])
         self._set(lane, results)
 
     def _in_variables(self) -> list[list[Value]]:
@@ -142,7 +149,7 @@ def combine(found: Sequence[Accumulators], team: Team, threads: int, *, to_all: 
     columns = [(a, k, values) for a in found for k, values in enumerate(a._in_variables())]
     for a, _, values in columns:
         names = tuple(v.node.name for v in values if isinstance(v.node, Ref))
-        combiner = a.body.kernel.combiner(a.computation, a.kinds)
+        combiner = a.body.kernel.combiner(in_order_of_index(a.computation), a.kinds)
         a.body.add(TeamReduce(names, tuple(map(compute_type, a.kinds)), combiner, threads, team.distance, to_all))
     for a, k, values in columns:
         if a.width > 1:

@@ -16,6 +16,7 @@ from indexing.emitters.ir.nodes import Buffer, Constant, Fence, FetchAdd, Load, 
 from indexing.emitters.launch import guarded, loop_over, thread_id
 from indexing.emitters.vectors import lanes
 from indexing.ops.element_context import Value
+from indexing.ops.reducer_ops import in_order_of_index
 
 if TYPE_CHECKING:
     from indexing.emitters.function_builder import FunctionBuilder
@@ -105,4 +106,4 @@ class Splits:
                 cell = (body.scope.simplify(place + lane * places),)
                 pairs = zip(buffers, accumulators.kinds, strict=True)
                 values = [Value(body.load(b, kept_type(k), cell).node, k) for b, k in pairs]
-                accumulators.add(lane, values, is_first)
+                accumulators.add(lane, values, is_first, in_order_of_index(accumulators.computation))
