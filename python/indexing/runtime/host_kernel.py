@@ -11,6 +11,7 @@ import os
 import time
 from collections.abc import Sequence
 from importlib.resources import files
+from typing import NoReturn
 
 from indexing.runtime.compiler import load_library, shared_library
 from indexing.runtime.compiling_together import entry_name
@@ -20,6 +21,7 @@ from indexing.runtime.identity import core_count
 from indexing.runtime.once import Once
 
 STACK_BYTES = 16 * 2**20
+SIGNALS = ("PyGILState_Ensure", "PyGILState_Release", "PyErr_CheckSignals", "PyErr_Fetch")  # of Python, for team.c
 FIRST_GUESS = 40  # nanoseconds per kernel thread, until it has been measured
 
 
@@ -33,6 +35,7 @@ class Team:
         library = load_library(shared_library("team", source))
         library.team_start.argtypes = (ctypes.c_int, ctypes.c_size_t)
         library.launch_kernel.argtypes = (ctypes.c_void_p, ctypes.c_void_p)
+        library.launch_kernel.restype = ctypes.c_int64
         library.program_run.argtypes = (ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p)
         library.team_run.argtypes = (ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64)
         library.launch_in_turn.argtypes = (ctypes.c_void_p, ctypes.c_void_p, *(ctypes.c_int64,) * 4)
@@ -41,7 +44,17 @@ class Team:
         self.run_program = library.program_run
         self.run = library.team_run
         self.forget = library.team_forget
+        library.team_signals.argtypes = (ctypes.c_void_p,) * len(SIGNALS)
+        library.team_signals.restype = ctypes.POINTER(ctypes.c_void_p)
+        functions = (ctypes.cast(ctypes.pythonapi[name], ctypes.c_void_p) for name in SIGNALS)
+        self._raised = library.team_signals(*functions)
         self.helpers = int(library.team_start(helpers, STACK_BYTES))
+
+    def raise_exception(self) -> NoReturn:
+        """Raise what a signal's handler has raised during a launch, which that has stopped."""
+        restore = ctypes.PYFUNCTYPE(None, *(ctypes.c_void_p,) * 3)(("PyErr_Restore", ctypes.pythonapi))
+        restore(*self._raised[:3])
+        raise KeyboardInterrupt  # not reached: the call above raises
 
 
 @Once
@@ -89,7 +102,8 @@ class HostKernel:
 
     def launch(self, addresses: Sequence[int]) -> None:
         """Run all blocks; returns when they are done."""
-        team().launch(self.address, (ctypes.c_void_p * max(len(addresses), 1))(*addresses))
+        if team().launch(self.address, (ctypes.c_void_p * max(len(addresses), 1))(*addresses)) < 0:
+            team().raise_exception()
 
     def __call__(self, buffers: Sequence[Buffer]) -> None:
         """Launch on buffers."""
@@ -103,7 +117,8 @@ class HostKernel:
 
         def seconds(first: int, calls: int) -> float:
             begin = time.perf_counter()
-            team().launch_in_turn(self.address, addresses, width, len(sets), first, calls)
+            if team().launch_in_turn(self.address, addresses, width, len(sets), first, calls) < 0:
+                team().raise_exception()
             return time.perf_counter() - begin
 
         return seconds

@@ -112,8 +112,9 @@ class HostProgram:
             counts = [(ctypes.c_int64 * max(len(self._kernels), 1))() for _ in range(2)]
             state.nanoseconds, state.counts = map(ctypes.addressof, counts)
         try:
-            while run(self._words, self._launches, ctypes.byref(state)):
-                pass
+            while paused := run(self._words, self._launches, ctypes.byref(state)):
+                if paused < 0:
+                    team().raise_exception()
         finally:
             state.nanoseconds = state.counts = None
         if times is not None and counts is not None:

@@ -4,9 +4,6 @@
  * exchange those of their state. `program_run` returns at the end of the program, and regularly before it, so that its caller
  * can handle signals; the next call continues. */
 #include <string.h>
-#ifndef _WIN32
-#include <time.h>
-#endif
 
 /* Work is measured in nanoseconds on one core. */
 #define MIN_SHARED 12000      /* work that is shared by threads: waking one takes about that long */
@@ -35,34 +32,21 @@ typedef struct {
 
 enum { END, LAUNCH, COPY, MOVE, UNLESS, JUMP, SWITCH, REPEAT };
 
-static int64_t now(void) {
-#ifdef _WIN32
-  LARGE_INTEGER ticks, rate;
-  QueryPerformanceCounter(&ticks);
-  QueryPerformanceFrequency(&rate);
-  return (int64_t)((double)ticks.QuadPart * 1e9 / (double)rate.QuadPart);
-#else
-  struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
-#endif
-}
-
 static int64_t between(int64_t low, int64_t value, int64_t high) {
   return value < low ? low : value > high ? high : value;
 }
 
 static int run_blocks(const launch_t *l, int64_t work, int64_t number, void *const *buffers) {
   int is_alone = work < MIN_CERTAIN && (number < 2 || number % ALONE_INTERVAL == 0);
-  if (l->blocks < 2 || work < MIN_SHARED || is_alone || !helpers) {
-    l->run(buffers, 0, l->blocks);
-    return 1;
-  }
+  int64_t slice = number < 2 ? 1 : between(1, (int64_t)((double)SLICE * (double)l->blocks / (double)work), l->blocks);
+  if (l->blocks < 2 || work < MIN_SHARED || is_alone || !helpers) return run_alone(l->run, buffers, l->blocks, slice);
   int64_t cores = helpers + 1, shortest = (int64_t)((double)MIN_RANGE * (double)l->blocks / (double)work) + 1;
-  return team_run(l->run, buffers, l->blocks, between(shortest, l->blocks / (cores * RANGES), l->blocks / cores + 1));
+  int64_t range = between(shortest, l->blocks / (cores * RANGES), l->blocks / cores + 1);
+  return run_together(l->run, buffers, l->blocks, range, slice);
 }
 
-/* Runs all blocks, and returns their work, measured or estimated. Several threads may launch the same kernel. */
+/* Runs all blocks, and returns their work, measured or estimated; -1 if a signal's handler has stopped them. Several threads
+ * may launch the same kernel. */
 EXPORT int64_t launch_kernel(launch_t *l, void *const *buffers) {
   int64_t work = __atomic_load_n(&l->work, __ATOMIC_RELAXED), number = __atomic_load_n(&l->launches, __ATOMIC_RELAXED);
   if (l->blocks <= 0) return 0;
@@ -73,15 +57,22 @@ EXPORT int64_t launch_kernel(launch_t *l, void *const *buffers) {
   }
   int64_t start = now();
   int cores = run_blocks(l, work, number, buffers);
+  if (!cores) {
+    __atomic_store_n(&l->launches, number, __ATOMIC_RELAXED); /* its work is not known */
+    return -1;
+  }
   int64_t limit = number < 2 ? INT64_MAX : 2 * work; /* a longer time may include an interruption */
   work = between(1, (now() - start) * cores, limit);
   __atomic_store_n(&l->work, work, __ATOMIC_RELAXED);
   return work;
 }
 
-/* Launches `calls` times, each with the next of `sets` rows of `count` addresses, beginning with row `first`. */
-EXPORT void launch_in_turn(launch_t *l, void *const *rows, int64_t count, int64_t sets, int64_t first, int64_t calls) {
-  for (int64_t k = first; k < first + calls; k++) launch_kernel(l, rows + count * (k % sets));
+/* Launches `calls` times, each with the next of `sets` rows of `count` addresses, beginning with row `first`. Returns -1 if
+ * a signal's handler has stopped it, else 0. */
+EXPORT int launch_in_turn(launch_t *l, void *const *rows, int64_t count, int64_t sets, int64_t first, int64_t calls) {
+  for (int64_t k = first; k < first + calls; k++)
+    if (launch_kernel(l, rows + count * (k % sets)) < 0) return -1;
+  return 0;
 }
 
 /* Runs a LAUNCH instruction, adds its time if that is requested, and returns its work. */
@@ -105,14 +96,16 @@ static int64_t branch(const int32_t *selector, int64_t count) {
   return *selector >= 0 && *selector < count ? *selector : count - 1;
 }
 
-/* Runs until the end and returns 0, or for PAUSE_AFTER and returns 1. */
+/* Runs until the end and returns 0, or for PAUSE_AFTER and returns 1; -1 if a signal's handler has stopped it. */
 EXPORT int program_run(const int64_t *code, launch_t *const *kernels, frame_t *f) {
-  int64_t at = f->at, left = PAUSE_AFTER;
+  int64_t at = f->at, left = PAUSE_AFTER, work;
   while (left > 0) {
     const int64_t *c = code + at;
     switch (c[0]) {
     case LAUNCH:
-      left -= run_launch(kernels, f, c);
+      work = run_launch(kernels, f, c);
+      if (work < 0) return -1;
+      left -= work;
       at += 3 + c[2];
       break;
     case COPY:
