@@ -15,6 +15,7 @@ from pathlib import Path
 
 import indexing as ix
 from indexing.analysis.memory.global_memory import Access
+from indexing.device.table import portable_device
 from indexing.emitters import emit_fused
 
 CASES = Path(__file__).resolve().parent.parent / "tests" / "golden"
@@ -32,7 +33,7 @@ def stages(count: int) -> str:
 def measure(name: str, module: ix.hlo.Module, arch: str) -> tuple[int, float]:
     """Print one line; returns lines of source and seconds in NVRTC."""
     start = time.perf_counter()
-    kernel = emit_fused(module.entry, "cuda")  # whatever it repeats
+    kernel = emit_fused(module.entry, portable_device("cuda"))  # whatever it repeats
     emitted = time.perf_counter()
     cubin = kernel.cubin(arch)
     compiled = time.perf_counter()

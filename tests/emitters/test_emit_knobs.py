@@ -7,8 +7,8 @@ import hypothesis.strategies as st
 import pytest
 
 import indexing as ix
+from indexing.device.table import portable_device
 from indexing.emitters import reduction, transpose
-from indexing.emitters.targets import TARGETS
 from indexing.emitters.vectors import WIDTHS
 from kernels import assert_written_once, check, device_of_tests, visits
 
@@ -46,20 +46,20 @@ def test_reductions(data: st.DataObject) -> None:
     }}"""
     text = text.replace("negate", "not") if kind == "u16" else text
     computation = ix.hlo.parse(text).entry
-    fast = reduction.plan(computation).dimensions.fast
+    fast = reduction.plan(computation, portable_device("cuda")).dimensions.fast
     knobs = {"vector_width": data.draw(st.sampled_from([w for w in WIDTHS if fast % w == 0]))}
     most = data.draw(st.integers(0, 6))
-    machine = TARGETS[device_of_tests().dialect].machine
+    device = portable_device(device_of_tests().dialect)
     for exponent in range(most, -1, -1):  # the largest power of two up to it that is legal
         try:
-            plan = reduction.plan(computation, **knobs, threads=2**exponent, machine=machine)
+            plan = reduction.plan(computation, device, **knobs, threads=2**exponent)
             break
         except ix.IndexingError:
             continue
     knobs["threads"] = plan.threads
     knobs["splits"] = data.draw(st.integers(1, 12))
     try:
-        reduction.plan(computation, **knobs, machine=machine)
+        reduction.plan(computation, device, **knobs)
     except ix.IndexingError:
         knobs["splits"] = 1
     kernel = check(text, "reduction", **knobs)
@@ -86,7 +86,7 @@ def test_transposes(data: st.DataObject) -> None:
     if transpose.matches(computation):
         knobs = {"tile": data.draw(st.sampled_from([32, 64])), "block_size": data.draw(st.sampled_from([64, 256]))}
         try:
-            transpose.plan(computation, **knobs)
+            transpose.plan(computation, portable_device("cuda"), **knobs)
         except ix.IndexingError:  # a tile that does not fit
             knobs = {}
     kernel = check(text, **knobs)

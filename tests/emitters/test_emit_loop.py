@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import indexing as ix
+from indexing.device.table import portable_device
 from indexing.emitters.ir.nodes import For, Load, statements
 from indexing.emitters.ir.traversal import subvalues, values_of
 from indexing.emitters.kernel import Kernel
@@ -298,7 +299,7 @@ def test_what_is_the_same_for_all_lanes_stands_in_front_of_their_loop() -> None:
     }"""
     kernel = check(text, "loop")
     assert vector_moves(kernel)["p0"] == {4}
-    lowered = replace(kernel, dialect="cuda").lowered
+    lowered = replace(kernel, device=portable_device("cuda")).lowered
     lanes = [s for s in statements(lowered.body) if isinstance(s, For)]
     inside = [v for loop in lanes for s in statements(loop.body) for g in values_of(s) for v in subvalues(g)]
     assert not any(isinstance(v, Load) and v.buffer == "p1" for v in inside)

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import indexing as ix
+from indexing.device.table import portable_device
 from indexing.emitters.ir.nodes import FetchAdd, statements
 from indexing.emitters.kernel import Kernel
 from indexing.runtime.device import Device
@@ -74,7 +75,7 @@ def check_rows(kernel: Kernel, module: ix.hlo.Module, want_of: Callable[[np.ndar
 
 def assert_proved(kernel: Kernel) -> None:
     for target in ("c", "cuda", "opencl"):
-        found = Kernel(kernel.ir, target).verify()
+        found = Kernel(kernel.ir, portable_device(target)).verify()
         assert (found.refuted, found.open) == ((), ())
 
 

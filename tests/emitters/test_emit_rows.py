@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import indexing as ix
+from indexing.device.table import portable_device
 from indexing.emitters.heroes import rows as emitter
 from indexing.emitters.kernel import Kernel
 from kernels import assert_written_once, check, visits
@@ -35,7 +36,7 @@ LENGTHS = [1, 7, 32, 1000, 4096, 100000]
 
 def run(text: str, tolerance: float = 1e-5) -> Kernel:
     """The kernel with the vectors that a GPU loads, after those with and without them have been run."""
-    width = emitter.plan(ix.hlo.parse(text).entry).vector_width
+    width = emitter.plan(ix.hlo.parse(text).entry, portable_device("cuda")).vector_width
     for own in sorted({1, width}):
         kernel = check(text, "rows", tolerance=tolerance, vector_width=own)
     return kernel
@@ -43,7 +44,7 @@ def run(text: str, tolerance: float = 1e-5) -> Kernel:
 
 def assert_proved(kernel: Kernel) -> None:
     for target in ("c", "cuda", "opencl"):
-        assert not Kernel(kernel.ir, target).verify().refuted
+        assert not Kernel(kernel.ir, portable_device(target)).verify().refuted
 
 
 @pytest.mark.parametrize("length", LENGTHS)

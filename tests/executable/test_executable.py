@@ -6,7 +6,7 @@ import pytest
 
 import indexing as ix
 from indexing import executable
-from indexing.emitters.machine import CORES
+from indexing.device.table import portable_device
 from indexing.executable.fusion_planning import KernelSupport, plan_fusions
 from indexing.executable.graph import flatten
 from indexing.executable.profile import Profile, StepTime
@@ -81,7 +81,7 @@ def test_softmax_is_one_kernel_and_nothing_runs_in_the_reference() -> None:
 def test_a_cluster_never_computes_an_element_twice_in_a_loop() -> None:
     few_long_rows = SOFTMAX.replace("[6,10]", "[2,131072]").replace("[6]", "[2]")
     graph = flatten(ix.hlo.parse(few_long_rows).entry)
-    fusions = plan_fusions(graph, KernelSupport(), CORES)
+    fusions = plan_fusions(graph, KernelSupport(), portable_device("c"))
     found = {c.root.instruction.name: {n.instruction.name for n in c.nodes} for c in fusions}
     assert found["m"] == {"m", "low"}
     assert found["e"] == {"e", "d", "mb"}

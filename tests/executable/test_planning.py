@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import indexing as ix
+from indexing.device.table import portable_device
 from indexing.executable import planned_kernels
 from indexing.executable.fusion_planning import MAX_SHARED_WORK
 from indexing.executable.program import plan_program
@@ -147,7 +148,7 @@ def test_equal_fusions_have_one_kernel() -> None:
         text += f'y{k} = f32[8,8] fusion({"q" if of else "p"}), kind=kLoop, calls=f{k}, metadata={{op_name="{k}"}}\n'
     text += f"ROOT t = ({', '.join(['f32[8,8]'] * 6)}) tuple({', '.join(f'y{k}' for k in range(6))}) }}"
     module = ix.hlo.parse(text)
-    (planned,) = plan_program(module.entry, "c").values()
+    (planned,) = plan_program(module.entry, portable_device("c")).values()
     bodies = {n.instruction.name: p.computation.name for n, p in planned.kernels.items() if n.instruction.is_fusion}
     assert bodies == {"y0": "f0", "y1": "f0", "y2": "f2", "y3": "f3", "y4": "f4", "y5": "f2"}
 

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import indexing as ix
+from indexing.device.table import portable_device
 from indexing.executable.graph import needed_nodes
 from indexing.executable.program import plan_program
 from kernels import compiled
@@ -71,7 +72,7 @@ def program(value: str, view: str, update: str, reader: str) -> str:
 def test_each_array_that_a_kernel_reads_is_written(value: str) -> None:
     for parts in itertools.product(VIEWS.values(), UPDATES.values(), READERS.values()):
         entry = ix.hlo.parse(program(VALUES[value], *parts)).entry
-        (planned,) = plan_program(entry, "c").values()
+        (planned,) = plan_program(entry, portable_device("c")).values()
         nodes = needed_nodes(planned.graph) & planned.kernels.keys()
         written = {ref for node in nodes for ref in planned.kernels[node].outputs}
         for ref in (ref for node in nodes for ref in planned.kernels[node].inputs):

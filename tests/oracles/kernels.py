@@ -12,6 +12,7 @@ import ml_dtypes
 import numpy as np
 
 import indexing as ix
+from indexing.device.table import portable_device
 from indexing.emitters.ir.nodes import Copy, statements
 from indexing.emitters.kernel import Kernel
 from indexing.runtime.cuda import CudaDevice
@@ -210,7 +211,7 @@ def check(text: str, emitter: str | None = None, seed: int = 0, tolerance: float
 
 def vector_moves(kernel: Kernel) -> dict[str, set[int]]:
     """The widths of the vectors that a kernel moves on a GPU from or to each of its arguments."""
-    lowered = replace(kernel, dialect="cuda").lowered
+    lowered = replace(kernel, device=portable_device("cuda")).lowered
     found: dict[str, set[int]] = {b.name: set() for b in lowered.buffers if b.role != "none"}
     for statement in statements(lowered.body):
         if isinstance(statement, Copy):

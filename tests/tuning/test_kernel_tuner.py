@@ -9,6 +9,7 @@ import pytest
 
 import indexing as ix
 from fusion_texts import fusion
+from indexing.device.table import portable_device
 from indexing.emitters import emit_fused
 from indexing.tuning.machine import machine_of
 from indexing.tuning.trials import Subject
@@ -77,7 +78,7 @@ def test_of_cuda_it_has_the_plans_with_their_sources_and_launches() -> None:
     assert plans.size > 10
     for values in plans.list[:: plans.size // 5]:
         named = dict(zip(plans.param_names, values, strict=True))
-        kernel = emit_fused(found.computation, "cuda", **{n: named[n] for n in found.space.names})
+        kernel = emit_fused(found.computation, portable_device("cuda"), **{n: named[n] for n in found.space.names})
         divided = [arguments[f"grid_div_{d}"] for d in "xyz"]
         threads, grid = util.setup_block_and_grid(arguments["problem_size"], divided, named, ["block_size_x", "y", "z"])
         assert (threads, grid) == (kernel.block, kernel.launch_grid)
@@ -88,5 +89,5 @@ def test_of_cuda_it_has_the_plans_with_their_sources_and_launches() -> None:
             arguments["kernel_name"], named, grid, threads, ["block_size_x", "y", "z"]
         )
         assert name == kernel.name and text.strip().endswith(kernel.source.strip())
-    passed = [a for a in emit_fused(found.computation, "cuda").arguments if a.alias_of is None]
+    passed = [a for a in emit_fused(found.computation, portable_device("cuda")).arguments if a.alias_of is None]
     assert [len(a) for a in arguments["arguments"]] == [a.element_count for a in passed]

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 import indexing as ix
 from fusion_texts import FUSIONS, fusion
 from indexing._core import traffic_in_blocks
+from indexing.device.table import portable_device
 from indexing.emitters import emit_fused, knobs_of
 from indexing.tuning.machine import CPU, MACHINES, machine_of
 from memory_simulator import simulate
@@ -28,7 +29,7 @@ def assert_as_counted(computation: ix.hlo.Computation, columns: dict[str, np.nda
     """Each plan against the kernel that it makes."""
     found = ix.predict(computation, columns)
     for row in range(len(found)):
-        kernel = emit_fused(computation, "cuda", **found.plan(row))
+        kernel = emit_fused(computation, portable_device("cuda"), **found.plan(row))
         numbers = found.instructions[row], found.sectors[row], found.passes[row], found.conflicts[row]
         if found.exact[row]:
             assert numbers == by_itself(kernel), found.plan(row)
@@ -55,7 +56,7 @@ def test_each_plan_is_what_its_kernel_is_counted_to_do(name: str) -> None:
 def test_random_fusions(made: Callable[[int], str], seed: int) -> None:
     """Also those whose threads begin late, and small planes of packed words."""
     computation = ix.hlo.parse(made(seed)).entry
-    columns = knobs_of(computation, "cuda").sample(6, seed)
+    columns = knobs_of(computation, portable_device("cuda")).sample(6, seed)
     if "splits" in columns:
         columns["splits"][:] = 1
     assert_as_counted(computation, columns)

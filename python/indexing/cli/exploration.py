@@ -67,7 +67,7 @@ class Exploration:
             return key, self._changed[key]
 
     def _kernel(self, computation: Computation, choices: Mapping[str, str]) -> Kernel:
-        return ix.emit(computation, "cuda", **plan_of(ix.knobs(computation), choices))
+        return ix.emit(computation, "cuda", None, **plan_of(ix.knobs(computation), choices))
 
     def predicted(self, fusion: str, choices: Mapping[str, str]) -> Json:
         """The knobs of a fusion's kernel, the predictions for one plan, and its source."""

@@ -7,12 +7,13 @@ from dataclasses import dataclass, field
 from functools import cache
 from inspect import signature
 
-from indexing.arguments import integer, of_type, takes
-from indexing.emitters.hero import Emitter
+from indexing.arguments import integer, of_type, optional, takes
+from indexing.device.record import Device
+from indexing.device.table import portable_device
+from indexing.emitters.hero import Emitter, Plan, fits
 from indexing.emitters.heroes import concatenate, dot, loop, reduction, rows, scatter, transpose, update_slice
-from indexing.emitters.kernel import Kernel, check_dialect
+from indexing.emitters.kernel import Kernel
 from indexing.emitters.knob_space import KnobSpace
-from indexing.emitters.machine import Machine
 from indexing.emitters.targets import TARGETS
 from indexing.emitters.targets.target import Dialect
 from indexing.errors import IndexingError, UnsupportedOp
@@ -34,19 +35,21 @@ EMITTERS: tuple[Emitter, ...] = (
 )  # the first that matches emits the kernel
 
 
-@takes(fusion=refuse_bare_function, dialect=of_type(str))
-def emit(fusion: Program, dialect: Dialect = "cuda", **knobs: int | None) -> Kernel:
+@takes(fusion=refuse_bare_function, dialect=optional(of_type(str)), device=optional(of_type(Device)))
+def emit(fusion: Program, dialect: Dialect | None = None, device: Device | None = None, **knobs: int | None) -> Kernel:
     """The kernel of a fusion instruction or of a computation that is one fusion (of a module: its entry; of
     `(function, *arguments)`: the JAX function's program).
 
-    For an entry whose root is its only fusion, that fusion is taken; `emit_all` takes whole programs. `knobs` are those of
-    the emitter that matches (its `plan` documents them with their ranges). Raises UnsupportedOp for an op that no kernel
-    computes, and for a computation of which one kernel would repeat much work; CompileError for an unknown dialect.
+    For an entry whose root is its only fusion, that fusion is taken; `emit_all` takes whole programs. The kernel can be
+    launched on the `device`; without one, on any device that runs the dialect, by default CUDA C++. `knobs` are those of the
+    emitter that matches (its `plan` documents them with their ranges). Raises UnsupportedOp for an op that no kernel computes,
+    and for a computation of which one kernel would repeat much work; IndexingError for a plan that exceeds a limit of the
+    device; CompileError for an unknown dialect.
     """
-    check_dialect(dialect)
+    planned_for = device_of_kernels(dialect, device)
     part = part_of_program(fusion, "emit: fusion")
     computation = fused_computation(part)
-    kernel = emit_fused(computation, dialect, **knobs)
+    kernel = emit_fused(computation, planned_for, **knobs)
     if repeats_itself(computation, kernel.work) and not isinstance(part, Instruction) and not _is_fused(computation):
         most = most_repeated(partition(computation))
         what = f"one kernel of {computation.name} would compute {most.name} repeatedly: it"
@@ -54,26 +57,42 @@ def emit(fusion: Program, dialect: Dialect = "cuda", **knobs: int | None) -> Ker
     return kernel
 
 
-def emit_fused(computation: Computation, dialect: Dialect, **knobs: int | None) -> Kernel:
+def device_of_kernels(dialect: Dialect | None, device: Device | None) -> Device:
+    """The device that kernels are made for: the given one, or one with the limits that all devices of the dialect have."""
+    if device is None:
+        return portable_device(dialect)
+    if dialect not in (None, device.dialect):
+        raise IndexingError(f"{device.name} runs kernels in dialect {device.dialect!r}; leave out dialect={dialect!r}")
+    return device
+
+
+def emit_fused(computation: Computation, device: Device, **knobs: int | None) -> Kernel:
     """The kernel of a computation as one fusion, however much work it repeats."""
-    emitter = emitter_of(computation)
-    return Kernel(emitter.kernel(computation, _plan(emitter, computation, dialect, knobs)), dialect)
+    emitter = emitter_of(computation, device)
+    return Kernel(emitter.kernel(computation, _plan(emitter, computation, device, knobs)), device)
 
 
-def _plan(emitter: Emitter, computation: Computation, dialect: Dialect, knobs: Mapping[str, int | None]) -> object:
-    if not TARGETS[dialect].vector_bytes and "vector_width" in _parameters(emitter.plan):
+def _plan(emitter: Emitter, computation: Computation, device: Device, knobs: Mapping[str, int | None]) -> Plan:
+    """The plan with these knobs. Raises IndexingError if it exceeds a limit of the device."""
+    plan = _planned(emitter, computation, device, knobs)
+    exceeded = device.limits.exceeded(plan.grid, plan.block, plan.shared_bytes)
+    if exceeded:
+        raise IndexingError(
+            f"the {emitter.NAME} kernel of {computation.name} can't be launched on {device.name}: {exceeded}"
+        )
+    return plan
+
+
+def _planned(emitter: Emitter, computation: Computation, device: Device, knobs: Mapping[str, int | None]) -> Plan:
+    if not TARGETS[device.dialect].vector_bytes and "vector_width" in _parameters(emitter.plan):
         knobs = {"vector_width": 1, **knobs}  # the compiler vectorizes over neighbouring threads
-    known = [name for name in _parameters(emitter.plan) if name not in ("computation", "machine")]
+    known = [name for name in _parameters(emitter.plan) if name not in ("computation", "device")]
     for name in knobs:
         if name not in known:
             raise IndexingError(f"the {emitter.NAME} emitter has no knob {name!r}; it has {', '.join(known) or 'none'}")
     chosen = {name: value if value is None else integer(value, f"emit: {name}") for name, value in knobs.items()}
-    return emitter.plan(computation, **chosen, **_machine(emitter.plan, dialect))
-
-
-def _machine(function: Callable[..., object], dialect: Dialect) -> dict[str, Machine]:
-    """The target's machine as a keyword argument, for emitter functions that take one."""
-    return {"machine": TARGETS[dialect].machine} if "machine" in _parameters(function) else {}
+    plan: Plan = emitter.plan(computation, device, **chosen)
+    return plan
 
 
 @cache
@@ -81,38 +100,44 @@ def _parameters(function: Callable[..., object]) -> tuple[str, ...]:
     return tuple(signature(function).parameters)
 
 
-def emitter_of(computation: Computation) -> Emitter:
-    """The first emitter that matches. Raises UnsupportedOp if no kernel can compute the computation."""
+def emitter_of(computation: Computation, device: Device) -> Emitter:
+    """The first emitter that matches and has a plan within the limits of the device; the last one if none has.
+
+    Raises UnsupportedOp if no kernel can compute the computation.
+    """
     known = computation.module.attached(_Emitters).by_computation
-    if computation not in known:
+    key = computation, device
+    if key not in known:
         _check(computation)
-        known[computation] = next(e for e in EMITTERS if e.matches(computation))
-    return known[computation]
+        matching = [e for e in EMITTERS if e.matches(computation)]
+        legal = (e for e in matching if fits(_planned(e, computation, device, {}), device.limits))
+        known[key] = next(legal, matching[-1])
+    return known[key]
 
 
 @dataclass(slots=True)
 class _Emitters:
-    """The emitters of a module's computations, memoized, since many plans of one computation need them."""
+    """The emitters of a module's computations on devices, memoized, since many plans of one computation need them."""
 
-    by_computation: dict[Computation, Emitter] = field(default_factory=dict)
+    by_computation: dict[tuple[Computation, Device], Emitter] = field(default_factory=dict)
 
 
-@takes(fusion=refuse_bare_function, dialect=of_type(str))
-def knobs(fusion: Program, dialect: Dialect = "cuda") -> KnobSpace:
+@takes(fusion=refuse_bare_function, dialect=optional(of_type(str)), device=optional(of_type(Device)))
+def knobs(fusion: Program, dialect: Dialect | None = None, device: Device | None = None) -> KnobSpace:
     """The knobs of a fusion's kernel: names, legal values, defaults, and conditions between them.
 
-    `emit(fusion, dialect, **plan)` emits a kernel for every plan that the space allows. Raises as `emit` does.
+    `emit(fusion, dialect, device, **plan)` emits a kernel for every plan that the space allows: each is within the limits of
+    the device, or, without one, of all devices of the dialect. Raises as `emit` does.
     """
     part = part_of_program(fusion, "knobs: fusion")
-    emit(part, dialect)  # raises for a fusion that no kernel computes
-    return knobs_of(fused_computation(part), dialect)
+    kernel = emit(part, dialect, device)  # raises for a fusion that no kernel computes
+    return knobs_of(fused_computation(part), kernel.device)
 
 
-def knobs_of(computation: Computation, dialect: Dialect) -> KnobSpace:
+def knobs_of(computation: Computation, device: Device) -> KnobSpace:
     """The knobs of a computation as one fusion, as `emit_fused` takes it."""
-    emitter = emitter_of(computation)
-    default = _plan(emitter, computation, dialect, {})
-    return emitter.knobs(computation, default, **_machine(emitter.knobs, dialect))
+    emitter = emitter_of(computation, device)
+    return emitter.knobs(computation, _plan(emitter, computation, device, {}), device)
 
 
 EMIT_THE_PARTS = "isn't one fusion; emit_all(module) gives the kernels of a whole program"

@@ -16,6 +16,7 @@ from indexing.ops.registry import traits_of
 from indexing.ops.tuples import GET_TUPLE_ELEMENT, array_source
 
 if TYPE_CHECKING:
+    from indexing.device.record import Device, Dim3, Limits
     from indexing.emitters.ir.nodes import Kernel
     from indexing.emitters.knob_space import KnobSpace
     from indexing.hlo import Computation, Instruction, Shape
@@ -25,15 +26,37 @@ if TYPE_CHECKING:
 MAX_HEROES = 8  # of one output: each has accumulators, or a tile, of its own
 
 
+class Plan(Protocol):
+    """The launch dimensions of a kernel, and the shared memory that it will declare for a block."""
+
+    @property
+    def grid(self) -> Dim3:
+        """The numbers of blocks in x, y and z."""
+
+    @property
+    def block(self) -> Dim3:
+        """The numbers of threads of a block in x, y and z."""
+
+    @property
+    def shared_bytes(self) -> int:
+        """The bytes of shared memory."""
+
+
+def fits(plan: Plan, limits: Limits) -> bool:
+    """Whether a plan can be launched."""
+    return not limits.exceeded(plan.grid, plan.block, plan.shared_bytes)
+
+
 class Emitter(Protocol):
     """A module of `heroes/`: pure functions of a computation, and the name that kernels and docs/kernels.md give it."""
 
     NAME: str
-    #: Launch dimensions and knobs: `plan(computation, *, knob=.., ...)`. Knobs that are not given have defaults. An emitter
-    #: whose plans depend on the target also takes `machine`.
+    #: A `Plan` of launch dimensions and knobs for a device: `plan(computation, device, *, knob=.., ...)`. Knobs that are not
+    #: given have the best values that the device's limits allow.
     plan: Callable[..., Any]
-    #: The knobs' legal values: `knobs(computation, default)`, where `default` is the plan without knobs.
-    knobs: Callable[..., KnobSpace]
+
+    def knobs(self, computation: Computation, default: Any, device: Device) -> KnobSpace:
+        """The knobs' legal values on a device, where `default` is the plan without knobs."""
 
     def matches(self, computation: Computation) -> bool:
         """Whether the computation is one that this emitter builds a kernel for."""

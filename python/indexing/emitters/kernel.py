@@ -20,12 +20,12 @@ from indexing.emitters.ir.types import storage_bytes
 from indexing.emitters.ir.verify import Verification, verify
 from indexing.emitters.targets import TARGETS
 from indexing.emitters.targets.c_family import SourceParts, write_parts
-from indexing.errors import CompileError
 from indexing.lazy import np
 from indexing.ops.element_types import element_type
 
 if TYPE_CHECKING:
     from indexing._core import IndexingMap
+    from indexing.device.record import Device
     from indexing.emitters.targets.target import Target
 
 ArgumentKind = Literal["input", "output", "scratch"]
@@ -84,14 +84,14 @@ class SharedAccess:
 
 @dataclass(frozen=True, repr=False)
 class Kernel:
-    """A fusion's kernel: `ir`, as built by the emitter, for the target named `dialect`.
+    """A fusion's kernel: `ir`, as built by the emitter, for a `device`, in whose dialect it is written.
 
     `source` is a translation unit whose entry function is `name`; its parameters are the `arguments` without an `alias_of`,
     one pointer each. `grid` has the numbers of blocks (work-groups), `block` those of threads (work-items), in x, y and z.
     """
 
     ir: nodes.Kernel
-    dialect: str
+    device: Device
 
     def __repr__(self) -> str:
         """One line: the kernel without its IR."""
@@ -99,6 +99,11 @@ class Kernel:
 
     def _repr_html_(self) -> str | None:
         return shown(self, "source_block")
+
+    @property
+    def dialect(self) -> str:
+        """The name of the target: `cuda`, `c` or `opencl`."""
+        return self.device.dialect
 
     @property
     def name(self) -> str:
@@ -160,7 +165,7 @@ class Kernel:
 
     def verify(self) -> Verification:
         """The checks of the kernel, at the last stage with parallel threads and loops not unrolled."""
-        return verify(self.stage(PARALLEL))
+        return verify(self.stage(PARALLEL), self.device.limits)
 
     @property
     def shared_bytes(self) -> int:
@@ -272,12 +277,6 @@ class Kernel:
         from indexing.runtime.nvrtc import compile_cubin
 
         return compile_cubin(self, arch)
-
-
-def check_dialect(name: str) -> None:
-    """Raise CompileError if there is no target of that name."""
-    if name not in TARGETS:
-        raise CompileError(f"there is no dialect {name!r}; choose one of {', '.join(TARGETS)}")
 
 
 def _arguments(kernel: nodes.Kernel) -> tuple[Argument, ...]:

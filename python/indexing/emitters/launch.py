@@ -21,9 +21,6 @@ if TYPE_CHECKING:
     from indexing.ops.operand_indexing import OperandIndexing
 
 THREAD_IDS = ("th_x", "th_y", "th_z", "bl_x", "bl_y", "bl_z")
-MAX_THREADS_PER_BLOCK = 1024
-MAX_GRID: Dim3 = (2**31 - 1, 65535, 65535)
-MAX_BLOCK: Dim3 = (1024, 1024, 64)
 
 
 def thread_id(name: str) -> SymbolicExpr:

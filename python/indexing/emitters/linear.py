@@ -6,17 +6,20 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from math import prod
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from indexing.emitters.knob_space import Knob
-from indexing.emitters.launch import MAX_GRID, MAX_THREADS_PER_BLOCK, position_in_grid, unravelled
+from indexing.emitters.launch import check_knob, position_in_grid, unravelled
 from indexing.emitters.vectors import WIDTHS
 
 if TYPE_CHECKING:
     from indexing._core import SymbolicExpr
+    from indexing.device.record import Limits
     from indexing.emitters.function_builder import FunctionBuilder
     from indexing.emitters.kernel_builder import Dim3
     from indexing.ops.element_context import Index
+
+BLOCK_SIZE = 128  # threads
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +33,7 @@ class LinearPlan:
     order: tuple[int, ...]
     vector_width: int
     block_size: int
+    shared_bytes: ClassVar[int] = 0
 
     @property
     def count(self) -> int:
@@ -61,14 +65,26 @@ class LinearPlan:
         return [e * self.vector_width + lane if d == self.fast else e for d, e in enumerate(vector)]
 
 
-def linear_knobs(default: LinearPlan, divides: int) -> tuple[Knob, Knob]:
+def linear_block_size(block_size: int | None, count: int, limits: Limits) -> int:
+    """The knob `block_size` for at most `count` threads, by default BLOCK_SIZE, more only if the grid would be too large.
+
+    Raises IndexingError if it is out of range.
+    """
+    if block_size is None:
+        return min(max(BLOCK_SIZE, _least_block_size(count, limits)), limits.block_size)
+    check_knob("block_size", block_size, 1, limits.block_size)
+    return block_size
+
+
+def _least_block_size(count: int, limits: Limits) -> int:
+    return max(-(-count // limits.grid[0]), 1)
+
+
+def linear_knobs(default: LinearPlan, divides: int, limits: Limits) -> tuple[Knob, Knob]:
     """The knobs for threads per block, bounded below by the largest grid, and for vector widths, which divide `divides`."""
-    least = max(-(-prod(default.sizes) // MAX_GRID[0]), 1)
+    threads = range(_least_block_size(prod(default.sizes), limits), limits.block_size + 1)
     widths = tuple(w for w in WIDTHS if divides % w == 0)
-    return (
-        Knob("block_size", range(least, MAX_THREADS_PER_BLOCK + 1), default.block_size, "block"),
-        Knob("vector_width", widths, default.vector_width),
-    )
+    return Knob("block_size", threads, default.block_size, "block"), Knob("vector_width", widths, default.vector_width)
 
 
 @contextmanager

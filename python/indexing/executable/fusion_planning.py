@@ -13,7 +13,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from indexing.emitters.machine import GPU, Machine
 from indexing.executable.graph import Graph, Node, Ref, arrays_of, tree_refs
 from indexing.executable.planned_fusion import PlannedFusion, assembled_arrays, operands_of, overwritten_count
 from indexing.executable.row_groups import find_row_groups, moves_in_memory
@@ -29,6 +28,7 @@ from indexing.work import MAX_REPETITION, element_count, element_work, work_once
 
 if TYPE_CHECKING:
     from indexing._core import IndexingMap
+    from indexing.device.record import Device
     from indexing.hlo import Computation, Instruction, Shape
     from indexing.ops.operand_indexing import Indexing
 
@@ -76,18 +76,18 @@ def _has_element_code(instruction: Instruction) -> bool:
     return op.kind == "names" or instruction.is_parameter or op.element is not None
 
 
-def plan_fusions(graph: Graph, support: KernelSupport, machine: Machine = GPU) -> list[PlannedFusion]:
+def plan_fusions(graph: Graph, support: KernelSupport, device: Device) -> list[PlannedFusion]:
     """The kernels of a graph, users before their operands; nodes that no kernel can compute are in none."""
-    return _FusionPlanner(graph, support, machine).run()
+    return _FusionPlanner(graph, support, device).run()
 
 
 class _FusionPlanner:
     """The state of one walk over a graph, from its outputs to its parameters."""
 
-    def __init__(self, graph: Graph, support: KernelSupport, machine: Machine) -> None:
+    def __init__(self, graph: Graph, support: KernelSupport, device: Device) -> None:
         self.graph = graph
         self.support = support
-        self.machine = machine
+        self.device = device
         self.outputs = {ref.node for ref in tree_refs(graph.result)}
         self.owner: dict[Node, PlannedFusion] = {}
         self.maps: dict[tuple[Node, int], Indexing] = {}
@@ -180,9 +180,7 @@ class _FusionPlanner:
         return fusion
 
     def _row_groups(self) -> list[RowGroup]:
-        return find_row_groups(
-            self.graph, self.support.instruction, self.rematerializable, self.epilogues, self.machine
-        )
+        return find_row_groups(self.graph, self.support.instruction, self.rematerializable, self.epilogues, self.device)
 
     def _close(self, fusion: PlannedFusion, group: RowGroup) -> None:
         """Make the fusion the row group; no other nodes may join it."""

@@ -8,6 +8,7 @@ from heapq import heappop, heappush
 from time import perf_counter
 from typing import TYPE_CHECKING
 
+from indexing.device.table import portable_device
 from indexing.executable.graph import Node, Ref, Tree, arrays_of, needed_nodes, tree_refs
 from indexing.executable.memory import OwnedArray, Pool
 from indexing.executable.program import KnobChoice, PlannedComputation, PlannedKernel, plan_program
@@ -52,7 +53,7 @@ class Planner:
 
         Computations that its control flow runs are planned first.
         """
-        program = plan_program(entry, self.device.dialect, choose)
+        program = plan_program(entry, portable_device(self.device.dialect), choose)
         self._prepare([launch.kernel for planned in program.values() for launch in planned.kernels.values()])
         for computation, planned in program.items():
             self._plans[computation] = _Scheduler(self, planned).plan()

@@ -6,11 +6,11 @@ from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
-from indexing.arguments import of_type, takes
-from indexing.emitters import emit_fused
+from indexing.arguments import of_type, optional, takes
+from indexing.device.record import Device
+from indexing.device.table import portable_device
+from indexing.emitters import device_of_kernels, emit_fused
 from indexing.emitters.heroes import rows
-from indexing.emitters.kernel import check_dialect
-from indexing.emitters.targets import TARGETS
 from indexing.executable.fusion_planning import KernelSupport, plan_fusions
 from indexing.executable.graph import Graph, Node, Ref, arrays_of, flatten, needed_nodes
 from indexing.executable.kernel_module import build_kernel_module
@@ -58,43 +58,43 @@ def default_knobs(computation: Computation) -> Mapping[str, int]:
 
 
 def plan_program(
-    entry: Computation, dialect: Dialect, choose: KnobChoice = default_knobs
+    entry: Computation, device: Device, choose: KnobChoice = default_knobs
 ) -> dict[Computation, PlannedComputation]:
     """The kernels of a computation, and of those that its control flow runs, callees first.
 
     Equal kernels are emitted once; `choose` gives the knobs of each.
     """
-    return _ProgramPlanner(entry, dialect, choose).run()
+    return _ProgramPlanner(entry, device, choose).run()
 
 
-def planned_kernels(module: Module | Computation, dialect: Dialect = "cuda") -> list[PlannedKernel]:
+def planned_kernels(module: Module | Computation, device: Device | None = None) -> list[PlannedKernel]:
     """The distinct kernels of a module's entry (or of a computation), with their inputs and outputs."""
-    check_dialect(dialect)
-    planned = plan_program(entry_of(module), dialect).values()
+    planned = plan_program(entry_of(module), device or portable_device()).values()
     launches = (p.kernels[node] for p in planned for node in p.graph.nodes if node in p.kernels)
     return list({launch.computation: launch for launch in launches}.values())
 
 
-@takes(module=refuse_bare_function, dialect=of_type(str))
-def emit_all(module: Program, dialect: Dialect = "cuda") -> list[Kernel]:
+@takes(module=refuse_bare_function, dialect=optional(of_type(str)), device=optional(of_type(Device)))
+def emit_all(module: Program, dialect: Dialect | None = None, device: Device | None = None) -> list[Kernel]:
     """The distinct kernels of a module's entry, of a computation, or of `(function, *arguments)` of JAX: those of its
     fusions, and of the fusions that `compile` plans.
 
-    Control flow, and instructions that no kernel computes (a sort), are left to the host. Raises as `emit` does.
+    They are made for `device` as those of `emit`. Control flow, and instructions that no kernel computes (a sort), are left to
+    the host. Raises as `emit` does.
     """
     part = part_of_program(module, "emit_all: module")
     if isinstance(part, Instruction):
         raise TypeError("emit_all: module is an Instruction; expected a Module or a Computation: `emit` takes a fusion")
-    return [planned.kernel for planned in planned_kernels(part, dialect)]
+    return [planned.kernel for planned in planned_kernels(part, device_of_kernels(dialect, device))]
 
 
 class _ProgramPlanner:
     """The state of one call of `plan_program`."""
 
-    def __init__(self, entry: Computation, dialect: Dialect, choose: KnobChoice) -> None:
+    def __init__(self, entry: Computation, device: Device, choose: KnobChoice) -> None:
         self.entry = entry
         self.choose = choose
-        self.dialect = dialect
+        self.device = device
         self.support = KernelSupport()
         self.planned: dict[Computation, PlannedComputation] = {}
         self.graphs: dict[Computation, Graph] = {}
@@ -123,7 +123,7 @@ class _ProgramPlanner:
 
     def _kernel_of(self, computation: Computation) -> Kernel:
         if computation not in self.emitted:
-            self.emitted[computation] = emit_fused(computation, self.dialect, **self.choose(computation))
+            self.emitted[computation] = emit_fused(computation, self.device, **self.choose(computation))
         return self.emitted[computation]
 
     def run(self) -> dict[Computation, PlannedComputation]:
@@ -161,7 +161,7 @@ class _ProgramPlanner:
         return i.called if calls in RUN_BY_HOST else ()
 
     def _planned(self, graph: Graph) -> PlannedComputation:
-        fusions = plan_fusions(graph, self.support, TARGETS[self.dialect].machine)
+        fusions = plan_fusions(graph, self.support, self.device)
         kernels = {fusion.root: self._planned_kernel(fusion, graph) for fusion in fusions}
         for node in needed_nodes(graph):
             if node.instruction.is_fusion:

@@ -25,7 +25,7 @@ from indexing.indexing_analysis.instructions import output_to_input
 from indexing.ops.reduce import REDUCE
 
 if TYPE_CHECKING:
-    from indexing.emitters.machine import Machine
+    from indexing.device.record import Device
     from indexing.hlo import Instruction
 
 MAX_NODES = 192
@@ -44,13 +44,13 @@ def find_row_groups(
     supports: Callable[[Instruction], bool],
     rematerializable: Collection[Node],
     epilogues: Collection[Node],
-    machine: Machine,
+    device: Device,
 ) -> list[RowGroup]:
-    """The row groups of a graph, for a machine.
+    """The row groups of a graph, for a device.
 
     `rematerializable` nodes are recomputed wherever they are read; `epilogues` can be computed by a loop's kernel, after it.
     """
-    return _Search(graph, supports, rematerializable, epilogues, machine).run()
+    return _Search(graph, supports, rematerializable, epilogues, device).run()
 
 
 @dataclass
@@ -59,7 +59,7 @@ class _Search:
     supports: Callable[[Instruction], bool]
     rematerializable: Collection[Node]
     epilogues: Collection[Node]
-    machine: Machine
+    device: Device
     taken: dict[Node, RowGroup] = field(default_factory=dict)
     candidates: dict[Node, bool] = field(default_factory=dict)
     composed: dict[tuple[IndexingMap, IndexingMap], IndexingMap] = field(default_factory=dict)
@@ -167,7 +167,7 @@ class _GroupBuilder:
             return whole
         if not (self.with_elements and whole.outputs) or has_enough_blocks(self.seed.instruction):
             return None
-        if search.machine.caches_rows:  # a second pass over cached rows costs less than the operations it saves
+        if search.device.widths.caches_rows:  # a second pass over cached rows costs less than the operations it saves
             return None
         return shared_pass(whole, search.graph.nodes, self._group)
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
-from indexing.emitters.launch import MAX_BLOCK, MAX_GRID, MAX_THREADS_PER_BLOCK
+from indexing.device.table import CUDA_LIMITS
 from indexing.emitters.targets.target import Dialect
 from indexing.errors import CompileError, IndexingError
 from indexing.extras import missing_extra
@@ -209,14 +209,9 @@ class DeviceArray:
 
 def check_limits(kernel: CompilableKernel) -> None:
     """Raise CompileError for a launch that exceeds the limits of all GPUs."""
-    for what, sizes, limits in (("grid", kernel.launch_grid, MAX_GRID), ("block", kernel.block, MAX_BLOCK)):
-        if any(size > limit for size, limit in zip(sizes, limits, strict=True)):
-            raise CompileError(f"kernel {kernel.name} has the {what} {sizes}; a GPU takes at most {limits}")
-    threads = kernel.block[0] * kernel.block[1] * kernel.block[2]
-    if threads > MAX_THREADS_PER_BLOCK:
-        raise CompileError(
-            f"kernel {kernel.name} has {threads} threads a block; a GPU takes at most {MAX_THREADS_PER_BLOCK}"
-        )
+    exceeded = CUDA_LIMITS.exceeded(kernel.launch_grid, kernel.block, kernel.shared_bytes)
+    if exceeded:
+        raise CompileError(f"kernel {kernel.name} can't be launched on a GPU: {exceeded}")
 
 
 def _cuda_core() -> cuda_core:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, ClassVar, TypeAlias
 from indexing._core import IndexingMap, Interval, ParametricMap, SymbolicMap, Variable, traffic_in_blocks, variable
 from indexing.analysis.memory.banks import bank_accesses
 from indexing.analysis.memory.transactions import VECTOR, VECTOR_BITS
+from indexing.device.table import portable_device
 from indexing.emitters import emit_fused
 from indexing.emitters.ir.types import storage_bytes
 from indexing.hlo.layout import bit_width
@@ -250,7 +251,7 @@ def kernel_traffic(
     """The traffic of the kernel with the knobs of `plan`, except those of the launch, which have their least values."""
     launch = {k.name: 1 for k in space.knobs if k.effect in ("block", "splits")}
     warps = {k.name: k.values[0] for k in space.knobs if k.effect == "warps"}
-    kernel = emit_fused(computation, machine.dialect, **{**space.default, **warps, **plan, **launch})
+    kernel = emit_fused(computation, portable_device(machine.dialect), **{**space.default, **warps, **plan, **launch})
     return KernelTraffic(kernel, machine, any(k.effect == "block" for k in space.knobs))
 
 

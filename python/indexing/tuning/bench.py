@@ -7,6 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
+from indexing.device.table import portable_device
 from indexing.emitters import emit_fused, knobs_of
 from indexing.errors import CompileError, IndexingError
 from indexing.executable.devices import device_of_dialect
@@ -55,7 +56,9 @@ class LocalBench:
     @property
     def key(self) -> str:
         """The key, by the device and its compiler."""
-        return fusion_key(self.computation, knobs_of(self.computation, self.device.dialect), self.device)
+        return fusion_key(
+            self.computation, knobs_of(self.computation, portable_device(self.device.dialect)), self.device
+        )
 
     def outcomes(self, plans: Sequence[Plan], begin: Begin) -> Iterator[tuple[Plan, Measured]]:
         """Measure plans one after another; their sources are compiled in parallel first."""
@@ -70,7 +73,7 @@ class LocalBench:
         return self._trial_of().timings([self._kernel(p) for p in plans])
 
     def _kernel(self, plan: Plan) -> Kernel:
-        return emit_fused(self.computation, self.device.dialect, **plan)
+        return emit_fused(self.computation, portable_device(self.device.dialect), **plan)
 
     def _trial_of(self) -> Trial:
         if self._trial is None:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from indexing._core import predict_times
 from indexing.analysis.device import Device
 from indexing.arguments import integer, of_type, optional, takes
+from indexing.device.table import portable_device
 from indexing.emitters import emit_fused, knobs_of
 from indexing.errors import IndexingError
 from indexing.executable.devices import device_of_dialect
@@ -105,11 +106,11 @@ def _measured(machine: Machine, plans: int, seed: int) -> Iterator[tuple[str, Pr
     """The predictions and the times of each fusion, one for each plan."""
     device = device_of_dialect(machine.dialect)
     for name, computation in corpus():
-        space = knobs_of(computation, machine.dialect)
+        space = knobs_of(computation, portable_device(machine.dialect))
         columns = {n: np.array([space.default[n], *c]) for n, c in space.sample(plans - 1, seed).items()}
         trial = Trial(computation, device, seed)
         rows = [{n: int(c[k]) for n, c in columns.items()} for k in range(plans)]
-        times = [trial.timing(emit_fused(computation, machine.dialect, **row)).seconds for row in rows]
+        times = [trial.timing(emit_fused(computation, portable_device(machine.dialect), **row)).seconds for row in rows]
         yield name, predict(computation, columns, machine), np.array(times)
 
 

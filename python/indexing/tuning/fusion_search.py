@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, TypeAlias
 
+from indexing.device.table import portable_device
 from indexing.emitters import emit_fused, knobs_of
 from indexing.executable.devices import device_of_dialect
 from indexing.runtime.plan_store import Measured, Store, plan_text
@@ -74,7 +75,7 @@ class _Search:
         self.store = store
         self.told = told
         self.done = 0
-        self.space = knobs_of(computation, request.machine.dialect)
+        self.space = knobs_of(computation, portable_device(request.machine.dialect))
         self.key = bench.key
         self.known = store.found(self.key)
 
@@ -141,7 +142,7 @@ class _Search:
         return None if known is None else known.seconds
 
     def _made(self, plan: Plan) -> tuple[str, Dim3]:
-        kernel = emit_fused(self.computation, self.machine.dialect, **plan)
+        kernel = emit_fused(self.computation, portable_device(self.machine.dialect), **plan)
         return kernel.source, kernel.launch_grid
 
     def _is_known(self, plan: Plan) -> bool:

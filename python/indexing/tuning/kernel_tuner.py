@@ -8,6 +8,7 @@ from functools import cache
 from math import prod
 from typing import TYPE_CHECKING, Any
 
+from indexing.device.table import portable_device
 from indexing.emitters import emit_fused, knobs_of
 from indexing.lazy import np
 from indexing.tuning.measurement import TOLERANCES, arguments_and_results, in_memory
@@ -41,11 +42,11 @@ LANGUAGES = {"cuda": Language("CUDA"), "c": Language("C", C_OPTIONS, times_itsel
 
 def tune_kernel_arguments(computation: Computation, machine: Machine) -> dict[str, object]:
     """The arguments of `kernel_tuner.tune_kernel(**...)`."""
-    space = knobs_of(computation, machine.dialect)
+    space = knobs_of(computation, portable_device(machine.dialect))
 
     @cache
     def emitted(*plan: int) -> Kernel:
-        return emit_fused(computation, machine.dialect, **dict(zip(space.names, plan, strict=True)))
+        return emit_fused(computation, portable_device(machine.dialect), **dict(zip(space.names, plan, strict=True)))
 
     def kernel(values: Values) -> Kernel:
         return emitted(*(int(values[n]) for n in space.names))

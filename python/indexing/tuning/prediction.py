@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from indexing._core import predict_times
 from indexing.analysis.device import H100, Device
 from indexing.arguments import of_type, optional, takes
+from indexing.device.table import portable_device
 from indexing.display import shown
 from indexing.emitters import emit_fused, fused_computation, knobs_of
 from indexing.emitters.targets import TARGETS
@@ -112,7 +113,7 @@ class _CountCache:
     def of(self, computation: Computation, machine: Machine) -> _Fusion:
         key = computation, machine
         if key not in self.fusions:
-            self.fusions[key] = _Fusion(computation, machine, knobs_of(computation, machine.dialect))
+            self.fusions[key] = _Fusion(computation, machine, knobs_of(computation, portable_device(machine.dialect)))
         return self.fusions[key]
 
 
@@ -237,7 +238,7 @@ def loop_demands(computation: Computation, plan: Mapping[str, int], machine: Mac
     """The columns of `_COUNTED` for the kernel of one plan on a machine without threads. Memory moves the lines that its loops
     fetch, and one more for each run of lines; operations are steps of loops.
     """
-    kernel = emit_fused(computation, machine.dialect, **plan)
+    kernel = emit_fused(computation, portable_device(machine.dialect), **plan)
     costs = costs_of_loops(kernel.lowered, machine.device.line_bytes)
     fetched = (costs.lines + costs.runs) * machine.device.line_bytes
     return {

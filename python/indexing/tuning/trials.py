@@ -7,6 +7,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from indexing.device.table import portable_device
 from indexing.display import shown
 from indexing.errors import IndexingError
 from indexing.hlo import Instruction
@@ -46,8 +47,8 @@ class Subject:
 
         if self.is_fusion:
             return [fused_computation(self.part)]
-        found = (k.computation for k in planned_kernels(self.part.module, self.dialect))
-        return [c for c in found if knobs_of(c, self.dialect).size > 1]
+        found = (k.computation for k in planned_kernels(self.part.module, portable_device(self.dialect)))
+        return [c for c in found if knobs_of(c, portable_device(self.dialect)).size > 1]
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +92,7 @@ class Tuning:
         """The knobs of its kernel."""
         from indexing.emitters import knobs_of
 
-        return knobs_of(self.computation, self.machine.dialect)
+        return knobs_of(self.computation, portable_device(self.machine.dialect))
 
     @property
     def best(self) -> Plan:

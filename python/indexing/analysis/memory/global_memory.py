@@ -19,11 +19,12 @@ from indexing.analysis.memory.thread_maps import thread_map
 from indexing.analysis.memory.tiled_reads import Tiles, tile_loads
 from indexing.analysis.memory.transactions import VECTOR, Dim3, Transactions, count, sampling
 from indexing.arguments import check_fields, integer, of_type, one_of, optional, takes
+from indexing.device.table import CUDA_LIMITS
 from indexing.display import shown
 from indexing.emitters import emit
 from indexing.emitters.ir.types import storage_bytes
 from indexing.emitters.kernel import Argument, Kernel
-from indexing.emitters.launch import MAX_THREADS_PER_BLOCK, element_at
+from indexing.emitters.launch import element_at
 from indexing.errors import CompileError, IndexingError, UnsupportedOp
 from indexing.hlo import Computation, Instruction, Program
 from indexing.hlo.layout import bit_width
@@ -48,9 +49,9 @@ class Launch:
 
     def __post_init__(self) -> None:
         check_fields(self, block=integer, vector=integer)
-        if not 1 <= self.block <= MAX_THREADS_PER_BLOCK or self.vector not in (1, 2, 4, 8, 16):
+        if not 1 <= self.block <= CUDA_LIMITS.threads or self.vector not in (1, 2, 4, 8, 16):
             raise IndexingError(
-                f"a block has 1 to {MAX_THREADS_PER_BLOCK} threads and a vector 1, 2, 4, 8 or 16 elements; "
+                f"a block has 1 to {CUDA_LIMITS.threads} threads and a vector 1, 2, 4, 8 or 16 elements; "
                 f"got {self.block} and {self.vector}"
             )
 

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING
 from indexing.emitters.epilogue import Heroes, single_hero_of
 from indexing.emitters.ir.types import storage_bytes
 from indexing.emitters.knob_space import KnobSpace
-from indexing.emitters.launch import Part, assembled, check_knob, entry_builder, inside
-from indexing.emitters.linear import LinearPlan, linear_knobs, vector_index
+from indexing.emitters.launch import Part, assembled, entry_builder, inside
+from indexing.emitters.linear import LinearPlan, linear_block_size, linear_knobs, vector_index
 from indexing.emitters.vectors import check_width, is_cheap, lanes, widest_vector
 from indexing.errors import IndexingError
 from indexing.hlo.layout import major_to_minor
@@ -25,6 +25,7 @@ from indexing.ops.assemble import CONCATENATE
 from indexing.ops.registry import traits_of
 
 if TYPE_CHECKING:
+    from indexing.device.record import Device
     from indexing.emitters.function_builder import FunctionBuilder
     from indexing.emitters.ir.nodes import Kernel
     from indexing.hlo import Computation, Instruction
@@ -52,13 +53,14 @@ def _is_hero(instruction: Instruction) -> bool:
     return all(o.shape.element_count for o in instruction.operands)
 
 
-def plan(computation: Computation, *, block_size: int = 128, vector_width: int | None = None) -> LinearPlan:
+def plan(
+    computation: Computation, device: Device, *, block_size: int | None = None, vector_width: int | None = None
+) -> LinearPlan:
     """Launch dimensions over a box that contains each operand.
 
-    Knobs: `block_size`, 1 to 1024 threads; `vector_width`, 1, 2, 4, 8 or 16 elements per thread, which divides the sizes of
-    all operands along the dimension that is fastest in memory.
+    Knobs: `block_size`, from 1 thread to the most of a block; `vector_width`, 1, 2, 4, 8 or 16 elements per thread, which
+    divides the sizes of all operands along the dimension that is fastest in memory.
     """
-    check_knob("block_size", block_size, 1, 1024)
     found = match(computation)
     if found is None:
         raise IndexingError(f"{computation.name} has no concatenate that all outputs follow; the loop emitter takes it")
@@ -71,15 +73,16 @@ def plan(computation: Computation, *, block_size: int = 128, vector_width: int |
         size = storage_bytes(hero.shape.element_type)
         vector_width = widest_vector(MAX_LANES, size, prod(box), [common]) if is_cheap(order) else 1
     check_width(vector_width, common)
-    return LinearPlan(box, major_to_minor(hero.shape), vector_width, block_size)
+    threads = linear_block_size(block_size, prod(box), device.limits)
+    return LinearPlan(box, major_to_minor(hero.shape), vector_width, threads)
 
 
-def knobs(computation: Computation, default: LinearPlan) -> KnobSpace:
+def knobs(computation: Computation, default: LinearPlan, device: Device) -> KnobSpace:
     """Names, legal values and defaults of the knobs."""
     found = match(computation)
     assert found is not None
     common = gcd(*(o.shape.dimensions[_fastest_dimension(found.first)] for o in found.first.operands))
-    return KnobSpace(NAME, linear_knobs(default, common))
+    return KnobSpace(NAME, linear_knobs(default, common, device.limits))
 
 
 def _fastest_dimension(hero: Instruction) -> int:

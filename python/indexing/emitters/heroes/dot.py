@@ -8,13 +8,13 @@ Several steps are unrolled, so that, where threads become loops, an accumulator 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import prod
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from indexing._core import SymbolicExpr, constant
 from indexing.emitters.epilogue import Heroes, single_hero_of
-from indexing.emitters.knob_space import Knob, KnobSpace
+from indexing.emitters.knob_space import Condition, Knob, KnobSpace, Values
 from indexing.emitters.launch import assembled, check_knob, entry_builder, guarded, loop_over, thread_id
 from indexing.errors import IndexingError
 from indexing.hlo.layout import delinearize, major_to_minor
@@ -27,6 +27,7 @@ from indexing.ops.element_types import element_type
 from indexing.ops.registry import traits_of
 
 if TYPE_CHECKING:
+    from indexing.device.record import Device, Limits
     from indexing.emitters.function_builder import FunctionBuilder
     from indexing.emitters.ir.nodes import Kernel
     from indexing.emitters.kernel_builder import Dim3
@@ -36,7 +37,7 @@ if TYPE_CHECKING:
 NAME = DOT.opcode
 MIN_COLUMNS = 16
 MIN_CONTRACTED = 4
-MAX_BLOCK = 128  # threads
+BLOCK_SIZE = 128  # threads, by default at most
 ROWS = (1, 2, 4, 8)
 MIN_THREADS = 1 << 10  # with fewer threads, each takes fewer rows
 UNROLLED_STEPS = 8
@@ -61,6 +62,7 @@ class DotPlan:
     product: Product
     rows: int
     block_size: int
+    shared_bytes: ClassVar[int] = 0
 
     @property
     def tiles(self) -> tuple[int, int, int]:
@@ -116,21 +118,21 @@ def _numbers(dot: Instruction) -> list[tuple[tuple[int, ...], tuple[int, ...]]]:
     return [(dot.ints(f"{side}_batch_dims"), dot.ints(f"{side}_contracting_dims")) for side in ("lhs", "rhs")]
 
 
-def plan(computation: Computation, *, rows: int | None = None, block_size: int | None = None) -> DotPlan:
+def plan(
+    computation: Computation, device: Device, *, rows: int | None = None, block_size: int | None = None
+) -> DotPlan:
     """Launch dimensions.
 
-    Knobs: `rows` per thread, 1, 2, 4 or 8; `block_size`, 1 to 1024 threads, each with one column.
+    Knobs: `rows` per thread, 1, 2, 4 or 8; `block_size`, from 1 thread to the most of a block, each with one column.
     """
     found = match(computation)
     if found is None:
         raise IndexingError(f"{computation.name} has no dot that all outputs follow; the loop emitter takes it")
     p = product_of(found.first)
+    most = device.limits.block_size
     if block_size is None:
-        count = prod(p.columns)
-        block_size = next(
-            (n for n in range(MAX_BLOCK, MAX_BLOCK // 4, -16) if count % n == 0), min(count, MAX_BLOCK // 2)
-        )
-    check_knob("block_size", block_size, 1, 1024)
+        block_size = _default_block_size(prod(p.columns), min(BLOCK_SIZE, most))
+    check_knob("block_size", block_size, 1, most)
     if rows is None:
         most = min(prod(p.rows), prod(found.first.shape.dimensions) // MIN_THREADS)
         rows = next((r for r in reversed(ROWS) if r <= most), 1)
@@ -139,10 +141,31 @@ def plan(computation: Computation, *, rows: int | None = None, block_size: int |
     return DotPlan(p, rows, block_size)
 
 
-def knobs(computation: Computation, default: DotPlan) -> KnobSpace:
-    """Names, legal values and defaults of the knobs."""
-    sizes = range(1, 1025)
-    return KnobSpace(NAME, (Knob("rows", ROWS, default.rows), Knob("block_size", sizes, default.block_size)))
+def _default_block_size(columns: int, most: int) -> int:
+    """The largest size up to `most` that divides the columns; half of `most` if none above a quarter does."""
+    return next((n for n in range(most, most // 4, -16) if columns % n == 0), min(columns, max(most // 2, 1)))
+
+
+def knobs(computation: Computation, default: DotPlan, device: Device) -> KnobSpace:
+    """Names, legal values and defaults of the knobs, and the sizes of blocks for which the grid is not too large."""
+    limits = device.limits
+    sizes: dict[tuple[int, ...], Values] = {
+        (rows,): range(_least_block_size(replace(default, rows=rows), limits), limits.block_size + 1) for rows in ROWS
+    }
+    rows = tuple(r for r in ROWS if sizes[r,])
+    widest = max(sizes.values(), key=len)
+    return KnobSpace(
+        NAME,
+        (Knob("rows", rows, default.rows), Knob("block_size", widest, default.block_size)),
+        (Condition("block_size", ("rows",), {(r,): sizes[r,] for r in rows}),),
+    )
+
+
+def _least_block_size(plan: DotPlan, limits: Limits) -> int:
+    """The least number of columns of a block for which there are not too many blocks; beyond all limits if there is none."""
+    batch, _, row_tiles = plan.tiles
+    across = limits.grid[0] // (batch * row_tiles)
+    return -(-prod(plan.product.columns) // across) if across else limits.block_size + 1
 
 
 def kernel(computation: Computation, plan: DotPlan) -> Kernel:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import prod
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from indexing._core import SymbolicExpr
 from indexing.emitters.hero import Output, outputs
@@ -18,8 +18,6 @@ from indexing.emitters.ir.types import storage_bytes
 from indexing.emitters.kernel_builder import KernelBuilder
 from indexing.emitters.knob_space import Knob, KnobSpace
 from indexing.emitters.launch import (
-    MAX_GRID,
-    MAX_THREADS_PER_BLOCK,
     assembled,
     check_knob,
     element_at,
@@ -35,6 +33,7 @@ from indexing.ops.registry import traits_of
 from indexing.partitioner import partition
 
 if TYPE_CHECKING:
+    from indexing.device.record import Device
     from indexing.emitters.function_builder import FunctionBuilder
     from indexing.emitters.ir.nodes import Kernel
     from indexing.emitters.kernel_builder import Dim3
@@ -55,6 +54,7 @@ class LoopPlan:
     block_size: int
     blocks: int
     chunks: int
+    shared_bytes: ClassVar[int] = 0
 
     @property
     def grid(self) -> Dim3:
@@ -79,18 +79,23 @@ def matches(computation: Computation) -> bool:
 
 def plan(
     computation: Computation,
+    device: Device,
     *,
-    block_size: int = BLOCK_SIZE,
+    block_size: int | None = None,
     vector_width: int | None = None,
-    max_blocks: int = MAX_GRID[0],
+    max_blocks: int | None = None,
 ) -> LoopPlan:
     """Launch dimensions for a computation.
 
-    Knobs: `block_size`, 1 to 1024 threads; `vector_width`, 1, 2, 4, 8 or 16 elements per thread (by default as many as fit
-    into 16 bytes while there are enough threads); `max_blocks`, at least 1: further work is done in chunks.
+    Knobs: `block_size`, from 1 thread to the most of a block; `vector_width`, 1, 2, 4, 8 or 16 elements per thread (by default
+    as many as fit into 16 bytes while there are enough threads); `max_blocks`, from 1 to the most of a grid: further work is
+    done in chunks.
     """
-    check_knob("block_size", block_size, 1, MAX_THREADS_PER_BLOCK)
-    check_knob("max_blocks", max_blocks, 1, MAX_GRID[0])
+    limits = device.limits
+    block_size = min(BLOCK_SIZE, limits.block_size) if block_size is None else block_size
+    max_blocks = limits.grid[0] if max_blocks is None else max_blocks
+    check_knob("block_size", block_size, 1, limits.block_size)
+    check_knob("max_blocks", max_blocks, 1, limits.grid[0])
     shapes = computation.root.shape.leaves
     count = max(prod(s.dimensions) for s in shapes)
     if vector_width is None:
@@ -105,16 +110,17 @@ def plan(
     return LoopPlan(count, vector_width, block_size, -(-blocks // chunks), chunks)
 
 
-def knobs(computation: Computation, default: LoopPlan) -> KnobSpace:
+def knobs(computation: Computation, default: LoopPlan, device: Device) -> KnobSpace:
     """Names, legal values and defaults of the knobs."""
+    threads, blocks = device.limits.block_size, device.limits.grid[0]
     shapes = computation.root.shape.leaves
     widths = tuple(w for w in WIDTHS if _has_vectors(shapes, w))
     return KnobSpace(
         NAME,
         (
-            Knob("block_size", range(1, MAX_THREADS_PER_BLOCK + 1), default.block_size, "block"),
+            Knob("block_size", range(1, threads + 1), default.block_size, "block"),
             Knob("vector_width", widths, default.vector_width),
-            Knob("max_blocks", range(1, MAX_GRID[0] + 1), MAX_GRID[0], "grid"),
+            Knob("max_blocks", range(1, blocks + 1), blocks, "grid"),
         ),
     )
 

@@ -33,7 +33,7 @@ from indexing.emitters.launch import (
     starts,
     unravelled,
 )
-from indexing.emitters.linear import LinearPlan, linear_knobs, vector_index
+from indexing.emitters.linear import LinearPlan, linear_block_size, linear_knobs, vector_index
 from indexing.emitters.vectors import check_width, is_cheap, lanes, widest_vector
 from indexing.errors import IndexingError
 from indexing.hlo.layout import major_to_minor
@@ -47,6 +47,7 @@ from indexing.partitioner import Epilogue, partition
 
 if TYPE_CHECKING:
     from indexing._core import SymbolicExpr
+    from indexing.device.record import Device
     from indexing.emitters.function_builder import FunctionBuilder
     from indexing.emitters.ir.nodes import Kernel
     from indexing.emitters.kernel_builder import Dim3
@@ -148,6 +149,7 @@ def _batch_dims(hero: Instruction) -> list[int]:
 
 def plan(
     computation: Computation,
+    device: Device,
     *,
     block_size: int | None = None,
     vector_width: int | None = None,
@@ -156,10 +158,10 @@ def plan(
 ) -> ScatterPlan:
     """Launch dimensions.
 
-    Knobs: `block_size`, 1 to 1024 threads (default 128), 1 if updates are applied in turn; `vector_width`, 1, 2, 4, 8 or 16
-    updates per thread, which divides a row of a window and has one index; `atomic`, 1 for atomics although indices are
-    sorted; `segment`, the most updates, 1 to 4096, that one thread combines where indices are sorted, 0 for any number
-    (default 32 if atomic updates can join segments, else 0).
+    Knobs: `block_size`, from 1 thread to the most of a block (default 128), 1 if updates are applied in turn; `vector_width`,
+    1, 2, 4, 8 or 16 updates per thread, which divides a row of a window and has one index; `atomic`, 1 for atomics although
+    indices are sorted; `segment`, the most updates, 1 to 4096, that one thread combines where indices are sorted, 0 for any
+    number (default 32 if atomic updates can join segments, else 0).
     """
     check_knob("atomic", atomic, 0, 1)
     found = match(computation)
@@ -167,9 +169,6 @@ def plan(
         raise IndexingError(f"{computation.name} is no scatter that is safe in place; the loop emitter takes it")
     hero, _ = found
     mode = _update_mode(hero)
-    most = 1 if mode == "in turn" else 1024
-    block_size = min(128, most) if block_size is None else block_size
-    check_knob("block_size", block_size, 1, most)
     if atomic and mode == "sorted" and _may_be_atomic(hero):
         mode = "atomic"
     may_cut = mode == "sorted" and _may_be_joined(hero)
@@ -177,6 +176,10 @@ def plan(
         segment = DEFAULT_SEGMENT if may_cut else 0
     check_knob("segment", segment, 0, MAX_SEGMENT if may_cut else 0)
     shape = hero.operands[len(hero.operands) // 2 + 1].shape
+    if mode == "in turn":
+        block_size = 1 if block_size is None else block_size
+        check_knob("block_size", block_size, 1, 1)
+    threads = linear_block_size(block_size, shape.element_count, device.limits)
     order = tuple(range(shape.rank)) if mode == "in turn" else major_to_minor(shape)
     along = _adjacent_updates(hero, mode)
     if vector_width is None:
@@ -185,7 +188,7 @@ def plan(
             widest_vector(MAX_LANES, storage_bytes(shape.element_type), shape.element_count, [along]) if is_one else 1
         )
     check_width(vector_width, along)
-    return ScatterPlan(shape.dimensions, order, vector_width, block_size, mode, segment)
+    return ScatterPlan(shape.dimensions, order, vector_width, threads, mode, segment)
 
 
 def _adjacent_updates(hero: Instruction, mode: UpdateMode) -> int:
@@ -197,14 +200,14 @@ def _adjacent_updates(hero: Instruction, mode: UpdateMode) -> int:
     return shape.dimensions[last] if last in hero.ints("update_window_dims") else 1
 
 
-def knobs(computation: Computation, default: ScatterPlan) -> KnobSpace:
+def knobs(computation: Computation, default: ScatterPlan, device: Device) -> KnobSpace:
     """Names, legal values and defaults of the knobs; there are segments only where updates are not all atomic."""
     found = match(computation)
     assert found is not None
     is_sorted = default.mode == "sorted"
     segments = range(MAX_SEGMENT + 1) if is_sorted and _may_be_joined(found[0]) else range(1)
     atomic = Knob("atomic", (0, 1) if is_sorted and _may_be_atomic(found[0]) else (0,), 0)
-    threads, width = linear_knobs(default, _adjacent_updates(found[0], default.mode))
+    threads, width = linear_knobs(default, _adjacent_updates(found[0], default.mode), device.limits)
     if default.mode == "in turn":
         threads = Knob("block_size", range(1, 2), 1)
     return KnobSpace(

@@ -14,8 +14,8 @@ from indexing.emitters.hero import Output, outputs
 from indexing.emitters.ir.types import storage_bytes
 from indexing.emitters.kernel_builder import KernelBuilder
 from indexing.emitters.knob_space import KnobSpace
-from indexing.emitters.launch import assembled, check_knob, entry_builder, same_memory, starts, store
-from indexing.emitters.linear import LinearPlan, linear_knobs, vector_index
+from indexing.emitters.launch import assembled, entry_builder, same_memory, starts, store
+from indexing.emitters.linear import LinearPlan, linear_block_size, linear_knobs, vector_index
 from indexing.emitters.vectors import check_width, is_cheap, lanes, widest_vector
 from indexing.errors import IndexingError
 from indexing.hlo.layout import major_to_minor
@@ -26,6 +26,7 @@ from indexing.ops.registry import traits_of
 from indexing.partitioner import Epilogue, partition
 
 if TYPE_CHECKING:
+    from indexing.device.record import Device
     from indexing.emitters.function_builder import FunctionBuilder
     from indexing.emitters.ir.nodes import Kernel
     from indexing.hlo import Computation, Instruction
@@ -92,13 +93,14 @@ def _is_read_by_the_update_alone(operand: Instruction, hero: Instruction) -> boo
         user, operand = operand, operand.operands[0]
 
 
-def plan(computation: Computation, *, block_size: int = 128, vector_width: int | None = None) -> LinearPlan:
+def plan(
+    computation: Computation, device: Device, *, block_size: int | None = None, vector_width: int | None = None
+) -> LinearPlan:
     """Launch dimensions over the update.
 
-    Knobs: `block_size`, 1 to 1024 threads; `vector_width`, 1, 2, 4, 8 or 16 elements per thread, which divides the update's
-    size along the dimension that is fastest in memory.
+    Knobs: `block_size`, from 1 thread to the most of a block; `vector_width`, 1, 2, 4, 8 or 16 elements per thread, which
+    divides the update's size along the dimension that is fastest in memory.
     """
-    check_knob("block_size", block_size, 1, 1024)
     found = match(computation)
     if found is None:
         raise IndexingError(f"{computation.name} is no update that is safe in place; the loop emitter takes it")
@@ -111,12 +113,14 @@ def plan(computation: Computation, *, block_size: int = 128, vector_width: int |
         light = is_same and is_cheap(computation.post_order())
         vector_width = widest_vector(MAX_LANES, size, shape.element_count, [fast]) if light else 1
     check_width(vector_width, fast)
-    return LinearPlan(shape.dimensions, order, vector_width, block_size)
+    threads = linear_block_size(block_size, shape.element_count, device.limits)
+    return LinearPlan(shape.dimensions, order, vector_width, threads)
 
 
-def knobs(computation: Computation, default: LinearPlan) -> KnobSpace:
+def knobs(computation: Computation, default: LinearPlan, device: Device) -> KnobSpace:
     """Names, legal values and defaults of the knobs."""
-    return KnobSpace(NAME, linear_knobs(default, 1 if default.fast is None else default.sizes[default.fast]))
+    along = 1 if default.fast is None else default.sizes[default.fast]
+    return KnobSpace(NAME, linear_knobs(default, along, device.limits))
 
 
 def kernel(computation: Computation, plan: LinearPlan) -> Kernel:

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from indexing.emitters.ir import nodes as ir
-from indexing.emitters.machine import CORES
 from indexing.emitters.targets.library import Definition, call_macro, function, library_of, macro, typedef
 from indexing.emitters.targets.library_complex import COMPLEX
 from indexing.emitters.targets.library_float import FLOAT
@@ -117,11 +116,6 @@ C = Target(
     has_threads=False,
     shuffle_width=0,
     vector_bytes=0,
-    shared_bytes=64 * 1024,
-    max_threads=1024,
-    max_block=(1024, 1024, 1024),
-    machine=CORES,
-    max_grid=(2**31 - 1, 2**31 - 1, 2**31 - 1),
     entry=_entry,
     function="static inline",
     noinline=" __attribute__((noinline))",

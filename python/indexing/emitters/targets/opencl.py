@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from indexing.emitters.ir import nodes as ir
-from indexing.emitters.machine import GPU
 from indexing.emitters.targets.library import Definition, call_macro, library_of, macro, typedef
 from indexing.emitters.targets.library_complex import COMPLEX
 from indexing.emitters.targets.library_float import FLOAT
@@ -79,11 +78,6 @@ OPENCL = Target(
     has_threads=True,
     shuffle_width=0,
     vector_bytes=16,
-    shared_bytes=32 * 1024,
-    max_threads=1024,
-    max_block=(1024, 1024, 64),
-    machine=GPU,
-    max_grid=(2**31 - 1, 65535, 65535),
     entry=_entry,
     function="static",
     noinline=" __attribute__((noinline))",

@@ -7,10 +7,8 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from indexing.emitters.ir import nodes as ir
-from indexing.emitters.machine import Machine
 from indexing.emitters.targets.library import Definition
 
-Dim3 = tuple[int, int, int]
 Dialect: TypeAlias = str  # a target's name
 
 
@@ -49,11 +47,6 @@ class Target:
     has_threads: bool
     shuffle_width: int
     vector_bytes: int  # of the widest useful load or store (0: the compiler vectorizes)
-    shared_bytes: int  # that a block may have
-    max_threads: int  # of a block
-    max_block: Dim3
-    machine: Machine  # that runs its kernels
-    max_grid: Dim3
     entry: Callable[[ir.Kernel, tuple[Parameter, ...], frozenset[int]], Entry]
     function: str  # qualifiers of a function
     noinline: str

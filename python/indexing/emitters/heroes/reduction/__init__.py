@@ -9,11 +9,13 @@ columns to keep the machine busy, several blocks share each, and the last of the
 
 from __future__ import annotations
 
+from dataclasses import replace
 from math import prod
 from typing import TYPE_CHECKING
 
 from indexing.emitters.epilogue import Heroes, heroes_of
-from indexing.emitters.hero import outputs
+from indexing.emitters.hero import fits, outputs
+from indexing.emitters.heroes.reduction.accumulators import value_bytes
 from indexing.emitters.heroes.reduction.body import Body, arrays_of
 from indexing.emitters.heroes.reduction.plans import (
     MAX_SPLITS,
@@ -22,13 +24,13 @@ from indexing.emitters.heroes.reduction.plans import (
     ceil_div,
     checked_threads,
     dimensions_of,
+    legal_splits,
     power_of_two,
     splits_outer,
 )
 from indexing.emitters.ir.types import storage_bytes
 from indexing.emitters.knob_space import Condition, Knob, KnobSpace, Values, powers_of_two
-from indexing.emitters.launch import MAX_THREADS_PER_BLOCK, assembled, check_knob, entry_builder
-from indexing.emitters.machine import GPU, Machine
+from indexing.emitters.launch import assembled, check_knob, entry_builder
 from indexing.emitters.vectors import WIDTHS, is_cheap, widest_vector
 from indexing.errors import IndexingError
 from indexing.hlo.layout import major_to_minor
@@ -37,6 +39,7 @@ from indexing.ops.reduce import REDUCE
 from indexing.ops.registry import traits_of
 
 if TYPE_CHECKING:
+    from indexing.device.record import Device
     from indexing.emitters.ir.nodes import Kernel
     from indexing.hlo import Computation, Instruction
 
@@ -76,45 +79,81 @@ def _space(reduce: Instruction) -> tuple[object, ...]:
 
 def plan(
     computation: Computation,
+    device: Device,
     *,
     threads: int | None = None,
     vector_width: int | None = None,
     splits: int | None = None,
-    machine: Machine = GPU,
 ) -> ReductionPlan:
-    """Launch dimensions for a machine.
+    """Launch dimensions for a device.
 
-    Knobs: `threads` of a block that reduce one row or column, a power of two up to 1024, at most the number of vectors along
-    the fastest reduced dimensions (row), or of reduced elements (column). `vector_width`, 1, 2, 4, 8 or 16 elements per load,
-    which divides the fastest dimensions (a single row may have a remainder). `splits`, 1 to 1024 blocks that share a row or
-    column, at most one for each step that its threads would take.
+    Knobs: `threads` of a block that reduce one row or column, a power of two up to the most of a block, at most the number of
+    vectors along the fastest reduced dimensions (row), or of reduced elements (column). `vector_width`, 1, 2, 4, 8 or 16
+    elements per load, which divides the fastest dimensions (a single row may have a remainder). `splits`, 1 to 1024 blocks that
+    share a row or column, at most one for each step that its threads would take.
     """
     found = match(computation)
     if found is None:
         raise IndexingError(f"{computation.name} has no reduction that decides its layout; the loop emitter takes it")
     d = dimensions_of(found.first)
     width = _vector_width(computation, found, d) if vector_width is None else _checked_width(d, vector_width)
-    shape = _row_plan if d.kind == "row" else _column_plan
-    threads, across = shape(d, width, threads, machine)
-    unsplit = ReductionPlan(d, threads, across, width, 1)
-    most = _most_splits(d, width, threads)
+    team = _team(d, width, threads, device)
+    chosen = _shared_by_blocks(_planned(found, d, width, team, device), splits, device)
+    while threads is None and team > 1 and not fits(chosen, device.limits):
+        team //= 2
+        chosen = _shared_by_blocks(_planned(found, d, width, team, device), splits, device)
+    return chosen
+
+
+def _planned(found: Heroes, d: Dimensions, width: int, threads: int, device: Device) -> ReductionPlan:
+    """The plan with one block for each row or column; a block has as many rows as its shared memory has room for."""
+    values = value_bytes(leaf.element_type for hero in found.heroes for leaf in hero.shape.leaves)
+    across = (
+        _rows_across(d, threads, device) if d.kind == "row" else _columns_across(d.fast // width, device.widths.columns)
+    )
+    plan = ReductionPlan(d, threads, across, width, 1, values, device.dialect, device.widths.reads_ahead)
+    while d.kind == "row" and plan.across > 1 and not fits(_most_shared(plan), device.limits):
+        plan = replace(plan, across=plan.across // 2)
+    return plan
+
+
+def _most_shared(plan: ReductionPlan) -> ReductionPlan:
+    """The plan with so many blocks for a row that its shared memory is the most."""
+    return plan.with_splits(plan.threads) if _most_splits(plan) >= plan.threads else plan
+
+
+def _rows_across(d: Dimensions, threads: int, device: Device) -> int:
+    return min(max(device.widths.block_size // threads, 1), power_of_two(d.rows))
+
+
+def _shared_by_blocks(plan: ReductionPlan, splits: int | None, device: Device) -> ReductionPlan:
+    """The plan in which `splits` blocks share a row or column; by default as many as keep the device busy."""
+    d, most = plan.dimensions, _most_splits(plan)
     if splits is None:
-        launched = unsplit.tiles * threads * across
-        loads = _steps(unsplit) * (1 if splits_outer(d, threads, width) or d.kind == "column" else d.outer)
-        wanted = machine.wanted_threads // launched if d.is_worth_splitting else 1
-        splits = power_of_two(min(wanted, loads // MIN_LOADS, most))
+        launched = plan.tiles * plan.threads * plan.across
+        loads = _steps(plan) * (
+            1 if splits_outer(d, plan.threads, plan.vector_width) or d.kind == "column" else d.outer
+        )
+        wanted = device.widths.wanted_threads // launched if d.is_worth_splitting else 1
+        legal = legal_splits(plan, most, device.limits)
+        return plan.with_splits(power_of_two(min(wanted, loads // MIN_LOADS, legal)))
     check_knob("splits", splits, 1, most)
-    return ReductionPlan(d, threads, across, width, splits, machine.reads_ahead)
+    return plan.with_splits(splits)
 
 
-def knobs(computation: Computation, default: ReductionPlan, machine: Machine = GPU) -> KnobSpace:
+def knobs(computation: Computation, default: ReductionPlan, device: Device) -> KnobSpace:
     """Names, legal values and defaults of the knobs, and conditions between them."""
+    found = match(computation)
+    assert found is not None
     d = default.dimensions
-    widths = tuple(w for w in WIDTHS if _is_width(d, w))
-    threads: dict[tuple[int, ...], Values] = {(w,): powers_of_two(_most_threads(d, w, machine)) for w in widths}
-    splits: dict[tuple[int, ...], Values] = {
-        (w, t): range(1, _most_splits(d, w, t) + 1) for (w,), values in threads.items() for t in values
-    }
+    splits: dict[tuple[int, ...], Values] = {}
+    for width in (w for w in WIDTHS if _is_width(d, w)):
+        for team in powers_of_two(_most_threads(d, width, device)):
+            plan = _planned(found, d, width, team, device)
+            if most := legal_splits(plan, _most_splits(plan), device.limits):
+                splits[width, team] = range(1, most + 1)
+    widths = tuple(dict.fromkeys(w for w, _ in splits))
+    threads: dict[tuple[int, ...], Values] = {(w,): tuple(t for v, t in splits if v == w) for w in widths}
     return KnobSpace(
         NAME,
         (
@@ -129,8 +168,8 @@ def knobs(computation: Computation, default: ReductionPlan, machine: Machine = G
     )
 
 
-def _most_splits(d: Dimensions, width: int, threads: int) -> int:
-    return min(_steps(ReductionPlan(d, threads, 1, width, 1)), MAX_SPLITS)
+def _most_splits(plan: ReductionPlan) -> int:
+    return min(_steps(plan), MAX_SPLITS)
 
 
 def _steps(plan: ReductionPlan) -> int:
@@ -167,24 +206,29 @@ def _checked_width(d: Dimensions, width: int) -> int:
     return width
 
 
-def _row_plan(d: Dimensions, width: int, threads: int | None, machine: Machine) -> tuple[int, int]:
-    """The threads per row, and the rows per block."""
-    groups = ceil_div(d.fast, width)
-    most = _most_threads(d, width, machine)
-    if threads is None:
-        threads = min(max(power_of_two(groups // MIN_LOADS), min(WARP, most)), machine.row_threads)
-        limit = min(most, machine.row_threads) if d.is_worth_splitting else most
-        while threads < limit and d.rows * threads < machine.wanted_threads // 2:
-            threads *= 2
-    chosen = checked_threads(threads, most)
-    return chosen, min(max(machine.block_size // chosen, 1), power_of_two(d.rows))
+def _team(d: Dimensions, width: int, threads: int | None, device: Device) -> int:
+    """The threads of a row or column."""
+    most = _most_threads(d, width, device)
+    if threads is not None:
+        return checked_threads(threads, most)
+    return _row_team(d, width, most, device) if d.kind == "row" else _column_team(d, width, most, device)
 
 
-def _most_threads(d: Dimensions, width: int, machine: Machine) -> int:
+def _row_team(d: Dimensions, width: int, most: int, device: Device) -> int:
+    sizes, groups = device.widths, ceil_div(d.fast, width)
+    threads = min(max(power_of_two(groups // MIN_LOADS), min(WARP, most)), sizes.row_threads)
+    limit = min(most, sizes.row_threads) if d.is_worth_splitting else most
+    while threads < limit and d.rows * threads < sizes.wanted_threads // 2:
+        threads *= 2
+    return threads
+
+
+def _most_threads(d: Dimensions, width: int, device: Device) -> int:
+    most = device.limits.block_size
     if d.kind == "row":
-        return min(power_of_two(ceil_div(d.fast, width)), MAX_THREADS_PER_BLOCK)
-    across = _columns_across(d.fast // width, machine.columns)
-    return min(power_of_two(d.reduced), power_of_two(MAX_THREADS_PER_BLOCK // across))
+        return min(power_of_two(ceil_div(d.fast, width)), power_of_two(most))
+    across = _columns_across(d.fast // width, device.widths.columns)
+    return min(power_of_two(d.reduced), power_of_two(most // across))
 
 
 def _columns_across(groups: int, most: int) -> int:
@@ -195,19 +239,16 @@ def _columns_across(groups: int, most: int) -> int:
     return min(ceil_div(even, 8) * 8, most)
 
 
-def _column_plan(d: Dimensions, width: int, threads: int | None, machine: Machine) -> tuple[int, int]:
-    """The threads per column, and the vectors of columns per block."""
-    groups = d.fast // width
-    across = _columns_across(groups, machine.columns)
+def _column_team(d: Dimensions, width: int, most: int, device: Device) -> int:
+    sizes, groups = device.widths, d.fast // width
+    across = _columns_across(groups, sizes.columns)
     tiles = d.rows // d.fast * ceil_div(groups, across)
-    most = _most_threads(d, width, machine)
-    if threads is None:
-        threads = min(most, power_of_two(max(machine.block_size // across, 1)))
-        launched, wanted = tiles * across, machine.wanted_threads // 2
-        needs_splits = d.is_worth_splitting and tiles < MIN_BLOCKS
-        while threads < most and launched * threads < wanted and not needs_splits:
-            threads *= 2
-    return checked_threads(threads, most), across
+    threads = min(most, power_of_two(max(sizes.block_size // across, 1)))
+    launched, wanted = tiles * across, sizes.wanted_threads // 2
+    needs_splits = d.is_worth_splitting and tiles < MIN_BLOCKS
+    while threads < most and launched * threads < wanted and not needs_splits:
+        threads *= 2
+    return threads
 
 
 def kernel(computation: Computation, plan: ReductionPlan) -> Kernel:

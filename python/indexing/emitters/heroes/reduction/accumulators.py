@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from indexing._core import constant
 from indexing.emitters.ir.nodes import Buffer, Ref, TeamReduce
-from indexing.emitters.ir.types import compute_type
+from indexing.emitters.ir.passes.team_reductions import shared_cells
+from indexing.emitters.ir.types import compute_type, storage_bytes
+from indexing.emitters.targets import TARGETS
 from indexing.emitters.vectors import lanes
 from indexing.ops.element_context import Value
 from indexing.ops.element_types import element_type
@@ -154,6 +156,17 @@ def combine(found: Sequence[Accumulators], team: Team, threads: int, *, to_all: 
     for a, k, values in columns:
         if a.width > 1:
             a._set(constant(k), values)
+
+
+def value_bytes(kinds: Iterable[str]) -> int:
+    """The bytes of accumulators of these element types."""
+    return sum(storage_bytes(compute_type(kind)) for kind in kinds)
+
+
+def shared_bytes(values: int, block: int, threads: int, distance: int, dialect: str) -> int:
+    """The bytes of shared memory in which `combine` puts `values` bytes of each thread of a block, for teams of `threads`."""
+    target = TARGETS[dialect]
+    return values * shared_cells(block, threads, distance, target.shuffle_width) if target.has_threads else 0
 
 
 def kept_type(kind: str) -> str:

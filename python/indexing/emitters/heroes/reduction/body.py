@@ -37,7 +37,7 @@ class Body:
     def build(self) -> None:
         """Build the whole entry."""
         w, plan = self.mapping, self.plan
-        team = Team(w.part, plan.threads, 1 if plan.dimensions.kind == "row" else plan.across)
+        team = Team(w.part, plan.threads, plan.distance)
         self._accumulate()
         combine(self.accumulators, team, plan.threads)
         with self.splits.combined(team, w.tile, w.split, w.slot):

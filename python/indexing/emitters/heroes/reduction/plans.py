@@ -8,11 +8,14 @@ from math import prod
 from typing import TYPE_CHECKING, Literal, Protocol
 
 from indexing._core import SymbolicExpr, constant
+from indexing.emitters.hero import Plan, fits
+from indexing.emitters.heroes.reduction.splits import shared_bytes_of_splits
 from indexing.emitters.launch import Part, range_variable, thread_id
 from indexing.errors import IndexingError
 from indexing.hlo.layout import delinearize, major_to_minor
 
 if TYPE_CHECKING:
+    from indexing.device.record import Limits
     from indexing.emitters.kernel_builder import Dim3
     from indexing.hlo import Instruction
     from indexing.ops.element_context import Index
@@ -87,7 +90,7 @@ class ReductionPlan:
 
     `threads` (a power of two) reduce one row or column; a block has `across` rows, or vectors of columns; a thread takes
     `vector_width` elements at once. `splits` blocks share the rows or columns of one of `tiles` tiles: steps are interleaved
-    or, `contiguous_splits`, each block has consecutive ones.
+    or, `contiguous_splits`, each block has consecutive ones. A thread reduces `value_bytes` bytes a column, in `dialect`.
     """
 
     dimensions: Dimensions
@@ -95,7 +98,24 @@ class ReductionPlan:
     across: int
     vector_width: int
     splits: int
+    value_bytes: int
+    dialect: str
     contiguous_splits: bool = False
+
+    @property
+    def shared_bytes(self) -> int:
+        """The shared memory in which the threads of a block combine their values."""
+        values = self.value_bytes * self.columns
+        return shared_bytes_of_splits(values, self.block[0], self.threads, self.distance, self.splits, self.dialect)
+
+    def with_splits(self, splits: int) -> ReductionPlan:
+        """The plan in which `splits` blocks share the rows or columns of a tile."""
+        return replace(self, splits=splits)
+
+    @property
+    def distance(self) -> int:
+        """The distance between the thread ids of one row or column."""
+        return 1 if self.dimensions.kind == "row" else self.across
 
     @property
     def tiles(self) -> int:
@@ -184,6 +204,27 @@ def _rows(plan: ReductionPlan) -> ThreadMapping:
         slot,
         part,
     )
+
+
+class SplitPlan(Plan, Protocol):
+    """A plan in which several blocks may share rows."""
+
+    @property
+    def tiles(self) -> int:
+        """The number of groups of rows."""
+
+    def with_splits(self, splits: int) -> Plan:
+        """The plan in which `splits` blocks share the rows of a group."""
+
+
+def legal_splits(plan: SplitPlan, most: int, limits: Limits) -> int:
+    """The largest number of blocks up to `most` that may share a row within a device's limits; 0 if the plan exceeds them as
+    it is. Shared memory grows with the numbers of threads that combine the blocks' results, which are powers of two.
+    """
+    most = min(most, limits.grid[0] // plan.tiles)
+    while most and not fits(plan.with_splits(most), limits):
+        most = power_of_two(most) - 1
+    return most
 
 
 class Division(Protocol):

@@ -11,7 +11,13 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from indexing._core import SymbolicExpr, constant
-from indexing.emitters.heroes.reduction.accumulators import Accumulators, Team, combine, kept_type
+from indexing.emitters.heroes.reduction.accumulators import (
+    Accumulators,
+    Team,
+    combine,
+    kept_type,
+    shared_bytes,
+)
 from indexing.emitters.ir.nodes import Buffer, Constant, Fence, FetchAdd, Load, Op, Ref
 from indexing.emitters.launch import guarded, loop_over, thread_id
 from indexing.emitters.vectors import lanes
@@ -20,6 +26,23 @@ from indexing.ops.reducer_ops import in_order_of_index
 
 if TYPE_CHECKING:
     from indexing.emitters.function_builder import FunctionBuilder
+
+LAST_BYTES = 4  # of shared memory: whether the block is the last
+
+
+def shared_bytes_of_splits(values: int, block: int, threads: int, distance: int, splits: int, dialect: str) -> int:
+    """The bytes of shared memory in which a block combines its own values, and, if several blocks share a row, the results of
+    all, and which tell its threads whether it is the last.
+    """
+    own = shared_bytes(values, block, threads, distance, dialect)
+    if splits == 1:
+        return own
+    return own + shared_bytes(values, block, _collecting(threads, splits), distance, dialect) + LAST_BYTES
+
+
+def _collecting(threads: int, splits: int) -> int:
+    """The number of threads of a team that combine the results of that many blocks, a power of two."""
+    return min(threads, 1 << (splits.bit_length() - 1))
 
 
 class Splits:
@@ -87,7 +110,7 @@ class Splits:
         number of threads that take part.
         """
         body = self.body
-        threads = min(team.threads, 1 << (self.count.bit_length() - 1))
+        threads = _collecting(team.threads, self.count)
         for accumulators in self.accumulators:
             accumulators.restart()
         with guarded(body, body.within(team.part, 0, threads - 1)):

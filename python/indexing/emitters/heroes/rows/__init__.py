@@ -9,19 +9,22 @@ share a row, and the last of them to arrive combines their results.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from indexing.emitters.hero import outputs
+from indexing.emitters.hero import fits, outputs
+from indexing.emitters.heroes.reduction.accumulators import value_bytes
 from indexing.emitters.heroes.reduction.plans import (
     MAX_SPLITS,
     Dimensions,
     ceil_div,
     checked_threads,
     dimensions_of,
+    legal_splits,
     power_of_two,
 )
-from indexing.emitters.heroes.rows.body import Body
+from indexing.emitters.heroes.rows.body import Body, accumulated_types
 from indexing.emitters.heroes.rows.kept import Kept, kept_of
 from indexing.emitters.heroes.rows.online import with_online_sums
 from indexing.emitters.heroes.rows.partitioned import partition_space
@@ -30,21 +33,18 @@ from indexing.emitters.heroes.rows.space import RowSpace, row_space
 from indexing.emitters.ir.types import storage_bytes
 from indexing.emitters.kernel_builder import KernelBuilder
 from indexing.emitters.knob_space import Condition, Knob, KnobSpace, Values, powers_of_two
-from indexing.emitters.launch import MAX_THREADS_PER_BLOCK, assembled, check_knob, entry_builder
-from indexing.emitters.machine import GPU, Machine
+from indexing.emitters.launch import assembled, check_knob, entry_builder
 from indexing.emitters.vectors import VECTOR_BYTES, WIDTHS, check_width, is_cheap
 from indexing.errors import IndexingError
 
 if TYPE_CHECKING:
+    from indexing.device.record import Device
     from indexing.emitters.ir.nodes import Kernel
     from indexing.hlo import Computation
 
 NAME = "rows"
 WARP = 32
 MIN_VECTORS = 4  # of a thread, before more threads share a row
-REGISTER_BYTES = 128  # for the elements that a thread keeps: half of its registers in a block of 1024 threads
-MAX_REGISTER_BYTES = 255 * 4  # the most that a thread can have
-SHARED_BYTES = 40 * 1024  # of 48 KiB per block; reductions across warps take some
 
 
 def matches(computation: Computation) -> bool:
@@ -54,20 +54,20 @@ def matches(computation: Computation) -> bool:
 
 def plan(
     computation: Computation,
+    device: Device,
     *,
     threads: int | None = None,
     vector_width: int | None = None,
     keep: int | None = None,
     splits: int | None = None,
-    machine: Machine = GPU,
 ) -> RowsPlan:
-    """Launch dimensions for a machine.
+    """Launch dimensions for a device.
 
-    Knobs: `threads` per row, a power of two up to 1024, at most the number of the row's vectors. `vector_width`, 1, 2, 4, 8 or
-    16 elements per load, which divides the fastest dimensions; 1 if these are not reduced. `keep`: elements needed by later
-    passes are read again (0), kept in shared memory, if a block's part fits (1), or in registers (2); 3 is 0 with online
-    sums. `splits`, 1 to 1024 blocks that share a row, at most one for each step that its threads would take; more than 1
-    only with `keep` 3, if that leaves a single pass without outputs per element.
+    Knobs: `threads` per row, a power of two up to the most of a block, at most the number of the row's vectors. `vector_width`,
+    1, 2, 4, 8 or 16 elements per load, which divides the fastest dimensions; 1 if these are not reduced. `keep`: elements
+    needed by later passes are read again (0), kept in shared memory, if a block's part fits (1), or in registers (2); 3 is 0
+    with online sums. `splits`, 1 to 1024 blocks that share a row, at most one for each step that its threads would take; more
+    than 1 only with `keep` 3, if that leaves a single pass without outputs per element.
     """
     space = space_of(computation)
     d = dimensions_of(space.first)
@@ -76,55 +76,80 @@ def plan(
         check_width(vector_width, d.fast if d.kind == "row" else 1)
         width = vector_width
     if keep in (None, KEEPS.index("online")) and with_online_sums(space).is_one_pass and splits != 1:
-        found = _split(d, width, threads, splits, machine)
+        found = _split(space, d, width, threads, splits, device)
         if found.splits > 1:
             return found
     check_knob("splits", 1 if splits is None else splits, 1, 1)
-    return _unsplit(space, d, width, threads, keep, machine)
+    if keep is not None:
+        check_knob("keep", keep, 0, len(KEEPS) - 1)
+    if keep == KEEPS.index("online") and not with_online_sums(space).online:
+        raise IndexingError(
+            "keep 3 needs a sum of exponentials relative to a maximum, or of squares about a mean; take 0, 1 or 2"
+        )
+    return _unsplit(space, d, width, threads, None if keep is None else KEEPS[keep], device)
 
 
-def _split(d: Dimensions, width: int, threads: int | None, splits: int | None, machine: Machine) -> RowsPlan:
-    """The plan in which blocks share rows; by default as many as keep the machine busy."""
-    most = _most_threads(d, width)
+def _split(
+    space: RowSpace, d: Dimensions, width: int, threads: int | None, splits: int | None, device: Device
+) -> RowsPlan:
+    """The plan in which blocks share rows; by default as many as keep the device busy."""
+    most, sizes = _most_threads(d, width, device), device.widths
     if d.kind == "column":
-        few = machine.block_size // min(machine.columns, power_of_two(d.fast))
+        few = sizes.block_size // min(sizes.columns, power_of_two(d.fast))
     else:
-        few = min(max(power_of_two(d.reduced // width // MIN_VECTORS), WARP), machine.row_threads)
+        few = min(max(power_of_two(d.reduced // width // MIN_VECTORS), WARP), sizes.row_threads)
     chosen = min(power_of_two(few), most) if threads is None else checked_threads(threads, most)
-    found = RowsPlan(d, chosen, _across(d, chosen, machine), width, "online", contiguous_splits=machine.reads_ahead)
-    wanted = machine.wanted_threads // (found.tiles * chosen * found.across) if d.is_worth_splitting else 1
+    found = _planned(space, d, chosen, width, "online", device)
+    while threads is None and found.threads > 1 and not fits(found, device.limits):
+        found = _planned(space, d, found.threads // 2, width, "online", device)
     if splits is None:
-        splits = power_of_two(min(wanted, found.steps // MIN_VECTORS, _most_splits(found)))
+        launched = found.tiles * found.threads * found.across
+        wanted = sizes.wanted_threads // launched if d.is_worth_splitting else 1
+        legal = legal_splits(found, _most_splits(found), device.limits)
+        splits = power_of_two(min(wanted, found.steps // MIN_VECTORS, legal))
     check_knob("splits", splits, 1, _most_splits(found))
-    return replace(found, splits=splits)
+    return found.with_splits(splits)
 
 
 def _unsplit(
-    space: RowSpace, d: Dimensions, width: int, threads: int | None, keep: int | None, machine: Machine
+    space: RowSpace, d: Dimensions, width: int, threads: int | None, keep: Keep | None, device: Device
 ) -> RowsPlan:
-    """The plan in which blocks do not share rows."""
-    held = kept_of(space, True)
-    most = _most_threads(d, width)
-    chosen = _threads(d, width, most, held, machine) if threads is None else checked_threads(threads, most)
-    across = _across(d, chosen, machine)
-    found = RowsPlan(d, chosen, across, width, "registers")
-    if keep is not None:
-        check_knob("keep", keep, 0, len(KEEPS) - 1)
-        if KEEPS[keep] == "online" and not with_online_sums(space).online:
-            raise IndexingError(
-                "keep 3 needs a sum of exponentials relative to a maximum, or of squares about a mean; take 0, 1 or 2"
-            )
-        if KEEPS[keep] != "shared":
-            return RowsPlan(d, chosen, across, width, KEEPS[keep])
-        shared = _in_shared(found, held)
-        if shared is None:
-            raise IndexingError(f"keep 1 needs more than {SHARED_BYTES} bytes of shared memory here; take 0 or 2")
-        return shared
-    if _elements(found) * held.bytes_at_once <= REGISTER_BYTES:
-        return found
-    has_online = not machine.caches_rows and with_online_sums(space).online
+    """The plan in which blocks do not share rows, with the best `keep` for as many threads as fit; both may be given."""
+    most = _most_threads(d, width, device)
+    chosen = (
+        _threads(d, width, most, kept_of(space, True), device) if threads is None else checked_threads(threads, most)
+    )
+    while True:
+        kinds = _keeps_by_preference(space, d, chosen, width, device) if keep is None else (keep,)
+        plans = [_planned(space, d, chosen, width, kind, device) for kind in kinds]
+        found = next((p for p in plans if fits(p, device.limits)), None)
+        if found is not None or threads is not None or chosen == 1:
+            return found or plans[-1]
+        chosen //= 2
+
+
+def _keeps_by_preference(space: RowSpace, d: Dimensions, threads: int, width: int, device: Device) -> tuple[Keep, ...]:
+    """In registers if they are few, else in shared memory, else reading again, with online sums if they save a pass."""
+    has_online = not device.widths.caches_rows and with_online_sums(space).online
     again: Keep = "online" if has_online else "nothing"
-    return _in_shared(found, held) or RowsPlan(d, chosen, across, width, again)
+    held = _planned(space, d, threads, width, "registers", device).elements * kept_of(space, True).bytes_at_once
+    return (*(("registers",) if held <= device.widths.kept_bytes else ()), "shared", again)
+
+
+def _planned(space: RowSpace, d: Dimensions, threads: int, width: int, keep: Keep, device: Device) -> RowsPlan:
+    """The plan in which blocks do not share rows; a block has as many rows as its shared memory has room for."""
+    values = value_bytes(accumulated_types(with_online_sums(space) if keep == "online" else space))
+    kept = kept_of(space, True).bytes
+    across = min(max(device.widths.block_size // threads, 1), power_of_two(d.rows if d.kind == "row" else d.fast))
+    plan = RowsPlan(d, threads, across, width, keep, values, kept, device.dialect, device.widths.reads_ahead)
+    while d.kind == "row" and plan.across > 1 and not fits(_most_shared(plan), device.limits):
+        plan = replace(plan, across=plan.across // 2)
+    return plan
+
+
+def _most_shared(plan: RowsPlan) -> RowsPlan:
+    """The plan with so many blocks for a row that its shared memory is the most."""
+    return plan.with_splits(plan.threads) if plan.keep == "online" and _most_splits(plan) >= plan.threads else plan
 
 
 def _most_splits(plan: RowsPlan) -> int:
@@ -132,37 +157,18 @@ def _most_splits(plan: RowsPlan) -> int:
     return max(min(plan.dimensions.reduced // (plan.vector_width * plan.threads), MAX_SPLITS), 1)
 
 
-def _in_shared(plan: RowsPlan, held: Kept) -> RowsPlan | None:
-    """The plan that keeps elements in shared memory, with fewer rows per block if needed; None if not even one row fits."""
-    fitting = SHARED_BYTES // max(_elements(plan) * plan.threads * held.bytes, 1)  # rows
-    is_row = plan.dimensions.kind == "row"
-    if not fitting or (not is_row and fitting < plan.across):
-        return None
-    across = min(plan.across, power_of_two(fitting)) if is_row else plan.across
-    return RowsPlan(plan.dimensions, plan.threads, across, plan.vector_width, "shared")
-
-
-def knobs(computation: Computation, default: RowsPlan, machine: Machine = GPU) -> KnobSpace:
+def knobs(computation: Computation, default: RowsPlan, device: Device) -> KnobSpace:
     """Names, legal values and defaults of the knobs, and conditions between them.
 
     `keep` 2 is excluded where a thread would keep more than its registers hold.
     """
-    d = default.dimensions
-    widths = tuple(w for w in WIDTHS if d.fast % w == 0) if d.kind == "row" else (1,)
-    threads: dict[tuple[int, ...], Values] = {(w,): powers_of_two(_most_threads(d, w)) for w in widths}
-    space = space_of(computation)
-    held, found = kept_of(space, True), with_online_sums(space)
-    online = (KEEPS.index("online"),) if found.online else ()
+    splits = _legal_splits(computation, default.dimensions, device)
     keeps: dict[tuple[int, ...], Values] = {
-        (w, t): (*_keeps(d, w, t, held, machine), *online) for (w,), values in threads.items() for t in values
+        pair: tuple(k for (*p, k) in splits if tuple(p) == pair) for pair in dict.fromkeys(key[:2] for key in splits)
     }
-    plans = (RowsPlan(d, t, _across(d, t, machine), w, KEEPS[k]) for (w, t), values in keeps.items() for k in values)
-    splits: dict[tuple[int, ...], Values] = {
-        (p.vector_width, p.threads, KEEPS.index(p.keep)): range(
-            1, (_most_splits(p) if found.is_one_pass and p.keep == "online" else 1) + 1
-        )
-        for p in plans
-    }
+    widths = tuple(dict.fromkeys(w for w, _ in keeps))
+    threads: dict[tuple[int, ...], Values] = {(w,): tuple(t for v, t in keeps if v == w) for w in widths}
+    online = (KEEPS.index("online"),) if with_online_sums(space_of(computation)).online else ()
     return KnobSpace(
         NAME,
         (
@@ -179,19 +185,34 @@ def knobs(computation: Computation, default: RowsPlan, machine: Machine = GPU) -
     )
 
 
-def _keeps(d: Dimensions, width: int, threads: int, held: Kept, machine: Machine) -> tuple[int, ...]:
-    found = RowsPlan(d, threads, _across(d, threads, machine), width, "registers")
-    may_hold = _elements(found) * held.bytes_at_once <= MAX_REGISTER_BYTES
-    return (0, *((1,) if _in_shared(found, held) else ()), *((2,) if may_hold else ()))
+def _legal_splits(computation: Computation, d: Dimensions, device: Device) -> dict[tuple[int, ...], Values]:
+    """The legal numbers of blocks that share a row, by the legal combinations of vector width, threads and `keep`."""
+    space = space_of(computation)
+    widths = tuple(w for w in WIDTHS if d.fast % w == 0) if d.kind == "row" else (1,)
+    may_split = with_online_sums(space).is_one_pass
+    legal: dict[tuple[int, ...], Values] = {}
+    for width in widths:
+        for threads in powers_of_two(_most_threads(d, width, device)):
+            for p in _plans_by_keep(space, d, threads, width, device):
+                most = _most_splits(p) if may_split and p.keep == "online" else 1
+                if most := legal_splits(p, most, device.limits):
+                    legal[width, threads, KEEPS.index(p.keep)] = range(1, most + 1)
+    return legal
 
 
-def _most_threads(d: Dimensions, width: int) -> int:
-    return min(power_of_two(d.reduced // width), MAX_THREADS_PER_BLOCK)
+def _plans_by_keep(space: RowSpace, d: Dimensions, threads: int, width: int, device: Device) -> Iterator[RowsPlan]:
+    """The plans with each `keep` for which a thread's registers have room."""
+    held = kept_of(space, True)
+    for keep in KEEPS:
+        plan = _planned(space, d, threads, width, keep, device)
+        if keep == "registers" and plan.elements * held.bytes_at_once > device.widths.max_kept_bytes:
+            continue
+        if keep != "online" or with_online_sums(space).online:
+            yield plan
 
 
-def _across(d: Dimensions, threads: int, machine: Machine) -> int:
-    """The number of rows per block."""
-    return min(max(machine.block_size // threads, 1), power_of_two(d.rows if d.kind == "row" else d.fast))
+def _most_threads(d: Dimensions, width: int, device: Device) -> int:
+    return min(power_of_two(d.reduced // width), power_of_two(device.limits.block_size))
 
 
 def space_of(computation: Computation) -> RowSpace:
@@ -200,11 +221,6 @@ def space_of(computation: Computation) -> RowSpace:
     if found is None:
         raise IndexingError(f"{computation.name} has no reduction whose result its row needs again")
     return found
-
-
-def _elements(plan: RowsPlan) -> int:
-    """The number of elements of a row that a thread takes."""
-    return plan.steps * plan.vector_width
 
 
 def _vector_width(computation: Computation, space: RowSpace, d: Dimensions) -> int:
@@ -220,15 +236,15 @@ def _vector_width(computation: Computation, space: RowSpace, d: Dimensions) -> i
     return max(width, 1)
 
 
-def _threads(d: Dimensions, width: int, most: int, held: Kept, machine: Machine) -> int:
+def _threads(d: Dimensions, width: int, most: int, held: Kept, device: Device) -> int:
     """The number of threads per row: few, to save synchronization, unless each would keep too much, or rows are few."""
-    groups = ceil_div(d.reduced, width)
+    groups, sizes = ceil_div(d.reduced, width), device.widths
     if d.kind == "column":
-        most = min(most, power_of_two(MAX_THREADS_PER_BLOCK // min(WARP, power_of_two(d.fast))))
-    threads = min(max(power_of_two(groups // MIN_VECTORS), min(WARP, most)), machine.row_threads, most)
-    while threads < most and ceil_div(groups, threads) * width * held.bytes_at_once > REGISTER_BYTES:
+        most = min(most, power_of_two(device.limits.block_size // min(WARP, power_of_two(d.fast))))
+    threads = min(max(power_of_two(groups // MIN_VECTORS), min(WARP, most)), sizes.row_threads, most)
+    while threads < most and ceil_div(groups, threads) * width * held.bytes_at_once > sizes.kept_bytes:
         threads *= 2
-    while threads < most and d.rows * threads < machine.wanted_threads // 2:
+    while threads < most and d.rows * threads < sizes.wanted_threads // 2:
         threads *= 2
     return threads
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from indexing._core import constant
@@ -24,6 +24,14 @@ if TYPE_CHECKING:
     from indexing.emitters.heroes.rows.space import OnlineSum, RowSpace
     from indexing.hlo import Instruction
     from indexing.ops.element_context import Index, Value
+
+
+def accumulated_types(space: RowSpace) -> Iterator[str]:
+    """The element types of all accumulators of a thread: online sums share those of another reduction."""
+    online = {o.result: o.form.kinds for o in space.online}
+    for r in space.reductions:
+        if r not in space.online_totals:
+            yield from online.get(r) or (leaf.element_type for leaf in r.shape.leaves)
 
 
 class Body:

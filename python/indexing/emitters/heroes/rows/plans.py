@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from indexing._core import SymbolicExpr
 from indexing.emitters.heroes.reduction.plans import Dimensions, ceil_div, divided
+from indexing.emitters.heroes.reduction.splits import shared_bytes_of_splits
 from indexing.emitters.launch import Part, range_variable, thread_id
 
 if TYPE_CHECKING:
@@ -25,7 +26,8 @@ class RowsPlan:
     `threads` share a row, and `across` rows a block; a thread takes `vector_width` elements at once, and keeps elements that it
     needs again in `keep` ("online": it keeps none, but sums are computed online). If the fastest dimension is a kept one, the
     rows of a block are neighbours along it, and threads of one row are `across` thread ids apart. `splits` blocks share the
-    rows of one of `tiles` groups: steps are interleaved or, `contiguous_splits`, each block has consecutive ones.
+    rows of one of `tiles` groups: steps are interleaved or, `contiguous_splits`, each block has consecutive ones. A thread
+    reduces values of `value_bytes` bytes, all passes together, and keeps `kept_bytes` bytes of an element, in `dialect`.
     """
 
     dimensions: Dimensions
@@ -33,8 +35,28 @@ class RowsPlan:
     across: int
     vector_width: int
     keep: Keep
+    value_bytes: int
+    kept_bytes: int
+    dialect: str
+    contiguous_splits: bool
     splits: int = 1
-    contiguous_splits: bool = False
+
+    @property
+    def shared_bytes(self) -> int:
+        """The shared memory in which threads combine their values, and keep elements."""
+        kept = self.elements * self.block[0] * self.kept_bytes if self.keep == "shared" else 0
+        return kept + shared_bytes_of_splits(
+            self.value_bytes, self.block[0], self.threads, self.distance, self.splits, self.dialect
+        )
+
+    def with_splits(self, splits: int) -> RowsPlan:
+        """The plan in which `splits` blocks share the rows of a group."""
+        return replace(self, splits=splits)
+
+    @property
+    def elements(self) -> int:
+        """The number of elements of a row that a thread takes."""
+        return self.steps * self.vector_width
 
     @property
     def keeps_elements(self) -> bool:

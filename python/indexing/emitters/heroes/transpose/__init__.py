@@ -15,7 +15,7 @@ from math import gcd, prod
 from typing import TYPE_CHECKING
 
 from indexing.emitters.epilogue import Heroes, heroes_of
-from indexing.emitters.hero import outputs
+from indexing.emitters.hero import fits, outputs
 from indexing.emitters.heroes.transpose.body import Body
 from indexing.emitters.heroes.transpose.plans import (
     MIN_SIDE,
@@ -24,12 +24,10 @@ from indexing.emitters.heroes.transpose.plans import (
     WORD_BYTES,
     Groups,
     TransposePlan,
-    shared_bytes,
 )
 from indexing.emitters.ir.types import storage_bytes
 from indexing.emitters.knob_space import Effect, Knob, KnobSpace
-from indexing.emitters.launch import MAX_THREADS_PER_BLOCK, assembled, entry_builder
-from indexing.emitters.machine import GPU, Machine
+from indexing.emitters.launch import assembled, entry_builder
 from indexing.emitters.vectors import VECTOR_BYTES
 from indexing.errors import IndexingError
 from indexing.hlo.layout import major_to_minor
@@ -38,6 +36,7 @@ from indexing.ops.registry import traits_of
 from indexing.ops.shape import COPY, TRANSPOSE
 
 if TYPE_CHECKING:
+    from indexing.device.record import Device, Limits
     from indexing.emitters.ir.nodes import Kernel
     from indexing.hlo import Computation, Instruction
 
@@ -45,8 +44,6 @@ NAME = TRANSPOSE.opcode
 MAX_RUN_BYTES = 60  # the loop emitter copies longer runs, in whole sectors
 SECTOR_BYTES = 32
 MIN_PLANE = 256  # elements of the plane
-MAX_SHARED_BYTES = 48 * 1024
-BLOCKS = range(WARP, MAX_THREADS_PER_BLOCK + 1, WARP)  # threads
 
 
 def matches(computation: Computation) -> bool:
@@ -105,11 +102,12 @@ def _groups(instruction: Instruction) -> Groups | None:
 
 
 def plan(
-    computation: Computation, *, tile: int | None = None, block_size: int | None = None, machine: Machine = GPU
+    computation: Computation, device: Device, *, tile: int | None = None, block_size: int | None = None
 ) -> TransposePlan:
-    """Launch dimensions for a machine.
+    """Launch dimensions for a device.
 
-    Knobs: `tile`, 8, 16, 32, 64 or 128 (as shared memory allows); `block_size`, a multiple of 32 up to 1024 threads.
+    Knobs: `tile`, 8, 16, 32, 64 or 128 (as shared memory allows), at least 32 for elements of one or two bytes; `block_size`, a
+    multiple of 32 up to the most threads of a block.
 
     A tile is `tile` by `tile`; if a side of the plane is shorter than 8, it is all of that side, and as much of the other as
     makes 32 by `tile` words.
@@ -117,40 +115,41 @@ def plan(
     found = match(computation)
     if found is None:
         raise IndexingError(f"{computation.name} has no transpose that is worth a tile; the loop emitter takes it")
-    groups = _groups(found.first)
-    assert groups is not None
-    block_size = machine.tile_threads if block_size is None else block_size
-    if block_size not in BLOCKS:
-        raise IndexingError(f"block_size is a multiple of {WARP} up to {MAX_THREADS_PER_BLOCK}; got {block_size}")
-    widths = tuple(storage_bytes(hero.shape.element_type) for hero in found.heroes)
-    if tile is not None:
-        plan = _planned(groups, widths, tile, block_size)
-        if plan is None:
-            what = f"tile is 8, 16, 32, 64 or 128, and its rows fit in {MAX_SHARED_BYTES} bytes"
-            raise IndexingError(f"{what}; got {tile}")
-        return plan
-    chosen = _planned(groups, widths, _default_tile(groups, widths), block_size)
-    assert chosen is not None
-    return chosen
+    blocks = _blocks(device.limits)
+    if block_size is None:
+        block_size = max(device.widths.tile_threads // WARP, 1) * WARP
+    elif block_size not in blocks:
+        raise IndexingError(f"block_size is a multiple of {WARP} up to {device.limits.block_size}; got {block_size}")
+    if tile is None:
+        return _default_plan(found, block_size, device.limits)
+    if tile not in _tiles(found):
+        raise IndexingError(f"tile is one of {', '.join(map(str, _tiles(found)))} here; got {tile}")
+    return _planned(found, tile, block_size)
 
 
-def _default_tile(groups: Groups, widths: tuple[int, ...]) -> int:
+def _blocks(limits: Limits) -> range:
+    """The legal numbers of threads of a block."""
+    return range(WARP, limits.block_size + 1, WARP)
+
+
+def _default_plan(found: Heroes, block_size: int, limits: Limits) -> TransposePlan:
+    """The plan with the best tile that the limits allow; with the least one if they allow none."""
+    groups, widths = _form_of(found)
     packed = _packed(groups, widths)
-    order = [_packed_tile(groups, packed)] if packed > 1 else [t for t in reversed(TILES) if t <= WARP]
-    return next(t for t in order if _planned(groups, widths, t, GPU.tile_threads) is not None)
+    best = WARP if packed == 1 else _packed_tile(groups, packed)
+    plans = [_planned(found, t, block_size) for t in reversed(_tiles(found)) if t <= best]
+    return next((p for p in plans if fits(p, limits)), plans[-1])
 
 
-def knobs(computation: Computation, default: TransposePlan) -> KnobSpace:
+def knobs(computation: Computation, default: TransposePlan, device: Device) -> KnobSpace:
     """Names, legal values and defaults of the knobs."""
     found = match(computation)
     assert found is not None
-    groups = _groups(found.first)
-    assert groups is not None
-    widths = tuple(storage_bytes(hero.shape.element_type) for hero in found.heroes)
-    plans = {t: p for t in TILES if (p := _planned(groups, widths, t, GPU.tile_threads)) is not None}
-    tile = Knob("tile", tuple(plans), _default_tile(groups, widths))
-    effect: Effect = "warps" if all(map(_is_cut_into_warps, plans.values())) else "kernel"
-    return KnobSpace(NAME, (tile, Knob("block_size", BLOCKS, default.block_size, effect)))
+    plans = {t: _planned(found, t, default.block_size) for t in _tiles(found)}
+    legal = {t: p for t, p in plans.items() if fits(p, device.limits)}
+    tile = Knob("tile", tuple(legal), next(t for t, p in legal.items() if p == default))
+    effect: Effect = "warps" if all(map(_is_cut_into_warps, legal.values())) else "kernel"
+    return KnobSpace(NAME, (tile, Knob("block_size", _blocks(device.limits), default.block_size, effect)))
 
 
 def _is_cut_into_warps(plan: TransposePlan) -> bool:
@@ -161,16 +160,26 @@ def _is_cut_into_warps(plan: TransposePlan) -> bool:
     return plan.packed == 1 or (plan.sides[0] <= g.sizes[g.x] and plan.sides[1] <= g.sizes[g.y])
 
 
-def _planned(groups: Groups, widths: tuple[int, ...], tile: int, block_size: int) -> TransposePlan | None:
-    """The plan with that tile; None if the tile isn't supported, or doesn't fit into shared memory."""
+def _form_of(found: Heroes) -> tuple[Groups, tuple[int, ...]]:
+    """The merged dimensions of the heroes, and the bytes of an element of each."""
+    groups = _groups(found.first)
+    assert groups is not None
+    return groups, tuple(storage_bytes(hero.shape.element_type) for hero in found.heroes)
+
+
+def _tiles(found: Heroes) -> tuple[int, ...]:
+    """The tiles that the heroes support, ascending."""
+    return tuple(t for t in TILES if t >= WARP or _packed(*_form_of(found)) == 1)
+
+
+def _planned(found: Heroes, tile: int, block_size: int) -> TransposePlan:
+    """The plan with that tile."""
+    groups, widths = _form_of(found)
     packed, word = _packed(groups, widths), WORD_BYTES // min(*widths, WORD_BYTES)
-    if tile not in TILES or (packed > 1 and tile < WARP):
-        return None
     read = write = packed
     if packed == 1:
         read, write = gcd(word, groups.line("x")), gcd(word, groups.line("y"))
-    plan = TransposePlan(_tile_sides(groups, tile, word), block_size, packed, groups, read, write)
-    return plan if shared_bytes(plan, widths) <= MAX_SHARED_BYTES else None
+    return TransposePlan(_tile_sides(groups, tile, word), block_size, packed, groups, read, write, widths)
 
 
 def _tile_sides(groups: Groups, tile: int, word: int) -> tuple[int, int]:

@@ -56,7 +56,8 @@ class Groups:
 class TransposePlan:
     """Knobs and launch dimensions. A tile has `sides` runs along x and y; `packed` elements share a word of it.
 
-    A thread reads `read_width` neighbouring elements at once, and writes `write_width`.
+    A thread reads `read_width` neighbouring elements at once, and writes `write_width`. `widths` has the bytes of an element of
+    each hero.
     """
 
     sides: tuple[int, int]
@@ -65,6 +66,7 @@ class TransposePlan:
     groups: Groups
     read_width: int
     write_width: int
+    widths: tuple[int, ...]
 
     @property
     def tiles(self) -> tuple[int, int]:
@@ -100,10 +102,10 @@ class TransposePlan:
         """The number of cells of the shared tile."""
         return self.row * (self.sides[0] if self.packed > 1 else self.sides[1])
 
-
-def shared_bytes(plan: TransposePlan, widths: Sequence[int]) -> int:
-    """The size in bytes of the tiles of heroes whose elements have these widths."""
-    return plan.cells * sum(WORD_BYTES if plan.packed > 1 else width for width in widths)
+    @property
+    def shared_bytes(self) -> int:
+        """The size of the heroes' tiles."""
+        return self.cells * sum(WORD_BYTES if self.packed > 1 else width for width in self.widths)
 
 
 @dataclass(frozen=True, slots=True)

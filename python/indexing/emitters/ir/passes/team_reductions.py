@@ -50,6 +50,21 @@ def _with_last_barriers(block: Block) -> Block:
     )
 
 
+def shared_cells(block: int, threads: int, distance: int, shuffle_width: int) -> int:
+    """The number of cells of shared memory for each value of a team reduction: none within a warp, else one for each warp of
+    the block, or, without shuffles, for each of its threads.
+    """
+    if threads == 1:
+        return 0
+    if not _uses_shuffles(distance, shuffle_width):
+        return block
+    return block // shuffle_width if threads > shuffle_width else 0
+
+
+def _uses_shuffles(distance: int, shuffle_width: int) -> bool:
+    return shuffle_width > 0 and distance == 1
+
+
 class _Lowering:
     def __init__(self, kernel: Kernel, shuffle_width: int) -> None:
         self.threads = kernel.block[0]
@@ -75,7 +90,8 @@ class _Lowering:
         """Lower adjacent reductions over the same teams, which share their barriers."""
         if not run:
             return []
-        return self._by_shuffles(run) if self.shuffle_width and run[0].distance == 1 else self._by_halves(run)
+        by_shuffles = _uses_shuffles(run[0].distance, self.shuffle_width)
+        return self._by_shuffles(run) if by_shuffles else self._by_halves(run)
 
     # ------------------------------------------------------------ shuffles
 
@@ -85,7 +101,7 @@ class _Lowering:
         if threads <= width:
             return [*out, *self._spread(run, threads)]
         warps = threads // width
-        parts = [self._shared(r, self.threads // width) for r in run]
+        parts = [self._shared(r) for r in run]
         stores = self._publish(run, parts, TH_X // width)
         out += [If((Within(TH_X % width, 0, 0),), tuple(stores)), Barrier()]
         out += self._take(run, parts, TH_X // threads * warps + TH_X % warps)
@@ -117,7 +133,7 @@ class _Lowering:
     def _by_halves(self, run: Sequence[TeamReduce]) -> list[Statement]:
         """Store each thread's part, then combine the second half of the parts into the first, repeatedly."""
         distance, half, to_all = run[0].distance, run[0].threads // 2, run[0].to_all
-        parts = [self._shared(r, self.threads) for r in run]
+        parts = [self._shared(r) for r in run]
         part = TH_X // distance % run[0].threads
         out: list[Statement] = [*self._publish(run, parts, TH_X), Barrier()]
         while half:
@@ -162,7 +178,8 @@ class _Lowering:
         call = CallFunction(tuple(v.name for v in results), r.combiner, (), (*own, *others))
         return [call, *(Assign(n, v) for n, v in zip(r.names, results, strict=True))]
 
-    def _shared(self, r: TeamReduce, count: int) -> list[str]:
+    def _shared(self, r: TeamReduce) -> list[str]:
+        count = shared_cells(self.threads, r.threads, r.distance, self.shuffle_width)
         names = []
         for kind in r.types:
             names.append(f"part{len(self.buffers)}")

@@ -1,4 +1,5 @@
-"""Verification of kernels: types, bounds, single writes of output elements, uniform barriers, races in shared memory.
+"""Verification of kernels: types, bounds, single writes of output elements, uniform barriers, races in shared memory,
+limits of a launch.
 
 Each check is proved, refuted (with the reason why the kernel is wrong) or open (with the reason why there is no proof).
 """
@@ -11,12 +12,14 @@ from typing import TYPE_CHECKING
 from indexing.emitters.ir.verify.bounds import check_bounds
 from indexing.emitters.ir.verify.check import Check
 from indexing.emitters.ir.verify.last_block import check_last_block
+from indexing.emitters.ir.verify.launch import check_launch
 from indexing.emitters.ir.verify.once import check_written_once
 from indexing.emitters.ir.verify.races import check_races
 from indexing.emitters.ir.verify.typed import check_types
 from indexing.emitters.ir.verify.uniform import check_barriers
 
 if TYPE_CHECKING:
+    from indexing.device.record import Limits
     from indexing.emitters.ir.nodes import Kernel
 
 
@@ -51,9 +54,9 @@ class Verification:
         return "\n".join([counts, *(str(c) for c in (*self.refuted, *self.open))])
 
 
-def verify(kernel: Kernel) -> Verification:
-    """All checks of a kernel, which may be at any stage."""
-    checks = [*check_types(kernel)]
+def verify(kernel: Kernel, limits: Limits | None = None) -> Verification:
+    """All checks of a kernel, which may be at any stage; that of its launch, if the limits of a device are given."""
+    checks = [*(check_launch(kernel, limits) if limits is not None else ()), *check_types(kernel)]
     if any(c.status == "refuted" for c in checks):
         return Verification(tuple(checks))
     checks += check_bounds(kernel)
