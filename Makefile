@@ -88,7 +88,7 @@ fmt: $(VENV)/.developed ## format Rust and Python
 golden: $(VENV)/.developed ## accept the current output as what the golden tests expect
 	cd tests && GOLDEN=accept "$(python)" -m pytest -q -k golden
 
-fuzz: $(VENV)/.developed ## N= random problems (SEED=, FIRST=) in Rust, N/1000 maps through Python and isl, HLO modules and mutants (PROGRAMS=), odd calls and commands
+fuzz: $(VENV)/.developed ## N= random problems (SEED=, FIRST=) in Rust, N/1000 maps through Python and isl, HLO modules (PTX= a folder that runs PTX) and mutants (PROGRAMS=), odd calls and commands
 	cargo run --quiet --locked --release --manifest-path fuzz/volume/Cargo.toml -- $(N) $(seed) $(FIRST)
 	cargo run --quiet --locked --release --manifest-path fuzz/slow/Cargo.toml -- $(few)0 $(seed)
 	"$(python)" fuzz/maps.py --count $(few) --seed $(seed)
@@ -96,7 +96,7 @@ fuzz: $(VENV)/.developed ## N= random problems (SEED=, FIRST=) in Rust, N/1000 m
 	"$(python)" fuzz/arguments.py --count $(few)0 --seed $(seed)
 	"$(python)" fuzz/command_line.py --count $(few) --seed $(seed)
 	"$(python)" fuzz/kernel_mutations.py --count $(few) --seed $(seed) tests/golden/*.hlo
-	cd fuzz && "$(python)" -m modules --count $(few) --seed $(seed)
+	cd fuzz && "$(python)" -m modules --count $(few) --seed $(seed) $(if $(PTX),--ptx "$(abspath $(PTX))")
 	"$(python)" fuzz/hlo_verifier.py --count $(few) --seed $(seed) $(PROGRAMS)
 
 mutants: mutants-python mutants-rust ## put small faults into the code, COUNT= of them (SEED=), ten times as many into the core; the tests must find 95 in 100

@@ -59,7 +59,11 @@ def body(b: Builder, steps: Sequence[Step]) -> Body:
 
 def called(b: Builder, opcode: str, steps: Sequence[Step]) -> object:
     """A fusion or a call, of one result or of several."""
-    inner = body(b, steps)
+    return call(b, opcode, body(b, steps))
+
+
+def call(b: Builder, opcode: str, inner: Body) -> object:
+    """The fusion or call of a body."""
     single = len(inner.roots) == 1 and b.chance(0.8)
     function = inner.builder.computation(inner.roots[0] if single else inner.roots)
     shape: Shape = inner.roots[0].shape if single else tuple(r.shape for r in inner.roots)

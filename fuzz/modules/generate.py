@@ -7,7 +7,7 @@ import zlib
 
 import numpy as np
 
-from modules import contraction, control, elementwise, indexed, moving, reductions
+from modules import contraction, control, elementwise, indexed, moving, reductions, rows
 from modules.program import Array, Builder, Names, Program
 from modules.values import random_array
 
@@ -16,6 +16,7 @@ SIMPLE = (
 )
 _STEPS = [g for generators in SIMPLE.values() for g in generators]
 GENERATORS = SIMPLE | control.generators(_STEPS)
+ROWS = 0.4  # the share of programs of arrays with wide rows
 
 # Opcodes without a generator, each with the reason.
 LEFT_OUT = {
@@ -47,13 +48,27 @@ LEFT_OUT = {
 
 
 def random_program(seed: str, steps: int = 8) -> Program:
-    """A program of about so many instructions, all of whose results are returned."""
+    """A program of about so many instructions; some are of arrays with wide rows. Half return all of their results, others
+    those that no instruction reads, so that what is between may stay within a kernel.
+    """
     rng = random.Random(seed)
-    b = Builder(rng, Names())
-    opcodes = list(GENERATORS)
-    for _ in range(steps):
-        rng.choice(GENERATORS[rng.choice(opcodes)])(b)
-    return finished(b)
+    if rng.random() < ROWS:
+        b = Builder(rng, Names(), reuse=rows.REUSE)
+        for _ in range(max(steps // 4, 1)):
+            rng.choice((rows.add_steps, rows.fusion, rows.fusion))(b)
+    else:
+        b = Builder(rng, Names())
+        opcodes = list(GENERATORS)
+        for _ in range(steps):
+            rng.choice(GENERATORS[rng.choice(opcodes)])(b)
+    program = finished(b)
+    return program if rng.random() < 0.5 else program.reduced(_unread(program))
+
+
+def _unread(program: Program) -> list[str]:
+    """The results that no instruction reads."""
+    read = {name for i in program.instructions for name in i.operands}
+    return [name for name in program.outputs if name not in read] or list(program.outputs)
 
 
 def program_of(opcode: str, seed: str) -> Program:

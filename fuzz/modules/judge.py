@@ -1,10 +1,10 @@
-"""One program held against jaxlib: accepted, evaluated, its maps, and now and then its kernels."""
+"""One program held against jaxlib: accepted, evaluated, its maps, and its kernels on devices."""
 
 from __future__ import annotations
 
 import random
 import zlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,9 +14,11 @@ from indexing import hlo
 from modules import alone, deviations, oracle, perturb
 from modules.compare import difference, flushed
 from modules.generate import arguments
+from modules.kernels import PATTERNS, Opener
 from modules.program import Program
 
 Arrays = Sequence[np.ndarray]
+Run = Callable[[Arrays], Sequence[object]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,10 +34,10 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """How much is done for a program: changed elements, and whether kernels are compiled."""
+    """How much is done for a program: changed elements, and the devices that kernels are compiled for."""
 
     tries: int = 12
-    kernels: bool = False
+    devices: tuple[Opener, ...] = ()
 
 
 def judge(program: Program, seed: str, options: Options) -> Finding | None:
@@ -45,14 +47,20 @@ def judge(program: Program, seed: str, options: Options) -> Finding | None:
     want = theirs(given)
     try:
         module = hlo.parse(program.text())
-        found = _tuple(ix.evaluate(module, *given))
+        reference = _reference(module)
+        found = reference(given)
     except BaseException as error:  # whatever it is, the program is one that jaxlib accepts
         return Finding("refused", f"{type(error).__name__}: {error}")
-    if wrong := _differences(program, module, given, found, want):
+    if wrong := _differences(program, module, reference, given, found, want):
         return Finding("value", wrong)
     if wrong := _maps(program, module, theirs, given, seed, options.tries):
         return Finding("map", wrong)
-    return _kernels(program, theirs, seed) if options.kernels else None
+    wrong_kernels = (_kernels(program, module, theirs, seed, opener) for opener in options.devices)
+    return next((finding for finding in wrong_kernels if finding), None)
+
+
+def _reference(module: hlo.Module) -> Run:
+    return lambda given: _tuple(ix.evaluate(module, *given))
 
 
 def _tuple(value: object) -> tuple[object, ...]:
@@ -60,9 +68,12 @@ def _tuple(value: object) -> tuple[object, ...]:
 
 
 def _differences(
-    program: Program, module: hlo.Module, given: Arrays, found: Sequence[object], want: Arrays
+    program: Program, module: hlo.Module, run: Run, given: Arrays, found: Sequence[object], want: Arrays
 ) -> str | None:
-    """The first output that differs from jaxlib's: compiled as by default, without denormal numbers, op by op as well."""
+    """The first output that differs from jaxlib's: compiled as by default, without denormal numbers, op by op as well.
+
+    `run` is what found the results, and is asked again where denormal numbers may be the reason.
+    """
     names = list(program.outputs)
     differ = [n for k, n in enumerate(names) if difference(found[k], want[k], program.outputs[n])]
     if not differ:
@@ -74,10 +85,10 @@ def _differences(
     if not wrong:
         return None
     zeroed = [flushed(a) for a in given]
-    without = _tuple(ix.evaluate(module, *zeroed))
+    without = run(zeroed)
     flat = [flushed(o) if isinstance(o, np.ndarray) else o for o in (without[names.index(n)] for n in differ)]
     still = _wrong(part, flat, [flushed(a) for a in careful(_given(program, part, zeroed))])
-    reference = _tuple(ix.evaluate(module, *given))
+    reference = _reference(module)(given)
     for name in wrong:
         same = (
             difference(found[names.index(name)], np.asarray(reference[names.index(name)]), part.outputs[name]) is None
@@ -118,21 +129,29 @@ def _maps(
         return f"{type(error).__name__}: {error}"
 
 
-def _kernels(program: Program, theirs: oracle.Compiled, seed: str) -> Finding | None:
-    """Compiled kernels, called twice with different data."""
+def _kernels(
+    program: Program, module: hlo.Module, theirs: oracle.Compiled, seed: str, opener: Opener
+) -> Finding | None:
+    """Compiled kernels, called with different data; the memory of their results holds another pattern each time."""
+    device = opener()
+
+    def run(given: Arrays) -> Sequence[object]:
+        return _tuple(executable(*given))
+
     try:
-        executable = ix.compile(program.text(), device="cpu")
+        executable = ix.compile(program.text(), device)
+        for call, pattern in enumerate(PATTERNS):
+            device.pattern = pattern
+            given = arguments(program, f"{seed}/call {call}")
+            found, want = run(given), theirs(given)
+            if errors := device.errors():
+                return Finding(f"access on {device.name}", "; ".join(errors[:3]))
+            if wrong := _differences(program, module, run, given, found, want):
+                return Finding(f"value on {device.name}", f"call {call}: {wrong}")
+    except oracle.Refused:
+        raise
     except BaseException as error:
-        return Finding("compile", f"{type(error).__name__}: {error}")
-    module = hlo.parse(program.text())
-    for call in ("first", "second"):
-        given = arguments(program, f"{seed}/{call}")
-        try:
-            found = _tuple(executable(*given))
-        except BaseException as error:
-            return Finding("run", f"{type(error).__name__}: {error}")
-        if wrong := _differences(program, module, given, found, theirs(given)):
-            return Finding("kernel", f"{call} call: {wrong}")
+        return Finding(f"error on {device.name}", f"{type(error).__name__}: {error}")
     return None
 
 

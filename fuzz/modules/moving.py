@@ -4,7 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from modules.program import EXACT, Array, Builder, Computation, Instruction, Value, braces, product, random_sizes
+from modules.program import (
+    EXACT,
+    Array,
+    Builder,
+    Computation,
+    Instruction,
+    Value,
+    braces,
+    common_data,
+    product,
+    random_sizes,
+)
 from modules.values import ALL, COMPLEX, DISTINCT, INDICES, USUAL, Data
 
 Generator = Callable[[Builder], object]
@@ -179,6 +190,7 @@ def dynamic_slice(b: Builder) -> Value:
     return b.emit(
         *("dynamic-slice", Array(x.kind, sizes), [x, *starts], f"dynamic_slice_sizes={braces(sizes)}"),
         tolerance=x.tolerance,
+        data=common_data([x]),
     )
 
 
@@ -189,6 +201,7 @@ def dynamic_update_slice(b: Builder) -> Value:
     return b.emit(
         *("dynamic-update-slice", x.shape, [x, update, *start_indices(b, x.sizes)]),
         tolerance=x.tolerance | update.tolerance,
+        data=common_data([x, update]),
     )
 
 

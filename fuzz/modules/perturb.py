@@ -21,6 +21,7 @@ from program_values import Values, all_values, points_of
 Pairs = np.ndarray
 Run = Callable[[Sequence[np.ndarray]], list[np.ndarray]]
 MAX_POINTS = 200_000  # of a map's domain; larger ones are not enumerated
+MAX_PAIRS = 4_000_000
 
 
 class TooLarge(Exception):
@@ -31,6 +32,8 @@ def named(
     maps: Iterable[OperandIndexing], leaf: int, values: Values, here: Sequence[int], there: Sequence[int]
 ) -> Pairs:
     """Which pairs the maps name: a matrix over flat indices of an array of sizes `here` and of one of sizes `there`."""
+    if product(here) * product(there) > MAX_PAIRS:
+        raise TooLarge
     pairs = np.zeros((product(here), product(there)), bool)
     for m in maps:
         if m.leaf != leaf or m.map.is_known_empty:

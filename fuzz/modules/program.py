@@ -48,6 +48,7 @@ class Tolerance:
 
 
 EXACT = Tolerance()
+MAX_ELEMENTS = 2000  # of an array that is read: broadcasts would make it larger and larger
 SUM = Tolerance(0.5)  # the same number; whether a sum of zeros is 0 or -0 is left open
 
 
@@ -120,7 +121,7 @@ class Instruction:
 
 @dataclass
 class Program:
-    """Instructions of the entry in order, the data of its parameters, and what it returns."""
+    """Instructions of the entry in order, what is known of their elements, and what it returns."""
 
     instructions: list[Instruction] = field(default_factory=list)
     data: dict[str, Data] = field(default_factory=dict)
@@ -171,25 +172,26 @@ class Program:
         place = next(k for k, i in enumerate(self.instructions) if i.name == name)
         parameter = Instruction(name, self.instructions[place].shape, "parameter")
         instructions = [*self.instructions[:place], parameter, *self.instructions[place + 1 :]]
-        found = Program(instructions, self.data | {name: ANY}, self.outputs)
+        found = Program(instructions, {name: ANY} | self.data, self.outputs)
         return found.reduced([o for o in self.outputs if o != name] or list(self.outputs))
 
 
 class Builder:
     """Adds instructions to a list: the entry's, or those of a computation that is going to be called."""
 
-    def __init__(self, rng: random.Random, names: Names, ranks: tuple[int, int] = (0, 4)) -> None:
+    def __init__(self, rng: random.Random, names: Names, ranks: tuple[int, int] = (0, 4), reuse: float = 0.6) -> None:
         self.rng = rng
         self.names = names
         self.ranks = ranks  # of the arrays that elementwise instructions read
+        self.reuse = reuse  # the share of operands that are arrays from before, where there are any that fit
         self.instructions: list[Instruction] = []
         self.values: list[Value] = []  # what later instructions may read
         self.data: dict[str, Data] = {}
         self.results: list[Value] = []  # what is worth returning
 
-    def nested(self, ranks: tuple[int, int] = (0, 4)) -> Builder:
+    def nested(self, ranks: tuple[int, int] = (0, 4), reuse: float = 0.6) -> Builder:
         """A builder for a computation that this one's instructions call."""
-        return Builder(self.rng, self.names, ranks)
+        return Builder(self.rng, self.names, ranks, reuse)
 
     def parameter(self, array: Array, data: Data = ANY) -> Value:
         return self._parameter(array, data, remember=True)
@@ -222,12 +224,14 @@ class Builder:
         name: str = "",
         returned: bool = True,
     ) -> Value:
-        """Append an instruction. Without a tolerance it moves data: its result is as exact as its operands."""
+        """Append an instruction. Without a tolerance it moves data: the result is as exact as its operands, of their data."""
         if tolerance is None:
+            data = common_data(operands)
             tolerance = EXACT
             for operand in operands:
                 tolerance |= operand.tolerance
         value = Value(name or self.names.new("v"), shape, tolerance, data)
+        self.data[value.name] = data
         names = tuple(o.name for o in operands)
         self.instructions.append(
             Instruction(value.name, shape, opcode, names, attributes, tuple(called), literal, tuple(oracle), tolerance)
@@ -285,7 +289,7 @@ class Builder:
         Only what `moved` data comes from may be inexact; data of another kind than any comes from parameters alone.
         """
         fits = [v for v in self.values if self._fits(v, kinds, sizes, data, ranks, moved)]
-        if fits and self.chance(0.6):
+        if fits and self.chance(self.reuse):
             return self.rng.choice(fits)
         if sizes is None:
             sizes = random_sizes(self.rng, *ranks)
@@ -300,11 +304,17 @@ class Builder:
         ranks: tuple[int, int],
         moved: bool,
     ) -> bool:
-        if not isinstance(v.shape, Array) or v.kind not in kinds:
+        if not isinstance(v.shape, Array) or v.kind not in kinds or v.array.count > MAX_ELEMENTS:
             return False
         if not (moved or v.tolerance == EXACT) or data not in (v.data, ANY):
             return False
         return v.sizes == sizes if sizes is not None else ranks[0] <= len(v.sizes) <= ranks[1]
+
+
+def common_data(operands: Sequence[Value]) -> Data:
+    """What is known of elements that are moved from these arrays."""
+    known = {o.data for o in operands}
+    return known.pop() if len(known) == 1 and {d.style for d in known} <= {"small", "real", "range"} else ANY
 
 
 class Names:
@@ -330,6 +340,16 @@ def random_sizes(rng: random.Random, least: int = 0, most: int = 4, elements: in
     while rank and product(sizes) > elements:
         sizes[rng.randrange(rank)] = 1
     return tuple(sizes)
+
+
+def wide_sizes(rng: random.Random) -> tuple[int, ...]:
+    """Sizes whose rows, or the whole, are longer than a warp, and of which few divide anything."""
+    rank = rng.choice((1, 2, 2, 2, 3, 3))
+    if rank == 1:
+        return (rng.randint(33, 200),)
+    if rank == 2:
+        return (rng.randint(2, 8), rng.choice((17, 31, 32, 33, 36, 40, 64, 65, rng.randint(17, 70))))
+    return (rng.randint(2, 4), rng.randint(2, 12), rng.randint(3, 12))
 
 
 def product(sizes: Sequence[int]) -> int:

@@ -37,8 +37,9 @@ def _finish(
 
 def reduce(b: Builder) -> object:
     kinds, f = _reducer(b, 3)
-    sizes = random_sizes(b.rng, 0, 4)
-    arrays = [b.array([k], sizes, f.data) for k in kinds]
+    first = b.array(kinds[:1], None, f.data)
+    sizes = first.sizes
+    arrays = [first, *(b.array([k], sizes, f.data) for k in kinds[1:])]
     dimensions = b.rng.sample(range(len(sizes)), b.rng.randint(0 if b.chance(0.1) else min(1, len(sizes)), len(sizes)))
     kept = tuple(n for d, n in enumerate(sizes) if d not in dimensions)
     return _finish(b, "reduce", arrays, kept, f, f"dimensions={braces(dimensions)}")

@@ -15,14 +15,14 @@ def work(pipe: Connection, seed: int, numbers: range, options: argparse.Namespac
     """Judge modules one after the other; each is answered by one message, a failure by a second one made smaller."""
     quiet = os.open(os.devnull, os.O_WRONLY)
     os.dup2(quiet, 2)  # what XLA has to say before it dies
-    from modules import generate, oracle
+    from modules import generate, kernels, oracle
     from modules.judge import Options, judge, shrink
 
     pipe.send(READY)
     for number in numbers:
         key = f"{seed}/{number}"
-        kernels = random.Random(f"{key}/kernels").random() < options.kernels
-        how = Options(options.tries, kernels)
+        chosen = kernels.chosen(random.Random(f"{key}/kernels"), options)
+        how = Options(options.tries, tuple(chosen.values()))
         try:
             program = generate.random_program(key, options.steps)
             found = judge(program, key, how)
@@ -34,8 +34,8 @@ def work(pipe: Connection, seed: int, numbers: range, options: argparse.Namespac
             pipe.send((number, "smaller", f"the fuzzer itself: {traceback.format_exc()}"))
             continue
         if found is None:
-            pipe.send((number, "kernels right" if kernels else "right", ""))
+            pipe.send((number, " with kernels on ".join(["right", " and ".join(chosen)]) if chosen else "right", ""))
             continue
         pipe.send((number, "failed", str(found)))
-        small, why = shrink(program, key, Options(max(options.tries, 12), kernels), found.kind)
+        small, why = shrink(program, key, how, found.kind)
         pipe.send((number, "smaller", f"{why or found}\n{small.text()}"))

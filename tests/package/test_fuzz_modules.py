@@ -1,7 +1,11 @@
 """The fuzzer of HLO modules: each op has a program that agrees with jaxlib, planted mistakes are found, seeds repeat."""
 
+from __future__ import annotations
+
+import argparse
 import os
 import random
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,7 +15,8 @@ import pytest
 
 import indexing as ix
 from indexing.ops.registry import REGISTRY
-from modules import alone, deviations, generate, judge, oracle, perturb
+from indexing.runtime.device import Buffer
+from modules import alone, deviations, generate, judge, kernels, oracle, perturb, rows
 from modules.compare import difference, flushed
 from modules.generate import finished
 from modules.program import EXACT, Array, Builder, Names, Program, Tolerance, Value
@@ -139,6 +144,116 @@ def test_what_only_we_refuse_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(ix.hlo, "parse", refuse)
     found = judge.judge(_with_an_instruction_named_bad(), SEED, judge.Options())
     assert found == judge.Finding("refused", "UnsupportedOp: no")
+
+
+ON_CPU = judge.Options(tries=1, devices=(kernels.FilledHost,))
+
+
+def test_kernels_of_wide_rows_agree_with_jaxlib() -> None:
+    for number in range(6):
+        b = Builder(random.Random(f"{SEED}/rows/{number}"), Names(), reuse=rows.REUSE)
+        rows.add_steps(b)
+        rows.fusion(b)
+        program = finished(b)
+        assert judge.judge(program, SEED, ON_CPU) is None, program.text()
+
+
+def test_fusions_of_wide_rows_have_several_results_that_mix_reductions_with_moves() -> None:
+    found = set()
+    for number in range(60):
+        b = Builder(random.Random(f"{SEED}/fusions/{number}"), Names())
+        rows.fusion(b)
+        (fusion,) = [i for i in b.instructions if i.opcode == "fusion"]
+        if isinstance(fusion.shape, tuple) and len(fusion.shape) > 1:
+            opcodes = {i.opcode for i in fusion.called[0].instructions}
+            found |= opcodes if "reduce" in opcodes else set()
+    assert found >= {"slice", "reverse", "concatenate", "reshape", "dynamic-slice", "reduce"}
+
+
+class _Careless(kernels.FilledHost):
+    """A device that makes a mistake with the memory of each result."""
+
+    def __init__(self, mistake: Callable[[_Careless, np.ndarray], None]) -> None:
+        super().__init__()
+        self._mistake = mistake
+
+    def download(self, buffer: Buffer, dtype: np.dtype, shape: tuple[int, ...]) -> np.ndarray:
+        assert isinstance(buffer.handle, np.ndarray)
+        self._mistake(self, buffer.handle)
+        return super().download(buffer, dtype, shape)
+
+
+def test_an_element_that_no_kernel_writes_is_found() -> None:
+    """It holds the pattern; what the reference answers excuses no kernel."""
+
+    def restore(device: _Careless, memory: np.ndarray) -> None:
+        memory[:4] = device.pattern
+
+    program = _with_an_instruction_named_bad().reduced(["bad"])
+    found = judge.judge(program, SEED, judge.Options(1, (lambda: _Careless(restore),)))
+    assert found is not None and found.kind == "value on cpu"
+    assert found.reason.startswith("call 0: bad: ") and found.reason.endswith("at [0, 0], and at 0 more of 6")
+
+
+def test_memory_that_is_written_beside_a_buffer_is_found() -> None:
+    def overrun(device: _Careless, memory: np.ndarray) -> None:
+        del device
+        assert isinstance(memory.base, np.ndarray)
+        memory.base[-1] = 1
+
+    program = _with_an_instruction_named_bad().reduced(["bad"])
+    found = judge.judge(program, SEED, judge.Options(1, (lambda: _Careless(overrun),)))
+    assert found == judge.Finding("access on cpu", "memory behind a buffer of 24 bytes was written")
+
+
+RUNNER = """
+from types import SimpleNamespace
+from indexing.runtime.host import Host
+
+class Kernels:
+    def __init__(self, arch):
+        self.reports = {arch: []}
+
+class PtxDevice:
+    name, dialect = "ptx", "c"
+
+    def __init__(self, kernels):
+        self.kernels, host = kernels, Host()
+        self.empty, self.upload, self.share, self.download = host.empty, host.upload, host.share, host.download
+        self.copy, self.finish, self.compiled = host.copy, host.finish, host.load
+
+    def load(self, kernel):
+        def launch(buffers):
+            self.kernels.reports["90"].append(SimpleNamespace(errors=[ERRORS]))
+            RUN
+        return launch
+"""
+
+
+@pytest.mark.parametrize(
+    ("run", "errors", "kind"),
+    [
+        ("self.compiled(kernel)(buffers)", "", None),
+        ("self.compiled(kernel)(buffers)", "'a race'", judge.Finding("access on ptx", "a race; a race; a race")),
+        ("pass", "", "value on ptx"),
+    ],
+)
+def test_a_runner_of_ptx_is_asked_for_values_and_errors(
+    tmp_path: Path, run: str, errors: str, kind: judge.Finding | str | None
+) -> None:
+    (tmp_path / "check.py").write_text(RUNNER.replace("RUN", run).replace("ERRORS", errors))
+    opener = kernels.ptx_opener(tmp_path, "90")
+    found = judge.judge(_with_an_instruction_named_bad(), SEED, judge.Options(1, (opener,)))
+    assert (found.kind if found and isinstance(kind, str) else found) == kind
+
+
+def test_devices_are_chosen_by_their_shares() -> None:
+    options = argparse.Namespace(kernels=0.5, ptx=Path("runner"), ptx_share=0.05)
+    chosen = [kernels.chosen(random.Random(str(k)), options) for k in range(2000)]
+    assert 900 < sum("cpu" in c for c in chosen) < 1100
+    assert 70 < sum("ptx" in c for c in chosen) < 130
+    options.ptx = None
+    assert not any("ptx" in kernels.chosen(random.Random(str(k)), options) for k in range(200))
 
 
 def test_arrays_are_the_same_bit_for_bit_or_within_a_tolerance() -> None:
