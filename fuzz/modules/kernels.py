@@ -22,7 +22,8 @@ from indexing.runtime.host import Host
 from indexing.runtime.host_memory import ALIGNMENT
 
 PATTERNS = (0xA5, 0x00)  # of the bytes, for each call: pred has no other bytes than these that are true and false
-MARGIN = 0x5A
+MARGIN = 16 * ALIGNMENT  # bytes
+UNWRITTEN = 0x5A  # each of them
 ARCHITECTURES = ("80", "90")
 Opener = Callable[[], Any]  # a device, with `pattern` and `errors`
 
@@ -38,21 +39,21 @@ class FilledHost(Host):
 
     def empty(self, nbytes: int) -> Buffer:
         """A buffer of the pattern."""
-        memory = np.asarray(super().empty(nbytes + 2 * ALIGNMENT).handle)
-        memory[:] = MARGIN
-        inside = memory[ALIGNMENT : len(memory) - ALIGNMENT]
+        memory = np.asarray(super().empty(nbytes + 2 * MARGIN).handle)
+        memory[:] = UNWRITTEN
+        inside = memory[MARGIN : len(memory) - MARGIN]
         inside[:] = self.pattern
         self._memory.append(memory)
         return Buffer(inside, nbytes)
 
     def errors(self) -> list[str]:
         """Buffers whose margins were written."""
-        sides = (("before", slice(None, ALIGNMENT)), ("behind", slice(-ALIGNMENT, None)))
+        sides = (("before", slice(None, MARGIN)), ("behind", slice(-MARGIN, None)))
         return [
-            f"memory {name} a buffer of {len(m) - 2 * ALIGNMENT} bytes was written"
+            f"memory {name} a buffer of {len(m) - 2 * MARGIN} bytes was written"
             for m in self._memory
             for name, side in sides
-            if (m[side] != MARGIN).any()
+            if (m[side] != UNWRITTEN).any()
         ]
 
 
