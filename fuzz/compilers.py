@@ -35,7 +35,7 @@ from indexing.runtime.host_memory import address, aligned_bytes
 MAX_SECONDS = 300.0  # for the kernels of a program
 MAX_BYTES = 2**27  # of a kernel's buffers
 PATTERN = 0xA5  # in outputs, which kernels must write
-BATCH = 40  # random modules that are compiled together
+BATCH = 8  # random modules that are compiled together
 SPECIAL = (np.nan, np.inf, -np.inf, -0.0, 1e-40, 3e38, 0.5, -2.0)
 
 

@@ -13,6 +13,7 @@ from indexing.cli.console import Json
 from indexing.executable.devices import DEVICE_NAMES, DeviceName
 from indexing.extras import install_command
 from indexing.lazy import np
+from indexing.runtime.compiler import find_compiler, version
 
 # The purpose of each extra, and the modules that it installs.
 EXTRAS = {
@@ -73,7 +74,14 @@ def test_device(device: DeviceName) -> Finding:
     except (ix.IndexingError, OSError) as error:
         return Finding(device, False, " ".join(str(error).split()))
     right = bool((result == -x).all())
-    return Finding(device, right, "runs programs" if right else "runs, but gives wrong results")
+    about = "runs programs" if right else "runs, but gives wrong results"
+    return Finding(device, right, f"{about}; {about_compiler()}" if device == "cpu" else about)
+
+
+def about_compiler() -> str:
+    """The C compiler that is used, with which flags, and why these."""
+    found = find_compiler()
+    return f"{' '.join(found.command)} ({version(found)}): {found.verdict}"
 
 
 def find_extra(extra: str) -> Finding:

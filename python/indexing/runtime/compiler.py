@@ -14,14 +14,14 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib.util import find_spec
-from itertools import product
 from pathlib import Path
 
 from indexing.errors import CompileError
 from indexing.extras import install_command
 from indexing.runtime import cache as folders
+from indexing.runtime.compiler_verdicts import UNTRIED, Verdict, verdict_on
 from indexing.runtime.listing import compile_error
 from indexing.runtime.object_files import is_whole, put, throw_away
 from indexing.runtime.once import Once
@@ -37,11 +37,14 @@ PROCESSORS = (("-march=native",), ("-mcpu=native",), ())
 
 @dataclass(frozen=True, slots=True)
 class Compiler:
-    """A C compiler: its command, the flags for kernels, and its identity, which includes this machine's processor."""
+    """A C compiler: its command, the flags for kernels, its identity, which includes this machine's processor, and the verdict
+    on it.
+    """
 
     command: tuple[str, ...]
     flags: tuple[str, ...]
     identity: str
+    verdict: Verdict = UNTRIED
 
     def build(self, name: str, source: str, target: Path) -> None:
         """Compile a source to a shared library on disk."""
@@ -56,17 +59,41 @@ class Compiler:
 
 @Once
 def find_compiler() -> Compiler:
-    """The compiler of this process. Raises CompileError if there is none."""
+    """The compiler of this process, with flags that make it right. Raises CompileError if there is none."""
+    refused = []
+    for found in filter(None, map(_accepted, _candidates())):
+        try:
+            return _trusted(found)
+        except CompileError as refusal:
+            refused.append(str(refusal))
+    problem = "; ".join(refused) or "no C compiler is found"
+    raise CompileError(
+        f"{problem}: set CC to one, install gcc or clang, or get one in a wheel: "
+        f"install {install_command('cpu')}; device='reference' needs none"
+    )
+
+
+def _accepted(command: tuple[str, ...]) -> Compiler | None:
+    """A compiler with the flags for this processor that it knows; None if it isn't there."""
     position = () if sys.platform == "win32" else ("-fPIC",)
-    for command, processor in product(_candidates(), PROCESSORS):
+    for processor in PROCESSORS:
         flags = (*FLAGS, *processor, *position)
         identity = _identity(command, flags)
         if identity is not None:
             return Compiler(command, flags, identity)
-    raise CompileError(
-        "no C compiler is found: set CC to one, install gcc or clang, or get one in a wheel: "
-        f"install {install_command('cpu')}; device='reference' needs none"
-    )
+    return None
+
+
+def _trusted(found: Compiler) -> Compiler:
+    """A compiler with flags that make it right. Raises CompileError if there are none."""
+    flags = [flag for flag in found.flags if flag != "-shared"]
+    verdict = verdict_on(found.command, [*flags, *_libraries()], found.identity, _folder())
+    if verdict.added is None:
+        raise CompileError(f"the C compiler {' '.join(found.command)} makes wrong code: {verdict}")
+    if not verdict.added:
+        return replace(found, verdict=verdict)
+    identity = hashlib.sha256("\n".join([found.identity, *verdict.added]).encode()).hexdigest()
+    return Compiler(found.command, (*found.flags, *verdict.added), identity, verdict)
 
 
 def is_available() -> bool:
@@ -76,6 +103,12 @@ def is_available() -> bool:
     except CompileError:
         return False
     return True
+
+
+def version(compiler: Compiler) -> str:
+    """A compiler's own words about its version, in one line."""
+    done = subprocess.run([*compiler.command, "--version"], capture_output=True, text=True, check=False)
+    return (done.stdout.strip().splitlines() or ["of unknown version"])[0]
 
 
 def _candidates() -> Iterable[tuple[str, ...]]:
@@ -139,7 +172,11 @@ def object_path(source: str) -> Path:
     """The path of a source's shared library. Raises CompileError if no folder can be written."""
     key = hashlib.sha256(f"{find_compiler().identity}\n{source}".encode()).hexdigest()
     suffix = {"win32": ".dll", "darwin": ".dylib"}.get(sys.platform, ".so")
+    return _folder() / f"{key}{suffix}"
+
+
+def _folder() -> Path:
     folder = folders.directory("host")
     if folder is None:
         raise CompileError(f"{folders.no_directory('host')}; device='reference' needs none")
-    return folder / f"{key}{suffix}"
+    return folder

@@ -16,21 +16,28 @@ from indexing.runtime.cache import foreign
 
 CACHE_BYTES = 512 * 2**20
 KEPT_FRACTION = 0.75  # of the limit is kept when old objects are removed
+DIGEST_BYTES = hashlib.sha256().digest_size
 MARK = b"\nindexing sha256 "  # before the digest; loaders ignore what follows an object
 
 
 def is_whole(path: Path) -> bool:
-    """Whether an object is on disk, undamaged; if so, its time of last use is updated.
+    """Whether an object is on disk, undamaged. Raises as `content_of`."""
+    return content_of(path) is not None
+
+
+def content_of(path: Path) -> bytes | None:
+    """The content of an object, whose time of last use is updated; None if there is none, or a damaged one.
 
     Raises CompileError if another user owns it or can write it.
     """
     try:
-        if not _is_sealed(_read(path)):
-            return False
+        data = _read(path)
+        if not _is_sealed(data):
+            return None
         os.utime(path)
     except OSError:  # there is none, or a link, which is replaced
-        return False
-    return True
+        return None
+    return data[: -len(MARK) - DIGEST_BYTES]
 
 
 def _read(path: Path) -> bytes:
@@ -104,6 +111,6 @@ def _sealed(content: bytes) -> bytes:
 
 
 def _is_sealed(data: bytes) -> bool:
-    end = len(data) - hashlib.sha256().digest_size
+    end = len(data) - DIGEST_BYTES
     start = end - len(MARK)
     return start > 0 and data[start:end] == MARK and hashlib.sha256(data[:start]).digest() == data[end:]
