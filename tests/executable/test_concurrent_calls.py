@@ -3,17 +3,20 @@
 Threads start together at a barrier and make a fixed number of calls; Python switches between them as often as it can.
 """
 
+import gc
 import sys
 import threading
-from collections.abc import Callable, Iterator
+import weakref
+from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 import pytest
 
 import indexing as ix
-from indexing.runtime.device import Buffer, CompilableKernel, Launch
-from indexing.runtime.host import Host
+from indexing.runtime.device import Buffer
+from indexing.runtime.identity import core_count
 from kernels import as_list, close, compiled, random_value
+from plain_device import DeviceWithMemory, PlainDevice
 
 THREADS, CALLS = 6, 12
 
@@ -128,26 +131,11 @@ PROGRAMS = {
 }
 
 
-class Plain:
-    """A device of a user: the documented protocol and nothing else, on the CPU."""
-
-    name = "plain"
-    dialect = "c"
-
-    def __init__(self) -> None:
-        self._host = Host()
-        for name in ("empty", "upload", "share", "download", "copy", "finish"):
-            setattr(self, name, getattr(self._host, name))
-
-    empty: Callable[[int], Buffer]
-    upload: Callable[[np.ndarray], Buffer]
-    share: Callable[[np.ndarray], Buffer]
-    download: Callable[[Buffer, np.dtype, tuple[int, ...]], np.ndarray]
-    copy: Callable[[Buffer, Buffer], None]
-    finish: Callable[[], None]
-
-    def load(self, kernel: CompilableKernel) -> Launch:
-        return self._host.load(kernel)
+DEVICES: dict[str, Callable[[], str | PlainDevice]] = {
+    "cpu": lambda: "cpu",
+    "plain": PlainDevice,
+    "with memory": DeviceWithMemory,
+}
 
 
 @pytest.fixture(autouse=True)
@@ -178,10 +166,10 @@ def call_together(call: Callable[[int], None], threads: int = THREADS) -> None:
         raise failures[0]
 
 
-@pytest.mark.parametrize("device", ["cpu", "plain"])
+@pytest.mark.parametrize("device", DEVICES)
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_each_thread_gets_the_result_of_its_own_data(name: str, device: str) -> None:
-    run = compiled(PROGRAMS[name], Plain() if device == "plain" else device).executable
+    run = compiled(PROGRAMS[name], DEVICES[device]()).executable
     parameters = run.module.entry.parameters
     data = [tuple(random_value(p.shape, np.random.default_rng([k, 5])) for p in parameters) for k in range(THREADS)]
     wanted = [as_list(ix.evaluate(run.module, *arrays)) for arrays in data]
@@ -194,32 +182,52 @@ def test_each_thread_gets_the_result_of_its_own_data(name: str, device: str) -> 
     call_together(calls)
 
 
-class Meeting(Plain):
-    """Runs two launches at a time: each begins when the other has its buffers, and notes what both hold."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.met = threading.Barrier(1)
-        self.held: dict[int, list[int]] = {}
-
-    def load(self, kernel: CompilableKernel) -> Launch:
-        run = self._host.load(kernel)
-
-        def launch(buffers: list[Buffer]) -> None:
-            self.held[threading.get_ident()] = [id(b.handle) for b in buffers]
-            self.met.wait()
-            run(buffers)
-
-        return launch
-
-
 def test_two_calls_at_a_time_share_no_memory() -> None:
-    device = Meeting()
-    run = compiled(OTHER_LAYOUT, device).executable
+    """Each launches when the other has its buffers."""
+    met, held = threading.Barrier(1), dict[int, list[int]]()
+
+    def meet(buffers: Sequence[Buffer]) -> None:
+        held[threading.get_ident()] = [id(b.handle) for b in buffers]
+        met.wait()
+
+    run = compiled(OTHER_LAYOUT, PlainDevice(meet)).executable
     x = np.ones((400, 500), np.float32)
-    device.met = threading.Barrier(2)
-    device.held.clear()
+    run(x)
+    met = threading.Barrier(2)
+    held.clear()
     call_together(lambda k: run(x + k), threads=2)
-    first, second = device.held.values()
+    first, second = held.values()
     assert len(first) >= 3  # the parameter, the result, the scratch memory
     assert not {*first} & {*second}
+
+
+def test_memory_of_many_calls_at_a_time_is_freed() -> None:
+    """Threads meet in a step; afterwards idle runs are kept for as many threads as there are cores."""
+    met, allocated = threading.Barrier(1), list[weakref.ref]()
+
+    class Counting(PlainDevice):
+        def empty(self, nbytes: int) -> Buffer:
+            buffer = super().empty(nbytes)
+            allocated.append(weakref.ref(buffer.handle))
+            return buffer
+
+    run = compiled(straight(BODIES["kernel"]), Counting(lambda _: met.wait())).executable
+    x = np.ones((40, 50), np.float32)
+    run(x)
+    gc.collect()
+    of_one_call, threads = sum(r() is not None for r in allocated), 8 * max(core_count(), 2)
+    met = threading.Barrier(threads)
+    call_together(lambda k: run(x), threads)
+    gc.collect()
+    assert of_one_call <= sum(r() is not None for r in allocated) <= of_one_call * max(core_count(), 2)
+
+
+def test_the_arguments_of_a_call_are_not_kept() -> None:
+    for device in DEVICES.values():
+        run = compiled(straight(BODIES["reference"]), device()).executable
+        x = np.ones((40, 50), np.float32)
+        run(x)
+        gone = weakref.ref(x)
+        del x
+        gc.collect()
+        assert gone() is None

@@ -10,6 +10,7 @@ from indexing.device.table import portable_device
 from indexing.executable.fusion_planning import KernelSupport, plan_fusions
 from indexing.executable.graph import flatten
 from indexing.executable.profile import Profile, StepTime
+from indexing.runtime import tape
 from kernels import compiled
 
 DEVICES = ("cpu", "reference")
@@ -372,7 +373,7 @@ class Clock:
 @pytest.fixture
 def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     found = Clock()
-    for module in (executable, executable.plan, executable.profile):
+    for module in (executable, executable.plan, tape):
         monkeypatch.setattr(module, "perf_counter", found)
     return found
 

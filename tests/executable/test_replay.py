@@ -7,17 +7,18 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Callable
 
 import numpy as np
 import pytest
 
 import indexing as ix
-from indexing.executable.recording import Recording
-from indexing.executable.replay import ReplayStep
-from indexing.executable.steps import WhileStep
+from indexing.runtime.device import Buffer
 from indexing.runtime.host import Host
 from indexing.runtime.tape import Opcode, Tape
 from kernels import WrittenKernel, compiled
+from plain_device import DeviceWithMemory, PlainDevice
+from tapes import opcodes
 
 ARRAYS = 3  # that the state of a random loop has, beside its counter
 STATE = f"(s32[], {', '.join(['f32[4]'] * ARRAYS)})"
@@ -104,12 +105,20 @@ class Program:
 SAME = f"same {{ ROOT s = {STATE} parameter(0) }} never {{ s = {STATE} parameter(0) ROOT no = pred[] constant(false) }}"
 
 
+DEVICES: dict[str, Callable[[], str | PlainDevice]] = {
+    "cpu": lambda: "cpu",
+    "plain": PlainDevice,
+    "with memory": DeviceWithMemory,
+}
+
+
+@pytest.mark.parametrize("device", DEVICES)
 @pytest.mark.parametrize("seed", range(24))
-def test_random_loops_and_branches(seed: int) -> None:
+def test_random_loops_and_branches(seed: int, device: str) -> None:
     text = Program(seed).text().replace("HloModule random", f"HloModule random\n{SAME}")
-    run = compiled(text, device="cpu")
+    run = compiled(text, DEVICES[device]())
     assert run.reference_steps == ()
-    assert [type(step) for step in run._plan.segments] == [ReplayStep]
+    assert Opcode.HOST not in opcodes(text)
     rng = np.random.default_rng(seed)
     for n in (0, 1, 3, 9):
         arrays = [rng.integers(-4, 5, 4).astype(np.float32) for _ in range(ARRAYS)]
@@ -159,40 +168,14 @@ ENTRY main {
 """
 
 
-def words(text: str) -> list[Opcode]:
-    """The instructions of a program that is one tape."""
-    (step,) = compiled(text, device="cpu")._plan.segments
-    recording = Recording()
-    held = {slot: recording.argument(4) for slot in step.operands}
-    recording.steps(step.steps, held)
-    return list(instructions(recording.tape))
-
-
-def instructions(tape: Tape) -> list[Opcode]:
-    found, at = [], 0
-    while at < len(tape.words):
-        opcode = Opcode(tape.words[at])
-        found.append(opcode)
-        at += {
-            Opcode.LAUNCH: lambda at=at: 3 + tape.words[at + 2],
-            Opcode.COPY: lambda: 4,
-            Opcode.MOVE: lambda at=at: 2 + 2 * tape.words[at + 1],
-            Opcode.UNLESS: lambda: 3,
-            Opcode.JUMP: lambda: 2,
-            Opcode.SWITCH: lambda at=at: 3 + tape.words[at + 2],
-            Opcode.END: lambda: 1,
-        }[opcode]()
-    return found
-
-
 def test_a_loop_passes_its_state_on_by_addresses() -> None:
-    found = words(FIBONACCI)
+    found = opcodes(FIBONACCI)
     inside = found[found.index(Opcode.UNLESS) :]
     assert Opcode.MOVE in inside
     assert Opcode.COPY not in inside
 
 
-def test_a_loop_that_the_host_must_run_replays_its_body() -> None:
+def test_a_step_of_the_host_leaves_its_loop_on_the_tape() -> None:
     text = f"""HloModule sorted
 {LESS}
 body {{
@@ -220,8 +203,10 @@ ENTRY main {{
 }}
 """
     run = compiled(text, device="cpu")
-    loop = next(step for step in run._plan.segments if isinstance(step, WhileStep))
-    assert any(isinstance(step, ReplayStep) for step in loop.body.segments)
+    found = opcodes(text)
+    inside = found[found.index(Opcode.UNLESS) : found.index(Opcode.JUMP)]
+    assert inside.count(Opcode.HOST) == 1
+    assert Opcode.LAUNCH in inside
     x = np.array([3, 1, 4, 1, 5, 9, 2, 6], np.float32)
     want = x
     for _ in range(3):
@@ -287,6 +272,11 @@ run(np.int32(1), np.float32(0), np.float32(0))
         assert "KeyboardInterrupt" in child.communicate(timeout=60)[1]
 
 
+def downloaded(kind: type) -> Callable[[int, Buffer], np.ndarray]:
+    """What a run makes of its results: arrays of one element."""
+    return lambda number, buffer: Host().download(buffer, np.dtype(kind), (1,))
+
+
 def test_a_selector_out_of_range_takes_the_last_branch() -> None:
     source = "void set(void *const *b, long long f, long long l) { *(int *)b[0] = *(const int *)b[1]; }\n"
     host = Host()
@@ -309,8 +299,8 @@ def test_a_selector_out_of_range_takes_the_last_branch() -> None:
     tape.results.append(result)
     program = host.program(tape)
     for which, want in ((0, 10), (1, 11), (2, 12), (3, 12), (-1, 12), (2**31 - 1, 12), (-(2**31), 12)):
-        (got,) = program.run([host.upload(np.int32([which]))], host.empty)
-        assert host.download(got, np.dtype(np.int32), (1,)) == [want]
+        (got,) = program.run([host.upload(np.int32([which]))], downloaded(np.int32))
+        assert got == [want]
 
 
 def test_registers_exchange_addresses_in_any_order() -> None:
@@ -329,8 +319,8 @@ def test_registers_exchange_addresses_in_any_order() -> None:
         tape.results += own
         program = host.program(tape)
         for turn in range(3):
-            got = program.run([host.upload(np.int64([k + turn])) for k in range(count)], host.empty)
-            assert [int(host.download(b, np.dtype(np.int64), (1,))[0]) for b in got] == [k + turn for k in order]
+            got = program.run([host.upload(np.int64([k + turn])) for k in range(count)], downloaded(np.int64))
+            assert [int(array[0]) for array in got] == [k + turn for k in order]
 
 
 def test_a_move_that_is_no_permutation_is_refused() -> None:

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 import indexing as ix
-from indexing.executable.replay import ReplayStep
-from indexing.executable.steps import WhileStep
 from indexing.ops.trip_counts import trip_count
+from indexing.runtime.tape import Opcode
 from kernels import compiled
+from tapes import instructions, opcodes
 
 HOLDS = {"LT": np.less, "LE": np.less_equal, "GT": np.greater, "GE": np.greater_equal, "NE": np.not_equal}
 SORTED = "y = f32[8] sort(z), dimensions={0}, to_apply=less"
@@ -63,20 +63,16 @@ ENTRY main {{
 """
 
 
-def steps_of(text: str) -> list[object]:
-    found = []
-    pending = list(compiled(text, device="cpu")._plan.segments)
-    while pending:
-        step = pending.pop()
-        found.append(step)
-        pending += step.steps if isinstance(step, ReplayStep) else ()
-    return found
+def counts_of(text: str) -> list[int]:
+    """The trip counts of the program's loops, outer ones first; a loop whose condition is computed has none."""
+    return [words[2] for words in instructions(text) if words[0] == Opcode.REPEAT]
 
 
 def count_of(text: str) -> int | None:
     """The trip count of the program's loop; None where its condition is computed."""
-    (step,) = (s for s in steps_of(text) if isinstance(s, WhileStep))
-    return step.condition if isinstance(step.condition, int) else None
+    counts = counts_of(text)
+    assert len(counts) <= 1
+    return counts[0] if counts else None
 
 
 def assert_like_reference(text: str) -> None:
@@ -165,7 +161,7 @@ def test_a_stated_count_is_taken_where_none_is_found() -> None:
 def test_a_loop_with_steps_of_the_host_counts_its_turns() -> None:
     text = loop(last=SORTED)
     assert count_of(text) == 5
-    assert not any(isinstance(step, ReplayStep) and len(step.steps) > 3 for step in steps_of(text))
+    assert opcodes(text).count(Opcode.HOST) == 1
     assert_like_reference(text)
 
 
@@ -197,6 +193,4 @@ ENTRY main {{
 }}
 """
     assert_like_reference(text)
-    assert count_of(text) == 3
-    outer = next(step for step in steps_of(text) if isinstance(step, WhileStep))
-    assert [step.condition for step in outer.body.steps if isinstance(step, WhileStep)] == [5]
+    assert counts_of(text) == [3, 5]

@@ -60,7 +60,7 @@ def replayed(array: np.ndarray) -> None:
     tape = Tape(kernels=[slow(array.size)], sizes=[array.nbytes], arguments=[0])
     tape.launch(0, [0])
     tape.end()
-    Host().program(tape).run([Buffer(array, array.nbytes)], lambda nbytes: Buffer(None, nbytes))
+    Host().program(tape).run([Buffer(array, array.nbytes)], lambda number, buffer: None)
 
 
 @pytest.mark.parametrize("run", [launched, timed, replayed])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from time import perf_counter
 from typing import TYPE_CHECKING
 
@@ -12,7 +12,6 @@ import numpy as np
 from indexing.arguments import of_type, takes
 from indexing.errors import IndexingError
 from indexing.executable.devices import REFERENCE, DeviceName, first_that_works, open_device
-from indexing.executable.memory import OwnedArray, Pool
 from indexing.executable.plan import Planner
 from indexing.executable.profile import Profile, Recorder, StepTime
 from indexing.executable.program import KnobChoice, default_knobs
@@ -26,12 +25,17 @@ from indexing.ops.values import HloValue, value_leaves
 from indexing.reference.evaluation import evaluate
 from indexing.reference.interpreter import check_has_value
 from indexing.reference.program_arguments import check_count, host_array, host_value, is_on_gpu
-from indexing.runtime.device import Device, ExchangingDevice
+from indexing.runtime.device import Buffer, Device, ExchangingDevice
+from indexing.runtime.interpreter import InterpretedRun
+from indexing.runtime.runs import TapeProgram
+from indexing.runtime.tape import ReplayingDevice
 
 if TYPE_CHECKING:
     from indexing.emitters.kernel import Kernel
     from indexing.hlo import Instruction
-    from indexing.runtime.device import Buffer
+    from indexing.runtime.device import LaunchTimes
+    from indexing.runtime.memory import ArrayFormat
+    from indexing.runtime.tape import DeviceProgram, Tape
 
 
 @takes(module=refuse_bare_function, device=of_type(str, Device))
@@ -134,76 +138,85 @@ class DeviceExecutable(Executable):
         super().__init__(module)
         self.device = device.name
         self._on = device
-        self._pool = Pool(device)
-        planner = Planner(device, self._pool)
+        planner = Planner(device)
         check_kernel_sizes(module.entry)
-        self._plan = planner.plan(module.entry, choose)
+        recording = planner.plan(module.entry, choose)
+        self._program = _program(recording.tape, device)
+        self._argument_formats = recording.argument_formats
+        self._result_formats = recording.result_formats
+        self._timed = recording.timed
         self.kernels = tuple(planner.kernels)
         self._compile_seconds = tuple(planner.compile_seconds)
         self.reference_steps = tuple(planner.reference_steps)
 
     def __call__(self, *arrays: object) -> HloValue:
         """Upload, run, download. Arguments on a GPU are read in place, and results then stay on the GPU."""
+        return self._run(arrays)
+
+    def _run(self, arrays: Sequence[object], times: LaunchTimes | None = None) -> HloValue:
         check_count(self.module, arrays)
-        held: list[OwnedArray] = []
+        formats, buffers = iter(self._argument_formats), list[Buffer]()
         for k, (array, p) in enumerate(zip(arrays, self.module.entry.parameters, strict=True)):
-            held.extend(self._owned_arrays(array, p.shape, f"argument {k}"))
-        results = self._plan.run(self._pool, held)
+            buffers += self._buffers(array, p.shape, f"argument {k}", formats)
         # The protocol is checked last: that takes as long as a call.
-        if any(map(is_on_gpu, arrays)) and isinstance(self._on, ExchangingDevice):
-            values = [_exported(h, self._on) for h in results]
-        else:
-            values = [_downloaded(h) for h in results]
+        is_exchanged = any(map(is_on_gpu, arrays)) and isinstance(self._on, ExchangingDevice)
+        values = self._program.run(buffers, self._exported if is_exchanged else self._downloaded, times)
         return tuple(values) if self.module.entry.root.shape.is_tuple else values[0]
 
     def profile(self, *arrays: object) -> Profile:
         """Time each kernel by itself: the next one starts when the device has finished."""
         self(*arrays)
-        recorder = Recorder(self._on)
-        self._pool.recorder = recorder
-        try:
-            start = perf_counter()
-            self(*arrays)
-            seconds = perf_counter() - start
-        finally:
-            self._pool.recorder = None
+        recorder = Recorder(self.device, self._timed)
+        start = perf_counter()
+        self._run(arrays, recorder.add)
+        seconds = perf_counter() - start
         kernels = list(zip(self.kernels, self._compile_seconds, strict=True))
         return recorder.profile(kernels, self.reference_steps, seconds)
 
     @property
     def buffers_allocated(self) -> int:
-        """The number of device buffers that calls have allocated so far, arguments excluded."""
-        return self._pool.allocated
+        """The number of device buffers, arguments excluded, that calls one after the other have allocated so far."""
+        return self._program.allocated
 
-    def _owned_arrays(self, value: object, shape: Shape, what: str) -> Iterator[OwnedArray]:
-        if not shape.is_tuple and is_on_gpu(value):
-            yield OwnedArray(shape, self._pool, self._borrowed(value, shape, what))
-            return
+    def _buffers(self, value: object, shape: Shape, what: str, formats: Iterator[ArrayFormat]) -> list[Buffer]:
+        """The arrays of an argument in the device's memory, each in the next of `formats`."""
         if shape.is_array:
-            yield OwnedArray(shape, self._pool, array=host_array(value, shape, what))
-            return
-        checked = host_value(value, shape, what)
-        for array, leaf in zip(value_leaves(checked), shape.leaves, strict=True):
-            if array is not None:
-                yield OwnedArray(leaf, self._pool, array=array)
+            form = next(formats)
+            if is_on_gpu(value):
+                return [self._borrowed(value, shape, form, what)]
+            return [self._on.share(form.stored(host_array(value, shape, what)))]
+        leaves = value_leaves(host_value(value, shape, what))
+        return [self._on.share(next(formats).stored(array)) for array in leaves if array is not None]
 
-    def _borrowed(self, array: object, shape: Shape, what: str) -> Buffer:
+    def _borrowed(self, array: object, shape: Shape, form: ArrayFormat, what: str) -> Buffer:
         if not isinstance(self._on, ExchangingDevice):
             raise IndexingError(f"{what} lies on a GPU; expected an array in host memory, for device {self._on.name!r}")
         _check_array(array, shape, what)
-        if tuple(reversed(shape.minor_to_major)) != tuple(range(shape.rank)):
+        if not form.is_row_major:
             raise IndexingError(f"{what} must be passed in host memory: its layout {shape.layout} is not row-major")
         return self._on.borrow(array, shape.dtype, shape.dimensions)
 
+    def _downloaded(self, number: int, buffer: Buffer) -> np.ndarray:
+        """A result on the host, its dimensions in their own order."""
+        form = self._result_formats[number]
+        stored = self._on.download(buffer, form.dtype, form.stored_sizes)
+        return stored if form.is_row_major else np.ascontiguousarray(form.logical(stored))
 
-def _exported(held: OwnedArray, device: ExchangingDevice) -> HloValue:
-    return device.export(held.on_device(), held.shape.dtype, held.shape.dimensions)  # type: ignore[return-value]
+    def _exported(self, number: int, buffer: Buffer) -> HloValue:
+        """A result on the GPU, row-major, which takes over the buffer."""
+        assert isinstance(self._on, ExchangingDevice)
+        form = self._result_formats[number]
+        if not form.is_row_major:
+            buffer = self._on.upload(self._downloaded(number, buffer))
+        buffer.borrowed = True
+        return self._on.export(buffer, form.dtype, form.sizes)  # type: ignore[return-value]
 
 
-def _downloaded(held: OwnedArray) -> np.ndarray:
-    array = held.on_host()
-    held.release()
-    return array
+def _program(tape: Tape, device: Device) -> DeviceProgram:
+    """The tape, run by the device itself if it can, else by the interpreter."""
+    if isinstance(device, ReplayingDevice):
+        return device.program(tape)
+    return TapeProgram(tape, lambda: InterpretedRun(tape, device))
 
 
 def _check_array(array: object, shape: Shape, what: str) -> None:

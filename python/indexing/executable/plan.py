@@ -1,66 +1,61 @@
-"""Planning of a module's steps: its kernels, their order, and the arrays that they read and write."""
+"""Planning of a module: its kernels, their order, and the tape that runs them."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from heapq import heappop, heappush
 from time import perf_counter
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from indexing.device.table import portable_device
 from indexing.executable.graph import Node, Ref, Tree, arrays_of, needed_nodes, tree_refs
-from indexing.executable.memory import OwnedArray, Pool
 from indexing.executable.program import KnobChoice, PlannedComputation, PlannedKernel, plan_program
-from indexing.executable.replay import record_tapes
-from indexing.executable.steps import (
+from indexing.executable.recording import Recording
+from indexing.executable.schedule import (
+    BranchStep,
     CallStep,
-    ConditionalStep,
     KernelStep,
-    Plan,
+    LoopStep,
     ReferenceStep,
-    SlotTree,
+    Schedule,
     Step,
-    WhileStep,
-    mark_last_uses,
+    format_of,
+    scheduled,
 )
-from indexing.ops.values import only_array
-from indexing.reference.interpreter import check_has_value
+from indexing.ops.values import only_array, value_leaves
+from indexing.reference.interpreter import check_has_value, evaluate_instruction
+from indexing.reference.program_arguments import nested_value
 from indexing.runtime.tape import ReplayingDevice
 
 if TYPE_CHECKING:
     from indexing.emitters.kernel import Kernel
-    from indexing.hlo import Computation, Instruction, Shape
+    from indexing.hlo import Computation, Instruction
     from indexing.runtime.device import Device, Launch
+    from indexing.runtime.memory import ArrayFormat
 
 
 class Planner:
     """Plans the computations of one module for one device; equal kernels are compiled once."""
 
-    def __init__(self, device: Device, pool: Pool) -> None:
+    def __init__(self, device: Device) -> None:
         """Start without plans."""
         self.device = device
-        self.pool = pool
         self.kernels: list[Kernel] = []
         self.reference_steps: list[Instruction] = []
-        self._plans: dict[Computation, Plan] = {}
+        self._schedules: dict[Computation, Schedule] = {}
         self.compile_seconds: list[float] = []  # of each kernel
         self._prepare_seconds = 0.0  # each kernel's share of compiling them together
         self._launches: dict[Computation, Launch] = {}
 
-    def plan(self, entry: Computation, choose: KnobChoice) -> Plan:
-        """The plan of a computation, with kernels of the knobs that `choose` gives.
-
-        Computations that its control flow runs are planned first.
-        """
+    def plan(self, entry: Computation, choose: KnobChoice) -> Recording:
+        """The tape of a computation, with kernels of the knobs that `choose` gives."""
         program = plan_program(entry, portable_device(self.device.dialect), choose)
         self._prepare([launch.kernel for planned in program.values() for launch in planned.kernels.values()])
-        for computation, planned in program.items():
-            self._plans[computation] = _Scheduler(self, planned).plan()
-        plan = self._plans[entry]
-        if isinstance(self.device, ReplayingDevice):
-            record_tapes(plan, self.device)
-        return plan
+        for computation, planned in program.items():  # callees first
+            self._schedules[computation] = _Scheduler(self, planned).schedule()
+        return Recording(list(self._schedules.values()), self.device)
 
     def _prepare(self, kernels: Sequence[Kernel]) -> None:
         """Compile the kernels together if the device can; the time is shared out equally."""
@@ -70,9 +65,9 @@ class Planner:
             self.device.prepare(distinct)
             self._prepare_seconds = (perf_counter() - start) / max(len(distinct), 1)
 
-    def plan_of(self, computation: Computation) -> Plan:
-        """The plan of a computation that control flow runs."""
-        return self._plans[computation]
+    def schedule_of(self, computation: Computation) -> Schedule:
+        """The schedule of a computation that control flow runs."""
+        return self._schedules[computation]
 
     def launch_of(self, planned: PlannedKernel) -> Launch:
         """The kernel, ready to be launched."""
@@ -96,11 +91,6 @@ class _Slots:
     def of_all(self, tree: Tree) -> tuple[int, ...]:
         return tuple(self.of(ref) for ref in tree_refs(tree))
 
-    def tree(self, tree: Tree) -> SlotTree:
-        if isinstance(tree, Ref):
-            return self.of(tree)
-        return None if tree is None else tuple(self.tree(part) for part in tree)
-
 
 class _Scheduler:
     """Turns one graph into steps."""
@@ -110,19 +100,15 @@ class _Scheduler:
         self.planned = planned
         self.graph = planned.graph
         self.slots = _Slots()
-        self.constants: dict[int, OwnedArray] = {}
+        self.constants: dict[int, np.ndarray] = {}
         self.is_needed = needed_nodes(planned.graph)
 
-    def plan(self) -> Plan:
+    def schedule(self) -> Schedule:
         parameters = self.slots.of_all(tuple(map(arrays_of, self.graph.parameters)))
         steps = [step for node in self.graph.nodes if (step := self._step(node)) is not None]
-        written = {*parameters, *self.constants, *(slot for step in steps for slot in step.outputs)}
-        assert all(slot in written for step in steps for slot in step.reads()), "no step writes an array that one reads"
-        steps = _in_order(steps)
         results = self.slots.of_all(self.graph.result)
-        mark_last_uses(steps, set(results))
-        shapes = {slot: ref.shape for ref, slot in self.slots.numbers.items()}
-        return Plan(parameters, tuple(steps), results, self.constants, shapes)
+        formats = {slot: format_of(ref.shape) for ref, slot in self.slots.numbers.items()}
+        return scheduled(parameters, steps, results, self.constants, formats)
 
     def _step(self, node: Node) -> Step | None:
         if node not in self.is_needed:
@@ -136,76 +122,64 @@ class _Scheduler:
             self._constant(node)
             return None
         if calls == "inlined":
-            body = self.planner.plan_of(instruction.called[0])
+            body = self.planner.schedule_of(instruction.called[0])
             return CallStep(self.slots.of_all(node.operands), *self._outputs(node), body)
         if calls == "loops":
-            return self._while_step(node)
+            return self._loop_step(node)
         if calls == "branches":
-            return self._conditional_step(node)
+            return self._branch_step(node)
         return self._reference_step(node)
 
     def _kernel_step(self, node: Node, planned: PlannedKernel) -> KernelStep:
         kernel, launch = planned.kernel, self.planner.launch_of(planned)
         operands = tuple(self.slots.of(ref) for ref in planned.inputs)
-        expected = {a.number: a for a in kernel.inputs}
-        shapes = tuple(
-            _with_layout(ref.shape, expected[k].layout) if k in expected else ref.shape
+        layouts = {a.number: a.layout for a in kernel.inputs}
+        formats = tuple(
+            format_of(replace(ref.shape, layout=layouts[k], layout_text="") if k in layouts else ref.shape)
             for k, ref in enumerate(planned.inputs)
         )
-        outputs = self.slots.of_all(planned.outputs), tuple(ref.shape for ref in planned.outputs)
-        return KernelStep(operands, *outputs, kernel, launch, shapes)
+        return KernelStep(operands, *self._slots_of(planned.outputs), kernel, launch, formats)
 
-    def _while_step(self, node: Node) -> WhileStep:
+    def _loop_step(self, node: Node) -> LoopStep:
         condition, body = (node.instruction.computation_of(key) for key in ("condition", "body"))
         count = self.planned.trip_counts.get(node)
-        asked = self.planner.plan_of(condition) if count is None else count
-        return WhileStep(self.slots.of_all(node.operands), *self._outputs(node), asked, self.planner.plan_of(body))
+        asked = self.planner.schedule_of(condition) if count is None else count
+        return LoopStep(self.slots.of_all(node.operands), *self._outputs(node), asked, self.planner.schedule_of(body))
 
-    def _conditional_step(self, node: Node) -> ConditionalStep:
+    def _branch_step(self, node: Node) -> BranchStep:
         selector, *operands = node.operands
         assert isinstance(selector, Ref)
-        branches = tuple(self.planner.plan_of(c) for c in node.instruction.called)
+        branches = tuple(self.planner.schedule_of(c) for c in node.instruction.called)
         slots = tuple(self.slots.of_all(o) for o in operands)
-        return ConditionalStep(self.slots.of(selector), selector.shape, branches, slots, *self._outputs(node))
+        is_by_predicate = selector.shape.element_type == "pred"
+        read = (self.slots.of(selector), *(slot for branch in slots for slot in branch))
+        return BranchStep(read, *self._outputs(node), branches, slots, is_by_predicate)
 
     def _reference_step(self, node: Node) -> ReferenceStep:
         check_has_value(node.instruction)
         self.planner.reference_steps.append(node.instruction)
-        outputs = tuple(self.slots.of(Ref(node, k)) for k in range(len(node.instruction.shape.leaves)))
-        return ReferenceStep(node.instruction, tuple(self.slots.tree(o) for o in node.operands), outputs)
+        operands, (outputs, formats) = self.slots.of_all(node.operands), self._outputs(node)
+        return ReferenceStep(operands, outputs, formats, node.instruction, _computed(node))
 
     def _constant(self, node: Node) -> None:
-        ref = Ref(node)
-        held = OwnedArray(ref.shape, self.planner.pool, array=only_array(node.instruction.literal))
-        held.on_device().borrowed = True
-        self.constants[self.slots.of(ref)] = held
+        self.constants[self.slots.of(Ref(node))] = only_array(node.instruction.literal)
 
-    def _outputs(self, node: Node) -> tuple[tuple[int, ...], tuple[Shape, ...]]:
-        refs = arrays_of(node)
-        return self.slots.of_all(refs), tuple(ref.shape for ref in refs)
+    def _outputs(self, node: Node) -> tuple[tuple[int, ...], tuple[ArrayFormat, ...]]:
+        return self._slots_of(arrays_of(node))
 
-
-def _in_order(steps: Sequence[Step]) -> list[Step]:
-    """The steps in topological order; in graph order, a kernel of several results may stand behind readers of the first."""
-    writer = {slot: k for k, step in enumerate(steps) for slot in step.outputs if slot is not None}
-    readers: list[list[int]] = [[] for _ in steps]
-    missing = [0] * len(steps)
-    for k, step in enumerate(steps):
-        for slot in {*step.reads()} & writer.keys():
-            readers[writer[slot]].append(k)
-            missing[k] += 1
-    ready = [k for k, count in enumerate(missing) if not count]
-    order = []
-    while ready:
-        k = heappop(ready)
-        order.append(steps[k])
-        for reader in readers[k]:
-            missing[reader] -= 1
-            if not missing[reader]:
-                heappush(ready, reader)
-    assert len(order) == len(steps), "kernels read each other's results"
-    return order
+    def _slots_of(self, refs: Sequence[Ref]) -> tuple[tuple[int, ...], tuple[ArrayFormat, ...]]:
+        return self.slots.of_all(tuple(refs)), tuple(format_of(ref.shape) for ref in refs)
 
 
-def _with_layout(shape: Shape, layout: tuple[int, ...] | None) -> Shape:
-    return replace(shape, layout=layout, layout_text="")
+def _computed(node: Node) -> Callable[[Sequence[np.ndarray]], list[np.ndarray]]:
+    """The function that computes a node's arrays from those of its operands, by the reference."""
+    instruction, outputs = node.instruction, arrays_of(node)
+
+    def compute(arrays: Sequence[np.ndarray]) -> list[np.ndarray]:
+        given = iter(arrays)
+        operands = [nested_value(o.shape, given) for o in instruction.operands]
+        with np.errstate(all="ignore"):
+            leaves = value_leaves(evaluate_instruction(instruction, operands))
+        return [np.asarray(leaves[ref.leaf], ref.shape.dtype) for ref in outputs]
+
+    return compute

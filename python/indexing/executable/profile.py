@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from time import perf_counter
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
 from indexing.executable.devices import REFERENCE
 
 if TYPE_CHECKING:
     from indexing.emitters.kernel import Kernel
     from indexing.hlo import Instruction
-    from indexing.runtime.device import Device
-
-Result = TypeVar("Result")
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,25 +75,20 @@ def _line(row: Sequence[str], widths: Sequence[int]) -> str:
 
 @dataclass
 class Recorder:
-    """Sums up the times of a call's steps; each step starts when the device has finished the one before."""
+    """Sums up the times of a call's steps. `timed` has the step of each number of a run's times; for None, a change
+    of layout, the times are part of the rest.
+    """
 
-    device: Device
+    device: str
+    timed: Sequence[Kernel | Instruction | None]
     seconds: dict[int, float] = field(default_factory=dict)  # by the identity of the kernel or instruction
     counts: dict[int, int] = field(default_factory=dict)
 
-    def timed(self, what: Kernel | Instruction, run: Callable[[], Result]) -> Result:
-        """The result of `run`, whose time is recorded for a kernel or an instruction."""
-        self.device.finish()
-        start = perf_counter()
-        result = run()
-        self.device.finish()
-        self.add(what, perf_counter() - start, 1)
-        return result
-
-    def add(self, what: Kernel | Instruction, seconds: float, launches: int) -> None:
-        """Add the time of launches, measured by the caller."""
-        self.seconds[id(what)] = self.seconds.get(id(what), 0.0) + seconds
-        self.counts[id(what)] = self.counts.get(id(what), 0) + launches
+    def add(self, number: int, seconds: float, launches: int) -> None:
+        """Add the time of launches."""
+        key = id(self.timed[number])
+        self.seconds[key] = self.seconds.get(key, 0.0) + seconds
+        self.counts[key] = self.counts.get(key, 0) + launches
 
     def profile(
         self,
@@ -113,4 +104,4 @@ class Recorder:
         found += [
             StepTime(i.name, REFERENCE, self.counts.get(id(i), 0), self.seconds.get(id(i), 0.0)) for i in instructions
         ]
-        return Profile(self.device.name, tuple(sorted(found, key=lambda s: -s.seconds)), seconds)
+        return Profile(self.device, tuple(sorted(found, key=lambda s: -s.seconds)), seconds)

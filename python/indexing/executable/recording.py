@@ -1,209 +1,278 @@
-"""Recording of a plan's steps on a tape: registers are allocated to arrays before anything runs.
+"""Recording of schedules on a tape: registers are allocated to arrays before anything runs.
 
-What an unrecorded run decides by counting owners is decided here once: memory is reused after its last read, and a kernel
-that works in place gets its operand's own memory if nothing else needs it. Each turn of a loop leaves the state in the
-registers where it found it: registers exchange addresses, or elements are copied if one array goes to several registers.
+Memory is used again after its last read, and a kernel that works in place gets its operand's own memory if nothing else needs
+it. Each turn of a loop leaves the state in the registers where it found it: registers exchange addresses, or elements are
+copied if one array goes to several registers. The host changes layouts where a reader expects another one.
+
+Callees are recorded where they are called, but for those that would make the tape much longer than the program, or its control
+flow too deep: these are subroutines, with registers of their own. Since no computation calls itself, one set is enough.
 """
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
-from indexing.executable.memory import byte_count
-from indexing.executable.steps import ConditionalStep, KernelStep, Plan, Step, WhileStep
-from indexing.runtime.tape import Tape
+from indexing.executable.registers import Registers, Value
+from indexing.executable.schedule import (
+    BranchStep,
+    CallStep,
+    KernelStep,
+    LoopStep,
+    ReferenceStep,
+    Schedule,
+    Step,
+)
+from indexing.runtime.tape import HostStep
 
 if TYPE_CHECKING:
+    from collections.abc import Hashable
+
     from indexing.emitters.kernel import Argument, Kernel
-    from indexing.executable.memory import OwnedArray
+    from indexing.hlo import Instruction
+    from indexing.runtime.device import Device
+    from indexing.runtime.memory import ArrayFormat
+    from indexing.runtime.tape import Tape
+
+MAX_REPEATED = 200  # steps of a computation that is recorded at each of several calls
+MAX_NESTING = 50
+
+Held: TypeAlias = "dict[int, Value]"  # the arrays of slots
+
+
+@dataclass(frozen=True, slots=True)
+class _Subroutine:
+    """A schedule that is recorded once: its start, the counter by which it returns, its parameters and results."""
+
+    start: int
+    counter: int
+    parameters: tuple[Value, ...]
+    results: tuple[Value, ...]
 
 
 class Recording:
-    """A tape under construction, the kernels that it launches, and the owners of each register at its end."""
+    """A program's tape, the kernels and instructions that its times are of, and the formats of its arguments and results."""
 
-    def __init__(self) -> None:
-        """Start with an empty tape."""
-        self.tape = Tape()
+    def __init__(self, schedules: Sequence[Schedule], device: Device) -> None:
+        """Record schedules, callees before callers, for a device; the last one is the program's."""
+        self.registers = Registers(device)
         self.kernels: list[Kernel] = []
-        self._numbers: dict[int, int] = {}  # of kernels, by the identity of their launches
-        self._owners: defaultdict[int, int] = defaultdict(int)
-        self._free: defaultdict[int, list[int]] = defaultdict(list)
-        self._borrowed: set[int] = set()  # registers whose memory the program does not own
-        self._constants: dict[int, int] = {}  # by the identity of the array
-        self._scratch: dict[tuple[int, int], int] = {}  # by the identity of the step, and the argument's number
+        self.instructions: list[Instruction | None] = []  # of the host steps; None for changes of layout
+        self._kernel_numbers: dict[int, int] = {}  # by the identity of the launch
+        self._host_numbers: dict[Hashable, int] = {}
+        self._subroutines: dict[Schedule, _Subroutine] = {}
+        entry = schedules[-1]
+        self._record_subroutines(subroutines(schedules))
+        self.argument_formats = tuple(_argument_format(entry, slot) for slot in entry.parameters)
+        arguments = [self.registers.argument(form) for form in self.argument_formats]
+        results = self._own_results(self._inlined(entry, arguments))
+        self.result_formats = tuple(value.format for value in results)
+        self.tape.results += (value.register for value in results)
+        self.tape.end()
 
-    # ------------------------------------------------------------ registers
+    @property
+    def tape(self) -> Tape:
+        """The tape."""
+        return self.registers.tape
 
-    def argument(self, nbytes: int) -> int:
-        """Add an argument; its register has one owner."""
-        register = self.tape.register(nbytes)
-        self.tape.arguments.append(register)
-        self._borrowed.add(register)
-        self._owners[register] = 1
-        return register
+    @property
+    def timed(self) -> list[Kernel | Instruction | None]:
+        """The kernel or instruction of each number of a run's times."""
+        return [*self.kernels, *self.instructions]
 
-    def constant(self, held: OwnedArray) -> int:
-        """The register of a constant array, with one more owner."""
-        if id(held) not in self._constants:
-            register = self.tape.register(byte_count(held.shape))
-            self.tape.constants[register] = held.on_device()
-            self._borrowed.add(register)
-            self._constants[id(held)] = register
-        return self._retained(self._constants[id(held)])
+    def _own_results(self, results: Sequence[Value]) -> list[Value]:
+        """The results in memory of the run: copies of arguments and constants, one of each."""
+        copies = {v.register: v for v in results if not self.registers.has_own(v)}
+        copies = {register: self.registers.sole(value) for register, value in copies.items()}
+        return [copies[v.register]._replace(format=v.format) if v.register in copies else v for v in results]
 
-    def is_own(self, register: int) -> bool:
-        """Whether the program owns the register's memory."""
-        return register not in self._borrowed
+    # ------------------------------------------------------------ callees
 
-    def _take(self, nbytes: int) -> int:
-        free = self._free[nbytes]
-        register = free.pop() if free else self.tape.register(nbytes)
-        self._owners[register] = 1
-        return register
+    def _record_subroutines(self, schedules: Sequence[Schedule]) -> None:
+        """Record subroutines in front of the program, which jumps over them."""
+        begin = self.tape.jump() if schedules else None
+        for schedule in schedules:
+            start, counter = self.tape.position, self.tape.counter()
+            parameters = tuple(self.registers.take(schedule.formats[slot]) for slot in schedule.parameters)
+            results = tuple(self.registers.sole(v) for v in self._inlined(schedule, parameters))
+            self.tape.return_by(counter)
+            self.registers.reserve()
+            self._subroutines[schedule] = _Subroutine(start, counter, parameters, results)
+        if begin is not None:
+            self.tape.land(begin)
 
-    def _retained(self, register: int) -> int:
-        self._owners[register] += 1
-        return register
+    def _called(self, callee: Schedule, arguments: Sequence[Value]) -> list[Value]:
+        """Record a callee, which takes over the ownership of `arguments`. The caller owns the arrays returned, its results."""
+        if callee not in self._subroutines:
+            return self._inlined(callee, arguments)
+        subroutine = self._subroutines[callee]
+        for parameter, argument in zip(subroutine.parameters, arguments, strict=True):
+            self._deliver([parameter], [self._in_format(argument, parameter.format)])
+        self.tape.call(subroutine.counter, subroutine.start)
+        results = [self.registers.take(value.format) for value in subroutine.results]
+        pairs = zip(results, subroutine.results, strict=True)
+        self.tape.move([pair for a, b in pairs for pair in ((a.register, b.register), (b.register, a.register))])
+        return results
 
-    def _release(self, register: int) -> None:
-        self._owners[register] -= 1
-        if self._owners[register] == 0 and self.is_own(register):
-            self._free[self.tape.sizes[register]].append(register)
-
-    def _consumed(self, register: int) -> bool:
-        """Whether its sole owner may overwrite the register's memory; the program then owns it, even an argument's."""
-        if self._owners[register] != 1 or register in self.tape.constants:
-            return False
-        if register in self._borrowed:
-            self._borrowed.remove(register)
-            self.tape.consumed.add(register)
-        return True
-
-    def _copied(self, register: int) -> int:
-        """A copy of the register for one of its owners."""
-        copy = self._take(self.tape.sizes[register])
-        self.tape.copy(copy, register)
-        self._release(register)
-        return copy
+    def _inlined(self, schedule: Schedule, arguments: Sequence[Value]) -> list[Value]:
+        """Record a schedule here, as `_called`."""
+        constants = schedule.constants.items()
+        held = {slot: self.registers.constant(array, schedule.formats[slot]) for slot, array in constants}
+        held.update(zip(schedule.parameters, arguments, strict=True))
+        for slot in schedule.unread:
+            self.registers.release(held.pop(slot))
+        for step, last in zip(schedule.steps, schedule.last_uses, strict=True):
+            self._step(step, last, held)
+            for slot in last & held.keys():
+                self.registers.release(held.pop(slot))
+        results = [self.registers.retained(held[slot]) for slot in schedule.results]
+        for value in held.values():
+            self.registers.release(value)
+        return results
 
     # ------------------------------------------------------------ steps
 
-    def plan(self, plan: Plan, arguments: Sequence[int]) -> list[int]:
-        """Record a plan, which takes over the ownership of `arguments`. The caller owns the registers returned, its results."""
-        held = {slot: self.constant(array) for slot, array in plan.constants.items()}
-        held.update(zip(plan.parameters, arguments, strict=True))
-        for slot in plan.unread_slots():
-            self._release(held.pop(slot))
-        self.steps(plan.steps, held)
-        results = [self._retained(held[slot]) for slot in plan.results]
-        for register in held.values():
-            self._release(register)
-        return results
+    def _step(self, step: Step, last: frozenset[int], held: Held) -> None:
+        """Record a step; the arrays of its outputs are put into `held`, those of `last` may be taken from it."""
+        if isinstance(step, KernelStep):
+            self._kernel(step, last, held)
+        elif isinstance(step, ReferenceStep):
+            self._reference(step, held)
+        elif isinstance(step, LoopStep):
+            self._loop(step, last, held)
+        elif isinstance(step, BranchStep):
+            self._branches(step, last, held)
+        else:
+            assert isinstance(step, CallStep)
+            held.update(
+                zip(step.outputs, self._called(step.body, self._passed(step.operands, last, held)), strict=True)
+            )
 
-    def steps(self, steps: Sequence[Step], held: dict[int, int]) -> None:
-        """Record steps; `held` has the registers of slots, and is updated."""
-        for step in steps:
-            if isinstance(step, KernelStep):
-                self._kernel(step, held)
-            elif isinstance(step, WhileStep):
-                self._while(step, held)
-            else:
-                assert isinstance(step, ConditionalStep)
-                self._conditional(step, held)
-            for slot in step.last_use:
-                if slot in held:
-                    self._release(held.pop(slot))
-
-    def _kernel(self, step: KernelStep, held: dict[int, int]) -> None:
-        registers = [self._argument_register(step, argument, held) for argument in step.passed]
-        number = self._numbers.setdefault(id(step.launch), len(self.kernels))
+    def _kernel(self, step: KernelStep, last: frozenset[int], held: Held) -> None:
+        inputs, replaced = self._inputs(step, held)
+        registers = [self._argument(step, argument, inputs, last, held) for argument in step.passed]
+        number = self._kernel_numbers.setdefault(id(step.launch), len(self.kernels))
         if number == len(self.kernels):
             self.kernels.append(step.kernel)
             self.tape.kernels.append(step.launch)
         self.tape.launch(number, registers)
-        for position, slot, _ in step.results:
-            held[slot] = registers[position]
+        for position, output in step.results:
+            held[step.outputs[output]] = Value(registers[position], step.output_formats[output])
+        for value in replaced:
+            self.registers.release(value)
 
-    def _argument_register(self, step: KernelStep, argument: Argument, held: dict[int, int]) -> int:
+    def _inputs(self, step: KernelStep, held: Held) -> tuple[list[Value], list[Value]]:
+        """The operands in the formats that the kernel expects, which later readers get too; and the arrays so replaced."""
+        inputs, replaced = [], []
+        for slot, form in zip(step.operands, step.operand_formats, strict=True):
+            value = held[slot]
+            held[slot] = self._in_format(self.registers.retained(value), form)
+            if held[slot] is value:
+                self.registers.release(value)
+            else:
+                replaced.append(value)
+            inputs.append(held[slot])
+        return inputs, replaced
+
+    def _argument(
+        self, step: KernelStep, argument: Argument, inputs: Sequence[Value], last: frozenset[int], held: Held
+    ) -> int:
+        """The register of an argument that is passed to a launch."""
         number = argument.number
         if argument.kind == "scratch":
-            return self._zeros(step, argument)
+            return self.registers.zeros((id(step), number), np.asarray(argument.zeros()))
         if argument.kind == "output":
-            return self._take(byte_count(step.output_shapes[number]))
+            return self.registers.take(step.output_formats[number]).register
+        if number not in step.overwritten:
+            return inputs[number].register
         slot = step.operands[number]
-        if not step.overwrites(argument):
-            return held[slot]
-        if slot in step.last_use and step.operands.count(slot) == 1:
-            register = held.pop(slot)
-            return register if self._consumed(register) else self._copied(register)
-        return self._copied(self._retained(held[slot]))
+        if slot in last and step.operands.count(slot) == 1:
+            return self.registers.sole(held.pop(slot)).register
+        return self.registers.sole(self.registers.retained(inputs[number])).register
 
-    def _zeros(self, step: KernelStep, argument: Argument) -> int:
-        key = id(step), argument.number
-        if key not in self._scratch:
-            zeros = np.asarray(argument.zeros())
-            self._scratch[key] = self.tape.register(zeros.nbytes)
-            self.tape.zeros[self._scratch[key]] = zeros
-            self._borrowed.add(self._scratch[key])
-        return self._scratch[key]
+    def _reference(self, step: ReferenceStep, held: Held) -> None:
+        operands = [held[slot] for slot in step.operands]
+        results = [self.registers.take(form) for form in step.output_formats]
+        host = HostStep(step.compute, tuple(v.format for v in operands), step.output_formats)
+        self._host((id(step), host.operands), host, step.instruction, operands, results)
+        held.update(zip(step.outputs, results, strict=True))
+
+    def _in_format(self, value: Value, form: ArrayFormat) -> Value:
+        """The array in a format, for its owner: itself, or a copy by the host, which is made once of a constant."""
+        if value.format.has_memory_of(form):
+            return value
+        constant = self.registers.constant_array(value)
+        if constant is not None:
+            self.registers.release(value)
+            return self.registers.constant(constant, form)
+        changed = self.registers.take(form)
+        host = HostStep(_unchanged, (value.format,), (form,))
+        self._host((value.format, form), host, None, [value], [changed])
+        self.registers.release(value)
+        return changed
+
+    def _host(
+        self,
+        key: Hashable,
+        step: HostStep,
+        instruction: Instruction | None,
+        operands: Sequence[Value],
+        results: Sequence[Value],
+    ) -> None:
+        number = self._host_numbers.setdefault(key, len(self.instructions))
+        if number == len(self.instructions):
+            self.instructions.append(instruction)
+            self.tape.host_steps.append(step)
+        self.tape.host(number, [v.register for v in operands], [v.register for v in results])
 
     # ------------------------------------------------------------ control flow
 
-    def _while(self, step: WhileStep, held: dict[int, int]) -> None:
-        state = self._callee_registers(step.operands, step.last_use, held)
-        plan = step.body
-        changing = [k for k, slot in enumerate(plan.results) if slot != plan.parameters[k]]
+    def _loop(self, step: LoopStep, last: frozenset[int], held: Held) -> None:
+        body, registers = step.body, self.registers
+        formats = [body.formats[slot] for slot in body.parameters]
+        given = self._passed(step.operands, last, held)
+        state = [self._in_format(v, form) for v, form in zip(given, formats, strict=True)]
+        changing = [k for k, slot in enumerate(body.results) if slot != body.parameters[k]]
         for k in changing:
-            state[k] = state[k] if self._consumed(state[k]) else self._copied(state[k])
-        tape, start = self.tape, self.tape.position
+            state[k] = registers.sole(state[k])
+        start = self.tape.position
         leaves = self._exit(step.condition, state)
-        results = self.plan(plan, state)
+        fixed = [k for k in range(len(state)) if k not in changing]
+        results = self._called(body, [registers.retained(v) if k in fixed else v for k, v in enumerate(state)])
+        for k in fixed:
+            registers.release(results[k])
         for k in changing:
-            results[k] = results[k] if self._consumed(results[k]) else self._copied(results[k])
-        self._hand_over({state[k]: results[k] for k in changing})
-        tape.jump(start)
-        tape.land(leaves)
+            results[k] = registers.sole(self._in_format(results[k], formats[k]))
+        registers.exchange({state[k].register: results[k].register for k in changing})
+        self.tape.jump(start)
+        self.tape.land(leaves)
         held.update(zip(step.outputs, state, strict=True))
 
-    def _exit(self, condition: Plan | int, state: Sequence[int]) -> int:
+    def _exit(self, condition: Schedule | int, state: Sequence[Value]) -> int:
         """Record the loop's exit test before a turn; returns the jump, whose target is set by `land`."""
         if isinstance(condition, int):
             return self.tape.unless_repeated(condition)
-        (answer,) = self.plan(condition, [self._retained(register) for register in state])
-        self._release(answer)
-        return self.tape.unless(answer)
+        (answer,) = self._called(condition, [self.registers.retained(value) for value in state])
+        self.registers.release(answer)
+        return self.tape.unless(answer.register)
 
-    def _hand_over(self, source_of: dict[int, int]) -> None:
-        """Move arrays from source to target registers, which are free by now, as a permutation of their addresses."""
-        taker = {source: target for target, source in source_of.items()}
-        pairs = [pair for pair in source_of.items() if pair[0] != pair[1]]
-        for source in taker.keys() - source_of.keys():
-            last = source
-            while last in taker:
-                last = taker[last]
-            pairs.append((source, last))
-            self._free[self.tape.sizes[last]].remove(last)
-            self._owners[last] += 1
-            self._release(source)
-        self.tape.move(pairs)
-
-    def _conditional(self, step: ConditionalStep, held: dict[int, int]) -> None:
-        outputs = [self._take(byte_count(shape)) for shape in step.output_shapes]
-        starts = self._branch_starts(step, held[step.selector])
-        ending = {slot for operands in step.branch_operands for slot in operands} & step.last_use
-        before, ends = dict(self._owners), []
+    def _branches(self, step: BranchStep, last: frozenset[int], held: Held) -> None:
+        outputs = [self.registers.take(form) for form in step.output_formats]
+        starts = self._branch_starts(step, held[step.operands[0]].register)
+        ending = {slot for operands in step.branch_operands for slot in operands} & last
+        before, ends = self.registers.owners(), []
         for place, branch, operands in zip(starts, step.branches, step.branch_operands, strict=True):
-            self._reset(before)
+            self.registers.reset(before)
             self.tape.land(place)
             own = dict(held)
-            results = self.plan(branch, self._callee_registers(operands, step.last_use, own))
-            self._deliver(outputs, results)
+            results = self._called(branch, self._passed(operands, last, own))
+            self._deliver(outputs, [self._in_format(v, out.format) for v, out in zip(results, outputs, strict=True)])
             for slot in ending & own.keys():
-                self._release(own[slot])
+                self.registers.release(own[slot])
             ends.append(self.tape.jump())
         for slot in ending:
             held.pop(slot)
@@ -211,36 +280,55 @@ class Recording:
             self.tape.land(place)
         held.update(zip(step.outputs, outputs, strict=True))
 
-    def _branch_starts(self, step: ConditionalStep, selector: int) -> list[int]:
+    def _branch_starts(self, step: BranchStep, selector: int) -> list[int]:
         """Record the jump by the selector; returns, for each branch, the jump whose target is the branch's start."""
         if step.is_by_predicate:
             otherwise = self.tape.unless(selector)
             return [self.tape.jump(), otherwise]
         return self.tape.switch(selector, len(step.branches))
 
-    def _reset(self, owners: dict[int, int]) -> None:
-        """Restore a state of ownership; registers allocated since then are free."""
-        self._owners = defaultdict(int, owners)
-        self._free.clear()
-        for register, nbytes in enumerate(self.tape.sizes):
-            if self._owners[register] == 0 and self.is_own(register):
-                self._free[nbytes].append(register)
-
-    def _deliver(self, targets: Sequence[int], sources: Sequence[int]) -> None:
-        """Move or copy the arrays of source registers to target registers."""
+    def _deliver(self, targets: Sequence[Value], sources: Sequence[Value]) -> None:
+        """Move or copy the arrays of sources, whose owner gives them up, to the registers of targets."""
         moved = []
-        for target, source in zip(targets, sources, strict=True):
-            if self._consumed(source):
-                moved += [(target, source), (source, target)]
+        for (target, _), source in zip(targets, sources, strict=True):
+            if self.registers.is_sole(source):
+                moved += [(target, source.register), (source.register, target)]
             else:
-                self.tape.copy(target, source)
-            self._release(source)
+                self.tape.copy(target, source.register)
+            self.registers.release(source)
         self.tape.move(moved)
 
-    def _callee_registers(self, slots: Sequence[int], last_use: frozenset[int], held: dict[int, int]) -> list[int]:
-        """The registers of slots for a callee: moved at their last use in the caller, else shared."""
+    def _passed(self, slots: Sequence[int], last: frozenset[int], held: Held) -> list[Value]:
+        """The arrays of slots for a callee: moved at their last use in the caller, else shared."""
         found = []
         for position, slot in enumerate(slots):
-            is_last = slot in last_use and slot not in slots[position + 1 :]
-            found.append(held.pop(slot) if is_last else self._retained(held[slot]))
+            is_last = slot in last and slot not in slots[position + 1 :]
+            found.append(held.pop(slot) if is_last else self.registers.retained(held[slot]))
         return found
+
+
+def subroutines(schedules: Sequence[Schedule]) -> list[Schedule]:
+    """Those of a program's schedules, callees before callers, that are recorded once."""
+    sites = Counter(callee for schedule in schedules for step in schedule.steps for callee in step.callees)
+    sizes: dict[Schedule, int] = {}
+    nesting: dict[Schedule, int] = {}
+    found: dict[Schedule, None] = {}
+    for schedule in schedules[:-1]:
+        inlined = [c for step in schedule.steps for c in step.callees if c not in found]
+        sizes[schedule] = len(schedule.steps) + sum(sizes[c] for c in inlined)
+        nesting[schedule] = 1 + max((nesting[c] for c in inlined), default=0)
+        if (sites[schedule] > 1 and sizes[schedule] > MAX_REPEATED) or nesting[schedule] > MAX_NESTING:
+            found[schedule] = None
+    return list(found)
+
+
+def _argument_format(entry: Schedule, slot: int) -> ArrayFormat:
+    """The format of an argument: that of its parameter if it is row-major, as callers' arrays are, else of its first reader."""
+    stated = entry.formats[slot]
+    readers = (step for step in entry.steps if isinstance(step, KernelStep) and slot in step.operands)
+    first = next((step.operand_formats[step.operands.index(slot)] for step in readers), None)
+    return stated if stated.is_row_major else first or stated.row_major
+
+
+def _unchanged(arrays: Sequence[np.ndarray]) -> Sequence[np.ndarray]:
+    return arrays

@@ -15,7 +15,7 @@ from indexing.ops.bounded import sizes_fit
 from indexing.ops.values import HloValue
 from indexing.reference.interpreter import check_rank
 
-__all__ = ["GPU_KINDS", "check_count", "entry_arguments", "host_array", "host_value", "is_on_gpu"]
+__all__ = ["GPU_KINDS", "check_count", "entry_arguments", "host_array", "host_value", "is_on_gpu", "nested_value"]
 
 GPU_KINDS = (2, 13)  # DLPack's kDLCUDA and kDLCUDAManaged
 NO_DATA = ("token", "opaque")
@@ -53,7 +53,7 @@ def host_value(value: object, shape: Shape, what: str) -> HloValue:
             pending.extend(reversed(named))
         elif expected.element_type not in NO_DATA:
             flat.append(host_array(part, expected, name))
-    return _nested(shape, iter(flat))
+    return nested_value(shape, iter(flat))
 
 
 def is_on_gpu(array: object) -> bool:
@@ -66,7 +66,7 @@ def is_on_gpu(array: object) -> bool:
     return hasattr(array, "__cuda_array_interface__")
 
 
-def _nested(shape: Shape, values: Iterator[HloValue]) -> HloValue:
+def nested_value(shape: Shape, values: Iterator[HloValue]) -> HloValue:
     """The values of a shape's arrays as nested tuples; None for tokens and opaque values."""
     done: list[HloValue] = []
     pending: list[tuple[Shape, bool]] = [(shape, False)]

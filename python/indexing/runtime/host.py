@@ -13,8 +13,9 @@ from indexing.runtime.compiling_together import compile_together
 from indexing.runtime.device import Buffer, Clock, CompilableKernel, expect_dialect
 from indexing.runtime.host_kernel import HostKernel
 from indexing.runtime.host_memory import leased_bytes
-from indexing.runtime.host_program import HostProgram
+from indexing.runtime.host_program import HostCode, HostRun
 from indexing.runtime.identity import HOST_DIALECT, core_count, processor_identity
+from indexing.runtime.runs import TapeProgram
 
 if TYPE_CHECKING:
     from indexing.emitters.kernel import Kernel
@@ -59,9 +60,10 @@ class Host:
         own = [k for k in kernels if k.dialect == self.dialect and (k.name, k.source) not in self._kernels]
         compile_together([(k.source, k.source_parts) for k in own], core_count())
 
-    def program(self, tape: Tape) -> HostProgram:
+    def program(self, tape: Tape) -> TapeProgram:
         """Make a tape of kernels of this device ready to run."""
-        return HostProgram(tape, self.upload)
+        code = HostCode(tape)
+        return TapeProgram(tape, lambda: HostRun(tape, self, code))
 
     def empty(self, nbytes: int) -> Buffer:
         """A buffer of `nbytes` bytes, contents undefined."""

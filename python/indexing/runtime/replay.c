@@ -1,8 +1,8 @@
-/* Programs of kernels, copies and jumps, which run without returning to Python.
+/* Programs of kernels, copies, jumps and calls, which run without returning to Python.
  *
  * A program is a list of words. Its registers hold addresses of memory: a kernel gets the addresses of its arguments, and loops
- * exchange those of their state. `program_run` returns at the end of the program, and regularly before it, so that its caller
- * can handle signals; the next call continues. */
+ * exchange those of their state. `program_run` returns at the end of the program; at a step of the host, behind which its caller
+ * continues; and regularly in between, so that its caller can handle signals. */
 #include <string.h>
 
 /* Work is measured in nanoseconds on one core. */
@@ -22,15 +22,16 @@ typedef struct {
   int64_t blocks, work, launches;
 } launch_t;
 
-/* The state of one run. `nanoseconds` and `counts` have a number for each kernel, or are null if not requested; `iterations`
- * has one for each loop with a counter. */
+/* The state of one run. `nanoseconds` and `counts` have a number for each kernel, or are null if not requested; `counters` has
+ * the iterations of each counted loop, and the position to which each subroutine returns. */
 typedef struct {
   void **registers, **spare;
-  int64_t *nanoseconds, *counts, *iterations;
+  int64_t *nanoseconds, *counts, *counters;
   int64_t at;
 } frame_t;
 
-enum { END, LAUNCH, COPY, MOVE, UNLESS, JUMP, SWITCH, REPEAT };
+enum { END, LAUNCH, COPY, MOVE, UNLESS, JUMP, SWITCH, REPEAT, HOST, CALL, RETURN };
+enum { STOPPED = -1, FINISHED, PAUSED, AT_HOST_STEP }; /* why a run returns */
 
 static int64_t between(int64_t low, int64_t value, int64_t high) {
   return value < low ? low : value > high ? high : value;
@@ -96,7 +97,7 @@ static int64_t branch(const int32_t *selector, int64_t count) {
   return *selector >= 0 && *selector < count ? *selector : count - 1;
 }
 
-/* Runs until the end and returns 0, or for PAUSE_AFTER and returns 1; -1 if a signal's handler has stopped it. */
+/* Runs until the end, until a step of the host, for PAUSE_AFTER, or until a signal's handler stops it. */
 EXPORT int program_run(const int64_t *code, launch_t *const *kernels, frame_t *f) {
   int64_t at = f->at, left = PAUSE_AFTER, work;
   while (left > 0) {
@@ -104,7 +105,7 @@ EXPORT int program_run(const int64_t *code, launch_t *const *kernels, frame_t *f
     switch (c[0]) {
     case LAUNCH:
       work = run_launch(kernels, f, c);
-      if (work < 0) return -1;
+      if (work < 0) return STOPPED;
       left -= work;
       at += 3 + c[2];
       break;
@@ -128,18 +129,28 @@ EXPORT int program_run(const int64_t *code, launch_t *const *kernels, frame_t *f
       at = c[3 + branch(f->registers[c[1]], c[2])];
       break;
     case REPEAT:
-      if (f->iterations[c[1]]++ < c[2]) {
+      if (f->counters[c[1]]++ < c[2]) {
         at += 4;
       } else {
-        f->iterations[c[1]] = 0;
+        f->counters[c[1]] = 0;
         at = c[3];
       }
       break;
+    case HOST:
+      f->at = at;
+      return AT_HOST_STEP;
+    case CALL:
+      f->counters[c[1]] = at + 3;
+      at = c[2];
+      break;
+    case RETURN:
+      at = f->counters[c[1]];
+      break;
     default:
       f->at = 0;
-      return 0;
+      return FINISHED;
     }
   }
   f->at = at;
-  return 1;
+  return PAUSED;
 }

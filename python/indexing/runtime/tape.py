@@ -1,7 +1,7 @@
-"""A tape: a program, or a part of one without host steps, as a list of words that a device replays.
+"""A tape: a program as a list of words: launches, copies, jumps, calls, and steps that the host computes.
 
-Its instructions work on registers, each of which holds the address of some memory. `replay.c` runs tapes on the processor;
-`ReplayingDevice` is the protocol of devices that run them.
+Its instructions work on registers, each of which holds some memory. `replay.c` runs tapes on the processor, `interpreter.py` on
+every other device; `ReplayingDevice` is the protocol of devices that run them by themselves.
 """
 
 from __future__ import annotations
@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from enum import IntEnum
-from typing import TYPE_CHECKING, Protocol, runtime_checkable
+from time import perf_counter
+from typing import TYPE_CHECKING, Protocol, TypeVar, runtime_checkable
 
 from indexing.runtime.device import Buffer, Device, Launch, LaunchTimes
 
@@ -17,6 +18,9 @@ if TYPE_CHECKING:
     import numpy as np
 
     from indexing.emitters.kernel import Kernel
+    from indexing.runtime.memory import ArrayFormat
+
+Result = TypeVar("Result")
 
 
 class Opcode(IntEnum):
@@ -30,28 +34,53 @@ class Opcode(IntEnum):
     JUMP = 5  # target
     SWITCH = 6  # register of an s32, count, target for each value
     REPEAT = 7  # counter, count, target after so many iterations
+    HOST = 8  # host step, numbers of operands and of results, registers of both
+    CALL = 9  # counter that keeps the position to return to, target
+    RETURN = 10  # counter
+
+
+@dataclass(frozen=True, slots=True)
+class HostStep:
+    """A step that the host computes: an instruction without a kernel, or a change of layout. `compute` takes and returns
+    arrays with their dimensions in their own order.
+    """
+
+    compute: Callable[[Sequence[np.ndarray]], Sequence[np.ndarray]]
+    operands: tuple[ArrayFormat, ...]
+    results: tuple[ArrayFormat, ...]
+
+    def run(self, stored: Sequence[np.ndarray], times: Callable[[float, int], None] | None) -> list[np.ndarray]:
+        """The results, with dimensions in the order of memory, of operands in that order. `times` gets the seconds, and 1."""
+        arrays = [form.logical(array) for form, array in zip(self.operands, stored, strict=True)]
+        if times is None:
+            results = self.compute(arrays)
+        else:
+            start = perf_counter()
+            results = self.compute(arrays)
+            times(perf_counter() - start, 1)
+        return [form.stored(array) for form, array in zip(self.results, results, strict=True)]
 
 
 @dataclass(slots=True)
 class Tape:
     """The words of a program, the kernels that they launch by number, and its registers.
 
-    `sizes` has the bytes of each register's memory, which belongs to the program, except for `arguments`, passed by each run,
-    and `constants`; the memory of `zeros` is zero before the first run. The caller takes over the memory of `results` at the
-    end of a run; the program takes over that of arguments in `consumed`.
+    `sizes` has the bytes of each register's memory, which belongs to the run, except for `arguments`, which the caller passes
+    and nothing overwrites, and `constants`; the memory of `zeros` is zero before the first run. `results` are registers of the
+    run's own memory; one may be several results.
     """
 
     words: list[int] = field(default_factory=list)
     kernels: list[Launch] = field(default_factory=list)
+    host_steps: list[HostStep] = field(default_factory=list)
     sizes: list[int] = field(default_factory=list)
     arguments: list[int] = field(default_factory=list)
-    consumed: set[int] = field(default_factory=set)
     constants: dict[int, Buffer] = field(default_factory=dict)
     zeros: dict[int, np.ndarray] = field(default_factory=dict)
     results: list[int] = field(default_factory=list)
     moved: set[int] = field(default_factory=set)  # registers whose addresses may be exchanged
     widest: int = 1  # the most registers of one instruction
-    counters: int = 0  # of iterations, all 0 before and after a run
+    counters: int = 0  # of iterations, which are 0 before and after a loop, and of calls
 
     def register(self, nbytes: int) -> int:
         """A new register."""
@@ -87,9 +116,13 @@ class Tape:
 
     def unless_repeated(self, count: int) -> int:
         """Jump after `count` iterations. Returns the jump, whose target `land` sets."""
-        self.words += (Opcode.REPEAT, self.counters, count, 0)
-        self.counters += 1
+        self.words += (Opcode.REPEAT, self.counter(), count, 0)
         return self.position - 1
+
+    def counter(self) -> int:
+        """A new counter."""
+        self.counters += 1
+        return self.counters - 1
 
     def jump(self, to: int = 0) -> int:
         """Jump. Returns the jump, whose target `land` sets if it is not known yet."""
@@ -101,6 +134,24 @@ class Tape:
         self.words += (Opcode.SWITCH, register, count, *(0,) * count)
         return list(range(self.position - count, self.position))
 
+    def host(self, step: int, operands: Sequence[int], results: Sequence[int]) -> None:
+        """Let the host compute a step from the memory of operands to that of results, which must differ."""
+        self.words += (Opcode.HOST, step, len(operands), len(results), *operands, *results)
+
+    def host_step_at(self, position: int) -> tuple[int, list[int], list[int], int]:
+        """The host step at a position: its number, the registers of its operands and results, and the next position."""
+        step, operands, results = self.words[position + 1 : position + 4]
+        first, end = position + 4 + operands, position + 4 + operands + results
+        return step, self.words[position + 4 : first], self.words[first:end], end
+
+    def call(self, counter: int, target: int) -> None:
+        """Jump to a subroutine that returns by `counter`."""
+        self.words += (Opcode.CALL, counter, target)
+
+    def return_by(self, counter: int) -> None:
+        """End a subroutine."""
+        self.words += (Opcode.RETURN, counter)
+
     def land(self, place: int) -> None:
         """Set the target of a jump to the next instruction."""
         self.words[place] = self.position
@@ -109,23 +160,32 @@ class Tape:
         """End the program."""
         self.words.append(Opcode.END)
 
+    @property
+    def own(self) -> set[int]:
+        """The registers whose memory every run allocates, without those of `zeros`."""
+        return set(range(len(self.sizes))) - set(self.arguments) - self.constants.keys() - self.zeros.keys()
+
 
 class DeviceProgram(Protocol):
-    """A tape that a device is ready to run."""
+    """A tape that a device is ready to run; several threads may run it at a time."""
+
+    @property
+    def allocated(self) -> int:
+        """The number of buffers that runs have allocated."""
 
     def run(
-        self, arguments: Sequence[Buffer], take: Callable[[int], Buffer], times: LaunchTimes | None = None
-    ) -> list[Buffer]:
-        """Run the tape on the buffers of its arguments; returns those of its results, in memory from `take`.
+        self, arguments: Sequence[Buffer], deliver: Callable[[int, Buffer], Result], times: LaunchTimes | None = None
+    ) -> list[Result]:
+        """Run the tape on the buffers of its arguments; returns what `deliver` makes of each result, called with its number
+        and its buffer. A buffer that `deliver` takes over is then marked as borrowed; others are used again.
 
-        The program takes over the buffers of consumed arguments, which may become results. `times` is called with the time of
-        each kernel.
+        `times` is called with the number of each kernel (host steps are numbered after the kernels), its seconds and launches.
         """
 
 
 @runtime_checkable
 class ReplayingDevice(Device, Protocol):
-    """A device that runs tapes, and compiles their kernels together."""
+    """A device that runs tapes by itself, and compiles their kernels together."""
 
     def prepare(self, kernels: Sequence[Kernel]) -> None:
         """Compile kernels, several at a time, for `load` to find; `load` raises for those that the compiler refuses."""
