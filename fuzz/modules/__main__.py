@@ -31,6 +31,7 @@ class Runner:
         self.refusals: Counter[str] = Counter()
         self.failures: dict[int, str] = {}
         self.deaths: list[int] = []
+        self.running: dict[int, str] = {}  # the module whose kernels run, and what is wrong if they end the process
 
     def run(self, first: int, count: int) -> None:
         context, last = multiprocessing.get_context("spawn"), first + count
@@ -39,33 +40,51 @@ class Runner:
             process = context.Process(target=worker.work, args=(sender, self.seed, range(first, last), self.options))
             process.start()
             sender.close()
-            answered = self._listen(receiver, first - 1)
+            first = self._listen(receiver, first, last)
             process.kill()
             process.join()
-            if answered + 1 < last:
-                self.deaths.append(answered + 1)
-            first = answered + 2
 
-    def _listen(self, receiver: Connection, answered: int) -> int:
-        """The last module that was answered before the process ended or fell silent."""
+    def _listen(self, receiver: Connection, first: int, last: int) -> int:
+        """The module to go on with after the process ended or fell silent."""
         if not receiver.poll(MAX_SECONDS) or receiver.recv() != worker.READY:
             raise RuntimeError("the process that runs the modules doesn't start")
+        answered, shrinking = first - 1, False
         while receiver.poll(MAX_SECONDS):
             try:
                 number, verdict, text = receiver.recv()
             except EOFError:
                 break
+            if verdict == worker.KERNELS:
+                self.running = {number: text}
+                continue
+            self.running, shrinking = {}, verdict == "failed"
             if verdict == "smaller":
                 self.failures[number] = text
                 self.report(number)
                 continue
-            self.counts[verdict] += 1
+            self._count(number, verdict, text)
             answered = number
-            if verdict == "refused by jaxlib":
-                self.refusals[text[:100]] += 1
-            if verdict == "failed":
-                self.failures[number] = text
-        return answered
+        if shrinking:
+            self.report(answered)
+            return answered + 1
+        if answered + 1 < last:
+            self._bury(answered + 1)
+        return answered + 2
+
+    def _count(self, number: int, verdict: str, text: str) -> None:
+        self.counts[verdict] += 1
+        if verdict == "refused by jaxlib":
+            self.refusals[text[:100]] += 1
+        if verdict == "failed":
+            self.failures[number] = text
+
+    def _bury(self, number: int) -> None:
+        """Count a module at which the process died: of our kernels, if these were what it ran, else of jaxlib."""
+        if number in self.running:
+            self._count(number, "failed", self.running[number])
+            self.report(number)
+        else:
+            self.deaths.append(number)
 
     def report(self, number: int) -> None:
         given = self.options

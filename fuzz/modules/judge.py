@@ -6,6 +6,7 @@ import random
 import zlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -34,10 +35,14 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """How much is done for a program: changed elements, and the devices that kernels are compiled for."""
+    """How much is done for a program: changed elements, and the devices that kernels are compiled for.
+
+    `announce` is called with a device's name before its kernels run, which may end the process.
+    """
 
     tries: int = 12
     devices: tuple[Opener, ...] = ()
+    announce: Callable[[str], None] = lambda device: None
 
 
 def judge(program: Program, seed: str, options: Options) -> Finding | None:
@@ -55,8 +60,12 @@ def judge(program: Program, seed: str, options: Options) -> Finding | None:
         return Finding("value", wrong)
     if wrong := _maps(program, module, theirs, given, seed, options.tries):
         return Finding("map", wrong)
-    wrong_kernels = (_kernels(program, module, theirs, seed, opener) for opener in options.devices)
-    return next((finding for finding in wrong_kernels if finding), None)
+    for opener in options.devices:
+        device = opener()
+        options.announce(device.name)
+        if finding := _kernels(program, module, theirs, seed, device):
+            return finding
+    return None
 
 
 def _reference(module: hlo.Module) -> Run:
@@ -129,11 +138,8 @@ def _maps(
         return f"{type(error).__name__}: {error}"
 
 
-def _kernels(
-    program: Program, module: hlo.Module, theirs: oracle.Compiled, seed: str, opener: Opener
-) -> Finding | None:
+def _kernels(program: Program, module: hlo.Module, theirs: oracle.Compiled, seed: str, device: Any) -> Finding | None:
     """Compiled kernels, called with different data; the memory of their results holds another pattern each time."""
-    device = opener()
 
     def run(given: Arrays) -> Sequence[object]:
         return _tuple(executable(*given))

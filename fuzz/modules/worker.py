@@ -6,9 +6,16 @@ import argparse
 import os
 import random
 import traceback
+from functools import partial
 from multiprocessing.connection import Connection
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from modules.program import Program
 
 READY = "ready"
+# The process runs kernels of a module from now on; the text of this message says what is wrong if that ends it.
+KERNELS = "kernels"
 
 
 def work(pipe: Connection, seed: int, numbers: range, options: argparse.Namespace) -> None:
@@ -22,9 +29,9 @@ def work(pipe: Connection, seed: int, numbers: range, options: argparse.Namespac
     for number in numbers:
         key = f"{seed}/{number}"
         chosen = kernels.chosen(random.Random(f"{key}/kernels"), options)
-        how = Options(options.tries, tuple(chosen.values()))
         try:
             program = generate.random_program(key, options.steps)
+            how = Options(options.tries, tuple(chosen.values()), partial(_announce, pipe, number, program))
             found = judge(program, key, how)
         except oracle.Refused as error:
             pipe.send((number, "refused by jaxlib", str(error)))
@@ -39,3 +46,7 @@ def work(pipe: Connection, seed: int, numbers: range, options: argparse.Namespac
         pipe.send((number, "failed", str(found)))
         small, why = shrink(program, key, how, found.kind)
         pipe.send((number, "smaller", f"{why or found}\n{small.text()}"))
+
+
+def _announce(pipe: Connection, number: int, program: Program, device: str) -> None:
+    pipe.send((number, KERNELS, f"the process died or fell silent while kernels ran on {device}\n{program.text()}"))

@@ -7,6 +7,7 @@ import os
 import random
 from collections.abc import Callable
 from dataclasses import replace
+from multiprocessing import Pipe
 from pathlib import Path
 
 import jax  # before the fuzzer's oracle, which otherwise sets it to 64 bits for all tests of this process
@@ -16,7 +17,8 @@ import pytest
 import indexing as ix
 from indexing.ops.registry import REGISTRY
 from indexing.runtime.device import Buffer
-from modules import alone, deviations, generate, judge, kernels, oracle, perturb, rows
+from modules import alone, deviations, generate, judge, kernels, oracle, perturb, rows, worker
+from modules.__main__ import Runner
 from modules.compare import difference, flushed
 from modules.generate import finished
 from modules.program import EXACT, Array, Builder, Names, Program, Tolerance, Value
@@ -245,6 +247,28 @@ def test_a_runner_of_ptx_is_asked_for_values_and_errors(
     opener = kernels.ptx_opener(tmp_path, "90")
     found = judge.judge(_with_an_instruction_named_bad(), SEED, judge.Options(1, (opener,)))
     assert (found.kind if found and isinstance(kind, str) else found) == kind
+
+
+@pytest.mark.parametrize(
+    ("messages", "following", "failures", "deaths"),
+    [
+        ([(0, "right", "")], 2, {}, [1]),
+        ([(0, "right", ""), (1, worker.KERNELS, "died")], 2, {1: "died"}, []),
+        ([(0, worker.KERNELS, "died"), (0, "right", "")], 2, {}, [1]),
+        ([(0, "failed", "wrong"), (0, worker.KERNELS, "died")], 1, {0: "wrong"}, []),
+        ([(k, "right", "") for k in range(5)], 6, {}, []),
+    ],
+)
+def test_a_process_that_ends_while_kernels_run_is_a_failure_of_ours(
+    messages: list[tuple[int, str, str]], following: int, failures: dict[int, str], deaths: list[int]
+) -> None:
+    runner = Runner(0, argparse.Namespace(steps=8, kernels=0.5, ptx=None))
+    receiver, sender = Pipe(duplex=False)
+    for message in (worker.READY, *messages):
+        sender.send(message)
+    sender.close()
+    assert runner._listen(receiver, 0, 5) == following
+    assert (runner.failures, runner.deaths) == (failures, deaths)
 
 
 def test_devices_are_chosen_by_their_shares() -> None:
