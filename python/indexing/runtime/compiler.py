@@ -60,10 +60,10 @@ class Compiler:
 @Once
 def find_compiler() -> Compiler:
     """The compiler of this process, with flags that make it right. Raises CompileError if there is none."""
-    refused = []
+    refused, folder = [], _folder()
     for found in filter(None, map(_accepted, _candidates())):
         try:
-            return _trusted(found)
+            return _trusted(found, folder)
         except CompileError as refusal:
             refused.append(str(refusal))
     problem = "; ".join(refused) or "no C compiler is found"
@@ -84,10 +84,10 @@ def _accepted(command: tuple[str, ...]) -> Compiler | None:
     return None
 
 
-def _trusted(found: Compiler) -> Compiler:
+def _trusted(found: Compiler, folder: Path) -> Compiler:
     """A compiler with flags that make it right. Raises CompileError if there are none."""
     flags = [flag for flag in found.flags if flag != "-shared"]
-    verdict = verdict_on(found.command, [*flags, *_libraries()], found.identity, _folder())
+    verdict = verdict_on(found.command, [*flags, *_libraries()], found.identity, folder)
     if verdict.added is None:
         raise CompileError(f"the C compiler {' '.join(found.command)} makes wrong code: {verdict}")
     if not verdict.added:

@@ -9,7 +9,10 @@ import hashlib
 import os
 import secrets
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import BinaryIO
 
 from indexing.errors import CompileError
 from indexing.runtime.cache import foreign
@@ -21,31 +24,52 @@ MARK = b"\nindexing sha256 "  # before the digest; loaders ignore what follows a
 
 
 def is_whole(path: Path) -> bool:
-    """Whether an object is on disk, undamaged. Raises as `content_of`."""
-    return content_of(path) is not None
+    """Whether an object is on disk, undamaged; if so, its time of last use is updated.
+
+    Raises CompileError if another user owns it or can write it. A file is read once in a process, whatever names it has.
+    """
+    try:
+        with _opened(path) as file:
+            if _WHOLE.get(_file_of(file)) != _state_of(file) and not _is_sealed(file.read()):
+                return False
+            os.utime(path)
+            _WHOLE[_file_of(file)] = _state_of(file)
+    except OSError:  # there is none, or a link, which is replaced
+        return False
+    return True
 
 
 def content_of(path: Path) -> bytes | None:
-    """The content of an object, whose time of last use is updated; None if there is none, or a damaged one.
-
-    Raises CompileError if another user owns it or can write it.
-    """
+    """The content of an object; None if there is none, or a damaged one. Raises as `is_whole`."""
     try:
-        data = _read(path)
-        if not _is_sealed(data):
-            return None
-        os.utime(path)
-    except OSError:  # there is none, or a link, which is replaced
+        with _opened(path) as file:
+            data = file.read()
+    except OSError:
         return None
-    return data[: -len(MARK) - DIGEST_BYTES]
+    return data[: -len(MARK) - DIGEST_BYTES] if _is_sealed(data) and is_whole(path) else None
 
 
-def _read(path: Path) -> bytes:
+@contextmanager
+def _opened(path: Path) -> Iterator[BinaryIO]:
+    """A file that is no link, open to be read. Raises CompileError if another user owns it or can write it."""
     flags = (getattr(os, name, 0) for name in ("O_NOFOLLOW", "O_NONBLOCK", "O_BINARY"))
     with open(os.open(path, os.O_RDONLY | sum(flags)), "rb") as file:
         if problem := foreign(os.fstat(file.fileno())):
             raise CompileError(f"the compiled kernel {path} {problem}: it is not loaded. Remove it")
-        return file.read()
+        yield file
+
+
+_WHOLE: dict[tuple[int, int], tuple[int, int]] = {}  # the state of files that were read
+
+
+def _file_of(file: BinaryIO) -> tuple[int, int]:
+    status = os.fstat(file.fileno())
+    return status.st_dev, status.st_ino
+
+
+def _state_of(file: BinaryIO) -> tuple[int, int]:
+    status = os.fstat(file.fileno())
+    return status.st_size, status.st_mtime_ns
 
 
 def put(path: Path, content: bytes) -> None:
