@@ -75,51 +75,51 @@ static void reduction_reduce_blocks(const f32 *restrict p0, f32 *restrict o0, s3
     }
     for (s32 cell10 = 0; cell10 < 64; cell10++) {
       const combine0_results results_2 = combine0(v0_of[cell10], v1_of[cell10], v0_of[cell10 + 64], v1_of[cell10 + 64]);
-      const f32 v0_both = results_2.r0;
-      const s32 v1_both = results_2.r1;
-      v0_of[cell10] = v0_both;
-      v1_of[cell10] = v1_both;
+      const f32 v0_both1 = results_2.r0;
+      const s32 v1_both1 = results_2.r1;
+      v0_of[cell10] = v0_both1;
+      v1_of[cell10] = v1_both1;
     }
     for (s32 cell11 = 0; cell11 < 32; cell11++) {
       const combine0_results results_3 = combine0(v0_of[cell11], v1_of[cell11], v0_of[cell11 + 32], v1_of[cell11 + 32]);
-      const f32 v0_both = results_3.r0;
-      const s32 v1_both = results_3.r1;
-      v0_of[cell11] = v0_both;
-      v1_of[cell11] = v1_both;
+      const f32 v0_both2 = results_3.r0;
+      const s32 v1_both2 = results_3.r1;
+      v0_of[cell11] = v0_both2;
+      v1_of[cell11] = v1_both2;
     }
     for (s32 cell12 = 0; cell12 < 16; cell12++) {
       const combine0_results results_4 = combine0(v0_of[cell12], v1_of[cell12], v0_of[cell12 + 16], v1_of[cell12 + 16]);
-      const f32 v0_both = results_4.r0;
-      const s32 v1_both = results_4.r1;
-      v0_of[cell12] = v0_both;
-      v1_of[cell12] = v1_both;
+      const f32 v0_both3 = results_4.r0;
+      const s32 v1_both3 = results_4.r1;
+      v0_of[cell12] = v0_both3;
+      v1_of[cell12] = v1_both3;
     }
     for (s32 cell13 = 0; cell13 < 8; cell13++) {
       const combine0_results results_5 = combine0(v0_of[cell13], v1_of[cell13], v0_of[cell13 + 8], v1_of[cell13 + 8]);
-      const f32 v0_both = results_5.r0;
-      const s32 v1_both = results_5.r1;
-      v0_of[cell13] = v0_both;
-      v1_of[cell13] = v1_both;
+      const f32 v0_both4 = results_5.r0;
+      const s32 v1_both4 = results_5.r1;
+      v0_of[cell13] = v0_both4;
+      v1_of[cell13] = v1_both4;
     }
     for (s32 cell14 = 0; cell14 < 4; cell14++) {
       const combine0_results results_6 = combine0(v0_of[cell14], v1_of[cell14], v0_of[cell14 + 4], v1_of[cell14 + 4]);
-      const f32 v0_both = results_6.r0;
-      const s32 v1_both = results_6.r1;
-      v0_of[cell14] = v0_both;
-      v1_of[cell14] = v1_both;
+      const f32 v0_both5 = results_6.r0;
+      const s32 v1_both5 = results_6.r1;
+      v0_of[cell14] = v0_both5;
+      v1_of[cell14] = v1_both5;
     }
     for (s32 cell15 = 0; cell15 < 2; cell15++) {
       const combine0_results results_7 = combine0(v0_of[cell15], v1_of[cell15], v0_of[cell15 + 2], v1_of[cell15 + 2]);
-      const f32 v0_both = results_7.r0;
-      const s32 v1_both = results_7.r1;
-      v0_of[cell15] = v0_both;
-      v1_of[cell15] = v1_both;
+      const f32 v0_both6 = results_7.r0;
+      const s32 v1_both6 = results_7.r1;
+      v0_of[cell15] = v0_both6;
+      v1_of[cell15] = v1_both6;
     }
     const combine0_results results_8 = combine0(v0_of[0], v1_of[0], v0_of[1], v1_of[1]);
-    const f32 v0_both = results_8.r0;
-    const s32 v1_both = results_8.r1;
-    v0_of[0] = v0_both;
-    v1_of[0] = v1_both;
+    const f32 v0_both7 = results_8.r0;
+    const s32 v1_both7 = results_8.r1;
+    v0_of[0] = v0_both7;
+    v1_of[0] = v1_both7;
     #pragma GCC ivdep
     for (s32 th_x = 0; th_x < 1; th_x++) {
       const f32 v0 = v0_of[th_x];

@@ -33,28 +33,28 @@ static void reduction_reduce_blocks(const f32 *restrict p0, f32 *restrict o0, s6
       v0_of[cell7] = v0_both;
     }
     for (s32 cell8 = 0; cell8 < 192; cell8++) {
-      const f32 v0_both = combine0(v0_of[cell8], v0_of[cell8 + 192]);
-      v0_of[cell8] = v0_both;
+      const f32 v0_both1 = combine0(v0_of[cell8], v0_of[cell8 + 192]);
+      v0_of[cell8] = v0_both1;
     }
     for (s32 cell9 = 0; cell9 < 96; cell9++) {
-      const f32 v0_both = combine0(v0_of[cell9], v0_of[cell9 + 96]);
-      v0_of[cell9] = v0_both;
+      const f32 v0_both2 = combine0(v0_of[cell9], v0_of[cell9 + 96]);
+      v0_of[cell9] = v0_both2;
     }
     for (s32 cell10 = 0; cell10 < 48; cell10++) {
-      const f32 v0_both = combine0(v0_of[cell10], v0_of[cell10 + 48]);
-      v0_of[cell10] = v0_both;
+      const f32 v0_both3 = combine0(v0_of[cell10], v0_of[cell10 + 48]);
+      v0_of[cell10] = v0_both3;
     }
     for (s32 cell11 = 0; cell11 < 24; cell11++) {
-      const f32 v0_both = combine0(v0_of[cell11], v0_of[cell11 + 24]);
-      v0_of[cell11] = v0_both;
+      const f32 v0_both4 = combine0(v0_of[cell11], v0_of[cell11 + 24]);
+      v0_of[cell11] = v0_both4;
     }
     for (s32 cell12 = 0; cell12 < 12; cell12++) {
-      const f32 v0_both = combine0(v0_of[cell12], v0_of[cell12 + 12]);
-      v0_of[cell12] = v0_both;
+      const f32 v0_both5 = combine0(v0_of[cell12], v0_of[cell12 + 12]);
+      v0_of[cell12] = v0_both5;
     }
     for (s32 cell13 = 0; cell13 < 6; cell13++) {
-      const f32 v0_both = combine0(v0_of[cell13], v0_of[cell13 + 6]);
-      v0_of[cell13] = v0_both;
+      const f32 v0_both6 = combine0(v0_of[cell13], v0_of[cell13 + 6]);
+      v0_of[cell13] = v0_both6;
     }
     #pragma GCC ivdep
     for (s32 th_x = 0; th_x < 768; th_x++) {

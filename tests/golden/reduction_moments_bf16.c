@@ -49,45 +49,45 @@ static void reduction_reduce_blocks(const u16 *restrict p0, f32 *restrict o0, f3
       v0_of[cell7] = v0_both;
     }
     for (s32 cell8 = 0; cell8 < 16; cell8++) {
-      const f32 v0_both = combine0(v0_of[cell8], v0_of[cell8 + 16]);
-      v0_of[cell8] = v0_both;
+      const f32 v0_both1 = combine0(v0_of[cell8], v0_of[cell8 + 16]);
+      v0_of[cell8] = v0_both1;
     }
     for (s32 cell9 = 0; cell9 < 8; cell9++) {
-      const f32 v0_both = combine0(v0_of[cell9], v0_of[cell9 + 8]);
-      v0_of[cell9] = v0_both;
+      const f32 v0_both2 = combine0(v0_of[cell9], v0_of[cell9 + 8]);
+      v0_of[cell9] = v0_both2;
     }
     for (s32 cell10 = 0; cell10 < 4; cell10++) {
-      const f32 v0_both = combine0(v0_of[cell10], v0_of[cell10 + 4]);
-      v0_of[cell10] = v0_both;
+      const f32 v0_both3 = combine0(v0_of[cell10], v0_of[cell10 + 4]);
+      v0_of[cell10] = v0_both3;
     }
     for (s32 cell11 = 0; cell11 < 2; cell11++) {
-      const f32 v0_both = combine0(v0_of[cell11], v0_of[cell11 + 2]);
-      v0_of[cell11] = v0_both;
+      const f32 v0_both4 = combine0(v0_of[cell11], v0_of[cell11 + 2]);
+      v0_of[cell11] = v0_both4;
     }
-    const f32 v0_both = combine0(v0_of[0], v0_of[1]);
-    v0_of[0] = v0_both;
+    const f32 v0_both5 = combine0(v0_of[0], v0_of[1]);
+    v0_of[0] = v0_both5;
     for (s32 cell12 = 0; cell12 < 32; cell12++) {
-      const f32 v1_both = combine0(v1_of[cell12], v1_of[cell12 + 32]);
-      v1_of[cell12] = v1_both;
+      const f32 v1_both6 = combine0(v1_of[cell12], v1_of[cell12 + 32]);
+      v1_of[cell12] = v1_both6;
     }
     for (s32 cell13 = 0; cell13 < 16; cell13++) {
-      const f32 v1_both = combine0(v1_of[cell13], v1_of[cell13 + 16]);
-      v1_of[cell13] = v1_both;
+      const f32 v1_both7 = combine0(v1_of[cell13], v1_of[cell13 + 16]);
+      v1_of[cell13] = v1_both7;
     }
     for (s32 cell14 = 0; cell14 < 8; cell14++) {
-      const f32 v1_both = combine0(v1_of[cell14], v1_of[cell14 + 8]);
-      v1_of[cell14] = v1_both;
+      const f32 v1_both8 = combine0(v1_of[cell14], v1_of[cell14 + 8]);
+      v1_of[cell14] = v1_both8;
     }
     for (s32 cell15 = 0; cell15 < 4; cell15++) {
-      const f32 v1_both = combine0(v1_of[cell15], v1_of[cell15 + 4]);
-      v1_of[cell15] = v1_both;
+      const f32 v1_both9 = combine0(v1_of[cell15], v1_of[cell15 + 4]);
+      v1_of[cell15] = v1_both9;
     }
     for (s32 cell16 = 0; cell16 < 2; cell16++) {
-      const f32 v1_both = combine0(v1_of[cell16], v1_of[cell16 + 2]);
-      v1_of[cell16] = v1_both;
+      const f32 v1_both10 = combine0(v1_of[cell16], v1_of[cell16 + 2]);
+      v1_of[cell16] = v1_both10;
     }
-    const f32 v1_both = combine0(v1_of[0], v1_of[1]);
-    v1_of[0] = v1_both;
+    const f32 v1_both11 = combine0(v1_of[0], v1_of[1]);
+    v1_of[0] = v1_both11;
     #pragma GCC ivdep
     for (s32 th_x = 0; th_x < 1; th_x++) {
       const f32 v0 = v0_of[th_x];

@@ -70,39 +70,39 @@ static void reduction_reduce_blocks(const f32 *restrict p0, const f32 *restrict 
       v0_of[cell7] = v0_both;
     }
     for (s32 cell8 = 0; cell8 < 256; cell8++) {
-      const f32 v0_both = combine0(v0_of[cell8], v0_of[cell8 + 256]);
-      v0_of[cell8] = v0_both;
+      const f32 v0_both1 = combine0(v0_of[cell8], v0_of[cell8 + 256]);
+      v0_of[cell8] = v0_both1;
     }
     for (s32 cell9 = 0; cell9 < 128; cell9++) {
-      const f32 v0_both = combine0(v0_of[cell9], v0_of[cell9 + 128]);
-      v0_of[cell9] = v0_both;
+      const f32 v0_both2 = combine0(v0_of[cell9], v0_of[cell9 + 128]);
+      v0_of[cell9] = v0_both2;
     }
     for (s32 cell10 = 0; cell10 < 64; cell10++) {
-      const f32 v0_both = combine0(v0_of[cell10], v0_of[cell10 + 64]);
-      v0_of[cell10] = v0_both;
+      const f32 v0_both3 = combine0(v0_of[cell10], v0_of[cell10 + 64]);
+      v0_of[cell10] = v0_both3;
     }
     for (s32 cell11 = 0; cell11 < 32; cell11++) {
-      const f32 v0_both = combine0(v0_of[cell11], v0_of[cell11 + 32]);
-      v0_of[cell11] = v0_both;
+      const f32 v0_both4 = combine0(v0_of[cell11], v0_of[cell11 + 32]);
+      v0_of[cell11] = v0_both4;
     }
     for (s32 cell12 = 0; cell12 < 16; cell12++) {
-      const f32 v0_both = combine0(v0_of[cell12], v0_of[cell12 + 16]);
-      v0_of[cell12] = v0_both;
+      const f32 v0_both5 = combine0(v0_of[cell12], v0_of[cell12 + 16]);
+      v0_of[cell12] = v0_both5;
     }
     for (s32 cell13 = 0; cell13 < 8; cell13++) {
-      const f32 v0_both = combine0(v0_of[cell13], v0_of[cell13 + 8]);
-      v0_of[cell13] = v0_both;
+      const f32 v0_both6 = combine0(v0_of[cell13], v0_of[cell13 + 8]);
+      v0_of[cell13] = v0_both6;
     }
     for (s32 cell14 = 0; cell14 < 4; cell14++) {
-      const f32 v0_both = combine0(v0_of[cell14], v0_of[cell14 + 4]);
-      v0_of[cell14] = v0_both;
+      const f32 v0_both7 = combine0(v0_of[cell14], v0_of[cell14 + 4]);
+      v0_of[cell14] = v0_both7;
     }
     for (s32 cell15 = 0; cell15 < 2; cell15++) {
-      const f32 v0_both = combine0(v0_of[cell15], v0_of[cell15 + 2]);
-      v0_of[cell15] = v0_both;
+      const f32 v0_both8 = combine0(v0_of[cell15], v0_of[cell15 + 2]);
+      v0_of[cell15] = v0_both8;
     }
-    const f32 v0_both = combine0(v0_of[0], v0_of[1]);
-    v0_of[0] = v0_both;
+    const f32 v0_both9 = combine0(v0_of[0], v0_of[1]);
+    v0_of[0] = v0_both9;
     #pragma GCC ivdep
     for (s32 th_x = 0; th_x < 1; th_x++) {
       const f32 v0 = v0_of[th_x];

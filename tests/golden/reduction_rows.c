@@ -53,19 +53,19 @@ static void reduction_reduce_blocks(const f32 *restrict p0, f32 *restrict o0, s6
     }
     for (s32 team12 = 0; team12 < 4; team12++) {
       for (s32 cell11 = 0; cell11 < 4; cell11++) {
-        const f32 v0_both = combine0(v0_of[cell11 + team12 * 16], v0_of[cell11 + team12 * 16 + 4]);
-        v0_of[cell11 + team12 * 16] = v0_both;
+        const f32 v0_both1 = combine0(v0_of[cell11 + team12 * 16], v0_of[cell11 + team12 * 16 + 4]);
+        v0_of[cell11 + team12 * 16] = v0_both1;
       }
     }
     for (s32 team14 = 0; team14 < 4; team14++) {
       for (s32 cell13 = 0; cell13 < 2; cell13++) {
-        const f32 v0_both = combine0(v0_of[cell13 + team14 * 16], v0_of[cell13 + team14 * 16 + 2]);
-        v0_of[cell13 + team14 * 16] = v0_both;
+        const f32 v0_both2 = combine0(v0_of[cell13 + team14 * 16], v0_of[cell13 + team14 * 16 + 2]);
+        v0_of[cell13 + team14 * 16] = v0_both2;
       }
     }
     for (s32 team15 = 0; team15 < 4; team15++) {
-      const f32 v0_both = combine0(v0_of[team15 * 16], v0_of[team15 * 16 + 1]);
-      v0_of[team15 * 16] = v0_both;
+      const f32 v0_both3 = combine0(v0_of[team15 * 16], v0_of[team15 * 16 + 1]);
+      v0_of[team15 * 16] = v0_both3;
     }
     for (s32 th_y = 0; th_y < 4; th_y++) {
       #pragma GCC ivdep

@@ -72,23 +72,23 @@ static void reduction_reduce_blocks(const u16 *restrict p0, f32 *restrict o0, f3
       v0_of[cell9] = v0_both;
     }
     for (s32 cell10 = 0; cell10 < 16; cell10++) {
-      const f32 v0_both = combine0(v0_of[cell10], v0_of[cell10 + 16]);
-      v0_of[cell10] = v0_both;
+      const f32 v0_both1 = combine0(v0_of[cell10], v0_of[cell10 + 16]);
+      v0_of[cell10] = v0_both1;
     }
     for (s32 cell11 = 0; cell11 < 8; cell11++) {
-      const f32 v0_both = combine0(v0_of[cell11], v0_of[cell11 + 8]);
-      v0_of[cell11] = v0_both;
+      const f32 v0_both2 = combine0(v0_of[cell11], v0_of[cell11 + 8]);
+      v0_of[cell11] = v0_both2;
     }
     for (s32 cell12 = 0; cell12 < 4; cell12++) {
-      const f32 v0_both = combine0(v0_of[cell12], v0_of[cell12 + 4]);
-      v0_of[cell12] = v0_both;
+      const f32 v0_both3 = combine0(v0_of[cell12], v0_of[cell12 + 4]);
+      v0_of[cell12] = v0_both3;
     }
     for (s32 cell13 = 0; cell13 < 2; cell13++) {
-      const f32 v0_both = combine0(v0_of[cell13], v0_of[cell13 + 2]);
-      v0_of[cell13] = v0_both;
+      const f32 v0_both4 = combine0(v0_of[cell13], v0_of[cell13 + 2]);
+      v0_of[cell13] = v0_both4;
     }
-    const f32 v0_both = combine0(v0_of[0], v0_of[1]);
-    v0_of[0] = v0_both;
+    const f32 v0_both5 = combine0(v0_of[0], v0_of[1]);
+    v0_of[0] = v0_both5;
     #pragma GCC ivdep
     for (s32 th_x = 0; th_x < 1; th_x++) {
       const f32 v0 = v0_of[th_x];
@@ -123,27 +123,27 @@ static void reduction_reduce_blocks(const u16 *restrict p0, f32 *restrict o0, f3
         v0_of[th_x] = v0;
       }
       for (s32 cell14 = 0; cell14 < 32; cell14++) {
-        const f32 v0_both = combine0(v0_of[cell14], v0_of[cell14 + 32]);
-        v0_of[cell14] = v0_both;
+        const f32 v0_both6 = combine0(v0_of[cell14], v0_of[cell14 + 32]);
+        v0_of[cell14] = v0_both6;
       }
       for (s32 cell15 = 0; cell15 < 16; cell15++) {
-        const f32 v0_both = combine0(v0_of[cell15], v0_of[cell15 + 16]);
-        v0_of[cell15] = v0_both;
+        const f32 v0_both7 = combine0(v0_of[cell15], v0_of[cell15 + 16]);
+        v0_of[cell15] = v0_both7;
       }
       for (s32 cell16 = 0; cell16 < 8; cell16++) {
-        const f32 v0_both = combine0(v0_of[cell16], v0_of[cell16 + 8]);
-        v0_of[cell16] = v0_both;
+        const f32 v0_both8 = combine0(v0_of[cell16], v0_of[cell16 + 8]);
+        v0_of[cell16] = v0_both8;
       }
       for (s32 cell17 = 0; cell17 < 4; cell17++) {
-        const f32 v0_both = combine0(v0_of[cell17], v0_of[cell17 + 4]);
-        v0_of[cell17] = v0_both;
+        const f32 v0_both9 = combine0(v0_of[cell17], v0_of[cell17 + 4]);
+        v0_of[cell17] = v0_both9;
       }
       for (s32 cell18 = 0; cell18 < 2; cell18++) {
-        const f32 v0_both = combine0(v0_of[cell18], v0_of[cell18 + 2]);
-        v0_of[cell18] = v0_both;
+        const f32 v0_both10 = combine0(v0_of[cell18], v0_of[cell18 + 2]);
+        v0_of[cell18] = v0_both10;
       }
-      const f32 v0_both = combine0(v0_of[0], v0_of[1]);
-      v0_of[0] = v0_both;
+      const f32 v0_both11 = combine0(v0_of[0], v0_of[1]);
+      v0_of[0] = v0_both11;
       #pragma GCC ivdep
       for (s32 th_x = 0; th_x < 1; th_x++) {
         const f32 v0 = v0_of[th_x];

@@ -94,8 +94,8 @@ static void reduction_reduce_blocks(const f32 *restrict p0, f32 *restrict o0, f3
         }
       }
       for (s32 cell10 = 0; cell10 < 24; cell10++) {
-        const f32 v0_both = combine0(v0_of[cell10], v0_of[cell10 + 24]);
-        v0_of[cell10] = v0_both;
+        const f32 v0_both1 = combine0(v0_of[cell10], v0_of[cell10 + 24]);
+        v0_of[cell10] = v0_both1;
       }
       for (s32 th_y = 0; th_y < 1; th_y++) {
         #pragma GCC ivdep

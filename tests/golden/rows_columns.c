@@ -55,20 +55,20 @@ static void rows_reduce_blocks(const f32 *restrict p0, f32 *restrict o0, s64 fir
       v1_of[cell12] = v1_both;
     }
     for (s32 cell13 = 0; cell13 < 16; cell13++) {
-      const f32 v1_both = combine0(v1_of[cell13], v1_of[cell13 + 16]);
-      v1_of[cell13] = v1_both;
+      const f32 v1_both1 = combine0(v1_of[cell13], v1_of[cell13 + 16]);
+      v1_of[cell13] = v1_both1;
     }
     for (s32 cell14 = 0; cell14 < 8; cell14++) {
-      const f32 v1_both = combine0(v1_of[cell14], v1_of[cell14 + 8]);
-      v1_of[cell14] = v1_both;
+      const f32 v1_both2 = combine0(v1_of[cell14], v1_of[cell14 + 8]);
+      v1_of[cell14] = v1_both2;
     }
     for (s32 cell15 = 0; cell15 < 4; cell15++) {
-      const f32 v1_both = combine0(v1_of[cell15], v1_of[cell15 + 4]);
-      v1_of[cell15] = v1_both;
+      const f32 v1_both3 = combine0(v1_of[cell15], v1_of[cell15 + 4]);
+      v1_of[cell15] = v1_both3;
     }
     for (s32 cell16 = 0; cell16 < 2; cell16++) {
-      const f32 v1_both = combine0(v1_of[cell16], v1_of[cell16 + 2]);
-      v1_of[cell16] = v1_both;
+      const f32 v1_both4 = combine0(v1_of[cell16], v1_of[cell16 + 2]);
+      v1_of[cell16] = v1_both4;
     }
     for (s32 part18 = 0; part18 < 32; part18++) {
       for (s32 cell17 = 0; cell17 < 2; cell17++) {

@@ -53,23 +53,23 @@ static void rows_reduce_blocks(const f32 *restrict p0, const f32 *restrict p1, c
       v1_of[cell14] = v1_both;
     }
     for (s32 cell15 = 0; cell15 < 16; cell15++) {
-      const f32 v1_both = combine0(v1_of[cell15], v1_of[cell15 + 16]);
-      v1_of[cell15] = v1_both;
+      const f32 v1_both1 = combine0(v1_of[cell15], v1_of[cell15 + 16]);
+      v1_of[cell15] = v1_both1;
     }
     for (s32 cell16 = 0; cell16 < 8; cell16++) {
-      const f32 v1_both = combine0(v1_of[cell16], v1_of[cell16 + 8]);
-      v1_of[cell16] = v1_both;
+      const f32 v1_both2 = combine0(v1_of[cell16], v1_of[cell16 + 8]);
+      v1_of[cell16] = v1_both2;
     }
     for (s32 cell17 = 0; cell17 < 4; cell17++) {
-      const f32 v1_both = combine0(v1_of[cell17], v1_of[cell17 + 4]);
-      v1_of[cell17] = v1_both;
+      const f32 v1_both3 = combine0(v1_of[cell17], v1_of[cell17 + 4]);
+      v1_of[cell17] = v1_both3;
     }
     for (s32 cell18 = 0; cell18 < 2; cell18++) {
-      const f32 v1_both = combine0(v1_of[cell18], v1_of[cell18 + 2]);
-      v1_of[cell18] = v1_both;
+      const f32 v1_both4 = combine0(v1_of[cell18], v1_of[cell18 + 2]);
+      v1_of[cell18] = v1_both4;
     }
-    const f32 v1_both = combine0(v1_of[0], v1_of[1]);
-    v1_of[0] = v1_both;
+    const f32 v1_both5 = combine0(v1_of[0], v1_of[1]);
+    v1_of[0] = v1_both5;
     for (s32 part19 = 0; part19 < 64; part19++) {
       v1_of[part19] = v1_of[0];
     }
@@ -107,27 +107,27 @@ static void rows_reduce_blocks(const f32 *restrict p0, const f32 *restrict p1, c
       v7_of[th_x] = v7;
     }
     for (s32 cell20 = 0; cell20 < 32; cell20++) {
-      const f32 v7_both = combine0(v7_of[cell20], v7_of[cell20 + 32]);
-      v7_of[cell20] = v7_both;
+      const f32 v7_both6 = combine0(v7_of[cell20], v7_of[cell20 + 32]);
+      v7_of[cell20] = v7_both6;
     }
     for (s32 cell21 = 0; cell21 < 16; cell21++) {
-      const f32 v7_both = combine0(v7_of[cell21], v7_of[cell21 + 16]);
-      v7_of[cell21] = v7_both;
+      const f32 v7_both7 = combine0(v7_of[cell21], v7_of[cell21 + 16]);
+      v7_of[cell21] = v7_both7;
     }
     for (s32 cell22 = 0; cell22 < 8; cell22++) {
-      const f32 v7_both = combine0(v7_of[cell22], v7_of[cell22 + 8]);
-      v7_of[cell22] = v7_both;
+      const f32 v7_both8 = combine0(v7_of[cell22], v7_of[cell22 + 8]);
+      v7_of[cell22] = v7_both8;
     }
     for (s32 cell23 = 0; cell23 < 4; cell23++) {
-      const f32 v7_both = combine0(v7_of[cell23], v7_of[cell23 + 4]);
-      v7_of[cell23] = v7_both;
+      const f32 v7_both9 = combine0(v7_of[cell23], v7_of[cell23 + 4]);
+      v7_of[cell23] = v7_both9;
     }
     for (s32 cell24 = 0; cell24 < 2; cell24++) {
-      const f32 v7_both = combine0(v7_of[cell24], v7_of[cell24 + 2]);
-      v7_of[cell24] = v7_both;
+      const f32 v7_both10 = combine0(v7_of[cell24], v7_of[cell24 + 2]);
+      v7_of[cell24] = v7_both10;
     }
-    const f32 v7_both = combine0(v7_of[0], v7_of[1]);
-    v7_of[0] = v7_both;
+    const f32 v7_both11 = combine0(v7_of[0], v7_of[1]);
+    v7_of[0] = v7_both11;
     for (s32 part25 = 0; part25 < 64; part25++) {
       v7_of[part25] = v7_of[0];
     }

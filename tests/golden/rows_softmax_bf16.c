@@ -94,23 +94,23 @@ static void rows_reduce_blocks(const u16 *restrict p0, u16 *restrict o0, s64 fir
       v2_of[cell9] = v2_both;
     }
     for (s32 cell10 = 0; cell10 < 16; cell10++) {
-      const f32 v2_both = combine0(v2_of[cell10], v2_of[cell10 + 16]);
-      v2_of[cell10] = v2_both;
+      const f32 v2_both1 = combine0(v2_of[cell10], v2_of[cell10 + 16]);
+      v2_of[cell10] = v2_both1;
     }
     for (s32 cell11 = 0; cell11 < 8; cell11++) {
-      const f32 v2_both = combine0(v2_of[cell11], v2_of[cell11 + 8]);
-      v2_of[cell11] = v2_both;
+      const f32 v2_both2 = combine0(v2_of[cell11], v2_of[cell11 + 8]);
+      v2_of[cell11] = v2_both2;
     }
     for (s32 cell12 = 0; cell12 < 4; cell12++) {
-      const f32 v2_both = combine0(v2_of[cell12], v2_of[cell12 + 4]);
-      v2_of[cell12] = v2_both;
+      const f32 v2_both3 = combine0(v2_of[cell12], v2_of[cell12 + 4]);
+      v2_of[cell12] = v2_both3;
     }
     for (s32 cell13 = 0; cell13 < 2; cell13++) {
-      const f32 v2_both = combine0(v2_of[cell13], v2_of[cell13 + 2]);
-      v2_of[cell13] = v2_both;
+      const f32 v2_both4 = combine0(v2_of[cell13], v2_of[cell13 + 2]);
+      v2_of[cell13] = v2_both4;
     }
-    const f32 v2_both = combine0(v2_of[0], v2_of[1]);
-    v2_of[0] = v2_both;
+    const f32 v2_both5 = combine0(v2_of[0], v2_of[1]);
+    v2_of[0] = v2_both5;
     for (s32 part14 = 0; part14 < 64; part14++) {
       v2_of[part14] = v2_of[0];
     }
@@ -138,27 +138,27 @@ static void rows_reduce_blocks(const u16 *restrict p0, u16 *restrict o0, s64 fir
       }
     }
     for (s32 cell15 = 0; cell15 < 32; cell15++) {
-      const f32 v8_both = combine1(v8_of[cell15], v8_of[cell15 + 32]);
-      v8_of[cell15] = v8_both;
+      const f32 v8_both6 = combine1(v8_of[cell15], v8_of[cell15 + 32]);
+      v8_of[cell15] = v8_both6;
     }
     for (s32 cell16 = 0; cell16 < 16; cell16++) {
-      const f32 v8_both = combine1(v8_of[cell16], v8_of[cell16 + 16]);
-      v8_of[cell16] = v8_both;
+      const f32 v8_both7 = combine1(v8_of[cell16], v8_of[cell16 + 16]);
+      v8_of[cell16] = v8_both7;
     }
     for (s32 cell17 = 0; cell17 < 8; cell17++) {
-      const f32 v8_both = combine1(v8_of[cell17], v8_of[cell17 + 8]);
-      v8_of[cell17] = v8_both;
+      const f32 v8_both8 = combine1(v8_of[cell17], v8_of[cell17 + 8]);
+      v8_of[cell17] = v8_both8;
     }
     for (s32 cell18 = 0; cell18 < 4; cell18++) {
-      const f32 v8_both = combine1(v8_of[cell18], v8_of[cell18 + 4]);
-      v8_of[cell18] = v8_both;
+      const f32 v8_both9 = combine1(v8_of[cell18], v8_of[cell18 + 4]);
+      v8_of[cell18] = v8_both9;
     }
     for (s32 cell19 = 0; cell19 < 2; cell19++) {
-      const f32 v8_both = combine1(v8_of[cell19], v8_of[cell19 + 2]);
-      v8_of[cell19] = v8_both;
+      const f32 v8_both10 = combine1(v8_of[cell19], v8_of[cell19 + 2]);
+      v8_of[cell19] = v8_both10;
     }
-    const f32 v8_both = combine1(v8_of[0], v8_of[1]);
-    v8_of[0] = v8_both;
+    const f32 v8_both11 = combine1(v8_of[0], v8_of[1]);
+    v8_of[0] = v8_both11;
     for (s32 part20 = 0; part20 < 64; part20++) {
       v8_of[part20] = v8_of[0];
     }

@@ -15,9 +15,9 @@ from indexing.arguments import integer, item, of_type, takes
 from indexing.display import shown
 from indexing.emitters.ir import nodes
 from indexing.emitters.ir.accesses import Accesses, Reached, entry_accesses, reached_elements
-from indexing.emitters.ir.passes import run_passes
+from indexing.emitters.ir.passes import last_stage, run_passes
 from indexing.emitters.ir.types import storage_bytes
-from indexing.emitters.ir.verify import Verification, verify
+from indexing.emitters.ir.verify.lowering import verify_lowering
 from indexing.emitters.targets import TARGETS
 from indexing.emitters.targets.c_family import SourceParts, write_parts
 from indexing.lazy import np
@@ -26,14 +26,13 @@ from indexing.ops.element_types import element_type
 if TYPE_CHECKING:
     from indexing._core import IndexingMap
     from indexing.device.record import Device
+    from indexing.emitters.ir.verify import Verification
     from indexing.emitters.targets.target import Target
 
 ArgumentKind = Literal["input", "output", "scratch"]
 Dim3: TypeAlias = "tuple[int, int, int]"
 
-PARALLEL = "narrow-floats"  # the last stage with parallel threads and loops not unrolled, on all targets
-LOGICAL = "dead-code"  # the last stage in which indices are those of HLO's arrays, and no access is duplicated
-MEMORY = "team-reductions"  # the last stage that determines the memory accesses of parallel threads
+LOGICAL, MEMORY = last_stage("logical"), last_stage("memory")
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,15 +137,15 @@ class Kernel:
     @cached_property
     def lowered(self) -> nodes.Kernel:
         """The IR after all passes."""
-        return run_passes(self._moving, self.target, after=MEMORY)
+        return run_passes(self._after_memory_passes, self.target, after=MEMORY)
 
     @cached_property
-    def _logical(self) -> nodes.Kernel:
+    def _after_logical_passes(self) -> nodes.Kernel:
         return run_passes(self.ir, self.target, LOGICAL)
 
     @cached_property
-    def _moving(self) -> nodes.Kernel:
-        return run_passes(self._logical, self.target, MEMORY, after=LOGICAL)
+    def _after_memory_passes(self) -> nodes.Kernel:
+        return run_passes(self._after_logical_passes, self.target, MEMORY, after=LOGICAL)
 
     @takes(name=of_type(str))
     def stage(self, name: str) -> nodes.Kernel:
@@ -164,13 +163,21 @@ class Kernel:
         return write_parts(self.lowered, self.target)
 
     def verify(self) -> Verification:
-        """The checks of the kernel, at the last stage with parallel threads and loops not unrolled."""
-        return verify(self.stage(PARALLEL), self.device.limits)
+        """The checks of the kernel as the target writes it, and of every pass on the way there.
+
+        Each is proved, refuted or open, and names what it is about: an access, an output, a barrier, memory that threads
+        share, or, for each pass, the accesses to a buffer, which must be the same before and after.
+        """
+        return self._verification
+
+    @cached_property
+    def _verification(self) -> Verification:
+        return verify_lowering(self.ir, self.target, self.device.limits)
 
     @property
     def shared_bytes(self) -> int:
         """The number of bytes of shared memory that the source declares."""
-        found = self._moving if self.target.has_threads else self.lowered
+        found = self._after_memory_passes if self.target.has_threads else self.lowered
         return sum(b.size * storage_bytes(b.element_type) for b in found.buffers if b.space == "shared")
 
     @property
@@ -188,7 +195,7 @@ class Kernel:
     @cached_property
     def accessed(self) -> tuple[Argument, ...]:
         """The arguments that thread maps lead to: inputs, then outputs. The source may use fewer inputs."""
-        found = [a for a in _arguments(self._logical) if a.kind != "scratch"]
+        found = [a for a in _arguments(self._after_logical_passes) if a.kind != "scratch"]
         return tuple(sorted(found, key=lambda a: a.kind))
 
     @property
@@ -233,20 +240,20 @@ class Kernel:
 
     @cached_property
     def _reached(self) -> Reached:
-        return reached_elements(self._logical)
+        return reached_elements(self._after_logical_passes)
 
     @cached_property
     def shared_accesses(self) -> tuple[SharedAccess, ...]:
         """The loads and stores of shared memory by parallel threads."""
-        found = self._moving
+        found = self._after_memory_passes
         shared = {b.name: storage_bytes(b.element_type) for b in found.buffers if b.space == "shared"}
         return tuple(_shared(entry_accesses(found), shared)) if shared else ()
 
     @cached_property
     def vector_arguments(self) -> frozenset[tuple[ArgumentKind, int]]:
         """The kind and number of each input that is read, or output that is written, by vector accesses."""
-        found = {b.name: (b.role, b.number) for b in self._moving.buffers if b.role != "none"}
-        copies = [s for s in nodes.statements(self._moving.body) if isinstance(s, nodes.Copy)]
+        found = {b.name: (b.role, b.number) for b in self._after_memory_passes.buffers if b.role != "none"}
+        copies = [s for s in nodes.statements(self._after_memory_passes.body) if isinstance(s, nodes.Copy)]
         return frozenset(found[end] for s in copies for end in (s.source, s.destination) if end in found)
 
     @takes(output=integer, access=integer)

@@ -100,6 +100,11 @@ def _interval(lower: int | None, upper: int | None) -> Interval:
     return Interval(INT64.lower if lower is None else lower, INT64.upper if upper is None else upper)
 
 
+Time: TypeAlias = (
+    "tuple[int | SymbolicExpr, ...]"  # the numbers of the statements around, each with a counter or a branch
+)
+
+
 @dataclass(frozen=True, slots=True)
 class Access:
     """One load or store at `index`, over the variables of its `context`. Between accesses with a common phase, there may be no
@@ -112,6 +117,8 @@ class Access:
     context: Context
     phases: frozenset[int] = frozenset({0})
     width: int = 1  # the number of neighbouring elements, which begin at the index
+    time: Time = field(default=(), compare=False)
+    definition: str = field(default="", compare=False)  # the name that its statement defines
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,6 +137,7 @@ class Call:
     function: str
     index: tuple[SymbolicExpr, ...]
     context: Context
+    definition: str = ""  # the first of the names of the results
 
 
 @dataclass
@@ -143,6 +151,9 @@ class Accesses:
     calls: list[Call] = field(default_factory=list)
     phases: frozenset[int] = frozenset({0})
     _phase_count: int = 1
+    barriers: list[tuple[Time, Context]] = field(default_factory=list)
+    _time: Time = ()
+    _definition: str = ""
     names: dict[str, tuple[Value, Context]] = field(default_factory=dict)  # values named by `Let`, with their contexts
     data: dict[int, tuple[Value, Context]] = field(default_factory=dict)  # the values of index variables that are data
     promises: dict[int, str] = field(default_factory=dict)
@@ -157,22 +168,28 @@ class Accesses:
             self._loads(value, context)
         return self
 
-    def map(self, context: Context, results: Sequence[SymbolicExpr], lanes: int = 1) -> IndexingMap:
+    def map(
+        self, context: Context, results: Sequence[SymbolicExpr], lanes: int = 1, is_for_all_threads: bool = False
+    ) -> IndexingMap:
         """The map from given variables, loop variables and data to `results`, on the context's domain, not simplified.
 
         With `lanes` > 1, the last result is the first of as many neighbours, over a range variable `vector_index_of_copy`.
+        Outside of a loop over threads, the first thread represents all, unless the map is for each of them.
         """
-        order = [*range(self.given), *context.loops, *context.data]
-        first_data = self.given + len(context.loops)
+        loops = [k for k in context.loops if k >= self.given]
+        order = [*range(self.given), *loops, *context.data]
+        first_data = self.given + len(loops)
         places = [variable(0)] * len(self.variables)
         for k, number in enumerate(order):
             places[number] = variable(k + 1 if lanes > 1 and k >= first_data else k)
         found = [e.replace_variables(places) for e in results]
         if lanes > 1:
-            found[-1] = found[-1] + variable(self.given + len(context.loops))
+            found[-1] = found[-1] + variable(first_data)
         constraints = [(e.replace_variables(places), i) for e, i in context.constraints]
+        if not is_for_all_threads:
+            constraints += self._outside(context)
         dims = [self._variable(k) for k in range(self.given)]
-        ranges = [self._variable(k) for k in context.loops]
+        ranges = [self._variable(k) for k in loops]
         vectors = [k for k, v in enumerate(ranges) if (v.name or "").startswith(VECTOR)]
         if len(vectors) == 1:  # the range of a loop over the lanes of a vector has a fixed name
             ranges[vectors[0]] = Variable(VECTOR, ranges[vectors[0]].interval)
@@ -186,28 +203,38 @@ class Accesses:
         """The simplified map from threads to the elements of an access."""
         return self.map(access.context, access.index, access.width).simplify()
 
+    def _outside(self, context: Context) -> Iterator[Constraint]:
+        """Yield constraints of the counters of thread loops that are not around the context."""
+        for k in range(self.given):
+            if self.variables[k].kind == "loop" and k not in context.loops:
+                yield variable(k), Interval(0, 0)
+
     def _variable(self, number: int) -> Variable:
         v = self.variables[number]
         return Variable(v.name, v.interval)
 
     # ------------------------------------------------------------ statements
 
-    def _block(self, block: Block, context: Context) -> Context:
-        for statement in block:
+    def _block(self, block: Block, context: Context, *around: int | SymbolicExpr) -> Context:
+        outer = self._time
+        for number, statement in enumerate(block):
+            self._time = (*outer, *around, number)
             context = self._statement(statement, context)
+        self._time = outer
         return context
 
     def _statement(self, s: Statement, context: Context) -> Context:
         """Collect the accesses of a statement; returns the context of the statements after it."""
+        self._definition = defined_by(s)
         if isinstance(s, If):
             inner = context
             for condition in s.conditions:  # each is evaluated only if those before hold
                 self._loads(condition, inner)
                 inner = self._last_block(inner.within((condition,)), inner, condition)
             before = self.phases
-            self._block(s.then, inner)
+            self._block(s.then, inner, 0)
             after_then, self.phases = self.phases, before
-            self._block(s.otherwise, context.without(s.conditions))
+            self._block(s.otherwise, context.without(s.conditions), 1)
             self.phases |= after_then
             return context
         if isinstance(s, For):
@@ -236,13 +263,17 @@ class Accesses:
             self._add("load", s.source, (s.source_index,), context, s.width)
             self._add("store", s.destination, (s.destination_index,), context, s.width)
         elif isinstance(s, CallFunction):
-            self.calls.append(Call(s.function, tuple(map(context.at, s.index)), context))
+            self.calls.append(Call(s.function, tuple(map(context.at, s.index)), context, s.names[0]))
         elif isinstance(s, Barrier | TeamReduce):
             self.phases = frozenset({self._phase_count})
             self._phase_count += 1
+            self.barriers.append((self._time, context))
 
     def _add(self, kind: Kind, buffer: str, index: Sequence[SymbolicExpr], context: Context, width: int = 1) -> None:
-        self.found.append(Access(kind, buffer, tuple(map(context.at, index)), context, self.phases, width))
+        time = (*self._time, int(kind != "load"))  # a statement reads before it writes
+        self.found.append(
+            Access(kind, buffer, tuple(map(context.at, index)), context, self.phases, width, time, self._definition)
+        )
 
     def _loads(self, value: Value, context: Context) -> None:
         for v in subvalues(value):
@@ -304,9 +335,9 @@ class Accesses:
         loops = (*context.loops, s.variable)
         inner = replace(context, loops=loops, constraints=tuple(constraints), is_certain=is_certain)
         before = self.phases
-        self._block(s.body, inner)
+        self._block(s.body, inner, counter)
         if any(isinstance(b, Barrier | TeamReduce) for b in statements(s.body)):
-            self._block(s.body, inner)
+            self._block(s.body, inner, counter)
             self.phases |= before
 
     def _claim_counter(self, s: For, start: SymbolicExpr, stop: SymbolicExpr, context: Context) -> None:
@@ -316,6 +347,14 @@ class Accesses:
             last = start + (stop - start - 1) // s.step * s.step
             runs = replace(context, constraints=(*context.constraints, (stop - start, Interval(1, INT64.upper))))
             self.claims += [Claim(s.variable, start, runs), Claim(s.variable, last, runs)]
+
+
+def defined_by(s: Statement) -> str:
+    """The name of a value or variable that a statement defines, or the buffer that it writes; empty for control flow."""
+    if isinstance(s, CallFunction):
+        return s.names[0]
+    number = getattr(s, "variable", "")
+    return getattr(s, "name", "") or getattr(s, "destination", "") or getattr(s, "buffer", "") or f"{number}"
 
 
 def entry_accesses(kernel: Kernel) -> Accesses:

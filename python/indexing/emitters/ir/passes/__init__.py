@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias
 
 from indexing.emitters.ir.passes.dead_code import remove_dead_code
 from indexing.emitters.ir.passes.flatten import flatten_buffers
@@ -46,12 +46,23 @@ class TargetFeatures(Protocol):
 Rewrite: TypeAlias = "Callable[[Kernel, TargetFeatures], Kernel]"
 
 
+Form: TypeAlias = Literal["logical", "memory", "parallel", "sequential"]
+
+
 @dataclass(frozen=True, slots=True)
 class Pass:
-    """A named rewrite of a kernel for a target."""
+    """A named rewrite of a kernel for a target; every pass keeps which thread stores which elements.
+
+    `form` states what the kernel is like after it: `logical` (indices are those of HLO's arrays, no access is duplicated),
+    `memory` (the accesses of parallel threads to memory become those of the source), `parallel` (these stay, values are
+    written as the target needs them), `sequential` (threads are loops, for targets without threads). With
+    `may_drop_loads`, loads whose values nobody needs may go; other passes keep all loads.
+    """
 
     name: str
     rewrite: Rewrite
+    form: Form
+    may_drop_loads: bool = False
 
 
 def _for_any(rewrite: Callable[[Kernel], Kernel]) -> Rewrite:
@@ -63,30 +74,43 @@ def _team_reductions(kernel: Kernel, target: TargetFeatures) -> Kernel:
     return lower_team_reductions(kernel, target.shuffle_width) if target.has_threads else kernel
 
 
+def _for_sequential(rewrite: Callable[[Kernel], Kernel]) -> Rewrite:
+    return lambda kernel, target: kernel if target.has_threads else rewrite(kernel)
+
+
+def _vectorize(kernel: Kernel, target: TargetFeatures) -> Kernel:
+    return vectorize_accesses(kernel) if target.vector_bytes else kernel
+
+
 PASSES: tuple[Pass, ...] = (
-    Pass("inline", _for_any(inline_functions)),
-    Pass("fold", _for_any(fold_constants)),
-    Pass("dead-code", _for_any(remove_dead_code)),
-    Pass("unswitch", _for_any(unswitch)),
-    Pass("split-lanes", _for_any(split_into_lanes)),
-    Pass("peel", _for_any(peel_loops)),
-    Pass("hoist", _for_any(hoist_invariants)),
-    Pass("flatten", _for_any(flatten_buffers)),
-    Pass("vectorize", lambda kernel, target: vectorize_accesses(kernel) if target.vector_bytes else kernel),
-    Pass("team-reductions", _team_reductions),
-    Pass("inline-combiners", _for_any(inline_functions)),
-    Pass("narrow-floats", _for_any(convert_narrow_floats)),
-    Pass("unroll", lambda kernel, target: unroll_loops(kernel, target.has_threads)),
-    Pass("index-widths", _for_any(narrow_indices)),
-    Pass("fold-again", _for_any(fold_constants)),
-    Pass("dead-code-again", _for_any(remove_dead_code)),
-    Pass("thread-loops", lambda kernel, target: kernel if target.has_threads else make_thread_loops(kernel)),
-    Pass("row-loops", lambda kernel, target: kernel if target.has_threads else make_row_loops(kernel)),
-    Pass("one-block", lambda kernel, target: kernel if target.has_threads else make_one_block(kernel)),
+    Pass("inline", _for_any(inline_functions), "logical"),
+    Pass("fold", _for_any(fold_constants), "logical", may_drop_loads=True),
+    Pass("dead-code", _for_any(remove_dead_code), "logical", may_drop_loads=True),
+    Pass("unswitch", _for_any(unswitch), "memory"),
+    Pass("split-lanes", _for_any(split_into_lanes), "memory"),
+    Pass("peel", _for_any(peel_loops), "memory"),
+    Pass("hoist", _for_any(hoist_invariants), "memory"),
+    Pass("flatten", _for_any(flatten_buffers), "memory"),
+    Pass("vectorize", _vectorize, "memory"),
+    Pass("team-reductions", _team_reductions, "memory"),
+    Pass("inline-combiners", _for_any(inline_functions), "parallel"),
+    Pass("narrow-floats", _for_any(convert_narrow_floats), "parallel"),
+    Pass("unroll", lambda kernel, target: unroll_loops(kernel, target.has_threads), "parallel"),
+    Pass("index-widths", _for_any(narrow_indices), "parallel"),
+    Pass("fold-again", _for_any(fold_constants), "parallel", may_drop_loads=True),
+    Pass("dead-code-again", _for_any(remove_dead_code), "parallel", may_drop_loads=True),
+    Pass("thread-loops", _for_sequential(make_thread_loops), "sequential"),
+    Pass("row-loops", _for_sequential(make_row_loops), "sequential"),
+    Pass("one-block", _for_sequential(make_one_block), "sequential"),
 )
 
 BUILT = "built"
 STAGES = (BUILT, *(p.name for p in PASSES))
+
+
+def last_stage(form: Form) -> str:
+    """The name of the last pass after which kernels have that form."""
+    return next(p.name for p in reversed(PASSES) if p.form == form)
 
 
 def run_passes(kernel: Kernel, target: TargetFeatures, until: str = STAGES[-1], after: str = BUILT) -> Kernel:

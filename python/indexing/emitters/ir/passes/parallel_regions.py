@@ -145,10 +145,19 @@ def _between_loads_and_stores(
     return (*body[:-1], replace(last, then=(*loads, *last.then, *stores)))
 
 
+def _index_variables(value: ir.Value) -> Iterator[int]:
+    return (v for part in subvalues(value) for e in expressions_of(part) for v in e.used_variables())
+
+
 def _values(named: Iterable[ir.Statement | None]) -> Iterator[ir.Value]:
     for s in named:
         if isinstance(s, ir.LetIndex) and not isinstance(s.value, SymbolicExpr):
             yield s.value
+
+
+def array_of(name: str) -> str:
+    """The name of the array that holds a value of each thread."""
+    return f"{name}_of"
 
 
 class ThreadLoops:
@@ -164,6 +173,7 @@ class ThreadLoops:
         self.thread = _thread_number(kernel.block)
         self.uses = {s.number: self._use(s) for s in _regions_and_teams(items) if isinstance(s, ParallelRegion)}
         self.teams = [t.statement for t in _regions_and_teams(items) if isinstance(t, Team)]
+        self.combined = 0  # the number of calls of combiners
         self.kinds = {name: kind for use in self.uses.values() for name, kind in use.defined.items()}
         self.mutable = {name for use in self.uses.values() for name in use.variables}
         self.given = {v: e for use in self.uses.values() for v, e in use.given.items()}
@@ -202,8 +212,8 @@ class ThreadLoops:
 
     def _note_values(self, use: _Use, values: Iterable[ir.Value]) -> None:
         for value in values:
+            use.indexed.update(_index_variables(value))
             for part in subvalues(value):
-                use.indexed.update(v for e in expressions_of(part) for v in e.used_variables())
                 if isinstance(part, ir.Ref):
                     use.read.add(part.name)
                 elif isinstance(part, ir.Load):
@@ -218,7 +228,7 @@ class ThreadLoops:
                     found[name] = None
         for team in self.teams:
             found.update(dict.fromkeys(team.names))
-        return {name: f"{name}_of" for name in found}
+        return {name: array_of(name) for name in found}
 
     def _kept_indices(self) -> dict[int, str]:
         """The index variables defined by values that are live across regions, with the arrays that hold them."""
@@ -232,15 +242,19 @@ class ThreadLoops:
     def _needed(self, number: int) -> set[int]:
         """The index variables that a region reads and some region defines, with those that their definitions read."""
         use = self.uses[number]
+        return self._defining(use.indexed, use.given)
+
+    def _defining(self, used: Iterable[int], own: Container[int] = ()) -> set[int]:
+        """The given index variables among those used, and those in the definitions of these that are not a region's own."""
         found: set[int] = set()
-        pending = [v for v in use.indexed if v in self.given]
+        pending = [v for v in used if v in self.given]
         while pending:
             v = pending.pop()
             if v in found:
                 continue
             found.add(v)
             value = self.given[v]
-            if v not in use.given and isinstance(value, SymbolicExpr):
+            if v not in own and isinstance(value, SymbolicExpr):
                 pending.extend(w for w in value.used_variables() if w in self.given)
         return found
 
@@ -305,7 +319,10 @@ class ThreadLoops:
     def _region(self, region: ParallelRegion) -> ir.Block:
         """The statements of one thread: recomputed indices, loads of kept values, the statements, stores of values to keep."""
         use = self.uses[region.number]
-        given = [self._recomputed_index(v) for v in sorted(self._needed(region.number) - set(use.given))]
+        needed = self._needed(region.number) - set(use.given)
+        of_guards = self._defining({v for g in region.guards for e in g for v in _index_variables(e)})
+        given = [self._recomputed_index(v) for v in sorted(needed & of_guards)]
+        inner = [self._recomputed_index(v) for v in sorted(needed - of_guards)]
         touched = [n for n in self.kept if n in use.read or n in use.assigned]
         loads = [self._loaded(n, use) for n in touched if n not in use.defined]
         guard_names = {p.name for g in region.guards for v in g for p in subvalues(v) if isinstance(p, ir.Ref)}
@@ -315,6 +332,7 @@ class ThreadLoops:
         late = [s for s in loads if s.name not in guard_names]
         is_changed = not any(n in use.defined for n in self.kept)
         body = _between_loads_and_stores(late, statements, stores) if is_changed else (*late, *statements, *stores)
+        body = (*inner, *body)
         for conditions in reversed(region.guards):
             body = (ir.If(conditions, body),)
         return (*given, *early, *body)
@@ -426,7 +444,8 @@ class ThreadLoops:
 
     def _combined(self, s: ir.TeamReduce, here: SymbolicExpr, other: SymbolicExpr) -> ir.Block:
         arguments = [self._cell(n, t, place) for place in (here, other) for n, t in zip(s.names, s.types, strict=True)]
-        names = tuple(f"{n}_both" for n in s.names)
+        names = tuple(f"{n}_both{self.combined or ''}" for n in s.names)
+        self.combined += 1
         stores = [
             ir.Store(self.kept[name], (here,), encoded(kind, ir.Ref(kind, both)))
             for name, both, kind in zip(s.names, names, s.types, strict=True)

@@ -64,35 +64,30 @@ class _RowSplitter:
         rows = _rows_of(e for e in found if not is_affine(e))
         if rows is None:
             return loop
-        row = self._row(rows)
+        first, last = (self._simplified(rows.beside + e) for e in (loop.start, loop.stop - 1))
+        row = self._row(first, last, rows.length)
         if not all(is_affine(self._inside(e, rows, row)) for e in found):
             return loop
-        return self._cut(loop, rows, row)
+        inner = self._within_row(loop, rows, row)
+        stop = self._simplified(last // rows.length + 1)
+        return ir.For(row, self._simplified(first // rows.length), stop, 1, (inner,))
 
-    def _cut(self, loop: ir.For, rows: _Rows, row: int) -> ir.For:
-        first, last = rows.beside + loop.start, rows.beside + loop.stop - 1
+    def _within_row(self, loop: ir.For, rows: _Rows, row: int) -> ir.For:
+        """The loop over the threads of one row."""
         start = variable(row) * rows.length - rows.beside
-        inner = replace(
+        return replace(
             loop,
             start=self._simplified(loop.start.max(start)),
             stop=self._simplified(loop.stop.min(start + rows.length)),
             body=rewrite_values(loop.body, lambda value: value, lambda e: self._rewritten(e, rows, row)),
         )
-        stop = self._simplified(last // rows.length + 1)
-        return ir.For(row, self._simplified(first // rows.length), stop, 1, (inner,))
 
-    def _row(self, rows: _Rows) -> int:
-        """The variable that counts rows."""
+    def _row(self, first: SymbolicExpr, last: SymbolicExpr, length: int) -> int:
+        """The variable that counts rows, from that of the first element to that of the last."""
         own = self.names.variables
-        bounds = rows.element.range([v.interval for v in own])
-        for number, value in self.given.items():
-            if self._with_lets_expanded(value) == rows.element:
-                bounds = bounds.intersect(own[number].interval)
-        own.append(
-            ir.IndexVariable(
-                self.names.fresh("row"), Interval(bounds.lower // rows.length, bounds.upper // rows.length), "loop"
-            )
-        )
+        intervals = [v.interval for v in own]
+        rows = Interval(first.range(intervals).lower // length, last.range(intervals).upper // length)
+        own.append(ir.IndexVariable(self.names.fresh("row"), rows, "loop"))
         return len(own) - 1
 
     def _rewritten(self, expression: SymbolicExpr, rows: _Rows, row: int) -> SymbolicExpr:

@@ -123,8 +123,9 @@ class _Splitter:
         """The items of both branches, whose regions each check the condition themselves."""
         if has_barrier(s):
             raise CompileError(f"kernel {self.kernel.name} has a barrier under a condition that threads do not share")
-        if not s.otherwise and all(isinstance(c, ir.Within) for c in s.conditions):
-            return self.block(s.then, (*guards, s.conditions))
+        if all(isinstance(c, ir.Within) for c in s.conditions) and (not s.otherwise or _negated(s.conditions)):
+            otherwise = self.block(s.otherwise, (*guards, _negated(s.conditions))) if s.otherwise else []
+            return [*self.block(s.then, (*guards, s.conditions)), *otherwise]
         name = f"taken{self.guards}"
         self.guards += 1
         first = ParallelRegion(self.regions, guards)
@@ -135,4 +136,15 @@ class _Splitter:
         ]
         taken = ir.Ref("pred", name)
         other = ir.Op("not", "pred", (taken,))
-        return [first, *self.block(s.then, (*guards, (taken,))), *self.block(s.otherwise, (*guards, (other,)))]
+        known = tuple(c for c in s.conditions if isinstance(c, ir.Within))
+        return [first, *self.block(s.then, (*guards, (*known, taken))), *self.block(s.otherwise, (*guards, (other,)))]
+
+
+def _negated(conditions: tuple[ir.Value, ...]) -> tuple[ir.Value, ...]:
+    """The condition that holds where a single bound of an index does not; none for other conditions."""
+    match conditions:
+        case (ir.Within(expression, None, int(upper)),):
+            return (ir.Within(expression, upper + 1, None),)
+        case (ir.Within(expression, int(lower), None),):
+            return (ir.Within(expression, None, lower - 1),)
+    return ()

@@ -6,6 +6,7 @@ Each check is proved, refuted (with the reason why the kernel is wrong) or open 
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -56,12 +57,20 @@ class Verification:
 
 def verify(kernel: Kernel, limits: Limits | None = None) -> Verification:
     """All checks of a kernel, which may be at any stage; that of its launch, if the limits of a device are given."""
-    checks = [*(check_launch(kernel, limits) if limits is not None else ()), *check_types(kernel)]
-    if any(c.status == "refuted" for c in checks):
-        return Verification(tuple(checks))
-    checks += check_bounds(kernel)
-    checks += check_written_once(kernel)
-    checks += check_barriers(kernel)
-    checks += check_races(kernel)
-    checks += check_last_block(kernel)
-    return Verification(tuple(checks))
+    first = [*(check_launch(kernel, limits) if limits is not None else ()), *check_types(kernel)]
+    if any(c.status == "refuted" for c in first):
+        return Verification(tuple(first))
+    return Verification((*first, *check_memory(kernel), *check_threads(kernel)))
+
+
+def check_memory(kernel: Kernel) -> Iterator[Check]:
+    """The checks of bounds, and of single writes of output elements."""
+    yield from check_bounds(kernel)
+    yield from check_written_once(kernel)
+
+
+def check_threads(kernel: Kernel) -> Iterator[Check]:
+    """The checks of barriers and races."""
+    yield from check_barriers(kernel)
+    yield from check_races(kernel)
+    yield from check_last_block(kernel)

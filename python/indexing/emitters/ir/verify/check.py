@@ -12,7 +12,9 @@ Status: TypeAlias = Literal["proved", "refuted", "open"]
 class Check:
     """A check of `subject`; `reason` says why it is not proved, or on what its proof relies."""
 
-    kind: Literal["typed", "in bounds", "written once", "barrier", "race", "launch"]
+    kind: Literal[
+        "typed", "in bounds", "written once", "barrier", "race", "launch", "same accesses", "same order", "reduction"
+    ]
     subject: str
     status: Status
     reason: str = ""

@@ -70,7 +70,8 @@ class _BlockCounter:
             if path < self.arrival and scratch.intersection(memory.written(s)):
                 if not self._is_between(self.fences, path, self.arrival):
                     return "no fence between the block's writes and the arrival"
-                is_one = self._is_first_thread(path) and self._is_first_thread(self.arrival)
+                is_first = self._is_first_thread(path) and self._is_first_thread(self.arrival)
+                is_one = is_first or self.kernel.block == (1, 1, 1)
                 if not is_one and not self._is_between(self.barriers, path, self.arrival):
                     return "no barrier between the block's writes and the arrival"
             if path > self.arrival and scratch.intersection(memory.read(s)):

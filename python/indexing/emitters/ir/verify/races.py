@@ -36,6 +36,8 @@ def check_races(kernel: Kernel) -> Iterator[Check]:
 
 def _checked(kernel: Kernel, body: Accesses, name: str, accesses: Sequence[Access]) -> Check:
     subject = f"shared memory {name}"
+    if kernel.block == (1, 1, 1):
+        return Check("race", subject, "proved", "a block is one thread")
     try:
         touched = [_touched_cells(kernel, body, a) for a in accesses]
     except IndexingError as error:

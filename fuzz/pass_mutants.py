@@ -1,0 +1,192 @@
+"""Faults that a pass could make: the kernel after it with a wrong bound, a lost term, an index off by one, a store less, or two
+accesses in the other order. The validation of passes must find each.
+
+    python fuzz/pass_mutants.py tests/golden/*.hlo --count 20 --seed 1
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+import sys
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from pathlib import Path
+
+import indexing as ix
+from indexing._core import SymbolicExpr, constant
+from indexing.emitters.ir import nodes as ir
+from indexing.emitters.ir.accesses import entry_accesses
+from indexing.emitters.ir.passes import PASSES, Pass
+from indexing.emitters.ir.traversal import expressions_of, indices_of, rewrite_statement, subvalues, values_of
+from indexing.emitters.ir.verify import verify
+from indexing.emitters.ir.verify.lowering import compare
+from indexing.emitters.targets import TARGETS
+from kernel_mutants import PROBE, REACHED, Fault, in_block
+
+
+@dataclass(frozen=True)
+class Step:
+    """A pass, and a kernel that it changes."""
+
+    file: str
+    dialect: str
+    of: Pass
+    before: ir.Kernel
+    after: ir.Kernel
+
+
+def steps(files: Sequence[Path], dialects: Sequence[str]) -> Iterator[Step]:
+    """All steps of the kernels of files that change something."""
+    for file in files:
+        for dialect in dialects:
+            kernel = ix.emit(ix.hlo.load(file).entry, dialect).ir
+            for p in PASSES:
+                after = p.rewrite(kernel, TARGETS[dialect])
+                if after != kernel:
+                    yield Step(file.stem, dialect, p, kernel, after)
+                kernel = after
+
+
+def faults(kernel: ir.Kernel) -> Iterator[tuple[str, ir.Kernel]]:
+    """Kernels with one fault each in the accesses of memory that is not a thread's own, named."""
+    local = {b.name for b in kernel.buffers if b.space == "local"}
+
+    def change(s: ir.Statement) -> Iterator[Fault]:
+        if isinstance(s, ir.For) and _accesses(s.body, local):
+            yield from (_fault(f"stop {s.stop} by {by}", replace(s, stop=s.stop + by)) for by in (-1, 1))
+        elif isinstance(s, ir.If) and _accesses((*s.then, *s.otherwise), local):
+            yield from _bounds(s)
+        elif isinstance(s, ir.Store | ir.Copy) and _accesses((s,), local):
+            yield _fault(f"without {s}")
+        if not isinstance(s, ir.For | ir.If) and _accesses((s,), local):
+            yield from _indices(s, kernel, local)
+
+    for fault in in_block(kernel.body, change):
+        if _is_reached(kernel, fault):
+            yield fault.what, replace(kernel, body=fault.block)
+    yield from _swapped(kernel, local)
+
+
+def _fault(what: str, *found: ir.Statement) -> Fault:
+    return Fault("", what, found)
+
+
+def _is_reached(kernel: ir.Kernel, fault: Fault) -> bool:
+    probe = replace(kernel, body=fault.probes[0], buffers=(*kernel.buffers, PROBE))
+    body = entry_accesses(probe)
+    return any(not body.access_map(a).is_empty() for a in body.found if a.buffer == PROBE.name)
+
+
+def _bounds(s: ir.If) -> Iterator[Fault]:
+    for k, c in enumerate(s.conditions):
+        if isinstance(c, ir.Within):
+            for name in ("lower", "upper"):
+                bound = getattr(c, name)
+                for by in () if bound is None else (-1, 1):
+                    changed = replace(c, **{name: bound + by})
+                    edge = max(bound, bound + by) if name == "upper" else min(bound, bound + by)
+                    others = (*s.conditions[:k], *s.conditions[k + 1 :])
+                    probe = ir.If((*others, ir.Within(c.expression, edge, edge)), (REACHED,))
+                    mutant = replace(s, conditions=(*s.conditions[:k], changed, *s.conditions[k + 1 :]))
+                    yield Fault("", f"{name} bound of {c} by {by}", (mutant,), ((probe,),))
+
+
+def _accesses(block: ir.Block, local: set[str]) -> bool:
+    """Whether a block accesses memory that is not local."""
+    for s in ir.statements(block):
+        if isinstance(s, ir.Store) and s.buffer not in local:
+            return True
+        if isinstance(s, ir.Copy) and not {s.source, s.destination} <= local:
+            return True
+        if any(isinstance(v, ir.Load) and v.buffer not in local for value in values_of(s) for v in subvalues(value)):
+            return True
+    return False
+
+
+def _indices(s: ir.Statement, kernel: ir.Kernel, local: set[str]) -> Iterator[Fault]:
+    """The statement with an index of another element, in place of each index of memory that is not local."""
+    for e in dict.fromkeys(_own_indices(s, local)):
+        others = [e + 1]
+        for v in e.used_variables():
+            if len(kernel.variables[v].interval) > 1:
+                places = [constant(0) if k == v else ix.variable(k) for k in range(len(kernel.variables))]
+                others.append(e.replace_variables(places))
+        for other in others:
+            changed = rewrite_statement(s, lambda v: v, lambda found: other if found == e else found)  # noqa: B023
+            if changed != s:
+                yield _fault(f"{e} becomes {other}", changed)
+
+
+def _own_indices(s: ir.Statement, local: set[str]) -> Iterator[SymbolicExpr]:
+    if isinstance(s, ir.Store | ir.AtomicUpdate | ir.FetchAdd) and s.buffer not in local:
+        yield from indices_of(s)
+    if isinstance(s, ir.Copy):
+        yield s.source_index if s.source not in local else s.destination_index
+    for value in values_of(s):
+        for part in subvalues(value):
+            if isinstance(part, ir.Load) and part.buffer not in local:
+                yield from expressions_of(part)
+
+
+def _swapped(kernel: ir.Kernel, local: set[str]) -> Iterator[tuple[str, ir.Kernel]]:
+    """Kernels in which a barrier, or accesses of shared memory, come in the other order."""
+    shared = {b.name for b in kernel.buffers if b.space == "shared"}
+
+    def touches(s: ir.Statement) -> bool:
+        return _accesses((s,), local | {b.name for b in kernel.buffers} - shared)
+
+    def on_block(block: ir.Block) -> Iterator[ir.Block]:
+        for k, (a, b) in enumerate(pairwise(block)):
+            if touches(a) and touches(b) and _writes(a, shared) != _writes(b, shared):
+                yield (*block[:k], b, a, *block[k + 2 :])
+
+    for found in on_block(kernel.body):
+        yield "accesses of shared memory swapped", replace(kernel, body=found)
+
+
+def _writes(s: ir.Statement, names: set[str]) -> bool:
+    return any(isinstance(t, ir.Store) and t.buffer in names for t in ir.statements((s,)))
+
+
+def verdict(step: Step, mutant: ir.Kernel) -> str:
+    """The check that finds a mutant; empty where none does."""
+    for c in (*compare(step.of, step.before, mutant), *verify(mutant).checks):
+        if c.status != "proved":
+            return str(c)
+    return ""
+
+
+def judge(found: Sequence[Step], count: int, seed: int) -> tuple[Counter[str], list[str]]:
+    """The numbers of mutants that are found, by pass, of up to `count` each; and those that are missed."""
+    by_pass: dict[str, list[tuple[Step, str, ir.Kernel]]] = {}
+    for step in found:
+        by_pass.setdefault(step.of.name, []).extend((step, what, k) for what, k in faults(step.after))
+    counts, missed = Counter[str](), []
+    for name, mutants in by_pass.items():
+        chosen = random.Random(f"{seed}{name}").sample(mutants, min(count or len(mutants), len(mutants)))
+        for step, what, kernel in chosen:
+            if verdict(step, kernel):
+                counts[name] += 1
+            else:
+                missed.append(f"{name}: {step.file} ({step.dialect}): {what}")
+    return counts, missed
+
+
+def main() -> int:
+    """Judge the mutants of the kernels of files."""
+    options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    options.add_argument("files", nargs="+", type=Path)
+    options.add_argument("--count", type=int, default=20, help="mutants a pass; 0: all")
+    options.add_argument("--seed", type=int, default=0)
+    options.add_argument("--dialects", default="c,cuda,opencl")
+    chosen = options.parse_args()
+    counts, missed = judge(list(steps(chosen.files, chosen.dialects.split(","))), chosen.count, chosen.seed)
+    print("\n".join([*missed, f"seed {chosen.seed}: found {dict(counts)}, missed {len(missed)}"]))
+    return 1 if missed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

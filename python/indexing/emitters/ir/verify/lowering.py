@@ -1,0 +1,82 @@
+"""Verification of a kernel and of all passes that it goes through, up to the form that the target writes as source."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, TypeAlias
+
+from indexing.emitters.ir.passes import PASSES, Pass
+from indexing.emitters.ir.verify import Verification, check_memory, check_threads
+from indexing.emitters.ir.verify.launch import check_launch
+from indexing.emitters.ir.verify.order import compare_order
+from indexing.emitters.ir.verify.reductions import check_reductions
+from indexing.emitters.ir.verify.translation import compare_accesses
+from indexing.emitters.ir.verify.typed import check_types
+
+if TYPE_CHECKING:
+    from indexing.device.record import Limits
+    from indexing.emitters.ir.nodes import Kernel
+    from indexing.emitters.ir.passes import TargetFeatures
+    from indexing.emitters.ir.verify.check import Check
+
+OF_PASSES = ("same accesses", "same order", "reduction")  # the kinds of checks whose subjects name the pass
+Step: TypeAlias = "tuple[Pass, Kernel, Kernel]"  # a pass, and the kernel before and after it
+
+
+def verify_lowering(kernel: Kernel, target: TargetFeatures, limits: Limits) -> Verification:
+    """The checks of the last form of a kernel, and of each pass: that accesses, and their order, are the same after it.
+
+    Barriers and races are checked on the last form with parallel threads. A check that is not proved names the pass after
+    which it is not, if it was before.
+    """
+    return verify_steps(list(_steps(kernel, target)), limits)
+
+
+def verify_steps(steps: Sequence[Step], limits: Limits) -> Verification:
+    """The checks of the last kernel of some steps, and of each step."""
+    last = steps[-1][2]
+    parallel = next((after for p, _, after in reversed(steps) if p.form != "sequential"), steps[0][1])
+    types = [*check_launch(last, limits), *check_types(last)]
+    if any(c.status == "refuted" for c in types):
+        return Verification(tuple(_blamed(types, steps)))
+    checks = [*types, *check_memory(last), *check_threads(parallel)]
+    for step in steps:
+        checks += compare(*step)
+    return Verification(tuple(_blamed(checks, steps)))
+
+
+def compare(of: Pass, before: Kernel, after: Kernel) -> Iterator[Check]:
+    """The checks of one pass: the same accesses, in the same order; reductions over teams combine all values of a team."""
+    yield from compare_accesses(before, after, of.name, of.may_drop_loads)
+    yield from compare_order(before, after, of.name)
+    yield from check_reductions(before, after, of.name, of.form == "sequential")
+
+
+def _steps(kernel: Kernel, target: TargetFeatures) -> Iterator[Step]:
+    for p in PASSES:
+        after = p.rewrite(kernel, target)
+        yield p, kernel, after
+        kernel = after
+
+
+def _blamed(checks: Sequence[Check], steps: Sequence[Step]) -> Iterator[Check]:
+    """The checks, those that are not proved with the name of the pass that is to blame."""
+    passes: dict[str, str] = {}
+    for c in checks:
+        if c.status == "proved" or c.kind in (*OF_PASSES, "launch"):
+            yield c
+            continue
+        if c.kind not in passes:
+            passes[c.kind] = _first_pass_without_proof(c.kind, steps)
+        name = passes[c.kind]
+        yield replace(c, reason=f"{c.reason} (since the pass {name})") if name else c
+
+
+def _first_pass_without_proof(kind: str, steps: Sequence[Step]) -> str:
+    """The last pass before which all checks of a kind were proved; empty if they were not for the kernel as it was built."""
+    for p, before, _ in reversed(steps):
+        checks = [*check_types(before)] if kind == "typed" else [*check_memory(before), *check_threads(before)]
+        if all(c.status == "proved" for c in checks if c.kind == kind):
+            return p.name
+    return ""
