@@ -10,6 +10,7 @@ import pytest
 
 import indexing as ix
 from indexing.ops.library_calls.custom_call import LIBRARY_CALLS
+from indexing.ops.library_calls.lapack import LAPACK_CALLS
 from indexing.ops.registry import REGISTRY
 from kernels import compiled
 from library_programs import call, dims, drawn, results
@@ -248,6 +249,25 @@ def test_top_k_of_the_smallest_is_left_alone():
     assert ix.output_to_input(ix.hlo.parse(text).entry.root)[0][0].exactness == "unknown"
 
 
+@pytest.mark.parametrize(
+    ("key", "is_known"), [("a", True), ("xor(a, ones)", True), ("negate(a)", False), ("select(neg, b, a)", False)]
+)
+def test_top_k_of_keys_for_a_total_order(key, is_known):
+    """XLA compares the bits of floats; a key of the other value, or of a negated one, is another order."""
+    other = key.replace("(a", "(b").replace("b, a", "a, b") if key != "a" else "b"
+    lines = (
+        f"  ones = s32[] constant(7)\n  neg = pred[] constant(true)\n  ka = s32[] {key if '(' in key else 'copy(a)'}\n"
+    )
+    lines += f"  kb = s32[] {other if '(' in key else 'copy(b)'}\n" if key != "a" else ""
+    lines = "" if key == "a" else lines
+    left, right = ("a", "b") if key == "a" else ("ka", "kb")
+    computation = ("more {\n  a = s32[] parameter(0)\n  b = s32[] parameter(1)\n"
+                   f"{lines}  ROOT c = pred[] compare({left}, {right}), direction=GT\n}}\n")  # fmt: skip
+    text = program('(s32[2], s32[2]) custom-call(p0), custom_call_target="TopK", called_computations={more}', "s32[4]",
+                   computations=computation)  # fmt: skip
+    assert (ix.output_to_input(ix.hlo.parse(text).entry.root)[0][0].exactness == "exact") == is_known
+
+
 # ---------------------------------------------------------------- what is not known
 
 
@@ -327,6 +347,6 @@ def test_the_documented_targets_are_those_of_the_table():
     named = {
         t for row in rows.splitlines() if row.startswith("| `") for t in re.findall("`([^`]+)`", row.split("|")[1])
     }
-    assert {t for line in LIBRARY_CALLS for t in line.targets} == {
+    assert {t for line in (*LIBRARY_CALLS, *LAPACK_CALLS) for t in line.targets} == {
         name.replace("*", letter) for name in named for letter in ("sdcz" if "*" in name else " ")
     }

@@ -37,3 +37,11 @@ def _scalar(text: str) -> bool | int | str:
     if text in _WORDS:
         return _WORDS[text]
     return int(text) if re.fullmatch(r"-?\d+", text) else text.strip('"')
+
+
+def letter(config: Config, key: str) -> str:
+    """A flag of LAPACK, given as a letter or as its character code."""
+    found = config.get(key)
+    if found is None:
+        raise UnsupportedOp(f"its backend_config has no {key}")
+    return chr(found) if isinstance(found, int) else str(found)

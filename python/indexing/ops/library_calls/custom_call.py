@@ -1,7 +1,8 @@
 """custom-call: a table translates library calls to HLO; calls of other targets are unknown.
 
 An entry has the targets, the opcode that they stand for, and the function that reads the call's attributes and builds
-the HLO. Maps, their inverses and the reference are those of that computation.
+the HLO. Maps, their inverses and the reference are those of that computation. LAPACK's factorizations, which no HLO states,
+are entries of a table of their own (`lapack.py`).
 """
 
 from __future__ import annotations
@@ -13,11 +14,11 @@ from typing import TYPE_CHECKING
 from indexing.errors import IndexingError, UnsupportedOp
 from indexing.hlo import BuiltInstruction
 from indexing.ops.expansion import Expansion
-from indexing.ops.library_calls import convolutions, onednn, products, solvers
+from indexing.ops.library_calls import convolutions, lapack, onednn, products, solvers
 from indexing.ops.library_calls.configs import Config, backend_config
 from indexing.ops.op import ComputationMaps, Interpreter, Op, RunsComputations, ThroughComputations
 from indexing.ops.operand_indexing import Indexing, unknown
-from indexing.ops.values import HloValue
+from indexing.ops.values import HloValue, only_array
 
 if TYPE_CHECKING:
     from indexing.hlo import Computation, Instruction
@@ -78,10 +79,11 @@ LIBRARY_CALLS = (
     ),
 )
 _BY_TARGET = {target: line for line in LIBRARY_CALLS for target in line.targets}
+_LAPACK_BY_TARGET = {target: line for line in lapack.LAPACK_CALLS for target in line.targets}
 
 
-class _Read(dict[int, "Computation | str"]):
-    """The translations of a module's custom calls, by signature: a computation, or the reason why there is none."""
+class _Read(dict[int, "Computation | lapack.LapackCall | str"]):
+    """The meanings of a module's custom calls, by signature: a computation, a routine, or the reason why there is none."""
 
 
 def custom_call_target(i: Instruction) -> str:
@@ -89,8 +91,8 @@ def custom_call_target(i: Instruction) -> str:
     return i.text("custom_call_target", "")
 
 
-def stands_for(i: Instruction) -> Computation | str:
-    """The computation that a call stands for, its operands as parameters; or the reason why it is unknown."""
+def stands_for(i: Instruction) -> Computation | lapack.LapackCall | str:
+    """The computation that a call stands for, its operands as parameters; a routine of LAPACK; or why it is unknown."""
     known = i.module.attached(_Read)
     found = known.get(i.signature)
     if found is None:
@@ -98,22 +100,29 @@ def stands_for(i: Instruction) -> Computation | str:
     return found
 
 
-def _read(i: Instruction) -> Computation | str:
+def _read(i: Instruction) -> Computation | lapack.LapackCall | str:
     target = custom_call_target(i)
-    line = _BY_TARGET.get(target)
-    if line is None:
-        return f"what custom-call {target!r} computes is known to its library only"
+    line, routine = _BY_TARGET.get(target), _LAPACK_BY_TARGET.get(target)
     try:
+        if routine is not None:
+            lapack.check(routine, i, backend_config(i))
+            return routine
+        if line is None:
+            return f"what custom-call {target!r} computes is known to its library only"
         body = Expansion(i)
         return body.finish(line.write(body, backend_config(i)))
     except (IndexingError, ValueError, TypeError, AttributeError, KeyError, IndexError) as error:
-        return f"custom-call {target!r} can't be read as {line.opcode}: {str(error).splitlines()[0]}"
+        name = routine.routine if line is None and routine is not None else line.opcode if line is not None else target
+        return f"custom-call {target!r} can't be read as {name}: {(str(error).splitlines() or [''])[0]}"
 
 
 def _from_output(i: Instruction, output: int, maps: ComputationMaps) -> Indexing:
     found = stands_for(i)
     if isinstance(found, str):
         return [[unknown(f"{found}: it may read anything")] for _ in i.operands]
+    if isinstance(found, lapack.LapackCall):
+        sizes, count = i.shape.leaves[output].dimensions, lapack.batch_rank(i)
+        return [[lapack.whole_matrices(sizes, o.shape.dimensions, count)] for o in i.operands]
     return maps.output_to_input(found, output, i.operands)
 
 
@@ -121,6 +130,9 @@ def _from_input(i: Instruction, operand: int, maps: ComputationMaps) -> Indexing
     found = stands_for(i)
     if isinstance(found, str):
         return [[unknown(f"{found}: it may use its operands for anything")] for _ in i.shape.leaves]
+    if isinstance(found, lapack.LapackCall):
+        sizes, count = i.operands[operand].shape.dimensions, lapack.batch_rank(i)
+        return [[lapack.whole_matrices(sizes, leaf.dimensions, count)] for leaf in i.shape.leaves]
     return maps.input_to_output(found, operand, i.operands)
 
 
@@ -128,6 +140,9 @@ def _reference(i: Instruction, operands: Sequence[HloValue], interpreter: Interp
     found = stands_for(i)
     if isinstance(found, str):
         raise UnsupportedOp(_refusal(i) or "")
+    if isinstance(found, lapack.LapackCall):
+        results = lapack.values(found, i, backend_config(i), [only_array(o) for o in operands])
+        return results if i.shape.is_tuple else results[0]
     return interpreter.run(found, operands)
 
 
@@ -141,7 +156,7 @@ def _refusal(i: Instruction) -> str | None:
 
 def _expansion(i: Instruction) -> Computation | None:
     found = stands_for(i)
-    return None if isinstance(found, str) else found
+    return None if isinstance(found, str | lapack.LapackCall) else found
 
 
 OPS: tuple[Op, ...] = (
@@ -152,7 +167,7 @@ OPS: tuple[Op, ...] = (
         RunsComputations(_reference),
         ThroughComputations(_from_input),
         refusal=_refusal,
-        exactness="as exact as that HLO; unknown for other targets",
+        exactness="as exact as that HLO; a bound for factorizations; unknown for other targets",
         expansion=_expansion,
     ),
 )

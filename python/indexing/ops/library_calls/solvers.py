@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from indexing.errors import UnsupportedOp
 from indexing.hlo import BuiltInstruction
 from indexing.ops.expansion import Expansion
-from indexing.ops.library_calls.configs import Config
+from indexing.ops.library_calls.configs import Config, letter
 
+if TYPE_CHECKING:
+    from indexing.hlo import Computation, Instruction
+
+_IN_KEYS = frozenset({"parameter", "constant", "bitcast", "bitcast-convert", "xor", "compare", "select", "convert"})
 _TRANSPOSES = {"N": "NO_TRANSPOSE", "T": "TRANSPOSE", "C": "ADJOINT"}
-
-
-def _letter(config: Config, key: str) -> str:
-    """A flag of LAPACK, given as a letter or as its character code."""
-    found = config.get(key)
-    if found is None:
-        raise UnsupportedOp(f"its backend_config has no {key}")
-    return chr(found) if isinstance(found, int) else str(found)
 
 
 def _solve(body: Expansion, left: bool, lower: bool, unit: bool, transpose: str) -> list[BuiltInstruction]:
@@ -35,8 +33,8 @@ def triangular_solve(body: Expansion, config: Config) -> list[BuiltInstruction]:
 
 def lapack_solve(body: Expansion, config: Config) -> list[BuiltInstruction]:
     """LAPACK's trsm."""
-    side, lower, unit = (_letter(config, key) for key in ("side", "uplo", "diag"))
-    transpose = _letter(config, "trans_x")
+    side, lower, unit = (letter(config, key) for key in ("side", "uplo", "diag"))
+    transpose = letter(config, "trans_x")
     if transpose not in _TRANSPOSES:
         raise UnsupportedOp(f"its trans_x {transpose} is not known")
     return _solve(body, side == "L", lower == "L", unit == "U", _TRANSPOSES[transpose])
@@ -44,7 +42,7 @@ def lapack_solve(body: Expansion, config: Config) -> list[BuiltInstruction]:
 
 def cholesky(body: Expansion, config: Config) -> list[BuiltInstruction]:
     """The factor and, for each matrix, 0 or 1 if it has no factor; possibly with a workspace between the two."""
-    lower = bool(config["lower"]) if "lower" in config else _letter(config, "uplo") == "L"
+    lower = bool(config["lower"]) if "lower" in config else letter(config, "uplo") == "L"
     a = body.operand(0)
     factor = body.add("cholesky", a.element_type, a.dimensions, [a], lower=lower)
     broken = body.compare(factor, factor, "NE")
@@ -61,10 +59,26 @@ def top_k(body: Expansion, config: Config) -> list[BuiltInstruction]:
     """HLO's topk; k is the last size of the results."""
     if len(body.results) != 2:
         raise UnsupportedOp("its results are not two, values and indices")
-    directions = {
-        i.text("direction") for c in body.call.called for i in c.instructions.values() if i.opcode == "compare"
-    }
-    if directions > {"GT"} or (directions and "GT" not in directions):
+    if not all(map(_is_greater, body.call.called)):
         raise UnsupportedOp("its comparator is not a plain greater-than")
     x, (values, _) = body.operand(0), body.results
     return body.several("topk", [x], k=values.dimensions[-1], largest=bool(config.get("largest", True)))
+
+
+def _is_greater(comparator: Computation) -> bool:
+    """Whether a comparator is the first value > the second one, possibly of bits that order floats totally."""
+    root = comparator.root
+    if root.opcode != "compare" or root.text("direction") != "GT":
+        return False
+    return all(_keys_of(operand) == {number} for number, operand in enumerate(root.operands))
+
+
+def _keys_of(key: Instruction) -> set[int]:
+    """The parameters that a key for a total order is made of; -1 stands for other instructions."""
+    pending, seen = [key], {key}
+    while pending:
+        new = [o for o in pending.pop().operands if o not in seen]
+        pending += new
+        seen.update(new)
+    others = {-1 for i in seen if i.opcode not in _IN_KEYS}
+    return others | {i.parameter_number for i in seen if i.is_parameter}
