@@ -58,16 +58,17 @@ class Deviation:
 #: What jaxlib takes and this package refuses: `pattern` is of our error.
 STRICTER = (
     Deviation(
-        r"(add-dependency|bitcast-convert|convolution|rng-bit-generator|set-dimension-size): the operands give",
+        r"(add-dependency|bitcast-convert|convolution|get-tuple-element|rng-bit-generator|set-dimension-size)"
+        r": the operands give",
         "a result shape that differs from the one the operands imply: `add-dependency`, `bitcast-convert`, `convolution`, "
-        "`rng-bit-generator`, `set-dimension-size`",
+        "`get-tuple-element`, `rng-bit-generator`, `set-dimension-size`",
         "the import infers the shape again; the author of the program meant another one",
         "p = f32[2] parameter(0) t = token[] after-all() ROOT r = f32[3] add-dependency(p, t)",
     ),
     Deviation(
-        r"fusion .* calls=.*root has shape",
-        "a fusion whose shape differs from that of its computation's root",
-        "fusions are imported as calls, whose shapes are inferred",
+        r"(fusion|conditional) .* (calls|\w+_computations?)=.*root has shape",
+        "a fusion or a conditional whose shape differs from that of its computations' roots",
+        "the import infers their shapes again; XLA's own verifier rejects them",
         "p = f32[2] parameter(0) ROOT r = f32[3] fusion(p), kind=kLoop, calls=f",
     ),
     Deviation(

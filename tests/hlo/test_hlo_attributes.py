@@ -14,7 +14,8 @@ def root(*lines: str) -> ix.hlo.Instruction:
 
 
 def opaque(attributes: str) -> ix.hlo.Instruction:
-    return root(f'r = f32[] custom-call(), custom_call_target="x", {attributes}')
+    """An instruction of an opcode that nobody knows, which keeps whatever attributes it has."""
+    return root(f"r = f32[] opaque(), {attributes}")
 
 
 def test_integers_and_flags() -> None:

@@ -272,7 +272,6 @@ def test_shapes_that_text_leaves_out_are_inferred() -> None:
     ("text", "element_type", "dimensions", "layout", "layout_text", "dynamic"),
     [
         ("f32[]", "f32", (), None, "", ()),
-        ("f32[]{}", "f32", (), (), "{}", ()),
         ("f32[]{:T(128)S(6)}", "f32", (), (), "{:T(128)S(6)}", ()),
         ("bf16[2, 3]{1, 0}", "bf16", (2, 3), (1, 0), "{1,0}", (False, False)),
         ("bf16[2,3] {0,1}", "bf16", (2, 3), (0, 1), "{0,1}", (False, False)),

@@ -1,7 +1,7 @@
 //! Calls on many maps, which release the GIL, use all cores, and preserve the order.
 
 use crate::argument::{text_of, Threads};
-use crate::error::raise;
+use crate::error::{guarded, raise};
 use crate::indexing_map::PyIndexingMap;
 use crate::workspace::{self, Workspace};
 use indexing_core::{
@@ -147,10 +147,11 @@ pub fn parse_all<'py>(
     let texts: Vec<&str> = all_of(texts.len(), texts.iter().map(text_of))?;
     let size = |text: &&str| text.len() / workspace::TEXT;
     let read = |w: &mut Workspace, text: &&str| read_indexing_map(text, &mut w.arena, &mut w.reading);
-    let (first, result) = py.detach(|| {
+    let work = || {
         let (first, different) = first_of_equals(&texts);
         (first, run(&different, threads.map(|n| n.0), size, read))
-    });
+    };
+    let (first, result) = guarded(py, || py.detach(work))?;
     let is_first = |i: &usize| first[*i] == *i;
     let result = result.map_err(|(n, error)| ((0..first.len()).filter(is_first).nth(n).unwrap_or(n), error));
     let mut read = finish(py, result, |i| Some(texts[i].to_owned()))?.into_iter();
@@ -178,7 +179,7 @@ pub fn simplify_all(
     let simplified = |w: &mut Workspace, m: &&IndexingMap| {
         simplify(&mut w.arena, &mut w.scratch, m, PointVariables::Replace)
     };
-    let result = py.detach(|| run(&maps, threads.map(|n| n.0), size, simplified));
+    let result = guarded(py, || py.detach(|| run(&maps, threads.map(|n| n.0), size, simplified)))?;
     finish(py, result, |_| None)
 }
 
@@ -206,6 +207,6 @@ pub fn compose_all(
         false => compose(&mut w.arena, a, b),
     };
     let size = |(a, b): &(&IndexingMap, &IndexingMap)| a.dag().byte_size() + b.dag().byte_size();
-    let result = py.detach(|| run(&pairs, threads.map(|n| n.0), size, join));
+    let result = guarded(py, || py.detach(|| run(&pairs, threads.map(|n| n.0), size, join)))?;
     finish(py, result, |_| None)
 }

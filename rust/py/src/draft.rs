@@ -1,6 +1,7 @@
 //! `_core.build_hlo`: rows of a module, as Python gives them.
 
 use crate::argument::Text;
+use crate::error::guarded;
 use crate::hlo::{parse_error, HloModule};
 use indexing_core::{build_module, Draft, DraftArgument, DraftComputation, DraftInstruction, DraftValue};
 use pyo3::prelude::*;
@@ -30,7 +31,7 @@ pub fn build_hlo(
     computations: Vec<(Text, usize, Vec<Instruction>)>,
 ) -> PyResult<HloModule> {
     let draft = Draft { name: name.0, computations: computations.into_iter().map(computation).collect() };
-    let built = py.detach(|| build_module(&draft));
+    let built = guarded(py, || py.detach(|| build_module(&draft)))?;
     let tables = built.map_err(|failure| parse_error(py, &failure.error, &failure.text))?;
     Ok(HloModule::new(py, tables))
 }

@@ -5,6 +5,7 @@ use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PySlice, PyString};
+use std::panic::{catch_unwind, AssertUnwindSafe};
 
 static ERRORS: PyOnceLock<Py<PyModule>> = PyOnceLock::new();
 
@@ -70,9 +71,19 @@ pub fn invalid(py: Python<'_>, message: impl Into<String>) -> PyErr {
     raise(py, &Error::invalid_map(message), None, "")
 }
 
-/// `IndexingError`: an option that does not exist.
+/// `IndexingError`: an option that does not exist, or a fault of the core.
 pub fn wrong_option(py: Python<'_>, message: String) -> PyErr {
     class(py, "IndexingError").and_then(|class| class.call1((message,))).map_or_else(|e| e, PyErr::from_value)
+}
+
+/// What `call` gives. A panic of it, which is a fault of the core, is an `IndexingError`: what it leaves behind is memory to
+/// work in, which is cleared before use, and tables of what is known, which are filled after the work.
+pub fn guarded<R>(py: Python<'_>, call: impl FnOnce() -> R) -> PyResult<R> {
+    catch_unwind(AssertUnwindSafe(call)).map_err(|panic| {
+        let text = panic.downcast_ref::<String>().map(String::as_str);
+        let text = text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("no reason given");
+        wrong_option(py, format!("a fault of the core ({text}): please report the call and its arguments"))
+    })
 }
 
 /// `ParseError` at the place of the first half of a character, which `failure` names; any other failure as it is.

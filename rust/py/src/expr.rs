@@ -1,7 +1,7 @@
 //! `SymbolicExpr`.
 
 use crate::argument::{int64, style_of, text_of, Text, VariableIndex, MAX_REPR_LENGTH};
-use crate::error::{invalid, Raise};
+use crate::error::{guarded, invalid, Raise};
 use crate::hash::stable;
 use crate::interval::{equality, interval_of, PyInterval};
 use crate::notebook::shown;
@@ -182,7 +182,7 @@ impl PyExpr {
                 Ok(w.arena.export(&[e]))
             })
         };
-        workspace::released(py, text.len() / TEXT, read).map(PyExpr).raise_in(py, text)
+        guarded(py, || workspace::released(py, text.len() / TEXT, read))?.map(PyExpr).raise_in(py, text)
     }
 
     fn __add__(&self, other: &Bound<'_, PyAny>) -> PyResult<Py<PyAny>> {

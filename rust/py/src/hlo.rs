@@ -1,6 +1,7 @@
 //! `_core.HloModule`: the tables of a parsed HLO module, read by row.
 
 use crate::argument::text_of;
+use crate::error::guarded;
 use indexing_core::{
     parse_module, write_shape, Computation, HloError, Literal, Module, OpcodeRow, WindowDim, OPCODES,
 };
@@ -30,7 +31,7 @@ fn hlo_opcodes() -> Vec<(&'static str, u32, Option<u32>, Vec<&'static str>)> {
 #[pyfunction]
 fn parse_hlo(py: Python<'_>, text: &Bound<'_, PyString>) -> PyResult<HloModule> {
     let text = text_of(text)?;
-    let tables = py.detach(|| parse_module(text)).map_err(|e| parse_error(py, &e, text))?;
+    let tables = guarded(py, || py.detach(|| parse_module(text)))?.map_err(|e| parse_error(py, &e, text))?;
     Ok(HloModule::new(py, tables))
 }
 
@@ -85,7 +86,7 @@ impl HloModule {
     }
 }
 
-fn in_table(row: usize, length: usize) -> PyResult<usize> {
+pub fn in_table(row: usize, length: usize) -> PyResult<usize> {
     if row < length {
         return Ok(row);
     }

@@ -1,7 +1,7 @@
 //! `IndexingMap`.
 
 use crate::argument::{int64, style_of, text_of, MAX_REPR_LENGTH};
-use crate::error::{invalid, Raise};
+use crate::error::{guarded, invalid, Raise};
 use crate::expr::{list, need_operand, operands, split};
 use crate::hash::stable;
 use crate::interval::{equality, interval_of, PyInterval, PyVariable};
@@ -116,7 +116,9 @@ impl PyIndexingMap {
     fn parse(py: Python<'_>, text: &Bound<'_, PyString>) -> PyResult<Self> {
         let text = text_of(text)?;
         let read = || workspace::with(|w| read_indexing_map(text, &mut w.arena, &mut w.reading));
-        workspace::released(py, text.len() / TEXT, read).map(PyIndexingMap).raise_in(py, text)
+        guarded(py, || workspace::released(py, text.len() / TEXT, read))?
+            .map(PyIndexingMap)
+            .raise_in(py, text)
     }
 
     /// A map whose dimensions and ranges count from 0 below their sizes.
@@ -288,7 +290,7 @@ impl PyIndexingMap {
     fn compose(&self, py: Python<'_>, second: &PyIndexingMap) -> PyResult<Self> {
         let bytes = self.0.dag().byte_size() + second.0.dag().byte_size();
         let join = || workspace::with(|w| compose(&mut w.arena, &self.0, &second.0));
-        workspace::released(py, bytes, join).map(PyIndexingMap).raise(py)
+        guarded(py, || workspace::released(py, bytes, join))?.map(PyIndexingMap).raise(py)
     }
 
     fn __mul__(&self, py: Python<'_>, second: &PyIndexingMap) -> PyResult<Self> {
@@ -418,7 +420,8 @@ impl PyIndexingMap {
         py: Python<'_>,
         work: impl FnOnce(&mut Workspace) -> Result<T> + Send,
     ) -> PyResult<T> {
-        workspace::released(py, self.0.dag().byte_size(), || workspace::with(work)).raise(py)
+        let bytes = self.0.dag().byte_size();
+        guarded(py, || workspace::released(py, bytes, || workspace::with(work)))?.raise(py)
     }
 
     /// Ask a question that may take long of any map: the GIL is released.
@@ -427,7 +430,8 @@ impl PyIndexingMap {
         py: Python<'_>,
         question: impl FnOnce(&mut Arena, &mut Scratch) -> Result<T> + Send,
     ) -> PyResult<T> {
-        py.detach(|| workspace::with(|w| question(&mut w.arena, &mut w.scratch))).raise(py)
+        let work = || workspace::with(|w| question(&mut w.arena, &mut w.scratch));
+        guarded(py, || py.detach(work))?.raise(py)
     }
 
     pub(crate) fn values<'py>(

@@ -1,8 +1,8 @@
 //! `_core.Propagation`: the maps of a module's instructions, which the core composes and Python states and reads.
 
-use crate::error::Raised;
+use crate::error::{guarded, Raised};
 use crate::expr::PyExpr;
-use crate::hlo::HloModule;
+use crate::hlo::{in_table, HloModule};
 use crate::operand_maps::Objects;
 use indexing_core::{
     ArraySets, Dag, Direction, Formulas, KnownValue, Link, Module, Propagation, Structure, Values,
@@ -109,10 +109,20 @@ impl PyPropagation {
     ) -> PyResult<R> {
         let State { mut propagation, objects } = self.taken()?;
         let mut python = Asked { owner: self, formulas: asked, objects };
-        let outcome = f(&mut propagation, self.module.get().tables(), &mut python);
+        let outcome = guarded(asked.py(), || f(&mut propagation, self.module.get().tables(), &mut python));
         self.give_back(State { propagation, objects: python.objects });
-        outcome.map_err(|e| e.into_python(asked.py()))
+        outcome?.map_err(|e| e.into_python(asked.py()))
     }
+}
+
+/// Refuses a row that the module has not.
+fn known_row(module: &Module, row: u32) -> PyResult<()> {
+    in_table(row as usize, module.instructions.len()).map(|_| ())
+}
+
+/// Refuses a number that no set of maps has.
+fn known_set(propagation: &Propagation, number: u32) -> PyResult<()> {
+    in_table(number as usize, propagation.sets.count() as usize).map(|_| ())
 }
 
 fn direction(inverse: bool) -> Direction {
@@ -149,6 +159,7 @@ impl PyPropagation {
         parts: Vec<Vec<Bound<'_, PyAny>>>,
     ) -> PyResult<()> {
         self.with(asked, |propagation, module, python| {
+            known_row(module, at.0)?;
             let mut links = Vec::new();
             for (to, part) in parts.iter().enumerate() {
                 for m in part {
@@ -173,6 +184,7 @@ impl PyPropagation {
     ) -> PyResult<Vec<i64>> {
         self.with(asked, |propagation, module, python| {
             let mut found = Vec::new();
+            in_table(last as usize, module.instructions.len() + 1)?;
             match propagation.find_formulas(module, python, direction(inverse), first..last, &mut found) {
                 Err(error) if found.is_empty() => Err(error),
                 _ => Ok(found),
@@ -189,6 +201,7 @@ impl PyPropagation {
         count: usize,
     ) -> PyResult<Bound<'py, PyList>> {
         self.with(asked, |propagation, module, python| {
+            known_row(module, at.0)?;
             let links = propagation.formula(module, python, (direction(inverse), at.0, at.1))?;
             python.objects.grouped(asked, &propagation.sets.maps, &links, count)
         })
@@ -204,6 +217,7 @@ impl PyPropagation {
         count: usize,
     ) -> PyResult<Bound<'py, PyList>> {
         self.with(asked, |propagation, module, python| {
+            in_table(at.0 as usize, module.computations.len())?;
             let numbers = arguments.iter().map(|i| python.objects.number(asked, i));
             let arguments = numbers.collect::<PyResult<Vec<u32>>>()?;
             let links =
@@ -215,20 +229,27 @@ impl PyPropagation {
     /// The set of the identity on array `output` of an instruction.
     fn identity(&self, asked: &Bound<'_, PyAny>, row: u32, output: u32) -> PyResult<u32> {
         self.with(asked, |propagation, module, _| {
+            known_row(module, row)?;
             let shapes = propagation.leaves(module, module.instructions[row as usize].shape);
-            let sizes = &module.shapes[shapes[output as usize] as usize].dimensions;
+            let array = shapes[in_table(output as usize, shapes.len())?];
+            let sizes = &module.shapes[array as usize].dimensions;
             Ok(propagation.sets.identity(sizes)?)
         })
     }
 
     /// The union of two sets of maps.
     fn union(&self, asked: &Bound<'_, PyAny>, one: u32, other: u32) -> PyResult<u32> {
-        self.with(asked, |propagation, _, python| propagation.sets.union_composed(python, one, other, None))
+        self.with(asked, |propagation, _, python| {
+            known_set(propagation, one)?;
+            known_set(propagation, other)?;
+            propagation.sets.union_composed(python, one, other, None)
+        })
     }
 
     /// The maps of a set, to array `leaf`.
     fn maps<'py>(&self, asked: &Bound<'py, PyAny>, map_set: u32, leaf: u32) -> PyResult<Bound<'py, PyList>> {
         self.with(asked, |propagation, _, python| {
+            known_set(propagation, map_set)?;
             let list = propagation.sets.maps_of(map_set).iter();
             let links: Vec<Link> = list.map(|map| Link { to: 0, leaf, map: *map }).collect();
             let groups = python.objects.grouped(asked, &propagation.sets.maps, &links, 1)?;
@@ -245,6 +266,11 @@ impl PyPropagation {
         order: Vec<u32>,
     ) -> PyResult<Vec<(u32, ArraySets)>> {
         self.with(asked, |propagation, module, python| {
+            in_table(computation as usize, module.computations.len())?;
+            let rows = given.iter().map(|(row, _)| row).chain(&order);
+            rows.into_iter().try_for_each(|row| known_row(module, *row))?;
+            let sets = given.iter().flat_map(|(_, arrays)| arrays);
+            sets.into_iter().try_for_each(|(_, number)| known_set(propagation, *number))?;
             propagation.propagate(module, python, computation, &given, &order)
         })
     }
@@ -258,6 +284,8 @@ impl PyPropagation {
         target: u32,
     ) -> PyResult<ArraySets> {
         self.with(asked, |propagation, module, python| {
+            known_row(module, start)?;
+            known_row(module, target)?;
             let order = propagation.post_order(module, module.instructions[start as usize].computation);
             let mut reached = propagation.propagate_to_users(module, python, &order, (start, leaf))?;
             Ok(take(reached.arrays(target)))

@@ -187,6 +187,29 @@ impl ShapeContext<'_, '_> {
         keys.iter().try_for_each(|key| self.required(key, self.span(key)).map(|_| ()))
     }
 
+    /// Refuses an instruction with an attribute that is foreign to it.
+    pub(super) fn has_none(&self, is_foreign: impl Fn(&str) -> bool) -> Result<()> {
+        let mut keys = self.attributes.iter().map(|a| a.key.of(self.text));
+        keys.find(|key| is_foreign(key)).map_or(Ok(()), |key| {
+            Err(self.error(format!("attribute {key} belongs to other opcodes; leave it out")))
+        })
+    }
+
+    /// Refuses sizes below 0, unless an operand or the result has unbounded dimensions, which are written so.
+    pub(super) fn has_sizes(&self, inferred: &InferredShape) -> Result<()> {
+        let is_unbounded = |id: &ShapeId| self.shapes.table[*id as usize].dimensions.contains(&UNBOUNDED);
+        match inferred {
+            InferredShape::Array(_, sizes) if sizes.iter().any(|size| *size < 0) => {
+                if self.operands.iter().chain(&self.given).any(is_unbounded) {
+                    return Ok(());
+                }
+                Err(self.error(format!("the result has a negative size: {sizes:?}")))
+            }
+            InferredShape::Tuple(elements) => elements.iter().try_for_each(|e| self.has_sizes(e)),
+            _ => Ok(()),
+        }
+    }
+
     /// Refuses a first operand of other element types; none: any.
     pub(super) fn begins_with(&self, types: &[Class]) -> Result<()> {
         if types.is_empty() || types.contains(&self.array(0)?.element.row().class) {

@@ -29,6 +29,7 @@ use super::infer::numeric::{
 use super::infer::tuples::{conditional, get_tuple_element, identifier, like_only, token, tuple};
 use super::infer::{shape_of_first, unknown_shape, InferredShape, Rule, ShapeContext, COMPUTATION_KEYS};
 use super::shape::Class;
+use super::tables::is_annotation;
 
 /// A check of a computation that is called: its parameters and its root against the caller.
 pub(super) type CallRule = fn(&Callee) -> Result<()>;
@@ -44,6 +45,8 @@ pub struct OpcodeRow {
     pub max_operands: u32,
     /// Attributes that it must have.
     pub needs: &'static [&'static str],
+    /// Attributes that it may have besides.
+    may: &'static [&'static str],
     /// Element types of the first operand; empty: any.
     types: &'static [Class],
     rule: Rule,
@@ -56,8 +59,8 @@ pub struct OpcodeRow {
 }
 
 const fn op(name: &'static str, min_operands: u32, max_operands: u32, rule: Rule) -> OpcodeRow {
-    let (needs, types, calls, ends) = (&[], &[], &[], &[]);
-    OpcodeRow { name, min_operands, max_operands, needs, types, rule, calls, ends, on_channel: false }
+    let (needs, may, types, calls, ends) = (&[], &[], &[], &[], &[]);
+    OpcodeRow { name, min_operands, max_operands, needs, may, types, rule, calls, ends, on_channel: false }
 }
 
 impl OpcodeRow {
@@ -67,6 +70,10 @@ impl OpcodeRow {
 
     const fn needs(self, needs: &'static [&'static str]) -> Self {
         OpcodeRow { needs, ..self }
+    }
+
+    const fn may(self, may: &'static [&'static str]) -> Self {
+        OpcodeRow { may, ..self }
     }
 
     const fn calls(self, calls: &'static [(&'static str, CallRule)]) -> Self {
@@ -91,12 +98,24 @@ impl OpcodeRow {
         self.calls.iter().find(|(own, _)| *own == key).map(|(_, rule)| *rule)
     }
 
+    fn takes(&self, key: &str) -> bool {
+        self.needs.contains(&key) || self.may.contains(&key)
+    }
+
+    /// Whether an attribute belongs to other opcodes only; one that no opcode has may be new, or a tool's own.
+    fn is_foreign(&self, key: &str) -> bool {
+        !is_annotation(self.name, key) && !self.takes(key) && OPCODES.iter().any(|row| row.takes(key))
+    }
+
     /// The shape of an instruction, whose operands, element types and attributes are checked.
     pub(super) fn infer(&self, context: &ShapeContext) -> Result<InferredShape> {
         context.has(self.needs)?;
+        context.has_none(|key| self.is_foreign(key))?;
         context.begins_with(self.types)?;
         context.flags()?;
-        (self.rule)(context)
+        let inferred = (self.rule)(context)?;
+        context.has_sizes(&inferred)?;
+        Ok(inferred)
     }
 }
 
@@ -110,6 +129,20 @@ const LOGICAL: &[Class] = &[Class::Boolean, Class::Signed, Class::Unsigned];
 const WITH_SIGN: &[Class] = &[Class::Signed, Class::Float, Class::Complex];
 const NUMBER: &[Class] = &[Class::Signed, Class::Unsigned, Class::Float, Class::Complex];
 
+const GATHERED: &[&str] = &["replica_groups", "channel_id", "constrain_layout", "use_global_device_ids"];
+const REDUCED: &[&str] =
+    &["replica_groups", "channel_id", "constrain_layout", "use_global_device_ids", "mode"];
+const PERMUTED: &[&str] = &["source_target_pairs", "channel_id", "slice_sizes"];
+const SENT: &[&str] = &["channel_id", "is_host_transfer"];
+const MULTIPLIED: &[&str] = &[
+    "operand_precision",
+    "algorithm",
+    "lhs_batch_dims",
+    "rhs_batch_dims",
+    "lhs_contracting_dims",
+    "rhs_contracting_dims",
+];
+
 /// Every known opcode.
 pub static OPCODES: &[OpcodeRow] = &[
     op("abs", 1, 1, part).of(WITH_SIGN),
@@ -118,25 +151,40 @@ pub static OPCODES: &[OpcodeRow] = &[
     op("add", 2, 2, binary),
     op("add-dependency", 2, 2, ordered),
     op("after-all", 0, MANY, token),
-    op("all-gather", 1, MANY, all_gather).needs(&["dimensions"]),
+    op("all-gather", 1, MANY, all_gather).may(GATHERED).needs(&["dimensions"]),
     op("all-gather-done", 1, 1, second),
-    op("all-gather-start", 1, MANY, all_gather_start).needs(&["dimensions"]).ended_by(&["all-gather-done"]),
-    op("all-reduce", 1, MANY, all_reduce).needs(&["to_apply"]).calls(&[("to_apply", combines_scalars)]),
+    op("all-gather-start", 1, MANY, all_gather_start)
+        .may(GATHERED)
+        .needs(&["dimensions"])
+        .ended_by(&["all-gather-done"]),
+    op("all-reduce", 1, MANY, all_reduce)
+        .may(REDUCED)
+        .needs(&["to_apply"])
+        .calls(&[("to_apply", combines_scalars)]),
     op("all-reduce-done", 1, 1, shape_of_first),
     op("all-reduce-start", 1, MANY, all_reduce)
+        .may(REDUCED)
         .needs(&["to_apply"])
         .calls(&[("to_apply", combines_scalars)])
         .ended_by(&["all-reduce-done"]),
-    op("all-to-all", 1, MANY, all_to_all),
+    op("all-to-all", 1, MANY, all_to_all).may(&[
+        "dimensions",
+        "replica_groups",
+        "channel_id",
+        "constrain_layout",
+    ]),
     op("and", 2, 2, binary).of(LOGICAL),
     op("asin", 1, 1, unary).of(ANALYTIC),
     op("asinh", 1, 1, unary).of(ANALYTIC),
-    op("async-done", 1, 1, second),
+    op("async-done", 1, 1, second).may(&["calls", "async_execution_thread"]),
     op("async-start", 0, MANY, unknown_shape)
+        .may(&["async_execution_thread", "output_to_operand_aliasing"])
         .needs(&["calls"])
         .calls(&[("calls", starts)])
         .ended_by(&["async-update", "async-done"]),
-    op("async-update", 1, 1, shape_of_first).ended_by(&["async-update", "async-done"]),
+    op("async-update", 1, 1, shape_of_first)
+        .may(&["calls", "async_execution_thread"])
+        .ended_by(&["async-update", "async-done"]),
     op("atan2", 2, 2, binary).of(ANALYTIC),
     op("atanh", 1, 1, unary).of(ANALYTIC),
     op("batch-norm-grad", 5, 5, batch_norm_grad).of(FLOAT).needs(&["epsilon", "feature_index"]),
@@ -144,38 +192,62 @@ pub static OPCODES: &[OpcodeRow] = &[
     op("batch-norm-training", 3, 3, batch_norm_training).of(FLOAT).needs(&["epsilon", "feature_index"]),
     op("bitcast", 1, 1, bitcast),
     op("bitcast-convert", 1, 1, bitcast_convert),
-    op("broadcast", 1, 1, broadcast),
-    op("call", 0, MANY, unknown_shape).needs(&["to_apply"]).calls(&[("to_apply", equals)]),
+    op("broadcast", 1, 1, broadcast).may(&["dimensions"]),
+    op("call", 0, MANY, unknown_shape)
+        .may(&["is_composite"])
+        .needs(&["to_apply"])
+        .calls(&[("to_apply", equals)]),
     op("cbrt", 1, 1, unary).of(FLOAT),
     op("ceil", 1, 1, unary).of(FLOAT),
-    op("cholesky", 1, 1, cholesky).of(ANALYTIC),
+    op("cholesky", 1, 1, cholesky).may(&["lower"]).of(ANALYTIC),
     op("clamp", 3, 3, clamp),
-    op("collective-broadcast", 1, MANY, like_only),
-    op("collective-permute", 1, MANY, permute),
+    op("collective-broadcast", 1, MANY, like_only).may(&["replica_groups", "channel_id"]),
+    op("collective-permute", 1, MANY, permute).may(PERMUTED),
     op("collective-permute-done", 1, 1, second),
-    op("collective-permute-start", 1, MANY, permute_start).ended_by(&["collective-permute-done"]),
+    op("collective-permute-start", 1, MANY, permute_start)
+        .may(PERMUTED)
+        .ended_by(&["collective-permute-done"]),
     op("collective-reduce", 0, MANY, like_only),
-    op("compare", 2, 2, compare).needs(&["direction"]),
+    op("compare", 2, 2, compare).may(&["type"]).needs(&["direction"]),
     op("complex", 2, 2, complex),
     op("concatenate", 1, MANY, concatenate).needs(&["dimensions"]),
-    op("conditional", 2, MANY, conditional).calls(&[
-        ("branch_computations", equals_branch),
-        ("true_computation", equals_branch),
-        ("false_computation", equals_branch),
-    ]),
+    op("conditional", 2, MANY, conditional)
+        .may(&["branch_computations", "true_computation", "false_computation"])
+        .calls(&[
+            ("branch_computations", equals_branch),
+            ("true_computation", equals_branch),
+            ("false_computation", equals_branch),
+        ]),
     op("constant", 0, 0, unknown_shape),
     op("convert", 1, 1, convert),
-    op("convolution", 2, 2, convolution).needs(&["dim_labels"]),
+    op("convolution", 2, 2, convolution)
+        .may(&["window", "feature_group_count", "batch_group_count", "operand_precision"])
+        .needs(&["dim_labels"]),
     op("copy", 1, 1, shape_of_first),
     op("copy-done", 1, 1, first),
-    op("copy-start", 1, 1, copy_start).ended_by(&["copy-done"]),
+    op("copy-start", 1, 1, copy_start).may(&["cross_program_prefetch_index"]).ended_by(&["copy-done"]),
     op("cosh", 1, 1, unary).of(ANALYTIC),
     op("cosine", 1, 1, unary).of(ANALYTIC),
     op("count-leading-zeros", 1, 1, unary).of(INTEGER),
-    op("custom-call", 0, MANY, unknown_shape).needs(&["custom_call_target"]),
+    op("custom-call", 0, MANY, unknown_shape)
+        .may(&[
+            "to_apply",
+            "called_computations",
+            "window",
+            "dim_labels",
+            "feature_group_count",
+            "batch_group_count",
+            "operand_precision",
+            "output_to_operand_aliasing",
+            "custom_call_has_side_effect",
+            "operand_layout_constraints",
+            "literal",
+            "schedule",
+        ])
+        .needs(&["custom_call_target"]),
     op("divide", 2, 2, binary).of(NUMBER),
-    op("domain", 1, 1, shape_of_first).needs(&["domain"]),
-    op("dot", 2, 2, dot),
+    op("domain", 1, 1, shape_of_first).may(&["entry", "exit"]).needs(&["domain"]),
+    op("dot", 2, 2, dot).may(MULTIPLIED),
     op("dynamic-reshape", 1, MANY, dynamic_reshape),
     op("dynamic-slice", 1, MANY, dynamic_slice).needs(&["dynamic_slice_sizes"]),
     op("dynamic-update-slice", 2, MANY, dynamic_update_slice),
@@ -184,24 +256,29 @@ pub static OPCODES: &[OpcodeRow] = &[
     op("exponential-minus-one", 1, 1, unary).of(ANALYTIC),
     op("fft", 1, 1, fft).needs(&["fft_type", "fft_length"]),
     op("floor", 1, 1, unary).of(FLOAT),
-    op("fusion", 0, MANY, unknown_shape).needs(&["calls"]).calls(&[("calls", equals_fused)]),
-    op("gather", 2, 2, gather).needs(&[
-        "offset_dims",
-        "collapsed_slice_dims",
-        "start_index_map",
-        "index_vector_dim",
-        "slice_sizes",
-    ]),
+    op("fusion", 0, MANY, unknown_shape)
+        .may(&["kind", "output_to_operand_aliasing"])
+        .needs(&["calls"])
+        .calls(&[("calls", equals_fused)]),
+    op("gather", 2, 2, gather)
+        .may(&["operand_batching_dims", "start_indices_batching_dims", "indices_are_sorted"])
+        .needs(&[
+            "offset_dims",
+            "collapsed_slice_dims",
+            "start_index_map",
+            "index_vector_dim",
+            "slice_sizes",
+        ]),
     op("get-dimension-size", 1, 1, dimension_size).needs(&["dimensions"]),
     op("get-tuple-element", 1, 1, get_tuple_element).needs(&["index"]),
     op("imag", 1, 1, part).of(ANALYTIC),
-    op("infeed", 1, 1, infeed),
+    op("infeed", 1, 1, infeed).may(&["infeed_config"]),
     op("iota", 0, 0, iota).needs(&["iota_dimension"]),
     op("is-finite", 1, 1, predicate).of(FLOAT),
     op("log", 1, 1, unary).of(ANALYTIC),
     op("log-plus-one", 1, 1, unary).of(ANALYTIC),
     op("logistic", 1, 1, unary).of(ANALYTIC),
-    op("map", 0, MANY, map).needs(&["to_apply"]).calls(&[("to_apply", maps_elements)]),
+    op("map", 0, MANY, map).may(&["dimensions"]).needs(&["to_apply"]).calls(&[("to_apply", maps_elements)]),
     op("maximum", 2, 2, binary),
     op("minimum", 2, 2, binary),
     op("multiply", 2, 2, binary),
@@ -209,23 +286,35 @@ pub static OPCODES: &[OpcodeRow] = &[
     op("not", 1, 1, unary).of(LOGICAL),
     op("opt-barrier", 1, 1, shape_of_first),
     op("or", 2, 2, binary).of(LOGICAL),
-    op("outfeed", 2, 2, outfeed),
-    op("pad", 2, 2, pad),
+    op("outfeed", 2, 2, outfeed).may(&["outfeed_config", "outfeed_shape"]),
+    op("pad", 2, 2, pad).may(&["padding"]),
     op("parameter", 0, 0, unknown_shape),
     op("partition-id", 0, 0, identifier),
     op("popcnt", 1, 1, unary).of(INTEGER),
     op("power", 2, 2, binary).of(NUMBER),
-    op("ragged-all-to-all", 6, 6, ragged_all_to_all),
-    op("ragged-dot", 3, 3, ragged_dot),
+    op("ragged-all-to-all", 6, 6, ragged_all_to_all).may(&["dimensions", "replica_groups", "channel_id"]),
+    op("ragged-dot", 3, 3, ragged_dot).may(&[
+        "operand_precision",
+        "lhs_batch_dims",
+        "rhs_batch_dims",
+        "lhs_contracting_dims",
+        "rhs_contracting_dims",
+        "lhs_ragged_dims",
+        "rhs_group_dims",
+    ]),
     op("real", 1, 1, part).of(ANALYTIC),
-    op("recv", 1, 1, recv).ended_by(&["recv-done"]).on_channel(),
-    op("recv-done", 1, 1, recv_done),
+    op("recv", 1, 1, recv).may(SENT).ended_by(&["recv-done"]).on_channel(),
+    op("recv-done", 1, 1, recv_done).may(SENT),
     op("reduce", 2, MANY, reduce).needs(&["dimensions", "to_apply"]).calls(&[("to_apply", combines_inputs)]),
     op("reduce-precision", 1, 1, reduce_precision).of(FLOAT).needs(&["exponent_bits", "mantissa_bits"]),
     op("reduce-scatter", 1, MANY, reduce_scatter)
+        .may(REDUCED)
         .needs(&["dimensions", "to_apply"])
         .calls(&[("to_apply", combines_scalars)]),
-    op("reduce-window", 2, MANY, reduce_window).needs(&["to_apply"]).calls(&[("to_apply", combines_inputs)]),
+    op("reduce-window", 2, MANY, reduce_window)
+        .may(&["window"])
+        .needs(&["to_apply"])
+        .calls(&[("to_apply", combines_inputs)]),
     op("remainder", 2, 2, binary).of(NUMBER),
     op("replica-id", 0, 0, identifier),
     op("reshape", 1, 1, reshape),
@@ -236,9 +325,18 @@ pub static OPCODES: &[OpcodeRow] = &[
     op("round-nearest-afz", 1, 1, unary).of(FLOAT),
     op("round-nearest-even", 1, 1, unary).of(FLOAT),
     op("rsqrt", 1, 1, unary).of(ANALYTIC),
-    op("scaled-dot", 4, 4, scaled_dot),
-    op("scan", 0, MANY, scan).needs(&["dimensions", "to_apply"]).calls(&[("to_apply", steps)]),
+    op("scaled-dot", 4, 4, scaled_dot).may(MULTIPLIED),
+    op("scan", 0, MANY, scan)
+        .may(&["is_reverse", "num_carries", "is_associative"])
+        .needs(&["dimensions", "to_apply"])
+        .calls(&[("to_apply", steps)]),
     op("scatter", 3, MANY, scatter)
+        .may(&[
+            "indices_are_sorted",
+            "input_batching_dims",
+            "scatter_indices_batching_dims",
+            "unique_indices",
+        ])
         .needs(&[
             "update_window_dims",
             "inserted_window_dims",
@@ -249,10 +347,11 @@ pub static OPCODES: &[OpcodeRow] = &[
         .calls(&[("to_apply", combines_arrays)]),
     op("select", 3, 3, select),
     op("select-and-scatter", 3, 3, select_and_scatter)
+        .may(&["window"])
         .needs(&["select", "scatter"])
         .calls(&[("select", compares_elements), ("scatter", combines_sources)]),
-    op("send", 2, 2, send).ended_by(&["send-done"]).on_channel(),
-    op("send-done", 1, 1, token),
+    op("send", 2, 2, send).may(SENT).ended_by(&["send-done"]).on_channel(),
+    op("send-done", 1, 1, token).may(SENT),
     op("set-dimension-size", 2, 2, set_dimension_size).needs(&["dimensions"]),
     op("shift-left", 2, 2, binary).of(INTEGER),
     op("shift-right-arithmetic", 2, 2, binary).of(INTEGER),
@@ -261,15 +360,21 @@ pub static OPCODES: &[OpcodeRow] = &[
     op("sine", 1, 1, unary).of(ANALYTIC),
     op("sinh", 1, 1, unary).of(ANALYTIC),
     op("slice", 1, 1, slice).needs(&["slice"]),
-    op("sort", 1, MANY, sort).needs(&["dimensions", "to_apply"]).calls(&[("to_apply", compares_pairs)]),
+    op("sort", 1, MANY, sort)
+        .may(&["is_stable"])
+        .needs(&["dimensions", "to_apply"])
+        .calls(&[("to_apply", compares_pairs)]),
     op("sqrt", 1, 1, unary).of(ANALYTIC),
     op("stochastic-convert", 2, 2, stochastic_convert),
     op("subtract", 2, 2, binary).of(NUMBER),
     op("tan", 1, 1, unary).of(ANALYTIC),
     op("tanh", 1, 1, unary).of(ANALYTIC),
-    op("topk", 1, 1, topk).needs(&["k"]),
+    op("topk", 1, 1, topk).may(&["largest"]).needs(&["k"]),
     op("transpose", 1, 1, transpose).needs(&["dimensions"]),
-    op("triangular-solve", 2, 2, triangular_solve).of(ANALYTIC).needs(&["transpose_a"]),
+    op("triangular-solve", 2, 2, triangular_solve)
+        .may(&["lower", "left_side", "unit_diagonal"])
+        .of(ANALYTIC)
+        .needs(&["transpose_a"]),
     op("tuple", 0, MANY, tuple),
     op("while", 1, 1, shape_of_first)
         .needs(&["condition", "body"])

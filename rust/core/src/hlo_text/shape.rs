@@ -263,6 +263,9 @@ impl<'a> Interner<'a> {
             }
             cursor.skip_space()?;
         }
+        if cursor.peek() == b'}' && rank == 0 {
+            return Err(HloError::new(start, "a scalar has no layout: leave out the braces"));
+        }
         if minor_to_major.len() != rank {
             return Err(HloError::new(
                 start,

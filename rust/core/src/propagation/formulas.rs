@@ -1,7 +1,7 @@
 //! The state of propagation through one module: formulas of instructions, stated or derived, and cached facts of the module.
 
 use crate::error::Error;
-use crate::hlo_text::{write_shape, ElementType, Module, ShapeId, UNBOUNDED};
+use crate::hlo_text::{write_shape, ElementType, Module, ShapeId, OPCODES, UNBOUNDED};
 use crate::propagation::array_sets::{LoopCarried, Sources};
 use crate::propagation::dependence_graph::{DependenceGraph, SetsByArray};
 use crate::propagation::interner::Table;
@@ -260,7 +260,10 @@ impl Propagation {
     /// For each array of an instruction that only renames arrays, the operand and the array of it.
     pub(super) fn named_arrays(&mut self, module: &Module, row: u32) -> Vec<(u32, u32)> {
         let operands = module.operands_of(row as usize);
-        let index = module.attribute(row as usize, "index").and_then(|a| module.integers(a).ok());
+        let opcode = OPCODES.get(module.instructions[row as usize].opcode as usize);
+        let selects = opcode.is_some_and(|row| row.needs.contains(&"index"));
+        let index = module.attribute(row as usize, "index").filter(|_| selects);
+        let index = index.and_then(|a| module.integers(a).ok());
         let Some(index) = index.and_then(|integers| integers.first().copied()) else {
             let counts =
                 operands.iter().map(|o| self.leaves(module, module.instructions[*o as usize].shape).len());

@@ -40,6 +40,11 @@ impl Default for MapSets {
 }
 
 impl MapSets {
+    /// The number of different sets.
+    pub fn count(&self) -> u32 {
+        self.sets.count()
+    }
+
     /// The maps of a set.
     pub fn maps_of(&self, number: MapSetId) -> &[MapId] {
         self.sets.get(number)

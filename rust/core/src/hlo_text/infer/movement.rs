@@ -249,6 +249,9 @@ pub(in super::super) fn dynamic_slice(context: &ShapeContext) -> Result<Inferred
     let shape = context.array(0)?;
     slice_starts(context, 1, shape.dimensions.len())?;
     let sizes = context.integers("dynamic_slice_sizes")?;
+    if let Some(size) = sizes.iter().find(|size| **size < 0) {
+        return Err(context.error(format!("dynamic_slice_sizes must be 0 or more, found {size}")));
+    }
     fits(context, &sizes, &shape.dimensions)?;
     of(shape, sizes)
 }

@@ -63,8 +63,10 @@ pub(in super::super) fn conditional(context: &ShapeContext) -> Result<InferredSh
         context.value("true_computation"),
         context.value("false_computation"),
     );
-    match (chooser == ElementType::PRED, listed.is_some(), yes.is_some() && no.is_some()) {
-        (_, true, false) | (true, false, true) => Ok(InferredShape::Any),
+    let is_pair = chooser == ElementType::PRED;
+    match (listed.is_some(), yes.is_some(), no.is_some()) {
+        (false, true, true) if is_pair => Ok(InferredShape::Any),
+        (true, false, false) if !is_pair => Ok(InferredShape::Any),
         _ => Err(context.error(
             "needs branch_computations, or true_computation and false_computation where the first operand is pred[]",
         )),
