@@ -76,7 +76,7 @@ pub fn wrong_option(py: Python<'_>, message: String) -> PyErr {
     class(py, "IndexingError").and_then(|class| class.call1((message,))).map_or_else(|e| e, PyErr::from_value)
 }
 
-/// What `call` gives. A panic of it, which is a fault of the core, is an `IndexingError`: what it leaves behind is memory to
+/// Run `call`. A panic of it, which is a fault of the core, becomes an `IndexingError`: what it leaves behind is memory to
 /// work in, which is cleared before use, and tables of what is known, which are filled after the work.
 pub fn guarded<R>(py: Python<'_>, call: impl FnOnce() -> R) -> PyResult<R> {
     catch_unwind(AssertUnwindSafe(call)).map_err(|panic| {
