@@ -50,7 +50,7 @@ def test_reducers(kind: str, op: str) -> None:
 @pytest.mark.parametrize("kind", ["f32", "bf16", "s8"])
 def test_neighbours_under_one_index(kind: str, op: str, vector_width: int) -> None:
     """Threads take vectors of updates, all of them or none; rows of other places in memory are left alone."""
-    text = scattered(kind, op).replace("24,2,3", "24,2,4").replace("10,5", "10,9")
+    text = scattered(kind, op).replace("24,2,3", "24,2,4").replace("10,5", "12,9")
     for flags in ("", ", unique_indices=true"):
         if flags:  # one update, so that the promise is kept
             text = text.replace("[24,", "[1,").replace("to_apply=fold", f"to_apply=fold{flags}")
@@ -72,10 +72,10 @@ def test_updates_of_batches_are_written_at_quotients(kind: str, op: str) -> None
     text = scattered(kind, op).split("ENTRY")[0]
     kernel = check(
         f"""{text} ENTRY fused {{
-          x = {kind}[6] parameter(0)
-          i = u32[6,4,0] parameter(1)
-          u = {kind}[6,4] parameter(2)
-          ROOT s = {kind}[6] scatter(x, i, u), update_window_dims={{}}, inserted_window_dims={{}},
+          x = {kind}[8] parameter(0)
+          i = u32[8,4,0] parameter(1)
+          u = {kind}[8,4] parameter(2)
+          ROOT s = {kind}[8] scatter(x, i, u), update_window_dims={{}}, inserted_window_dims={{}},
             scatter_dims_to_operand_dims={{}}, input_batching_dims={{0}}, scatter_indices_batching_dims={{0}},
             index_vector_dim=2, to_apply=fold
         }}""",
@@ -88,7 +88,9 @@ def test_updates_of_batches_are_written_at_quotients(kind: str, op: str) -> None
 @pytest.mark.parametrize("kind", ["f64", "bf16", "u8"])
 def test_the_word_that_is_swapped_is_read_as_others_may_write_it(kind: str, dialect: str) -> None:
     """A plain read would race with the swaps, and the compiler might repeat it between the update and the comparison."""
-    source = ix.emit(ix.hlo.parse(scattered(kind, "mul").replace("24,", "400,")).entry, dialect=dialect).source
+    source = ix.emit(
+        ix.hlo.parse(scattered(kind, "mul").replace("24,", "400,").replace("10,5", "12,5")).entry, dialect=dialect
+    ).source
     assert re.search(r" u(\d+) old_\d+ = \*\((__global )?volatile u\1 \*\)at_\d+, ", source)
 
 
@@ -98,6 +100,14 @@ def test_a_type_too_wide_for_atomics_is_updated_in_turn() -> None:
     check(scattered("c128", "second"), "scatter")
     with pytest.raises(ix.IndexingError, match="block_size"):
         ix.emit(ix.hlo.parse(scattered("c128")).entry, block_size=64)
+
+
+@pytest.mark.parametrize("kind", ["u8", "pred", "s4"])
+def test_bytes_that_fill_no_whole_words_are_updated_in_turn(kind: str) -> None:
+    """A byte is swapped within its word, which would extend beyond the array at its end."""
+    for rows, block in ((9, 1), (10, 1), (11, 1), (12, 128)):
+        kernel = check(scattered(kind, "or").replace("10,5", f"{rows},5"), "scatter")
+        assert kernel.block == (block, 1, 1)
 
 
 def test_several_arrays_are_updated_in_turn() -> None:

@@ -2,8 +2,8 @@
 
 Concurrent updates of one element are avoided in one of four ways: *unique* indices do not collide; a run of *sorted* equal
 indices is combined by the thread of its first one; otherwise updates are *atomic*, if targets can swap the element; else one
-thread applies all updates *in turn* (several arrays at once, complex numbers of 16 bytes). Long runs are cut into segments
-for several threads, each joined by an atomic update, if the device has one for the reducer.
+thread applies all updates *in turn* (several arrays at once, complex numbers of 16 bytes, bytes that fill no whole words).
+Long runs are cut into segments for several threads, each joined by an atomic update, if the device has one for the reducer.
 
 Since the scatter is in place, its operand must be a parameter that the fusion reads nowhere else.
 """
@@ -59,6 +59,7 @@ DEFAULT_SEGMENT = 32
 MAX_SEGMENT = 4096
 MAX_LANES = 4  # updates of a thread by default; with more, a warp's accesses would not cover whole cache lines
 ATOMIC_SIZES = (1, 2, 4, 8)
+WORD_BYTES = 4  # the narrowest that all targets swap
 INTEGERS = frozenset({"s32", "u32", "s64", "u64"})
 REALS = frozenset({"f32", "f64"})
 UpdateMode = Literal["unique", "sorted", "atomic", "in turn"]
@@ -128,9 +129,17 @@ def _update_mode(hero: Instruction) -> UpdateMode:
     if hero.flag("indices_are_sorted") and _is_one_row_of_points(hero):
         return "sorted"
     count = len(hero.operands) // 2
-    size = storage_bytes(hero.operands[0].shape.element_type)
     is_store = reducer_opcode(hero.computation_of("to_apply")) == SECOND
-    return "atomic" if count == 1 and (size in ATOMIC_SIZES or is_store) else "in turn"
+    return "atomic" if count == 1 and (_is_swapped(hero) or is_store) else "in turn"
+
+
+def _is_swapped(hero: Instruction) -> bool:
+    """Whether targets can swap each element. Bytes are swapped within words of four, of which the last must not extend beyond
+    the array, where nobody may read or write.
+    """
+    shape = hero.operands[0].shape
+    size = storage_bytes(shape.element_type)
+    return size in ATOMIC_SIZES and (size > 1 or shape.element_count % WORD_BYTES == 0)
 
 
 def _is_one_row_of_points(hero: Instruction) -> bool:
@@ -219,7 +228,7 @@ def knobs(computation: Computation, default: ScatterPlan, device: Device) -> Kno
 
 def _may_be_atomic(hero: Instruction) -> bool:
     """Whether updates with sorted indices could be atomic instead."""
-    return len(hero.operands) == 3 and storage_bytes(hero.operands[0].shape.element_type) in ATOMIC_SIZES
+    return len(hero.operands) == 3 and _is_swapped(hero)
 
 
 def _may_be_joined(hero: Instruction) -> bool:
