@@ -88,7 +88,7 @@ def test_flags_that_are_right_are_added(wrong: Wrong) -> None:
     wrong.write({"-O2"})
     found = compiler.find_compiler()
     assert found.flags[-1] == "-O2" and found.verdict.added == ("-O2",)
-    assert found.verdict.wrong == tuple((flags, ("take",)) for flags in SAFER[:3])
+    assert found.verdict.wrong[:3] == tuple((flags, ("take",)) for flags in SAFER[:3])
     x = np.arange(6, dtype=np.float32)
     np.testing.assert_array_equal(
         compiled("ENTRY e { p = f32[6] parameter(0) ROOT n = f32[6] negate(p) }", "cpu")(x), -x
@@ -159,7 +159,7 @@ def test_the_doctor_says_which_flags_are_used_and_why(wrong: Wrong) -> None:
     found = diagnosis.test_device("cpu")
     assert found.works
     assert re.search(
-        rf"{path} \(.+\): right with -O1 in 15 of 15 .*\(wrong with the usual flags: take; .*O2: take\)", found.about
+        rf"{path} \(.+\): right with -O1 in 16 of 16 .*\(wrong with the usual flags: take; .*O2: take\)", found.about
     )
     wrong.write(set())
     compiler.find_compiler.cache_clear()
@@ -183,3 +183,14 @@ def test_conditions_on_wide_vectors_lose_no_elements(kind: str, monkeypatch: pyt
     text = WINDOW.replace("KIND", kind).replace("f32", kind)
     x = np.random.default_rng(0).integers(-4, 5, (16, 3, 3)).astype(ix.hlo.parse(text).entry.parameters[0].shape.dtype)
     np.testing.assert_array_equal(compiled(text, "cpu")(x), ix.evaluate(text, x))
+
+
+def test_a_small_product_is_right_with_the_compiler_in_a_wheel(monkeypatch: pytest.MonkeyPatch, wrong: Wrong) -> None:
+    """Clang 22 adds up other elements where it unrolls the loop."""
+    pytest.importorskip("ziglang")
+    monkeypatch.setenv("CC", shlex.join([sys.executable, "-m", "ziglang", "cc"]))
+    text = """ENTRY e { a = f32[9,12] parameter(0) b = f32[12,4] parameter(1)
+      ROOT d = f32[9,4] dot(a, b), lhs_contracting_dims={1}, rhs_contracting_dims={0} }"""
+    rng = np.random.default_rng(0)
+    a, b = (rng.integers(-8, 9, sizes).astype(np.float32) for sizes in ((9, 12), (12, 4)))
+    np.testing.assert_array_equal(compiled(text, "cpu")(a, b), a @ b)

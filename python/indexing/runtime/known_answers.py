@@ -20,7 +20,7 @@ MAX_SECONDS = 60.0  # for a kernel, which takes milliseconds
 SOURCE, _ANSWERS = (files(__package__).joinpath(f"known_answers{suffix}").read_text() for suffix in (".c", ".py"))
 DIGEST = hashlib.sha256((SOURCE + _ANSWERS).encode()).hexdigest()
 WINDOWS = ("window_f32", "window_f64", "window_s32", "window_s64", "window_s16", "window_u8")
-OTHERS = ("pad", "take", "columns", "rows", "transpose", "integers", "scatter", "product", "floats")
+OTHERS = ("pad", "take", "columns", "rows", "transpose", "integers", "scatter", "product", "narrow", "floats")
 KERNELS = (*WINDOWS, *OTHERS)  # as `known_answers.c` numbers them
 
 
@@ -76,7 +76,8 @@ def cases() -> Iterator[Case]:
     for kind in (np.float32, np.float64, np.int32, np.int64, np.int16, np.uint8):
         yield _window(kind, rng)
     yield from (
-        make(rng) for make in (_pad, _take, _columns, _rows, _transpose, _integers, _scatter, _product, _floats)
+        make(rng)
+        for make in (_pad, _take, _columns, _rows, _transpose, _integers, _scatter, _product, _narrow, _floats)
     )
 
 
@@ -151,6 +152,12 @@ def _product(rng: np.random.Generator) -> Case:
     left, right = _quarters(rng, (20, 24)), _quarters(rng, (24, 28))
     result = (left.astype(np.float64) @ right).astype(np.float32)
     return Case("product", 20, (left, right, np.zeros_like(result)), (left, right, result))
+
+
+def _narrow(rng: np.random.Generator) -> Case:
+    left, right = _quarters(rng, (9, 12)), _quarters(rng, (12, 4))
+    result = (left.astype(np.float64) @ right).astype(np.float32)
+    return Case("narrow", 1, (left, right, np.zeros_like(result)), (left, right, result))
 
 
 def _floats(rng: np.random.Generator) -> Case:
