@@ -13,9 +13,10 @@ import numpy as np
 import pytest
 
 import indexing as ix
-from indexing.runtime.device import Buffer
+from indexing.runtime.device import Buffer, Device
 from indexing.runtime.identity import core_count
 from kernels import as_list, close, compiled, random_value
+from opencl_runtime import device as opencl_device
 from plain_device import DeviceWithMemory, PlainDevice
 
 THREADS, CALLS = 6, 12
@@ -131,10 +132,11 @@ PROGRAMS = {
 }
 
 
-DEVICES: dict[str, Callable[[], str | PlainDevice]] = {
+DEVICES: dict[str, Callable[[], str | Device]] = {
     "cpu": lambda: "cpu",
     "plain": PlainDevice,
     "with memory": DeviceWithMemory,
+    "opencl": opencl_device,
 }
 
 
@@ -220,6 +222,30 @@ def test_memory_of_many_calls_at_a_time_is_freed() -> None:
     call_together(lambda k: run(x), threads)
     gc.collect()
     assert of_one_call <= sum(r() is not None for r in allocated) <= of_one_call * max(core_count(), 2)
+
+
+def test_memory_does_not_grow_from_call_to_call() -> None:
+    """Of a device that copies arguments: each call uploads them anew."""
+    allocated: list[weakref.ref] = []
+
+    class Counting(DeviceWithMemory):
+        def empty(self, nbytes: int) -> Buffer:
+            buffer = super().empty(nbytes)
+            allocated.append(weakref.ref(buffer.handle))
+            return buffer
+
+        def upload(self, array: np.ndarray) -> Buffer:
+            buffer = super().upload(array)
+            allocated.append(weakref.ref(buffer.handle))
+            return buffer
+
+    run = compiled(loop(BODIES["reference"]), Counting()).executable
+    alive = []
+    for n in (3, 1, 2, 3, 0, 3):
+        run(np.ones((40, 50), np.float32), np.int32(n))
+        gc.collect()
+        alive.append(sum(r() is not None for r in allocated))
+    assert set(alive) == {alive[0]}
 
 
 def test_the_arguments_of_a_call_are_not_kept() -> None:

@@ -89,6 +89,7 @@ ENTRY main {{ x = (f32[3,4]{{0,1}}, f32[1,5,1]{{1,0,2}}) parameter(0)
   u = f32[1,5,1]{{2,1,0}} sort(b), dimensions={{1}}, to_apply=less
   ROOT r = (f32[3,4]{{0,1}}, f32[3,4]{{0,1}}, f32[1,5,1]{{2,1,0}}) tuple(s, t, u) }}""",
 }
+PROGRAMS["a loop that changes layouts"] = PROGRAMS["a loop"].replace("tuple(m, d, b, z)", "tuple(m, b, d, z)")
 
 
 @pytest.mark.parametrize("device", DEVICES)

@@ -175,6 +175,51 @@ def test_a_loop_passes_its_state_on_by_addresses() -> None:
     assert Opcode.COPY not in inside
 
 
+@pytest.mark.parametrize("device", DEVICES)
+def test_what_a_loop_leaves_is_not_overwritten_behind_it(device: str) -> None:
+    """The state moves on by one array a turn; behind the loop, as many arrays as there were registers are computed."""
+    state = f"(s32[], {', '.join(['f32[4]'] * 4)})"
+    text = f"""HloModule moves
+body {{
+  s = {state} parameter(0)
+  n = s32[] get-tuple-element(s), index=0
+  a = f32[4] get-tuple-element(s), index=1
+  b = f32[4] get-tuple-element(s), index=2
+  c = f32[4] get-tuple-element(s), index=3
+  d = f32[4] get-tuple-element(s), index=4
+  one = s32[] constant(1)
+  m = s32[] subtract(n, one)
+  e = f32[4] subtract(a, b)
+  f = f32[4] reverse(c), dimensions={{0}}
+  ROOT r = {state} tuple(m, b, e, f, a)
+}}
+more {{
+  s = {state} parameter(0)
+  n = s32[] get-tuple-element(s), index=0
+  zero = s32[] constant(0)
+  ROOT c = pred[] compare(n, zero), direction=GT
+}}
+ENTRY main {{
+  i = s32[] parameter(0)
+  six = s32[] constant(6)
+  n = s32[] remainder(i, six)
+  x = f32[4] parameter(1)
+  {" ".join(f"k{k} = f32[4] constant({{{k + 2}, 1, {k}, -1}}) x{k} = f32[4] multiply(x, k{k})" for k in range(4))}
+  s = {state} tuple(n, x0, x1, x2, x3)
+  w = {state} while(s), condition=more, body=body
+  {" ".join(f"y{k} = f32[4] get-tuple-element(w), index={k + 1}" for k in range(4))}
+  {" ".join(f"z{k} = f32[4] cosine(y{k}) w{k} = f32[4] reverse(z{k}), dimensions={{0}}" for k in range(4))}
+  {" ".join(f"v{k} = f32[4] add(z{k}, w{k})" for k in range(4))}
+  ROOT r = ({", ".join(["f32[4]"] * 12)}) tuple({", ".join(f"{n}{k}" for n in "yzv" for k in range(4))})
+}}
+"""
+    run, module = compiled(text, DEVICES[device]()), ix.hlo.parse(text)
+    for n in range(6):
+        x = np.float32([1, 2, 3, n])
+        for got, want in zip(run(np.int32(n), x), ix.evaluate(module, np.int32(n), x), strict=True):
+            np.testing.assert_allclose(got, want, rtol=1e-5, atol=1e-5)
+
+
 def test_a_step_of_the_host_leaves_its_loop_on_the_tape() -> None:
     text = f"""HloModule sorted
 {LESS}

@@ -158,7 +158,14 @@ SHARED = "\n".join(
 }}"""
             for k in range(1, 40)
         ),
-        "ENTRY main { x = f32[4] parameter(0) y = f32[4] negate(x) ROOT r = f32[4] call(y), to_apply=c39 }",
+        """ENTRY main {
+  x = f32[4] parameter(0)
+  p = pred[] parameter(1)""",
+        *(f"k{k} = f32[4] constant({{{k + 2}, 1, {k}, -1}}) y{k} = f32[4] multiply(x, k{k})" for k in range(6)),
+        """a = f32[4] conditional(p, y0, y1), true_computation=c39, false_computation=c38
+  b = f32[4] conditional(p, a, y2), true_computation=c38, false_computation=c39
+  ROOT r = (f32[4], f32[4], f32[4], f32[4], f32[4], f32[4]) tuple(a, b, y2, y3, y4, y5)
+}""",
     ]
 )
 
@@ -195,7 +202,9 @@ def nested(depth: int) -> str:
 def test_shared_and_deep_control_flow_is_recorded_once(device: str) -> None:
     on = "cpu" if device == "cpu" else DEVICES[device]()
     run, x = compiled(SHARED, on), np.array([0.5, -1, 2, 0.25], np.float32)
-    np.testing.assert_allclose(run(x), ix.evaluate(SHARED, x), rtol=1e-5)
+    for p in (True, False):
+        for got, want in zip(run(x, p), ix.evaluate(SHARED, x, p), strict=True):
+            np.testing.assert_allclose(got, want, rtol=1e-5)
     deep = nested(90)
     for got, want in zip(compiled(deep, on)(np.int32(3), x), ix.evaluate(deep, np.int32(3), x), strict=True):
         np.testing.assert_allclose(got, want, rtol=1e-5)

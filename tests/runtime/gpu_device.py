@@ -1,5 +1,7 @@
 """What a GPU does beyond launching one kernel: graphs, streams of other libraries, arrays that are shared. `make gpu` runs it."""
 
+from concurrent.futures import ThreadPoolExecutor
+
 import numpy as np
 import pytest
 from cuda.core.graph import Graph
@@ -72,6 +74,13 @@ def test_work_is_queued_on_the_stream_that_is_given() -> None:
     assert int(device.stream.handle) == int(stream.handle)
     result = DeviceExecutable(ix.hlo.parse(SOFTMAX), device)(X / 6000)
     np.testing.assert_allclose(result, softmax(X / 6000), rtol=1e-5)
+
+
+def test_threads_call_one_executable() -> None:
+    run = DeviceExecutable(ix.hlo.parse(SOFTMAX), CudaDevice())
+    with ThreadPoolExecutor(4) as threads:
+        for k, result in enumerate(threads.map(lambda k: run(X / (6000 + 100 * k)), range(40))):
+            np.testing.assert_allclose(result, softmax(X / (6000 + 100 * k)), rtol=1e-5)
 
 
 def test_results_of_arrays_on_the_gpu_stay_there() -> None:

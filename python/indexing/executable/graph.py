@@ -1,6 +1,6 @@
 """A computation as a flat graph of operations, calls inlined and tuples taken apart.
 
-Its nodes compute arrays, or are control flow that the host runs.
+Its nodes compute arrays, or are control flow.
 """
 
 from __future__ import annotations

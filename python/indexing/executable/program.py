@@ -27,7 +27,11 @@ if TYPE_CHECKING:
 
 #: Chooses the knobs of a computation's kernel; those left out have their defaults.
 KnobChoice: TypeAlias = Callable[[Computation], Mapping[str, int]]
-RUN_BY_HOST = ("inlined", "branches", "loops")  # values of `Op.calls` for which the host runs the called computations
+CONTROL_FLOW = (
+    "inlined",
+    "branches",
+    "loops",
+)  # values of `Op.calls`: the called computations have schedules of their own
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,7 +137,7 @@ class _ProgramPlanner:
             if computation in self.planned:
                 pending.pop()
                 continue
-            called = [c for n in self._graph(computation).nodes for c in self._run_by_host(n)]
+            called = [c for n in self._graph(computation).nodes for c in self._scheduled(n)]
             missing = [c for c in called if c not in self.planned]
             if missing:
                 pending.extend(missing)
@@ -147,8 +151,8 @@ class _ProgramPlanner:
             self.graphs[computation] = flatten(computation, self.taken_apart)
         return self.graphs[computation]
 
-    def _run_by_host(self, node: Node) -> tuple[Computation, ...]:
-        """The computations that the host runs for a node, without the condition of a loop with a known trip count."""
+    def _scheduled(self, node: Node) -> tuple[Computation, ...]:
+        """The computations that a node's control flow runs, without the condition of a loop with a known trip count."""
         i, calls = node.instruction, node.op.calls
         if calls == "loops":
             condition, body = i.computation_of("condition"), i.computation_of("body")
@@ -158,7 +162,7 @@ class _ProgramPlanner:
                     return condition, body
                 self.trip_counts[node] = count
             return (body,)
-        return i.called if calls in RUN_BY_HOST else ()
+        return i.called if calls in CONTROL_FLOW else ()
 
     def _planned(self, graph: Graph) -> PlannedComputation:
         fusions = plan_fusions(graph, self.support, self.device)

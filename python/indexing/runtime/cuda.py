@@ -26,7 +26,7 @@ class SupportsStream(Protocol):
 
 
 class CudaDevice:
-    """One GPU and one stream on it.
+    """One GPU and one stream on it; the GPU becomes the current one of each thread that calls.
 
     Raises CompileError without the `cuda` extra, IndexingError if there is no driver or no such GPU.
     """
@@ -74,6 +74,7 @@ class CudaDevice:
 
     def empty(self, nbytes: int) -> Buffer:
         """A buffer of `nbytes` bytes, contents undefined."""
+        self.device.set_current()
         return Buffer(self.device.allocate(max(nbytes, 1), stream=self.stream), nbytes)
 
     def upload(self, array: np.ndarray) -> Buffer:
@@ -116,6 +117,7 @@ class CudaDevice:
         from cuda.bindings import driver
 
         array = np.empty(shape, dtype)
+        self.device.set_current()
         self.stream.sync()
         if array.nbytes:
             _check(driver.cuMemcpyDtoH(array.ctypes.data, _address(buffer), array.nbytes))
@@ -126,6 +128,7 @@ class CudaDevice:
         from cuda.bindings import driver
 
         if source.nbytes:
+            self.device.set_current()
             stream = int(self.stream.handle)
             _check(driver.cuMemcpyDtoDAsync(_address(target), _address(source), source.nbytes, stream))
 

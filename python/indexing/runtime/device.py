@@ -67,7 +67,7 @@ LaunchTimes = Callable[[int, float, int], None]  # called with a kernel's number
 
 @runtime_checkable
 class Device(Protocol):
-    """One device and one queue of work on it; operations run in the order of the calls."""
+    """One device and one queue of work on it; operations run in the order of the calls, which may come from several threads."""
 
     name: str
     dialect: Dialect
