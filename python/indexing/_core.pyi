@@ -409,6 +409,12 @@ class Law:
     @property
     def precondition(self) -> str:
         """The precondition."""
+    @property
+    def needs_domain(self) -> bool:
+        """Whether its precondition refers to bounds of variables or to constraints; otherwise it holds for all integers."""
+    @property
+    def applied(self) -> str:
+        """The condition under which it is applied: "always", "if cheaper", "if smaller", "if cheaper with the next"."""
 
 @final
 class IndexingMap:

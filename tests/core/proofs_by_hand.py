@@ -41,6 +41,14 @@ def remainder_of_quotient(w: Writer) -> Iterator[Claim]:
     yield from shifted(w, m)
 
 
+def residues_moved_in(w: Writer, sign: int) -> Iterator[Claim]:
+    x, n, c, k, j, t, q = w.integers("x n c k j t q")
+    m, d = w.small("m d")
+    yield True, w.positive_div(n + d * t, d) == w.positive_div(n, d) + t  # t = j * x
+    yield c * j == k + sign * m, c * (q + j * x) == k * x + c * q + m * (sign * x)
+    yield from shifted(w, m)
+
+
 def quotient_of_remainder(w: Writer) -> Iterator[Claim]:
     (x,) = w.integers("x")
     c, k = w.small("c k")
@@ -172,6 +180,8 @@ IN_STEPS: dict[str, Proof] = {
     "quotient-offset-redundant": Proof(quotient_offset_redundant),
     "quotient-of-digit": Proof(quotient_of_digit),
     "remainder-of-quotient": Proof(remainder_of_quotient),
+    "form-residues-moved-in": Proof(lambda w: residues_moved_in(w, 1)),
+    "form-negative-residues-moved-in": Proof(lambda w: residues_moved_in(w, -1)),
     "quotient-of-remainder": Proof(quotient_of_remainder),
     "remainder-inner-expanded": Proof(remainder_inner_expanded),
     "constraint-congruence-normal": Proof(constraint_congruence_normal),

@@ -26,9 +26,14 @@ _HEAD = """# The laws of the simplifier
 One row per law, generated from the tables in `rust/core/src/simplify/` by `make docs`. `/` is floordiv and `%` is mod;
 integers are unbounded. "max alike" means that the law also holds with min and max exchanged and the order reversed.
 
+- **Holds**: `always`: for all integers of its precondition; `on domain`: the precondition refers to bounds or constraints.
+- **Applied**: `always` (its result is never dearer); `if cheaper`; `if smaller`: also at equal cost, if the measure of
+  `rust/core/src/simplify/rules/progress.rs` is smaller; `if cheaper with the next`: the result, or what one further law makes
+  of it. Laws of constructors, constraints and ranges are applied always.
 - **Proof**: an SMT solver proves each law under its precondition for all integers. `text`: it proves the text in this
   table, as parsed by `tests/oracles/law_claims.py`; `steps`: it proves the text in the steps that
   `tests/core/proofs_by_hand.py` lists; `words`: it proves claims listed there, because the text contains prose.
+  This proves the laws; that the functions apply them, and only where they hold, is tested.
 - **Example**: one of those in `tests/core/*_examples.py`. Each is checked at every point of its domain; there are also
   examples in which the precondition is violated and the law must not apply.
 
@@ -40,13 +45,14 @@ _GROUPS = (
     (
         "rule",
         "Rules",
-        "Applied by the driver if the result is cheaper; `IndexingMap.explain` names them. Most need the bounds of the\n"
-        "variables or a constraint.",
+        "Applied by the driver; `IndexingMap.explain` names them. Those named `form-..` are tried last, on a simplified result.",
     ),
     ("constructor", "Constructors", "Applied whenever a node is created: no expression violates them."),
     ("constraint", "Constraints", "Applied to the constraints of a map. `oo` means that there is no bound."),
     ("range", "Ranges", "Used to derive bounds and residues of expressions."),
 )
+
+_WHEN = ("holds", "applied")
 
 
 def rules_table() -> str:
@@ -64,7 +70,8 @@ def rules_table() -> str:
         words=len(OF_WORDS),
     )
     for group, title, words in _GROUPS:
-        text += f"\n## {title}\n\n{words}\n\n| id | operator | law | precondition | proof | example |\n|---|---|---|---|---|---|\n"
+        columns = ["id", "operator", "law", "precondition", *_WHEN * (group == "rule"), "proof", "example"]
+        text += f"\n## {title}\n\n{words}\n\n| {' | '.join(columns)} |\n{'|---' * len(columns)}|\n"
         text += "".join(_row(law) for law in of[group])
     return text
 
@@ -76,6 +83,7 @@ def _row(law: _core.Law) -> str:
         law.family,
         f"`{law.law}`",
         law.precondition,
+        *(["on domain" if law.needs_domain else "always", law.applied] if law.group == "rule" else []),
         "steps" if law.name in IN_STEPS else "words" if law.name in OF_WORDS else "text",
         f"`{before}` becomes `{after}`" if law.group != "range" else f"`{before}` lies in `{after}`",
     )

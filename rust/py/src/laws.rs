@@ -40,6 +40,18 @@ impl PyLaw {
         self.0.precondition
     }
 
+    /// Whether its precondition refers to bounds of variables or to constraints; otherwise it holds for all integers.
+    #[getter]
+    fn needs_domain(&self) -> bool {
+        self.0.needs_domain
+    }
+
+    /// The condition under which it is applied: "always", "if cheaper", "if smaller", "if cheaper with the next".
+    #[getter]
+    fn applied(&self) -> &'static str {
+        self.0.applied.name()
+    }
+
     fn __repr__(&self) -> String {
         let Law { group, name, law, precondition, .. } = &self.0;
         format!("Law({} {name}: {law} where {precondition})", group.name())

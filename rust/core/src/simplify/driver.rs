@@ -8,11 +8,14 @@ use crate::expr::{Arena, Expr, Node, Tag, Term};
 use crate::simplify::rules;
 use crate::simplify::simplifier::{Simplifier, MAX_DEPTH, NONE};
 use smallvec::SmallVec;
+use std::marker::PhantomData;
 
 /// The units of work for a node besides those of its rules.
 const NODE_COST: u64 = 4;
 /// The maximal number of times that a result is simplified and extracted.
 const MAX_ROUNDS: usize = 6;
+/// The maximal number of rewrites of one expression, one after another, in search of its cheapest form.
+const MAX_REWRITES: u32 = 12;
 
 impl Simplifier<'_> {
     /// The final form of a result. Equal variables are replaced, the result is simplified, and the cheapest form extracted,
@@ -40,7 +43,7 @@ impl Simplifier<'_> {
             self.is_incomplete = false;
             let replaced = rules::apply_before(self, last);
             let simple = self.simplify(replaced);
-            let next = rules::apply_last(self, simple);
+            let next = self.cheapest_form(simple);
             let one_form = !equalities && !self.is_incomplete;
             if next == last || (one_form && next == simple) {
                 return next;
@@ -53,6 +56,7 @@ impl Simplifier<'_> {
             seen.push(last);
             if !one_form {
                 self.memo.clear();
+                self.forms.clear();
             }
         }
         last
@@ -62,62 +66,14 @@ impl Simplifier<'_> {
         self.cost(a).cmp(&self.cost(b)).then_with(|| self.arena.compare(a, b))
     }
 
-    // ------------------------------------------------------------------ driver
-
     /// Simplifies `e`; a node whose rules overflow is left as it is.
     pub(crate) fn simplify(&mut self, e: Expr) -> Expr {
-        match self.memoised(e) {
-            Some(done) => done,
-            None => {
-                compute_all(self, e);
-                self.memoised(e).unwrap_or(e)
-            }
-        }
+        visit::<Simplification>(self, e)
     }
 
-    #[inline]
-    fn memoised(&self, e: Expr) -> Option<Expr> {
-        // No rule applies to a sum of variables with several values, unless there is a fact about it.
-        if self.ranges.is_free_variable(e) {
-            return Some(e);
-        }
-        if self.ranges.is_plain(self.arena, e) {
-            if self.arena.tag(e) != Tag::Sum || self.ranges.facts.are_irrelevant_to(self.arena, e) {
-                return Some(e);
-            }
-        } else if self.arena.tag(e) == Tag::Variable && !self.ranges.is_point(self.arena, e) {
-            return Some(e);
-        }
-        self.memo.get(e.index()).copied().filter(|m| *m != NONE)
-    }
-
-    fn remember(&mut self, e: Expr, new: Expr) {
-        let top = e.index().max(new.index());
-        if self.memo.len() <= top {
-            self.memo.resize(top + 16, NONE);
-        }
-        self.memo[e.index()] = new;
-        self.memo[new.index()] = new;
-    }
-
-    fn visit_changed(&mut self, e: Expr) -> Expr {
-        let memo = &self.memo;
-        let at = |o: Expr| memo.get(o.index()).copied().filter(|m| *m != NONE).unwrap_or(o);
-        match self.arena.with_operands(e, at) {
-            Ok(built) if built != e && self.depth < MAX_DEPTH && self.spend(1) => {
-                self.active[self.depth as usize] = NONE;
-                self.depth += 1;
-                let out = self.simplify(built);
-                self.depth -= 1;
-                // A constructor may combine simplified operands to an expression that needs wider integers.
-                match self.is_wider(out, e) {
-                    true => e,
-                    false => out,
-                }
-            }
-            Ok(built) => built,
-            Err(_) => e,
-        }
+    /// The cheapest form of the simplified `e`.
+    fn cheapest_form(&mut self, e: Expr) -> Expr {
+        visit::<Extraction>(self, e)
     }
 
     #[inline(always)]
@@ -210,23 +166,165 @@ impl Simplifier<'_> {
     }
 }
 
-impl BottomUp for Simplifier<'_> {
+/// A phase: it has a memo and rules of its own, and shares the traversal.
+trait Phase {
+    /// The depth to which results are visited again.
+    const MAX_DEPTH: u32;
+    /// The results so far, by id.
+    fn memo<'s>(s: &'s mut Simplifier<'_>) -> &'s mut Vec<Expr>;
+    /// The result for `e`, if it is known.
+    fn known(s: &Simplifier<'_>, e: Expr) -> Option<Expr>;
+    /// Whether `after`, of which the operands are finished, may replace `before`.
+    fn accepts(s: &mut Simplifier<'_>, after: Expr, before: Expr) -> bool;
+    /// The result of rules that are tried before the operands are replaced by finished ones.
+    fn apply_before_operands(_: &mut Simplifier<'_>, _: Expr) -> Option<Expr> {
+        None
+    }
+    /// The result of the rules for a node of finished operands.
+    fn apply(_: &mut Simplifier<'_>, e: Expr) -> Expr {
+        e
+    }
+}
+
+/// Every node of simplified operands is simplified by the rules of its operator.
+struct Simplification;
+
+impl Phase for Simplification {
+    const MAX_DEPTH: u32 = MAX_DEPTH;
+
+    fn memo<'s>(s: &'s mut Simplifier<'_>) -> &'s mut Vec<Expr> {
+        s.memo
+    }
+
+    #[inline]
+    fn known(s: &Simplifier<'_>, e: Expr) -> Option<Expr> {
+        // No rule applies to a sum of variables with several values, unless there is a fact about it.
+        if s.ranges.is_free_variable(e) {
+            return Some(e);
+        }
+        if s.ranges.is_plain(s.arena, e) {
+            if s.arena.tag(e) != Tag::Sum || s.ranges.facts.are_irrelevant_to(s.arena, e) {
+                return Some(e);
+            }
+        } else if s.arena.tag(e) == Tag::Variable && !s.ranges.is_point(s.arena, e) {
+            return Some(e);
+        }
+        s.memo.get(e.index()).copied().filter(|m| *m != NONE)
+    }
+
+    fn accepts(s: &mut Simplifier<'_>, after: Expr, before: Expr) -> bool {
+        // A constructor may combine simplified operands to an expression that needs wider integers.
+        !s.is_wider(after, before)
+    }
+
+    fn apply(s: &mut Simplifier<'_>, e: Expr) -> Expr {
+        s.apply_rules(e)
+    }
+}
+
+/// The cheapest form of a simplified result: the rules may hide ranges, because nothing is simplified afterwards.
+struct Extraction;
+
+impl Phase for Extraction {
+    const MAX_DEPTH: u32 = MAX_REWRITES;
+
+    fn memo<'s>(s: &'s mut Simplifier<'_>) -> &'s mut Vec<Expr> {
+        s.forms
+    }
+
+    fn known(s: &Simplifier<'_>, e: Expr) -> Option<Expr> {
+        if rules::has_single_form(s, e) {
+            return Some(e);
+        }
+        s.forms.get(e.index()).copied().filter(|m| *m != NONE)
+    }
+
+    fn accepts(s: &mut Simplifier<'_>, after: Expr, before: Expr) -> bool {
+        s.cost(after) < s.cost(before) && !s.is_wider(after, before)
+    }
+
+    fn apply_before_operands(s: &mut Simplifier<'_>, e: Expr) -> Option<Expr> {
+        let other = rules::apply_cheapest(s, e)?;
+        Some(visit_again::<Extraction>(s, other))
+    }
+}
+
+fn visit<P: Phase>(s: &mut Simplifier<'_>, e: Expr) -> Expr {
+    match P::known(s, e) {
+        Some(done) => done,
+        None => {
+            compute_all(&mut Visit::<P>(s, PhantomData), e);
+            P::known(s, e).unwrap_or(e)
+        }
+    }
+}
+
+/// The result for an expression that was made of `e`'s; itself beyond the depth of the phase.
+fn visit_again<P: Phase>(s: &mut Simplifier<'_>, e: Expr) -> Expr {
+    if s.depth >= P::MAX_DEPTH || !s.spend(1) {
+        return e;
+    }
+    s.active[s.depth as usize] = NONE;
+    s.depth += 1;
+    let out = visit::<P>(s, e);
+    s.depth -= 1;
+    out
+}
+
+/// The traversal of a phase.
+struct Visit<'s, 'a, P>(&'s mut Simplifier<'a>, PhantomData<P>);
+
+impl<P: Phase> Visit<'_, '_, P> {
+    fn remember(&mut self, e: Expr, new: Expr) {
+        let memo = P::memo(self.0);
+        let top = e.index().max(new.index());
+        if memo.len() <= top {
+            memo.resize(top + 16, NONE);
+        }
+        memo[e.index()] = new;
+        memo[new.index()] = new;
+    }
+
+    fn visit_changed(&mut self, e: Expr) -> Expr {
+        let s = &mut *self.0;
+        let memo = std::mem::take(P::memo(s));
+        let at = |o: Expr| memo.get(o.index()).copied().filter(|m| *m != NONE).unwrap_or(o);
+        let built = s.arena.with_operands(e, at);
+        *P::memo(s) = memo;
+        match built {
+            Ok(built) if built != e => {
+                let out = visit_again::<P>(s, built);
+                match P::accepts(s, out, e) {
+                    true => out,
+                    false => e,
+                }
+            }
+            _ => e,
+        }
+    }
+}
+
+impl<P: Phase> BottomUp for Visit<'_, '_, P> {
     fn arena(&self) -> &Arena {
-        self.arena
+        self.0.arena
     }
 
     #[inline]
     fn is_known(&self, e: Expr) -> bool {
-        self.memoised(e).is_some()
+        P::known(self.0, e).is_some()
     }
 
     fn compute(&mut self, e: Expr) {
-        if self.is_spent() {
+        if self.0.is_spent() {
             return self.remember(e, e); // constructors would take further work
         }
+        if let Some(new) = P::apply_before_operands(self.0, e) {
+            return self.remember(e, new);
+        }
         let mut same = true;
-        self.arena.for_each_operand(e, |o| same &= self.memoised(o) == Some(o));
-        let new = if same { self.apply_rules(e) } else { self.visit_changed(e) };
+        let s = &mut *self.0;
+        s.arena.for_each_operand(e, |o| same &= P::known(s, o) == Some(o));
+        let new = if same { P::apply(s, e) } else { self.visit_changed(e) };
         self.remember(e, new);
     }
 }

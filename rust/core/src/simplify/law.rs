@@ -3,7 +3,7 @@
 /// The place where a law is applied.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Group {
-    /// By the driver, on a domain, if the result is cheaper.
+    /// By the driver, to an expression on a domain.
     Rule,
     /// By a constructor, always: a node that violates it cannot exist.
     Constructor,
@@ -25,6 +25,31 @@ impl Group {
     }
 }
 
+/// The condition on its result under which the driver applies a law that matches.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Applied {
+    /// Always: its result is never dearer.
+    Always,
+    /// If the result is cheaper.
+    IfCheaper,
+    /// If the result is cheaper, or costs the same and is smaller by the measure of `rules/progress.rs`.
+    IfSmaller,
+    /// If the result is cheaper, or what one further law makes of it.
+    IfCheaperWithNext,
+}
+
+impl Applied {
+    /// Its name.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Applied::Always => "always",
+            Applied::IfCheaper => "if cheaper",
+            Applied::IfSmaller => "if smaller",
+            Applied::IfCheaperWithNext => "if cheaper with the next",
+        }
+    }
+}
+
 /// A law as data; `/` is floordiv, `%` is mod.
 #[derive(Clone, Copy, Debug)]
 pub struct Law {
@@ -38,8 +63,10 @@ pub struct Law {
     pub law: &'static str,
     /// The condition under which it holds.
     pub precondition: &'static str,
-    /// Whether its precondition refers to the bounds of variables, or to constraints.
+    /// Whether its precondition refers to the bounds of variables, or to constraints; otherwise it holds for all integers.
     pub needs_domain: bool,
+    /// The condition on its result under which it is applied.
+    pub applied: Applied,
     /// Whether it replaces variables by others, which leaves fewer variables or earlier ones.
     pub renames: bool,
 }
@@ -53,12 +80,41 @@ impl Law {
         law: &'static str,
         precondition: &'static str,
     ) -> Law {
-        Law { group, name, family, law, precondition, needs_domain: false, renames: false }
+        Law {
+            group,
+            name,
+            family,
+            law,
+            precondition,
+            needs_domain: false,
+            applied: Applied::Always,
+            renames: false,
+        }
     }
 
     /// The same law, marked as needing the domain.
     pub(crate) const fn on_domain(self) -> Law {
         Law { needs_domain: true, ..self }
+    }
+
+    /// The same law, applied always.
+    pub(crate) const fn always(self) -> Law {
+        Law { applied: Applied::Always, ..self }
+    }
+
+    /// The same law, applied if its result is cheaper.
+    pub(crate) const fn if_cheaper(self) -> Law {
+        Law { applied: Applied::IfCheaper, ..self }
+    }
+
+    /// The same law, applied if its result is smaller by the measure of `rules/progress.rs`.
+    pub(crate) const fn if_smaller(self) -> Law {
+        Law { applied: Applied::IfSmaller, ..self }
+    }
+
+    /// The same law, applied if its result is cheaper, or what one further law makes of it.
+    pub(crate) const fn if_cheaper_with_next(self) -> Law {
+        Law { applied: Applied::IfCheaperWithNext, ..self }
     }
 
     /// The same law, marked as replacing variables by others.

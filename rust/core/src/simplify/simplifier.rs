@@ -27,6 +27,7 @@ pub struct Scratch {
     /// The lists of the current map.
     pub(crate) lists: DomainSimplifier,
     pub(crate) memo: Vec<Expr>,
+    pub(crate) forms: Vec<Expr>,
     pub(crate) costs: Vec<u32>,
     pub(crate) widths: Vec<Option<Width>>,
 }
@@ -43,7 +44,10 @@ pub struct Simplifier<'a> {
     pub arena: &'a mut Arena,
     /// The domain, and knowledge derived from it.
     pub ranges: &'a mut Ranges,
+    /// The simplified form of each node, by id.
     pub(crate) memo: &'a mut Vec<Expr>,
+    /// The cheapest form of each node of a simplified result, by id.
+    pub(crate) forms: &'a mut Vec<Expr>,
     pub(crate) costs: &'a mut Vec<u32>,
     pub(crate) widths: &'a mut Vec<Option<Width>>,
     budget: u64,
@@ -65,6 +69,7 @@ impl<'a> Simplifier<'a> {
     /// A simplifier on the domain that `scratch.ranges` holds.
     pub fn new(arena: &'a mut Arena, scratch: &'a mut Scratch) -> Self {
         scratch.memo.clear();
+        scratch.forms.clear();
         scratch.costs.clear();
         scratch.widths.clear();
         let limit = arena.work() + MIN_BUDGET;
@@ -72,6 +77,7 @@ impl<'a> Simplifier<'a> {
             arena,
             ranges: &mut scratch.ranges,
             memo: &mut scratch.memo,
+            forms: &mut scratch.forms,
             costs: &mut scratch.costs,
             widths: &mut scratch.widths,
             budget: MIN_BUDGET,
@@ -133,6 +139,7 @@ impl<'a> Simplifier<'a> {
         self.ranges.reset(bounds);
         self.arena.charge(self.ranges.variables.len() + self.memo.len() / 16);
         self.memo.clear();
+        self.forms.clear();
         self.widths.clear();
         self.unsplit = None;
     }

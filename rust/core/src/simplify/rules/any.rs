@@ -12,13 +12,17 @@ pub(super) const STATED: u16 = 1;
 
 /// The rules of every node, before those of its operator.
 pub(super) const FIRST: &[Row<AnyRule>] = &[
-    Row::new(rule("known-equal", "any", "e = f", "e = f on the domain").on_domain(), STATED, known_equal),
-    Row::new(rule("single-value", "any", "e = c", "c <= e <= c").on_domain(), ALWAYS, single_value),
+    Row::new(
+        rule("known-equal", "any", "e = f", "e = f on the domain").always().on_domain(),
+        STATED,
+        known_equal,
+    ),
+    Row::new(rule("single-value", "any", "e = c", "c <= e <= c").always().on_domain(), ALWAYS, single_value),
 ];
 
 /// The rules of a result that is not simplified yet.
 pub(super) const BEFORE_RESULT: &[Row<AnyRule>] = &[Row::new(
-    rule("variables-equal", "any", "y = x", "x - y = 0").on_domain().renaming(),
+    rule("variables-equal", "any", "y = x", "x - y = 0").always().on_domain().renaming(),
     ALWAYS,
     variables_equal,
 )];

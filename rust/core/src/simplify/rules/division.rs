@@ -31,6 +31,7 @@ pub(super) const QUOTIENTS: &[Row<DivisorRule>] = &[
             "n / m = (n - r) / m",
             "m > 0, g divides m, g divides n - r, 0 <= r < g",
         )
+        .if_smaller()
         .on_domain(),
         ALWAYS,
         split,
@@ -90,9 +91,15 @@ pub(super) const QUOTIENTS: &[Row<DivisorRule>] = &[
 
 /// The rules of quotients by expressions.
 pub(super) const QUOTIENTS_BY_EXPRESSIONS: &[Row<ExpressionRule>] = &[
-    Row::new(rule("quotient-small", "floordiv", "x / y = 0", "0 <= x < y").on_domain(), ALWAYS, small),
     Row::new(
-        rule("quotient-of-multiple", "floordiv", "(x * y + z) / y = x + z / y", "y != 0").on_domain(),
+        rule("quotient-small", "floordiv", "x / y = 0", "0 <= x < y").always().on_domain(),
+        ALWAYS,
+        small,
+    ),
+    Row::new(
+        rule("quotient-of-multiple", "floordiv", "(x * y + z) / y = x + z / y", "y != 0")
+            .always()
+            .on_domain(),
         ALWAYS,
         of_multiple,
     ),
@@ -131,7 +138,7 @@ fn split(s: &mut Simplifier<'_>, e: Expr, n: Expr, m: i64) -> Result<Option<Expr
     })
 }
 
-/// `(x / b + y) / m = (x + b * y) / (b * m)`, if that is cheaper.
+/// `(x / b + y) / m = (x + b * y) / (b * m)`.
 fn nested(s: &mut Simplifier<'_>, e: Expr, n: Expr, m: i64) -> Result<Option<Expr>> {
     let Node::Sum(constant, terms) = s.arena.node(n) else { return Ok(None) };
     let is_quotient = |t: &Term| matches!(t.coeff, 1 | -1) && s.arena.tag(t.expr) == Tag::FloorDiv;
@@ -150,11 +157,7 @@ fn nested(s: &mut Simplifier<'_>, e: Expr, n: Expr, m: i64) -> Result<Option<Exp
     let up = if sign < 0 { b - 1 } else { 0 };
     let Some(constant) = constant.checked_mul(b).and_then(|c| c.checked_add(up)) else { return Ok(None) };
     let inner = s.sum(constant, &inner)?;
-    let Some(q) = s.other_quotient(e, inner, divisor)? else { return Ok(None) };
-    if s.cost(q) >= s.cost(e) {
-        return Ok(None);
-    }
-    Ok(Some(q))
+    s.other_quotient(e, inner, divisor)
 }
 
 /// `min(a, b) / m = min(a / m, b / m)`, if that is cheaper.
@@ -191,7 +194,7 @@ fn with_carry(s: &mut Simplifier<'_>, e: Expr, n: Expr, m: i64) -> Result<Option
 /// Quotients with more steps than this are left as they are.
 const MAX_COMPARED_STEPS: i64 = 64;
 
-/// `(a * x + c) / m = (x + b) / k + q` if both increase at the same values of `x` and the result is cheaper.
+/// `(a * x + c) / m = (x + b) / k + q` if both increase at the same values of `x`.
 fn thresholds(s: &mut Simplifier<'_>, e: Expr, n: Expr, m: i64) -> Result<Option<Expr>> {
     let Node::Sum(c, &[t]) = s.arena.node(n) else { return Ok(None) };
     let x = s.bounds(t.expr);
@@ -230,11 +233,7 @@ fn thresholds(s: &mut Simplifier<'_>, e: Expr, n: Expr, m: i64) -> Result<Option
     };
     let shifted = s.affine(t.expr, 1, -start)?;
     let Some(q) = s.other_quotient(e, shifted, period)? else { return Ok(None) };
-    let q = s.affine(q, 1, first + 1)?;
-    if s.cost(q) >= s.cost(e) {
-        return Ok(None);
-    }
-    Ok(Some(q))
+    s.affine(q, 1, first + 1).map(Some)
 }
 
 /// `(x / a % b + y) / m = (x % (a * b) + a * y) / (a * m)`, if that is cheaper.

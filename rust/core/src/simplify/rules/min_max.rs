@@ -17,6 +17,7 @@ type ExtremumRule = fn(&mut Simplifier<'_>, Tag, Expr, &[Expr]) -> Result<Option
 pub(super) const EXTREMA: &[Row<ExtremumRule>] = &[
     Row::new(
         rule("argument-redundant", "min, max", "min(a, b) = a", "a <= b on the domain (max alike)")
+            .always()
             .on_domain(),
         ALWAYS,
         argument_idle,

@@ -20,7 +20,7 @@ mod sum;
 
 use crate::error::Result;
 use crate::expr::{Expr, Tag};
-use crate::simplify::law::{Group, Law};
+use crate::simplify::law::{Applied, Group, Law};
 use crate::simplify::simplifier::Simplifier;
 
 /// A rule: its law, the traits that an expression must have, and the function that applies it.
@@ -35,14 +35,14 @@ const ALWAYS: u16 = 0;
 /// The dividend is more than a sum of variables.
 const NONLINEAR: u16 = 1;
 
-/// A rule of the table: see [`Law`].
+/// A rule that is applied if its result is cheaper: see [`Law`].
 const fn rule(
     name: &'static str,
     family: &'static str,
     law: &'static str,
     precondition: &'static str,
 ) -> Law {
-    Law::new(Group::Rule, name, family, law, precondition)
+    Law::new(Group::Rule, name, family, law, precondition).if_cheaper()
 }
 
 impl<F> Row<F> {
@@ -63,7 +63,7 @@ pub(crate) fn laws() -> impl Iterator<Item = Law> {
     let any = of(any::FIRST).chain(of(any::BEFORE_RESULT));
     let quotients = of(division::QUOTIENTS).chain(of(division::QUOTIENTS_BY_EXPRESSIONS));
     let remainders = of(remainder::REMAINDERS).chain(of(remainder::REMAINDERS_BY_EXPRESSIONS));
-    let last = of(min_max::EXTREMA).chain(of(product::PRODUCTS)).chain(of(extraction::RESULTS));
+    let last = of(min_max::EXTREMA).chain(of(product::PRODUCTS)).chain(extraction::laws());
     any.chain(quotients).chain(remainders).chain(sum::laws()).chain(last)
 }
 
@@ -76,8 +76,10 @@ fn first_of<'a, F>(
     call: impl Fn(&mut Simplifier<'a>, &F) -> Result<Option<Expr>>,
 ) -> Result<Option<Expr>> {
     for row in rows.iter().filter(|row| row.may_apply(has)) {
-        if let Some(out) = call(s, &row.function)? {
-            return Ok(Some(s.applied(&row.law, e, out)));
+        let Some(out) = call(s, &row.function)? else { continue };
+        if s.accepts(&row.law, e, out) {
+            s.record_rule(&row.law, e, out);
+            return Ok(Some(out));
         }
     }
     Ok(None)
@@ -108,19 +110,33 @@ pub(crate) fn apply_before(s: &mut Simplifier<'_>, e: Expr) -> Expr {
     first_of(s, any::BEFORE_RESULT, ALWAYS, e, |s, f| f(s, e)).ok().flatten().unwrap_or(e)
 }
 
-/// The result of the rules for results, after `e` was simplified.
-pub(crate) fn apply_last(s: &mut Simplifier<'_>, e: Expr) -> Expr {
-    first_of(s, extraction::RESULTS, ALWAYS, e, |s, f| f(s, e)).ok().flatten().unwrap_or(e)
+/// Whether no rule gives another form of a simplified result, at a glance.
+pub(crate) fn has_single_form(s: &Simplifier<'_>, e: Expr) -> bool {
+    extraction::has_single_form(s, e)
+}
+
+/// A cheaper form of a simplified result.
+pub(crate) fn apply_cheapest(s: &mut Simplifier<'_>, e: Expr) -> Option<Expr> {
+    extraction::apply(s, e)
 }
 
 impl Simplifier<'_> {
-    /// Records the application of a rule. Returns its result, or `before` if the result needs wider integers.
-    fn applied(&mut self, law: &Law, before: Expr, after: Expr) -> Expr {
+    /// Whether the result of a rule replaces the expression: it must not need wider integers, nor be dearer.
+    fn accepts(&mut self, law: &Law, before: Expr, after: Expr) -> bool {
         if self.is_wider(after, before) {
-            return before;
+            return false;
         }
-        debug_assert!(progress::is_made(self, law, before, after), "{} made nothing smaller", law.name);
-        self.record_rule(law, before, after);
-        after
+        match law.applied {
+            Applied::Always => {
+                debug_assert!(
+                    progress::is_made(self, law, before, after),
+                    "{} made nothing smaller",
+                    law.name
+                );
+                true
+            }
+            Applied::IfSmaller => progress::is_smaller(self, after, before),
+            Applied::IfCheaper | Applied::IfCheaperWithNext => self.cost(after) < self.cost(before),
+        }
     }
 }

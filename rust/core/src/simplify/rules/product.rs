@@ -9,7 +9,7 @@ type ProductRule = fn(&mut Simplifier<'_>, &[Expr]) -> Result<Option<Expr>>;
 
 /// The rules of products.
 pub(super) const PRODUCTS: &[Row<ProductRule>] = &[Row::new(
-    rule("product-of-extremes", "product", "min(a, b) * max(a, b) = a * b", "none"),
+    rule("product-of-extremes", "product", "min(a, b) * max(a, b) = a * b", "none").always(),
     ALWAYS,
     product_of_extremes,
 )];

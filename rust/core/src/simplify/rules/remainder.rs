@@ -12,6 +12,7 @@ use crate::simplify::simplifier::Simplifier;
 pub(super) const REMAINDERS: &[Row<DivisorRule>] = &[
     Row::new(
         rule("remainder-in-period", "mod", "x % m = x - m * k", "m > 0, m * k <= x < m * (k + 1)")
+            .always()
             .on_domain(),
         ALWAYS,
         in_period,
@@ -28,6 +29,7 @@ pub(super) const REMAINDERS: &[Row<DivisorRule>] = &[
             "n % m = (n - r) % m + r",
             "m > 0, g divides m, g divides n - r, 0 <= r < g",
         )
+        .if_smaller()
         .on_domain(),
         ALWAYS,
         split,
@@ -66,9 +68,9 @@ pub(super) const REMAINDERS: &[Row<DivisorRule>] = &[
 
 /// The rules of remainders by expressions.
 pub(super) const REMAINDERS_BY_EXPRESSIONS: &[Row<ExpressionRule>] = &[
-    Row::new(rule("remainder-small", "mod", "x % y = x", "0 <= x < y").on_domain(), ALWAYS, small),
+    Row::new(rule("remainder-small", "mod", "x % y = x", "0 <= x < y").always().on_domain(), ALWAYS, small),
     Row::new(
-        rule("remainder-of-multiple", "mod", "(x * y + z) % y = z % y", "y != 0").on_domain(),
+        rule("remainder-of-multiple", "mod", "(x * y + z) % y = z % y", "y != 0").always().on_domain(),
         ALWAYS,
         of_multiple,
     ),
@@ -104,8 +106,7 @@ fn of_quotient(s: &mut Simplifier<'_>, e: Expr, _: Expr, _: i64) -> Result<Optio
         return Ok(None);
     }
     // Which may cost more again: a sum is simplified to the form that other sums can join.
-    let out = s.simplify(raw);
-    Ok((s.cost(out) < s.cost(e)).then_some(out))
+    Ok(Some(s.simplify(raw)))
 }
 
 /// Whether the remainders are equal except for the coefficients in their quotients.
@@ -221,8 +222,7 @@ fn expanded(s: &mut Simplifier<'_>, e: Expr, n: Expr, m: i64) -> Result<Option<E
         let raw = s.arena.modulo_constant(new, m)?;
         if s.cost(raw) < s.cost(e) {
             // The simplified form may cost more, because sums are simplified to the form that recombines with others.
-            let out = s.simplify(raw);
-            return Ok((s.cost(out) < s.cost(e)).then_some(out));
+            return Ok(Some(s.simplify(raw)));
         }
     }
     Ok(None)
