@@ -62,6 +62,8 @@ def judge(program: Program, seed: str, options: Options) -> Finding | None:
         return Finding("map", wrong)
     for opener in options.devices:
         device = opener()
+        if program.keeps_last() and not device.in_order:
+            continue
         options.announce(device.name)
         if finding := _kernels(program, module, theirs, seed, device):
             return finding

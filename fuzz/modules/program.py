@@ -154,8 +154,16 @@ class Program:
         return [i.name for i in self.instructions if i.opcode == "parameter"]
 
     def opcodes(self) -> list[str]:
+        return [i.opcode for i in self._everywhere()]
+
+    def keeps_last(self) -> bool:
+        """Whether updates of a scatter replace each other: HLO leaves open which one wins."""
+        scatters = (i for i in self._everywhere() if i.opcode == "scatter")
+        return any(i.called[0].instructions[-1].opcode == "copy" for i in scatters)
+
+    def _everywhere(self) -> list[Instruction]:
         bodies = [self.instructions, *(c.instructions for c in self.called())]
-        return [i.opcode for body in bodies for i in body]
+        return [i for body in bodies for i in body]
 
     def reduced(self, outputs: Sequence[str]) -> Program:
         """The program that returns only these, without what they don't need."""

@@ -271,6 +271,14 @@ def test_a_process_that_ends_while_kernels_run_is_a_failure_of_ours(
     assert (runner.failures, runner.deaths) == (failures, deaths)
 
 
+def test_scatters_whose_last_update_wins_are_judged_in_order_only(tmp_path: Path) -> None:
+    (tmp_path / "check.py").write_text(RUNNER.replace("RUN", "pass").replace("ERRORS", ""))
+    program = next(p for p in (generate.program_of("scatter", str(k)) for k in range(100)) if p.keeps_last())
+    for opener in (kernels.ptx_opener(tmp_path, "90"), kernels.FilledHost):
+        assert judge.judge(program, SEED, judge.Options(1, (opener,))) is None
+    assert not _with_an_instruction_named_bad().keeps_last()
+
+
 def test_devices_are_chosen_by_their_shares() -> None:
     options = argparse.Namespace(kernels=0.5, ptx=Path("runner"), ptx_share=0.05)
     chosen = [kernels.chosen(random.Random(str(k)), options) for k in range(2000)]
