@@ -17,11 +17,10 @@ from indexing.runtime.object_files import content_of, put
 
 # Flags that are added to the usual ones until a compiler is right, the cheapest first. With vectors of 512 bits, gcc 11 and 12
 # lose elements that are added under a condition: conditions on whole vectors are taken for those on single elements. Clang 22
-# unrolls the loop of a small product, and then adds up other elements.
+# adds up other elements in small products and convolutions; without unrolled loops still in the latter.
 SAFER: tuple[tuple[str, ...], ...] = (
     (),
     ("-mprefer-vector-width=256",),
-    ("-fno-unroll-loops",),
     ("-fno-tree-loop-if-convert",),
     ("-fno-vectorize",),
     ("-O2",),
