@@ -196,11 +196,17 @@ def test_emit_names_the_stages(capsys: pytest.CaptureFixture[str], write: Write)
 
 def test_emit_says_what_is_proved(capsys: pytest.CaptureFixture[str], write: Write) -> None:
     out = printed(capsys, "emit", "--verify", write(FUSION))
-    last = out.rstrip("\n").splitlines()[-1]
-    checks = int(last.split(" of ")[1].split()[0])
-    assert last == f"// loop_add: {checks} of {checks} checks proved"
+    lines = out.rstrip("\n").splitlines()
+    first = next(k for k, line in enumerate(lines) if "checks proved" in line)
+    proofs = [line.removeprefix("// proved: ") for line in lines[first + 1 :]]
+    assert lines[first] == f"// loop_add: {len(proofs)} of {len(proofs)} checks proved"
+    assert "in bounds: loop_add: load p0[th_x]" in proofs
+    assert "written once: output o0" in proofs
+    assert "same accesses: flatten: store o0" in proofs
     (kernel,) = json.loads(printed(capsys, "emit", "--json", "--verify", write(FUSION)))
-    assert kernel["verification"] == {"checks": checks, "proved": checks, "not_proved": []}
+    found = kernel["verification"]
+    assert (found["checks"], found["not_proved"]) == (len(proofs), [])
+    assert [f"{c['kind']}: {c['subject']}" + f": {c['reason']}" * bool(c["reason"]) for c in found["proved"]] != []
 
 
 def test_emit_names_what_is_not_proved(

@@ -4,8 +4,11 @@ from pathlib import Path
 
 import pytest
 
+import indexing as ix
 from indexing.device.table import portable_device
 from indexing.emitters.ir.passes import PASSES
+from indexing.emitters.ir.verify.cover import covers, normalized
+from indexing.emitters.ir.verify.enumeration import difference
 from indexing.emitters.ir.verify.lowering import verify_steps
 from pass_mutants import faults, judge, steps
 
@@ -45,3 +48,63 @@ def test_a_pass_is_named_where_its_kernel_cannot_be_proved(changed) -> None:
     found = [c for c in checks if c.status != "proved"]
     assert found, what
     assert all("row-loops" in str(c) for c in found)
+
+
+LANES = "(d0)[s0] -> (d0 * 8 + s0), domain: d0 in [0, 9], s0 in [0, 7]"
+
+
+@pytest.mark.parametrize(
+    ("parts", "is_covered"),
+    [
+        ([LANES], True),
+        (["(d0)[s0] -> (d0 * 8 + s0 + 4), domain: d0 in [0, 9], s0 in [0, 3]"], False),
+        (
+            [
+                "(d0)[s0] -> (d0 * 8 + s0), domain: d0 in [0, 9], s0 in [0, 6]",
+                "(d0) -> (d0 * 8 + 7), domain: d0 in [0, 9]",
+            ],
+            True,
+        ),
+        (
+            [
+                "(d0)[s0] -> (d0 * 8 + s0), domain: d0 in [0, 9], s0 in [0, 6]",
+                "(d0) -> (d0 * 8 + 6), domain: d0 in [0, 9]",
+            ],
+            False,
+        ),
+        (
+            [
+                "(d0)[s0] -> (d0 * 8 + s0), domain: d0 in [0, 9], s0 in [0, 3]",
+                "(d0)[s0] -> (d0 * 8 + s0 + 4), domain: d0 in [0, 9], s0 in [0, 3]",
+            ],
+            True,
+        ),
+        (
+            [
+                "(d0)[s0] -> (d0 * 8 + s0), domain: d0 in [0, 9], s0 in [0, 4]",
+                "(d0)[s0] -> (d0 * 8 + s0 + 4), domain: d0 in [0, 9], s0 in [0, 2]",
+            ],
+            False,
+        ),
+        ([f"(d0) -> (d0 * 8 + {k}), domain: d0 in [0, 9]" for k in range(8)], True),
+        ([f"(d0) -> (d0 * 8 + {k}), domain: d0 in [0, 9]" for k in range(1, 9)], False),
+        ([LANES.replace("d0 in [0, 9]", "d0 in [0, 4]"), LANES.replace("d0 in [0, 9]", "d0 in [5, 9]")], True),
+        ([LANES.replace("d0 in [0, 9]", "d0 in [0, 4]"), LANES.replace("d0 in [0, 9]", "d0 in [6, 9]")], False),
+        (
+            [
+                "(d0)[s0, s1] -> (d0 * 8 + s0), domain: d0 in [0, 9], s0 in [0, 7], s1 in [0, 3], "
+                "s0 + d0 * 8 - s1 * 20 in [0, 19]"
+            ],
+            True,
+        ),
+    ],
+)
+def test_parts_of_accesses_cover_them(parts: list[str], is_covered: bool) -> None:
+    whole = normalized(ix.IndexingMap.parse(LANES).simplify())
+    found = [normalized(ix.IndexingMap.parse(m).simplify()) for m in parts]
+    assert covers(found, [whole]) == is_covered
+    accesses = {(*d, *m.evaluate(d, s)) for m in found for d, s in m.points()}
+    assert ({(*d, *whole.evaluate(d, s)) for d, s in whole.points()} <= accesses) == is_covered
+    fault, is_whole = difference([whole], found)
+    assert is_whole
+    assert ("no access" in fault or "only after" in fault) or is_covered

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -17,6 +17,7 @@ from indexing.cli.programs import named_computation, named_instruction, printabl
 from indexing.emitters.ir.passes import STAGES
 from indexing.emitters.ir.text import print_kernel
 from indexing.emitters.ir.verify import Verification
+from indexing.emitters.ir.verify.check import Check
 from indexing.emitters.targets import TARGETS
 from indexing.hlo import Module
 from indexing.report.lines import kernel_line
@@ -147,8 +148,8 @@ class EmittedKernel:
             yield str(write_file(folder / f"{stem}.{self.arch}.cubin", self.cubin))
 
     def proved(self) -> list[Part]:
-        """The proofs, and the checks that remain."""
-        lines = f"{self.kernel.name}: {self.proofs}".splitlines() if self.proofs is not None else []
+        """The checks that are not proved, then the proofs, each by its name and place."""
+        lines = f"{self.kernel.name}: {self.proofs.listing()}".splitlines() if self.proofs is not None else []
         return [Remark(line, self.mark) for line in lines]
 
 
@@ -160,12 +161,13 @@ def with_requested_parts(kernel: Kernel, options: argparse.Namespace) -> Emitted
 
 
 def verification(found: Verification) -> Json:
-    """The number of proofs, and each check that remains."""
-    rest: list[Json] = [
-        {"kind": c.kind, "subject": c.subject, "status": c.status, "reason": c.reason}
-        for c in (*found.refuted, *found.open)
-    ]
-    return {"checks": len(found.checks), "proved": len(found.proved), "not_proved": rest}
+    """The number of checks, those that are not proved, and the proofs."""
+    rest, proved = map(_checks, ((*found.refuted, *found.open), found.proved))
+    return {"checks": len(found.checks), "not_proved": rest, "proved": proved}
+
+
+def _checks(found: Iterable[Check]) -> list[Json]:
+    return [{"kind": c.kind, "subject": c.subject, "status": c.status, "reason": c.reason} for c in found]
 
 
 def kernels_to_emit(module: Module, options: argparse.Namespace) -> list[Kernel]:

@@ -45,6 +45,11 @@ class Verification:
         """The checks that are refuted."""
         return tuple(c for c in self.checks if c.status == "refuted")
 
+    def listing(self) -> str:
+        """A line of counts, then a line for each check: those that are not proved first, then proofs by kind."""
+        kinds = dict.fromkeys(c.kind for c in self.proved)
+        return "\n".join([str(self), *(str(c) for kind in kinds for c in self.proved if c.kind == kind)])
+
     def __repr__(self) -> str:
         """The counts; `print` shows the checks that are not proved."""
         return f"<verification: {str(self).splitlines()[0]}>"

@@ -95,6 +95,7 @@ def _common(m: IndexingMap, other: IndexingMap) -> Iterator[IndexingMap]:
         return
     if m.num_ranges == other.num_ranges:
         yield m.intersect(other)
+        yield from (m.intersect(shifted) for shifted in _shifted(other, m))
     elif m.num_ranges > other.num_ranges:
         for k, value in _iterations(m):
             at = _replaced(m, k, constant(value))
@@ -104,6 +105,31 @@ def _common(m: IndexingMap, other: IndexingMap) -> Iterator[IndexingMap]:
     else:
         for k, value in _iterations(other):
             yield from _common(m, _replaced(other, k, constant(value)).simplify())
+
+
+def _shifted(m: IndexingMap, like: IndexingMap) -> Iterator[IndexingMap]:
+    """The map with a counter from another number on, so that its results are those of `like`: a part of a vector."""
+    if m.num_results != 1:
+        return
+    (own,), (other,) = m.results, like.results
+    distance = (own - other).simplify([v.interval for v in m.variables]).constant_value
+    for k in range(m.num_dims, m.num_dims + m.num_ranges) if distance else ():
+        places = [variable(v) for v in range(len(m.variables))]
+        step = (other.replace_variables([*places[:k], places[k] + 1, *places[k + 1 :]]) - other).constant_value
+        if step and distance is not None and distance % step == 0:
+            yield _renumbered(m, k, distance // step)
+
+
+def _renumbered(m: IndexingMap, number: int, by: int) -> IndexingMap:
+    """The map with a range variable that is larger by a number."""
+    places = [variable(v) - by if v == number else variable(v) for v in range(len(m.variables))]
+    ranges = list(m.ranges)
+    own = ranges[number - m.num_dims].interval
+    ranges[number - m.num_dims] = Variable(None, Interval(own.lower + by, own.upper + by))
+    constraints = [(e.replace_variables(places), i) for e, i in m.constraints]
+    results = [e.replace_variables(places) for e in m.results]
+    symbols = SymbolicMap(m.num_dims, m.num_ranges + m.num_runtimes, results)
+    return IndexingMap(symbols, m.dims, ranges, m.runtimes, constraints)
 
 
 def _iterations(m: IndexingMap) -> Iterator[tuple[int, int]]:

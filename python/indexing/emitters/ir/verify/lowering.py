@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, TypeAlias
 
 from indexing.emitters.ir.passes import PASSES, Pass
 from indexing.emitters.ir.verify import Verification, check_memory, check_threads
+from indexing.emitters.ir.verify.bounds import check_bounds
+from indexing.emitters.ir.verify.last_block import check_last_block
 from indexing.emitters.ir.verify.launch import check_launch
+from indexing.emitters.ir.verify.once import check_written_once
 from indexing.emitters.ir.verify.order import compare_order
+from indexing.emitters.ir.verify.races import check_races
 from indexing.emitters.ir.verify.reductions import check_reductions
 from indexing.emitters.ir.verify.translation import compare_accesses
 from indexing.emitters.ir.verify.typed import check_types
+from indexing.emitters.ir.verify.uniform import check_barriers
 
 if TYPE_CHECKING:
     from indexing.device.record import Limits
@@ -20,7 +25,13 @@ if TYPE_CHECKING:
     from indexing.emitters.ir.passes import TargetFeatures
     from indexing.emitters.ir.verify.check import Check
 
-OF_PASSES = ("same accesses", "same order", "reduction")  # the kinds of checks whose subjects name the pass
+OF_KERNELS: Mapping[str, Callable[[Kernel], Iterable[Check]]] = {  # checks of a kernel at any stage
+    "typed": check_types,
+    "in bounds": check_bounds,
+    "written once": check_written_once,
+    "barrier": check_barriers,
+    "race": lambda kernel: [*check_races(kernel), *check_last_block(kernel)],
+}
 Step: TypeAlias = "tuple[Pass, Kernel, Kernel]"  # a pass, and the kernel before and after it
 
 
@@ -43,7 +54,7 @@ def verify_steps(steps: Sequence[Step], limits: Limits) -> Verification:
     checks = [*types, *check_memory(last), *check_threads(parallel)]
     for step in steps:
         checks += compare(*step)
-    return Verification(tuple(_blamed(checks, steps)))
+    return Verification(tuple(_blamed(list(_kept(checks, steps)), steps)))
 
 
 def compare(of: Pass, before: Kernel, after: Kernel) -> Iterator[Check]:
@@ -60,23 +71,38 @@ def _steps(kernel: Kernel, target: TargetFeatures) -> Iterator[Step]:
         kernel = after
 
 
+def _kept(checks: Sequence[Check], steps: Sequence[Step]) -> Iterator[Check]:
+    """The checks; the open ones of single writes as proved, if they are for the kernel before it was made for the target, and
+    each pass since then keeps the stores.
+    """
+    not_same = {c.subject.split()[-1] for c in checks if c.kind == "same accesses" and c.status != "proved"}
+    early = next((k for p, k, _ in steps if p.form != "logical"), None)
+    is_open = any(c.kind == "written once" and c.status == "open" for c in checks)
+    proved = [c.subject for c in check_written_once(early) if c.status == "proved"] if is_open and early else []
+    for c in checks:
+        if (c.kind, c.status) == ("written once", "open") and c.subject in proved:
+            if c.subject.removeprefix("output ") not in not_same:
+                yield replace(c, status="proved", reason="before the passes for the target, which keep all stores")
+                continue
+        yield c
+
+
 def _blamed(checks: Sequence[Check], steps: Sequence[Step]) -> Iterator[Check]:
     """The checks, those that are not proved with the name of the pass that is to blame."""
     passes: dict[str, str] = {}
     for c in checks:
-        if c.status == "proved" or c.kind in (*OF_PASSES, "launch"):
+        if c.status == "proved" or c.kind not in OF_KERNELS:
             yield c
             continue
         if c.kind not in passes:
-            passes[c.kind] = _first_pass_without_proof(c.kind, steps)
+            passes[c.kind] = _first_pass_without_proof(OF_KERNELS[c.kind], steps)
         name = passes[c.kind]
         yield replace(c, reason=f"{c.reason} (since the pass {name})") if name else c
 
 
-def _first_pass_without_proof(kind: str, steps: Sequence[Step]) -> str:
-    """The last pass before which all checks of a kind were proved; empty if they were not for the kernel as it was built."""
+def _first_pass_without_proof(check: Callable[[Kernel], Iterable[Check]], steps: Sequence[Step]) -> str:
+    """The last pass before which all checks were proved; empty if they were not for the kernel as it was built."""
     for p, before, _ in reversed(steps):
-        checks = [*check_types(before)] if kind == "typed" else [*check_memory(before), *check_threads(before)]
-        if all(c.status == "proved" for c in checks if c.kind == kind):
+        if all(c.status == "proved" for c in check(before)):
             return p.name
     return ""

@@ -14,6 +14,7 @@ from indexing.emitters.ir.nodes import (
     Barrier,
     Block,
     CallFunction,
+    Constant,
     For,
     If,
     Let,
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
     from indexing._core import SymbolicExpr
     from indexing.emitters.ir.nodes import Kernel, Value
 
+CONVERSIONS = ("convert", "decode", "encode", "ne")  # between the types of values and of memory; predicates are bytes
 BITS = 11  # of a digit: a block has at most 1,024 threads, so that none overflows when all count one thread
 AXES, WARP, INFINITE = 3, 32, 1 << 63
 Owners: TypeAlias = "int | None"  # the threads whose values are combined; None: a value of nobody
@@ -233,8 +235,9 @@ class _Combining:
             case Load(_, buffer, (index,)):
                 cells = self.memory.get(buffer, {})
                 return [cells.get(c) for c in self._cells(index)]
-            case Op(_, _, (operand,)):  # a conversion from or to the type in memory
-                return self._values(operand)
+            case Op(opcode, _, (operand, *others)) if opcode in CONVERSIONS:
+                if all(isinstance(o, Constant) for o in others):
+                    return self._values(operand)
         raise IndexingError("a value in a reduction is not understood")
 
     def _cells(self, index: SymbolicExpr) -> list[int]:

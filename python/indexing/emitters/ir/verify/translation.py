@@ -52,6 +52,8 @@ def compare_accesses(before: Kernel, after: Kernel, name: str, may_drop_loads: b
             where = f"{kind} {buffer}" + f" for {definition}" * bool(definition)
             where = where if body in ("", before.name) else f"{body}: {where}"
             found = _checked(old.get(key, []), new.get(key, []), f"{name}: {where}")
+            if kind == "store" and found.status == "proved":
+                found = _as_often(old.get(key, []), new.get(key, []), found)
             is_open = found.status == "refuted" and buffer in _conditional_on_data(before, after)
             yield replace(found, status="open", reason=f"{found.reason}, which data may decide") if is_open else found
 
@@ -73,6 +75,19 @@ def _checked(old: list[IndexingMap], new: list[IndexingMap], subject: str) -> Ch
     if fault:
         return Check("same accesses", subject, "refuted", fault)
     return Check("same accesses", subject, "proved" if is_whole else "open", "compared in the first and last blocks")
+
+
+def _as_often(old: list[IndexingMap], new: list[IndexingMap], found: Check) -> Check:
+    """The check of stores to the same elements, refuted if some are written more often."""
+    if {*old} == {*new}:
+        return found
+    try:
+        counts = [sum(m.count() for m in maps) for maps in (old, new)]
+    except IndexingError as error:
+        return replace(found, status="open", reason=str(error).splitlines()[0])
+    if counts[0] == counts[1]:
+        return found
+    return replace(found, status="refuted", reason=f"{counts[0]} stores are {counts[1]} after it")
 
 
 def _through_functions(kernel: Kernel) -> Maps:
