@@ -284,3 +284,31 @@ def test_windows_that_never_fit_leave_the_operand_as_it_is(index: str, op: str, 
     text = text.replace("parameter(2)", "parameter(1)")
     x, u = np.arange(50, dtype=np.int32).reshape(10, 5), np.ones((1, 2, 3), np.int32)
     np.testing.assert_array_equal(compiled(text)(x, u), x)
+
+
+@pytest.mark.parametrize("first", ["iota(), iota_dimension=0", "broadcast(z), dimensions={}"])
+def test_unique_pairs_of_a_known_and_a_given_index_are_written_once(first: str) -> None:
+    text = f"""second {{
+      a = f32[] parameter(0)
+      ROOT b = f32[] parameter(1)
+    }}
+    ENTRY fused {{
+      x = f32[16,64] parameter(0)
+      k = s32[16,1] parameter(1)
+      u = f32[16] parameter(2)
+      z = s32[] constant(3)
+      i = s32[16,1] {first}
+      at = s32[16,2] concatenate(i, k), dimensions={{1}}
+      ROOT s = f32[16,64] scatter(x, at, u), update_window_dims={{}}, inserted_window_dims={{0,1}},
+        scatter_dims_to_operand_dims={{0,1}}, index_vector_dim=1, unique_indices=true, to_apply=second
+    }}"""
+    for dialect in ("c", "cuda", "opencl"):
+        proofs = ix.emit(ix.hlo.parse(text).entry, dialect).verify()
+        assert proofs.open == proofs.refuted == ()
+        assert "by the promise of unique_indices" in {c.reason for c in proofs.proved if c.kind == "written once"}
+    rng = np.random.default_rng(0)
+    x, u = rng.standard_normal((16, 64)).astype(np.float32), rng.standard_normal(16).astype(np.float32)
+    k = rng.permutation(64)[:16].astype(np.int32)[:, None]
+    want = x.copy()
+    want[np.arange(16) if "iota" in first else 3, k[:, 0]] = u
+    np.testing.assert_array_equal(compiled(text).executable(x, k, u), want)

@@ -10,6 +10,7 @@ from typing import Literal, TypeAlias
 
 from indexing._core import IndexingMap, Interval, SymbolicExpr, SymbolicMap, Variable, compose, variable
 from indexing.emitters.ir.nodes import (
+    Assign,
     AtomicUpdate,
     Barrier,
     Block,
@@ -31,6 +32,7 @@ from indexing.emitters.ir.nodes import (
     Store,
     TeamReduce,
     Value,
+    Var,
     Within,
     statements,
 )
@@ -155,6 +157,9 @@ class Accesses:
     _time: Time = ()
     _definition: str = ""
     names: dict[str, tuple[Value, Context]] = field(default_factory=dict)  # values named by `Let`, with their contexts
+    assigned: dict[str, list[tuple[Value, Context]]] = field(
+        default_factory=dict
+    )  # the values of variables: first, later
     data: dict[int, tuple[Value, Context]] = field(default_factory=dict)  # the values of index variables that are data
     promises: dict[int, str] = field(default_factory=dict)
     arrivals: dict[str, Access] = field(default_factory=dict)  # counter increments, by the names of the old values
@@ -246,6 +251,10 @@ class Accesses:
             return self._let(s, context)
         if isinstance(s, Let):
             self.names[s.name] = s.value, context
+        if isinstance(s, Var):
+            self.assigned[s.name] = [(s.initial, context)]
+        if isinstance(s, Assign) and s.name in self.assigned:
+            self.assigned[s.name].append((s.value, context))
         if isinstance(s, Break):
             return context.without(s.conditions)
         self._effect(s, context)

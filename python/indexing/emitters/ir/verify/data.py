@@ -96,10 +96,21 @@ class Dependence:
                     if buffer not in self.buffers:
                         raise IndexingError(f"an index is read from {buffer}, which the kernel writes")
                     found.update(dict.fromkeys(map(context.at, index)))
+                case Ref(_, name) if name in self.body.assigned:
+                    self._collect_assigned(name, found)
                 case Ref(_, name):
                     if name not in self.body.names:
-                        raise IndexingError(f"an index is {name}, a variable or the result of a function")
+                        raise IndexingError(f"an index is {name}, the result of a function")
                     self._collect(*self.body.names[name], found)
+
+    def _collect_assigned(self, name: str, found: dict[SymbolicExpr, None]) -> None:
+        """Add what the values of a variable depend on, and the conditions under which it gets them."""
+        (_, outer), *_ = values = self.body.assigned[name]
+        for value, context in values:
+            if context.loops != outer.loops or not (context.is_certain or context == outer):
+                raise IndexingError(f"an index is {name}, which a loop or a condition on data changes")
+            found.update(dict.fromkeys(e for e, i in context.constraints if (e, i) not in outer.constraints))
+            self._collect(value, context, found)
 
     def promises(self, variables: Iterable[int]) -> set[str]:
         """The caller's promises about the variables."""
