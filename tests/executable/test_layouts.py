@@ -22,7 +22,8 @@ COLUMNS = "columns { p = f32[3,4]{0,1} parameter(0) ROOT n = f32[3,4]{0,1} sine(
 STATE = "(s32[], f32[3,4]{1,0}, f32[3,4]{0,1}, f32[3,4]{0,1})"
 
 PROGRAMS = {
-    "one array twice": """both { p = f32[3,4]{1,0} parameter(0) q = f32[3,4]{0,1} parameter(1) ROOT n = f32[3,4]{1,0} add(p, q) }
+    "one array twice": """both { p = f32[3,4]{1,0} parameter(0) q = f32[3,4]{0,1} parameter(1)
+  b = f32[3,4]{1,0} reverse(p), dimensions={0,1} ROOT n = f32[3,4]{1,0} add(b, q) }
 ENTRY main { x = f32[3,4] parameter(0) y = f32[3,4] sine(x) ROOT r = f32[3,4] fusion(y, y), kind=kLoop, calls=both }""",
     "readers in turns": f"""{ROWS}
 {COLUMNS}
@@ -89,6 +90,30 @@ ENTRY main {{ x = (f32[3,4]{{0,1}}, f32[1,5,1]{{1,0,2}}) parameter(0)
   u = f32[1,5,1]{{2,1,0}} sort(b), dimensions={{1}}, to_apply=less
   ROOT r = (f32[3,4]{{0,1}}, f32[3,4]{{0,1}}, f32[1,5,1]{{2,1,0}}) tuple(s, t, u) }}""",
 }
+PROGRAMS["the reference of two callers"] = f"""{LESS}
+{COLUMNS}
+sorted {{ x = f32[3,4]{{1,0}} parameter(0) ROOT s = f32[3,4]{{1,0}} sort(x), dimensions={{1}}, to_apply=less }}
+ENTRY main {{ x = f32[3,4] parameter(0)
+  p = pred[] parameter(1)
+  y = f32[3,4]{{0,1}} fusion(x), kind=kLoop, calls=columns
+  a = f32[3,4] conditional(p, x, x), true_computation=sorted, false_computation=sorted
+  b = f32[3,4] conditional(p, y, y), true_computation=sorted, false_computation=sorted
+  ROOT r = (f32[3,4], f32[3,4]) tuple(a, b) }}"""
+PROGRAMS["a subroutine"] = "\n".join(
+    [
+        "c0 { x = f32[3,4]{1,0} parameter(0) ROOT r = f32[3,4]{1,0} sine(x) }",
+        *(
+            f"""c{k} {{ x = f32[3,4]{{{k % 2},{1 - k % 2}}} parameter(0)
+  p = pred[] constant(true)
+  ROOT r = f32[3,4]{{1,0}} conditional(p, x, x), true_computation=c{k - 1}, false_computation=c0 }}"""
+            for k in range(1, 80)
+        ),
+        """ENTRY main { x = f32[3,4] parameter(0)
+  p = pred[] parameter(1)
+  y = f32[3,4] cosine(x)
+  ROOT r = f32[3,4] conditional(p, y, y), true_computation=c78, false_computation=c79 }""",
+    ]
+)
 PROGRAMS["a loop that changes layouts"] = PROGRAMS["a loop"].replace("tuple(m, d, b, z)", "tuple(m, b, d, z)")
 
 

@@ -262,24 +262,24 @@ ENTRY main {{
 def test_an_operand_that_is_passed_twice_is_not_written_to() -> None:
     text = """HloModule twice
 placed {
-  x = f32[6] parameter(0)
-  y = f32[6] parameter(1)
+  x = f32[6000] parameter(0)
+  y = f32[6000] parameter(1)
   i = s32[] parameter(2)
-  r = f32[6] reverse(y), dimensions={0}
-  part = f32[3] slice(r), slice={[0:3]}
-  ROOT out = f32[6] dynamic-update-slice(x, part, i)
+  r = f32[6000] reverse(y), dimensions={0}
+  part = f32[3000] slice(r), slice={[0:3000]}
+  ROOT out = f32[6000] dynamic-update-slice(x, part, i)
 }
 ENTRY main {
-  x = f32[6] parameter(0)
+  x = f32[6000] parameter(0)
   i = s32[] parameter(1)
-  y = f32[6] sine(x)
-  ROOT out = f32[6] fusion(y, y, i), kind=kLoop, calls=placed
+  y = f32[6000] sine(x)
+  ROOT out = f32[6000] fusion(y, y, i), kind=kLoop, calls=placed
 }
 """
-    x = np.arange(6, dtype=np.float32)
+    x = np.arange(6000, dtype=np.float32)
     want = np.sin(x)
-    want[2:5] = np.sin(x)[:2:-1]
-    np.testing.assert_allclose(compiled(text, device="cpu")(x, np.int32(2)), want, rtol=1e-6)
+    want[2000:5000] = np.sin(x)[:2999:-1]
+    np.testing.assert_allclose(compiled(text, device="cpu")(x, np.int32(2000)), want, rtol=1e-5, atol=1e-6)
 
 
 def test_threads_run_one_program_at_a_time_each() -> None:

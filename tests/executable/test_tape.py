@@ -198,6 +198,34 @@ def nested(depth: int) -> str:
     return "\n".join(lines)
 
 
+TRIPLE = "(f32[4], f32[4], f32[4])"
+PASSING = "\n".join(
+    [
+        f"c0 {{ x = f32[4] parameter(0) y = f32[4] sine(x) ROOT r = {TRIPLE} tuple(x, x, y) }}",
+        *(
+            f"""c{k} {{ x = f32[4] parameter(0)
+  p = pred[] constant({"true" if k != 3 else "false"})
+  t = {TRIPLE} conditional(p, x, x), true_computation=c{k - 1}, false_computation=c0
+  y = f32[4] get-tuple-element(t), index=2
+  fixed = f32[4] constant({{1, 2, 3, 4}})
+  ROOT r = {TRIPLE} tuple(y, y, fixed) }}"""
+            for k in range(1, 80)
+        ),
+        f"""ENTRY main {{ x = f32[4] parameter(0) p = pred[] parameter(1)
+  ROOT r = {TRIPLE} conditional(p, x, x), true_computation=c79, false_computation=c78 }}""",
+    ]
+)
+
+
+@pytest.mark.parametrize("device", DEVICES)
+def test_a_subroutine_returns_an_array_twice_and_a_constant(device: str) -> None:
+    run, x = compiled(PASSING, "cpu" if device == "cpu" else DEVICES[device]()), np.float32([0.5, -1, 2, 0.25])
+    assert Opcode.CALL in opcodes(PASSING)
+    for p in (True, False):
+        for got, want in zip(run(x, p), ix.evaluate(PASSING, x, p), strict=True):
+            np.testing.assert_allclose(got, want, rtol=1e-5)
+
+
 @pytest.mark.parametrize("device", DEVICES)
 def test_shared_and_deep_control_flow_is_recorded_once(device: str) -> None:
     on = "cpu" if device == "cpu" else DEVICES[device]()
