@@ -1,7 +1,7 @@
 """The compiled core: expressions, maps and HLO text. All values are immutable, hashable, comparable and picklable."""
 
 from collections.abc import Mapping, Sequence
-from typing import Literal, Protocol, Self, SupportsIndex, TypeAlias, TypeVar, final, overload
+from typing import Generic, Literal, Protocol, Self, SupportsIndex, TypeAlias, TypeVar, final, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -19,6 +19,7 @@ __all__ = [
     "Step",
     "SymbolicExpr",
     "SymbolicMap",
+    "Unstated",
     "Variable",
     "__version__",
     "build_hlo",
@@ -701,63 +702,51 @@ class HloModule:
         """A shape as text."""
 
 _I = TypeVar("_I")  # an instruction
-_M = TypeVar("_M")  # a map of an operand, made by the class that `asked` names
+_M = TypeVar("_M")  # a map of an operand
 
-class _Formulas(Protocol[_I, _M]):  # what the core asks while it composes maps
+class _Views(Protocol[_I, _M]):  # what makes objects of Python for maps of the core
     operand_indexing: type[_M]
     @property
     def runtime_value(self) -> type[object]: ...
-    def formula(self, row: int, output: int, /) -> None: ...
-    def inverse(self, row: int, operand: int, /) -> None: ...
     def instruction(self, row: int, /) -> _I: ...
     def row(self, instruction: _I, /) -> int: ...
-    def may_be_known(self, instruction: _I, /) -> bool: ...
-    def known(self, instruction: _I, index: list[SymbolicExpr], /) -> int | SymbolicExpr | None: ...
 
 _Arrays: TypeAlias = list[tuple[int, int]]
 _Place: TypeAlias = tuple[int, int]
 
+class Unstated(Exception):
+    """Formulas that have to be stated: a list of `(inverse, row, array)`, and whether they are used for sure."""
+
 @final
-class Propagation:
-    """The known maps of a module. One thread at a time; its methods may be called from the formulas that they ask for.
+class Propagation(Generic[_I, _M]):
+    """The known maps of a module, one caller at a time."""
 
-    `asked` is what knows the formulas: an object with the methods of `_Formulas`.
-    """
-
-    def __new__(cls, module: HloModule, structures: Mapping[str, str]) -> Self:
-        """`structures` says of opcodes what follows from the program's structure: "names", "passes", "calls", "starts",
-        "branches" or "loops"."""
-    def set_formula(
-        self, asked: _Formulas[_I, _M], inverse: bool, at: _Place, simplified: bool, parts: list[list[_M]]
-    ) -> None:
-        """Set a formula: for each operand (inverse: output) its maps."""
-    def find_formulas(self, asked: _Formulas[_I, _M], inverse: bool, first: int, last: int) -> list[int]:
+    def __new__(cls, module: HloModule, structures: Mapping[str, str], views: _Views[_I, _M]) -> Self:
+        """`structures` says of opcodes what follows from the program's structure: "names", "passes", "copies", "moves",
+        "counts", "calls", "starts", "branches" or "loops". `views` makes the objects that maps are given as."""
+    def state(self, formulas: Sequence[tuple[bool, int, int, list[list[_M]] | None]]) -> None:
+        """State formulas: `(inverse, row, array, maps)`, where `maps` has a list for each operand (inverse: output), or is None
+        if the instruction has no formula."""
+    def find_formulas(self, inverse: bool, first: int, last: int) -> list[int]:
         """Derive all formulas of the instructions in these rows, to be read later. Returns for each instruction its signature,
         or -1 - row where it shares its formulas with no other. Stops at the first error; raises it if no row came before."""
-    def formula(self, asked: _Formulas[_I, _M], inverse: bool, at: _Place, count: int) -> list[list[_M]]:
+    def formula(self, inverse: bool, at: _Place, count: int) -> list[list[_M]]:
         """The formula of an array of an instruction (inverse: of an operand), as `count` lists."""
-    def computation_indexing(
-        self,
-        asked: _Formulas[_I, _M],
-        inverse: bool,
-        at: _Place,
-        arguments: Sequence[_I],
-        count: int,
-    ) -> list[list[_M]]:
+    def computation_indexing(self, inverse: bool, at: _Place, arguments: Sequence[_I], count: int) -> list[list[_M]]:
         """The maps through a computation: from array `at[1]` of its root, or inverse from that parameter."""
-    def identity(self, asked: _Formulas[_I, _M], row: int, output: int) -> int:
+    def identity(self, row: int, output: int) -> int:
         """The set of the identity on array `output` of an instruction."""
-    def union(self, asked: _Formulas[_I, _M], one: int, other: int) -> int:
+    def union(self, one: int, other: int) -> int:
         """The union of two sets of maps."""
-    def maps(self, asked: _Formulas[_I, _M], map_set: int, leaf: int) -> list[_M]:
+    def maps(self, map_set: int, leaf: int) -> list[_M]:
         """The maps of a set, to array `leaf`."""
     def propagate(
-        self, asked: _Formulas[_I, _M], computation: int, given: list[tuple[int, _Arrays]], order: list[int]
+        self, computation: int, given: list[tuple[int, _Arrays]], order: list[int]
     ) -> list[tuple[int, _Arrays]]:
         """Propagate sets of maps of a computation's arrays to the operands of instructions, in order: users before operands."""
-    def propagate_to(self, asked: _Formulas[_I, _M], start: int, leaf: int, target: int) -> _Arrays:
+    def propagate_to(self, start: int, leaf: int, target: int) -> _Arrays:
         """The sets of maps from array `leaf` of an instruction to the arrays of `target`, which depends on it."""
-    def compose(self, asked: _Formulas[_I, _M], first: _M, second: _M) -> _M:
+    def compose(self, first: _M, second: _M) -> _M:
         """Compose `second` after `first`."""
 
 #: _Traffic: sums over the warp instructions of an access, and over those of one thread's vector together; what they are

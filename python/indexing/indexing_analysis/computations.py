@@ -1,5 +1,5 @@
-"""Maps of instructions, and through computations. Ops state formulas; the core derives those that follow from a program's
-structure (calls, branches, loops, names of arrays), and composes and merges all of them.
+"""Maps of instructions, and through computations. Ops state formulas, once for each signature, before the core begins; it
+derives those that follow from a program's structure (calls, branches, loops, names of arrays), and composes and merges all.
 
 The core visits each instruction of a computation once, after all that lead to it. Equal maps that lead to one array are
 merged; if too many differ, one map to the whole array replaces them and states that it is a bound. The work is therefore
@@ -8,22 +8,23 @@ bounded by the number of instructions, whatever the number of paths.
 
 from __future__ import annotations
 
-import threading
 from bisect import bisect_right
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, TypeAlias
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
 from indexing import _core
-from indexing.indexing_analysis.constant_folding import known_value, may_be_known
+from indexing.errors import IndexingError
 from indexing.indexing_analysis.generic_inverse import inverse_of_formula
-from indexing.ops.op import ByStructure, ComputationMaps, ThroughComputations
+from indexing.ops.op import ComputationMaps
 from indexing.ops.operand_indexing import Indexing, OperandIndexing, RuntimeValue
 from indexing.ops.registry import REGISTRY, op_of
 
 if TYPE_CHECKING:
-    from indexing._core import SymbolicExpr
     from indexing.hlo import Computation, Instruction, Module
 
+T = TypeVar("T")
+#: The errors of formulas of instructions that have none.
+_FORMULA_ERRORS = (IndexingError, ArithmeticError, LookupError, TypeError, ValueError)
 #: By an instruction's array: the number of the set of maps that lead to it.
 Arrays: TypeAlias = dict[int, int]
 #: The formulas that follow from the structure of programs, by opcode.
@@ -31,7 +32,7 @@ _STRUCTURES = {op.opcode: op.structure for op in REGISTRY.values() if op.structu
 
 
 class ModuleMaps:
-    """The maps of a module's instructions, and the callbacks of the core while it composes them. One thread at a time."""
+    """The maps of a module's instructions."""
 
     operand_indexing = OperandIndexing
     runtime_value = RuntimeValue
@@ -39,8 +40,7 @@ class ModuleMaps:
     def __init__(self, module: Module) -> None:
         """Start without maps."""
         self.module = module
-        self.lock = threading.RLock()  # formulas ask for maps while maps are asked for
-        self._core = _core.Propagation(module.tables, _STRUCTURES)
+        self._core = _core.Propagation(module.tables, _STRUCTURES, self)
         self._computations = list(module.computations.values())
         self._firsts = [c.first_row for c in self._computations]
 
@@ -50,65 +50,79 @@ class ModuleMaps:
         """Derive all formulas of the instructions in these rows, to be read later. Returns for each a number that instructions
         of equal formulas share, negative where none shares them; stops before the first that has none.
         """
-        with self.lock:
-            return self._core.find_formulas(self, inverse, first, last)
+        return self._found(lambda: self._core.find_formulas(inverse, first, last))
 
     def of_instruction(self, instruction: Instruction, array: int, inverse: bool) -> Indexing:
         """The maps of an array (inverse: of an operand) of an instruction."""
         count = len(instruction.shape.leaves) if inverse else len(instruction.operands)
-        with self.lock:
-            return self._core.formula(self, inverse, (instruction.row, array), count)
+        return self._found(lambda: self._core.formula(inverse, (instruction.row, array), count))
 
     def of_computation(
         self, computation: Computation, array: int, arguments: Sequence[Instruction], inverse: bool
     ) -> Indexing:
         """The maps from an array of the root to the parameters (inverse: from a parameter to the root's arrays)."""
         count = len(computation.root.shape.leaves) if inverse else len(computation.parameters)
-        with self.lock:
-            return self._core.computation_indexing(self, inverse, (computation.row, array), arguments, count)
+        at = (computation.row, array)
+        return self._found(lambda: self._core.computation_indexing(inverse, at, arguments, count))
 
     def identity(self, instruction: Instruction, output: int) -> int:
         """The set of the identity on an array, from which propagation starts."""
-        with self.lock:
-            return self._core.identity(self, instruction.row, output)
+        return self._core.identity(instruction.row, output)
 
     def maps(self, map_set: int, leaf: int) -> list[OperandIndexing]:
         """The maps of a set, to array `leaf`."""
-        with self.lock:
-            return self._core.maps(self, map_set, leaf)
+        return self._core.maps(map_set, leaf)
 
     def merge(self, into: Arrays, leaf: int, map_set: int) -> None:
         """Add the maps of a set to those of an array."""
-        with self.lock:
-            into[leaf] = self._core.union(self, into[leaf], map_set) if leaf in into else map_set
+        into[leaf] = self._core.union(into[leaf], map_set) if leaf in into else map_set
 
     def propagate(self, found: dict[Instruction, Arrays], order: Sequence[Instruction]) -> None:
         """Propagate the maps found so far to the operands of each instruction of `order`, all of one computation."""
         here = {o: found[o] for i in order for o in (i, *i.operands) if o in found}
         if not here:
             return
-        with self.lock:
-            given = [(i.row, list(arrays.items())) for i, arrays in here.items()]
-            rows = [i.row for i in order]
-            reached = self._core.propagate(self, order[0].computation.row, given, rows)
+        given = [(i.row, list(arrays.items())) for i, arrays in here.items()]
+        rows = [i.row for i in order]
+        reached = self._found(lambda: self._core.propagate(order[0].computation.row, given, rows))
         for row, arrays in reached:
             found[self.instruction(row)] = dict(arrays)
 
     def leading_to(self, start: Instruction, target: Instruction) -> list[OperandIndexing]:
         """The maps from array 0 of an instruction to array 0 of one that it depends on."""
-        with self.lock:
-            reached = dict(self._core.propagate_to(self, start.row, 0, target.row))
-            return self.maps(reached[0], 0) if 0 in reached else []
+        reached = dict(self._found(lambda: self._core.propagate_to(start.row, 0, target.row)))
+        return self.maps(reached[0], 0) if 0 in reached else []
 
     def compose(self, first: OperandIndexing, second: OperandIndexing) -> OperandIndexing:
         """`second` after `first`: from first's index to second's element, simplified, unused symbols removed.
 
         Variables: ranges and runtimes of `second`, then those of `first`. As exact as the less exact of the two.
         """
-        with self.lock:
-            return self._core.compose(self, first, second)
+        return self._core.compose(first, second)
 
-    # ------------------------------------------------------------ callbacks of the core
+    # ------------------------------------------------------------ formulas
+
+    def _found(self, find: Callable[[], T]) -> T:
+        """The result of the core, once the formulas that it lists are stated."""
+        while True:
+            try:
+                return find()
+            except _core.Unstated as unstated:
+                keys, are_used = unstated.args
+            self._core.state([(*key, self._statement(key, are_used)) for key in keys])
+
+    def _statement(self, key: tuple[bool, int, int], is_used: bool) -> Indexing | None:
+        """The formula of an array (inverse: of an operand); None if it raises an error and may not be used."""
+        inverse, row, array = key
+        formula = _inverse_formula if inverse else _formula
+        try:
+            return formula(self.instruction(row), array)
+        except _FORMULA_ERRORS:
+            if is_used:
+                raise
+            return None
+
+    # ------------------------------------------------------------ views of what the core knows by number
 
     def instruction(self, row: int) -> Instruction:
         """The instruction of a row of the module's tables."""
@@ -118,29 +132,6 @@ class ModuleMaps:
     def row(self, instruction: Instruction) -> int:
         """The row of an instruction; -1 for one of another module."""
         return instruction.row if instruction.module is self.module else -1
-
-    def formula(self, row: int, output: int) -> None:
-        """Pass the core the formula of an array."""
-        i = self.instruction(row)
-        op = op_of(i)
-        self._core.set_formula(self, False, (row, output), op.is_simplified, op.indexing(i, output, MAPS))
-
-    def inverse(self, row: int, operand: int) -> None:
-        """Pass the core the inverse formula of an operand."""
-        i = self.instruction(row)
-        op = op_of(i)
-        found = op.inverse_indexing(i, operand, MAPS)
-        if found is None:
-            found = inverse_of_formula(i, operand, _formula)
-        self._core.set_formula(self, True, (row, operand), op.is_simplified, found)
-
-    def may_be_known(self, instruction: Instruction) -> bool:
-        """Whether an element of an instruction may be known before the program runs."""
-        return may_be_known(instruction)
-
-    def known(self, instruction: Instruction, index: Sequence[SymbolicExpr]) -> int | SymbolicExpr | None:
-        """The instruction's element at an index; None if it is unknown."""
-        return known_value(instruction, index)
 
 
 class _Attached:
@@ -185,8 +176,11 @@ def instruction_inverse(instruction: Instruction, operand: int) -> Indexing:
 
 
 def _formula(instruction: Instruction, output: int) -> Indexing:
-    """The formula that the generic inverse inverts: the op's own, or the maps through its computation."""
-    op = op_of(instruction)
-    if isinstance(op.output_to_input, ByStructure | ThroughComputations):
-        return instruction_indexing(instruction, output)
-    return op.output_to_input(instruction, output)
+    """The op's own formula, not simplified."""
+    return op_of(instruction).indexing(instruction, output, MAPS)
+
+
+def _inverse_formula(instruction: Instruction, operand: int) -> Indexing:
+    """The op's own inverse formula, not simplified; the inverse of the other formula if it has none."""
+    found = op_of(instruction).inverse_indexing(instruction, operand, MAPS)
+    return inverse_of_formula(instruction, operand, _formula) if found is None else found

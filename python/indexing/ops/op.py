@@ -82,11 +82,10 @@ class Op:
     `formula` states an element of the result in one line (printed in docs/ops.md). `reference` is None only if the opcode
     has no data semantics, `input_to_output` if it is the generic inverse of `output_to_input`, `element` if kernels refuse
     the opcode. `across_replicas` is the reference of a collective, from all replicas' operands to all replicas' results.
-    `refusal` gives the reason why an instruction has no value, whatever its operands are. `is_simplified` formulas return
-    maps that are simplified, since they are composed. `exactness` describes in words how exact the maps are (printed in
-    docs/ops.md); each map states its own. `bounded` references accept operands with fewer elements than a bounded dimension
-    allows, and return such results. `expansion` returns a computation of simpler ops, its parameters the operands, by which
-    kernels compute an instruction without element code; None if there is none.
+    `refusal` gives the reason why an instruction has no value, whatever its operands are. `exactness` describes in words how
+    exact the maps are (printed in docs/ops.md); each map states its own. `bounded` references accept operands with fewer
+    elements than a bounded dimension allows, and return such results. `expansion` returns a computation of simpler ops, its
+    parameters the operands, by which kernels compute an instruction without element code; None if there is none.
 
     Other parts of the package ask for traits instead of naming opcodes: `kind` and `calls` (above); `passes_operand`: the
     result is operand 0, unchanged; `same_memory`: it has operand 0's bytes under another shape; `reads_many`: an element
@@ -105,7 +104,6 @@ class Op:
     element: Callable[[ElementContext, Instruction, int, Index], Value] | None = None
     across_replicas: Across | None = None
     refusal: Callable[[Instruction], str | None] | None = None
-    is_simplified: bool = False
     exactness: str = "exact"
     bounded: bool = False
     expansion: Callable[[Instruction], Computation | None] | None = None
@@ -144,11 +142,15 @@ class Op:
         return self.calls in ("inlined", "branches", "loops", "starts")
 
     @property
-    def structure(self) -> Structure | Literal["passes", ""]:
-        """The formula built into the core; "passes" if the result is operand 0, unchanged; "" for all others."""
+    def structure(self) -> Structure | Literal["passes", "copies", "moves", "counts", ""]:
+        """The formula built into the core; of others, whether the result is operand 0 ("passes", of moves "copies"), has
+        elements of it at other indices ("moves"), or its indices as elements ("counts").
+        """
         if isinstance(self.output_to_input, ByStructure):
             return self.output_to_input.structure
-        return "passes" if self.passes_operand else ""
+        if self.passes_operand:
+            return "copies" if self.kind == "moves" else "passes"
+        return self.kind if self.kind in ("moves", "counts") else ""
 
     def indexing(self, instruction: Instruction, output: int, maps: ComputationMaps) -> Indexing:
         """The output-to-input maps of array `output`, not simplified; the op must have a formula of its own."""

@@ -39,12 +39,13 @@ pub use map::simplify::{
 };
 pub use map::symbolic_map::SymbolicMap;
 pub use map::variables::from_tensor_sizes;
-pub use propagation::formulas::{Direction, Formulas, Link, Propagation};
-pub use propagation::joint_map::{KnownValue, RuntimeValue};
+pub use propagation::formulas::{Propagation, PropagationError};
+pub use propagation::joint_map::RuntimeValue;
 pub use propagation::map_sets::{MapSetId, MapSets};
-pub use propagation::operand_map::{Exactness, MapId, OperandMap, Relation};
-pub use propagation::operand_maps::{OperandMaps, Values};
+pub use propagation::operand_map::{Direction, Exactness, Key, Link, MapId, OperandMap, Relation};
+pub use propagation::operand_maps::OperandMaps;
 pub use propagation::reached_instructions::ArraySets;
+pub use propagation::scope::Scope;
 pub use propagation::structure::Structure;
 pub use sets::image::{count, image_count, index_bits, inverse, is_bijection_onto, is_empty, is_injective};
 pub use sets::points::{Domain, PointStep, Points};

@@ -106,31 +106,3 @@ pub fn too_large(py: Python<'_>) -> PyErr {
         Err(e) => PyRuntimeError::new_err(e.to_string()),
     }
 }
-
-/// An error of the core, or one that Python raised in a call of the core.
-pub enum Raised {
-    Core(Error),
-    Python(PyErr),
-}
-
-impl From<Error> for Raised {
-    fn from(error: Error) -> Self {
-        Raised::Core(error)
-    }
-}
-
-impl From<PyErr> for Raised {
-    fn from(error: PyErr) -> Self {
-        Raised::Python(error)
-    }
-}
-
-impl Raised {
-    /// The exception to raise.
-    pub fn into_python(self, py: Python<'_>) -> PyErr {
-        match self {
-            Raised::Core(error) => raise(py, &error, None, ""),
-            Raised::Python(error) => error,
-        }
-    }
-}

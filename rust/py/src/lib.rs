@@ -49,6 +49,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<step::PyStep>()?;
     module.add_class::<laws::PyLaw>()?;
     module.add_class::<propagation::PyPropagation>()?;
+    module.add("Unstated", module.py().get_type::<propagation::Unstated>())?;
     module.add_function(wrap_pyfunction!(laws::rules, module)?)?;
     module.add_function(wrap_pyfunction!(expr::variable, module)?)?;
     module.add_function(wrap_pyfunction!(expr::constant, module)?)?;

@@ -1,30 +1,52 @@
 //! `OperandIndexing` objects of Python for maps of the core, and back.
 
-use crate::error::Raised;
 use crate::indexing_map::PyIndexingMap;
 use indexing_core::{Exactness, Interval, Link, MapId, OperandMaps, Relation, RuntimeValue};
 use pyo3::exceptions::PyValueError;
 use pyo3::gc::PyVisit;
 use pyo3::prelude::*;
-use pyo3::types::{PyList, PyString, PyTuple};
+use pyo3::types::{PyDict, PyList, PyString, PyTuple};
 use pyo3::PyTraverseError;
-use std::collections::HashMap;
 
-type Table<K, V> = HashMap<K, V, foldhash::fast::RandomState>;
-type Outcome<T> = Result<T, Raised>;
-type RelationObjects = (Py<PyAny>, Py<PyAny>, Py<PyAny>); // the map, the runtime values, the map of replicas
 /// Instructions of other modules have numbers from here on.
 const FOREIGN: u32 = 1 << 31;
 
-/// Objects that were made, or read, once.
-#[derive(Default)]
+/// An operand map, whose instructions have numbers; independent of the tables of the core.
+pub struct MapData {
+    relation: Relation,
+    exactness: Exactness,
+    reason: String,
+    pieces: Option<Vec<MapData>>,
+}
+
+impl MapData {
+    /// The data of a map of the core.
+    pub fn of(maps: &OperandMaps, id: MapId) -> Self {
+        let map = maps.map(id);
+        MapData {
+            relation: maps.relation(map.relation).clone(),
+            exactness: map.exactness,
+            reason: maps.reason(map.reason).to_string(),
+            pieces: map.pieces.as_ref().map(|ids| ids.iter().map(|id| MapData::of(maps, *id)).collect()),
+        }
+    }
+
+    /// The number of the map in the core.
+    pub fn add_to(self, maps: &mut OperandMaps) -> MapId {
+        let pieces = self.pieces.map(|pieces| pieces.into_iter().map(|p| p.add_to(maps)).collect());
+        maps.add(self.relation, self.exactness, &self.reason, pieces)
+    }
+}
+
+/// The objects of Python that maps of a module are given as, each made once.
+///
+/// `views` is what makes them: an object with the members of `_Views`.
 pub struct Objects {
-    made: Table<(MapId, u32), Py<PyAny>>,
-    relations: Table<u32, RelationObjects>,
-    reasons: Table<u32, Py<PyString>>,
-    read: Table<usize, (Py<PyAny>, MapId, u32)>,
-    foreign: Vec<Py<PyAny>>,
-    pub may_be_known: Table<u32, bool>,
+    views: Py<PyAny>,
+    /// By number of the map, and array.
+    made: Py<PyDict>,
+    /// Instructions of other modules.
+    foreign: Py<PyList>,
 }
 
 fn exactness_text(exactness: Exactness) -> &'static str {
@@ -42,168 +64,136 @@ fn exactness_of(text: &str) -> PyResult<Exactness> {
 }
 
 impl Objects {
+    pub fn new(views: Bound<'_, PyAny>) -> Self {
+        let py = views.py();
+        let (made, foreign) = (PyDict::new(py).unbind(), PyList::empty(py).unbind());
+        Objects { views: views.unbind(), made, foreign }
+    }
+
     /// The view of an instruction.
-    pub fn instruction<'py>(&self, asked: &Bound<'py, PyAny>, number: u32) -> PyResult<Bound<'py, PyAny>> {
+    fn instruction<'py>(&self, py: Python<'py>, number: u32) -> PyResult<Bound<'py, PyAny>> {
         match number.checked_sub(FOREIGN) {
-            Some(k) => Ok(self.foreign[k as usize].bind(asked.py()).clone()),
-            None => asked.call_method1("instruction", (number,)),
+            Some(k) => self.foreign.bind(py).get_item(k as usize),
+            None => self.views.bind(py).call_method1("instruction", (number,)),
         }
     }
 
     /// The number of an instruction: its row, where it is one of the module.
-    pub fn number(&mut self, asked: &Bound<'_, PyAny>, instruction: &Bound<'_, PyAny>) -> PyResult<u32> {
-        let row: i64 = asked.call_method1("row", (instruction,))?.extract()?;
+    pub fn number(&self, instruction: &Bound<'_, PyAny>) -> PyResult<u32> {
+        let py = instruction.py();
+        let row: i64 = self.views.bind(py).call_method1("row", (instruction,))?.extract()?;
         if row >= 0 {
             return Ok(row as u32);
         }
-        let known = self.foreign.iter().position(|f| f.is(instruction));
-        let at = known.unwrap_or_else(|| {
-            self.foreign.push(instruction.clone().unbind());
-            self.foreign.len() - 1
-        });
-        Ok(FOREIGN + at as u32)
-    }
-
-    /// The number of an `OperandIndexing`, and its `leaf`.
-    pub fn read(
-        &mut self,
-        asked: &Bound<'_, PyAny>,
-        maps: &mut OperandMaps,
-        m: &Bound<'_, PyAny>,
-    ) -> Outcome<(MapId, u32)> {
-        if let Some((_, id, leaf)) = self.read.get(&(m.as_ptr() as usize)) {
-            return Ok((*id, *leaf));
-        }
-        let map = map_of(&m.getattr("map")?)?;
-        let replicas = m.getattr("replica_map")?;
-        let replicas = if replicas.is_none() { None } else { Some(map_of(&replicas)?) };
-        let mut values = Vec::new();
-        for v in m.getattr("runtime_values")?.try_iter()? {
-            values.push(self.value(asked, &v?)?);
-        }
-        let pieces = m.getattr("pieces")?;
-        let pieces = if pieces.is_none() {
-            None
-        } else {
-            let ids: Outcome<Box<[MapId]>> =
-                pieces.try_iter()?.map(|p| Ok(self.read(asked, maps, &p?)?.0)).collect();
-            Some(ids?)
+        let foreign = self.foreign.bind(py);
+        let place = match foreign.iter().position(|f| f.is(instruction)) {
+            Some(place) => place,
+            None => {
+                foreign.append(instruction)?;
+                foreign.len() - 1
+            }
         };
-        let exactness = exactness_of(m.getattr("exactness")?.extract()?)?;
-        let reason = m.getattr("reason")?;
-        let relation = Relation { map, values: values.into(), replicas };
-        let id = maps.add(
-            relation,
-            exactness,
-            reason.downcast::<PyString>().map_err(PyErr::from)?.to_str()?,
-            pieces,
-        );
-        let leaf = m.getattr("leaf")?.extract()?;
-        self.read.insert(m.as_ptr() as usize, (m.clone().unbind(), id, leaf));
-        Ok((id, leaf))
+        Ok(FOREIGN + place as u32)
     }
 
-    fn value(&mut self, asked: &Bound<'_, PyAny>, v: &Bound<'_, PyAny>) -> PyResult<RuntimeValue> {
-        let bounds: Option<(i64, i64)> = v.getattr("bounds")?.extract()?;
+    /// The data of an `OperandIndexing`.
+    pub fn read(&self, object: &Bound<'_, PyAny>) -> PyResult<MapData> {
+        let replicas = object.getattr("replica_map")?;
+        let values = object.getattr("runtime_values")?;
+        let relation = Relation {
+            map: map_of(&object.getattr("map")?)?,
+            values: values.try_iter()?.map(|v| self.value(&v?)).collect::<PyResult<_>>()?,
+            replicas: if replicas.is_none() { None } else { Some(map_of(&replicas)?) },
+        };
+        let exactness = exactness_of(object.getattr("exactness")?.extract()?)?;
+        let reason = object.getattr("reason")?.extract()?;
+        let pieces = object.getattr("pieces")?;
+        let pieces = match pieces.is_none() {
+            true => None,
+            false => Some(pieces.try_iter()?.map(|p| self.read(&p?)).collect::<PyResult<_>>()?),
+        };
+        Ok(MapData { relation, exactness, reason, pieces })
+    }
+
+    /// The data of lists of `OperandIndexing`, one for each operand (or array): where each leads to, and its `leaf`.
+    pub fn read_links(&self, lists: &[Vec<Bound<'_, PyAny>>]) -> PyResult<Vec<(u32, u32, MapData)>> {
+        let objects =
+            lists.iter().zip(0..).flat_map(|(list, to)| list.iter().map(move |object| (to, object)));
+        objects.map(|(to, object)| Ok((to, object.getattr("leaf")?.extract()?, self.read(object)?))).collect()
+    }
+
+    fn value(&self, object: &Bound<'_, PyAny>) -> PyResult<RuntimeValue> {
+        let bounds: Option<(i64, i64)> = object.getattr("bounds")?.extract()?;
         Ok(RuntimeValue {
-            instruction: self.number(asked, &v.getattr("instruction")?)?,
-            map: map_of(&v.getattr("map")?)?,
-            output: v.getattr("output")?.extract()?,
-            drops: v.getattr("out_of_bounds")?.extract::<String>()? == "drop",
+            instruction: self.number(&object.getattr("instruction")?)?,
+            map: map_of(&object.getattr("map")?)?,
+            output: object.getattr("output")?.extract()?,
+            drops: object.getattr("out_of_bounds")?.extract::<String>()? == "drop",
             bounds: bounds.map(|(lower, upper)| Interval::new(lower, upper)),
         })
     }
 
-    /// The `OperandIndexing` of a map, of array `leaf`.
+    /// The `OperandIndexing` of a map, to array `leaf`; `data` gives what a new one is made of.
     pub fn object<'py>(
-        &mut self,
-        asked: &Bound<'py, PyAny>,
-        maps: &OperandMaps,
-        id: MapId,
-        leaf: u32,
-    ) -> Outcome<Bound<'py, PyAny>> {
-        let py = asked.py();
-        if let Some(made) = self.made.get(&(id, leaf)) {
-            return Ok(made.bind(py).clone());
+        &self,
+        py: Python<'py>,
+        (id, leaf): (MapId, u32),
+        data: impl FnOnce() -> PyResult<MapData>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let (made, key) = (self.made.bind(py), u64::from(id) << 32 | u64::from(leaf));
+        if let Some(known) = made.get_item(key)? {
+            return Ok(known);
         }
-        let m = maps.map(id);
-        let pieces = match &m.pieces {
+        let object = self.make(py, data()?, leaf)?;
+        made.set_item(key, &object)?;
+        Ok(object)
+    }
+
+    fn make<'py>(&self, py: Python<'py>, data: MapData, leaf: u32) -> PyResult<Bound<'py, PyAny>> {
+        let pieces = match data.pieces {
             None => py.None().into_bound(py),
-            Some(ids) => {
-                let all: Outcome<Vec<_>> = ids.iter().map(|p| self.object(asked, maps, *p, 0)).collect();
+            Some(pieces) => {
+                let all: PyResult<Vec<_>> = pieces.into_iter().map(|p| self.make(py, p, 0)).collect();
                 PyTuple::new(py, all?)?.into_any()
             }
         };
-        let reason =
-            self.reasons.entry(m.reason).or_insert_with(|| PyString::new(py, maps.reason(m.reason)).unbind());
-        let reason = reason.bind(py).clone();
-        let (map, values, replicas) = self.relation_objects(asked, maps, m.relation)?;
-        let exactness = exactness_text(m.exactness);
-        let class = asked.getattr("operand_indexing")?;
-        let made = class.call1((map, values, exactness, reason, replicas, leaf, pieces))?;
-        self.made.insert((id, leaf), made.clone().unbind());
-        Ok(made)
+        let views = self.views.bind(py);
+        let values = data.relation.values.iter().map(|v| self.make_value(views, v));
+        let values = PyTuple::new(py, values.collect::<PyResult<Vec<_>>>()?)?;
+        let (map, replicas) = (PyIndexingMap(data.relation.map), data.relation.replicas.map(PyIndexingMap));
+        let (exactness, reason) = (exactness_text(data.exactness), PyString::intern(py, &data.reason));
+        views.getattr("operand_indexing")?.call1((map, values, exactness, reason, replicas, leaf, pieces))
     }
 
-    fn relation_objects(
-        &mut self,
-        asked: &Bound<'_, PyAny>,
-        maps: &OperandMaps,
-        number: u32,
-    ) -> PyResult<RelationObjects> {
-        let py = asked.py();
-        if let Some((map, values, replicas)) = self.relations.get(&number) {
-            return Ok((map.clone_ref(py), values.clone_ref(py), replicas.clone_ref(py)));
-        }
-        let relation = maps.relation(number);
-        let class = asked.getattr("runtime_value")?;
-        let mut values = Vec::new();
-        for v in &relation.values {
-            let instruction = self.instruction(asked, v.instruction)?;
-            let out_of_bounds = if v.drops { "drop" } else { "clamp" };
-            let bounds = v.bounds.map(|b| (b.lower, b.upper));
-            values.push(class.call1((
-                instruction,
-                PyIndexingMap(v.map.clone()),
-                v.output,
-                out_of_bounds,
-                bounds,
-            ))?);
-        }
-        let replicas = match &relation.replicas {
-            Some(map) => Py::new(py, PyIndexingMap(map.clone()))?.into_any(),
-            None => py.None(),
-        };
-        let map = Py::new(py, PyIndexingMap(relation.map.clone()))?.into_any();
-        let values = PyTuple::new(py, values)?.unbind().into_any();
-        let found = (map.clone_ref(py), values.clone_ref(py), replicas.clone_ref(py));
-        self.relations.insert(number, (map, values, replicas));
-        Ok(found)
+    fn make_value<'py>(&self, views: &Bound<'py, PyAny>, v: &RuntimeValue) -> PyResult<Bound<'py, PyAny>> {
+        let out_of_bounds = if v.drops { "drop" } else { "clamp" };
+        let instruction = self.instruction(views.py(), v.instruction)?;
+        let bounds = v.bounds.map(|b| (b.lower, b.upper));
+        let class = views.getattr("runtime_value")?;
+        class.call1((instruction, PyIndexingMap(v.map.clone()), v.output, out_of_bounds, bounds))
     }
 
     /// `count` lists, each of the objects of the links that lead there.
     pub fn grouped<'py>(
-        &mut self,
-        asked: &Bound<'py, PyAny>,
-        maps: &OperandMaps,
+        &self,
+        py: Python<'py>,
         links: &[Link],
         count: usize,
-    ) -> Outcome<Bound<'py, PyList>> {
-        let py = asked.py();
+        data: impl Fn(MapId) -> PyResult<MapData>,
+    ) -> PyResult<Bound<'py, PyList>> {
         let mut groups: Vec<Vec<Bound<'py, PyAny>>> = vec![Vec::new(); count];
         for link in links {
-            groups[link.to as usize].push(self.object(asked, maps, link.map, link.leaf)?);
+            groups[link.to as usize].push(self.object(py, (link.map, link.leaf), || data(link.map))?);
         }
         let lists: PyResult<Vec<_>> = groups.into_iter().map(|g| PyList::new(py, g)).collect();
-        Ok(PyList::new(py, lists?)?)
+        PyList::new(py, lists?)
     }
 
     /// Shows the garbage collector the objects that may belong to a circle.
     pub fn traverse(&self, visit: &PyVisit<'_>) -> Result<(), PyTraverseError> {
-        self.made.values().try_for_each(|o| visit.call(o))?;
-        self.relations.values().try_for_each(|(_, values, _)| visit.call(values))?;
-        self.read.values().try_for_each(|(o, _, _)| visit.call(o))?;
-        self.foreign.iter().try_for_each(|o| visit.call(o))
+        visit.call(&self.views)?;
+        visit.call(&self.made)?;
+        visit.call(&self.foreign)
     }
 }
 

@@ -1,13 +1,16 @@
-//! `_core.Propagation`: the maps of a module's instructions, which the core composes and Python states and reads.
+//! `_core.Propagation`: the maps of a module's instructions, which Python states and reads and the core composes.
+//!
+//! The core works without Python. A method that needs formulas that have not been stated raises `Unstated`, which lists them;
+//! Python states them all, and asks again.
 
-use crate::error::{guarded, Raised};
-use crate::expr::PyExpr;
+use crate::error::{guarded, raise};
 use crate::hlo::{in_table, HloModule};
-use crate::operand_maps::Objects;
+use crate::operand_maps::{MapData, Objects};
 use indexing_core::{
-    ArraySets, Dag, Direction, Formulas, KnownValue, Link, Module, Propagation, Structure, Values,
+    ArraySets, Direction, Key, Link, MapId, Module, Propagation, PropagationError, Scope, Structure,
 };
-use pyo3::exceptions::{PyRuntimeError, PyValueError};
+use pyo3::create_exception;
+use pyo3::exceptions::{PyException, PyValueError};
 use pyo3::gc::PyVisit;
 use pyo3::prelude::*;
 use pyo3::types::PyList;
@@ -16,128 +19,108 @@ use std::collections::HashMap;
 use std::mem::take;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// The known maps of a module. One thread at a time; its methods may be called from the formulas that they ask for.
-///
-/// `asked` is what knows the formulas: an object with the methods of `_Formulas`.
+create_exception!(
+    indexing._core,
+    Unstated,
+    PyException,
+    "Formulas that have to be stated: a list of `(inverse, row, array)`, and whether they are used for sure."
+);
+
+/// The known maps of a module, one caller at a time.
 #[pyclass(name = "Propagation", frozen, module = "indexing._core")]
 pub struct PyPropagation {
     module: Py<HloModule>,
-    state: Mutex<Option<State>>,
-}
-
-#[derive(Default)]
-struct State {
-    propagation: Propagation,
+    /// Locked by threads that call no Python meanwhile.
+    propagation: Mutex<Propagation>,
     objects: Objects,
 }
 
-type Outcome<T> = Result<T, Raised>;
+/// A formula to state: its key, and for each operand (inverse: output) its maps; none if there is no formula.
+type Formula<'py> = (bool, u32, u32, Option<Vec<Vec<Bound<'py, PyAny>>>>);
 
-/// Python, which is asked, and the objects made for it.
-pub struct Asked<'a, 'py> {
-    owner: &'a PyPropagation,
-    formulas: &'a Bound<'py, PyAny>,
-    pub objects: Objects,
-}
-
-impl Asked<'_, '_> {
-    /// Call Python, which may call the owner again.
-    fn call(&mut self, propagation: &mut Propagation, name: &str, at: (u32, u32)) -> PyResult<()> {
-        self.owner.give_back(State { propagation: take(propagation), objects: take(&mut self.objects) });
-        let outcome = self.formulas.call_method1(name, at);
-        let state = self.owner.taken()?;
-        (*propagation, self.objects) = (state.propagation, state.objects);
-        outcome.map(|_| ())
+fn direction(inverse: bool) -> Direction {
+    match inverse {
+        true => Direction::ToUsers,
+        false => Direction::ToOperands,
     }
 }
 
-impl Values for Asked<'_, '_> {
-    type Error = Raised;
-
-    fn may_be_known(&mut self, instruction: u32) -> Outcome<bool> {
-        if let Some(known) = self.objects.may_be_known.get(&instruction) {
-            return Ok(*known);
-        }
-        let view = self.objects.instruction(self.formulas, instruction)?;
-        let found = self.formulas.call_method1("may_be_known", (view,))?.extract()?;
-        self.objects.may_be_known.insert(instruction, found);
-        Ok(found)
-    }
-
-    fn known(&mut self, instruction: u32, index: &[Dag]) -> Outcome<Option<KnownValue>> {
-        let view = self.objects.instruction(self.formulas, instruction)?;
-        let index: Vec<PyExpr> = index.iter().map(|e| PyExpr(e.clone())).collect();
-        let found = self.formulas.call_method1("known", (view, index))?;
-        if found.is_none() {
-            return Ok(None);
-        }
-        Ok(Some(match found.downcast::<PyExpr>() {
-            Ok(e) => KnownValue::Expression(e.get().0.clone()),
-            Err(_) => KnownValue::Integer(found.extract()?),
-        }))
-    }
-}
-
-impl Formulas for Asked<'_, '_> {
-    fn formula(&mut self, propagation: &mut Propagation, row: u32, output: u32) -> Outcome<()> {
-        Ok(self.call(propagation, "formula", (row, output))?)
-    }
-
-    fn inverse(&mut self, propagation: &mut Propagation, row: u32, operand: u32) -> Outcome<()> {
-        Ok(self.call(propagation, "inverse", (row, operand))?)
-    }
+fn unstated(keys: Vec<Key>, are_used: bool) -> PyErr {
+    let inverse = |d: Direction| d == Direction::ToUsers;
+    let keys: Vec<(bool, u32, u32)> =
+        keys.into_iter().map(|(d, row, array)| (inverse(d), row, array)).collect();
+    Unstated::new_err((keys, are_used))
 }
 
 impl PyPropagation {
-    fn locked(&self) -> MutexGuard<'_, Option<State>> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    fn locked(&self) -> MutexGuard<'_, Propagation> {
+        self.propagation.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn taken(&self) -> PyResult<State> {
-        self.locked().take().ok_or_else(|| PyRuntimeError::new_err("Propagation: another thread is using it"))
-    }
-
-    fn give_back(&self, state: State) {
-        *self.locked() = Some(state);
-    }
-
-    /// Run `f` with all that is known, and Python to ask.
-    fn with<'py, R>(
+    /// Run `f` without the GIL.
+    fn released<R: Send>(
         &self,
-        asked: &Bound<'py, PyAny>,
-        f: impl FnOnce(&mut Propagation, &Module, &mut Asked<'_, 'py>) -> Outcome<R>,
+        py: Python<'_>,
+        f: impl FnOnce(&mut Propagation, &Module) -> R + Send,
     ) -> PyResult<R> {
-        let State { mut propagation, objects } = self.taken()?;
-        let mut python = Asked { owner: self, formulas: asked, objects };
-        let outcome = guarded(asked.py(), || f(&mut propagation, self.module.get().tables(), &mut python));
-        self.give_back(State { propagation, objects: python.objects });
-        outcome?.map_err(|e| e.into_python(asked.py()))
+        let module = self.module.get().tables();
+        guarded(py, || py.detach(|| f(&mut self.locked(), module)))
     }
-}
 
-/// Refuses a row that the module has not.
-fn known_row(module: &Module, row: u32) -> PyResult<()> {
-    in_table(row as usize, module.instructions.len()).map(|_| ())
-}
+    /// Refuse a row that the module has not.
+    fn check_row(&self, row: u32) -> PyResult<()> {
+        in_table(row as usize, self.module.get().tables().instructions.len()).map(|_| ())
+    }
 
-/// Refuses a number that no set of maps has.
-fn known_set(propagation: &Propagation, number: u32) -> PyResult<()> {
-    in_table(number as usize, propagation.sets.count() as usize).map(|_| ())
-}
+    /// Refuse a computation that the module has not.
+    fn check_computation(&self, computation: u32) -> PyResult<()> {
+        in_table(computation as usize, self.module.get().tables().computations.len()).map(|_| ())
+    }
 
-fn direction(inverse: bool) -> Direction {
-    if inverse {
-        Direction::ToUsers
-    } else {
-        Direction::ToOperands
+    /// Refuse numbers that no set of maps has.
+    fn check_sets(&self, py: Python<'_>, numbers: impl IntoIterator<Item = u32>) -> PyResult<()> {
+        let count = self.released(py, |propagation, _| propagation.sets.count() as usize)?;
+        numbers.into_iter().try_for_each(|number| in_table(number as usize, count).map(|_| ()))
+    }
+
+    /// Run `f` without the GIL, once the formulas in a scope are stated.
+    fn run<R: Send>(
+        &self,
+        py: Python<'_>,
+        inverse: bool,
+        scopes: impl FnOnce(&mut Propagation, &Module) -> Vec<Scope> + Send,
+        f: impl FnOnce(&mut Propagation, &Module) -> Result<R, PropagationError> + Send,
+    ) -> PyResult<R> {
+        let outcome = self.released(py, |propagation, module| {
+            let scopes = scopes(propagation, module);
+            match propagation.unstated(module, direction(inverse), scopes) {
+                keys if keys.is_empty() => Ok(f(propagation, module)),
+                keys => Err(keys),
+            }
+        })?;
+        match outcome {
+            Ok(Ok(found)) => Ok(found),
+            Ok(Err(PropagationError::Unstated(key))) => Err(unstated(vec![key], true)),
+            Ok(Err(PropagationError::Invalid(error))) => Err(raise(py, &error, None, "")),
+            Err(keys) => Err(unstated(keys, false)),
+        }
+    }
+
+    fn data(&self, py: Python<'_>, map: MapId) -> PyResult<MapData> {
+        self.released(py, |propagation, _| MapData::of(&propagation.sets.maps, map))
     }
 }
 
 #[pymethods]
 impl PyPropagation {
-    /// `structures` says of opcodes what follows from the program's structure: see [`Structure`].
+    /// `structures` says of opcodes what follows from the program's structure: see [`Structure`]. `views` makes the objects
+    /// that maps are given as.
     #[new]
-    fn new(module: Py<HloModule>, structures: HashMap<String, String>) -> PyResult<Self> {
+    fn new(
+        module: Py<HloModule>,
+        structures: HashMap<String, String>,
+        views: Bound<'_, PyAny>,
+    ) -> PyResult<Self> {
         for name in structures.values() {
             let message = || PyValueError::new_err(format!("{name:?} names no structure"));
             Structure::named(name).ok_or_else(message)?;
@@ -145,177 +128,173 @@ impl PyPropagation {
         let structure = |opcode: &str| structures.get(opcode).and_then(|name| Structure::named(name));
         let propagation =
             Propagation::new(module.get().tables(), |opcode| structure(opcode).unwrap_or_default());
-        let state = State { propagation, ..State::default() };
-        Ok(PyPropagation { module, state: Mutex::new(Some(state)) })
+        Ok(PyPropagation { module, propagation: Mutex::new(propagation), objects: Objects::new(views) })
     }
 
-    /// Set a formula: for each operand (inverse: output) its maps.
-    fn set_formula(
-        &self,
-        asked: &Bound<'_, PyAny>,
-        inverse: bool,
-        at: (u32, u32),
-        simplified: bool,
-        parts: Vec<Vec<Bound<'_, PyAny>>>,
-    ) -> PyResult<()> {
-        self.with(asked, |propagation, module, python| {
-            known_row(module, at.0)?;
-            let mut links = Vec::new();
-            for (to, part) in parts.iter().enumerate() {
-                for m in part {
-                    let (map, leaf) = python.objects.read(python.formulas, &mut propagation.sets.maps, m)?;
-                    links.push(Link { to: to as u32, leaf, map });
-                }
+    /// State formulas: `(inverse, row, array, maps)`, where `maps` has a list for each operand (inverse: output), or is None
+    /// if the instruction has no formula.
+    fn state(&self, py: Python<'_>, formulas: Vec<Formula<'_>>) -> PyResult<()> {
+        let mut stated = Vec::with_capacity(formulas.len());
+        for (inverse, row, array, lists) in formulas {
+            self.check_row(row)?;
+            let links = lists.map(|lists| self.objects.read_links(&lists)).transpose()?;
+            stated.push(((direction(inverse), row, array), links));
+        }
+        self.released(py, |propagation, module| {
+            for (key, links) in stated {
+                let Some(links) = links else {
+                    propagation.refuse_formula(module, key);
+                    continue;
+                };
+                let maps = &mut propagation.sets.maps;
+                let links =
+                    links.into_iter().map(|(to, leaf, data)| Link { to, leaf, map: data.add_to(maps) });
+                let links = links.collect();
+                propagation.state_formula(module, key, links);
             }
-            let key = (direction(inverse), at.0, at.1);
-            propagation.note_for_signature(module, key, &links);
-            propagation.set_formula(module, python, key, simplified, links)
         })
     }
 
     /// Derive all formulas of the instructions in these rows, to be read later. Returns for each instruction its signature,
     /// or -1 - row where it shares its formulas with no other. Stops at the first error; raises it if no row came before.
-    fn find_formulas(
-        &self,
-        asked: &Bound<'_, PyAny>,
-        inverse: bool,
-        first: u32,
-        last: u32,
-    ) -> PyResult<Vec<i64>> {
-        self.with(asked, |propagation, module, python| {
-            let mut found = Vec::new();
-            in_table(last as usize, module.instructions.len() + 1)?;
-            match propagation.find_formulas(module, python, direction(inverse), first..last, &mut found) {
-                Err(error) if found.is_empty() => Err(error),
-                _ => Ok(found),
-            }
-        })
+    fn find_formulas(&self, py: Python<'_>, inverse: bool, first: u32, last: u32) -> PyResult<Vec<i64>> {
+        in_table(last as usize, self.module.get().tables().instructions.len() + 1)?;
+        self.run(
+            py,
+            inverse,
+            |_, _| vec![Scope::Rows(first..last)],
+            |propagation, module| {
+                let mut found = Vec::new();
+                match propagation.find_formulas(module, direction(inverse), first..last, &mut found) {
+                    Err(error) if found.is_empty() => Err(error),
+                    _ => Ok(found),
+                }
+            },
+        )
     }
 
     /// The formula of an array of an instruction (inverse: of an operand), as `count` lists.
     fn formula<'py>(
         &self,
-        asked: &Bound<'py, PyAny>,
+        py: Python<'py>,
         inverse: bool,
         at: (u32, u32),
         count: usize,
     ) -> PyResult<Bound<'py, PyList>> {
-        self.with(asked, |propagation, module, python| {
-            known_row(module, at.0)?;
-            let links = propagation.formula(module, python, (direction(inverse), at.0, at.1))?;
-            python.objects.grouped(asked, &propagation.sets.maps, &links, count)
-        })
+        self.check_row(at.0)?;
+        let key = (direction(inverse), at.0, at.1);
+        let links = self.run(
+            py,
+            inverse,
+            |propagation, module| propagation.formula_scope(module, key).into_iter().collect(),
+            |propagation, module| propagation.formula(module, key),
+        )?;
+        self.objects.grouped(py, &links, count, |map| self.data(py, map))
     }
 
     /// The maps through a computation: from array `at[1]` of its root, or inverse from that parameter.
     fn computation_indexing<'py>(
         &self,
-        asked: &Bound<'py, PyAny>,
+        py: Python<'py>,
         inverse: bool,
         at: (u32, u32),
         arguments: Vec<Bound<'py, PyAny>>,
         count: usize,
     ) -> PyResult<Bound<'py, PyList>> {
-        self.with(asked, |propagation, module, python| {
-            in_table(at.0 as usize, module.computations.len())?;
-            let numbers = arguments.iter().map(|i| python.objects.number(asked, i));
-            let arguments = numbers.collect::<PyResult<Vec<u32>>>()?;
-            let links =
-                propagation.call_indexing(module, python, (direction(inverse), at.0, at.1), &arguments)?;
-            python.objects.grouped(asked, &propagation.sets.maps, &links, count)
-        })
+        self.check_computation(at.0)?;
+        let arguments: Vec<u32> =
+            arguments.iter().map(|i| self.objects.number(i)).collect::<PyResult<_>>()?;
+        let key = (direction(inverse), at.0, at.1);
+        let links = self.run(
+            py,
+            inverse,
+            |propagation, module| propagation.computation_scope(module, key).into_iter().collect(),
+            |propagation, module| propagation.call_indexing(module, key, &arguments),
+        )?;
+        self.objects.grouped(py, &links, count, |map| self.data(py, map))
     }
 
     /// The set of the identity on array `output` of an instruction.
-    fn identity(&self, asked: &Bound<'_, PyAny>, row: u32, output: u32) -> PyResult<u32> {
-        self.with(asked, |propagation, module, _| {
-            known_row(module, row)?;
-            let shapes = propagation.leaves(module, module.instructions[row as usize].shape);
-            let array = shapes[in_table(output as usize, shapes.len())?];
-            let sizes = &module.shapes[array as usize].dimensions;
-            Ok(propagation.sets.identity(sizes)?)
-        })
+    fn identity(&self, py: Python<'_>, row: u32, output: u32) -> PyResult<u32> {
+        self.check_row(row)?;
+        let module = self.module.get().tables();
+        let shape = module.instructions[row as usize].shape;
+        let shapes = self.released(py, |propagation, module| propagation.leaves(module, shape))?;
+        let array = shapes[in_table(output as usize, shapes.len())?];
+        let sizes = &module.shapes[array as usize].dimensions;
+        let found = self.released(py, |propagation, _| propagation.sets.identity(sizes))?;
+        found.map_err(|error| raise(py, &error, None, ""))
     }
 
     /// The union of two sets of maps.
-    fn union(&self, asked: &Bound<'_, PyAny>, one: u32, other: u32) -> PyResult<u32> {
-        self.with(asked, |propagation, _, python| {
-            known_set(propagation, one)?;
-            known_set(propagation, other)?;
-            propagation.sets.union_composed(python, one, other, None)
-        })
+    fn union(&self, py: Python<'_>, one: u32, other: u32) -> PyResult<u32> {
+        self.check_sets(py, [one, other])?;
+        let found = self.released(py, |propagation, _| propagation.sets.union_composed(one, other, None))?;
+        found.map_err(|error| raise(py, &error, None, ""))
     }
 
     /// The maps of a set, to array `leaf`.
-    fn maps<'py>(&self, asked: &Bound<'py, PyAny>, map_set: u32, leaf: u32) -> PyResult<Bound<'py, PyList>> {
-        self.with(asked, |propagation, _, python| {
-            known_set(propagation, map_set)?;
-            let list = propagation.sets.maps_of(map_set).iter();
-            let links: Vec<Link> = list.map(|map| Link { to: 0, leaf, map: *map }).collect();
-            let groups = python.objects.grouped(asked, &propagation.sets.maps, &links, 1)?;
-            Ok(groups.get_item(0)?.downcast_into().map_err(PyErr::from)?)
-        })
+    fn maps<'py>(&self, py: Python<'py>, map_set: u32, leaf: u32) -> PyResult<Bound<'py, PyList>> {
+        self.check_sets(py, [map_set])?;
+        let maps = self.released(py, |propagation, _| propagation.sets.maps_of(map_set).to_vec())?;
+        let objects = maps.iter().map(|map| self.objects.object(py, (*map, leaf), || self.data(py, *map)));
+        PyList::new(py, objects.collect::<PyResult<Vec<_>>>()?)
     }
 
     /// Propagate sets of maps of a computation's arrays to the operands of instructions, in order: users before operands.
     fn propagate(
         &self,
-        asked: &Bound<'_, PyAny>,
+        py: Python<'_>,
         computation: u32,
         given: Vec<(u32, ArraySets)>,
         order: Vec<u32>,
     ) -> PyResult<Vec<(u32, ArraySets)>> {
-        self.with(asked, |propagation, module, python| {
-            in_table(computation as usize, module.computations.len())?;
-            let rows = given.iter().map(|(row, _)| row).chain(&order);
-            rows.into_iter().try_for_each(|row| known_row(module, *row))?;
-            let sets = given.iter().flat_map(|(_, arrays)| arrays);
-            sets.into_iter().try_for_each(|(_, number)| known_set(propagation, *number))?;
-            propagation.propagate(module, python, computation, &given, &order)
-        })
+        self.check_computation(computation)?;
+        given.iter().map(|(row, _)| row).chain(&order).try_for_each(|row| self.check_row(*row))?;
+        self.check_sets(py, given.iter().flat_map(|(_, arrays)| arrays).map(|(_, number)| *number))?;
+        self.run(
+            py,
+            false,
+            |_, _| order.iter().map(|row| Scope::Rows(*row..row + 1)).collect(),
+            |propagation, module| propagation.propagate(module, computation, &given, &order),
+        )
     }
 
     /// The sets of maps from array `leaf` of an instruction to the arrays of `target`, which depends on it.
-    fn propagate_to(
-        &self,
-        asked: &Bound<'_, PyAny>,
-        start: u32,
-        leaf: u32,
-        target: u32,
-    ) -> PyResult<ArraySets> {
-        self.with(asked, |propagation, module, python| {
-            known_row(module, start)?;
-            known_row(module, target)?;
-            let order = propagation.post_order(module, module.instructions[start as usize].computation);
-            let mut reached = propagation.propagate_to_users(module, python, &order, (start, leaf))?;
-            Ok(take(reached.arrays(target)))
-        })
+    fn propagate_to(&self, py: Python<'_>, start: u32, leaf: u32, target: u32) -> PyResult<ArraySets> {
+        self.check_row(start)?;
+        self.check_row(target)?;
+        self.run(
+            py,
+            true,
+            |_, _| vec![Scope::From(start, leaf)],
+            |propagation, module| {
+                let order = propagation.post_order(module, module.instructions[start as usize].computation);
+                let mut reached = propagation.propagate_to_users(module, &order, (start, leaf))?;
+                Ok(take(reached.arrays(target)))
+            },
+        )
     }
 
     /// Compose `second` after `first`.
     fn compose<'py>(
         &self,
-        asked: &Bound<'py, PyAny>,
         first: &Bound<'py, PyAny>,
         second: &Bound<'py, PyAny>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        self.with(asked, |propagation, _, python| {
-            let (one, _) = python.objects.read(python.formulas, &mut propagation.sets.maps, first)?;
-            let (other, leaf) = python.objects.read(python.formulas, &mut propagation.sets.maps, second)?;
-            let found = propagation.sets.maps.compose(python, one, other)?;
-            python.objects.object(asked, &propagation.sets.maps, found, leaf)
-        })
+        let py = first.py();
+        let (one, other) = (self.objects.read(first)?, self.objects.read(second)?);
+        let composed = self.released(py, |propagation, _| {
+            let maps = &mut propagation.sets.maps;
+            let (one, other) = (one.add_to(maps), other.add_to(maps));
+            maps.compose(one, other)
+        })?;
+        let found = composed.map_err(|error| raise(py, &error, None, ""))?;
+        let leaf = second.getattr("leaf")?.extract()?;
+        self.objects.object(py, (found, leaf), || self.data(py, found))
     }
 
     fn __traverse__(&self, visit: PyVisit<'_>) -> Result<(), PyTraverseError> {
-        match self.state.try_lock() {
-            Ok(state) => state.as_ref().map_or(Ok(()), |s| s.objects.traverse(&visit)),
-            Err(_) => Ok(()),
-        }
-    }
-
-    fn __clear__(&self) {
-        let state = self.locked().take();
-        drop(state);
+        self.objects.traverse(&visit)
     }
 }

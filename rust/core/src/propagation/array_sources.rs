@@ -65,7 +65,7 @@ impl Propagation {
                 let named = self.named_arrays(module, row);
                 named.iter().map(|(k, leaf)| of(operands[*k as usize])[*leaf as usize]).collect()
             }
-            Structure::Passes => of(operands[0]).clone(),
+            s if s.passes_operand() => of(operands[0]).clone(),
             _ => {
                 let mut bits = BitSet::with_room_for(all);
                 operands

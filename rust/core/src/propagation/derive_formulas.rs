@@ -1,17 +1,15 @@
 //! Formulas of instructions: looked up, derived from the structure of the program, or requested from the caller.
 
 use crate::error::Error;
-use crate::hlo_text::{ElementType, Module, OPCODES};
+use crate::hlo_text::{ElementType, Module, ShapeId, OPCODES};
 use crate::propagation::array_sources::has_elements;
-use crate::propagation::formulas::{is_bounded, Direction, Formula, Formulas, Key, Link, Propagation};
-use crate::propagation::operand_maps::Values;
+use crate::propagation::formulas::{is_bounded, Formula, Outcome, Propagation, PropagationError};
+use crate::propagation::operand_map::{Direction, Key, Link};
 use crate::propagation::structure::Structure;
 use std::ops::Range;
 
 const ONE_BRANCH: &str = "only one branch runs, and which one is known at run time only";
 const CARRIED: &str = "the loop's body may have carried any element of this value here, in some iteration";
-
-type Links<F> = Result<Vec<Link>, <F as Values>::Error>;
 
 /// The instruction that the caller passes for a parameter of the computation; others stand for themselves.
 fn argument_for(module: &Module, computation: u32, arguments: &[u32], row: u32) -> u32 {
@@ -23,79 +21,61 @@ fn argument_for(module: &Module, computation: u32, arguments: &[u32], row: u32) 
 }
 
 impl Propagation {
-    pub(super) fn formula_of<F: Formulas>(
-        &mut self,
-        module: &Module,
-        formulas: &mut F,
-        key: Key,
-    ) -> Result<Formula, F::Error> {
+    /// The formula of a key: known, derived from the structure of the program, or stated.
+    pub(super) fn formula_of(&mut self, module: &Module, key: Key) -> Outcome<Formula> {
         if let Some(known) = self.known_formula(module, key) {
             return Ok(known);
         }
-        let (direction, row, array) = key;
+        let (direction, row, _) = key;
         if self.reads_nothing(module, direction, row) {
             return Ok(Formula::default()); // half of the formulas of a large program
         }
         if self.structure(module, row) == Structure::Names {
-            self.derive_for_names(module, formulas, row)?; // one by one, each array whatever the sizes of the others
-        } else if let Some((simplified, links)) = self.derived_links(module, formulas, key)? {
-            self.set_formula(module, formulas, key, simplified, links)?;
-        } else if direction == Direction::ToOperands {
-            formulas.formula(self, row, array)?;
+            self.derive_for_names(module, row)?; // one by one, each array whatever the sizes of the others
         } else {
-            formulas.inverse(self, row, array)?;
+            let (simplified, links) = self.links_of(module, key)?;
+            self.set_formula(module, key, simplified, links)?;
         }
-        let put = self.known_formula(module, key);
-        put.ok_or_else(|| Error::invalid_map(format!("no formula was given for row {row}")).into())
+        self.known_formula(module, key).ok_or(PropagationError::Unstated(key))
     }
 
-    /// The links that follow from the structure of the program, and whether their maps are simplified.
-    fn derived_links<F: Formulas>(
-        &mut self,
-        module: &Module,
-        formulas: &mut F,
-        key: Key,
-    ) -> Result<Option<(bool, Vec<Link>)>, F::Error> {
+    /// The links of a formula, and whether their maps are simplified.
+    fn links_of(&mut self, module: &Module, key: Key) -> Outcome<(bool, Vec<Link>)> {
         if let Some(links) = self.links_of_unknown_size(module, key) {
-            return Ok(Some((true, links)));
+            return Ok((true, links));
         }
-        Ok(Some(match (self.structure(module, key.1), key.0) {
-            (Structure::Calls, _) => (false, self.links_of_call(module, formulas, key)?),
-            (Structure::Starts, Direction::ToOperands) => {
-                (false, self.links_of_start(module, formulas, key)?)
-            }
-            (Structure::Branches, _) => (true, self.links_of_branches(module, formulas, key)?),
-            (Structure::Loops, _) => (true, self.links_of_loop(module, key)?),
-            _ => return Ok(self.instantiated(module, key).map(|links| (false, links))),
-        }))
+        Ok(match self.structure(module, key.1) {
+            Structure::Calls => (false, self.links_of_call(module, key)?),
+            Structure::Starts => (false, self.links_of_start(module, key)?),
+            Structure::Branches => (true, self.links_of_branches(module, key)?),
+            Structure::Loops => (true, self.links_of_loop(module, key)?),
+            _ => (
+                false,
+                self.stated.links(module, &mut self.sets.maps, key).ok_or(PropagationError::Unstated(key))?,
+            ),
+        })
     }
 
-    fn reads_nothing(&self, module: &Module, direction: Direction, row: u32) -> bool {
+    pub(super) fn reads_nothing(&self, module: &Module, direction: Direction, row: u32) -> bool {
         let instruction = &module.instructions[row as usize];
         let is_known = (instruction.opcode as usize) < OPCODES.len();
         direction == Direction::ToOperands && is_known && instruction.operands.range().is_empty()
     }
 
     /// The formula of array `array` of an instruction; to users, the inverse formula of its operand `array`.
-    pub fn formula<F: Formulas>(
-        &mut self,
-        module: &Module,
-        formulas: &mut F,
-        key: (Direction, u32, u32),
-    ) -> Result<Vec<Link>, F::Error> {
-        Ok(self.formula_of(module, formulas, key)?.iter().map(|f| f.link).collect())
+    pub fn formula(&mut self, module: &Module, key: (Direction, u32, u32)) -> Outcome<Vec<Link>> {
+        Ok(self.formula_of(module, key)?.iter().map(|f| f.link).collect())
     }
 
     /// Derives all formulas of the instructions in `rows`, to be read later. Appends for each instruction its signature,
     /// or `-1 - row` where it shares its formulas with no other; stops at the first error, the rows before it appended.
-    pub fn find_formulas<F: Formulas>(
+    pub fn find_formulas(
         &mut self,
         module: &Module,
-        formulas: &mut F,
         direction: Direction,
         rows: Range<u32>,
         found: &mut Vec<i64>,
-    ) -> Result<(), F::Error> {
+    ) -> Outcome<()> {
         self.complete[direction as usize].resize(module.signatures as usize, false);
         for row in rows {
             let instruction = &module.instructions[row as usize];
@@ -104,13 +84,9 @@ impl Propagation {
                 found.push(signature as i64);
                 continue;
             }
-            let count = match direction {
-                Direction::ToOperands => self.leaves(module, instruction.shape).len(),
-                Direction::ToUsers => instruction.operands.range().len(),
-            };
             let mut shared = true;
-            for array in 0..count as u32 {
-                self.formula_of(module, formulas, (direction, row, array))?;
+            for array in 0..self.formula_count(module, direction, row) {
+                self.formula_of(module, (direction, row, array))?;
                 shared &= self.is_shared((direction, row, array));
             }
             self.complete[direction as usize][signature] = shared;
@@ -119,8 +95,39 @@ impl Propagation {
         Ok(())
     }
 
+    /// The number of an instruction's formulas: one for each of its arrays; to users, one for each operand.
+    pub(super) fn formula_count(&mut self, module: &Module, direction: Direction, row: u32) -> u32 {
+        match direction {
+            Direction::ToOperands => self.arrays_of(module, row).end,
+            Direction::ToUsers => module.operands_of(row as usize).len() as u32,
+        }
+    }
+
     /// Links with an unknown map, if an array involved has a bounded dynamic dimension.
-    fn links_of_unknown_size(&mut self, module: &Module, (direction, row, array): Key) -> Option<Vec<Link>> {
+    fn links_of_unknown_size(&mut self, module: &Module, key: Key) -> Option<Vec<Link>> {
+        let shape = self.shape_of_unknown_size(module, key)?;
+        let map = self.unknown_size(module, shape);
+        let (direction, row, array) = key;
+        let operands = module.operands_of(row as usize);
+        let pairs: Vec<(u32, u32)> = match direction {
+            Direction::ToOperands => {
+                let arrays = |(o, k): (&u32, u32)| self.arrays_of(module, *o).map(move |leaf| (k, leaf));
+                operands.iter().zip(0..).flat_map(arrays).collect()
+            }
+            Direction::ToUsers => {
+                let near = operands.get(array as usize).map_or(0..1, |o| self.arrays_of(module, *o));
+                self.arrays_of(module, row).flat_map(|to| near.clone().map(move |leaf| (to, leaf))).collect()
+            }
+        };
+        Some(pairs.into_iter().map(|(to, leaf)| Link { to, leaf, map }).collect())
+    }
+
+    /// The first shape with a bounded dynamic dimension among those of the arrays that a formula is about.
+    pub(super) fn shape_of_unknown_size(
+        &mut self,
+        module: &Module,
+        (direction, row, array): Key,
+    ) -> Option<ShapeId> {
         if module.instructions[row as usize].opcode as usize >= OPCODES.len() {
             return None;
         }
@@ -135,19 +142,7 @@ impl Propagation {
         let others = others.iter().map(|o| module.instructions[*o as usize].shape);
         let is_array = |shape: &u32| module.shapes[*shape as usize].element != ElementType::TUPLE;
         let mut shapes = own.iter().copied().chain(others).filter(is_array);
-        let shape = shapes.find(|shape| is_bounded(module, *shape))?;
-        let map = self.unknown_size(module, shape);
-        let pairs: Vec<(u32, u32)> = match direction {
-            Direction::ToOperands => {
-                let arrays = |(o, k): (&u32, u32)| self.arrays_of(module, *o).map(move |leaf| (k, leaf));
-                operands.iter().zip(0..).flat_map(arrays).collect()
-            }
-            Direction::ToUsers => {
-                let near = operands.get(array as usize).map_or(0..1, |o| self.arrays_of(module, *o));
-                self.arrays_of(module, row).flat_map(|to| near.clone().map(move |leaf| (to, leaf))).collect()
-            }
-        };
-        Some(pairs.into_iter().map(|(to, leaf)| Link { to, leaf, map }).collect())
+        shapes.find(|shape| is_bounded(module, *shape))
     }
 
     /// The range of an instruction's array numbers.
@@ -156,15 +151,13 @@ impl Propagation {
     }
 
     /// The maps through a called computation, in which runtime values read the caller's `arguments`, not its parameters.
-    pub fn call_indexing<F: Formulas>(
+    pub fn call_indexing(
         &mut self,
         module: &Module,
-        formulas: &mut F,
         (direction, computation, array): (Direction, u32, u32),
         arguments: &[u32],
-    ) -> Result<Vec<Link>, F::Error> {
-        let mut links =
-            self.computation_indexing(module, formulas, (direction, computation, array))?.to_vec();
+    ) -> Outcome<Vec<Link>> {
+        let mut links = self.computation_indexing(module, (direction, computation, array))?.to_vec();
         let place = |row: u32| argument_for(module, computation, arguments, row);
         for link in &mut links {
             link.map = self.sets.maps.replace_instructions(link.map, &place);
@@ -172,33 +165,46 @@ impl Propagation {
         Ok(links)
     }
 
-    fn links_of_call<F: Formulas>(&mut self, module: &Module, formulas: &mut F, key: Key) -> Links<F> {
+    fn links_of_call(&mut self, module: &Module, key: Key) -> Outcome<Vec<Link>> {
         let (direction, row, array) = key;
         let called = self.called_computations(module, row)?[0];
         let arguments = module.operands_of(row as usize);
-        self.call_indexing(module, formulas, (direction, called, array), arguments)
+        self.call_indexing(module, (direction, called, array), arguments)
     }
 
-    fn links_of_start<F: Formulas>(&mut self, module: &Module, formulas: &mut F, key: Key) -> Links<F> {
-        let (direction, row, mut array) = key;
+    fn links_of_start(&mut self, module: &Module, (direction, row, array): Key) -> Outcome<Vec<Link>> {
         let operands = module.operands_of(row as usize);
-        for (to, operand) in operands.iter().enumerate() {
-            let shapes = self.leaves(module, module.instructions[*operand as usize].shape);
-            if let Some(shape) = shapes.get(array as usize) {
-                return Ok(self.identity_link(module, *shape, (to as u32, array))?);
-            }
-            array -= shapes.len() as u32;
+        let mut first = vec![0]; // the number of each operand's first array in the result
+        for operand in operands {
+            first.push(first[first.len() - 1] + self.arrays_of(module, *operand).end);
         }
+        let results = first[operands.len()];
         let called = self.called_computations(module, row)?[0];
-        let root = module.computations[called as usize].root as usize;
-        let results = self.leaves(module, module.instructions[root].shape).len() as u32;
-        match array < results {
-            true => self.call_indexing(module, formulas, (direction, called, array), operands),
+        if direction == Direction::ToUsers {
+            let k = array as usize;
+            let mut links = Vec::new();
+            for leaf in 0..first[k + 1] - first[k] {
+                let shape =
+                    self.leaves(module, module.instructions[operands[k] as usize].shape)[leaf as usize];
+                links.extend(self.identity_link(module, shape, (first[k] + leaf, leaf))?);
+            }
+            let through = self.call_indexing(module, (direction, called, array), operands)?;
+            links.extend(through.into_iter().map(|l| Link { to: l.to + results, ..l }));
+            return Ok(links);
+        }
+        let root = module.computations[called as usize].root;
+        if array < results {
+            let to = first.partition_point(|f| *f <= array) - 1;
+            let shape = self.leaves(module, module.instructions[row as usize].shape)[array as usize];
+            return Ok(self.identity_link(module, shape, (to as u32, array - first[to]))?);
+        }
+        match array - results < self.arrays_of(module, root).end {
+            true => self.call_indexing(module, (direction, called, array - results), operands),
             false => Ok(Vec::new()), // a context has no elements
         }
     }
 
-    fn links_of_branches<F: Formulas>(&mut self, module: &Module, formulas: &mut F, key: Key) -> Links<F> {
+    fn links_of_branches(&mut self, module: &Module, key: Key) -> Outcome<Vec<Link>> {
         let (direction, row, array) = key;
         let shapes = self.leaves(module, module.instructions[row as usize].shape);
         let operands = &module.operands_of(row as usize);
@@ -212,7 +218,7 @@ impl Propagation {
                 links.push(Link { to: 0, leaf: 0, map });
                 for (branch, to) in branches.into_iter().zip(1..) {
                     let given = &operands[to..=to];
-                    let found = self.call_indexing(module, formulas, (direction, branch, array), given)?;
+                    let found = self.call_indexing(module, (direction, branch, array), given)?;
                     let of_branch = found.into_iter().filter(|l| l.to == 0);
                     links.extend(of_branch.map(|l| Link { to: to as u32, ..l }));
                 }
@@ -230,7 +236,7 @@ impl Propagation {
             }
             Direction::ToUsers => {
                 let (branch, given) = (branches[array as usize - 1], [operands[array as usize]]);
-                links = self.call_indexing(module, formulas, (direction, branch, 0), &given)?;
+                links = self.call_indexing(module, (direction, branch, 0), &given)?;
                 for link in &mut links {
                     link.map = self.sets.maps.over_approximated(link.map, because);
                 }

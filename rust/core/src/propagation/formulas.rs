@@ -6,25 +6,14 @@ use crate::propagation::array_sets::{LoopCarried, Sources};
 use crate::propagation::dependence_graph::{DependenceGraph, SetsByArray};
 use crate::propagation::interner::Table;
 use crate::propagation::map_sets::MapSets;
-use crate::propagation::operand_map::MapId;
-use crate::propagation::operand_maps::{OperandMaps, Values};
+use crate::propagation::operand_map::{Direction, Key, Link, MapId};
 use crate::propagation::reached_instructions::ReachedInstructions;
+use crate::propagation::stated_formulas::StatedFormulas;
 use crate::propagation::structure::Structure;
 use std::sync::Arc;
 
 /// The reason why a map to a whole array is unknown.
 const UNKNOWN_SIZE: &str = "a dimension's size is not known, nor bounded";
-
-/// One map of an instruction's formula, or between a computation's root and its parameters.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Link {
-    /// The operand or parameter; of an inverse formula, the array of the result.
-    pub to: u32,
-    /// The array of the operand.
-    pub leaf: u32,
-    /// The map.
-    pub map: MapId,
-}
 
 /// A link of an instruction's formula, and whether its map is the identity.
 #[derive(Clone, Copy, Debug)]
@@ -42,27 +31,26 @@ struct Leaves {
     first: Box<[u32]>,
 }
 
-/// A source of formulas. It answers by calling [`Propagation::set_formula`].
-pub trait Formulas: Values {
-    /// States the formula of array `output` of an instruction.
-    fn formula(&mut self, found: &mut Propagation, row: u32, output: u32) -> Result<(), Self::Error>;
-    /// States the inverse formula of an operand of an instruction.
-    fn inverse(&mut self, found: &mut Propagation, row: u32, operand: u32) -> Result<(), Self::Error>;
+/// The reason why maps are not found.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum PropagationError {
+    /// This formula is used and has not been stated.
+    Unstated(Key),
+    /// A map that does not exist.
+    Invalid(Error),
 }
 
-/// The direction in which maps lead.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum Direction {
-    /// From an array of an instruction to those of its operands.
-    ToOperands,
-    /// From an array of an operand to those of the instruction.
-    ToUsers,
+impl From<Error> for PropagationError {
+    fn from(error: Error) -> Self {
+        PropagationError::Invalid(error)
+    }
 }
+
+/// The result of a propagation.
+pub(super) type Outcome<T> = Result<T, PropagationError>;
 
 /// The links of an instruction's array, in order; of an inverse formula, sorted by the operand's arrays.
 pub(super) type Formula = Arc<[FormulaLink]>;
-pub(super) type Key = (Direction, u32, u32);
-
 /// The maps of a module that are known so far.
 #[derive(Default)]
 pub struct Propagation {
@@ -73,9 +61,10 @@ pub struct Propagation {
     shared: [Vec<Vec<Option<Formula>>>; 2],
     /// Formulas with runtime values, which name instructions: by row.
     own: Table<Key, Formula>,
-    /// By signature, the row whose formula was stated and its links, if runtime values read operands alone: those of
-    /// other instructions of the signature read theirs.
-    templates: Table<Key, (u32, Arc<[Link]>)>,
+    /// The formulas as they were stated.
+    pub(super) stated: StatedFormulas,
+    /// The arrays beyond which all formulas have been stated.
+    pub(super) walked: Table<Key, ()>,
     /// The signatures whose formulas are all known and shared.
     pub(super) complete: [Vec<bool>; 2],
     pub(super) computation_links: Table<Key, Arc<[Link]>>,
@@ -169,20 +158,32 @@ impl Propagation {
         found
     }
 
+    /// States the formula of an array of an instruction; to users, the inverse formula of an operand.
+    pub fn state_formula(&mut self, module: &Module, key: Key, links: Vec<Link>) {
+        self.stated.add(module, &self.sets.maps, key, links);
+    }
+
+    /// Notes that an instruction has no formula: it is unstated where it is used.
+    pub fn refuse_formula(&mut self, module: &Module, key: Key) {
+        self.stated.refuse(module, key);
+    }
+
     /// Sets the formula of an array of an instruction (to users, the inverse formula of its operand): for all instructions
     /// of the signature, unless it has runtime values. Normalizes the maps if they are not `simplified`.
-    pub fn set_formula<V: Values>(
+    pub(super) fn set_formula(
         &mut self,
         module: &Module,
-        values: &mut V,
-        (direction, row, array): (Direction, u32, u32),
+        (direction, row, array): Key,
         simplified: bool,
         mut links: Vec<Link>,
-    ) -> Result<(), V::Error> {
+    ) -> Outcome<()> {
         let own = links.iter().any(|l| self.sets.maps.has_runtime_values(l.map));
+        if own {
+            self.note_known_elements(module, &links)?;
+        }
         if own || !simplified {
             for link in &mut links {
-                link.map = self.sets.maps.normalize(values, link.map)?;
+                link.map = self.sets.maps.normalize(link.map)?;
             }
         }
         let mut formula = Vec::with_capacity(links.len());
@@ -218,35 +219,6 @@ impl Propagation {
         Ok(found)
     }
 
-    /// Keeps a formula, as it was stated, as the template of its signature, if its runtime values read operands alone and
-    /// each of them is an operand only once.
-    pub fn note_for_signature(&mut self, module: &Module, (direction, row, array): Key, links: &[Link]) {
-        let operands = module.operands_of(row as usize);
-        let (mut named, maps) = (Vec::new(), &self.sets.maps);
-        links.iter().for_each(|l| named_instructions(maps, l.map, &mut named));
-        let is_once = |i: &u32| operands.iter().filter(|o| *o == i).count() == 1;
-        let is_plain = self.structure(module, row) == Structure::None;
-        if is_plain && !named.is_empty() && named.iter().all(is_once) {
-            let signature = module.instructions[row as usize].signature;
-            self.templates.insert((direction, signature, array), (row, links.into()));
-        }
-    }
-
-    /// The template of the signature, with runtime values that read the operands of this instruction.
-    pub(super) fn instantiated(
-        &mut self,
-        module: &Module,
-        (direction, row, array): Key,
-    ) -> Option<Vec<Link>> {
-        let signature = module.instructions[row as usize].signature;
-        let (other, links) = self.templates.get(&(direction, signature, array))?;
-        let (mut links, theirs) = (links.to_vec(), module.operands_of(*other as usize));
-        let operands = module.operands_of(row as usize);
-        let place = |i: u32| theirs.iter().position(|o| *o == i).map_or(i, |k| operands[k]);
-        links.iter_mut().for_each(|l| l.map = self.sets.maps.replace_instructions(l.map, &place));
-        Some(links)
-    }
-
     /// Sets the formula of all instructions of the signature.
     fn set_shared_formula(&mut self, module: &Module, (direction, row, array): Key, formula: Formula) {
         let of_direction = &mut self.shared[direction as usize];
@@ -279,12 +251,7 @@ impl Propagation {
     }
 
     /// Sets the formulas, in both directions, of an instruction that only renames arrays of its operands.
-    pub(super) fn derive_for_names<V: Values>(
-        &mut self,
-        module: &Module,
-        values: &mut V,
-        row: u32,
-    ) -> Result<(), V::Error> {
+    pub(super) fn derive_for_names(&mut self, module: &Module, row: u32) -> Result<(), Error> {
         let shapes = self.leaves(module, module.instructions[row as usize].shape);
         let operands = module.operands_of(row as usize).len();
         let mut inverses = vec![Vec::new(); operands];
@@ -296,7 +263,7 @@ impl Propagation {
                 formula.push(FormulaLink { link: Link { to: operand, leaf, map }, is_identity: false });
             } else if shape.element.is_array() {
                 let identity = self.sets.maps.identity(&shape.dimensions)?;
-                let map = self.sets.maps.normalize(values, identity)?; // 0 along dimensions of size 1
+                let map = self.sets.maps.normalize(identity)?; // 0 along dimensions of size 1
                 formula.push(FormulaLink {
                     link: Link { to: operand, leaf, map },
                     is_identity: map == identity,
@@ -358,6 +325,11 @@ impl Propagation {
         shape.map_or_else(Arc::default, |shape| self.leaves(module, shape))
     }
 
+    /// Whether a formula is known.
+    pub(super) fn has_formula(&self, module: &Module, key: Key) -> bool {
+        self.known_formula(module, key).is_some()
+    }
+
     pub(super) fn known_formula(&self, module: &Module, key: Key) -> Option<Formula> {
         let (direction, row, array) = key;
         let signature = module.instructions[row as usize].signature as usize;
@@ -370,12 +342,6 @@ impl Propagation {
     pub(super) fn is_shared(&self, key: Key) -> bool {
         !self.own.contains_key(&key)
     }
-}
-
-/// Adds the instructions that the runtime values of a map, and of its pieces, read.
-fn named_instructions(maps: &OperandMaps, id: MapId, out: &mut Vec<u32>) {
-    out.extend(maps.relation_of(id).values.iter().map(|v| v.instruction));
-    maps.map(id).pieces.iter().flatten().for_each(|p| named_instructions(maps, *p, out));
 }
 
 /// Whether an array, or an array of a buffer, has a bounded dynamic dimension.

@@ -1,10 +1,10 @@
 //! Joint maps: a map together with the indices of its runtime values, simplified and renumbered as one.
 
 use crate::error::Result;
-use crate::expr::flat::Dag;
 use crate::expr::{Arena, Expr};
 use crate::interval::Interval;
 use crate::map::indexing_map::{IndexingMap, MapBuilder, MapKind};
+use crate::propagation::known_elements::{KnownElement, KnownElements};
 use crate::simplify::domain::PointVariables;
 use crate::simplify::Scratch;
 
@@ -27,19 +27,10 @@ pub struct RuntimeValue {
 #[derive(Clone)]
 pub(super) struct ValueSource {
     pub instruction: u32,
-    pub index: Vec<Expr>,
+    index: Vec<Expr>,
     output: u32,
     bounds: Interval,
     drops: bool,
-}
-
-/// A runtime value that is known before run time: an integer, or an expression over the variables of its index.
-#[derive(Clone, Debug)]
-pub enum KnownValue {
-    /// The value, before it is clamped.
-    Integer(i64),
-    /// The value, as a graph with one root.
-    Expression(Dag),
 }
 
 impl ValueSource {
@@ -48,16 +39,15 @@ impl ValueSource {
         self.drops || self.bounds.lower < interval.lower || interval.upper < self.bounds.upper
     }
 
-    /// The known value, clamped as it is read; `None` for an integer that would have to be clamped.
-    pub fn clamped(&self, arena: &mut Arena, known: &KnownValue) -> Result<Option<Expr>> {
-        match known {
-            KnownValue::Integer(v) if self.drops || self.bounds.contains(*v) => Ok(Some(arena.constant(*v))),
-            KnownValue::Integer(_) => Ok(None),
-            KnownValue::Expression(dag) => {
-                let value = arena.import(dag)[0];
-                if self.drops {
-                    return Ok(Some(value));
-                }
+    /// The value, clamped as it is read, if it is known; `None` for an integer that would have to be clamped.
+    pub fn known_value(&self, arena: &mut Arena, elements: &KnownElements) -> Result<Option<Expr>> {
+        match elements.at(arena, &self.index)? {
+            Some(KnownElement::Integer(v)) if self.drops || self.bounds.contains(v) => {
+                Ok(Some(arena.constant(v)))
+            }
+            None | Some(KnownElement::Integer(_)) => Ok(None),
+            Some(KnownElement::Expression(value)) if self.drops => Ok(Some(value)),
+            Some(KnownElement::Expression(value)) => {
                 let (lower, upper) = (arena.constant(self.bounds.lower), arena.constant(self.bounds.upper));
                 let raised = arena.max(value, lower)?;
                 arena.min(raised, upper).map(Some)

@@ -5,7 +5,7 @@ use crate::error::Result;
 use crate::map::indexing_map::MapKind;
 use crate::propagation::interner::{Interner, Table};
 use crate::propagation::operand_map::{Exactness, MapId};
-use crate::propagation::operand_maps::{OperandMaps, Values};
+use crate::propagation::operand_maps::OperandMaps;
 
 /// The number of a set.
 pub type MapSetId = u32;
@@ -57,13 +57,12 @@ impl MapSets {
     }
 
     /// The union of `into` and the compositions of `second` after each of `firsts`; `None` is the identity.
-    pub fn union_composed<V: Values>(
+    pub fn union_composed(
         &mut self,
-        values: &mut V,
         into: MapSetId,
         firsts: MapSetId,
         second: Option<MapId>,
-    ) -> std::result::Result<MapSetId, V::Error> {
+    ) -> Result<MapSetId> {
         if second.is_none() && (into == EMPTY_SET || into == firsts) {
             return Ok(firsts);
         }
@@ -77,7 +76,7 @@ impl MapSets {
                 None => self.merge(&mut list, first),
                 Some(_) if list.len() > MAX_MAPS => break, // a bound will replace them
                 Some(second) => {
-                    let found = self.maps.compose(values, first, second)?;
+                    let found = self.maps.compose(first, second)?;
                     self.merge(&mut list, found);
                 }
             }

@@ -53,3 +53,26 @@ impl OperandMap {
         self.exactness == Exactness::Exact && self.pieces.is_none()
     }
 }
+
+/// One map of an instruction's formula, or between a computation's root and its parameters.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Link {
+    /// The operand or parameter; of an inverse formula, the array of the result.
+    pub to: u32,
+    /// The array of the operand.
+    pub leaf: u32,
+    /// The map.
+    pub map: MapId,
+}
+
+/// The direction in which maps lead.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Direction {
+    /// From an array of an instruction to those of its operands.
+    ToOperands,
+    /// From an array of an operand to those of the instruction.
+    ToUsers,
+}
+
+/// A formula's direction, instruction and array; to users, the array is the number of an operand instead.
+pub type Key = (Direction, u32, u32);

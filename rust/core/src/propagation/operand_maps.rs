@@ -1,14 +1,14 @@
 //! The table of a program's operand maps: equal maps have one number, and results of operations are cached by number.
 
-use crate::error::{Error, Result};
-use crate::expr::flat::Dag;
+use crate::error::Result;
 use crate::expr::Arena;
 use crate::interval::Interval;
 use crate::map::indexing_map::{IndexingMap, MapKind};
 use crate::map::simplify::{compose_simplified, simplify};
 use crate::map::variables::from_tensor_sizes;
 use crate::propagation::interner::{Interner, Table};
-use crate::propagation::joint_map::{JointMap, KnownValue, RuntimeValue};
+use crate::propagation::joint_map::{JointMap, RuntimeValue};
+use crate::propagation::known_elements::{KnownElements, Source};
 use crate::propagation::operand_map::{Exactness, MapId, OperandMap, Relation};
 use crate::propagation::reasons::Reasons;
 use crate::propagation::replicas;
@@ -19,20 +19,6 @@ type Sizes = Box<[i64]>;
 
 const MAX_PIECES: usize = 16; // of more pieces only the bound that they refine is kept
 const UNKNOWN: MapId = MapId::MAX;
-
-/// The caller's knowledge of the values of instructions.
-pub trait Values {
-    /// The error type.
-    type Error: From<Error>;
-    /// Whether an element of the instruction may be known before run time.
-    fn may_be_known(&mut self, instruction: u32) -> std::result::Result<bool, Self::Error>;
-    /// The element at an index, if it is known.
-    fn known(
-        &mut self,
-        instruction: u32,
-        index: &[Dag],
-    ) -> std::result::Result<Option<KnownValue>, Self::Error>;
-}
 
 /// The operand maps of a program.
 pub struct OperandMaps {
@@ -51,6 +37,8 @@ pub struct OperandMaps {
     with_values: Vec<bool>,
     wholes: Table<(Sizes, Sizes), u32>,
     identities: Table<Sizes, MapId>,
+    /// By instruction, the elements that are known before run time, or none.
+    known_elements: Table<u32, Option<KnownElements>>,
 }
 
 impl Default for OperandMaps {
@@ -69,6 +57,7 @@ impl Default for OperandMaps {
             with_values: Vec::new(),
             wholes: Table::default(),
             identities: Table::default(),
+            known_elements: Table::default(),
         }
     }
 }
@@ -150,6 +139,12 @@ impl OperandMaps {
         Ok(self.are_plainly_equal(id, identity))
     }
 
+    /// Whether each index leads to one element, which no runtime value decides.
+    pub(super) fn is_function(&self, id: MapId) -> bool {
+        let map = &self.relation_of(id).map;
+        map.kind() == MapKind::Defined && map.num_variables() == map.num_dims()
+    }
+
     /// Whether both maps are plain and of one relation.
     pub(super) fn are_plainly_equal(&self, one: MapId, other: MapId) -> bool {
         let (a, b) = (self.maps.get(one), self.maps.get(other));
@@ -213,12 +208,7 @@ impl OperandMaps {
     }
 
     /// Composes `second` after `first`, normalized; as exact as the less exact of the two.
-    pub fn compose<V: Values>(
-        &mut self,
-        values: &mut V,
-        first: MapId,
-        second: MapId,
-    ) -> std::result::Result<MapId, V::Error> {
+    pub fn compose(&mut self, first: MapId, second: MapId) -> Result<MapId> {
         if let Some(known) = self.composed.get(&(first, second)) {
             return Ok(*known);
         }
@@ -235,20 +225,15 @@ impl OperandMaps {
             let empty = self.relations.intern(Relation::plain(IndexingMap::known_empty(&mut self.arena)));
             self.maps.intern(OperandMap { relation: empty, exactness, reason, pieces: None })
         } else {
-            let relation = self.compose_relations(values, a.relation, b.relation)?;
-            let pieces = self.compose_pieces(values, (first, &a), (second, &b))?;
+            let relation = self.compose_relations(a.relation, b.relation)?;
+            let pieces = self.compose_pieces((first, &a), (second, &b))?;
             self.maps.intern(OperandMap { relation, exactness, reason, pieces })
         };
         self.composed.insert((first, second), found);
         Ok(found)
     }
 
-    fn compose_relations<V: Values>(
-        &mut self,
-        values: &mut V,
-        first: u32,
-        second: u32,
-    ) -> std::result::Result<u32, V::Error> {
+    fn compose_relations(&mut self, first: u32, second: u32) -> Result<u32> {
         if let Some(known) = self.composed_relations.get(&(first, second)) {
             return Ok(*known);
         }
@@ -267,42 +252,64 @@ impl OperandMaps {
             (self.without_unused(map)?, Box::default())
         } else {
             let joint = JointMap::composed(&mut self.arena, (&a.map, &a.values), (&b.map, &b.values))?;
-            self.simplify_joint(values, joint)?
+            self.simplify_joint(joint)?
         };
         let found = self.relations.intern(Relation { map, values: read, replicas });
         self.composed_relations.insert((first, second), found);
         Ok(found)
     }
 
-    /// Simplifies a joint map, substitutes known values, removes unused symbols, and splits it.
-    fn simplify_joint<V: Values>(
+    /// Whether it has been noted which elements of an instruction are known.
+    pub(super) fn knows_of(&self, instruction: u32) -> bool {
+        self.known_elements.contains_key(&instruction)
+    }
+
+    /// Notes that no element of an instruction is known.
+    pub(super) fn note_unknown(&mut self, instruction: u32) {
+        self.known_elements.insert(instruction, None);
+    }
+
+    /// Notes that the elements of an instruction are those of `source`, which the maps `moves` lead to, one after the other,
+    /// from an index of `rank` dimensions.
+    pub(super) fn note_known(
         &mut self,
-        values: &mut V,
-        joint: JointMap,
-    ) -> std::result::Result<(IndexingMap, Box<[RuntimeValue]>), V::Error> {
+        instruction: u32,
+        (rank, moves): (usize, &[MapId]),
+        source: Source,
+    ) -> Result<()> {
+        self.arena.clear();
+        let mut index: Vec<_> = (0..rank as u32).map(|v| self.arena.variable(v)).collect();
+        for id in moves {
+            let map = &self.relations.get(self.maps.get(*id).relation).map;
+            index = self.arena.import_substituted(map.dag(), &index)?;
+            index.truncate(map.num_results());
+        }
+        let index = self.arena.export(&index);
+        self.known_elements.insert(instruction, Some(KnownElements { index, source }));
+        Ok(())
+    }
+
+    /// Simplifies a joint map, substitutes known values, removes unused symbols, and splits it.
+    fn simplify_joint(&mut self, joint: JointMap) -> Result<(IndexingMap, Box<[RuntimeValue]>)> {
         let (arena, scratch) = (&mut self.arena, &mut self.scratch);
         let mut joint = joint.simplified(arena, scratch);
         let mut known = vec![None; joint.sources.len()];
-        for (k, source) in joint.sources.iter().enumerate() {
-            if values.may_be_known(source.instruction)? {
-                let index: Vec<Dag> = source.index.iter().map(|e| arena.export(&[*e])).collect();
-                if let Some(value) = values.known(source.instruction, &index)? {
-                    known[k] = source.clamped(arena, &value)?;
-                }
+        for (value, source) in known.iter_mut().zip(&joint.sources) {
+            if let Some(Some(elements)) = self.known_elements.get(&source.instruction) {
+                *value = source.known_value(arena, elements)?;
             }
         }
         if known.iter().any(Option::is_some) {
             joint = joint.with_known_values(arena, scratch, &known)?;
         }
-        Ok(joint.without_unused(arena)?.into_parts(arena)?)
+        joint.without_unused(arena)?.into_parts(arena)
     }
 
-    fn compose_pieces<V: Values>(
+    fn compose_pieces(
         &mut self,
-        values: &mut V,
         (first, a): (MapId, &OperandMap),
         (second, b): (MapId, &OperandMap),
-    ) -> std::result::Result<Option<Box<[MapId]>>, V::Error> {
+    ) -> Result<Option<Box<[MapId]>>> {
         if (a.pieces.is_none() && b.pieces.is_none()) || a.exactness.max(b.exactness) == Exactness::Unknown {
             return Ok(None);
         }
@@ -315,7 +322,7 @@ impl OperandMaps {
         let mut found = Vec::new();
         for one in &*firsts {
             for other in &*seconds {
-                let piece = self.compose(values, *one, *other)?;
+                let piece = self.compose(*one, *other)?;
                 if !self.is_known_empty(piece) {
                     found.push(piece);
                 }
@@ -339,35 +346,27 @@ impl OperandMaps {
     }
 
     /// Normalizes a map as a formula states it: simplified, known values substituted, unused symbols removed.
-    pub fn normalize<V: Values>(
-        &mut self,
-        values: &mut V,
-        id: MapId,
-    ) -> std::result::Result<MapId, V::Error> {
+    pub fn normalize(&mut self, id: MapId) -> Result<MapId> {
         match self.normalized.get(id as usize) {
             Some(&known) if known != UNKNOWN => return Ok(known),
             _ => {}
         }
-        let found = self.normalize_uncached(values, id)?;
+        let found = self.normalize_uncached(id)?;
         self.normalized.resize(self.maps.count() as usize, UNKNOWN);
         self.normalized[id as usize] = found;
         Ok(found)
     }
 
-    fn normalize_uncached<V: Values>(
-        &mut self,
-        values: &mut V,
-        id: MapId,
-    ) -> std::result::Result<MapId, V::Error> {
+    fn normalize_uncached(&mut self, id: MapId) -> Result<MapId> {
         let mut m = self.maps.get(id).clone();
         if self.relations.get(m.relation).map.kind() == MapKind::Undefined {
             return Ok(id);
         }
-        m.relation = self.normalize_relation(values, m.relation)?;
+        m.relation = self.normalize_relation(m.relation)?;
         if let Some(pieces) = &m.pieces {
             let mut kept = Vec::with_capacity(pieces.len());
             for p in pieces {
-                let piece = self.normalize(values, *p)?;
+                let piece = self.normalize(*p)?;
                 if !self.is_known_empty(piece) {
                     kept.push(piece);
                 }
@@ -377,11 +376,7 @@ impl OperandMaps {
         Ok(self.maps.intern(m))
     }
 
-    fn normalize_relation<V: Values>(
-        &mut self,
-        values: &mut V,
-        number: u32,
-    ) -> std::result::Result<u32, V::Error> {
+    fn normalize_relation(&mut self, number: u32) -> Result<u32> {
         if let Some(known) = self.normalized_relations.get(&number) {
             return Ok(*known);
         }
@@ -396,7 +391,7 @@ impl OperandMaps {
         } else {
             self.arena.clear();
             let joint = JointMap::new(&mut self.arena, &map, &read)?;
-            self.simplify_joint(values, joint)?
+            self.simplify_joint(joint)?
         };
         let found = self.relations.intern(Relation { map, values: read, replicas });
         self.normalized_relations.insert(number, found);

@@ -4,8 +4,9 @@
 use crate::error::Error;
 use crate::hlo_text::Module;
 use crate::propagation::dependence_graph::{ArrayNode, Dependence, DependenceGraph, SetsByArray};
-use crate::propagation::formulas::{Direction, FormulaLink, Formulas, Link, Propagation};
+use crate::propagation::formulas::{FormulaLink, Outcome, Propagation};
 use crate::propagation::map_sets::{MapSetId, EMPTY_SET};
+use crate::propagation::operand_map::{Direction, Link};
 use crate::propagation::reached_instructions::{ArraySets, ReachedInstructions};
 use std::ops::Range;
 use std::sync::Arc;
@@ -18,14 +19,13 @@ const TOO_LARGE: &str =
 impl Propagation {
     /// Propagates the maps `given` for arrays of a computation to the operands of each instruction of `order`, users before
     /// operands. Returns all instructions reached, in order, with their arrays.
-    pub fn propagate<F: Formulas>(
+    pub fn propagate(
         &mut self,
         module: &Module,
-        formulas: &mut F,
         computation: u32,
         given: &[(u32, ArraySets)],
         order: &[u32],
-    ) -> Result<Vec<(u32, ArraySets)>, F::Error> {
+    ) -> Outcome<Vec<(u32, ArraySets)>> {
         let mut graph = self.take_graph(module, computation);
         let mut sets = SetsByArray::default().cleared(graph.arrays.len());
         for (row, arrays) in given {
@@ -33,7 +33,7 @@ impl Propagation {
         }
         for row in order {
             let arrays = graph.arrays_of(*row);
-            self.propagate_to_dependences(module, formulas, &mut graph, &mut sets, arrays)?;
+            self.propagate_to_dependences(module, &mut graph, &mut sets, arrays)?;
         }
         let reached = sets.by_instruction(&graph);
         self.graphs.insert(computation, graph);
@@ -52,14 +52,13 @@ impl Propagation {
     }
 
     /// Propagates the maps found so far from each of these arrays to the arrays that it reads.
-    fn propagate_to_dependences<F: Formulas>(
+    fn propagate_to_dependences(
         &mut self,
         module: &Module,
-        formulas: &mut F,
         graph: &mut DependenceGraph,
         sets: &mut SetsByArray,
         arrays: Range<u32>,
-    ) -> Result<(), F::Error> {
+    ) -> Outcome<()> {
         for array in arrays {
             let here = sets.get(array);
             if here == EMPTY_SET {
@@ -71,7 +70,7 @@ impl Propagation {
             let (first, last) = match known {
                 Some(rows) => rows,
                 None => {
-                    let formula = self.formula_of(module, formulas, (Direction::ToOperands, row, leaf))?;
+                    let formula = self.formula_of(module, (Direction::ToOperands, row, leaf))?;
                     let operands = module.operands_of(row as usize);
                     let arrays: Vec<Range<u32>> = operands.iter().map(|o| graph.arrays_of(*o)).collect();
                     let dependence = |f: &FormulaLink| {
@@ -89,8 +88,7 @@ impl Propagation {
                 let dependence = graph.dependence_mut(k);
                 let into = sets.get(dependence.array);
                 if (dependence.last.0, dependence.last.1) != (into, here) {
-                    dependence.last =
-                        (into, here, self.sets.union_composed(formulas, into, here, dependence.map)?);
+                    dependence.last = (into, here, self.sets.union_composed(into, here, dependence.map)?);
                 }
                 sets.set(dependence.array, dependence.last.2);
             }
@@ -98,33 +96,29 @@ impl Propagation {
         Ok(())
     }
 
-    fn extend_sets<F: Formulas>(
+    fn extend_sets(
         &mut self,
-        formulas: &mut F,
         into: &mut ArraySets,
         (array, place): (u32, Result<usize, usize>),
         firsts: MapSetId,
         f: &FormulaLink,
-    ) -> Result<(), F::Error> {
+    ) -> Outcome<()> {
         let second = (!f.is_identity).then_some(f.link.map);
         match (place, second) {
             (Err(k), None) => into.insert(k, (array, firsts)),
-            (Err(k), _) => {
-                into.insert(k, (array, self.sets.union_composed(formulas, EMPTY_SET, firsts, second)?))
-            }
-            (Ok(k), _) => into[k].1 = self.sets.union_composed(formulas, into[k].1, firsts, second)?,
+            (Err(k), _) => into.insert(k, (array, self.sets.union_composed(EMPTY_SET, firsts, second)?)),
+            (Ok(k), _) => into[k].1 = self.sets.union_composed(into[k].1, firsts, second)?,
         }
         Ok(())
     }
 
     /// Propagates from array `leaf` of `start` to all instructions of `order` that it reaches, operands before users.
-    pub fn propagate_to_users<F: Formulas>(
+    pub fn propagate_to_users(
         &mut self,
         module: &Module,
-        formulas: &mut F,
         order: &[u32],
         (start, leaf): (u32, u32),
-    ) -> Result<ReachedInstructions, F::Error> {
+    ) -> Outcome<ReachedInstructions> {
         let shapes = self.leaves(module, module.instructions[start as usize].shape);
         let sizes = &module.shapes[shapes[leaf as usize] as usize].dimensions;
         let spare = self.spare_reached.pop().unwrap_or_default();
@@ -138,14 +132,14 @@ impl Propagation {
                 if here.is_empty() {
                     continue;
                 }
-                let formula = self.formula_of(module, formulas, (Direction::ToUsers, row, k as u32))?;
+                let formula = self.formula_of(module, (Direction::ToUsers, row, k as u32))?;
                 for (leaf, firsts) in here {
                     let first = formula.partition_point(|f| f.link.leaf < *leaf);
                     for f in formula[first..].iter().take_while(|f| f.link.leaf == *leaf) {
                         let output = f.link.to as usize;
                         places.resize(places.len().max(output + 1), 0);
                         let place = places[output].checked_sub(1).ok_or(into.len());
-                        self.extend_sets(formulas, &mut into, (f.link.to, place), *firsts, f)?;
+                        self.extend_sets(&mut into, (f.link.to, place), *firsts, f)?;
                         places[output] = place.unwrap_or_else(|end| end) + 1;
                     }
                 }
@@ -165,38 +159,31 @@ impl Propagation {
     }
 
     /// The maps through a computation: from an array of its root to the parameters, or from a parameter to the root's arrays.
-    pub fn computation_indexing<F: Formulas>(
+    pub fn computation_indexing(
         &mut self,
         module: &Module,
-        formulas: &mut F,
         key: (Direction, u32, u32),
-    ) -> Result<Arc<[Link]>, F::Error> {
+    ) -> Outcome<Arc<[Link]>> {
         if let Some(known) = self.computation_links.get(&key) {
             return Ok(known.clone());
         }
         let (direction, computation, array) = key;
         let links: Arc<[Link]> = match direction {
-            Direction::ToOperands => self.root_to_parameters(module, formulas, computation, array)?.into(),
-            Direction::ToUsers => self.parameter_to_root(module, formulas, computation, array)?.into(),
+            Direction::ToOperands => self.root_to_parameters(module, computation, array)?.into(),
+            Direction::ToUsers => self.parameter_to_root(module, computation, array)?.into(),
         };
         self.computation_links.insert(key, links.clone());
         Ok(links)
     }
 
-    fn root_to_parameters<F: Formulas>(
-        &mut self,
-        module: &Module,
-        formulas: &mut F,
-        computation: u32,
-        output: u32,
-    ) -> Result<Vec<Link>, F::Error> {
+    fn root_to_parameters(&mut self, module: &Module, computation: u32, output: u32) -> Outcome<Vec<Link>> {
         let mut graph = self.take_graph(module, computation);
         let mut sets = self.spare_sets.pop().unwrap_or_default().cleared(graph.arrays.len());
         let root = graph.arrays_of(module.computations[computation as usize].root).start + output;
         let shape = graph.arrays[root as usize].shape;
         sets.set(root, self.sets.identity(&module.shapes[shape as usize].dimensions)?);
         let rest = root..graph.arrays.len() as u32;
-        self.propagate_to_dependences(module, formulas, &mut graph, &mut sets, rest)?;
+        self.propagate_to_dependences(module, &mut graph, &mut sets, rest)?;
         let mut links = Vec::new();
         for (to, row) in self.parameters(module, computation).iter().enumerate() {
             for (array, leaf) in graph.arrays_of(*row).zip(0..) {
@@ -209,13 +196,7 @@ impl Propagation {
         Ok(links)
     }
 
-    fn parameter_to_root<F: Formulas>(
-        &mut self,
-        module: &Module,
-        formulas: &mut F,
-        computation: u32,
-        parameter: u32,
-    ) -> Result<Vec<Link>, F::Error> {
+    fn parameter_to_root(&mut self, module: &Module, computation: u32, parameter: u32) -> Outcome<Vec<Link>> {
         let start = self.parameters(module, computation)[parameter as usize];
         let root = module.computations[computation as usize].root;
         let order = self.post_order(module, computation);
@@ -226,7 +207,7 @@ impl Propagation {
                 self.link_whole_arrays(module, (start, leaf), root, reached, &mut links)?;
                 continue;
             }
-            let reached = self.propagate_to_users(module, formulas, &order, (start, leaf))?;
+            let reached = self.propagate_to_users(module, &order, (start, leaf))?;
             let lengths = reached
                 .iter()
                 .flat_map(|(_, arrays)| arrays)

@@ -1,6 +1,6 @@
-//! Structural opcodes: those that rename arrays or call computations.
+//! Structural opcodes: those that rename or move arrays, count, or call computations.
 
-/// The structure of an opcode whose maps follow from the program alone, without a stated formula.
+/// The structure of an opcode. The maps of some follow from the program alone, without a stated formula.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Structure {
     /// None: the formula is stated.
@@ -8,6 +8,12 @@ pub enum Structure {
     None,
     /// Its arrays are those of operand 0, unmodified; its formula is stated.
     Passes,
+    /// It passes operand 0, whose elements are known before run time if they are constants; its formula is stated.
+    Copies,
+    /// It moves elements of operand 0, unmodified; its formula is stated.
+    Moves,
+    /// Its elements are indices.
+    Counts,
     /// It renames arrays of its operands: those of one tuple element (attribute `index`), or all, in order.
     Names,
     /// It calls a computation on its operands.
@@ -25,6 +31,9 @@ impl Structure {
     pub fn named(name: &str) -> Option<Self> {
         Some(match name {
             "passes" => Self::Passes,
+            "copies" => Self::Copies,
+            "moves" => Self::Moves,
+            "counts" => Self::Counts,
             "names" => Self::Names,
             "calls" => Self::Calls,
             "starts" => Self::Starts,
@@ -32,5 +41,20 @@ impl Structure {
             "loops" => Self::Loops,
             _ => return None,
         })
+    }
+
+    /// Whether its formula is stated, not derived.
+    pub(super) fn is_stated(self) -> bool {
+        matches!(self, Self::None | Self::Passes | Self::Copies | Self::Moves | Self::Counts)
+    }
+
+    /// Whether its arrays are those of operand 0, unmodified.
+    pub(super) fn passes_operand(self) -> bool {
+        matches!(self, Self::Passes | Self::Copies)
+    }
+
+    /// Whether each of its elements is one of operand 0.
+    pub(super) fn moves_elements(self) -> bool {
+        matches!(self, Self::Copies | Self::Moves)
     }
 }
