@@ -17,11 +17,10 @@ from pathlib import Path
 import numpy as np
 
 import indexing as ix
-from indexing.device.table import portable_device
+from indexing.device.table import CPU
 from indexing.emitters import emit_fused
 from indexing.executable.devices import device_of_dialect
 from indexing.tuning.calibration import corpus, fitted
-from indexing.tuning.machine import CPU
 from indexing.tuning.measurement import Trial
 
 HEAD = ("fusion", "emitter", "plans", "slowest / fastest", "correlation", "calibrated")
@@ -34,7 +33,7 @@ def rows(fusions: Iterable[tuple[str, ix.hlo.Computation]], plans: int, seed: in
         space = ix.knobs(computation, "c")
         grid = [p for p in space.plans() if p != space.default]
         chosen = [space.default, *random.Random(seed).sample(grid, min(plans - 1, len(grid)))]
-        kernels = [emit_fused(computation, portable_device("c"), **p) for p in chosen]
+        kernels = [emit_fused(computation, CPU, **p) for p in chosen]
         device.prepare(kernels)
         trial = Trial(computation, device, seed)
         times = np.array([trial.timing(k).seconds for k in kernels])

@@ -21,11 +21,11 @@ import numpy as np
 
 import indexing as ix
 from gpu_cases import CASES
+from indexing.device.detect import gpu_count
 from indexing.emitters.ir.types import storage_bytes
 from indexing.emitters.kernel import Argument, Kernel
 from indexing.runtime.cuda import CudaDevice
 from indexing.runtime.device import Buffer
-from indexing.runtime.identity import gpu_count
 
 ROTATED_BYTES = 512 * 2**20  # more than the L2 cache of any GPU
 BATCH = 10  # launches of XLA's executable that are timed together

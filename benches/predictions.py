@@ -61,10 +61,10 @@ def predictions(name: str, chosen: str) -> tuple[int, float, float, int]:
 
 def kernel_count(space: ix.KnobSpace, plans: Mapping[str, NDArray[np.int64]]) -> int:
     """The number of combinations of those knobs that change what threads do."""
+    import indexing as ix
     from indexing.tuning.accesses import needs_kernel
-    from indexing.tuning.machine import MACHINES
 
-    columns = [plans[k.name].tolist() for k in space.knobs if needs_kernel(k, MACHINES["H100"].device)]
+    columns = [plans[k.name].tolist() for k in space.knobs if needs_kernel(k, ix.find_device("h100"))]
     return len(set(zip(*columns, strict=True)))
 
 

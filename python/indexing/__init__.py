@@ -35,7 +35,6 @@ if TYPE_CHECKING:
     from indexing import reference as reference
     from indexing import runtime as runtime
     from indexing import show as show
-    from indexing.analysis.device import Device as Device
     from indexing.analysis.memory.distinct_elements import Utilization as Utilization
     from indexing.analysis.memory.distinct_elements import utilization as utilization
     from indexing.analysis.memory.global_memory import Coalescing as Coalescing
@@ -48,6 +47,9 @@ if TYPE_CHECKING:
     from indexing.analysis.tiling.propagation import valid_tilings as valid_tilings
     from indexing.analysis.tiling.space import TilingSpace as TilingSpace
     from indexing.analysis.tiling.space import tiling_space as tiling_space
+    from indexing.device.detect import devices as devices
+    from indexing.device.detect import find_device as find_device
+    from indexing.device.record import Device as Device
     from indexing.emitters import emit as emit
     from indexing.emitters import knobs as knobs
     from indexing.emitters.knob_space import KnobSpace as KnobSpace
@@ -77,7 +79,6 @@ if TYPE_CHECKING:
     from indexing.report.programs import analyze as analyze
     from indexing.tuning.calibration import Calibration as Calibration
     from indexing.tuning.calibration import calibrate as calibrate
-    from indexing.tuning.machine import Machine as Machine
     from indexing.tuning.prediction import Predictions as Predictions
     from indexing.tuning.prediction import predict as predict
     from indexing.tuning.tuner import Tuning as Tuning
@@ -87,7 +88,8 @@ else:
         __name__,
         {
             "indexing": "analysis convert executable hlo ops reference runtime show",
-            "indexing.analysis.device": "Device",
+            "indexing.device.detect": "devices find_device",
+            "indexing.device.record": "Device",
             "indexing.analysis.memory.distinct_elements": "Utilization utilization",
             "indexing.analysis.memory.global_memory": "Coalescing Launch Tiles coalescing",
             "indexing.report.comparison": "compare",
@@ -108,7 +110,6 @@ else:
             "indexing.partitioner": "Epilogue PartitionedComputation Subgraph partition",
             "indexing.reference.evaluation": "evaluate evaluate_replicas",
             "indexing.tuning.calibration": "Calibration calibrate",
-            "indexing.tuning.machine": "Machine",
             "indexing.tuning.prediction": "Predictions predict",
             "indexing.tuning.tuner": "Tuning tune",
         },

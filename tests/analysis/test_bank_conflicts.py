@@ -6,13 +6,14 @@ from hypothesis import strategies as st
 
 import indexing as ix
 from fusion_texts import FUSIONS, fusion
-from indexing.analysis.device import H100
 from indexing.analysis.memory.transactions import count_banks
+from indexing.device.detect import find_device
 from indexing.emitters.ir.accesses import entry_accesses
 from indexing.emitters.ir.nodes import Copy, statements
 from indexing.emitters.targets.target import Dialect
 from memory_simulator import simulate_banks
 
+H100 = find_device("h100")
 ADD = "add { a = f32[] parameter(0) b = f32[] parameter(1) ROOT r = f32[] add(a, b) }\n"
 MAX_INDEX = (
     "pick { v = f32[] parameter(0) i = s32[] parameter(1) w = f32[] parameter(2) j = s32[] parameter(3) "

@@ -7,12 +7,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import indexing as ix
-from indexing.analysis.device import H100, Device
 from indexing.analysis.memory.global_memory import Access, Launch
 from indexing.analysis.memory.transactions import VECTOR, count
+from indexing.device.detect import find_device
 from indexing.emitters.kernel import Argument, Kernel
 from kernels import vector_moves
 from memory_simulator import simulate, strides
+
+H100 = find_device("h100")
 
 
 def fusion(body: str, entry: str, called: str = "") -> ix.hlo.Instruction:
@@ -198,11 +200,11 @@ def test_runtime_starts_are_averaged_and_said_to_be() -> None:
 
 def test_a_device_is_a_value() -> None:
     root = ix.hlo.parse("ENTRY e { p = f32[4096] parameter(0) ROOT n = f32[4096] negate(p) }").entry.root
-    wide = Device("wide", warp_size=64, sector_bytes=64, line_bytes=128)
+    wide = H100.with_cores(warp_size=64).with_memory(sector_bytes=64, line_bytes=128)
     (read,) = ix.coalescing(root, device=wide).reads
     assert (read.bytes_asked, read.sectors, read.lines) == (256, 4, 2)
     with pytest.raises(ix.IndexingError, match="sectors"):
-        Device("odd", sector_bytes=48)
+        H100.with_memory(sector_bytes=48)
 
 
 def test_what_does_not_fit_is_refused() -> None:

@@ -11,8 +11,8 @@ import pyarrow.parquet as pq
 import pytest
 
 import indexing as ix
-from indexing.analysis.device import device_named
 from indexing.cli import main
+from indexing.device.detect import find_device
 from indexing.processes import by_processes
 from indexing.report.file_rows import FileRows, Source, failed, rows_of_file, sources_in
 from indexing.runtime.ray_cluster import _reach
@@ -20,7 +20,7 @@ from indexing.runtime.ray_cluster import _reach
 COPY = (
     "HloModule m{0}\nENTRY e {{ p = f32[64,{0}] parameter(0) ROOT t = f32[{0},64] transpose(p), dimensions={{1,0}} }}"
 )
-DEVICE = device_named("h100")
+DEVICE = find_device("h100")
 
 
 def programs(folder: Path, count: int) -> Path:
@@ -44,7 +44,11 @@ def test_rows_are_what_analyze_says_and_a_second_run_does_what_is_new(tmp_path: 
     assert "foo" in broken["error"] and broken["kernels"] is None
     for k, row in enumerate(rows):
         report = ix.analyze(ix.hlo.parse(COPY.format(k + 1)))
-        assert row["error"] is None and (row["program"], row["device"], row["kernels"]) == (f"m{k + 1}", "H100", 1)
+        assert row["error"] is None and (row["program"], row["device"], row["kernels"]) == (
+            f"m{k + 1}",
+            str(report.device),
+            1,
+        )
         for name in ("must_move", "will_move", "wasted", "seconds", "seconds_lost"):
             assert row[name] == getattr(report, name)
     fusions = table(found.fusions)

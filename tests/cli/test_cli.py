@@ -14,6 +14,7 @@ import pytest
 
 from indexing.cli import diagnosis, main, manual
 from indexing.cli.options import command_parsers, parser
+from indexing.device.detect import find_device
 from indexing.emitters.ir.passes import STAGES
 from indexing.emitters.ir.reader import read_kernel
 from indexing.emitters.ir.text import print_kernel
@@ -385,7 +386,9 @@ def test_a_name_is_first_looked_for_in_the_entry(capsys: pytest.CaptureFixture[s
 
 def test_analyze(capsys: pytest.CaptureFixture[str], write: Write) -> None:
     lines = printed(capsys, "analyze", write(TRANSPOSE)).splitlines()
-    assert lines[0].startswith("transpose on H100: 1 kernel moves 64 B in ") and lines[0].endswith("nothing is wasted")
+    assert lines[0].startswith(f"transpose on {find_device()}: 1 kernel moves 64 B in ") and lines[0].endswith(
+        "nothing is wasted"
+    )
     assert lines[2].startswith("1. t  f32[3,2] transpose")
     found = json.loads(printed(capsys, "analyze", "--json", write(FUSION)))
     assert found["must_move"] == sum(row["must_move"] for row in found["rows"])
@@ -412,7 +415,9 @@ def test_compare(capsys: pytest.CaptureFixture[str], write: Write, tmp_path: Pat
     before, after = write(FUSION), tmp_path / "after.hlo"
     after.write_text(TRANSPOSE)
     out = printed(capsys, "compare", before, str(after)).splitlines()
-    assert out[0].startswith("before  fused on H100: 1 kernel ") and out[1].startswith("after   transpose on H100")
+    assert out[0].startswith(f"before  fused on {find_device()}: 1 kernel ") and out[1].startswith(
+        f"after   transpose on {find_device()}"
+    )
     assert out[3:6] == ["replaced: 0", "changed: 0", "lost, and nothing like it after: 1"]
     assert out[6].startswith("  f  f32[8] fusion")
     found = json.loads(printed(capsys, "compare", "--json", before, before))

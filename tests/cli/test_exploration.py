@@ -11,9 +11,9 @@ from xml.etree import ElementTree
 import pytest
 
 import indexing as ix
-from indexing.analysis.device import device_named
 from indexing.cli.exploration import MAX_PLANS, Exploration, predicted_plans, with_layouts, with_unit
 from indexing.cli.exploration_server import Server
+from indexing.device.detect import find_device
 from indexing.report.lines import seconds_text
 from indexing.show.banks import bank_picture
 from indexing.show.svg_renderer import cells_svg
@@ -30,7 +30,7 @@ ENTRY e {
 }
 """.replace("</script><b>m", "m")
 MODULE = ix.hlo.parse(PROGRAM)
-H100 = device_named("h100")
+H100 = find_device("h100")
 
 
 @pytest.fixture(scope="module")

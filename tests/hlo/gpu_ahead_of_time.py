@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import indexing as ix
-from indexing.hlo import GPU_TARGETS, source_place
+from indexing.hlo import source_place
 
 X = jax.ShapeDtypeStruct((512, 256), jnp.float32)
 
@@ -19,8 +19,8 @@ def fused(module: ix.hlo.Module) -> list[str]:
     return [i.attributes["kind"] for i in module.entry.instructions.values() if i.opcode == "fusion"]
 
 
-@pytest.mark.parametrize("target", GPU_TARGETS)
-def test_each_target(target: str) -> None:
+@pytest.mark.parametrize("target", [d for d in ix.devices() if d.architecture], ids=str)
+def test_each_target(target: ix.Device) -> None:
     module = ix.from_jax(softmax_transposed, X, target=target)
     assert module.attributes["is_scheduled"] == "true" and "kInput" in fused(module)
     lines = {str(source_place(i)) for i in module.entry.instructions.values() if i.opcode == "fusion"}

@@ -78,7 +78,14 @@ def recipes() -> list[tuple[str, str]]:
 
 
 def test_every_way_to_extend_the_package_has_a_recipe() -> None:
-    titles = {"Add a simplification rule", "Add an op", "Add an emitter", "Add a target", "Add an analysis"}
+    titles = {
+        "Add a simplification rule",
+        "Add an op",
+        "Add an emitter",
+        "Add a target",
+        "Add an analysis",
+        "Add a device",
+    }
     assert {title for title, _ in recipes()} == titles
     text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
     assert text.count("An example in the tree:") == len(titles)

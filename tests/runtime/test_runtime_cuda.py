@@ -9,9 +9,11 @@ import numpy as np
 import pytest
 
 import indexing as ix
+from indexing.device.detect import gpu_count
+from indexing.device.table import portable_device
 from indexing.errors import CompileError, IndexingError
-from indexing.runtime.cuda import CudaDevice, check_limits
-from indexing.runtime.identity import gpu_count
+from indexing.runtime.cuda import CudaDevice
+from indexing.runtime.device import check_limits
 from indexing.runtime.nvrtc import compile_cubin
 from kernels import WrittenKernel
 
@@ -67,7 +69,7 @@ def test_what_is_no_architecture_or_no_cuda_is_refused() -> None:
 )
 def test_a_launch_beyond_every_gpus_limits_is_refused(grid, block, said) -> None:
     with pytest.raises(CompileError, match=said):
-        check_limits(kernel(grid=grid, block=block))
+        check_limits(kernel(grid=grid, block=block), portable_device("cuda"))
 
 
 def test_a_machine_without_a_gpu_says_so_and_one_with_a_gpu_runs() -> None:

@@ -65,7 +65,7 @@ def test_a_refused_source_is_shown_with_line_numbers_and_the_log(device: OpenCLD
 
 @pytest.mark.parametrize(
     ("change", "said"),
-    [({"threads": 1 << 20}, "threads a block"), ({"shared": 1 << 40}, "bytes of local memory")],
+    [({"threads": 1 << 20}, "threads of a block"), ({"shared": 1 << 40}, "bytes of shared memory")],
 )
 def test_a_launch_beyond_the_devices_limits_is_refused(device: OpenCLDevice, change: dict[str, int], said: str) -> None:
     with pytest.raises(CompileError, match=said):

@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 import indexing as ix
-from indexing.analysis.device import H100
 from indexing.analysis.memory.banks import BankAccess
 from indexing.analysis.memory.transactions import count_banks
+from indexing.device.detect import find_device
 from indexing.show.banks import bank_picture, words_of_warp
 from indexing.show.cells import Cell, Panels, positions_of
 from indexing.show.fusion_pictures import access_pictures, bank_pictures, stacked
@@ -18,6 +18,7 @@ from indexing.show.tile_path import Part, covered, follow_tile, tile_picture
 from indexing.show.warp import access_picture, touched_elements
 from memory_simulator import simulate_banks, warp_lanes
 
+H100 = find_device("h100")
 SVG = "{http://www.w3.org/2000/svg}"
 TRANSPOSE = "ENTRY e { p = f32[64,64] parameter(0) ROOT t = f32[64,64] transpose(p), dimensions={1,0} }"
 BROADCAST = "ENTRY e { p = f32[4] parameter(0) ROOT b = f32[4,8] broadcast(p), dimensions={0} }"

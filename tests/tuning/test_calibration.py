@@ -4,16 +4,15 @@ import numpy as np
 import pytest
 
 import indexing as ix
+from indexing.device.detect import find_device
+from indexing.device.table import CPU
 from indexing.tuning import calibration
 from indexing.tuning.calibration import Calibration, Point, corpus, fitted, rank_correlation
-from indexing.tuning.machine import CPU, MACHINES
 
 
 def test_a_machine_that_follows_the_model_is_found_again() -> None:
-    h100 = MACHINES["H100"]
-    truth = h100.with_rates(
-        memory_rate=h100.rates.memory_rate / 4, launch=h100.rates.launch * 5, block=h100.rates.block
-    )
+    h100 = find_device("h100")
+    truth = h100.with_memory(bandwidth=h100.memory.bandwidth / 4).with_rates(launch=h100.rates.launch * 5)
     measured = []
     for name, computation in corpus():
         columns = ix.knobs(computation).sample(4, seed=2)
@@ -22,7 +21,7 @@ def test_a_machine_that_follows_the_model_is_found_again() -> None:
     ratios = np.array([p.after / p.measured for p in found.points])
     assert found.correlation > 0.99 >= found.correlation_before - 0.01 and found.correlation >= found.correlation_before
     assert np.abs(np.log(ratios)).mean() < 0.3 < np.abs(np.log([p.before / p.measured for p in found.points])).mean()
-    assert found.machine.rates.memory_rate < h100.rates.memory_rate / 2
+    assert found.device.memory.bandwidth < h100.memory.bandwidth / 2
     assert [p.plan for p in found.points[:4]] == [measured[0][1].plan(k) for k in range(4)]
 
 
@@ -55,9 +54,9 @@ def test_this_processor(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(calibration, "_TEXTS", {k: calibration._TEXTS[k] for k in ("small copy", "exponential")})
     found = ix.calibrate("cpu", plans=2)
     assert len(found.points) == 4 and all(p.measured > 0 for p in found.points)
-    assert found.machine.device == CPU.device and -1 <= found.correlation <= 1
+    assert found.device.limits == CPU.limits and found.device.name == CPU.name and -1 <= found.correlation <= 1
     assert found.report().startswith("CPU: rank correlation ") and len(found.report().splitlines()) == 2 + 6 + 4
     loop = ix.hlo.parse("ENTRY f { p = f32[64] parameter(0)\n ROOT n = f32[64] negate(p) }").entry
-    assert (ix.predict(loop, device=found.machine).time > 0).all()
+    assert (ix.predict(loop, device=found.device).time > 0).all()
     with pytest.raises(ix.IndexingError, match="plans is at least 1"):
         ix.calibrate("cpu", plans=0)

@@ -9,9 +9,9 @@ import pytest
 
 import indexing as ix
 from fusion_texts import fusion
+from indexing.device.detect import find_device
 from indexing.device.table import portable_device
 from indexing.emitters import emit_fused
-from indexing.tuning.machine import machine_of
 from indexing.tuning.trials import Subject
 
 IN_PLACE = """ENTRY f { p = f32[64,8] parameter(0)
@@ -25,8 +25,8 @@ NARROW = """ENTRY f { p = bf16[40,24] parameter(0)
 
 
 def searched(computation: ix.hlo.Computation, device: str) -> ix.Tuning:
-    machine = machine_of(device)
-    return ix.Tuning("", "f", "", (), machine, (), Subject(computation, True, machine.dialect))
+    described = find_device(device)
+    return ix.Tuning("", "f", "", (), described, (), Subject(computation, True, described))
 
 
 def tune_kernel(found: ix.Tuning, evaluations: int = 2, **changes: object) -> list[dict]:

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 import indexing as ix
 from fusion_texts import FUSIONS, fusion
 from indexing._core import traffic_in_blocks
+from indexing.device.detect import find_device
 from indexing.device.table import portable_device
 from indexing.emitters import emit_fused, knobs_of
-from indexing.tuning.machine import CPU, MACHINES, machine_of
 from memory_simulator import simulate
 from random_fusions import random_fusion, random_hero_fusion
 
@@ -149,7 +149,9 @@ def test_what_cannot_be_is_refused() -> None:
         ix.predict(computation, {"threads": [32, 33], "splits": 1})
     with pytest.raises(ix.IndexingError, match="no knob 'tile'"):
         ix.predict(computation, {"tile": [32]})
-    with pytest.raises(ix.IndexingError, match="the rates of 'TPU' are not known"):
+    with pytest.raises(
+        ix.IndexingError, match="there is no device 'TPU'; one of 'V100', 'V100 PCIe 32GB', 'A100 SXM 80GB'"
+    ):
         ix.predict(computation, device="TPU")
     with pytest.raises(TypeError, match="predict: fusion is a str"):
         ix.predict("text")  # type: ignore[arg-type]
@@ -160,13 +162,8 @@ def test_what_cannot_be_is_refused() -> None:
     assert len(ix.predict(computation, {"threads": np.array([], np.int64)})) == 0
 
 
-def test_machines() -> None:
-    assert machine_of("h100") is MACHINES["H100"] and machine_of("a6000").name == "RTX A6000"
-    assert machine_of(ix.Device("H100", sector_bytes=64)).device.sector_bytes == 64
-    assert machine_of("cpu") is CPU and CPU.dialect == "c"
-    with pytest.raises(ix.IndexingError, match="memory_rate of a machine is positive"):
-        CPU.with_rates(memory_rate=0.0)
-    slow = MACHINES["H100"].with_rates(memory_rate=1e9)
+def test_devices_differ() -> None:
+    slow = find_device("h100").with_memory(bandwidth=1e9)
     computation = fusion("loop")
     assert (ix.predict(computation, device=slow).time >= ix.predict(computation).time).all()
     assert ix.predict(computation, {}, slow).time[0] > 3 * ix.predict(computation, {}).time[0]

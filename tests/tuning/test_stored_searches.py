@@ -10,13 +10,13 @@ import pytest
 
 import indexing as ix
 from fusion_texts import PROGRAM
+from indexing.device.table import CPU, portable_device
 from indexing.executable.devices import device_of_dialect
 from indexing.executable.tuned_plans import fusion_key
 from indexing.runtime.cuda import CudaDevice
 from indexing.runtime.identity import device_identity, processor_identity
 from indexing.runtime.plan_store import Measured, Store, plan_text
 from indexing.tuning import stored_searches
-from indexing.tuning.machine import CPU
 from indexing.tuning.trials import Tuning
 
 FUSION = "ENTRY f { p = f32[40,25] parameter(0) ROOT n = f32[40,25] negate(p) }"
@@ -60,7 +60,7 @@ def test_all_is_there_as_after_the_search(monkeypatch: pytest.MonkeyPatch) -> No
     assert after == before and [t.emitter for t in after] == ["loop", "transpose"]
     for t in after:
         assert t.computation.name == t.name and t.space.emitter == t.emitter and t.space.names == t.knobs
-        assert t.key == fusion_key(t.computation, t.space, device_of_dialect("c"))
+        assert t.key == fusion_key(t.computation, t.device, device_of_dialect("c"))
         assert ix.emit(t.computation, "c", **t.best).emitter == t.emitter
         assert pickle.loads(pickle.dumps(t)) == t
 
@@ -75,7 +75,7 @@ def test_fusions_and_programs_of_one_text_are_told_apart() -> None:
 
 
 @pytest.mark.parametrize(
-    "changed", [{"budget": 3}, {"seed": 2}, {"sampler": "grid"}, {"device": CPU.with_rates(memory_rate=1e9)}], ids=str
+    "changed", [{"budget": 3}, {"seed": 2}, {"sampler": "grid"}, {"device": CPU.with_memory(bandwidth=1e9)}], ids=str
 )
 def test_another_request_is_another_search(changed: dict[str, object], monkeypatch: pytest.MonkeyPatch) -> None:
     given: dict[str, object] = {"budget": 2, "seed": 1, "device": "cpu"}
@@ -102,7 +102,7 @@ def test_what_the_answer_depends_on_is_part_of_its_key(what: str, monkeypatch: p
 def test_a_plan_that_ended_its_process_is_told_as_before(store: Path) -> None:
     computation = ix.hlo.parse(FUSION).entry
     space = ix.knobs(computation, "c")
-    key = fusion_key(computation, space, device_of_dialect("c"))
+    key = fusion_key(computation, portable_device("c"), device_of_dialect("c"))
     Store(store).put(key, plan_text(space.default), Measured("started", 2))
     found = ix.tune(computation, budget=2, device="cpu")
     assert [t.measured.state for t in found.trials] == ["failed", "measured"]

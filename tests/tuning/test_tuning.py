@@ -14,6 +14,7 @@ import pytest
 
 import indexing as ix
 from fusion_texts import FUSIONS, fusion
+from indexing.device.table import portable_device
 from indexing.emitters.kernel import Kernel
 from indexing.executable.devices import device_of_dialect
 from indexing.executable.tuned_plans import fusion_key, tuned_plan
@@ -219,7 +220,7 @@ def test_ctrl_c_keeps_what_was_measured(monkeypatch: pytest.MonkeyPatch, store: 
         patched.setattr(Trial, "timing", interrupted)
         with pytest.raises(KeyboardInterrupt):
             ix.tune(computation, budget=5, device="cpu")
-    key = fusion_key(computation, ix.knobs(computation, "c"), device_of_dialect("c"))
+    key = fusion_key(computation, portable_device("c"), device_of_dialect("c"))
     kept = {plan for plan, m in Store(store).found(key).items() if m.state == "measured"}
     assert len(kept) == 2
     found = ix.tune(computation, budget=5, device="cpu")
@@ -254,7 +255,7 @@ def test_a_killed_search_goes_on(store: Path, tmp_path: Path) -> None:
     process.send_signal(signal.SIGKILL)
     process.wait()
     process.stdout.close()
-    key = fusion_key(ix.hlo.parse(LOOP).entry, ix.knobs(ix.hlo.parse(LOOP).entry, "c"), device_of_dialect("c"))
+    key = fusion_key(ix.hlo.parse(LOOP).entry, portable_device("c"), device_of_dialect("c"))
     before = {p: m for p, m in Store(store).found(key).items() if m.state == "measured"}
     assert before
     found = ix.tune(ix.hlo.parse(LOOP).entry, budget=6, device="cpu")
@@ -266,7 +267,7 @@ def test_a_killed_search_goes_on(store: Path, tmp_path: Path) -> None:
 def test_what_ended_its_process_twice_is_left_out(store: Path) -> None:
     computation = ix.hlo.parse(LOOP).entry
     space = ix.knobs(computation, "c")
-    key = fusion_key(computation, space, device_of_dialect("c"))
+    key = fusion_key(computation, portable_device("c"), device_of_dialect("c"))
     Store(store).put(key, plan_text(space.default), Measured("started", 2))
     found = ix.tune(computation, budget=2, device="cpu")
     assert found.trials[0].measured.state == "failed" and found.trials[1].measured.state == "measured"
@@ -337,7 +338,7 @@ def test_arguments() -> None:
         ix.tune(computation, budget=0)
     with pytest.raises(ix.IndexingError, match="sampler is 'best'; expected one of"):
         ix.tune(computation, sampler="best")  # type: ignore[call-overload]
-    with pytest.raises(ix.IndexingError, match="the rates of 'TPU' are not known"):
+    with pytest.raises(ix.IndexingError, match="there is no device 'TPU'"):
         ix.tune(computation, device="TPU")
 
 

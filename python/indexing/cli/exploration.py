@@ -67,12 +67,12 @@ class Exploration:
             return key, self._changed[key]
 
     def _kernel(self, computation: Computation, choices: Mapping[str, str]) -> Kernel:
-        return ix.emit(computation, "cuda", None, **plan_of(ix.knobs(computation), choices))
+        return ix.emit(computation, None, self.device, **plan_of(ix.knobs(computation, None, self.device), choices))
 
     def predicted(self, fusion: str, choices: Mapping[str, str]) -> Json:
         """The knobs of a fusion's kernel, the predictions for one plan, and its source."""
         _, computation = self._chosen(fusion, choices)
-        space = ix.knobs(computation)
+        space = ix.knobs(computation, None, self.device)
         plan = plan_of(space, choices)
         found = ix.predict(computation, plan, self.device)
         knobs: list[Json] = [
@@ -161,7 +161,7 @@ def plan_of(space: KnobSpace, choices: Mapping[str, str]) -> dict[str, int]:
 
 def predicted_plans(computation: Computation, device: ix.Device) -> Predictions:
     """The predictions for all plans of the grid, or for a sample if there are more than MAX_PLANS."""
-    space = ix.knobs(computation)
+    space = ix.knobs(computation, None, device)
     columns = space.grid()
     if len(next(iter(columns.values()), ())) > MAX_PLANS:
         columns = space.sample(MAX_PLANS)

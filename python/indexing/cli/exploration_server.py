@@ -128,7 +128,7 @@ def explore_options(sub: argparse.ArgumentParser) -> None:
 
 def explore(options: argparse.Namespace) -> Answer:
     """Serve the page until Ctrl-C."""
-    exploration = Exploration(read_program(options.file), options.device)
+    exploration = Exploration(read_program(options.file), options.device or ix.find_device())
     if not exploration.fusions:
         raise CommandLineError("the program has no fusions to explore; `indexing report` shows its instructions")
     with Server(exploration, options.port) as server:

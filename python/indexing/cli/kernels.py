@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import indexing as ix
 from indexing.cli.answer import Answer, Listing, Part, Remark, write_file
 from indexing.cli.console import Json
-from indexing.cli.option_types import add_file
+from indexing.cli.option_types import add_file, named_device
 from indexing.cli.programs import named_computation, named_instruction, printable_name, read_program
 from indexing.emitters.ir.passes import STAGES
 from indexing.emitters.ir.text import print_kernel
@@ -70,7 +70,9 @@ def emit_options(sub: argparse.ArgumentParser) -> None:
     add_file(sub)
     sub.add_argument("--instruction", metavar="NAME", help="of this fusion only")
     sub.add_argument("--computation", metavar="NAME", help="of this computation, as one fusion")
-    sub.add_argument("--dialect", choices=tuple(TARGETS), default="cuda", help="default: cuda")
+    sub.add_argument("--dialect", choices=tuple(TARGETS), help="default: that of the device, else cuda")
+    about = "whose limits the kernels keep (default: those of all devices of the dialect)"
+    sub.add_argument("--device", metavar="NAME", type=named_device, help=about)
     sub.add_argument("--stage", metavar="NAME", choices=STAGES, help=f"the kernels' IR instead: {', '.join(STAGES)}")
     sub.add_argument("--verify", action="store_true", help="say what is proved of the kernels, and what isn't")
     sub.add_argument("--arch", metavar="ARCH", help="compile as well, for example for sm_90, and give the cubin's size")
@@ -124,6 +126,7 @@ class EmittedKernel:
             "name": kernel.name,
             "emitter": kernel.emitter,
             "dialect": kernel.dialect,
+            "device": str(kernel.device),
             "grid": list(kernel.grid),
             "block": list(kernel.block),
             "shared_bytes": kernel.shared_bytes,
@@ -173,7 +176,7 @@ def _checks(found: Iterable[Check]) -> list[Json]:
 def kernels_to_emit(module: Module, options: argparse.Namespace) -> list[Kernel]:
     """The kernel of the named computation or instruction; by default, those that the program needs."""
     if options.instruction:
-        return [ix.emit(named_instruction(module, options.instruction), dialect=options.dialect)]
+        return [ix.emit(named_instruction(module, options.instruction), options.dialect, options.device)]
     if options.computation:
-        return [ix.emit(named_computation(module, options.computation), dialect=options.dialect)]
-    return ix.emit_all(module, dialect=options.dialect)
+        return [ix.emit(named_computation(module, options.computation), options.dialect, options.device)]
+    return ix.emit_all(module, options.dialect, options.device)

@@ -96,7 +96,7 @@ def report_json(kept: ix.ProgramReport, whole: ix.ProgramReport) -> Json:
     rows = [dict(zip(columns, cells, strict=True)) for cells in zip(*columns.values(), strict=True)]
     return {
         "program": whole.name,
-        "device": whole.device.name,
+        "device": str(whole.device),
         "kernels": len(whole.fusions),
         "must_move": whole.must_move,
         "will_move": whole.will_move,
@@ -122,7 +122,7 @@ def compare(options: argparse.Namespace) -> Answer:
     before, after = read_program(options.before), read_program(options.after)
     found = ix.compare(before, after, options.device)
     data: Json = {
-        "device": found.before.device.name,
+        "device": str(found.before.device),
         "before": report_json(found.before.worst(0), found.before),
         "after": report_json(found.after.worst(0), found.after),
         "lost": [f.name for f in found.lost],

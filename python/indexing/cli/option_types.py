@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import argparse
-from typing import TYPE_CHECKING
 
+from indexing.device.detect import devices, find_device
+from indexing.device.record import Device
 from indexing.errors import IndexingError
 
-if TYPE_CHECKING:
-    from indexing.analysis.device import Device
-
-__all__ = ["add_device", "add_file", "nonnegative_integer", "nonnegative_number", "port", "sizes"]
+__all__ = ["add_device", "add_file", "named_device", "nonnegative_integer", "nonnegative_number", "port", "sizes"]
 
 MAX_PORT = 65535
 
@@ -22,18 +20,15 @@ def add_file(sub: argparse.ArgumentParser) -> None:
 
 
 def add_device(sub: argparse.ArgumentParser) -> None:
-    """Add the option for the device whose memory moves the data."""
-    from indexing.analysis.device import DEVICES  # imports numpy, which other commands do not need
-
-    about = f"whose memory: {', '.join(DEVICES)} (default: H100)"
-    sub.add_argument("--device", type=_memory_device, default="H100", help=about)
+    """Add the option for the device that a program is analyzed for."""
+    about = f"{', '.join(d.name for d in devices())} (default: the GPU of this machine, else one that the answer names)"
+    sub.add_argument("--device", metavar="NAME", type=named_device, help=about)
 
 
-def _memory_device(name: str) -> Device:
-    from indexing.analysis.device import device_named
-
+def named_device(name: str) -> Device:
+    """The device of that name."""
     try:
-        return device_named(name)
+        return find_device(name)
     except IndexingError as error:
         raise argparse.ArgumentTypeError(str(error)) from None
 

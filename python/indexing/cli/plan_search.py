@@ -10,10 +10,10 @@ from typing import cast
 import indexing as ix
 from indexing.cli.answer import Answer, Part, Table
 from indexing.cli.console import CommandLineError, Json
-from indexing.cli.option_types import add_file, nonnegative_integer
+from indexing.cli.option_types import add_file, named_device, nonnegative_integer
 from indexing.cli.programs import named_instruction, printable_name, read_program
+from indexing.device.detect import devices
 from indexing.runtime.plan_store import Store
-from indexing.tuning.machine import MACHINES, Machine, machine_of
 from indexing.tuning.search import SAMPLERS
 
 
@@ -27,18 +27,11 @@ def tune_options(sub: argparse.ArgumentParser) -> None:
     sub.add_argument(
         "--seed", metavar="N", type=nonnegative_integer, default=0, help="the same trials for the same one (default: 0)"
     )
-    about_machine = f"{', '.join(MACHINES)} (default: a GPU where there is one, else CPU)"
-    sub.add_argument("--device", metavar="NAME", type=_machine, help=about_machine)
+    about_device = f"{', '.join(d.name for d in devices())} (default: a GPU where there is one, else CPU)"
+    sub.add_argument("--device", metavar="NAME", type=named_device, help=about_device)
     sub.add_argument("--sampler", choices=SAMPLERS, default="predicted", help="default: predicted")
     sub.add_argument("--store", metavar="FILE", type=Path, help="of measurements (default: in the user's data folder)")
     sub.add_argument("--ray", metavar="ADDRESS", help="the nodes of the Ray cluster there measure; local begins one")
-
-
-def _machine(name: str) -> Machine:
-    try:
-        return machine_of(name)
-    except ix.IndexingError as error:
-        raise argparse.ArgumentTypeError(str(error)) from None
 
 
 def tune(options: argparse.Namespace) -> Answer:
@@ -93,7 +86,7 @@ def search_json(found: ix.Tuning) -> Json:
     return {
         "kernel": found.name,
         "emitter": found.emitter,
-        "device": found.machine.name,
+        "device": str(found.device),
         "best": cast("Json", dict(found.best)) if is_measured(found) else None,
         "speedup": found.speedup if is_measured(found) else None,
         "trials": cast("Json", trials),

@@ -1,42 +1,189 @@
-"""The table of devices: a row each."""
+"""The table of devices, a row each: figures of XLA's descriptions where it has one, else of NVIDIA's documents.
+
+Limits and rates of an architecture are those of CUDA's programming guide; bandwidths of L2 caches are measured ones, which
+no vendor publishes.
+"""
 
 from __future__ import annotations
 
-from indexing.device.record import Device, Limits, Widths
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from indexing.device.limits import Limits, Widths
+from indexing.device.record import Architecture, Cores, Device, Memory, Rates
 from indexing.errors import CompileError
 
-__all__ = ["PORTABLE", "portable_device"]
+__all__ = ["CPU", "CUDA_LIMITS", "DEVICES", "PORTABLE", "portable_device", "wanted_threads"]
 
-KIB = 1 << 10
+KIB, MIB, GIGA = 1 << 10, 1 << 20, 1e9
 
-# Sizes of plans: about half of the threads that a large GPU holds keep it busy.
-GPU_WIDTHS = Widths(wanted_threads=1 << 17, row_threads=256, block_size=256, tile_threads=128, columns=32)
+# Those of all NVIDIA GPUs since 2012; more shared memory is there only on request.
+CUDA_LIMITS = Limits(1024, block=(1024, 1024, 64), grid=(2**31 - 1, 2**16 - 1, 2**16 - 1), shared_bytes=48 * KIB)
+# 32 KiB are the least that the full profile of OpenCL guarantees.
+OPENCL_LIMITS = replace(CUDA_LIMITS, shared_bytes=32 * KIB)
+# Blocks are loops; their shared memory, and what their threads keep, is on the stack of a thread, and fits into its L2 cache.
+CORE_LIMITS = Limits(1024, block=(1024, 1024, 1024), grid=(2**31 - 1,) * 3, shared_bytes=64 * KIB)
 # A block's threads are a loop on one core: enough for vectors, few enough that their accumulators stay in cache, and wide
 # enough for long contiguous accesses.
 CORE_WIDTHS = Widths(
-    wanted_threads=1 << 14,
-    row_threads=64,
-    block_size=64,
-    tile_threads=256,
-    columns=1024,
-    caches_rows=True,
-    reads_ahead=True,
+    1 << 14, row_threads=64, block_size=64, tile_threads=256, columns=1024, caches_rows=True, reads_ahead=True
 )
-# Those of all NVIDIA GPUs since 2012, by CUDA's programming guide; more shared memory is there only on request.
-CUDA_LIMITS = Limits(1024, block=(1024, 1024, 64), grid=(2**31 - 1, 2**16 - 1, 2**16 - 1), shared_bytes=48 * KIB)
-# 32 KiB are the least that the full profile of OpenCL guarantees.
-OPENCL_LIMITS = Limits(1024, block=(1024, 1024, 64), grid=CUDA_LIMITS.grid, shared_bytes=32 * KIB)
-# Blocks are loops, and their shared memory is on the stack of a thread: as much as a second-level cache holds.
-CORE_LIMITS = Limits(1024, block=(1024, 1024, 1024), grid=(2**31 - 1,) * 3, shared_bytes=64 * KIB)
 
-#: For each dialect, the device of kernels that are made for any device: its limits are what all of them have.
-PORTABLE: dict[str, Device] = {
-    d.dialect: d
-    for d in (
-        Device("any CUDA GPU", "cuda", CUDA_LIMITS, GPU_WIDTHS),
-        Device("any CPU", "c", CORE_LIMITS, CORE_WIDTHS),
-        Device("any OpenCL device", "opencl", OPENCL_LIMITS, GPU_WIDTHS),
+
+@dataclass(frozen=True, slots=True)
+class _Chip:
+    """The figures that all GPUs of a compute capability share; `shared` is the KiB of shared memory of a core, of which blocks
+    reserve `reserved` each.
+    """
+
+    capability: tuple[int, int]
+    threads: int
+    blocks: int
+    lanes: int
+    shared: int
+    reserved: int
+    l1: int  # KiB, shared memory included
+    scalar: Mapping[str, int]
+    matrix: Mapping[str, int]
+    accelerated: bool = False
+
+
+def _by_type(**rates: int) -> Mapping[str, int]:
+    """The rates by element type, that of `f8` for all formats of eight bits."""
+    formats = ("f8e5m2", "f8e4m3", "f8e4m3fn")
+    rate = rates.pop("f8", None)
+    return rates if rate is None else rates | dict.fromkeys(formats, rate)
+
+
+VOLTA = _Chip((7, 0), 2048, 32, 64, 96, 0, 128, _by_type(f16=128, f32=64, f64=32, s32=64), _by_type(f16=512))
+TURING = _Chip(
+    (7, 5), 1024, 16, 64, 64, 0, 96, _by_type(f16=128, f32=64, f64=2, s32=64), _by_type(f16=512, s8=1024, s4=2048)
+)
+AMPERE = _Chip(
+    *((8, 0), 2048, 32, 64, 164, 1, 192, _by_type(f16=256, bf16=128, f32=64, f64=32, s32=64)),
+    _by_type(f16=1024, bf16=1024, f32=512, f64=64, s8=2048, s4=4096),
+)
+AMPERE_GRAPHICS = _Chip(
+    *((8, 6), 1536, 16, 128, 100, 1, 128, _by_type(f16=128, bf16=128, f32=128, f64=2, s32=64)),
+    _by_type(f16=512, bf16=512, f32=256, s8=1024, s4=2048),
+)
+ADA = _Chip(
+    *((8, 9), 1536, 24, 128, 100, 1, 128, _by_type(f16=128, bf16=128, f32=128, f64=2, s32=64)),
+    _by_type(f16=512, bf16=512, f32=256, f8=1024, s8=1024, s4=2048),
+)
+HOPPER = _Chip(
+    *((9, 0), 2048, 32, 128, 228, 1, 256, _by_type(f16=256, bf16=256, f32=128, f64=64, s32=64)),
+    _by_type(f16=2048, bf16=2048, f32=1024, f64=128, f8=4096, s8=4096),
+    accelerated=True,
+)
+BLACKWELL = _Chip(
+    *((10, 0), 2048, 32, 128, 228, 1, 256, _by_type(f16=128, bf16=128, f32=128, f64=64, s32=64)),
+    _by_type(f16=4096, bf16=4096, f32=2048, f64=64, f8=8192, s8=8192, f4e2m1fn=16384),
+    accelerated=True,
+)
+
+
+def wanted_threads(cores: Cores) -> int:
+    """The threads that keep a GPU busy: about half of those that it holds, a power of two."""
+    return 1 << ((cores.count * cores.threads // 2).bit_length() - 1)
+
+
+def _gpu(
+    name: str,
+    description: str,
+    chip: _Chip,
+    cores: int,
+    clock: float,
+    l2: tuple[int, float],
+    memory: tuple[float, int],
+    **more: float,
+) -> Device:
+    """A GPU: gigahertz; bytes and gigabytes per second of its L2 cache; gigabytes per second and bytes of its memory."""
+    held = Cores(cores, chip.threads, chip.blocks, chip.lanes, chip.shared * KIB)
+    limits = replace(
+        CUDA_LIMITS,
+        optin_shared_bytes=(chip.shared - chip.reserved) * KIB,
+        reserved_shared_bytes=chip.reserved * KIB,
     )
+    rates = Rates(
+        clock * GIGA,
+        more.get("matrix_clock", clock) * GIGA,
+        cores * chip.lanes * clock * GIGA,
+        chip.scalar,
+        chip.matrix,
+    )
+    return Device(
+        name,
+        "cuda",
+        limits,
+        Widths(wanted_threads(held), row_threads=256, block_size=256, tile_threads=128, columns=32),
+        held,
+        Memory(memory[0] * GIGA, memory[1], chip.l1 * KIB, l2[0], l2[1] * GIGA),
+        rates,
+        description,
+        Architecture(chip.capability, chip.accelerated),
+    )
+
+
+def _cpu() -> Device:
+    """This processor, for kernels in C: a core runs one block at a time, moves whole lines, and does steps of loops."""
+    count = os.cpu_count() or 1
+    memory = Memory(
+        *(25 * GIGA, 1 << 34, 32 * KIB, 1 * MIB, 40 * GIGA * count, 100e-9),
+        loads_under_way=64,
+        sector_bytes=64,
+        line_bytes=64,
+    )
+    cores = Cores(count, threads=1024, blocks=1, lanes=16, shared_bytes=0, registers=0, warp_size=16)
+    rates = Rates(GIGA, GIGA, 14 * GIGA * count, {}, {}, launch=1e-6, block=1e-9)
+    return Device("CPU", "c", CORE_LIMITS, CORE_WIDTHS, cores, memory, rates)
+
+
+CPU = _cpu()
+#: All devices by name; of several that a shorter name fits, it means the first.
+DEVICES: dict[str, Device] = {
+    d.name: d
+    for d in (
+        _gpu("V100", "Tesla V100-SXM2-16GB", VOLTA, 80, 1.53, (6 * MIB, 2500), (898.048, 16_935_682_048)),
+        _gpu("V100 PCIe 32GB", "Tesla V100-PCIE-32GB", VOLTA, 80, 1.38, (6 * MIB, 2250), (898.048, 34_089_730_048)),
+        _gpu("A100 SXM 80GB", "NVIDIA A100-SXM4-80GB", AMPERE, 108, 1.41, (40 * MIB, 4000), (2039.04, 85_100_068_864)),
+        _gpu("A100 SXM 40GB", "NVIDIA A100-SXM4-40GB", AMPERE, 108, 1.41, (40 * MIB, 4000), (1555.2, 42_331_013_120)),
+        _gpu(
+            "A100 PCIe 80GB", "NVIDIA A100 80GB PCIe", AMPERE, 108, 1.1105, (40 * MIB, 3200), (2039.0, 79_050_250_240)
+        ),
+        _gpu("A100 PCIe 40GB", "NVIDIA A100-PCIE-40GB", AMPERE, 108, 1.41, (40 * MIB, 4000), (1555.2, 42_331_013_120)),
+        _gpu("RTX A6000", "NVIDIA RTX A6000", AMPERE_GRAPHICS, 84, 1.8, (6 * MIB, 2500), (768.096, 51_041_271_808)),
+        _gpu("T4", "Tesla T4", TURING, 40, 1.59, (4 * MIB, 1270), (320.064, 15_828_320_256)),
+        _gpu("L4", "NVIDIA L4", ADA, 58, 2.04, (48 * MIB, 2500), (300.096, 23_580_639_232)),
+        _gpu(
+            *("H100 SXM", "NVIDIA H100 80GB HBM3", HOPPER, 132, 1.98, (50 * MIB, 5500), (3352.32, 84_942_979_072)),
+            matrix_clock=1.8295201,
+        ),
+        _gpu(
+            *("H100 PCIe", "NVIDIA H100 PCIe", HOPPER, 114, 1.755, (50 * MIB, 4200), (2039.04, 84_942_979_072)),
+            matrix_clock=1.62162,
+        ),
+        _gpu(
+            *("H200", "NVIDIA H200", HOPPER, 132, 1.98, (50 * MIB, 5500), (4800.0, 151_397_597_184)),
+            matrix_clock=1.8295201,
+        ),
+        _gpu(
+            *("B200", "NVIDIA B200", BLACKWELL, 148, 1.965, (132_644_864, 9000), (7672.32, 191_514_411_008)),
+            matrix_clock=1.8353101,
+        ),
+        CPU,
+    )
+}
+DEFAULT = DEVICES["H100 SXM"]
+#: For each dialect, the device of kernels that are made for any device: its limits are what all of them have, its other
+#: figures, from which default plans take their widths, are those of a large one.
+PORTABLE: dict[str, Device] = {
+    "cuda": replace(DEFAULT, name="any CUDA GPU", limits=CUDA_LIMITS, description="", architecture=None),
+    "c": CPU,
+    "opencl": replace(
+        DEFAULT, name="any OpenCL device", dialect="opencl", limits=OPENCL_LIMITS, description="", architecture=None
+    ),
 }
 
 
@@ -45,7 +192,7 @@ def portable_device(dialect: str | None = None) -> Device:
 
     Raises CompileError for an unknown dialect.
     """
-    found = PORTABLE.get(dialect or "cuda")
+    found = PORTABLE.get(dialect or DEFAULT.dialect)
     if found is None:
         raise CompileError(f"there is no dialect {dialect!r}; choose one of {', '.join(PORTABLE)}")
     return found

@@ -8,6 +8,7 @@ from functools import cache
 from inspect import signature
 
 from indexing.arguments import integer, of_type, optional, takes
+from indexing.device.detect import chosen_device
 from indexing.device.record import Device
 from indexing.device.table import portable_device
 from indexing.emitters.hero import Emitter, Plan, fits
@@ -35,8 +36,10 @@ EMITTERS: tuple[Emitter, ...] = (
 )  # the first that matches emits the kernel
 
 
-@takes(fusion=refuse_bare_function, dialect=optional(of_type(str)), device=optional(of_type(Device)))
-def emit(fusion: Program, dialect: Dialect | None = None, device: Device | None = None, **knobs: int | None) -> Kernel:
+@takes(fusion=refuse_bare_function, dialect=optional(of_type(str)), device=optional(of_type(Device, str)))
+def emit(
+    fusion: Program, dialect: Dialect | None = None, device: Device | str | None = None, **knobs: int | None
+) -> Kernel:
     """The kernel of a fusion instruction or of a computation that is one fusion (of a module: its entry; of
     `(function, *arguments)`: the JAX function's program).
 
@@ -57,13 +60,14 @@ def emit(fusion: Program, dialect: Dialect | None = None, device: Device | None 
     return kernel
 
 
-def device_of_kernels(dialect: Dialect | None, device: Device | None) -> Device:
+def device_of_kernels(dialect: Dialect | None, device: Device | str | None) -> Device:
     """The device that kernels are made for: the given one, or one with the limits that all devices of the dialect have."""
     if device is None:
         return portable_device(dialect)
-    if dialect not in (None, device.dialect):
-        raise IndexingError(f"{device.name} runs kernels in dialect {device.dialect!r}; leave out dialect={dialect!r}")
-    return device
+    chosen = chosen_device(device)
+    if dialect not in (None, chosen.dialect):
+        raise IndexingError(f"{chosen.name} runs kernels in dialect {chosen.dialect!r}; leave out dialect={dialect!r}")
+    return chosen
 
 
 def emit_fused(computation: Computation, device: Device, **knobs: int | None) -> Kernel:
@@ -122,8 +126,8 @@ class _Emitters:
     by_computation: dict[tuple[Computation, Device], Emitter] = field(default_factory=dict)
 
 
-@takes(fusion=refuse_bare_function, dialect=optional(of_type(str)), device=optional(of_type(Device)))
-def knobs(fusion: Program, dialect: Dialect | None = None, device: Device | None = None) -> KnobSpace:
+@takes(fusion=refuse_bare_function, dialect=optional(of_type(str)), device=optional(of_type(Device, str)))
+def knobs(fusion: Program, dialect: Dialect | None = None, device: Device | str | None = None) -> KnobSpace:
     """The knobs of a fusion's kernel: names, legal values, defaults, and conditions between them.
 
     `emit(fusion, dialect, device, **plan)` emits a kernel for every plan that the space allows: each is within the limits of

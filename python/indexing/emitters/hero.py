@@ -16,7 +16,8 @@ from indexing.ops.registry import traits_of
 from indexing.ops.tuples import GET_TUPLE_ELEMENT, array_source
 
 if TYPE_CHECKING:
-    from indexing.device.record import Device, Dim3, Limits
+    from indexing.device.limits import Dim3, Limits
+    from indexing.device.record import Device
     from indexing.emitters.ir.nodes import Kernel
     from indexing.emitters.knob_space import KnobSpace
     from indexing.hlo import Computation, Instruction, Shape

@@ -14,7 +14,7 @@ from indexing.emitters.vectors import WIDTHS
 
 if TYPE_CHECKING:
     from indexing._core import SymbolicExpr
-    from indexing.device.record import Limits
+    from indexing.device.limits import Limits
     from indexing.emitters.function_builder import FunctionBuilder
     from indexing.emitters.kernel_builder import Dim3
     from indexing.ops.element_context import Index

@@ -7,10 +7,10 @@ from collections.abc import Callable
 from functools import cache
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
+from indexing.device.detect import gpu_count
 from indexing.emitters import emit
 from indexing.errors import IndexingError, ReferenceFallback
 from indexing.hlo import parse
-from indexing.runtime.identity import gpu_count
 
 if TYPE_CHECKING:
     from indexing.runtime.device import TimingDevice

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from indexing.device.table import portable_device
 from indexing.executable.graph import Node, Ref, Tree, arrays_of, needed_nodes, tree_refs
 from indexing.executable.program import KnobChoice, PlannedComputation, PlannedKernel, plan_program
 from indexing.executable.recording import Recording
@@ -27,6 +26,7 @@ from indexing.executable.schedule import (
 from indexing.ops.values import only_array, value_leaves
 from indexing.reference.interpreter import check_has_value, evaluate_instruction
 from indexing.reference.program_arguments import nested_value
+from indexing.runtime.identity import described
 from indexing.runtime.tape import ReplayingDevice
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ class Planner:
 
     def plan(self, entry: Computation, choose: KnobChoice) -> Recording:
         """The tape of a computation, with kernels of the knobs that `choose` gives."""
-        program = plan_program(entry, portable_device(self.device.dialect), choose)
+        program = plan_program(entry, described(self.device), choose)
         self._prepare([launch.kernel for planned in program.values() for launch in planned.kernels.values()])
         for computation, planned in program.items():  # callees first
             self._schedules[computation] = _Scheduler(self, planned).schedule()

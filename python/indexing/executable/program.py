@@ -78,8 +78,8 @@ def planned_kernels(module: Module | Computation, device: Device | None = None) 
     return list({launch.computation: launch for launch in launches}.values())
 
 
-@takes(module=refuse_bare_function, dialect=optional(of_type(str)), device=optional(of_type(Device)))
-def emit_all(module: Program, dialect: Dialect | None = None, device: Device | None = None) -> list[Kernel]:
+@takes(module=refuse_bare_function, dialect=optional(of_type(str)), device=optional(of_type(Device, str)))
+def emit_all(module: Program, dialect: Dialect | None = None, device: Device | str | None = None) -> list[Kernel]:
     """The distinct kernels of a module's entry, of a computation, or of `(function, *arguments)` of JAX: those of its
     fusions, and of the fusions that `compile` plans.
 

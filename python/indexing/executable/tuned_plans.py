@@ -6,14 +6,13 @@ import hashlib
 from typing import TYPE_CHECKING
 
 from indexing._core import __version__
-from indexing.device.table import portable_device
 from indexing.emitters import emit_fused, knobs_of
 from indexing.errors import UnsupportedOp
-from indexing.runtime.identity import device_identity
+from indexing.runtime.identity import described, device_identity
 from indexing.runtime.plan_store import Store
 
 if TYPE_CHECKING:
-    from indexing.emitters.knob_space import KnobSpace
+    from indexing.device.record import Device as DeviceRecord
     from indexing.hlo import Computation
     from indexing.runtime.device import Device
 
@@ -21,14 +20,16 @@ if TYPE_CHECKING:
 def tuned_plan(computation: Computation, device: Device, store: Store | None = None) -> dict[str, int]:
     """The fastest plan measured on a device; no knobs, which means the default plan, if none was measured."""
     try:
-        key = fusion_key(computation, knobs_of(computation, portable_device(device.dialect)), device)
+        key = fusion_key(computation, described(device), device)
     except UnsupportedOp:
         return {}
     return (store or Store()).best(key) or {}
 
 
-def fusion_key(computation: Computation, space: KnobSpace, device: Device) -> str:
-    """A hash of the default kernel's source, the knobs, the device and its compiler, and the package's version."""
-    source = emit_fused(computation, portable_device(device.dialect)).source
+def fusion_key(computation: Computation, planned_for: DeviceRecord, device: Device) -> str:
+    """A hash of the default kernel's source and the knobs on a device as it is described, of the device that runs it and its
+    compiler, and of the package's version.
+    """
+    source, space = emit_fused(computation, planned_for).source, knobs_of(computation, planned_for)
     text = "\n".join([source, str(space), device_identity(device), __version__])
     return hashlib.sha256(text.encode()).hexdigest()

@@ -11,7 +11,6 @@ from indexing.errors import ParseError
 from indexing.hlo.builder import AttributeValue, BuiltInstruction, ComputationBuilder, ModuleBuilder
 from indexing.hlo.files import dumped_programs, load
 from indexing.hlo.front_ends import Stage, from_exported, from_jax, from_proto, from_stablehlo
-from indexing.hlo.gpu_targets import GPU_TARGETS, GpuTarget
 from indexing.hlo.metadata import Place, op_name, source_place
 from indexing.hlo.program import Computation, Instruction, LiteralValue, Module, entry_of
 from indexing.hlo.program_like import Part, Program
@@ -20,14 +19,12 @@ from indexing.hlo.window import ConvolutionLabels, DimensionLabels, WindowDim
 
 __all__ = [
     "DTYPES",
-    "GPU_TARGETS",
     "AttributeValue",
     "BuiltInstruction",
     "Computation",
     "ComputationBuilder",
     "ConvolutionLabels",
     "DimensionLabels",
-    "GpuTarget",
     "Instruction",
     "LiteralValue",
     "Module",

@@ -6,9 +6,9 @@ import json
 import os
 import sys
 
+from indexing.device.record import Device
 from indexing.errors import CompileError, UnsupportedOp
 from indexing.extras import missing_extra
-from indexing.hlo.gpu_targets import GpuTarget
 
 __all__ = ["compile_for_gpu"]
 
@@ -16,7 +16,7 @@ _NOTHING_TUNED = "--xla_gpu_autotune_level=0"  # autotuning would measure on a d
 _LOG_LINES = 20  # of the output of a process that died
 
 
-def compile_for_gpu(program: bytes, target: GpuTarget) -> str:
+def compile_for_gpu(program: bytes, target: Device) -> str:
     """The text of the optimized HLO of a StableHLO program (text or bytecode) for this GPU, without tuning or running.
 
     XLA compiles in a process of its own. Raises UnsupportedOp if the extra is missing, CompileError if XLA refuses the program
@@ -24,7 +24,7 @@ def compile_for_gpu(program: bytes, target: GpuTarget) -> str:
     """
     import subprocess  # imported late: it takes as long as this package
 
-    request = json.dumps({"config": target.config()}).encode() + b"\n" + program
+    request = json.dumps({"config": target.xla_description()}).encode() + b"\n" + program
     command = [sys.executable, "-P", "-m", "indexing.hlo.gpu_compiler"]
     done = subprocess.run(command, input=request, capture_output=True, env=_environment(), check=False)
     if done.returncode:

@@ -10,9 +10,9 @@ import zlib
 from typing import BinaryIO
 
 from indexing import _core
+from indexing.device.record import Device
 from indexing.errors import IndexingError, ParseError
 from indexing.hlo.front_ends import from_exported, from_proto, from_stablehlo
-from indexing.hlo.gpu_targets import GpuTarget
 from indexing.hlo.program import Module
 
 __all__ = ["decoded", "dumped_programs", "load", "program_of", "read_bytes"]
@@ -28,7 +28,7 @@ _DUMPED = re.compile(
 )
 
 
-def load(source: str | os.PathLike[str] | BinaryIO, target: str | GpuTarget | None = None) -> Module:
+def load(source: str | os.PathLike[str] | BinaryIO, target: Device | str | None = None) -> Module:
     """The program of a file, possibly compressed by gzip; `source` is its path, or a binary file opened for reading, such as
     `sys.stdin.buffer`.
 
@@ -46,7 +46,7 @@ def load(source: str | os.PathLike[str] | BinaryIO, target: str | GpuTarget | No
         raise error.in_file(file) from None
 
 
-def program_of(data: bytes, target: str | GpuTarget | None = None) -> Module:
+def program_of(data: bytes, target: Device | str | None = None) -> Module:
     """The program in the bytes of a file, in any format that `load` reads."""
     data = _decompressed(data)
     is_binary = len(data.translate(None, _CONTROL)) < len(data)

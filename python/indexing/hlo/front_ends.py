@@ -15,10 +15,11 @@ from types import ModuleType
 from typing import Any, Literal
 
 from indexing import _core
+from indexing.device.detect import chosen_device
+from indexing.device.record import Device
 from indexing.errors import CompileError, IndexingError, ParseError, UnsupportedOp
 from indexing.extras import missing_extra
 from indexing.hlo.ahead_of_time import compile_for_gpu
-from indexing.hlo.gpu_targets import GpuTarget, gpu_target
 from indexing.hlo.program import Module
 
 __all__ = ["Stage", "from_exported", "from_jax", "from_proto", "from_stablehlo", "lower", "output_names"]
@@ -37,14 +38,14 @@ def from_jax(
     function: Callable[..., object],
     *args: object,
     stage: Stage | None = None,
-    target: str | GpuTarget | None = None,
+    target: Device | str | None = None,
     **kwargs: object,
 ) -> Module:
     """The HLO program of a JAX function for these arguments: arrays, or anything with a shape and a dtype.
 
     `function` is a plain function, a result of `jax.jit`, of `jax.jit(f).lower(..)`, or of `.compile()` on that. With
     `stage="lowered"`, the program is not optimized; with `stage="compiled"`, XLA has optimized it for this machine's default
-    back end, whose fusions differ from a GPU's, or, with a `target` (a name such as "h100", or a GpuTarget), for that GPU,
+    back end, whose fusions differ from a GPU's, or, with a `target` (a name such as "h100", or a Device), for that GPU,
     which need not be present. The default is "compiled" with a target, else "lowered". Keyword arguments are passed to the
     function. Constants are never elided.
 
@@ -61,7 +62,7 @@ def from_jax(
     if target is not None and stage == "lowered":
         raise IndexingError("a target has a compiled program: leave out stage, or give stage='compiled'")
     if target is not None:
-        described = gpu_target(target)
+        described = chosen_device(target)
         return _parsed(compile_for_gpu(_bytecode(lower(function, args, kwargs, _GPU)), described))
     lowered = lower(function, args, kwargs)
     if stage == "compiled":
@@ -115,7 +116,7 @@ def _text(module: Any) -> str:
     return str(module.to_string(options))
 
 
-def from_stablehlo(program: str | bytes, target: str | GpuTarget | None = None) -> Module:
+def from_stablehlo(program: str | bytes, target: Device | str | None = None) -> Module:
     """The HLO program of StableHLO, text or bytecode, converted by XLA, or, with a `target`, compiled for that GPU.
 
     Raises ParseError for text that is not StableHLO, UnsupportedOp if JAX is not installed or XLA cannot convert the program,
@@ -125,7 +126,7 @@ def from_stablehlo(program: str | bytes, target: str | GpuTarget | None = None) 
         raise TypeError(f"from_stablehlo: program is a {type(program).__name__}; expected text or bytes")
     _needed("jax")
     if target is not None:
-        return _compiled_stablehlo(program, gpu_target(target))
+        return _compiled_stablehlo(program, chosen_device(target))
     mlir = _needed("jaxlib._jax").mlir
     runtime_error = _needed("jax.errors").JaxRuntimeError
     try:
@@ -135,7 +136,7 @@ def from_stablehlo(program: str | bytes, target: str | GpuTarget | None = None) 
     return _parsed(_row_major(_text(computation.get_hlo_module())))
 
 
-def _compiled_stablehlo(program: str | bytes, target: GpuTarget) -> Module:
+def _compiled_stablehlo(program: str | bytes, target: Device) -> Module:
     data = program.encode() if isinstance(program, str) else program
     try:
         return _parsed(compile_for_gpu(data, target))
@@ -145,7 +146,7 @@ def _compiled_stablehlo(program: str | bytes, target: GpuTarget) -> Module:
         raise _refused(program, str(refused)) from None
 
 
-def from_exported(exported: Any, target: str | GpuTarget | None = None) -> Module:
+def from_exported(exported: Any, target: Device | str | None = None) -> Module:
     """The HLO program of a result of `jax.export.export(..)(..)`, or of the bytes of its `serialize()`.
 
     With a `target`, it is compiled for that GPU. Raises UnsupportedOp if JAX, or flatbuffers for bytes, is missing,

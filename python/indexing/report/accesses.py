@@ -12,10 +12,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeAlias
 
-from indexing.analysis.device import H100, Device
 from indexing.analysis.memory.banks import BankAccess
 from indexing.analysis.memory.distinct_elements import Utilization, utilization
 from indexing.analysis.memory.global_memory import Access, Coalescing, coalescing, kernel_of
+from indexing.device.record import Device
 from indexing.errors import IndexingError
 from indexing.hlo.layout import bit_width
 from indexing.indexing_analysis.instructions import output_to_input
@@ -92,7 +92,7 @@ def _is_of_no_bytes(op: Op) -> bool:
     return op.kind in ("names", "given", "orders") or op.same_memory or passes or op.ends
 
 
-def rows_of(instruction: Instruction, device: Device = H100) -> list[Row]:
+def rows_of(instruction: Instruction, device: Device) -> list[Row]:
     """One row for each array that the instruction reads or writes."""
     moved: Coalescing | None = None
     problem = ""
@@ -101,7 +101,7 @@ def rows_of(instruction: Instruction, device: Device = H100) -> list[Row]:
         op.makes is not None or op.across_replicas is not None
     ):  # without a kernel, each element that is needed moves once
         return _least_rows(instruction)
-    if _contracts(instruction) if _has_kernel(instruction) else _accumulates(instruction):
+    if _contracts(instruction) if _has_kernel(instruction, device) else _accumulates(instruction):
         return _least_rows(instruction, _LEAST)
     try:
         moved = coalescing(instruction, device)
@@ -132,8 +132,8 @@ def with_reason(row: Row, part: Instruction, shape: Shape, accesses: Sequence[Ac
     return replace(row, why=why, remedy=remedy)
 
 
-def _has_kernel(instruction: Instruction) -> bool:
-    return instruction.is_fusion and bool(instruction.called) and kernel_of(instruction) is not None
+def _has_kernel(instruction: Instruction, device: Device) -> bool:
+    return instruction.is_fusion and bool(instruction.called) and kernel_of(instruction, device) is not None
 
 
 def _contracts(fusion: Instruction) -> bool:

@@ -14,7 +14,7 @@ from indexing.report.programs import analyze
 from indexing.report.replacement import Replacement, line_of, replacements
 
 if TYPE_CHECKING:
-    from indexing.analysis.device import Device
+    from indexing.device.record import DeviceLike
     from indexing.hlo import Program
 
 __all__ = ["Comparison", "compare"]
@@ -50,7 +50,7 @@ class Comparison:
         return shown(self, "comparison_table")
 
 
-def compare(before: Program, after: Program, device: Device | str = "h100") -> Comparison:
+def compare(before: Program, after: Program, device: DeviceLike = None) -> Comparison:
     """Compare two programs, such as two dumps of one JAX function from two versions of XLA.
 
     First, equal kernels on operands of equal shapes and layouts are paired; then those that compute operations of the same

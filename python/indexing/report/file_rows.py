@@ -14,7 +14,7 @@ from indexing.hlo.files import dumped_programs, load, program_of
 from indexing.report.programs import analyze
 
 if TYPE_CHECKING:
-    from indexing.analysis.device import Device
+    from indexing.device.record import Device
     from indexing.report.program_report import FusionReport, ProgramReport
 
 Cells: TypeAlias = "dict[str, str | int | float | None]"
@@ -104,7 +104,7 @@ def rows_of_file(source: Source, data: bytes | None, device: Device) -> FileRows
 def failed(source: Source, device: Device, error: str) -> FileRows:
     """The row of a file with an error."""
     empty: Cells = dict.fromkeys(PROGRAM_COLUMNS)
-    return FileRows({**empty, **_about(source), "device": device.name, "error": error})
+    return FileRows({**empty, **_about(source), "device": str(device), "error": error})
 
 
 def _about(source: Source) -> Cells:
@@ -114,7 +114,7 @@ def _about(source: Source) -> Cells:
 def _program_row(source: Source, report: ProgramReport) -> Cells:
     return {
         **_about(source),
-        "device": report.device.name,
+        "device": str(report.device),
         "program": report.name,
         "kernels": len(report.fusions),
         "must_move": report.must_move,
@@ -132,7 +132,7 @@ def _fusion_row(source: Source, report: ProgramReport, fusion: FusionReport) -> 
     worst = fusion.accesses[0] if fusion.accesses else None
     return {
         "path": source.path,
-        "device": report.device.name,
+        "device": str(report.device),
         "program": report.name,
         "instruction": fusion.name,
         "opcode": fusion.instruction.opcode,

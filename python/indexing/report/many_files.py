@@ -13,8 +13,9 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from indexing.analysis.device import Device, device_named
 from indexing.arguments import integer, of_type, optional, takes
+from indexing.device.detect import chosen_device
+from indexing.device.record import Device, DeviceLike
 from indexing.errors import IndexingError, UnsupportedOp
 from indexing.extras import missing_extra
 from indexing.processes import by_processes
@@ -54,14 +55,14 @@ class AnalyzedFiles:
 @takes(
     folder=of_type(str, os.PathLike),
     out=of_type(str, os.PathLike),
-    device=of_type(Device, str),
+    device=optional(of_type(Device, str)),
     workers=integer,
     ray=optional(of_type(str)),
 )
 def analyze_files(
     folder: str | os.PathLike[str],
     out: str | os.PathLike[str],
-    device: Device | str = "h100",
+    device: DeviceLike = None,
     workers: int = 1,
     ray: str | None = None,
     progress: Progress | None = None,
@@ -77,7 +78,7 @@ def analyze_files(
     """
     if workers < 1:
         raise IndexingError(f"analyze_files: workers is at least 1; got {workers}")
-    chosen = device_named(device) if isinstance(device, str) else device
+    chosen = chosen_device(device)
     place = Path(folder)
     if not place.is_dir():
         raise NotADirectoryError(20, "this is no folder of programs", str(folder))
@@ -126,7 +127,7 @@ class _Tables:
                 raise IndexingError(
                     f"{part} is no part of these results ({error}): remove it, to do its programs again"
                 ) from None
-            found |= {Source(r["path"], r["bytes"], r["changed_ns"]) for r in table if r["device"] == device.name}
+            found |= {Source(r["path"], r["bytes"], r["changed_ns"]) for r in table if r["device"] == str(device)}
         return found
 
     def written(self, done: Iterable[FileRows]) -> Iterator[FileRows]:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields
 from typing import Any, TypeAlias
 
-from indexing.analysis.device import Device
+from indexing.device.record import Device
 from indexing.display import shown
 from indexing.errors import UnsupportedOp
 from indexing.extras import missing_extra
@@ -201,7 +201,7 @@ def _wasted(report: ProgramReport) -> str:
 
 def brief_head(report: ProgramReport) -> str:
     """The program, the device, and the number of kernels."""
-    return f"{printable(report.name)} on {report.device.name}: {count_text(len(report.fusions), 'kernel')}"
+    return f"{printable(report.name)} on {report.device}: {count_text(len(report.fusions), 'kernel')}"
 
 
 def brief(report: ProgramReport) -> str:

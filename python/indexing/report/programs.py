@@ -5,29 +5,30 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
-from indexing.analysis.device import Device
 from indexing.arguments import of_type, optional
+from indexing.device.detect import chosen_device
+from indexing.device.record import Device, DeviceLike
 from indexing.errors import UnsupportedOp
 from indexing.hlo import Instruction, Program, source_place
 from indexing.hlo.program_like import part_of_program
 from indexing.report.accesses import data_moving_instructions, rows_of
 from indexing.report.program_report import FusionReport, ProgramReport
-from indexing.report.times import machine_for, times_of
+from indexing.report.times import times_of
 
 if TYPE_CHECKING:
     from indexing.hlo import Computation
-    from indexing.tuning.machine import Machine
 
 __all__ = ["analyze"]
 
 
 def analyze(
     program: Program,
-    device: Device | str = "h100",
+    device: DeviceLike = None,
     fusion: str | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> ProgramReport:
-    """The traffic and the waste of a program's kernels on a device, or of a single one if its name is given.
+    """The traffic and the waste of a program's kernels, or of a single one if its name is given, on a device: by default the
+    one that the driver reports, else one that `.device` names.
 
     `program` is a module, a computation, an instruction, or `(function, *arguments)` of JAX. The kernels are fusions and all
     other instructions that move data, such as products of matrices, copies and library calls. Loops, calls and conditionals
@@ -36,20 +37,20 @@ def analyze(
     Raises IndexingError for an unknown device or fusion.
     """
     part = part_of_program(program, "analyze: program")
-    of_type(Device, str)(device, "analyze: device")
+    optional(of_type(Device, str))(device, "analyze: device")
     optional(of_type(str))(fusion, "analyze: fusion")
-    machine = machine_for(device)
+    chosen = chosen_device(device)
     instructions = [part] if isinstance(part, Instruction) else list(part.instructions.values())
     if fusion is not None:
         instructions = [_named(part, fusion)]
     judged = list(data_moving_instructions(instructions))
     found = []
     for k, i in enumerate(judged):
-        found.append(_report(i, machine))
+        found.append(_report(i, chosen))
         if progress is not None:
             progress(k + 1, len(judged))
     ordered = sorted(found, key=lambda f: (-f.wasted, f.must_move - f.will_move))
-    return ProgramReport(part.module.name, machine.device, tuple(ordered))
+    return ProgramReport(part.module.name, chosen, tuple(ordered))
 
 
 def _named(part: Instruction | Computation, name: str) -> Instruction:
@@ -60,10 +61,10 @@ def _named(part: Instruction | Computation, name: str) -> Instruction:
     raise UnsupportedOp(f"{part.module.name} has no instruction {name!r}")
 
 
-def _report(i: Instruction, machine: Machine) -> FusionReport:
-    rows = sorted(rows_of(i, machine.device), key=lambda r: (-r.wasted, -r.excess))
+def _report(i: Instruction, device: Device) -> FusionReport:
+    rows = sorted(rows_of(i, device), key=lambda r: (-r.wasted, -r.excess))
     inner: Sequence[Instruction] = (i, i.called[0].root, *i.called[0].instructions.values()) if i.called else (i,)
     places = (source_place(j) for j in inner)
     place = next((p for p in places if p is not None), None)
-    times = times_of(i, rows, machine)
-    return FusionReport(i, tuple(rows), machine.device, times.seconds, times.lost, place)
+    times = times_of(i, rows, device)
+    return FusionReport(i, tuple(rows), device, times.seconds, times.lost, place)

@@ -12,7 +12,7 @@ from indexing.report.file_rows import FileRows, Source, failed, rows_of_file
 from indexing.runtime.ray_cluster import connected
 
 if TYPE_CHECKING:
-    from indexing.analysis.device import Device
+    from indexing.device.record import Device
 
 RETRIES = 5  # of a file, when nodes die
 

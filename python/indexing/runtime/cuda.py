@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
-from indexing.device.table import CUDA_LIMITS
+from indexing.device.detect import detected_device
+from indexing.device.record import Device as DeviceRecord
 from indexing.emitters.targets.target import Dialect
 from indexing.errors import CompileError, IndexingError
 from indexing.extras import missing_extra
-from indexing.runtime.device import Buffer, Clock, CompilableKernel, Launch
+from indexing.runtime.device import Buffer, Clock, CompilableKernel, Launch, check_limits
 from indexing.runtime.nvrtc import compile_cubin
 
 if TYPE_CHECKING:
@@ -52,6 +53,14 @@ class CudaDevice:
                 f"GPU {ordinal} can't be used: {failure}; use device='cpu', or device='reference'"
             ) from failure
         return device
+
+    @property
+    def record(self) -> DeviceRecord:
+        """The limits and rates that the driver reports. Raises IndexingError if it reports none."""
+        found = detected_device(self.device.device_id)
+        if found is None:
+            raise IndexingError(f"the driver does not report GPU {self.device.device_id}; use device='cpu'")
+        return found
 
     @property
     def arch(self) -> str:
@@ -138,7 +147,7 @@ class CudaDevice:
 
     def load(self, kernel: CompilableKernel) -> Launch:
         """Compile the kernel for this GPU, or find it compiled on disk."""
-        check_limits(kernel)
+        check_limits(kernel, self.record)
         if 0 in kernel.launch_grid:
             return lambda buffers: None
         entry = self._loaded(kernel)
@@ -208,13 +217,6 @@ class DeviceArray:
         from cuda.core.utils import StridedMemoryView
 
         return StridedMemoryView.from_buffer(self._buffer.handle, self.shape, dtype=self.dtype)
-
-
-def check_limits(kernel: CompilableKernel) -> None:
-    """Raise CompileError for a launch that exceeds the limits of all GPUs."""
-    exceeded = CUDA_LIMITS.exceeded(kernel.launch_grid, kernel.block, kernel.shared_bytes)
-    if exceeded:
-        raise CompileError(f"kernel {kernel.name} can't be launched on a GPU: {exceeded}")
 
 
 def _cuda_core() -> cuda_core:

@@ -11,6 +11,7 @@ import numpy as np
 from indexing.errors import CompileError
 
 if TYPE_CHECKING:
+    from indexing.device.record import Device as DeviceRecord
     from indexing.emitters.targets.target import Dialect
 
 
@@ -58,6 +59,13 @@ def expect_dialect(kernel: CompilableKernel, dialect: Dialect) -> None:
     """Raise CompileError for a kernel in another dialect."""
     if kernel.dialect != dialect:
         raise CompileError(f"kernel {kernel.name} is in dialect {kernel.dialect!r}; emit it with dialect={dialect!r}")
+
+
+def check_limits(kernel: CompilableKernel, device: DeviceRecord) -> None:
+    """Raise CompileError for a launch that exceeds a limit of the device."""
+    exceeded = device.limits.exceeded(kernel.launch_grid, kernel.block, kernel.shared_bytes)
+    if exceeded:
+        raise CompileError(f"kernel {kernel.name} can't be launched on {device.name}: {exceeded}")
 
 
 Launch = Callable[[Sequence[Buffer]], None]

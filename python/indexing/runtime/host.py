@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from indexing.device.table import CPU
 from indexing.runtime.compiler import find_compiler, shared_library
 from indexing.runtime.compiling_together import compile_together
 from indexing.runtime.device import Buffer, Clock, CompilableKernel, expect_dialect
@@ -27,6 +28,7 @@ class Host:
 
     name = "cpu"
     dialect = HOST_DIALECT
+    record = CPU
 
     def __init__(self) -> None:
         """Find a compiler. Raises CompileError if there is none."""

@@ -1,16 +1,18 @@
-"""Names of devices, by which stores tell their measurements apart; and numbers of cores and GPUs."""
+"""Names of devices, by which stores tell their measurements apart; their records, and the number of cores."""
 
 from __future__ import annotations
 
 import os
 from typing import TYPE_CHECKING
 
+from indexing.device.record import Device as DeviceRecord
+from indexing.device.table import portable_device
 from indexing.runtime.compiler import find_compiler
 
 if TYPE_CHECKING:
     from indexing.runtime.device import Device
 
-__all__ = ["HOST_DIALECT", "core_count", "device_identity", "gpu_count", "processor_identity"]
+__all__ = ["HOST_DIALECT", "core_count", "described", "device_identity", "processor_identity"]
 
 HOST_DIALECT = "c"  # of the kernels that the processor runs
 
@@ -30,18 +32,9 @@ def core_count() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def gpu_count() -> int:
-    """The number of GPUs; 0 without a driver or without the `cuda` extra."""
-    try:
-        from cuda.bindings import driver
-        from cuda.pathfinder import DynamicLibNotFoundError
-    except ImportError:
-        return 0
-    try:
-        (status,) = driver.cuInit(0)
-        if int(status) != 0:
-            return 0
-        status, count = driver.cuDeviceGetCount()
-    except (DynamicLibNotFoundError, RuntimeError):
-        return 0
-    return int(count) if int(status) == 0 else 0
+def described(device: Device) -> DeviceRecord:
+    """The record of an open device, for which its kernels are planned: its own, else one with the limits of all that run the
+    dialect.
+    """
+    record = getattr(device, "record", None)
+    return record if isinstance(record, DeviceRecord) else portable_device(device.dialect)

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from threading import Lock
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from indexing.device.record import Device
+from indexing.device.table import portable_device
 from indexing.emitters.targets.target import Dialect
 from indexing.errors import CompileError, IndexingError
 from indexing.extras import missing_extra
-from indexing.runtime.device import Buffer, CompilableKernel, Launch, expect_dialect
+from indexing.runtime.device import Buffer, CompilableKernel, Launch, check_limits, expect_dialect
 from indexing.runtime.listing import compile_error
 
 if TYPE_CHECKING:
@@ -39,6 +42,7 @@ class OpenCLDevice:
         self._context = self._cl.Context([self.device])
         self._queue = self._cl.CommandQueue(self._context)
         self._programs: dict[tuple[str, str], cl.Program] = {}
+        self.record = _record(self.device)
         self._launching = Lock()
 
     def _first(self) -> cl.Device:
@@ -89,7 +93,7 @@ class OpenCLDevice:
     def load(self, kernel: CompilableKernel) -> Launch:
         """Build the kernel for this device, unless it has been built."""
         expect_dialect(kernel, self.dialect)
-        self._check_limits(kernel)
+        check_limits(kernel, self.record)
         entry = self._cl.Kernel(self._built(kernel), kernel.name)
         global_size = tuple(g * b for g, b in zip(kernel.launch_grid, kernel.block, strict=True))
         if 0 in global_size:
@@ -111,18 +115,13 @@ class OpenCLDevice:
             self._programs[key] = program
         return self._programs[key]
 
-    def _check_limits(self, kernel: CompilableKernel) -> None:
-        threads = kernel.block[0] * kernel.block[1] * kernel.block[2]
-        if threads > self.device.max_work_group_size:
-            raise CompileError(
-                f"kernel {kernel.name} has {threads} threads a block; {self.device.name} takes at most "
-                f"{self.device.max_work_group_size}"
-            )
-        if kernel.shared_bytes > self.device.local_mem_size:
-            raise CompileError(
-                f"kernel {kernel.name} needs {kernel.shared_bytes} bytes of local memory; {self.device.name} has "
-                f"{self.device.local_mem_size}"
-            )
+
+def _record(device: cl.Device) -> Device:
+    """The limits that the driver reports; OpenCL reports none of a grid, and no rates."""
+    sizes = tuple(device.max_work_item_sizes[:3])
+    limits = {"threads": device.max_work_group_size, "block": sizes, "shared_bytes": device.local_mem_size}
+    known = replace(portable_device("opencl"), name=str(device.name).strip(), origin="detected")
+    return known.with_limits(**limits)
 
 
 def _pyopencl() -> cl:

@@ -13,8 +13,8 @@ from indexing.show.picture import Picture
 from indexing.show.warp import lanes_of, values_of_ranges
 
 if TYPE_CHECKING:
-    from indexing.analysis.device import Device
     from indexing.analysis.memory.banks import BankAccess
+    from indexing.device.record import Device
 
 __all__ = ["Word", "bank_picture", "serve_words", "words_of_warp"]
 
@@ -45,7 +45,7 @@ class Word:
 
 def words_of_warp(access: BankAccess, device: Device) -> tuple[Word, ...]:
     """The words of the instruction of the first warp (in its first few iterations of loops) that takes most passes."""
-    lanes = list(lanes_of(access.map, device.warp_size))
+    lanes = list(lanes_of(access.map, device.cores.warp_size))
     fixed = [max(v.lower, 0) for v in access.map.runtimes]
     best: tuple[Word, ...] = ()
     for values in itertools.islice(values_of_ranges(access.map), MAX_INSTRUCTIONS):
@@ -66,7 +66,7 @@ def serve_words(reached: dict[int, int], cell_bytes: int, device: Device) -> Ite
 
     A bank serves one word in a pass, for all lanes that access it; a warp with cells wider than a bank is served in parts.
     """
-    together = max(device.banks * device.bank_bytes // cell_bytes, 1)
+    together = max(device.memory.banks * device.memory.bank_bytes // cell_bytes, 1)
     turn = 0
     for first in range(0, max(reached, default=-1) + 1, together):
         part = {lane: cell for lane, cell in reached.items() if first <= lane < first + together}
@@ -74,7 +74,7 @@ def serve_words(reached: dict[int, int], cell_bytes: int, device: Device) -> Ite
         count = sum(map(len, by_bank.values()))
         for bank, words in sorted(by_bank.items()):
             for place, (word, lanes) in enumerate(sorted(words.items())):
-                yield Word(word, bank, turn + place, place, -(-count // device.banks), tuple(lanes))
+                yield Word(word, bank, turn + place, place, -(-count // device.memory.banks), tuple(lanes))
         turn += max(map(len, by_bank.values()), default=0)
 
 
@@ -83,8 +83,8 @@ def _by_bank(part: dict[int, int], cell_bytes: int, device: Device) -> dict[int,
     found: dict[int, dict[int, list[int]]] = {}
     for lane, cell in part.items():
         begin, end = cell * cell_bytes, (cell + 1) * cell_bytes - 1
-        for word in range(begin // device.bank_bytes, end // device.bank_bytes + 1):
-            found.setdefault(word % device.banks, {}).setdefault(word, []).append(lane)
+        for word in range(begin // device.memory.bank_bytes, end // device.memory.bank_bytes + 1):
+            found.setdefault(word % device.memory.banks, {}).setdefault(word, []).append(lane)
     return found
 
 
@@ -98,7 +98,7 @@ def bank_picture(access: BankAccess, device: Device) -> Picture:
     passes = _passes(words)
     waiting = sum(w.conflicts for w in words)
     verdict = f"{waiting} words wait for their bank" if waiting else "no conflicts"
-    took = f"{passes} pass{'' if passes == 1 else 'es'} over {device.banks} banks"
+    took = f"{passes} pass{'' if passes == 1 else 'es'} over {device.memory.banks} banks"
     note = f"{took} for {count_text(len(words), 'word')}; {verdict}"
     return Picture(f"{access.kind} of {access.array}", note, (_lanes(words), _banks(words, passes, device)))
 
@@ -126,7 +126,7 @@ def _banks(words: Sequence[Word], passes: int, device: Device) -> Panel:
         keys = tuple(f"t{lane}" for lane in w.lanes)
         cells.append(Cell(w.turn, w.bank, _key(w), str(w.lanes[0]), title, colour, keys))
     rows = tuple(f"pass {k + 1}" for k in range(passes))
-    columns = tuple(str(k) if k % 4 == 0 else "" for k in range(device.banks))
+    columns = tuple(str(k) if k % 4 == 0 else "" for k in range(device.memory.banks))
     return Panel("words, by bank and pass", rows, columns, tuple(cells), 1)
 
 

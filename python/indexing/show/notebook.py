@@ -104,7 +104,7 @@ def plans_table(found: Predictions) -> str:
         numbers = (f"{found.sectors[row]:,.6g}", f"{found.conflicts[row]:,.6g}", f"{found.occupancy[row]:.3g}")
         rows.append((plan, seconds_text(float(found.time[row])), *numbers))
     head = ("plan", "predicted", "sectors", "conflicts", "occupancy")
-    return f"<p>{len(found)} plans on {escape(found.machine.name)}</p>{table(head, rows)}"
+    return f"<p>{len(found)} plans on {escape(str(found.device))}</p>{table(head, rows)}"
 
 
 def trials_table(found: Tuning) -> str:

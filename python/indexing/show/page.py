@@ -26,6 +26,7 @@ from indexing.show.svg_renderer import cells_svg, lights
 from indexing.show.tile_path import tile_picture
 
 if TYPE_CHECKING:
+    from indexing.device.record import Device
     from indexing.hlo import Instruction
     from indexing.report.accesses import Row
     from indexing.report.program_report import FusionReport, ProgramReport
@@ -124,31 +125,31 @@ def kernel_details(fusion: FusionReport) -> Data:
     i = fusion.instruction
     computation = i.called[0] if i.is_fusion else None
     graph = svg(computation) if computation is not None and len(computation.instructions) <= MAX_DRAWN else ""
-    source, emitter = source_of(i) if computation is not None else ("", "")
+    source, emitter = source_of(i, fusion.device) if computation is not None else ("", "")
     return {
         "of": i.name,
         "maps": str(maps(i)),
         "graph": graph,
         "source": source,
         "emitter": emitter,
-        "pictures": pictures(i),
+        "pictures": pictures(i, fusion.device),
     }
 
 
-def source_of(i: Instruction) -> tuple[str, str]:
-    """The CUDA source of a fusion's kernel, and its emitter; empty if no kernel computes it."""
+def source_of(i: Instruction, device: Device) -> tuple[str, str]:
+    """The source of a fusion's kernel on a device, and its emitter; empty if no kernel computes it."""
     try:
-        kernel = emit(i)
+        kernel = emit(i, None, device)
         source = kernel.source
     except IndexingError:
         return "", ""
     return (source if len(source) <= MAX_SOURCE else source[:MAX_SOURCE] + "\n..."), kernel.emitter
 
 
-def pictures(i: Instruction) -> Data:
+def pictures(i: Instruction, device: Device) -> Data:
     """Pictures in groups with headings: accesses that are not coalesced, bank conflicts, the path of a tile."""
     try:
-        found = coalescing(i)
+        found = coalescing(i, device)
     except IndexingError:
         return []
     slow = pictures_of_accesses(i, found, [a for a in found.accesses if not a.coalesced])

@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, ClassVar, TypeAlias
 from indexing._core import IndexingMap, Interval, ParametricMap, SymbolicMap, Variable, traffic_in_blocks, variable
 from indexing.analysis.memory.banks import bank_accesses
 from indexing.analysis.memory.transactions import VECTOR, VECTOR_BITS
-from indexing.device.table import portable_device
 from indexing.emitters import emit_fused
 from indexing.emitters.ir.types import storage_bytes
 from indexing.hlo.layout import bit_width
@@ -24,11 +23,10 @@ from indexing.lazy import np
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from indexing.analysis.device import Device
+    from indexing.device.record import Device
     from indexing.emitters.kernel import Argument, Kernel
     from indexing.emitters.knob_space import Knob, KnobSpace
     from indexing.hlo import Computation
-    from indexing.tuning.machine import Machine
 
     Floats = NDArray[np.float64]
 
@@ -81,7 +79,7 @@ class KernelTraffic:
     """The traffic of one kernel. In a launch of one dimension, the kernel has one thread per block, and `threads` in all."""
 
     kernel: Kernel
-    machine: Machine
+    device: Device
     has_block_knob: bool
     passes: float = 0
     ideal_passes: float = 0
@@ -102,7 +100,7 @@ class KernelTraffic:
 
     def __post_init__(self) -> None:
         self.registers = self._registers()
-        for a in bank_accesses(self.kernel, self.machine.device):
+        for a in bank_accesses(self.kernel, self.device):
             self.passes += a.total.passes
             self.ideal_passes += a.total.ideal
             self.exact = self.exact and a.exactness == "exact"
@@ -125,7 +123,7 @@ class KernelTraffic:
         """`Traffic.rows` of launches with so many threads per block; a single row if all are equal."""
         if not self.has_block_knob:
             return self._of_blocks([0])
-        warp = self.machine.device.warp_size
+        warp = self.device.cores.warp_size
         sizes, index = unique_values(np.where(blocks % warp == 0, warp, blocks))
         return self._of_blocks(sizes.tolist())[index]
 
@@ -154,7 +152,7 @@ class KernelTraffic:
     def _cached(self, argument: Argument, t: Traffic) -> Traffic:
         """The traffic of an array that fits in the cache: device memory moves each byte once."""
         size = argument.element_count * storage_bytes(argument.element_type)
-        memory = np.minimum(t.moved, size) if size <= self.machine.cache_bytes else t.moved
+        memory = np.minimum(t.moved, size) if size <= self.device.memory.l2_bytes else t.moved
         return replace(t, memory=memory)
 
     def _of_map(self, argument: Argument, m: IndexingMap, blocks: NDArray[np.int64], known: _Known) -> Traffic:
@@ -167,15 +165,14 @@ class KernelTraffic:
 
     def _memory(self, argument: Argument, m: IndexingMap) -> _Memory:
         """The memory as the core expects it: the array's strides and bits, the device's sizes, and vectors."""
-        device = self.machine.device
         is_vector = (argument.kind, argument.number) in self.kernel.vector_arguments
         names = [v.name for v in m.ranges]
         return (
             tuple(strides(argument)),
             storage_bytes(argument.element_type) * 8,
-            device.warp_size,
-            device.sector_bytes * 8,
-            device.line_bytes * 8,
+            self.device.cores.warp_size,
+            self.device.memory.sector_bytes * 8,
+            self.device.memory.line_bytes * 8,
             6 + names.index(VECTOR) if VECTOR in names else None,
             VECTOR_BITS if is_vector else 0,
         )
@@ -188,14 +185,14 @@ class KernelTraffic:
         if found is None:
             return self._counted(with_block_size(m).global_memory_traffic({"block": blocks}, blocks, *memory), m)
         instructions, sectors, together = found
-        moved = together * self.machine.device.sector_bytes
+        moved = together * self.device.memory.sector_bytes
         return Traffic(instructions, sectors, moved, moved, np.ones(len(blocks), bool))
 
     def _counted(self, found: tuple[Sequence[Counted | None], NDArray[np.int64]], m: IndexingMap) -> Traffic:
         """The core's counts of a map's instances."""
         rows, index = found
         sums = np.array([_sums(row) for row in rows], np.float64)[index].T
-        moved = sums[2] * self.machine.device.sector_bytes
+        moved = sums[2] * self.device.memory.sector_bytes
         return Traffic(sums[0], sums[1], moved, moved, sums[3].astype(bool) & (not m.runtimes))
 
 
@@ -241,18 +238,18 @@ def strides(argument: Argument) -> list[int]:
 def needs_kernel(knob: Knob, device: Device) -> bool:
     """Whether plans that differ in this knob need different kernels to be counted."""
     if knob.effect == "warps":
-        return any(threads % device.warp_size for threads in knob.values)
+        return any(threads % device.cores.warp_size for threads in knob.values)
     return knob.effect == "kernel"
 
 
 def kernel_traffic(
-    computation: Computation, space: KnobSpace, plan: Mapping[str, int], machine: Machine
+    computation: Computation, space: KnobSpace, plan: Mapping[str, int], device: Device
 ) -> KernelTraffic:
     """The traffic of the kernel with the knobs of `plan`, except those of the launch, which have their least values."""
     launch = {k.name: 1 for k in space.knobs if k.effect in ("block", "splits")}
     warps = {k.name: k.values[0] for k in space.knobs if k.effect == "warps"}
-    kernel = emit_fused(computation, portable_device(machine.dialect), **{**space.default, **warps, **plan, **launch})
-    return KernelTraffic(kernel, machine, any(k.effect == "block" for k in space.knobs))
+    kernel = emit_fused(computation, device, **{**space.default, **warps, **plan, **launch})
+    return KernelTraffic(kernel, device, any(k.effect == "block" for k in space.knobs))
 
 
 def unique_values(column: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

@@ -7,8 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
-from indexing.device.table import portable_device
-from indexing.emitters import emit_fused, knobs_of
+from indexing.emitters import emit_fused
 from indexing.errors import CompileError, IndexingError
 from indexing.executable.devices import device_of_dialect
 from indexing.executable.tuned_plans import fusion_key
@@ -18,6 +17,7 @@ from indexing.runtime.plan_store import Measured
 from indexing.tuning.measurement import Timing, Trial
 
 if TYPE_CHECKING:
+    from indexing.device.record import Device
     from indexing.emitters.kernel import Kernel
     from indexing.emitters.targets.target import Dialect
     from indexing.hlo import Computation
@@ -46,19 +46,18 @@ class Bench(Protocol):
 class LocalBench:
     """A device of this machine."""
 
-    def __init__(self, computation: Computation, device: TimingDevice, seed: int) -> None:
+    def __init__(self, computation: Computation, device: TimingDevice, planned_for: Device, seed: int) -> None:
         """Store the arguments; nothing is run yet."""
         self.computation = computation
         self.device = device
+        self.planned_for = planned_for
         self.seed = seed
         self._trial: Trial | None = None
 
     @property
     def key(self) -> str:
         """The key, by the device and its compiler."""
-        return fusion_key(
-            self.computation, knobs_of(self.computation, portable_device(self.device.dialect)), self.device
-        )
+        return fusion_key(self.computation, self.planned_for, self.device)
 
     def outcomes(self, plans: Sequence[Plan], begin: Begin) -> Iterator[tuple[Plan, Measured]]:
         """Measure plans one after another; their sources are compiled in parallel first."""
@@ -73,7 +72,7 @@ class LocalBench:
         return self._trial_of().timings([self._kernel(p) for p in plans])
 
     def _kernel(self, plan: Plan) -> Kernel:
-        return emit_fused(self.computation, portable_device(self.device.dialect), **plan)
+        return emit_fused(self.computation, self.planned_for, **plan)
 
     def _trial_of(self) -> Trial:
         if self._trial is None:
@@ -109,11 +108,11 @@ def compile_together(kernels: Sequence[Kernel], device: TimingDevice) -> None:
 class ClusterBench:
     """The nodes of a Ray cluster, all of one kind. Each task has a node to itself, and is repeated if its node dies."""
 
-    def __init__(self, ray: Any, computation: Computation, dialect: Dialect, seed: int) -> None:
+    def __init__(self, ray: Any, computation: Computation, planned_for: Device, seed: int) -> None:
         """Query a node for its device."""
         self._ray = ray
-        self._given = (str(computation.module), computation.name, dialect, seed)
-        self._needs = _needs(ray, dialect)
+        self._given = (str(computation.module), computation.name, planned_for, seed)
+        self._needs = _needs(ray, planned_for.dialect)
         self.key: str = ray.get(self._submit(key_of, self._given))
 
     def outcomes(self, plans: Sequence[Plan], begin: Begin) -> Iterator[tuple[Plan, Measured]]:
@@ -150,7 +149,7 @@ def _needs(ray: Any, dialect: Dialect) -> dict[str, float]:
     return {"num_gpus": 1}
 
 
-Given: TypeAlias = "tuple[str, str, Dialect, int]"
+Given: TypeAlias = "tuple[str, str, Device, int]"
 
 
 def key_of(given: Given) -> str:
@@ -174,5 +173,5 @@ def measure_in_turns(given: Given, plans: list[Plan]) -> list[Timing]:
 
 @lru_cache(maxsize=1)
 def _bench(given: Given) -> LocalBench:
-    text, name, dialect, seed = given
-    return LocalBench(parse(text).computations[name], device_of_dialect(dialect), seed)
+    text, name, planned_for, seed = given
+    return LocalBench(parse(text).computations[name], device_of_dialect(planned_for.dialect), planned_for, seed)

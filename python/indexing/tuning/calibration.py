@@ -3,31 +3,33 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from indexing._core import predict_times
-from indexing.analysis.device import Device
 from indexing.arguments import integer, of_type, optional, takes
-from indexing.device.table import portable_device
+from indexing.device.detect import chosen_device
+from indexing.device.record import Device, DeviceLike
 from indexing.emitters import emit_fused, knobs_of
 from indexing.errors import IndexingError
 from indexing.executable.devices import device_of_dialect
 from indexing.hlo import Computation, parse
 from indexing.lazy import np
-from indexing.tuning.machine import Machine, machine_of
 from indexing.tuning.measurement import Trial
 from indexing.tuning.prediction import Predictions, demands_of, predict
-from indexing.tuning.tuner import this_machine
+from indexing.tuning.tuner import device_here
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from indexing.tuning.machine import DeviceLike
 
 __all__ = ["Calibration", "Point", "calibrate"]
 
-FITTED = ("memory_rate", "cache_rate", "operation_rate", "latency", "launch", "block")
+#: The figures that are fitted, by the part of the device that has them.
+FITTED = (
+    *(("memory", "bandwidth"), ("memory", "l2_bandwidth"), ("memory", "latency")),
+    *(("rates", "operations"), ("rates", "launch"), ("rates", "block")),
+)
 STEPS = (0.25, 0.5, 0.8, 1.25, 2.0, 4.0)  # factors that are tried on each constant
 MAX_ROUNDS = 12
 MAX_CHANGE = 50.0  # of a constant; one that the measurements do not determine would move beyond
@@ -48,9 +50,9 @@ class Point:
 
 @dataclass(frozen=True, slots=True)
 class Calibration:
-    """The `machine` with fitted rates, which `predict(device=...)` takes, and the points that they were fitted to."""
+    """The `device` with fitted figures, which `predict(device=...)` takes, and the points that they were fitted to."""
 
-    machine: Machine
+    device: Device
     points: tuple[Point, ...]
 
     @property
@@ -76,70 +78,73 @@ class Calibration:
 
     def report(self) -> str:
         """The fitted constants, the correlations, and a line for each point."""
-        rates = self.machine.rates
         before, after = (float(np.median(part)) for part in zip(*self.of_fusions.values(), strict=True))
         lines = [
-            f"{self.machine.name}: rank correlation {self.correlation:.3f}, before the fit {self.correlation_before:.3f}",
+            f"{self.device}: rank correlation {self.correlation:.3f}, before the fit {self.correlation_before:.3f}",
             f"of the plans of one fusion, median: {after:.3f}, before the fit {before:.3f}",
         ]
-        lines += [f"  {name} = {getattr(rates, name):.4g}" for name in FITTED]
+        lines += [f"  {part}.{name} = {_figure(self.device, part, name):.4g}" for part, name in FITTED]
         for p in self.points:
             plan = ", ".join(f"{n}={v}" for n, v in p.plan.items())
             lines.append(f"{p.fusion:12} {p.measured * 1e6:10.1f} us measured {p.after * 1e6:10.1f} predicted  {plan}")
         return "\n".join(lines)
 
 
-@takes(device=optional(of_type(Machine, Device, str)), plans=integer, seed=integer)
-def calibrate(device: DeviceLike | None = None, plans: int = 5, seed: int = 0) -> Calibration:
-    """Fit the rates of a machine to `plans` plans of each fusion of a corpus, measured on this machine's device.
+@takes(device=optional(of_type(Device, str)), plans=integer, seed=integer)
+def calibrate(device: DeviceLike = None, plans: int = 5, seed: int = 0) -> Calibration:
+    """Fit the figures of a device to `plans` plans of each fusion of a corpus, measured on this machine's device.
 
     `device` is "cpu", or the name of a GPU; None means a GPU if there is one. Takes some seconds for each fusion. Raises
     IndexingError if the device is not available.
     """
     if plans < 1:
         raise IndexingError(f"plans is at least 1 a fusion; got {plans}")
-    machine = machine_of(device) if device is not None else this_machine()
-    return fitted(machine, list(_measured(machine, plans, seed)))
+    chosen = device_here() if device is None else chosen_device(device)
+    return fitted(chosen, list(_measured(chosen, plans, seed)))
 
 
-def _measured(machine: Machine, plans: int, seed: int) -> Iterator[tuple[str, Predictions, NDArray[np.float64]]]:
+def _measured(described: Device, plans: int, seed: int) -> Iterator[tuple[str, Predictions, NDArray[np.float64]]]:
     """The predictions and the times of each fusion, one for each plan."""
-    device = device_of_dialect(machine.dialect)
+    device = device_of_dialect(described.dialect)
     for name, computation in corpus():
-        space = knobs_of(computation, portable_device(machine.dialect))
+        space = knobs_of(computation, described)
         columns = {n: np.array([space.default[n], *c]) for n, c in space.sample(plans - 1, seed).items()}
         trial = Trial(computation, device, seed)
         rows = [{n: int(c[k]) for n, c in columns.items()} for k in range(plans)]
-        times = [trial.timing(emit_fused(computation, portable_device(machine.dialect), **row)).seconds for row in rows]
-        yield name, predict(computation, columns, machine), np.array(times)
+        times = [trial.timing(emit_fused(computation, described, **row)).seconds for row in rows]
+        yield name, predict(computation, columns, described), np.array(times)
 
 
-def fitted(machine: Machine, measured: Sequence[tuple[str, Predictions, NDArray[np.float64]]]) -> Calibration:
+def fitted(device: Device, measured: Sequence[tuple[str, Predictions, NDArray[np.float64]]]) -> Calibration:
     """The rates with the least sum of squared logarithmic errors, found one constant after another."""
     demands = [np.concatenate(parts) for parts in zip(*(demands_of(p) for _, p, _ in measured), strict=True)]
     times = np.concatenate([t for _, _, t in measured])
-    before = predict_times(machine.rates.numbers, demands)[3]
+    before = predict_times(device.model_constants, demands)[3]
 
-    def error(candidate: Machine) -> float:
-        return float((np.log(predict_times(candidate.rates.numbers, demands)[3] / times) ** 2).sum())
+    def error(candidate: Device) -> float:
+        return float((np.log(predict_times(candidate.model_constants, demands)[3] / times) ** 2).sum())
 
-    best, least = machine, error(machine)
+    best, least = device, error(device)
     for _ in range(MAX_ROUNDS):
         start = least
-        for name in FITTED:
+        for part, name in FITTED:
             for factor in STEPS:
-                value = getattr(best.rates, name) * factor
-                if not 1 / MAX_CHANGE <= value / (getattr(machine.rates, name) or 1.0) <= MAX_CHANGE:
+                value = _figure(best, part, name) * factor
+                if not 1 / MAX_CHANGE <= value / (_figure(device, part, name) or 1.0) <= MAX_CHANGE:
                     continue
-                candidate = best.with_rates(**{name: value})
+                candidate = replace(best, **{part: replace(getattr(best, part), **{name: value})})
                 if (found := error(candidate)) < least:
                     best, least = candidate, found
         if least == start:
             break
-    after = predict_times(best.rates.numbers, demands)[3]
+    after = predict_times(best.model_constants, demands)[3]
     plans = [(name, p.plan(k)) for name, p, _ in measured for k in range(len(p))]
     rows = zip(plans, times.tolist(), before.tolist(), after.tolist(), strict=True)
     return Calibration(best, tuple(Point(name, plan, *seconds) for (name, plan), *seconds in rows))
+
+
+def _figure(device: Device, part: str, name: str) -> float:
+    return float(getattr(getattr(device, part), name))
 
 
 def rank_correlation(one: Sequence[float], other: Sequence[float]) -> float:

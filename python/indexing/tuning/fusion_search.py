@@ -7,7 +7,6 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, TypeAlias
 
-from indexing.device.table import portable_device
 from indexing.emitters import emit_fused, knobs_of
 from indexing.executable.devices import device_of_dialect
 from indexing.runtime.plan_store import Measured, Store, plan_text
@@ -20,7 +19,6 @@ from indexing.tuning.trials import Subject, Tried, Tuning
 
 if TYPE_CHECKING:
     from indexing.emitters.kernel_builder import Dim3
-    from indexing.emitters.targets.target import Dialect
     from indexing.hlo import Computation
     from indexing.tuning.search import Plan, Sampler
 
@@ -37,7 +35,7 @@ def searches(
     store: Store, subject: Subject, request: Request, ray: str | None, progress: Progress | None
 ) -> list[Tuning]:
     """The searches for all kernels of a subject. Raises as `tune`."""
-    with _benches(subject.dialect, request.seed, ray) as bench:
+    with _benches(request, ray) as bench:
         computations, found = subject.computations, []
         for k, computation in enumerate(computations):
             told = _report_progress(progress, k * request.budget, len(computations) * request.budget)
@@ -52,14 +50,14 @@ def _report_progress(progress: Progress | None, before: int, total: int) -> Call
 
 
 @contextmanager
-def _benches(dialect: Dialect, seed: int, ray: str | None) -> Iterator[Callable[[Computation], Bench]]:
+def _benches(request: Request, ray: str | None) -> Iterator[Callable[[Computation], Bench]]:
     """A function that returns the bench for a fusion."""
     if ray is None:
-        device = device_of_dialect(dialect)
-        yield lambda computation: LocalBench(computation, device, seed)
+        device = device_of_dialect(request.device.dialect)
+        yield lambda computation: LocalBench(computation, device, request.device, request.seed)
         return
     with connected(ray) as cluster:
-        yield lambda computation: ClusterBench(cluster, computation, dialect, seed)
+        yield lambda computation: ClusterBench(cluster, computation, request.device, request.seed)
 
 
 class _Search:
@@ -70,12 +68,12 @@ class _Search:
     ) -> None:
         self.computation = computation
         self.request = request
-        self.machine = request.machine
+        self.device = request.device
         self.bench = bench
         self.store = store
         self.told = told
         self.done = 0
-        self.space = knobs_of(computation, portable_device(request.machine.dialect))
+        self.space = knobs_of(computation, request.device)
         self.key = bench.key
         self.known = store.found(self.key)
 
@@ -86,11 +84,11 @@ class _Search:
             trials = tuple(self._measured_again(self._trials(self.request.budget, self.request.sampler)))
             self.store.put_search(self.key, str(self.request), [(plan_text(t.plan), t.predicted) for t in trials])
         name, emitter = self.computation.name, self.space.emitter
-        return Tuning(self.key, name, emitter, names, self.machine, trials, subject, number)
+        return Tuning(self.key, name, emitter, names, self.device, trials, subject, number)
 
     def _trials(self, budget: int, sampler: Sampler) -> list[Tried]:
         columns = candidates(self.space, MAX_PREDICTED, self.request.seed)
-        ranked = promising_plans(predict(self.computation, columns, self.machine))
+        ranked = promising_plans(predict(self.computation, columns, self.device))
         proposed = proposals(self.space, ranked, sampler, self.request.seed, budget, self._seconds, self._made)
         if sampler == "tpe":  # what is tried next depends on what was measured
             plans = []
@@ -103,7 +101,7 @@ class _Search:
         return [Tried(plan, self._predicted(plan), self._found(plan)) for plan in plans]
 
     def _predicted(self, plan: Plan) -> float:
-        return float(predict(self.computation, {n: [v] for n, v in plan.items()}, self.machine).time[0])
+        return float(predict(self.computation, {n: [v] for n, v in plan.items()}, self.device).time[0])
 
     def _measure(self, plans: list[Plan]) -> None:
         """Measure the plans that have no result yet; each is stored before the next one begins."""
@@ -142,7 +140,7 @@ class _Search:
         return None if known is None else known.seconds
 
     def _made(self, plan: Plan) -> tuple[str, Dim3]:
-        kernel = emit_fused(self.computation, portable_device(self.machine.dialect), **plan)
+        kernel = emit_fused(self.computation, self.device, **plan)
         return kernel.source, kernel.launch_grid
 
     def _is_known(self, plan: Plan) -> bool:

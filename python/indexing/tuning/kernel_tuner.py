@@ -8,7 +8,6 @@ from functools import cache
 from math import prod
 from typing import TYPE_CHECKING, Any
 
-from indexing.device.table import portable_device
 from indexing.emitters import emit_fused, knobs_of
 from indexing.lazy import np
 from indexing.tuning.measurement import TOLERANCES, arguments_and_results, in_memory
@@ -17,9 +16,9 @@ from indexing.tuning.prediction import predict
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from indexing.device.record import Device
     from indexing.emitters.kernel import Argument, Kernel
     from indexing.hlo import Computation
-    from indexing.tuning.machine import Machine
 
 BLOCK = "block_size_x"  # Kernel Tuner's name for the threads of a block
 #: Kernel Tuner compiles C by g++, as C++.
@@ -40,20 +39,20 @@ class Language:
 LANGUAGES = {"cuda": Language("CUDA"), "c": Language("C", C_OPTIONS, times_itself=True)}  # by dialect
 
 
-def tune_kernel_arguments(computation: Computation, machine: Machine) -> dict[str, object]:
+def tune_kernel_arguments(computation: Computation, device: Device) -> dict[str, object]:
     """The arguments of `kernel_tuner.tune_kernel(**...)`."""
-    space = knobs_of(computation, portable_device(machine.dialect))
+    space = knobs_of(computation, device)
 
     @cache
     def emitted(*plan: int) -> Kernel:
-        return emit_fused(computation, portable_device(machine.dialect), **dict(zip(space.names, plan, strict=True)))
+        return emit_fused(computation, device, **dict(zip(space.names, plan, strict=True)))
 
     def kernel(values: Values) -> Kernel:
         return emitted(*(int(values[n]) for n in space.names))
 
-    default, language = kernel(space.default), LANGUAGES[machine.dialect]
+    default, language = kernel(space.default), LANGUAGES[device.dialect]
     passed = tuple(map(str, _passed(default)))
-    grid = predict(computation, device=machine)
+    grid = predict(computation, device=device)
     legal = {tuple(grid.plan(k).values()) for k in range(len(grid))}
 
     def is_legal(values: Values) -> bool:

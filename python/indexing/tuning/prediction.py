@@ -8,9 +8,9 @@ from math import prod
 from typing import TYPE_CHECKING
 
 from indexing._core import predict_times
-from indexing.analysis.device import H100, Device
 from indexing.arguments import of_type, optional, takes
-from indexing.device.table import portable_device
+from indexing.device.detect import chosen_device
+from indexing.device.record import Device, DeviceLike
 from indexing.display import shown
 from indexing.emitters import emit_fused, fused_computation, knobs_of
 from indexing.emitters.targets import TARGETS
@@ -20,13 +20,11 @@ from indexing.hlo.program_like import part_of_program, refuse_bare_function
 from indexing.lazy import np
 from indexing.tuning.accesses import KernelTraffic, kernel_traffic, needs_kernel, unique_values
 from indexing.tuning.loop_costs import costs_of_loops
-from indexing.tuning.machine import Machine, machine_of
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
     from indexing.emitters.knob_space import Columns, KnobSpace
-    from indexing.tuning.machine import DeviceLike
 
     Floats = NDArray[np.float64]
     _Launch = tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]
@@ -45,7 +43,7 @@ class Predictions:
     """
 
     plans: Columns
-    machine: Machine
+    device: Device
     emitter: str
     blocks: Floats
     threads: Floats
@@ -79,26 +77,27 @@ class Predictions:
     def __repr__(self) -> str:
         """The number of plans and the range of their times."""
         times = f": {self.time.min() * 1e6:.3g} to {self.time.max() * 1e6:.3g} us" if len(self) else ""
-        return f"<predictions for {len(self)} plans of a {self.emitter} kernel on {self.machine.name}{times}>"
+        return f"<predictions for {len(self)} plans of a {self.emitter} kernel on {self.device}{times}>"
 
     def _repr_html_(self) -> str | None:
         return shown(self, "plans_table")
 
 
-@takes(fusion=refuse_bare_function, plans=optional(of_type(Mapping)), device=of_type(Machine, Device, str))
+@takes(fusion=refuse_bare_function, plans=optional(of_type(Mapping)), device=optional(of_type(Device, str)))
 def predict(
     fusion: Program,
     plans: Mapping[str, ArrayLike] | None = None,
-    device: DeviceLike = H100,
+    device: DeviceLike = None,
 ) -> Predictions:
-    """Predictions for the kernels of a fusion on a device. `plans` are columns of knob values, with a row for each plan.
+    """Predictions for the kernels of a fusion on a device, by default the one that the driver reports, else one that
+    `.device` names. `plans` are columns of knob values, with a row for each plan.
 
     Knobs that are left out have their default values. Without `plans`, all of `knobs(fusion).grid()` are predicted. Raises
-    IndexingError for a plan that is not legal, and for a device whose rates are not known; otherwise as `emit`.
+    IndexingError for a plan that is not legal, and for an unknown device; otherwise as `emit`.
     """
-    machine = machine_of(device)
+    chosen = chosen_device(device)
     computation = fused_computation(part_of_program(fusion, "predict: fusion"))
-    known = computation.module.attached(_CountCache).of(computation, machine)
+    known = computation.module.attached(_CountCache).of(computation, chosen)
     columns = known.space.columns(known.space.grid() if plans is None else plans)
     known.check(columns)
     return known.predictions(columns)
@@ -108,21 +107,21 @@ def predict(
 class _CountCache:
     """A cache of the counts of a module's fusions on machines."""
 
-    fusions: dict[tuple[Computation, Machine], _Fusion] = field(default_factory=dict)
+    fusions: dict[tuple[Computation, Device], _Fusion] = field(default_factory=dict)
 
-    def of(self, computation: Computation, machine: Machine) -> _Fusion:
-        key = computation, machine
+    def of(self, computation: Computation, device: Device) -> _Fusion:
+        key = computation, device
         if key not in self.fusions:
-            self.fusions[key] = _Fusion(computation, machine, knobs_of(computation, portable_device(machine.dialect)))
+            self.fusions[key] = _Fusion(computation, device, knobs_of(computation, device))
         return self.fusions[key]
 
 
 @dataclass(slots=True)
 class _Fusion:
-    """A fusion on a machine: its kernels, by the values of the knobs that change the work of threads."""
+    """A fusion on a device: its kernels, by the values of the knobs that change the work of threads."""
 
     computation: Computation
-    machine: Machine
+    device: Device
     space: KnobSpace
     kernels: dict[tuple[int, ...], KernelTraffic] = field(default_factory=dict)
     walked: dict[tuple[int, ...], dict[str, float]] = field(default_factory=dict)
@@ -146,11 +145,11 @@ class _Fusion:
             self._count_by_loops(columns, found)
         else:
             self._count_by_warps(columns, found, exact)
-        demands = [found[name] for name in DEMANDS]
-        resident, occupancy, waves, time = predict_times(self.machine.rates.numbers, demands)
+        demands = _demands(found, self.device)
+        resident, occupancy, waves, time = predict_times(self.device.model_constants, demands)
         return Predictions(
             columns,
-            self.machine,
+            self.device,
             self.space.emitter,
             **found,
             resident_blocks=resident,
@@ -163,21 +162,21 @@ class _Fusion:
     @property
     def has_threads(self) -> bool:
         """Whether kernels are counted by the accesses of warps; otherwise they are counted by their loops."""
-        return TARGETS[self.machine.dialect].has_threads
+        return TARGETS[self.device.dialect].has_threads
 
     def _count_by_loops(self, columns: Columns, found: dict[str, Floats]) -> None:
         """The columns of `_COUNTED` by the loops of each different kernel."""
         for key, places in _groups(list(columns.values()), len(next(iter(columns.values())))):
             if key not in self.walked:
                 plan = dict(zip(columns, key, strict=True))
-                self.walked[key] = loop_demands(self.computation, plan, self.machine)
+                self.walked[key] = loop_demands(self.computation, plan, self.device)
             for name, value in self.walked[key].items():
                 found[name][places] = value
 
     def _count_by_warps(self, columns: Columns, found: dict[str, Floats], exact: NDArray[np.bool_]) -> None:
         """The columns of `_COUNTED` by the accesses of warps: kernels one by one, then all plans at once."""
         rows = len(exact)
-        kernel_knobs = [k.name for k in self.space.knobs if needs_kernel(k, self.machine.device)]
+        kernel_knobs = [k.name for k in self.space.knobs if needs_kernel(k, self.device)]
         groups = _groups([columns[n] for n in kernel_knobs], rows)
         kernels = [self._kernel(dict(zip(kernel_knobs, key, strict=True)), key) for key, _ in groups]
         which = np.zeros(rows, np.int64)
@@ -194,7 +193,7 @@ class _Fusion:
 
     def _kernel(self, plan: dict[str, int], key: tuple[int, ...]) -> KernelTraffic:
         if key not in self.kernels:
-            self.kernels[key] = kernel_traffic(self.computation, self.space, plan, self.machine)
+            self.kernels[key] = kernel_traffic(self.computation, self.space, plan, self.device)
         return self.kernels[key]
 
     def _fill(self, found: dict[str, Floats], of_plan: dict[str, Floats], launch: _Launch, sums: Floats) -> None:
@@ -203,7 +202,7 @@ class _Fusion:
         parts = np.where(splits > 1, 2.0 * splits * of_plan["result_bytes"], 0.0)
         found["blocks"][:], found["threads"][:] = blocks, threads
         found["instructions"] = sums[0]
-        found["sectors"] = sums[1] + parts / self.machine.device.sector_bytes
+        found["sectors"] = sums[1] + parts / self.device.memory.sector_bytes
         found["bytes"] = sums[2] + parts
         found["memory_bytes"] = sums[3]
         found["conflicts"] = of_plan["passes"] - of_plan["ideal_passes"]
@@ -234,20 +233,20 @@ DEMANDS = (
 )
 
 
-def loop_demands(computation: Computation, plan: Mapping[str, int], machine: Machine) -> dict[str, float]:
-    """The columns of `_COUNTED` for the kernel of one plan on a machine without threads. Memory moves the lines that its loops
+def loop_demands(computation: Computation, plan: Mapping[str, int], device: Device) -> dict[str, float]:
+    """The columns of `_COUNTED` for the kernel of one plan on a device without threads. Memory moves the lines that its loops
     fetch, and one more for each run of lines; operations are steps of loops.
     """
-    kernel = emit_fused(computation, portable_device(machine.dialect), **plan)
-    costs = costs_of_loops(kernel.lowered, machine.device.line_bytes)
-    fetched = (costs.lines + costs.runs) * machine.device.line_bytes
+    kernel = emit_fused(computation, device, **plan)
+    costs = costs_of_loops(kernel.lowered, device.memory.line_bytes)
+    fetched = (costs.lines + costs.runs) * device.memory.line_bytes
     return {
         **dict.fromkeys(_COUNTED, 0.0),
         "blocks": prod(kernel.lowered.grid),
         "threads": prod(kernel.block),
         "instructions": costs.lines,
         "sectors": costs.lines,
-        "bytes": costs.lines * machine.device.line_bytes,
+        "bytes": costs.lines * device.memory.line_bytes,
         "memory_bytes": fetched,
         "operations": costs.steps,
         "shared_bytes": kernel.shared_bytes,
@@ -256,7 +255,13 @@ def loop_demands(computation: Computation, plan: Mapping[str, int], machine: Mac
 
 def demands_of(found: Predictions) -> list[Floats]:
     """The columns from which times are predicted."""
-    return [getattr(found, name) for name in DEMANDS]
+    return _demands({name: getattr(found, name) for name in DEMANDS}, found.device)
+
+
+def _demands(found: Mapping[str, Floats], device: Device) -> list[Floats]:
+    """As `demands_of`: a block also takes the shared memory that the device reserves for each."""
+    reserved = device.limits.reserved_shared_bytes
+    return [found[n] + reserved if n == "shared_bytes" else found[n] for n in DEMANDS]
 
 
 def _groups(columns: list[NDArray[np.int64]], rows: int) -> list[tuple[tuple[int, ...], NDArray[np.int64]]]:

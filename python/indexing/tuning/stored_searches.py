@@ -14,7 +14,7 @@ from indexing.runtime.plan_store import KernelRow, Measured, Store, plan_of
 from indexing.tuning.trials import Subject, Tried, Tuning
 
 if TYPE_CHECKING:
-    from indexing.tuning.machine import Machine
+    from indexing.device.record import Device
     from indexing.tuning.search import Sampler
 
 __all__ = ["Request", "row_of_plan", "store_kernels", "stored_answers", "stored_trials"]
@@ -27,11 +27,11 @@ class Request:
     sampler: Sampler
     budget: int
     seed: int
-    machine: Machine
+    device: Device
 
     def __str__(self) -> str:
         """The text in the store."""
-        return f"{self.sampler} {self.budget} {self.seed} {self.machine!r}"
+        return f"{self.sampler} {self.budget} {self.seed} {self.device!r}"
 
 
 def stored_trials(
@@ -65,7 +65,7 @@ def stored_answers(store: Store, subject: Subject, identity: str, request: Reque
         trials = stored_trials(store, k.fusion, k.knobs, request)
         if trials is None:
             return None
-        found.append(Tuning(k.fusion, k.name, k.emitter, k.knobs, request.machine, trials, subject, number))
+        found.append(Tuning(k.fusion, k.name, k.emitter, k.knobs, request.device, trials, subject, number))
     return found
 
 
@@ -78,7 +78,15 @@ def _key(subject: Subject, identity: str) -> str:
     """The key: by the program's text, the part of it that is tuned, the device, and the installed version of this package."""
     kind = "one kernel" if subject.is_fusion else "program"
     text = "\n".join(
-        [str(subject.part.module), kind, subject.name, subject.dialect, identity, __version__, _package_version()]
+        [
+            str(subject.part.module),
+            kind,
+            subject.name,
+            subject.device.dialect,
+            identity,
+            __version__,
+            _package_version(),
+        ]
     )
     return hashlib.sha256(text.encode()).hexdigest()
 

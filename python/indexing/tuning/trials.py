@@ -7,18 +7,16 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from indexing.device.table import portable_device
 from indexing.display import shown
 from indexing.errors import IndexingError
 from indexing.hlo import Instruction
 from indexing.runtime.plan_store import Measured, plan_text
 
 if TYPE_CHECKING:
+    from indexing.device.record import Device
     from indexing.emitters.knob_space import KnobSpace
-    from indexing.emitters.targets.target import Dialect
     from indexing.hlo import Computation
     from indexing.hlo.program_like import Part
-    from indexing.tuning.machine import Machine
     from indexing.tuning.search import Plan
 
 __all__ = ["Subject", "Tried", "Tuning"]
@@ -30,7 +28,7 @@ class Subject:
 
     part: Part
     is_fusion: bool
-    dialect: Dialect
+    device: Device
 
     @property
     def name(self) -> str:
@@ -47,8 +45,8 @@ class Subject:
 
         if self.is_fusion:
             return [fused_computation(self.part)]
-        found = (k.computation for k in planned_kernels(self.part.module, portable_device(self.dialect)))
-        return [c for c in found if knobs_of(c, portable_device(self.dialect)).size > 1]
+        found = (k.computation for k in planned_kernels(self.part.module, self.device))
+        return [c for c in found if knobs_of(c, self.device).size > 1]
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +75,7 @@ class Tuning:
     name: str
     emitter: str
     knobs: tuple[str, ...]
-    machine: Machine
+    device: Device
     trials: tuple[Tried, ...]
     subject: Subject = field(compare=False, repr=False)
     number: int = 0
@@ -92,7 +90,7 @@ class Tuning:
         """The knobs of its kernel."""
         from indexing.emitters import knobs_of
 
-        return knobs_of(self.computation, portable_device(self.machine.dialect))
+        return knobs_of(self.computation, self.subject.device)
 
     @property
     def best(self) -> Plan:
@@ -126,7 +124,7 @@ class Tuning:
         """The fusion, and the speedup of the best plan; `print` shows the table."""
         measured = sum(t.seconds is not None for t in self.trials)
         gain = f": {self.best}, {self.speedup:.3g} times as fast as the default" if measured else ""
-        return f"<{measured} plans of {self.name} measured on {self.machine.name}{gain}>"
+        return f"<{measured} plans of {self.name} measured on {self.device}{gain}>"
 
     def __str__(self) -> str:
         """`table`."""
@@ -150,7 +148,7 @@ class Tuning:
         """
         from indexing.tuning.kernel_tuner import tune_kernel_arguments
 
-        return tune_kernel_arguments(self.computation, self.machine)
+        return tune_kernel_arguments(self.computation, self.device)
 
 
 def _cells(t: Tried) -> list[str]:

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, overload
 
-from indexing.analysis.device import Device
 from indexing.arguments import integer, of_type, one_of, optional, takes
+from indexing.device.detect import chosen_device, detected_device
+from indexing.device.record import Device, DeviceLike
+from indexing.device.table import CPU
 from indexing.errors import IndexingError
 from indexing.hlo import Computation, Instruction, Module
 from indexing.hlo.program_like import part_of_program, refuse_bare_function
-from indexing.runtime.identity import HOST_DIALECT, device_identity, gpu_count, processor_identity
+from indexing.runtime.identity import HOST_DIALECT, device_identity, processor_identity
 from indexing.runtime.plan_store import Store
-from indexing.tuning.machine import MACHINES, Machine, machine_of
 from indexing.tuning.search import SAMPLERS, Sampler
 from indexing.tuning.stored_searches import Request, store_kernels, stored_answers
 from indexing.tuning.trials import Subject, Tuning
@@ -21,7 +23,6 @@ if TYPE_CHECKING:
     from indexing.hlo import Program
     from indexing.hlo.program_like import Part
     from indexing.tuning.fusion_search import Progress
-    from indexing.tuning.machine import DeviceLike
 
 __all__ = ["Tuning", "tune"]
 
@@ -31,7 +32,7 @@ def tune(
     fusion: Part,
     budget: int = ...,
     seed: int = ...,
-    device: DeviceLike | None = ...,
+    device: DeviceLike = ...,
     sampler: Sampler = ...,
     store: str | Path | None = ...,
     ray: str | None = ...,
@@ -42,7 +43,7 @@ def tune(
     fusion: Module | tuple[object, ...],
     budget: int = ...,
     seed: int = ...,
-    device: DeviceLike | None = ...,
+    device: DeviceLike = ...,
     sampler: Sampler = ...,
     store: str | Path | None = ...,
     ray: str | None = ...,
@@ -52,7 +53,7 @@ def tune(
     fusion=refuse_bare_function,
     budget=integer,
     seed=integer,
-    device=optional(of_type(Machine, Device, str)),
+    device=optional(of_type(Device, str)),
     sampler=one_of(*SAMPLERS),
     store=optional(of_type(str, Path)),
     ray=optional(of_type(str)),
@@ -61,7 +62,7 @@ def tune(
     fusion: Program,
     budget: int = 32,
     seed: int = 0,
-    device: DeviceLike | None = None,
+    device: DeviceLike = None,
     sampler: Sampler = "predicted",
     store: str | Path | None = None,
     ray: str | None = None,
@@ -82,8 +83,8 @@ def tune(
     if budget < 1:
         raise IndexingError(f"budget is a number of plans, at least 1; got {budget}")
     program, is_fusion = part_of_program(fusion, "tune: fusion"), isinstance(fusion, Instruction | Computation)
-    machine, known = machine_of(device) if device is not None else this_machine(), Store(store)
-    subject, request = Subject(program, is_fusion, machine.dialect), Request(sampler, budget, seed, machine)
+    chosen, known = device_here() if device is None else chosen_device(device), Store(store)
+    subject, request = Subject(program, is_fusion, chosen), Request(sampler, budget, seed, chosen)
     found = _stored(known, subject, request) if ray is None else None
     if found is None:
         found = _searched(known, subject, request, ray, progress)
@@ -91,7 +92,7 @@ def tune(
 
 
 def _stored(store: Store, subject: Subject, request: Request) -> list[Tuning] | None:
-    return stored_answers(store, subject, _identity(subject.dialect), request) if store.path.exists() else None
+    return stored_answers(store, subject, _identity(subject.device.dialect), request) if store.path.exists() else None
 
 
 def _identity(dialect: str) -> str:
@@ -110,10 +111,10 @@ def _searched(
 
     found = searches(store, subject, request, ray, progress)
     if ray is None:
-        store_kernels(store, subject, _identity(subject.dialect), found)
+        store_kernels(store, subject, _identity(subject.device.dialect), found)
     return found
 
 
-def this_machine() -> Machine:
-    """The first GPU if there is one, else the processor."""
-    return MACHINES["H100"] if gpu_count() else MACHINES["CPU"]
+def device_here() -> Device:
+    """The device of this machine that is measured: the first GPU if there is one, else the processor."""
+    return detected_device() or replace(CPU, origin="detected")

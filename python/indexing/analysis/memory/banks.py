@@ -14,7 +14,7 @@ from indexing.analysis.memory.transactions import BankTransactions, count_banks,
 
 if TYPE_CHECKING:
     from indexing._core import IndexingMap
-    from indexing.analysis.device import Device
+    from indexing.device.record import Device
     from indexing.emitters.kernel import Kernel
 
 __all__ = ["BankAccess", "bank_accesses"]

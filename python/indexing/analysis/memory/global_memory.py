@@ -13,12 +13,13 @@ from math import prod
 from typing import TYPE_CHECKING, Literal
 
 from indexing._core import IndexingMap, compose, variable
-from indexing.analysis.device import H100, Device, device_named
 from indexing.analysis.memory.banks import BankAccess, bank_accesses
 from indexing.analysis.memory.thread_maps import thread_map
 from indexing.analysis.memory.tiled_reads import Tiles, tile_loads
 from indexing.analysis.memory.transactions import VECTOR, Dim3, Transactions, count, sampling
 from indexing.arguments import check_fields, integer, of_type, one_of, optional, takes
+from indexing.device.detect import chosen_device
+from indexing.device.record import Device, DeviceLike
 from indexing.device.table import CUDA_LIMITS
 from indexing.display import shown
 from indexing.emitters import emit
@@ -152,7 +153,7 @@ class Coalescing:
         """The kind of kernel, the device, and the number of coalesced accesses; `print` shows each."""
         good = sum(a.coalesced for a in self.accesses)
         what = f"{good} of {len(self.accesses)} accesses coalesced"
-        return f"<coalescing of a {self.emitter} kernel on {self.device.name}: {what}>"
+        return f"<coalescing of a {self.emitter} kernel on {self.device}: {what}>"
 
     def __str__(self) -> str:
         """A line for each access: the sectors that a warp instruction moves, and the least number possible."""
@@ -165,35 +166,36 @@ class Coalescing:
 
 @takes(
     target=refuse_bare_function,
-    device=of_type(Device, str),
+    device=optional(of_type(Device, str)),
     launch=optional(of_type(Launch, Tiles)),
     storage=one_of("bytes", "packed"),
 )
 def coalescing(
     target: Kernel | Program,
-    device: Device | str = H100,
+    device: DeviceLike = None,
     launch: Launch | Tiles | None = None,
     storage: Storage = "bytes",
 ) -> Coalescing:
     """The sectors that loads and stores of a kernel move, and how many of them are needed.
 
-    `target` is a Kernel, or a fusion (or computation), for which the kernel is that of `emit`. Any other instruction, a
+    `target` is a Kernel, or a fusion (or computation), for which the kernel is that of `emit` for the device; without a device,
+    the one that the driver reports, else a default (`.device` says which). Any other instruction, a
     fusion that no kernel computes, and any target given with a `launch`, is analyzed as a loop over its output; with
     `Tiles`, as a kernel that loads and stores whole tiles, each of which counts as one instruction.
 
     `storage` is the storage of elements narrower than a byte: a byte each, as in this package's kernels, or their bits
     ("packed"). Raises InvalidMap for thread maps that do not fit their arguments.
     """
-    device = device_named(device) if isinstance(device, str) else device
+    chosen = chosen_device(device)
     if isinstance(target, Kernel):
-        return _of_kernel(target, device, storage)
+        return _of_kernel(target, chosen, storage)
     part = part_of_program(target, "coalescing: target")
-    kernel = kernel_of(part) if launch is None and _is_fused(part) else None
+    kernel = kernel_of(part, chosen) if launch is None and _is_fused(part) else None
     if kernel is not None:
-        return _of_kernel(kernel, device, storage)
+        return _of_kernel(kernel, chosen, storage)
     if isinstance(launch, Tiles):
-        return _of_tiles(part, device, launch, storage)
-    return _of_loop(part, device, launch or Launch(), storage)
+        return _of_tiles(part, chosen, launch, storage)
+    return _of_loop(part, chosen, launch or Launch(), storage)
 
 
 def _is_fused(target: Instruction | Computation) -> bool:
@@ -204,18 +206,19 @@ def _is_fused(target: Instruction | Computation) -> bool:
 class _Kernels:
     """The kernels of a module's fusions, without their sources; None for fusions that no kernel computes."""
 
-    by_target: dict[Instruction | Computation, Kernel | None] = field(default_factory=dict)
+    by_target: dict[tuple[Instruction | Computation, Device], Kernel | None] = field(default_factory=dict)
 
 
-def kernel_of(target: Instruction | Computation) -> Kernel | None:
-    """The kernel of a fusion, built once; None if no kernel computes it: it is then analyzed as a loop."""
+def kernel_of(target: Instruction | Computation, device: Device) -> Kernel | None:
+    """The kernel of a fusion for a device, built once; None if no kernel computes it: it is then analyzed as a loop."""
     known = target.module.attached(_Kernels).by_target
-    if target not in known:
+    key = target, device
+    if key not in known:
         try:
-            known[target] = emit(target)
+            known[key] = emit(target, None, device)
         except (UnsupportedOp, CompileError):
-            known[target] = None
-    return known[target]
+            known[key] = None
+    return known[key]
 
 
 def _of_kernel(kernel: Kernel, device: Device, storage: Storage) -> Coalescing:
@@ -280,7 +283,7 @@ def _of_tiles(root: Instruction | Computation, device: Device, tiles: Tiles, sto
         argument = Argument("output", load.output, *_form(shape))
         if load.operand is not None:
             argument = replace(argument, kind="input", number=load.operand)
-        whole = replace(device, warp_size=load.threads)
+        whole = device.with_cores(warp_size=load.threads)
         found = list(_accesses([load.map], argument, (load.threads, 1, 1), whole, storage, False))
         if not load.exact:
             found = [_estimated(a, "the tile may cover more than is needed") for a in found]
@@ -326,7 +329,7 @@ def _accesses(
             width,
             found.each,
             found.unrolled,
-            device.sector_bytes,
+            device.memory.sector_bytes,
         )
         if found.sampled is not None:
             access = _estimated(access, sampling(found.sampled))

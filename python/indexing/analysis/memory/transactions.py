@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from indexing._core import IndexingMap, global_memory_traffic, shared_memory_traffic
-from indexing.analysis.device import Device
+from indexing.device.record import Device
 
 Dim3: TypeAlias = tuple[int, int, int]
 VECTOR = "vector_index"
@@ -64,7 +64,15 @@ def count(
     names = [v.name for v in thread_map.ranges]
     vector = 6 + names.index(VECTOR) if VECTOR in names else None
     found = global_memory_traffic(
-        *(thread_map, strides, width, block, device.warp_size, device.sector_bytes * 8, device.line_bytes * 8),
+        *(
+            thread_map,
+            strides,
+            width,
+            block,
+            device.cores.warp_size,
+            device.memory.sector_bytes * 8,
+            device.memory.line_bytes * 8,
+        ),
         vector=vector,
         widest=VECTOR_BITS if may_be_vector else 0,
     )
@@ -102,7 +110,9 @@ def count_banks(
 
     Returned with the number of warp instructions sampled, if not all are counted.
     """
-    found = shared_memory_traffic(thread_map, width, block, device.warp_size, device.banks, device.bank_bytes * 8)
+    found = shared_memory_traffic(
+        thread_map, width, block, device.cores.warp_size, device.memory.banks, device.memory.bank_bytes * 8
+    )
     if found is None:
         return None
     each, _, scale, judged, sampled = found

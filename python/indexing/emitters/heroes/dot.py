@@ -27,7 +27,8 @@ from indexing.ops.element_types import element_type
 from indexing.ops.registry import traits_of
 
 if TYPE_CHECKING:
-    from indexing.device.record import Device, Limits
+    from indexing.device.limits import Limits
+    from indexing.device.record import Device
     from indexing.emitters.function_builder import FunctionBuilder
     from indexing.emitters.ir.nodes import Kernel
     from indexing.emitters.kernel_builder import Dim3

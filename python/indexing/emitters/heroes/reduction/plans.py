@@ -15,7 +15,7 @@ from indexing.errors import IndexingError
 from indexing.hlo.layout import delinearize, major_to_minor
 
 if TYPE_CHECKING:
-    from indexing.device.record import Limits
+    from indexing.device.limits import Limits
     from indexing.emitters.kernel_builder import Dim3
     from indexing.hlo import Instruction
     from indexing.ops.element_context import Index

@@ -133,7 +133,7 @@ def _keeps_by_preference(space: RowSpace, d: Dimensions, threads: int, width: in
     has_online = not device.widths.caches_rows and with_online_sums(space).online
     again: Keep = "online" if has_online else "nothing"
     held = _planned(space, d, threads, width, "registers", device).elements * kept_of(space, True).bytes_at_once
-    return (*(("registers",) if held <= device.widths.kept_bytes else ()), "shared", again)
+    return (*(("registers",) if held <= device.limits.kept_bytes else ()), "shared", again)
 
 
 def _planned(space: RowSpace, d: Dimensions, threads: int, width: int, keep: Keep, device: Device) -> RowsPlan:
@@ -205,7 +205,7 @@ def _plans_by_keep(space: RowSpace, d: Dimensions, threads: int, width: int, dev
     held = kept_of(space, True)
     for keep in KEEPS:
         plan = _planned(space, d, threads, width, keep, device)
-        if keep == "registers" and plan.elements * held.bytes_at_once > device.widths.max_kept_bytes:
+        if keep == "registers" and plan.elements * held.bytes_at_once > device.limits.thread_bytes:
             continue
         if keep != "online" or with_online_sums(space).online:
             yield plan
@@ -242,7 +242,7 @@ def _threads(d: Dimensions, width: int, most: int, held: Kept, device: Device) -
     if d.kind == "column":
         most = min(most, power_of_two(device.limits.block_size // min(WARP, power_of_two(d.fast))))
     threads = min(max(power_of_two(groups // MIN_VECTORS), min(WARP, most)), sizes.row_threads, most)
-    while threads < most and ceil_div(groups, threads) * width * held.bytes_at_once > sizes.kept_bytes:
+    while threads < most and ceil_div(groups, threads) * width * held.bytes_at_once > device.limits.kept_bytes:
         threads *= 2
     while threads < most and d.rows * threads < sizes.wanted_threads // 2:
         threads *= 2

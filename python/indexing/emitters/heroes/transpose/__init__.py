@@ -36,7 +36,8 @@ from indexing.ops.registry import traits_of
 from indexing.ops.shape import COPY, TRANSPOSE
 
 if TYPE_CHECKING:
-    from indexing.device.record import Device, Limits
+    from indexing.device.limits import Limits
+    from indexing.device.record import Device
     from indexing.emitters.ir.nodes import Kernel
     from indexing.hlo import Computation, Instruction
 

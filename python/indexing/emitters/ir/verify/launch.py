@@ -10,7 +10,7 @@ from indexing.emitters.ir.types import storage_bytes
 from indexing.emitters.ir.verify.check import Check
 
 if TYPE_CHECKING:
-    from indexing.device.record import Limits
+    from indexing.device.limits import Limits
     from indexing.emitters.ir.nodes import Kernel
 
 

@@ -20,7 +20,7 @@ from indexing.emitters.ir.verify.typed import check_types
 from indexing.emitters.ir.verify.uniform import check_barriers
 
 if TYPE_CHECKING:
-    from indexing.device.record import Limits
+    from indexing.device.limits import Limits
     from indexing.emitters.ir.nodes import Kernel
     from indexing.emitters.ir.passes import TargetFeatures
     from indexing.emitters.ir.verify.check import Check
