@@ -114,6 +114,18 @@ PROGRAMS["a subroutine"] = "\n".join(
   ROOT r = f32[3,4] conditional(p, y, y), true_computation=c78, false_computation=c79 }""",
     ]
 )
+PROGRAMS["three dimensions"] = f"""{LESS}
+turned {{ p = f32[2,3,4]{{1,0,2}} parameter(0) ROOT n = f32[2,3,4]{{0,2,1}} negate(p) }}
+ENTRY main {{ x = f32[2,3,4] parameter(0)
+  y = f32[2,3,4]{{1,0,2}} cosine(x)
+  t = f32[2,3,4]{{0,2,1}} fusion(y), kind=kLoop, calls=turned
+  s = f32[2,3,4]{{1,0,2}} sort(t), dimensions={{1}}, to_apply=less
+  ROOT r = (f32[2,3,4]{{0,2,1}}, f32[2,3,4]{{1,0,2}}) tuple(t, s) }}"""
+PROGRAMS["a selector out of range"] = """a { x = f32[3] parameter(0) ROOT r = f32[3] negate(x) }
+b { x = f32[3] parameter(0) ROOT r = f32[3] add(x, x) }
+c { x = f32[3] parameter(0) ROOT r = f32[3] multiply(x, x) }
+ENTRY main { i = s32[] parameter(0) x = f32[3] parameter(1)
+  ROOT r = f32[3] conditional(i, x, x, x), branch_computations={a, b, c} }"""
 PROGRAMS["a loop that changes layouts"] = PROGRAMS["a loop"].replace("tuple(m, d, b, z)", "tuple(m, b, d, z)")
 
 
