@@ -283,6 +283,8 @@ def test_a_gpu_of_which_nothing_is_known_but_what_it_reports() -> None:
     assert found.matrix_flops("bf16") == pytest.approx(h100.matrix_flops("bf16") / 3)
     assert found.rates.operations == pytest.approx(h100.rates.operations / 3)
     assert found.widths.wanted_threads == 32768  # of 44 * 2048 / 2
+    same = reported_device("NVIDIA H100 NVL", 10**9, attributes_of(h100))
+    assert same.rates.matrix == h100.rates.matrix and same.rates.scalar == h100.rates.scalar
     older = reported_device("old", 10**9, attributes_of(h100, COMPUTE_CAPABILITY_MAJOR=6))
     assert older.rates.scalar == find_device("v100").rates.scalar
 
