@@ -46,23 +46,6 @@ impl Value {
             Some(e) => arena.scale(e, self.coeff),
         }
     }
-
-    /// The value under an operator and a number; `None` where that is an error.
-    pub(super) fn under(
-        self,
-        arena: &mut Arena,
-        cache: &mut ParseCache,
-        operator: Operator,
-        n: i64,
-    ) -> Option<Value> {
-        match operator {
-            Operator::Times => {
-                let coeff = self.coeff.checked_mul(n)?;
-                Some(Value { coeff, expr: self.expr.filter(|_| coeff != 0) })
-            }
-            _ => divide(arena, cache, operator, self, Value::number(n)).ok().map(Value::expr),
-        }
-    }
 }
 
 /// A sum that is being read; its terms stand in a list.
@@ -147,11 +130,6 @@ impl Frame {
     /// Whether it is at its first operand, without a sign or an operator before it.
     pub(super) fn is_fresh(&self) -> bool {
         self.operator == Operator::None && !self.sum.minus && !self.negate && self.sum.constant == 0
-    }
-
-    /// Whether a product begins here, without a sign of its own.
-    pub(super) fn is_at_term(&self) -> bool {
-        self.operator == Operator::None && !self.negate
     }
 
     /// Applies the pending sign and operator to an operand.

@@ -1,12 +1,10 @@
 //! The header of a map, the variables before its arrow, and the lookup of their names after it.
 
 use super::read_expr::{ReadScratch, VariableNames};
-use super::scan::{fast_lower, is_name_byte, name_key, short_number, Scanner};
+use super::scan::{is_name_byte, name_key, Scanner};
 use crate::error::{Error, Result};
-use crate::interval::Interval;
 use crate::map::names::{default_name, starts_name, Names, VariableKind, RESERVED};
 use std::collections::HashMap;
-use std::ops::Range;
 use std::sync::Arc;
 
 /// The names of the variables before an arrow.
@@ -28,18 +26,6 @@ struct Custom<'t> {
     mask: u64,
     name: &'t str,
     index: u32,
-}
-
-impl Custom<'_> {
-    /// The text behind the name, if the name is short; it may still belong to the name.
-    fn strip<'s>(&self, text: &'s [u8]) -> Option<&'s [u8]> {
-        let word = u64::from_le_bytes(*text.first_chunk()?);
-        if word & self.mask == self.key && self.name.len() <= 8 {
-            text.get(self.name.len()..)
-        } else {
-            None
-        }
-    }
 }
 
 const FEW: usize = 12;
@@ -160,42 +146,6 @@ impl<'t> Header<'t> {
         self.custom.iter().map(|c| c.name).find(|name| self.default_index(name).is_some())
     }
 
-    /// Reads `d0 in [0, 9], ` for one variable after the other, as long as they are written exactly so; returns the rest.
-    pub(super) fn fast_domain<'s>(&self, mut text: &'s [u8], intervals: &mut Vec<Interval>) -> &'s [u8] {
-        // Custom names in front of all others.
-        for (v, c) in self.custom.iter().enumerate() {
-            let behind = if c.index as usize == v { c.strip(text) } else { None };
-            let Some((bounds, rest)) = behind.and_then(fast_bounds) else { return text };
-            intervals.push(bounds);
-            text = rest;
-        }
-        let mut v = self.custom.len();
-        let (dims, symbols) = (self.num_dims, self.num_dims + self.num_ranges);
-        for (letter, first, end) in [(b'd', 0, dims), (b's', dims, symbols)] {
-            while v < end {
-                let Some(digit @ b'0'..=b'9') =
-                    u8::try_from(v - first).ok().map(|place| place.saturating_add(b'0'))
-                else {
-                    return text;
-                };
-                let found = match text
-                    .strip_prefix(&[letter, digit, b' ', b'i', b'n', b' ', b'[', b'0', b',', b' '])
-                {
-                    Some(upper) => bounds_from(0, upper),
-                    None => text.strip_prefix(&[letter, digit]).and_then(fast_bounds),
-                };
-                let Some((bounds, rest)) = found else { return text };
-                intervals.push(bounds);
-                text = rest;
-                v += 1;
-            }
-        }
-        if v < self.num_variables {
-            return fast_runtimes(text, v - symbols..self.num_variables - symbols, intervals);
-        }
-        text
-    }
-
     /// The names as a value; they return from text to text.
     pub(super) fn names(&self, reading: &mut ReadScratch) -> Names {
         if self.custom.is_empty() {
@@ -262,33 +212,6 @@ impl VariableNames for Header<'_> {
         } else {
             "a variable that stands in front of the arrow".to_owned()
         }
-    }
-}
-
-/// As [`Header::fast_domain`], of the runtime variables at these places among them: apart, for few maps have any.
-fn fast_runtimes<'s>(mut text: &'s [u8], places: Range<usize>, intervals: &mut Vec<Interval>) -> &'s [u8] {
-    for place in places {
-        let digit = u8::try_from(place).ok().filter(|place| *place < 10).map(|place| b'0' + place);
-        let behind = digit.and_then(|digit| text.strip_prefix(&[b'r', b't', digit]));
-        let Some((bounds, rest)) = behind.and_then(fast_bounds) else { break };
-        intervals.push(bounds);
-        text = rest;
-    }
-    text
-}
-
-/// ` in [lower, upper], `, written just so, or without the last comma at the end.
-fn fast_bounds(text: &[u8]) -> Option<(Interval, &[u8])> {
-    let (lower, rest) = fast_lower(text)?;
-    bounds_from(lower, rest)
-}
-
-/// The bounds with this lower one, `upper], ` being next.
-fn bounds_from(lower: i64, text: &[u8]) -> Option<(Interval, &[u8])> {
-    match short_number(text)? {
-        (upper, [b']', b',', b' ', rest @ ..]) => Some((Interval::new(lower, upper), rest)),
-        (upper, [b']']) => Some((Interval::new(lower, upper), &[])),
-        _ => None,
     }
 }
 

@@ -3,7 +3,7 @@
 //! All of `* / // % floordiv ceildiv mod` bind alike, from the left; a unary minus binds closest. A bracket collects the
 //! terms of its sum, and makes one node of them when it closes: a sum of n terms costs one sort, not n sums.
 
-use super::frame::{Bracket, Frame, Lists, Operator, Sum, Value};
+use super::frame::{Bracket, Frame, Lists, Operator, Value};
 use super::scan::{short_number, Scanner};
 use crate::error::{Error, Result};
 use crate::expr::{Arena, Expr};
@@ -68,20 +68,7 @@ pub(super) fn expr<N: VariableNames>(
         scanner.rest = rest;
         return Ok(e);
     }
-    let start = scanner.at();
-    reading.lists.terms.clear();
-    let mut sum = Sum::default();
-    let value = reading.fast_terms::<N, 2>(scanner, arena, names, &mut sum);
-    match value {
-        Some(value) if ends(scanner.rest) => {
-            let place = scanner.at();
-            sum.add(value, arena, &mut reading.lists.terms).map_err(|e| e.at(place))?;
-            let e = sum.end(arena, &mut reading.lists.terms, 0).map_err(|e| e.at(place))?;
-            reading.lists.cache.keep(scanner.text, start, place, e);
-            Ok(e)
-        }
-        _ => any_expr(scanner, arena, reading, names, (start, sum, value)),
-    }
+    any_expr(scanner, arena, reading, names)
 }
 
 /// Take a name: the variable that it names, or the name where it names none.
@@ -104,27 +91,20 @@ fn any_variable<'t, N: VariableNames>(
     Some(names.index_of(name).ok_or(name))
 }
 
-/// The rest of an expression that began at `start`, behind the terms of `sum` and perhaps an operand.
 fn any_expr<N: VariableNames>(
     scanner: &mut Scanner<'_>,
     arena: &mut Arena,
     reading: &mut ReadScratch,
     names: &N,
-    (start, sum, mut first): (usize, Sum, Option<Value>),
 ) -> Result<Expr> {
+    let start = scanner.at();
     reading.outer.clear();
+    reading.lists.terms.clear();
     reading.lists.args.clear();
     reading.lists.factors.clear();
     let mut frame = Frame::new(Bracket::Whole, start, [0; 3]);
-    frame.sum = sum;
     loop {
-        let mut value = match first.take() {
-            Some(value) => value,
-            None => match reading.operand(scanner, arena, names, &mut frame)? {
-                Some(value) => value,
-                None => continue,
-            },
-        };
+        let Some(mut value) = reading.operand(scanner, arena, names, &mut frame)? else { continue };
         // After an operand: operators begin another one, brackets that close make an operand of what they hold.
         loop {
             let place = scanner.at();
@@ -221,19 +201,6 @@ fn operator(scanner: &mut Scanner<'_>, next: u8) -> Option<Operator> {
     }
 }
 
-/// An operator and a number, written as most are: both, and what is behind.
-fn fast_operator(text: &[u8]) -> Option<(Operator, i64, &[u8])> {
-    let (operator, rest) = match text {
-        [b' ', b'*', b' ', rest @ ..] => (Operator::Times, rest),
-        [b' ', b'/', b' ', rest @ ..] => (Operator::FloorDiv, rest),
-        [b' ', b'm', b'o', b'd', b' ', rest @ ..] => (Operator::Mod, rest),
-        [b' ', b'f', rest @ ..] => (Operator::FloorDiv, rest.strip_prefix(b"loordiv ")?),
-        _ => return None,
-    };
-    let (n, rest) = short_number(rest)?;
-    Some((operator, n, rest))
-}
-
 impl ReadScratch {
     /// Before another text is read.
     pub(super) fn begin(&mut self) {
@@ -247,92 +214,6 @@ impl ReadScratch {
         *frame = Frame::new(bracket, at, [terms.len(), args.len(), factors.len()]);
     }
 
-    /// Read terms as most are written, `d0 * 8 + (d1 + 1) mod 4 - `, into `sum`, and the product behind them if it begins
-    /// so. Brackets are read that hold no more than `BRACKETS` inside each other, themselves included. Without this and
-    /// what it calls, `any_expr` reads the same: 1,030 instructions more a map (2.7 in 100), 460 a pair (2.6 in 100).
-    #[inline]
-    fn fast_terms<N: VariableNames, const BRACKETS: u8>(
-        &mut self,
-        scanner: &mut Scanner<'_>,
-        arena: &mut Arena,
-        names: &N,
-        sum: &mut Sum,
-    ) -> Option<Value> {
-        loop {
-            let mut value = match names.short(scanner.rest) {
-                Some((v, rest)) => {
-                    scanner.rest = rest;
-                    Value::expr(arena.variable(v))
-                }
-                None if BRACKETS > 0 && scanner.here() == b'(' => {
-                    Value::expr(self.fast_bracket::<N, BRACKETS>(scanner, arena, names)?)
-                }
-                None => {
-                    let (n, rest) = short_number(scanner.rest)?;
-                    scanner.rest = rest;
-                    Value::number(n)
-                }
-            };
-            while let Some((operator, n, rest)) = fast_operator(scanner.rest) {
-                // Errors are found again, and said where they are.
-                let Some(new) = value.under(arena, &mut self.lists.cache, operator, n) else { break };
-                (value, scanner.rest) = (new, rest);
-            }
-            match scanner.rest {
-                [b' ', sign @ (b'+' | b'-'), b' ', rest @ ..]
-                    if sum.add(value, arena, &mut self.lists.terms).is_ok() =>
-                {
-                    sum.minus = *sign == b'-';
-                    scanner.rest = rest;
-                }
-                _ => return Some(value),
-            }
-        }
-    }
-
-    /// Read a bracket that is here, if it holds a sum of such terms.
-    fn fast_bracket<N: VariableNames, const BRACKETS: u8>(
-        &mut self,
-        scanner: &mut Scanner<'_>,
-        arena: &mut Arena,
-        names: &N,
-    ) -> Option<Expr> {
-        let outside = scanner.rest;
-        scanner.step();
-        if let Some((rest, e)) =
-            self.lists.cache.find(scanner.text, scanner.rest, |r| r.first() == Some(&b')'))
-        {
-            scanner.rest = rest;
-            scanner.step();
-            return Some(e);
-        }
-        let (start, first) = (scanner.at(), self.lists.terms.len());
-        let mut sum = Sum::default();
-        let last = match BRACKETS {
-            2 => self.fast_terms::<N, 1>(scanner, arena, names, &mut sum),
-            _ => self.fast_terms::<N, 0>(scanner, arena, names, &mut sum),
-        };
-        let end = scanner.at();
-        let read = match last {
-            Some(value) if scanner.here() == b')' => sum
-                .add(value, arena, &mut self.lists.terms)
-                .and_then(|()| sum.end(arena, &mut self.lists.terms, first))
-                .ok(),
-            _ => None,
-        };
-        match read {
-            Some(e) => {
-                self.lists.cache.keep(scanner.text, start, end, e);
-                scanner.step();
-            }
-            None => {
-                self.lists.terms.truncate(first);
-                scanner.rest = outside;
-            }
-        }
-        read
-    }
-
     /// Read one operand; `None` where a sign or an opening bracket was read instead.
     fn operand<N: VariableNames>(
         &mut self,
@@ -341,12 +222,6 @@ impl ReadScratch {
         names: &N,
         frame: &mut Frame,
     ) -> Result<Option<Value>> {
-        scanner.skip_space();
-        if frame.is_at_term() {
-            if let Some(value) = self.fast_terms::<N, 2>(scanner, arena, names, &mut frame.sum) {
-                return Ok(Some(value));
-            }
-        }
         match scanner.peek() {
             // The sign belongs to the number: -2^63 has no positive counterpart.
             b'0'..=b'9' => Ok(Some(Value::number(scanner.unsigned(std::mem::take(&mut frame.negate))?))),

@@ -123,7 +123,7 @@ impl Bounded<'_> {
     }
 }
 
-/// Reads the rest of a domain, after the plain bounds of variables.
+/// Reads a domain: the bounds of variables, and constraints.
 fn domain(
     scanner: &mut Scanner<'_>,
     arena: &mut Arena,
@@ -186,10 +186,7 @@ fn read_parts(
         before_domain(scanner, &header)?;
     }
     map.intervals.reserve(header.num_variables);
-    scanner.rest = header.fast_domain(scanner.rest, &mut map.intervals);
-    if !scanner.rest.is_empty() || map.intervals.len() < header.num_variables {
-        domain(scanner, arena, reading, &header, map)?;
-    }
+    domain(scanner, arena, reading, &header, map)?;
     map.names = header.names(reading);
     Ok(())
 }

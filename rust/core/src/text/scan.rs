@@ -233,21 +233,9 @@ fn digits(text: &[u8]) -> (usize, u64, &[u8]) {
 
 /// Reads exactly ` in [lower, upper]`, without signs: the two bounds, and the text after it.
 pub(super) fn fast_interval(text: &[u8]) -> Option<(i64, i64, &[u8])> {
-    let (lower, rest) = fast_lower(text)?;
-    let (upper, rest) = short_number(rest)?;
-    let [b']', rest @ ..] = rest else { return None };
-    Some((lower, upper, rest))
-}
-
-/// Reads exactly ` in [lower, `, without a sign: the bound, and the text after it.
-#[inline]
-pub(super) fn fast_lower(text: &[u8]) -> Option<(i64, &[u8])> {
-    // Most lower bounds are 0.
-    if let Some(rest) = text.strip_prefix(b" in [0, ") {
-        return Some((0, rest));
-    }
     let (lower, rest) = short_number(text.strip_prefix(b" in [")?)?;
-    Some((lower, rest.strip_prefix(b", ")?))
+    let (upper, rest) = short_number(rest.strip_prefix(b", ")?)?;
+    Some((lower, upper, rest.strip_prefix(b"]")?))
 }
 
 /// The number of at most 18 digits that `text` begins with, and what is behind it.
