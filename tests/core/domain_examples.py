@@ -113,6 +113,15 @@ DOMAINS: dict[str, DomainExample] = {
                 "(d0, d1) -> (d0, d1), domain: d0 in [-9, 9], d1 in [-9, 9], (d0 * 3 + d1 * 4) mod 6 in [2, 2]",
                 "(d0, d1) -> (d0, d1), domain: d0 in [-9, 9], d1 in [-9, 9], (d0 * 3 - d1 * 2) mod 6 in [2, 2]",
             ),
+            # The constructor finds a smaller modulus than that of the constraint.
+            (
+                "(d0) -> (d0), domain: d0 in [0, 9], ((d0 mod 3) * 5 + 1) mod 6 in [5, 5]",
+                "(d0) -> (d0), domain: d0 in [0, 9], (1 - d0 mod 3) mod 6 in [5, 5]",
+            ),
+            (
+                "(d0) -> (d0), domain: d0 in [0, 20], ((d0 mod 5) * 7 + 3) mod 10 in [4, 4]",
+                "(d0) -> (d0), domain: d0 in [0, 20], (3 - (d0 mod 5) * 3) mod 10 in [4, 4]",
+            ),
         ),
     ),
     "constraint-congruences-merge": DomainExample(

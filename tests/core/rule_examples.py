@@ -322,6 +322,7 @@ RULES: dict[str, RuleExample] = {
         (
             "(d0, d1) -> (d1 * 2 + d0 floordiv 2), domain: d0 in [-9, 9], d1 in [-9, 9]",
             "(d0, d1) -> ((d1 * 2 + d0 floordiv 3) floordiv 41), domain: d0 in [0, 99], d1 in [0, 99]",
+            "(d0) -> (d0 * 3 + (d0 floordiv 5) * 2), domain: d0 in [-9, 9]",
         ),
     ),
     "form-residues-moved-in": RuleExample(
