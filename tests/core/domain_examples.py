@@ -179,6 +179,15 @@ DOMAINS: dict[str, DomainExample] = {
             ),
         ),
         (
+            # Odd numbers, and those that are 2 modulo 3, are never 0.
+            (
+                "(d0) -> (3 mod (d0 * 2 - 1)), domain: d0 in [0, 9]",
+                "(d0) -> (3 mod (d0 * 2 - 1)), domain: d0 in [0, 9]",
+            ),
+            (
+                "(d0) -> (8 floordiv (d0 * 9 - 7)), domain: d0 in [-2, 2]",
+                "(d0) -> (8 floordiv (d0 * 9 - 7)), domain: d0 in [-2, 2]",
+            ),
             (
                 "(d0, d1) -> (d0, d1), domain: d0 in [0, 9], d1 in [1, 4], d0 mod d1 in [0, 3]",
                 "(d0, d1) -> (d0, d1), domain: d0 in [0, 9], d1 in [1, 4]",

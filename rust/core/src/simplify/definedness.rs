@@ -6,7 +6,7 @@
 use crate::error::Result;
 use crate::expr::{Arena, Expr, Node};
 use crate::interval::Interval;
-use crate::simplify::range::Ranges;
+use crate::simplify::range::{Info, Ranges};
 
 const POSITIVE: Interval = Interval { lower: 1, upper: i64::MAX };
 const NEGATIVE: Interval = Interval { lower: i64::MIN, upper: -1 };
@@ -31,9 +31,10 @@ impl Arena {
         divisors
     }
 
-    /// The constraint that `d`, which lies in `bounds`, is not 0; `None` if the bounds imply it.
-    pub(crate) fn nonzero(&mut self, d: Expr, bounds: Interval) -> Result<Option<(Expr, Interval)>> {
-        if !bounds.contains(0) {
+    /// The constraint that `d` is not 0; `None` if its bounds or its residue, as that of an odd number, imply it.
+    pub(crate) fn nonzero(&mut self, d: Expr, known: Info) -> Result<Option<(Expr, Interval)>> {
+        let bounds = known.bounds;
+        if !bounds.contains(0) || known.residue != 0 {
             return Ok(None);
         }
         if bounds.lower == 0 {
@@ -67,7 +68,7 @@ impl Arena {
         let mut ranges = Ranges::default();
         ranges.reset(bounds.iter().copied());
         for d in divisors {
-            let own = ranges.bounds(self, d);
+            let own = ranges.info(self, d);
             conditions.extend(self.nonzero(d, own)?);
         }
         Ok(conditions)

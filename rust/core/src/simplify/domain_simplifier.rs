@@ -153,9 +153,9 @@ impl DomainSimplifier {
         let mut stated = StatedConstraints::default();
         self.constraints.iter().for_each(|c| stated.add(*c));
         for d in divisors {
-            let bounds = s.bounds(d);
+            let known = s.info(d);
             // If the condition overflows int64, it is not stated: the rules cannot use it.
-            let Ok(Some(condition)) = s.arena.nonzero(d, bounds) else { continue };
+            let Ok(Some(condition)) = s.arena.nonzero(d, known) else { continue };
             let twin = s.arena.nonzero_as_minimum(d);
             if !stated.implies(s.arena, condition) && !twin.is_ok_and(|twin| stated.implies(s.arena, twin)) {
                 s.record_constraint(law, (d, Interval::ALL), &[condition]);

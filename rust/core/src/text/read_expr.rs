@@ -91,6 +91,7 @@ fn any_variable<'t, N: VariableNames>(
     Some(names.index_of(name).ok_or(name))
 }
 
+/// As [`expr`], of a text that was not read before.
 fn any_expr<N: VariableNames>(
     scanner: &mut Scanner<'_>,
     arena: &mut Arena,
