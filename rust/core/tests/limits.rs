@@ -73,14 +73,14 @@ fn digits_are_spelled_otherwise_in_sums_of_24_terms() {
     }
 }
 
-/// The same inside of six operators, one around the other.
+/// The same inside of any number of operators, one around the other.
 #[test]
-fn digits_are_spelled_otherwise_within_6_operators() {
-    for (nesting, found) in [(1, true), (5, true), (6, true), (7, false), (8, false)] {
+fn digits_are_spelled_otherwise_at_any_depth() {
+    for nesting in [1, 2, 7, 30] {
         let around = |inner, k| format!("{}({inner}, d{})", ["max", "min"][k % 2], k + 1);
         let e = (0..nesting).fold("d0 * 2 + d0 floordiv 2".to_owned(), around);
         let text = simplified(&e, &wide(nesting + 1), nesting + 1);
-        assert_eq!(text.contains("(d0 * 5) floordiv 2"), found, "within {nesting}: {text}");
+        assert!(text.contains("(d0 * 5) floordiv 2"), "within {nesting}: {text}");
     }
 }
 

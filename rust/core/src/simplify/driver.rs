@@ -170,6 +170,8 @@ impl Simplifier<'_> {
 trait Phase {
     /// The depth to which results are visited again.
     const MAX_DEPTH: u32;
+    /// Whether divisors are left as they are.
+    const KEEPS_DIVISORS: bool;
     /// The results so far, by id.
     fn memo<'s>(s: &'s mut Simplifier<'_>) -> &'s mut Vec<Expr>;
     /// The result for `e`, if it is known.
@@ -191,6 +193,7 @@ struct Simplification;
 
 impl Phase for Simplification {
     const MAX_DEPTH: u32 = MAX_DEPTH;
+    const KEEPS_DIVISORS: bool = false;
 
     fn memo<'s>(s: &'s mut Simplifier<'_>) -> &'s mut Vec<Expr> {
         s.memo
@@ -227,6 +230,8 @@ struct Extraction;
 
 impl Phase for Extraction {
     const MAX_DEPTH: u32 = MAX_REWRITES;
+    // The condition that a divisor is not 0 was stated for the form that it has.
+    const KEEPS_DIVISORS: bool = true;
 
     fn memo<'s>(s: &'s mut Simplifier<'_>) -> &'s mut Vec<Expr> {
         s.forms
@@ -288,7 +293,14 @@ impl<P: Phase> Visit<'_, '_, P> {
     fn visit_changed(&mut self, e: Expr) -> Expr {
         let s = &mut *self.0;
         let memo = std::mem::take(P::memo(s));
-        let at = |o: Expr| memo.get(o.index()).copied().filter(|m| *m != NONE).unwrap_or(o);
+        let kept = match s.arena.node(e) {
+            Node::FloorDiv(_, d) | Node::Mod(_, d) if P::KEEPS_DIVISORS => Some(d),
+            _ => None,
+        };
+        let at = |o: Expr| match memo.get(o.index()) {
+            Some(done) if *done != NONE && Some(o) != kept => *done,
+            _ => o,
+        };
         let built = s.arena.with_operands(e, at);
         *P::memo(s) = memo;
         match built {
