@@ -13,7 +13,7 @@ from indexing.emitters.ir.passes.hoist import hoist_invariants
 from indexing.emitters.ir.passes.index_widths import narrow_indices
 from indexing.emitters.ir.passes.inline import inline_functions
 from indexing.emitters.ir.passes.narrow_floats import convert_narrow_floats
-from indexing.emitters.ir.passes.one_block import make_one_block
+from indexing.emitters.ir.passes.grid_loop import make_grid_loops
 from indexing.emitters.ir.passes.peel import peel_loops, unswitch
 from indexing.emitters.ir.passes.row_loops import make_row_loops
 from indexing.emitters.ir.passes.split_lanes import split_into_lanes
@@ -101,7 +101,7 @@ PASSES: tuple[Pass, ...] = (
     Pass("dead-code-again", _for_any(remove_dead_code), "parallel", may_drop_loads=True),
     Pass("thread-loops", _for_sequential(make_thread_loops), "sequential"),
     Pass("row-loops", _for_sequential(make_row_loops), "sequential"),
-    Pass("one-block", _for_sequential(make_one_block), "sequential"),
+    Pass("grid-loop", _for_sequential(make_grid_loops), "sequential"),
 )
 
 BUILT = "built"

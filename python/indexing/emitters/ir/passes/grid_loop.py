@@ -13,7 +13,7 @@ from indexing.emitters.ir import nodes as ir
 from indexing.emitters.ir.passes.uniform import AXES
 
 
-def make_one_block(kernel: ir.Kernel) -> ir.Kernel:
+def make_grid_loops(kernel: ir.Kernel) -> ir.Kernel:
     """The kernel with a single block, if it has atomic updates."""
     if not any(isinstance(s, ir.AtomicUpdate) for s in ir.statements(kernel.body)):
         return kernel
