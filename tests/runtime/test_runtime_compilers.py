@@ -110,7 +110,7 @@ def test_a_flag_that_the_compiler_does_not_know_is_left_out(wrong: Wrong) -> Non
 
 def test_code_that_ends_its_process_is_wrong(wrong: Wrong) -> None:
     wrong.write({"-O1"}, ENDS)
-    assert compiler.find_compiler().verdict.wrong[0] == ((), ("scatter",))
+    assert compiler.find_compiler().verdict.wrong[0] == ((), ("scattered",))
 
 
 def test_a_compiler_without_flags_that_are_right_is_refused_by_name(wrong: Wrong) -> None:

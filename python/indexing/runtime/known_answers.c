@@ -48,7 +48,7 @@ WINDOW(s16, 120)
 WINDOW(u8, 120)
 
 /* Padding with gaps: elements from the operand where they lie in it, else a constant; 300 elements in blocks of 128. */
-static void pad_blocks(const f32 *restrict p0, f32 *restrict o0, s64 first_block, s64 last_block) {
+static void padded_blocks(const f32 *restrict p0, f32 *restrict o0, s64 first_block, s64 last_block) {
   for (s64 block = first_block; block < last_block; block++) {
     const s32 last = 300 - block * 128 < 128 ? (s32)(300 - block * 128) : 128;
     _Pragma("GCC ivdep") for (s32 th_x = 0; th_x < last; th_x++) {
@@ -59,7 +59,7 @@ static void pad_blocks(const f32 *restrict p0, f32 *restrict o0, s64 first_block
     }
   }
 }
-void pad(void *const *b, s64 first, s64 last) { pad_blocks(b[0], b[1], first, last); }
+void padded(void *const *b, s64 first, s64 last) { padded_blocks(b[0], b[1], first, last); }
 
 /* Rows of a table by clamped indices, added to the output where a predicate holds. */
 static void take_blocks(const f32 *restrict p0, const s32 *restrict p1, const u8 *restrict p2, f32 *restrict o0,
@@ -115,7 +115,7 @@ static void rows_blocks(const f32 *restrict p0, const s8 *restrict p1, f32 *rest
 void rows(void *const *b, s64 first, s64 last) { rows_blocks(b[0], b[1], b[2], b[3], first, last); }
 
 /* A transpose of 40 by 33 through a tile. */
-static void transpose_blocks(const u16 *restrict p0, u16 *restrict o0, s64 first_block, s64 last_block) {
+static void transposed_blocks(const u16 *restrict p0, u16 *restrict o0, s64 first_block, s64 last_block) {
   for (s64 block = first_block; block < last_block; block++) {
     u16 tile[8 * 33];
     for (s32 y = 0; y < 8; y++)
@@ -125,7 +125,7 @@ static void transpose_blocks(const u16 *restrict p0, u16 *restrict o0, s64 first
     }
   }
 }
-void transpose(void *const *b, s64 first, s64 last) { transpose_blocks(b[0], b[1], first, last); }
+void transposed(void *const *b, s64 first, s64 last) { transposed_blocks(b[0], b[1], first, last); }
 
 /* Narrow integers that wrap, shifts, quotients and remainders of both signs. */
 static void integers_blocks(const s8 *restrict p0, const s32 *restrict p1, s8 *restrict o0, s32 *restrict o1,
@@ -142,7 +142,7 @@ static void integers_blocks(const s8 *restrict p0, const s32 *restrict p1, s8 *r
 void integers(void *const *b, s64 first, s64 last) { integers_blocks(b[0], b[1], b[2], b[3], b[4], first, last); }
 
 /* Updates, several of which meet one element; those out of bounds are left out. */
-static void scatter_blocks(const s32 *restrict p0, const f32 *restrict p1, f32 *restrict o0, s64 first_block,
+static void scattered_blocks(const s32 *restrict p0, const f32 *restrict p1, f32 *restrict o0, s64 first_block,
                            s64 last_block) {
   for (s64 block = first_block; block < last_block; block++)
     for (s32 th_x = 0; th_x < 150; th_x++) {
@@ -150,7 +150,7 @@ static void scatter_blocks(const s32 *restrict p0, const f32 *restrict p1, f32 *
       if (j >= 0 && j < 24) o0[j] = o0[j] + p1[th_x];
     }
 }
-void scatter(void *const *b, s64 first, s64 last) { scatter_blocks(b[0], b[1], b[2], first, last); }
+void scattered(void *const *b, s64 first, s64 last) { scattered_blocks(b[0], b[1], b[2], first, last); }
 
 /* A product of 20 by 24 and 24 by 28, a row of the result for each block. */
 static void product_blocks(const f32 *restrict p0, const f32 *restrict p1, f32 *restrict o0, s64 first_block,
@@ -206,8 +206,8 @@ void floats(void *const *b, s64 first, s64 last) { floats_blocks(b[0], b[1], b[2
 
 typedef void (*kernel_t)(void *const *, s64, s64);
 static const kernel_t volatile kernels[] = {window_f32, window_f64, window_s32, window_s64, window_s16,
-                                            window_u8,  pad,        take,       columns,    rows,
-                                            transpose,  integers,   scatter,    product,    narrow,
+                                            window_u8,  padded,     take,       columns,    rows,
+                                            transposed, integers,   scattered,  product,    narrow,
                                             floats};
 
 int main(void) {

@@ -20,7 +20,7 @@ MAX_SECONDS = 60.0  # for a kernel, which takes milliseconds
 SOURCE, _ANSWERS = (files(__package__).joinpath(f"known_answers{suffix}").read_text() for suffix in (".c", ".py"))
 DIGEST = hashlib.sha256((SOURCE + _ANSWERS).encode()).hexdigest()
 WINDOWS = ("window_f32", "window_f64", "window_s32", "window_s64", "window_s16", "window_u8")
-OTHERS = ("pad", "take", "columns", "rows", "transpose", "integers", "scatter", "product", "narrow", "floats")
+OTHERS = ("padded", "take", "columns", "rows", "transposed", "integers", "scattered", "product", "narrow", "floats")
 KERNELS = (*WINDOWS, *OTHERS)  # as `known_answers.c` numbers them
 
 
@@ -103,7 +103,7 @@ def _pad(rng: np.random.Generator) -> Case:
     operand = _quarters(rng, (13, 8))
     result = np.full((15, 20), -1, np.float32)
     result[1:14, 3:18:2] = operand
-    return Case("pad", 3, (operand, np.zeros_like(result)), (operand, result))
+    return Case("padded", 3, (operand, np.zeros_like(result)), (operand, result))
 
 
 def _take(rng: np.random.Generator) -> Case:
@@ -129,7 +129,7 @@ def _rows(rng: np.random.Generator) -> Case:
 def _transpose(rng: np.random.Generator) -> Case:
     operand = rng.integers(0, 2**16, (40, 33)).astype(np.uint16)
     result = np.ascontiguousarray(operand.T)
-    return Case("transpose", 5, (operand, np.zeros_like(result)), (operand, result))
+    return Case("transposed", 5, (operand, np.zeros_like(result)), (operand, result))
 
 
 def _integers(rng: np.random.Generator) -> Case:
@@ -145,7 +145,7 @@ def _scatter(rng: np.random.Generator) -> Case:
     places, updates, start = rng.integers(-3, 27, 150).astype(np.int32), _quarters(rng, (150,)), _quarters(rng, (24,))
     result, inside = start.copy(), (places >= 0) & (places < 24)
     np.add.at(result, places[inside], updates[inside])
-    return Case("scatter", 1, (places, updates, start), (places, updates, result))
+    return Case("scattered", 1, (places, updates, start), (places, updates, result))
 
 
 def _product(rng: np.random.Generator) -> Case:

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias
 from indexing.emitters.ir.passes.dead_code import remove_dead_code
 from indexing.emitters.ir.passes.flatten import flatten_buffers
 from indexing.emitters.ir.passes.fold import fold_constants
+from indexing.emitters.ir.passes.grid_loop import make_grid_loops
 from indexing.emitters.ir.passes.hoist import hoist_invariants
 from indexing.emitters.ir.passes.index_widths import narrow_indices
 from indexing.emitters.ir.passes.inline import inline_functions
 from indexing.emitters.ir.passes.narrow_floats import convert_narrow_floats
-from indexing.emitters.ir.passes.grid_loop import make_grid_loops
 from indexing.emitters.ir.passes.peel import peel_loops, unswitch
 from indexing.emitters.ir.passes.row_loops import make_row_loops
 from indexing.emitters.ir.passes.split_lanes import split_into_lanes
