@@ -23,7 +23,7 @@ unexport PYTHONPATH PYTHONHOME VIRTUAL_ENV
 rust_sources   := Cargo.toml Cargo.lock $(shell find rust -name '*.rs' -o -name Cargo.toml)
 # Not in the workspace, but they name what is in it; fuzz/coverage needs a C++ compiler, and is only formatted.
 crates_apart   := benches/core fuzz/schemata fuzz/slow fuzz/volume
-python_sources := pyproject.toml $(shell find python -name '*.py' -o -name '*.pyi' -o -name py.typed)
+python_sources := pyproject.toml $(shell find python -type f ! -name '*.pyc' ! -name '*.so' ! -name '*.pyd')
 clippy         := cargo clippy --quiet --locked --all-targets
 
 seed := $(or $(SEED),$(shell $(PYTHON) -c 'import secrets; print(secrets.randbits(32))'))
@@ -32,6 +32,9 @@ few  := $(shell expr $(N) / 1000 + 1)
 # Options of maturin for wheels that run elsewhere: on Linux by zig, against the oldest glibc or musl that still counts.
 on_linux = $(or $(findstring linux,$(TARGET)),$(if $(TARGET),,$(findstring Linux,$(shell uname))))
 portable = $(if $(on_linux),--zig --compatibility $(if $(findstring musl,$(TARGET)),musllinux_1_2,manylinux2014))
+
+# What tests need; the names stand in pyproject.toml.
+extras = cpu,cuda,data,dev,isl,jax,opencl,terminal,tune,viz
 
 # What pyproject.toml has the core of a wheel compiled with.
 wheel_flags = -C llvm-args=--inlinehint-threshold=30000
@@ -56,12 +59,12 @@ rust-test: $(VENV)/.made ## the tests of the Rust core and the examples of its d
 	cargo test --quiet --locked --profile checked -p indexing-core -p indexing-capi
 	cargo package --quiet --locked --allow-dirty -p indexing-core
 
-c-test: $(VENV)/.installed ## the C example, against the library that the crate `indexing-capi` makes
+c-test: $(VENV)/.developed ## the C example, against the library that the crate `indexing-capi` makes
 	cargo build --quiet --locked --profile checked -p indexing-capi
 	$(c_compiler) -std=c11 -Wall -Wextra -Werror -I rust/capi/include examples/c/tiles.c target/checked/libindexing.a -lm -lpthread -ldl -o target/checked/tiles
 	target/checked/tiles | diff examples/c/tiles.out -
 
-python-test: $(VENV)/.developed ## the Python tests, on the built wheel
+python-test: $(VENV)/.developed ## the Python tests, on the working tree
 	"$(python)" -m pytest -n 2 --dist loadfile
 
 lint: lint-rust lint-python ## formatting, clippy, ruff, mypy --strict, stubtest
@@ -153,7 +156,8 @@ sdist: $(VENV)/.made ## the source distribution, with tests and documents, into 
 	$(bin)/maturin sdist --out dist/portable
 	$(bin)/twine check --strict dist/portable/*.tar.gz
 
-smoke: dist/.built ## install the wheel where nothing else is, and ask it a question
+smoke: dist/.built ## look into the wheel, install it where nothing else is, and ask it a question
+	$(PYTHON) tests/package/wheel_files.py dist/*.whl
 	$(PYTHON) -m venv --clear $(VENV)-smoke
 	"$(abspath $(VENV))-smoke/$(scripts)/python" -m pip install --quiet dist/*.whl
 	cd examples && "$(abspath $(VENV))-smoke/$(scripts)/python" -m indexing maps embedding.hlo --instruction row
@@ -167,7 +171,7 @@ audit: $(VENV)/.developed ## licences, advisories and sources of the crates (car
 docs: $(VENV)/.developed ## write the generated documents of docs/, and all of them as a site for browsers, in .site/html
 	"$(python)" docs/generate.py
 	PYTHONPATH=tests/oracles "$(python)" tests/core/rules_docs.py docs/rules.md
-	$(bin)/pip install --quiet "$$(ls dist/*.whl)[docs]"
+	$(bin)/pip install --quiet 'indexing[docs]'
 	"$(python)" docs/gather_site.py .site/docs
 	NO_MKDOCS_2_WARNING=1 $(bin)/mkdocs build --quiet
 
@@ -197,13 +201,9 @@ dist/.built: $(VENV)/.made $(rust_sources) $(python_sources) README.md
 	$(bin)/maturin build --quiet --release --locked --interpreter "$(python)" --out dist
 	@touch $@
 
-$(VENV)/.installed: dist/.built
-	$(bin)/pip install --quiet "$$(ls dist/*.whl)[cpu,cuda]"
-	$(bin)/pip install --quiet --force-reinstall --no-deps dist/*.whl
-	@touch $@
-
-$(VENV)/.developed: $(VENV)/.installed
-	$(bin)/pip install --quiet "$$(ls dist/*.whl)[cpu,cuda,data,dev,isl,jax,opencl,terminal,tune,viz]"
+# The package is the working tree's, with the core compiled into it: a change of Python alone makes nothing anew.
+$(VENV)/.developed: $(VENV)/.made $(rust_sources) pyproject.toml
+	VIRTUAL_ENV="$(abspath $(VENV))" $(bin)/maturin develop --quiet --release --locked --extras $(extras)
 	@touch $@
 
 $(VENV)-bench/.made: dist/.built

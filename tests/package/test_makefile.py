@@ -1,5 +1,6 @@
 """The Makefile in a folder whose name has spaces: what it runs is quoted."""
 
+import os
 import re
 import shlex
 import shutil
@@ -34,3 +35,21 @@ def test_no_command_is_torn_apart_at_a_space(tmp_path: Path, target: str) -> Non
     for word in (w for line in done.stdout.splitlines() for w in shlex.split(line, comments=True)):
         assert str(tmp_path) not in word or str(folder) in word, word
     assert target == "help" or done.stdout
+
+
+@pytest.mark.parametrize(
+    ("file", "is_built"),
+    [("python/new.py", False), ("rust/core/src/new.rs", True), ("Cargo.lock", True), ("pyproject.toml", True)],
+)
+def test_a_change_of_python_alone_builds_nothing_before_tests(tmp_path: Path, file: str, is_built: bool) -> None:
+    shutil.copy(MAKEFILE, tmp_path)
+    sources = (file, "rust/lib.rs", "python/maps.py", "Cargo.toml", "Cargo.lock", "pyproject.toml")
+    for age, name in enumerate((*sources, ".venv/.made", ".venv/.developed")):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).touch()
+        os.utime(tmp_path / name, (age, age))
+    os.utime(tmp_path / file, (100, 100))
+    done = subprocess.run(["make", "-n", "python-test"], cwd=tmp_path, capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0 and "pytest" in done.stdout, done.stderr
+    assert ("maturin develop" in done.stdout) == is_built
+    assert "maturin build" not in done.stdout
