@@ -16,12 +16,12 @@ from indexing.cli import diagnosis, main, manual
 from indexing.cli.options import command_parsers, parser
 from indexing.device.detect import find_device
 from indexing.emitters.ir.passes import STAGES
-from indexing.emitters.ir.reader import read_kernel
 from indexing.emitters.ir.text import print_kernel
 from indexing.emitters.ir.verify import Verification
 from indexing.emitters.ir.verify.check import Check
 from indexing.emitters.kernel import Kernel
 from indexing.emitters.targets import TARGETS
+from ir_reader import read_kernel
 
 TRANSPOSE = """
 HloModule transpose

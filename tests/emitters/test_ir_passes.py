@@ -13,10 +13,10 @@ from pathlib import Path
 import pytest
 
 from indexing.emitters.ir.passes import PASSES
-from indexing.emitters.ir.reader import read_kernel
 from indexing.emitters.ir.text import IDS, print_kernel
 from indexing.emitters.ir.verify import verify
 from indexing.emitters.targets import TARGETS
+from ir_reader import read_kernel
 
 FOLDER = Path(__file__).parents[1] / "ir_passes"
 BY_NAME = {p.name: p for p in PASSES}

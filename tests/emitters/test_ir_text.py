@@ -8,9 +8,9 @@ import pytest
 import indexing as ix
 from indexing.emitters.ir.nodes import Kernel
 from indexing.emitters.ir.passes import PASSES
-from indexing.emitters.ir.reader import read_kernel
 from indexing.emitters.ir.text import print_kernel
 from indexing.emitters.ir.verify import verify
+from ir_reader import read_kernel
 
 CASES = sorted((Path(__file__).parents[1] / "golden").glob("*.hlo"))
 

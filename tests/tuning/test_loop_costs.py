@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import indexing as ix
-from indexing.emitters.ir.reader import read_kernel
 from indexing.tuning.loop_costs import LoopCosts, costs_of_loops
+from ir_reader import read_kernel
 
 HEAD = """kernel k emitter loop grid ({grid}, {rows}, 1) block (1, 1, 1)
 buffer p0: f32[{size}] global input 0

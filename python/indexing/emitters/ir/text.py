@@ -10,8 +10,7 @@
         v1 = load.f32 p0[i floordiv 64, i mod 64]
         store o0[i floordiv 64, i mod 64] = add.f32(v1, 1.0)
 
-Index expressions print as maps do; their variables are ordered by declaration in the text, not by number. `read_kernel` (in
-`reader`) parses what `print_kernel` prints.
+Index expressions print as maps do; their variables are ordered by declaration in the text, not by number.
 """
 
 from __future__ import annotations

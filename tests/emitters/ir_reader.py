@@ -9,10 +9,10 @@ from dataclasses import replace
 
 from indexing._core import Interval
 from indexing.emitters.ir.nodes import Buffer, Function, IndexVariable, Kernel, Ref
-from indexing.emitters.ir.scanner import Line, Lines
-from indexing.emitters.ir.statement_reader import INDENT, Body
 from indexing.emitters.ir.text import IDS
 from indexing.ops.element_types import ELEMENT_TYPES
+from ir_scanner import Line, Lines
+from ir_statements import INDENT, Body
 
 SPACES = ("global", "shared", "local", "constant")
 ROLES = ("input", "output", "scratch")

@@ -27,10 +27,10 @@ from indexing.emitters.ir.nodes import (
     TeamReduce,
     Var,
 )
-from indexing.emitters.ir.scanner import OPERATORS, Line, Lines
-from indexing.emitters.ir.value_reader import read_place, read_value
 from indexing.errors import IndexingError
 from indexing.ops.element_types import ELEMENT_TYPES
+from ir_scanner import OPERATORS, Line, Lines
+from ir_values import read_place, read_value
 
 if TYPE_CHECKING:
     from indexing.emitters.ir.nodes import Value

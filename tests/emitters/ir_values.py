@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from indexing.emitters.ir.nodes import Constant, Index, IndexValue, Load, Op, Ref, Within
 from indexing.emitters.ir.opcodes import OPCODES
-from indexing.emitters.ir.scanner import Line
 from indexing.ops.element_types import ELEMENT_TYPES
+from ir_scanner import Line
 
 if TYPE_CHECKING:
     from indexing._core import SymbolicExpr
