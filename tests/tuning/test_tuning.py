@@ -273,7 +273,7 @@ def test_what_ended_its_process_twice_is_left_out(store: Path) -> None:
     assert found.trials[0].measured.state == "failed" and found.trials[1].measured.state == "measured"
 
 
-def test_stores_that_can_not_be_used(store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_stores_that_can_not_be_used(store: Path) -> None:
     def searched() -> None:
         ix.tune(ix.hlo.parse(LOOP).entry, budget=1, device="cpu")
 
@@ -289,12 +289,11 @@ def test_stores_that_can_not_be_used(store: Path, monkeypatch: pytest.MonkeyPatc
         searched()
     store.unlink()
     searched()
-    monkeypatch.setattr("indexing.runtime.plan_store.MAX_WAIT", 0.05)
     other = sqlite3.connect(store, isolation_level=None)
     other.execute("BEGIN EXCLUSIVE")
     begin = time.monotonic()
     with pytest.raises(ix.IndexingError, match="is locked by another process"):
-        Store(store).put("f", "{}", Measured("measured", 1, 1.0, 0.0))
+        Store(store, max_wait=0.05).put("f", "{}", Measured("measured", 1, 1.0, 0.0))
     assert time.monotonic() - begin < 20
     other.close()
     with pytest.raises(ix.IndexingError, match="can't be used"):

@@ -92,9 +92,9 @@ class Progress:
         """Set the numbers, which are shown at the next interval."""
         self.done, self.total = done, total
 
-    def line(self, what: str) -> str:
-        """A line: the elapsed time, how much is done, and the remaining time at that rate."""
-        passed = time.monotonic() - self.begun
+    def line(self, what: str, now: float) -> str:
+        """A line: the time that has passed at `now`, how much is done, and the remaining time at that rate."""
+        passed = now - self.begun
         counted = f", {self.done} of {self.total}" if self.total else ""
         left = (self.total - self.done) * passed / self.done if self.done else 0.0
         ahead = f", {self.done / passed:.1f} a second, {left:.0f} s left" if left else ""
@@ -102,13 +102,13 @@ class Progress:
 
 
 @contextmanager
-def show_progress(what: str) -> Iterator[Progress]:
-    """Show progress on standard error after two seconds, if that is a terminal."""
+def show_progress(what: str, quiet: float = QUIET) -> Iterator[Progress]:
+    """Show progress on standard error, if that is a terminal, after `quiet` seconds."""
     progress, ended = Progress(), threading.Event()
     if not is_terminal(sys.stderr):
         yield progress
         return
-    thread = threading.Thread(target=_say, args=(progress, what, ended), daemon=True)
+    thread = threading.Thread(target=_say, args=(progress, what, quiet, ended), daemon=True)
     thread.start()
     try:
         yield progress
@@ -117,11 +117,10 @@ def show_progress(what: str) -> Iterator[Progress]:
         thread.join()
 
 
-def _say(progress: Progress, what: str, ended: threading.Event) -> None:
-    said = False
-    pause = QUIET
+def _say(progress: Progress, what: str, quiet: float, ended: threading.Event) -> None:
+    pause, said = quiet, False
     while not ended.wait(pause):
-        pause, said = BEAT, _wrote(f"\r\x1b[K{progress.line(what)}")
+        pause, said = BEAT, _wrote(f"\r\x1b[K{progress.line(what, time.monotonic())}")
     if said:
         _wrote("\r\x1b[K")
 

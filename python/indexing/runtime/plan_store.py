@@ -84,9 +84,10 @@ class Store:
     is never overwritten.
     """
 
-    def __init__(self, path: Path | str | None = None) -> None:
-        """The store at `path`, by default the user's; created when first written to."""
+    def __init__(self, path: Path | str | None = None, max_wait: float = MAX_WAIT) -> None:
+        """The store at `path`, by default the user's; created when first written to. Waits `max_wait` seconds for others."""
         self.path = Path(path) if path is not None else default_path()
+        self.max_wait = max_wait
 
     def found(self, fusion: str) -> dict[str, Measured]:
         """All plans of a fusion, by their text."""
@@ -147,7 +148,7 @@ class Store:
         connection: sqlite3.Connection | None = None
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
-            connection = sqlite3.connect(self.path, timeout=MAX_WAIT, isolation_level=None)
+            connection = sqlite3.connect(self.path, timeout=self.max_wait, isolation_level=None)
             self._check_version(connection)
             yield connection
         except (sqlite3.Error, OSError) as error:
@@ -171,7 +172,7 @@ class Store:
     def _problem(self, error: Exception) -> str:
         text = str(error)
         if "locked" in text or "busy" in text:
-            return f"is locked by another process for more than {MAX_WAIT:.0f} seconds: wait for it, or end it"
+            return f"is locked by another process for more than {self.max_wait:.0f} seconds: wait for it, or end it"
         if "full" in text:
             return f"can't be written ({text}): make room; all that was measured before is kept"
         if "disk I/O" in text:
