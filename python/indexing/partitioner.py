@@ -223,7 +223,7 @@ class _Partitioner:
         if self.output_count and (is_given or instruction.is_root) and not reads:
             return  # the kernel itself writes the outputs and computes the heroes
         self.placed[instruction] = tuple(reads)
-        if traits_of(instruction).kind == "names" and reads and instruction not in self.forced:
+        if traits_of(instruction).kind == "alias" and reads and instruction not in self.forced:
             self._pass_to_named_array(instruction, reads)
             return
         shared = self._shared(instruction, reads)
@@ -231,7 +231,7 @@ class _Partitioner:
             owner, access = shared
             self._hold(instruction, owner)
             self._pass_to_operands(instruction, owner, access)
-        elif traits_of(instruction).kind == "names" and instruction.shape.is_tuple:
+        elif traits_of(instruction).kind == "alias" and instruction.shape.is_tuple:
             self._pass_to_elements(instruction, self._start(instruction))
         else:
             owner = self._start(instruction)

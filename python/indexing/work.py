@@ -40,7 +40,7 @@ def _reads(indexing: OperandIndexing, operand: Shape) -> int:
 def work_once(instruction: Instruction) -> int:
     """The work of computing each element of the instruction once, in a kernel of its own."""
     count = element_count(instruction)
-    if traits_of(instruction).by_updates:
+    if traits_of(instruction).is_scatter_like:
         updates = instruction.operands[len(instruction.operands) // 2 + 1 :]  # after the arrays and the indices
         return count + max(o.shape.element_count for o in updates)
     return count * element_work(instruction)

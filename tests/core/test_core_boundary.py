@@ -30,7 +30,7 @@ def subjects() -> dict[str, object]:
     module, found = _core.parse_hlo(TEXT), _core.IndexingMap.parse(MAP)
     parametric = found.with_parameters(d0=(0, 3))
     made = [module, found, found.dims[0], found.dims[0].interval, found.results[0], found.points(), parametric]
-    structures = {name: "names" for name, op in REGISTRY.items() if op.kind == "names"}
+    structures = {name: "names" for name, op in REGISTRY.items() if op.kind == "alias"}
     made += [_core.Propagation(module, structures, Formulas())]
     made += [*found.explain(), *_core.rules(), found.equivalent(found), _core.SymbolicMap.parse("(d0) -> (d0 * 2)")]
     return {type(value).__name__: value for value in made if value is not None}

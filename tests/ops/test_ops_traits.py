@@ -147,7 +147,7 @@ def roots() -> Iterator[tuple[str, ix.hlo.Module]]:
     from opcode_samples import program
 
     for opcode, op in REGISTRY.items():
-        if op.kind in ("moves", "names") or op.passes_operand or op.same_memory:
+        if op.kind in ("moves", "alias") or op.passes_operand or op.same_memory:
             yield opcode, ix.hlo.parse(program(opcode))
 
 
@@ -162,7 +162,7 @@ def test_what_moves_gives_elements_of_its_operand_as_they_are(opcode: str, modul
         maps = [m for found in ix.output_to_input(instruction, output) for m in found]
         assert len(maps) == 1 and maps[0].exactness == "exact"
         assert not maps[0].map.ranges and not maps[0].map.constraints
-        if op.passes_operand or op.kind == "names":
+        if op.passes_operand or op.kind == "alias":
             assert maps[0].map == ix.IndexingMap.identity(shape.dimensions)
     if op.kind == "moves":
         (given,) = make_inputs([instruction.operands[0].shape], 1)

@@ -188,7 +188,7 @@ def _check_operand(
     root: hlo.Instruction, operand: tuple[int, int], values: Values, outputs: Sequence[Pairs], shows: bool
 ) -> None:
     (k, leaf), op = operand, REGISTRY[root.opcode]
-    through = isinstance(op.output_to_input, ByStructure | ThroughComputations) and op.kind != "names"
+    through = isinstance(op.output_to_input, ByStructure | ThroughComputations) and op.kind != "alias"
     disjoint = not through  # where several instructions may read one element
     backward = [ix.input_to_output(root, k), *own_inverse(root, k)]
     for output, want in enumerate(outputs):

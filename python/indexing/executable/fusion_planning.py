@@ -14,7 +14,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from indexing.executable.graph import Graph, Node, Ref, arrays_of, tree_refs
-from indexing.executable.planned_fusion import PlannedFusion, assembled_arrays, operands_of, overwritten_count
+from indexing.executable.planned_fusion import PlannedFusion, assembled_arrays, in_place_count, operands_of
 from indexing.executable.row_groups import find_row_groups, moves_in_memory
 from indexing.executable.shared_rows import RowGroup
 from indexing.hlo.layout import linearize, major_to_minor, physical_sizes
@@ -48,7 +48,7 @@ class KernelSupport:
     def instruction(self, instruction: Instruction) -> bool:
         """Whether a kernel can compute the instruction; constant arrays are passed to kernels instead."""
         op = traits_of(instruction)
-        if op.calls in ("fused", "inlined", "branches", "loops", "starts") or op.kind == "names":
+        if op.calls in ("fused", "inlined", "branches", "loops", "starts") or op.kind == "alias":
             return False
         if instruction.is_parameter or (instruction.is_constant and instruction.shape.element_count != 1):
             return False
@@ -73,7 +73,7 @@ class KernelSupport:
 
 def _has_element_code(instruction: Instruction) -> bool:
     op = traits_of(instruction)
-    return op.kind == "names" or instruction.is_parameter or op.element is not None
+    return op.kind == "alias" or instruction.is_parameter or op.element is not None
 
 
 def plan_fusions(graph: Graph, support: KernelSupport, device: Device) -> list[PlannedFusion]:
@@ -230,12 +230,12 @@ class _FusionPlanner:
 
     def _must_be_in_memory(self, node: Node, users: Iterable[Node]) -> bool:
         """Whether the node is assembled from updates, or overwritten in place by a user."""
-        if node.op.by_updates:
+        if node.op.is_scatter_like:
             return True
         return any(
             ref.node is node
             for user in users
-            for operand in user.operands[: overwritten_count(user)]
+            for operand in user.operands[: in_place_count(user)]
             for ref in tree_refs(operand)
         )
 
@@ -275,7 +275,7 @@ class _FusionPlanner:
                     continue
                 sizes = ref.shape.dimensions
                 leaf = 0 if has_one_index(node.instruction.shape) else ref.leaf
-                if user.op.by_updates:  # such a user is the kernel's root
+                if user.op.is_scatter_like:  # such a user is the kernel's root
                     yield Access.of_all(sizes, leaf, (user, position))
                     continue
                 for access in fusion.accesses[user]:

@@ -133,7 +133,7 @@ def _is_awaited(instruction: Instruction) -> bool:
     pending = [instruction]
     while pending:
         started = pending.pop()
-        if started.is_root or not all(traits_of(u).awaits or traits_of(u).passes_operand for u in started.users):
+        if started.is_root or not all(traits_of(u).is_async_done or traits_of(u).passes_operand for u in started.users):
             return False
         pending += [u for u in started.users if traits_of(u).passes_operand]
     return True
@@ -152,7 +152,7 @@ def _value(instruction: Instruction, operands: tuple[Tree, ...], arguments: Sequ
         return operands
     if op is GET_TUPLE_ELEMENT:
         return _part(operands[0], instruction.integer("index"))
-    if op.awaits:
+    if op.is_async_done:
         return _part(operands[0], 1)
     if op.kind == "orders":
         return None

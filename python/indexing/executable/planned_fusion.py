@@ -48,7 +48,7 @@ def operands_of(node: Node) -> list[tuple[Tree, bool]]:
 
     Such an array is a parameter of the kernel, even if the kernel computes the same values for other nodes.
     """
-    count = overwritten_count(node) if node.op.by_updates else 0
+    count = in_place_count(node) if node.op.is_scatter_like else 0
     return [(operand, k < count) for k, operand in enumerate(node.operands)]
 
 
@@ -57,7 +57,7 @@ def assembled_arrays(node: Node) -> set[Ref]:
     return {ref for operand, is_assembled in operands_of(node) if is_assembled for ref in tree_refs(operand)}
 
 
-def overwritten_count(node: Node) -> int:
+def in_place_count(node: Node) -> int:
     """The number of leading operands that a kernel of the node overwrites with its result."""
-    overwritten = node.op.overwritten
-    return 0 if overwritten is None else overwritten(node.instruction)
+    count = node.op.in_place_operands
+    return 0 if count is None else count(node.instruction)

@@ -187,7 +187,7 @@ class Recording:
             return self.registers.zeros((id(step), number), np.asarray(argument.zeros()))
         if argument.kind == "output":
             return self.registers.take(step.output_formats[number]).register
-        if number not in step.overwritten:
+        if number not in step.in_place_operands:
             return inputs[number].register
         slot = step.operands[number]
         if slot in last and step.operands.count(slot) == 1:

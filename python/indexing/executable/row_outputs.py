@@ -122,7 +122,7 @@ class _Choice:
 
     def _is_cheap(self, node: Node) -> bool:
         is_per_row = node.instruction.shape.element_count == self.rows.count
-        return not (is_per_row or node.op is REDUCE or node.op.takes_long or node.op.reads_many)
+        return not (is_per_row or node.op is REDUCE or node.op.is_expensive or node.op.reads_many)
 
 
 def _moves(node: Node) -> bool:

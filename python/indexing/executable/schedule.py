@@ -46,7 +46,7 @@ class KernelStep(Step):
         return tuple(a for a in self.kernel.arguments if a.alias_of is None)
 
     @property
-    def overwritten(self) -> frozenset[int]:
+    def in_place_operands(self) -> frozenset[int]:
         """The numbers of the operands whose memory outputs share."""
         arguments = self.kernel.arguments
         return frozenset(arguments[a.alias_of].number for a in self.kernel.outputs if a.alias_of is not None)

@@ -180,13 +180,13 @@ def _collective(opcode: str, formula: str, part: Part, across: Across) -> tuple[
             _alone(start),
             across_replicas=start,
             exactness=_PATTERN,
-            makes=1,
+            result_index=1,
         ),
     )
 
 
 def _done(opcode: str) -> Op:
-    return Op(opcode, "out[i] = in.1[i]", results_from_output, second_of_tuple, results_from_input, ends=True)
+    return Op(opcode, "out[i] = in.1[i]", results_from_output, second_of_tuple, results_from_input, is_done=True)
 
 
 def _direct(opcode: str, formula: str, part: Part, across: Across, exactness: str = _PATTERN, calls: Calls = "") -> Op:
@@ -214,7 +214,7 @@ OPS: tuple[Op, ...] = (
         collective_reference.all_reduce,
         calls="combines",
     ),
-    Op("all-reduce-done", "out[i] = in[i]", same_leaf_from_output, operand_itself, same_leaf_from_input, ends=True),
+    Op("all-reduce-done", "out[i] = in[i]", same_leaf_from_output, operand_itself, same_leaf_from_input, is_done=True),
     _direct(
         "reduce-scatter",
         "out[i] = reduction of in[position * size + i] over the group",

@@ -234,8 +234,8 @@ OPS: tuple[Op, ...] = (
         results_from_output,
         second_of_tuple,
         results_from_input,
-        awaits=True,
-        ends=True,
+        is_async_done=True,
+        is_done=True,
     ),
     Op(
         "infeed",
@@ -247,8 +247,8 @@ OPS: tuple[Op, ...] = (
         exactness="unknown",
     ),
     Op("outfeed", "a token; all of in leaves the program", _outfeed_from_output, _outfeed, _nothing_reaches),
-    Op("send", "out.0[i] = in[i], a context, a token", _send_from_output, _send, makes=2),
-    Op("send-done", "a token", _nothing_reaches, _outfeed, _nothing_reaches, ends=True),
+    Op("send", "out.0[i] = in[i], a context, a token", _send_from_output, _send, result_index=2),
+    Op("send-done", "a token", _nothing_reaches, _outfeed, _nothing_reaches, is_done=True),
     Op(
         "recv",
         "data from another device",
@@ -257,7 +257,14 @@ OPS: tuple[Op, ...] = (
         _from_outside_inverse(_PEER),
         refusal=_not_here,
         exactness="unknown",
-        makes=0,
+        result_index=0,
     ),
-    Op("recv-done", "out.0[i] = in.0[i], a token", same_leaf_from_output, _recv_done, same_leaf_from_input, ends=True),
+    Op(
+        "recv-done",
+        "out.0[i] = in.0[i], a token",
+        same_leaf_from_output,
+        _recv_done,
+        same_leaf_from_input,
+        is_done=True,
+    ),
 )

@@ -147,7 +147,7 @@ DYNAMIC_UPDATE_SLICE = Op(
     update_input_to_output,
     dynamic.dynamic_update_slice,
     exactness="exact, in pieces for the operand",
-    overwritten=_one_array,
+    in_place_operands=_one_array,
 )
 
 OPS = (

@@ -216,7 +216,7 @@ OPS = (
         reference,
         input_to_output,
         dynamic.gather,
-        takes_long=True,
+        is_expensive=True,
         index_vectors="start_index_map",
     ),
 )

@@ -14,9 +14,9 @@ if TYPE_CHECKING:
     from indexing.ops.operand_indexing import Indexing
     from indexing.ops.values import HloValue
 
-# What an op does to elements: it computes them; moves elements of operand 0 unchanged to other indices; names arrays of
-# its operands; is given (a parameter or constant); counts (the index is the element); or only orders other ops.
-Kind: TypeAlias = Literal["computes", "moves", "names", "given", "counts", "orders"]
+# What an op does to elements: it computes them; moves elements of operand 0 unchanged to other indices; is an alias of arrays
+# of its operands; is a leaf (a parameter or constant); counts (the index is the element); or only orders other ops.
+Kind: TypeAlias = Literal["computes", "moves", "alias", "leaf", "counts", "orders"]
 # What an op does with the computations it calls: none; its fused computation is one kernel; it is equal to the computation;
 # it runs one of several; loops over them; starts one asynchronously; applies one to each element; combines elements by one.
 Calls: TypeAlias = Literal["", "fused", "inlined", "branches", "loops", "starts", "applies", "combines"]
@@ -89,11 +89,12 @@ class Op:
 
     Other parts of the package ask for traits instead of naming opcodes: `kind` and `calls` (above); `passes_operand`: the
     result is operand 0, unchanged; `same_memory`: it has operand 0's bytes under another shape; `reads_many`: an element
-    loops over operands' elements; `takes_long`: an element costs more than a load; `awaits`: returns the results of the
-    computation that its operand started; `ends`: ends an asynchronous operation that its operand started, and moves nothing
-    itself; `makes`: the element of a start's tuple that holds the results, beside operands and contexts; `index_vectors`:
-    the attribute as long as an index vector; `overwritten`: the number of leading operands that a kernel may overwrite with
-    the result; `by_updates`: kernels compute it update by update, not element by element.
+    loops over operands' elements; `is_expensive`: an element costs more than a load; `is_async_done`: returns the results
+    of the computation that its operand started; `is_done`: ends an asynchronous operation that its operand started, and
+    moves nothing itself; `result_index`: the element of a start's tuple that holds the results, beside operands and
+    contexts; `index_vectors`: the attribute as long as an index vector; `in_place_operands`: the number of leading operands
+    that a kernel may overwrite with the result; `is_scatter_like`: kernels compute it update by update, not element by
+    element.
     """
 
     opcode: str
@@ -113,18 +114,18 @@ class Op:
     passes_operand: bool = False
     same_memory: bool = False
     reads_many: bool = False
-    takes_long: bool = False
-    awaits: bool = False
-    ends: bool = False
-    makes: int | None = None
+    is_expensive: bool = False
+    is_async_done: bool = False
+    is_done: bool = False
+    result_index: int | None = None
     index_vectors: str = ""
-    overwritten: Callable[[Instruction], int] | None = None
-    by_updates: bool = False
+    in_place_operands: Callable[[Instruction], int] | None = None
+    is_scatter_like: bool = False
 
     @property
     def has_no_compute(self) -> bool:
         """Whether each element of the result is an element of an operand, or given."""
-        return self.kind in ("moves", "names", "given")
+        return self.kind in ("moves", "alias", "leaf")
 
     @property
     def is_index_arithmetic(self) -> bool:
@@ -134,7 +135,7 @@ class Op:
     @property
     def is_source(self) -> bool:
         """Whether the op reads nothing: it is a parameter, a constant, or the index itself."""
-        return self.kind in ("given", "counts")
+        return self.kind in ("leaf", "counts")
 
     @property
     def runs_computations(self) -> bool:

@@ -246,8 +246,8 @@ SCATTER = Op(
     calls="combines",
     reads_many=True,
     index_vectors="scatter_dims_to_operand_dims",
-    by_updates=True,
-    overwritten=_array_count,
+    is_scatter_like=True,
+    in_place_operands=_array_count,
 )
 
 OPS = (SCATTER,)

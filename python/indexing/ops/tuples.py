@@ -158,7 +158,7 @@ TUPLE = Op(
     _tuple,
     ByStructure("names"),
     bounded=True,
-    kind="names",
+    kind="alias",
 )
 GET_TUPLE_ELEMENT = Op(
     "get-tuple-element",
@@ -167,12 +167,12 @@ GET_TUPLE_ELEMENT = Op(
     _element,
     ByStructure("names"),
     bounded=True,
-    kind="names",
+    kind="alias",
 )
 
 OPS: tuple[Op, ...] = (
-    Op("parameter", "an argument of its computation", _nothing, _parameter, bounded=True, kind="given"),
-    Op("constant", "a literal", _nothing, _constant, element=moves.constant, kind="given"),
+    Op("parameter", "an argument of its computation", _nothing, _parameter, bounded=True, kind="leaf"),
+    Op("constant", "a literal", _nothing, _constant, element=moves.constant, kind="leaf"),
     TUPLE,
     GET_TUPLE_ELEMENT,
     Op("after-all", "a token; no element is read", _nothing, _token, kind="orders"),
@@ -185,7 +185,7 @@ OPS: tuple[Op, ...] = (
         _copy_start_from_output,
         _copy_start,
         _copy_start_from_input,
-        makes=0,
+        result_index=0,
     ),
-    Op("copy-done", "out[i] = in.0[i]", same_leaf_from_output, _first_of_tuple, same_leaf_from_input, ends=True),
+    Op("copy-done", "out[i] = in.0[i]", same_leaf_from_output, _first_of_tuple, same_leaf_from_input, is_done=True),
 )

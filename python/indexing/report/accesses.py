@@ -89,7 +89,7 @@ def data_moving_instructions(instructions: Sequence[Instruction]) -> list[Instru
 def _is_of_no_bytes(op: Op) -> bool:
     """Whether the result is in memory already: a renamed array, a bitcast, or the result of an asynchronous operation."""
     passes = op.passes_operand and op.kind != "moves"  # a copy moves its elements, although it does not change them
-    return op.kind in ("names", "given", "orders") or op.same_memory or passes or op.ends
+    return op.kind in ("alias", "leaf", "orders") or op.same_memory or passes or op.is_done
 
 
 def rows_of(instruction: Instruction, device: Device) -> list[Row]:
@@ -98,7 +98,7 @@ def rows_of(instruction: Instruction, device: Device) -> list[Row]:
     problem = ""
     op = traits_of(instruction)
     if (
-        op.makes is not None or op.across_replicas is not None
+        op.result_index is not None or op.across_replicas is not None
     ):  # without a kernel, each element that is needed moves once
         return _least_rows(instruction)
     if _contracts(instruction) if _has_kernel(instruction, device) else _accumulates(instruction):
@@ -168,7 +168,7 @@ def _least_rows(instruction: Instruction, why: str = "") -> list[Row]:
 
 def _written_arrays(instruction: Instruction) -> range:
     """The arrays of the result that it writes: all, or for a start, those of one element of its result."""
-    element, parts = traits_of(instruction).makes, instruction.shape.elements
+    element, parts = traits_of(instruction).result_index, instruction.shape.elements
     if element is None or not parts:
         return range(len(instruction.shape.leaves))
     first = sum(len(part.leaves) for part in parts[:element])

@@ -102,7 +102,7 @@ def _operations(i: Instruction) -> Iterator[Operation]:
 
 def _operations_of(i: Instruction) -> Iterator[Operation]:
     op = traits_of(i)
-    if op.is_source or op.same_memory or op.kind == "names":
+    if op.is_source or op.same_memory or op.kind == "alias":
         return
     name, place = op_name(i).rsplit("/", 1)[-1], source_place(i)
     if name:

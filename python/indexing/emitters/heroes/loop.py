@@ -156,7 +156,7 @@ def _parts(computation: Computation) -> PartitionedComputation:
 
 def _hero(computation: Computation) -> Instruction:
     root = computation.root
-    while traits_of(root).kind == "names" and root.shape.is_tuple and root.operands:
+    while traits_of(root).kind == "alias" and root.shape.is_tuple and root.operands:
         root = root.operands[0]
     return root
 

@@ -202,7 +202,7 @@ OPS: tuple[Op, ...] = (
     ),
     elementwise_op("multiply", "out[i] = a[i] * b[i]", _multiply, _code("multiply", "mul", "and"), integers="own"),
     elementwise_op("negate", "out[i] = -in[i]", _negate, _negate_code, rounds="exact", integers="own"),
-    elementwise_op("power", "out[i] = a[i] ** b[i]", _power, _code("power", "pow"), takes_long=True),
+    elementwise_op("power", "out[i] = a[i] ** b[i]", _power, _code("power", "pow"), is_expensive=True),
     elementwise_op(
         "remainder",
         "out[i] = a[i] - b[i] * trunc(a[i] / b[i])",

@@ -129,7 +129,7 @@ def elementwise_op(
     *,
     rounds: str = "rounded",
     integers: str = "wide",
-    takes_long: bool = False,
+    is_expensive: bool = False,
 ) -> Op:
     """An elementwise op. With `rounds="exact"`, the result needs no rounding (abs, select, maximum).
 
@@ -146,5 +146,5 @@ def elementwise_op(
         reference=reference,
         element=elementwise_element(code, rounds),
         bounded=True,
-        takes_long=takes_long,
+        is_expensive=is_expensive,
     )

@@ -113,9 +113,11 @@ def _function(
     function: Callable[..., Array],
     rounds: str = "rounded",
     *,
-    takes_long: bool = False,
+    is_expensive: bool = False,
 ) -> Op:
-    return elementwise_op(opcode, formula, _wide(function), _call(opcode, name), rounds=rounds, takes_long=takes_long)
+    return elementwise_op(
+        opcode, formula, _wide(function), _call(opcode, name), rounds=rounds, is_expensive=is_expensive
+    )
 
 
 OPS: tuple[Op, ...] = (
@@ -123,25 +125,25 @@ OPS: tuple[Op, ...] = (
     _function("acosh", "out[i] = acosh(in[i])", "acosh", _numpy("arccosh")),
     _function("asin", "out[i] = asin(in[i])", "asin", _numpy("arcsin")),
     _function("asinh", "out[i] = asinh(in[i])", "asinh", _numpy("arcsinh")),
-    _function("atan2", "out[i] = atan2(a[i], b[i])", "atan2", _atan2, takes_long=True),
+    _function("atan2", "out[i] = atan2(a[i], b[i])", "atan2", _atan2, is_expensive=True),
     _function("atanh", "out[i] = atanh(in[i])", "atanh", _numpy("arctanh")),
-    _function("cbrt", "out[i] = in[i] ** (1/3)", "cbrt", _cbrt, takes_long=True),
+    _function("cbrt", "out[i] = in[i] ** (1/3)", "cbrt", _cbrt, is_expensive=True),
     _function("ceil", "out[i] = ceil(in[i])", "ceil", _numpy("ceil"), rounds="exact"),
     _function("cosh", "out[i] = cosh(in[i])", "cosh", _numpy("cosh")),
-    _function("cosine", "out[i] = cos(in[i])", "cos", _numpy("cos"), takes_long=True),
-    _function("erf", "out[i] = erf(in[i])", "erf", _erf, takes_long=True),
-    _function("exponential", "out[i] = exp(in[i])", "exp", _numpy("exp"), takes_long=True),
-    _function("exponential-minus-one", "out[i] = exp(in[i]) - 1", "expm1", _expm1, takes_long=True),
+    _function("cosine", "out[i] = cos(in[i])", "cos", _numpy("cos"), is_expensive=True),
+    _function("erf", "out[i] = erf(in[i])", "erf", _erf, is_expensive=True),
+    _function("exponential", "out[i] = exp(in[i])", "exp", _numpy("exp"), is_expensive=True),
+    _function("exponential-minus-one", "out[i] = exp(in[i]) - 1", "expm1", _expm1, is_expensive=True),
     _function("floor", "out[i] = floor(in[i])", "floor", _numpy("floor"), rounds="exact"),
-    _function("log", "out[i] = ln(in[i])", "log", _numpy("log"), takes_long=True),
-    _function("log-plus-one", "out[i] = ln(in[i] + 1)", "log1p", _log_plus_one, takes_long=True),
-    _function("logistic", "out[i] = 1 / (1 + exp(-in[i]))", "logistic", _logistic, takes_long=True),
+    _function("log", "out[i] = ln(in[i])", "log", _numpy("log"), is_expensive=True),
+    _function("log-plus-one", "out[i] = ln(in[i] + 1)", "log1p", _log_plus_one, is_expensive=True),
+    _function("logistic", "out[i] = 1 / (1 + exp(-in[i]))", "logistic", _logistic, is_expensive=True),
     _function("round-nearest-afz", "out[i] = in[i] rounded, halves away from zero", "round_away", _round_away, "exact"),
     _function("round-nearest-even", "out[i] = in[i] rounded, halves to even", "round_even", _numpy("rint"), "exact"),
     _function("rsqrt", "out[i] = 1 / sqrt(in[i])", "rsqrt", _rsqrt),
-    _function("sine", "out[i] = sin(in[i])", "sin", _numpy("sin"), takes_long=True),
+    _function("sine", "out[i] = sin(in[i])", "sin", _numpy("sin"), is_expensive=True),
     _function("sinh", "out[i] = sinh(in[i])", "sinh", _numpy("sinh")),
     _function("sqrt", "out[i] = sqrt(in[i])", "sqrt", _numpy("sqrt")),
-    _function("tan", "out[i] = tan(in[i])", "tan", _numpy("tan"), takes_long=True),
-    _function("tanh", "out[i] = tanh(in[i])", "tanh", _numpy("tanh"), takes_long=True),
+    _function("tan", "out[i] = tan(in[i])", "tan", _numpy("tan"), is_expensive=True),
+    _function("tanh", "out[i] = tanh(in[i])", "tanh", _numpy("tanh"), is_expensive=True),
 )

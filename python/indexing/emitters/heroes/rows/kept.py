@@ -79,4 +79,4 @@ def _is_worth_keeping(space: RowSpace, i: Instruction) -> bool:
     if i.is_parameter:
         return i.shape.element_count == space.shape.element_count
     op = traits_of(i)
-    return op.reads_many or op.takes_long
+    return op.reads_many or op.is_expensive
