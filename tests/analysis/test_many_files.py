@@ -49,7 +49,7 @@ def test_rows_are_what_analyze_says_and_a_second_run_does_what_is_new(tmp_path: 
             str(report.device),
             1,
         )
-        for name in ("must_move", "will_move", "wasted", "seconds", "seconds_lost"):
+        for name in ("ideal_bytes", "will_move", "wasted", "seconds", "seconds_lost"):
             assert row[name] == getattr(report, name)
     fusions = table(found.fusions)
     assert [(f["instruction"], f["opcode"]) for f in fusions] == [("t", "transpose")] * 3

@@ -39,8 +39,8 @@ def test_what_wastes_most_comes_first_and_totals_add_up() -> None:
     assert [f.name for f in report.fusions] == ["two", "one"]
     two, one = report.fusions
     size = 256 * 64 * 4
-    assert [report.must_move, two.must_move, one.must_move] == [5 * size, 3 * size, 2 * size]
-    assert one.wasted == 0 and one.will_move == one.must_move
+    assert [report.ideal_bytes, two.ideal_bytes, one.ideal_bytes] == [5 * size, 3 * size, 2 * size]
+    assert one.wasted == 0 and one.will_move == one.ideal_bytes
     # Lanes of one vector access of 16 bytes lie in rows of a column-major array: each element has a sector of its own.
     read = access(report, "two", "y")
     assert read.ratio == pytest.approx(8) and read.will_move == 8 * size and read.wasted == 7 * size
@@ -126,8 +126,8 @@ def test_totals_are_those_of_the_whole_program() -> None:
         "r": narrow + 4 + 32 * 4,
     }
     report = ix.analyze(ix.hlo.parse(MIXED))
-    assert {f.name: f.must_move for f in report.fusions} == expected
-    assert report.must_move == sum(expected.values())
+    assert {f.name: f.ideal_bytes for f in report.fusions} == expected
+    assert report.ideal_bytes == sum(expected.values())
     moved = {f.name: f.will_move for f in report.fusions}
     assert all(moved[name] == expected[name] for name in ("copying", "reducing", "gathering", "d", "u"))
 
@@ -297,7 +297,7 @@ def test_what_contracts_inside_a_fusion_is_judged_by_the_least() -> None:
     ENTRY e { a = f32[64,32] parameter(0) b = f32[32,16] parameter(1)
       ROOT r = f32[64,16] fusion(a, b), kind=kCustom, calls=f }"""
     report = ix.analyze(ix.hlo.parse(text))
-    assert report.wasted == 0 and report.will_move == report.must_move == 4 * (64 * 32 + 32 * 16 + 64 * 16)
+    assert report.wasted == 0 and report.will_move == report.ideal_bytes == 4 * (64 * 32 + 32 * 16 + 64 * 16)
     assert all("a tiled kernel" in r.why for r in report.rows if r.kind == "read")
 
 

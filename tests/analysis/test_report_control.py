@@ -37,7 +37,7 @@ def test_computations_stand_for_what_calls_them_once_each():
 def test_a_loop_moves_what_its_body_moves_in_one_pass():
     module = ix.hlo.parse(PROGRAM)
     rows = ix.analyze(module.entry.root).rows
-    read = {(r.instruction, r.array): r.must_move for r in rows if r.kind == "read"}
+    read = {(r.instruction, r.array): r.ideal_bytes for r in rows if r.kind == "read"}
     assert read["y", "x"] == 64 * 4
     assert {name for name, _ in read} == {"less", "next", "y"}
 
@@ -48,7 +48,7 @@ def test_what_accumulates_outside_of_fusions_is_judged_by_the_least_that_a_kerne
       ROOT t = f32[16,64] transpose(d), dimensions={1,0} }"""
     module = ix.hlo.parse(text)
     rows = ix.analyze(module).rows
-    least = {r.array: (r.uses, r.must_move, r.will_move) for r in rows if r.instruction == "d"}
+    least = {r.array: (r.uses, r.ideal_bytes, r.will_move) for r in rows if r.instruction == "d"}
     assert least == {"a": (64 * 32 * 16, 8192, 8192), "b": (64 * 32 * 16, 2048, 2048), "output": (1024, 4096, 4096)}
     assert all("a tiled kernel" in r.why for r in rows if r.instruction == "d" and r.kind == "read")
     # the transpose reads along columns: it wastes most, and comes first

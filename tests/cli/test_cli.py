@@ -391,7 +391,7 @@ def test_analyze(capsys: pytest.CaptureFixture[str], write: Write) -> None:
     )
     assert lines[2].startswith("1. t  f32[3,2] transpose")
     found = json.loads(printed(capsys, "analyze", "--json", write(FUSION)))
-    assert found["must_move"] == sum(row["must_move"] for row in found["rows"])
+    assert found["ideal_bytes"] == sum(row["ideal_bytes"] for row in found["rows"])
     assert {row["kind"] for row in found["rows"]} == {"read", "write"}
     assert (
         json.loads(printed(capsys, "analyze", "--json", "--fusion", "%sum", write(FUSION)))["rows"][0]["instruction"]

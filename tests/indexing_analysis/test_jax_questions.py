@@ -199,7 +199,7 @@ def test_what_jax_has_lowered_or_compiled_is_a_program() -> None:
     compiled = lowered.compile()
     expected = str(ix.maps(function, *arguments))
     assert str(ix.maps(lowered)) == str(ix.maps(compiled)).replace("{1,0}", "") == expected
-    assert ix.analyze(lowered).must_move == ix.analyze((function, *arguments)).must_move
+    assert ix.analyze(lowered).ideal_bytes == ix.analyze((function, *arguments)).ideal_bytes
     assert any(f.instruction.is_fusion for f in ix.analyze(compiled).fusions)
     assert np.allclose(ix.evaluate(ix.from_jax(compiled), *arguments), function(*arguments)["y"])
     with pytest.raises(ix.IndexingError, match="compiled already"):

@@ -138,9 +138,9 @@ def test_the_model_ranks_what_is_plain() -> None:
     computation = ix.hlo.parse("ENTRY f { p = f32[4096,4096] parameter(0)\n ROOT n = f32[4096,4096] negate(p) }").entry
     found = ix.predict(computation, {"block_size": [1, 32, 128, 1000], "vector_width": 1, "max_blocks": 2**31 - 1})
     assert found.time[0] > 4 * found.time[1] > 0 and found.time[3] > 0.9 * found.time[2]
-    must_move = 2 * 4096 * 4096 * 4
-    assert must_move / 3350e9 < found.time[2] < 1.3 * must_move / 3350e9
-    assert (found.memory_bytes[1:3] == must_move).all() and found.occupancy[2] == 1
+    ideal_bytes = 2 * 4096 * 4096 * 4
+    assert ideal_bytes / 3350e9 < found.time[2] < 1.3 * ideal_bytes / 3350e9
+    assert (found.memory_bytes[1:3] == ideal_bytes).all() and found.occupancy[2] == 1
 
 
 def test_what_cannot_be_is_refused() -> None:

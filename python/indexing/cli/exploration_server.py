@@ -24,7 +24,7 @@ from indexing.cli.exploration import Exploration
 from indexing.cli.option_types import add_device, add_file, port
 from indexing.cli.programs import read_program
 from indexing.show.page import theme
-from indexing.show.svg_renderer import lights
+from indexing.show.svg_renderer import highlight
 
 LOCAL = ("127.0.0.1", "localhost")
 #: The questions about a fusion, whose arguments are knobs, layouts and a tile.
@@ -116,7 +116,7 @@ class Handler(BaseHTTPRequestHandler):
 def page(name: str) -> str:
     """The page, which requests all that it shows."""
     template = resources.files("indexing.cli").joinpath("exploration.html").read_text(encoding="utf-8")
-    return template.replace("@LIGHTS@", lights()).replace("@THEME@", theme()).replace("@TITLE@", escape(name))
+    return template.replace("@HIGHLIGHT@", highlight()).replace("@THEME@", theme()).replace("@TITLE@", escape(name))
 
 
 def explore_options(sub: argparse.ArgumentParser) -> None:

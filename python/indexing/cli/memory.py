@@ -98,7 +98,7 @@ def report_json(kept: ix.ProgramReport, whole: ix.ProgramReport) -> Json:
         "program": whole.name,
         "device": str(whole.device),
         "kernels": len(whole.fusions),
-        "must_move": whole.must_move,
+        "ideal_bytes": whole.ideal_bytes,
         "will_move": whole.will_move,
         "wasted": whole.wasted,
         "seconds": whole.seconds,
@@ -142,7 +142,7 @@ def totals_table(found: Comparison, plain: Sequence[str]) -> Table:
     both = (found.before, found.after)
     facts = (
         ("kernels", [str(len(r.fusions)) for r in both]),
-        ("must move", [bytes_text(r.must_move) for r in both]),
+        ("must move", [bytes_text(r.ideal_bytes) for r in both]),
         ("will move", [bytes_text(r.will_move) for r in both]),
         ("wasted", [bytes_text(r.wasted) for r in both]),
         ("time", [seconds_text(r.seconds) for r in both]),

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from indexing.hlo import Computation, Instruction, Shape
     from indexing.ops.op import Op
 
-__all__ = ["Row", "data_moving_instructions", "rows_of"]
+__all__ = ["AccessReport", "data_moving_instructions", "rows_of"]
 
 #: Bytes, sectors per warp instruction, ratio to the ideal, verdict (each None if it is not known), and bytes wasted.
 Moved: TypeAlias = tuple[int | None, float | None, float | None, bool | None, int]
@@ -37,10 +37,10 @@ _LEAST = "it accumulates: a tiled kernel moves each element once, and this count
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class AccessReport:
     """One operand or output of one instruction.
 
-    `distinct` of its `elements` are read or written, `uses` times in total; these are `must_move` bytes. Loads or stores move
+    `distinct` of its `elements` are read or written, `uses` times in total; they have `ideal_bytes`. Loads or stores move
     `will_move` bytes: `sectors` per warp instruction, `ratio` times the ideal, where the loads of a thread's vector count
     together. These are None if no map of the kernel is known. `wasted` are the bytes of sectors that coalesced accesses of the
     same elements would not move. `why` is a sentence with the reason why an access is not coalesced or reads elements
@@ -53,7 +53,7 @@ class Row:
     distinct: int
     elements: int
     uses: int
-    must_move: int
+    ideal_bytes: int
     will_move: int | None
     sectors: float | None
     ratio: float | None
@@ -66,7 +66,7 @@ class Row:
     @property
     def excess(self) -> int:
         """The bytes that move beyond those that must, including bytes that are read repeatedly and may be cached."""
-        return 0 if self.will_move is None else max(self.will_move - self.must_move, 0)
+        return 0 if self.will_move is None else max(self.will_move - self.ideal_bytes, 0)
 
 
 def data_moving_instructions(instructions: Sequence[Instruction]) -> list[Instruction]:
@@ -92,7 +92,7 @@ def _is_of_no_bytes(op: Op) -> bool:
     return op.kind in ("alias", "leaf", "orders") or op.same_memory or passes or op.is_done
 
 
-def rows_of(instruction: Instruction, device: Device) -> list[Row]:
+def rows_of(instruction: Instruction, device: Device) -> list[AccessReport]:
     """One row for each array that the instruction reads or writes."""
     moved: Coalescing | None = None
     problem = ""
@@ -123,11 +123,13 @@ def rows_of(instruction: Instruction, device: Device) -> list[Row]:
     return rows
 
 
-def with_reason(row: Row, part: Instruction, shape: Shape, accesses: Sequence[Access], operand: int | None) -> Row:
+def with_reason(
+    row: AccessReport, part: Instruction, shape: Shape, accesses: Sequence[Access], operand: int | None
+) -> AccessReport:
     """The row, with a reason and a remedy if it moves more than it must."""
     if row.excess * EXPLAINED < (row.will_move or 0) or not row.excess or not shape.is_array:
         return row
-    subject = Subject(part, operand, shape, row.array, row.must_move)
+    subject = Subject(part, operand, shape, row.array, row.ideal_bytes)
     why, remedy = reasons_for(subject, accesses, row.uses / max(row.distinct, 1))
     return replace(row, why=why, remedy=remedy)
 
@@ -155,7 +157,7 @@ def _accumulates(instruction: Instruction) -> bool:
     return any(len(v.interval) > 1 for i in indexings for v in i.map.ranges)
 
 
-def _least_rows(instruction: Instruction, why: str = "") -> list[Row]:
+def _least_rows(instruction: Instruction, why: str = "") -> list[AccessReport]:
     """The rows of a kernel that loads and stores each element once."""
     rows = []
     for used in utilization(instruction):
@@ -179,17 +181,17 @@ def _bytes(shape: Shape) -> int:
     return -(-shape.element_count * bit_width(shape.element_type) // 8)
 
 
-def _write_row(instruction: Instruction, output: int, shape: Shape, moved: Moved, note: str) -> Row:
+def _write_row(instruction: Instruction, output: int, shape: Shape, moved: Moved, note: str) -> AccessReport:
     name = "output" if len(instruction.shape.leaves) == 1 else f"output {output}"
     count = shape.element_count
-    return Row(instruction.name, name, "write", count, count, count, _bytes(shape), *moved, note)
+    return AccessReport(instruction.name, name, "write", count, count, count, _bytes(shape), *moved, note)
 
 
-def _read_row(instruction: str, used: Utilization, accesses: Sequence[Access], problem: str) -> Row:
+def _read_row(instruction: str, used: Utilization, accesses: Sequence[Access], problem: str) -> AccessReport:
     name = used.operand.name + (f"[{used.leaf}]" if used.operand.shape.is_tuple else "")
     note = "; ".join(filter(None, (used.reason, _notes(accesses, problem))))
     moved = _total_traffic(accesses) if used.reads else NO_BYTES
-    return Row(instruction, name, "read", used.distinct, used.elements, used.reads, used.bytes, *moved, note)
+    return AccessReport(instruction, name, "read", used.distinct, used.elements, used.reads, used.bytes, *moved, note)
 
 
 def _total_traffic(accesses: Sequence[Access]) -> Moved:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from indexing.emitters.kernel import Kernel
-    from indexing.report.accesses import Row
+    from indexing.report.accesses import AccessReport
 
 __all__ = ["bytes_text", "count_text", "kernel_line", "printable", "row_lines", "seconds_text"]
 
@@ -16,11 +16,11 @@ BYTES = ("B", "kB", "MB", "GB", "TB", "PB")
 SECONDS = ("ns", "us", "ms", "s")
 
 
-def row_lines(row: Row) -> Iterator[str]:
+def row_lines(row: AccessReport) -> Iterator[str]:
     """The lines of one access: its bytes, and below them the reason why these are more than necessary, and a remedy."""
     moved = "unknown" if row.will_move is None else bytes_text(row.will_move)
     ratio = "" if row.ratio is None or row.ratio < 1.005 else f", {row.ratio:.2f} times the sectors that it needs"
-    yield f"{row.kind} {printable(row.array)}: {bytes_text(row.must_move)} must move, {moved} will{ratio}"
+    yield f"{row.kind} {printable(row.array)}: {bytes_text(row.ideal_bytes)} must move, {moved} will{ratio}"
     if row.why:
         yield f"  why: {printable(row.why)}"
     if row.remedy:

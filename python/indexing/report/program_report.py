@@ -12,7 +12,7 @@ from indexing.display import shown
 from indexing.errors import UnsupportedOp
 from indexing.extras import missing_extra
 from indexing.hlo import Instruction, Place
-from indexing.report.accesses import Row
+from indexing.report.accesses import AccessReport
 from indexing.report.equal_kernels import content_key
 from indexing.report.lines import bytes_text, count_text, printable, row_lines, seconds_text
 
@@ -35,7 +35,7 @@ class FusionReport:
     """
 
     instruction: Instruction
-    accesses: tuple[Row, ...]
+    accesses: tuple[AccessReport, ...]
     device: Device
     seconds: float
     seconds_lost: float
@@ -47,14 +47,14 @@ class FusionReport:
         return self.instruction.name
 
     @property
-    def must_move(self) -> int:
+    def ideal_bytes(self) -> int:
         """The bytes that must move."""
-        return sum(r.must_move for r in self.accesses)
+        return sum(r.ideal_bytes for r in self.accesses)
 
     @property
     def will_move(self) -> int:
         """The bytes that will move; those that must move for accesses without a known map."""
-        return sum(r.must_move if r.will_move is None else r.will_move for r in self.accesses)
+        return sum(r.ideal_bytes if r.will_move is None else r.will_move for r in self.accesses)
 
     @property
     def wasted(self) -> int:
@@ -82,14 +82,14 @@ class ProgramReport:
     fusions: tuple[FusionReport, ...]
 
     @property
-    def rows(self) -> tuple[Row, ...]:
+    def rows(self) -> tuple[AccessReport, ...]:
         """The accesses of all fusions, in their order."""
         return tuple(row for fusion in self.fusions for row in fusion.accesses)
 
     @property
-    def must_move(self) -> int:
+    def ideal_bytes(self) -> int:
         """The bytes that must move."""
-        return sum(f.must_move for f in self.fusions)
+        return sum(f.ideal_bytes for f in self.fusions)
 
     @property
     def will_move(self) -> int:
@@ -118,11 +118,11 @@ class ProgramReport:
 
     def columns(self) -> dict[str, list[Cell]]:
         """A column for each fact about an access, a row for each access: for data frames."""
-        table: dict[str, list[Cell]] = {name: [] for name in ("place", *(f.name for f in fields(Row)))}
+        table: dict[str, list[Cell]] = {name: [] for name in ("place", *(f.name for f in fields(AccessReport)))}
         for fusion in self.fusions:
             for row in fusion.accesses:
                 table["place"].append(str(fusion.place) if fusion.place else None)
-                for f in fields(Row):
+                for f in fields(AccessReport):
                     table[f.name].append(getattr(row, f.name))
         return table
 
@@ -187,7 +187,7 @@ def totals_line(report: ProgramReport) -> str:
     moves = "moves" if len(report.fusions) == 1 else "move"
     return (
         f"{brief_head(report)} {moves} {bytes_text(report.will_move)} in {seconds_text(report.seconds)}; "
-        f"{bytes_text(report.must_move)} must move; {_wasted(report)}"
+        f"{bytes_text(report.ideal_bytes)} must move; {_wasted(report)}"
     )
 
 

@@ -49,7 +49,7 @@ def analyze(
         found.append(_report(i, chosen))
         if progress is not None:
             progress(k + 1, len(judged))
-    ordered = sorted(found, key=lambda f: (-f.wasted, f.must_move - f.will_move))
+    ordered = sorted(found, key=lambda f: (-f.wasted, f.ideal_bytes - f.will_move))
     return ProgramReport(part.module.name, chosen, tuple(ordered))
 
 

@@ -38,7 +38,7 @@ class Subject:
     operand: int | None
     shape: Shape
     name: str
-    must_move: int
+    ideal_bytes: int
 
     @property
     def verb(self) -> str:
@@ -124,8 +124,8 @@ def _lanes_a_sector(step: Step, access: Access) -> str:
 def _partial_sectors(subject: Subject, access: Access) -> tuple[str, str]:
     """The reason for adjacent lanes whose runs begin or end within a sector: the length of rows, or where they start."""
     sector = access.sector_bytes
-    if subject.must_move < sector:
-        return f"its {subject.must_move} B are less than a sector ({sector} B), which moves whole", ""
+    if subject.ideal_bytes < sector:
+        return f"its {subject.ideal_bytes} B are less than a sector ({sector} B), which moves whole", ""
     at_once = round(access.unrolled.asked / access.unrolled.instructions)
     if at_once * 2 <= sector:
         return f"a warp {subject.verb}s {at_once} B at a time, and a sector ({sector} B) moves whole", ""

@@ -14,7 +14,7 @@ from indexing.tuning.prediction import DEMANDS, demands_of, predict
 if TYPE_CHECKING:
     from indexing.device.record import Device
     from indexing.hlo import Instruction
-    from indexing.report.accesses import Row
+    from indexing.report.accesses import AccessReport
 
 __all__ = ["Times", "times_of"]
 
@@ -30,7 +30,7 @@ class Times:
     lost: float
 
 
-def times_of(i: Instruction, rows: Sequence[Row], device: Device) -> Times:
+def times_of(i: Instruction, rows: Sequence[AccessReport], device: Device) -> Times:
     """The times of the kernel's default plan; without a kernel, those of a loop that moves the bytes of `rows`."""
     demand = _demands_of_kernel(i, device) if any(row.ratio is not None for row in rows) else None
     demand = demand or _demands_of_rows(rows, device)
@@ -55,21 +55,21 @@ def _demands_of_kernel(i: Instruction, device: Device) -> dict[str, float] | Non
     return {name: float(column[0]) for name, column in zip(DEMANDS, demands_of(found), strict=True)}
 
 
-def _demands_of_rows(rows: Sequence[Row], device: Device) -> dict[str, float]:
+def _demands_of_rows(rows: Sequence[AccessReport], device: Device) -> dict[str, float]:
     """The demands of one thread per element; without known sectors, a warp instruction moves as much as it can."""
     elements = max((row.elements for row in rows if row.kind == "write"), default=1)
-    moved = [(float(row.must_move if row.will_move is None else row.will_move), row) for row in rows]
+    moved = [(float(row.ideal_bytes if row.will_move is None else row.will_move), row) for row in rows]
     sector = device.memory.sector_bytes
     instructions = sum(m / (sector * (row.sectors or device.memory.line_bytes / sector)) for m, row in moved)
-    memory = sum(min(m, row.must_move) if _array_bytes(row) <= device.memory.l2_bytes else m for m, row in moved)
+    memory = sum(min(m, row.ideal_bytes) if _array_bytes(row) <= device.memory.l2_bytes else m for m, row in moved)
     known = {"bytes": sum(m for m, _ in moved), "memory_bytes": memory, "instructions": instructions}
     known |= {"blocks": float(-(-elements // BLOCK)), "threads": float(BLOCK), "registers": float(REGISTERS)}
     return {name: known.get(name, 0.0) for name in DEMANDS}
 
 
-def _array_bytes(row: Row) -> float:
+def _array_bytes(row: AccessReport) -> float:
     """Of the whole array."""
-    return row.elements * row.must_move / max(row.distinct, 1)
+    return row.elements * row.ideal_bytes / max(row.distinct, 1)
 
 
 def _seconds(demand: dict[str, float], device: Device) -> float:

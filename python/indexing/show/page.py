@@ -22,13 +22,13 @@ from indexing.report.program_report import totals_line
 from indexing.show.banks import bank_picture
 from indexing.show.drawing import svg
 from indexing.show.fusion_pictures import pictures_of_accesses
-from indexing.show.svg_renderer import cells_svg, lights
+from indexing.show.svg_renderer import cells_svg, highlight
 from indexing.show.tile_path import tile_picture
 
 if TYPE_CHECKING:
     from indexing.device.record import Device
     from indexing.hlo import Instruction
-    from indexing.report.accesses import Row
+    from indexing.report.accesses import AccessReport
     from indexing.report.program_report import FusionReport, ProgramReport
     from indexing.show.picture import Picture
 
@@ -64,7 +64,7 @@ def program_page(report: ProgramReport) -> str:
         "TITLE": escape(report.name),
         "TOTALS": escape(totals_line(report)),
         "DATA": script_json(data),
-        "LIGHTS": lights(),
+        "HIGHLIGHT": highlight(),
         "THEME": theme(),
     }
     parts = template().split("@")
@@ -107,15 +107,15 @@ class Texts:
 def row_of(fusion: FusionReport, texts: Texts) -> Data:
     """The cells of the table: name, opcode, bytes wasted, moved and needed, seconds lost, place; then shape and kind."""
     i = fusion.instruction
-    numbers = (fusion.wasted, fusion.will_move, fusion.must_move, float(f"{fusion.seconds_lost:.4g}"))
+    numbers = (fusion.wasted, fusion.will_move, fusion.ideal_bytes, float(f"{fusion.seconds_lost:.4g}"))
     after = (str(fusion.place or ""), str(i.shape), i.attributes.get("kind", ""))
     return [texts.number(i.name), texts.number(i.opcode), *numbers, *(texts.number(text) for text in after)]
 
 
-def access_data(row: Row, texts: Texts) -> Data:
+def access_data(row: AccessReport, texts: Texts) -> Data:
     """One access, for its sentences: kind, array, bytes needed, moved and wasted, ratio, why, remedy, note."""
     ratio = None if row.ratio is None else float(f"{row.ratio:.4g}")
-    numbers = (row.must_move, row.will_move, row.wasted, ratio)
+    numbers = (row.ideal_bytes, row.will_move, row.wasted, ratio)
     after = (texts.number(text) for text in (row.why, row.remedy, row.note))
     return [texts.number(row.kind), texts.number(row.array), *numbers, *after]
 

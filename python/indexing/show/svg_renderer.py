@@ -1,4 +1,4 @@
-"""Cells as SVG. All text is escaped; `lights.js` highlights the partners of a cell that is pointed at or clicked."""
+"""Cells as SVG. All text is escaped; `highlight.js` highlights the partners of a cell that is pointed at or clicked."""
 
 from __future__ import annotations
 
@@ -9,26 +9,26 @@ from importlib import resources
 from indexing.show.cells import CELL, GAP, GROUND, HEAD, Cell, Panel, Panels, Position, curve_between, positions_of
 from indexing.show.drawing import xml_text
 
-__all__ = ["cells_svg", "lights", "whole_svg"]
+__all__ = ["cells_svg", "highlight", "whole_svg"]
 
 STYLE = "rect.on { stroke: #000; stroke-width: 2; } .cells rect[data-key] { cursor: pointer; }"
 SQUARE = CELL - 2
 
 
 @cache
-def lights() -> str:
-    """The script that highlights partners: a function `lights(svg)`."""
-    return resources.files("indexing.show").joinpath("lights.js").read_text(encoding="utf-8")
+def highlight() -> str:
+    """The script that highlights partners: a function `highlight(svg)`."""
+    return resources.files("indexing.show").joinpath("highlight.js").read_text(encoding="utf-8")
 
 
 def whole_svg(picture: Panels) -> str:
     """The picture with its own style and script: as a file, or in a notebook."""
-    script = f"{lights()}\nlights(document.currentScript.closest('svg'));"
+    script = f"{highlight()}\nhighlight(document.currentScript.closest('svg'));"
     return cells_svg(picture, f"<style>{STYLE}</style>", f"<script><![CDATA[{script}]]></script>")
 
 
 def cells_svg(picture: Panels, before: str = "", after: str = "") -> str:
-    """The picture without a script; the page that contains it calls `lights`."""
+    """The picture without a script; the page that contains it calls `highlight`."""
     places, across, down = positions_of(picture)
     size = f'width="{across}" height="{down}" viewBox="0 0 {across} {down}"'
     head = f'<svg xmlns="http://www.w3.org/2000/svg" class="cells" {size} font-family="sans-serif">'

@@ -1,5 +1,5 @@
-// Lights a cell and its partners where somebody points at it, and keeps them where somebody clicks; says what the cell is.
-function lights(svg) {
+// Highlights a cell and its partners where somebody points at it, and keeps them where somebody clicks; says what the cell is.
+function highlight(svg) {
   const cells = new Map([...svg.querySelectorAll("[data-key]")].map((cell) => [cell.dataset.key, cell]));
   const said = svg.querySelector(".said"), note = said ? said.textContent : "";
   let held = null;
