@@ -21,7 +21,7 @@ from indexing.device.table import CPU
 from indexing.emitters import emit_fused
 from indexing.executable.devices import device_of_dialect
 from indexing.tuning.calibration import corpus, fitted
-from indexing.tuning.measurement import Trial
+from indexing.tuning.measurement import Benchmark
 
 HEAD = ("fusion", "emitter", "plans", "slowest / fastest", "correlation", "calibrated")
 
@@ -35,8 +35,8 @@ def rows(fusions: Iterable[tuple[str, ix.hlo.Computation]], plans: int, seed: in
         chosen = [space.default, *random.Random(seed).sample(grid, min(plans - 1, len(grid)))]
         kernels = [emit_fused(computation, CPU, **p) for p in chosen]
         device.prepare(kernels)
-        trial = Trial(computation, device, seed)
-        times = np.array([trial.timing(k).seconds for k in kernels])
+        benchmark = Benchmark(computation, device, seed)
+        times = np.array([benchmark.timing(k).seconds for k in kernels])
         columns = {n: np.array([p[n] for p in chosen]) for n in space.names}
         measured.append((name, ix.predict(computation, columns, CPU), times))
         emitters[name] = space.emitter

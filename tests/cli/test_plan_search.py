@@ -9,7 +9,7 @@ import indexing as ix
 from fusion_texts import PROGRAM
 from indexing.cli import main
 from indexing.runtime.plan_store import Store
-from indexing.tuning.measurement import Timing, Trial
+from indexing.tuning.measurement import Benchmark, Timing
 
 
 @pytest.fixture(autouse=True)
@@ -63,10 +63,10 @@ def test_one_fusion_as_a_table(capsys: pytest.CaptureFixture[str], file: str) ->
 def test_what_can_not_be_measured_is_told(
     capsys: pytest.CaptureFixture[str], file: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def none_left(self: Trial, kernel: object) -> Timing:
+    def none_left(self: Benchmark, kernel: object) -> Timing:
         raise MemoryError("64 GiB")
 
-    monkeypatch.setattr(Trial, "timing", none_left)
+    monkeypatch.setattr(Benchmark, "timing", none_left)
     out = tuned(capsys, file, "--fusion", "f", status=1)
     assert out.count("failed: 64 GiB") == 3 and "  no plan could be measured: 64 GiB\n" in out
     (kernel,) = json.loads(tuned(capsys, file, "--fusion", "f", "--json", status=1))["kernels"]

@@ -12,7 +12,7 @@ from fusion_texts import fusion
 from indexing.device.detect import find_device
 from indexing.device.table import portable_device
 from indexing.emitters import emit_fused
-from indexing.tuning.trials import Subject
+from indexing.tuning.trials import TuningTarget
 
 IN_PLACE = """ENTRY f { p = f32[64,8] parameter(0)
   q = f32[4,8] parameter(1)
@@ -26,7 +26,7 @@ NARROW = """ENTRY f { p = bf16[40,24] parameter(0)
 
 def searched(computation: ix.hlo.Computation, device: str) -> ix.Tuning:
     described = find_device(device)
-    return ix.Tuning("", "f", "", (), described, (), Subject(computation, True, described))
+    return ix.Tuning("", "f", "", (), described, (), TuningTarget(computation, True, described))
 
 
 def tune_kernel(found: ix.Tuning, evaluations: int = 2, **changes: object) -> list[dict]:

@@ -21,7 +21,7 @@ from indexing.executable.tuned_plans import fusion_key, tuned_plan
 from indexing.runtime.device import Buffer, Clock
 from indexing.runtime.host_memory import address
 from indexing.runtime.plan_store import Measured, Store, plan_text
-from indexing.tuning.measurement import Timing, Trial, difference
+from indexing.tuning.measurement import Benchmark, Timing, difference
 from indexing.tuning.search import candidates, promising_plans, proposals
 
 LOOP = "ENTRY f { p = f32[40,25] parameter(0)\n ROOT n = f32[40,25] negate(p) }"
@@ -115,7 +115,7 @@ def test_of_a_large_grid_what_is_near_the_default_and_random_plans_are_candidate
 def test_samples_go_through_all_copies_of_the_arguments(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("indexing.tuning.measurement.ROTATED_BYTES", 5 * 8000)
     device = device_of_dialect("c")
-    trial = Trial(ix.hlo.parse(LOOP).entry, device, 0)
+    benchmark = Benchmark(ix.hlo.parse(LOOP).entry, device, 0)
     launched: list[int] = []
 
     def clock(kernel: object, sets: list[list[Buffer]]) -> Clock:
@@ -129,26 +129,26 @@ def test_samples_go_through_all_copies_of_the_arguments(monkeypatch: pytest.Monk
 
     monkeypatch.setattr(device, "clock", clock, raising=False)
     monkeypatch.setattr("indexing.tuning.measurement.SAMPLE", 12e-6)
-    timing = trial.timing(ix.emit(ix.hlo.parse(LOOP).entry, "c"))
+    timing = benchmark.timing(ix.emit(ix.hlo.parse(LOOP).entry, "c"))
     assert timing.seconds == pytest.approx(4e-6) and timing.spread == pytest.approx(0)
     assert launched == [k % 5 for k in range(10 + 9 * 3)]
     launched.clear()
-    trial.timings([ix.emit(ix.hlo.parse(LOOP).entry, "c", block_size=b) for b in (32, 64)])
+    benchmark.timings([ix.emit(ix.hlo.parse(LOOP).entry, "c", block_size=b) for b in (32, 64)])
     assert launched == [(10 + 9 * 3 + k) % 5 for k in range(2 * (10 + 9 * 3))]
 
 
 def test_the_fastest_are_measured_again_in_turns_with_the_default(monkeypatch: pytest.MonkeyPatch) -> None:
     rounds: list[int] = []
 
-    def timings(self: Trial, kernels: list[Kernel]) -> list[Timing]:
+    def timings(self: Benchmark, kernels: list[Kernel]) -> list[Timing]:
         rounds.append(len(kernels))
         return [Timing(1e-6 if len(kernels) == 1 else k + 1.0, 0.0) for k in range(len(kernels))]
 
-    monkeypatch.setattr(Trial, "timings", timings)
+    monkeypatch.setattr(Benchmark, "timings", timings)
     found = ix.tune(fusion("row reduction"), budget=6, device="cpu")
     assert rounds == [1] * 6 + [3] and found.trials[0].seconds == 1.0
     assert sorted(t.seconds for t in found.trials) == [1e-6] * 3 + [1.0, 2.0, 3.0]
-    monkeypatch.setattr(Trial, "timings", None)
+    monkeypatch.setattr(Benchmark, "timings", None)
     assert ix.tune(fusion("row reduction"), budget=6, device="cpu").trials == found.trials
 
 
@@ -165,11 +165,11 @@ def test_the_processor_launches_on_each_copy_in_turn() -> None:
 
 def test_wrong_results_are_never_timed(monkeypatch: pytest.MonkeyPatch) -> None:
     computation = ix.hlo.parse(LOOP).entry
-    trial = Trial(computation, device_of_dialect("c"), 0)
+    benchmark = Benchmark(computation, device_of_dialect("c"), 0)
     other = ix.hlo.parse(LOOP.replace("negate", "abs")).entry
-    assert trial.problem(ix.emit(computation, "c")) == ""
-    assert trial.problem(ix.emit(other, "c")).startswith("output 0 is wrong by")
-    monkeypatch.setattr(Trial, "problem", lambda self, kernel: "output 0 is wrong")
+    assert benchmark.problem(ix.emit(computation, "c")) == ""
+    assert benchmark.problem(ix.emit(other, "c")).startswith("output 0 is wrong by")
+    monkeypatch.setattr(Benchmark, "problem", lambda self, kernel: "output 0 is wrong")
     found = ix.tune(computation, budget=2, device="cpu")
     assert {t.measured.state for t in found.trials} == {"wrong"}
     with pytest.raises(ix.IndexingError, match=r"no plan of f could be measured: output 0 is wrong"):
@@ -178,10 +178,10 @@ def test_wrong_results_are_never_timed(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_memory_that_is_not_there_is_a_trial_that_failed(monkeypatch: pytest.MonkeyPatch) -> None:
-    def none_left(self: Trial, kernel: Kernel) -> Timing:
+    def none_left(self: Benchmark, kernel: Kernel) -> Timing:
         raise MemoryError("64 GiB")
 
-    monkeypatch.setattr(Trial, "timing", none_left)
+    monkeypatch.setattr(Benchmark, "timing", none_left)
     found = ix.tune(ix.hlo.parse(LOOP).entry, budget=2, device="cpu")
     assert [(t.measured.state, t.measured.detail) for t in found.trials] == [("failed", "64 GiB")] * 2
 
@@ -208,16 +208,16 @@ def no_compiler() -> None:
 
 
 def test_ctrl_c_keeps_what_was_measured(monkeypatch: pytest.MonkeyPatch, store: Path) -> None:
-    computation, timing, measured = ix.hlo.parse(LOOP).entry, Trial.timing, []
+    computation, timing, measured = ix.hlo.parse(LOOP).entry, Benchmark.timing, []
 
-    def interrupted(self: Trial, kernel: Kernel) -> Timing:
+    def interrupted(self: Benchmark, kernel: Kernel) -> Timing:
         if len(measured) == 2:
             raise KeyboardInterrupt
         measured.append(kernel)
         return timing(self, kernel)
 
     with monkeypatch.context() as patched:
-        patched.setattr(Trial, "timing", interrupted)
+        patched.setattr(Benchmark, "timing", interrupted)
         with pytest.raises(KeyboardInterrupt):
             ix.tune(computation, budget=5, device="cpu")
     key = fusion_key(computation, portable_device("c"), device_of_dialect("c"))
@@ -353,4 +353,4 @@ def test_tables_and_pictures(tmp_path: Path) -> None:
 def test_every_fusion_of_the_samples_has_inputs_that_its_kernel_agrees_on() -> None:
     for name in FUSIONS:
         computation = fusion(name)
-        assert Trial(computation, device_of_dialect("c"), 3).problem(ix.emit(computation, "c")) == "", name
+        assert Benchmark(computation, device_of_dialect("c"), 3).problem(ix.emit(computation, "c")) == "", name

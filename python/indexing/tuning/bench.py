@@ -14,7 +14,7 @@ from indexing.executable.tuned_plans import fusion_key
 from indexing.hlo import parse
 from indexing.runtime.identity import HOST_DIALECT
 from indexing.runtime.plan_store import Measured
-from indexing.tuning.measurement import Timing, Trial
+from indexing.tuning.measurement import Benchmark, Timing
 
 if TYPE_CHECKING:
     from indexing.device.record import Device
@@ -52,7 +52,7 @@ class LocalBench:
         self.device = device
         self.planned_for = planned_for
         self.seed = seed
-        self._trial: Trial | None = None
+        self._benchmark: Benchmark | None = None
 
     @property
     def key(self) -> str:
@@ -69,22 +69,22 @@ class LocalBench:
 
     def timings(self, plans: Sequence[Plan]) -> list[Timing]:
         """The times on this device."""
-        return self._trial_of().timings([self._kernel(p) for p in plans])
+        return self._benchmark_of().timings([self._kernel(p) for p in plans])
 
     def _kernel(self, plan: Plan) -> Kernel:
         return emit_fused(self.computation, self.planned_for, **plan)
 
-    def _trial_of(self) -> Trial:
-        if self._trial is None:
-            self._trial = Trial(self.computation, self.device, self.seed)
-        return self._trial
+    def _benchmark_of(self) -> Benchmark:
+        if self._benchmark is None:
+            self._benchmark = Benchmark(self.computation, self.device, self.seed)
+        return self._benchmark
 
     def _measured(self, kernel: Kernel) -> Measured:
         try:
-            trial = self._trial_of()
-            if problem := trial.problem(kernel):
+            benchmark = self._benchmark_of()
+            if problem := benchmark.problem(kernel):
                 return Measured("wrong", 1, detail=problem)
-            timing = trial.timing(kernel)
+            timing = benchmark.timing(kernel)
         except (CompileError, MemoryError) as error:
             return Measured("failed", 1, detail=str(error).splitlines()[0] if str(error) else "out of memory")
         return Measured("measured", 1, timing.seconds, timing.spread)

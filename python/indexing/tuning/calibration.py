@@ -15,7 +15,7 @@ from indexing.errors import IndexingError
 from indexing.executable.devices import device_of_dialect
 from indexing.hlo import Computation, parse
 from indexing.lazy import np
-from indexing.tuning.measurement import Trial
+from indexing.tuning.measurement import Benchmark
 from indexing.tuning.prediction import Predictions, demands_of, predict
 from indexing.tuning.tuner import device_here
 
@@ -109,9 +109,9 @@ def _measured(described: Device, plans: int, seed: int) -> Iterator[tuple[str, P
     for name, computation in corpus():
         space = knobs_of(computation, described)
         columns = {n: np.array([space.default[n], *c]) for n, c in space.sample(plans - 1, seed).items()}
-        trial = Trial(computation, device, seed)
+        benchmark = Benchmark(computation, device, seed)
         rows = [{n: int(c[k]) for n, c in columns.items()} for k in range(plans)]
-        times = [trial.timing(emit_fused(computation, described, **row)).seconds for row in rows]
+        times = [benchmark.timing(emit_fused(computation, described, **row)).seconds for row in rows]
         yield name, predict(computation, columns, described), np.array(times)
 
 

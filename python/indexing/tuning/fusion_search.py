@@ -15,7 +15,7 @@ from indexing.tuning.bench import Bench, ClusterBench, LocalBench
 from indexing.tuning.prediction import predict
 from indexing.tuning.search import candidates, promising_plans, proposals
 from indexing.tuning.stored_searches import Request, row_of_plan, stored_trials
-from indexing.tuning.trials import Subject, Tried, Tuning
+from indexing.tuning.trials import Trial, Tuning, TuningTarget
 
 if TYPE_CHECKING:
     from indexing.emitters.kernel_builder import Dim3
@@ -32,15 +32,15 @@ MAX_PREDICTED = 512  # plans of a grid
 
 
 def searches(
-    store: Store, subject: Subject, request: Request, ray: str | None, progress: Progress | None
+    store: Store, target: TuningTarget, request: Request, ray: str | None, progress: Progress | None
 ) -> list[Tuning]:
-    """The searches for all kernels of a subject. Raises as `tune`."""
+    """The searches for all kernels of a target. Raises as `tune`."""
     with _benches(request, ray) as bench:
-        computations, found = subject.computations, []
+        computations, found = target.computations, []
         for k, computation in enumerate(computations):
-            told = _report_progress(progress, k * request.budget, len(computations) * request.budget)
-            search = _Search(computation, request, bench(computation), store, told)
-            found.append(search.run(subject, k))
+            on_progress = _report_progress(progress, k * request.budget, len(computations) * request.budget)
+            search = _Search(computation, request, bench(computation), store, on_progress)
+            found.append(search.run(target, k))
         return found
 
 
@@ -64,29 +64,29 @@ class _Search:
     """The state of one call for one fusion."""
 
     def __init__(
-        self, computation: Computation, request: Request, bench: Bench, store: Store, told: Callable[[int], None]
+        self, computation: Computation, request: Request, bench: Bench, store: Store, on_progress: Callable[[int], None]
     ) -> None:
         self.computation = computation
         self.request = request
         self.device = request.device
         self.bench = bench
         self.store = store
-        self.told = told
+        self.on_progress = on_progress
         self.done = 0
         self.space = knobs_of(computation, request.device)
         self.key = bench.key
         self.known = store.found(self.key)
 
-    def run(self, subject: Subject, number: int) -> Tuning:
+    def run(self, target: TuningTarget, number: int) -> Tuning:
         names = self.space.names
         trials = stored_trials(self.store, self.key, names, self.request, self.known)
         if trials is None:
             trials = tuple(self._measured_again(self._trials(self.request.budget, self.request.sampler)))
             self.store.put_search(self.key, str(self.request), [(plan_text(t.plan), t.predicted) for t in trials])
         name, emitter = self.computation.name, self.space.emitter
-        return Tuning(self.key, name, emitter, names, self.device, trials, subject, number)
+        return Tuning(self.key, name, emitter, names, self.device, trials, target, number)
 
-    def _trials(self, budget: int, sampler: Sampler) -> list[Tried]:
+    def _trials(self, budget: int, sampler: Sampler) -> list[Trial]:
         columns = candidates(self.space, MAX_PREDICTED, self.request.seed)
         ranked = promising_plans(predict(self.computation, columns, self.device))
         proposed = proposals(self.space, ranked, sampler, self.request.seed, budget, self._seconds, self._made)
@@ -98,7 +98,7 @@ class _Search:
         else:
             plans = list(proposed)
             self._measure(plans)
-        return [Tried(plan, self._predicted(plan), self._found(plan)) for plan in plans]
+        return [Trial(plan, self._predicted(plan), self._found(plan)) for plan in plans]
 
     def _predicted(self, plan: Plan) -> float:
         return float(predict(self.computation, {n: [v] for n, v in plan.items()}, self.device).time[0])
@@ -108,7 +108,7 @@ class _Search:
         for plan, found in self.bench.outcomes([p for p in plans if not self._is_known(p)], self._begin):
             self._keep(plan, replace(found, attempts=max(self._attempts(plan), 1)))
             self.done += 1
-            self.told(self.done)
+            self.on_progress(self.done)
 
     def _begin(self, plan: Plan) -> None:
         self._keep(plan, Measured("started", self._attempts(plan) + 1))
@@ -125,7 +125,7 @@ class _Search:
     def _found(self, plan: Plan) -> Measured:
         return row_of_plan(self.known[plan_text(plan)])
 
-    def _measured_again(self, tried: list[Tried]) -> list[Tried]:
+    def _measured_again(self, tried: list[Trial]) -> list[Trial]:
         """Measure the fastest plans again, in turns with the default: the least of many noisy measurements is too low."""
         right = sorted((t for t in tried if t.seconds is not None), key=lambda t: t.seconds or 0.0)
         again = [t.plan for t in tried if t in right[:FINALISTS] or (t is tried[0] and t in right)]

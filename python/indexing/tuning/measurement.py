@@ -41,7 +41,7 @@ class Timing:
     spread: float
 
 
-class Trial:
+class Benchmark:
     """Inputs of a fusion, the reference's results for them, and copies of them on a device."""
 
     def __init__(self, computation: Computation, device: TimingDevice, seed: int) -> None:

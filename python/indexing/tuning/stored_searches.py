@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from indexing._core import __version__
 from indexing.runtime.plan_store import KernelRow, Measured, Store, plan_of
-from indexing.tuning.trials import Subject, Tried, Tuning
+from indexing.tuning.trials import Trial, Tuning, TuningTarget
 
 if TYPE_CHECKING:
     from indexing.device.record import Device
@@ -36,7 +36,7 @@ class Request:
 
 def stored_trials(
     store: Store, key: str, knobs: Sequence[str], request: Request, known: Mapping[str, Measured] | None = None
-) -> tuple[Tried, ...] | None:
+) -> tuple[Trial, ...] | None:
     """The trials of a finished search; None if it was not finished. `known` are the store's plans, if they were read."""
     before = store.search(key, str(request))
     if before is None:
@@ -45,7 +45,7 @@ def stored_trials(
     if any(text not in measured for text, _ in before):
         return None
     plans = [(plan_of(text), predicted, row_of_plan(measured[text])) for text, predicted in before]
-    return tuple(Tried({n: plan[n] for n in knobs}, predicted, m) for plan, predicted, m in plans)
+    return tuple(Trial({n: plan[n] for n in knobs}, predicted, m) for plan, predicted, m in plans)
 
 
 def row_of_plan(found: Measured) -> Measured:
@@ -55,9 +55,9 @@ def row_of_plan(found: Measured) -> Measured:
     return found
 
 
-def stored_answers(store: Store, subject: Subject, identity: str, request: Request) -> list[Tuning] | None:
-    """The answers for all kernels of a subject on a device; None unless all are known."""
-    kernels = store.kernels(_key(subject, identity))
+def stored_answers(store: Store, target: TuningTarget, identity: str, request: Request) -> list[Tuning] | None:
+    """The answers for all kernels of a target on a device; None unless all are known."""
+    kernels = store.kernels(_key(target, identity))
     if kernels is None:
         return None
     found: list[Tuning] = []
@@ -65,24 +65,24 @@ def stored_answers(store: Store, subject: Subject, identity: str, request: Reque
         trials = stored_trials(store, k.fusion, k.knobs, request)
         if trials is None:
             return None
-        found.append(Tuning(k.fusion, k.name, k.emitter, k.knobs, request.device, trials, subject, number))
+        found.append(Tuning(k.fusion, k.name, k.emitter, k.knobs, request.device, trials, target, number))
     return found
 
 
-def store_kernels(store: Store, subject: Subject, identity: str, found: Sequence[Tuning]) -> None:
-    """Store the kernels of a subject, so that `stored_answers` finds them."""
-    store.put_kernels(_key(subject, identity), [KernelRow(t.key, t.name, t.emitter, t.knobs) for t in found])
+def store_kernels(store: Store, target: TuningTarget, identity: str, found: Sequence[Tuning]) -> None:
+    """Store the kernels of a target, so that `stored_answers` finds them."""
+    store.put_kernels(_key(target, identity), [KernelRow(t.key, t.name, t.emitter, t.knobs) for t in found])
 
 
-def _key(subject: Subject, identity: str) -> str:
+def _key(target: TuningTarget, identity: str) -> str:
     """The key: by the program's text, the part of it that is tuned, the device, and the installed version of this package."""
-    kind = "one kernel" if subject.is_fusion else "program"
+    kind = "one kernel" if target.is_fusion else "program"
     text = "\n".join(
         [
-            str(subject.part.module),
+            str(target.part.module),
             kind,
-            subject.name,
-            subject.device.dialect,
+            target.name,
+            target.device.dialect,
             identity,
             __version__,
             _package_version(),

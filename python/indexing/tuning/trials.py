@@ -19,12 +19,12 @@ if TYPE_CHECKING:
     from indexing.hlo.program_like import Part
     from indexing.tuning.search import Plan
 
-__all__ = ["Subject", "Tried", "Tuning"]
+__all__ = ["Trial", "Tuning", "TuningTarget"]
 
 
 @dataclass(frozen=True)
-class Subject:
-    """The subject of `tune`: a fusion, or the kernels that `compile` makes of a program."""
+class TuningTarget:
+    """The target of `tune`: a fusion, or the kernels that `compile` makes of a program."""
 
     part: Part
     is_fusion: bool
@@ -50,7 +50,7 @@ class Subject:
 
 
 @dataclass(frozen=True, slots=True)
-class Tried:
+class Trial:
     """One plan of a search: its predicted and its measured seconds; `detail` is the reason if it was not measured."""
 
     plan: Plan
@@ -68,7 +68,7 @@ class Tuning:
     """The result of a search: `trials` in the order in which they were tried, the first the default plan.
 
     `key` identifies the fusion, the device and the versions in the store; `name` is that of the computation, `knobs` are those
-    of `emitter`. The fusion is kernel `number` of `subject`.
+    of `emitter`. The fusion is kernel `number` of `target`.
     """
 
     key: str
@@ -76,21 +76,21 @@ class Tuning:
     emitter: str
     knobs: tuple[str, ...]
     device: Device
-    trials: tuple[Tried, ...]
-    subject: Subject = field(compare=False, repr=False)
+    trials: tuple[Trial, ...]
+    target: TuningTarget = field(compare=False, repr=False)
     number: int = 0
 
     @property
     def computation(self) -> Computation:
         """The computation of its kernel; if the result came from a store, it is planned on first use."""
-        return self.subject.computations[self.number]
+        return self.target.computations[self.number]
 
     @property
     def space(self) -> KnobSpace:
         """The knobs of its kernel."""
         from indexing.emitters import knobs_of
 
-        return knobs_of(self.computation, self.subject.device)
+        return knobs_of(self.computation, self.target.device)
 
     @property
     def best(self) -> Plan:
@@ -151,7 +151,7 @@ class Tuning:
         return tune_kernel_arguments(self.computation, self.device)
 
 
-def _cells(t: Tried) -> list[str]:
+def _cells(t: Trial) -> list[str]:
     m = t.measured
     predicted = f"{t.predicted * 1e6:.1f}"
     if m.seconds is None:

@@ -17,7 +17,7 @@ from indexing.runtime.identity import HOST_DIALECT, device_identity, processor_i
 from indexing.runtime.plan_store import Store
 from indexing.tuning.search import SAMPLERS, Sampler
 from indexing.tuning.stored_searches import Request, store_kernels, stored_answers
-from indexing.tuning.trials import Subject, Tuning
+from indexing.tuning.trials import Tuning, TuningTarget
 
 if TYPE_CHECKING:
     from indexing.hlo import Program
@@ -84,15 +84,15 @@ def tune(
         raise IndexingError(f"budget is a number of plans, at least 1; got {budget}")
     program, is_fusion = part_of_program(fusion, "tune: fusion"), isinstance(fusion, Instruction | Computation)
     chosen, known = device_here() if device is None else chosen_device(device), Store(store)
-    subject, request = Subject(program, is_fusion, chosen), Request(sampler, budget, seed, chosen)
-    found = _stored(known, subject, request) if ray is None else None
+    target, request = TuningTarget(program, is_fusion, chosen), Request(sampler, budget, seed, chosen)
+    found = _stored(known, target, request) if ray is None else None
     if found is None:
-        found = _searched(known, subject, request, ray, progress)
+        found = _searched(known, target, request, ray, progress)
     return found[0] if is_fusion else found
 
 
-def _stored(store: Store, subject: Subject, request: Request) -> list[Tuning] | None:
-    return stored_answers(store, subject, _identity(subject.device.dialect), request) if store.path.exists() else None
+def _stored(store: Store, target: TuningTarget, request: Request) -> list[Tuning] | None:
+    return stored_answers(store, target, _identity(target.device.dialect), request) if store.path.exists() else None
 
 
 def _identity(dialect: str) -> str:
@@ -105,13 +105,13 @@ def _identity(dialect: str) -> str:
 
 
 def _searched(
-    store: Store, subject: Subject, request: Request, ray: str | None, progress: Progress | None
+    store: Store, target: TuningTarget, request: Request, ray: str | None, progress: Progress | None
 ) -> list[Tuning]:
     from indexing.tuning.fusion_search import searches
 
-    found = searches(store, subject, request, ray, progress)
+    found = searches(store, target, request, ray, progress)
     if ray is None:
-        store_kernels(store, subject, _identity(subject.device.dialect), found)
+        store_kernels(store, target, _identity(target.device.dialect), found)
     return found
 
 
