@@ -86,7 +86,8 @@ def test_transposes(data: st.DataObject) -> None:
     if transpose.matches(computation):
         knobs = {"tile": data.draw(st.sampled_from([32, 64])), "block_size": data.draw(st.sampled_from([64, 256]))}
         try:
-            transpose.plan(computation, portable_device("cuda"), **knobs)
+            for dialect in ("cuda", "opencl", "c"):
+                transpose.plan(computation, portable_device(dialect), **knobs)
         except ix.IndexingError:  # a tile that does not fit
             knobs = {}
     kernel = check(text, **knobs)

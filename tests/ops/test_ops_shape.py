@@ -82,7 +82,8 @@ def test_bitcast(seed: int) -> None:
     shapes = []
     for _ in range(2):
         sizes = factored(rng, count)
-        shapes.append(f"s32[{sizes_text(sizes)}]{{{sizes_text(rng.permutation(len(sizes)))}}}")
+        layout = f"{{{sizes_text(rng.permutation(len(sizes)))}}}" if len(sizes) else ""  # scalars have none
+        shapes.append(f"s32[{sizes_text(sizes)}]{layout}")
     check(program(f"{shapes[1]} bitcast(p0)", shapes[0]), seed=seed)
 
 
