@@ -55,6 +55,10 @@ class Memory:
         elif isinstance(s, CallFunction):
             yield from self._read[s.function]
 
+    def read_by(self, function: str) -> frozenset[str]:
+        """The memory that a function reads."""
+        return self._read[function]
+
     def written(self, s: Statement) -> Iterator[str]:
         """The memory that a statement itself writes."""
         if isinstance(s, Store | AtomicUpdate | FetchAdd):

@@ -84,7 +84,7 @@ def _events(kernel: Kernel, memory: str) -> tuple[np.ndarray, np.ndarray]:
     """The accesses of a memory, and its barriers: rows of the time, block ids, element, whether it is written, and thread."""
     names = Memory(kernel)
     for s in statements(kernel.body):
-        if isinstance(s, CallFunction) and memory in names.read(s):
+        if isinstance(s, CallFunction) and memory in names.read_by(s.function):
             raise IndexingError(f"{s.function} reads {memory}")
         if isinstance(s, AtomicUpdate) and memory in names.written(s):
             raise IndexingError(f"atomic updates of {memory} have no order")
@@ -98,10 +98,10 @@ def _events(kernel: Kernel, memory: str) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _rows(kernel: Kernel, body: Accesses, a: Access, depth: int) -> np.ndarray:
-    if a.context.data:
-        raise IndexingError(f"the elements of {a.buffer} depend on data")
     m = body.map(a.context, [*_padded(a.time, depth), element_of(kernel, a)], a.width, is_for_all_threads=True)
     m = m.simplify()
+    if not m.is_known_empty and m.remove_unused_symbols().runtimes:
+        raise IndexingError(f"the elements of {a.buffer} depend on data")
     found = np.zeros((0, IDS + depth + 1), np.int64) if m.is_known_empty else rows(m, ends_of_grid(kernel))
     x, y = (len(v.interval) for v in kernel.variables[:2])
     threads = found[:, 0] + x * (found[:, 1] + y * found[:, 2])
