@@ -715,7 +715,7 @@ _Arrays: TypeAlias = list[tuple[int, int]]
 _Place: TypeAlias = tuple[int, int]
 
 class Unstated(Exception):
-    """Formulas that have to be stated: a list of `(inverse, row, array)`, and whether they are used for sure."""
+    """Formulas that have to be stated: a list of `(inverse, (row, array))`, and whether they are used for sure."""
 
 @final
 class Propagation(Generic[_I, _M]):
@@ -724,9 +724,9 @@ class Propagation(Generic[_I, _M]):
     def __new__(cls, module: HloModule, structures: Mapping[str, str], views: _Views[_I, _M]) -> Self:
         """`structures` says of opcodes what follows from the program's structure: "names", "passes", "copies", "moves",
         "counts", "calls", "starts", "branches" or "loops". `views` makes the objects that maps are given as."""
-    def state(self, formulas: Sequence[tuple[bool, int, int, list[list[_M]] | None]]) -> None:
-        """State formulas: `(inverse, row, array, maps)`, where `maps` has a list for each operand (inverse: output), or is None
-        if the instruction has no formula."""
+    def state(self, inverse: bool, at: _Place, formula: list[list[_M]] | None) -> None:
+        """State the formula of an array of an instruction (inverse: of an operand): a list of maps for each operand (inverse:
+        output), or None if the instruction has none."""
     def find_formulas(self, inverse: bool, first: int, last: int) -> list[int]:
         """Derive all formulas of the instructions in these rows, to be read later. Returns for each instruction its signature,
         or -1 - row where it shares its formulas with no other. Stops at the first error; raises it if no row came before."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections import Counter
 from collections.abc import Callable
+from itertools import pairwise
 
 import pytest
 
@@ -12,6 +13,7 @@ import indexing as ix
 from indexing.hlo import Instruction
 from indexing.indexing_analysis import computations
 from indexing.indexing_analysis.instructions import input_to_output, output_to_input
+from indexing.indexing_analysis.programs import Direction
 from indexing.ops.operand_indexing import Indexing
 
 SLICES = """
@@ -176,3 +178,184 @@ def test_threads_share_a_module() -> None:
     for thread in threads:
         thread.join()
     assert found == [expected] * 8
+
+
+AHEAD = """
+HloModule m
+moved {
+  x = s32[9,4] parameter(0)
+  at = s32[2] constant({3, 1})
+  k = s32[1] slice(at), slice={[1:2]}
+  turned = s32[1] reverse(k), dimensions={0}
+  i = s32[] reshape(turned)
+  j = s32[] parameter(1)
+  one = s32[2,2] dynamic-slice(x, i, j), dynamic_slice_sizes={2,2}
+  other = s32[2,2] dynamic-slice(x, j, i), dynamic_slice_sizes={2,2}
+  ROOT both = (s32[2,2], s32[2,2]) tuple(one, other)
+}
+halved {
+  h = (s32[9,4], s32[]) parameter(0)
+  ha = s32[9,4] get-tuple-element(h), index=0
+  hs = s32[2,2] slice(ha), slice={[1:3], [0:2]}
+  ROOT ht = (s32[2,2], s32[2,2]) tuple(hs, hs)
+}
+doubled {
+  d = (s32[9,4], s32[]) parameter(0)
+  da = s32[9,4] get-tuple-element(d), index=0
+  db = s32[] get-tuple-element(d), index=1
+  ds = s32[2,2] dynamic-slice(da, db, db), dynamic_slice_sizes={2,2}
+  dn = s32[2,2] negate(ds)
+  ROOT dt = (s32[2,2], s32[2,2]) tuple(dn, ds)
+}
+ENTRY e {
+  p = s32[9,4] parameter(0)
+  q = s32[] parameter(1)
+  called = (s32[2,2], s32[2,2]) call(p, q), to_apply=moved
+  given = (s32[9,4], s32[]) tuple(p, q)
+  chosen = (s32[2,2], s32[2,2]) conditional(q, given, given), branch_computations={halved, doubled}
+  first = s32[2,2] get-tuple-element(called), index=0
+  last = s32[2,2] get-tuple-element(chosen), index=1
+  flat = s32[4] reshape(first)
+  turned = s32[2,2] transpose(last), dimensions={1,0}
+  ROOT r = (s32[4], s32[2,2]) tuple(flat, turned)
+}
+"""
+
+
+@pytest.mark.parametrize(
+    "text", [SLICES, SLICES.replace("(p, i, j)", "(p, i, i)", 1).replace("(p, j, j)", "(p, j, i)"), AHEAD]
+)
+@pytest.mark.parametrize("direction", ["output_to_input", "input_to_output"])
+@pytest.mark.parametrize("all_instructions", [False, True])
+def test_no_formula_is_missing_while_maps_are_composed(
+    text: str, direction: Direction, all_instructions: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    late: list[tuple[int, int]] = []
+    original = computations.ModuleMaps._statement
+
+    def noted(self: computations.ModuleMaps, inverse: bool, at: tuple[int, int], is_used: bool) -> Indexing | None:
+        late.extend([at] if is_used else [])
+        return original(self, inverse, at, is_used)
+
+    monkeypatch.setattr(computations.ModuleMaps, "_statement", noted)
+    found = ix.maps(ix.hlo.parse(text), direction=direction)
+    if all_instructions:
+        list(found.instructions.items())
+    else:
+        found.find()
+    assert not late
+
+
+def test_arrays_that_are_not_needed_have_no_formula_stated(monkeypatch: pytest.MonkeyPatch) -> None:
+    module = ix.hlo.parse(AHEAD)
+    counts = stated(monkeypatch, lambda: output_to_input(module, 0))
+    assert counts == dict.fromkeys(("flat", "one", "k", "turned", "i"), 1)
+
+
+NUMBERS = """
+HloModule m
+ENTRY e {{
+  p = s32[1000] parameter(0)
+  v = s32[] parameter(1)
+  {}
+  ROOT s = s32[10] dynamic-slice(p, at), dynamic_slice_sizes={{10}}
+}}
+"""
+
+
+@pytest.mark.parametrize(
+    "lines, start",
+    [
+        ("at = s8[] constant(-128)", "d0 + rt0"),  # clamped: it isn't 128
+        ("at = u8[] constant(128)", "d0 + 128"),
+        ("at = u16[] constant(258)", "d0 + 258"),
+        ("at = s64[] constant(990)", "d0 + 990"),
+        ("at = s32[] constant(991)", "d0 + rt0"),
+        ("at = s4[] constant(3)", "d0 + rt0"),
+        ("c = s32[2,3] constant({{1,2,3},{4,5,6}}) d = s32[1,1] slice(c), slice={[1:2],[2:3]} at = s32[] reshape(d)", "d0 + 6"),
+        ("c = s32[2,3] constant({{1,2,3},{4,5,6}}) d = s32[1,1] slice(c), slice={[0:1],[2:3]} at = s32[] reshape(d)", "d0 + 3"),
+        ("c = s8[128] iota(), iota_dimension=0 d = s8[1] slice(c), slice={[127:128]} at = s8[] reshape(d)", "d0 + 127"),
+        ("c = s8[129] iota(), iota_dimension=0 d = s8[1] slice(c), slice={[5:6]} at = s8[] reshape(d)", "d0 + rt0"),
+        ("c = u8[256] iota(), iota_dimension=0 d = u8[1] slice(c), slice={[255:256]} at = u8[] reshape(d)", "d0 + 255"),
+        ("c = u8[257] iota(), iota_dimension=0 d = u8[1] slice(c), slice={[5:6]} at = u8[] reshape(d)", "d0 + rt0"),
+        ("c = s32[3,5] iota(), iota_dimension=1 d = s32[1,1] slice(c), slice={[2:3],[4:5]} at = s32[] reshape(d)", "d0 + 4"),
+    ],
+)  # fmt: skip
+def test_known_starts_of_slices(lines: str, start: str) -> None:
+    found = output_to_input(ix.hlo.parse(NUMBERS.format(lines)), 0)[0][0]
+    assert str(found.map).partition(" -> ")[2].startswith(f"({start})")
+
+
+GATHERED = """
+ENTRY e {{
+  p = s32[1000] parameter(0)
+  c = s32[3] constant({{{}}})
+  ROOT g = s32[3] gather(p, c), offset_dims={{}}, collapsed_slice_dims={{0}}, start_index_map={{0}}, index_vector_dim=1, slice_sizes={{1}}
+}}
+"""
+
+
+@pytest.mark.parametrize("elements, element", [("4, 4, 4", "4"), ("4, 4, 5", "rt0")])
+def test_elements_at_unknown_indices_are_known_if_all_are_equal(elements: str, element: str) -> None:
+    found = output_to_input(ix.hlo.parse(GATHERED.format(elements)), 0)[0][0]
+    assert str(found.map).partition(" -> ")[2].startswith(f"({element})")
+
+
+@pytest.mark.parametrize("copies, is_known", [(63, True), (64, False)])
+def test_known_values_are_read_through_a_limited_number_of_ops(copies: int, is_known: bool) -> None:
+    names = ["at", *(f"c{k}" for k in range(1, copies)), "end"]
+    lines = [f"{name} = s32[] copy({operand})" for name, operand in pairwise(names)]
+    text = NUMBERS.format("\n".join(["end = s32[] constant(7)", *reversed(lines)]))
+    assert (not output_to_input(ix.hlo.parse(text), 0)[0][0].runtime_values) == is_known
+
+
+SHARED = """
+HloModule m
+ENTRY e {
+  p = s32[9] parameter(0)
+  i = s32[] parameter(1)
+  s = s32[2] dynamic-slice(p, i), dynamic_slice_sizes={2}
+  b = s32[2] negate(s)
+  t = (s32[2], s32[2]) tuple(s, b)
+  ROOT o = (s32[2], s32[2]) opt-barrier(t)
+}
+"""
+
+
+def test_maps_of_one_relation_share_their_objects() -> None:
+    module = ix.hlo.parse(SHARED)
+    barrier = module.entry.instructions["o"]
+    first, last = (output_to_input(barrier, k)[0][0] for k in range(2))
+    assert (first.leaf, last.leaf) == (0, 1)
+    assert first.map is last.map
+    one, other = (input_to_output(module, 0)[k][0] for k in range(2))
+    assert (one.leaf, other.leaf) == (0, 0)
+    assert one is other
+    assert output_to_input(module, 0)[0][0] is output_to_input(module, 1)[0][0]
+
+
+def test_formulas_of_arrays_of_unknown_size_are_not_stated(monkeypatch: pytest.MonkeyPatch) -> None:
+    text = "ENTRY e { p = f32[<=8] parameter(0) n = f32[<=8] negate(p) ROOT r = (f32[<=8], f32[<=8]) tuple(n, p) }"
+    module = ix.hlo.parse(text)
+    assert not stated(monkeypatch, lambda: list(ix.maps(module).instructions.values()))
+    assert {output_to_input(module, k)[0][0].exactness for k in range(2)} == {"unknown"}
+
+
+def test_known_values_are_not_read_through_a_change_of_width() -> None:
+    line = "c = s8[4] constant({1, 2, 3, 0}) at = s32[] bitcast-convert(c)"
+    found = output_to_input(ix.hlo.parse(NUMBERS.format(line)), 0)[0][0]
+    assert [v.instruction.name for v in found.runtime_values] == ["at"]
+
+
+def test_rows_are_asked_for_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[int] = []
+    original = computations.ModuleMaps.find_formulas
+
+    def noted(self: computations.ModuleMaps, first: int, last: int, inverse: bool) -> list[int]:
+        asked.append(first)
+        return original(self, first, last, inverse)
+
+    monkeypatch.setattr(computations.ModuleMaps, "find_formulas", noted)
+    text = SLICES.replace("(p, i, j)", "(p, i, i)", 1).replace("(p, j, j)", "(p, j, i)")
+    list(ix.maps(ix.hlo.parse(text)).instructions.items())
+    assert asked == [0]

@@ -109,11 +109,12 @@ class ModuleMaps:
                 return find()
             except _core.Unstated as unstated:
                 keys, are_used = unstated.args
-            self._core.state([(*key, self._statement(key, are_used)) for key in keys])
+            for inverse, at in keys:  # one by one: the garbage collector is slow if many are alive
+                self._core.state(inverse, at, self._statement(inverse, at, are_used))
 
-    def _statement(self, key: tuple[bool, int, int], is_used: bool) -> Indexing | None:
+    def _statement(self, inverse: bool, at: tuple[int, int], is_used: bool) -> Indexing | None:
         """The formula of an array (inverse: of an operand); None if it raises an error and may not be used."""
-        inverse, row, array = key
+        row, array = at
         formula = _inverse_formula if inverse else _formula
         try:
             return formula(self.instruction(row), array)

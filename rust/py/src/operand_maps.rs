@@ -1,17 +1,21 @@
 //! `OperandIndexing` objects of Python for maps of the core, and back.
 
 use crate::indexing_map::PyIndexingMap;
-use indexing_core::{Exactness, Interval, Link, MapId, OperandMaps, Relation, RuntimeValue};
+use indexing_core::{Exactness, Interval, Link, MapId, OperandMaps, Propagation, Relation, RuntimeValue};
 use pyo3::exceptions::PyValueError;
 use pyo3::gc::PyVisit;
+use pyo3::intern;
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyList, PyString, PyTuple};
+use pyo3::types::{PyList, PyString, PyTuple};
 use pyo3::PyTraverseError;
+use std::collections::HashMap;
+use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
 
+type Table<K, V> = HashMap<K, V, foldhash::fast::RandomState>;
 /// Instructions of other modules have numbers from here on.
 const FOREIGN: u32 = 1 << 31;
 
-/// An operand map, whose instructions have numbers; independent of the tables of the core.
+/// A map that Python states, whose instructions have numbers; independent of the tables of the core.
 pub struct MapData {
     relation: Relation,
     exactness: Exactness,
@@ -20,17 +24,6 @@ pub struct MapData {
 }
 
 impl MapData {
-    /// The data of a map of the core.
-    pub fn of(maps: &OperandMaps, id: MapId) -> Self {
-        let map = maps.map(id);
-        MapData {
-            relation: maps.relation(map.relation).clone(),
-            exactness: map.exactness,
-            reason: maps.reason(map.reason).to_string(),
-            pieces: map.pieces.as_ref().map(|ids| ids.iter().map(|id| MapData::of(maps, *id)).collect()),
-        }
-    }
-
     /// The number of the map in the core.
     pub fn add_to(self, maps: &mut OperandMaps) -> MapId {
         let pieces = self.pieces.map(|pieces| pieces.into_iter().map(|p| p.add_to(maps)).collect());
@@ -43,10 +36,48 @@ impl MapData {
 /// `views` is what makes them: an object with the members of `_Views`.
 pub struct Objects {
     views: Py<PyAny>,
-    /// By number of the map, and array.
-    made: Py<PyDict>,
+    /// Locked for a look only: no thread calls Python meanwhile.
+    made: Mutex<Made>,
     /// Instructions of other modules.
     foreign: Py<PyList>,
+}
+
+/// The objects made so far.
+#[derive(Default)]
+struct Made {
+    /// By number of the map, and array.
+    maps: Table<(MapId, u32), Py<PyAny>>,
+    /// By number of the relation, which many maps share.
+    relations: Table<u32, RelationObjects>,
+}
+
+/// The objects of a relation.
+struct RelationObjects {
+    map: Py<PyIndexingMap>,
+    values: Py<PyTuple>,
+    replicas: Option<Py<PyIndexingMap>>,
+}
+
+impl RelationObjects {
+    fn clone_ref(&self, py: Python<'_>) -> Self {
+        let replicas = self.replicas.as_ref().map(|replicas| replicas.clone_ref(py));
+        RelationObjects { map: self.map.clone_ref(py), values: self.values.clone_ref(py), replicas }
+    }
+}
+
+/// Run `f`, which takes next to no time: with the GIL, unless it has to wait for another thread.
+pub fn briefly<R: Send>(
+    py: Python<'_>,
+    propagation: &Mutex<Propagation>,
+    f: impl FnOnce(&mut Propagation) -> R + Send,
+) -> R {
+    match propagation.try_lock() {
+        Ok(mut free) => f(&mut free),
+        Err(TryLockError::Poisoned(free)) => f(&mut free.into_inner()),
+        Err(TryLockError::WouldBlock) => {
+            py.detach(|| f(&mut propagation.lock().unwrap_or_else(PoisonError::into_inner)))
+        }
+    }
 }
 
 fn exactness_text(exactness: Exactness) -> &'static str {
@@ -66,8 +97,11 @@ fn exactness_of(text: &str) -> PyResult<Exactness> {
 impl Objects {
     pub fn new(views: Bound<'_, PyAny>) -> Self {
         let py = views.py();
-        let (made, foreign) = (PyDict::new(py).unbind(), PyList::empty(py).unbind());
-        Objects { views: views.unbind(), made, foreign }
+        Objects { views: views.unbind(), made: Mutex::default(), foreign: PyList::empty(py).unbind() }
+    }
+
+    fn made(&self) -> MutexGuard<'_, Made> {
+        self.made.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The view of an instruction.
@@ -133,43 +167,58 @@ impl Objects {
         })
     }
 
-    /// The `OperandIndexing` of a map, to array `leaf`; `data` gives what a new one is made of.
+    /// The `OperandIndexing` of a map, to array `leaf`.
     pub fn object<'py>(
         &self,
         py: Python<'py>,
+        propagation: &Mutex<Propagation>,
         (id, leaf): (MapId, u32),
-        data: impl FnOnce() -> PyResult<MapData>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let (made, key) = (self.made.bind(py), u64::from(id) << 32 | u64::from(leaf));
-        if let Some(known) = made.get_item(key)? {
-            return Ok(known);
+        if let Some(known) = self.made().maps.get(&(id, leaf)) {
+            return Ok(known.bind(py).clone());
         }
-        let object = self.make(py, data()?, leaf)?;
-        made.set_item(key, &object)?;
+        let (map, reason) = briefly(py, propagation, |propagation| {
+            let maps = &propagation.sets.maps;
+            (maps.map(id).clone(), maps.reason(maps.map(id).reason).to_string())
+        });
+        let piece = |id: &MapId| self.object(py, propagation, (*id, 0));
+        let pieces =
+            map.pieces.map(|ids| PyTuple::new(py, ids.iter().map(piece).collect::<PyResult<Vec<_>>>()?));
+        let relation = self.relation(py, propagation, map.relation)?;
+        let exactness = PyString::intern(py, exactness_text(map.exactness));
+        let reason = PyString::intern(py, &reason);
+        let parts =
+            (relation.map, relation.values, exactness, reason, relation.replicas, leaf, pieces.transpose()?);
+        let object = self.views.bind(py).getattr(intern!(py, "operand_indexing"))?.call1(parts)?;
+        self.made().maps.insert((id, leaf), object.clone().unbind());
         Ok(object)
     }
 
-    fn make<'py>(&self, py: Python<'py>, data: MapData, leaf: u32) -> PyResult<Bound<'py, PyAny>> {
-        let pieces = match data.pieces {
-            None => py.None().into_bound(py),
-            Some(pieces) => {
-                let all: PyResult<Vec<_>> = pieces.into_iter().map(|p| self.make(py, p, 0)).collect();
-                PyTuple::new(py, all?)?.into_any()
-            }
-        };
+    fn relation(
+        &self,
+        py: Python<'_>,
+        propagation: &Mutex<Propagation>,
+        number: u32,
+    ) -> PyResult<RelationObjects> {
+        if let Some(known) = self.made().relations.get(&number) {
+            return Ok(known.clone_ref(py));
+        }
+        let relation = briefly(py, propagation, |propagation| propagation.sets.maps.relation(number).clone());
         let views = self.views.bind(py);
-        let values = data.relation.values.iter().map(|v| self.make_value(views, v));
-        let values = PyTuple::new(py, values.collect::<PyResult<Vec<_>>>()?)?;
-        let (map, replicas) = (PyIndexingMap(data.relation.map), data.relation.replicas.map(PyIndexingMap));
-        let (exactness, reason) = (exactness_text(data.exactness), PyString::intern(py, &data.reason));
-        views.getattr("operand_indexing")?.call1((map, values, exactness, reason, replicas, leaf, pieces))
+        let values = relation.values.iter().map(|v| self.make_value(views, v));
+        let values = PyTuple::new(py, values.collect::<PyResult<Vec<_>>>()?)?.unbind();
+        let replicas = relation.replicas.map(|replicas| Py::new(py, PyIndexingMap(replicas)));
+        let map = Py::new(py, PyIndexingMap(relation.map))?;
+        let made = RelationObjects { map, values, replicas: replicas.transpose()? };
+        self.made().relations.insert(number, made.clone_ref(py));
+        Ok(made)
     }
 
     fn make_value<'py>(&self, views: &Bound<'py, PyAny>, v: &RuntimeValue) -> PyResult<Bound<'py, PyAny>> {
         let out_of_bounds = if v.drops { "drop" } else { "clamp" };
         let instruction = self.instruction(views.py(), v.instruction)?;
         let bounds = v.bounds.map(|b| (b.lower, b.upper));
-        let class = views.getattr("runtime_value")?;
+        let class = views.getattr(intern!(views.py(), "runtime_value"))?;
         class.call1((instruction, PyIndexingMap(v.map.clone()), v.output, out_of_bounds, bounds))
     }
 
@@ -177,13 +226,13 @@ impl Objects {
     pub fn grouped<'py>(
         &self,
         py: Python<'py>,
+        propagation: &Mutex<Propagation>,
         links: &[Link],
         count: usize,
-        data: impl Fn(MapId) -> PyResult<MapData>,
     ) -> PyResult<Bound<'py, PyList>> {
         let mut groups: Vec<Vec<Bound<'py, PyAny>>> = vec![Vec::new(); count];
         for link in links {
-            groups[link.to as usize].push(self.object(py, (link.map, link.leaf), || data(link.map))?);
+            groups[link.to as usize].push(self.object(py, propagation, (link.map, link.leaf))?);
         }
         let lists: PyResult<Vec<_>> = groups.into_iter().map(|g| PyList::new(py, g)).collect();
         PyList::new(py, lists?)
@@ -192,8 +241,10 @@ impl Objects {
     /// Shows the garbage collector the objects that may belong to a circle.
     pub fn traverse(&self, visit: &PyVisit<'_>) -> Result<(), PyTraverseError> {
         visit.call(&self.views)?;
-        visit.call(&self.made)?;
-        visit.call(&self.foreign)
+        visit.call(&self.foreign)?;
+        let Ok(made) = self.made.try_lock() else { return Ok(()) };
+        made.maps.values().try_for_each(|object| visit.call(object))?;
+        made.relations.values().try_for_each(|relation| visit.call(&relation.values))
     }
 }
 

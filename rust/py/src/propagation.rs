@@ -5,9 +5,9 @@
 
 use crate::error::{guarded, raise};
 use crate::hlo::{in_table, HloModule};
-use crate::operand_maps::{MapData, Objects};
+use crate::operand_maps::{briefly, Objects};
 use indexing_core::{
-    ArraySets, Direction, Key, Link, MapId, Module, Propagation, PropagationError, Scope, Structure,
+    ArraySets, Direction, Key, Link, Module, Propagation, PropagationError, Scope, Structure,
 };
 use pyo3::create_exception;
 use pyo3::exceptions::{PyException, PyValueError};
@@ -23,7 +23,7 @@ create_exception!(
     indexing._core,
     Unstated,
     PyException,
-    "Formulas that have to be stated: a list of `(inverse, row, array)`, and whether they are used for sure."
+    "Formulas that have to be stated: a list of `(inverse, (row, array))`, and whether they are used for sure."
 );
 
 /// The known maps of a module, one caller at a time.
@@ -35,9 +35,6 @@ pub struct PyPropagation {
     objects: Objects,
 }
 
-/// A formula to state: its key, and for each operand (inverse: output) its maps; none if there is no formula.
-type Formula<'py> = (bool, u32, u32, Option<Vec<Vec<Bound<'py, PyAny>>>>);
-
 fn direction(inverse: bool) -> Direction {
     match inverse {
         true => Direction::ToUsers,
@@ -47,8 +44,8 @@ fn direction(inverse: bool) -> Direction {
 
 fn unstated(keys: Vec<Key>, are_used: bool) -> PyErr {
     let inverse = |d: Direction| d == Direction::ToUsers;
-    let keys: Vec<(bool, u32, u32)> =
-        keys.into_iter().map(|(d, row, array)| (inverse(d), row, array)).collect();
+    let keys: Vec<(bool, (u32, u32))> =
+        keys.into_iter().map(|(d, row, array)| (inverse(d), (row, array))).collect();
     Unstated::new_err((keys, are_used))
 }
 
@@ -79,7 +76,7 @@ impl PyPropagation {
 
     /// Refuse numbers that no set of maps has.
     fn check_sets(&self, py: Python<'_>, numbers: impl IntoIterator<Item = u32>) -> PyResult<()> {
-        let count = self.released(py, |propagation, _| propagation.sets.count() as usize)?;
+        let count = briefly(py, &self.propagation, |propagation| propagation.sets.count() as usize);
         numbers.into_iter().try_for_each(|number| in_table(number as usize, count).map(|_| ()))
     }
 
@@ -105,10 +102,6 @@ impl PyPropagation {
             Err(keys) => Err(unstated(keys, false)),
         }
     }
-
-    fn data(&self, py: Python<'_>, map: MapId) -> PyResult<MapData> {
-        self.released(py, |propagation, _| MapData::of(&propagation.sets.maps, map))
-    }
 }
 
 #[pymethods]
@@ -131,27 +124,24 @@ impl PyPropagation {
         Ok(PyPropagation { module, propagation: Mutex::new(propagation), objects: Objects::new(views) })
     }
 
-    /// State formulas: `(inverse, row, array, maps)`, where `maps` has a list for each operand (inverse: output), or is None
-    /// if the instruction has no formula.
-    fn state(&self, py: Python<'_>, formulas: Vec<Formula<'_>>) -> PyResult<()> {
-        let mut stated = Vec::with_capacity(formulas.len());
-        for (inverse, row, array, lists) in formulas {
-            self.check_row(row)?;
-            let links = lists.map(|lists| self.objects.read_links(&lists)).transpose()?;
-            stated.push(((direction(inverse), row, array), links));
-        }
+    /// State the formula of an array of an instruction (inverse: of an operand): a list of maps for each operand (inverse:
+    /// output), or None if the instruction has none.
+    fn state(
+        &self,
+        py: Python<'_>,
+        inverse: bool,
+        at: (u32, u32),
+        formula: Option<Vec<Vec<Bound<'_, PyAny>>>>,
+    ) -> PyResult<()> {
+        self.check_row(at.0)?;
+        let key = (direction(inverse), at.0, at.1);
+        let links = formula.map(|lists| self.objects.read_links(&lists)).transpose()?;
         self.released(py, |propagation, module| {
-            for (key, links) in stated {
-                let Some(links) = links else {
-                    propagation.refuse_formula(module, key);
-                    continue;
-                };
-                let maps = &mut propagation.sets.maps;
-                let links =
-                    links.into_iter().map(|(to, leaf, data)| Link { to, leaf, map: data.add_to(maps) });
-                let links = links.collect();
-                propagation.state_formula(module, key, links);
-            }
+            let Some(links) = links else { return propagation.refuse_formula(module, key) };
+            let maps = &mut propagation.sets.maps;
+            let links = links.into_iter().map(|(to, leaf, data)| Link { to, leaf, map: data.add_to(maps) });
+            let links = links.collect();
+            propagation.state_formula(module, key, links);
         })
     }
 
@@ -183,13 +173,14 @@ impl PyPropagation {
     ) -> PyResult<Bound<'py, PyList>> {
         self.check_row(at.0)?;
         let key = (direction(inverse), at.0, at.1);
-        let links = self.run(
-            py,
-            inverse,
-            |propagation, module| propagation.formula_scope(module, key).into_iter().collect(),
-            |propagation, module| propagation.formula(module, key),
-        )?;
-        self.objects.grouped(py, &links, count, |map| self.data(py, map))
+        let module = self.module.get().tables();
+        let known = briefly(py, &self.propagation, |propagation| propagation.known_links(module, key));
+        let find = || {
+            let scope = vec![Scope::Formula(key.1, key.2)];
+            self.run(py, inverse, |_, _| scope, |propagation, module| propagation.formula(module, key))
+        };
+        let links = known.map_or_else(find, Ok)?;
+        self.objects.grouped(py, &self.propagation, &links, count)
     }
 
     /// The maps through a computation: from array `at[1]` of its root, or inverse from that parameter.
@@ -211,7 +202,7 @@ impl PyPropagation {
             |propagation, module| propagation.computation_scope(module, key).into_iter().collect(),
             |propagation, module| propagation.call_indexing(module, key, &arguments),
         )?;
-        self.objects.grouped(py, &links, count, |map| self.data(py, map))
+        self.objects.grouped(py, &self.propagation, &links, count)
     }
 
     /// The set of the identity on array `output` of an instruction.
@@ -236,8 +227,8 @@ impl PyPropagation {
     /// The maps of a set, to array `leaf`.
     fn maps<'py>(&self, py: Python<'py>, map_set: u32, leaf: u32) -> PyResult<Bound<'py, PyList>> {
         self.check_sets(py, [map_set])?;
-        let maps = self.released(py, |propagation, _| propagation.sets.maps_of(map_set).to_vec())?;
-        let objects = maps.iter().map(|map| self.objects.object(py, (*map, leaf), || self.data(py, *map)));
+        let maps = briefly(py, &self.propagation, |propagation| propagation.sets.maps_of(map_set).to_vec());
+        let objects = maps.iter().map(|map| self.objects.object(py, &self.propagation, (*map, leaf)));
         PyList::new(py, objects.collect::<PyResult<Vec<_>>>()?)
     }
 
@@ -291,7 +282,7 @@ impl PyPropagation {
         })?;
         let found = composed.map_err(|error| raise(py, &error, None, ""))?;
         let leaf = second.getattr("leaf")?.extract()?;
-        self.objects.object(py, (found, leaf), || self.data(py, found))
+        self.objects.object(py, &self.propagation, (found, leaf))
     }
 
     fn __traverse__(&self, visit: PyVisit<'_>) -> Result<(), PyTraverseError> {

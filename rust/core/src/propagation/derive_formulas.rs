@@ -24,7 +24,7 @@ impl Propagation {
     /// The formula of a key: known, derived from the structure of the program, or stated.
     pub(super) fn formula_of(&mut self, module: &Module, key: Key) -> Outcome<Formula> {
         if let Some(known) = self.known_formula(module, key) {
-            return Ok(known);
+            return Ok(known.clone());
         }
         let (direction, row, _) = key;
         if self.reads_nothing(module, direction, row) {
@@ -36,7 +36,7 @@ impl Propagation {
             let (simplified, links) = self.links_of(module, key)?;
             self.set_formula(module, key, simplified, links)?;
         }
-        self.known_formula(module, key).ok_or(PropagationError::Unstated(key))
+        self.known_formula(module, key).cloned().ok_or(PropagationError::Unstated(key))
     }
 
     /// The links of a formula, and whether their maps are simplified.
@@ -65,6 +65,11 @@ impl Propagation {
     /// The formula of array `array` of an instruction; to users, the inverse formula of its operand `array`.
     pub fn formula(&mut self, module: &Module, key: (Direction, u32, u32)) -> Outcome<Vec<Link>> {
         Ok(self.formula_of(module, key)?.iter().map(|f| f.link).collect())
+    }
+
+    /// The formula, if it is known.
+    pub fn known_links(&self, module: &Module, key: Key) -> Option<Vec<Link>> {
+        Some(self.known_formula(module, key)?.iter().map(|f| f.link).collect())
     }
 
     /// Derives all formulas of the instructions in `rows`, to be read later. Appends for each instruction its signature,
@@ -128,7 +133,7 @@ impl Propagation {
         module: &Module,
         (direction, row, array): Key,
     ) -> Option<ShapeId> {
-        if module.instructions[row as usize].opcode as usize >= OPCODES.len() {
+        if !self.has_bounds || module.instructions[row as usize].opcode as usize >= OPCODES.len() {
             return None;
         }
         let shapes = self.leaves(module, module.instructions[row as usize].shape);

@@ -63,8 +63,14 @@ pub struct Propagation {
     own: Table<Key, Formula>,
     /// The formulas as they were stated.
     pub(super) stated: StatedFormulas,
-    /// The arrays beyond which all formulas have been stated.
+    /// The arrays whose formulas, and those beyond, have been stated, but for those that were missing.
     pub(super) walked: Table<Key, ()>,
+    /// Of array 0 of each instruction, the same, by direction.
+    pub(super) walked_first: [Vec<bool>; 2],
+    /// The formulas that walks have found missing: once they are stated, what they read is to be visited.
+    pub(super) missing: Vec<Key>,
+    /// Whether an array of the module has a bounded dynamic dimension.
+    pub(super) has_bounds: bool,
     /// The signatures whose formulas are all known and shared.
     pub(super) complete: [Vec<bool>; 2],
     pub(super) computation_links: Table<Key, Arc<[Link]>>,
@@ -86,7 +92,8 @@ impl Propagation {
     /// Propagation through a module; `structure` classifies its opcodes.
     pub fn new(module: &Module, structure: impl Fn(&str) -> Structure) -> Self {
         let structures = module.opcodes.iter().map(|opcode| structure(opcode)).collect();
-        Propagation { structures, ..Propagation::default() }
+        let has_bounds = module.shapes.iter().any(|shape| shape.dynamic.contains(&true));
+        Propagation { structures, has_bounds, ..Propagation::default() }
     }
 
     pub(super) fn structure(&self, module: &Module, row: u32) -> Structure {
@@ -325,17 +332,13 @@ impl Propagation {
         shape.map_or_else(Arc::default, |shape| self.leaves(module, shape))
     }
 
-    /// Whether a formula is known.
-    pub(super) fn has_formula(&self, module: &Module, key: Key) -> bool {
-        self.known_formula(module, key).is_some()
-    }
-
-    pub(super) fn known_formula(&self, module: &Module, key: Key) -> Option<Formula> {
+    /// The formula, if it is known.
+    pub(super) fn known_formula(&self, module: &Module, key: Key) -> Option<&Formula> {
         let (direction, row, array) = key;
         let signature = module.instructions[row as usize].signature as usize;
         let of_signature = self.shared[direction as usize].get(signature);
         let shared = of_signature.and_then(|arrays| arrays.get(array as usize)?.as_ref());
-        shared.or_else(|| self.own.get(&key)).cloned()
+        shared.or_else(|| self.own.get(&key))
     }
 
     /// Whether all instructions of the signature share the formula.

@@ -1,18 +1,22 @@
 //! The formulas to be stated before maps are composed: those of all instructions that a propagation may visit, one for each
 //! signature.
 
-use crate::hlo_text::Module;
+use crate::hlo_text::{ElementType, Module};
 use crate::propagation::formulas::{Formula, Propagation};
+use crate::propagation::interner::Table;
 use crate::propagation::operand_map::{Direction, Key};
 use crate::propagation::stated_formulas::Statement;
 use crate::propagation::structure::Structure;
-use std::collections::HashSet;
+use std::mem::{replace, take};
 use std::ops::Range;
 
 /// Stands for all arrays of an instruction.
 pub const ALL_ARRAYS: u32 = u32::MAX;
 /// Marks an instruction all of whose operands have been reached.
 const OPERANDS: u32 = u32::MAX - 1;
+
+/// The number of operands that are compared at once: large tuples are the users of all their operands.
+const CHUNK: usize = 32;
 
 /// The instructions whose formulas a propagation may use.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -30,11 +34,9 @@ struct Walk<'a> {
     propagation: &'a mut Propagation,
     module: &'a Module,
     pending: Vec<(Direction, Scope)>,
-    /// The arrays reached that no earlier walk has reached.
-    fresh: Vec<Key>,
     /// The signatures visited, by direction.
     signatures: [Vec<bool>; 2],
-    listed: HashSet<Key>,
+    listed: Table<Key, ()>,
     unstated: Vec<Key>,
 }
 
@@ -47,25 +49,18 @@ impl Propagation {
         direction: Direction,
         scopes: impl IntoIterator<Item = Scope>,
     ) -> Vec<Key> {
-        let pending: Vec<_> = scopes.into_iter().map(|scope| (direction, scope)).collect();
+        let mut pending: Vec<_> = scopes.into_iter().map(|scope| (direction, scope)).collect();
         if pending.is_empty() {
             return Vec::new();
         }
-        let (fresh, signatures, listed, unstated) = Default::default();
-        let mut walk = Walk { propagation: self, module, pending, fresh, signatures, listed, unstated };
+        let missing = take(&mut self.missing).into_iter();
+        pending.extend(missing.map(|(direction, row, array)| (direction, Scope::Formula(row, array))));
+        let (signatures, listed, unstated) = Default::default();
+        let mut walk = Walk { propagation: self, module, pending, signatures, listed, unstated };
         while let Some(next) = walk.pending.pop() {
             walk.visit(next);
         }
-        let Walk { fresh, unstated, .. } = walk;
-        for key in fresh.iter().filter(|_| !unstated.is_empty()) {
-            self.walked.remove(key); // to be reached again
-        }
-        unstated
-    }
-
-    /// The scope of one formula; `None` if it is known.
-    pub fn formula_scope(&self, module: &Module, key: Key) -> Option<Scope> {
-        (!self.has_formula(module, key)).then_some(Scope::Formula(key.1, key.2))
+        walk.unstated
     }
 
     /// The scope of the maps through a computation; `None` if they are known.
@@ -99,14 +94,21 @@ impl Walk<'_> {
 
     /// Whether an array had been reached before.
     fn is_reached(&mut self, key: Key) -> bool {
-        let is_reached = self.propagation.walked.insert(key, ()).is_some();
-        if !is_reached {
-            self.fresh.push(key);
+        let (direction, row, array) = key;
+        let first = &mut self.propagation.walked_first[direction as usize];
+        match array {
+            0 => {
+                first.resize(self.module.instructions.len(), false);
+                replace(&mut first[row as usize], true)
+            }
+            _ => self.propagation.walked.insert(key, ()).is_some(),
         }
-        is_reached
     }
 
     fn reach(&mut self, direction: Direction, row: u32, array: u32) {
+        let shape = self.module.instructions[row as usize].shape;
+        let is_tuple = self.module.shapes[shape as usize].element == ElementType::TUPLE;
+        let array = if is_tuple { array } else { 0 };
         self.pending.push((direction, Scope::From(row, array)));
     }
 
@@ -132,7 +134,9 @@ impl Walk<'_> {
     fn visit_users(&mut self, row: u32, array: u32) {
         let module = self.module;
         for user in module.users_of(row as usize) {
-            let operands = module.operands_of(*user as usize).iter().zip(0..);
+            let (operands, firsts) = (module.operands_of(*user as usize), (0..).step_by(CHUNK));
+            let chunks = operands.chunks(CHUNK).zip(firsts).filter(|(chunk, _)| chunk.contains(&row));
+            let operands = chunks.flat_map(|(chunk, first)| chunk.iter().zip(first..));
             for (_, k) in operands.filter(|(operand, _)| **operand == row) {
                 let key = (Direction::ToUsers, *user, k);
                 self.visit_formula(key);
@@ -153,7 +157,7 @@ impl Walk<'_> {
     fn known_formula(&mut self, key: Key) -> Option<Formula> {
         match self.propagation.structure(self.module, key.1) {
             Structure::Names | Structure::Loops => self.propagation.formula_of(self.module, key).ok(),
-            _ => self.propagation.known_formula(self.module, key),
+            _ => self.propagation.known_formula(self.module, key).cloned(),
         }
     }
 
@@ -162,7 +166,7 @@ impl Walk<'_> {
         let instruction = &self.module.instructions[row as usize];
         let seen = &mut self.signatures[direction as usize];
         seen.resize(self.module.signatures as usize, false);
-        let is_seen = std::mem::replace(&mut seen[instruction.signature as usize], true);
+        let is_seen = replace(&mut seen[instruction.signature as usize], true);
         if is_seen && !self.propagation.stated.have_values(self.module, direction, row) {
             return;
         }
@@ -177,7 +181,7 @@ impl Walk<'_> {
     fn visit_formula(&mut self, key: Key) {
         let (direction, row, _) = key;
         let (propagation, module) = (&mut *self.propagation, self.module);
-        if propagation.has_formula(module, key)
+        if propagation.known_formula(module, key).is_some()
             || propagation.reads_nothing(module, direction, row)
             || propagation.shape_of_unknown_size(module, key).is_some()
         {
@@ -212,13 +216,14 @@ impl Walk<'_> {
         match self.propagation.stated.statement(self.module, key) {
             Statement::Refused => {}
             Statement::Missing => {
+                self.propagation.missing.push(key);
                 let signature = self.module.instructions[key.1 as usize].signature;
-                if self.listed.insert((key.0, signature, key.2)) {
+                if self.listed.insert((key.0, signature, key.2), ()).is_none() {
                     self.unstated.push(key);
                 }
             }
-            Statement::Stated => {
-                for read in self.propagation.stated.reads(self.module, key) {
+            Statement::Stated(reads) => {
+                for read in reads {
                     let rows = self.propagation.rows_to_source(self.module, read).unwrap_or_default();
                     for row in rows.iter().take(rows.len().saturating_sub(1)) {
                         self.visit_formula((Direction::ToOperands, *row, 0));

@@ -33,11 +33,12 @@ pub(super) struct StatedFormulas {
 }
 
 /// Whether a formula has been stated for an instruction.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) enum Statement {
     Missing,
     Refused,
-    Stated,
+    /// It has: the instructions that its runtime values read.
+    Stated(Vec<u32>),
 }
 
 impl StatedFormula {
@@ -77,10 +78,13 @@ impl StatedFormulas {
 
     /// Whether a formula has been stated.
     pub fn statement(&self, module: &Module, key: Key) -> Statement {
-        match self.by_signature.get(&of_signature(module, key)) {
-            Some(all) if all.formulas.iter().any(|f| f.fits(module, key.1)) => Statement::Stated,
-            Some(all) if all.refused => Statement::Refused,
-            _ => Statement::Missing,
+        let Some(all) = self.by_signature.get(&of_signature(module, key)) else { return Statement::Missing };
+        match all.formulas.iter().find(|f| f.fits(module, key.1)) {
+            Some(f) => {
+                Statement::Stated(f.reads.iter().map(|r| replaced(module, f.row, key.1, *r)).collect())
+            }
+            None if all.refused => Statement::Refused,
+            None => Statement::Missing,
         }
     }
 
@@ -101,12 +105,6 @@ impl StatedFormulas {
         let place = |read: u32| replaced(module, formula.row, key.1, read);
         let link = |l: &Link| Link { map: maps.replace_instructions(l.map, &place), ..*l };
         Some(formula.links.iter().map(link).collect())
-    }
-
-    /// The instructions that the runtime values of an instruction's formula read.
-    pub fn reads(&self, module: &Module, key: Key) -> Vec<u32> {
-        let Some(formula) = self.get(module, key) else { return Vec::new() };
-        formula.reads.iter().map(|read| replaced(module, formula.row, key.1, *read)).collect()
     }
 }
 
