@@ -22,13 +22,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Heroes:
-    """The heroes of a fusion, all of one form. The outputs `after` are computed from heroes by the epilogue; those of `side`
-    have the index of the heroes' operands.
+    """The heroes of a fusion, all of one form. The outputs `after` are computed from heroes by the epilogue; those of
+    `side_outputs` have the index of the heroes' operands.
     """
 
     heroes: tuple[Instruction, ...]
     after: tuple[Output, ...]
-    side: tuple[Output, ...]
+    side_outputs: tuple[Output, ...]
     epilogue: Epilogue
 
     @property
@@ -43,7 +43,7 @@ class Heroes:
     @cached_property
     def _parts(self) -> PartitionedComputation:
         """The partition of the computation: the epilogue is one function, and each side output the root of one."""
-        return partition(self.first.computation, [o.instruction for o in self.side], [self.epilogue])
+        return partition(self.first.computation, [o.instruction for o in self.side_outputs], [self.epilogue])
 
     def build_after(self, body: FunctionBuilder, index: Index) -> None:
         """Build the outputs after the heroes, whose values at `index` have been injected."""
@@ -53,10 +53,10 @@ class Heroes:
                 value = body.value(output.instruction, at, output.leaf)
             store(body, output, at, value)
 
-    def build_side(self, body: FunctionBuilder, index: Index) -> None:
+    def build_side_outputs(self, body: FunctionBuilder, index: Index) -> None:
         """Build the side outputs, at the index of the heroes' operands."""
         operand = self.first.operands[0].shape
-        for output in self.side:
+        for output in self.side_outputs:
             at = body.mapped(same_memory(operand, output.shape), index).index
             store(body, output, at, body.read(output.instruction, at, output.leaf))
 
@@ -95,7 +95,7 @@ def heroes_of(
 def single_hero_of(computation: Computation, is_hero: Callable[[Instruction], bool]) -> Heroes | None:
     """The hero that every output follows; None where there is none, or several."""
     found = heroes_of(computation, is_hero, lambda hero: hero)
-    return None if found is None or found.side else found
+    return None if found is None or found.side_outputs else found
 
 
 def _is_beside(hero: Instruction, other: Instruction, root: Instruction) -> bool:

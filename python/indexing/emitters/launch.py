@@ -119,7 +119,7 @@ def check_knob(knob: str, value: int, low: int, high: int) -> None:
         raise IndexingError(f"{knob} must lie in [{low}, {high}]; got {value}")
 
 
-def starts(body: FunctionBuilder, indexing: OperandIndexing, index: Index) -> tuple[Index, tuple[Value, ...]]:
+def slice_starts(body: FunctionBuilder, indexing: OperandIndexing, index: Index) -> tuple[Index, tuple[Value, ...]]:
     """The values of a map's runtime variables for the element at `index`, and the conditions under which it is moved."""
     found: list[SymbolicExpr] = []
     conditions: list[Value] = []

@@ -276,7 +276,7 @@ class StatementBuilder:
         return found[0] if len(found) == 1 else self.op("and", "pred", *found)
 
     @contextmanager
-    def promising(self, promise: str) -> Iterator[None]:
+    def assume(self, promise: str) -> Iterator[None]:
         """A scope for building indices of data about which the kernel's caller makes a promise."""
         before, self._promise = self._promise, promise
         yield

@@ -107,9 +107,9 @@ class _ProgramPlanner:
         self.bodies: dict[int, Computation] = {}  # of fusions, by signature, which is unique within the module
         self.emitted: dict[Computation, Kernel] = {}
         fusions = (i for c in entry.module.computations.values() for i in c.instructions.values())
-        self.taken_apart = frozenset(i for i in fusions if i.is_fusion and self._is_taken_apart(i))
+        self.inlined = frozenset(i for i in fusions if i.is_fusion and self._should_inline(i))
 
-    def _is_taken_apart(self, fusion: Instruction) -> bool:
+    def _should_inline(self, fusion: Instruction) -> bool:
         """Whether the fusion is inlined: no kernel can compute it, or only with much repeated work or too few blocks."""
         body = self._body_of(fusion)
         if any(o.shape.is_tuple for o in fusion.operands) or not self.support.computation(body):
@@ -148,7 +148,7 @@ class _ProgramPlanner:
 
     def _graph(self, computation: Computation) -> Graph:
         if computation not in self.graphs:
-            self.graphs[computation] = flatten(computation, self.taken_apart)
+            self.graphs[computation] = flatten(computation, self.inlined)
         return self.graphs[computation]
 
     def _scheduled(self, node: Node) -> tuple[Computation, ...]:

@@ -30,7 +30,7 @@ from indexing.emitters.launch import (
     guarded,
     loop_over,
     output_buffer,
-    starts,
+    slice_starts,
     unravelled,
 )
 from indexing.emitters.linear import LinearPlan, linear_block_size, linear_knobs, vector_index
@@ -287,8 +287,8 @@ class _Body:
 
     def _fold(self, index: Index, is_joined: Value | None = None) -> None:
         body, hero = self.body, self.hero
-        with body.promising("unique_indices" if self.plan.mode == "unique" else ""):
-            begins, conditions = starts(body, self.landings[0], index)
+        with body.assume("unique_indices" if self.plan.mode == "unique" else ""):
+            begins, conditions = slice_starts(body, self.landings[0], index)
         with guarded(body, conditions), lanes(body, self.plan.vector_width) as lane:
             at = tuple(body.scope.simplify(e + lane) if d == self.plan.fast else e for d, e in enumerate(index))
             landed = body.mapped(self.landings[0].map, at, (), begins)

@@ -14,7 +14,7 @@ from indexing.emitters.hero import Output, outputs
 from indexing.emitters.ir.types import storage_bytes
 from indexing.emitters.kernel_builder import KernelBuilder
 from indexing.emitters.knob_space import KnobSpace
-from indexing.emitters.launch import assembled, entry_builder, same_memory, starts, store
+from indexing.emitters.launch import assembled, entry_builder, same_memory, slice_starts, store
 from indexing.emitters.linear import LinearPlan, linear_block_size, linear_knobs, vector_index
 from indexing.emitters.vectors import check_width, is_cheap, lanes, widest_vector
 from indexing.errors import IndexingError
@@ -143,7 +143,7 @@ def _build(body: FunctionBuilder, update: Update, plan: LinearPlan, vector: Inde
     indexing = input_to_output(update.hero, 1)[0][0]
     to_output = same_memory(update.hero.shape, update.output.shape)
     first = tuple(map(body.scope.simplify, plan.element(vector, constant(0))))
-    begins, conditions = starts(body, indexing, first)  # the starts are the same for all elements
+    begins, conditions = slice_starts(body, indexing, first)  # the starts are the same for all elements
     assert not conditions, "starts are clamped"
     with lanes(body, plan.vector_width) as lane:
         index = tuple(map(body.scope.simplify, plan.element(vector, lane)))

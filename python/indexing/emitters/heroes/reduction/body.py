@@ -75,7 +75,7 @@ class Body:
         for hero, accumulators in zip(self.found.heroes, self.accumulators, strict=True):
             values = [body.read(array, index) for array in arrays_of(hero)]
             accumulators.add(lane if is_column else constant(0), values, is_first)
-        self.found.build_side(body, index)
+        self.found.build_side_outputs(body, index)
 
     def _is_zero(self, counters: Index) -> Sequence[Value] | bool:
         """Whether all counters are 0, given as conditions if that isn't known statically."""

@@ -53,7 +53,7 @@ class Body:
                 with self._vector(walk, (step,)) as (index, ranges):
                     for k, held in self._operands(index):
                         body.store(self.tiles[k], (at_ranges(body, walk.cell, ranges),), held)
-                    self.found.build_side(body, index)
+                    self.found.build_side_outputs(body, index)
         body.barrier()
         walk = self.storing
         with (
@@ -104,7 +104,7 @@ class Body:
                 bits = Op("convert", "u32", (Op("convert", f"u{self.bits}", (held,)),))
                 shifted = Op("shl", "u32", (bits, shift))
                 body.store(squares[k], (lane,), Op("or", "u32", (Load("u32", squares[k], (lane,)), shifted)))
-            self.found.build_side(body, index)
+            self.found.build_side_outputs(body, index)
         with lanes(body, packed, "column") as column:
             cell = at_ranges(body, walk.cell, (step, column, constant(0)))
             for square, tile in zip(squares, self.tiles, strict=True):
