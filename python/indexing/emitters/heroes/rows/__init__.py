@@ -25,10 +25,10 @@ from indexing.emitters.heroes.reduction.plans import (
     power_of_two,
 )
 from indexing.emitters.heroes.rows.body import Body, accumulated_types
-from indexing.emitters.heroes.rows.kept import Kept, kept_of
 from indexing.emitters.heroes.rows.online import with_online_sums
-from indexing.emitters.heroes.rows.partitioned import partition_space
-from indexing.emitters.heroes.rows.plans import KEEPS, Keep, RowsPlan
+from indexing.emitters.heroes.rows.plans import Keep, RowsPlan
+from indexing.emitters.heroes.rows.row_cache import RowCache, row_cache_of
+from indexing.emitters.heroes.rows.row_partition import partition_space
 from indexing.emitters.heroes.rows.space import RowSpace, row_space
 from indexing.emitters.ir.types import storage_bytes
 from indexing.emitters.kernel_builder import KernelBuilder
@@ -75,18 +75,18 @@ def plan(
     if vector_width is not None:
         check_width(vector_width, d.fast if d.kind == "row" else 1)
         width = vector_width
-    if keep in (None, KEEPS.index("online")) and with_online_sums(space).is_one_pass and splits != 1:
+    if keep in (None, Keep.ONLINE) and with_online_sums(space).is_one_pass and splits != 1:
         found = _split(space, d, width, threads, splits, device)
         if found.splits > 1:
             return found
     check_knob("splits", 1 if splits is None else splits, 1, 1)
     if keep is not None:
-        check_knob("keep", keep, 0, len(KEEPS) - 1)
-    if keep == KEEPS.index("online") and not with_online_sums(space).online:
+        check_knob("keep", keep, 0, len(Keep) - 1)
+    if keep == Keep.ONLINE and not with_online_sums(space).online:
         raise IndexingError(
             "keep 3 needs a sum of exponentials relative to a maximum, or of squares about a mean; take 0, 1 or 2"
         )
-    return _unsplit(space, d, width, threads, None if keep is None else KEEPS[keep], device)
+    return _unsplit(space, d, width, threads, None if keep is None else Keep(keep), device)
 
 
 def _split(
@@ -99,9 +99,9 @@ def _split(
     else:
         few = min(max(power_of_two(d.reduced // width // MIN_VECTORS), WARP), sizes.row_threads)
     chosen = min(power_of_two(few), most) if threads is None else checked_threads(threads, most)
-    found = _planned(space, d, chosen, width, "online", device)
+    found = _planned(space, d, chosen, width, Keep.ONLINE, device)
     while threads is None and found.threads > 1 and not fits(found, device.limits):
-        found = _planned(space, d, found.threads // 2, width, "online", device)
+        found = _planned(space, d, found.threads // 2, width, Keep.ONLINE, device)
     if splits is None:
         launched = found.tiles * found.threads * found.across
         wanted = sizes.wanted_threads // launched if d.is_worth_splitting else 1
@@ -117,7 +117,9 @@ def _unsplit(
     """The plan in which blocks do not share rows, with the best `keep` for as many threads as fit; both may be given."""
     most = _most_threads(d, width, device)
     chosen = (
-        _threads(d, width, most, kept_of(space, True), device) if threads is None else checked_threads(threads, most)
+        _threads(d, width, most, row_cache_of(space, True), device)
+        if threads is None
+        else checked_threads(threads, most)
     )
     while True:
         kinds = _keeps_by_preference(space, d, chosen, width, device) if keep is None else (keep,)
@@ -131,15 +133,15 @@ def _unsplit(
 def _keeps_by_preference(space: RowSpace, d: Dimensions, threads: int, width: int, device: Device) -> tuple[Keep, ...]:
     """In registers if they are few, else in shared memory, else reading again, with online sums if they save a pass."""
     has_online = not device.widths.caches_rows and with_online_sums(space).online
-    again: Keep = "online" if has_online else "nothing"
-    held = _planned(space, d, threads, width, "registers", device).elements * kept_of(space, True).bytes_at_once
-    return (*(("registers",) if held <= device.limits.kept_bytes else ()), "shared", again)
+    again: Keep = Keep.ONLINE if has_online else Keep.NOTHING
+    held = _planned(space, d, threads, width, Keep.REGISTERS, device).elements * row_cache_of(space, True).bytes_at_once
+    return (*((Keep.REGISTERS,) if held <= device.limits.kept_bytes else ()), Keep.SHARED, again)
 
 
 def _planned(space: RowSpace, d: Dimensions, threads: int, width: int, keep: Keep, device: Device) -> RowsPlan:
     """The plan in which blocks do not share rows; a block has as many rows as its shared memory has room for."""
-    values = value_bytes(accumulated_types(with_online_sums(space) if keep == "online" else space))
-    kept = kept_of(space, True).bytes
+    values = value_bytes(accumulated_types(with_online_sums(space) if keep == Keep.ONLINE else space))
+    kept = row_cache_of(space, True).bytes
     across = min(max(device.widths.block_size // threads, 1), power_of_two(d.rows if d.kind == "row" else d.fast))
     plan = RowsPlan(d, threads, across, width, keep, values, kept, device.dialect, device.widths.reads_ahead)
     while d.kind == "row" and plan.across > 1 and not fits(_most_shared(plan), device.limits):
@@ -149,7 +151,7 @@ def _planned(space: RowSpace, d: Dimensions, threads: int, width: int, keep: Kee
 
 def _most_shared(plan: RowsPlan) -> RowsPlan:
     """The plan with so many blocks for a row that its shared memory is the most."""
-    return plan.with_splits(plan.threads) if plan.keep == "online" and _most_splits(plan) >= plan.threads else plan
+    return plan.with_splits(plan.threads) if plan.keep == Keep.ONLINE and _most_splits(plan) >= plan.threads else plan
 
 
 def _most_splits(plan: RowsPlan) -> int:
@@ -168,13 +170,13 @@ def knobs(computation: Computation, default: RowsPlan, device: Device) -> KnobSp
     }
     widths = tuple(dict.fromkeys(w for w, _ in keeps))
     threads: dict[tuple[int, ...], Values] = {(w,): tuple(t for v, t in keeps if v == w) for w in widths}
-    online = (KEEPS.index("online"),) if with_online_sums(space_of(computation)).online else ()
+    online = (int(Keep.ONLINE),) if with_online_sums(space_of(computation)).online else ()
     return KnobSpace(
         NAME,
         (
             Knob("vector_width", widths, default.vector_width),
             Knob("threads", max(threads.values(), key=len), default.threads),
-            Knob("keep", (0, 1, 2, *online), KEEPS.index(default.keep)),
+            Knob("keep", (0, 1, 2, *online), int(default.keep)),
             Knob("splits", max(splits.values(), key=len), default.splits, "splits"),
         ),
         (
@@ -194,20 +196,20 @@ def _legal_splits(computation: Computation, d: Dimensions, device: Device) -> di
     for width in widths:
         for threads in powers_of_two(_most_threads(d, width, device)):
             for p in _plans_by_keep(space, d, threads, width, device):
-                most = _most_splits(p) if may_split and p.keep == "online" else 1
+                most = _most_splits(p) if may_split and p.keep == Keep.ONLINE else 1
                 if most := legal_splits(p, most, device.limits):
-                    legal[width, threads, KEEPS.index(p.keep)] = range(1, most + 1)
+                    legal[width, threads, int(p.keep)] = range(1, most + 1)
     return legal
 
 
 def _plans_by_keep(space: RowSpace, d: Dimensions, threads: int, width: int, device: Device) -> Iterator[RowsPlan]:
     """The plans with each `keep` for which a thread's registers have room."""
-    held = kept_of(space, True)
-    for keep in KEEPS:
+    held = row_cache_of(space, True)
+    for keep in Keep:
         plan = _planned(space, d, threads, width, keep, device)
-        if keep == "registers" and plan.elements * held.bytes_at_once > device.limits.thread_bytes:
+        if keep == Keep.REGISTERS and plan.elements * held.bytes_at_once > device.limits.thread_bytes:
             continue
-        if keep != "online" or with_online_sums(space).online:
+        if keep != Keep.ONLINE or with_online_sums(space).online:
             yield plan
 
 
@@ -236,13 +238,13 @@ def _vector_width(computation: Computation, space: RowSpace, d: Dimensions) -> i
     return max(width, 1)
 
 
-def _threads(d: Dimensions, width: int, most: int, held: Kept, device: Device) -> int:
+def _threads(d: Dimensions, width: int, most: int, cache: RowCache, device: Device) -> int:
     """The number of threads per row: few, to save synchronization, unless each would keep too much, or rows are few."""
     groups, sizes = ceil_div(d.reduced, width), device.widths
     if d.kind == "column":
         most = min(most, power_of_two(device.limits.block_size // min(WARP, power_of_two(d.fast))))
     threads = min(max(power_of_two(groups // MIN_VECTORS), min(WARP, most)), sizes.row_threads, most)
-    while threads < most and ceil_div(groups, threads) * width * held.bytes_at_once > device.limits.kept_bytes:
+    while threads < most and ceil_div(groups, threads) * width * cache.bytes_at_once > device.limits.kept_bytes:
         threads *= 2
     while threads < most and d.rows * threads < sizes.wanted_threads // 2:
         threads *= 2
@@ -252,9 +254,9 @@ def _threads(d: Dimensions, width: int, most: int, held: Kept, device: Device) -
 def kernel(computation: Computation, plan: RowsPlan) -> Kernel:
     """The kernel."""
     space = space_of(computation)
-    if plan.keep == "online":
+    if plan.keep == Keep.ONLINE:
         space = with_online_sums(space)
     builder = KernelBuilder(computation, partition_space(space))
     body = entry_builder(builder, plan.grid, plan.block)
-    Body(space, plan, kept_of(space, plan.keeps_elements), body).build()
+    Body(space, plan, row_cache_of(space, plan.keeps_elements), body).build()
     return assembled(builder, NAME, space.first, body, outputs(computation), (plan.grid, plan.block))

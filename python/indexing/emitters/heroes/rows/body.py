@@ -10,7 +10,8 @@ from indexing.emitters.hero import Output
 from indexing.emitters.heroes.reduction.accumulators import Accumulators, Reducer, Team, combine
 from indexing.emitters.heroes.reduction.body import arrays_of
 from indexing.emitters.heroes.reduction.splits import Splits
-from indexing.emitters.heroes.rows.kept import Kept
+from indexing.emitters.heroes.rows.plans import Keep, RowsPlan
+from indexing.emitters.heroes.rows.row_cache import RowCache
 from indexing.emitters.ir.nodes import Buffer, Load
 from indexing.emitters.ir.types import storage_type
 from indexing.emitters.launch import Part, inside_parts, loop_over, same_memory, store, thread_id
@@ -20,7 +21,6 @@ from indexing.ops.tuples import array_source
 if TYPE_CHECKING:
     from indexing._core import SymbolicExpr
     from indexing.emitters.function_builder import FunctionBuilder
-    from indexing.emitters.heroes.rows.plans import RowsPlan
     from indexing.emitters.heroes.rows.space import OnlineSum, RowSpace
     from indexing.hlo import Instruction
     from indexing.ops.element_context import Index, Value
@@ -37,17 +37,17 @@ def accumulated_types(space: RowSpace) -> Iterator[str]:
 class Body:
     """Builds the entry."""
 
-    def __init__(self, space: RowSpace, plan: RowsPlan, kept: Kept, body: FunctionBuilder) -> None:
+    def __init__(self, space: RowSpace, plan: RowsPlan, cache: RowCache, body: FunctionBuilder) -> None:
         """Declare the buffers of the elements that are kept."""
-        self.space, self.plan, self.kept, self.body = space, plan, kept, body
+        self.space, self.plan, self.cache, self.body = space, plan, cache, body
         self.team = Team(plan.part, plan.threads, plan.distance)
-        self.buffers = {i: self._buffer(i) for i in kept.first}
+        self.buffers = {i: self._buffer(i) for i in cache.first}
         self.online = {o.result: o for o in space.online}
 
     def _buffer(self, i: Instruction) -> str:
         plan, kind = self.plan, i.shape.element_type
         elements = plan.steps * plan.vector_width
-        is_shared = plan.keep == "shared"
+        is_shared = plan.keep == Keep.SHARED
         sizes = (elements * plan.threads * plan.across,) if is_shared else (elements,)
         buffer = Buffer(self.body.fresh("kept"), kind, sizes, "shared" if is_shared else "local")
         return self.body.kernel.add_buffer(buffer)
@@ -153,7 +153,7 @@ class Body:
                 vector(row, part, step)
             if rest is not None:
                 vector(row, rest, constant(steps))
-            body.withdraw([*injected, *self.kept.first])
+            body.withdraw([*injected, *self.cache.first])
 
     def _is_first(self, step: SymbolicExpr, lane: SymbolicExpr) -> Sequence[Value] | bool:
         if any(self.body.range(counter).lower > 0 for counter in (step, lane)):
@@ -174,7 +174,7 @@ class Body:
     def _inject_per_row(self, number: int, row: Index) -> list[Instruction]:
         """Compute and inject the per-row members that a pass needs for its elements."""
         space, body = self.space, self.body
-        wanted = [o for i in self.kept.computed_in(number) for o in space.operands_of(i) if space.is_per_row(o)]
+        wanted = [o for i in self.cache.computed_in(number) for o in space.operands_of(i) if space.is_per_row(o)]
         order = {i: k for k, i in enumerate(space.first.computation.post_order())}
         index = tuple(self.plan.index(row, constant(0), constant(0)))
         found = []
@@ -203,19 +203,19 @@ class Body:
 
     def _cell(self, place: SymbolicExpr) -> Index:
         """The buffer index at which a thread keeps the element of that number."""
-        if self.plan.keep == "registers":
+        if self.plan.keep == Keep.REGISTERS:
             return (place,)
         return (self.body.scope.simplify(place * self.plan.block[0] + thread_id("th_x")),)
 
     def _load_kept(self, number: int, place: SymbolicExpr) -> None:
         """Load the values that an earlier pass has kept of an element."""
-        for i, first in self.kept.first.items():
-            if first < number <= self.kept.last[i]:
+        for i, first in self.cache.first.items():
+            if first < number <= self.cache.last[i]:
                 held = Load(storage_type(i.shape.element_type), self.buffers[i], self._cell(place))
                 self.body.inject(i, None, [self.body.loaded(i.shape.element_type, held)])
 
     def _store_kept(self, number: int, index: Index, place: SymbolicExpr) -> None:
-        for i, first in self.kept.first.items():
+        for i, first in self.cache.first.items():
             if first == number:
                 value = self.body.value(i, self._at(i, index))
                 self.body.store(self.buffers[i], self._cell(place), self.body.stored(i.shape.element_type, value))

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from enum import IntEnum
+from typing import TYPE_CHECKING
 
 from indexing._core import SymbolicExpr
 from indexing.emitters.heroes.reduction.plans import Dimensions, ceil_div, divided
@@ -15,8 +16,14 @@ if TYPE_CHECKING:
     from indexing.emitters.kernel_builder import Dim3
     from indexing.ops.element_context import Index
 
-Keep: TypeAlias = Literal["nothing", "shared", "registers", "online"]
-KEEPS: tuple[Keep, ...] = ("nothing", "shared", "registers", "online")
+
+class Keep(IntEnum):
+    """The memory in which a thread keeps elements that a later pass needs again; the values are those of the knob `keep`."""
+
+    NOTHING = 0
+    SHARED = 1
+    REGISTERS = 2
+    ONLINE = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +31,7 @@ class RowsPlan:
     """Knobs and launch dimensions.
 
     `threads` share a row, and `across` rows a block; a thread takes `vector_width` elements at once, and keeps elements that it
-    needs again in `keep` ("online": it keeps none, but sums are computed online). If the fastest dimension is a kept one, the
+    needs again in `keep` (`ONLINE`: it keeps none, but sums are computed online). If the fastest dimension is a kept one, the
     rows of a block are neighbours along it, and threads of one row are `across` thread ids apart. `splits` blocks share the
     rows of one of `tiles` groups: steps are interleaved or, `contiguous_splits`, each block has consecutive ones. A thread
     reduces values of `value_bytes` bytes, all passes together, and keeps `kept_bytes` bytes of an element, in `dialect`.
@@ -44,7 +51,7 @@ class RowsPlan:
     @property
     def shared_bytes(self) -> int:
         """The shared memory in which threads combine their values, and keep elements."""
-        kept = self.elements * self.block[0] * self.kept_bytes if self.keep == "shared" else 0
+        kept = self.elements * self.block[0] * self.kept_bytes if self.keep == Keep.SHARED else 0
         return kept + shared_bytes_of_splits(
             self.value_bytes, self.block[0], self.threads, self.distance, self.splits, self.dialect
         )
@@ -61,7 +68,7 @@ class RowsPlan:
     @property
     def keeps_elements(self) -> bool:
         """Whether a thread keeps elements that it needs again."""
-        return self.keep in ("shared", "registers")
+        return self.keep in (Keep.SHARED, Keep.REGISTERS)
 
     @property
     def grid(self) -> Dim3:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
+class RowCache:
     """For each kept instruction, the pass that reads or computes it (`first`) and the last pass that needs it (`last`); for
     each other member, the `passes` in which it is computed.
     """
@@ -48,7 +48,7 @@ def _bytes(i: Instruction) -> int:
 
 
 @cached_on_module
-def kept_of(space: RowSpace, keeps: bool) -> Kept:
+def row_cache_of(space: RowSpace, keeps: bool) -> RowCache:
     """The values that are kept: parameters with an element for each of the space, and expensive members; none unless
     `keeps`.
     """
@@ -72,7 +72,7 @@ def kept_of(space: RowSpace, keeps: bool) -> Kept:
         passes[i] = frozenset(needed)
         for operand in space.operands_of(i):
             wanted.setdefault(operand, set()).update(needed)
-    return Kept(first, last, passes)
+    return RowCache(first, last, passes)
 
 
 def _is_worth_keeping(space: RowSpace, i: Instruction) -> bool:
