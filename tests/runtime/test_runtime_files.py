@@ -13,7 +13,7 @@ import pytest
 
 from indexing.errors import CompileError
 from indexing.runtime import cache, compiler, object_files
-from indexing.runtime.host_kernel import HostKernel, team
+from indexing.runtime.host_kernel import HostKernel, thread_pool
 from indexing.runtime.host_memory import MemoryPool, address, aligned_bytes
 from indexing.runtime.nvrtc import is_whole
 from indexing.runtime.once import Once
@@ -290,8 +290,8 @@ def test_a_value_is_made_once_by_threads_that_ask_at_the_same_moment() -> None:
     assert value() == 1
 
 
-def test_the_team_and_the_compiler_are_made_once() -> None:
-    assert isinstance(team, Once) and isinstance(compiler.find_compiler, Once)
+def test_the_thread_pool_and_the_compiler_are_made_once() -> None:
+    assert isinstance(thread_pool, Once) and isinstance(compiler.find_compiler, Once)
 
 
 def test_memory_may_come_back_while_the_pool_is_at_work() -> None:

@@ -71,14 +71,14 @@ def test_ranges_are_disjoint_and_complete(helpers: int) -> None:
     script = f"""
 import ctypes
 import numpy as np
-from indexing.runtime.host_kernel import HostKernel, Team
-team, kernel = Team({helpers}), HostKernel("many", {SOURCE.replace("NAME", "many")!r}, (1, 1, 1), 1)
-assert team.helpers == {helpers}
+from indexing.runtime.host_kernel import HostKernel, ThreadPool
+pool, kernel = ThreadPool({helpers}), HostKernel("many", {SOURCE.replace("NAME", "many")!r}, (1, 1, 1), 1)
+assert pool.helpers == {helpers}
 for blocks in (1, 2, 7, 1000):
     for size in (1, 3, blocks, blocks + 5):
         array = np.zeros(blocks, np.int32)
         for _ in range(50):
-            team.run(kernel.function, (ctypes.c_void_p * 1)(array.ctypes.data), blocks, size)
+            pool.run(kernel.function, (ctypes.c_void_p * 1)(array.ctypes.data), blocks, size)
         assert (array == 50).all()
 """
     subprocess.run([sys.executable, "-c", script], check=True, timeout=120)

@@ -105,7 +105,7 @@ def test_a_handler_that_returns_lets_the_kernel_go_on() -> None:
 
 
 def test_a_kernel_beside_another_threads_ends_too() -> None:
-    """The team is at work for another thread: this one runs alone."""
+    """The pool is at work for another thread: this one runs alone."""
     others = marks(FEW * 3, signals=False)
     other = threading.Thread(target=launched, args=(others,))
     other.start()

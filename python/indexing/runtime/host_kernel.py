@@ -21,34 +21,35 @@ from indexing.runtime.identity import core_count
 from indexing.runtime.once import Once
 
 STACK_BYTES = 16 * 2**20
-SIGNALS = ("PyGILState_Ensure", "PyGILState_Release", "PyErr_CheckSignals", "PyErr_Fetch")  # of Python, for team.c
+# Functions of Python for `pool_signals`.
+SIGNALS = ("PyGILState_Ensure", "PyGILState_Release", "PyErr_CheckSignals", "PyErr_Fetch")
 FIRST_GUESS = 40  # nanoseconds per kernel thread, until it has been measured
 
 
-class Team:
-    """Threads that wait for kernels, one fewer than cores, implemented in `team.c`; `replay.c` runs programs on them."""
+class ThreadPool:
+    """Threads that wait for kernels, one fewer than cores, implemented in `thread_pool.c`; `replay.c` runs programs on them."""
 
     def __init__(self, helpers: int) -> None:
         """Start the threads. Raises CompileError if the compiler refuses their source."""
         here = files(__package__)
-        source = "".join(here.joinpath(name).read_text() for name in ("team.c", "replay.c"))
-        library = load_library(shared_library("team", source))
-        library.team_start.argtypes = (ctypes.c_int, ctypes.c_size_t)
+        source = "".join(here.joinpath(name).read_text() for name in ("thread_pool.c", "replay.c"))
+        library = load_library(shared_library("thread_pool", source))
+        library.pool_start.argtypes = (ctypes.c_int, ctypes.c_size_t)
         library.launch_kernel.argtypes = (ctypes.c_void_p, ctypes.c_void_p)
         library.launch_kernel.restype = ctypes.c_int64
         library.program_run.argtypes = (ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p)
-        library.team_run.argtypes = (ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64)
+        library.pool_run.argtypes = (ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64)
         library.launch_in_turn.argtypes = (ctypes.c_void_p, ctypes.c_void_p, *(ctypes.c_int64,) * 4)
         self.launch = library.launch_kernel
         self.launch_in_turn = library.launch_in_turn
         self.run_program = library.program_run
-        self.run = library.team_run
-        self.forget = library.team_forget
-        library.team_signals.argtypes = (ctypes.c_void_p,) * len(SIGNALS)
-        library.team_signals.restype = ctypes.POINTER(ctypes.c_void_p)
+        self.run = library.pool_run
+        self.forget = library.pool_forget
+        library.pool_signals.argtypes = (ctypes.c_void_p,) * len(SIGNALS)
+        library.pool_signals.restype = ctypes.POINTER(ctypes.c_void_p)
         functions = (ctypes.cast(ctypes.pythonapi[name], ctypes.c_void_p) for name in SIGNALS)
-        self._raised = library.team_signals(*functions)
-        self.helpers = int(library.team_start(helpers, STACK_BYTES))
+        self._raised = library.pool_signals(*functions)
+        self.helpers = int(library.pool_start(helpers, STACK_BYTES))
 
     def raise_exception(self) -> NoReturn:
         """Raise what a signal's handler has raised during a launch, which that has stopped."""
@@ -58,16 +59,16 @@ class Team:
 
 
 @Once
-def team() -> Team:
+def thread_pool() -> ThreadPool:
     """The threads of this process."""
-    return Team(core_count() - 1)
+    return ThreadPool(core_count() - 1)
 
 
 def _after_fork() -> None:
     """Forget the threads, which do not survive a fork: the child starts its own when needed."""
-    if team.is_made:
-        team().forget()
-        team.cache_clear()
+    if thread_pool.is_made:
+        thread_pool().forget()
+        thread_pool.cache_clear()
 
 
 if hasattr(os, "register_at_fork"):
@@ -102,8 +103,8 @@ class HostKernel:
 
     def launch(self, addresses: Sequence[int]) -> None:
         """Run all blocks; returns when they are done."""
-        if team().launch(self.address, (ctypes.c_void_p * max(len(addresses), 1))(*addresses)) < 0:
-            team().raise_exception()
+        if thread_pool().launch(self.address, (ctypes.c_void_p * max(len(addresses), 1))(*addresses)) < 0:
+            thread_pool().raise_exception()
 
     def __call__(self, buffers: Sequence[Buffer]) -> None:
         """Launch on buffers."""
@@ -117,8 +118,8 @@ class HostKernel:
 
         def seconds(first: int, calls: int) -> float:
             begin = time.perf_counter()
-            if team().launch_in_turn(self.address, addresses, width, len(sets), first, calls) < 0:
-                team().raise_exception()
+            if thread_pool().launch_in_turn(self.address, addresses, width, len(sets), first, calls) < 0:
+                thread_pool().raise_exception()
             return time.perf_counter() - begin
 
         return seconds

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from indexing.runtime.host_kernel import HostKernel, team
+from indexing.runtime.host_kernel import HostKernel, thread_pool
 from indexing.runtime.host_memory import address
 from indexing.runtime.runs import RunState
 
@@ -63,11 +63,11 @@ class HostRun(RunState):
 
     def execute(self, times: LaunchTimes | None) -> None:
         """Run to the end. Whenever the program pauses, Python handles signals."""
-        run, frame, code = team().run_program, ctypes.byref(self._frame), self._code
+        run, frame, code = thread_pool().run_program, ctypes.byref(self._frame), self._code
         counts = None if times is None else self._count_launches()
         while stopped := run(code.words, code.launches, frame):
             if stopped == STOPPED:
-                team().raise_exception()
+                thread_pool().raise_exception()
             elif stopped == AT_HOST_STEP:
                 self._run_host_step(times)
         if times is not None and counts is not None:

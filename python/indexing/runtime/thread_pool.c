@@ -1,7 +1,7 @@
 /* Threads that run the blocks of a kernel together; `replay.c` follows in the same source.
  *
- * `team_run` shares the blocks of one kernel between the calling thread and `helpers` others. Each takes ranges of blocks until
- * none are left. The team runs one launch at a time; a concurrent launch runs on its own thread. A helper without work spins
+ * `pool_run` shares the blocks of one kernel between the calling thread and `helpers` others. Each takes ranges of blocks until
+ * none are left. The pool runs one launch at a time; a concurrent launch runs on its own thread. A helper without work spins
  * for a while before it sleeps, since kernels are often launched in quick succession.
  *
  * During a long launch, the calling thread lets Python handle signals now and then. If a handler raises an exception, all
@@ -57,7 +57,7 @@ static lock_t launching = LOCK_INIT, guard = LOCK_INIT;
 static signal_t posted = SIGNAL_INIT;
 static int helpers, sleeping;
 
-/* The current launch of the team, written under `guard`. */
+/* The current launch of the pool, written under `guard`. */
 static kernel_t kernel;
 static void *const *buffers;
 static long long blocks, size, next, slices;
@@ -147,7 +147,7 @@ static void *begin(void *unused) { serve(); return unused; }
 #endif
 
 /* Starts threads, and returns their number. Called once in a process. */
-EXPORT int team_start(int count, size_t stack_bytes) {
+EXPORT int pool_start(int count, size_t stack_bytes) {
 #ifdef _WIN32
   for (; helpers < count; helpers++) {
     HANDLE thread = CreateThread(0, stack_bytes, begin, 0, STACK_SIZE_PARAM_IS_A_RESERVATION, 0);
@@ -169,7 +169,7 @@ EXPORT int team_start(int count, size_t stack_bytes) {
 }
 
 /* Forgets the helpers: after a fork only the calling thread is left. */
-EXPORT void team_forget(void) {
+EXPORT void pool_forget(void) {
   launching = (lock_t)LOCK_INIT;
   guard = (lock_t)LOCK_INIT;
   posted = (signal_t)SIGNAL_INIT;
@@ -178,7 +178,7 @@ EXPORT void team_forget(void) {
 }
 
 /* Sets the functions of Python that handle signals; returns where the exception of a handler is put down. */
-EXPORT void **team_signals(int (*take)(void), void (*leave)(int), int (*handle)(void),
+EXPORT void **pool_signals(int (*take)(void), void (*leave)(int), int (*handle)(void),
                            void (*fetch_raised)(void **, void **, void **)) {
   take_gil = take, leave_gil = leave, handle_signals = handle, fetch = fetch_raised;
   return raised;
@@ -217,6 +217,6 @@ static int run_together(kernel_t run, void *const *arguments, long long count, l
 }
 
 /* As `run_together`, of blocks that take no long time. */
-EXPORT int team_run(kernel_t run, void *const *arguments, long long count, long long range) {
+EXPORT int pool_run(kernel_t run, void *const *arguments, long long count, long long range) {
   return run_together(run, arguments, count, range, count);
 }
