@@ -108,3 +108,16 @@ def test_parts_of_accesses_cover_them(parts: list[str], is_covered: bool) -> Non
     fault, is_whole = difference([whole], found)
     assert is_whole
     assert ("no access" in fault or "only after" in fault) or is_covered
+
+
+def test_an_index_outside_of_its_condition_has_all_its_values() -> None:
+    """Loops over threads begin within the loops of the convolution, in front of which its indices are computed."""
+    text = """fused {
+      p0 = f32[1,24,24,3] parameter(0)
+      p1 = f32[3,3,3,64] parameter(1)
+      z = f32[] constant(0)
+      c = f32[1,22,22,64] convolution(p0, p1), window={size=3x3}, dim_labels=b01f_01io->b01f
+      ROOT r = f32[1,24,24,64] pad(c, z), padding=0_0x1_1x1_1x0_0
+    }"""
+    proofs = ix.emit(ix.hlo.parse(text).entry, "c").verify()
+    assert proofs.refuted == proofs.open == ()

@@ -9,7 +9,9 @@ between two barriers does not matter, since kernels have no data races.
 
 from __future__ import annotations
 
-from indexing._core import SymbolicExpr
+from dataclasses import replace
+
+from indexing._core import Interval, SymbolicExpr
 from indexing.emitters.ir import nodes as ir
 from indexing.emitters.ir.passes.affine import make_indices_affine
 from indexing.emitters.ir.passes.parallel_regions import Guards, Item, ParallelRegion, Shared, Team, ThreadLoops
@@ -23,7 +25,8 @@ def make_thread_loops(kernel: ir.Kernel) -> ir.Kernel:
     kernel = make_indices_affine(kernel)
     split = _Splitter(kernel)
     items = split.block(kernel.body, ())
-    return ThreadLoops(kernel, items).kernel()
+    pairs = zip(kernel.variables, split.intervals, strict=True)
+    return ThreadLoops(replace(kernel, variables=tuple(replace(v, interval=i) for v, i in pairs)), items).kernel()
 
 
 class _Splitter:
@@ -37,6 +40,7 @@ class _Splitter:
             *(k for k in range(AXES) if kernel.block[k] == 1),
         }  # known outside of regions
         self.names: set[str] = set()  # known outside of regions
+        self.intervals = [v.interval for v in kernel.variables]
         self.regions = 0
         self.guards = 0
 
@@ -75,6 +79,8 @@ class _Splitter:
             return "after"
         if isinstance(s, ir.LetIndex) and isinstance(s.value, SymbolicExpr) and self._knows_index(s.value):
             self.variables.add(s.variable)
+            if guards:
+                self._widen(s.variable, s.value.range(self.intervals))
             items.append(Shared(s))
             return "before"
         if isinstance(s, ir.Let) and not guards and self.uniform.is_control_value(s) and self._knows(s.value):
@@ -92,6 +98,9 @@ class _Splitter:
             and self._knows_index(s.stop)
         ):
             self.variables.add(s.variable)
+            if guards:
+                start, stop = s.start.range(self.intervals), s.stop.range(self.intervals)
+                self._widen(s.variable, Interval(start.lower, max(stop.upper - 1, start.lower)))
             items.append(Shared(s, self.block(s.body, guards)))
             return "after"
         if isinstance(s, ir.If) and self.uniform.has_shared_parts(s):
@@ -105,6 +114,10 @@ class _Splitter:
                 f"kernel {self.kernel.name} has a barrier in a {type(s).__name__.lower()} that threads do not share"
             )
         return "inside"
+
+    def _widen(self, variable: int, values: Interval) -> None:
+        """Let the interval of a variable contain all values that it has outside of the conditions that bound it."""
+        self.intervals[variable] = self.intervals[variable].union(values)
 
     def _knows_index(self, expression: SymbolicExpr) -> bool:
         return self.variables.issuperset(expression.used_variables())
