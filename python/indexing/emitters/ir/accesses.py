@@ -335,11 +335,11 @@ class Accesses:
         constraints = [*context.constraints]
         interval = self.variables[s.variable].interval
         if start.constant_value != interval.lower:
-            constraints.append((counter - start, Interval(0, INT64.upper)))
+            constraints += [(counter - bound, Interval(0, INT64.upper)) for bound in _bounds(start, "max")]
         if s.step != 1:
             constraints.append(((counter - start) % s.step, Interval(0, 0)))
         if stop.constant_value != interval.upper + 1:
-            constraints.append((counter - stop, Interval(INT64.lower, -1)))
+            constraints += [(counter - bound, Interval(INT64.lower, -1)) for bound in _bounds(stop, "min")]
         is_certain = context.is_certain and not may_leave(s.body)
         loops = (*context.loops, s.variable)
         inner = replace(context, loops=loops, constraints=tuple(constraints), is_certain=is_certain)
@@ -356,6 +356,21 @@ class Accesses:
             last = start + (stop - start - 1) // s.step * s.step
             runs = replace(context, constraints=(*context.constraints, (stop - start, Interval(1, INT64.upper))))
             self.claims += [Claim(s.variable, start, runs), Claim(s.variable, last, runs)]
+
+
+def _bounds(bound: SymbolicExpr, extremum: Literal["min", "max"]) -> Iterator[SymbolicExpr]:
+    """The bounds that hold together if one of a loop does, whose minimum or maximum it is."""
+    parts = bound.postorder()
+    for part, (kind, _, operands) in zip(parts, bound.nodes(), strict=True):
+        if kind in ("min", "max"):
+            place = max(bound.used_variables(), default=-1) + 1
+            beside = bound.replace({part: variable(place)})
+            step = (beside.replace({variable(place): variable(place) + 1}) - beside).constant_value
+            if step and (step > 0) == (kind == extremum):  # -min(x, y) is max(-x, -y)
+                for operand in operands:
+                    yield from _bounds(bound.replace({part: parts[operand]}), extremum)
+                return
+    yield bound
 
 
 def defined_by(s: Statement) -> str:

@@ -7,8 +7,10 @@ A map with one variable less may be a single iteration of the other's loop.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
 
 from indexing._core import IndexingMap, Interval, SymbolicExpr, SymbolicMap, Variable, constant, variable
+from indexing.emitters.ir.accesses import INT64
 from indexing.errors import IndexingError
 
 MAX_ITERATIONS = 64  # of a loop that a pass may have written out
@@ -18,7 +20,7 @@ MAX_LOOPS = 2  # such loops around one access
 def normalized(m: IndexingMap) -> IndexingMap:
     """A simplified map with range variables that others determine replaced, and variables without names."""
     while (found := _without_quotient(m)) is not None:
-        m = found.simplify()
+        m = _without_implied(found.simplify())
     if m.is_known_empty:
         return m
     m = m.remove_unused_symbols()
@@ -40,6 +42,33 @@ def _without_quotient(m: IndexingMap) -> IndexingMap | None:
             dividend = rest - bounds.lower if step < 0 else bounds.upper - rest
             return _replaced(m, k, dividend // abs(step))
     return None
+
+
+def _without_implied(m: IndexingMap) -> IndexingMap:
+    """The map without constraints that the intervals of its variables imply."""
+    if m.is_known_empty:
+        return m
+    kept = [(e, i) for e, i in m.constraints if not _is_implied(m, e, i)]
+    if len(kept) == len(m.constraints):
+        return m
+    return IndexingMap(m.symbolic_map, m.dims, m.ranges, m.runtimes, kept)
+
+
+def _is_implied(m: IndexingMap, e: SymbolicExpr, bounds: Interval) -> bool:
+    below = [Interval(INT64.lower, bounds.lower - 1)] if bounds.lower > INT64.lower else []
+    above = [Interval(bounds.upper + 1, INT64.upper)] if bounds.upper < INT64.upper else []
+    used = set(e.used_variables())
+    dims = [Variable(None, v.interval if k in used else Interval(0, 0)) for k, v in enumerate(m.variables)]
+    symbols = SymbolicMap(len(dims), 0, [])
+    return all(_is_empty(IndexingMap(symbols, dims, [], [], [(e, outside)])) for outside in (*below, *above))
+
+
+@lru_cache(maxsize=1024)
+def _is_empty(m: IndexingMap) -> bool:
+    try:
+        return m.is_empty()
+    except IndexingError:
+        return False
 
 
 def _replaced(m: IndexingMap, number: int, value: SymbolicExpr) -> IndexingMap:
