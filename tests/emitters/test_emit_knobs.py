@@ -10,7 +10,7 @@ import indexing as ix
 from indexing.device.table import portable_device
 from indexing.emitters import reduction, transpose
 from indexing.emitters.vectors import WIDTHS
-from kernels import assert_written_once, check, device_of_tests, visits
+from kernels import as_fusion, assert_written_once, check, device_of_tests, visits
 
 SETTINGS = hypothesis.settings(max_examples=25, deadline=None, suppress_health_check=list(hypothesis.HealthCheck))
 KINDS = ("f32", "bf16", "s8", "f64", "u16", "pred")
@@ -87,7 +87,7 @@ def test_transposes(data: st.DataObject) -> None:
         knobs = {"tile": data.draw(st.sampled_from([32, 64])), "block_size": data.draw(st.sampled_from([64, 256]))}
         try:
             for dialect in ("cuda", "opencl", "c"):
-                transpose.plan(computation, portable_device(dialect), **knobs)
+                ix.emit(as_fusion(text), dialect=dialect, **knobs)
         except ix.IndexingError:  # a tile that does not fit
             knobs = {}
     kernel = check(text, **knobs)
