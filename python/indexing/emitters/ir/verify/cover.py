@@ -78,7 +78,12 @@ def _replaced(m: IndexingMap, number: int, value: SymbolicExpr) -> IndexingMap:
     places[number] = value
     ranges = list(m.ranges)
     own = ranges.pop(number - m.num_dims)
-    constraints = [(e.replace_variables(places), i) for e, i in m.constraints] + [(value, own.interval)]
+    return _rewritten(m, places, ranges).add_constraint(value, own.interval)
+
+
+def _rewritten(m: IndexingMap, places: Sequence[SymbolicExpr], ranges: Sequence[Variable]) -> IndexingMap:
+    """The map over other range variables, with its variables replaced by `places`."""
+    constraints = [(e.replace_variables(places), i) for e, i in m.constraints]
     results = [e.replace_variables(places) for e in m.results]
     symbols = SymbolicMap(m.num_dims, len(ranges) + m.num_runtimes, results)
     return IndexingMap(symbols, m.dims, ranges, m.runtimes, constraints)
@@ -155,10 +160,7 @@ def _renumbered(m: IndexingMap, number: int, by: int) -> IndexingMap:
     ranges = list(m.ranges)
     own = ranges[number - m.num_dims].interval
     ranges[number - m.num_dims] = Variable(None, Interval(own.lower + by, own.upper + by))
-    constraints = [(e.replace_variables(places), i) for e, i in m.constraints]
-    results = [e.replace_variables(places) for e in m.results]
-    symbols = SymbolicMap(m.num_dims, m.num_ranges + m.num_runtimes, results)
-    return IndexingMap(symbols, m.dims, ranges, m.runtimes, constraints)
+    return _rewritten(m, places, ranges)
 
 
 def _iterations(m: IndexingMap) -> Iterator[tuple[int, int]]:
@@ -173,7 +175,4 @@ def _with_counter(piece: IndexingMap, number: int, value: int) -> IndexingMap:
     places = [variable(k if k < number else k + 1) for k in range(len(piece.variables))]
     ranges = [Variable(None, v.interval) for v in piece.ranges]
     ranges.insert(number - piece.num_dims, Variable(None, Interval(value, value)))
-    constraints = [(e.replace_variables(places), i) for e, i in piece.constraints]
-    results = [e.replace_variables(places) for e in piece.results]
-    symbols = SymbolicMap(piece.num_dims, len(ranges) + piece.num_runtimes, results)
-    return IndexingMap(symbols, piece.dims, ranges, piece.runtimes, constraints)
+    return _rewritten(piece, places, ranges)
