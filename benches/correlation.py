@@ -18,8 +18,8 @@ import numpy as np
 
 import indexing as ix
 from indexing.device.table import CPU
-from indexing.emitters import emit_fused
 from indexing.executable.devices import device_of_dialect
+from indexing.kernels import emit_fused
 from indexing.tuning.calibration import corpus, fitted
 from indexing.tuning.measurement import Benchmark
 

@@ -22,8 +22,8 @@ import numpy as np
 import indexing as ix
 from gpu_cases import CASES
 from indexing.device.detect import gpu_count
-from indexing.emitters.ir.types import storage_bytes
-from indexing.emitters.kernel import Argument, Kernel
+from indexing.kernels.ir.types import storage_bytes
+from indexing.kernels.kernel import Argument, Kernel
 from indexing.runtime.cuda import CudaDevice
 from indexing.runtime.device import Buffer
 

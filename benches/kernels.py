@@ -16,7 +16,7 @@ from pathlib import Path
 import indexing as ix
 from indexing.analysis.memory.global_memory import Access
 from indexing.device.table import portable_device
-from indexing.emitters import emit_fused
+from indexing.kernels import emit_fused
 
 CASES = Path(__file__).resolve().parent.parent / "tests" / "golden"
 

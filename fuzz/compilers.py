@@ -26,8 +26,8 @@ from pathlib import Path
 import numpy as np
 
 import indexing as ix
-from indexing.emitters.kernel import Argument, Kernel
-from indexing.emitters.targets.c_family import joint_source
+from indexing.kernels.kernel import Argument, Kernel
+from indexing.kernels.targets.c_family import joint_source
 from indexing.ops.element_types import element_type
 from indexing.runtime.compiler import FLAGS, PROCESSORS
 from indexing.runtime.host_memory import address, aligned_bytes

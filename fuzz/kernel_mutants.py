@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 
 import indexing as ix
 from indexing._core import Interval, constant
-from indexing.emitters.ir import nodes as ir
-from indexing.emitters.ir.accesses import BLOCK_X
-from indexing.emitters.ir.traversal import rewrite_blocks, rewrite_statement
+from indexing.kernels.ir import nodes as ir
+from indexing.kernels.ir.accesses import BLOCK_X
+from indexing.kernels.ir.traversal import rewrite_blocks, rewrite_statement
 
 PROBE = ir.Buffer("probe", "s32", (1,), "global", "scratch", 99)
 REACHED = ir.Store("probe", (constant(0),), ir.Constant("s32", 1))

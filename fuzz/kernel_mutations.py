@@ -22,12 +22,10 @@ import numpy as np
 
 import indexing as ix
 from indexing._core import Interval, constant
-from indexing.emitters.ir import nodes as ir
-from indexing.emitters.ir.accesses import entry_accesses
-from indexing.emitters.ir.passes.dead_code import remove_dead_code
-from indexing.emitters.ir.passes.fold import fold_constants
-from indexing.emitters.ir.passes.thread_loops import make_thread_loops
-from indexing.emitters.ir.traversal import (
+from indexing.hlo import Computation
+from indexing.kernels.ir import nodes as ir
+from indexing.kernels.ir.accesses import entry_accesses
+from indexing.kernels.ir.traversal import (
     rewrite_blocks,
     rewrite_bodies,
     rewrite_value,
@@ -35,10 +33,12 @@ from indexing.emitters.ir.traversal import (
     subvalues,
     values_of,
 )
-from indexing.emitters.ir.types import storage_bytes, storage_type
-from indexing.emitters.ir.verify import verify
-from indexing.emitters.targets import TARGETS, write
-from indexing.hlo import Computation
+from indexing.kernels.ir.types import storage_bytes, storage_type
+from indexing.kernels.passes.dead_code import remove_dead_code
+from indexing.kernels.passes.fold import fold_constants
+from indexing.kernels.passes.thread_loops import make_thread_loops
+from indexing.kernels.targets import TARGETS, write
+from indexing.kernels.verify import verify
 from indexing.reference.differences import difference, make_inputs
 from indexing.runtime.host_kernel import HostKernel
 from indexing.runtime.host_memory import address, aligned_bytes

@@ -17,13 +17,13 @@ from pathlib import Path
 
 import indexing as ix
 from indexing._core import SymbolicExpr, constant
-from indexing.emitters.ir import nodes as ir
-from indexing.emitters.ir.accesses import entry_accesses
-from indexing.emitters.ir.passes import PASSES, Pass
-from indexing.emitters.ir.traversal import expressions_of, indices_of, rewrite_statement, subvalues, values_of
-from indexing.emitters.ir.verify import verify
-from indexing.emitters.ir.verify.lowering import compare
-from indexing.emitters.targets import TARGETS
+from indexing.kernels.ir import nodes as ir
+from indexing.kernels.ir.accesses import entry_accesses
+from indexing.kernels.ir.traversal import expressions_of, indices_of, rewrite_statement, subvalues, values_of
+from indexing.kernels.passes import PASSES, Pass
+from indexing.kernels.targets import TARGETS
+from indexing.kernels.verify import verify
+from indexing.kernels.verify.lowering import compare
 from kernel_mutants import PROBE, REACHED, Fault, in_block
 
 

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from indexing.emitters.kernel import Kernel
+from indexing.kernels.kernel import Kernel
 from indexing.runtime.device import Buffer
 from indexing.runtime.host import Host
 from indexing.runtime.host_memory import ALIGNMENT

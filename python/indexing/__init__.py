@@ -50,9 +50,6 @@ if TYPE_CHECKING:
     from indexing.device.detect import devices as devices
     from indexing.device.detect import find_device as find_device
     from indexing.device.record import Device as Device
-    from indexing.emitters import emit as emit
-    from indexing.emitters import knobs as knobs
-    from indexing.emitters.knob_space import KnobSpace as KnobSpace
     from indexing.executable import Executable as Executable
     from indexing.executable import compile as compile
     from indexing.executable import emit_all as emit_all
@@ -66,6 +63,9 @@ if TYPE_CHECKING:
     from indexing.indexing_analysis.programs import FileMaps as FileMaps
     from indexing.indexing_analysis.programs import ProgramMaps as ProgramMaps
     from indexing.indexing_analysis.programs import maps as maps
+    from indexing.kernels import emit as emit
+    from indexing.kernels import knobs as knobs
+    from indexing.kernels.knob_space import KnobSpace as KnobSpace
     from indexing.partitioner import Epilogue as Epilogue
     from indexing.partitioner import PartitionedComputation as PartitionedComputation
     from indexing.partitioner import Subgraph as Subgraph
@@ -98,8 +98,8 @@ else:
             "indexing.report.programs": "analyze",
             "indexing.analysis.tiling.propagation": "Tile propagate_tile propagate_tiles valid_tilings",
             "indexing.analysis.tiling.space": "TilingSpace tiling_space",
-            "indexing.emitters": "emit knobs",
-            "indexing.emitters.knob_space": "KnobSpace",
+            "indexing.kernels": "emit knobs",
+            "indexing.kernels.knob_space": "KnobSpace",
             "indexing.executable": "Executable compile emit_all",
             "indexing.hlo": "from_jax layout",
             "indexing.hlo.layout": "bitcast_map",

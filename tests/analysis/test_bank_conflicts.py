@@ -8,9 +8,9 @@ import indexing as ix
 from fusion_texts import FUSIONS, fusion
 from indexing.analysis.memory.transactions import count_banks
 from indexing.device.detect import find_device
-from indexing.emitters.ir.accesses import entry_accesses
-from indexing.emitters.ir.nodes import Copy, statements
-from indexing.emitters.targets.target import Dialect
+from indexing.kernels.ir.accesses import entry_accesses
+from indexing.kernels.ir.nodes import Copy, statements
+from indexing.kernels.targets.target import Dialect
 from memory_simulator import simulate_banks
 
 H100 = find_device("h100")

@@ -10,7 +10,7 @@ import indexing as ix
 from indexing.analysis.memory.global_memory import Access, Launch
 from indexing.analysis.memory.transactions import VECTOR, count
 from indexing.device.detect import find_device
-from indexing.emitters.kernel import Argument, Kernel
+from indexing.kernels.kernel import Argument, Kernel
 from kernels import vector_moves
 from memory_simulator import simulate, strides
 

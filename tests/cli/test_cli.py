@@ -15,12 +15,12 @@ import pytest
 from indexing.cli import diagnosis, main, manual
 from indexing.cli.options import command_parsers, parser
 from indexing.device.detect import find_device
-from indexing.emitters.ir.passes import STAGES
-from indexing.emitters.ir.text import print_kernel
-from indexing.emitters.ir.verify import Verification
-from indexing.emitters.ir.verify.check import Check
-from indexing.emitters.kernel import Kernel
-from indexing.emitters.targets import TARGETS
+from indexing.kernels.ir.text import print_kernel
+from indexing.kernels.kernel import Kernel
+from indexing.kernels.passes import STAGES
+from indexing.kernels.targets import TARGETS
+from indexing.kernels.verify import Verification
+from indexing.kernels.verify.check import Check
 from ir_reader import read_kernel
 
 TRANSPOSE = """

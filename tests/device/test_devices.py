@@ -10,7 +10,7 @@ import indexing as ix
 from indexing.device import detect
 from indexing.device.detect import chosen_device, find_device, reported_device
 from indexing.device.table import PORTABLE, portable_device
-from indexing.emitters.targets import TARGETS
+from indexing.kernels.targets import TARGETS
 
 KIB, MIB = 1 << 10, 1 << 20
 #: Of the files `xla/backends/gpu/target_config/specs/*.txtpb` of github.com/openxla/xla (July 2026): cores, f32 units of a core,

@@ -13,8 +13,8 @@ import numpy as np
 
 import indexing as ix
 from indexing.device.table import portable_device
-from indexing.emitters.ir.nodes import Copy, statements
-from indexing.emitters.kernel import Kernel
+from indexing.kernels.ir.nodes import Copy, statements
+from indexing.kernels.kernel import Kernel
 from indexing.runtime.cuda import CudaDevice
 from indexing.runtime.device import Buffer, Device
 from indexing.runtime.host import Host

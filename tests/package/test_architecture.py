@@ -68,7 +68,7 @@ def test_only_targets_know_which_target_it_is() -> None:
     names = re.compile(r"""["'](cuda|opencl|c)["']""")
     asked = re.compile(r"dialect (==|!=|in)|target\.name|TARGETS\[[\"']")
     found = []
-    for file in sorted((PACKAGE / "emitters").rglob("*.py")):
+    for file in sorted((PACKAGE / "kernels").rglob("*.py")):
         if file.parent.name == "targets":
             continue
         for number, line in enumerate(file.read_text().splitlines(), 1):

@@ -104,7 +104,7 @@ def test_names_can_be_replaced_and_restored(monkeypatch: pytest.MonkeyPatch) -> 
     with monkeypatch.context() as patch:
         patch.setattr(ix, "emit", len)
         assert ix.emit is len
-    assert ix.emit is import_module("indexing.emitters").emit
+    assert ix.emit is import_module("indexing.kernels").emit
 
 
 def test_an_unknown_name_is_an_attribute_error() -> None:

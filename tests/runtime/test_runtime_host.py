@@ -19,11 +19,11 @@ import numpy as np
 import pytest
 
 import indexing as ix
-from indexing.emitters.ir import nodes as ir
-from indexing.emitters.ir.passes.thread_loops import make_thread_loops
-from indexing.emitters.targets import TARGETS, write
-from indexing.emitters.targets.c_family import joint_source
 from indexing.errors import CompileError
+from indexing.kernels.ir import nodes as ir
+from indexing.kernels.passes.thread_loops import make_thread_loops
+from indexing.kernels.targets import TARGETS, write
+from indexing.kernels.targets.c_family import joint_source
 from indexing.runtime import cache, compiler, object_files
 from indexing.runtime.compiling_together import compile_together
 from indexing.runtime.host import Host

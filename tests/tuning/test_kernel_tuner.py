@@ -11,7 +11,7 @@ import indexing as ix
 from fusion_texts import fusion
 from indexing.device.detect import find_device
 from indexing.device.table import portable_device
-from indexing.emitters import emit_fused
+from indexing.kernels import emit_fused
 from indexing.tuning.trials import TuningTarget
 
 IN_PLACE = """ENTRY f { p = f32[64,8] parameter(0)

@@ -12,7 +12,7 @@ from fusion_texts import FUSIONS, fusion
 from indexing._core import traffic_in_blocks
 from indexing.device.detect import find_device
 from indexing.device.table import portable_device
-from indexing.emitters import emit_fused, knobs_of
+from indexing.kernels import emit_fused, knobs_of
 from memory_simulator import simulate
 from random_fusions import random_fusion, random_hero_fusion
 

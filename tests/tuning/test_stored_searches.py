@@ -40,7 +40,7 @@ def test_a_fresh_process_loads_no_emitter_and_no_numpy(text: str) -> None:
     def asked(subject: str) -> str:
         code = (
             f"import sys, indexing as ix; m = ix.hlo.parse({text!r}); found = ix.tune({subject}, 2, device='cpu')\n"
-            "print(found, [m for m in sys.modules if m in ('numpy', 'indexing.emitters', 'indexing.ops', 'optuna')])"
+            "print(found, [m for m in sys.modules if m in ('numpy', 'indexing.kernels', 'indexing.ops', 'optuna')])"
         )
         return subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True).stdout
 

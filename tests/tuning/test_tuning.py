@@ -15,9 +15,9 @@ import pytest
 import indexing as ix
 from fusion_texts import FUSIONS, fusion
 from indexing.device.table import portable_device
-from indexing.emitters.kernel import Kernel
 from indexing.executable.devices import device_of_dialect
 from indexing.executable.tuned_plans import fusion_key, tuned_plan
+from indexing.kernels.kernel import Kernel
 from indexing.runtime.device import Buffer, Clock
 from indexing.runtime.host_memory import address
 from indexing.runtime.plan_store import Measured, Store, plan_text

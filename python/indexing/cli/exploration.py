@@ -13,9 +13,9 @@ from threading import Lock
 import indexing as ix
 from indexing.analysis.memory.global_memory import Coalescing, Tiles
 from indexing.cli.console import CommandLineError, Json
-from indexing.emitters.kernel import Kernel
-from indexing.emitters.knob_space import KnobSpace
 from indexing.hlo import BuiltInstruction, Computation, Instruction, Module, ModuleBuilder, Shape
+from indexing.kernels.kernel import Kernel
+from indexing.kernels.knob_space import KnobSpace
 from indexing.report.lines import bytes_text, seconds_text
 from indexing.show.banks import bank_picture
 from indexing.show.drawing import svg

@@ -14,16 +14,16 @@ from indexing.cli.answer import Answer, Listing, Part, Remark, write_file
 from indexing.cli.console import Json
 from indexing.cli.option_types import add_file, named_device
 from indexing.cli.programs import named_computation, named_instruction, printable_name, read_program
-from indexing.emitters.ir.passes import STAGES
-from indexing.emitters.ir.text import print_kernel
-from indexing.emitters.ir.verify import Verification
-from indexing.emitters.ir.verify.check import Check
-from indexing.emitters.targets import TARGETS
 from indexing.hlo import Module
+from indexing.kernels.ir.text import print_kernel
+from indexing.kernels.passes import STAGES
+from indexing.kernels.targets import TARGETS
+from indexing.kernels.verify import Verification
+from indexing.kernels.verify.check import Check
 from indexing.report.lines import kernel_line
 
 if TYPE_CHECKING:
-    from indexing.emitters.kernel import Kernel
+    from indexing.kernels.kernel import Kernel
     from indexing.partitioner import Subgraph
 
 

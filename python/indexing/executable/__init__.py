@@ -31,8 +31,8 @@ from indexing.runtime.runs import TapeProgram
 from indexing.runtime.tape import ReplayingDevice
 
 if TYPE_CHECKING:
-    from indexing.emitters.kernel import Kernel
     from indexing.hlo import Instruction
+    from indexing.kernels.kernel import Kernel
     from indexing.runtime.device import LaunchTimes
     from indexing.runtime.memory import ArrayFormat
     from indexing.runtime.tape import DeviceProgram, Tape

@@ -8,9 +8,9 @@ from functools import cache
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from indexing.device.detect import gpu_count
-from indexing.emitters import emit
 from indexing.errors import IndexingError, ReferenceFallback
 from indexing.hlo import parse
+from indexing.kernels import emit
 
 if TYPE_CHECKING:
     from indexing.runtime.device import TimingDevice

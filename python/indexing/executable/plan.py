@@ -30,8 +30,8 @@ from indexing.runtime.identity import described
 from indexing.runtime.tape import ReplayingDevice
 
 if TYPE_CHECKING:
-    from indexing.emitters.kernel import Kernel
     from indexing.hlo import Computation, Instruction
+    from indexing.kernels.kernel import Kernel
     from indexing.runtime.device import Device, Launch
     from indexing.runtime.memory import ArrayFormat
 

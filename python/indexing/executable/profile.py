@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 from indexing.executable.devices import REFERENCE
 
 if TYPE_CHECKING:
-    from indexing.emitters.kernel import Kernel
     from indexing.hlo import Instruction
+    from indexing.kernels.kernel import Kernel
 
 
 @dataclass(frozen=True, slots=True)

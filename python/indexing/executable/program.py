@@ -9,8 +9,6 @@ from typing import TYPE_CHECKING, TypeAlias
 from indexing.arguments import of_type, optional, takes
 from indexing.device.record import Device
 from indexing.device.table import portable_device
-from indexing.emitters import device_of_kernels, emit_fused
-from indexing.emitters.heroes import rows
 from indexing.executable.fusion_planning import KernelSupport, plan_fusions
 from indexing.executable.graph import Graph, Node, Ref, arrays_of, flatten, needed_nodes
 from indexing.executable.kernel_module import build_kernel_module
@@ -19,11 +17,13 @@ from indexing.executable.row_groups import MIN_BLOCKS, has_enough_blocks
 from indexing.executable.trip_counts import known_trip_count
 from indexing.hlo import Computation, Instruction, Module, Program, entry_of
 from indexing.hlo.program_like import part_of_program, refuse_bare_function
+from indexing.kernels import device_of_kernels, emit_fused
+from indexing.kernels.emitters import rows
 from indexing.work import repeats_itself
 
 if TYPE_CHECKING:
-    from indexing.emitters.kernel import Kernel
-    from indexing.emitters.targets.target import Dialect
+    from indexing.kernels.kernel import Kernel
+    from indexing.kernels.targets.target import Dialect
 
 #: Chooses the knobs of a computation's kernel; those left out have their defaults.
 KnobChoice: TypeAlias = Callable[[Computation], Mapping[str, int]]

@@ -32,8 +32,8 @@ from indexing.runtime.tape import HostStep
 if TYPE_CHECKING:
     from collections.abc import Hashable
 
-    from indexing.emitters.kernel import Argument, Kernel
     from indexing.hlo import Instruction
+    from indexing.kernels.kernel import Argument, Kernel
     from indexing.runtime.device import Device
     from indexing.runtime.memory import ArrayFormat
     from indexing.runtime.tape import Tape

@@ -14,14 +14,14 @@ from heapq import heappop, heappush
 from typing import TYPE_CHECKING
 
 from indexing._core import IndexingMap, compose
-from indexing.emitters.heroes.reduction.body import arrays_of
-from indexing.emitters.heroes.rows.space import Rows, is_read_at_one_place, may_give_rows
-from indexing.emitters.launch import same_memory
 from indexing.executable.graph import Graph, Node, Ref, tree_refs
 from indexing.executable.row_outputs import choose_outputs
 from indexing.executable.shared_rows import RowGroup, shared_pass
 from indexing.hlo.layout import major_to_minor
 from indexing.indexing_analysis.instructions import output_to_input
+from indexing.kernels.emitters.reduction.body import arrays_of
+from indexing.kernels.emitters.rows.space import Rows, is_read_at_one_place, may_give_rows
+from indexing.kernels.launch import same_memory
 from indexing.ops.reduce import REDUCE
 
 if TYPE_CHECKING:

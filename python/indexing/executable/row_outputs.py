@@ -14,7 +14,7 @@ from indexing.ops.reduce import REDUCE
 from indexing.work import element_count
 
 if TYPE_CHECKING:
-    from indexing.emitters.heroes.rows.space import Rows
+    from indexing.kernels.emitters.rows.space import Rows
 
 MAX_RECOMPUTED = 8  # members that a reader recomputes to have one of them
 

@@ -13,8 +13,8 @@ import numpy as np
 from indexing.runtime.memory import ArrayFormat
 
 if TYPE_CHECKING:
-    from indexing.emitters.kernel import Argument, Kernel
     from indexing.hlo import Instruction, Shape
+    from indexing.kernels.kernel import Argument, Kernel
     from indexing.runtime.device import Launch
 
 

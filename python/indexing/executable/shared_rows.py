@@ -1,7 +1,7 @@
 """Row groups of few long rows: the reductions that one pass computes, in a kernel whose blocks share rows.
 
 As one kernel, a softmax of few rows would have few blocks. Its maximum and its sum of exponentials take one pass together
-(`emitters/heroes/rows/online.py`), which many blocks share; readers of the exponentials recompute them from these two.
+(`kernels/emitters/rows/online.py`), which many blocks share; readers of the exponentials recompute them from these two.
 """
 
 from __future__ import annotations
@@ -10,10 +10,10 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from indexing.emitters.heroes.rows.online import with_online_sums
-from indexing.emitters.heroes.rows.space import RowSpace, row_space
 from indexing.executable.kernel_module import build_kernel_module
 from indexing.executable.planned_fusion import PlannedFusion
+from indexing.kernels.emitters.rows.online import with_online_sums
+from indexing.kernels.emitters.rows.space import RowSpace, row_space
 from indexing.ops.reduce import REDUCE
 
 if TYPE_CHECKING:

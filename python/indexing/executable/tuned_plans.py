@@ -6,8 +6,8 @@ import hashlib
 from typing import TYPE_CHECKING
 
 from indexing._core import __version__
-from indexing.emitters import emit_fused, knobs_of
 from indexing.errors import UnsupportedOp
+from indexing.kernels import emit_fused, knobs_of
 from indexing.runtime.identity import described, device_identity
 from indexing.runtime.plan_store import Store
 

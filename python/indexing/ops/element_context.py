@@ -1,6 +1,6 @@
 """The interface of element code: values, indices, and the context that a kernel's builder supplies.
 
-Element code computes one element of an op by the operations of the kernel IR (`indexing.emitters.ir.opcodes`).
+Element code computes one element of an op by the operations of the kernel IR (`indexing.kernels.ir.opcodes`).
 """
 
 from __future__ import annotations

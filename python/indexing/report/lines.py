@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from indexing.emitters.kernel import Kernel
+    from indexing.kernels.kernel import Kernel
     from indexing.report.accesses import AccessReport
 
 __all__ = ["bytes_text", "count_text", "kernel_line", "printable", "row_lines", "seconds_text"]

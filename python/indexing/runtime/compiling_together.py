@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from indexing.emitters.targets.c_family import SourceParts, joint_source
 from indexing.errors import CompileError
+from indexing.kernels.targets.c_family import SourceParts, joint_source
 from indexing.runtime.compiler import object_path, shared_library
 from indexing.runtime.object_files import is_whole, put_link
 

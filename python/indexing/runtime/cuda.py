@@ -9,9 +9,9 @@ import numpy as np
 
 from indexing.device.detect import detected_device
 from indexing.device.record import Device as DeviceRecord
-from indexing.emitters.targets.target import Dialect
 from indexing.errors import CompileError, IndexingError
 from indexing.extras import missing_extra
+from indexing.kernels.targets.target import Dialect
 from indexing.runtime.device import Buffer, Clock, CompilableKernel, Launch, check_limits
 from indexing.runtime.nvrtc import compile_cubin
 

@@ -12,7 +12,7 @@ from indexing.errors import CompileError
 
 if TYPE_CHECKING:
     from indexing.device.record import Device as DeviceRecord
-    from indexing.emitters.targets.target import Dialect
+    from indexing.kernels.targets.target import Dialect
 
 
 @dataclass(slots=True, eq=False)

@@ -19,7 +19,7 @@ from indexing.runtime.identity import HOST_DIALECT, core_count, processor_identi
 from indexing.runtime.runs import TapeProgram
 
 if TYPE_CHECKING:
-    from indexing.emitters.kernel import Kernel
+    from indexing.kernels.kernel import Kernel
     from indexing.runtime.tape import Tape
 
 

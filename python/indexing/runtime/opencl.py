@@ -11,9 +11,9 @@ import numpy as np
 
 from indexing.device.record import Device
 from indexing.device.table import portable_device
-from indexing.emitters.targets.target import Dialect
 from indexing.errors import CompileError, IndexingError
 from indexing.extras import missing_extra
+from indexing.kernels.targets.target import Dialect
 from indexing.runtime.device import Buffer, CompilableKernel, Launch, check_limits, expect_dialect
 from indexing.runtime.listing import compile_error
 

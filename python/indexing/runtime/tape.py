@@ -17,7 +17,7 @@ from indexing.runtime.device import Buffer, Device, Launch, LaunchTimes
 if TYPE_CHECKING:
     import numpy as np
 
-    from indexing.emitters.kernel import Kernel
+    from indexing.kernels.kernel import Kernel
     from indexing.runtime.memory import ArrayFormat
 
 Result = TypeVar("Result")

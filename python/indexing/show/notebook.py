@@ -13,9 +13,9 @@ from indexing._core import IndexingMap, SymbolicExpr
 from indexing.analysis.memory.global_memory import Coalescing
 from indexing.analysis.tiling.space import TilingSpace
 from indexing.convert import to_latex
-from indexing.emitters.kernel import Kernel
 from indexing.hlo import Computation, Instruction, Module
 from indexing.indexing_analysis.programs import ProgramMaps
+from indexing.kernels.kernel import Kernel
 from indexing.report.comparison import Comparison
 from indexing.report.lines import bytes_text, kernel_line, seconds_text
 from indexing.report.program_report import ProgramReport, groups_of, totals_line

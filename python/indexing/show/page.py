@@ -14,9 +14,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
 from indexing.analysis.memory.global_memory import coalescing
-from indexing.emitters import emit
 from indexing.errors import IndexingError
 from indexing.indexing_analysis.programs import maps
+from indexing.kernels import emit
 from indexing.report.equal_kernels import content_key
 from indexing.report.program_report import totals_line
 from indexing.show.banks import bank_picture

@@ -11,10 +11,10 @@ from typing import TypeAlias
 from indexing.analysis.tiling.propagation import Tile
 from indexing.analysis.tiling.space import Array, TilingSpace, tiling_space
 from indexing.arguments import integers, optional, takes
-from indexing.emitters.hero import outputs
 from indexing.errors import IndexingError
 from indexing.hlo import Instruction, Program, Shape
 from indexing.hlo.program_like import part_of_program
+from indexing.kernels.hero import outputs
 from indexing.show.cells import Cell, Panel, list_in_words
 from indexing.show.picture import Picture
 

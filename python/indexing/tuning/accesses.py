@@ -15,18 +15,18 @@ from typing import TYPE_CHECKING, ClassVar, TypeAlias
 from indexing._core import IndexingMap, Interval, ParametricMap, SymbolicMap, Variable, traffic_in_blocks, variable
 from indexing.analysis.memory.banks import bank_accesses
 from indexing.analysis.memory.transactions import VECTOR, VECTOR_BITS
-from indexing.emitters import emit_fused
-from indexing.emitters.ir.types import storage_bytes
 from indexing.hlo.layout import bit_width
+from indexing.kernels import emit_fused
+from indexing.kernels.ir.types import storage_bytes
 from indexing.lazy import np
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from indexing.device.record import Device
-    from indexing.emitters.kernel import Argument, Kernel
-    from indexing.emitters.knob_space import Knob, KnobSpace
     from indexing.hlo import Computation
+    from indexing.kernels.kernel import Argument, Kernel
+    from indexing.kernels.knob_space import Knob, KnobSpace
 
     Floats = NDArray[np.float64]
 

@@ -7,20 +7,20 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
-from indexing.emitters import emit_fused
 from indexing.errors import CompileError, IndexingError
 from indexing.executable.devices import device_of_dialect
 from indexing.executable.tuned_plans import fusion_key
 from indexing.hlo import parse
+from indexing.kernels import emit_fused
 from indexing.runtime.identity import HOST_DIALECT
 from indexing.runtime.plan_store import Measured
 from indexing.tuning.measurement import Benchmark, Timing
 
 if TYPE_CHECKING:
     from indexing.device.record import Device
-    from indexing.emitters.kernel import Kernel
-    from indexing.emitters.targets.target import Dialect
     from indexing.hlo import Computation
+    from indexing.kernels.kernel import Kernel
+    from indexing.kernels.targets.target import Dialect
     from indexing.runtime.device import TimingDevice
     from indexing.tuning.search import Plan
 

@@ -10,10 +10,10 @@ from indexing._core import predict_times
 from indexing.arguments import integer, of_type, optional, takes
 from indexing.device.detect import chosen_device
 from indexing.device.record import Device, DeviceLike
-from indexing.emitters import emit_fused, knobs_of
 from indexing.errors import IndexingError
 from indexing.executable.devices import device_of_dialect
 from indexing.hlo import Computation, parse
+from indexing.kernels import emit_fused, knobs_of
 from indexing.lazy import np
 from indexing.tuning.measurement import Benchmark
 from indexing.tuning.prediction import Predictions, demands_of, predict

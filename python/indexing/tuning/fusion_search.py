@@ -7,8 +7,8 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, TypeAlias
 
-from indexing.emitters import emit_fused, knobs_of
 from indexing.executable.devices import device_of_dialect
+from indexing.kernels import emit_fused, knobs_of
 from indexing.runtime.plan_store import Measured, Store, plan_text
 from indexing.runtime.ray_cluster import connected
 from indexing.tuning.bench import Bench, ClusterBench, LocalBench
@@ -18,8 +18,8 @@ from indexing.tuning.stored_searches import Request, row_of_plan, stored_trials
 from indexing.tuning.trials import Trial, Tuning, TuningTarget
 
 if TYPE_CHECKING:
-    from indexing.emitters.kernel_builder import Dim3
     from indexing.hlo import Computation
+    from indexing.kernels.kernel_builder import Dim3
     from indexing.tuning.search import Plan, Sampler
 
 __all__ = ["Progress", "searches"]

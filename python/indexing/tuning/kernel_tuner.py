@@ -8,7 +8,7 @@ from functools import cache
 from math import prod
 from typing import TYPE_CHECKING, Any
 
-from indexing.emitters import emit_fused, knobs_of
+from indexing.kernels import emit_fused, knobs_of
 from indexing.lazy import np
 from indexing.tuning.measurement import TOLERANCES, arguments_and_results, in_memory
 from indexing.tuning.prediction import predict
@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from indexing.device.record import Device
-    from indexing.emitters.kernel import Argument, Kernel
     from indexing.hlo import Computation
+    from indexing.kernels.kernel import Argument, Kernel
 
 BLOCK = "block_size_x"  # Kernel Tuner's name for the threads of a block
 #: Kernel Tuner compiles C by g++, as C++.

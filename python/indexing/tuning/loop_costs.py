@@ -14,12 +14,12 @@ from math import prod
 from typing import TYPE_CHECKING, TypeAlias
 
 from indexing._core import SymbolicExpr, variable
-from indexing.emitters.ir import nodes as ir
-from indexing.emitters.ir.traversal import subvalues, values_of
-from indexing.emitters.ir.types import storage_bytes
+from indexing.kernels.ir import nodes as ir
+from indexing.kernels.ir.traversal import subvalues, values_of
+from indexing.kernels.ir.types import storage_bytes
 
 if TYPE_CHECKING:
-    from indexing.emitters.ir.nodes import Block, Statement, Value
+    from indexing.kernels.ir.nodes import Block, Statement, Value
 
     #: Loops with their numbers of iterations, and named index expressions, outermost first.
     Path: TypeAlias = "tuple[tuple[ir.For, int] | ir.LetIndex, ...]"

@@ -14,13 +14,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from indexing.emitters.ir.types import storage_bytes
+from indexing.kernels.ir.types import storage_bytes
 from indexing.ops.values import value_leaves
 from indexing.reference.interpreter import run_computation
 
 if TYPE_CHECKING:
-    from indexing.emitters.kernel import Argument, Kernel
     from indexing.hlo import Computation, Shape
+    from indexing.kernels.kernel import Argument, Kernel
     from indexing.runtime.device import Buffer, Clock, TimingDevice
 
 ROTATED_BYTES = 96 << 20  # more than the caches of processors and GPUs hold

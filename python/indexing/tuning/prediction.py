@@ -12,11 +12,11 @@ from indexing.arguments import of_type, optional, takes
 from indexing.device.detect import chosen_device
 from indexing.device.record import Device, DeviceLike
 from indexing.display import shown
-from indexing.emitters import emit_fused, fused_computation, knobs_of
-from indexing.emitters.targets import TARGETS
 from indexing.errors import IndexingError
 from indexing.hlo import Computation, Program
 from indexing.hlo.program_like import part_of_program, refuse_bare_function
+from indexing.kernels import emit_fused, fused_computation, knobs_of
+from indexing.kernels.targets import TARGETS
 from indexing.lazy import np
 from indexing.tuning.accesses import KernelTraffic, kernel_traffic, needs_kernel, unique_values
 from indexing.tuning.loop_costs import costs_of_loops
@@ -24,7 +24,7 @@ from indexing.tuning.loop_costs import costs_of_loops
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
-    from indexing.emitters.knob_space import Columns, KnobSpace
+    from indexing.kernels.knob_space import Columns, KnobSpace
 
     Floats = NDArray[np.float64]
     _Launch = tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]

@@ -12,7 +12,7 @@ from indexing.extras import missing_extra
 from indexing.lazy import np
 
 if TYPE_CHECKING:
-    from indexing.emitters.knob_space import Columns, KnobSpace
+    from indexing.kernels.knob_space import Columns, KnobSpace
     from indexing.tuning.prediction import Predictions
 
 __all__ = ["SAMPLERS", "Plan", "Sampler", "candidates", "promising_plans", "proposals"]
@@ -125,7 +125,7 @@ def _optuna_proposals(
 
 def _optuna_plan(space: KnobSpace, trial: Any) -> Plan:
     """A plan that optuna proposes, knob by knob. A knob with several lists of choices is one parameter for each list."""
-    from indexing.emitters.knob_space import Knob
+    from indexing.kernels.knob_space import Knob
 
     plan: Plan = {}
     for knob in space.knobs:

@@ -14,9 +14,9 @@ from indexing.runtime.plan_store import Measured, plan_text
 
 if TYPE_CHECKING:
     from indexing.device.record import Device
-    from indexing.emitters.knob_space import KnobSpace
     from indexing.hlo import Computation
     from indexing.hlo.program_like import Part
+    from indexing.kernels.knob_space import KnobSpace
     from indexing.tuning.search import Plan
 
 __all__ = ["Trial", "Tuning", "TuningTarget"]
@@ -40,8 +40,8 @@ class TuningTarget:
     @cached_property
     def computations(self) -> list[Computation]:
         """The computation of each kernel that has more than one plan."""
-        from indexing.emitters import fused_computation, knobs_of
         from indexing.executable.program import planned_kernels
+        from indexing.kernels import fused_computation, knobs_of
 
         if self.is_fusion:
             return [fused_computation(self.part)]
@@ -88,7 +88,7 @@ class Tuning:
     @property
     def space(self) -> KnobSpace:
         """The knobs of its kernel."""
-        from indexing.emitters import knobs_of
+        from indexing.kernels import knobs_of
 
         return knobs_of(self.computation, self.target.device)
 

@@ -15,7 +15,7 @@ from indexing.analysis.memory.transactions import BankTransactions, count_banks,
 if TYPE_CHECKING:
     from indexing._core import IndexingMap
     from indexing.device.record import Device
-    from indexing.emitters.kernel import Kernel
+    from indexing.kernels.kernel import Kernel
 
 __all__ = ["BankAccess", "bank_accesses"]
 

@@ -22,15 +22,15 @@ from indexing.device.detect import chosen_device
 from indexing.device.record import Device, DeviceLike
 from indexing.device.table import CUDA_LIMITS
 from indexing.display import shown
-from indexing.emitters import emit
-from indexing.emitters.ir.types import storage_bytes
-from indexing.emitters.kernel import Argument, Kernel
-from indexing.emitters.launch import element_at
 from indexing.errors import CompileError, IndexingError, UnsupportedOp
 from indexing.hlo import Computation, Instruction, Program
 from indexing.hlo.layout import bit_width
 from indexing.hlo.program_like import part_of_program, refuse_bare_function
 from indexing.indexing_analysis.instructions import output_to_input
+from indexing.kernels import emit
+from indexing.kernels.ir.types import storage_bytes
+from indexing.kernels.kernel import Argument, Kernel
+from indexing.kernels.launch import element_at
 
 if TYPE_CHECKING:
     from indexing.hlo import Shape

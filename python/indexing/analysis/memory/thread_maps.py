@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from indexing._core import IndexingMap, Interval, SymbolicExpr, SymbolicMap, Variable
-from indexing.emitters.launch import THREAD_IDS
+from indexing.kernels.launch import THREAD_IDS
 
 if TYPE_CHECKING:
-    from indexing.emitters.kernel import Dim3
+    from indexing.kernels.kernel import Dim3
 
 Bounds = tuple[int, int]
 

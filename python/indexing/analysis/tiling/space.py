@@ -17,11 +17,11 @@ from indexing._core import IndexingMap, Interval, SymbolicExpr, SymbolicMap, com
 from indexing.analysis.tiling.propagation import Tile, propagate
 from indexing.analysis.tiling.sizes import Clause, holds, tilings
 from indexing.display import shown
-from indexing.emitters.hero import outputs
 from indexing.errors import IndexingError, UnsupportedOp
 from indexing.hlo import Instruction, Program
 from indexing.hlo.program_like import part_of_program
 from indexing.indexing_analysis.instructions import output_to_input
+from indexing.kernels.hero import outputs
 from indexing.ops.operand_indexing import OperandIndexing
 
 __all__ = ["TileDimension", "TilingSpace", "tiling_space"]

@@ -1,0 +1,185 @@
+"""Emission of kernels: heroes build a fusion's kernel in a small typed IR, passes rewrite it, targets write its source."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from inspect import signature
+
+from indexing.arguments import integer, of_type, optional, takes
+from indexing.device.detect import chosen_device
+from indexing.device.record import Device
+from indexing.device.table import portable_device
+from indexing.errors import IndexingError, UnsupportedOp
+from indexing.hlo import Computation, Instruction, Program
+from indexing.hlo.program_like import Part, part_of_program, refuse_bare_function
+from indexing.kernels.emitters import concatenate, dot, loop, reduction, rows, scatter, transpose, update_slice
+from indexing.kernels.hero import Emitter, Plan, fits
+from indexing.kernels.kernel import Kernel
+from indexing.kernels.knob_space import KnobSpace
+from indexing.kernels.targets import TARGETS
+from indexing.kernels.targets.target import Dialect
+from indexing.ops.bounded import check_kernel_sizes
+from indexing.partitioner import partition
+from indexing.work import most_repeated, repeats_itself
+
+EMITTERS: tuple[Emitter, ...] = (
+    scatter,
+    update_slice,
+    transpose,
+    rows,
+    reduction,
+    concatenate,
+    dot,
+    loop,
+)  # the first that matches emits the kernel
+
+
+@takes(fusion=refuse_bare_function, dialect=optional(of_type(str)), device=optional(of_type(Device, str)))
+def emit(
+    fusion: Program, dialect: Dialect | None = None, device: Device | str | None = None, **knobs: int | None
+) -> Kernel:
+    """The kernel of a fusion instruction or of a computation that is one fusion (of a module: its entry; of
+    `(function, *arguments)`: the JAX function's program).
+
+    For an entry whose root is its only fusion, that fusion is taken; `emit_all` takes whole programs. The kernel can be
+    launched on the `device`; without one, on any device that runs the dialect, by default CUDA C++. `knobs` are those of the
+    emitter that matches (its `plan` documents them with their ranges). Raises UnsupportedOp for an op that no kernel computes,
+    and for a computation of which one kernel would repeat much work; IndexingError for a plan that exceeds a limit of the
+    device; CompileError for an unknown dialect.
+    """
+    planned_for = device_of_kernels(dialect, device)
+    part = part_of_program(fusion, "emit: fusion")
+    computation = fused_computation(part)
+    kernel = emit_fused(computation, planned_for, **knobs)
+    if repeats_itself(computation, kernel.work) and not isinstance(part, Instruction) and not _is_fused(computation):
+        most = most_repeated(partition(computation))
+        what = f"one kernel of {computation.name} would compute {most.name} repeatedly: it"
+        raise UnsupportedOp(f"{what} {EMIT_THE_PARTS}")
+    return kernel
+
+
+def device_of_kernels(dialect: Dialect | None, device: Device | str | None) -> Device:
+    """The device that kernels are made for: the given one, or one with the limits that all devices of the dialect have."""
+    if device is None:
+        return portable_device(dialect)
+    chosen = chosen_device(device)
+    if dialect not in (None, chosen.dialect):
+        raise IndexingError(f"{chosen.name} runs kernels in dialect {chosen.dialect!r}; leave out dialect={dialect!r}")
+    return chosen
+
+
+def emit_fused(computation: Computation, device: Device, **knobs: int | None) -> Kernel:
+    """The kernel of a computation as one fusion, however much work it repeats."""
+    emitter = emitter_of(computation, device)
+    return Kernel(emitter.kernel(computation, _plan(emitter, computation, device, knobs)), device)
+
+
+def _plan(emitter: Emitter, computation: Computation, device: Device, knobs: Mapping[str, int | None]) -> Plan:
+    """The plan with these knobs. Raises IndexingError if it exceeds a limit of the device."""
+    plan = _planned(emitter, computation, device, knobs)
+    exceeded = device.limits.exceeded(plan.grid, plan.block, plan.shared_bytes)
+    if exceeded:
+        raise IndexingError(
+            f"the {emitter.NAME} kernel of {computation.name} can't be launched on {device.name}: {exceeded}"
+        )
+    return plan
+
+
+def _planned(emitter: Emitter, computation: Computation, device: Device, knobs: Mapping[str, int | None]) -> Plan:
+    if not TARGETS[device.dialect].vector_bytes and "vector_width" in _parameters(emitter.plan):
+        knobs = {"vector_width": 1, **knobs}  # the compiler vectorizes over neighbouring threads
+    known = [name for name in _parameters(emitter.plan) if name not in ("computation", "device")]
+    for name in knobs:
+        if name not in known:
+            raise IndexingError(f"the {emitter.NAME} emitter has no knob {name!r}; it has {', '.join(known) or 'none'}")
+    chosen = {name: value if value is None else integer(value, f"emit: {name}") for name, value in knobs.items()}
+    plan: Plan = emitter.plan(computation, device, **chosen)
+    return plan
+
+
+@cache
+def _parameters(function: Callable[..., object]) -> tuple[str, ...]:
+    return tuple(signature(function).parameters)
+
+
+def emitter_of(computation: Computation, device: Device) -> Emitter:
+    """The first emitter that matches and has a plan within the limits of the device; the last one if none has.
+
+    Raises UnsupportedOp if no kernel can compute the computation.
+    """
+    known = computation.module.attached(_Emitters).by_computation
+    key = computation, device
+    if key not in known:
+        _check(computation)
+        matching = [e for e in EMITTERS if e.matches(computation)]
+        legal = (e for e in matching if fits(_planned(e, computation, device, {}), device.limits))
+        known[key] = next(legal, matching[-1])
+    return known[key]
+
+
+@dataclass(slots=True)
+class _Emitters:
+    """The emitters of a module's computations on devices, memoized, since many plans of one computation need them."""
+
+    by_computation: dict[tuple[Computation, Device], Emitter] = field(default_factory=dict)
+
+
+@takes(fusion=refuse_bare_function, dialect=optional(of_type(str)), device=optional(of_type(Device, str)))
+def knobs(fusion: Program, dialect: Dialect | None = None, device: Device | str | None = None) -> KnobSpace:
+    """The knobs of a fusion's kernel: names, legal values, defaults, and conditions between them.
+
+    `emit(fusion, dialect, device, **plan)` emits a kernel for every plan that the space allows: each is within the limits of
+    the device, or, without one, of all devices of the dialect. Raises as `emit` does.
+    """
+    part = part_of_program(fusion, "knobs: fusion")
+    kernel = emit(part, dialect, device)  # raises for a fusion that no kernel computes
+    return knobs_of(fused_computation(part), kernel.device)
+
+
+def knobs_of(computation: Computation, device: Device) -> KnobSpace:
+    """The knobs of a computation as one fusion, as `emit_fused` takes it."""
+    emitter = emitter_of(computation, device)
+    return emitter.knobs(computation, _plan(emitter, computation, device, {}), device)
+
+
+EMIT_THE_PARTS = "isn't one fusion; emit_all(module) gives the kernels of a whole program"
+
+
+def _check(computation: Computation) -> None:
+    """Raise UnsupportedOp unless parameters and results are arrays of static sizes."""
+    check_kernel_sizes(computation)
+    shapes = computation.root.shape.leaves
+    if not shapes:
+        raise UnsupportedOp(f"{computation.name} returns no array: there is nothing for a kernel to write")
+    for shape in shapes:
+        if shape.element_type in ("token", "opaque"):
+            raise UnsupportedOp(f"{computation.name} returns a {shape.element_type}: no kernel makes one")
+    for parameter in computation.parameters:
+        if parameter.shape.is_tuple:
+            what = f"parameter {parameter.name} of {computation.name} is a tuple"
+            raise UnsupportedOp(f"{what}: a kernel takes arrays; give each of its arrays a parameter")
+
+
+def fused_computation(fusion: Part) -> Computation:
+    """The computation that a kernel computes. Raises UnsupportedOp unless it is one fusion."""
+    if isinstance(fusion, Instruction):
+        if not fusion.is_fusion:
+            raise UnsupportedOp(f"{fusion.name} is a {fusion.opcode}; emit takes a fusion or a computation")
+        return fusion.called[0]
+    computation = fusion
+    if _is_fused(computation):
+        return computation
+    fusions = [i for i in computation.instructions.values() if i.is_fusion]
+    if fusions == [computation.root]:
+        return fusions[0].called[0]
+    if fusions:
+        names = ", ".join(i.name for i in fusions[:3]) + (", ..." if len(fusions) > 3 else "")
+        raise UnsupportedOp(f"{computation.name}, which has fusions of its own ({names}), {EMIT_THE_PARTS}")
+    return computation
+
+
+def _is_fused(computation: Computation) -> bool:
+    callers = (i for c in computation.module.computations.values() for i in c.instructions.values())
+    return any(i.is_fusion and computation in i.called for i in callers)

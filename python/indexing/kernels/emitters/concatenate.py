@@ -1,0 +1,116 @@
+"""The concatenate emitter: each thread copies elements of every operand, so that threads need not select an operand.
+
+Threads cover a box that contains every operand. A thread takes the same index of each operand in turn, checks that it is in
+bounds, and writes the element through the epilogue: `vector_width` neighbouring elements at once, if this divides the sizes
+of all operands.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import accumulate
+from math import gcd, prod
+from typing import TYPE_CHECKING
+
+from indexing.errors import IndexingError
+from indexing.hlo.layout import major_to_minor
+from indexing.hlo.module_cache import cached_on_module
+from indexing.kernels.epilogue import Heroes, single_hero_of
+from indexing.kernels.ir.types import storage_bytes
+from indexing.kernels.knob_space import KnobSpace
+from indexing.kernels.launch import Part, assembled, entry_builder, inside
+from indexing.kernels.linear import LinearPlan, linear_block_size, linear_knobs, vector_index
+from indexing.kernels.vectors import check_width, is_cheap, lanes, widest_vector
+from indexing.ops.assemble import CONCATENATE
+from indexing.ops.registry import traits_of
+
+if TYPE_CHECKING:
+    from indexing.device.record import Device
+    from indexing.hlo import Computation, Instruction
+    from indexing.kernels.function_builder import FunctionBuilder
+    from indexing.kernels.ir.nodes import Kernel
+    from indexing.ops.element_context import Index
+
+NAME = CONCATENATE.opcode
+MAX_OPERANDS = 16  # the epilogue is built once for each operand
+MAX_LANES = 8
+
+
+def matches(computation: Computation) -> bool:
+    """Whether every output follows one concatenate."""
+    return match(computation) is not None
+
+
+@cached_on_module
+def match(computation: Computation) -> Heroes | None:
+    """The hero; None if there is none, or several."""
+    return single_hero_of(computation, _is_hero)
+
+
+def _is_hero(instruction: Instruction) -> bool:
+    if traits_of(instruction) is not CONCATENATE or not 2 <= len(instruction.operands) <= MAX_OPERANDS:
+        return False
+    return all(o.shape.element_count for o in instruction.operands)
+
+
+def plan(
+    computation: Computation, device: Device, *, block_size: int | None = None, vector_width: int | None = None
+) -> LinearPlan:
+    """Launch dimensions over a box that contains each operand.
+
+    Knobs: `block_size`, from 1 thread to the most of a block; `vector_width`, 1, 2, 4, 8 or 16 elements per thread, which
+    divides the sizes of all operands along the dimension that is fastest in memory.
+    """
+    found = match(computation)
+    if found is None:
+        raise IndexingError(f"{computation.name} has no concatenate that all outputs follow; the loop emitter takes it")
+    hero = found.first
+    box = tuple(map(max, zip(*(o.shape.dimensions for o in hero.operands), strict=True)))
+    fast = _fastest_dimension(hero)
+    common = gcd(*(o.shape.dimensions[fast] for o in hero.operands))
+    if vector_width is None:
+        order = computation.post_order()
+        size = storage_bytes(hero.shape.element_type)
+        vector_width = widest_vector(MAX_LANES, size, prod(box), [common]) if is_cheap(order) else 1
+    check_width(vector_width, common)
+    threads = linear_block_size(block_size, prod(box), device.limits)
+    return LinearPlan(box, major_to_minor(hero.shape), vector_width, threads)
+
+
+def knobs(computation: Computation, default: LinearPlan, device: Device) -> KnobSpace:
+    """Names, legal values and defaults of the knobs."""
+    found = match(computation)
+    assert found is not None
+    common = gcd(*(o.shape.dimensions[_fastest_dimension(found.first)] for o in found.first.operands))
+    return KnobSpace(NAME, linear_knobs(default, common, device.limits))
+
+
+def _fastest_dimension(hero: Instruction) -> int:
+    """The fastest dimension in memory."""
+    return major_to_minor(hero.shape)[-1]
+
+
+def kernel(computation: Computation, plan: LinearPlan) -> Kernel:
+    """The kernel."""
+    found = match(computation)
+    assert found is not None
+    builder = found.kernel_builder(computation)
+    body = entry_builder(builder, plan.grid, plan.block)
+    with vector_index(body, plan) as box:
+        _build_operands(body, found, plan, box)
+    return assembled(builder, NAME, found.first, body, found.after, (plan.grid, plan.block))
+
+
+def _build_operands(body: FunctionBuilder, found: Heroes, plan: LinearPlan, box: Index) -> None:
+    """For each operand, if it contains this index of the box: write its element through the epilogue."""
+    hero = found.first
+    (d,) = hero.ints("dimensions")
+    starts = [0, *accumulate(o.shape.dimensions[d] for o in hero.operands)]
+    for k, operand in enumerate(hero.operands):
+        sizes = replace(plan, sizes=operand.shape.dimensions).vector_sizes
+        parts = [Part(e, s) for e, s in zip(box, sizes, strict=True)]
+        with inside(body, parts) as vector, body.base_scope(), lanes(body, plan.vector_width) as lane:
+            index = tuple(map(body.scope.simplify, plan.element(vector, lane)))
+            at = tuple(e + starts[k] if i == d else e for i, e in enumerate(index))
+            body.inject(hero, at, [body.read(operand, index)])
+            found.build_after(body, at)

@@ -1,0 +1,203 @@
+"""The loop emitter: each thread computes some elements of each output, in memory order. It takes every fusion.
+
+A thread computes `vector_width` neighbouring elements; inputs that are read at neighbouring, aligned positions are loaded as
+one vector, and outputs are stored as one; the remaining elements are computed one by one. If the grid would exceed
+`max_blocks`, blocks loop over several chunks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import prod
+from typing import TYPE_CHECKING, ClassVar
+
+from indexing._core import SymbolicExpr
+from indexing.errors import IndexingError
+from indexing.hlo.module_cache import cached_on_module
+from indexing.kernels.hero import Output, outputs
+from indexing.kernels.ir.types import storage_bytes
+from indexing.kernels.kernel_builder import KernelBuilder
+from indexing.kernels.knob_space import Knob, KnobSpace
+from indexing.kernels.launch import (
+    assembled,
+    check_knob,
+    element_at,
+    entry_builder,
+    guarded,
+    store,
+    thread_id,
+)
+from indexing.kernels.vectors import WIDTHS, is_cheap, lanes, widest_vector
+from indexing.ops.registry import traits_of
+from indexing.partitioner import partition
+
+if TYPE_CHECKING:
+    from indexing.device.record import Device
+    from indexing.hlo import Computation, Instruction, Shape
+    from indexing.kernels.function_builder import FunctionBuilder
+    from indexing.kernels.ir.nodes import Kernel
+    from indexing.kernels.kernel_builder import Dim3
+    from indexing.partitioner import PartitionedComputation
+
+NAME = "loop"
+BLOCK_SIZE = 128  # threads
+MAX_TAIL_INSTRUCTIONS = 64  # of a body that is built a second time, for a partial vector
+
+
+@dataclass(frozen=True, slots=True)
+class LoopPlan:
+    """Launch dimensions and knobs: `groups` vectors of `vector_width` elements, of which each block takes `chunks` chunks."""
+
+    count: int
+    vector_width: int
+    block_size: int
+    blocks: int
+    chunks: int
+    shared_bytes: ClassVar[int] = 0
+
+    @property
+    def grid(self) -> Dim3:
+        """The blocks, in one dimension."""
+        return (self.blocks, 1, 1)
+
+    @property
+    def block(self) -> Dim3:
+        """The threads of a block, in one dimension."""
+        return (self.block_size, 1, 1)
+
+    @property
+    def groups(self) -> int:
+        """The number of vectors, of which the last one may be partial."""
+        return -(-self.count // self.vector_width)
+
+
+def matches(computation: Computation) -> bool:
+    """True: every fusion can be a loop."""
+    return True
+
+
+def plan(
+    computation: Computation,
+    device: Device,
+    *,
+    block_size: int | None = None,
+    vector_width: int | None = None,
+    max_blocks: int | None = None,
+) -> LoopPlan:
+    """Launch dimensions for a computation.
+
+    Knobs: `block_size`, from 1 thread to the most of a block; `vector_width`, 1, 2, 4, 8 or 16 elements per thread (by default
+    as many as fit into 16 bytes while there are enough threads); `max_blocks`, from 1 to the most of a grid: further work is
+    done in chunks.
+    """
+    limits = device.limits
+    block_size = min(BLOCK_SIZE, limits.block_size) if block_size is None else block_size
+    max_blocks = limits.grid[0] if max_blocks is None else max_blocks
+    check_knob("block_size", block_size, 1, limits.block_size)
+    check_knob("max_blocks", max_blocks, 1, limits.grid[0])
+    shapes = computation.root.shape.leaves
+    count = max(prod(s.dimensions) for s in shapes)
+    if vector_width is None:
+        vector_width = _vector_width(computation, shapes, count)
+    elif vector_width not in WIDTHS:
+        raise IndexingError(f"vector_width is 1, 2, 4, 8 or 16; got {vector_width}")
+    if not _has_vectors(shapes, vector_width):
+        vector_width = 1
+    groups = max(-(-count // vector_width), 1)
+    blocks = -(-groups // block_size)
+    chunks = -(-blocks // max_blocks)
+    return LoopPlan(count, vector_width, block_size, -(-blocks // chunks), chunks)
+
+
+def knobs(computation: Computation, default: LoopPlan, device: Device) -> KnobSpace:
+    """Names, legal values and defaults of the knobs."""
+    threads, blocks = device.limits.block_size, device.limits.grid[0]
+    shapes = computation.root.shape.leaves
+    widths = tuple(w for w in WIDTHS if _has_vectors(shapes, w))
+    return KnobSpace(
+        NAME,
+        (
+            Knob("block_size", range(1, threads + 1), default.block_size, "block"),
+            Knob("vector_width", widths, default.vector_width),
+            Knob("max_blocks", range(1, blocks + 1), blocks, "grid"),
+        ),
+    )
+
+
+def _has_vectors(shapes: Sequence[Shape], width: int) -> bool:
+    """Whether all outputs have the same number of elements, or each a whole number of vectors."""
+    counts = {prod(s.dimensions) for s in shapes}
+    return len(counts) == 1 or not any(n % width for n in counts)
+
+
+def _vector_width(computation: Computation, shapes: Sequence[Shape], count: int) -> int:
+    """As many elements of the widest output as fit into 16 bytes, halved while threads are few; 1 for expensive bodies."""
+    order = computation.post_order()
+    if not is_cheap(order):
+        return 1
+    counts = {prod(s.dimensions) for s in shapes}
+    with_tail = len(counts) == 1 and len(order) <= MAX_TAIL_INSTRUCTIONS
+    return widest_vector(8, max(storage_bytes(s.element_type) for s in shapes), count, () if with_tail else counts)
+
+
+def kernel(computation: Computation, plan: LoopPlan) -> Kernel:
+    """The kernel."""
+    builder = KernelBuilder(computation, _parts(computation))
+    body = entry_builder(builder, plan.grid, plan.block)
+    _Body(body, plan, computation).build()
+    return assembled(builder, NAME, _hero(computation), body, outputs(computation), (plan.grid, plan.block))
+
+
+@cached_on_module
+def _parts(computation: Computation) -> PartitionedComputation:
+    return partition(computation)
+
+
+def _hero(computation: Computation) -> Instruction:
+    root = computation.root
+    while traits_of(root).kind == "alias" and root.shape.is_tuple and root.operands:
+        root = root.operands[0]
+    return root
+
+
+class _Body:
+    """Builds the kernel's entry."""
+
+    def __init__(self, body: FunctionBuilder, plan: LoopPlan, computation: Computation) -> None:
+        self.body, self.plan = body, plan
+        self.outputs = outputs(computation)
+        self.root = computation.root
+
+    def build(self) -> None:
+        """Build the elements of a thread's vector; of several vectors in a loop, if there are chunks."""
+        plan, body = self.plan, self.body
+        first = thread_id("bl_x") * plan.block_size + thread_id("th_x")
+        if plan.chunks > 1:
+            with body.strided_loop("chunk", first, plan.groups, plan.blocks * plan.block_size) as group:
+                self._group(group)
+            return
+        with guarded(body, body.within(first, 0, plan.groups - 1)), body.base_scope():
+            self._group(body.named_index("i", first, 0, plan.groups - 1))
+
+    def _group(self, group: SymbolicExpr) -> None:
+        """Build the elements of a vector; of a partial one, those that exist."""
+        body, width = self.body, self.plan.vector_width
+        with lanes(body, width) as lane:
+            position = body.scope.simplify(group * width + lane)
+            with guarded(body, body.within(position, 0, self.plan.count - 1)), body.base_scope():
+                self._element(*body.inside((position,), (self.plan.count,)))
+
+    def _element(self, position: SymbolicExpr) -> None:
+        """Build the element at `position` in memory of every output that has one there."""
+        for output in self.outputs:
+            count = prod(output.shape.dimensions)
+            if count == self.plan.count:
+                self._output(output, position)
+            elif count:
+                with guarded(self.body, self.body.within(position, 0, count - 1)):
+                    self._output(output, *self.body.inside((position,), (count,)))
+
+    def _output(self, output: Output, position: SymbolicExpr) -> None:
+        index = tuple(self.body.scope.simplify(e) for e in element_at(position, output.shape))
+        store(self.body, output, index, self.body.value(self.root, index, output.number))

@@ -1,0 +1,101 @@
+"""The entry function of a reduction's kernel."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from indexing._core import SymbolicExpr, constant
+from indexing.kernels.emitters.reduction.accumulators import Accumulators, Reducer, Team, combine
+from indexing.kernels.emitters.reduction.plans import ReductionPlan, operand_index, thread_mapping
+from indexing.kernels.emitters.reduction.splits import Splits
+from indexing.kernels.launch import guarded, inside_parts, loop_over
+from indexing.kernels.vectors import lanes
+
+if TYPE_CHECKING:
+    from indexing.hlo import Instruction
+    from indexing.kernels.epilogue import Heroes
+    from indexing.kernels.function_builder import FunctionBuilder
+    from indexing.ops.element_context import Index, Value
+
+
+def arrays_of(reduce: Instruction) -> tuple[Instruction, ...]:
+    """The arrays that a reduction reduces; its other operands are the initial values."""
+    return reduce.operands[: len(reduce.operands) // 2]
+
+
+class Body:
+    """Builds the entry: a thread's accumulation, the combination over its team, and the epilogue."""
+
+    def __init__(self, found: Heroes, plan: ReductionPlan, body: FunctionBuilder) -> None:
+        """Declare the accumulators."""
+        self.found, self.plan, self.body = found, plan, body
+        self.mapping = thread_mapping(plan)
+        self.accumulators = [Accumulators(body, Reducer.of(hero), plan.columns) for hero in found.heroes]
+        self.splits = Splits(body, plan.splits, plan.tiles, plan.across * plan.columns, self.accumulators)
+
+    def build(self) -> None:
+        """Build the whole entry."""
+        w, plan = self.mapping, self.plan
+        team = Team(w.part, plan.threads, plan.distance)
+        self._accumulate()
+        combine(self.accumulators, team, plan.threads)
+        with self.splits.combined(team, w.tile, w.split, w.slot):
+            self._finish(self.body.within(w.part, 0, 0))
+
+    def _accumulate(self) -> None:
+        """Build a thread's loops over its elements; passes later split off the steps in which every thread has a vector."""
+        body, (_, outer_count), (_, step_count) = self.body, *self.mapping.loops
+        with inside_parts(body, self.mapping.kept) as kept, loop_over(body, outer_count, "outer") as outer:
+            with (
+                loop_over(body, step_count, "step") as step,
+                inside_parts(body, self.mapping.reduced, (outer, step)) as reduced,
+            ):
+                self._vector(kept, reduced, (outer, step))
+            if self.mapping.rest:
+                with inside_parts(body, self.mapping.rest, (outer,)) as reduced:
+                    self._vector(kept, reduced, (outer, constant(step_count)))
+
+    def _vector(self, kept: Index, reduced: Index, loops: Index) -> None:
+        """Build all lanes of a vector; of the partial vector at the end of a single row, those that exist."""
+        d, body, width = self.plan.dimensions, self.body, self.mapping.width
+        with lanes(body, width) as lane:
+            if d.kind == "row" and d.fast % width:
+                position = body.scope.simplify(reduced[-1] * width + lane)
+                with guarded(body, body.within(position, 0, d.fast - 1)), body.base_scope():
+                    self._element(kept, reduced, lane, loops)
+            else:
+                self._element(kept, reduced, lane, loops)
+
+    def _element(self, kept: Index, reduced: Index, lane: SymbolicExpr, loops: Index) -> None:
+        body = self.body
+        index = tuple(map(body.scope.simplify, operand_index(self.mapping, kept, reduced, lane)))
+        is_column = self.plan.columns > 1
+        is_first = self._is_zero(loops if is_column else (*loops, lane))
+        for hero, accumulators in zip(self.found.heroes, self.accumulators, strict=True):
+            values = [body.read(array, index) for array in arrays_of(hero)]
+            accumulators.add(lane if is_column else constant(0), values, is_first)
+        self.found.build_side_outputs(body, index)
+
+    def _is_zero(self, counters: Index) -> Sequence[Value] | bool:
+        """Whether all counters are 0, given as conditions if that isn't known statically."""
+        ranges = [self.body.range(c) for c in counters]
+        if any(r.lower > 0 for r in ranges):
+            return False
+        return [v for c in counters for v in self.body.within(c, 0, 0)] or True
+
+    def _finish(self, conditions: Sequence[Value]) -> None:
+        """Build the initial values, the epilogue and the stores, for the first thread of each row or column."""
+        body = self.body
+        with inside_parts(body, self.mapping.kept, (), conditions) as kept, lanes(body, self.plan.columns) as lane:
+            index = tuple(map(body.scope.simplify, self._hero_index(kept, lane)))
+            for hero, accumulators in zip(self.found.heroes, self.accumulators, strict=True):
+                initial = [body.read(o, ()) for o in hero.operands[len(arrays_of(hero)) :]]
+                body.inject(hero, index, accumulators.finished(lane, initial))
+            self.found.build_after(body, index)
+
+    def _hero_index(self, kept: Sequence[SymbolicExpr], lane: SymbolicExpr) -> Index:
+        zeros = [constant(0)] * len(self.mapping.reduced)
+        gone = set(self.found.first.ints("dimensions"))
+        whole = operand_index(self.mapping, kept, zeros, lane)
+        return tuple(e for d, e in enumerate(whole) if d not in gone)

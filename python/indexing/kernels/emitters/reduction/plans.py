@@ -1,0 +1,308 @@
+"""The layout of a reduction on blocks and threads: its dimensions, its knobs, and the thread mapping."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from math import prod
+from typing import TYPE_CHECKING, Literal, Protocol
+
+from indexing._core import SymbolicExpr, constant
+from indexing.errors import IndexingError
+from indexing.hlo.layout import delinearize, major_to_minor
+from indexing.kernels.emitters.reduction.splits import shared_bytes_of_splits
+from indexing.kernels.hero import Plan, fits
+from indexing.kernels.launch import Part, range_variable, thread_id
+
+if TYPE_CHECKING:
+    from indexing.device.limits import Limits
+    from indexing.hlo import Instruction
+    from indexing.kernels.kernel_builder import Dim3
+    from indexing.ops.element_context import Index
+
+OUTER, STEP, LANE = range(3)  # the range variables of a thread mapping
+MAX_SPLITS = 1024
+MIN_SPLIT_ELEMENTS = 1 << 16  # fewer are not worth sharing rows or columns among blocks
+
+
+@dataclass(frozen=True, slots=True)
+class Dimensions:
+    """The operand's dimensions, slowest first, without those of size 1, split into kept and reduced ones.
+
+    The fastest dimensions are reduced in a row reduction, kept in a column reduction: `fast` is their number of elements,
+    `rows` and `reduced` are those of all kept and of all reduced dimensions.
+    """
+
+    kind: Literal["row", "column"]
+    sizes: tuple[int, ...]  # of all dimensions of the operand
+    kept: tuple[int, ...]
+    gone: tuple[int, ...]
+    fast: int
+
+    @property
+    def rows(self) -> int:
+        """The number of the result's elements."""
+        return prod(self.sizes[d] for d in self.kept)
+
+    @property
+    def reduced(self) -> int:
+        """The number of elements that are reduced to one of the result."""
+        return prod(self.sizes[d] for d in self.gone)
+
+    @property
+    def outer(self) -> int:
+        """The number of runs of `fast` elements that are reduced together, in a row reduction."""
+        return self.reduced // self.fast
+
+    @property
+    def is_worth_splitting(self) -> bool:
+        """Whether there are enough elements for blocks to share rows or columns."""
+        return self.rows * self.reduced >= MIN_SPLIT_ELEMENTS
+
+    def index(self, kept: SymbolicExpr, reduced: SymbolicExpr) -> list[SymbolicExpr]:
+        """The operand's index at a position among the kept and one among the reduced elements."""
+        index = [constant(0)] * len(self.sizes)
+        for group, position in ((self.kept, kept), (self.gone, reduced)):
+            for d, part in zip(group, delinearize(position, [self.sizes[g] for g in group]), strict=True):
+                index[d] = part
+        return index
+
+
+def dimensions_of(reduce: Instruction) -> Dimensions:
+    """The dimensions of a reduction, in the memory order of its operands."""
+    shape = reduce.operands[0].shape
+    order = [d for d in major_to_minor(shape) if shape.dimensions[d] != 1]
+    gone = set(reduce.ints("dimensions"))
+    kept = tuple(d for d in order if d not in gone)
+    reduced = tuple(d for d in order if d in gone)
+    is_row = order[-1] in gone
+    fast = 1
+    for d in reversed(order):
+        if (d in gone) != is_row:
+            break
+        fast *= shape.dimensions[d]
+    return Dimensions("row" if is_row else "column", shape.dimensions, kept, reduced, fast)
+
+
+@dataclass(frozen=True, slots=True)
+class ReductionPlan:
+    """Knobs and launch dimensions.
+
+    `threads` (a power of two) reduce one row or column; a block has `across` rows, or vectors of columns; a thread takes
+    `vector_width` elements at once. `splits` blocks share the rows or columns of one of `tiles` tiles: steps are interleaved
+    or, `contiguous_splits`, each block has consecutive ones. A thread reduces `value_bytes` bytes a column, in `dialect`.
+    """
+
+    dimensions: Dimensions
+    threads: int
+    across: int
+    vector_width: int
+    splits: int
+    value_bytes: int
+    dialect: str
+    contiguous_splits: bool = False
+
+    @property
+    def shared_bytes(self) -> int:
+        """The shared memory in which the threads of a block combine their values."""
+        values = self.value_bytes * self.columns
+        return shared_bytes_of_splits(values, self.block[0], self.threads, self.distance, self.splits, self.dialect)
+
+    def with_splits(self, splits: int) -> ReductionPlan:
+        """The plan in which `splits` blocks share the rows or columns of a tile."""
+        return replace(self, splits=splits)
+
+    @property
+    def distance(self) -> int:
+        """The distance between the thread ids of one row or column."""
+        return 1 if self.dimensions.kind == "row" else self.across
+
+    @property
+    def tiles(self) -> int:
+        """The number of groups of rows, or of columns, that are reduced together."""
+        d = self.dimensions
+        if d.kind == "row":
+            return ceil_div(d.rows, self.across)
+        return d.rows // d.fast * ceil_div(d.fast // self.vector_width, self.across)
+
+    @property
+    def grid(self) -> Dim3:
+        """The blocks, in one dimension."""
+        return (self.tiles * self.splits, 1, 1)
+
+    @property
+    def block(self) -> Dim3:
+        """The threads of a block, in one dimension."""
+        return (self.threads * self.across, 1, 1)
+
+    @property
+    def columns(self) -> int:
+        """The number of columns that a thread reduces side by side; 1 in a row reduction."""
+        return self.vector_width if self.dimensions.kind == "column" else 1
+
+
+@dataclass(frozen=True, slots=True)
+class ThreadMapping:
+    """The mapping of a block's threads: coordinates of the operands' rows or columns, and of the elements reduced in each.
+
+    `loops` are range variables with counts. After the inner loop, a thread may have one more vector, at `rest`. `tile` and
+    `split` are the block's numbers, `slot` that of a team of threads in it, and `part` that of a thread in its team.
+    """
+
+    dimensions: Dimensions
+    width: int
+    loops: tuple[tuple[str, int], ...]
+    kept: tuple[Part, ...]
+    reduced: tuple[Part, ...]
+    rest: tuple[Part, ...]
+    tile: SymbolicExpr
+    split: SymbolicExpr
+    slot: SymbolicExpr
+    part: SymbolicExpr
+
+    def kept_position(self, kept: Index, lane: SymbolicExpr) -> SymbolicExpr:
+        """The position among the kept elements."""
+        if self.dimensions.kind == "row":
+            return kept[0]
+        slow, group = kept
+        return slow * self.dimensions.fast + group * self.width + lane
+
+    def reduced_position(self, reduced: Index, lane: SymbolicExpr) -> SymbolicExpr:
+        """The position among the reduced elements."""
+        if self.dimensions.kind == "column":
+            return reduced[0]
+        outer, group = reduced
+        return outer * self.dimensions.fast + group * self.width + lane
+
+
+def thread_mapping(plan: ReductionPlan) -> ThreadMapping:
+    """The mapping of a plan's threads, over thread ids and range variables."""
+    return _rows(plan) if plan.dimensions.kind == "row" else _columns(plan)
+
+
+def _rows(plan: ReductionPlan) -> ThreadMapping:
+    d, th_x, bl_x = plan.dimensions, thread_id("th_x"), thread_id("bl_x")
+    tile, split = bl_x // plan.splits, bl_x % plan.splits
+    part, slot = th_x % plan.threads, th_x // plan.threads
+    outer, outers, groups = range_variable(OUTER), d.outer, ceil_div(d.fast, plan.vector_width)
+    step = range_variable(STEP)
+    if splits_outer(d, plan.threads, plan.vector_width):
+        outer, outers = outer * plan.splits + split, ceil_div(d.outer, plan.splits)
+        steps, group, rest = divided(replace(plan, splits=1), constant(0), part, groups, step)
+    else:
+        steps, group, rest = divided(plan, split, part, groups, step)
+    run = Part(outer, d.outer)
+    return ThreadMapping(
+        d,
+        plan.vector_width,
+        (("outer", outers), ("step", steps)),
+        (Part(tile * plan.across + slot, d.rows),),
+        (run, Part(group, groups)),
+        () if rest is None else (run, Part(rest, groups)),
+        tile,
+        split,
+        slot,
+        part,
+    )
+
+
+class SplitPlan(Plan, Protocol):
+    """A plan in which several blocks may share rows."""
+
+    @property
+    def tiles(self) -> int:
+        """The number of groups of rows."""
+
+    def with_splits(self, splits: int) -> Plan:
+        """The plan in which `splits` blocks share the rows of a group."""
+
+
+def legal_splits(plan: SplitPlan, most: int, limits: Limits) -> int:
+    """The largest number of blocks up to `most` that may share a row within a device's limits; 0 if the plan exceeds them as
+    it is. Shared memory grows with the numbers of threads that combine the blocks' results, which are powers of two.
+    """
+    most = min(most, limits.grid[0] // plan.tiles)
+    while most and not fits(plan.with_splits(most), limits):
+        most = power_of_two(most) - 1
+    return most
+
+
+class Division(Protocol):
+    """The division of vectors among `threads` of each of `splits` blocks: interleaved, or `contiguous_splits`."""
+
+    @property
+    def threads(self) -> int:
+        """The number of threads of a block that share a row or column."""
+
+    @property
+    def splits(self) -> int:
+        """The number of blocks that share it."""
+
+    @property
+    def contiguous_splits(self) -> bool:
+        """Whether each block takes consecutive vectors."""
+
+
+def divided(
+    plan: Division, split: SymbolicExpr, part: SymbolicExpr, count: int, step: SymbolicExpr
+) -> tuple[int, SymbolicExpr, SymbolicExpr | None]:
+    """The number of steps of a thread over `count` vectors that blocks share, its vector at a `step`, and one that it may take
+    after these.
+    """
+    team = plan.threads * plan.splits
+    in_turn = split * plan.threads + part
+    if plan.splits == 1 or not plan.contiguous_splits:
+        return ceil_div(count, team), step * team + in_turn, None
+    whole = count // team
+    return whole, (split * whole + step) * plan.threads + part, whole * team + in_turn if count % team else None
+
+
+def splits_outer(dimensions: Dimensions, threads: int, width: int) -> bool:
+    """Whether blocks that share a row divide its runs among them, rather than each run: the longer loop is divided."""
+    return dimensions.outer > -(-dimensions.fast // (width * threads))
+
+
+def _columns(plan: ReductionPlan) -> ThreadMapping:
+    d, th_x, bl_x = plan.dimensions, thread_id("th_x"), thread_id("bl_x")
+    tile, split = bl_x // plan.splits, bl_x % plan.splits
+    part, slot = th_x // plan.across, th_x % plan.across
+    groups = d.fast // plan.vector_width
+    beside = ceil_div(groups, plan.across)
+    steps, position, rest = divided(plan, split, part, d.reduced, range_variable(STEP))
+    return ThreadMapping(
+        d,
+        plan.vector_width,
+        (("outer", 1), ("step", steps)),
+        (Part(tile // beside, d.rows // d.fast), Part(tile % beside * plan.across + slot, groups)),
+        (Part(position, d.reduced),),
+        () if rest is None else (Part(rest, d.reduced),),
+        tile,
+        split,
+        slot,
+        part,
+    )
+
+
+def operand_index(
+    mapping: ThreadMapping, kept: Sequence[SymbolicExpr], reduced: Sequence[SymbolicExpr], lane: SymbolicExpr
+) -> Index:
+    """The operands' index at the coordinates of a mapping."""
+    place = mapping.kept_position(tuple(kept), lane), mapping.reduced_position(tuple(reduced), lane)
+    return tuple(mapping.dimensions.index(*place))
+
+
+def ceil_div(a: int, b: int) -> int:
+    """a / b, rounded up."""
+    return -(-a // b)
+
+
+def power_of_two(limit: int) -> int:
+    """The largest power of two up to `limit`; at least 1."""
+    return 1 << (max(limit, 1).bit_length() - 1)
+
+
+def checked_threads(threads: int, most: int) -> int:
+    """The value of the knob; raises IndexingError unless it is a power of two up to `most`."""
+    if threads < 1 or threads & (threads - 1) or threads > most:
+        raise IndexingError(f"threads is a power of two up to {most} here; got {threads}")
+    return threads

@@ -1,0 +1,132 @@
+"""Reductions that several blocks share: each writes its part to scratch memory, and the last block to arrive combines them.
+
+Parts are combined in the order of their numbers, whichever block is last, so that the result is deterministic. Blocks that
+share a row increment a counter, which the last one resets to zero for the next launch.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from indexing._core import SymbolicExpr, constant
+from indexing.kernels.emitters.reduction.accumulators import (
+    Accumulators,
+    Team,
+    combine,
+    kept_type,
+    shared_bytes,
+)
+from indexing.kernels.ir.nodes import Buffer, Constant, Fence, FetchAdd, Load, Op, Ref
+from indexing.kernels.launch import guarded, loop_over, thread_id
+from indexing.kernels.vectors import lanes
+from indexing.ops.element_context import Value
+from indexing.ops.reducer_ops import in_order_of_index
+
+if TYPE_CHECKING:
+    from indexing.kernels.function_builder import FunctionBuilder
+
+LAST_BYTES = 4  # of shared memory: whether the block is the last
+
+
+def shared_bytes_of_splits(values: int, block: int, threads: int, distance: int, splits: int, dialect: str) -> int:
+    """The bytes of shared memory in which a block combines its own values, and, if several blocks share a row, the results of
+    all, and which tell its threads whether it is the last.
+    """
+    own = shared_bytes(values, block, threads, distance, dialect)
+    if splits == 1:
+        return own
+    return own + shared_bytes(values, block, _collecting(threads, splits), distance, dialect) + LAST_BYTES
+
+
+def _collecting(threads: int, splits: int) -> int:
+    """The number of threads of a team that combine the results of that many blocks, a power of two."""
+    return min(threads, 1 << (splits.bit_length() - 1))
+
+
+class Splits:
+    """`count` blocks reduce each of `tiles` groups of `slots` rows (or columns), with a team of threads for each."""
+
+    def __init__(
+        self, body: FunctionBuilder, count: int, tiles: int, slots: int, accumulators: Sequence[Accumulators]
+    ) -> None:
+        """Declare the scratch memory, if there are several blocks."""
+        self.body = body
+        self.count, self.tiles, self.slots = count, tiles, slots
+        self.accumulators = accumulators
+        self.parts: list[list[str]] = []
+        if count > 1:
+            size = count * tiles * slots
+            self.parts = [[self._scratch(kept_type(kind), size) for kind in a.kinds] for a in accumulators]
+            self.counter = self._scratch("u32", tiles)
+            self.last = body.kernel.add_buffer(Buffer(body.fresh("last"), "u32", (1,), "shared"))
+
+    def _scratch(self, kind: str, size: int) -> str:
+        number = self.body.kernel.scratch_count
+        return self.body.kernel.add_buffer(Buffer(f"w{number}", kind, (size,), "global", "scratch", number))
+
+    @contextmanager
+    def combined(self, team: Team, tile: SymbolicExpr, split: SymbolicExpr, slot: SymbolicExpr) -> Iterator[None]:
+        """A scope that runs once for each tile, after part 0 of each team has the result of all blocks.
+
+        `tile` and `split` are the block's numbers, `slot` is that of the thread's team.
+        """
+        if self.count == 1:
+            yield
+            return
+        body = self.body
+        places = self.slots // self.accumulators[0].width
+        self._leave(team, (tile * self.count + split) * self.slots + slot, places)
+        zero = constant(0)
+        is_first_thread = body.within(thread_id("th_x"), 0, 0)
+        body.add(Fence())
+        body.barrier()
+        with guarded(body, is_first_thread):
+            arrived = body.fresh("arrived")
+            body.add(FetchAdd(arrived, self.counter, (tile,), Constant("u32", 1)))
+            body.store(self.last, (zero,), Ref("u32", arrived))
+        body.barrier()
+        is_last = Op("eq", "pred", (Load("u32", self.last, (zero,)), Constant("u32", self.count - 1)))
+        with body.when([Value(is_last, "pred")]), body.base_scope():
+            body.add(Fence())
+            with guarded(body, is_first_thread):
+                body.store(self.counter, (tile,), Constant("u32", 0))
+            self._collect(team, tile * (self.count * self.slots) + slot, places)
+            yield
+
+    def _leave(self, team: Team, place: SymbolicExpr, places: int) -> None:
+        body = self.body
+        with guarded(body, body.within(team.part, 0, 0)):
+            for accumulators, buffers in zip(self.accumulators, self.parts, strict=True):
+                with lanes(body, accumulators.width, "column") as lane:
+                    cell = body.scope.simplify(place + lane * places)
+                    for buffer, value in zip(buffers, accumulators.values(lane), strict=True):
+                        kept = kept_type(value.element_type)
+                        body.store(buffer, (cell,), body.stored(kept, Value(value.node, kept)))
+
+    def _collect(self, team: Team, place: SymbolicExpr, places: int) -> None:
+        """Distribute the blocks' parts over the threads of a team: each takes those whose numbers are its own modulo the
+        number of threads that take part.
+        """
+        body = self.body
+        threads = _collecting(team.threads, self.count)
+        for accumulators in self.accumulators:
+            accumulators.restart()
+        with guarded(body, body.within(team.part, 0, threads - 1)):
+            (part,) = body.inside((team.part,), (threads,))
+            with loop_over(body, -(-self.count // threads), "step") as step:
+                block = body.scope.simplify(part + step * threads)
+                with guarded(body, body.within(block, 0, self.count - 1)):
+                    (inside,) = body.inside((block,), (self.count,))
+                    self._take(place + inside * self.slots, places, body.within(step, 0, 0) or True)
+        combine(self.accumulators, team, threads)
+
+    def _take(self, place: SymbolicExpr, places: int, is_first: Sequence[Value] | bool) -> None:
+        body = self.body
+        for accumulators, buffers in zip(self.accumulators, self.parts, strict=True):
+            with lanes(body, accumulators.width, "column") as lane:
+                cell = (body.scope.simplify(place + lane * places),)
+                pairs = zip(buffers, accumulators.kinds, strict=True)
+                values = [Value(body.load(b, kept_type(k), cell).node, k) for b, k in pairs]
+                accumulators.add(lane, values, is_first, in_order_of_index(accumulators.computation))

@@ -1,0 +1,221 @@
+"""The entry of a rows kernel: a pass over the elements of the row for each level of reductions, and one for outputs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from indexing._core import constant
+from indexing.kernels.emitters.reduction.accumulators import Accumulators, Reducer, Team, combine
+from indexing.kernels.emitters.reduction.body import arrays_of
+from indexing.kernels.emitters.reduction.splits import Splits
+from indexing.kernels.emitters.rows.plans import Keep, RowsPlan
+from indexing.kernels.emitters.rows.row_cache import RowCache
+from indexing.kernels.hero import Output
+from indexing.kernels.ir.nodes import Buffer, Load
+from indexing.kernels.ir.types import storage_type
+from indexing.kernels.launch import Part, inside_parts, loop_over, same_memory, store, thread_id
+from indexing.kernels.vectors import lanes
+from indexing.ops.tuples import array_source
+
+if TYPE_CHECKING:
+    from indexing._core import SymbolicExpr
+    from indexing.hlo import Instruction
+    from indexing.kernels.emitters.rows.space import OnlineSum, RowSpace
+    from indexing.kernels.function_builder import FunctionBuilder
+    from indexing.ops.element_context import Index, Value
+
+
+def accumulated_types(space: RowSpace) -> Iterator[str]:
+    """The element types of all accumulators of a thread: online sums share those of another reduction."""
+    online = {o.result: o.form.kinds for o in space.online}
+    for r in space.reductions:
+        if r not in space.online_totals:
+            yield from online.get(r) or (leaf.element_type for leaf in r.shape.leaves)
+
+
+class Body:
+    """Builds the entry."""
+
+    def __init__(self, space: RowSpace, plan: RowsPlan, cache: RowCache, body: FunctionBuilder) -> None:
+        """Declare the buffers of the elements that are kept."""
+        self.space, self.plan, self.cache, self.body = space, plan, cache, body
+        self.team = Team(plan.part, plan.threads, plan.distance)
+        self.buffers = {i: self._buffer(i) for i in cache.first}
+        self.online = {o.result: o for o in space.online}
+
+    def _buffer(self, i: Instruction) -> str:
+        plan, kind = self.plan, i.shape.element_type
+        elements = plan.steps * plan.vector_width
+        is_shared = plan.keep == Keep.SHARED
+        sizes = (elements * plan.threads * plan.across,) if is_shared else (elements,)
+        buffer = Buffer(self.body.fresh("kept"), kind, sizes, "shared" if is_shared else "local")
+        return self.body.kernel.add_buffer(buffer)
+
+    def build(self) -> None:
+        """Build the whole entry."""
+        with self.body.within_subgraph(self.body.kernel.partition.epilogues[0]):
+            if self.space.is_one_pass:
+                self._one_pass()
+                return
+            for number, reductions in enumerate((*self.space.passes, ())):
+                self._pass(number, reductions)
+            self._per_row()
+
+    def _one_pass(self) -> None:
+        """Build all reductions in one pass; the first thread of a row, in the last of its blocks, then has the results."""
+        body, plan = self.body, self.plan
+        (reductions,) = self.space.passes
+        found = self._accumulate(0, reductions)
+        combine(list(found.values()), self.team, plan.threads)
+        splits = Splits(body, plan.splits, plan.tiles, plan.across, list(found.values()))
+        with splits.combined(self.team, plan.tile, plan.split, plan.slot):
+            self._finish(found)
+            self._per_row()
+
+    def _pass(self, number: int, reductions: Sequence[Instruction]) -> None:
+        """Build a pass over all elements of the row, after which all threads of the row have the results of reductions."""
+        if not reductions and not any(self.space.levels[o.instruction] == number for o in self.space.per_element):
+            return
+        found = self._accumulate(number, reductions)
+        combine(list(found.values()), self.team, self.plan.threads, to_all=True)
+        self._finish(found)
+
+    def _accumulate(self, number: int, reductions: Sequence[Instruction]) -> dict[Instruction, Accumulators]:
+        """Build the reductions of a thread over its elements, and the stores of outputs in this pass."""
+        online, totals = self.online, self.space.online_totals
+        found = {
+            r: Accumulators(self.body, online[r].reducer if r in online else Reducer.of(r), 1)
+            for r in reductions
+            if r not in totals
+        }
+        outputs = [o for o in self.space.per_element if self.space.levels[o.instruction] == number]
+
+        def element(index: Index, place: SymbolicExpr, is_first: Sequence[Value] | bool) -> None:
+            self._load_kept(number, place)
+            for reduction, accumulators in found.items():
+                values: Sequence[Value] = [self._value(array, index) for array in arrays_of(reduction)]
+                if reduction in online:
+                    values = self.body.apply(online[reduction].form.element, values)
+                accumulators.add(constant(0), values, is_first)
+            self._store_kept(number, index, place)
+            for output in outputs:
+                self._write(output, index)
+
+        self._each_element(number, element)
+        return found
+
+    def _finish(self, found: Mapping[Instruction, Accumulators]) -> None:
+        """Build the results of reductions from the accumulators."""
+        for reduction, accumulators in found.items():
+            if reduction in self.online:
+                self._finish_online(self.online[reduction], accumulators.values(constant(0)))
+            else:
+                self.body.inject(reduction, None, accumulators.finished(constant(0), self._initial(reduction)))
+
+    def _initial(self, reduction: Instruction) -> list[Value]:
+        return [self.body.value(o, ()) for o in reduction.operands[len(arrays_of(reduction)) :]]
+
+    def _finish_online(self, online: OnlineSum, numbers: Sequence[Value]) -> None:
+        """Build the result of the other reduction, then the online sum, from the value that its terms subtract."""
+        body, shift = self.body, online.shift
+        self._inject_reduced(online.result, numbers[0])
+        with inside_parts(body, self.plan.kept_parts) as row:
+            index = tuple(self.plan.index(row, constant(0), constant(0)))
+            subtracted = body.value(shift, self._at(shift, index) if shift in self.space.places else ())
+            body.assign_all([numbers[-1]], body.apply(online.form.total, [*numbers, subtracted]))
+        self._inject_reduced(online.total, numbers[-1])
+
+    def _inject_reduced(self, reduction: Instruction, reduced: Value) -> None:
+        """Inject the result of a reduction, its reduced elements combined with the initial value."""
+        (result,) = self.body.apply(reduction.computation_of("to_apply"), [*self._initial(reduction), reduced])
+        self.body.inject(reduction, None, [self.body.let(reduced.element_type, result)])
+
+    def _each_element(self, number: int, build: Callable[[Index, SymbolicExpr, Sequence[Value] | bool], None]) -> None:
+        """Call `build` for each element of a thread with its index in the space, its number in the thread, and whether it is
+        the first.
+        """
+        body, plan = self.body, self.plan
+
+        def vector(row: Index, part: Part, step: SymbolicExpr) -> None:
+            with (
+                inside_parts(body, (part,), (step,)) as (group,),
+                lanes(body, plan.vector_width) as lane,
+                body.base_scope(),
+            ):
+                index = tuple(map(body.scope.simplify, plan.index(row, group, lane)))
+                build(index, body.scope.simplify(step * plan.vector_width + lane), self._is_first(step, lane))
+
+        steps, part, rest = plan.reduced_parts
+        with inside_parts(body, plan.kept_parts) as row:
+            injected = self._inject_per_row(number, row)
+            with loop_over(body, steps, "step") as step:
+                vector(row, part, step)
+            if rest is not None:
+                vector(row, rest, constant(steps))
+            body.withdraw([*injected, *self.cache.first])
+
+    def _is_first(self, step: SymbolicExpr, lane: SymbolicExpr) -> Sequence[Value] | bool:
+        if any(self.body.range(counter).lower > 0 for counter in (step, lane)):
+            return False
+        return [v for counter in (step, lane) for v in self.body.within(counter, 0, 0)] or True
+
+    def _at(self, instruction: Instruction, index: Index) -> Index:
+        return self.body.mapped(self.space.places[instruction], index).index
+
+    def _value(self, array: Instruction, index: Index) -> Value:
+        """The element of an array at an index of the space."""
+        source, leaf = array_source(array, 0)
+        place = same_memory(self.space.shape, array.shape)
+        return self.body.value(source, self.body.mapped(place, index).index, leaf)
+
+    # ------------------------------------------------------------ values per row
+
+    def _inject_per_row(self, number: int, row: Index) -> list[Instruction]:
+        """Compute and inject the per-row members that a pass needs for its elements."""
+        space, body = self.space, self.body
+        wanted = [o for i in self.cache.computed_in(number) for o in space.operands_of(i) if space.is_per_row(o)]
+        order = {i: k for k, i in enumerate(space.first.computation.post_order())}
+        index = tuple(self.plan.index(row, constant(0), constant(0)))
+        found = []
+        for i in sorted(set(wanted), key=order.__getitem__):
+            if not i.is_constant and space.places[i].results:
+                found.append((i, body.value(i, self._at(i, index))))
+        for i, value in found:
+            body.inject(i, None, [value])
+        return [i for i, _ in found]
+
+    def _per_row(self) -> None:
+        """Build the outputs with one element per row, for the first thread of each row."""
+        body, outputs = self.body, self.space.per_row
+        if not outputs:
+            return
+        with inside_parts(body, self.plan.kept_parts, (), body.within(self.plan.part, 0, 0)) as row:
+            index = tuple(self.plan.index(row, constant(0), constant(0)))
+            for output in outputs:
+                self._write(output, index)
+
+    def _write(self, output: Output, index: Index) -> None:
+        at = self.body.mapped(self.space.output_places[output.number], index).index
+        store(self.body, output, at, self.body.value(output.instruction, at, output.leaf))
+
+    # ------------------------------------------------------------ kept elements
+
+    def _cell(self, place: SymbolicExpr) -> Index:
+        """The buffer index at which a thread keeps the element of that number."""
+        if self.plan.keep == Keep.REGISTERS:
+            return (place,)
+        return (self.body.scope.simplify(place * self.plan.block[0] + thread_id("th_x")),)
+
+    def _load_kept(self, number: int, place: SymbolicExpr) -> None:
+        """Load the values that an earlier pass has kept of an element."""
+        for i, first in self.cache.first.items():
+            if first < number <= self.cache.last[i]:
+                held = Load(storage_type(i.shape.element_type), self.buffers[i], self._cell(place))
+                self.body.inject(i, None, [self.body.loaded(i.shape.element_type, held)])
+
+    def _store_kept(self, number: int, index: Index, place: SymbolicExpr) -> None:
+        for i, first in self.cache.first.items():
+            if first == number:
+                value = self.body.value(i, self._at(i, index))
+                self.body.store(self.buffers[i], self._cell(place), self.body.stored(i.shape.element_type, value))

@@ -1,0 +1,286 @@
+"""The row space of a fusion: reductions that share their rows, and members, computed for each element or once per row.
+
+An index of the space is an index of the operand of the first reduction. Outputs have an element for each of the space, or
+for each row. Maps are composed from them down to the parameters: an instruction that is read at a single index for an element
+of the space is a *member*. A member whose map uses kept dimensions only is the same for a whole row.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from indexing._core import IndexingMap, compose, variable
+from indexing.hlo.layout import major_to_minor
+from indexing.hlo.module_cache import cached_on_module
+from indexing.indexing_analysis.instructions import output_to_input
+from indexing.kernels.emitters.reduction.accumulators import Reducer
+from indexing.kernels.emitters.reduction.body import arrays_of
+from indexing.kernels.hero import Output, outputs
+from indexing.kernels.launch import same_memory
+from indexing.ops.online_sums import OnlineForm
+from indexing.ops.operand_indexing import OperandIndexing
+from indexing.ops.reduce import REDUCE
+from indexing.ops.registry import traits_of
+from indexing.ops.tuples import TUPLE, array_source
+
+if TYPE_CHECKING:
+    from indexing.hlo import Computation, Instruction, Module, Shape
+
+MAX_CANDIDATES = 4  # reductions of different shapes that are tried as the first
+
+
+@dataclass(frozen=True, slots=True)
+class OnlineSum:
+    """`total` sums a function of the differences of elements and `shift`, which is the same for a row; `result` is another
+    reduction of these elements.
+    """
+
+    total: Instruction
+    result: Instruction
+    shift: Instruction
+    form: OnlineForm
+
+    @property
+    def reducer(self) -> Reducer:
+        """The reducer that combines the accumulators of two parts of a row."""
+        return Reducer(self.form.combined, self.form.kinds, self.form.neutral)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RowSpace:
+    """A fusion over one row space.
+
+    `passes` has the reductions, each in a later pass than those on whose results its operands depend. `places` has each
+    member's map from an index of the space to the index at which it is read. `levels` is the number of passes before an
+    instruction is known. `per_element` and `per_row` are the outputs. `online` are the sums computed online.
+    """
+
+    first: Instruction
+    passes: tuple[tuple[Instruction, ...], ...]
+    places: Mapping[Instruction, IndexingMap]
+    levels: Mapping[Instruction, int]
+    per_element: tuple[Output, ...]
+    per_row: tuple[Output, ...]
+    output_places: Mapping[int, IndexingMap]  # by the output's number
+    frontier: tuple[Instruction, ...]  # instructions that members read at several indices, or in loops of their own
+    online: tuple[OnlineSum, ...] = ()
+
+    @property
+    def shape(self) -> Shape:
+        """The shape of the space."""
+        return self.first.operands[0].shape
+
+    @property
+    def module(self) -> Module:
+        """The module of its computation."""
+        return self.first.module
+
+    @property
+    def reductions(self) -> tuple[Instruction, ...]:
+        """The reductions of all passes."""
+        return tuple(r for found in self.passes for r in found)
+
+    @property
+    def is_one_pass(self) -> bool:
+        """Whether there is one pass and no output per element, so that blocks may share a row."""
+        return len(self.passes) == 1 and not self.per_element
+
+    def is_per_row(self, member: Instruction) -> bool:
+        """Whether a member is the same for all elements of a row."""
+        return _is_per_row(self.places[member], set(self.first.ints("dimensions")))
+
+    @property
+    def online_totals(self) -> frozenset[Instruction]:
+        """The sums that are computed online."""
+        return frozenset(o.total for o in self.online)
+
+    def operands_of(self, member: Instruction) -> Iterator[Instruction]:
+        """The members that a member reads."""
+        for operand in member.operands:
+            source = array_source(operand, 0)[0]
+            if source in self.places:
+                yield source
+
+
+@cached_on_module
+def row_space(computation: Computation) -> RowSpace | None:
+    """The row space; None if no reduction's result is used for the elements of its row."""
+    forms: dict[object, Instruction] = {}
+    for i in computation.post_order():
+        if may_give_rows(i) and i.operands[0].shape.element_count > 1:
+            forms.setdefault((i.operands[0].shape.dimensions, i.ints("dimensions")), i)
+    for first in list(forms.values())[:MAX_CANDIDATES]:
+        found = _Matching(computation, first).space()
+        if found is not None:
+            return found
+    return None
+
+
+def may_give_rows(i: Instruction) -> bool:
+    """Whether an instruction is a non-empty reduction whose operands have one layout, so that it may define a row space."""
+    if traits_of(i) is not REDUCE or not i.ints("dimensions") or 0 in i.operands[0].shape.dimensions:
+        return False
+    return len({major_to_minor(o.shape) for o in arrays_of(i)}) == 1
+
+
+def _to_result(reduce: Instruction) -> IndexingMap:
+    """The map from an index of a reduction's operand to the index of its result."""
+    gone, sizes = set(reduce.ints("dimensions")), reduce.operands[0].shape.dimensions
+    return IndexingMap.from_tensor_sizes([variable(d) for d in range(len(sizes)) if d not in gone], list(sizes))
+
+
+@dataclass(frozen=True)
+class Rows:
+    """The rows of a reduction's operand, which is the row space."""
+
+    reduce: Instruction
+
+    @property
+    def shape(self) -> Shape:
+        """The shape of the space."""
+        return self.reduce.operands[0].shape
+
+    @cached_property
+    def count(self) -> int:
+        """The number of rows."""
+        return self.reduce.shape.leaves[0].element_count
+
+    @cached_property
+    def _kept(self) -> IndexingMap:
+        return _to_result(self.reduce)
+
+    def place_of(self, shape: Shape) -> IndexingMap | None:
+        """The map from an index of the space to that of an array with an element for each of the space, or for each row; None
+        for other arrays.
+        """
+        if shape.element_count == self.shape.element_count:
+            return same_memory(self.shape, shape).simplify()
+        if shape.element_count == self.count:
+            return compose(self._kept, same_memory(self.reduce.shape.leaves[0], shape)).simplify()
+        return None
+
+    def place_of_result(self, reduce: Instruction) -> IndexingMap | None:
+        """The map from an index of the space to the result of another reduction of the same rows, whose operands may have
+        another shape; None for other reductions.
+        """
+        shape, result = reduce.operands[0].shape, reduce.shape.leaves[0]
+        if (shape.element_count, result.element_count) != (self.shape.element_count, self.count):
+            return None
+        place = compose(same_memory(self.shape, shape), _to_result(reduce)).simplify()
+        return place if place == self.place_of(result) else None
+
+
+def is_read_at_one_place(m: OperandIndexing) -> bool:
+    """Whether an operand is read at a single index, which does not depend on data."""
+    if m.exactness == "unknown" or m.map.is_undefined or m.map.is_known_empty:
+        return False
+    return not (m.map.ranges or m.map.runtimes or m.map.constraints)
+
+
+def _is_per_row(place: IndexingMap, gone: set[int]) -> bool:
+    return not any(gone.intersection(e.used_variables()) for e in place.results)
+
+
+@dataclass
+class _Matching:
+    """One attempt to match a row space, with `first` as its first reduction."""
+
+    computation: Computation
+    first: Instruction
+    accesses: dict[Instruction, set[IndexingMap | None]] = field(default_factory=dict)  # None: not at a single index
+    places: dict[Instruction, IndexingMap] = field(default_factory=dict)
+    reductions: list[Instruction] = field(default_factory=list)
+    output_places: dict[int, IndexingMap] = field(default_factory=dict)
+    elsewhere: set[Instruction] = field(default_factory=set)
+
+    def space(self) -> RowSpace | None:
+        self.rows = Rows(self.first)
+        per_element: list[Output] = []
+        per_row: list[Output] = []
+        for output in outputs(self.computation):
+            place = self.rows.place_of(output.shape)
+            if place is None:
+                return None
+            is_per_element = output.shape.element_count == self.rows.shape.element_count
+            (per_element if is_per_element else per_row).append(output)
+            self.output_places[output.number] = place
+            self._record(output.instruction, output.leaf, place)
+        for i in reversed(self.computation.post_order()):
+            self._place(i)
+        levels = self._levels()
+        if levels is None or (not any(levels[o.instruction] for o in per_element) and max(levels.values()) < 2):
+            return None
+        count = max(levels[r] for r in self.reductions)
+        passes = tuple(tuple(r for r in self.reductions if levels[r] == p + 1) for p in range(count))
+        return RowSpace(
+            self.first,
+            passes,
+            self.places,
+            levels,
+            tuple(per_element),
+            tuple(per_row),
+            self.output_places,
+            tuple(self._frontier()),
+        )
+
+    def _record(self, operand: Instruction, leaf: int, place: IndexingMap | None) -> None:
+        source, _ = array_source(operand, leaf)
+        self.accesses.setdefault(source, set()).add(place)
+
+    def _place(self, i: Instruction) -> None:
+        """Classify an instruction as a reduction over rows, a member or neither, and record its accesses to operands."""
+        found = self.accesses.pop(i, None)
+        if found is None or traits_of(i) is TUPLE:
+            return
+        place = next(iter(found)) if len(found) == 1 else None
+        if place is not None and traits_of(i) is REDUCE and place == self.rows.place_of_result(i):
+            self.reductions.append(i)
+            self._read_by_reduction(i)
+        elif place is not None and not i.shape.is_tuple and not i.called:
+            self.places[i] = place
+            self._read_by_member(i, place)
+        else:
+            self.elsewhere.add(i)
+            for operand in i.operands:
+                self._record(operand, 0, None)
+
+    def _read_by_reduction(self, reduce: Instruction) -> None:
+        arrays = arrays_of(reduce)
+        for array in arrays:
+            self._record(array, 0, same_memory(self.first.operands[0].shape, array.shape).simplify())
+        for initial in reduce.operands[len(arrays) :]:
+            self._record(initial, 0, None)
+
+    def _read_by_member(self, i: Instruction, place: IndexingMap) -> None:
+        found = output_to_input(i)
+        is_plain = all(is_read_at_one_place(m) for maps in found for m in maps)
+        for operand, maps in zip(i.operands, found, strict=True):
+            for m in maps:
+                self._record(operand, m.leaf, compose(place, m.map).simplify() if is_plain else None)
+            if not is_plain:
+                self._record(operand, 0, None)
+
+    def _levels(self) -> dict[Instruction, int] | None:
+        """The number of passes before each instruction is known; None if a non-member depends on a pass."""
+        levels: dict[Instruction, int] = {}
+        reductions = set(self.reductions)
+        for i in self.computation.post_order():
+            level = max((levels[o] for o in i.operands), default=0)
+            if i in reductions:
+                initial = i.operands[len(arrays_of(i)) :]
+                if any(levels[o] for o in initial):
+                    return None
+                level += 1
+            elif level and i in self.elsewhere:
+                return None
+            levels[i] = level
+        return levels if reductions else None
+
+    def _frontier(self) -> Iterator[Instruction]:
+        seen: Sequence[Instruction] = [*self.places, *self.reductions]
+        for operand in dict.fromkeys(array_source(o, 0)[0] for i in seen for o in i.operands):
+            if operand in self.elsewhere and not traits_of(operand).is_source:
+                yield operand

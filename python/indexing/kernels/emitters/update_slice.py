@@ -1,0 +1,151 @@
+"""The dynamic-update-slice emitter: writes the update into the operand's own buffer, and nothing else.
+
+This requires that nothing reads the elements that the kernel overwrites: the operand must be a parameter that the fusion
+reads nowhere else, and the result must have the parameter's memory layout. Otherwise the loop emitter makes a copy.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from indexing._core import constant
+from indexing.errors import IndexingError
+from indexing.hlo.layout import major_to_minor
+from indexing.hlo.module_cache import cached_on_module
+from indexing.indexing_analysis.instructions import input_to_output
+from indexing.kernels.hero import Output, outputs
+from indexing.kernels.ir.types import storage_bytes
+from indexing.kernels.kernel_builder import KernelBuilder
+from indexing.kernels.knob_space import KnobSpace
+from indexing.kernels.launch import assembled, entry_builder, same_memory, slice_starts, store
+from indexing.kernels.linear import LinearPlan, linear_block_size, linear_knobs, vector_index
+from indexing.kernels.vectors import check_width, is_cheap, lanes, widest_vector
+from indexing.ops.dynamic import DYNAMIC_UPDATE_SLICE
+from indexing.ops.registry import traits_of
+from indexing.partitioner import Epilogue, partition
+
+if TYPE_CHECKING:
+    from indexing.device.record import Device
+    from indexing.hlo import Computation, Instruction
+    from indexing.kernels.function_builder import FunctionBuilder
+    from indexing.kernels.ir.nodes import Kernel
+    from indexing.ops.element_context import Index
+
+NAME = DYNAMIC_UPDATE_SLICE.opcode
+MAX_LANES = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Update:
+    """An output, its update, and the number of the parameter whose buffer it takes over."""
+
+    output: Output
+    hero: Instruction
+    parameter: int
+
+
+def matches(computation: Computation) -> bool:
+    """Whether every output is an update that can be made in place."""
+    return match(computation) is not None
+
+
+@cached_on_module
+def match(computation: Computation) -> tuple[Update, ...] | None:
+    """The updates, one for each output; None if one can't be proved to be safe in place."""
+    found = [_update(o) for o in outputs(computation)]
+    updates = tuple(u for u in found if u is not None)
+    if not updates or len(updates) != len(found) or len({u.parameter for u in updates}) != len(updates):
+        return None
+    shapes = {(u.hero.operands[1].shape.dimensions, major_to_minor(u.hero.operands[1].shape)) for u in updates}
+    return updates if len(shapes) == 1 and updates[0].hero.operands[1].shape.element_count else None
+
+
+def _update(output: Output) -> Update | None:
+    hero = _behind_bitcasts(output.instruction)
+    if traits_of(hero) is not DYNAMIC_UPDATE_SLICE:
+        return None
+    operand = hero.operands[0]
+    source = _behind_bitcasts(operand)
+    if not source.is_parameter or not _is_read_by_the_update_alone(operand, hero):
+        return None
+    if major_to_minor(operand.shape) != major_to_minor(hero.shape):
+        return None
+    return Update(output, hero, source.parameter_number) if output.shape.is_array else None
+
+
+def _behind_bitcasts(instruction: Instruction) -> Instruction:
+    """The instruction behind bitcasts, which keep the memory; the element type must not change."""
+    while traits_of(instruction).same_memory:
+        if instruction.operands[0].shape.element_type != instruction.shape.element_type:
+            break
+        instruction = instruction.operands[0]
+    return instruction
+
+
+def _is_read_by_the_update_alone(operand: Instruction, hero: Instruction) -> bool:
+    user = hero
+    while True:
+        if operand.users != (user,) or sum(o is operand for o in user.operands) != 1 or operand.is_root:
+            return False
+        if not traits_of(operand).same_memory:
+            return True
+        user, operand = operand, operand.operands[0]
+
+
+def plan(
+    computation: Computation, device: Device, *, block_size: int | None = None, vector_width: int | None = None
+) -> LinearPlan:
+    """Launch dimensions over the update.
+
+    Knobs: `block_size`, from 1 thread to the most of a block; `vector_width`, 1, 2, 4, 8 or 16 elements per thread, which
+    divides the update's size along the dimension that is fastest in memory.
+    """
+    found = match(computation)
+    if found is None:
+        raise IndexingError(f"{computation.name} is no update that is safe in place; the loop emitter takes it")
+    shape = found[0].hero.operands[1].shape
+    order = major_to_minor(shape)
+    fast = shape.dimensions[order[-1]] if order else 1
+    if vector_width is None:
+        size = max(storage_bytes(u.output.shape.element_type) for u in found)
+        is_same = all(u.hero.operands[0].shape.dimensions[order[-1]] == fast for u in found) if order else False
+        light = is_same and is_cheap(computation.post_order())
+        vector_width = widest_vector(MAX_LANES, size, shape.element_count, [fast]) if light else 1
+    check_width(vector_width, fast)
+    threads = linear_block_size(block_size, shape.element_count, device.limits)
+    return LinearPlan(shape.dimensions, order, vector_width, threads)
+
+
+def knobs(computation: Computation, default: LinearPlan, device: Device) -> KnobSpace:
+    """Names, legal values and defaults of the knobs."""
+    along = 1 if default.fast is None else default.sizes[default.fast]
+    return KnobSpace(NAME, linear_knobs(default, along, device.limits))
+
+
+def kernel(computation: Computation, plan: LinearPlan) -> Kernel:
+    """The kernel."""
+    found = match(computation)
+    assert found is not None
+    epilogues = [Epilogue.from_paths([(u.hero, u.hero)]) for u in found]
+    builder = KernelBuilder(computation, partition(computation, epilogues=epilogues))
+    body = entry_builder(builder, plan.grid, plan.block)
+    with vector_index(body, plan) as vector:
+        for update in found:
+            _build(body, update, plan, vector)
+    in_place = {u.output.number: u.parameter for u in found}
+    launch = (plan.grid, plan.block)
+    return assembled(builder, NAME, found[0].hero, body, [u.output for u in found], launch, in_place)
+
+
+def _build(body: FunctionBuilder, update: Update, plan: LinearPlan, vector: Index) -> None:
+    """Build the stores of one vector of the update."""
+    indexing = input_to_output(update.hero, 1)[0][0]
+    to_output = same_memory(update.hero.shape, update.output.shape)
+    first = tuple(map(body.scope.simplify, plan.element(vector, constant(0))))
+    begins, conditions = slice_starts(body, indexing, first)  # the starts are the same for all elements
+    assert not conditions, "starts are clamped"
+    with lanes(body, plan.vector_width) as lane:
+        index = tuple(map(body.scope.simplify, plan.element(vector, lane)))
+        at = body.mapped(to_output, body.mapped(indexing.map, index, (), begins).index).index
+        store(body, update.output, at, body.read(update.hero.operands[1], index))

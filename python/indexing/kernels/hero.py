@@ -1,0 +1,124 @@
+"""Heroes: the instruction of a fusion whose memory accesses determine the layout of its kernel.
+
+A hero is found from a root through instructions that read each of its elements once: elementwise ops, and ops that only
+change indices. These become the epilogue.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Protocol
+
+from indexing.indexing_analysis.instructions import output_to_input
+from indexing.ops.registry import traits_of
+from indexing.ops.tuples import GET_TUPLE_ELEMENT, array_source
+
+if TYPE_CHECKING:
+    from indexing.device.limits import Dim3, Limits
+    from indexing.device.record import Device
+    from indexing.hlo import Computation, Instruction, Shape
+    from indexing.kernels.ir.nodes import Kernel
+    from indexing.kernels.knob_space import KnobSpace
+    from indexing.ops.operand_indexing import OperandIndexing
+
+
+MAX_HEROES = 8  # of one output: each has accumulators, or a tile, of its own
+
+
+class Plan(Protocol):
+    """The launch dimensions of a kernel, and the shared memory that it will declare for a block."""
+
+    @property
+    def grid(self) -> Dim3:
+        """The numbers of blocks in x, y and z."""
+
+    @property
+    def block(self) -> Dim3:
+        """The numbers of threads of a block in x, y and z."""
+
+    @property
+    def shared_bytes(self) -> int:
+        """The bytes of shared memory."""
+
+
+def fits(plan: Plan, limits: Limits) -> bool:
+    """Whether a plan can be launched."""
+    return not limits.exceeded(plan.grid, plan.block, plan.shared_bytes)
+
+
+class Emitter(Protocol):
+    """A module of `heroes/`: pure functions of a computation, and the name that kernels and docs/kernels.md give it."""
+
+    NAME: str
+    #: A `Plan` of launch dimensions and knobs for a device: `plan(computation, device, *, knob=.., ...)`. Knobs that are not
+    #: given have the best values that the device's limits allow.
+    plan: Callable[..., Any]
+
+    def knobs(self, computation: Computation, default: Any, device: Device) -> KnobSpace:
+        """The knobs' legal values on a device, where `default` is the plan without knobs."""
+
+    def matches(self, computation: Computation) -> bool:
+        """Whether the computation is one that this emitter builds a kernel for."""
+
+    def kernel(self, computation: Computation, plan: Any) -> Kernel:
+        """The kernel of one of its plans."""
+
+
+@dataclass(frozen=True, slots=True)
+class Output:
+    """One array that a kernel writes: array `leaf` of `instruction`, the `number`-th of the computation's root."""
+
+    number: int
+    instruction: Instruction
+    leaf: int
+    shape: Shape
+
+
+def outputs(computation: Computation) -> tuple[Output, ...]:
+    """The arrays that a computation returns, each with the instruction that computes it."""
+    shapes = computation.root.shape.leaves
+    return tuple(Output(k, *array_source(computation.root, k), shape) for k, shape in enumerate(shapes))
+
+
+def find_heroes(root: Instruction, is_hero: Callable[[Instruction], bool]) -> tuple[Instruction, ...]:
+    """The heroes from which `root` is computed element by element, nearest first, at most MAX_HEROES."""
+    pending = deque([root])
+    seen = {root}
+    found: list[Instruction] = []
+    while pending and len(found) < MAX_HEROES:
+        instruction = pending.popleft()
+        if is_hero(instruction):
+            found.append(instruction)
+            continue
+        for operand in _followed(instruction):
+            if operand not in seen:
+                seen.add(operand)
+                pending.append(operand)
+    return tuple(found)
+
+
+def _followed(instruction: Instruction) -> list[Instruction]:
+    """The operands of which the instruction reads each element once."""
+    if instruction.is_parameter or instruction.called:
+        return []
+    if traits_of(instruction) is GET_TUPLE_ELEMENT:
+        return list(instruction.operands)
+    if instruction.shape.is_tuple:
+        return []
+    return [
+        operand
+        for operand, found in zip(instruction.operands, output_to_input(instruction), strict=True)
+        if not operand.shape.is_tuple
+        and operand.shape.element_count == instruction.shape.element_count
+        and all(map(_reads_one, found))
+        and len(found) == 1
+    ]
+
+
+def _reads_one(indexing: OperandIndexing) -> bool:
+    m = indexing.map
+    if indexing.exactness != "exact" or m.is_undefined or m.is_known_empty:
+        return False
+    return not (m.ranges or m.runtimes or m.constraints)

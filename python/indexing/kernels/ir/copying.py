@@ -1,0 +1,119 @@
+"""Copies of statements with fresh names, for inlining, peeling and unrolling."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from indexing._core import SymbolicExpr, variable
+from indexing.kernels.ir.nodes import (
+    Block,
+    CallFunction,
+    FetchAdd,
+    For,
+    IndexVariable,
+    Let,
+    LetIndex,
+    Ref,
+    Shuffle,
+    Statement,
+    TeamReduce,
+    Var,
+    statements,
+)
+from indexing.kernels.ir.traversal import rewrite_blocks, rewrite_statement, rewrite_value
+
+if TYPE_CHECKING:
+    from indexing.kernels.ir.nodes import Value
+
+
+_NAMING = (Let, Var, FetchAdd, Shuffle)
+
+
+def names_of(statement: Statement) -> tuple[str, ...]:
+    """The names that a statement defines."""
+    if isinstance(statement, _NAMING):
+        return (statement.name,)
+    return statement.names if isinstance(statement, CallFunction) else ()
+
+
+class Names:
+    """The index variables and the names of a function that copies are added to."""
+
+    def __init__(self, variables: Sequence[IndexVariable], body: Block, parameters: Sequence[Ref] = ()) -> None:
+        """Start with the variables and names of a function."""
+        self.variables = list(variables)
+        self._given = (variables, body, parameters)
+        self._counts: dict[str, int] = {}
+
+    @cached_property
+    def used(self) -> set[str]:
+        """The names in use, collected on first access, since most functions never need a fresh one."""
+        variables, body, parameters = self._given
+        used = {n for s in statements(body) for n in names_of(s)}
+        return used.union((p.name for p in parameters), (v.name for v in variables))
+
+    def fresh(self, name: str) -> str:
+        """A name like `name` that is not in use yet."""
+        if name in self.used:
+            stem = name.split("_")[0]
+            count = self._counts.get(stem, 0)
+            while name in self.used:
+                count += 1
+                name = f"{stem}_{count}"
+            self._counts[stem] = count
+        self.used.add(name)
+        return name
+
+
+class Copying:
+    """A copy of a body: its definitions get fresh names from `names`; `places` and `values` replace free ones."""
+
+    def __init__(
+        self,
+        names: Names,
+        source: tuple[IndexVariable, ...] | list[IndexVariable],
+        body: Block,
+        places: Mapping[int, SymbolicExpr],
+        values: Mapping[str, Value],
+    ) -> None:
+        """Copy a body whose expressions are over the index variables `source`."""
+        self._values: dict[str, Value] = dict(values)
+        self._names: dict[str, str] = {}
+        self._places = [places.get(k, variable(k)) for k in range(len(source))]
+        self._targets: dict[int, int] = {}
+        for s in statements(body):
+            for name in names_of(s):
+                self._names[name] = names.fresh(name)
+            if isinstance(s, LetIndex | For):
+                own = source[s.variable]
+                self._targets[s.variable] = len(names.variables)
+                self._places[s.variable] = variable(len(names.variables))
+                names.variables.append(replace(own, name=names.fresh(own.name)))
+        self.body = rewrite_blocks(body, lambda block: tuple(map(self._statement, block)))
+
+    def value(self, value: Value) -> Value:
+        """The copy of a value of the body."""
+        return rewrite_value(value, self._value, self._index)
+
+    def _value(self, value: Value) -> Value:
+        if not isinstance(value, Ref):
+            return value
+        if value.name in self._values:
+            return self._values[value.name]
+        name = self._names.get(value.name)
+        return value if name is None else Ref(value.type, name)
+
+    def _index(self, expression: SymbolicExpr) -> SymbolicExpr:
+        return expression.replace_variables(self._places)
+
+    def _statement(self, statement: Statement) -> Statement:
+        found = rewrite_statement(statement, self._value, self._index)
+        if isinstance(found, LetIndex | For):
+            return replace(found, variable=self._targets[found.variable])
+        if isinstance(found, CallFunction | TeamReduce):
+            return replace(found, names=tuple(self._names.get(n, n) for n in found.names))
+        name = getattr(found, "name", None)
+        return found if name is None else replace(found, name=self._names.get(name, name))

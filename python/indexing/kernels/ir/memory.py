@@ -1,0 +1,72 @@
+"""Memory that statements read and write, aliases resolved, directly or in functions that they call."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from indexing.kernels.ir.nodes import (
+    AtomicUpdate,
+    Barrier,
+    CallFunction,
+    Copy,
+    Fence,
+    FetchAdd,
+    Function,
+    Kernel,
+    Load,
+    Shuffle,
+    Statement,
+    Store,
+    TeamReduce,
+    Value,
+    statements,
+)
+from indexing.kernels.ir.traversal import subvalues, values_of
+
+
+class Memory:
+    """The memory of a kernel's buffers; a buffer that aliases another has the other's name."""
+
+    def __init__(self, kernel: Kernel) -> None:
+        self._names = {b.name: b.alias_of or b.name for b in kernel.buffers}
+        self._read: dict[str, frozenset[str]] = {}
+        for f in kernel.functions:
+            self._read[f.name] = frozenset(self._function(f))
+
+    def _function(self, f: Function) -> Iterator[str]:
+        for s in statements(f.body):
+            yield from self.read(s)
+        for r in f.results:
+            yield from self._loads(r)
+
+    def of(self, buffer: str) -> str:
+        """The name of a buffer's memory."""
+        return self._names.get(buffer, buffer)
+
+    def _loads(self, value: Value) -> Iterator[str]:
+        return (self.of(v.buffer) for v in subvalues(value) if isinstance(v, Load))
+
+    def read(self, s: Statement) -> Iterator[str]:
+        """The memory that a statement itself reads, nested blocks excluded."""
+        for value in values_of(s):
+            yield from self._loads(value)
+        if isinstance(s, Copy):
+            yield self.of(s.source)
+        elif isinstance(s, CallFunction):
+            yield from self._read[s.function]
+
+    def read_by(self, function: str) -> frozenset[str]:
+        """The memory that a function reads."""
+        return self._read[function]
+
+    def written(self, s: Statement) -> Iterator[str]:
+        """The memory that a statement itself writes."""
+        if isinstance(s, Store | AtomicUpdate | FetchAdd):
+            yield self.of(s.buffer)
+        elif isinstance(s, Copy):
+            yield self.of(s.destination)
+
+
+def orders_memory(s: Statement) -> bool:
+    """Whether a statement synchronizes with other threads, so that memory may have changed after it."""
+    return isinstance(s, Barrier | TeamReduce | Fence | Shuffle | FetchAdd)

@@ -1,0 +1,306 @@
+"""A kernel as plain data: its IR, its source for a target, its arguments, launch dimensions, and the maps of its threads.
+
+Nothing here touches a device or a compiler; `Kernel.cubin` imports the NVRTC binding when it is called.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from math import prod
+from typing import TYPE_CHECKING, Literal, TypeAlias
+
+from indexing.arguments import integer, item, of_type, takes
+from indexing.display import shown
+from indexing.kernels.ir import nodes
+from indexing.kernels.ir.accesses import Accesses, Reached, entry_accesses, reached_elements
+from indexing.kernels.ir.types import storage_bytes
+from indexing.kernels.passes import last_stage, run_passes
+from indexing.kernels.targets import TARGETS
+from indexing.kernels.targets.c_family import SourceParts, write_parts
+from indexing.kernels.verify.lowering import verify_lowering
+from indexing.lazy import np
+from indexing.ops.element_types import element_type
+
+if TYPE_CHECKING:
+    from indexing._core import IndexingMap
+    from indexing.device.record import Device
+    from indexing.kernels.targets.target import Target
+    from indexing.kernels.verify import Verification
+
+ArgumentKind = Literal["input", "output", "scratch"]
+Dim3: TypeAlias = "tuple[int, int, int]"
+
+LOGICAL, MEMORY = last_stage("logical"), last_stage("memory")
+
+
+@dataclass(frozen=True, slots=True)
+class Argument:
+    """One buffer of a kernel, in the order of the kernel's signature.
+
+    `number` is the parameter's number for an input, the output's for an output. Elements are contiguous, in the physical
+    order of `layout` (minor to major; None: row-major). Elements narrower than a byte take one byte.
+
+    A `scratch` buffer belongs to one kernel on one stream: it is zero before the first launch, and keeps its contents from
+    one launch to the next.
+
+    `alias_of` is the position, in `Kernel.arguments`, of an earlier argument that shares its buffer. Such an argument is not
+    passed: the kernel reads the input's elements from the shared buffer, and writes the output's to it.
+    """
+
+    kind: ArgumentKind
+    number: int
+    element_type: str
+    dimensions: tuple[int, ...]
+    layout: tuple[int, ...] | None = None
+    alias_of: int | None = None
+
+    @property
+    def element_count(self) -> int:
+        """The number of elements in the buffer; 1 for a scalar."""
+        return prod(self.dimensions)
+
+    def zeros(self) -> np.ndarray:
+        """The contents of a scratch buffer before the first launch."""
+        return np.zeros(self.dimensions, element_type(self.element_type).dtype)
+
+    def __str__(self) -> str:
+        """The argument in error messages: `input 0: f32[8,16]`."""
+        sizes = ",".join(map(str, self.dimensions))
+        return f"{self.kind} {self.number}: {self.element_type}[{sizes}]"
+
+
+@dataclass(frozen=True, slots=True)
+class SharedAccess:
+    """One load or store of shared memory, as a map from thread ids, block ids and range variables to a cell of `array`."""
+
+    kind: Literal["load", "store"]
+    array: str
+    cell_bytes: int
+    map: IndexingMap
+
+
+@dataclass(frozen=True, repr=False)
+class Kernel:
+    """A fusion's kernel: `ir`, as built by the emitter, for a `device`, in whose dialect it is written.
+
+    `source` is a translation unit whose entry function is `name`; its parameters are the `arguments` without an `alias_of`,
+    one pointer each. `grid` has the numbers of blocks (work-groups), `block` those of threads (work-items), in x, y and z.
+    """
+
+    ir: nodes.Kernel
+    device: Device
+
+    def __repr__(self) -> str:
+        """One line: the kernel without its IR."""
+        return f"Kernel({self.name}, {self.emitter} emitter, {self.dialect}, grid {self.grid}, block {self.block})"
+
+    def _repr_html_(self) -> str | None:
+        return shown(self, "source_block")
+
+    @property
+    def dialect(self) -> str:
+        """The name of the target: `cuda`, `c` or `opencl`."""
+        return self.device.dialect
+
+    @property
+    def name(self) -> str:
+        """The entry function's name."""
+        return self.ir.name
+
+    @property
+    def emitter(self) -> str:
+        """The emitter's name: `loop`, `transpose`, ..."""
+        return self.ir.emitter
+
+    @property
+    def grid(self) -> Dim3:
+        """The numbers of blocks in x, y and z."""
+        return self.ir.grid
+
+    @property
+    def launch_grid(self) -> Dim3:
+        """The numbers of blocks of the source in x, y and z: those of `grid`, or a single one that loops over all of them."""
+        return self.lowered.grid
+
+    @property
+    def block(self) -> Dim3:
+        """The numbers of threads of a block in x, y and z."""
+        return self.ir.block
+
+    @property
+    def target(self) -> Target:
+        """The target of the kernel."""
+        return TARGETS[self.dialect]
+
+    @cached_property
+    def lowered(self) -> nodes.Kernel:
+        """The IR after all passes."""
+        return run_passes(self._after_memory_passes, self.target, after=MEMORY)
+
+    @cached_property
+    def _after_logical_passes(self) -> nodes.Kernel:
+        return run_passes(self.ir, self.target, LOGICAL)
+
+    @cached_property
+    def _after_memory_passes(self) -> nodes.Kernel:
+        return run_passes(self._after_logical_passes, self.target, MEMORY, after=LOGICAL)
+
+    @takes(name=of_type(str))
+    def stage(self, name: str) -> nodes.Kernel:
+        """The IR after the pass `name`, or as `built`; raises IndexingError if there is no such stage."""
+        return run_passes(self.ir, self.target, name)
+
+    @cached_property
+    def source(self) -> str:
+        """The kernel's source."""
+        return str(self.source_parts)
+
+    @cached_property
+    def source_parts(self) -> SourceParts:
+        """The source in two parts: the kernel's own, and the library functions that it uses."""
+        return write_parts(self.lowered, self.target)
+
+    def verify(self) -> Verification:
+        """The checks of the kernel as the target writes it, and of every pass on the way there.
+
+        Each is proved, refuted or open, and names what it is about: an access, an output, a barrier, memory that threads
+        share, or, for each pass, the accesses to a buffer, which must be the same before and after.
+        """
+        return self._verification
+
+    @cached_property
+    def _verification(self) -> Verification:
+        return verify_lowering(self.ir, self.target, self.device.limits)
+
+    @property
+    def shared_bytes(self) -> int:
+        """The number of bytes of shared memory that the source declares."""
+        found = self._after_memory_passes if self.target.has_threads else self.lowered
+        return sum(b.size * storage_bytes(b.element_type) for b in found.buffers if b.space == "shared")
+
+    @property
+    def work(self) -> int:
+        """Predicted work: the number of elements computed, times the number that each reads."""
+        return self.ir.work
+
+    # ------------------------------------------------------------ arguments
+
+    @cached_property
+    def arguments(self) -> tuple[Argument, ...]:
+        """The buffers, in the order of the signature."""
+        return _arguments(self.lowered)
+
+    @cached_property
+    def accessed(self) -> tuple[Argument, ...]:
+        """The arguments that thread maps lead to: inputs, then outputs. The source may use fewer inputs."""
+        found = [a for a in _arguments(self._after_logical_passes) if a.kind != "scratch"]
+        return tuple(sorted(found, key=lambda a: a.kind))
+
+    @property
+    def inputs(self) -> tuple[Argument, ...]:
+        """The arguments that are inputs, in the order of the signature."""
+        return tuple(a for a in self.arguments if a.kind == "input")
+
+    @property
+    def scratch(self) -> tuple[Argument, ...]:
+        """The arguments that are scratch memory, in the order of the signature."""
+        return tuple(a for a in self.arguments if a.kind == "scratch")
+
+    @property
+    def outputs(self) -> tuple[Argument, ...]:
+        """The arguments that are outputs, in the order of the signature."""
+        return tuple(a for a in self.arguments if a.kind == "output")
+
+    # ------------------------------------------------------------ maps
+
+    @cached_property
+    def output_maps(self) -> tuple[tuple[IndexingMap, ...], ...]:
+        """For each output, a map for each store, from `(th_x, th_y, th_z, bl_x, bl_y, bl_z)[range variables]` to its index."""
+        by_name = self._maps("store", "atomic")
+        outputs = sorted((b for b in self.ir.buffers if b.role == "output"), key=lambda b: b.number)
+        return tuple(by_name.get(b.name, ()) for b in outputs)
+
+    @cached_property
+    def input_maps(self) -> tuple[tuple[IndexingMap, ...], ...]:
+        """For each parameter up to the last that is read, a map for each load; none if there are too many maps through the
+        kernel's functions.
+        """
+        by_name = self._maps("load")
+        inputs = {b.number: by_name.get(b.name, ()) for b in self.ir.buffers if b.role == "input"}
+        return tuple(inputs.get(k, ()) for k in range(max(inputs, default=-1) + 1))
+
+    def _maps(self, *kinds: Literal["load", "store", "atomic"]) -> dict[str, tuple[IndexingMap, ...]]:
+        found: dict[str, tuple[IndexingMap, ...]] = {}
+        for (buffer, kind), maps in self._reached.maps.items():
+            if kind in kinds and buffer not in self._reached.unknown:
+                found[buffer] = found.get(buffer, ()) + maps
+        return found
+
+    @cached_property
+    def _reached(self) -> Reached:
+        return reached_elements(self._after_logical_passes)
+
+    @cached_property
+    def shared_accesses(self) -> tuple[SharedAccess, ...]:
+        """The loads and stores of shared memory by parallel threads."""
+        found = self._after_memory_passes
+        shared = {b.name: storage_bytes(b.element_type) for b in found.buffers if b.space == "shared"}
+        return tuple(_shared(entry_accesses(found), shared)) if shared else ()
+
+    @cached_property
+    def vector_arguments(self) -> frozenset[tuple[ArgumentKind, int]]:
+        """The kind and number of each input that is read, or output that is written, by vector accesses."""
+        found = {b.name: (b.role, b.number) for b in self._after_memory_passes.buffers if b.role != "none"}
+        copies = [s for s in nodes.statements(self._after_memory_passes.body) if isinstance(s, nodes.Copy)]
+        return frozenset(found[end] for s in copies for end in (s.source, s.destination) if end in found)
+
+    @takes(output=integer, access=integer)
+    def thread_to_output(self, output: int = 0, access: int = 0) -> IndexingMap:
+        """The map from thread and block ids to the index of output `output` that the thread writes by its store `access`.
+
+        Raises IndexingError if there is no such output or store.
+        """
+        stores = item(self.output_maps, output, f"{self.name} has", "outputs")
+        return item(stores, access, f"output {output} of {self.name} has", "stores")
+
+    @takes(parameter=integer, access=integer)
+    def thread_to_input(self, parameter: int = 0, access: int = 0) -> IndexingMap:
+        """The map from thread and block ids to the index of parameter `parameter` that the thread reads.
+
+        A parameter may be read at several indices; `access` selects one of `input_maps[parameter]`. Raises IndexingError if
+        there is no such parameter or access.
+        """
+        accesses = item(self.input_maps, parameter, f"{self.name} has", "parameters")
+        return item(accesses, access, f"parameter {parameter} of {self.name} has", "accesses with a map")
+
+    def cubin(self, arch: str = "sm_90") -> bytes:
+        """Machine code for `arch`, compiled by NVRTC, without a GPU.
+
+        Raises CompileError with the numbered source and the compiler's log, or if the kernel is not CUDA C++, or if the `cuda`
+        extra is not installed.
+        """
+        from indexing.runtime.nvrtc import compile_cubin
+
+        return compile_cubin(self, arch)
+
+
+def _arguments(kernel: nodes.Kernel) -> tuple[Argument, ...]:
+    found = [b for b in kernel.buffers if b.role != "none"]
+    places = {b.name: k for k, b in enumerate(found)}
+    return tuple(_argument(b, places) for b in found)
+
+
+def _argument(b: nodes.Buffer, places: dict[str, int]) -> Argument:
+    assert b.role != "none"
+    alias = None if b.alias_of is None else places[b.alias_of]
+    return Argument(b.role, b.number, b.element_type, b.dimensions, b.layout, alias)
+
+
+def _shared(body: Accesses, shared: dict[str, int]) -> Iterator[SharedAccess]:
+    for a in body.found:
+        if a.buffer in shared and a.kind != "atomic":
+            m = body.access_map(a)
+            if not m.is_known_empty:
+                yield SharedAccess(a.kind, a.buffer, shared[a.buffer], m)

@@ -1,0 +1,94 @@
+"""One-dimensional launches: each thread takes a vector of neighbouring elements of an array, in memory order."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from math import prod
+from typing import TYPE_CHECKING, ClassVar
+
+from indexing.kernels.knob_space import Knob
+from indexing.kernels.launch import check_knob, position_in_grid, unravelled
+from indexing.kernels.vectors import WIDTHS
+
+if TYPE_CHECKING:
+    from indexing._core import SymbolicExpr
+    from indexing.device.limits import Limits
+    from indexing.kernels.function_builder import FunctionBuilder
+    from indexing.kernels.kernel_builder import Dim3
+    from indexing.ops.element_context import Index
+
+BLOCK_SIZE = 128  # threads
+
+
+@dataclass(frozen=True, slots=True)
+class LinearPlan:
+    """Launch dimensions: `count` vectors of `vector_width` elements of an array of `sizes`, in blocks of `block_size` threads.
+
+    `order` has the array's dimensions in memory order, slowest first; vectors are along the last one.
+    """
+
+    sizes: tuple[int, ...]
+    order: tuple[int, ...]
+    vector_width: int
+    block_size: int
+    shared_bytes: ClassVar[int] = 0
+
+    @property
+    def count(self) -> int:
+        """The number of threads that have a vector."""
+        return prod(self.vector_sizes)
+
+    @property
+    def fast(self) -> int | None:
+        """The fastest dimension in memory; None for a scalar."""
+        return self.order[-1] if self.order else None
+
+    @property
+    def vector_sizes(self) -> tuple[int, ...]:
+        """The array's sizes, in vectors."""
+        return tuple(s // self.vector_width if d == self.fast else s for d, s in enumerate(self.sizes))
+
+    @property
+    def grid(self) -> Dim3:
+        """The blocks, in one dimension."""
+        return (-(-self.count // self.block_size), 1, 1)
+
+    @property
+    def block(self) -> Dim3:
+        """The threads of a block, in one dimension."""
+        return (self.block_size, 1, 1)
+
+    def element(self, vector: Sequence[SymbolicExpr], lane: SymbolicExpr) -> list[SymbolicExpr]:
+        """The index of an element, given that of its vector, and its lane."""
+        return [e * self.vector_width + lane if d == self.fast else e for d, e in enumerate(vector)]
+
+
+def linear_block_size(block_size: int | None, count: int, limits: Limits) -> int:
+    """The knob `block_size` for at most `count` threads, by default BLOCK_SIZE, more only if the grid would be too large.
+
+    Raises IndexingError if it is out of range.
+    """
+    if block_size is None:
+        return min(max(BLOCK_SIZE, _least_block_size(count, limits)), limits.block_size)
+    check_knob("block_size", block_size, 1, limits.block_size)
+    return block_size
+
+
+def _least_block_size(count: int, limits: Limits) -> int:
+    return max(-(-count // limits.grid[0]), 1)
+
+
+def linear_knobs(default: LinearPlan, divides: int, limits: Limits) -> tuple[Knob, Knob]:
+    """The knobs for threads per block, bounded below by the largest grid, and for vector widths, which divide `divides`."""
+    threads = range(_least_block_size(prod(default.sizes), limits), limits.block_size + 1)
+    widths = tuple(w for w in WIDTHS if divides % w == 0)
+    return Knob("block_size", threads, default.block_size, "block"), Knob("vector_width", widths, default.vector_width)
+
+
+@contextmanager
+def vector_index(body: FunctionBuilder, plan: LinearPlan) -> Iterator[Index]:
+    """Run the block for the index of the thread's vector, if it has one."""
+    with position_in_grid(body, plan.count, plan.block_size) as position:
+        yield tuple(map(body.scope.simplify, unravelled(position, plan.vector_sizes, plan.order)))

@@ -1,0 +1,123 @@
+"""The passes of a kernel, in order: a list of named rewrites."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias
+
+from indexing.errors import IndexingError
+from indexing.kernels.passes.dead_code import remove_dead_code
+from indexing.kernels.passes.flatten import flatten_buffers
+from indexing.kernels.passes.fold import fold_constants
+from indexing.kernels.passes.grid_loop import make_grid_loops
+from indexing.kernels.passes.hoist import hoist_invariants
+from indexing.kernels.passes.index_widths import narrow_indices
+from indexing.kernels.passes.inline import inline_functions
+from indexing.kernels.passes.narrow_floats import convert_narrow_floats
+from indexing.kernels.passes.peel import peel_loops, unswitch
+from indexing.kernels.passes.row_loops import make_row_loops
+from indexing.kernels.passes.split_lanes import split_into_lanes
+from indexing.kernels.passes.team_reductions import lower_team_reductions
+from indexing.kernels.passes.thread_loops import make_thread_loops
+from indexing.kernels.passes.unroll import unroll_loops
+from indexing.kernels.passes.vectorize import vectorize_accesses
+
+if TYPE_CHECKING:
+    from indexing.kernels.ir.nodes import Kernel
+
+
+class TargetFeatures(Protocol):
+    """The features of a target that passes may depend on; they never ask which target it is."""
+
+    @property
+    def has_threads(self) -> bool:
+        """Whether the threads of a block run in parallel."""
+
+    @property
+    def shuffle_width(self) -> int:
+        """The number of threads of a warp that can exchange values; 0: none."""
+
+    @property
+    def vector_bytes(self) -> int:
+        """The widest useful load or store; 0: the compiler vectorizes."""
+
+
+Rewrite: TypeAlias = "Callable[[Kernel, TargetFeatures], Kernel]"
+
+
+Form: TypeAlias = Literal["logical", "memory", "parallel", "sequential"]
+
+
+@dataclass(frozen=True, slots=True)
+class Pass:
+    """A named rewrite of a kernel for a target; every pass keeps which thread stores which elements.
+
+    `form` states what the kernel is like after it: `logical` (indices are those of HLO's arrays, no access is duplicated),
+    `memory` (the accesses of parallel threads to memory become those of the source), `parallel` (these stay, values are
+    written as the target needs them), `sequential` (threads are loops, for targets without threads). With
+    `may_drop_loads`, loads whose values nobody needs may go; other passes keep all loads.
+    """
+
+    name: str
+    rewrite: Rewrite
+    form: Form
+    may_drop_loads: bool = False
+
+
+def _for_any(rewrite: Callable[[Kernel], Kernel]) -> Rewrite:
+    return lambda kernel, target: rewrite(kernel)
+
+
+def _team_reductions(kernel: Kernel, target: TargetFeatures) -> Kernel:
+    """Lower team reductions, unless the target has no threads: then the last pass lowers them to loops."""
+    return lower_team_reductions(kernel, target.shuffle_width) if target.has_threads else kernel
+
+
+def _for_sequential(rewrite: Callable[[Kernel], Kernel]) -> Rewrite:
+    return lambda kernel, target: kernel if target.has_threads else rewrite(kernel)
+
+
+def _vectorize(kernel: Kernel, target: TargetFeatures) -> Kernel:
+    return vectorize_accesses(kernel) if target.vector_bytes else kernel
+
+
+PASSES: tuple[Pass, ...] = (
+    Pass("inline", _for_any(inline_functions), "logical"),
+    Pass("fold", _for_any(fold_constants), "logical", may_drop_loads=True),
+    Pass("dead-code", _for_any(remove_dead_code), "logical", may_drop_loads=True),
+    Pass("unswitch", _for_any(unswitch), "memory"),
+    Pass("split-lanes", _for_any(split_into_lanes), "memory"),
+    Pass("peel", _for_any(peel_loops), "memory"),
+    Pass("hoist", _for_any(hoist_invariants), "memory"),
+    Pass("flatten", _for_any(flatten_buffers), "memory"),
+    Pass("vectorize", _vectorize, "memory"),
+    Pass("team-reductions", _team_reductions, "memory"),
+    Pass("inline-combiners", _for_any(inline_functions), "parallel"),
+    Pass("narrow-floats", _for_any(convert_narrow_floats), "parallel"),
+    Pass("unroll", lambda kernel, target: unroll_loops(kernel, target.has_threads), "parallel"),
+    Pass("index-widths", _for_any(narrow_indices), "parallel"),
+    Pass("fold-again", _for_any(fold_constants), "parallel", may_drop_loads=True),
+    Pass("dead-code-again", _for_any(remove_dead_code), "parallel", may_drop_loads=True),
+    Pass("thread-loops", _for_sequential(make_thread_loops), "sequential"),
+    Pass("row-loops", _for_sequential(make_row_loops), "sequential"),
+    Pass("grid-loop", _for_sequential(make_grid_loops), "sequential"),
+)
+
+BUILT = "built"
+STAGES = (BUILT, *(p.name for p in PASSES))
+
+
+def last_stage(form: Form) -> str:
+    """The name of the last pass after which kernels have that form."""
+    return next(p.name for p in reversed(PASSES) if p.form == form)
+
+
+def run_passes(kernel: Kernel, target: TargetFeatures, until: str = STAGES[-1], after: str = BUILT) -> Kernel:
+    """A kernel at stage `after`, after the passes from there up to `until`. Raises IndexingError for an unknown one."""
+    for name in (until, after):
+        if name not in STAGES:
+            raise IndexingError(f"there is no stage {name!r}; choose one of {', '.join(STAGES)}")
+    for found in PASSES[STAGES.index(after) : STAGES.index(until)]:
+        kernel = found.rewrite(kernel, target)
+    return kernel

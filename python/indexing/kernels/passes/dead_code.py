@@ -1,0 +1,131 @@
+"""Dead code elimination: unused names, empty branches and loops, unused buffers and functions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+from indexing.kernels.ir.nodes import (
+    Assign,
+    AtomicUpdate,
+    Block,
+    CallFunction,
+    Copy,
+    FetchAdd,
+    For,
+    Function,
+    If,
+    Kernel,
+    Let,
+    LetIndex,
+    Load,
+    Ref,
+    Statement,
+    Store,
+    TeamReduce,
+    Var,
+    statements,
+)
+from indexing.kernels.ir.traversal import (
+    expressions_of,
+    indices_of,
+    rewrite_blocks,
+    same_block,
+    subvalues,
+    values_of,
+    with_body,
+)
+
+if TYPE_CHECKING:
+    from indexing.kernels.ir.nodes import Value
+
+NAMING, WRITING, COMBINING = (Let, Var, Assign), (Store, AtomicUpdate, FetchAdd), (AtomicUpdate, TeamReduce)
+
+
+@dataclass(slots=True)
+class _Uses:
+    """The names, index variables (by number) and buffers that a body and its results read, the functions that they call, and
+    the buffers that they write. Assigning to a variable is not a use of it.
+    """
+
+    names: set[str] = field(default_factory=set)
+    variables: set[int] = field(default_factory=set)
+    buffers: set[str] = field(default_factory=set)
+    functions: set[str] = field(default_factory=set)
+
+    @classmethod
+    def of(cls, body: Block, results: Iterable[Value]) -> _Uses:
+        found = cls()
+        for result in results:
+            found._value(result)
+        for statement in statements(body):
+            found._statement(statement)
+        return found
+
+    def _value(self, value: Value) -> None:
+        for v in subvalues(value):
+            if isinstance(v, Ref):
+                self.names.add(v.name)
+            elif isinstance(v, Load):
+                self.buffers.add(v.buffer)
+            for e in expressions_of(v):
+                self.variables.update(e.used_variables())
+
+    def _statement(self, s: Statement) -> None:
+        for value in values_of(s):
+            self._value(value)
+        for e in indices_of(s):
+            self.variables.update(e.used_variables())
+        if isinstance(s, WRITING):
+            self.buffers.add(s.buffer)
+        elif isinstance(s, Copy):
+            self.buffers.update((s.source, s.destination))
+        elif isinstance(s, CallFunction):
+            self.functions.add(s.function)
+        elif isinstance(s, TeamReduce):
+            self.names.update(s.names)
+        if isinstance(s, COMBINING):
+            self.functions.add(s.combiner)
+
+
+def remove_dead_code(kernel: Kernel) -> Kernel:
+    """The kernel without statements that have no effect, functions that are not called, and unused buffers except outputs."""
+    body, uses = _live(kernel.body, ())
+    called, named = uses.functions, uses.buffers
+    functions: list[Function] = []
+    for f in reversed(kernel.functions):
+        if f.name in called:
+            live, uses = _live(f.body, f.results)
+            functions.append(with_body(f, live))
+            called |= uses.functions
+            named |= uses.buffers
+    named.update(b.alias_of for b in kernel.buffers if b.alias_of)
+    buffers = tuple(b for b in kernel.buffers if b.role == "output" or b.name in named)
+    return replace(kernel, body=body, functions=tuple(reversed(functions)), buffers=buffers)
+
+
+def _live(body: Block, results: Iterable[Value]) -> tuple[Block, _Uses]:
+    """The live part of a body, and its uses. Names that only dead code reads are dead, too, hence a fixed point."""
+    while True:
+        uses = _Uses.of(body, results)
+        found = _without_unused(body, uses)
+        if found is body:
+            return body, uses
+        body = found
+
+
+def _without_unused(body: Block, uses: _Uses) -> Block:
+    return rewrite_blocks(body, lambda block: same_block(block, [s for s in block if _has_effect(s, uses)]))
+
+
+def _has_effect(statement: Statement, uses: _Uses) -> bool:
+    if isinstance(statement, NAMING):
+        return statement.name in uses.names
+    if isinstance(statement, LetIndex):
+        return statement.variable in uses.variables
+    if isinstance(statement, CallFunction):
+        return not uses.names.isdisjoint(statement.names)
+    if isinstance(statement, If):
+        return bool(statement.then or statement.otherwise)
+    return bool(statement.body) if isinstance(statement, For) else True

@@ -1,0 +1,68 @@
+"""Flattening of buffers: each multi-dimensional index becomes the linear position that the buffer's layout gives it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from indexing._core import SymbolicExpr, constant
+from indexing.kernels.ir.nodes import (
+    AtomicUpdate,
+    Block,
+    Buffer,
+    FetchAdd,
+    IndexVariable,
+    Kernel,
+    Load,
+    Statement,
+    Store,
+)
+from indexing.kernels.ir.traversal import rewrite_blocks, rewrite_statement, rewrite_value, same_block, with_body
+
+if TYPE_CHECKING:
+    from indexing.kernels.ir.nodes import Index, Value
+
+
+def flatten_buffers(kernel: Kernel) -> Kernel:
+    """The kernel with one-dimensional accesses; the `dimensions` of arguments stay those that callers pass."""
+    buffers = {b.name: b for b in kernel.buffers}
+    functions = []
+    for f in kernel.functions:
+        flattening = _Flattener(buffers, f.variables)
+        results = tuple(rewrite_value(r, flattening.value) for r in f.results)
+        functions.append(with_body(f, flattening.block(f.body), results))
+    body = _Flattener(buffers, kernel.variables).block(kernel.body)
+    return replace(kernel, functions=tuple(functions), body=body)
+
+
+def position(buffer: Buffer, index: Sequence[SymbolicExpr]) -> SymbolicExpr:
+    """The position of an index in memory, in elements."""
+    order = range(len(buffer.dimensions)) if buffer.layout is None else reversed(buffer.layout)
+    total = constant(0)
+    for d in order:
+        total = total * buffer.dimensions[d] + index[d]
+    return total
+
+
+class _Flattener:
+    def __init__(self, buffers: dict[str, Buffer], variables: tuple[IndexVariable, ...]) -> None:
+        self.buffers = buffers
+        self.intervals = [v.interval for v in variables]
+
+    def block(self, body: Block) -> Block:
+        return rewrite_blocks(body, lambda block: same_block(block, [*map(self._statement, block)]))
+
+    def value(self, value: Value) -> Value:
+        if isinstance(value, Load):
+            return Load(value.type, value.buffer, self._flat(value.buffer, value.index))
+        return value
+
+    def _statement(self, statement: Statement) -> Statement:
+        found = rewrite_statement(statement, self.value)
+        if isinstance(found, Store | AtomicUpdate | FetchAdd):
+            return replace(found, index=self._flat(found.buffer, found.index))
+        return found
+
+    def _flat(self, name: str, index: Index) -> Index:
+        return (position(self.buffers[name], index).simplify(self.intervals),)

@@ -1,0 +1,178 @@
+"""Constant folding: of copies and constants, operations on constants, conditions decided by the ranges of index variables,
+and branches and loops that depend on these.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from indexing._core import Interval, SymbolicExpr
+from indexing.kernels.ir.nodes import (
+    Assign,
+    Block,
+    Constant,
+    For,
+    If,
+    IndexValue,
+    IndexVariable,
+    Kernel,
+    Let,
+    Op,
+    Ref,
+    Statement,
+    Var,
+    Within,
+    statements,
+)
+from indexing.kernels.ir.traversal import rewrite_statement, rewrite_value, same_block, with_body
+
+if TYPE_CHECKING:
+    from indexing.kernels.ir.nodes import Value
+
+TRUE, FALSE = Constant("pred", True), Constant("pred", False)
+
+
+def fold_constants(kernel: Kernel) -> Kernel:
+    """The kernel after constant folding."""
+    functions = []
+    for f in kernel.functions:
+        folding = _Folder(f.variables, f.body)
+        body = folding.block(f.body)
+        functions.append(with_body(f, body, tuple(map(folding.value, f.results))))
+    return replace(kernel, functions=tuple(functions), body=_Folder(kernel.variables, kernel.body).block(kernel.body))
+
+
+class _Folder:
+    """Folds one function, with the constants among its names, in program order."""
+
+    def __init__(self, variables: tuple[IndexVariable, ...], body: Block) -> None:
+        self.intervals = [v.interval for v in variables]
+        self.mutable = {s.name for s in statements(body) if isinstance(s, Var)}
+        self.defined: dict[str, Value] = {}
+        self._simplified: dict[SymbolicExpr, SymbolicExpr] = {}
+
+    def block(self, block: Block) -> Block:
+        out: list[Statement] = []
+        for statement in block:
+            out += self._statement(statement)
+        return same_block(block, out)
+
+    def value(self, value: Value) -> Value:
+        return rewrite_value(value, self._value, self._index)
+
+    def _statement(self, statement: Statement) -> list[Statement]:
+        if isinstance(statement, For):
+            found = rewrite_statement(statement, self._value, self._index)
+            assert isinstance(found, For)
+            body = self.block(statement.body)
+            return [found if body is statement.body else replace(found, body=body)]
+        if isinstance(statement, If):
+            return self._if(statement)
+        found = rewrite_statement(statement, self._value, self._index)
+        if isinstance(found, Let):
+            self.defined[found.name] = found.value
+            if self._is_final(found.value):
+                return []
+        return [] if isinstance(found, Assign) and found.value == Ref(found.value.type, found.name) else [found]
+
+    def _is_final(self, value: Value) -> bool:
+        """Whether a name for the value can be replaced by the value."""
+        return isinstance(value, Constant) or (isinstance(value, Ref) and value.name not in self.mutable)
+
+    def _if(self, statement: If) -> list[Statement]:
+        conditions = [c for c in map(self.value, statement.conditions) if c != TRUE]
+        if FALSE in conditions:
+            return list(self.block(statement.otherwise))
+        then = self.block(statement.then)
+        if not conditions:
+            return list(then)
+        found = If(tuple(dict.fromkeys(conditions)), then, self.block(statement.otherwise))
+        return [statement if found == statement else found]
+
+    def _index(self, expression: SymbolicExpr) -> SymbolicExpr:
+        found = self._simplified.get(expression)
+        if found is None:
+            found = expression.simplify(self.intervals)
+            found = self._simplified[expression] = expression if found == expression else found
+        return found
+
+    def _value(self, value: Value) -> Value:
+        if isinstance(value, Ref):
+            known = self.defined.get(value.name)
+            return known if known is not None and self._is_final(known) else value
+        if isinstance(value, Within):
+            return _decided(value, value.expression.range(self.intervals))
+        if isinstance(value, IndexValue):
+            number = value.expression.constant_value
+            return value if number is None else Constant(value.type, number)
+        return self._op(value) if isinstance(value, Op) else value
+
+    def _op(self, op: Op) -> Value:
+        first = op.operands[0]
+        if op.opcode == "convert" and first.type == op.type:
+            return first
+        if op.opcode in _PREDICATES and op.type == "pred":
+            return _predicate(op)
+        if _never_holds(op):
+            return FALSE
+        if op.opcode == "select" and isinstance(first, Constant):
+            return op.operands[1] if first.value else op.operands[2]
+        if op.opcode == "convert" and isinstance(first, Constant):
+            return _converted(op, first)
+        return op
+
+
+_PREDICATES = frozenset({"and", "or", "not", "xor"})
+
+
+def _predicate(op: Op) -> Value:
+    if op.opcode == "not":
+        operand = op.operands[0]
+        return Constant("pred", not operand.value) if isinstance(operand, Constant) else op
+    a, b = op.operands
+    for known, other in ((a, b), (b, a)):
+        if isinstance(known, Constant) and op.opcode != "xor":
+            is_neutral = bool(known.value) == (op.opcode == "and")
+            return other if is_neutral else known
+    return op
+
+
+def _never_holds(op: Op) -> bool:
+    """Whether a comparison is for less than -inf or more than inf, which is false for every number and for NaN."""
+    if op.opcode not in ("lt", "gt") or len(op.operands) != 2:
+        return False
+    small, large = op.operands if op.opcode == "lt" else reversed(op.operands)
+    return _is_float(small, math.inf) or _is_float(large, -math.inf)
+
+
+def _is_float(value: Value, number: float) -> bool:
+    return isinstance(value, Constant) and isinstance(value.value, float) and value.value == number
+
+
+def _converted(op: Op, constant: Constant) -> Value:
+    """A constant converted between integers, or from an integer that the float type holds exactly."""
+    value = constant.value
+    if isinstance(value, complex | float) or op.type in ("c64", "c128"):
+        return op
+    if op.type == "pred":
+        return Constant("pred", value != 0)
+    if op.type in ("f32", "f64"):
+        return Constant(op.type, float(value)) if abs(value) <= 1 << 24 else op
+    bits = int(op.type[1:])
+    wrapped = int(value) & ((1 << bits) - 1)
+    is_negative = op.type[0] == "s" and wrapped >> (bits - 1)
+    return Constant(op.type, wrapped - (1 << bits) if is_negative else wrapped)
+
+
+def _decided(condition: Within, known: Interval) -> Value:
+    """A condition without bounds that always hold; a constant if all do, or if one never does."""
+    low, high = condition.lower, condition.upper
+    if (low is not None and known.upper < low) or (high is not None and known.lower > high):
+        return FALSE
+    low = None if low is not None and known.lower >= low else low
+    high = None if high is not None and known.upper <= high else high
+    if (low, high) == (condition.lower, condition.upper):
+        return condition
+    return TRUE if low is None and high is None else replace(condition, lower=low, upper=high)

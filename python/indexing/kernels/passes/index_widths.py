@@ -1,0 +1,52 @@
+"""Widths of indices: an index that is used as a value has 32 bits if its range fits."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from indexing.kernels.ir.nodes import Block, IndexValue, IndexVariable, Kernel, Op
+from indexing.kernels.ir.traversal import rewrite_value, rewrite_values, with_body
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from indexing.kernels.ir.nodes import Value
+
+
+def narrow_indices(kernel: Kernel) -> Kernel:
+    """The kernel with index values of type s32 where their range fits."""
+    functions = []
+    for f in kernel.functions:
+        on_value = _narrowing(f.variables)
+        results = tuple(rewrite_value(r, on_value) for r in f.results)
+        functions.append(with_body(f, _narrowed(f.body, on_value), results))
+    return replace(kernel, functions=tuple(functions), body=_narrowed(kernel.body, _narrowing(kernel.variables)))
+
+
+def _narrowed(body: Block, on_value: Callable[[Value], Value]) -> Block:
+    return rewrite_values(body, on_value)
+
+
+def _narrowing(variables: tuple[IndexVariable, ...]) -> Callable[[Value], Value]:
+    intervals = [v.interval for v in variables]
+
+    def on_value(value: Value) -> Value:
+        if not isinstance(value, Op) or not _takes_any_integer(value):
+            return value
+        (operand,) = value.operands
+        narrow = _narrow(operand)
+        return value if narrow is operand else replace(value, operands=(narrow,))
+
+    def _narrow(value: Value) -> Value:
+        if not isinstance(value, IndexValue) or value.type == "s32":
+            return value
+        known = value.expression.range(intervals)
+        return replace(value, type="s32") if known.lower >= -(2**31) and known.upper < 2**31 else value
+
+    return on_value
+
+
+def _takes_any_integer(op: Op) -> bool:
+    """Whether an operand's type may be changed, which only conversions allow."""
+    return op.opcode == "convert"

@@ -1,0 +1,82 @@
+"""Inlining of functions that are called once, and of cheap ones.
+
+Functions that are called several times and do more work stay, so that the kernel's size is linear in the graph.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import replace
+
+from indexing.kernels.ir.copying import Copying, Names
+from indexing.kernels.ir.nodes import (
+    AtomicUpdate,
+    Block,
+    CallFunction,
+    For,
+    Function,
+    IndexVariable,
+    Kernel,
+    Let,
+    Statement,
+    TeamReduce,
+    blocks_of,
+    bodies,
+    statements,
+)
+from indexing.kernels.ir.traversal import rewrite_blocks, same_block
+
+MAX_DEPTH = 4  # nested blocks of an inlined function; otherwise a chain of functions could nest without bound
+MAX_CHEAP = 12  # statements of a cheap function, which has no loops or calls
+
+
+def inline_functions(kernel: Kernel) -> Kernel:
+    """The kernel with functions called once, and cheap ones, inlined."""
+    calls = Counter(s.function for f in bodies(kernel) for s in statements(f.body) if isinstance(s, CallFunction))
+    combiners = {s.combiner for s in statements(kernel.body) if isinstance(s, TeamReduce | AtomicUpdate)}
+    done: dict[str, Function] = {}
+    inlined: set[str] = set()
+    for function in kernel.functions:
+        names = Names(function.variables, function.body, function.parameters)
+        variables, body = _inlined(names, function.body, done, inlined)
+        done[function.name] = replace(function, variables=variables, body=body)
+        if depth(body) <= MAX_DEPTH and (calls[function.name] == 1 or _is_cheap(body)):
+            inlined.add(function.name)
+    variables, body = _inlined(Names(kernel.variables, kernel.body), kernel.body, done, inlined)
+    kept = tuple(f for f in done.values() if f.name not in inlined or f.name in combiners)
+    return replace(kernel, functions=kept, variables=variables, body=body)
+
+
+def depth(body: Block) -> int:
+    """The depth of nested blocks."""
+    return 1 + max((depth(b) for s in body for b in blocks_of(s)), default=0)
+
+
+def _is_cheap(body: Block) -> bool:
+    found = list(statements(body))
+    return len(found) <= MAX_CHEAP and not any(isinstance(s, For | CallFunction) for s in found)
+
+
+def _inlined(
+    names: Names, body: Block, functions: dict[str, Function], inlined: set[str]
+) -> tuple[tuple[IndexVariable, ...], Block]:
+    def on_block(block: Block) -> Block:
+        out: list[Statement] = []
+        for statement in block:
+            if isinstance(statement, CallFunction) and statement.function in inlined:
+                out += _body(functions[statement.function], statement, names)
+            else:
+                out.append(statement)
+        return same_block(block, out)
+
+    found = rewrite_blocks(body, on_block)
+    return tuple(names.variables), found
+
+
+def _body(function: Function, call: CallFunction, names: Names) -> list[Statement]:
+    """The function's body at a call, followed by definitions of the names of its results."""
+    places = dict(zip(function.index, call.index, strict=True))
+    values = {p.name: a for p, a in zip(function.parameters, call.arguments, strict=True)}
+    copy = Copying(names, function.variables, function.body, places, values)
+    results = zip(call.names, function.results, strict=True)
+    return [*copy.body, *(Let(name, copy.value(r)) for name, r in results)]

@@ -1,0 +1,456 @@
+"""Conversion of parallel regions, the code between barriers, to loops over threads, with arrays for values live across them."""
+
+from __future__ import annotations
+
+from collections.abc import Container, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TypeAlias
+
+from indexing._core import Interval, SymbolicExpr, constant, variable
+from indexing.kernels.ir import nodes as ir
+from indexing.kernels.ir.traversal import expressions_of, indices_of, rewrite_statement, subvalues, values_of
+from indexing.kernels.ir.types import decoded, encoded, storage_type
+from indexing.kernels.passes.uniform import AXES
+
+Guards: TypeAlias = "tuple[tuple[ir.Value, ...], ...]"
+
+
+@dataclass(slots=True)
+class ParallelRegion:
+    """Statements that each thread runs without synchronization, if all guards hold."""
+
+    number: int
+    guards: Guards
+    statements: list[ir.Statement] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class Team:
+    """A reduction over teams."""
+
+    statement: ir.TeamReduce
+
+
+@dataclass(slots=True)
+class Shared:
+    """A statement that runs once for all threads; `parts` are the items within a loop or a branch."""
+
+    statement: ir.Statement
+    then: list[Item] = field(default_factory=list)
+    otherwise: list[Item] = field(default_factory=list)
+
+
+Item: TypeAlias = "ParallelRegion | Team | Shared"
+
+
+def _repeated(items: Iterable[Item], inside: bool = False) -> Iterator[int]:
+    """The numbers of the regions within loops that all threads share."""
+    for item in items:
+        if isinstance(item, Shared):
+            within = inside or isinstance(item.statement, ir.For)
+            yield from _repeated([*item.then, *item.otherwise], within)
+        elif isinstance(item, ParallelRegion) and inside:
+            yield item.number
+
+
+def _regions_and_teams(items: Iterable[Item]) -> Iterator[ParallelRegion | Team]:
+    for item in items:
+        if isinstance(item, Shared):
+            yield from _regions_and_teams(item.then)
+            yield from _regions_and_teams(item.otherwise)
+        else:
+            yield item
+
+
+@dataclass(slots=True)
+class _Use:
+    """The names that a region defines and reads."""
+
+    defined: dict[str, str] = field(default_factory=dict)  # types of names, by name
+    variables: set[str] = field(default_factory=set)  # names that may change
+    assigned: set[str] = field(default_factory=set)
+    read: set[str] = field(default_factory=set)
+    given: dict[int, SymbolicExpr | ir.Value] = field(default_factory=dict)  # index variables
+    indexed: set[int] = field(default_factory=set)
+    buffers: set[str] = field(default_factory=set)
+
+
+def _thread_number(block: tuple[int, int, int]) -> SymbolicExpr:
+    """A thread's linear number in its block, x fastest."""
+    number, stride = constant(0), 1
+    for axis, size in enumerate(block):
+        if size > 1:
+            number = number + variable(axis) * stride
+        stride *= size
+    return number
+
+
+@dataclass(slots=True)
+class _Bounds:
+    """The start and stop of the loops over threads, by axis."""
+
+    start: dict[int, SymbolicExpr]
+    stop: dict[int, SymbolicExpr]
+
+    def without_thread_bounds(self, body: ir.Block, intervals: list[Interval]) -> ir.Block:
+        """The body without the conditions around all of it that bounds can express; the bounds are set.
+
+        Such conditions have the form `low <= thread + rest <= high`, where `rest` is uniform. Definitions of indices may
+        precede them.
+        """
+        given: list[ir.LetIndex] = []
+        while body:
+            if isinstance(body[0], ir.LetIndex) and isinstance(body[0].value, SymbolicExpr):
+                given.append(body[0])
+                body = body[1:]
+                continue
+            if len(body) > 1 or not isinstance(body[0], ir.If) or body[0].otherwise:
+                break
+            first, *others = body[0].conditions
+            if not isinstance(first, ir.Within) or not self._take(first, intervals, {s.variable for s in given}):
+                break
+            body = (replace(body[0], conditions=tuple(others)),) if others else body[0].then
+        return (*given, *body)
+
+    def _take(self, condition: ir.Within, intervals: list[Interval], given: Container[int]) -> bool:
+        used = condition.expression.used_variables()
+        axes = [v for v in used if v in self.stop]
+        if len(axes) != 1 or any(v in given for v in used):
+            return False
+        (axis,) = axes
+        rest = condition.expression - variable(axis)
+        if axis in rest.used_variables():
+            return False
+        bounds = condition.expression.range(intervals)
+        if condition.lower is not None and bounds.lower < condition.lower:
+            self.start[axis] = self.start[axis].max(condition.lower - rest).simplify(intervals)
+        if condition.upper is not None and bounds.upper > condition.upper:
+            self.stop[axis] = self.stop[axis].min(condition.upper + 1 - rest).simplify(intervals)
+        return True
+
+
+def _between_loads_and_stores(
+    loads: Sequence[ir.Let | ir.Var], body: ir.Block, stores: Sequence[ir.Statement]
+) -> ir.Block:
+    """A body between loads of kept values and stores of values to keep; inside of its condition, if the whole body has one,
+    since nothing changes elsewhere, so that the condition can become the bound of a loop.
+    """
+    *named, last = body or (None,)
+    loaded = {s.name for s in loads}
+    if not isinstance(last, ir.If) or last.otherwise or not all(isinstance(s, ir.LetIndex) for s in named):
+        return (*loads, *body, *stores)
+    read = {p.name for v in (*last.conditions, *_values(named)) for p in subvalues(v) if isinstance(p, ir.Ref)}
+    if loaded & read:
+        return (*loads, *body, *stores)
+    return (*body[:-1], replace(last, then=(*loads, *last.then, *stores)))
+
+
+def _index_variables(value: ir.Value) -> Iterator[int]:
+    return (v for part in subvalues(value) for e in expressions_of(part) for v in e.used_variables())
+
+
+def _values(named: Iterable[ir.Statement | None]) -> Iterator[ir.Value]:
+    for s in named:
+        if isinstance(s, ir.LetIndex) and not isinstance(s.value, SymbolicExpr):
+            yield s.value
+
+
+def array_of(name: str) -> str:
+    """The name of the array that holds a value of each thread."""
+    return f"{name}_of"
+
+
+class ThreadLoops:
+    """Assembles the kernel."""
+
+    def __init__(self, kernel: ir.Kernel, items: list[Item]) -> None:
+        """Start with the items into which the kernel's body was split."""
+        self.original, self.items = kernel, items
+        self.variables = list(kernel.variables)
+        self.buffers = {b.name: b for b in kernel.buffers}
+        self.results = {f.name: tuple(r.type for r in f.results) for f in kernel.functions}
+        self.threads = kernel.block[0] * kernel.block[1] * kernel.block[2]
+        self.thread = _thread_number(kernel.block)
+        self.uses = {s.number: self._use(s) for s in _regions_and_teams(items) if isinstance(s, ParallelRegion)}
+        self.teams = [t.statement for t in _regions_and_teams(items) if isinstance(t, Team)]
+        self.combined = 0  # the number of calls of combiners
+        self.kinds = {name: kind for use in self.uses.values() for name, kind in use.defined.items()}
+        self.mutable = {name for use in self.uses.values() for name in use.variables}
+        self.given = {v: e for use in self.uses.values() for v, e in use.given.items()}
+        self.kept = self._kept()
+        self.kept_indices = self._kept_indices()
+        self.spread = self._spread()
+
+    # ------------------------------------------------------------ values live across regions
+
+    def _use(self, region: ParallelRegion) -> _Use:
+        use = _Use()
+        for s in ir.statements(tuple(region.statements)):
+            self._note_values(use, values_of(s))
+            use.indexed.update(v for e in indices_of(s) for v in e.used_variables())
+            match s:
+                case ir.Let(name=name, value=value) | ir.Shuffle(name=name, value=value):
+                    use.defined[name] = value.type
+                case ir.FetchAdd(name=name):
+                    use.defined[name] = "u32"
+                case ir.CallFunction(names=names, function=function):
+                    use.defined.update(zip(names, self.results[function], strict=True))
+                case ir.Var(name=name, type=kind):
+                    use.defined[name] = kind
+                    use.variables.add(name)
+                case ir.Assign(name=name):
+                    use.assigned.add(name)
+                case ir.LetIndex(variable=number, value=value):
+                    use.given[number] = value
+                case ir.Copy(destination=a, source=b):
+                    use.buffers.update((a, b))
+            if isinstance(s, ir.Store | ir.AtomicUpdate | ir.FetchAdd):
+                use.buffers.add(s.buffer)
+        for guard in region.guards:
+            self._note_values(use, guard)
+        return use
+
+    def _note_values(self, use: _Use, values: Iterable[ir.Value]) -> None:
+        for value in values:
+            use.indexed.update(_index_variables(value))
+            for part in subvalues(value):
+                if isinstance(part, ir.Ref):
+                    use.read.add(part.name)
+                elif isinstance(part, ir.Load):
+                    use.buffers.add(part.buffer)
+
+    def _kept(self) -> dict[str, str]:
+        """The names that are live across regions, with the arrays that hold them."""
+        found: dict[str, None] = {}
+        for use in self.uses.values():
+            for name in (*sorted(use.read), *sorted(use.assigned)):
+                if name not in use.defined and name in self.kinds:
+                    found[name] = None
+        for team in self.teams:
+            found.update(dict.fromkeys(team.names))
+        return {name: array_of(name) for name in found}
+
+    def _kept_indices(self) -> dict[int, str]:
+        """The index variables defined by values that are live across regions, with the arrays that hold them."""
+        found: dict[int, None] = {}
+        for number, use in self.uses.items():
+            for v in sorted(self._needed(number)):
+                if v not in use.given and not isinstance(self.given[v], SymbolicExpr):
+                    found[v] = None
+        return {v: f"{self.variables[v].name}_of" for v in found}
+
+    def _needed(self, number: int) -> set[int]:
+        """The index variables that a region reads and some region defines, with those that their definitions read."""
+        use = self.uses[number]
+        return self._defining(use.indexed, use.given)
+
+    def _defining(self, used: Iterable[int], own: Container[int] = ()) -> set[int]:
+        """The given index variables among those used, and those in the definitions of these that are not a region's own."""
+        found: set[int] = set()
+        pending = [v for v in used if v in self.given]
+        while pending:
+            v = pending.pop()
+            if v in found:
+                continue
+            found.add(v)
+            value = self.given[v]
+            if v not in own and isinstance(value, SymbolicExpr):
+                pending.extend(w for w in value.used_variables() if w in self.given)
+        return found
+
+    def _spread(self) -> frozenset[str]:
+        """The local buffers that are live across regions: each thread gets a column of an array."""
+        local = {b.name for b in self.original.buffers if b.space == "local"}
+        users = {name: {n for n, use in self.uses.items() if name in use.buffers} for name in local}
+        repeated = set(_repeated(self.items))
+        return frozenset(name for name, found in users.items() if len(found) > 1 or found & repeated)
+
+    # ------------------------------------------------------------ assembly
+
+    def kernel(self) -> ir.Kernel:
+        """The kernel with one thread per block."""
+        body = tuple(s for item in self.items for s in self._item(item))
+        for k in range(AXES):
+            if self.original.block[k] > 1:
+                self.variables[k] = replace(self.variables[k], kind="loop")
+        own = [
+            replace(b, dimensions=(b.size * self.threads,)) if b.name in self.spread else b
+            for b in self.original.buffers
+        ]
+        arrays = [self._array(kept, self.kinds[name]) for name, kept in self.kept.items()]
+        arrays += [self._array(kept, "s64") for kept in self.kept_indices.values()]
+        return replace(
+            self.original, block=(1, 1, 1), buffers=(*own, *arrays), variables=tuple(self.variables), body=body
+        )
+
+    def _array(self, name: str, kind: str) -> ir.Buffer:
+        return ir.Buffer(name, kind, (self.threads,), "local")
+
+    def _item(self, item: Item) -> Iterator[ir.Statement]:
+        if isinstance(item, ParallelRegion):
+            if self._is_idle(item):
+                return
+            yield self._loops(self._region(item))
+        elif isinstance(item, Team):
+            yield from self._team(item.statement)
+        elif isinstance(item.statement, ir.For):
+            yield replace(item.statement, body=self._block(item.then))
+        elif isinstance(item.statement, ir.If):
+            yield replace(item.statement, then=self._block(item.then), otherwise=self._block(item.otherwise))
+        else:
+            yield item.statement
+
+    def _is_idle(self, region: ParallelRegion) -> bool:
+        """Whether a region only defines index variables that other regions recompute."""
+        return all(isinstance(s, ir.LetIndex) and s.variable not in self.kept_indices for s in region.statements)
+
+    def _block(self, items: list[Item]) -> ir.Block:
+        return tuple(s for item in items for s in self._item(item))
+
+    def _loops(self, body: ir.Block) -> ir.Statement:
+        """The loops over the threads of a block; a condition that bounds a row of threads becomes a loop's bound."""
+        sizes = {k: n for k, n in enumerate(self.original.block) if n > 1} or {0: 1}
+        bounds = _Bounds(dict.fromkeys(sizes, constant(0)), {k: constant(n) for k, n in sizes.items()})
+        body = bounds.without_thread_bounds(body, [v.interval for v in self.variables])
+        for k in sizes:
+            body = (ir.For(k, bounds.start[k], bounds.stop[k], 1, body),)
+        return body[0]
+
+    def _region(self, region: ParallelRegion) -> ir.Block:
+        """The statements of one thread: recomputed indices, loads of kept values, the statements, stores of values to keep."""
+        use = self.uses[region.number]
+        needed = self._needed(region.number) - set(use.given)
+        of_guards = self._defining({v for g in region.guards for e in g for v in _index_variables(e)})
+        given = [self._recomputed_index(v) for v in sorted(needed & of_guards)]
+        inner = [self._recomputed_index(v) for v in sorted(needed - of_guards)]
+        touched = [n for n in self.kept if n in use.read or n in use.assigned]
+        loads = [self._loaded(n, use) for n in touched if n not in use.defined]
+        guard_names = {p.name for g in region.guards for v in g for p in subvalues(v) if isinstance(p, ir.Ref)}
+        early = [s for s in loads if s.name in guard_names]
+        stores = [self._stored(n) for n in self.kept if n in use.defined or n in use.assigned]
+        statements = tuple(t for s in region.statements for t in self._spread_out(s))
+        late = [s for s in loads if s.name not in guard_names]
+        is_changed = not any(n in use.defined for n in self.kept)
+        body = _between_loads_and_stores(late, statements, stores) if is_changed else (*late, *statements, *stores)
+        body = (*inner, *body)
+        for conditions in reversed(region.guards):
+            body = (ir.If(conditions, body),)
+        return (*given, *early, *body)
+
+    def _recomputed_index(self, number: int) -> ir.Statement:
+        value = self.given[number]
+        if isinstance(value, SymbolicExpr):
+            return ir.LetIndex(number, value)
+        return ir.LetIndex(number, ir.Load("s64", self.kept_indices[number], (self.thread,)))
+
+    def _loaded(self, name: str, use: _Use) -> ir.Let | ir.Var:
+        kind = self.kinds[name]
+        value = decoded(kind, ir.Load(storage_type(kind), self.kept[name], (self.thread,)))
+        return ir.Var(name, kind, value) if name in use.assigned else ir.Let(name, value)
+
+    def _stored(self, name: str) -> ir.Statement:
+        kind = self.kinds[name]
+        return ir.Store(self.kept[name], (self.thread,), encoded(kind, ir.Ref(kind, name)))
+
+    # ------------------------------------------------------------ local buffers
+
+    def _spread_out(self, statement: ir.Statement) -> Iterator[ir.Statement]:
+        """The statement with indices into local buffers that are live across regions as indices into a thread's column."""
+        if isinstance(statement, ir.LetIndex) and statement.variable in self.kept_indices:
+            yield statement
+            kept = ir.IndexValue(variable(statement.variable))
+            yield ir.Store(self.kept_indices[statement.variable], (self.thread,), kept)
+            return
+        if isinstance(statement, ir.Copy) and self.spread & {statement.destination, statement.source}:
+            yield from self._copied(statement)
+            return
+        if isinstance(statement, ir.For):
+            yield replace(statement, body=tuple(t for s in statement.body for t in self._spread_out(s)))
+            return
+        if isinstance(statement, ir.If):
+            branches = (tuple(t for s in b for t in self._spread_out(s)) for b in (statement.then, statement.otherwise))
+            then, otherwise = branches
+            statement = replace(statement, then=then, otherwise=otherwise)
+        statement = rewrite_statement(statement, self._moved)
+        if isinstance(statement, ir.Store) and statement.buffer in self.spread:
+            statement = replace(statement, index=self._column(statement.index))
+        yield statement
+
+    def _moved(self, value: ir.Value) -> ir.Value:
+        if isinstance(value, ir.Load) and value.buffer in self.spread:
+            return replace(value, index=self._column(value.index))
+        return value
+
+    def _column(self, index: ir.Index) -> ir.Index:
+        """The index in an array of columns; neighbouring threads have neighbouring cells, for vectorization."""
+        return ((index[0] if index else constant(0)) * self.threads + self.thread,)
+
+    def _copied(self, s: ir.Copy) -> Iterator[ir.Statement]:
+        """A copy, element by element."""
+        kind = storage_type(self.buffers[s.source].element_type)
+        for k in range(s.width):
+            load = ir.Load(kind, s.source, (s.source_index + k,))
+            store = ir.Store(s.destination, (s.destination_index + k,), self._moved(load))
+            yield replace(store, index=self._column(store.index)) if s.destination in self.spread else store
+
+    # ------------------------------------------------------------ teams
+
+    def _team(self, s: ir.TeamReduce) -> Iterator[ir.Statement]:
+        """A team reduction: the arrays' second halves are combined into their first halves, until one element is left."""
+        left = s.threads
+        teams = self.threads // (s.threads * s.distance)
+        while left > 1:
+            half = -(-left // 2)
+            others = left - half
+            here, counters = constant(0), []
+            for name, size, stride in (("cell", others * s.distance, 1), ("team", teams, s.threads * s.distance)):
+                if size > 1:
+                    counters.append((self._counter(name, size), size))
+                    here = here + variable(counters[-1][0]) * stride
+            body = self._combined(s, here, here + half * s.distance)
+            for counter, size in counters:
+                body = (ir.For(counter, constant(0), constant(size), 1, body),)
+            yield from body
+            left = half
+        if s.to_all:
+            yield self._spread_result(s)
+
+    def _spread_result(self, s: ir.TeamReduce) -> ir.Statement:
+        """A loop that copies the first thread's cells to all threads of each team."""
+        first, cell, counters = constant(0), constant(0), []
+        whole = s.threads * s.distance
+        for name, size, stride in (
+            ("cell", s.distance, 1),
+            ("part", s.threads, s.distance),
+            ("team", self.threads // whole, whole),
+        ):
+            if size > 1:
+                number = self._counter(name, size)
+                counters.append((number, size))
+                cell = cell + variable(number) * stride
+                first = first if name == "part" else first + variable(number) * stride
+        body: ir.Block = tuple(
+            ir.Store(self.kept[n], (cell,), ir.Load(storage_type(t), self.kept[n], (first,)))
+            for n, t in zip(s.names, s.types, strict=True)
+        )
+        for counter, size in counters:
+            body = (ir.For(counter, constant(0), constant(size), 1, body),)
+        return body[0]
+
+    def _counter(self, name: str, size: int) -> int:
+        number = len(self.variables)
+        self.variables.append(ir.IndexVariable(f"{name}{number}", Interval(0, max(size - 1, 0)), "loop"))
+        return number
+
+    def _combined(self, s: ir.TeamReduce, here: SymbolicExpr, other: SymbolicExpr) -> ir.Block:
+        arguments = [self._cell(n, t, place) for place in (here, other) for n, t in zip(s.names, s.types, strict=True)]
+        names = tuple(f"{n}_both{self.combined or ''}" for n in s.names)
+        self.combined += 1
+        stores = [
+            ir.Store(self.kept[name], (here,), encoded(kind, ir.Ref(kind, both)))
+            for name, both, kind in zip(s.names, names, s.types, strict=True)
+        ]
+        return (ir.CallFunction(names, s.combiner, (), tuple(arguments)), *stores)
+
+    def _cell(self, name: str, kind: str, place: SymbolicExpr) -> ir.Value:
+        return decoded(kind, ir.Load(storage_type(kind), self.kept[name], (place,)))

@@ -1,0 +1,137 @@
+"""Splitting of loops over threads at the ends of rows, for targets without threads.
+
+Neighbouring threads may take neighbouring elements of rows of 900, at `i floordiv 900` and `i mod 900`. Within a row, the
+quotient is constant and the remainder grows by one, so a loop over the threads of one row accesses neighbouring elements, and
+can be vectorized:
+
+for th_x: o[i] = x[i floordiv 900] + y[i mod 900]
+becomes
+for row: for th_x of the row: o[i] = x[row] + y[i - row * 900]
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+
+from indexing._core import Interval, SymbolicExpr, variable
+from indexing.kernels.ir import nodes as ir
+from indexing.kernels.ir.copying import Names
+from indexing.kernels.ir.traversal import may_leave, rewrite_blocks, rewrite_values
+from indexing.kernels.passes.affine import X, is_affine, places, thread_coefficient
+
+MIN_ROW = 32  # elements; a block would have too many shorter rows
+
+
+def make_row_loops(kernel: ir.Kernel) -> ir.Kernel:
+    """The kernel with innermost thread loops split into rows where that makes accesses contiguous."""
+    cutting = _RowSplitter(kernel)
+
+    def on_block(block: ir.Block) -> ir.Block:
+        return tuple(cutting.loop(s) if isinstance(s, ir.For) and s.variable == X else s for s in block)
+
+    body = rewrite_blocks(kernel.body, on_block)
+    return replace(kernel, body=body, variables=tuple(cutting.names.variables))
+
+
+@dataclass(frozen=True, slots=True)
+class _Rows:
+    """The element of a thread, in memory order, and the length of rows."""
+
+    element: SymbolicExpr
+    length: int
+
+    @property
+    def beside(self) -> SymbolicExpr:
+        """The element of thread 0: the element without the thread's number."""
+        return self.element - variable(X)
+
+
+class _RowSplitter:
+    def __init__(self, kernel: ir.Kernel) -> None:
+        self.names = Names(kernel.variables, kernel.body)
+        self.given = {
+            s.variable: s.value
+            for s in ir.statements(kernel.body)
+            if isinstance(s, ir.LetIndex) and isinstance(s.value, SymbolicExpr)
+        }
+
+    def loop(self, loop: ir.For) -> ir.For:
+        """The loop itself, or a loop over rows around it."""
+        if may_leave(loop.body) or any(isinstance(s, ir.For) for s in ir.statements(loop.body)):
+            return loop
+        found = [self._with_lets_expanded(e) for e in places(loop.body)]
+        rows = _rows_of(e for e in found if not is_affine(e))
+        if rows is None:
+            return loop
+        first, last = (self._simplified(rows.beside + e) for e in (loop.start, loop.stop - 1))
+        row = self._row(first, last, rows.length)
+        if not all(is_affine(self._inside(e, rows, row)) for e in found):
+            return loop
+        inner = self._within_row(loop, rows, row)
+        stop = self._simplified(last // rows.length + 1)
+        return ir.For(row, self._simplified(first // rows.length), stop, 1, (inner,))
+
+    def _within_row(self, loop: ir.For, rows: _Rows, row: int) -> ir.For:
+        """The loop over the threads of one row."""
+        start = variable(row) * rows.length - rows.beside
+        return replace(
+            loop,
+            start=self._simplified(loop.start.max(start)),
+            stop=self._simplified(loop.stop.min(start + rows.length)),
+            body=rewrite_values(loop.body, lambda value: value, lambda e: self._rewritten(e, rows, row)),
+        )
+
+    def _row(self, first: SymbolicExpr, last: SymbolicExpr, length: int) -> int:
+        """The variable that counts rows, from that of the first element to that of the last."""
+        own = self.names.variables
+        intervals = [v.interval for v in own]
+        rows = Interval(first.range(intervals).lower // length, last.range(intervals).upper // length)
+        own.append(ir.IndexVariable(self.names.fresh("row"), rows, "loop"))
+        return len(own) - 1
+
+    def _rewritten(self, expression: SymbolicExpr, rows: _Rows, row: int) -> SymbolicExpr:
+        """The expression within a row, if it is affine there; else the expression itself."""
+        found = self._inside(self._with_lets_expanded(expression), rows, row)
+        return found if is_affine(found) else expression
+
+    def _inside(self, expression: SymbolicExpr, rows: _Rows, row: int) -> SymbolicExpr:
+        """The expression for a thread of the row, over its column, which is known to be less than the row's length."""
+        own = [v.interval for v in self.names.variables]
+        numbers = [variable(k) for k in range(len(own))]
+        column = variable(len(own))
+        numbers[X] = variable(row) * rows.length + column - rows.beside
+        by_column = expression.replace_variables(numbers).simplify([*own, Interval(0, rows.length - 1)])
+        numbers[X] = variable(X)
+        return self._simplified(by_column.replace_variables([*numbers, rows.element - variable(row) * rows.length]))
+
+    def _simplified(self, expression: SymbolicExpr) -> SymbolicExpr:
+        return expression.simplify([v.interval for v in self.names.variables])
+
+    def _with_lets_expanded(self, expression: SymbolicExpr) -> SymbolicExpr:
+        """The expression with named index expressions expanded."""
+        while used := [v for v in expression.used_variables() if v in self.given]:
+            numbers = [self.given.get(k, variable(k)) for k in range(max(used) + 1)]
+            expression = expression.replace_variables(numbers)
+        return self._simplified(expression)
+
+
+def _rows_of(expressions: Iterable[SymbolicExpr]) -> _Rows | None:
+    """The shortest rows that occur in quotients and remainders; None if there are none, or they are too short."""
+    found = []
+    for expression in expressions:
+        parts = expression.postorder()
+        for kind, _, operands in expression.nodes():
+            length = parts[operands[1]].constant_value if kind in ("floordiv", "mod") else None
+            element = None if length is None else _element(parts[operands[0]])
+            if length is not None and element is not None:
+                found.append(_Rows(element, length))
+    shortest = min(found, key=lambda rows: rows.length, default=None)
+    return shortest if shortest is not None and shortest.length >= MIN_ROW else None
+
+
+def _element(dividend: SymbolicExpr) -> SymbolicExpr | None:
+    """The element, which grows by one with the thread, of which the dividend is a multiple; None if there is none."""
+    growth = thread_coefficient(dividend)
+    element = dividend // growth if growth is not None and growth > 0 else None
+    return element if element is not None and element * (growth or 0) == dividend else None

@@ -1,0 +1,66 @@
+"""Splitting of whole and partial vectors: in a loop over lanes that checks bounds for each lane, whole vectors need no check.
+
+for lane: if base + lane <= last: ...   becomes   if base + width - 1 <= last: for lane: ...   else: the same as before
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from indexing._core import Interval, SymbolicExpr, constant, variable
+from indexing.kernels.ir.copying import Copying, Names
+from indexing.kernels.ir.nodes import Block, For, If, Kernel, Statement, Within, statements
+from indexing.kernels.ir.traversal import rewrite_blocks, same_block
+from indexing.kernels.passes.vectorize import lane_count
+
+MAX_COPIED = 128  # statements that may be duplicated
+
+
+def split_into_lanes(kernel: Kernel) -> Kernel:
+    """The kernel with separate loops over the lanes of whole vectors and of partial ones."""
+    names = Names(kernel.variables, kernel.body)
+
+    def on_block(block: Block) -> Block:
+        return same_block(block, [_split(s, names) if isinstance(s, For) else s for s in block])
+
+    body = rewrite_blocks(kernel.body, on_block)
+    return replace(kernel, body=body, variables=tuple(names.variables))
+
+
+def _split(loop: For, names: Names) -> Statement:
+    width = lane_count(loop)
+    if not width or len(loop.body) != 1 or sum(1 for _ in statements(loop.body)) > MAX_COPIED:
+        return loop
+    branch = loop.body[0]
+    if not isinstance(branch, If) or branch.otherwise or len(branch.conditions) != 1:
+        return loop
+    condition = branch.conditions[0]
+    if not isinstance(condition, Within) or condition.lower is not None:
+        return loop
+    last = _last_lane(condition.expression, loop.variable, width, names)
+    if last is None:
+        return loop
+    whole = replace(loop, body=branch.then)
+    return If((Within(last, None, condition.upper),), (whole,), (_without_last(loop, names, width),))
+
+
+def _last_lane(expression: SymbolicExpr, lane: int, width: int, names: Names) -> SymbolicExpr | None:
+    """The expression at the last lane, if it is affine in the lane; None otherwise."""
+    places = [variable(k) for k in range(len(names.variables))]
+    intervals = [v.interval for v in names.variables]
+    at = [expression.replace_variables([*places[:lane], constant(k), *places[lane + 1 :]]) for k in (0, 1, width - 1)]
+    step = (at[1] - at[0]).simplify(intervals).constant_value
+    if step is None or step < 0:
+        return None
+    if (expression - at[0] - places[lane] * step).simplify(intervals).constant_value != 0:
+        return None
+    return at[2].simplify(intervals)
+
+
+def _without_last(loop: For, names: Names, width: int) -> For:
+    """The loop of a partial vector, without the last lane, which is never in bounds."""
+    own = names.variables[loop.variable]
+    number = len(names.variables)
+    names.variables.append(replace(own, name=names.fresh(own.name), interval=Interval(0, width - 2)))
+    body = Copying(names, names.variables, loop.body, {loop.variable: variable(number)}, {}).body
+    return replace(loop, variable=number, stop=constant(width - 1), body=body, lanes=False)

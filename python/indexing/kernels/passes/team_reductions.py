@@ -1,0 +1,195 @@
+"""Lowering of team reductions: by shuffles within a warp; through shared memory across warps, or without shuffles."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from indexing._core import SymbolicExpr, variable
+from indexing.kernels.ir.nodes import (
+    Assign,
+    Barrier,
+    Block,
+    Buffer,
+    CallFunction,
+    For,
+    If,
+    Kernel,
+    Let,
+    Load,
+    Ref,
+    Shuffle,
+    Statement,
+    Store,
+    TeamReduce,
+    Within,
+)
+from indexing.kernels.ir.traversal import rewrite_blocks, same_block
+from indexing.kernels.ir.types import decoded, encoded, storage_type
+
+TH_X = variable(0)
+
+
+def lower_team_reductions(kernel: Kernel, shuffle_width: int) -> Kernel:
+    """The kernel with team reductions lowered to statements of threads; `shuffle_width` is the size of a warp, 0 for none."""
+    lowering = _Lowering(kernel, shuffle_width)
+    body = rewrite_blocks(rewrite_blocks(kernel.body, _with_last_barriers), lowering.block)
+    return replace(kernel, body=body, buffers=(*kernel.buffers, *lowering.buffers))
+
+
+def _with_last_barriers(block: Block) -> Block:
+    """The block with barriers at the ends of loops whose next iteration overwrites shared memory that threads still read."""
+    return same_block(
+        block,
+        [
+            replace(s, body=(*s.body, Barrier()))
+            if isinstance(s, For) and any(isinstance(inner, TeamReduce) for inner in s.body)
+            else s
+            for s in block
+        ],
+    )
+
+
+def shared_cells(block: int, threads: int, distance: int, shuffle_width: int) -> int:
+    """The number of cells of shared memory for each value of a team reduction: none within a warp, else one for each warp of
+    the block, or, without shuffles, for each of its threads.
+    """
+    if threads == 1:
+        return 0
+    if not _uses_shuffles(distance, shuffle_width):
+        return block
+    return block // shuffle_width if threads > shuffle_width else 0
+
+
+def _uses_shuffles(distance: int, shuffle_width: int) -> bool:
+    return shuffle_width > 0 and distance == 1
+
+
+class _Lowering:
+    def __init__(self, kernel: Kernel, shuffle_width: int) -> None:
+        self.threads = kernel.block[0]
+        self.shuffle_width = shuffle_width
+        self.buffers: list[Buffer] = []
+        self.count = 0
+
+    def block(self, block: Block) -> Block:
+        out: list[Statement] = []
+        run: list[TeamReduce] = []
+        for statement in block:
+            if isinstance(statement, TeamReduce):
+                if run and _form(statement) != _form(run[0]):
+                    out += self._run(run)
+                    run = []
+                run.append(statement)
+                continue
+            out += [*self._run(run), statement]
+            run = []
+        return same_block(block, [*out, *self._run(run)])
+
+    def _run(self, run: Sequence[TeamReduce]) -> list[Statement]:
+        """Lower adjacent reductions over the same teams, which share their barriers."""
+        if not run:
+            return []
+        by_shuffles = _uses_shuffles(run[0].distance, self.shuffle_width)
+        return self._by_shuffles(run) if by_shuffles else self._by_halves(run)
+
+    # ------------------------------------------------------------ shuffles
+
+    def _by_shuffles(self, run: Sequence[TeamReduce]) -> list[Statement]:
+        width, threads = self.shuffle_width, run[0].threads
+        out = self._shuffles(run, min(threads, width))
+        if threads <= width:
+            return [*out, *self._spread(run, threads)]
+        warps = threads // width
+        parts = [self._shared(r) for r in run]
+        stores = self._publish(run, parts, TH_X // width)
+        out += [If((Within(TH_X % width, 0, 0),), tuple(stores)), Barrier()]
+        out += self._take(run, parts, TH_X // threads * warps + TH_X % warps)
+        return [*out, *self._shuffles(run, warps), *self._spread(run, width)]
+
+    def _spread(self, run: Sequence[TeamReduce], group: int) -> list[Statement]:
+        """Broadcast the value of each group's first thread to the group, for reductions with `to_all`."""
+        out: list[Statement] = []
+        for r in run:
+            for n, t in zip(r.names, r.types, strict=True):
+                if r.to_all:
+                    taken = Ref(t, self._name())
+                    out += [Shuffle(taken.name, Ref(t, n), 0, group), Assign(n, taken)]
+        return out
+
+    def _shuffles(self, run: Sequence[TeamReduce], width: int) -> list[Statement]:
+        out: list[Statement] = []
+        offset = width // 2
+        while offset:
+            for r in run:
+                others = [Ref(t, self._name()) for t in r.types]
+                out += [Shuffle(o.name, Ref(t, n), offset) for o, n, t in zip(others, r.names, r.types, strict=True)]
+                out += self._merge(r, others)
+            offset //= 2
+        return out
+
+    # ------------------------------------------------------------ shared memory
+
+    def _by_halves(self, run: Sequence[TeamReduce]) -> list[Statement]:
+        """Store each thread's part, then combine the second half of the parts into the first, repeatedly."""
+        distance, half, to_all = run[0].distance, run[0].threads // 2, run[0].to_all
+        parts = [self._shared(r) for r in run]
+        part = TH_X // distance % run[0].threads
+        out: list[Statement] = [*self._publish(run, parts, TH_X), Barrier()]
+        while half:
+            body: list[Statement] = []
+            for r, names in zip(run, parts, strict=True):
+                others = [Ref(t, self._name()) for t in r.types]
+                place = TH_X + half * distance
+                body += [
+                    Let(o.name, decoded(o.type, Load(storage_type(o.type), p, (place,))))
+                    for o, p in zip(others, names, strict=True)
+                ]
+                body += self._merge(r, others)
+            if half > 1 or to_all:
+                body += self._publish(run, parts, TH_X)
+            out.append(If((Within(part, None, half - 1),), tuple(body)))
+            if half > 1 or to_all:
+                out.append(Barrier())
+            half //= 2
+        return [*out, *self._take(run, parts, TH_X - part * distance)] if to_all else out
+
+    def _take(self, run: Sequence[TeamReduce], parts: Sequence[Sequence[str]], cell: SymbolicExpr) -> list[Statement]:
+        return [
+            Assign(n, decoded(t, Load(storage_type(t), p, (cell,))))
+            for r, names in zip(run, parts, strict=True)
+            for p, n, t in zip(names, r.names, r.types, strict=True)
+        ]
+
+    def _publish(
+        self, run: Sequence[TeamReduce], parts: Sequence[Sequence[str]], cell: SymbolicExpr
+    ) -> list[Statement]:
+        return [
+            Store(p, (cell,), encoded(t, Ref(t, n)))
+            for r, names in zip(run, parts, strict=True)
+            for p, n, t in zip(names, r.names, r.types, strict=True)
+        ]
+
+    # ------------------------------------------------------------ both
+
+    def _merge(self, r: TeamReduce, others: Sequence[Ref]) -> list[Statement]:
+        own = [Ref(t, n) for t, n in zip(r.types, r.names, strict=True)]
+        results = [Ref(t, self._name()) for t in r.types]
+        call = CallFunction(tuple(v.name for v in results), r.combiner, (), (*own, *others))
+        return [call, *(Assign(n, v) for n, v in zip(r.names, results, strict=True))]
+
+    def _shared(self, r: TeamReduce) -> list[str]:
+        count = shared_cells(self.threads, r.threads, r.distance, self.shuffle_width)
+        names = []
+        for kind in r.types:
+            names.append(f"part{len(self.buffers)}")
+            self.buffers.append(Buffer(names[-1], kind, (count,), "shared"))
+        return names
+
+    def _name(self) -> str:
+        self.count += 1
+        return f"t{self.count - 1}"
+
+
+def _form(r: TeamReduce) -> tuple[int, int, bool]:
+    return r.threads, r.distance, r.to_all

@@ -1,0 +1,163 @@
+"""Thread loops, for targets without threads: the body of a kernel becomes loops over the threads of its block.
+
+A thread loop runs a region of the body without barriers. Values live across regions are kept in arrays with an element for
+each thread; index expressions are recomputed. Loops and branches with barriers, whose bounds and conditions are uniform, are
+outside of the thread loops; so are loops without barriers in which neighbouring threads access neighbouring elements, so that
+the thread loop is innermost and can be vectorized. A non-uniform branch is then repeated in each region. The order of threads
+between two barriers does not matter, since kernels have no data races.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from indexing._core import Interval, SymbolicExpr
+from indexing.errors import CompileError
+from indexing.kernels.ir import nodes as ir
+from indexing.kernels.ir.traversal import expressions_of, subvalues
+from indexing.kernels.passes.affine import make_indices_affine
+from indexing.kernels.passes.parallel_regions import Guards, Item, ParallelRegion, Shared, Team, ThreadLoops
+from indexing.kernels.passes.uniform import AXES, IDS, Uniformity, has_barrier
+
+
+def make_thread_loops(kernel: ir.Kernel) -> ir.Kernel:
+    """The kernel with one thread per block, and loops over the others."""
+    kernel = make_indices_affine(kernel)
+    split = _Splitter(kernel)
+    items = split.block(kernel.body, ())
+    pairs = zip(kernel.variables, split.intervals, strict=True)
+    return ThreadLoops(replace(kernel, variables=tuple(replace(v, interval=i) for v, i in pairs)), items).kernel()
+
+
+class _Splitter:
+    """Splits the body into regions."""
+
+    def __init__(self, kernel: ir.Kernel) -> None:
+        self.kernel = kernel
+        self.uniform = Uniformity(kernel)
+        self.variables = {
+            *range(AXES, IDS),
+            *(k for k in range(AXES) if kernel.block[k] == 1),
+        }  # known outside of regions
+        self.names: set[str] = set()  # known outside of regions
+        self.intervals = [v.interval for v in kernel.variables]
+        self.regions = 0
+        self.guards = 0
+
+    def block(self, block: ir.Block, guards: Guards) -> list[Item]:
+        """The items of a block whose statements are run by all threads for which the guards hold."""
+        items: list[Item] = []
+        current: ParallelRegion | None = None
+        for statement in block:
+            placement = self._place(statement, guards, items)
+            if placement == "after":
+                current = None
+            elif placement == "inside":
+                if current is None:
+                    current = ParallelRegion(self.regions, guards)
+                    self.regions += 1
+                    items.append(current)
+                current.statements.append(statement)
+            elif current is not None and items[-1] is not current:  # before the current region
+                items.remove(current)
+                items.append(current)
+        return items
+
+    def _place(self, s: ir.Statement, guards: Guards, items: list[Item]) -> str:
+        """Place a statement outside of regions if possible; returns its relation to the region: `before`, `inside`, `after`."""
+        if isinstance(s, ir.Barrier):
+            return "after"
+        if isinstance(s, ir.Fence) and not guards:  # one fence for the writes of all threads
+            items.append(Shared(s))
+            return "after"
+        if isinstance(s, ir.TeamReduce):
+            if guards:
+                raise CompileError(
+                    f"kernel {self.kernel.name} has a team reduction under a condition that threads do not share"
+                )
+            items.append(Team(s))
+            return "after"
+        if isinstance(s, ir.LetIndex) and isinstance(s.value, SymbolicExpr) and self._knows_index(s.value):
+            self.variables.add(s.variable)
+            if guards:
+                self._widen(s.variable, s.value.range(self.intervals))
+            items.append(Shared(s))
+            return "before"
+        if isinstance(s, ir.Let) and not guards and self.uniform.is_control_value(s) and self._knows(s.value):
+            self.names.add(s.name)
+            items.append(Shared(s))
+            return "after"
+        if isinstance(s, ir.LetIndex) and not guards and self.uniform.is_control_value(s) and self._knows(s.value):
+            self.variables.add(s.variable)
+            items.append(Shared(s))
+            return "after"
+        if (
+            isinstance(s, ir.For)
+            and self.uniform.is_shared(s)
+            and self._knows_index(s.start)
+            and self._knows_index(s.stop)
+        ):
+            self.variables.add(s.variable)
+            if guards:
+                start, stop = s.start.range(self.intervals), s.stop.range(self.intervals)
+                self._widen(s.variable, Interval(start.lower, max(stop.upper - 1, start.lower)))
+            items.append(Shared(s, self.block(s.body, guards)))
+            return "after"
+        if isinstance(s, ir.If) and self.uniform.has_shared_parts(s):
+            if not guards and all(map(self._knows, s.conditions)):
+                items.append(Shared(s, self.block(s.then, ()), self.block(s.otherwise, ())))
+            else:
+                items.extend(self._guarded(s, guards))
+            return "after"
+        if has_barrier(s):
+            raise CompileError(
+                f"kernel {self.kernel.name} has a barrier in a {type(s).__name__.lower()} that threads do not share"
+            )
+        return "inside"
+
+    def _widen(self, variable: int, values: Interval) -> None:
+        """Let the interval of a variable contain all values that it has outside of the conditions that bound it."""
+        self.intervals[variable] = self.intervals[variable].union(values)
+
+    def _knows_index(self, expression: SymbolicExpr) -> bool:
+        return self.variables.issuperset(expression.used_variables())
+
+    def _knows(self, value: SymbolicExpr | ir.Value) -> bool:
+        """Whether a value can be computed outside of regions, once for all threads."""
+        if isinstance(value, SymbolicExpr):
+            return self._knows_index(value)
+        return self.uniform.value(value) and all(
+            (not isinstance(part, ir.Ref) or part.name in self.names)
+            and all(map(self._knows_index, expressions_of(part)))
+            for part in subvalues(value)
+        )
+
+    def _guarded(self, s: ir.If, guards: Guards) -> list[Item]:
+        """The items of both branches, whose regions each check the condition themselves."""
+        if has_barrier(s):
+            raise CompileError(f"kernel {self.kernel.name} has a barrier under a condition that threads do not share")
+        if all(isinstance(c, ir.Within) for c in s.conditions) and (not s.otherwise or _negated(s.conditions)):
+            otherwise = self.block(s.otherwise, (*guards, _negated(s.conditions))) if s.otherwise else []
+            return [*self.block(s.then, (*guards, s.conditions)), *otherwise]
+        name = f"taken{self.guards}"
+        self.guards += 1
+        first = ParallelRegion(self.regions, guards)
+        self.regions += 1
+        first.statements += [
+            ir.Var(name, "pred", ir.Constant("pred", False)),
+            ir.If(s.conditions, (ir.Assign(name, ir.Constant("pred", True)),)),
+        ]
+        taken = ir.Ref("pred", name)
+        other = ir.Op("not", "pred", (taken,))
+        known = tuple(c for c in s.conditions if isinstance(c, ir.Within))
+        return [first, *self.block(s.then, (*guards, (*known, taken))), *self.block(s.otherwise, (*guards, (other,)))]
+
+
+def _negated(conditions: tuple[ir.Value, ...]) -> tuple[ir.Value, ...]:
+    """The condition that holds where a single bound of an index does not; none for other conditions."""
+    match conditions:
+        case (ir.Within(expression, None, int(upper)),):
+            return (ir.Within(expression, upper + 1, None),)
+        case (ir.Within(expression, int(lower), None),):
+            return (ir.Within(expression, None, lower - 1),)
+    return ()

@@ -1,0 +1,148 @@
+"""Uniformity: values that are the same for all threads of a block, and loops that are put outside of thread loops."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from indexing._core import SymbolicExpr, constant, variable
+from indexing.kernels.ir import nodes as ir
+from indexing.kernels.ir.traversal import expressions_of, indices_of, may_leave, subvalues, values_of
+
+AXES = 3
+IDS = 6
+
+
+def has_barrier(statement: ir.Statement) -> bool:
+    """Whether a statement synchronizes the threads of a block."""
+    return any(isinstance(s, ir.Barrier | ir.TeamReduce) for s in ir.statements((statement,)))
+
+
+class Uniformity:
+    """The uniform index variables and values of an entry: those that are the same for all threads of a block."""
+
+    def __init__(self, kernel: ir.Kernel) -> None:
+        """Analyze a kernel. Block ids are uniform; so are thread ids along an axis with one thread."""
+        self.kernel = kernel
+        self.spaces = {b.name: b.space for b in kernel.buffers}
+        self.threads = kernel.block[0] * kernel.block[1] * kernel.block[2]
+        self.variables = {*range(AXES, IDS), *(k for k in range(AXES) if kernel.block[k] == 1)}
+        self.names: set[str] = set()
+        self.places: dict[int, SymbolicExpr | None] = {}  # definitions of index variables, over those without one
+        self._collect()
+        self.control_values = self._control_values()
+
+    def _collect(self) -> None:
+        body = list(ir.statements(self.kernel.body))
+        for s in body:
+            if isinstance(s, ir.LetIndex):
+                self.places[s.variable] = self._resolved(s.value) if isinstance(s.value, SymbolicExpr) else None
+        for s in body:
+            if isinstance(s, ir.LetIndex):
+                if self.index(s.value) if isinstance(s.value, SymbolicExpr) else self.value(s.value):
+                    self.variables.add(s.variable)
+            elif isinstance(s, ir.Let) and self.value(s.value):
+                self.names.add(s.name)
+            elif isinstance(s, ir.For) and self.is_shared(s):
+                self.variables.add(s.variable)
+
+    def _resolved(self, expression: SymbolicExpr) -> SymbolicExpr | None:
+        """The expression over thread ids and loop counters only; None if it depends on a value from memory."""
+        used = expression.used_variables()
+        if any(self.places.get(v, constant(0)) is None for v in used):
+            return None
+        if not any(v in self.places for v in used):
+            return expression
+        whole = [self.places.get(v) or variable(v) for v in range(max(used) + 1)]
+        return expression.replace_variables(whole)
+
+    def index(self, expression: SymbolicExpr) -> bool:
+        """Whether an index expression is uniform."""
+        return self.variables.issuperset(expression.used_variables())
+
+    def value(self, value: ir.Value) -> bool:
+        """Whether a value is uniform; a load is if its index is, since there are no data races."""
+        for part in subvalues(value):
+            if isinstance(part, ir.Ref) and part.name not in self.names:
+                return False
+            if isinstance(part, ir.Load) and self.spaces[part.buffer] == "local":
+                return False
+            if not all(map(self.index, expressions_of(part))):
+                return False
+        return True
+
+    # ------------------------------------------------------------ shared control flow
+
+    def _control_values(self) -> set[str]:
+        """The names of uniform values that conditions of shared branches, those with barriers or shared loops, depend on."""
+        found: set[str] = set()
+        pending: list[ir.Value] = []
+        given: dict[str, ir.Value] = {}
+        for s in ir.statements(self.kernel.body):
+            if isinstance(s, ir.Let):
+                given[s.name] = s.value
+            elif isinstance(s, ir.If) and self.has_shared_parts(s):
+                pending.extend(s.conditions)
+            elif isinstance(s, ir.LetIndex) and not isinstance(s.value, SymbolicExpr) and s.variable in self.variables:
+                pending.append(s.value)
+        while pending:
+            for part in subvalues(pending.pop()):
+                if isinstance(part, ir.Ref) and part.name in self.names and part.name not in found:
+                    found.add(part.name)
+                    pending.append(given[part.name])
+        return found
+
+    def is_control_value(self, s: ir.Let | ir.LetIndex) -> bool:
+        """Whether a statement defines a value or index that shared branches or loops depend on."""
+        return s.name in self.control_values if isinstance(s, ir.Let) else s.variable in self.variables
+
+    # ------------------------------------------------------------ loops
+
+    def has_shared_parts(self, s: ir.If) -> bool:
+        """Whether a branch contains a barrier, a fence, or a loop that is put outside of thread loops."""
+        inner = list(ir.statements((s,)))
+        is_fenced = any(isinstance(f, ir.Fence) for f in inner)
+        return is_fenced or has_barrier(s) or any(self.is_shared(f) for f in inner if isinstance(f, ir.For))
+
+    def is_shared(self, loop: ir.For) -> bool:
+        """Whether a loop is put outside of thread loops: it has a barrier, or contiguous accesses across threads."""
+        if self.threads == 1 or not (self.index(loop.start) and self.index(loop.stop)):
+            return False
+        if has_barrier(loop):
+            return True
+        if may_leave(loop.body):
+            return False
+        steps = [self._step(place, width) for place, width in self._places(loop)]
+        if not steps:  # in arrays of kept values, neighbouring threads have neighbouring cells
+            return any(map(self._is_local, ir.statements(loop.body)))
+        return steps.count("adjacent") >= max(steps.count("apart"), 1)
+
+    def _is_local(self, s: ir.Statement) -> bool:
+        """Whether a statement accesses a local array."""
+        loaded = {part.buffer for v in values_of(s) for part in subvalues(v) if isinstance(part, ir.Load)}
+        stored = {s.buffer} if isinstance(s, ir.Store) else set()
+        return any(self.spaces[name] == "local" for name in loaded | stored)
+
+    def _places(self, loop: ir.For) -> Iterator[tuple[SymbolicExpr, int]]:
+        """The memory indices that a loop accesses, each with the number of elements accessed there."""
+        for s in ir.statements(loop.body):
+            for value in values_of(s):
+                for part in subvalues(value):
+                    if isinstance(part, ir.Load) and self.spaces[part.buffer] != "local":
+                        yield from ((e, 1) for e in part.index)
+            if isinstance(s, ir.Copy):
+                outer = s.destination_index if self.spaces[s.source] == "local" else s.source_index
+                yield outer, s.width
+            elif isinstance(s, ir.Store | ir.CallFunction):
+                if not (isinstance(s, ir.Store) and self.spaces[s.buffer] == "local"):
+                    yield from ((e, 1) for e in indices_of(s))
+
+    def _step(self, place: SymbolicExpr, width: int) -> str:
+        """The relation of an index to that of the next thread: `same`, `adjacent`, or `apart`."""
+        resolved = self._resolved(place)
+        if resolved is None:
+            return "apart"
+        lowest = [v.interval.lower for v in self.kernel.variables]
+        here = resolved.evaluate(lowest)
+        lowest[0] += 1
+        distance = abs(int(resolved.evaluate(lowest)) - int(here)) if self.kernel.block[0] > 1 else 0
+        return "same" if distance == 0 else "adjacent" if distance == width else "apart"

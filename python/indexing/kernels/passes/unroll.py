@@ -1,0 +1,119 @@
+"""Loop unrolling, here or by the target's compiler.
+
+With parallel threads, loops over the lanes of a vector, or over elements of a local array, are unrolled fully, since registers
+can't be indexed; four iterations of other loops with loads are, or all of up to eight, so that loads overlap. Short loops are
+unrolled here; others are marked for the compiler, which gives the same machine code in less time than compiling a long source.
+
+If threads become loops, the compiler vectorizes these inside of the others. Only short sums are unrolled, which a thread loop
+then keeps in a register.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from indexing._core import constant
+from indexing.kernels.ir.copying import Copying, Names
+from indexing.kernels.ir.nodes import (
+    Assign,
+    Barrier,
+    Block,
+    Copy,
+    For,
+    If,
+    Kernel,
+    Load,
+    Statement,
+    Store,
+    TeamReduce,
+    statements,
+)
+from indexing.kernels.ir.traversal import expressions_of, may_leave, rewrite_blocks, same_block, subvalues, values_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from indexing._core import SymbolicExpr
+
+MAX_STATEMENTS = 12  # of a loop that is unrolled here
+MAX_MARKED_STATEMENTS = 64  # of a loop with loads that the compiler unrolls
+UNROLL_FACTOR = 4
+
+
+def unroll_loops(kernel: Kernel, has_threads: bool) -> Kernel:
+    """The kernel with loops unrolled, or marked; `has_threads`: the threads of a block run in parallel."""
+    unrolling = _Unroller(kernel, has_threads)
+    body = rewrite_blocks(kernel.body, unrolling.block)
+    return replace(kernel, body=body, variables=tuple(unrolling.names.variables))
+
+
+class _Unroller:
+    def __init__(self, kernel: Kernel, has_threads: bool) -> None:
+        self.has_threads = has_threads
+        self.names = Names(kernel.variables, kernel.body)
+        self.spaces = {b.name: b.space for b in kernel.buffers}
+
+    def block(self, block: Block) -> Block:
+        out: list[Statement] = []
+        for statement in block:
+            out += self._loop(statement) if isinstance(statement, For) else [statement]
+        return same_block(block, out)
+
+    def _loop(self, loop: For) -> Sequence[Statement]:
+        turns, inner = iterations_of(loop), list(statements(loop.body))
+        if turns is None or may_leave(loop.body) or any(isinstance(s, Barrier | TeamReduce) for s in inner):
+            return [loop]
+        is_short = turns * len(inner) <= MAX_STATEMENTS
+        if not self.has_threads:
+            return self._written(loop, turns) if is_short and _is_sum(inner) else [loop]
+        if is_short:
+            return self._written(loop, turns)
+        if loop.lanes or self._counts_registers(loop.variable, inner):
+            return [replace(loop, unroll=turns)]
+        is_worth_it = turns >= UNROLL_FACTOR and len(inner) <= MAX_MARKED_STATEMENTS and self._loads(inner)
+        # A loop that is left with one or two iterations costs more than it saves.
+        is_whole = turns <= 2 * UNROLL_FACTOR and turns * len(inner) <= MAX_MARKED_STATEMENTS
+        return [replace(loop, unroll=turns if is_whole else UNROLL_FACTOR) if is_worth_it else loop]
+
+    def _counts_registers(self, counter: int, inner: Sequence[Statement]) -> bool:
+        """Whether the counter occurs in an index of a local array."""
+        return any(counter in e.used_variables() for s in inner for e in self._registers(s))
+
+    def _registers(self, s: Statement) -> Iterator[SymbolicExpr]:
+        """The indices at which a statement accesses local arrays."""
+        if isinstance(s, Store) and self.spaces[s.buffer] == "local":
+            yield from s.index
+        for load in _loads(s):
+            if self.spaces[load.buffer] == "local":
+                yield from expressions_of(load)
+
+    def _loads(self, inner: Sequence[Statement]) -> bool:
+        """Whether statements load from global memory."""
+        loaded = {load.buffer for s in inner for load in _loads(s)} | {s.source for s in inner if isinstance(s, Copy)}
+        return any(self.spaces[name] == "global" for name in loaded)
+
+    def _written(self, loop: For, turns: int) -> list[Statement]:
+        """All iterations of the loop, with the counter replaced by its values."""
+        start = loop.start.constant_value
+        assert start is not None
+        out: list[Statement] = []
+        for turn in range(turns):
+            place = constant(start + turn * loop.step)
+            out += Copying(self.names, self.names.variables, loop.body, {loop.variable: place}, {}).body
+        return out
+
+
+def iterations_of(loop: For) -> int | None:
+    """The number of iterations of a loop, if it is constant."""
+    start, stop = loop.start.constant_value, loop.stop.constant_value
+    return None if start is None or stop is None else max(-(-(stop - start) // loop.step), 0)
+
+
+def _loads(s: Statement) -> Iterator[Load]:
+    return (v for value in values_of(s) for v in subvalues(value) if isinstance(v, Load))
+
+
+def _is_sum(inner: Sequence[Statement]) -> bool:
+    """Whether statements assign to a variable, without control flow."""
+    return any(isinstance(s, Assign) for s in inner) and not any(isinstance(s, For | If) for s in inner)

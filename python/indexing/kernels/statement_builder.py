@@ -1,0 +1,306 @@
+"""Building of one function's statements and values: names, blocks, conditions, index expressions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from indexing._core import IndexingMap, Interval, SymbolicExpr, constant
+from indexing.kernels.ir.nodes import (
+    Assign,
+    Barrier,
+    Break,
+    Constant,
+    For,
+    If,
+    Index,
+    IndexValue,
+    Let,
+    LetIndex,
+    Op,
+    Ref,
+    Statement,
+    Store,
+    Var,
+    Within,
+)
+from indexing.kernels.ir.types import compute_type
+from indexing.kernels.scope import MAX_TREE, IndexScope
+from indexing.ops.element_context import Mapped, Value
+from indexing.ops.element_types import element_type
+
+if TYPE_CHECKING:
+    from indexing.kernels.ir.nodes import Value as Node
+
+
+class StatementBuilder:
+    """Builds the statements of a function; keeps the open blocks."""
+
+    def __init__(self) -> None:
+        """Start with an empty body."""
+        self.scope = IndexScope()
+        self._blocks: list[list[Statement]] = [[]]
+        self._names = 0
+        self._mutable: set[str] = set()
+        self._promise = ""
+        self._named_here: list[dict[tuple[SymbolicExpr, int, int], SymbolicExpr]] = [{}]
+
+    # ------------------------------------------------------------ values
+
+    def fresh(self, prefix: str) -> str:
+        """A name that is not in use yet."""
+        self._names += 1
+        return f"{prefix}{self._names - 1}"
+
+    def node(self, value: Value) -> Node:
+        """The IR node of a value."""
+        return value.node  # type: ignore[return-value]
+
+    def number(self, kind: str, value: complex | bool) -> Value:
+        """A constant of element type `kind`."""
+        return Value(Constant(compute_type(kind), value), kind)
+
+    def integer(self, expression: SymbolicExpr) -> Value:
+        """An index expression as a value of type s64."""
+        return Value(IndexValue(self.scope.simplify(expression)), "s64")
+
+    def op(self, opcode: str, result: str, *operands: Value, format: str = "") -> Value:
+        """An operation on values; the result is neither rounded nor named."""
+        return Value(Op(opcode, result, tuple(self.node(o) for o in operands), format), result)
+
+    def name(self, node: Node) -> Node:
+        """The value under a constant name; constants and values that have one are returned unchanged."""
+        if isinstance(node, Constant) or (isinstance(node, Ref) and node.name not in self._mutable):
+            return node
+        name = self.fresh("v")
+        self.add(Let(name, node))
+        return Ref(node.type, name)
+
+    def variable(self, kind: str, initial: Value) -> Value:
+        """Declare a variable, which `assign` may change."""
+        name = self.fresh("v")
+        self._mutable.add(name)
+        self.add(Var(name, compute_type(kind), self.node(initial)))
+        return Value(Ref(compute_type(kind), name), kind)
+
+    def assign(self, variable: Value, value: Value) -> None:
+        """Assign a new value to a variable."""
+        self.assign_all([variable], [value])
+
+    def assign_all(self, variables: Sequence[Value], values: Sequence[Value]) -> None:
+        """Assign new values to variables; all are computed before any is assigned."""
+        nodes = [self.node(v) for v in values]
+        if len(nodes) > 1:
+            nodes = [self.name(n) for n in nodes]
+        for target, node in zip(variables, nodes, strict=True):
+            ref = self.node(target)
+            assert isinstance(ref, Ref)
+            if node != ref:
+                self.add(Assign(ref.name, node))
+
+    # ------------------------------------------------------------ statements
+
+    @property
+    def body(self) -> tuple[Statement, ...]:
+        """The statements of the outermost block."""
+        return tuple(self._blocks[0])
+
+    @property
+    def depth(self) -> int:
+        """The number of open blocks, the body included."""
+        return len(self._blocks)
+
+    def add(self, statement: Statement) -> None:
+        """Append a statement to the current block."""
+        self._blocks[-1].append(statement)
+
+    def barrier(self) -> None:
+        """Add a barrier for all threads of the block."""
+        self.add(Barrier())
+
+    def store(self, buffer: str, index: Index, node: Node) -> None:
+        """Store an element, given in its storage type."""
+        self.add(Store(buffer, index, node))
+
+    def leave_loop(self, conditions: Sequence[Value]) -> None:
+        """Leave the innermost loop if all conditions hold."""
+        self.add(Break(tuple(self.node(c) for c in conditions)))
+
+    def _enter(self) -> None:
+        self._blocks.append([])
+        self._named_here.append({})
+
+    def _leave(self) -> None:
+        self._named_here.pop()
+
+    @contextmanager
+    def loop(self, size: int, name: str = "r", *, lanes: bool = False) -> Iterator[SymbolicExpr]:
+        """Run the block for each index from 0 to `size` - 1."""
+        index = self.scope.add(self.fresh(name), 0, size - 1, "loop")
+        with self._for(index, constant(0), constant(size), 1, lanes):
+            yield index
+
+    @contextmanager
+    def strided_loop(self, name: str, start: SymbolicExpr, stop: int, step: int) -> Iterator[SymbolicExpr]:
+        """Run the block for start, start + step, ... below `stop`."""
+        index = self.scope.add(self.fresh(name), self.scope.range(start).lower, stop - 1, "loop")
+        with self._for(index, start, constant(stop), step):
+            yield index
+
+    @contextmanager
+    def _for(
+        self, index: SymbolicExpr, start: SymbolicExpr, stop: SymbolicExpr, step: int, lanes: bool = False
+    ) -> Iterator[None]:
+        number = index.variable_index
+        assert number is not None
+        self._enter()
+        try:
+            yield
+        finally:
+            self._leave()
+            body = tuple(self._blocks.pop())
+            self.add(For(number, start, stop, step, body, lanes))
+
+    @contextmanager
+    def when(self, conditions: Sequence[Value]) -> Iterator[None]:
+        """Run the block if all conditions hold."""
+        self._enter()
+        try:
+            yield
+        finally:
+            self._leave()
+            body = tuple(self._blocks.pop())
+            self.add(If(tuple(self.node(c) for c in conditions), body))
+
+    @contextmanager
+    def otherwise(self) -> Iterator[None]:
+        """Run the block if the conditions of the preceding `when` do not hold."""
+        before = self._blocks[-1].pop()
+        assert isinstance(before, If)
+        self._enter()
+        try:
+            yield
+        finally:
+            self._leave()
+            body = tuple(self._blocks.pop())
+            self.add(If(before.conditions, before.then, body))
+
+    # ------------------------------------------------------------ indices
+
+    def constant(self, value: int) -> SymbolicExpr:
+        """A constant index."""
+        return constant(value)
+
+    def range(self, expression: SymbolicExpr) -> Interval:
+        """Bounds of an index expression."""
+        return self.scope.range(self.scope.simplify(expression))
+
+    def within(self, expression: SymbolicExpr, lower: int | None, upper: int | None) -> tuple[Value, ...]:
+        """The conditions that an index lies in [lower, upper]; empty if it provably does."""
+        found = self.scope.simplify(expression)
+        known = self.scope.range(found)
+        low = lower if lower is not None and known.lower < lower else None
+        high = upper if upper is not None and known.upper > upper else None
+        return () if low is None and high is None else (Value(Within(found, low, high), "pred"),)
+
+    def mapped(self, indexing_map: IndexingMap, index: Index, ranges: Index = (), runtimes: Index = ()) -> Mapped:
+        """`indexing_map` at `index`: its results, and its constraints as conditions, except those that provably hold."""
+        arguments = [*index, *ranges, *runtimes]
+        results = tuple(self._at(e, arguments) for e in indexing_map.results)
+        bounds = [*indexing_map.dims, *indexing_map.ranges, *indexing_map.runtimes]
+        conditions: list[Value] = []
+        for e, v in zip(arguments, bounds, strict=True):
+            conditions += self.within(e, v.interval.lower, v.interval.upper)
+        for expression, interval in indexing_map.constraints:
+            conditions += self.within(self._at(expression, arguments), interval.lower, interval.upper)
+        return Mapped(results, tuple(conditions))
+
+    def _at(self, expression: SymbolicExpr, arguments: list[SymbolicExpr]) -> SymbolicExpr:
+        place = expression.variable_index
+        if place is not None:
+            return arguments[place]
+        found = self.scope.simplify(expression.replace_variables(arguments))
+        if self.scope.tree_size(found) <= MAX_TREE:
+            return found
+        bounds = self.scope.range(found)
+        return self._named(found, bounds.lower, bounds.upper)
+
+    def _named(self, expression: SymbolicExpr, lower: int, upper: int) -> SymbolicExpr:
+        """A variable for an expression that is known to lie in [lower, upper]."""
+        key = (expression, lower, upper)
+        for named in reversed(self._named_here):
+            if key in named:
+                return named[key]
+        index = self._let_index(expression, lower, upper)
+        self._named_here[-1][key] = index
+        return index
+
+    def named_index(self, name: str, expression: SymbolicExpr, lower: int, upper: int) -> SymbolicExpr:
+        """A variable `name` for an expression that is known to lie in [lower, upper]."""
+        return self._let_index(self.scope.simplify(expression), lower, upper, name)
+
+    def _let_index(self, value: SymbolicExpr | Node, lower: int, upper: int, name: str = "") -> SymbolicExpr:
+        index = self.scope.add(name or self.fresh("j"), lower, upper, "let")
+        number = index.variable_index
+        assert number is not None
+        self.add(LetIndex(number, value, "" if isinstance(value, SymbolicExpr) else self._promise))
+        return index
+
+    def inside(self, index: Index, sizes: Sequence[int]) -> Index:
+        """The same index, with components whose range exceeds the tensor replaced by variables within it."""
+        out = []
+        for expression, size in zip(index, sizes, strict=True):
+            known = self.scope.range(expression)
+            is_inside = known.lower >= 0 and known.upper < size
+            out.append(expression if is_inside else self._named(expression, 0, size - 1))
+        return tuple(out)
+
+    def checked(self, value: Value, lower: int, upper: int) -> tuple[SymbolicExpr, Value]:
+        """An integer value as an index, clamped to [lower, upper], and the condition that the value lies there, under which
+        alone the index may be used.
+        """
+        named = Value(self.name(self.node(value)), value.element_type)
+        condition = self._is_between(named, lower, upper)
+        return self.bounded(named, lower, max(lower, upper)), Value(self.name(self.node(condition)), "pred")
+
+    def _is_between(self, value: Value, lower: int, upper: int) -> Value:
+        kind = value.element_type
+        least, most = _limits(kind)
+        if lower > upper or upper < least or lower > most:
+            return self.number("pred", False)
+        found = [self.op("ge", "pred", value, self.number(kind, lower))] if lower > least else []
+        found += [self.op("le", "pred", value, self.number(kind, upper))] if upper < most else []
+        if not found:
+            return self.number("pred", True)
+        return found[0] if len(found) == 1 else self.op("and", "pred", *found)
+
+    @contextmanager
+    def assume(self, promise: str) -> Iterator[None]:
+        """A scope for building indices of data about which the kernel's caller makes a promise."""
+        before, self._promise = self._promise, promise
+        yield
+        self._promise = before
+
+    def bounded(self, value: Value, lower: int, upper: int) -> SymbolicExpr:
+        """An integer value as an index, clamped to [lower, upper]."""
+        kind = element_type(value.element_type)
+        wide = f"{'s' if kind.kind == 'signed' else 'u'}{'64' if kind.bits > 32 else '32'}"
+        if max(abs(lower), abs(upper)) > 0x7FFFFFFF:
+            wide = wide[0] + "64"
+        node = self.node(value)
+        widened = node if node.type == wide else Op("convert", wide, (node,))
+        clamped = Op("clamp", wide, (Constant(wide, lower), widened, Constant(wide, upper)))
+        return self._let_index(clamped, lower, upper)
+
+
+def is_narrow(name: str) -> bool:
+    """Whether an element type is a float below f32."""
+    return element_type(name).is_narrow_float
+
+
+def _limits(name: str) -> tuple[int, int]:
+    kind = element_type(name)
+    if kind.kind == "signed":
+        return -(1 << (kind.bits - 1)), (1 << (kind.bits - 1)) - 1
+    return 0, (1 << kind.bits) - 1

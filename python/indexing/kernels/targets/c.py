@@ -1,0 +1,141 @@
+"""C11 for CPUs, with the extensions of gcc and clang: a block's threads are loops in the kernel, blocks a loop around it.
+
+The function is `void name(void *const *buffers, int64_t first_block, int64_t last_block)`: it runs the blocks from the first
+up to, but not including, the last, of which the grid has x * y * z, x fastest. No header is included.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from indexing.errors import CompileError
+from indexing.kernels.ir import nodes as ir
+from indexing.kernels.targets.library import Definition, call_macro, function, library_of, macro, typedef
+from indexing.kernels.targets.library_complex import COMPLEX
+from indexing.kernels.targets.library_float import FLOAT
+from indexing.kernels.targets.library_integer import INTEGER
+from indexing.kernels.targets.library_math import MATH
+from indexing.kernels.targets.target import Entry, Parameter, Target
+
+_TYPES = {
+    "s8": "signed char",
+    "u8": "unsigned char",
+    "s16": "short",
+    "u16": "unsigned short",
+    "s32": "int",
+    "u32": "unsigned int",
+    "s64": "long long",
+    "u64": "unsigned long long",
+    "f32": "float",
+    "f64": "double",
+    "c64": "struct { float x, y; }",
+    "c128": "struct { double x, y; }",
+}
+_MATH = (  # functions of f64 from the C library
+    *("acos", "acosh", "asin", "asinh", "atan", "atan2", "atanh", "cbrt", "ceil", "copysign", "cos", "cosh", "erf"),
+    *("exp", "expm1", "floor", "hypot", "log", "log1p", "pow", "sin", "sinh", "sqrt", "tan", "tanh", "trunc"),
+)
+_RENAMED = {"abs": "fabs", "rem": "fmod", "round_even": "rint"}
+_OF_F32 = ("ceil", "copysign", "floor", "sqrt", "trunc", *_RENAMED)  # instructions of the CPU
+
+
+def _words() -> Iterator[Definition]:
+    for name, spelling in _TYPES.items():
+        yield typedef(name, spelling)
+    yield Definition("bool", "typedef _Bool bool;\n#define true 1\n#define false 0")
+    for name in (*_MATH, *_RENAMED):
+        yield macro(f"{name}_f64", f"__builtin_{_RENAMED.get(name, name)}")
+    for name in _OF_F32:
+        yield macro(f"{name}_f32", f"__builtin_{_RENAMED.get(name, name)}f")
+    for name in ("c64", "c128"):
+        yield call_macro(f"make_{name}", "x, y", f"(({name}){{x, y}})", name)
+    yield macro("bits_set_u32", "__builtin_popcount")
+    yield macro("bits_set_u64", "__builtin_popcountll")
+    yield call_macro("zeros_above_u32", "x", "((x) == 0 ? 32 : __builtin_clz(x))")
+    yield call_macro("zeros_above_u64", "x", "((x) == 0 ? 64 : __builtin_clzll(x))")
+    for real in ("f32", "f64"):
+        u = "u" + real[1:]
+        for name, to, source in ((f"bits_{real}", u, real), (f"float_{real}", real, u)):
+            text = f"{to} {name}({source} x) {{ {to} y; __builtin_memcpy(&y, &x, sizeof y); return y; }}"
+            yield function(name, text, f"{real} {u}")
+    yield macro("inf_f32", "__builtin_inff()")
+    yield macro("inf_f64", "__builtin_inf()")
+    yield macro("nan_f32", '__builtin_nanf("")')
+    yield macro("nan_f64", '__builtin_nan("")')
+    yield function("rsqrt_f64", "f64 rsqrt_f64(f64 x) { return 1 / sqrt_f64(x); }", "f64 sqrt_f64")
+    for real in ("f32", "f64"):
+        yield function(
+            "round_away_$T",
+            """\
+$T round_away_$T($T x) {
+  $T whole = trunc_$T(x);
+  return copysign_$T(abs_$T(x - whole) >= ($T)0.5 ? whole + copysign_$T(1, x) : whole, x);
+}""",
+            "$T trunc_$T copysign_$T abs_$T",
+            T=real,
+        )
+
+
+def _atomics() -> Iterator[tuple[tuple[str, str], str]]:
+    for opcode in ("add", "and", "or", "xor"):
+        for kind in ("s32", "u32", "s64", "u64", "s8", "u8", "s16", "u16"):
+            yield (opcode, kind), f"__atomic_fetch_{opcode}({{pointer}}, {{value}}, __ATOMIC_RELAXED)"
+
+
+def _entry(kernel: ir.Kernel, parameters: tuple[Parameter, ...], used: frozenset[int]) -> Entry:
+    if kernel.block != (1, 1, 1):
+        raise CompileError(f"kernel {kernel.name} has threads; run the pass `thread_loops`, which makes loops of them")
+    taken = ", ".join([*(p.declaration for p in parameters), "s64 first_block", "s64 last_block"])
+    x, y, _ = kernel.grid
+    head = [
+        f"static void {kernel.name}_blocks({taken}) {{",
+        "  for (s64 block = first_block; block < last_block; block++) {",
+    ]
+    names = [v.name for v in kernel.variables[:6]]
+    ids = ("0", "0", "0", f"block % {x}", f"block / {x} % {y}", f"block / {x * y}")
+    is_loop = [v.kind == "loop" for v in kernel.variables[:6]]
+    head += [f"    const s32 {names[k]} = {ids[k]};" for k in range(len(names)) if k in used and not is_loop[k]]
+    passed = ", ".join([*(f"buffers[{k}]" for k in range(len(parameters))), "first_block", "last_block"])
+    closing = (
+        "  }",
+        "}",
+        "",
+        f"void {kernel.name}(void *const *buffers, s64 first_block, s64 last_block) {{",
+        f"  {kernel.name}_blocks({passed});",
+        "}",
+    )
+    return Entry(tuple(head), closing, depth=2, uses=("s32", "s64"))
+
+
+_SWAP = "__sync_val_compare_and_swap({pointer}, {expected}, {value})"
+
+C = Target(
+    name="c",
+    ending=".c",
+    library=library_of(INTEGER, FLOAT, COMPLEX, MATH, _words()),
+    has_threads=False,
+    shuffle_width=0,
+    vector_bytes=0,
+    entry=_entry,
+    function="static inline",
+    noinline=" __attribute__((noinline))",
+    spaces={"global": "", "shared": "", "local": "", "constant": ""},
+    declarations={
+        "shared": "__attribute__((aligned(64))) ",
+        "local": "__attribute__((aligned(64))) ",
+        "constant": "static const ",
+    },
+    restrict="restrict",
+    aligned="__attribute__((aligned({n})))",
+    barrier="",
+    fence="__atomic_thread_fence(__ATOMIC_SEQ_CST)",
+    fetch_add="__atomic_fetch_add({pointer}, {value}, __ATOMIC_ACQ_REL)",
+    atomics=dict(_atomics()),
+    compare_and_swap=dict.fromkeys(("u8", "u16", "u32", "u64"), _SWAP),
+    shuffle="",
+    shuffle_first="",
+    unroll="",
+    constant_select={"f32": "choose_f32", "f64": "choose_f64"},
+    thread_loop="#pragma GCC ivdep",
+    prelude=(),
+)

@@ -1,0 +1,126 @@
+"""Printing of function bodies as C: blocks of statements, loops and conditions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from indexing.kernels.ir import nodes as ir
+from indexing.kernels.ir.traversal import subvalues, values_of
+from indexing.kernels.targets.c_atomics import write_atomic
+from indexing.kernels.targets.c_index import IndexWriter
+from indexing.kernels.targets.c_statements import StatementWriter
+
+if TYPE_CHECKING:
+    from indexing.kernels.targets.c_unit import TranslationUnit
+
+THREAD_AXES = 3
+
+
+def index_types(function: ir.Function, use: Callable[[str], str]) -> Iterator[tuple[int, str]]:
+    """The index parameters of a function with their C types."""
+    writer = IndexWriter(function.variables, use)
+    for k in function.index:
+        yield k, writer.variable_type(k)
+
+
+class BodyWriter(StatementWriter):
+    """The lines of one function."""
+
+    def __init__(self, unit: TranslationUnit, variables: Sequence[ir.IndexVariable], depth: int) -> None:
+        """Start a body; `depth` blocks are open around its first line."""
+        super().__init__(unit, variables, depth)
+        self._undeclared: dict[str, ir.Buffer] = {}
+        self._copied: set[str] = set()
+        self._is_entry = False
+
+    # ------------------------------------------------------------ blocks
+
+    def entry(self, kernel: ir.Kernel) -> None:
+        """Write the body of a kernel: shared memory, then statements; local memory is declared in the innermost block."""
+        copied = {n for s in ir.statements(kernel.body) if isinstance(s, ir.Copy) for n in (s.destination, s.source)}
+        for buffer in kernel.buffers:
+            if buffer.space == "shared":
+                self.line(self.unit.declaration(buffer, aligned=buffer.name in copied))
+            elif buffer.space == "local":
+                self._undeclared[buffer.name] = buffer
+        self._copied, self._is_entry = copied, True
+        self.block(kernel.body)
+
+    def block(self, block: ir.Block) -> None:
+        """All statements of a block."""
+        self._declare_locals(block)
+        for statement in block:
+            self.statement(statement)
+
+    def _declare_locals(self, block: ir.Block) -> None:
+        """Declare local memory here, unless a nested block has all uses of it and runs once for each thread."""
+        if not self._undeclared:
+            return
+        users: dict[str, list[ir.Statement]] = {name: [] for name in self._undeclared}
+        for statement in block:
+            for name in _buffers_within(statement) & set(users):
+                users[name].append(statement)
+        for name, found in users.items():
+            if found and not (len(found) == 1 and self._runs_once(found[0], name)):
+                self.line(self.unit.declaration(self._undeclared.pop(name), aligned=name in self._copied))
+
+    def _runs_once(self, statement: ir.Statement, name: str) -> bool:
+        """Whether a nested block of the statement has all uses of a buffer, whose contents no two iterations share."""
+        if isinstance(statement, ir.If):
+            branches = [any(name in _buffers_within(s) for s in b) for b in (statement.then, statement.otherwise)]
+            return branches != [True, True] and name not in _own_buffers(statement)
+        return isinstance(statement, ir.For) and self._is_thread_loop(statement)
+
+    def _is_thread_loop(self, loop: ir.For) -> bool:
+        """Whether the loop is over the threads of a block, whose ids are the entry's first variables."""
+        return self._is_entry and loop.variable < THREAD_AXES
+
+    def _nested(self, head: str, block: ir.Block) -> None:
+        self.line(f"{head} {{")
+        self.depth += 1
+        self.block(block)
+        self.depth -= 1
+
+    # ------------------------------------------------------------ statements
+
+    def _atomicupdate(self, s: ir.AtomicUpdate) -> None:
+        write_atomic(self, s)
+
+    def _for(self, s: ir.For) -> None:
+        name = self.variables[s.variable].name
+        last = s.stop.range(self.index.intervals).upper + s.step
+        kind = self.index.variable_type(s.variable, last)
+        step = f"{name}++" if s.step == 1 else f"{name} += {s.step}"
+        if self.target.thread_loop and s.variable == 0 and self._is_thread_loop(s) and not _has_atomics(s):
+            self.line(self.target.thread_loop)
+        elif s.unroll and self.target.unroll:
+            self.line(self.target.unroll.format(n=s.unroll))
+        start, stop = self.index.text(s.start), self.index.text(s.stop)
+        self._nested(f"for ({kind} {name} = {start}; {name} < {stop}; {step})", s.body)
+        self.line("}")
+
+    def _if(self, s: ir.If) -> None:
+        self._nested(f"if ({self.values.conditions(s.conditions)})", s.then)
+        if s.otherwise:
+            self._nested("} else", s.otherwise)
+        self.line("}")
+
+
+def _has_atomics(statement: ir.Statement) -> bool:
+    """Whether threads may change the same element within a statement."""
+    return any(isinstance(s, ir.AtomicUpdate | ir.FetchAdd) for s in ir.statements((statement,)))
+
+
+def _own_buffers(statement: ir.Statement) -> set[str]:
+    found = {v.buffer for value in values_of(statement) for v in subvalues(value) if isinstance(v, ir.Load)}
+    match statement:
+        case ir.Store(buffer=name) | ir.AtomicUpdate(buffer=name) | ir.FetchAdd(buffer=name):
+            found.add(name)
+        case ir.Copy(destination=a, source=b):
+            found.update((a, b))
+    return found
+
+
+def _buffers_within(statement: ir.Statement) -> set[str]:
+    return {name for s in ir.statements((statement,)) for name in _own_buffers(s)}

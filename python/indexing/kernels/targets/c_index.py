@@ -1,0 +1,168 @@
+"""Printing of index expressions as C: each is computed in s32 if interval analysis proves that it fits, else in s64.
+
+Floor division and mod are C's operators if the dividend cannot be negative, shifts and masks for powers of two, and library
+functions otherwise.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from indexing._core import Interval, SymbolicExpr
+from indexing.kernels.ir import nodes as ir
+
+INT32_MIN, INT32_MAX = -(2**31), 2**31 - 1
+
+ATOM, PRODUCT, SUM, SHIFT, COMPARISON, CONDITIONAL = range(6)
+
+
+@dataclass(frozen=True, slots=True)
+class IndexText:
+    """C text with the precedence of its outermost operator, its width, and the range of its value."""
+
+    text: str
+    precedence: int
+    wide: bool
+    lower: int
+    upper: int
+
+    def as_operand(self, precedence: int) -> str:
+        """The text as an operand of an operator of `precedence` that binds at least as strongly."""
+        return f"({self.text})" if self.precedence > precedence else self.text
+
+
+class IndexWriter:
+    """Prints index expressions over the variables of one function; `use` is called with each library name."""
+
+    def __init__(self, variables: Sequence[ir.IndexVariable], use: Callable[[str], str]) -> None:
+        """Start without named expressions; `use` returns the name it is given."""
+        self.variables = variables
+        self.intervals = [v.interval for v in variables]
+        self.use = use
+        self.named: dict[SymbolicExpr, IndexText] = {}  # expressions that have a name at the current point
+
+    def c_type(self, expression: SymbolicExpr) -> str:
+        """`s32` or `s64`: the type of `text(expression)`."""
+        return self.use("s64" if self.written(expression).wide else "s32")
+
+    def text(self, expression: SymbolicExpr) -> str:
+        """C text of the expression."""
+        return self.written(expression).text
+
+    def written(self, expression: SymbolicExpr) -> IndexText:
+        """C text of the expression, with its precedence, width and range."""
+        if expression in self.named:
+            return self.named[expression]
+        number = expression.variable_index
+        if number is not None:
+            return self._variable(number)
+        done: list[IndexText] = []
+        for (kind, values, operands), node in zip(expression.nodes(), expression.postorder(), strict=True):
+            own = self.named.get(node) if operands else None
+            done.append(own or self._node(kind, values, node, [done[o] for o in operands]))
+        return done[-1]
+
+    def variable_type(self, variable: int, last: int = 0) -> str:
+        """The type of an index variable that takes values up to `last`, which may exceed its interval."""
+        interval = self.intervals[variable]
+        return self.use("s32" if _fits(interval.lower, max(interval.upper, last)) else "s64")
+
+    def _node(self, kind: str, values: Sequence[int], node: SymbolicExpr, operands: Sequence[IndexText]) -> IndexText:
+        if kind == "constant":
+            return _constant(values[0])
+        if kind == "variable":
+            return self._variable(values[0])
+        bounds = node.range(self.intervals)
+        if kind == "sum":
+            return self._sum(values[0], values[1:], operands, bounds)
+        if kind == "product":
+            return self._product(operands, bounds)
+        if kind in ("min", "max"):
+            return self._extremum(kind, operands, bounds)
+        return self._quotient(kind, operands[0], operands[1], bounds)
+
+    def _variable(self, number: int) -> IndexText:
+        own = self.intervals[number]
+        return IndexText(self.variables[number].name, ATOM, not _fits(own.lower, own.upper), own.lower, own.upper)
+
+    def _as(self, operand: IndexText, wide: bool) -> IndexText:
+        """The operand in the width of the operation around it."""
+        if operand.wide == wide:
+            return operand
+        kind = self.use("s64" if wide else "s32")
+        return IndexText(f"({kind}){operand.as_operand(ATOM)}", ATOM, wide, operand.lower, operand.upper)
+
+    def _finish(self, text: str, precedence: int, wide: bool, bounds: Interval) -> IndexText:
+        """The result, narrowed if it was computed in s64 but fits in s32."""
+        if wide and _fits(bounds.lower, bounds.upper):
+            return IndexText(f"({self.use('s32')})({text})", ATOM, False, bounds.lower, bounds.upper)
+        return IndexText(text, precedence, wide, bounds.lower, bounds.upper)
+
+    def _sum(
+        self, constant: int, coefficients: Sequence[int], operands: Sequence[IndexText], bounds: Interval
+    ) -> IndexText:
+        """A sum: positive terms, then negative ones, then the constant; in s32 if no partial sum can overflow."""
+        reach = abs(constant)
+        for factor, operand in zip(coefficients, operands, strict=True):
+            reach += abs(factor) * max(abs(operand.lower), abs(operand.upper))
+        wide = any(o.wide for o in operands) or reach > INT32_MAX
+        text = ""
+        for factor, operand in sorted(zip(coefficients, operands, strict=True), key=lambda term: term[0] < 0):
+            sign = ("-" if factor < 0 else "") if not text else (" - " if factor < 0 else " + ")
+            text += sign + _term(abs(factor), self._as(operand, wide))
+        if constant:
+            sign = ("-" if constant < 0 else "") if not text else (" - " if constant < 0 else " + ")
+            text += f"{sign}{abs(constant)}{'ll' if abs(constant) > INT32_MAX else ''}"
+        return self._finish(text, SUM, wide, bounds)
+
+    def _product(self, operands: Sequence[IndexText], bounds: Interval) -> IndexText:
+        reach, wide = 1, any(o.wide for o in operands)
+        for operand in operands:
+            reach *= max(abs(operand.lower), abs(operand.upper), 1)
+        wide = wide or reach > INT32_MAX
+        return self._finish(" * ".join(self._as(o, wide).as_operand(ATOM) for o in operands), PRODUCT, wide, bounds)
+
+    def _extremum(self, kind: str, operands: Sequence[IndexText], bounds: Interval) -> IndexText:
+        wide = any(o.wide for o in operands)
+        name = self.use(f"{kind}imum_{'s64' if wide else 's32'}")
+        text = self._as(operands[0], wide).text
+        for operand in operands[1:]:
+            text = f"{name}({text}, {self._as(operand, wide).text})"
+        return self._finish(text, ATOM, wide, bounds)
+
+    def _quotient(self, kind: str, a: IndexText, b: IndexText, bounds: Interval) -> IndexText:
+        wide = a.wide or b.wide
+        left, right = self._as(a, wide), self._as(b, wide)
+        divisor = b.lower if b.lower == b.upper else 0
+        if divisor > 0 and divisor & (divisor - 1) == 0 and kind in ("floordiv", "mod"):
+            shift = divisor.bit_length() - 1
+            if kind == "floordiv":  # shifting right rounds down, also for negative numbers
+                return self._finish(f"{left.as_operand(ATOM)} >> {shift}", SHIFT, wide, bounds)
+            mask = f"({left.as_operand(ATOM)} & {divisor - 1}{'ll' if wide else ''})"  # & binds weaker than comparisons
+            return self._finish(mask, ATOM, wide, bounds)
+        if a.lower >= 0 and b.lower > 0 and kind in ("floordiv", "mod"):
+            operator = "/" if kind == "floordiv" else "%"
+            return self._finish(f"{left.as_operand(ATOM)} {operator} {right.as_operand(ATOM)}", PRODUCT, wide, bounds)
+        name = {"floordiv": "floor_div", "mod": "floor_mod", "ceildiv": "ceil_div"}[kind]
+        name = self.use(f"{name}_{'s64' if wide else 's32'}")
+        return self._finish(f"{name}({left.text}, {right.text})", ATOM, wide, bounds)
+
+
+def _fits(lower: int, upper: int) -> bool:
+    return lower >= INT32_MIN and upper <= INT32_MAX
+
+
+def _constant(value: int) -> IndexText:
+    wide = not _fits(value, value)
+    suffix = "ll" if wide else ""
+    if value in (INT32_MIN, -(2**63)):  # its magnitude is not representable as a literal of its type
+        return IndexText(f"({value + 1}{suffix} - 1)", ATOM, wide, value, value)
+    text = f"{value}{suffix}"
+    return IndexText(f"({text})" if value < 0 else text, ATOM, wide, value, value)
+
+
+def _term(factor: int, operand: IndexText) -> str:
+    if factor == 1:
+        return operand.as_operand(PRODUCT)
+    return f"{operand.as_operand(ATOM)} * {factor}{'ll' if factor > INT32_MAX else ''}"

@@ -1,0 +1,141 @@
+"""CUDA C++ for NVRTC, for sm_80 and later."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from indexing.kernels.ir import nodes as ir
+from indexing.kernels.targets.library import Definition, call_macro, function, library_of, macro, typedef
+from indexing.kernels.targets.library_complex import COMPLEX
+from indexing.kernels.targets.library_float import FLOAT
+from indexing.kernels.targets.library_integer import INTEGER
+from indexing.kernels.targets.target import Entry, Parameter, Target
+
+_TYPES = {
+    "bool": "bool",
+    "s8": "signed char",
+    "u8": "unsigned char",
+    "s16": "short",
+    "u16": "unsigned short",
+    "s32": "int",
+    "u32": "unsigned int",
+    "s64": "long long",
+    "u64": "unsigned long long",
+    "f32": "float",
+    "f64": "double",
+    "c64": "float2",
+    "c128": "double2",
+}
+_MATH = (
+    *("acos", "acosh", "asin", "asinh", "atan", "atan2", "atanh", "cbrt", "ceil", "copysign", "cos", "cosh", "erf"),
+    *("exp", "expm1", "floor", "hypot", "log", "log1p", "pow", "rsqrt", "sin", "sinh", "sqrt", "tan", "tanh", "trunc"),
+)
+_RENAMED = {"abs": "fabs", "mul_add": "fma", "rem": "fmod", "round_even": "rint", "round_away": "round"}
+
+
+def _words() -> Iterator[Definition]:
+    for name, spelling in _TYPES.items():
+        yield typedef(name, spelling)
+    for name in (*_MATH, *_RENAMED):
+        spelling = _RENAMED.get(name, name)
+        yield macro(f"{name}_f32", f"{spelling}f")
+        yield macro(f"{name}_f64", spelling)
+    yield macro("make_c64", "make_float2")
+    yield macro("make_c128", "make_double2")
+    yield macro("bits_set_u32", "__popc")
+    yield macro("bits_set_u64", "__popcll")
+    yield macro("zeros_above_u32", "__clz")
+    yield macro("zeros_above_u64", "__clzll")
+    yield macro("bits_f32", "__float_as_uint")
+    yield call_macro("bits_f64", "x", "((u64)__double_as_longlong(x))", "u64")
+    yield macro("float_f32", "__uint_as_float")
+    yield macro("float_f64", "__longlong_as_double")
+    yield macro("inf_f32", "(1.0f / 0.0f)")
+    yield macro("inf_f64", "(1.0 / 0.0)")
+    yield macro("nan_f32", "__uint_as_float(0x7fc00000u)")
+    yield macro("nan_f64", "__longlong_as_double(0x7ff8000000000000ll)")
+
+
+def _instruction(name: str, result: str, instruction: str, bits: str, operands: str) -> Definition:
+    """A function of one PTX instruction; `bits` and `operands` are the register constraints of result and operands."""
+    parameters = ", ".join(f"{'f32' if c == 'f' else 'u16'} {n}" for n, c in zip("ab", operands, strict=False))
+    given = ", ".join(f'"{c}"({n})' for n, c in zip("ab", operands, strict=False))
+    places = ", ".join(f"%{k}" for k in range(len(operands) + 1))
+    return function(
+        name,
+        f"""\
+{result} {name}({parameters}) {{
+  {result} x;
+  asm("{instruction} {places};" : "={bits}"(x) : {given});
+  return x;
+}}""",
+        " ".join(sorted({result, *("f32" if c == "f" else "u16" for c in operands)})),
+    )
+
+
+_INSTRUCTIONS = (
+    _instruction("encode_f16", "u16", "cvt.rn.f16.f32", "h", "f"),
+    _instruction("decode_f16", "f32", "cvt.f32.f16", "f", "h"),
+    _instruction("encode_bf16", "u16", "cvt.rn.bf16.f32", "h", "f"),
+    _instruction("maximum_f32", "f32", "max.NaN.f32", "f", "ff"),
+    _instruction("minimum_f32", "f32", "min.NaN.f32", "f", "ff"),
+)
+
+
+def _atomics() -> Iterator[tuple[tuple[str, str], str]]:
+    """Native atomic updates by opcode and type. 64-bit min and max have signed forms; for the others, the unsigned form gives
+    the same bits.
+    """
+    names = {"add": "Add", "maximum": "Max", "minimum": "Min", "and": "And", "or": "Or", "xor": "Xor"}
+    for opcode, name in names.items():
+        for kind in ("s32", "u32", "s64", "u64"):
+            unsigned = kind == "s64" and opcode not in ("maximum", "minimum")
+            form = (
+                "((unsigned long long *){pointer}, (unsigned long long){value})" if unsigned else "({pointer}, {value})"
+            )
+            yield (opcode, kind), f"atomic{name}{form}"
+    for kind in ("f32", "f64"):
+        yield ("add", kind), "atomicAdd({pointer}, {value})"
+
+
+def _entry(kernel: ir.Kernel, parameters: tuple[Parameter, ...], used: frozenset[int]) -> Entry:
+    x, y, z = kernel.block
+    taken = ", ".join(p.declaration for p in parameters)
+    head = [f'extern "C" __global__ void __launch_bounds__({x * y * z}) {kernel.name}({taken}) {{']
+    ids = [f"{place}.{axis}" for place in ("threadIdx", "blockIdx") for axis in "xyz"]
+    names = [v.name for v in kernel.variables[: len(ids)]]
+    head += [f"  const s32 {names[k]} = {ids[k]};" for k in range(len(names)) if k in used]
+    return Entry(tuple(head), ("}",), uses=("s32",))
+
+
+CUDA = Target(
+    name="cuda",
+    ending=".cu",
+    library=library_of(INTEGER, FLOAT, COMPLEX, _words(), _INSTRUCTIONS),
+    has_threads=True,
+    shuffle_width=32,
+    vector_bytes=16,
+    entry=_entry,
+    function="static __device__",
+    noinline=" __noinline__",
+    spaces={"global": "", "shared": "", "local": "", "constant": ""},
+    declarations={"shared": "__shared__ ", "local": "", "constant": "static __device__ const "},
+    restrict="__restrict__",
+    aligned="__align__({n})",
+    barrier="__syncthreads()",
+    fence="__threadfence()",
+    fetch_add="atomicAdd({pointer}, {value})",
+    atomics=dict(_atomics()),
+    compare_and_swap={
+        "u16": "atomicCAS({pointer}, {expected}, {value})",
+        "u32": "atomicCAS({pointer}, {expected}, {value})",
+        "u64": "atomicCAS({pointer}, {expected}, {value})",
+    },
+    # In a warp that the block does not fill, some threads read lanes that do not exist, and get undefined values. These never
+    # reach a result: it is the value of the first thread of a team, which depends on threads of the team only, and a block
+    # has all threads of its teams. Lanes that do not exist count as exited, for which `sync` does not wait.
+    shuffle="__shfl_down_sync(0xffffffffu, {value}, {offset})",
+    shuffle_first="__shfl_sync(0xffffffffu, {value}, 0, {group})",
+    unroll="#pragma unroll {n}",
+    constant_select={},
+)

@@ -1,0 +1,67 @@
+"""The interface of a target: one object with every difference between the languages of kernel sources."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from indexing.kernels.ir import nodes as ir
+from indexing.kernels.targets.library import Definition
+
+Dialect: TypeAlias = str  # a target's name
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """The text around a kernel's body: the lines up to the opening brace, lines in front of the body, the closing lines.
+
+    `depth` is the number of open braces around the body; `uses` are names of the library.
+    """
+
+    head: tuple[str, ...]
+    closing: tuple[str, ...]
+    depth: int = 1
+    uses: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """A pointer parameter of the entry: the name of its buffer, and its declaration in C."""
+
+    name: str
+    declaration: str
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """A language of kernels. Texts with braces are templates.
+
+    A target `has_threads` if the threads of a block run in parallel and can synchronize; for a target without,
+    `passes.thread_loops` turns them into loops. `shuffle_width` is the number of threads that can exchange values (0: none).
+    """
+
+    name: str
+    ending: str  # of a file
+    library: Mapping[str, Definition]
+    has_threads: bool
+    shuffle_width: int
+    vector_bytes: int  # of the widest useful load or store (0: the compiler vectorizes)
+    entry: Callable[[ir.Kernel, tuple[Parameter, ...], frozenset[int]], Entry]
+    function: str  # qualifiers of a function
+    noinline: str
+    spaces: Mapping[str, str]  # qualifiers of pointers, by space
+    declarations: Mapping[str, str]  # qualifiers of array declarations, by space
+    restrict: str
+    aligned: str  # {n}
+    barrier: str
+    fence: str
+    fetch_add: str  # {pointer} {value}
+    atomics: Mapping[tuple[str, str], str]  # by opcode and type: {pointer} {value}
+    compare_and_swap: Mapping[str, str]  # by word type, u32 or u64: {pointer} {expected} {value}; returns the old value
+    shuffle: str  # {value} {offset}, of 32 or 64 bits
+    shuffle_first: str  # {value} {group}
+    unroll: str  # {n} iterations
+    constant_select: Mapping[str, str]  # by type: the select function for when one of the values is a constant
+    thread_loop: str = ""  # in front of a loop over the threads of a block
+    prelude: tuple[str, ...] = ()

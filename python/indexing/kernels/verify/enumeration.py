@@ -1,0 +1,91 @@
+"""Comparison of two sets of accesses by enumeration: the elements that each thread accesses."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from math import prod
+from typing import TYPE_CHECKING
+
+from indexing.errors import IndexingError
+from indexing.lazy import np
+
+if TYPE_CHECKING:
+    from indexing._core import IndexingMap
+    from indexing.kernels.ir.nodes import Kernel
+
+MAX_POINTS = 1 << 19  # of all maps on one side
+FIRST_BLOCK = 3  # the dimensions of maps from threads are three thread ids, then three block ids
+
+
+def difference(old: Sequence[IndexingMap], new: Sequence[IndexingMap]) -> tuple[str, bool]:
+    """A point that one list of maps has and the other has not, as text, or ""; and whether all points were enumerated: of
+    kernels with many blocks, only those of the first and of the last are.
+    """
+    is_whole = all(sum(prod(map(len, _values(m, {}))) for m in maps) <= MAX_POINTS for maps in (old, new))
+    ends = {} if is_whole else _ends([*old, *new])
+    before, after = (_points(maps, ends) for maps in (old, new))
+    if (row := first_missing(after, before)) is not None:
+        return f"only after it, there is {_point(row, new)}", is_whole
+    lost = first_missing(before, after)
+    return ("" if lost is None else f"after it, there is no {_point(lost, old)}"), is_whole
+
+
+def _point(row: np.ndarray, maps: Sequence[IndexingMap]) -> str:
+    dims = maps[0].num_dims
+    return f"access of {row[dims:].tolist()} by {row[:dims].tolist()}"
+
+
+def _ends(maps: Sequence[IndexingMap]) -> dict[int, tuple[int, int]]:
+    """The first and last values of the block ids."""
+    dims = range(FIRST_BLOCK, max(m.num_dims for m in maps))
+    intervals = {k: [m.dims[k].interval for m in maps] for k in dims}
+    return {k: (min(i.lower for i in found), max(i.upper for i in found)) for k, found in intervals.items()}
+
+
+def _values(m: IndexingMap, ends: Mapping[int, tuple[int, int]]) -> list[Sequence[int]]:
+    """The values of each variable that are enumerated."""
+    boxes = [range(v.interval.lower, v.interval.upper + 1) for v in m.variables]
+    return [[x for x in sorted({*ends[k]}) if x in box] if k in ends else box for k, box in enumerate(boxes)]
+
+
+def _points(maps: Sequence[IndexingMap], ends: Mapping[int, tuple[int, int]]) -> np.ndarray:
+    """The rows of dimensions and results of all maps."""
+    found = [rows(m, ends) for m in maps]
+    return np.concatenate(found) if found else np.zeros((0, 0), np.int64)
+
+
+def ends_of_grid(kernel: Kernel) -> dict[int, tuple[int, int]]:
+    """The first and last values of the block ids of a kernel."""
+    blocks = enumerate(kernel.variables[FIRST_BLOCK : 2 * FIRST_BLOCK], FIRST_BLOCK)
+    return {k: (v.interval.lower, v.interval.upper) for k, v in blocks}
+
+
+def rows(m: IndexingMap, ends: Mapping[int, tuple[int, int]]) -> np.ndarray:
+    """The dimensions and results at the points of a map that is not known to be empty.
+
+    Dimensions that are keys of `ends` have only these values.
+    """
+    values = _values(m, ends)
+    if prod(map(len, values)) > MAX_POINTS:
+        raise IndexingError(f"{prod(map(len, values))} accesses are too many to enumerate")
+    grids = [g.reshape(-1) for g in np.meshgrid(*(np.asarray(v, np.int64) for v in values), indexing="ij")]
+    count = grids[0].size if grids else 1
+    inside = np.ones(count, bool)
+    for e, i in m.constraints:
+        at = np.asarray(e.evaluate(grids))
+        inside &= (at >= i.lower) & (at <= i.upper)
+    columns = [*grids[: m.num_dims], *(np.asarray(e.evaluate(grids)) for e in m.results)]
+    return np.stack([np.broadcast_to(c, count)[inside] for c in columns], axis=1)
+
+
+def first_missing(a: np.ndarray, b: np.ndarray) -> np.ndarray | None:
+    """The first row of `a` that is not in `b`."""
+    if not a.size:
+        return None
+    both = np.concatenate([a, b]) if b.size else a
+    low, sizes = both.min(axis=0), both.max(axis=0) - both.min(axis=0) + 1
+    if prod(map(int, sizes)) >= 1 << 63:
+        raise IndexingError("the elements lie too far apart to be compared")
+    numbers = (both - low) @ np.cumprod([1, *sizes[:-1]])
+    alone = np.flatnonzero(~np.isin(numbers[: len(a)], numbers[len(a) :]))
+    return a[alone[0]] if alone.size else None

@@ -1,0 +1,156 @@
+"""The check of single writes: each element of an output is written exactly once, or, in an input's buffer, at most once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from itertools import combinations
+from typing import TYPE_CHECKING
+
+from indexing._core import IndexingMap, Interval, SymbolicMap, Variable, variable
+from indexing.errors import IndexingError, Undecided
+from indexing.kernels.ir.accesses import Access, Accesses, entry_accesses
+from indexing.kernels.verify.check import Check, Status
+from indexing.kernels.verify.data import Dependence
+from indexing.kernels.verify.iterations import as_one_map
+
+if TYPE_CHECKING:
+    from indexing.kernels.ir.nodes import Buffer, Kernel
+
+UNIQUE = "unique_indices"
+MAX_DIGITS = 8
+MAX_STORES = 48  # of one output, since pairs of them are compared
+
+
+def check_written_once(kernel: Kernel) -> Iterator[Check]:
+    """One check for each output."""
+    body = entry_accesses(kernel)
+    once = _Once(body, Dependence(kernel, body))
+    for buffer in kernel.buffers:
+        if buffer.role == "output":
+            yield once.checked(buffer, [a for a in body.found if a.buffer == buffer.name and a.kind != "load"])
+
+
+class _Once:
+    def __init__(self, body: Accesses, dependence: Dependence) -> None:
+        self.body, self.dependence = body, dependence
+
+    def checked(self, buffer: Buffer, writes: Sequence[Access]) -> Check:
+        """The check of one output."""
+        if not writes:
+            is_whole = buffer.size == 0 or buffer.alias_of is not None
+            return _check(buffer, "proved" if is_whole else "refuted", "no store")
+        stores = [a for a in writes if a.kind == "store"]
+        if len(stores) > MAX_STORES:
+            return _check(buffer, "open", f"{len(stores)} stores are too many to compare")
+        try:
+            return self._proof(buffer, stores)
+        except IndexingError as error:
+            return _check(buffer, "open", str(error).splitlines()[0])
+
+    def _proof(self, buffer: Buffer, stores: Sequence[Access]) -> Check:
+        used = {v for a in stores for v in self.dependence.used(a.context, a.index)}
+        if used and buffer.alias_of is None:
+            return _check(buffer, "open", "the elements written depend on data")
+        data = tuple(sorted(used))
+        maps = [self._map(a, data) for a in stores]
+        maps = [_with_digits(m) for m in maps if not m.is_known_empty]
+        is_certain = all(a.context.is_certain for a in stores)
+        if not _are_apart(maps):
+            if is_certain and not used:
+                return _check(buffer, "refuted", "some element is written twice")
+            return _check(buffer, "open", "the elements written may depend on data")
+        if buffer.alias_of is None:
+            if not is_certain:
+                return _check(buffer, "open", "a store is conditional on data")
+            if sum(m.count() for m in maps) != buffer.size:
+                return _check(buffer, "refuted", "some element is not written")
+        promises = sorted(self.dependence.promises(data) - {""}) if used else []
+        return _check(buffer, "proved", f"by the promise of {', '.join(promises)}" if promises else "")
+
+    def _map(self, access: Access, data: tuple[int, ...]) -> IndexingMap:
+        """The map from threads and data to the elements written, the data, and the places that the data are read from.
+
+        If it is injective, no two threads write one element: neither for data that are the same for all threads, nor for
+        other data that keep the caller's promise.
+        """
+        context = access.context
+        if not set(data) <= set(context.data):
+            raise IndexingError("stores of one output depend on different data")
+        places = self.dependence.places(data)
+        if places and self.dependence.promises(data) != {UNIQUE}:
+            raise IndexingError("the elements written depend on data")
+        context = replace(context, loops=(*context.loops, *data), data=())
+        results = [*access.index, *map(variable, data), *places]
+        if access.width > 1:  # `Accesses.map` expects the first of the neighbours as the last result
+            results = [*results[len(access.index) :], *access.index]
+        return self.body.map(context, results, access.width).simplify()
+
+
+def _check(buffer: Buffer, status: Status, reason: str = "") -> Check:
+    return Check("written once", f"output {buffer.name}", status, reason)
+
+
+def _with_digits(m: IndexingMap) -> IndexingMap:
+    """The map with each thread or block id that is divided replaced by a quotient and a remainder.
+
+    A thread's row and its position in the row are quotient and remainder of one id; as separate variables, they are digits,
+    whose strides show that elements are distinct.
+    """
+    for _ in range(MAX_DIGITS):
+        found = _divided(m)
+        if found is None:
+            return m
+        number, divisor = found
+        dims = list(m.dims)
+        last = dims[number].interval.upper
+        dims[number] = Variable(dims[number].name, Interval(0, last // divisor))
+        count = len(m.variables)
+        places = [variable(k if k < len(dims) else k + 1) for k in range(count)]
+        places[number] = variable(number) * divisor + variable(len(dims))
+        dims.append(Variable(f"digit{len(dims)}", Interval(0, divisor - 1)))
+        results = [e.replace_variables(places) for e in m.results]
+        constraints = [(e.replace_variables(places), i) for e, i in m.constraints]
+        symbols = SymbolicMap(len(dims), len(m.ranges) + len(m.runtimes), results)
+        m = IndexingMap(symbols, dims, m.ranges, m.runtimes, constraints).simplify()
+    return m
+
+
+def _divided(m: IndexingMap) -> tuple[int, int] | None:
+    """An id that is divided in an expression by a divisor of its number of values, and that divisor."""
+    for expression in (*m.results, *(e for e, _ in m.constraints)):
+        nodes = expression.nodes()
+        for kind, _, operands in nodes:
+            if kind not in ("floordiv", "mod"):
+                continue
+            (what, number, _), (by, divisor, _) = (nodes[o] for o in operands)
+            if what == "variable" and by == "constant" and number[0] < len(m.dims):
+                interval = m.dims[number[0]].interval
+                if interval.lower == 0 and (interval.upper + 1) % divisor[0] == 0:
+                    return number[0], divisor[0]
+    return None
+
+
+def _are_apart(maps: Sequence[IndexingMap]) -> bool:
+    """Whether different points of the maps have different results."""
+    if any(_is_surely_injective(m) for m in as_one_map(maps)):
+        return True
+    return all(m.is_injective() for m in maps) and all(_is_disjoint(a, b) for a, b in combinations(maps, 2))
+
+
+def _is_surely_injective(m: IndexingMap) -> bool:
+    try:
+        return m.is_injective()
+    except Undecided:
+        return False
+
+
+def _is_disjoint(a: IndexingMap, b: IndexingMap) -> bool:
+    """Whether two maps have no result in common."""
+    count = len(a.variables)
+    moved = [variable(count + k) for k in range(len(b.variables))]
+    constraints = [*a.constraints, *((e.replace_variables(moved), i) for e, i in b.constraints)]
+    for own, other in zip(a.results, b.results, strict=True):
+        constraints.append((own - other.replace_variables(moved), Interval(0, 0)))
+    dims = [Variable(f"d{k}", v.interval) for k, v in enumerate((*a.variables, *b.variables))]
+    return IndexingMap(SymbolicMap(len(dims), 0, []), dims, [], [], constraints).simplify().is_empty()

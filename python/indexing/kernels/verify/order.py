@@ -1,0 +1,147 @@
+"""Validation of a pass: what a thread loads from memory that the kernel also writes was stored by the same store.
+
+The accesses of the first and last blocks are enumerated with their times: the numbers of the statements and the counters of
+the loops around them. Among parallel threads, barriers order accesses; once threads are loops, all accesses are ordered. For
+each element, the threads that store it must come in the same order before and after the pass, and each load after as many
+stores. That no two threads access an element between two barriers, one of them to write it, is proved elsewhere (`races.py`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from indexing._core import SymbolicExpr, constant
+from indexing.errors import IndexingError
+from indexing.kernels.ir.accesses import Access, Accesses, Time, entry_accesses
+from indexing.kernels.ir.memory import Memory
+from indexing.kernels.ir.nodes import AtomicUpdate, Barrier, CallFunction, TeamReduce, blocks_of, statements
+from indexing.kernels.verify.check import Check
+from indexing.kernels.verify.enumeration import ends_of_grid, first_missing, rows
+from indexing.kernels.verify.translation import element_of
+from indexing.lazy import np
+
+if TYPE_CHECKING:
+    from indexing.kernels.ir.nodes import Block, Kernel
+
+AXES, IDS = 3, 6
+EVENTS = ("load", "store", "barrier")
+
+
+def compare_order(before: Kernel, after: Kernel, name: str) -> Iterator[Check]:
+    """One check for each memory that `before` reads and writes; `name` is the pass between them."""
+    if before is after:
+        return
+    kept = {b.name for b in after.buffers}
+    for memory in _read_and_written(before):
+        if memory in kept:
+            yield _checked(before, after, memory, f"{name}: {memory}")
+
+
+def _read_and_written(kernel: Kernel) -> list[str]:
+    """The memory of blocks and arguments that the entry reads and writes."""
+    memory, local = Memory(kernel), {b.name for b in kernel.buffers if b.space == "local"}
+    inner = statements(kernel.body)
+    read = {m for s in inner for m in memory.read(s)}
+    return sorted({m for s in inner for m in memory.written(s)} & read - local)
+
+
+def _checked(before: Kernel, after: Kernel, memory: str, subject: str) -> Check:
+    texts = [_text(k.body, Memory(k), memory) for k in (before, after)]
+    if not _has_thread_loops(after) and texts[0] == texts[1]:
+        return Check("same order", subject, "proved")
+    try:
+        whole = [_events(kernel, memory) for kernel in (before, after)]
+    except IndexingError as error:
+        texts = [[t for t in text if t in EVENTS] for text in texts]
+        if texts[0] == texts[1] and "barrier" not in texts[0]:
+            return Check("same order", subject, "proved", "no barrier orders threads, and each keeps its order")
+        return Check("same order", subject, "open", str(error).splitlines()[0])
+    (loads, stores), (new_loads, new_stores) = (_by_epoch(*found) for found in whole)
+    for own, others, what in ((new_stores, stores, "store"), (stores, new_stores, "store"), (new_loads, loads, "load")):
+        if first_missing(own, others) is not None:
+            return Check("same order", subject, "refuted", f"a {what} comes in another order")
+    return Check("same order", subject, "proved")
+
+
+def _text(block: Block, names: Memory, memory: str) -> list[str]:
+    """The loads, stores and barriers of a block that concern a memory, in program order, with the loops and branches around."""
+    found: list[str] = []
+    for s in block:
+        found += ["load"] * (memory in names.read(s)) + ["store"] * (memory in names.written(s))
+        found += ["barrier"] * isinstance(s, Barrier | TeamReduce)
+        for inner in blocks_of(s):
+            if text := _text(inner, names, memory):
+                found += [type(s).__name__, *text, "end"]
+    return found
+
+
+def _has_thread_loops(kernel: Kernel) -> bool:
+    return any(v.kind == "loop" for v in kernel.variables[:AXES])
+
+
+def _events(kernel: Kernel, memory: str) -> tuple[np.ndarray, np.ndarray]:
+    """The accesses of a memory, and its barriers: rows of the time, block ids, element, whether it is written, and thread."""
+    names = Memory(kernel)
+    for s in statements(kernel.body):
+        if isinstance(s, CallFunction) and memory in names.read_by(s.function):
+            raise IndexingError(f"{s.function} reads {memory}")
+        if isinstance(s, AtomicUpdate) and memory in names.written(s):
+            raise IndexingError(f"atomic updates of {memory} have no order")
+    body = entry_accesses(kernel)
+    found = {(a.time, a.index): a for a in body.found if names.of(a.buffer) == memory}.values()
+    depth = max(len(time) for time in (*(a.time for a in found), *(time for time, _ in body.barriers)))
+    events = [e for a in found if (e := _rows(kernel, body, a, depth)).size]
+    if not events:
+        raise IndexingError(f"nothing accesses {memory}")
+    return np.concatenate(events), _barriers(kernel, body, depth)
+
+
+def _rows(kernel: Kernel, body: Accesses, a: Access, depth: int) -> np.ndarray:
+    m = body.map(a.context, [*_padded(a.time, depth), element_of(kernel, a)], a.width, is_for_all_threads=True)
+    m = m.simplify()
+    if not m.is_known_empty and m.remove_unused_symbols().runtimes:
+        raise IndexingError(f"the elements of {a.buffer} depend on data")
+    found = np.zeros((0, IDS + depth + 1), np.int64) if m.is_known_empty else rows(m, ends_of_grid(kernel))
+    x, y = (len(v.interval) for v in kernel.variables[:2])
+    threads = found[:, 0] + x * (found[:, 1] + y * found[:, 2])
+    is_store = np.full(len(found), int(a.kind != "load"))
+    return np.column_stack([found[:, IDS:-1], found[:, AXES:IDS], found[:, -1], is_store, threads])
+
+
+def _barriers(kernel: Kernel, body: Accesses, depth: int) -> np.ndarray:
+    """The times of all barriers."""
+    maps = [body.map(c, _padded(time, depth), is_for_all_threads=True).simplify() for time, c in body.barriers]
+    found = [rows(m, ends_of_grid(kernel))[:, IDS:] for m in maps if not m.is_known_empty]
+    return np.concatenate(found) if found else np.zeros((0, depth), np.int64)
+
+
+def _padded(time: Time, depth: int) -> list[SymbolicExpr]:
+    whole = (*time, *[-1] * (depth - len(time)))
+    return [constant(t) if isinstance(t, int) else t for t in whole]
+
+
+def _by_epoch(events: np.ndarray, barriers: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The loads and the stores: rows of block ids, element, the number of earlier stores to it, and thread."""
+    depth = barriers.shape[1]
+    ranks = _ranks(np.concatenate([events[:, :depth], barriers]))
+    time, passed = ranks[: len(events)], np.unique(ranks[len(events) :])
+    phase = np.searchsorted(passed, time)
+    places, (is_store, thread) = events[:, depth:-2], events[:, -2:].T
+    order = np.lexsort([time, phase, *places.T])
+    places, is_store, thread = places[order], is_store[order], thread[order]
+    starts = np.flatnonzero(np.concatenate([[True], (places[1:] != places[:-1]).any(axis=1)]))
+    earlier = np.cumsum(is_store) - is_store
+    lengths = np.diff([*starts, len(places)])
+    found = np.column_stack([places, earlier - np.repeat(earlier[starts], lengths), thread])
+    return found[is_store == 0], found[is_store == 1]
+
+
+def _ranks(times: np.ndarray) -> np.ndarray:
+    """The position of each time among the distinct times."""
+    order = np.lexsort(times.T[::-1])
+    ordered = times[order]
+    steps = np.concatenate([[False], (ordered[1:] != ordered[:-1]).any(axis=1)])
+    found = np.empty(len(times), np.int64)
+    found[order] = np.cumsum(steps)
+    return found

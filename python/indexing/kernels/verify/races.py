@@ -1,0 +1,124 @@
+"""The check of races: no two threads of a block access one element of shared memory without a barrier between, if one writes.
+
+The elements that each thread accesses are enumerated. Conditions that depend on the block are ignored, which can only add
+accesses, and so never hides a race.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from math import prod
+from typing import TYPE_CHECKING
+
+from indexing.errors import IndexingError
+from indexing.kernels.ir.accesses import Access, Accesses, entry_accesses
+from indexing.kernels.verify.check import Check
+from indexing.lazy import np
+
+if TYPE_CHECKING:
+    from indexing._core import SymbolicExpr
+    from indexing.kernels.ir.nodes import Kernel
+
+MAX_POINTS = 1 << 22
+BLOCK_IDS = frozenset({3, 4, 5})
+
+
+def check_races(kernel: Kernel) -> Iterator[Check]:
+    """One check for each shared buffer."""
+    body = entry_accesses(kernel)
+    for buffer in kernel.buffers:
+        if buffer.space == "shared":
+            found = list(dict.fromkeys(a for a in body.found if a.buffer == buffer.name))
+            yield _checked(kernel, body, buffer.name, found)
+
+
+def _checked(kernel: Kernel, body: Accesses, name: str, accesses: Sequence[Access]) -> Check:
+    subject = f"shared memory {name}"
+    if kernel.block == (1, 1, 1):
+        return Check("race", subject, "proved", "a block is one thread")
+    try:
+        touched = [_touched_cells(kernel, body, a) for a in accesses]
+    except IndexingError as error:
+        return Check("race", subject, "open", str(error).splitlines()[0])
+    pairs = [(t, t) for t in touched if t.access.kind != "load"]
+    pairs += [
+        (a, b)
+        for a, b in combinations(touched, 2)
+        if "store" in (a.access.kind, b.access.kind) and a.access.phases & b.access.phases
+    ]
+    for a, b in pairs:
+        cell = _conflict(a, b)
+        if cell is not None:
+            is_sure = a.is_exact and b.is_exact
+            return Check(
+                "race",
+                subject,
+                "refuted" if is_sure else "open",
+                f"element {cell} is accessed by two threads between barriers",
+            )
+    return Check("race", subject, "proved")
+
+
+@dataclass(frozen=True, slots=True)
+class _TouchedCells:
+    """The distinct pairs of cell and thread of an access, sorted by cell."""
+
+    access: Access
+    cells: np.ndarray
+    threads: np.ndarray
+    is_exact: bool
+
+
+def _touched_cells(kernel: Kernel, body: Accesses, access: Access) -> _TouchedCells:
+    context = access.context
+    if context.data:
+        raise IndexingError("the elements of shared memory that are accessed depend on data")
+    if any(BLOCK_IDS.intersection(e.used_variables()) for e in access.index):
+        raise IndexingError("the elements of shared memory that are accessed depend on the block")
+    kept = [(e, i) for e, i in context.constraints if not BLOCK_IDS.intersection(e.used_variables())]
+    used = [0, 1, 2, *context.loops]
+    sizes = [_count(body, k) for k in used]
+    if prod(sizes) > MAX_POINTS:
+        raise IndexingError(f"{prod(sizes)} accesses are too many to enumerate")
+    grids = np.meshgrid(*(_values(body, k) for k in used), indexing="ij", sparse=False)
+    values: list[np.ndarray | int] = [0] * len(body.variables)
+    for k, grid in zip(used, grids, strict=True):
+        values[k] = grid.reshape(-1)
+    inside = np.ones(prod(sizes), bool)
+    for e, i in kept:
+        at = _evaluated(e, values)
+        inside &= (at >= i.lower) & (at <= i.upper)
+    x, y, _ = kernel.block
+    thread = values[0] + x * (values[1] + y * values[2])
+    cell = np.broadcast_to(_evaluated(access.index[0], values), inside.shape)
+    pairs = np.unique(np.stack([cell[inside], np.asarray(thread)[inside]]), axis=1)
+    return _TouchedCells(access, pairs[0], pairs[1], context.is_certain and len(kept) == len(context.constraints))
+
+
+def _count(body: Accesses, number: int) -> int:
+    interval = body.variables[number].interval
+    return interval.upper - interval.lower + 1
+
+
+def _values(body: Accesses, number: int) -> np.ndarray:
+    interval = body.variables[number].interval
+    return np.arange(interval.lower, interval.upper + 1, dtype=np.int64)
+
+
+def _evaluated(expression: SymbolicExpr, values: Sequence[np.ndarray | int]) -> np.ndarray:
+    return np.asarray(expression.evaluate([np.asarray(v) for v in values]))
+
+
+def _conflict(a: _TouchedCells, b: _TouchedCells) -> int | None:
+    """A cell that two different threads access; None if there is none."""
+    if a is b:
+        repeated = a.cells[1:][a.cells[1:] == a.cells[:-1]]
+        return int(repeated[0]) if repeated.size else None
+    owners = dict(zip(a.cells.tolist(), a.threads.tolist(), strict=True))
+    many = set(a.cells[1:][a.cells[1:] == a.cells[:-1]].tolist())
+    for cell, thread in zip(b.cells.tolist(), b.threads.tolist(), strict=True):
+        if cell in owners and (cell in many or owners[cell] != thread):
+            return int(cell)
+    return None

@@ -1,0 +1,252 @@
+"""Validation of the lowering of team reductions: each team's value combines the values of all of its threads, each once.
+
+The statements that replace a reduction are run for all threads of a block, on values that only say whose they are: a number
+with one digit for each thread, which a combiner adds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from indexing.errors import IndexingError
+from indexing.kernels.ir.nodes import (
+    Assign,
+    Barrier,
+    Block,
+    CallFunction,
+    Constant,
+    For,
+    If,
+    Let,
+    Load,
+    Op,
+    Ref,
+    Shuffle,
+    Statement,
+    Store,
+    TeamReduce,
+    Within,
+    blocks_of,
+    statements,
+)
+from indexing.kernels.passes.parallel_regions import array_of
+from indexing.kernels.verify.check import Check
+from indexing.lazy import np
+
+if TYPE_CHECKING:
+    from indexing._core import SymbolicExpr
+    from indexing.kernels.ir.nodes import Kernel, Value
+
+CONVERSIONS = ("convert", "decode", "encode", "ne")  # between the types of values and of memory; predicates are bytes
+BITS = 11  # of a digit: a block has at most 1,024 threads, so that none overflows when all count one thread
+AXES, WARP, INFINITE = 3, 32, 1 << 63
+Owners: TypeAlias = "int | None"  # the threads whose values are combined; None: a value of nobody
+
+
+def check_reductions(before: Kernel, after: Kernel, name: str, is_sequential: bool) -> Iterator[Check]:
+    """One check for each run of adjacent reductions that the pass `name` has replaced."""
+    if before is after or not any(isinstance(s, TeamReduce) for s in statements(before.body)):
+        return
+    if any(isinstance(s, TeamReduce) for s in statements(after.body)):
+        return
+    try:
+        pairs = [*(_sequential_runs(before, after) if is_sequential else _replaced_runs(before.body, after.body))]
+    except IndexingError as error:
+        yield Check("reduction", name, "refuted", str(error))
+        return
+    for run, found in pairs:
+        subject = f"{name}: {', '.join(n for r in run for n in r.names)}"
+        try:
+            fault = _fault(before, len(after.variables), run, found, is_sequential)
+        except IndexingError as error:
+            yield Check("reduction", subject, "open", str(error))
+        else:
+            yield Check("reduction", subject, "refuted" if fault else "proved", fault)
+
+
+# ---------------------------------------------------------------- which statements replace which reductions
+
+Run: TypeAlias = "list[TeamReduce]"
+
+
+def _replaced_runs(old: Block, new: Block) -> Iterator[tuple[Run, list[Statement]]]:
+    """Runs of adjacent reductions, each with the statements in their place; all other statements must be the same."""
+    rest = list(new)
+    run: Run = []
+    for number, s in enumerate(old):
+        if isinstance(s, TeamReduce):
+            run.append(s)
+            if number + 1 < len(old) and isinstance(old[number + 1], TeamReduce):
+                continue
+            following = old[number + 1] if number + 1 < len(old) else None
+            found: list[Statement] = []
+            while rest and not (following is not None and _is_like(following, rest[0])):
+                found.append(rest.pop(0))
+            yield run, found
+            run = []
+        elif not rest or not _is_like(s, rest[0]):
+            raise IndexingError("a statement beside the reductions is another")
+        else:
+            t = rest.pop(0)
+            for own, others in zip(blocks_of(s), blocks_of(t), strict=True):
+                yield from _replaced_runs(own, others)
+    if any(not isinstance(s, Barrier) for s in rest):
+        raise IndexingError("there are more statements beside the reductions")
+
+
+def _is_like(s: Statement, t: Statement) -> bool:
+    """Whether a statement is another, but for the reductions in it."""
+    if not any(isinstance(inner, TeamReduce) for inner in statements((s,))):
+        return s == t
+    if isinstance(s, For) and isinstance(t, For):
+        return (s.variable, s.start, s.stop, s.step) == (t.variable, t.start, t.stop, t.step)
+    return isinstance(s, If) and isinstance(t, If) and s.conditions == t.conditions
+
+
+def _sequential_runs(before: Kernel, after: Kernel) -> Iterator[tuple[Run, list[Statement]]]:
+    """Each reduction with the statements, outside of loops over threads, that write the arrays of its names."""
+    reductions = [s for s in statements(before.body) if isinstance(s, TeamReduce)]
+    units = list(_units(after.body, {array_of(n) for r in reductions for n in r.names}))
+    for r in reductions:
+        own = {array_of(n) for n in r.names}
+        while units and not units[0]:
+            units.pop(0)
+        found: list[Statement] = []
+        while units and units[0] and _written(units[0]) <= own:
+            found += units.pop(0)
+        yield [r], found
+    if any(units):
+        raise IndexingError("there are more statements than the reductions need")
+
+
+def _units(block: Block, arrays: set[str]) -> Iterator[list[Statement]]:
+    """The loops, and the calls with the stores after them, that write the arrays; nothing for other statements."""
+    unit: list[Statement] = []
+    for s in block:
+        is_store = isinstance(s, Store) and s.buffer in arrays
+        if unit and not is_store:
+            yield unit
+            unit = []
+        if isinstance(s, CallFunction) or is_store:
+            unit.append(s)
+        elif isinstance(s, For) and not _has_thread_loop(s) and set() < _written([s]) <= arrays:
+            yield [s]
+        else:
+            yield []
+            if not (isinstance(s, For) and s.variable < AXES):
+                for inner in blocks_of(s):
+                    yield from _units(inner, arrays)
+            yield []
+    yield unit
+
+
+def _has_thread_loop(s: Statement) -> bool:
+    return any(isinstance(t, For) and t.variable < AXES for t in statements((s,)))
+
+
+def _written(unit: Sequence[Statement]) -> set[str]:
+    return {t.buffer for t in statements(tuple(unit)) if isinstance(t, Store)}
+
+
+# ---------------------------------------------------------------- what they compute
+
+
+def _fault(kernel: Kernel, variables: int, run: Run, found: Sequence[Statement], is_sequential: bool) -> str:
+    """The reason why the statements do not compute the reductions; empty if they do."""
+    threads = kernel.block[0] * kernel.block[1] * kernel.block[2]
+    combining = _Combining(variables, 1 if is_sequential else threads)
+    given = [1 << (BITS * t) for t in range(threads)]
+    for n in (n for r in run for n in r.names):
+        if is_sequential:
+            combining.memory[array_of(n)] = dict(enumerate(given))
+        else:
+            combining.names[n] = list(given)
+    combining.run(found, range(combining.threads))
+    for r in run:
+        for n in r.names:
+            values = combining.memory[array_of(n)] if is_sequential else dict(enumerate(combining.names[n]))
+            for t in range(threads):
+                number = t // r.distance % r.threads
+                first = t - number * r.distance
+                team = sum(given[first + k * r.distance] for k in range(r.threads))
+                if (number == 0 or r.to_all) and values[t] != team:
+                    return f"{n} of thread {t} is not the combination of its team's values"
+    return ""
+
+
+class _Combining:
+    """The values of names, for each thread, and of memory, where statements are run in order for all threads."""
+
+    def __init__(self, variables: int, threads: int) -> None:
+        """Start without values; with one thread, `threads` is 1."""
+        self.threads = threads
+        self.places: list[Any] = [np.zeros(threads, np.int64) for _ in range(variables)]
+        self.places[0] = np.arange(threads)
+        self.names: dict[str, list[Owners]] = {}
+        self.memory: dict[str, dict[int, Owners]] = {}
+
+    def run(self, block: Iterable[Statement], active: Sequence[int]) -> None:
+        """Run statements for the active threads."""
+        for s in block:
+            match s:
+                case Let(name, value) | Assign(name, value):
+                    self._name(name, self._values(value), active)
+                case Store(buffer, (index,), value):
+                    values, cells = self._values(value), self._cells(index)
+                    self.memory.setdefault(buffer, {}).update({cells[t]: values[t] for t in active})
+                case Shuffle(name, value, offset, group):
+                    self._name(name, self._shuffled(self._values(value), offset, group), active)
+                case CallFunction(names, _, (), arguments):
+                    self._combine(names, [self._values(a) for a in arguments], active)
+                case If(conditions, then, ()) if all(isinstance(c, Within) for c in conditions):
+                    inside = set(active).intersection(*map(self._where, conditions))
+                    self.run(then, sorted(inside))
+                case For(counter, start, stop, step, body):
+                    for turn in range(self._cells(start)[0], self._cells(stop)[0], step):
+                        self.places[counter] = np.full(self.threads, turn)
+                        self.run(body, active)
+                case Barrier():
+                    pass
+                case _:
+                    raise IndexingError(f"a {type(s).__name__} in a reduction is not understood")
+
+    def _combine(self, names: Sequence[str], given: Sequence[list[Owners]], active: Sequence[int]) -> None:
+        half = len(given) // 2
+        for name, a, b in zip(names, given[:half], given[half:], strict=True):
+            both = [None if x is None or y is None else x + y for x, y in zip(a, b, strict=True)]
+            self._name(name, both, active)
+
+    def _name(self, name: str, values: Sequence[Owners], active: Iterable[int]) -> None:
+        own = self.names.setdefault(name, [None] * self.threads)
+        for t in active:
+            own[t] = values[t]
+
+    def _shuffled(self, values: Sequence[Owners], offset: int, group: int) -> list[Owners]:
+        if group:
+            return [values[t // group * group] for t in range(self.threads)]
+        lanes = range(self.threads)
+        return [values[t + offset] if t % WARP + offset < WARP and t + offset in lanes else None for t in lanes]
+
+    def _values(self, value: Value) -> list[Owners]:
+        match value:
+            case Ref(_, name):
+                return list(self.names.get(name, [None] * self.threads))
+            case Load(_, buffer, (index,)):
+                cells = self.memory.get(buffer, {})
+                return [cells.get(c) for c in self._cells(index)]
+            case Op(opcode, _, (operand, *others)) if opcode in CONVERSIONS:
+                if all(isinstance(o, Constant) for o in others):
+                    return self._values(operand)
+        raise IndexingError("a value in a reduction is not understood")
+
+    def _cells(self, index: SymbolicExpr) -> list[int]:
+        cells = np.broadcast_to(np.asarray(index.evaluate(self.places)), self.threads)
+        return [int(c) for c in cells]
+
+    def _where(self, condition: Value) -> set[int]:
+        """The threads for which a condition holds."""
+        assert isinstance(condition, Within)
+        low = -INFINITE if condition.lower is None else condition.lower
+        high = INFINITE if condition.upper is None else condition.upper
+        return {t for t, place in enumerate(self._cells(condition.expression)) if low <= place <= high}

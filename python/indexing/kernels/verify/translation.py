@@ -1,0 +1,145 @@
+"""Validation of a pass: the kernel before and after it accesses the same elements of memory, from the same threads.
+
+Each access is a map from thread and block ids, and the counters of loops, to elements; of a loop over threads, the counter is
+the thread's id. For each buffer, the maps of both kernels must cover each other (`cover.py`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import TYPE_CHECKING, TypeAlias
+
+from indexing._core import IndexingMap, SymbolicExpr, SymbolicMap, Variable, compose, constant, variable
+from indexing.errors import IndexingError
+from indexing.kernels.ir.accesses import Access, Accesses, Call, all_accesses, reached_elements
+from indexing.kernels.passes.flatten import position
+from indexing.kernels.verify.check import Check
+from indexing.kernels.verify.cover import covers, normalized
+from indexing.kernels.verify.enumeration import difference
+
+if TYPE_CHECKING:
+    from indexing.kernels.ir.nodes import Kernel
+
+X, Y, IDS = 0, 1, 6
+Key: TypeAlias = (
+    "tuple[str, str, str, str]"  # the body, the kind of access, the buffer or called function, what it defines
+)
+Maps: TypeAlias = "dict[Key, list[IndexingMap]]"
+
+
+def compare_accesses(before: Kernel, after: Kernel, name: str, may_drop_loads: bool) -> Iterator[Check]:
+    """One check for each buffer that both kernels access, and kind of access; `name` is the pass between them.
+
+    With `may_drop_loads`, loads and calls for a name that nothing uses may be gone.
+    """
+    if before is after:
+        return
+    is_inlined = len(before.functions) != len(after.functions) and not may_drop_loads
+    try:
+        old, new = (
+            _through_functions(k) if is_inlined else _by_body(k, after, may_drop_loads) for k in (before, after)
+        )
+    except IndexingError as error:
+        yield Check("same accesses", name, "open", str(error).splitlines()[0])
+        return
+    kept = {b.name for b in before.buffers if b.space != "local"} & {b.name for b in after.buffers}
+    indexed = {f.name for f in before.functions if f.index}
+    for key in sorted({*old, *new}):
+        body, kind, buffer, definition = key
+        is_dropped = definition != "" and key not in new
+        if not is_dropped and ((kind == "call" and buffer in indexed) or buffer in kept):
+            where = f"{kind} {buffer}" + f" for {definition}" * bool(definition)
+            where = where if body in ("", before.name) else f"{body}: {where}"
+            found = _checked(old.get(key, []), new.get(key, []), f"{name}: {where}")
+            if kind == "store" and found.status == "proved":
+                found = _as_often(old.get(key, []), new.get(key, []), found)
+            is_open = found.status == "refuted" and buffer in _conditional_on_data(before, after)
+            yield replace(found, status="open", reason=f"{found.reason}, which data may decide") if is_open else found
+
+
+def _conditional_on_data(*kernels: Kernel) -> set[str]:
+    """The buffers and functions that are accessed under conditions that are not of indices alone."""
+    bodies = [body for k in kernels for _, body in all_accesses(k)]
+    accesses = {a.buffer for body in bodies for a in body.found if not a.context.is_certain}
+    return accesses | {c.function for body in bodies for c in body.calls if not c.context.is_certain}
+
+
+def _checked(old: list[IndexingMap], new: list[IndexingMap], subject: str) -> Check:
+    if covers(old, new) and covers(new, old):
+        return Check("same accesses", subject, "proved")
+    try:
+        fault, is_whole = difference(old, new)
+    except IndexingError as error:
+        return Check("same accesses", subject, "open", str(error).splitlines()[0])
+    if fault:
+        return Check("same accesses", subject, "refuted", fault)
+    return Check("same accesses", subject, "proved" if is_whole else "open", "compared in the first and last blocks")
+
+
+def _as_often(old: list[IndexingMap], new: list[IndexingMap], found: Check) -> Check:
+    """The check of stores to the same elements, refuted if some are written more often."""
+    if {*old} == {*new}:
+        return found
+    try:
+        counts = [sum(m.count() for m in maps) for maps in (old, new)]
+    except IndexingError as error:
+        return replace(found, status="open", reason=str(error).splitlines()[0])
+    if counts[0] == counts[1]:
+        return found
+    return replace(found, status="refuted", reason=f"{counts[0]} stores are {counts[1]} after it")
+
+
+def _through_functions(kernel: Kernel) -> Maps:
+    """The maps from threads to elements through all functions."""
+    reached = reached_elements(kernel)
+    if reached.unknown:
+        raise IndexingError(f"there are too many maps to {', '.join(sorted(reached.unknown))} through functions")
+    return {("", kind, buffer, ""): [*map(normalized, maps)] for (buffer, kind), maps in reached.maps.items()}
+
+
+def _by_body(kernel: Kernel, like: Kernel, by_definition: bool) -> Maps:
+    """The maps of each function and of the entry, whose threads are numbered as those of the kernel `like`.
+
+    With `by_definition`, loads and calls for different names are apart: those for one name may only go as a whole, since a
+    name that is used must be defined.
+    """
+    found: dict[Key, dict[IndexingMap, None]] = {}
+    for name, body in all_accesses(kernel):
+        accesses: list[Access | Call] = [*body.found, *body.calls]
+        for a in accesses:
+            key = _key(name, a, by_definition)
+            m = _map(body, a, a.index if isinstance(a, Call) else (element_of(kernel, a),))
+            m = m if name != kernel.name or m.is_known_empty else _renumbered(m, kernel, like)
+            if not m.is_known_empty:
+                found.setdefault(key, {})[normalized(m)] = None
+    return {key: list(maps) for key, maps in found.items()}
+
+
+def _key(name: str, a: Access | Call, by_definition: bool) -> Key:
+    if isinstance(a, Call):
+        return name, "call", a.function, a.definition * by_definition
+    is_named = by_definition and a.kind == "load" and a.width == 1
+    return name, a.kind, a.buffer, a.definition * is_named
+
+
+def _map(body: Accesses, a: Access | Call, index: tuple[SymbolicExpr, ...]) -> IndexingMap:
+    width = 1 if isinstance(a, Call) else a.width
+    return body.map(a.context, index, width, is_for_all_threads=True).simplify()
+
+
+def element_of(kernel: Kernel, a: Access) -> SymbolicExpr:
+    """The position of an access in memory, in elements."""
+    buffer = kernel.buffer(a.buffer)
+    is_flat = len(a.index) == 1 and len(buffer.dimensions) != 1
+    return a.index[0] if is_flat else position(buffer, a.index)
+
+
+def _renumbered(m: IndexingMap, kernel: Kernel, like: Kernel) -> IndexingMap:
+    """The map from the threads of `like`, whose blocks may have rows of threads instead of one dimension."""
+    sizes = [v.interval for v in like.variables[:IDS]]
+    if sizes == [v.interval for v in kernel.variables[:IDS]]:
+        return m
+    dims = [variable(k) for k in range(IDS)]
+    dims[X], dims[Y] = variable(X) + variable(Y) * len(sizes[X]), constant(0)
+    return compose(IndexingMap(SymbolicMap(IDS, 0, dims), [Variable(None, i) for i in sizes]), m).simplify()

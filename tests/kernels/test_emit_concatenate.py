@@ -1,0 +1,123 @@
+"""The concatenate emitter: sizes, dimensions, layouts, types, epilogues; thread maps."""
+
+import pytest
+
+import indexing as ix
+from indexing.kernels.ir.types import storage_bytes
+from kernels import assert_written_once, check, vector_moves, visits
+
+
+def joined(kind: str, sizes: list[tuple[int, ...]], dim: int, layout: str = "") -> str:
+    total = list(sizes[0])
+    total[dim] = sum(s[dim] for s in sizes)
+    lines = [f"p{k} = {kind}[{','.join(map(str, s))}]{layout} parameter({k})" for k, s in enumerate(sizes)]
+    names = ", ".join(f"p{k}" for k in range(len(sizes)))
+    shape = f"{kind}[{','.join(map(str, total))}]{layout}"
+    return "\n".join(["fused {", *lines, f"ROOT c = {shape} concatenate({names}), dimensions={{{dim}}}", "}"])
+
+
+@pytest.mark.parametrize(
+    ("sizes", "dim"),
+    [
+        ([(200,), (400,), (300,)], 0),
+        ([(128,), (128,)], 0),
+        ([(3, 5), (4, 5), (1, 5)], 0),
+        ([(6, 5), (6, 1), (6, 9), (6, 5)], 1),
+        ([(2, 3, 4), (2, 7, 4)], 1),
+        ([(2, 3, 4), (2, 3, 4)], 2),
+    ],
+)
+def test_sizes(sizes: list[tuple[int, ...]], dim: int) -> None:
+    text = joined("f32", sizes, dim)
+    kernel = check(text, "concatenate")
+    assert_written_once(kernel, [ix.hlo.parse(text).entry.root.shape])
+    for k, size in enumerate(sizes):
+        assert (visits(kernel.thread_to_input(k), size) == 1).all()
+
+
+@pytest.mark.parametrize("kind", ["s4", "pred", "bf16", "c64", "f64", "s8"])
+def test_types(kind: str) -> None:
+    check(joined(kind, [(3, 40), (5, 40)], 0), "concatenate")
+
+
+def test_layout() -> None:
+    text = joined("f32", [(3, 40), (3, 20)], 1, "{0,1}")
+    kernel = check(text, "concatenate", block_size=32)
+    assert_written_once(kernel, [ix.hlo.parse(text).entry.root.shape])
+
+
+def test_epilogue_and_prologue() -> None:
+    text = """fused {
+      p = f32[64] parameter(0)
+      q = f32[192] parameter(1)
+      n = f32[64] negate(p)
+      s = f32[128] slice(q), slice={[32:160]}
+      e = f32[128] exponential(s)
+      c = f32[192] concatenate(n, e), dimensions={0}
+      a = f32[192] add(c, q)
+      b = f32[12,16] bitcast(a)
+      ROOT t = (f32[192], f32[12,16]) tuple(c, b)
+    }"""
+    kernel = check(text, "concatenate")
+    assert_written_once(kernel, list(ix.hlo.parse(text).entry.root.shape.leaves))
+
+
+def test_a_result_that_is_read_elsewhere_as_well_is_computed_there() -> None:
+    check(
+        """fused {
+      p = f32[6] parameter(0)
+      q = f32[6] parameter(1)
+      c = f32[12] concatenate(p, q), dimensions={0}
+      f = f32[1] slice(c), slice={[7:8]}
+      r = f32[] reshape(f)
+      b = f32[12] broadcast(r), dimensions={}
+      ROOT a = f32[12] add(c, b)
+    }"""
+    )
+
+
+def test_empty_operands_are_a_loop() -> None:
+    check(joined("f32", [(3,), (0,), (2,)], 0), "loop")
+
+
+def test_knobs_out_of_range_are_refused() -> None:
+    with pytest.raises(ix.IndexingError, match="block_size must lie in"):
+        ix.emit(ix.hlo.parse(joined("f32", [(3,), (2,)], 0)).entry, block_size=0)
+
+
+@pytest.mark.parametrize("arch", ["sm_80", "sm_90", "sm_100"])
+def test_cuda_compiles(arch: str) -> None:
+    assert ix.emit(ix.hlo.parse(joined("bf16", [(6, 5), (6, 9)], 1)).entry).cubin(arch)
+
+
+@pytest.mark.parametrize("kind", ["f32", "bf16", "s8", "c64"])
+@pytest.mark.parametrize(
+    ("sizes", "dim", "layout"),
+    [
+        ([(3, 40), (3, 8), (3, 16)], 1, ""),
+        ([(3, 40), (5, 40)], 0, ""),
+        ([(64,), (200,)], 0, ""),
+        ([(40, 3), (8, 3)], 0, "{0,1}"),
+        ([(16, 3), (16, 5)], 1, "{0,1}"),
+    ],
+)
+def test_vectors(kind: str, sizes: list[tuple[int, ...]], dim: int, layout: str) -> None:
+    text = joined(kind, sizes, dim, layout)
+    kernel = check(text, "concatenate", vector_width=4)
+    assert_written_once(kernel, [ix.hlo.parse(text).entry.root.shape])
+    for k, size in enumerate(sizes):
+        assert (visits(kernel.thread_to_input(k), size) == 1).all()
+    assert vector_moves(kernel)["o0"] == vector_moves(kernel)["p1"] == {min(4, 16 // storage_bytes(kind))}
+
+
+@pytest.mark.parametrize("width", [0, 3, 8])
+def test_vectors_that_do_not_divide_all_operands_are_refused(width: int) -> None:
+    with pytest.raises(ix.IndexingError, match="divides 4 here"):
+        ix.emit(ix.hlo.parse(joined("f32", [(3, 40), (3, 12), (3, 8)], 1)).entry, vector_width=width)
+
+
+def test_large_operands_move_as_vectors() -> None:
+    for kind, width in (("f32", 4), ("bf16", 8), ("s8", 8)):
+        kernel = ix.emit(ix.hlo.parse(joined(kind, [(1 << 10, 256), (1 << 10, 512)], 1)).entry)
+        assert vector_moves(kernel)["o0"] == {width}
+        assert all(a.ratio == 1 for a in ix.coalescing(kernel).accesses)

@@ -1,0 +1,39 @@
+"""The source of every kind of kernel, kept: a refactor leaves these files as they are.
+
+golden/NAME.hlo is a fusion; NAME.cu, NAME.cl and NAME.c are its kernels. `make golden` accepts what is emitted now.
+"""
+
+import os
+from pathlib import Path
+
+import pytest
+
+import indexing as ix
+from indexing.kernels.targets import TARGETS
+
+FOLDER = Path(__file__).parents[1] / "golden"
+CASES = sorted(FOLDER.glob("*.hlo"))
+ENDINGS = {name: target.ending for name, target in TARGETS.items()}
+
+
+@pytest.mark.parametrize("dialect", ENDINGS)
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.stem)
+def test_golden_source(case: Path, dialect: str) -> None:
+    kernel = ix.emit(ix.hlo.load(case).entry, dialect=dialect)
+    assert case.stem.startswith(kernel.emitter.removeprefix("dynamic-").replace("-", "_"))
+    kept = case.with_suffix(ENDINGS[dialect])
+    if os.environ.get("GOLDEN") == "accept":
+        kept.write_text(kernel.source)
+    assert kept.exists(), f"{kept.name} is missing; `make golden` accepts what is emitted"
+    assert kernel.source == kept.read_text(), f"{kept.name} has changed; `make golden` accepts what is emitted"
+
+
+def test_golden_files_all_have_their_case() -> None:
+    assert {f.stem for f in FOLDER.iterdir()} == {case.stem for case in CASES}
+    assert {f.suffix for f in FOLDER.iterdir()} == {".hlo", *ENDINGS.values()}
+
+
+@pytest.mark.parametrize("arch", ["sm_80", "sm_90", "sm_100"])
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.stem)
+def test_golden_cases_compile(case: Path, arch: str) -> None:
+    assert ix.emit(ix.hlo.load(case).entry).cubin(arch)

@@ -1,0 +1,123 @@
+"""The validation of passes: faults that a pass could make are found, and named with the pass."""
+
+from pathlib import Path
+
+import pytest
+
+import indexing as ix
+from indexing.device.table import portable_device
+from indexing.kernels.passes import PASSES
+from indexing.kernels.verify.cover import covers, normalized
+from indexing.kernels.verify.enumeration import difference
+from indexing.kernels.verify.lowering import verify_steps
+from pass_mutants import faults, judge, steps
+
+GOLDEN = Path(__file__).parents[1] / "golden"
+FILES = [
+    GOLDEN / f"{name}.hlo"
+    for name in (
+        "concatenate",
+        "loop_gelu_bf16",
+        "reduction_moments_bf16",
+        "reduction_split",
+        "rows_columns",
+        "scatter_sorted",
+        "transpose_packed",
+        "transpose_short",
+    )
+]
+FAULTS = 5  # of each pass
+
+
+@pytest.fixture(scope="module")
+def changed():
+    return list(steps(FILES, ("c", "opencl")))
+
+
+def test_faults_of_each_pass_are_found(changed) -> None:
+    counts, missed = judge(changed, FAULTS, seed=27)
+    assert not missed
+    assert set(counts) == {p.name for p in PASSES}
+    assert set(counts.values()) == {FAULTS}
+
+
+def test_a_pass_is_named_where_its_kernel_cannot_be_proved(changed) -> None:
+    step = next(s for s in changed if s.of.name == "row-loops")
+    what, mutant = next((w, k) for w, k in faults(step.after) if "stop" in w)
+    checks = verify_steps([(step.of, step.before, mutant)], portable_device("c").limits).checks
+    found = [c for c in checks if c.status != "proved"]
+    assert found, what
+    assert all("row-loops" in str(c) for c in found)
+
+
+LANES = "(d0)[s0] -> (d0 * 8 + s0), domain: d0 in [0, 9], s0 in [0, 7]"
+
+
+@pytest.mark.parametrize(
+    ("parts", "is_covered"),
+    [
+        ([LANES], True),
+        (["(d0)[s0] -> (d0 * 8 + s0 + 4), domain: d0 in [0, 9], s0 in [0, 3]"], False),
+        (
+            [
+                "(d0)[s0] -> (d0 * 8 + s0), domain: d0 in [0, 9], s0 in [0, 6]",
+                "(d0) -> (d0 * 8 + 7), domain: d0 in [0, 9]",
+            ],
+            True,
+        ),
+        (
+            [
+                "(d0)[s0] -> (d0 * 8 + s0), domain: d0 in [0, 9], s0 in [0, 6]",
+                "(d0) -> (d0 * 8 + 6), domain: d0 in [0, 9]",
+            ],
+            False,
+        ),
+        (
+            [
+                "(d0)[s0] -> (d0 * 8 + s0), domain: d0 in [0, 9], s0 in [0, 3]",
+                "(d0)[s0] -> (d0 * 8 + s0 + 4), domain: d0 in [0, 9], s0 in [0, 3]",
+            ],
+            True,
+        ),
+        (
+            [
+                "(d0)[s0] -> (d0 * 8 + s0), domain: d0 in [0, 9], s0 in [0, 4]",
+                "(d0)[s0] -> (d0 * 8 + s0 + 4), domain: d0 in [0, 9], s0 in [0, 2]",
+            ],
+            False,
+        ),
+        ([f"(d0) -> (d0 * 8 + {k}), domain: d0 in [0, 9]" for k in range(8)], True),
+        ([f"(d0) -> (d0 * 8 + {k}), domain: d0 in [0, 9]" for k in range(1, 9)], False),
+        ([LANES.replace("d0 in [0, 9]", "d0 in [0, 4]"), LANES.replace("d0 in [0, 9]", "d0 in [5, 9]")], True),
+        ([LANES.replace("d0 in [0, 9]", "d0 in [0, 4]"), LANES.replace("d0 in [0, 9]", "d0 in [6, 9]")], False),
+        (
+            [
+                "(d0)[s0, s1] -> (d0 * 8 + s0), domain: d0 in [0, 9], s0 in [0, 7], s1 in [0, 3], "
+                "s0 + d0 * 8 - s1 * 20 in [0, 19]"
+            ],
+            True,
+        ),
+    ],
+)
+def test_parts_of_accesses_cover_them(parts: list[str], is_covered: bool) -> None:
+    whole = normalized(ix.IndexingMap.parse(LANES).simplify())
+    found = [normalized(ix.IndexingMap.parse(m).simplify()) for m in parts]
+    assert covers(found, [whole]) == is_covered
+    accesses = {(*d, *m.evaluate(d, s)) for m in found for d, s in m.points()}
+    assert ({(*d, *whole.evaluate(d, s)) for d, s in whole.points()} <= accesses) == is_covered
+    fault, is_whole = difference([whole], found)
+    assert is_whole
+    assert ("no access" in fault or "only after" in fault) or is_covered
+
+
+def test_an_index_outside_of_its_condition_has_all_its_values() -> None:
+    """Loops over threads begin within the loops of the convolution, in front of which its indices are computed."""
+    text = """fused {
+      p0 = f32[1,24,24,3] parameter(0)
+      p1 = f32[3,3,3,64] parameter(1)
+      z = f32[] constant(0)
+      c = f32[1,22,22,64] convolution(p0, p1), window={size=3x3}, dim_labels=b01f_01io->b01f
+      ROOT r = f32[1,24,24,64] pad(c, z), padding=0_0x1_1x1_1x0_0
+    }"""
+    proofs = ix.emit(ix.hlo.parse(text).entry, "c").verify()
+    assert proofs.refuted == proofs.open == ()

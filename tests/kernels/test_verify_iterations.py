@@ -1,0 +1,88 @@
+"""Stores that are iterations of one loop: what is said of them together holds of each of their elements, listed one by one."""
+
+from collections import Counter
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
+import indexing as ix
+from indexing.kernels.verify.iterations import as_one_map
+
+BATCH_NORM = """add {{ a = f32[] parameter(0) b = f32[] parameter(1) ROOT c = f32[] add(a, b) }}
+ENTRY normalized {{
+  x = f32[{0}] parameter(0)
+  z = f32[] constant(0)
+  s = f32[{1}] reduce(x, z), dimensions={{0,2,3}}, to_apply=add
+  m = f32[{0}] broadcast(s), dimensions={{1}}
+  ROOT r = f32[{0}] subtract(x, m)
+}}"""
+
+
+def written(maps: list[ix.IndexingMap]) -> Counter[tuple[int, ...]]:
+    return Counter(m.evaluate(*point) for m in maps for point in m.points())
+
+
+def is_proved(maps: list[ix.IndexingMap]) -> bool:
+    return any(m.is_injective() for m in as_one_map(maps))
+
+
+def parsed(results: str, domain: str, ranges: str = "") -> ix.IndexingMap:
+    return ix.IndexingMap.parse(f"(t, b){ranges} -> ({results}), domain: {domain}").simplify()
+
+
+def test_a_loop_and_its_last_iteration() -> None:
+    rng = np.random.default_rng(0)
+    proved = 0
+    for _ in range(300):
+        threads, steps, row = (int(n) for n in rng.integers((2, 2, 2), (9, 6, 12)))
+        rest, blocks = int(rng.integers(1, threads + 1)), int(rng.integers(1, 5))
+        apart = row * (blocks - 1 + int(rng.integers(2))) + int(rng.integers(-1, 2))  # images, of as many rows
+        place = f"(t + s * {threads}) + b * {row} + ((t + s * {threads}) floordiv {row}) * {apart}"
+        main = parsed(place, f"t in [0, {threads - 1}], b in [0, {blocks - 1}], s in [0, {steps - 1}]", "[s]")
+        last = parsed(place.replace("s *", f"{steps} *"), f"t in [0, {rest - 1}], b in [0, {blocks - 1}]")
+        for maps in ([main], [main, last], [last, main]):
+            if is_proved(maps):
+                proved += 1
+                assert max(written(maps).values()) == 1, [str(m) for m in maps]
+    assert proved > 100
+
+
+def test_another_loop_is_not_the_last_iteration() -> None:
+    main = parsed("t + s * 8 + b * 7 + ((t + s * 8) floordiv 7) * 14", "t in [0, 7], b in [0, 2], s in [0, 3]", "[s]")
+    for shift in range(9):
+        other = parsed(f"t + {shift} + b * 7 + ((t + {shift}) floordiv 7) * 14", "t in [0, 3], b in [0, 2]")
+        assert not is_proved([main, other])  # they are iterations of the loop, or none
+        assert max(written([main, other]).values()) == 2
+    beyond = parsed("t + 32 + b * 7 + ((t + 32) floordiv 7) * 14", "t in [0, 3], b in [0, 2]")
+    assert is_proved([main, beyond])
+    assert not is_proved([main, parsed("t + 32 + b * 7 + ((t + 32) floordiv 7) * 14", "t in [0, 8], b in [0, 2]")])
+
+
+def test_iterations_that_are_written_out() -> None:
+    rng = np.random.default_rng(1)
+    proved = 0
+    for _ in range(200):
+        count, stride, group = (int(n) for n in rng.integers((2, 1, 1), (6, 30, 60)))
+        domain = "t in [0, 3], b in [0, 4], t + b * 4 in [0, 17]"
+        starts = [stride * int(k) for k in rng.permutation(count)]
+        if rng.integers(4) == 0:
+            starts[0] += 1
+        maps = [parsed(f"t + b * 4 + {group} * (b floordiv 8) + {start}", domain) for start in starts]
+        is_even = len({high - low for low, high in pairwise(sorted(starts))}) == 1
+        if is_proved(maps):
+            proved += 1
+            assert is_even and max(written(maps).values()) == 1
+    assert proved > 10
+
+
+@pytest.mark.parametrize("sizes", [(96, 144, 14, 14), (96, 576, 7, 7), (96, 96, 28, 28)])
+@pytest.mark.parametrize("knobs", [{}, {"threads": 256, "vector_width": 1}])
+def test_channels_of_images_are_written_once(sizes: tuple[int, ...], knobs: dict[str, int]) -> None:
+    text = BATCH_NORM.format(",".join(map(str, sizes)), sizes[1])
+    proofs = ix.emit(ix.hlo.parse(text).entry, **knobs).verify()
+    assert (proofs.open, proofs.refuted) == ((), ())
+
+
+def test_no_store_at_all_is_nothing_to_prove() -> None:
+    assert list(as_one_map([])) == []
