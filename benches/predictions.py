@@ -62,7 +62,7 @@ def predictions(name: str, chosen: str) -> tuple[int, float, float, int]:
 def kernel_count(space: ix.KnobSpace, plans: Mapping[str, NDArray[np.int64]]) -> int:
     """The number of combinations of those knobs that change what threads do."""
     import indexing as ix
-    from indexing.tuning.accesses import needs_kernel
+    from indexing.model.traffic import needs_kernel
 
     columns = [plans[k.name].tolist() for k in space.knobs if needs_kernel(k, ix.find_device("h100"))]
     return len(set(zip(*columns, strict=True)))

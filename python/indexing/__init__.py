@@ -66,6 +66,8 @@ if TYPE_CHECKING:
     from indexing.kernels import emit as emit
     from indexing.kernels import knobs as knobs
     from indexing.kernels.knob_space import KnobSpace as KnobSpace
+    from indexing.model.prediction import Predictions as Predictions
+    from indexing.model.prediction import predict as predict
     from indexing.partitioner import Epilogue as Epilogue
     from indexing.partitioner import PartitionedComputation as PartitionedComputation
     from indexing.partitioner import Subgraph as Subgraph
@@ -79,8 +81,6 @@ if TYPE_CHECKING:
     from indexing.report.programs import analyze as analyze
     from indexing.tuning.calibration import Calibration as Calibration
     from indexing.tuning.calibration import calibrate as calibrate
-    from indexing.tuning.prediction import Predictions as Predictions
-    from indexing.tuning.prediction import predict as predict
     from indexing.tuning.tuner import Tuning as Tuning
     from indexing.tuning.tuner import tune as tune
 else:
@@ -110,7 +110,7 @@ else:
             "indexing.partitioner": "Epilogue PartitionedComputation Subgraph partition",
             "indexing.reference.evaluation": "evaluate evaluate_replicas",
             "indexing.tuning.calibration": "Calibration calibrate",
-            "indexing.tuning.prediction": "Predictions predict",
+            "indexing.model.prediction": "Predictions predict",
             "indexing.tuning.tuner": "Tuning tune",
         },
     )

@@ -27,7 +27,7 @@ OTHER_MEANINGS = {
     "convert/symbolic.py": {"constant"},
     "show/notebook.py": {"map"},  # a column
     "tuning/calibration.py": {"copy", "exponential", "negate", "tanh", "transpose"},  # programs that are measured
-    "tuning/loop_costs.py": {  # functions of the kernel IR
+    "model/loop_costs.py": {  # functions of the kernel IR
         *("atan2", "cbrt", "cosh", "erf", "log", "logistic", "rsqrt", "sinh", "sqrt", "tan", "tanh"),
     },
     "tuning/picture.py": {"log"},  # a scale
@@ -113,7 +113,7 @@ def test_opcodes_are_shown_and_not_asked_about_outside_of_ops() -> None:
     asks = [
         f"{path}:{asked.lineno}"
         for path, tree in sources()
-        if not path.startswith((*OWN_TABLES, "tuning/loop_costs.py"))
+        if not path.startswith((*OWN_TABLES, "model/loop_costs.py"))
         for node in ast.walk(tree)
         for asked in asked_about(node)
         if isinstance(asked, ast.Attribute) and asked.attr == "opcode"

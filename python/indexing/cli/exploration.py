@@ -16,6 +16,7 @@ from indexing.cli.console import CommandLineError, Json
 from indexing.hlo import BuiltInstruction, Computation, Instruction, Module, ModuleBuilder, Shape
 from indexing.kernels.kernel import Kernel
 from indexing.kernels.knob_space import KnobSpace
+from indexing.model.prediction import Predictions
 from indexing.report.lines import bytes_text, seconds_text
 from indexing.show.banks import bank_picture
 from indexing.show.drawing import svg
@@ -23,7 +24,6 @@ from indexing.show.fusion_pictures import pictures_of_accesses
 from indexing.show.page import MAX_DRAWN
 from indexing.show.svg_renderer import cells_svg
 from indexing.show.tile_path import follow_tile, tile_picture
-from indexing.tuning.prediction import Predictions
 
 SHOWN = ("sectors", "memory_bytes", "instructions", "conflicts", "occupancy", "waves", "time")
 MAX_PLANS = 2000  # among which the best is searched

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from indexing._core import predict_times
 from indexing.errors import IndexingError
 from indexing.lazy import np
-from indexing.tuning.prediction import DEMANDS, demands_of, predict
+from indexing.model.prediction import DEMANDS, demands_of, predict
 
 if TYPE_CHECKING:
     from indexing.device.record import Device

@@ -16,11 +16,11 @@ from indexing.convert import to_latex
 from indexing.hlo import Computation, Instruction, Module
 from indexing.indexing_analysis.programs import ProgramMaps
 from indexing.kernels.kernel import Kernel
+from indexing.model.prediction import Predictions
 from indexing.report.comparison import Comparison
 from indexing.report.lines import bytes_text, kernel_line, seconds_text
 from indexing.report.program_report import ProgramReport, groups_of, totals_line
 from indexing.show.drawing import svg
-from indexing.tuning.prediction import Predictions
 from indexing.tuning.tuner import Tuning
 
 MAX_DRAWN = 120  # instructions; larger computations have no picture

@@ -1,1 +1,1 @@
-"""The search for fast plans of a kernel: predictions of many plans, measurements, and models of devices."""
+"""The search for fast plans of a kernel: proposals, measurements, and the calibration of devices."""

@@ -15,8 +15,8 @@ from indexing.executable.devices import device_of_dialect
 from indexing.hlo import Computation, parse
 from indexing.kernels import emit_fused, knobs_of
 from indexing.lazy import np
+from indexing.model.prediction import Predictions, demands_of, predict
 from indexing.tuning.measurement import Benchmark
-from indexing.tuning.prediction import Predictions, demands_of, predict
 from indexing.tuning.tuner import device_here
 
 if TYPE_CHECKING:

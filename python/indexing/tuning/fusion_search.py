@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from indexing.executable.devices import device_of_dialect
 from indexing.kernels import emit_fused, knobs_of
+from indexing.model.prediction import predict
 from indexing.runtime.plan_store import Measured, Store, plan_text
 from indexing.runtime.ray_cluster import connected
 from indexing.tuning.bench import Bench, ClusterBench, LocalBench
-from indexing.tuning.prediction import predict
 from indexing.tuning.search import candidates, promising_plans, proposals
 from indexing.tuning.stored_searches import Request, row_of_plan, stored_trials
 from indexing.tuning.trials import Trial, Tuning, TuningTarget

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 from indexing.kernels import emit_fused, knobs_of
 from indexing.lazy import np
+from indexing.model.prediction import predict
 from indexing.tuning.measurement import TOLERANCES, arguments_and_results, in_memory
-from indexing.tuning.prediction import predict
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -13,7 +13,7 @@ from indexing.lazy import np
 
 if TYPE_CHECKING:
     from indexing.kernels.knob_space import Columns, KnobSpace
-    from indexing.tuning.prediction import Predictions
+    from indexing.model.prediction import Predictions
 
 __all__ = ["SAMPLERS", "Plan", "Sampler", "candidates", "promising_plans", "proposals"]
 

@@ -18,8 +18,8 @@ from indexing.hlo.program_like import part_of_program, refuse_bare_function
 from indexing.kernels import emit_fused, fused_computation, knobs_of
 from indexing.kernels.targets import TARGETS
 from indexing.lazy import np
-from indexing.tuning.accesses import KernelTraffic, kernel_traffic, needs_kernel, unique_values
-from indexing.tuning.loop_costs import costs_of_loops
+from indexing.model.loop_costs import costs_of_loops
+from indexing.model.traffic import KernelTraffic, kernel_traffic, needs_kernel, unique_values
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray

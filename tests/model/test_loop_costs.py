@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import indexing as ix
-from indexing.tuning.loop_costs import LoopCosts, costs_of_loops
+from indexing.model.loop_costs import LoopCosts, costs_of_loops
 from ir_reader import read_kernel
 
 HEAD = """kernel k emitter loop grid ({grid}, {rows}, 1) block (1, 1, 1)
