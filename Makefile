@@ -45,7 +45,7 @@ jaxlib = $(shell "$(python)" -c 'import jaxlib; print(jaxlib.__version__)')
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test rust-test c-test python-test lint lint-rust lint-python fmt bench golden fuzz mutants mutants-python mutants-rust gpu ahead-of-time ray browser wheel portable-wheel sdist smoke audit docs clean
+.PHONY: help demo test rust-test c-test c-install python-test lint lint-rust lint-python fmt bench golden fuzz mutants mutants-python mutants-rust gpu ahead-of-time ray browser wheel portable-wheel sdist smoke audit docs clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -59,10 +59,17 @@ rust-test: $(VENV)/.made ## the tests of the Rust core and the examples of its d
 	cargo test --quiet --locked --profile checked -p indexing-core -p indexing-capi
 	cargo package --quiet --locked --allow-dirty -p indexing-core
 
-c-test: $(VENV)/.developed ## the C example, against the library that the crate `indexing-capi` makes
+c-test: $(VENV)/.developed ## the C example, against the static library that the crate `indexing-capi` makes, and the installed shared one
 	cargo build --quiet --locked --profile checked -p indexing-capi
 	$(c_compiler) -std=c11 -Wall -Wextra -Werror -I rust/capi/include examples/c/tiles.c target/checked/libindexing.a -lm -lpthread -ldl -o target/checked/tiles
 	target/checked/tiles | diff examples/c/tiles.out -
+	rust/capi/install target/checked "$(abspath target/checked/installed)"
+	$(c_compiler) -std=c11 -I target/checked/installed/include examples/c/tiles.c -L target/checked/installed/lib -lindexing -Wl,-rpath,"$(abspath target/checked/installed/lib)" -o target/checked/tiles-shared
+	target/checked/tiles-shared | diff examples/c/tiles.out -
+
+c-install: ## the C interface into PREFIX= (DESTDIR= before it): header, static and shared library, a file for pkg-config
+	cargo build --quiet --locked --release -p indexing-capi
+	rust/capi/install target/release "$(or $(PREFIX),/usr/local)" "$(DESTDIR)"
 
 python-test: $(VENV)/.developed ## the Python tests, on the working tree
 	"$(python)" -m pytest -n 2 --dist loadfile

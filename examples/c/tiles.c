@@ -1,4 +1,4 @@
-/* Parse, compose, simplify and evaluate maps, and predict a copy for each of four block sizes.
+/* Parse, compose, simplify, evaluate, count and invert maps, many in one call, and predict a copy for each of four block sizes.
  *
  *     cargo build --release -p indexing-capi
  *     cc -I rust/capi/include examples/c/tiles.c target/release/libindexing.a -lm -lpthread -ldl -o tiles && ./tiles
@@ -45,6 +45,13 @@ static void maps(void) {
     for (int i = 0; i < 3; i++) {
         printf("point %d: (%" PRId64 ", %" PRId64 ")%s\n", i, results[i], results[3 + i], inside[i] ? "" : ", outside");
     }
+    uint64_t points;
+    indexing_map *inverse;
+    check(indexing_map_count(simple, &points));
+    check(indexing_map_inverse(reshape, &inverse));
+    printf("points: %" PRIu64 "\n", points);
+    print("inverse of the reshape", inverse);
+    indexing_map_free(inverse);
     indexing_map_free(simple);
     indexing_map_free(composed);
     indexing_map_free(reshape);
@@ -56,6 +63,25 @@ static void mistake(void) {
     const char *text = "(d0) -> (d0 +)";
     indexing_status status = indexing_map_parse(text, strlen(text), &map);
     printf("status %d at byte %zu: %s\n", (int)status, indexing_last_error_offset(), indexing_last_error());
+}
+
+/* Tiles of 1, 2, 4 and 8 elements in one call. */
+static void many(void) {
+    char texts[4][64];
+    const char *starts[4];
+    size_t lengths[4];
+    indexing_map *maps[4], *simple[4];
+    for (int k = 0; k < 4; k++) {
+        lengths[k] = (size_t)snprintf(texts[k], sizeof texts[k], "(d0) -> (d0 mod 64 floordiv %d), domain: d0 in [0, 63]", 1 << k);
+        starts[k] = texts[k];
+    }
+    check(indexing_maps_parse(starts, lengths, 4, maps));
+    check(indexing_maps_simplify((const indexing_map *const *)maps, 4, simple));
+    for (int k = 0; k < 4; k++) {
+        print("tile", simple[k]);
+        indexing_map_free(simple[k]);
+        indexing_map_free(maps[k]);
+    }
 }
 
 static void predictions(void) {
@@ -80,6 +106,7 @@ static void predictions(void) {
 
 int main(void) {
     maps();
+    many();
     mistake();
     predictions();
     return 0;

@@ -6,13 +6,14 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 HEADER = (ROOT / "rust/capi/include/indexing.h").read_text()
 CODE = re.sub(r"/\*.*?\*/", "", HEADER, flags=re.DOTALL)
-RUST = (ROOT / "rust/capi/src/lib.rs").read_text()
+RUST = "".join(file.read_text() for file in sorted((ROOT / "rust/capi/src").glob("*.rs")))
 STATUS = (ROOT / "rust/capi/src/status.rs").read_text()
 MODEL = (ROOT / "rust/core/src/access/prediction.rs").read_text()
 C_TYPES = {
     "c_char": "char",
     "usize": "size_t",
     "i64": "int64_t",
+    "u64": "uint64_t",
     "bool": "bool",
     "Status": "indexing_status",
     "Map": "indexing_map",
@@ -23,10 +24,13 @@ C_TYPES = {
 
 
 def c_type(rust: str) -> str:
-    """`*mut *mut Map` as `indexing_map**`."""
+    """`*const *const Map` as `const indexing_map*const*`."""
     *pointers, name = re.findall(r"\*const|\*mut|\w+", rust)
-    const = "const " if pointers and pointers[-1] == "*const" else ""
-    return f"{const}{C_TYPES[name]}{'*' * len(pointers)}"
+    if not pointers:
+        return C_TYPES[name]
+    const = "const " if pointers[-1] == "*const" else ""
+    outer = ("const*" if p == "*const" else "*" for p in reversed(pointers[:-1]))
+    return f"{const}{C_TYPES[name]}*{''.join(outer)}"
 
 
 def exported() -> dict[str, tuple[str, list[tuple[str, str]]]]:
@@ -41,9 +45,8 @@ def exported() -> dict[str, tuple[str, list[tuple[str, str]]]]:
 def declared() -> dict[str, tuple[str, list[tuple[str, str]]]]:
     found = {}
     for result, name, arguments in re.findall(r"^(\w[\w *]*?)(indexing_\w+)\(([^)]*)\);", CODE, re.MULTILINE):
-        pairs = [] if arguments == "void" else [a.strip().rsplit(" ", 1) for a in arguments.split(",")]
-        typed = [(t + "*" * n.count("*"), n.strip("*")) for t, n in pairs]
-        found[name] = (result.replace(" *", "*").strip(), [(t.replace(" *", "*"), n) for t, n in typed])
+        pairs = [] if arguments == "void" else re.findall(r"([^,]*?)(\w+)\s*(?:,|$)", arguments)
+        found[name] = (result.replace(" *", "*").strip(), [(re.sub(r"\s*\*\s*", "*", t).strip(), n) for t, n in pairs])
     return found
 
 

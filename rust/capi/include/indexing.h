@@ -8,6 +8,10 @@
  *
  * Threads. Maps never change: threads may use one map at a time together, and one may free what another made.
  *
+ * Versions. Programs go on working, without being compiled again, with each later version of the same MAJOR (before 1.0: of the
+ * same 0.MINOR), which the SONAME of the shared library states. Functions and statuses may be added within it; numbers, structs and
+ * signatures stay.
+ *
  * The library is built by `cargo build --release -p indexing-capi`: libindexing.a, libindexing.so (.dylib, indexing.dll).
  */
 #ifndef INDEXING_H
@@ -20,6 +24,11 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
+
+/* The version of this header; indexing_version() is that of the library. */
+#define INDEXING_VERSION_MAJOR 0
+#define INDEXING_VERSION_MINOR 1
+#define INDEXING_VERSION_PATCH 0
 
 /* How a call ended. */
 typedef enum indexing_status {
@@ -84,6 +93,9 @@ const char *indexing_last_error(void);
 /* The byte of the text that this thread's last failure is at; SIZE_MAX where it is at none. */
 size_t indexing_last_error_offset(void);
 
+/* The item of the arrays that this thread's last failure is of; SIZE_MAX where the call took no arrays of maps or texts. */
+size_t indexing_last_error_item(void);
+
 /* Reads `length` bytes of text, such as "(d0)[s0] -> (d0 * 4 + s0), domain: d0 in [0, 9], s0 in [0, 3]". */
 indexing_status indexing_map_parse(const char *text, size_t length, indexing_map **out);
 
@@ -92,6 +104,15 @@ indexing_status indexing_map_simplify(const indexing_map *map, indexing_map **ou
 
 /* `second` after `first`, not simplified. Needs as many results of `first` as `second` has dimensions. */
 indexing_status indexing_map_compose(const indexing_map *first, const indexing_map *second, indexing_map **out);
+
+/* The inverse relation, simplified: from results to dimensions, with range variables for what the results leave open. */
+indexing_status indexing_map_inverse(const indexing_map *map, indexing_map **out);
+
+/* The same for `count` items: item k of `out` is the answer for item k. All are answered, or none: then nothing is put to `out`,
+ * and indexing_last_error_item says which item failed first. Each map is freed on its own. */
+indexing_status indexing_maps_parse(const char *const *texts, const size_t *lengths, size_t count, indexing_map **out);
+indexing_status indexing_maps_simplify(const indexing_map *const *maps, size_t count, indexing_map **out);
+indexing_status indexing_maps_compose(const indexing_map *const *first, const indexing_map *const *second, size_t count, indexing_map **out);
 
 /* The map as text that parses to an equal map, ended by a zero byte. */
 indexing_status indexing_map_text(const indexing_map *map, char **out);
@@ -119,6 +140,12 @@ size_t indexing_map_num_results(const indexing_map *map);
  * is in the domain; results of points outside mean nothing. Fails for all where one point divides by 0 or leaves int64:
  * then `results` holds anything. */
 indexing_status indexing_map_evaluate(const indexing_map *map, const int64_t *variables, size_t count, int64_t *results, bool *inside);
+
+/* How many points the domain has. INDEXING_OVERFLOW beyond 2^64 - 1; INDEXING_UNSUPPORTED if counting takes too much work. */
+indexing_status indexing_map_count(const indexing_map *map, uint64_t *out);
+
+/* Whether the domain has no point. INDEXING_UNSUPPORTED as above. */
+indexing_status indexing_map_is_empty(const indexing_map *map, bool *out);
 
 /* The predictions of `count` kernels on a device. */
 indexing_status indexing_predict(const indexing_machine *machine, const indexing_demand *demands, size_t count, indexing_prediction *predictions);

@@ -25,12 +25,23 @@ pub struct Failure {
     status: Status,
     message: String,
     offset: Option<usize>,
+    item: Option<usize>,
 }
 
 impl Failure {
     /// An argument is not what the header asks for.
     pub fn argument(message: &str) -> Self {
-        Failure { status: Status::InvalidArgument, message: message.to_owned(), offset: None }
+        Failure { status: Status::InvalidArgument, message: message.to_owned(), offset: None, item: None }
+    }
+
+    /// A result doesn't fit its type.
+    pub fn overflow(message: &str) -> Self {
+        Failure { status: Status::Overflow, ..Self::argument(message) }
+    }
+
+    /// The failure of one item of many.
+    pub fn of_item(self, item: usize) -> Self {
+        Failure { item: Some(item), ..self }
     }
 }
 
@@ -43,22 +54,35 @@ impl From<Error> for Failure {
             ErrorKind::DivisionByZero => Status::DivisionByZero,
             ErrorKind::Unsupported => Status::Unsupported,
         };
-        Failure { status, message: error.message().to_owned(), offset: error.offset() }
+        Failure { status, message: error.message().to_owned(), offset: error.offset(), item: None }
     }
 }
 
+/// What a thread may ask of its last failure.
+#[derive(Default)]
+struct Last {
+    message: CString,
+    offset: Option<usize>,
+    item: Option<usize>,
+}
+
 thread_local! {
-    static LAST: RefCell<(CString, usize)> = RefCell::new((CString::default(), usize::MAX));
+    static LAST: RefCell<Last> = RefCell::default();
 }
 
 /// The message of the thread's last failure; it lives until the thread fails again, or ends.
 pub fn last_message() -> *const c_char {
-    LAST.try_with(|last| last.borrow().0.as_ptr()).unwrap_or(c"".as_ptr())
+    LAST.try_with(|last| last.borrow().message.as_ptr()).unwrap_or(c"".as_ptr())
 }
 
 /// The byte offset in the text that the thread's last failure is at; the greatest number where it is at none.
 pub fn last_offset() -> usize {
-    LAST.try_with(|last| last.borrow().1).unwrap_or(usize::MAX)
+    LAST.try_with(|last| last.borrow().offset).ok().flatten().unwrap_or(usize::MAX)
+}
+
+/// The position of the item that the thread's last failure is of; the greatest number where the call had one item.
+pub fn last_item() -> usize {
+    LAST.try_with(|last| last.borrow().item).ok().flatten().unwrap_or(usize::MAX)
 }
 
 /// Run `call`; its failure, and a panic of it, become a status.
@@ -71,11 +95,12 @@ pub fn guarded(call: impl FnOnce() -> Result<(), Failure>) -> Status {
             status: Status::Internal,
             message: "a fault of this library: please report the call and its arguments".to_owned(),
             offset: None,
+            item: None,
         },
     };
-    let Failure { status, message, offset } = failure;
+    let Failure { status, message, offset, item } = failure;
     let message = CString::new(message.replace('\0', "\\0")).unwrap_or_default();
     // Where the thread is about to end, nobody asks any more.
-    let _ = LAST.try_with(|last| *last.borrow_mut() = (message, offset.unwrap_or(usize::MAX)));
+    let _ = LAST.try_with(|last| *last.borrow_mut() = Last { message, offset, item });
     status
 }

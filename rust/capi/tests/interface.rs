@@ -83,6 +83,95 @@ fn points_are_evaluated_by_columns() {
 }
 
 #[test]
+fn points_are_counted() {
+    let mut points = 0;
+    let mut empty = true;
+    let texts = [
+        ("(d0)[s0] -> (d0), domain: d0 in [0, 9], s0 in [0, 3], d0 + s0 in [0, 4]", Ok(4 + 4 + 3 + 2 + 1)),
+        ("(d0) -> (d0), domain: d0 in [0, 9], d0 mod 3 in [4, 5]", Ok(0)),
+        ("KNOWN EMPTY", Ok(0)),
+        (
+            "(d0, d1) -> (d0), domain: d0 in [1, 4294967296], d1 in [1, 4294967295]",
+            Ok(4294967296 * 4294967295),
+        ),
+        ("(d0, d1) -> (d0), domain: d0 in [1, 4294967296], d1 in [1, 4294967296]", Err(Status::Overflow)),
+    ];
+    for (text, expected) in texts {
+        let map = parse(text.as_bytes()).unwrap();
+        // SAFETY: a map of this library, given back once, and places for the answers.
+        unsafe {
+            let status = indexing_map_count(map, &mut points);
+            assert_eq!(if status == Status::Ok { Ok(points) } else { Err(status) }, expected, "{text}");
+            assert_eq!(indexing_map_is_empty(map, &mut empty), Status::Ok);
+            assert_eq!(empty, expected == Ok(0), "{text}");
+            indexing_map_free(map);
+        }
+    }
+}
+
+#[test]
+fn a_map_is_inverted() {
+    let map = parse(b"(d0) -> (d0 floordiv 4, d0 mod 4), domain: d0 in [0, 39]").unwrap();
+    let mut inverse = null_mut();
+    // SAFETY: maps of this library, each given back once.
+    unsafe {
+        assert_eq!(indexing_map_inverse(map, &mut inverse), Status::Ok);
+        assert_eq!(text(inverse), "(d0, d1) -> (d0 * 4 + d1), domain: d0 in [0, 9], d1 in [0, 3]");
+        [map, inverse].into_iter().for_each(|m| indexing_map_free(m));
+    }
+}
+
+#[test]
+fn many_maps_are_answered_in_one_call_or_none() {
+    let texts = [TILE, "(d0) -> (d0 mod 4), domain: d0 in [0, 3]", "(d0) -> (d0 +)"];
+    let (pointers, lengths) = (texts.map(|t| t.as_ptr().cast::<c_char>()), texts.map(str::len));
+    let mut maps = [null_mut(); 3];
+    // SAFETY: three texts of these lengths, places for as many maps, each given back once.
+    unsafe {
+        assert_eq!(
+            indexing_maps_parse(pointers.as_ptr(), lengths.as_ptr(), 3, maps.as_mut_ptr()),
+            Status::Parse
+        );
+        assert_eq!((indexing_last_error_item(), indexing_last_error_offset()), (2, 13));
+        assert!(maps.iter().all(|m| m.is_null()));
+        assert_eq!(
+            indexing_maps_parse(pointers.as_ptr(), lengths.as_ptr(), 2, maps.as_mut_ptr()),
+            Status::Ok
+        );
+        let (mut simple, mut composed) = ([null_mut(); 2], [null_mut(); 2]);
+        let given = [maps[0].cast_const(), maps[1].cast_const()];
+        assert_eq!(indexing_maps_simplify(given.as_ptr(), 2, simple.as_mut_ptr()), Status::Ok);
+        assert_eq!(text(simple[1]), "(d0) -> (d0), domain: d0 in [0, 3]");
+        let (first, second) = ([given[1], given[0]], [given[1], given[1]]);
+        let status = indexing_maps_compose(first.as_ptr(), second.as_ptr(), 2, composed.as_mut_ptr());
+        assert_eq!((status, indexing_last_error_item()), (Status::InvalidMap, 1));
+        assert_eq!(
+            indexing_maps_compose(first.as_ptr(), second.as_ptr(), 1, composed.as_mut_ptr()),
+            Status::Ok
+        );
+        assert_eq!(indexing_maps_simplify(null(), 2, simple.as_mut_ptr()), Status::InvalidArgument);
+        assert_eq!(indexing_maps_simplify(null(), 0, null_mut()), Status::Ok);
+        let missing = [given[0], null()];
+        assert_eq!(
+            indexing_maps_simplify(missing.as_ptr(), 2, composed.as_mut_ptr()),
+            Status::InvalidArgument
+        );
+        assert_eq!(indexing_last_error_item(), 1);
+        [maps[0], maps[1], simple[0], simple[1], composed[0]].into_iter().for_each(|m| indexing_map_free(m));
+    }
+}
+
+#[test]
+fn the_header_states_the_version() {
+    let header = include_str!("../include/indexing.h");
+    let stated = ["MAJOR", "MINOR", "PATCH"].map(|part| {
+        let line = header.lines().find_map(|l| l.strip_prefix(&format!("#define INDEXING_VERSION_{part} ")));
+        line.unwrap().to_owned()
+    });
+    assert_eq!(stated.join("."), env!("CARGO_PKG_VERSION"));
+}
+
+#[test]
 fn predictions_are_those_of_the_core() {
     let machine =
         Machine { processors: 4.0, warp_size: 32.0, threads: 1024.0, latency: 1e-6, ..Machine::default() };
