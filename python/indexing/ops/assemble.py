@@ -9,6 +9,7 @@ from indexing.lazy import np
 from indexing.ops.element import moves
 from indexing.ops.op import Op
 from indexing.ops.operand_indexing import Constraint, Indexing, OperandIndexing, tensor_map, variables
+from indexing.ops.operation_count import no_operations
 from indexing.ops.values import Array, HloValue, only_array
 
 if TYPE_CHECKING:
@@ -123,6 +124,7 @@ CONCATENATE = Op(
     _concatenate_from_input,
     moves.concatenate,
     bounded=True,
+    operations=no_operations,
 )
 
 OPS: tuple[Op, ...] = (
@@ -136,5 +138,6 @@ OPS: tuple[Op, ...] = (
         _pad_from_input,
         moves.pad,
         exactness="exact; a bound for the padding value",
+        operations=no_operations,
     ),
 )

@@ -11,6 +11,7 @@ from indexing.ops.contraction import accumulator, to_element
 from indexing.ops.expansion import Expansion, computing_kind
 from indexing.ops.op import Op
 from indexing.ops.operand_indexing import Indexing, OperandIndexing, identity, tensor_map, variables
+from indexing.ops.operation_count import CountInside, OperationCount
 from indexing.ops.values import Array, HloValue, only_array
 
 if TYPE_CHECKING:
@@ -222,6 +223,12 @@ def grad_expansion(instruction: Instruction) -> Computation:
     return body.finish([body.apply("multiply", body.spread(factor), mixed), to_scale, to_offset])
 
 
+def _operations(instruction: Instruction, inside: CountInside) -> OperationCount:
+    """Those of the expansion; XLA's analysis counts none."""
+    expansions = {"training": training_expansion, "inference": inference_expansion, "grad": grad_expansion}
+    return inside(expansions[instruction.opcode.removeprefix("batch-norm-")](instruction))
+
+
 OPS = (
     Op(
         "batch-norm-training",
@@ -230,6 +237,7 @@ OPS = (
         training_reference,
         input_to_output,
         expansion=training_expansion,
+        operations=_operations,
     ),
     Op(
         "batch-norm-inference",
@@ -238,6 +246,7 @@ OPS = (
         inference_reference,
         input_to_output,
         expansion=inference_expansion,
+        operations=_operations,
     ),
     Op(
         "batch-norm-grad",
@@ -246,5 +255,6 @@ OPS = (
         grad_reference,
         input_to_output,
         expansion=grad_expansion,
+        operations=_operations,
     ),
 )

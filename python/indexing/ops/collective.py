@@ -25,6 +25,7 @@ from indexing.ops.operand_indexing import (
     variables,
     whole,
 )
+from indexing.ops.operation_count import OperationRule, no_operations, one_each_element
 from indexing.ops.replica_groups import Members, all_to_all_groups, groups_of, pairs_of, permuted_from
 from indexing.ops.tuples import alias, operand_itself, same_leaf_from_input, same_leaf_from_output
 from indexing.ops.values import HloValue
@@ -172,7 +173,15 @@ def _collective(opcode: str, formula: str, part: Part, across: Across) -> tuple[
     """A collective and the start of its asynchronous form, which packs operands, results and contexts."""
     start = collective_reference.started(across)
     return (
-        Op(opcode, formula, _one_to_one(part), _alone(across), across_replicas=across, exactness=_PATTERN),
+        Op(
+            opcode,
+            formula,
+            _one_to_one(part),
+            _alone(across),
+            across_replicas=across,
+            exactness=_PATTERN,
+            operations=no_operations,
+        ),
         Op(
             f"{opcode}-start",
             f"(in, {formula})",
@@ -181,17 +190,41 @@ def _collective(opcode: str, formula: str, part: Part, across: Across) -> tuple[
             across_replicas=start,
             exactness=_PATTERN,
             result_index=1,
+            operations=no_operations,
         ),
     )
 
 
 def _done(opcode: str) -> Op:
-    return Op(opcode, "out[i] = in.1[i]", results_from_output, second_of_tuple, results_from_input, is_done=True)
-
-
-def _direct(opcode: str, formula: str, part: Part, across: Across, exactness: str = _PATTERN, calls: Calls = "") -> Op:
     return Op(
-        opcode, formula, _one_to_one(part), _alone(across), across_replicas=across, exactness=exactness, calls=calls
+        opcode,
+        "out[i] = in.1[i]",
+        results_from_output,
+        second_of_tuple,
+        results_from_input,
+        is_done=True,
+        operations=no_operations,
+    )
+
+
+def _direct(
+    opcode: str,
+    formula: str,
+    part: Part,
+    across: Across,
+    exactness: str = _PATTERN,
+    calls: Calls = "",
+    operations: OperationRule = no_operations,
+) -> Op:
+    return Op(
+        opcode,
+        formula,
+        _one_to_one(part),
+        _alone(across),
+        across_replicas=across,
+        exactness=exactness,
+        calls=calls,
+        operations=operations,
     )
 
 
@@ -206,6 +239,7 @@ OPS: tuple[Op, ...] = (
         _reduced,
         collective_reference.all_reduce,
         calls="combines",
+        operations=one_each_element,
     ),
     _direct(
         "all-reduce-start",
@@ -213,8 +247,17 @@ OPS: tuple[Op, ...] = (
         _reduced,
         collective_reference.all_reduce,
         calls="combines",
+        operations=one_each_element,
     ),
-    Op("all-reduce-done", "out[i] = in[i]", same_leaf_from_output, operand_itself, same_leaf_from_input, is_done=True),
+    Op(
+        "all-reduce-done",
+        "out[i] = in[i]",
+        same_leaf_from_output,
+        operand_itself,
+        same_leaf_from_input,
+        is_done=True,
+        operations=no_operations,
+    ),
     _direct(
         "reduce-scatter",
         "out[i] = reduction of in[position * size + i] over the group",
@@ -233,6 +276,7 @@ OPS: tuple[Op, ...] = (
         _alone(collective_reference.all_to_all),
         across_replicas=collective_reference.all_to_all,
         exactness="exact on one replica; else a bound for the part",
+        operations=no_operations,
     ),
     Op(
         "ragged-all-to-all",
@@ -241,6 +285,7 @@ OPS: tuple[Op, ...] = (
         _alone(collective_reference.ragged_all_to_all),
         across_replicas=collective_reference.ragged_all_to_all,
         exactness="a bound: offsets are runtime values",
+        operations=no_operations,
     ),
     Op(
         "partition-id",
@@ -248,6 +293,14 @@ OPS: tuple[Op, ...] = (
         _id_from_output,
         _first_id,
         across_replicas=collective_reference.own_id,
+        operations=no_operations,
     ),
-    Op("replica-id", "the replica's number", _id_from_output, _first_id, across_replicas=collective_reference.own_id),
+    Op(
+        "replica-id",
+        "the replica's number",
+        _id_from_output,
+        _first_id,
+        across_replicas=collective_reference.own_id,
+        operations=no_operations,
+    ),
 )

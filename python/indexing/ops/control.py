@@ -11,6 +11,7 @@ from indexing.lazy import np
 from indexing.ops.element import moves
 from indexing.ops.op import ByStructure, Interpreter, Op, RunsComputations
 from indexing.ops.operand_indexing import Indexing, identity, unknown, whole
+from indexing.ops.operation_count import applied_to_each_element, called_once, largest_branch, no_operations
 from indexing.ops.tuples import (
     alias,
     is_array,
@@ -172,6 +173,7 @@ OPS: tuple[Op, ...] = (
         exactness="as exact as its instructions",
         bounded=True,
         calls="fused",
+        operations=called_once,
     ),
     Op(
         "call",
@@ -183,6 +185,7 @@ OPS: tuple[Op, ...] = (
         exactness="as exact as its instructions",
         bounded=True,
         calls="inlined",
+        operations=called_once,
     ),
     Op(
         "map",
@@ -191,6 +194,7 @@ OPS: tuple[Op, ...] = (
         RunsComputations(_map),
         element=moves.apply_map,
         calls="applies",
+        operations=applied_to_each_element,
     ),
     Op(
         "conditional",
@@ -201,6 +205,7 @@ OPS: tuple[Op, ...] = (
         exactness="a bound: one branch runs",
         bounded=True,
         calls="branches",
+        operations=largest_branch,
     ),
     Op(
         "while",
@@ -211,6 +216,7 @@ OPS: tuple[Op, ...] = (
         exactness="exact for what the body leaves alone; else a bound",
         bounded=True,
         calls="loops",
+        operations=called_once,
     ),
     Op(
         "async-start",
@@ -219,6 +225,7 @@ OPS: tuple[Op, ...] = (
         RunsComputations(_async_start),
         exactness="as exact as its computation",
         calls="starts",
+        operations=called_once,
     ),
     Op(
         "async-update",
@@ -227,6 +234,7 @@ OPS: tuple[Op, ...] = (
         operand_itself,
         same_leaf_from_input,
         passes_operand=True,
+        operations=no_operations,
     ),
     Op(
         "async-done",
@@ -236,6 +244,7 @@ OPS: tuple[Op, ...] = (
         results_from_input,
         is_async_done=True,
         is_done=True,
+        operations=no_operations,
     ),
     Op(
         "infeed",
@@ -245,10 +254,33 @@ OPS: tuple[Op, ...] = (
         _from_outside_inverse(_FEED),
         refusal=_not_here,
         exactness="unknown",
+        operations=no_operations,
     ),
-    Op("outfeed", "a token; all of in leaves the program", _outfeed_from_output, _outfeed, _nothing_reaches),
-    Op("send", "out.0[i] = in[i], a context, a token", _send_from_output, _send, result_index=2),
-    Op("send-done", "a token", _nothing_reaches, _outfeed, _nothing_reaches, is_done=True),
+    Op(
+        "outfeed",
+        "a token; all of in leaves the program",
+        _outfeed_from_output,
+        _outfeed,
+        _nothing_reaches,
+        operations=no_operations,
+    ),
+    Op(
+        "send",
+        "out.0[i] = in[i], a context, a token",
+        _send_from_output,
+        _send,
+        result_index=2,
+        operations=no_operations,
+    ),
+    Op(
+        "send-done",
+        "a token",
+        _nothing_reaches,
+        _outfeed,
+        _nothing_reaches,
+        is_done=True,
+        operations=no_operations,
+    ),
     Op(
         "recv",
         "data from another device",
@@ -258,6 +290,7 @@ OPS: tuple[Op, ...] = (
         refusal=_not_here,
         exactness="unknown",
         result_index=0,
+        operations=no_operations,
     ),
     Op(
         "recv-done",
@@ -266,5 +299,6 @@ OPS: tuple[Op, ...] = (
         _recv_done,
         same_leaf_from_input,
         is_done=True,
+        operations=no_operations,
     ),
 )

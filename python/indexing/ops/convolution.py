@@ -13,8 +13,9 @@ from indexing.ops.contraction import accumulator, matmul, to_element
 from indexing.ops.element import loops
 from indexing.ops.op import Op
 from indexing.ops.operand_indexing import Constraint, Indexing, OperandIndexing, tensor_map, variables
+from indexing.ops.operation_count import FMA, CountInside, OperationCount
 from indexing.ops.values import Array, HloValue, only_array
-from indexing.ops.window_index import gather_window, never_pads, read_position, written_position
+from indexing.ops.window_index import gather_window, never_pads, read_position, source_indices, written_position
 
 if TYPE_CHECKING:
     from indexing.hlo import ConvolutionLabels, Instruction, WindowDim
@@ -219,6 +220,16 @@ def _arranged(c: _Convolution, total: Array, spatial: tuple[int, ...]) -> Array:
     return np.moveaxis(rows, list(range(rows.ndim)), [labels.batch, *labels.spatial, labels.feature])
 
 
+def _operations(instruction: Instruction, inside: CountInside) -> OperationCount:
+    """A multiplication and an addition for each element of a window that isn't padding, input feature and output feature."""
+    c = _read(instruction)
+    pairs = 1
+    for dim, lhs, out in zip(c.window, c.labels.input.spatial, c.labels.output.spatial, strict=True):
+        size, outputs = c.lhs[lhs], c.out[out]
+        pairs *= sum(int(source_indices(dim, w, size, outputs)[1].sum()) for w in range(dim.size))
+    return OperationCount(FMA * pairs * c.group_features * c.rhs[c.labels.kernel.feature] * c.out_batch)
+
+
 OPS = (
     Op(
         "convolution",
@@ -229,5 +240,6 @@ OPS = (
         loops.convolution,
         exactness="exact; a bound with pieces for batch groups, a bound where padding hides kernel elements",
         reads_many=True,
+        operations=_operations,
     ),
 )

@@ -15,6 +15,7 @@ from indexing.ops.contraction import matmul, to_element
 from indexing.ops.element import loops
 from indexing.ops.op import Op
 from indexing.ops.operand_indexing import Indexing, OperandIndexing, tensor_map, variables
+from indexing.ops.operation_count import FMA, CountInside, OperationCount
 from indexing.ops.values import Array, HloValue, only_array
 
 if TYPE_CHECKING:
@@ -246,6 +247,12 @@ def _part(lhs: _Side, rhs: _Side, left: Array, right: Array, dtype: np.dtype) ->
     return matmul(a.matrix(left, "contracting"), b.matrix(right, "free"), dtype)
 
 
+def _products(instruction: Instruction, inside: CountInside) -> OperationCount:
+    """A multiplication and an addition for each element of the result and of the contracted dimensions."""
+    lhs, _ = _sides(instruction)
+    return OperationCount(FMA * instruction.shape.element_count * math.prod(lhs.contracted_sizes()))
+
+
 DOT = Op(
     "dot",
     "out[b, i, j] = sum_s lhs[b, i, s] * rhs[b, s, j]",
@@ -254,6 +261,7 @@ DOT = Op(
     dot_input_to_output,
     loops.dot,
     reads_many=True,
+    operations=_products,
 )
 
 OPS = (
@@ -263,6 +271,7 @@ OPS = (
         "out[b, i, j] = sum_s lhs[b, i, s] * lhs_scale[b, i, s // k] * rhs[b, s, j] * rhs_scale[b, s // k, j]",
         scaled_dot_output_to_input,
         scaled_dot_reference,
+        operations=_products,
     ),
     Op(
         "ragged-dot",
@@ -270,5 +279,6 @@ OPS = (
         ragged_dot_output_to_input,
         ragged_dot_reference,
         exactness="a bound: group sizes are runtime values",
+        operations=_products,
     ),
 )

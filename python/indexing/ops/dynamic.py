@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from indexing.ops.element import dynamic
 from indexing.ops.op import Op
 from indexing.ops.operand_indexing import Bounds, Constraint, Indexing, OperandIndexing, identity, tensor_map, variables
+from indexing.ops.operation_count import no_operations
 from indexing.ops.slice_starts import Starts, box, read_starts, scalar_starts, start_map, starts_of
 from indexing.ops.values import HloValue, only_array
 
@@ -148,6 +149,7 @@ DYNAMIC_UPDATE_SLICE = Op(
     dynamic.dynamic_update_slice,
     exactness="exact, in pieces for the operand",
     in_place_operands=_one_array,
+    operations=no_operations,
 )
 
 OPS = (
@@ -158,6 +160,7 @@ OPS = (
         slice_reference,
         slice_input_to_output,
         dynamic.dynamic_slice,
+        operations=no_operations,
     ),
     DYNAMIC_UPDATE_SLICE,
 )

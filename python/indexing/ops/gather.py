@@ -12,6 +12,7 @@ from indexing.lazy import np
 from indexing.ops.element import dynamic
 from indexing.ops.op import Op
 from indexing.ops.operand_indexing import Indexing, OperandIndexing, tensor_map, variables
+from indexing.ops.operation_count import no_operations
 from indexing.ops.slice_starts import Start, Starts, as_int64, box, index_grid, starts_of
 from indexing.ops.values import Array, HloValue, only_array
 
@@ -218,5 +219,6 @@ OPS = (
         dynamic.gather,
         is_expensive=True,
         index_vectors="start_index_map",
+        operations=no_operations,
     ),
 )

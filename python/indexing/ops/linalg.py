@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from math import prod
 from typing import TYPE_CHECKING
 
 from indexing.lazy import np
 from indexing.ops.contraction import accumulator, to_element
 from indexing.ops.op import Op
 from indexing.ops.operand_indexing import Constraint, Indexing, OperandIndexing, tensor_map, variables
+from indexing.ops.operation_count import FMA, CountInside, OperationCount
 from indexing.ops.values import Array, HloValue, only_array
 
 if TYPE_CHECKING:
@@ -205,6 +207,24 @@ def solve_reference(instruction: Instruction, values: Sequence[HloValue]) -> Hlo
     return to_element(x if left else np.swapaxes(x, -1, -2), b.dtype)
 
 
+def _fft_operations(instruction: Instruction, inside: CountInside) -> OperationCount:
+    """Four multiplications and additions for each element of the operand and each halving of all lengths, as XLA estimates."""
+    halvings = prod(max(n.bit_length() - 1, 0) for n in instruction.ints("fft_length"))
+    return OperationCount(FMA * 4 * instruction.operands[0].shape.element_count * halvings)
+
+
+def _cholesky_operations(instruction: Instruction, inside: CountInside) -> OperationCount:
+    """n^3 / 3 for each matrix."""
+    shape = instruction.shape
+    return OperationCount(shape.element_count * shape.dimensions[-1] // 3)
+
+
+def _solve_operations(instruction: Instruction, inside: CountInside) -> OperationCount:
+    """n multiplications and additions for each element of the right-hand sides."""
+    matrix = instruction.operands[0].shape
+    return OperationCount(FMA * instruction.shape.element_count * matrix.dimensions[-1])
+
+
 OPS = (
     Op(
         "fft",
@@ -212,6 +232,7 @@ OPS = (
         fft_output_to_input,
         fft_reference,
         fft_input_to_output,
+        operations=_fft_operations,
     ),
     Op(
         "cholesky",
@@ -219,6 +240,7 @@ OPS = (
         cholesky_output_to_input,
         cholesky_reference,
         cholesky_input_to_output,
+        operations=_cholesky_operations,
     ),
     Op(
         "triangular-solve",
@@ -226,5 +248,6 @@ OPS = (
         solve_output_to_input,
         solve_reference,
         solve_input_to_output,
+        operations=_solve_operations,
     ),
 )

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from indexing.hlo import Computation, Instruction
     from indexing.ops.element_context import ElementContext, Index, Value
     from indexing.ops.operand_indexing import Indexing
+    from indexing.ops.operation_count import OperationRule
     from indexing.ops.values import HloValue
 
 # What an op does to elements: it computes them; moves elements of operand 0 unchanged to other indices; is an alias of arrays
@@ -85,7 +86,8 @@ class Op:
     `refusal` gives the reason why an instruction has no value, whatever its operands are. `exactness` describes in words how
     exact the maps are (printed in docs/ops.md); each map states its own. `bounded` references accept operands with fewer
     elements than a bounded dimension allows, and return such results. `expansion` returns a computation of simpler ops, its
-    parameters the operands, by which kernels compute an instruction without element code; None if there is none.
+    parameters the operands, by which kernels compute an instruction without element code; None if there is none. `operations`
+    is the rule for the number of operations; ops that move, name or count elements need none.
 
     Other parts of the package ask for traits instead of naming opcodes: `kind` and `calls` (above); `passes_operand`: the
     result is operand 0, unchanged; `same_memory`: it has operand 0's bytes under another shape; `reads_many`: an element
@@ -121,6 +123,7 @@ class Op:
     index_vectors: str = ""
     in_place_operands: Callable[[Instruction], int] | None = None
     is_scatter_like: bool = False
+    operations: OperationRule | None = None
 
     @property
     def has_no_compute(self) -> bool:

@@ -13,6 +13,7 @@ from indexing.ops.element import loops
 from indexing.ops.expansion import Expansion
 from indexing.ops.op import Interpreter, Op, RunsComputations
 from indexing.ops.operand_indexing import Indexing, OperandIndexing, scalar, tensor_map, variables
+from indexing.ops.operation_count import CountInside, OperationCount, called_once
 from indexing.ops.reducer import apply, fold_rows, fold_ufunc, foldable, reducer_of
 from indexing.ops.reducer_ops import neutral_element
 from indexing.ops.values import Array, HloValue, only_array
@@ -93,6 +94,12 @@ def unit_reduction(instruction: Instruction) -> Computation | None:
     return parts.finish([parts.apply(opcode, parts.broadcast(start, shape.dimensions, ()), flat)])
 
 
+def _operations(instruction: Instruction, inside: CountInside) -> OperationCount:
+    """The computation once for each element of the operand, but for the first of each result."""
+    elements = instruction.operands[0].shape.element_count - instruction.shape.leaves[0].element_count
+    return called_once(instruction, inside).repeated(max(elements, 0))
+
+
 REDUCE = Op(
     "reduce",
     "out[i] = fold(init, in[i, s] for all s), for each of the results",
@@ -105,6 +112,7 @@ REDUCE = Op(
     calls="combines",
     reads_many=True,
     expansion=unit_reduction,
+    operations=_operations,
 )
 
 OPS = (REDUCE,)

@@ -13,6 +13,7 @@ from indexing.errors import UnsupportedOp
 from indexing.lazy import np
 from indexing.ops.op import Op
 from indexing.ops.operand_indexing import Indexing, OperandIndexing, scalar, tensor_map, variables, whole
+from indexing.ops.operation_count import no_operations, one_transcendental_each_element
 from indexing.ops.values import Array, HloValue, only_array
 
 if TYPE_CHECKING:
@@ -168,7 +169,14 @@ def _philox_4x32(x: list[Array], key: tuple[Array, Array]) -> list[Array]:
 
 
 OPS = (
-    Op("rng", "out[i] ~ distribution(a, b)", rng_output_to_input, no_value, rng_input_to_output),
+    Op(
+        "rng",
+        "out[i] ~ distribution(a, b)",
+        rng_output_to_input,
+        no_value,
+        rng_input_to_output,
+        operations=one_transcendental_each_element,
+    ),
     Op(
         "rng-bit-generator",
         "new_state, bits[i] = hash(key, counter + i)",
@@ -176,6 +184,13 @@ OPS = (
         bits_reference,
         bits_input_to_output,
         exactness="exact for values; a bound for the state",
+        operations=one_transcendental_each_element,
     ),
-    Op("rng-get-and-update-state", "out = the device's state, advanced by delta", no_operands, no_value),
+    Op(
+        "rng-get-and-update-state",
+        "out = the device's state, advanced by delta",
+        no_operands,
+        no_value,
+        operations=no_operations,
+    ),
 )

@@ -6,6 +6,7 @@ Operands are inputs, then initial states; results are outputs, then final states
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -15,6 +16,7 @@ from indexing.lazy import np
 from indexing.ops.dependence import UNUSED_REASON, FoldDependence, fold_dependence
 from indexing.ops.op import Interpreter, Op, RunsComputations
 from indexing.ops.operand_indexing import Constraint, Exactness, Indexing, OperandIndexing, tensor_map, variables
+from indexing.ops.operation_count import CountInside, OperationCount, called_once
 from indexing.ops.reducer import apply
 from indexing.ops.values import Array, HloValue, only_array
 
@@ -162,6 +164,13 @@ def _step(s: _Scan, inputs: list[Array], states: tuple[Array, ...], interpreter:
     return tuple(only_array(r) for r in result) if isinstance(result, tuple) else (only_array(result),)
 
 
+def _operations(instruction: Instruction, inside: CountInside) -> OperationCount:
+    """The computation once for each step, and for each element of one if it takes elements."""
+    s = _read(instruction)
+    elements = math.prod(_slice_sizes(s, 0)) if s.takes_elements and s.outputs else 1
+    return called_once(instruction, inside).repeated(s.length * elements)
+
+
 OPS = (
     Op(
         "scan",
@@ -171,5 +180,6 @@ OPS = (
         input_to_output,
         exactness="exact for computations that use all; else a bound",
         calls="combines",
+        operations=_operations,
     ),
 )

@@ -14,6 +14,7 @@ from indexing.ops.element import dynamic
 from indexing.ops.gather import IndexVectors, window_positions
 from indexing.ops.op import Interpreter, Op, RunsComputations
 from indexing.ops.operand_indexing import Indexing, OperandIndexing, identity, tensor_map, variables
+from indexing.ops.operation_count import CountInside, OperationCount, called_once
 from indexing.ops.reducer import apply, foldable, reducer_of, widen
 from indexing.ops.slice_starts import Starts, box, starts_of
 from indexing.ops.values import Array, HloValue, only_array
@@ -235,6 +236,11 @@ def _array_count(instruction: Instruction) -> int:
     return len(instruction.operands) // 2
 
 
+def _operations(instruction: Instruction, inside: CountInside) -> OperationCount:
+    """The computation once for each update."""
+    return called_once(instruction, inside).repeated(instruction.operands[-1].shape.element_count)
+
+
 SCATTER = Op(
     "scatter",
     "out[i] = fold(in[i], update[b, i - scatter_indices[b]] for all b whose window fits into the operand)",
@@ -248,6 +254,7 @@ SCATTER = Op(
     index_vectors="scatter_dims_to_operand_dims",
     is_scatter_like=True,
     in_place_operands=_array_count,
+    operations=_operations,
 )
 
 OPS = (SCATTER,)

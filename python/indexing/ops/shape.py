@@ -15,6 +15,7 @@ from indexing.ops.element_types import element_type
 from indexing.ops.elementwise.bitcast_convert import resized
 from indexing.ops.op import Op
 from indexing.ops.operand_indexing import Indexing, OperandIndexing, identity, scalar, tensor_map, variables
+from indexing.ops.operation_count import no_operations
 from indexing.ops.values import Array, HloValue, only_array
 
 if TYPE_CHECKING:
@@ -267,6 +268,7 @@ OPS: tuple[Op, ...] = (
         _dynamic_reshape,
         exactness="exact; unknown with bounded sizes",
         bounded=True,
+        operations=no_operations,
     ),
     Op(
         "get-dimension-size",
@@ -274,6 +276,7 @@ OPS: tuple[Op, ...] = (
         _no_element_from_output,
         _get_dimension_size,
         bounded=True,
+        operations=no_operations,
     ),
     Op(
         "set-dimension-size",
@@ -281,5 +284,6 @@ OPS: tuple[Op, ...] = (
         _set_dimension_size_from_output,
         _set_dimension_size,
         bounded=True,
+        operations=no_operations,
     ),
 )

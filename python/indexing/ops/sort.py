@@ -11,6 +11,7 @@ from indexing.lazy import np
 from indexing.ops.dependence import parameters_used
 from indexing.ops.op import Interpreter, Op, RunsComputations
 from indexing.ops.operand_indexing import Indexing, OperandIndexing, tensor_map, variables
+from indexing.ops.operation_count import CountInside, OperationCount, no_operations
 from indexing.ops.sort_order import order_of_rows, ordered_keys, stable_order
 from indexing.ops.values import HloValue, only_array
 
@@ -100,6 +101,12 @@ def topk_reference(instruction: Instruction, values: Sequence[HloValue]) -> HloV
     return results if instruction.shape.is_tuple else results[0]
 
 
+def _sort_operations(instruction: Instruction, inside: CountInside) -> OperationCount:
+    """n log n comparisons of all n elements, as if they were one list."""
+    elements = instruction.operands[0].shape.element_count
+    return OperationCount(elements * max(elements - 1, 0).bit_length())
+
+
 OPS = (
     Op(
         "sort",
@@ -108,6 +115,7 @@ OPS = (
         RunsComputations(sort_reference),
         sort_input_to_output,
         calls="combines",
+        operations=_sort_operations,
     ),
     Op(
         "topk",
@@ -115,5 +123,6 @@ OPS = (
         topk_output_to_input,
         topk_reference,
         topk_input_to_output,
+        operations=no_operations,
     ),
 )

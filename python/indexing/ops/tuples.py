@@ -11,6 +11,7 @@ from indexing.lazy import np
 from indexing.ops.element import moves
 from indexing.ops.op import ByStructure, Op, Reference
 from indexing.ops.operand_indexing import Indexing, OperandIndexing, identity
+from indexing.ops.operation_count import no_operations
 from indexing.ops.values import HloValue
 
 if TYPE_CHECKING:
@@ -148,6 +149,7 @@ def _passes_on(opcode: str, formula: str, reference: Reference = operand_itself)
         moves.pass_on,
         bounded=True,
         passes_operand=True,
+        operations=no_operations,
     )
 
 
@@ -186,6 +188,15 @@ OPS: tuple[Op, ...] = (
         _copy_start,
         _copy_start_from_input,
         result_index=0,
+        operations=no_operations,
     ),
-    Op("copy-done", "out[i] = in.0[i]", same_leaf_from_output, _first_of_tuple, same_leaf_from_input, is_done=True),
+    Op(
+        "copy-done",
+        "out[i] = in.0[i]",
+        same_leaf_from_output,
+        _first_of_tuple,
+        same_leaf_from_input,
+        is_done=True,
+        operations=no_operations,
+    ),
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -13,6 +14,7 @@ from indexing.ops.dependence import reduction_dependence, where_used
 from indexing.ops.element import loops
 from indexing.ops.op import Interpreter, Op, RunsComputations
 from indexing.ops.operand_indexing import Constraint, Indexing, OperandIndexing, scalar, tensor_map, variables
+from indexing.ops.operation_count import CountInside, OperationCount, called_once
 from indexing.ops.prefix import prefix_in_parts
 from indexing.ops.reducer import Reducer, apply, foldable, reducer_of, widen
 from indexing.ops.scatter import combine_at
@@ -174,6 +176,20 @@ def select_and_scatter_reference(
     return total.reshape(operand.shape)
 
 
+def _reduce_window_operations(instruction: Instruction, inside: CountInside) -> OperationCount:
+    """The computation once for each element of each window, but for the first."""
+    window = math.prod(dim.size for dim in instruction.window())
+    return called_once(instruction, inside).repeated(instruction.shape.leaves[0].element_count * (window - 1))
+
+
+def _select_and_scatter_operations(instruction: Instruction, inside: CountInside) -> OperationCount:
+    """A selection for each element of each window but for the first; then one addition for each window."""
+    window = math.prod(dim.size for dim in instruction.window())
+    sources = instruction.operands[1].shape.element_count
+    select, scatter = (inside(instruction.computation_of(name)) for name in ("select", "scatter"))
+    return select.repeated(sources * (window - 1)) + scatter.repeated(sources)
+
+
 OPS = (
     Op(
         "reduce-window",
@@ -186,6 +202,7 @@ OPS = (
         calls="combines",
         reads_many=True,
         expansion=prefix_in_parts,
+        operations=_reduce_window_operations,
     ),
     Op(
         "select-and-scatter",
@@ -196,5 +213,6 @@ OPS = (
         exactness="a bound: what is selected depends on values",
         calls="combines",
         reads_many=True,
+        operations=_select_and_scatter_operations,
     ),
 )

@@ -12,6 +12,7 @@ from indexing.lazy import np
 from indexing.ops.element_types import element_type
 from indexing.ops.elementwise.builders import Code, computed, elementwise_op, kind_of, refuse
 from indexing.ops.op import Op
+from indexing.ops.operation_count import one_transcendental_each_element
 from indexing.ops.values import Array, broadcast_sizes
 
 if TYPE_CHECKING:
@@ -202,7 +203,14 @@ OPS: tuple[Op, ...] = (
     ),
     elementwise_op("multiply", "out[i] = a[i] * b[i]", _multiply, _code("multiply", "mul", "and"), integers="own"),
     elementwise_op("negate", "out[i] = -in[i]", _negate, _negate_code, rounds="exact", integers="own"),
-    elementwise_op("power", "out[i] = a[i] ** b[i]", _power, _code("power", "pow"), is_expensive=True),
+    elementwise_op(
+        "power",
+        "out[i] = a[i] ** b[i]",
+        _power,
+        _code("power", "pow"),
+        is_expensive=True,
+        operations=one_transcendental_each_element,
+    ),
     elementwise_op(
         "remainder",
         "out[i] = a[i] - b[i] * trunc(a[i] / b[i])",

@@ -14,6 +14,7 @@ from indexing.ops.element_types import ElementType, element_type
 from indexing.ops.elementwise.builders import narrow_integer
 from indexing.ops.op import Op
 from indexing.ops.operand_indexing import Indexing, OperandIndexing, identity, tensor_map, variables
+from indexing.ops.operation_count import one_each_element
 from indexing.ops.values import Array, HloValue, only_array
 
 if TYPE_CHECKING:
@@ -166,5 +167,6 @@ OPS: tuple[Op, ...] = (
         _reference,
         _input_to_output,
         _element,
+        operations=one_each_element,
     ),
 )

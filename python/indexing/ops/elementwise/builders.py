@@ -16,6 +16,7 @@ from indexing.ops.bounded import check_same_sizes
 from indexing.ops.element_types import ElementType, element_type
 from indexing.ops.op import Op
 from indexing.ops.operand_indexing import Indexing, identity, scalar
+from indexing.ops.operation_count import OperationRule, one_each_element
 from indexing.ops.values import Array, HloValue, broadcast_sizes, only_array
 
 if TYPE_CHECKING:
@@ -130,6 +131,7 @@ def elementwise_op(
     rounds: str = "rounded",
     integers: str = "wide",
     is_expensive: bool = False,
+    operations: OperationRule = one_each_element,
 ) -> Op:
     """An elementwise op. With `rounds="exact"`, the result needs no rounding (abs, select, maximum).
 
@@ -147,4 +149,5 @@ def elementwise_op(
         element=elementwise_element(code, rounds),
         bounded=True,
         is_expensive=is_expensive,
+        operations=operations,
     )

@@ -13,6 +13,7 @@ from indexing.lazy import np
 from indexing.ops.elementwise.arithmetic import complex_quotient
 from indexing.ops.elementwise.builders import Code, elementwise_op, kind_of, refuse
 from indexing.ops.op import Op
+from indexing.ops.operation_count import one_each_element, one_transcendental_each_element
 from indexing.ops.values import Array
 
 if TYPE_CHECKING:
@@ -115,8 +116,16 @@ def _function(
     *,
     is_expensive: bool = False,
 ) -> Op:
+    # A rounding to a whole number, which is exact, is one operation; all others are functions.
+    operations = one_each_element if rounds == "exact" else one_transcendental_each_element
     return elementwise_op(
-        opcode, formula, _wide(function), _call(opcode, name), rounds=rounds, is_expensive=is_expensive
+        opcode,
+        formula,
+        _wide(function),
+        _call(opcode, name),
+        rounds=rounds,
+        is_expensive=is_expensive,
+        operations=operations,
     )
 
 

@@ -18,6 +18,7 @@ from indexing.ops.library_calls import convolutions, lapack, onednn, products, s
 from indexing.ops.library_calls.configs import Config, backend_config
 from indexing.ops.op import ComputationMaps, Interpreter, Op, RunsComputations, ThroughComputations
 from indexing.ops.operand_indexing import Indexing, unknown
+from indexing.ops.operation_count import CountInside, OperationCount
 from indexing.ops.values import HloValue, only_array
 
 if TYPE_CHECKING:
@@ -159,6 +160,12 @@ def _expansion(i: Instruction) -> Computation | None:
     return None if isinstance(found, str | lapack.LapackCall) else found
 
 
+def _operations(i: Instruction, inside: CountInside) -> OperationCount:
+    """Those of the HLO that the call stands for; unknown for other targets."""
+    found = _expansion(i)
+    return OperationCount(unknown=1) if found is None else inside(found)
+
+
 OPS: tuple[Op, ...] = (
     Op(
         "custom-call",
@@ -169,5 +176,6 @@ OPS: tuple[Op, ...] = (
         refusal=_refusal,
         exactness="as exact as that HLO; a bound for factorizations; unknown for other targets",
         expansion=_expansion,
+        operations=_operations,
     ),
 )
