@@ -125,7 +125,7 @@ def xla_seconds(text: str, repeats: int) -> float | None:
 
 def predicted(kernel: Kernel, arch: str) -> str:
     """What is known of a kernel without a GPU."""
-    code = kernel.cubin(arch)
+    code = ix.runtime.cubin(kernel, arch)
     known = ix.coalescing(kernel)
     moved = sum(a.total.sectors for a in known.accesses)
     ideal = sum(a.total.ideal for a in known.accesses)

@@ -35,7 +35,7 @@ def measure(name: str, module: ix.hlo.Module, arch: str) -> tuple[int, float]:
     start = time.perf_counter()
     kernel = emit_fused(module.entry, portable_device("cuda"))  # whatever it repeats
     emitted = time.perf_counter()
-    cubin = kernel.cubin(arch)
+    cubin = ix.runtime.cubin(kernel, arch)
     compiled = time.perf_counter()
     lines = kernel.source.count("\n")
     found = ix.coalescing(kernel)

@@ -11,7 +11,7 @@ from pathlib import Path
 import indexing as ix
 
 PACKAGE = Path(ix.__file__).parent
-MODULES = ("hlo", "convert", "layout", "reference", "show")
+MODULES = ("hlo", "convert", "layout", "reference", "runtime", "show")
 _HEAD = """# Public names
 
 All public names of `import indexing as ix`, with the first sentence of their documentation; `help` shows the rest. This

@@ -77,7 +77,7 @@ def show_kernel(fusion: ix.hlo.Instruction) -> None:
     print(f"\n{kernel.emitter} emitter, grid {kernel.grid}, block {kernel.block}, {kernel.shared_bytes} bytes shared.")
     print(f"Proved without running it (types, bounds, each element written once, no races): {kernel.verify()}")
     try:
-        print(f"Compiled by NVRTC for sm_90 without a GPU: a cubin of {len(kernel.cubin('sm_90'))} bytes.")
+        print(f"Compiled by NVRTC for sm_90 without a GPU: a cubin of {len(ix.runtime.cubin(kernel))} bytes.")
     except ix.CompileError as missing:  # NVRTC is not made for every system
         print(f"Not compiled for a GPU here: {missing}")
 

@@ -27,11 +27,8 @@ from indexing.lazy import load_later as _load_later
 
 TYPE_CHECKING = False  # typing takes as long to load as all of this
 if TYPE_CHECKING:
-    from indexing import analysis as analysis
     from indexing import convert as convert
-    from indexing import executable as executable
     from indexing import hlo as hlo
-    from indexing import ops as ops
     from indexing import reference as reference
     from indexing import runtime as runtime
     from indexing import show as show
@@ -87,7 +84,7 @@ else:
     _load_later(
         __name__,
         {
-            "indexing": "analysis convert executable hlo ops reference runtime show",
+            "indexing": "convert hlo reference runtime show",
             "indexing.device.detect": "devices find_device",
             "indexing.device.record": "Device",
             "indexing.analysis.memory.distinct_elements": "Utilization utilization",

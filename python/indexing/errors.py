@@ -60,7 +60,7 @@ class UnsupportedOp(IndexingError):
 
 
 class InvalidMap(IndexingError):
-    """A map whose parts do not fit together, or an operation that its variables do not allow."""
+    """A map (or an expression) whose parts do not fit together, or that an operation or a notation does not allow."""
 
     id = "invalid-map"
 

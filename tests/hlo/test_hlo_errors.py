@@ -276,6 +276,6 @@ def test_a_row_of_another_computation_is_refused() -> None:
     assert [entry.instruction_at(row).row for row in rows] == list(rows)
     for row in [-1, rows.start - 1, rows.stop, 2**64, -(2**64)]:
         with pytest.raises(
-            ix.InvalidMap, match=f"row {row} is not one of main, whose rows are {rows[0]} to {rows[-1]}"
+            ix.IndexingError, match=f"row {row} is not one of main, whose rows are {rows[0]} to {rows[-1]}"
         ):
             entry.instruction_at(row)

@@ -87,7 +87,7 @@ def test_knobs_out_of_range_are_refused() -> None:
 
 @pytest.mark.parametrize("arch", ["sm_80", "sm_90", "sm_100"])
 def test_cuda_compiles(arch: str) -> None:
-    assert ix.emit(ix.hlo.parse(joined("bf16", [(6, 5), (6, 9)], 1)).entry).cubin(arch)
+    assert ix.runtime.cubin(ix.emit(ix.hlo.parse(joined("bf16", [(6, 5), (6, 9)], 1)).entry), arch)
 
 
 @pytest.mark.parametrize("kind", ["f32", "bf16", "s8", "c64"])

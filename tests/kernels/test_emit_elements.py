@@ -100,7 +100,7 @@ def test_kernels_agree_with_the_reference(name: str, kind: str) -> None:
 
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_kernels_compile_for_a_gpu(name: str) -> None:
-    assert ix.emit(ix.hlo.parse(text_of(name, "f32")).entry).cubin("sm_80")
+    assert ix.runtime.cubin(ix.emit(ix.hlo.parse(text_of(name, "f32")).entry), "sm_80")
 
 
 def test_start_indices_are_clamped() -> None:

@@ -223,8 +223,8 @@ def test_cuda_compiles(arch: str) -> None:
         for dims in ((0,), (1,)):
             op = "or" if kind == "pred" else "add"
             computation = ix.hlo.parse(reduced(kind, (40, 100), dims, op)).entry
-            assert ix.emit(computation).cubin(arch)
-            assert ix.emit(computation, vector_width=4, threads=4, splits=3).cubin(arch)
+            assert ix.runtime.cubin(ix.emit(computation), arch)
+            assert ix.runtime.cubin(ix.emit(computation, vector_width=4, threads=4, splits=3), arch)
 
 
 # ------------------------------------------------------------ vectors, and rows that blocks share

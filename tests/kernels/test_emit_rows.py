@@ -98,7 +98,7 @@ def test_knobs(keep: int, threads: int, vector_width: int) -> None:
     assert len(kernel.input_maps[0]) == {0: 3, 3: 2}.get(keep, 1)
     other = ix.emit(ix.hlo.parse(text).entry, keep=keep, threads=threads, vector_width=vector_width)
     assert bool(other.shared_bytes) == (keep == 1 or threads == 64)
-    assert other.cubin()
+    assert ix.runtime.cubin(other)
 
 
 def test_knobs_out_of_range() -> None:

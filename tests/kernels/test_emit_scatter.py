@@ -257,8 +257,8 @@ def test_each_update_is_read_once() -> None:
 @pytest.mark.parametrize("arch", ["sm_80", "sm_90", "sm_100"])
 def test_cuda_compiles(arch: str) -> None:
     for kind, op in (("f32", "add"), ("bf16", "add"), ("s64", "add"), ("s64", "min"), ("f64", "max"), ("u8", "mul")):
-        assert ix.emit(ix.hlo.parse(scattered(kind, op)).entry).cubin(arch)
-    assert ix.emit(ix.hlo.parse(POINTS).entry).cubin(arch)
+        assert ix.runtime.cubin(ix.emit(ix.hlo.parse(scattered(kind, op)).entry), arch)
+    assert ix.runtime.cubin(ix.emit(ix.hlo.parse(POINTS).entry), arch)
 
 
 def test_the_reads_of_indices_are_stated() -> None:

@@ -181,4 +181,4 @@ def test_narrow_elements_move_as_words(kind: str, size: int) -> None:
 @pytest.mark.parametrize("arch", ["sm_80", "sm_90", "sm_100"])
 def test_cuda_compiles(arch: str) -> None:
     for kind in ("f32", "bf16", "s8", "c128"):
-        assert ix.emit(ix.hlo.parse(moved(kind, (40, 50), (1, 0))).entry).cubin(arch)
+        assert ix.runtime.cubin(ix.emit(ix.hlo.parse(moved(kind, (40, 50), (1, 0))).entry), arch)

@@ -100,7 +100,9 @@ def test_a_program_never_overwrites_its_arguments() -> None:
 
 @pytest.mark.parametrize("arch", ["sm_80", "sm_90", "sm_100"])
 def test_cuda_compiles(arch: str) -> None:
-    assert ix.emit(ix.hlo.parse(HEAD + "ROOT d = f32[7,8] dynamic-update-slice(x, u, i, j) }").entry).cubin(arch)
+    assert ix.runtime.cubin(
+        ix.emit(ix.hlo.parse(HEAD + "ROOT d = f32[7,8] dynamic-update-slice(x, u, i, j) }").entry), arch
+    )
 
 
 @pytest.mark.parametrize(("kind", "width"), [("f32", 4), ("bf16", 8), ("s8", 8)])

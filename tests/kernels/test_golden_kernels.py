@@ -36,4 +36,4 @@ def test_golden_files_all_have_their_case() -> None:
 @pytest.mark.parametrize("arch", ["sm_80", "sm_90", "sm_100"])
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.stem)
 def test_golden_cases_compile(case: Path, arch: str) -> None:
-    assert ix.emit(ix.hlo.load(case).entry).cubin(arch)
+    assert ix.runtime.cubin(ix.emit(ix.hlo.load(case).entry), arch)

@@ -10,7 +10,7 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGE = ROOT / "python" / "indexing"
 #: Imports upwards, inside of a method: a kernel asks for the compiler, a value for its picture in a notebook.
-DEFERRED = {("kernels.kernel", "runtime.nvrtc"), ("display", "show.notebook")}
+DEFERRED = {("display", "show.notebook")}
 BY_NAME = ("Library", "import_module", "__import__")  # functions that are given the name of a module
 FACE = "indexing"  # the package's own `__init__`, which has every name
 

@@ -24,7 +24,7 @@ MOST_SECTORS = {
 @pytest.mark.parametrize("name", CASES)
 def test_each_case_compiles_and_wastes_no_sectors(name: str) -> None:
     kernel = ix.emit(ix.hlo.parse(CASES[name]).entry)
-    assert kernel.cubin("sm_90")
+    assert ix.runtime.cubin(kernel)
     assert gpu.bytes_moved(kernel) > 2**26
     accesses = ix.coalescing(kernel).accesses
     moved, ideal = sum(a.total.sectors for a in accesses), sum(a.total.ideal for a in accesses)
@@ -36,22 +36,10 @@ def test_each_case_compiles_and_wastes_no_sectors(name: str) -> None:
 )
 def test_ptx_loads_sixteen_bytes_at_once(name: str) -> None:
     """Structs of neighbours become vector instructions, and arrays of accumulators stay in registers."""
-    text = ptx(ix.emit(ix.hlo.parse(CASES[name]).entry).source)
+    text = ix.runtime.ptx(ix.emit(ix.hlo.parse(CASES[name]).entry))
     assert re.search(r"ld\.global\.nc\.v4\.[fu]32", text)
     assert not re.search(r"ld\.global\.nc\.[fu](8|16)\b", text)
     assert ".local" not in text
-
-
-def ptx(source: str) -> str:
-    """What NVRTC makes of CUDA C++ before it chooses registers."""
-    from cuda.bindings import nvrtc
-
-    _, program = nvrtc.nvrtcCreateProgram(source.encode(), b"kernel.cu", 0, [], [])
-    options = [b"--gpu-architecture=compute_90", b"--std=c++17"]
-    assert int(nvrtc.nvrtcCompileProgram(program, len(options), options)[0]) == 0
-    code = b" " * nvrtc.nvrtcGetPTXSize(program)[1]
-    nvrtc.nvrtcGetPTX(program, code)
-    return code.decode()
 
 
 def test_a_dry_run_needs_no_gpu(capsys: pytest.CaptureFixture[str]) -> None:

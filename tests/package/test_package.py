@@ -85,7 +85,7 @@ def test_what_is_loaded_later_is_what_type_checkers_see() -> None:
 @pytest.mark.parametrize("name", sorted(for_type_checkers()))
 def test_a_name_loaded_later_is_the_one_of_its_module(name: str) -> None:
     home = for_type_checkers()[name]
-    if name in ("analysis", "convert") or home == "indexing":
+    if home == "indexing":
         assert getattr(ix, name) is import_module(f"{home}.{name}")
     else:
         assert getattr(ix, name) is getattr(import_module(home), name)

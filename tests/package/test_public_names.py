@@ -1,10 +1,11 @@
 """Every public name is documented, where it is and in docs/api.md; and what is exported for types is exported."""
 
 import ast
+import inspect
 from pathlib import Path
 
 import pytest
-from api_table import api_table, entries, first_sentence
+from api_table import MODULES, api_table, entries, first_sentence, public_names
 
 import indexing as ix
 
@@ -16,6 +17,13 @@ def test_every_public_name_is_documented(name: str, text: str) -> None:
     assert first_sentence(text).endswith((".", ":", "?", ")")) or len(text.split()) > 2, (
         f"{name} says nothing of itself"
     )
+
+
+@pytest.mark.parametrize("name", [n for n in ix.__all__ if inspect.ismodule(getattr(ix, n))])
+def test_a_public_module_exports_names_of_its_own(name: str) -> None:
+    module = getattr(ix, name)
+    assert name in MODULES
+    assert public_names(module) == sorted(module.__all__) != []
 
 
 def test_the_page_of_public_names_is_current() -> None:

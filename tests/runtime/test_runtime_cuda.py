@@ -14,7 +14,7 @@ from indexing.device.table import portable_device
 from indexing.errors import CompileError, IndexingError
 from indexing.runtime.cuda import CudaDevice
 from indexing.runtime.device import check_limits
-from indexing.runtime.nvrtc import compile_cubin
+from indexing.runtime.nvrtc import cubin
 from kernels import WrittenKernel
 
 SCALE = """extern "C" __global__ void scale(const float* __restrict__ x, float* __restrict__ y) {
@@ -30,23 +30,29 @@ def kernel(source: str = SCALE, grid=(3, 1, 1), block=(32, 1, 1), dialect="cuda"
 
 @pytest.mark.parametrize("arch", ["sm_80", "sm_90", "sm_100"])
 def test_a_cubin_needs_no_gpu(arch: str) -> None:
-    assert compile_cubin(kernel(), arch).startswith(b"\x7fELF")
+    assert cubin(kernel(), arch).startswith(b"\x7fELF")
 
 
 def test_a_cubin_comes_from_the_cache_the_second_time(tmp_path, monkeypatch) -> None:
     monkeypatch.setenv("INDEXING_CACHE_DIR", str(tmp_path))
-    first = compile_cubin(kernel(), "sm_90")
+    first = cubin(kernel(), "sm_90")
     kept = [f for f in (tmp_path / "cubin").rglob("*") if f.is_file() and f.read_bytes() == first]
     assert len(kept) == 1
     start = time.perf_counter()
-    assert compile_cubin(kernel(), "sm_90") == first
+    assert cubin(kernel(), "sm_90") == first
     assert time.perf_counter() - start < 5
-    assert compile_cubin(kernel(SCALE.replace("2.0f", "3.0f")), "sm_90") != first
+    assert cubin(kernel(SCALE.replace("2.0f", "3.0f")), "sm_90") != first
+
+
+@pytest.mark.parametrize("arch", ["sm_80", "sm_100"])
+def test_the_ptx_of_a_kernel_is_for_its_architecture(arch: str) -> None:
+    text = ix.runtime.ptx(kernel(), arch)
+    assert f".target {arch}" in text and ".entry scale(" in text and "\0" not in text
 
 
 def test_a_refused_source_is_shown_with_line_numbers_and_the_log() -> None:
     with pytest.raises(CompileError) as refusal:
-        compile_cubin(kernel(SCALE.replace("2.0f", "undeclared_factor")), "sm_90")
+        cubin(kernel(SCALE.replace("2.0f", "undeclared_factor")), "sm_90")
     text = str(refusal.value)
     assert "3 |   y[i] = undeclared_factor * x[i];" in text
     assert 'identifier "undeclared_factor" is undefined' in text
@@ -54,9 +60,9 @@ def test_a_refused_source_is_shown_with_line_numbers_and_the_log() -> None:
 
 def test_what_is_no_architecture_or_no_cuda_is_refused() -> None:
     with pytest.raises(CompileError, match="sm_90"):
-        compile_cubin(kernel(), "hopper")
+        cubin(kernel(), "hopper")
     with pytest.raises(CompileError, match="dialect='cuda'"):
-        compile_cubin(kernel(dialect="opencl"), "sm_90")
+        cubin(kernel(dialect="opencl"), "sm_90")
 
 
 @pytest.mark.parametrize(
@@ -102,7 +108,7 @@ def test_what_runs_on_a_gpu_only_calls_what_cuda_core_has() -> None:
     }
     assert [(c.__name__, n) for c, names in called.items() for n in names if not hasattr(c, n)] == []
     for text in (gpu_device.SOFTMAX, gpu_device.TOTAL):
-        assert ix.emit(ix.hlo.parse(text).entry).cubin("sm_90").startswith(b"\x7fELF")
+        assert cubin(ix.emit(ix.hlo.parse(text).entry)).startswith(b"\x7fELF")
 
 
 def test_the_gpu_target_without_a_gpu_says_in_one_line_what_is_missing() -> None:

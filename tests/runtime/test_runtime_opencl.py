@@ -107,9 +107,9 @@ from indexing import compile
 module = ix.hlo.parse("ENTRY e { p = f32[4] parameter(0) ROOT n = f32[4] negate(p) }")
 run = compile(module, device="cpu")
 assert run(np.ones(4, np.float32)).tolist() == [-1.0] * 4 and run(np.zeros(4, np.float32)).tolist() == [0.0] * 4
-assert ix.emit(module.entry).cubin()[:4] == b"\x7fELF"
+assert ix.runtime.cubin(ix.emit(module.entry))[:4] == b"\x7fELF"
 tempfile.tempdir = "/proc/none"
-assert ix.emit(module.entry).cubin()[:4] == b"\x7fELF"
+assert ix.runtime.cubin(ix.emit(module.entry))[:4] == b"\x7fELF"
 """
 
 

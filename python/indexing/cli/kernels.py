@@ -159,7 +159,7 @@ class EmittedKernel:
 def with_requested_parts(kernel: Kernel, options: argparse.Namespace) -> EmittedKernel:
     """A kernel with all that is requested."""
     text = print_kernel(kernel.stage(options.stage)) if options.stage else kernel.source
-    cubin = kernel.cubin(options.arch) if options.arch else b""
+    cubin = ix.runtime.cubin(kernel, options.arch) if options.arch else b""
     return EmittedKernel(kernel, options.stage, options.arch, text, cubin, kernel.verify() if options.verify else None)
 
 

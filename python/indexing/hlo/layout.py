@@ -12,7 +12,7 @@ from math import prod
 
 from indexing._core import IndexingMap, SymbolicExpr, constant, variable
 from indexing.arguments import of_type, takes
-from indexing.errors import InvalidMap
+from indexing.errors import IndexingError
 from indexing.hlo import Shape
 
 __all__ = ["bit_width", "bitcast_map", "linear_map", "major_to_minor", "physical_sizes", "to_logical", "to_physical"]
@@ -72,14 +72,14 @@ def bitcast_map(source: Shape, target: Shape) -> IndexingMap:
     """The simplified map from an index of `source` to the index of `target` at the same memory.
 
     Both may have any shape and layout. If elements of `target` are narrower, a range variable enumerates those that make up
-    one element of `source`; if they are wider, several elements of `source` share one of `target`. Raises InvalidMap if the
+    one element of `source`; if they are wider, several elements of `source` share one of `target`. Raises IndexingError if the
     two don't have the same number of bits, or one is not an array.
     """
     wide, narrow = bit_width(source.element_type), bit_width(target.element_type)
     if not (wide and narrow) or -1 in (*source.dimensions, *target.dimensions):
-        raise InvalidMap(f"{source} and {target} are not both arrays of known size; give two arrays' shapes")
+        raise IndexingError(f"{source} and {target} are not both arrays of known size; give two arrays' shapes")
     if prod(source.dimensions) * wide != prod(target.dimensions) * narrow or (wide % narrow and narrow % wide):
-        raise InvalidMap(
+        raise IndexingError(
             f"{source} and {target} don't have the same number of bits, so neither is a bitcast of the other; "
             "give two shapes of the same size in memory"
         )

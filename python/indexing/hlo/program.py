@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final, Literal, TypeAlias, TypeVar, cast
 from indexing import _core
 from indexing.arguments import integer, of_type, takes
 from indexing.display import shown
-from indexing.errors import InvalidMap, ParseError, UnsupportedOp, at_place
+from indexing.errors import IndexingError, ParseError, UnsupportedOp, at_place
 from indexing.hlo.attributes import AttributeReader
 from indexing.hlo.shape import Shape
 from indexing.lazy import np
@@ -323,14 +323,14 @@ class Computation:
         return self._first
 
     def instruction_at(self, row: int) -> Instruction:
-        """The instruction of this row of the module; raises InvalidMap for a row of another computation."""
+        """The instruction of this row of the module; raises IndexingError for a row of another computation."""
         if type(row) is not int:
             row = cast(int, integer(row, "instruction_at: row"))
         instructions = self._all()
         place = row - self._first
         if not 0 <= place < len(instructions):
             last = self._first + len(instructions) - 1
-            raise InvalidMap(f"row {row} is not one of {self.name}, whose rows are {self._first} to {last}")
+            raise IndexingError(f"row {row} is not one of {self.name}, whose rows are {self._first} to {last}")
         return instructions[place]
 
     @property

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from functools import cache
 
 from indexing.arguments import integer, integers, item, of_type, takes
-from indexing.errors import InvalidMap, UnsupportedOp
+from indexing.errors import IndexingError, UnsupportedOp
 from indexing.lazy import ml_dtypes, np
 
 __all__ = ["DTYPES", "Shape"]
@@ -126,12 +126,12 @@ class Shape:
     @classmethod
     @takes(element_type=of_type(str), dimensions=integers)
     def array(cls, element_type: str, dimensions: tuple[int, ...] | list[int]) -> Shape:
-        """An array's shape without a layout. Raises InvalidMap for an unknown element type or a negative size."""
+        """An array's shape without a layout. Raises IndexingError for an unknown element type or a negative size."""
         sizes = tuple(dimensions)
         if element_type not in _NUMPY_NAMES:
-            raise InvalidMap(f"{element_type!r} is no element type of arrays; one of {', '.join(_NUMPY_NAMES)}")
+            raise IndexingError(f"{element_type!r} is no element type of arrays; one of {', '.join(_NUMPY_NAMES)}")
         if min(sizes, default=0) < 0:
-            raise InvalidMap(f"sizes cannot be negative, found {sizes}")
+            raise IndexingError(f"sizes cannot be negative, found {sizes}")
         return cls(element_type, sizes, None, (), "", (False,) * len(sizes), math.prod(sizes))
 
     @property

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from indexing._core import IndexingMap
 from indexing.arguments import check_number, each, integer, of_type, takes
-from indexing.errors import InvalidMap
+from indexing.errors import IndexingError, InvalidMap
 from indexing.hlo import Computation, Instruction, Part, Program
 from indexing.hlo.layout import to_logical, to_physical
 from indexing.hlo.program_like import part_of_program, refuse_bare_function
@@ -90,12 +90,12 @@ def grouped_indexing(
 
     The cluster is `instructions` of one computation; a fusion among them includes the instructions of its computation,
     whose parameters are its operands. The result includes producers outside of the cluster, but nothing beyond them;
-    `target` itself has the identity. Raises InvalidMap if `target` isn't in the cluster.
+    `target` itself has the identity. Raises IndexingError if `target` isn't in the cluster.
     """
     cluster = dict.fromkeys(instructions)
     fusions = {i.called[0]: i for i in cluster if i.is_fusion}
     if target not in cluster and target.computation not in fusions:
-        raise InvalidMap(
+        raise IndexingError(
             f"{target.name} is not in the cluster: give the cluster's instructions, {target.name} among them"
         )
     check_number(output, len(target.shape.leaves), f"{target.name} has", "outputs")
@@ -126,10 +126,12 @@ def epilogue_indexing(hero: Instruction, root: Instruction) -> IndexingMap:
     """The map from an index of `hero` to the index of `root` at which its element is used, through the instructions between.
 
     Both belong to one computation; the map of a hero that is its own root is the identity. Raises InvalidMap if no path
-    leads from one to the other, or several with different maps do.
+    leads from one to the other, or several with different maps do; IndexingError for instructions of two computations.
     """
     if hero.computation is not root.computation:
-        raise InvalidMap(f"{hero.name} and {root.name} belong to different computations: give two of one computation")
+        raise IndexingError(
+            f"{hero.name} and {root.name} belong to different computations: give two of one computation"
+        )
     found = maps_of(hero.module).leading_to(hero, root)
     if len(found) != 1:
         how_many = "no path leads" if not found else f"{len(found)} paths with different maps lead"

@@ -1,6 +1,6 @@
 """A kernel as plain data: its IR, its source for a target, its arguments, launch dimensions, and the maps of its threads.
 
-Nothing here touches a device or a compiler; `Kernel.cubin` imports the NVRTC binding when it is called.
+Nothing here touches a device or a compiler.
 """
 
 from __future__ import annotations
@@ -274,16 +274,6 @@ class Kernel:
         """
         accesses = item(self.input_maps, parameter, f"{self.name} has", "parameters")
         return item(accesses, access, f"parameter {parameter} of {self.name} has", "accesses with a map")
-
-    def cubin(self, arch: str = "sm_90") -> bytes:
-        """Machine code for `arch`, compiled by NVRTC, without a GPU.
-
-        Raises CompileError with the numbered source and the compiler's log, or if the kernel is not CUDA C++, or if the `cuda`
-        extra is not installed.
-        """
-        from indexing.runtime.nvrtc import compile_cubin
-
-        return compile_cubin(self, arch)
 
 
 def _arguments(kernel: nodes.Kernel) -> tuple[Argument, ...]:

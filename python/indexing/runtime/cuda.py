@@ -13,7 +13,7 @@ from indexing.errors import CompileError, IndexingError
 from indexing.extras import missing_extra
 from indexing.kernels.targets.target import Dialect
 from indexing.runtime.device import Buffer, Clock, CompilableKernel, Launch, check_limits
-from indexing.runtime.nvrtc import compile_cubin
+from indexing.runtime.nvrtc import cubin
 
 if TYPE_CHECKING:
     import cuda.core as cuda_core
@@ -74,7 +74,7 @@ class CudaDevice:
 
     def compile(self, kernel: CompilableKernel) -> None:
         """Compile the kernel into the cache. Raises CompileError as `load`."""
-        compile_cubin(kernel, self.arch)
+        cubin(kernel, self.arch)
 
     @property
     def product(self) -> str:
@@ -176,7 +176,7 @@ class CudaDevice:
     def _loaded(self, kernel: CompilableKernel) -> cuda_core.Kernel:
         key = (kernel.name, kernel.source)
         if key not in self._modules:
-            code = self._core.ObjectCode.from_cubin(compile_cubin(kernel, self.arch), name=kernel.name)
+            code = self._core.ObjectCode.from_cubin(cubin(kernel, self.arch), name=kernel.name)
             self._modules[key] = code.get_kernel(kernel.name)
         return self._modules[key]
 

@@ -58,7 +58,7 @@ impl From<Error> for Failure {
     }
 }
 
-/// What a thread may ask of its last failure.
+/// The last failure of a thread, as its functions answer questions about it.
 #[derive(Default)]
 struct Last {
     message: CString,
