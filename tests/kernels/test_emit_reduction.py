@@ -372,3 +372,16 @@ def test_a_split_reduction_gives_the_same_bits_in_each_call() -> None:
     first = executable(x, np.float32(0))
     assert abs(float(first) - float(x.sum(dtype=np.float64))) < 1e-2
     assert all(executable(x, np.float32(0)) == first for _ in range(5))
+
+
+@pytest.mark.parametrize("padding", ["-1_1", "1_-1", "-2_2", "0_0"])
+def test_padding_that_drops_as_many_elements_as_it_adds(padding: str) -> None:
+    """As many elements follow the reduction as it has, but not each of its elements, and others beside them."""
+    text = f"""{reducer("max", "f32")}
+    ENTRY fused {{
+      p = f32[3,4,8] parameter(0)
+      z = f32[] parameter(1)
+      r = f32[3] reduce(p, z), dimensions={{1,2}}, to_apply=red
+      ROOT padded = f32[3] pad(r, z), padding={padding}
+    }}"""
+    check(text, "reduction" if padding == "0_0" else "loop")

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
+from indexing.errors import Undecided
 from indexing.indexing_analysis.instructions import output_to_input
 from indexing.ops.registry import traits_of
 from indexing.ops.tuples import GET_TUPLE_ELEMENT, array_source
@@ -112,13 +113,19 @@ def _followed(instruction: Instruction) -> list[Instruction]:
         for operand, found in zip(instruction.operands, output_to_input(instruction), strict=True)
         if not operand.shape.is_tuple
         and operand.shape.element_count == instruction.shape.element_count
-        and all(map(_reads_one, found))
         and len(found) == 1
+        and _reads_each_once(found[0], operand.shape)
     ]
 
 
-def _reads_one(indexing: OperandIndexing) -> bool:
+def _reads_each_once(indexing: OperandIndexing, operand: Shape) -> bool:
+    """Whether each element of the operand is read at one index. An equal number of elements doesn't say so: padding by -1 and 1
+    drops one of them.
+    """
     m = indexing.map
-    if indexing.exactness != "exact" or m.is_undefined or m.is_known_empty:
+    if indexing.exactness != "exact" or m.is_undefined or m.is_known_empty or m.ranges or m.runtimes:
         return False
-    return not (m.ranges or m.runtimes or m.constraints)
+    try:
+        return m.is_bijection_onto(operand.dimensions)
+    except Undecided:
+        return False
