@@ -25,14 +25,13 @@ PATTERNS = (0xA5, 0x00)  # of the bytes, for each call: pred has no other bytes 
 MARGIN = 16 * ALIGNMENT  # bytes
 UNWRITTEN = 0x5A  # each of them
 ARCHITECTURES = ("80", "90")
-Opener = Callable[[], Any]  # a device, with `pattern`, `in_order` and `errors`
+Opener = Callable[[], Any]  # a device, with `pattern` and `errors`
 
 
 class FilledHost(Host):
     """The CPU; new memory holds the pattern, between margins that nobody may write."""
 
     pattern = PATTERNS[0]
-    in_order = True  # of updates of one element
 
     def __init__(self) -> None:
         super().__init__()
@@ -86,7 +85,6 @@ def _ptx_device(folder: Path) -> Callable[[str], Any]:
         """The runner's device; the memory of results holds the pattern when a kernel is launched."""
 
         pattern = PATTERNS[0]
-        in_order = False
 
         def __init__(self, arch: str) -> None:
             super().__init__(runner.Kernels(arch))

@@ -7,6 +7,7 @@ looked up in the program's values.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -22,6 +23,15 @@ Pairs = np.ndarray
 Run = Callable[[Sequence[np.ndarray]], list[np.ndarray]]
 MAX_POINTS = 200_000  # of a map's domain; larger ones are not enumerated
 MAX_PAIRS = 4_000_000
+
+
+@dataclass(frozen=True)
+class Unnamed:
+    """An output that changes where no map names the pair: which, with which arguments."""
+
+    output: int
+    arguments: Sequence[np.ndarray]
+    what: str
 
 
 class TooLarge(Exception):
@@ -92,7 +102,7 @@ def unsound(
     tolerances: Sequence[Tolerance],
     rng: np.random.Generator,
     tries: int,
-) -> str | None:
+) -> Unnamed | None:
     """A pair that jaxlib's results show and a map doesn't name; None where there is none among `tries` changes."""
     watcher, before = Watcher(entry, arguments), run(arguments)
     able = [k for k, a in enumerate(arguments) if a.size]
@@ -102,7 +112,8 @@ def unsound(
         kind, style = data[parameter]
         element = int(rng.integers(arguments[parameter].size))
         changed = _changed(arguments[parameter], element, kind, style, rng)
-        after = run([changed if k == parameter else a for k, a in enumerate(arguments)])
+        given = [changed if k == parameter else a for k, a in enumerate(arguments)]
+        after = run(given)
         for output, (old, new) in enumerate(zip(before, after, strict=True)):
             differs = np.flatnonzero(_differ(old, new, tolerances[output]))
             if not len(differs):
@@ -112,10 +123,8 @@ def unsound(
             for name, pairs in known[output, parameter].items():
                 missing = differs[~pairs[differs, element]]
                 if len(missing):
-                    return (
-                        f"output {output} at flat index {missing[0]} changes with element {element} of parameter "
-                        f"{parameter}, which the maps don't name ({name})"
-                    )
+                    what = f"output {output} at flat index {missing[0]} changes with element {element} of parameter"
+                    return Unnamed(output, given, f"{what} {parameter}, which the maps don't name ({name})")
     return None
 
 
