@@ -23,7 +23,7 @@ from indexing.arguments import each, of_type, takes
 from indexing.errors import IndexingError
 from indexing.hlo import Computation, Instruction, Program
 from indexing.hlo.layout import bitcast_map
-from indexing.hlo.program_like import part_of_program, refuse_bare_function
+from indexing.hlo.program_like import or_function, part_of_program
 from indexing.indexing_analysis.access import Access, AccessComposer
 from indexing.indexing_analysis.instructions import epilogue_indexing, output_to_input
 from indexing.ops.operand_indexing import OperandIndexing
@@ -150,7 +150,8 @@ class PartitionedComputation:
         return "\n".join([f"PartitionedComputation {self.computation.name}:", *map(str, self.subgraphs)])
 
 
-@takes(computation=refuse_bare_function, force_roots=each(Instruction), epilogues=each(Epilogue))
+@or_function
+@takes(force_roots=each(Instruction), epilogues=each(Epilogue))
 def partition(
     computation: Program, force_roots: Iterable[Instruction] = (), epilogues: Sequence[Epilogue] = ()
 ) -> PartitionedComputation:

@@ -303,7 +303,7 @@ def test_what_contracts_inside_a_fusion_is_judged_by_the_least() -> None:
 
 def test_reports_of_jax_functions_and_of_one_fusion() -> None:
     x = np.zeros((128, 64), np.float32)
-    report = ix.analyze((lambda a: jnp.tanh(a).T, x), "a100")
+    report = ix.analyze(lambda a: jnp.tanh(a).T, x, device="a100")
     assert {f.name.split(".")[0] for f in report.fusions} == {
         "tanh",
         "transpose",

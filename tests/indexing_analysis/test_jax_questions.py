@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import indexing as ix
+from indexing import compile as compile_program
 from indexing.hlo import Place, op_name, source_place
-from indexing.hlo.program_like import whole_program
 
 RANDOM = np.random.default_rng(0)
 
@@ -107,34 +107,46 @@ def test_maps_of_modules_and_instructions() -> None:
 QUESTIONS = {
     "output_to_input": ix.output_to_input,
     "input_to_output": ix.input_to_output,
-    "utilization": lambda p: [(u.distinct, u.reads) for u in ix.utilization(p)],
+    "maps": lambda *p: str(ix.maps(*p).of("result")).count("(d0, d1) -> (d1, d0)"),
+    "utilization": lambda *p: [(u.distinct, u.reads) for u in ix.utilization(*p)],
     "propagate_tile": ix.propagate_tile,
-    "valid_tilings": lambda p: list(ix.valid_tilings(p)),
-    "tiling_space": lambda p: len(ix.tiling_space(p).dimensions),
-    "coalescing": lambda p: [a.sectors for a in ix.coalescing(p).reads],
-    "partition": lambda p: [s.name for s in ix.partition(p).subgraphs],
-    "emit": lambda p: ix.emit(p).source,
-    "emit_all": lambda p: [k.source for k in ix.emit_all(p)],
+    "propagate_tiles": ix.propagate_tiles,
+    "valid_tilings": lambda *p: list(ix.valid_tilings(*p)),
+    "tiling_space": lambda *p: len(ix.tiling_space(*p).dimensions),
+    "coalescing": lambda *p: [a.sectors for a in ix.coalescing(*p).reads],
+    "partition": lambda *p: [s.name for s in ix.partition(*p).subgraphs],
+    "emit": lambda *p: ix.emit(*p).source,
+    "emit_all": lambda *p: [k.source for k in ix.emit_all(*p)],
+    "knobs": ix.knobs,
+    "predict": lambda *p: ix.predict(*p).time.tolist(),
+    "analyze": lambda *p: ix.analyze(*p).ideal_bytes,
+    "access_pictures": lambda *p: [picture.title for picture in ix.show.access_pictures(*p)],
+    "bank_pictures": lambda *p: len(ix.show.bank_pictures(*p)) + 1,
+    "tile_picture": lambda *p: ix.show.tile_picture(*p).note,
 }
 
 
 @pytest.mark.parametrize("question", QUESTIONS)
-def test_questions_take_a_module_a_computation_or_a_function_with_its_arguments(question: str) -> None:
+def test_questions_take_a_program_in_every_form(question: str) -> None:
     ask, x = QUESTIONS[question], array(6, 4)
     module = ix.from_jax(jnp.transpose, x)
-    answers = [ask(part) for part in (module, module.entry, (jnp.transpose, x))]
-    assert answers[0] == answers[1] == answers[2] != []
-    for wrong in ("text", 3, (), (1, 2)):
-        with pytest.raises(TypeError, match="expected an? "):
+    forms = ((module,), (module.entry,), (str(module),), (jnp.transpose, x))
+    answers = [ask(*program) for program in forms]
+    assert answers[0] == answers[1] == answers[2] == answers[3] != []
+    for wrong in (3, (), (1, 2), (jnp.transpose, x)):
+        with pytest.raises(TypeError, match="expected an? .*, or a function and its arguments"):
             ask(wrong)
-    with pytest.raises(TypeError, match=r"is a function; .*: give \(function, \*arguments\)"):
-        ask(jnp.transpose)
 
 
-def test_compile_takes_a_function_with_its_arguments() -> None:
-    x = array(3, 2)
-    program = whole_program((jnp.transpose, x), "a test")
-    np.testing.assert_array_equal(ix.evaluate(program, x), x.T)
+def test_compile_and_tune_take_a_program_in_every_form(tmp_path: Path) -> None:
+    x = np.arange(12, dtype=np.float32).reshape(4, 3)
+    module = ix.from_jax(jnp.transpose, x)
+    for program in ((module,), (str(module),), (jnp.transpose, x)):
+        executable = compile_program(*program, device="reference")
+        for data in (x, x + 1):
+            np.testing.assert_array_equal(executable(data), data.T)
+        (found,) = ix.tune(*program, budget=1, device="cpu", store=tmp_path / "store")
+        assert found.trials[0].plan == ix.knobs(module, "c").default
 
 
 # ---- where instructions come from
@@ -199,7 +211,7 @@ def test_what_jax_has_lowered_or_compiled_is_a_program() -> None:
     compiled = lowered.compile()
     expected = str(ix.maps(function, *arguments))
     assert str(ix.maps(lowered)) == str(ix.maps(compiled)).replace("{1,0}", "") == expected
-    assert ix.analyze(lowered).ideal_bytes == ix.analyze((function, *arguments)).ideal_bytes
+    assert ix.analyze(lowered).ideal_bytes == ix.analyze(function, *arguments).ideal_bytes
     assert any(f.instruction.is_fusion for f in ix.analyze(compiled).fusions)
     assert np.allclose(ix.evaluate(ix.from_jax(compiled), *arguments), function(*arguments)["y"])
     with pytest.raises(ix.IndexingError, match="compiled already"):
@@ -210,17 +222,16 @@ def test_what_jax_has_lowered_or_compiled_is_a_program() -> None:
 
 def test_what_is_no_program_is_told_from_one() -> None:
     for question in (ix.maps, ix.analyze, ix.emit, ix.coalescing):
-        for text in ("program.hlo", "ENTRY e { ROOT p = f32[] parameter(0) }"):
-            with pytest.raises(
-                TypeError, match=r"is a str; expected a program: ix.hlo.load\(path\), or ix.hlo.parse\(text\)"
-            ):
-                question(text)
-        with pytest.raises(TypeError, match=r"or \(function, \*arguments\)"):
+        with pytest.raises(TypeError, match="or a function and its arguments"):
             question([model, *ARGUMENTS])
         with pytest.raises(TypeError):
             question((1, 2))
-    with pytest.raises(TypeError, match=r"program is a function.* give \(function, \*arguments\)"):
-        ix.analyze(model, *ARGUMENTS)
+        with pytest.raises(TypeError, match=r"is a PosixPath; expected a program: ix.hlo.load"):
+            question(Path("program.hlo"))
+    with pytest.raises(TypeError, match=r"before is a function; expected its program: ix.from_jax"):
+        ix.compare(model, model)
+    with pytest.raises(TypeError, match=r"program is a function; expected its program: ix.from_jax"):
+        ix.analyze(program=model)
     with pytest.raises(ix.ParseError) as refused:
         ix.hlo.parse("program.hlo")
     assert refused.value.__notes__ == ["This looks like a path: ix.hlo.load reads files."]
@@ -229,35 +240,13 @@ def test_what_is_no_program_is_told_from_one() -> None:
     assert refused.value.__notes__ == ["This looks like MLIR: ix.hlo.from_stablehlo reads StableHLO."]
 
 
-def test_questions_about_plans_take_a_function_with_its_arguments(tmp_path: Path) -> None:
-    function, x = (lambda x: jnp.exp(x).T), array(64, 32)
-    module = ix.from_jax(function, x)
-    assert ix.knobs((function, x)) == ix.knobs(module)
-    assert ix.predict((function, x)).time.tolist() == ix.predict(module).time.tolist()
-    np.testing.assert_allclose(ix.evaluate((function, x), x), np.exp(x).T, rtol=1e-6)
-    (found,) = ix.tune((function, x), budget=1, device="cpu", store=tmp_path / "store")
-    assert found.trials[0].plan == ix.knobs(module, "c").default
-
-
-def test_arguments_stand_in_the_tuple() -> None:
-    """A function, and then its arguments, is no question: which of them are the question's own?"""
-    x = array(4, 3)
-    questions = (
-        ix.output_to_input,
-        ix.input_to_output,
-        ix.utilization,
-        ix.coalescing,
-        ix.emit,
-        ix.emit_all,
-        ix.partition,
-    )
-    for question in (*questions, ix.predict, ix.knobs, ix.propagate_tile, ix.valid_tilings, ix.tune, ix.compile):
-        with pytest.raises(TypeError, match=r"is a function; .* give \(function, \*arguments\)"):
-            question(jnp.transpose, x)
-    with pytest.raises(TypeError, match=r"expected a Module or a str, or \(function, \*arguments\)"):
+def test_a_function_is_evaluated_on_its_arguments() -> None:
+    """The arrays of pytrees are the program's arguments."""
+    x, y = np.arange(6.0, dtype=np.float32).reshape(2, 3), np.float32(2)
+    found = ix.evaluate(lambda tree, k: {"sum": tree["x"].sum() * k, "t": tree["x"].T}, {"x": x}, y)
+    assert float(found[0]) == 30 and (found[1] == x.T).all()
+    with pytest.raises(TypeError, match="expected a Module or a str, or a function and its arguments"):
         ix.evaluate(3)
-    with pytest.raises(TypeError, match=r"is a PosixPath; expected a program: ix.hlo.load"):
-        ix.evaluate(Path("program.hlo"))
 
 
 def test_the_names_that_a_shell_completes_are_the_public_ones() -> None:

@@ -39,7 +39,7 @@ def test_every_public_function_is_called() -> None:
     [
         (lambda: ix.output_to_input(None), "output_to_input: instruction is a NoneType; expected an Instruction"),
         (
-            lambda: ix.utilization(instruction=(1, 2)),
+            lambda: ix.utilization((1, 2)),
             "instruction is a tuple; expected an Instruction or a Computation",
         ),
         (lambda: ix.output_to_input(FUSION, 0.0), "output_to_input: output is a float; expected an integer"),

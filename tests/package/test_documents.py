@@ -29,7 +29,7 @@ def words_of_the_code() -> frozenset[str]:
     """Every word of the sources, tests and settings."""
     files = [ROOT / "Makefile", ROOT / "pyproject.toml", *(ROOT / "rust").rglob("*.toml")]
     for folder in ("python", "rust", "tests", "fuzz", "benches", "examples"):
-        files += [f for f in (ROOT / folder).rglob("*") if f.suffix in (".py", ".pyi", ".rs", ".hlo", ".ir")]
+        files += [f for f in (ROOT / folder).rglob("*") if f.suffix in (".py", ".pyi", ".rs", ".h", ".hlo", ".ir")]
     return frozenset(w for f in files for w in re.findall(r"[A-Za-z_][A-Za-z0-9_-]*", f.read_text(encoding="utf-8")))
 
 

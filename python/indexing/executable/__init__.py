@@ -19,7 +19,7 @@ from indexing.executable.program import emit_all as emit_all
 from indexing.executable.program import planned_kernels as planned_kernels
 from indexing.executable.tuned_plans import tuned_plan
 from indexing.hlo import Module, Shape
-from indexing.hlo.program_like import WholeProgram, refuse_bare_function, whole_program
+from indexing.hlo.program_like import WholeProgram, or_function, whole_program
 from indexing.ops.bounded import check_kernel_sizes, sizes_fit
 from indexing.ops.values import HloValue, value_leaves
 from indexing.reference.evaluation import evaluate
@@ -38,9 +38,10 @@ if TYPE_CHECKING:
     from indexing.runtime.tape import DeviceProgram, Tape
 
 
-@takes(module=refuse_bare_function, device=of_type(str, Device))
+@or_function
+@takes(device=of_type(str, Device))
 def compile(module: WholeProgram, device: DeviceName | Device = "auto", tuned: bool = False) -> Executable:
-    """Compile the entry computation of a module, of HLO text, or of `(function, *arguments)` of JAX for a device.
+    """Compile the entry computation of a module, of HLO text, or of a JAX function and its arguments, for a device.
 
     `device` is `"cuda"` (a GPU through cuda.core), `"cpu"` (the C target and a C compiler), `"reference"` (numpy;
     nothing is compiled), `"auto"` (the first that works of a GPU, the CPU and the reference; a ReferenceFallback warns,

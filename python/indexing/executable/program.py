@@ -16,7 +16,7 @@ from indexing.executable.planned_fusion import PlannedFusion
 from indexing.executable.row_groups import MIN_BLOCKS, has_enough_blocks
 from indexing.executable.trip_counts import known_trip_count
 from indexing.hlo import Computation, Instruction, Module, Program, entry_of
-from indexing.hlo.program_like import part_of_program, refuse_bare_function
+from indexing.hlo.program_like import or_function, part_of_program
 from indexing.kernels import device_of_kernels, emit_fused
 from indexing.kernels.emitters import rows
 from indexing.work import repeats_itself
@@ -78,9 +78,10 @@ def planned_kernels(module: Module | Computation, device: Device | None = None) 
     return list({launch.computation: launch for launch in launches}.values())
 
 
-@takes(module=refuse_bare_function, dialect=optional(of_type(str)), device=optional(of_type(Device, str)))
+@or_function
+@takes(dialect=optional(of_type(str)), device=optional(of_type(Device, str)))
 def emit_all(module: Program, dialect: Dialect | None = None, device: Device | str | None = None) -> list[Kernel]:
-    """The distinct kernels of a module's entry, of a computation, or of `(function, *arguments)` of JAX: those of its
+    """The distinct kernels of a module's entry, of a computation, or of a JAX function and its arguments: those of its
     fusions, and of the fusions that `compile` plans.
 
     They are made for `device` as those of `emit`. Control flow, and instructions that no kernel computes (a sort), are left to

@@ -22,7 +22,7 @@ from indexing.extras import missing_extra
 from indexing.hlo.ahead_of_time import compile_for_gpu
 from indexing.hlo.program import Module
 
-__all__ = ["Stage", "from_exported", "from_jax", "from_proto", "from_stablehlo", "lower", "output_names"]
+__all__ = ["Stage", "from_exported", "from_jax", "from_proto", "from_stablehlo", "leaves", "lower", "output_names"]
 
 #: The stage of a JAX function's program: as it is lowered, or as XLA optimized it.
 Stage = Literal["lowered", "compiled"]
@@ -93,6 +93,11 @@ def output_names(lowered: Any) -> tuple[str, ...]:
     found = _needed("jax.tree_util").tree_flatten_with_path(lowered.out_info)[0]
     keystr = _needed("jax.tree_util").keystr
     return tuple(f"result{keystr(path)}" for path, _ in found)
+
+
+def leaves(arguments: tuple[Any, ...]) -> tuple[Any, ...]:
+    """The arrays in arguments that are pytrees, in the order of a program's parameters."""
+    return tuple(_needed("jax.tree_util").tree_leaves(arguments))
 
 
 def _bytecode(lowered: Any) -> bytes:

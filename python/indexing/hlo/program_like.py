@@ -1,14 +1,15 @@
-"""Values that public functions accept as programs: instructions, computations, modules, and JAX functions with arguments.
+"""Values that public functions accept as programs: modules, computations, instructions, HLO text, and JAX functions.
 
-A module stands for its entry, a tuple `(function, *arguments)` for the entry of the function's program, lowered by
-`from_jax`.
+A module, and text, stand for the module's entry. A function is followed by its arguments, as in JAX: `analyze(f, x, y)`; the
+options of the question are then given by name. Its program is that of `from_jax`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import wraps
 from os import PathLike
-from typing import Never, TypeAlias, TypeGuard
+from typing import Concatenate, Never, ParamSpec, Protocol, TypeAlias, TypeGuard, TypeVar, overload
 
 from indexing import _core
 from indexing.arguments import of_type
@@ -19,56 +20,52 @@ from indexing.hlo.program import Computation, Instruction, Module
 __all__ = [
     "Part",
     "Program",
+    "TakesFunction",
     "WholeProgram",
+    "is_function",
     "is_staged",
+    "or_function",
     "parameter_names",
     "part_of_program",
-    "refuse_bare_function",
     "whole_program",
 ]
 
 #: An instruction, or a computation, whose parameters are then its operands.
 Part: TypeAlias = Instruction | Computation
-#: Values accepted as a program; the tuple is a JAX function and its arguments.
-Program: TypeAlias = Instruction | Computation | Module | tuple[object, ...]
+#: Values accepted as a program, beside functions and their arguments; the string is HLO text.
+Program: TypeAlias = Instruction | Computation | Module | str
+#: A program to run.
+WholeProgram: TypeAlias = Module | str
 
-#: A program to run; the string is HLO text.
-WholeProgram: TypeAlias = Module | str | tuple[object, ...]
-
-_PARTS = (Instruction, Computation, Module)
-
-
-def part_of_program(value: object, what: str) -> Part:
-    """The instruction or computation for which a value stands. Raises TypeError for other values."""
-    if isinstance(value, Instruction | Computation):
-        return value
-    if isinstance(value, Module):
-        return value.entry
-    if _is_called(value):
-        return from_jax(*value).entry
-    if is_staged(value):
-        return from_jax(value).entry
-    if isinstance(value, str | PathLike):
-        raise TypeError(
-            f"{what} is a {type(value).__name__}; expected a program: ix.hlo.load(path), or ix.hlo.parse(text)"
-        )
-    return _refuse(value, what, _PARTS)
+P = ParamSpec("P")
+R_co = TypeVar("R_co", covariant=True)
+T_contra = TypeVar("T_contra", contravariant=True)
 
 
-def refuse_bare_function(value: object, what: str) -> object:
-    """The value itself. Raises TypeError for a function without arguments, on which its program depends."""
-    if callable(value) and not isinstance(value, type) and not is_staged(value):
-        raise TypeError(f"{what} is a function; its program depends on the arguments: give (function, *arguments)")
-    return value
+class TakesFunction(Protocol[T_contra, P, R_co]):
+    """A question about a program: of a module, a part of one or text, or of a function followed by its arguments."""
+
+    @overload
+    def __call__(self, program: T_contra, /, *args: P.args, **options: P.kwargs) -> R_co: ...
+    @overload
+    def __call__(self, function: Callable[..., object], /, *arguments: object, **options: object) -> R_co: ...
 
 
-def _refuse(value: object, what: str, types: tuple[type, ...]) -> Never:
-    refuse_bare_function(value, what)
-    try:
-        of_type(*types)(value, what)
-    except TypeError as refused:
-        raise TypeError(f"{refused}, or (function, *arguments)") from None
-    raise AssertionError(f"{what} is what was expected")
+def or_function(question: Callable[Concatenate[T_contra, P], R_co]) -> TakesFunction[T_contra, P, R_co]:
+    """Let a question, whose first argument is a program, take a function and its arguments in its place."""
+
+    @wraps(question)
+    def asked(*args: object, **options: object) -> R_co:
+        if args and is_function(args[0]):
+            args = (from_jax(*args),)  # type: ignore[arg-type]
+        return question(*args, **options)  # type: ignore[arg-type]
+
+    return asked
+
+
+def is_function(value: object) -> TypeGuard[Callable[..., object]]:
+    """Whether a value is a function, or one that JAX has lowered or compiled."""
+    return (callable(value) and not isinstance(value, type)) or is_staged(value)
 
 
 def is_staged(value: object) -> TypeGuard[Callable[..., object]]:
@@ -76,19 +73,36 @@ def is_staged(value: object) -> TypeGuard[Callable[..., object]]:
     return not isinstance(value, type) and (hasattr(value, "compiler_ir") or hasattr(value, "runtime_executable"))
 
 
+def part_of_program(value: object, what: str) -> Part:
+    """The instruction or computation for which a value stands. Raises TypeError for other values, ParseError for text."""
+    if isinstance(value, Instruction | Computation):
+        return value
+    if isinstance(value, Module):
+        return value.entry
+    if isinstance(value, str):
+        return Module(_core.parse_hlo(value)).entry
+    return _refuse(value, what, (Instruction, Computation, Module, str))
+
+
 def whole_program(value: object, what: str) -> Module:
-    """The module for which a value stands: a module itself, HLO text, or a function with its arguments."""
+    """The module for which a value stands: a module itself, or HLO text. Raises as `part_of_program`."""
     if isinstance(value, Module):
         return value
     if isinstance(value, str):
         return Module(_core.parse_hlo(value))
-    if _is_called(value):
-        return from_jax(*value)
-    if is_staged(value):
-        return from_jax(value)
+    return _refuse(value, what, (Module, str))
+
+
+def _refuse(value: object, what: str, types: tuple[type, ...]) -> Never:
     if isinstance(value, PathLike):
         raise TypeError(f"{what} is a {type(value).__name__}; expected a program: ix.hlo.load(path)")
-    return _refuse(value, what, (Module, str))
+    if is_function(value):
+        raise TypeError(f"{what} is a function; expected its program: ix.from_jax(function, *arguments)")
+    try:
+        of_type(*types)(value, what)
+    except TypeError as refused:
+        raise TypeError(f"{refused}, or a function and its arguments") from None
+    raise AssertionError(f"{what} is what was expected")
 
 
 def parameter_names(part: Part) -> tuple[str, ...]:
@@ -101,7 +115,3 @@ def parameter_names(part: Part) -> tuple[str, ...]:
         name = (op_name(operand) if operand.is_parameter else "") or operand.name
         names[f"{name}@{k}" if name in names else name] = None
     return tuple(names)
-
-
-def _is_called(value: object) -> TypeGuard[tuple[Callable[..., object], *tuple[object, ...]]]:
-    return isinstance(value, tuple) and len(value) > 0 and callable(value[0])

@@ -14,7 +14,7 @@ from indexing.arguments import check_number, each, integer, of_type, takes
 from indexing.errors import IndexingError, InvalidMap
 from indexing.hlo import Computation, Instruction, Part, Program
 from indexing.hlo.layout import to_logical, to_physical
-from indexing.hlo.program_like import part_of_program, refuse_bare_function
+from indexing.hlo.program_like import or_function, part_of_program
 from indexing.indexing_analysis.computations import (
     Arrays,
     ModuleMaps,
@@ -34,12 +34,13 @@ if TYPE_CHECKING:
 __all__ = ["epilogue_indexing", "grouped_indexing", "input_to_output", "output_to_input"]
 
 
-@takes(instruction=refuse_bare_function, output=integer, physical_layout=of_type(bool, int))
+@or_function
+@takes(output=integer, physical_layout=of_type(bool, int))
 def output_to_input(instruction: Program, output: int = 0, physical_layout: bool = False) -> Indexing:
     """For each operand, the maps from an index of array `output` of the instruction to the operand's elements it needs.
 
     Maps are simplified, and composed through the computation of a fusion or call. An operand without maps isn't read.
-    For a computation, a module (its entry) or `(function, *arguments)` (a JAX function's program), the maps lead from its
+    For a computation, a module (its entry) or a JAX function and its arguments, the maps lead from its
     root to its parameters.
     Arrays of a tuple-shaped instruction are counted in order, nested tuples flattened. With `physical_layout`, indices
     are those of physical shapes (sizes from major to minor) on both sides. Raises IndexingError where there is no such
@@ -63,7 +64,8 @@ def _indexing(part: Part, output: int) -> Indexing:
     return instruction_indexing(part, output) if isinstance(part, Instruction) else computation_indexing(part, output)
 
 
-@takes(instruction=refuse_bare_function, input=integer, physical_layout=of_type(bool, int))
+@or_function
+@takes(input=integer, physical_layout=of_type(bool, int))
 def input_to_output(instruction: Program, input: int = 0, physical_layout: bool = False) -> Indexing:
     """For each array of the instruction, the maps from an index of operand `input` to the elements that need it.
 

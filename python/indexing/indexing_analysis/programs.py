@@ -14,7 +14,7 @@ from indexing.errors import IndexingError
 from indexing.hlo import Instruction, Module, Part, Program, from_jax
 from indexing.hlo.files import load
 from indexing.hlo.front_ends import lower, output_names
-from indexing.hlo.program_like import is_staged, parameter_names, part_of_program
+from indexing.hlo.program_like import is_function, is_staged, parameter_names, part_of_program
 from indexing.indexing_analysis.computations import maps_of
 from indexing.indexing_analysis.instructions import input_to_output, output_to_input
 from indexing.processes import by_processes
@@ -276,7 +276,6 @@ def maps(
     *args: object,
     direction: Direction = "output_to_input",
     workers: None = None,
-    **kwargs: object,
 ) -> ProgramMaps: ...
 
 
@@ -291,12 +290,11 @@ def maps(
     *args: object,
     direction: Direction = "output_to_input",
     workers: int | None = None,
-    **kwargs: object,
 ) -> ProgramMaps | Iterator[FileMaps]:
     """The elements of each input that each element of each output needs; with "input_to_output", those that need it.
 
-    `program` is a JAX function, followed by its arguments (arrays, or anything with a shape and a dtype), or a module
-    (its entry), a computation, or an instruction. `.instructions` has the maps of each instruction of its module.
+    `program` is a module (its entry), a computation, an instruction, HLO text, or a JAX function, followed by its arguments
+    (arrays, or anything with a shape and a dtype). `.instructions` has the maps of each instruction of its module.
 
     With `workers`, it is a list of files that `ix.hlo.load` reads: that many processes compute the maps of all of them, and
     yield a `FileMaps` for each as it is done. A file that can't be read, or whose process dies, yields its error. Scripts
@@ -304,11 +302,11 @@ def maps(
     """
     one_of("output_to_input", "input_to_output")(direction, "maps: direction")
     if workers is not None:
-        if args or kwargs:
+        if args:
             raise TypeError("maps: files take no arguments; only a function does")
         integer(workers, "maps: workers")
         return _of_files(program, direction, workers)
-    return _of_program(cast("Program | Callable[..., object]", program), args, kwargs, direction)
+    return _of_program(cast("Program | Callable[..., object]", program), args, direction)
 
 
 def _of_files(files: object, direction: Direction, workers: int) -> Iterator[FileMaps]:
@@ -326,7 +324,7 @@ def _of_files(files: object, direction: Direction, workers: int) -> Iterator[Fil
 
 def _of_file(path: str, direction: Direction) -> FileMaps:
     try:
-        found = _of_program(load(path), (), {}, direction)
+        found = _of_program(load(path), (), direction)
         found.find()
     except (IndexingError, OSError, MemoryError, RecursionError) as error:
         return _failed(path, f"{type(error).__name__}: {error}")
@@ -340,14 +338,13 @@ def _failed(path: str, error: str) -> FileMaps:
 def _of_program(
     program: Program | Callable[..., object],
     args: tuple[object, ...],
-    kwargs: dict[str, object],
     direction: Direction,
 ) -> ProgramMaps:
-    if is_staged(program) or callable(program):
-        staged = program if is_staged(program) else lower(program, args, kwargs)
+    if is_function(program):
+        staged = program if is_staged(program) else lower(program, args, {})
         names = output_names(staged)
         part: Part = from_jax(staged, *(args if staged is program else ())).entry
-    elif args or kwargs:
+    elif args:
         raise TypeError(f"maps: a {type(program).__name__} takes no arguments; only a function does")
     else:
         part = part_of_program(program, "maps: program")

@@ -13,7 +13,7 @@ from indexing.device.record import Device
 from indexing.device.table import portable_device
 from indexing.errors import IndexingError, UnsupportedOp
 from indexing.hlo import Computation, Instruction, Program
-from indexing.hlo.program_like import Part, part_of_program, refuse_bare_function
+from indexing.hlo.program_like import Part, or_function, part_of_program
 from indexing.kernels.emitters import concatenate, dot, loop, reduction, rows, scatter, transpose, update_slice
 from indexing.kernels.hero import Emitter, Plan, fits
 from indexing.kernels.kernel import Kernel
@@ -36,12 +36,13 @@ EMITTERS: tuple[Emitter, ...] = (
 )  # the first that matches emits the kernel
 
 
-@takes(fusion=refuse_bare_function, dialect=optional(of_type(str)), device=optional(of_type(Device, str)))
+@or_function
+@takes(dialect=optional(of_type(str)), device=optional(of_type(Device, str)))
 def emit(
-    fusion: Program, dialect: Dialect | None = None, device: Device | str | None = None, **knobs: int | None
+    fusion: Program, /, dialect: Dialect | None = None, device: Device | str | None = None, **knobs: int | None
 ) -> Kernel:
     """The kernel of a fusion instruction or of a computation that is one fusion (of a module: its entry; of
-    `(function, *arguments)`: the JAX function's program).
+    a JAX function and its arguments: its program).
 
     For an entry whose root is its only fusion, that fusion is taken; `emit_all` takes whole programs. The kernel can be
     launched on the `device`; without one, on any device that runs the dialect, by default CUDA C++. `knobs` are those of the
@@ -126,7 +127,8 @@ class _Emitters:
     by_computation: dict[tuple[Computation, Device], Emitter] = field(default_factory=dict)
 
 
-@takes(fusion=refuse_bare_function, dialect=optional(of_type(str)), device=optional(of_type(Device, str)))
+@or_function
+@takes(dialect=optional(of_type(str)), device=optional(of_type(Device, str)))
 def knobs(fusion: Program, dialect: Dialect | None = None, device: Device | str | None = None) -> KnobSpace:
     """The knobs of a fusion's kernel: names, legal values, defaults, and conditions between them.
 

@@ -14,7 +14,7 @@ from indexing.device.record import Device, DeviceLike
 from indexing.display import shown
 from indexing.errors import IndexingError
 from indexing.hlo import Computation, Program
-from indexing.hlo.program_like import part_of_program, refuse_bare_function
+from indexing.hlo.program_like import or_function, part_of_program
 from indexing.kernels import emit_fused, fused_computation, knobs_of
 from indexing.kernels.targets import TARGETS
 from indexing.lazy import np
@@ -83,7 +83,8 @@ class Predictions:
         return shown(self, "plans_table")
 
 
-@takes(fusion=refuse_bare_function, plans=optional(of_type(Mapping)), device=optional(of_type(Device, str)))
+@or_function
+@takes(plans=optional(of_type(Mapping)), device=optional(of_type(Device, str)))
 def predict(
     fusion: Program,
     plans: Mapping[str, ArrayLike] | None = None,

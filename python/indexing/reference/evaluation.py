@@ -6,9 +6,10 @@ read next to HLO's operation semantics, not to be fast.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
-from indexing.hlo.program_like import WholeProgram, whole_program
+from indexing.hlo.front_ends import from_jax, leaves
+from indexing.hlo.program_like import WholeProgram, is_function, whole_program
 from indexing.lazy import np
 from indexing.ops.values import HloValue, value_leaves
 from indexing.reference.interpreter import run_computation
@@ -18,8 +19,8 @@ from indexing.reference.replicas import run_on_replicas
 __all__ = ["evaluate", "evaluate_replicas"]
 
 
-def evaluate(module_or_text: WholeProgram, *arrays: HloValue) -> HloValue:
-    """The result of the entry of a module, of HLO text, or of `(function, *arguments)` of JAX, for the given arguments.
+def evaluate(program: WholeProgram | Callable[..., object], *arrays: HloValue) -> HloValue:
+    """The result of the entry of a module, of HLO text, or of a JAX function's program, for the given arguments.
 
     There is one argument for each parameter: an array, a number or a sequence of numbers of its shape, converted to its
     element type. Integers must be representable in the type; floats are rounded, but no finite number becomes infinite.
@@ -27,18 +28,20 @@ def evaluate(module_or_text: WholeProgram, *arrays: HloValue) -> HloValue:
     Floating-point exceptions are silent, as in HLO. Raises IndexingError for arguments that don't fit, UnsupportedOp for an
     instruction without a value (infeed, an unknown custom-call).
     """
-    module = whole_program(module_or_text, "evaluate: module_or_text")
+    if is_function(program):
+        program, arrays = from_jax(program, *arrays), leaves(arrays)
+    module = whole_program(program, "evaluate: program")
     arguments = entry_arguments(module, arrays)
     with np.errstate(all="ignore"):
         result = run_computation(module.entry, arguments)
     return tuple(value_leaves(result)) if isinstance(result, tuple) else result
 
 
-def evaluate_replicas(module_or_text: WholeProgram, arguments: Sequence[Sequence[HloValue]]) -> list[HloValue]:
+def evaluate_replicas(program: WholeProgram, arguments: Sequence[Sequence[HloValue]]) -> list[HloValue]:
     """The results of a program run by several replicas in lockstep, given a list of arguments for each replica.
 
     Collectives exchange data among them; partition id and replica id are both the position in the list.
     """
-    module = whole_program(module_or_text, "evaluate_replicas: module_or_text")
+    module = whole_program(program, "evaluate_replicas: program")
     with np.errstate(all="ignore"):
         return run_on_replicas(module.entry, [entry_arguments(module, a) for a in arguments])

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from indexing.display import shown
+from indexing.hlo.program_like import part_of_program
 from indexing.report.equal_kernels import Key, content_key
 from indexing.report.lines import bytes_text, count_text, printable, seconds_text
 from indexing.report.program_report import FusionReport, ProgramReport, fusion_lines, totals_line
@@ -55,8 +56,10 @@ def compare(before: Program, after: Program, device: DeviceLike = None) -> Compa
 
     First, equal kernels on operands of equal shapes and layouts are paired; then those that compute operations of the same
     source lines according to their metadata (without it, operations of equal shapes). Raises as `analyze` does.
+    JAX functions are compared by their programs, `ix.from_jax(function, *arguments)`.
     """
-    first, second = analyze(before, device), analyze(after, device)
+    first = analyze(part_of_program(before, "compare: before"), device)
+    second = analyze(part_of_program(after, "compare: after"), device)
     same, lost, made = _pair_equal(first.fusions, second.fusions)
     found = replacements(lost, made)
     pairs = {(r.before[0].instruction, r.after[0].instruction): r for r in found if len(r.before) == len(r.after) == 1}

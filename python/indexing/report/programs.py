@@ -10,7 +10,7 @@ from indexing.device.detect import chosen_device
 from indexing.device.record import Device, DeviceLike
 from indexing.errors import UnsupportedOp
 from indexing.hlo import Instruction, Program, source_place
-from indexing.hlo.program_like import part_of_program
+from indexing.hlo.program_like import or_function, part_of_program
 from indexing.report.accesses import data_moving_instructions, rows_of
 from indexing.report.program_report import FusionReport, ProgramReport
 from indexing.report.times import times_of
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 __all__ = ["analyze"]
 
 
+@or_function
 def analyze(
     program: Program,
     device: DeviceLike = None,
@@ -30,9 +31,10 @@ def analyze(
     """The traffic and the waste of a program's kernels, or of a single one if its name is given, on a device: by default the
     one that the driver reports, else one that `.device` names.
 
-    `program` is a module, a computation, an instruction, or `(function, *arguments)` of JAX. The kernels are fusions and all
-    other instructions that move data, such as products of matrices, copies and library calls. Loops, calls and conditionals
-    are replaced by the instructions of their computations, each counted once: shapes do not determine how often they run.
+    `program` is a module, a computation, an instruction, HLO text, or a JAX function, followed by its arguments. The kernels
+    are fusions and all other instructions that move data, such as products of matrices, copies and library calls. Loops,
+    calls and conditionals are replaced by the instructions of their computations, each counted once: shapes do not determine
+    how often they run.
     `progress` is called with the number of kernels that are done, and the number of all.
     Raises IndexingError for an unknown device or fusion.
     """

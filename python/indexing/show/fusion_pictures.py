@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from indexing.analysis.memory.global_memory import Access, Coalescing, Launch, Tiles, coalescing
 from indexing.arguments import of_type, optional, takes
 from indexing.device.record import Device, DeviceLike
-from indexing.hlo.program_like import part_of_program, refuse_bare_function
+from indexing.hlo.program_like import or_function, part_of_program
 from indexing.show.banks import bank_picture
 from indexing.show.cells import Cell, Panel
 from indexing.show.picture import Picture
@@ -21,7 +21,8 @@ if TYPE_CHECKING:
 __all__ = ["access_pictures", "bank_pictures", "name_of_access", "pictures_of_accesses", "stacked"]
 
 
-@takes(target=refuse_bare_function, device=optional(of_type(Device, str)), launch=optional(of_type(Launch, Tiles)))
+@or_function
+@takes(device=optional(of_type(Device, str)), launch=optional(of_type(Launch, Tiles)))
 def access_pictures(
     target: Program, device: DeviceLike = None, launch: Launch | Tiles | None = None
 ) -> tuple[Picture, ...]:
@@ -58,7 +59,8 @@ def name_of_access(part: Instruction | Computation, access: Access) -> str:
     return f"write of output {access.output}"
 
 
-@takes(target=refuse_bare_function, device=optional(of_type(Device, str)))
+@or_function
+@takes(device=optional(of_type(Device, str)))
 def bank_pictures(target: Program, device: DeviceLike = None) -> tuple[Picture, ...]:
     """A picture of each load and store of shared memory: the warp instruction with most passes; conflicts are red."""
     part = part_of_program(target, "bank_pictures: target")

@@ -13,7 +13,7 @@ from indexing.analysis.tiling.space import Array, TilingSpace, tiling_space
 from indexing.arguments import integers, optional, takes
 from indexing.errors import IndexingError
 from indexing.hlo import Instruction, Program, Shape
-from indexing.hlo.program_like import part_of_program
+from indexing.hlo.program_like import or_function, part_of_program
 from indexing.kernels.hero import outputs
 from indexing.show.cells import Cell, Panel, list_in_words
 from indexing.show.picture import Picture
@@ -62,6 +62,7 @@ class TilePath:
     parts: tuple[Part, ...]
 
 
+@or_function
 @takes(sizes=optional(integers), numbers=optional(integers))
 def follow_tile(target: Program, sizes: Sequence[int] | None = None, numbers: Sequence[int] | None = None) -> TilePath:
     """The part of each array that one tile of a fusion's tiling space covers, from outputs to inputs.
@@ -148,6 +149,7 @@ def covered(indices: Sequence[range], sizes: Sequence[int], stop: int) -> int:
     return found + stop
 
 
+@or_function
 def tile_picture(target: Program, sizes: Sequence[int] | None = None, numbers: Sequence[int] | None = None) -> Picture:
     """A panel for each array, operands above their readers: elements that the tile needs are blue, those it computes orange.
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, overload
@@ -12,7 +13,7 @@ from indexing.device.record import Device, DeviceLike
 from indexing.device.table import CPU
 from indexing.errors import IndexingError
 from indexing.hlo import Computation, Instruction, Module
-from indexing.hlo.program_like import part_of_program, refuse_bare_function
+from indexing.hlo.program_like import or_function, part_of_program
 from indexing.runtime.identity import HOST_DIALECT, device_identity, processor_identity
 from indexing.runtime.plan_store import Store
 from indexing.tuning.search import SAMPLERS, Sampler
@@ -40,7 +41,7 @@ def tune(
 ) -> Tuning: ...
 @overload
 def tune(
-    fusion: Module | tuple[object, ...],
+    fusion: Module | str,
     budget: int = ...,
     seed: int = ...,
     device: DeviceLike = ...,
@@ -49,8 +50,21 @@ def tune(
     ray: str | None = ...,
     progress: Progress | None = ...,
 ) -> list[Tuning]: ...
+@overload
+def tune(
+    function: Callable[..., object],
+    /,
+    *arguments: object,
+    budget: int = ...,
+    seed: int = ...,
+    device: DeviceLike = ...,
+    sampler: Sampler = ...,
+    store: str | Path | None = ...,
+    ray: str | None = ...,
+    progress: Progress | None = ...,
+) -> list[Tuning]: ...
+@or_function
 @takes(
-    fusion=refuse_bare_function,
     budget=integer,
     seed=integer,
     device=optional(of_type(Device, str)),
@@ -68,8 +82,8 @@ def tune(
     ray: str | None = None,
     progress: Progress | None = None,
 ) -> Tuning | list[Tuning]:
-    """The fastest of `budget` plans of a fusion's kernel, measured on this machine. For a module, or `(function, *arguments)`
-    of JAX, the fastest plan of each kernel that `compile` makes of it and that has more than one plan.
+    """The fastest of `budget` plans of a fusion's kernel, measured on this machine. For a module, or a JAX
+    function and its arguments, the fastest plan of each kernel that `compile` makes of it and that has more than one plan.
 
     `device` is "cpu", or the name of a GPU; None means a GPU if there is one. The default plan is tried first, then those that
     the sampler proposes; plans that cannot be launched or are predicted to be hopeless are never compiled. Each kernel's

@@ -14,7 +14,7 @@ from indexing.arguments import each, integer, optional, takes
 from indexing.errors import Undecided
 from indexing.hlo import Instruction, Program
 from indexing.hlo.layout import bit_width
-from indexing.hlo.program_like import part_of_program, refuse_bare_function
+from indexing.hlo.program_like import or_function, part_of_program
 from indexing.indexing_analysis.instructions import grouped_indexing, output_to_input
 from indexing.lazy import np
 
@@ -64,14 +64,15 @@ class Utilization:
         return -(-self.distinct * self.element_bits // 8)
 
 
-@takes(instruction=refuse_bare_function, output=optional(integer), producers=each(Instruction))
+@or_function
+@takes(output=optional(integer), producers=each(Instruction))
 def utilization(
     instruction: Program, output: int | None = None, producers: Sequence[Instruction] = ()
 ) -> list[Utilization]:
     """The utilization of each array of each operand of an instruction (such as a fusion) that its maps reach.
 
-    For a computation, a module or `(function, *arguments)`, parameters are the operands. Reads are of all outputs together,
-    or of one. An operand without maps is not read, and has an entry of 0.
+    For a computation, a module, or a function and its arguments, parameters are the operands. Reads are of all outputs
+    together, or of one. An operand without maps is not read, and has an entry of 0.
 
     `producers` are instructions that are computed where they are read, as if fused into this one: there are entries for
     these, whose `reuse` is the recomputation factor, and for the arrays that they and the instruction read. Then `number`

@@ -25,7 +25,7 @@ from indexing.display import shown
 from indexing.errors import CompileError, IndexingError, UnsupportedOp
 from indexing.hlo import Computation, Instruction, Program
 from indexing.hlo.layout import bit_width
-from indexing.hlo.program_like import part_of_program, refuse_bare_function
+from indexing.hlo.program_like import or_function, part_of_program
 from indexing.indexing_analysis.instructions import output_to_input
 from indexing.kernels import emit
 from indexing.kernels.ir.types import storage_bytes
@@ -164,8 +164,8 @@ class Coalescing:
         return shown(self, "accesses_table")
 
 
+@or_function
 @takes(
-    target=refuse_bare_function,
     device=optional(of_type(Device, str)),
     launch=optional(of_type(Launch, Tiles)),
     storage=one_of("bytes", "packed"),

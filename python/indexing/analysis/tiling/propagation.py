@@ -17,7 +17,7 @@ from indexing.analysis.tiling.sizes import Clause, holds, tilings
 from indexing.arguments import integer, item, one_of, takes
 from indexing.errors import UnsupportedOp
 from indexing.hlo import Program
-from indexing.hlo.program_like import part_of_program, refuse_bare_function
+from indexing.hlo.program_like import or_function, part_of_program
 from indexing.indexing_analysis.instructions import input_to_output, output_to_input
 from indexing.ops.operand_indexing import OperandIndexing
 
@@ -51,13 +51,13 @@ class Tile:
 
 
 PROPAGATED = {
-    "map_or_instruction": refuse_bare_function,
     "operand": integer,
     "output": integer,
     "direction": one_of("to operand", "to output"),
 }
 
 
+@or_function
 @takes(**PROPAGATED)
 def propagate_tile(
     map_or_instruction: IndexingMap | Program,
@@ -78,6 +78,7 @@ def propagate_tile(
     return tiles[0]
 
 
+@or_function
 @takes(**PROPAGATED)
 def propagate_tiles(
     map_or_instruction: IndexingMap | Program,
@@ -112,7 +113,8 @@ def propagate_tiles(
     return tuple(tiles)
 
 
-@takes(fusion=refuse_bare_function, output=integer)
+@or_function
+@takes(output=integer)
 def valid_tilings(fusion: Program, output: int = 0) -> Iterator[tuple[int, ...]]:
     """The output tile sizes, from 1 to the whole dimension, at which the tiles of all operands are grids.
 

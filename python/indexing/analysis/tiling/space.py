@@ -19,7 +19,7 @@ from indexing.analysis.tiling.sizes import Clause, holds, tilings
 from indexing.display import shown
 from indexing.errors import IndexingError, UnsupportedOp
 from indexing.hlo import Instruction, Program
-from indexing.hlo.program_like import part_of_program
+from indexing.hlo.program_like import or_function, part_of_program
 from indexing.indexing_analysis.instructions import output_to_input
 from indexing.kernels.hero import outputs
 from indexing.ops.operand_indexing import OperandIndexing
@@ -75,6 +75,7 @@ class TilingSpace:
         return shown(self, "tiles_table")
 
 
+@or_function
 def tiling_space(target: Program) -> TilingSpace:
     """The space of a fusion (or computation), or of one other instruction alone.
 
