@@ -1,6 +1,7 @@
 """The source of every kind of kernel, kept: a refactor leaves these files as they are.
 
-golden/NAME.hlo is a fusion; NAME.cu, NAME.cl and NAME.c are its kernels. `make golden` accepts what is emitted now.
+golden/NAME.hlo is a fusion, NAME.cu its kernel. Of one fusion for each construct that the languages spell differently, there are
+kernels in C and OpenCL too (NAME.c, NAME.cl). `make golden` accepts what is emitted now.
 """
 
 import os
@@ -16,8 +17,12 @@ CASES = sorted(FOLDER.glob("*.hlo"))
 ENDINGS = {name: target.ending for name, target in TARGETS.items()}
 
 
-@pytest.mark.parametrize("dialect", ENDINGS)
-@pytest.mark.parametrize("case", CASES, ids=lambda case: case.stem)
+# Plain loops; rows and barriers; shared memory; atomics; matrix products of narrow floats.
+IN_ALL_DIALECTS = ("loop_gather_pad", "rows_softmax_bf16", "transpose_021", "scatter_atomic", "dot_batch_bf16")
+KEPT = [(case, d) for case in CASES for d in ENDINGS if d == "cuda" or case.stem in IN_ALL_DIALECTS]
+
+
+@pytest.mark.parametrize(("case", "dialect"), KEPT, ids=lambda v: v if isinstance(v, str) else v.stem)
 def test_golden_source(case: Path, dialect: str) -> None:
     kernel = ix.emit(ix.hlo.load(case).entry, dialect=dialect)
     assert case.stem.startswith(kernel.emitter.removeprefix("dynamic-").replace("-", "_"))
@@ -29,8 +34,8 @@ def test_golden_source(case: Path, dialect: str) -> None:
 
 
 def test_golden_files_all_have_their_case() -> None:
-    assert {f.stem for f in FOLDER.iterdir()} == {case.stem for case in CASES}
-    assert {f.suffix for f in FOLDER.iterdir()} == {".hlo", *ENDINGS.values()}
+    sources = {case.with_suffix(ENDINGS[dialect]) for case, dialect in KEPT}
+    assert set(FOLDER.iterdir()) == {*CASES, *sources}
 
 
 @pytest.mark.parametrize("arch", ["sm_80", "sm_90", "sm_100"])
