@@ -443,17 +443,21 @@ def test_doctor(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPa
     assert next(line for line in lines if line.startswith("no  sympy")).partition("; install ")[2]
 
 
-def test_the_manual_names_every_command_and_option(capsys: pytest.CaptureFixture[str]) -> None:
-    page, shell = printed(capsys, "man"), printed(capsys, "man", "--form", "bash")
+def test_the_manual_and_the_shells_name_every_command_and_option(capsys: pytest.CaptureFixture[str]) -> None:
+    page = printed(capsys, "man")
+    shells = [printed(capsys, "man", "--form", form) for form in ("bash", "zsh", "fish")]
     assert page.startswith(".TH INDEXING 1") and "\\fB\\-\\-min\\-waste BYTES\\fR" in page
     for name, command in command_parsers(parser()):
-        assert f".SS {name}\n" in page and f"    {name}) words=" in shell
+        assert f".SS {name}\n" in page and all(name in shell for shell in shells)
         for option in (o for a in manual.option_entries(command) for o in a.option_strings if o.startswith("--")):
-            assert option in shell and option.replace("-", "\\-") in page
+            assert option.replace("-", "\\-") in page
+            assert all(option.removeprefix("--") in shell for shell in shells)
 
 
-def test_a_shell_completes(capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.parametrize(("typed", "completed"), [("--m", "--min-waste"), ("Car", "Cargo.toml")])
+def test_a_shell_completes_options_and_files(capsys: pytest.CaptureFixture[str], typed: str, completed: str) -> None:
     script = printed(capsys, "man", "--form", "bash")
-    ask = 'COMP_WORDS=(indexing analyze --m); COMP_CWORD=2; _indexing; echo "${COMPREPLY[@]}"'
-    done = subprocess.run(["bash", "-c", script + ask], capture_output=True, text=True, check=True)
-    assert done.stdout == "--min-waste\n"
+    ask = f'COMP_WORDS=(indexing analyze {typed}); COMP_CWORD=2; _shtab_indexing; echo "${{COMPREPLY[@]}}"'
+    run = ["bash", "-c", script + "\n" + ask]
+    done = subprocess.run(run, capture_output=True, text=True, check=True, cwd=Path(__file__).parents[2])
+    assert completed in done.stdout.split() and "--json" not in done.stdout

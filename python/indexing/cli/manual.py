@@ -1,25 +1,36 @@
-"""`indexing man`: the manual page, generated from the parser, and completion for shells."""
+"""`indexing man`: the manual page, generated from the parser, and completion for shells, which shtab makes of it."""
 
 from __future__ import annotations
 
 import argparse
 from collections.abc import Iterator
 
+import shtab
+
 import indexing as ix
 from indexing.cli.answer import Answer
 from indexing.cli.options import command_parsers, parser
 
-__all__ = ["completion", "man", "man_options", "manual_page"]
+__all__ = ["man", "man_options", "manual_page"]
 
 
 def man_options(sub: argparse.ArgumentParser) -> None:
     """Add the options of `man`."""
-    sub.add_argument("--form", choices=("troff", "bash"), default="troff", help="default: troff")
+    forms = ("troff", "bash", "fish", "zsh")
+    sub.add_argument("--form", choices=forms, default="troff", help="a page, or completion for a shell; default: troff")
 
 
 def man(options: argparse.Namespace) -> Answer:
     """The manual page, or the completion for a shell."""
-    lines = list((manual_page if options.form == "troff" else completion)(parser()))
+    top = parser()
+    if options.form == "troff":
+        lines = list(manual_page(top))
+    else:
+        for _, command in command_parsers(top):
+            for action in option_entries(command):
+                if action.nargs != 0 and not action.choices:
+                    action.complete = shtab.FILE  # type: ignore[attr-defined]  # shtab's own
+        lines = shtab.complete(top, options.form).splitlines()
     return Answer({"form": options.form, "text": "\n".join(lines)}, lines)
 
 
@@ -51,18 +62,3 @@ def usage(action: argparse.Action) -> str:
 def troff_text(text: str) -> str:
     """The text, with troff's control characters escaped."""
     return text.replace("\\", r"\e").replace("-", r"\-").replace("\n.", "\n\\&.")
-
-
-def completion(top: argparse.ArgumentParser) -> Iterator[str]:
-    """A function for bash (and for zsh after `autoload bashcompinit && bashcompinit`) that completes commands and options."""
-    commands = dict(command_parsers(top))
-    yield "_indexing() {"
-    yield '  local word="${COMP_WORDS[COMP_CWORD]}" command="${COMP_WORDS[1]}" words=""'
-    yield '  if [ "$COMP_CWORD" -eq 1 ]; then words="' + " ".join(commands) + '"; else case "$command" in'
-    for name, command in commands.items():
-        options = [o for a in option_entries(command) for o in a.option_strings if o.startswith("--")]
-        yield f'    {name}) words="{" ".join(options)}" ;;'
-    yield "  esac; fi"
-    yield '  COMPREPLY=($(compgen -W "$words" -- "$word"))'
-    yield "}"
-    yield "complete -o default -F _indexing indexing"
