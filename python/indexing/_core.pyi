@@ -800,11 +800,12 @@ def shared_memory_traffic(
 
 def predict_times(
     machine: Sequence[float], demands: Sequence[npt.NDArray[np.float64]]
-) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64], npt.NDArray[np.float64], npt.NDArray[np.float64]]:
-    """Of kernels: resident blocks of a processor, occupancy, waves, seconds. The model is that of docs/prediction.md.
+) -> list[npt.NDArray[np.float64]]:
+    """Of kernels: resident blocks of a processor, occupancy, waves, seconds, limits. The model is that of docs/prediction.md.
 
     `machine` is processors, warp size, threads, blocks, registers and bytes of shared memory of a processor, bytes a second
-    of memory and of its cache, operations a second, passes a second of a processor, latency, loads under way, seconds a
-    launch, seconds a block. `demands` are columns: blocks, threads, registers of a thread, bytes of shared memory, loads and
-    stores of warps, bytes moved, bytes of memory, passes, operations.
+    of memory and of its cache, operations a second, instructions and passes a second of a processor, updates a second of
+    one address, latency, loads under way, seconds a launch, seconds a block. `demands` are columns: blocks, threads, registers
+    of a thread, bytes of shared memory, loads and stores of warps, bytes moved, bytes of memory, passes, operations,
+    instructions issued, updates of one address. A limit is the number of one of launch, latency, memory, arithmetic, issue.
     """

@@ -21,7 +21,7 @@ def test_a_machine_that_follows_the_model_is_found_again() -> None:
     ratios = np.array([p.after / p.measured for p in found.points])
     assert found.correlation > 0.99 >= found.correlation_before - 0.01 and found.correlation >= found.correlation_before
     assert np.abs(np.log(ratios)).mean() < 0.3 < np.abs(np.log([p.before / p.measured for p in found.points])).mean()
-    assert found.device.memory.bandwidth < h100.memory.bandwidth / 2
+    assert found.device.reached_bandwidth < h100.reached_bandwidth / 2
     assert [p.plan for p in found.points[:4]] == [measured[0][1].plan(k) for k in range(4)]
 
 

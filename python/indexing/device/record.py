@@ -42,7 +42,8 @@ class Memory:
     """The memory of a device: bytes, and bytes per second, of all of it, of its L2 cache, and the bytes of a core's L1 cache.
 
     Global memory is transferred in sectors of `sector_bytes`, with cache lines of `line_bytes`; shared memory has `banks`
-    banks, each `bank_bytes` wide. A load takes `latency` seconds, and a warp has up to `loads_under_way` loads.
+    banks, each `bank_bytes` wide. A load takes `latency` seconds, and a warp has up to `loads_under_way` loads. Kernels that
+    only stream reach the share `reached` of the bandwidth.
     """
 
     bandwidth: float
@@ -56,6 +57,7 @@ class Memory:
     line_bytes: int = 128
     banks: int = 32
     bank_bytes: int = 4
+    reached: float = 0.9
 
     def __post_init__(self) -> None:
         _check_numbers(self)
@@ -69,8 +71,10 @@ class Memory:
 class Rates:
     """The rates of a device: `clock` in hertz, that of its matrix units, and `operations` on elements per second.
 
-    `scalar` and `matrix` have the multiply-adds of a core in a clock by element type; in `matrix`, f32 stands for tf32. A
-    launch takes `launch` seconds, and each block `block` seconds besides its work.
+    `scalar` and `matrix` have the multiply-adds of a core in a clock by element type; in `matrix`, f32 stands for tf32. A core
+    does `special` functions (exponentials, reciprocals, ...) in a clock. A launch takes `launch` seconds, and each block
+    `block` seconds besides its work. Products by a library reach the share `product_share` of these rates with its largest
+    tiles; `tile_cost` elements of a tile's rows and columns cost as much as they are multiplied (see docs/prediction.md).
     """
 
     clock: float
@@ -80,6 +84,9 @@ class Rates:
     matrix: Mapping[str, int] = field(hash=False)
     launch: float = 3e-6
     block: float = 0.0
+    special: int = 16
+    product_share: float = 0.8
+    tile_cost: float = 16.0
 
     def __post_init__(self) -> None:
         check_fields(self, scalar=of_type(Mapping), matrix=of_type(Mapping))
@@ -162,8 +169,14 @@ class Device:
         """The constants of the model of times, in the order in which the core expects them; see docs/prediction.md."""
         c, m, r = self.cores, self.memory, self.rates
         held = (c.count, c.warp_size, c.threads, c.blocks, c.registers, c.shared_bytes)
-        moved = (m.bandwidth, m.l2_bandwidth, r.operations, r.clock, m.latency, m.loads_under_way)
-        return tuple(map(float, (*held, *moved, r.launch, r.block)))
+        moved = (self.reached_bandwidth, m.l2_bandwidth, r.operations, r.clock * c.issue)
+        served = (r.clock, r.clock, m.latency, m.loads_under_way)
+        return tuple(map(float, (*held, *moved, *served, r.launch, r.block)))
+
+    @property
+    def reached_bandwidth(self) -> float:
+        """The bytes per second that a kernel reaches which only streams."""
+        return self.memory.bandwidth * self.memory.reached
 
     def xla_description(self) -> str:
         """The text of XLA's GpuTargetConfigProto. Raises IndexingError for a device that is no CUDA GPU."""

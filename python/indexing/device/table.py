@@ -1,7 +1,9 @@
 """The table of devices, a row each: figures of XLA's descriptions where it has one, else of NVIDIA's documents.
 
 Limits and rates of an architecture are those of CUDA's programming guide; bandwidths of L2 caches are measured ones, which
-no vendor publishes.
+no vendor publishes. Shares of peak rates are fitted to one half of the times of elementwise kernels and of cuBLAS products in
+f32 that S. Lee, A. Phanishayee and D. Mahajan measured (NeuSight, ASPLOS 2025) on V100, A100 (PCIe), L4, T4 and H100, by
+benches/gpu_times.py; other devices have those of the nearest.
 """
 
 from __future__ import annotations
@@ -84,6 +86,24 @@ BLACKWELL = _Chip(
 )
 
 
+@dataclass(frozen=True, slots=True)
+class _Shares:
+    """The shares of the peak bandwidth and of the peak rate of products that are reached, and the cost of a tile's elements."""
+
+    reached: float
+    product_share: float
+    tile_cost: float
+
+
+#: That of the A100 PCIe 80GB is of the clock that XLA states for it, which it exceeds; L4 and T4 are limited by their power.
+VOLTA_SHARES = _Shares(0.91, 0.9, 4.0)
+AMPERE_SHARES = _Shares(0.875, 0.84, 64.0)
+SLOW_CLOCK_SHARES = _Shares(0.82, 1.21, 64.0)
+TURING_SHARES = _Shares(0.74, 0.51, 4.0)
+ADA_SHARES = _Shares(0.78, 0.3, 4.0)
+HOPPER_SHARES = _Shares(0.9, 0.75, 24.0)
+
+
 def wanted_threads(cores: Cores) -> int:
     """The threads that keep a GPU busy: about half of those that it holds, a power of two."""
     return 1 << ((cores.count * cores.threads // 2).bit_length() - 1)
@@ -97,7 +117,8 @@ def _gpu(
     clock: float,
     l2: tuple[int, float],
     memory: tuple[float, int],
-    **more: float,
+    shares: _Shares,
+    matrix_clock: float | None = None,
 ) -> Device:
     """A GPU: gigahertz; bytes and gigabytes per second of its L2 cache; gigabytes per second and bytes of its memory."""
     held = Cores(cores, chip.threads, chip.blocks, chip.lanes, chip.shared * KIB)
@@ -108,10 +129,12 @@ def _gpu(
     )
     rates = Rates(
         clock * GIGA,
-        more.get("matrix_clock", clock) * GIGA,
+        (matrix_clock or clock) * GIGA,
         cores * chip.lanes * clock * GIGA,
         chip.scalar,
         chip.matrix,
+        product_share=shares.product_share,
+        tile_cost=shares.tile_cost,
     )
     return Device(
         name,
@@ -119,7 +142,7 @@ def _gpu(
         limits,
         Widths(wanted_threads(held), row_threads=256, block_size=256, tile_threads=128, columns=32),
         held,
-        Memory(memory[0] * GIGA, memory[1], chip.l1 * KIB, l2[0], l2[1] * GIGA),
+        Memory(memory[0] * GIGA, memory[1], chip.l1 * KIB, l2[0], l2[1] * GIGA, reached=shares.reached),
         rates,
         description,
         Architecture(chip.capability, chip.accelerated),
@@ -130,10 +153,11 @@ def _cpu() -> Device:
     """This processor, for kernels in C: a core runs one block at a time, moves whole lines, and does steps of loops."""
     count = os.cpu_count() or 1
     memory = Memory(
-        *(25 * GIGA, 1 << 34, 32 * KIB, 1 * MIB, 40 * GIGA * count, 100e-9),
+        *(100 * GIGA, 1 << 34, 32 * KIB, 1 * MIB, 40 * GIGA * count, 100e-9),
         loads_under_way=64,
         sector_bytes=64,
         line_bytes=64,
+        reached=0.25,
     )
     cores = Cores(count, threads=1024, blocks=1, lanes=16, shared_bytes=0, registers=0, warp_size=16)
     rates = Rates(GIGA, GIGA, 14 * GIGA * count, {}, {}, launch=1e-6, block=1e-9)
@@ -145,31 +169,87 @@ CPU = _cpu()
 DEVICES: dict[str, Device] = {
     d.name: d
     for d in (
-        _gpu("V100", "Tesla V100-SXM2-16GB", VOLTA, 80, 1.53, (6 * MIB, 2500), (898.048, 16_935_682_048)),
-        _gpu("V100 PCIe 32GB", "Tesla V100-PCIE-32GB", VOLTA, 80, 1.38, (6 * MIB, 2250), (898.048, 34_089_730_048)),
-        _gpu("A100 SXM 80GB", "NVIDIA A100-SXM4-80GB", AMPERE, 108, 1.41, (40 * MIB, 4000), (2039.04, 85_100_068_864)),
-        _gpu("A100 SXM 40GB", "NVIDIA A100-SXM4-40GB", AMPERE, 108, 1.41, (40 * MIB, 4000), (1555.2, 42_331_013_120)),
+        _gpu("V100", "Tesla V100-SXM2-16GB", VOLTA, 80, 1.53, (6 * MIB, 2500), (898.048, 16_935_682_048), VOLTA_SHARES),
         _gpu(
-            "A100 PCIe 80GB", "NVIDIA A100 80GB PCIe", AMPERE, 108, 1.1105, (40 * MIB, 3200), (2039.0, 79_050_250_240)
+            "V100 PCIe 32GB",
+            "Tesla V100-PCIE-32GB",
+            VOLTA,
+            80,
+            1.38,
+            (6 * MIB, 2250),
+            (898.048, 34_089_730_048),
+            VOLTA_SHARES,
         ),
-        _gpu("A100 PCIe 40GB", "NVIDIA A100-PCIE-40GB", AMPERE, 108, 1.41, (40 * MIB, 4000), (1555.2, 42_331_013_120)),
-        _gpu("RTX A6000", "NVIDIA RTX A6000", AMPERE_GRAPHICS, 84, 1.8, (6 * MIB, 2500), (768.096, 51_041_271_808)),
-        _gpu("T4", "Tesla T4", TURING, 40, 1.59, (4 * MIB, 1270), (320.064, 15_828_320_256)),
-        _gpu("L4", "NVIDIA L4", ADA, 58, 2.04, (48 * MIB, 2500), (300.096, 23_580_639_232)),
+        _gpu(
+            "A100 SXM 80GB",
+            "NVIDIA A100-SXM4-80GB",
+            AMPERE,
+            108,
+            1.41,
+            (40 * MIB, 4000),
+            (2039.04, 85_100_068_864),
+            AMPERE_SHARES,
+        ),
+        _gpu(
+            "A100 SXM 40GB",
+            "NVIDIA A100-SXM4-40GB",
+            AMPERE,
+            108,
+            1.41,
+            (40 * MIB, 4000),
+            (1555.2, 42_331_013_120),
+            AMPERE_SHARES,
+        ),
+        _gpu(
+            "A100 PCIe 80GB",
+            "NVIDIA A100 80GB PCIe",
+            AMPERE,
+            108,
+            1.1105,
+            (40 * MIB, 3200),
+            (2039.0, 79_050_250_240),
+            SLOW_CLOCK_SHARES,
+        ),
+        _gpu(
+            "A100 PCIe 40GB",
+            "NVIDIA A100-PCIE-40GB",
+            AMPERE,
+            108,
+            1.41,
+            (40 * MIB, 4000),
+            (1555.2, 42_331_013_120),
+            AMPERE_SHARES,
+        ),
+        _gpu(
+            "RTX A6000",
+            "NVIDIA RTX A6000",
+            AMPERE_GRAPHICS,
+            84,
+            1.8,
+            (6 * MIB, 2500),
+            (768.096, 51_041_271_808),
+            AMPERE_SHARES,
+        ),
+        _gpu("T4", "Tesla T4", TURING, 40, 1.59, (4 * MIB, 1270), (320.064, 15_828_320_256), TURING_SHARES),
+        _gpu("L4", "NVIDIA L4", ADA, 58, 2.04, (48 * MIB, 2500), (300.096, 23_580_639_232), ADA_SHARES),
         _gpu(
             *("H100 SXM", "NVIDIA H100 80GB HBM3", HOPPER, 132, 1.98, (50 * MIB, 5500), (3352.32, 84_942_979_072)),
+            shares=HOPPER_SHARES,
             matrix_clock=1.8295201,
         ),
         _gpu(
             *("H100 PCIe", "NVIDIA H100 PCIe", HOPPER, 114, 1.755, (50 * MIB, 4200), (2039.04, 84_942_979_072)),
+            shares=HOPPER_SHARES,
             matrix_clock=1.62162,
         ),
         _gpu(
             *("H200", "NVIDIA H200", HOPPER, 132, 1.98, (50 * MIB, 5500), (4800.0, 151_397_597_184)),
+            shares=HOPPER_SHARES,
             matrix_clock=1.8295201,
         ),
         _gpu(
             *("B200", "NVIDIA B200", BLACKWELL, 148, 1.965, (132_644_864, 9000), (7672.32, 191_514_411_008)),
+            shares=HOPPER_SHARES,
             matrix_clock=1.8353101,
         ),
         CPU,

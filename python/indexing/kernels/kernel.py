@@ -72,6 +72,19 @@ class Argument:
 
 
 @dataclass(frozen=True, slots=True)
+class GlobalAccesses:
+    """The loads or the stores of one argument, each a map from thread ids, block ids and range variables to an index.
+
+    `is_unknown` if they are too many to be followed through the functions of the kernel.
+    """
+
+    argument: Argument
+    kind: Literal["load", "store"]
+    maps: tuple[IndexingMap, ...]
+    is_unknown: bool
+
+
+@dataclass(frozen=True, slots=True)
 class SharedAccess:
     """One load or store of shared memory, as a map from thread ids, block ids and range variables to a cell of `array`."""
 
@@ -137,14 +150,15 @@ class Kernel:
     @cached_property
     def lowered(self) -> nodes.Kernel:
         """The IR after all passes."""
-        return run_passes(self._after_memory_passes, self.target, after=MEMORY)
+        return run_passes(self.memory_form, self.target, after=MEMORY)
 
     @cached_property
     def _after_logical_passes(self) -> nodes.Kernel:
         return run_passes(self.ir, self.target, LOGICAL)
 
     @cached_property
-    def _after_memory_passes(self) -> nodes.Kernel:
+    def memory_form(self) -> nodes.Kernel:
+        """The IR whose accesses of parallel threads to memory are those of the source."""
         return run_passes(self._after_logical_passes, self.target, MEMORY, after=LOGICAL)
 
     @takes(name=of_type(str))
@@ -177,7 +191,7 @@ class Kernel:
     @property
     def shared_bytes(self) -> int:
         """The number of bytes of shared memory that the source declares."""
-        found = self._after_memory_passes if self.target.has_threads else self.lowered
+        found = self.memory_form if self.target.has_threads else self.lowered
         return sum(b.size * storage_bytes(b.element_type) for b in found.buffers if b.space == "shared")
 
     @property
@@ -193,10 +207,33 @@ class Kernel:
         return _arguments(self.lowered)
 
     @cached_property
-    def accessed(self) -> tuple[Argument, ...]:
-        """The arguments that thread maps lead to: inputs, then outputs. The source may use fewer inputs."""
-        found = [a for a in _arguments(self._after_logical_passes) if a.kind != "scratch"]
-        return tuple(sorted(found, key=lambda a: a.kind))
+    def global_accesses(self) -> tuple[GlobalAccesses, ...]:
+        """The loads, then the stores, of each argument that thread maps lead to: inputs, outputs, scratch memory.
+
+        The source may use fewer inputs. Atomic updates of outputs are stores; those of scratch memory, which count blocks, are
+        left out.
+        """
+        return tuple(sorted(self._global_accesses(), key=lambda a: (a.kind, a.argument.kind)))
+
+    def _global_accesses(self) -> Iterator[GlobalAccesses]:
+        found = self._after_logical_passes
+        loads, stores, updates = self._maps("load"), self._maps("store"), self._maps("store", "atomic")
+        for argument, b in zip(_arguments(found), (b for b in found.buffers if b.role != "none"), strict=True):
+            is_unknown = b.name in self._reached.unknown
+            if argument.kind != "output":
+                yield GlobalAccesses(argument, "load", loads.get(b.name, ()), is_unknown)
+            if argument.kind != "input":
+                written = updates if argument.kind == "output" else stores
+                yield GlobalAccesses(argument, "store", written.get(b.name, ()), is_unknown)
+
+    @property
+    def updates(self) -> tuple[tuple[Argument, IndexingMap], ...]:
+        """The atomic updates of outputs: an argument, and a map from threads to its index, for each."""
+        found = self._after_logical_passes
+        buffers = [b for b in found.buffers if b.role != "none"]
+        maps = self._maps("atomic")
+        pairs = zip(_arguments(found), buffers, strict=True)
+        return tuple((a, m) for a, b in pairs if b.role == "output" for m in maps.get(b.name, ()))
 
     @property
     def inputs(self) -> tuple[Argument, ...]:
@@ -245,15 +282,15 @@ class Kernel:
     @cached_property
     def shared_accesses(self) -> tuple[SharedAccess, ...]:
         """The loads and stores of shared memory by parallel threads."""
-        found = self._after_memory_passes
+        found = self.memory_form
         shared = {b.name: storage_bytes(b.element_type) for b in found.buffers if b.space == "shared"}
         return tuple(_shared(entry_accesses(found), shared)) if shared else ()
 
     @cached_property
     def vector_arguments(self) -> frozenset[tuple[ArgumentKind, int]]:
         """The kind and number of each input that is read, or output that is written, by vector accesses."""
-        found = {b.name: (b.role, b.number) for b in self._after_memory_passes.buffers if b.role != "none"}
-        copies = [s for s in nodes.statements(self._after_memory_passes.body) if isinstance(s, nodes.Copy)]
+        found = {b.name: (b.role, b.number) for b in self.memory_form.buffers if b.role != "none"}
+        copies = [s for s in nodes.statements(self.memory_form.body) if isinstance(s, nodes.Copy)]
         return frozenset(found[end] for s in copies for end in (s.source, s.destination) if end in found)
 
     @takes(output=integer, access=integer)

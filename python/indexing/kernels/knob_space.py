@@ -20,9 +20,8 @@ Values: TypeAlias = "range | tuple[int, ...]"
 #: Plans as columns: an array of values for each knob.
 Columns: TypeAlias = "dict[str, NDArray[np.int64]]"
 #: The part of a kernel that a knob changes: the work of threads ("kernel"); in a one-dimensional launch, the threads per block
-#: ("block") or the largest number of blocks ("grid"); the number of warps that share the work of a block ("warps"); the number
-#: of blocks that share a result ("splits").
-Effect: TypeAlias = Literal["kernel", "block", "grid", "warps", "splits"]
+#: ("block") or the largest number of blocks ("grid"); the number of warps that share the work of a block ("warps").
+Effect: TypeAlias = Literal["kernel", "block", "grid", "warps"]
 MAX_CHOICES = 16  # values of a knob in a grid
 
 

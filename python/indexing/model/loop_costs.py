@@ -9,14 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from math import prod
 from typing import TYPE_CHECKING, TypeAlias
 
-from indexing._core import SymbolicExpr, variable
+from indexing._core import SymbolicExpr
 from indexing.kernels.ir import nodes as ir
 from indexing.kernels.ir.traversal import subvalues, values_of
 from indexing.kernels.ir.types import storage_bytes
+from indexing.model.kernel_walk import GRID, KernelWalk
 
 if TYPE_CHECKING:
     from indexing.kernels.ir.nodes import Block, Statement, Value
@@ -31,7 +31,6 @@ CACHED_LINES = 512  # that remain in the cache until a loop runs again
 PAGE = 4096  # bytes: lines at distances that are multiples of it share a set of the cache
 WAYS = 8  # lines in a set
 FAR = 1 << 40  # elements: a distance beyond all arrays
-GRID = 3  # the first variable of a block's number
 
 # Steps besides those of operations.
 ITERATION = 4  # of an iteration of an innermost loop
@@ -69,16 +68,15 @@ def costs_of_loops(kernel: ir.Kernel, line_bytes: int) -> LoopCosts:
     return costs
 
 
-class _BlockVisitor:
+class _BlockVisitor(KernelWalk):
     """A visitor of one block, which represents others: `times` executions of a statement, a `share` of all of them."""
 
     def __init__(self, kernel: ir.Kernel, block: Sequence[int], line_bytes: int, costs: LoopCosts) -> None:
-        self.kernel, self.origin, self.line, self.costs = kernel, tuple(block), line_bytes, costs
-        self.values = [0] * len(kernel.variables)
-        self.values[GRID : GRID + 3] = self.origin
-        self.counters: dict[int, tuple[int, int]] = {}  # the first and the last value of those around
-        self.buffers = {b.name: b for b in kernel.buffers}
+        super().__init__(kernel, (0, 0, 0, *block))
+        self.kernel = kernel
         self.functions = {f.name: f for f in kernel.functions}
+        self.origin, self.line, self.costs = tuple(block), line_bytes, costs
+        self.buffers = {b.name: b for b in kernel.buffers}
         self.of_function: dict[str, float] = {}
 
     # ------------------------------------------------------------ statements
@@ -90,7 +88,7 @@ class _BlockVisitor:
                 self._loop(s, path, times, share)
             elif isinstance(s, ir.If):
                 self.costs.steps += BRANCH * times
-                for body, probability in self._branches(s):
+                for body, probability in self.branches(s):
                     self.block(body, path, times * probability, share * probability)
             else:
                 path = self._named(s, path)
@@ -98,30 +96,19 @@ class _BlockVisitor:
                 self._memory(s, path, share)
 
     def _named(self, s: Statement, path: Path) -> Path:
-        if not isinstance(s, ir.LetIndex) or not isinstance(s.value, SymbolicExpr):
-            return path
-        self.values[s.variable] = s.value.evaluate(self.values)
-        return (*path, s)
+        return (*path, s) if self.define(s) and isinstance(s, ir.LetIndex) else path
 
     def _loop(self, loop: ir.For, path: Path, times: float, share: float) -> None:
-        first, iterations = self._iterations(loop)
-        if not iterations:
-            return
-        self.costs.steps += ENTRY * times
-        self.values[loop.variable] = first + iterations // 2 * loop.step
-        self.counters[loop.variable] = first, first + (iterations - 1) * loop.step
-        inside = [s for s in ir.statements(loop.body) if isinstance(s, ir.For)]
-        around = (*path, (loop, iterations))
-        if all(s.unroll and self._iterations(s)[1] <= MAX_UNROLLED for s in inside):
-            self._innermost(loop, around, iterations, times, share)
-        else:
-            self.block(loop.body, around, times * iterations, share)
-        del self.counters[loop.variable]
-
-    def _iterations(self, loop: ir.For) -> tuple[int, int]:
-        """The first value of the counter, and the number of iterations."""
-        first, stop = loop.start.evaluate(self.values), loop.stop.evaluate(self.values)
-        return first, max(-(-(stop - first) // loop.step), 0)
+        iterations = self.enter(loop)
+        if iterations:
+            self.costs.steps += ENTRY * times
+            inside = [s for s in ir.statements(loop.body) if isinstance(s, ir.For)]
+            around = (*path, (loop, iterations))
+            if all(s.unroll and self.iterations(s)[1] <= MAX_UNROLLED for s in inside):
+                self._innermost(loop, around, iterations, times, share)
+            else:
+                self.block(loop.body, around, times * iterations, share)
+        self.leave(loop)
 
     def _innermost(self, loop: ir.For, path: Path, iterations: int, times: float, share: float) -> None:
         """Count a loop that a compiler may vectorize: its iterations, or those of loops in it that it unrolls."""
@@ -133,46 +120,6 @@ class _BlockVisitor:
         whole, rest = divmod(iterations, lanes) if body.unrolled == 1 else (iterations / lanes, 0)
         wait = CHAIN if body.is_chain else 1
         self.costs.steps += times * (whole + rest) * (ITERATION + wait * body.steps)
-
-    # ------------------------------------------------------------ chances
-
-    def _branches(self, s: ir.If) -> Iterator[tuple[Block, float]]:
-        probability = prod(self._probability(c) for c in s.conditions)
-        if probability > 0:
-            yield s.then, probability
-        if probability < 1:
-            yield s.otherwise, 1 - probability
-
-    def _probability(self, condition: Value) -> float:
-        """The probability of a condition: of an index by its range; one block is the last to arrive."""
-        if isinstance(condition, ir.Within):
-            found = self._without_lets(condition.expression).range(
-                [self.counters.get(k, (v, v)) for k, v in enumerate(self.values)]
-            )
-            low = found.lower if condition.lower is None else max(found.lower, condition.lower)
-            high = found.upper if condition.upper is None else min(found.upper, condition.upper)
-            return max(high - low + 1, 0) / (found.upper - found.lower + 1)
-        if isinstance(condition, ir.Op) and condition.opcode == "eq" and isinstance(condition.operands[0], ir.Load):
-            counted = condition.operands[1]
-            if isinstance(counted, ir.Constant) and isinstance(counted.value, int):
-                return 1 / (1 + max(counted.value, 0))
-        return 0.5
-
-    @cached_property
-    def _lets(self) -> list[tuple[int, SymbolicExpr]]:
-        return [
-            (s.variable, s.value)
-            for s in ir.statements(self.kernel.body)
-            if isinstance(s, ir.LetIndex) and isinstance(s.value, SymbolicExpr)
-        ]
-
-    def _without_lets(self, expression: SymbolicExpr) -> SymbolicExpr:
-        """The index expression over counters and block ids alone."""
-        places = [variable(k) for k in range(len(self.values))]
-        for name, value in reversed(self._lets):
-            if name in expression.used_variables():
-                expression = expression.replace_variables([value if k == name else p for k, p in enumerate(places)])
-        return expression
 
     # ------------------------------------------------------------ operations
 
@@ -285,14 +232,14 @@ class _InnermostBody:
         visitor = self.visitor
         for s in block:
             if isinstance(s, ir.For):
-                first, iterations = visitor._iterations(s)
+                first, iterations = visitor.iterations(s)
                 visitor.values[s.variable] = first
                 if iterations:
                     self.unrolled = max(self.unrolled, iterations)
                     self.collect(s.body, (*path, (s, iterations)), times * iterations, share)
             elif isinstance(s, ir.If):
                 self.steps += BRANCH * times
-                for body, probability in visitor._branches(s):
+                for body, probability in visitor.branches(s):
                     self.collect(body, path, times * probability, share * probability)
             else:
                 path = visitor._named(s, path)

@@ -20,6 +20,7 @@ from indexing.kernels.targets import TARGETS
 from indexing.lazy import np
 from indexing.model.loop_costs import costs_of_loops
 from indexing.model.traffic import KernelTraffic, kernel_traffic, needs_kernel, unique_values
+from indexing.model.work_time import LIMITS
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
     from indexing.kernels.knob_space import Columns, KnobSpace
 
     Floats = NDArray[np.float64]
-    _Launch = tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]
+    _Launch = tuple[NDArray[np.int64], NDArray[np.int64]]
 
 __all__ = ["Predictions", "predict"]
 
@@ -36,9 +37,11 @@ __all__ = ["Predictions", "predict"]
 class Predictions:
     """Arrays with an element for each plan; `plans` are the requested columns, and those of all other knobs.
 
-    `sectors` of global memory that the warps' `instructions` move, `bytes` of these, `memory_bytes` that device memory moves,
-    `passes` over the banks of shared memory, and `conflicts`, those of them due to bank conflicts; `operations` on elements;
-    `occupancy` of a processor's threads, `waves` of blocks, `time` in seconds. `exact` is true where sectors were counted, not
+    `sectors` of global memory that the warps' loads and stores, `instructions`, move, `bytes` of these, `memory_bytes` that
+    device memory moves, `passes` over the banks of shared memory, and `conflicts`, those of them due to bank conflicts;
+    `operations`, in those of the busiest unit, and all instructions that warps issue (`issued`), both estimates; `updates`,
+    atomic ones of the address that has most; `occupancy` of a processor's threads, `waves` of blocks, `time` in seconds, and
+    its largest part, `limit`: launch, latency, memory, arithmetic or issue. `exact` is true where sectors were counted, not
     sampled or assumed.
     """
 
@@ -56,10 +59,13 @@ class Predictions:
     passes: Floats
     conflicts: Floats
     operations: Floats
+    issued: Floats
+    updates: Floats
     resident_blocks: Floats
     occupancy: Floats
     waves: Floats
     time: Floats
+    limit: NDArray[np.str_]
     exact: NDArray[np.bool_]
 
     def __len__(self) -> int:
@@ -147,7 +153,7 @@ class _Fusion:
         else:
             self._count_by_warps(columns, found, exact)
         demands = _demands(found, self.device)
-        resident, occupancy, waves, time = predict_times(self.device.model_constants, demands)
+        resident, occupancy, waves, time, limits = predict_times(self.device.model_constants, demands)
         return Predictions(
             columns,
             self.device,
@@ -157,6 +163,7 @@ class _Fusion:
             occupancy=occupancy,
             waves=waves,
             time=time,
+            limit=np.array(LIMITS)[limits.astype(np.int64)],
             exact=exact,
         )
 
@@ -185,11 +192,11 @@ class _Fusion:
             which[places] = number
         of_kernel = np.array([case.numbers for case in kernels], np.float64).reshape(-1, len(KernelTraffic.NUMBERS)).T
         of_plan = dict(zip(KernelTraffic.NUMBERS, of_kernel[:, which], strict=True))
-        blocks, threads, splits = self._launch(of_plan, columns)
+        blocks, threads = self._launch(of_plan, columns)
         sums = np.zeros((rows, 5))
         for case, (_, places) in zip(kernels, groups, strict=True):
             sums[places] = case.traffic(threads[places])
-        self._fill(found, of_plan, (blocks, threads, splits), sums.T)
+        self._fill(found, of_plan, (blocks, threads), sums.T)
         exact[:] = (sums[:, 4] != 0) & (of_plan["exact"] != 0)
 
     def _kernel(self, plan: dict[str, int], key: tuple[int, ...]) -> KernelTraffic:
@@ -198,39 +205,33 @@ class _Fusion:
         return self.kernels[key]
 
     def _fill(self, found: dict[str, Floats], of_plan: dict[str, Floats], launch: _Launch, sums: Floats) -> None:
-        """The columns of `_COUNTED`. Blocks that share a result store partial results, which one of them reads."""
-        blocks, threads, splits = launch
-        parts = np.where(splits > 1, 2.0 * splits * of_plan["result_bytes"], 0.0)
-        found["blocks"][:], found["threads"][:] = blocks, threads
-        found["instructions"] = sums[0]
-        found["sectors"] = sums[1] + parts / self.device.memory.sector_bytes
-        found["bytes"] = sums[2] + parts
-        found["memory_bytes"] = sums[3]
+        """The columns of `_COUNTED`."""
+        found["blocks"][:], found["threads"][:] = launch
+        found["instructions"], found["sectors"], found["bytes"], found["memory_bytes"] = sums[:4]
         found["conflicts"] = of_plan["passes"] - of_plan["ideal_passes"]
-        for name in ("registers", "shared_bytes", "passes", "operations"):
+        for name in ("registers", "shared_bytes", "passes", "operations", "issued", "updates"):
             found[name] = of_plan[name]
 
     def _launch(self, of_plan: dict[str, Floats], columns: Columns) -> _Launch:
-        """Blocks, threads of a block, and how many blocks share a result."""
+        """Blocks, and threads of a block."""
         by_effect = {k.effect: columns[k.name] for k in self.space.knobs}
         grid, block = (of_plan[name].astype(np.int64) for name in ("grid", "block"))
-        splits = by_effect.get("splits", np.ones_like(grid))
         if "block" not in by_effect:
-            return grid * splits, by_effect.get("warps", block), splits
+            return grid, by_effect.get("warps", block)
         threads = by_effect["block"]
         blocks = -(-grid * block // threads)
         chunks = -(-blocks // by_effect.get("grid", blocks))
-        return -(-blocks // chunks), threads, splits
+        return -(-blocks // chunks), threads
 
 
 _COUNTED = (
     *("blocks", "threads", "registers", "shared_bytes", "instructions", "sectors", "bytes", "memory_bytes", "passes"),
-    *("conflicts", "operations"),
+    *("conflicts", "operations", "issued", "updates"),
 )
 #: The model's columns for a kernel, in the order of the core.
 DEMANDS = (
     *("blocks", "threads", "registers", "shared_bytes", "instructions", "bytes", "memory_bytes", "passes"),
-    "operations",
+    *("operations", "issued", "updates"),
 )
 
 

@@ -19,6 +19,7 @@ from indexing.hlo.layout import bit_width
 from indexing.kernels import emit_fused
 from indexing.kernels.ir.types import storage_bytes
 from indexing.lazy import np
+from indexing.model.instruction_counts import InstructionCounts, count_instructions
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -35,7 +36,6 @@ Counted: TypeAlias = "tuple[list[int], list[int], int, int, int | None]"
 #: Strides; bits of an element; lanes of a warp; bits of a sector and of a line; a vector's range variable, and its most bits.
 _Memory: TypeAlias = "tuple[tuple[int, ...], int, int, int, int, int | None, int]"
 _Known: TypeAlias = "dict[tuple[IndexingMap, _Memory], Traffic]"
-MAX_BLOCK = 1024
 BASE_REGISTERS = 18  # of a thread, for indices and addresses
 MAX_REGISTERS = 255
 
@@ -85,21 +85,16 @@ class KernelTraffic:
     ideal_passes: float = 0
     exact: bool = True
     registers: int = 0
+    instructions: InstructionCounts = field(init=False)
     by_block: dict[int, Floats] = field(default_factory=dict)
     NUMBERS: ClassVar = (
-        "grid",
-        "block",
-        "registers",
-        "shared_bytes",
-        "passes",
-        "ideal_passes",
-        "operations",
-        "result_bytes",
+        *("grid", "block", "registers", "shared_bytes", "passes", "ideal_passes", "operations", "issued", "updates"),
         "exact",
     )
 
     def __post_init__(self) -> None:
         self.registers = self._registers()
+        self.instructions = count_instructions(self.kernel.memory_form, self.device)
         for a in bank_accesses(self.kernel, self.device):
             self.passes += a.total.passes
             self.ideal_passes += a.total.ideal
@@ -108,14 +103,15 @@ class KernelTraffic:
     @property
     def numbers(self) -> tuple[float, ...]:
         """The counts that all its plans share, in the order of `NUMBERS`; in one dimension, for blocks of one thread."""
-        k = self.kernel
-        outputs = (a.element_count * storage_bytes(a.element_type) for a in k.accessed if a.kind == "output")
+        k, found = self.kernel, self.instructions
+        lanes = self.device.cores.warp_size if self.has_block_knob else 1  # a warp of each thread was counted
+        work = found.operations / lanes, found.issued / lanes, most_updates(k)
         shared = self.passes, self.ideal_passes
-        return prod(k.grid), prod(k.block), self.registers, k.shared_bytes, *shared, k.work, sum(outputs), self.exact
+        return prod(k.grid), prod(k.block), self.registers, k.shared_bytes, *shared, *work, self.exact
 
     def _registers(self) -> int:
         """An estimate of a thread's registers: for indices, and for what it loads and stores at once."""
-        maps = [(a, m) for a, found in self._arguments() for m in found]
+        maps = [(a.argument, m) for a in self.kernel.global_accesses for m in a.maps]
         bits = sum(bit_width(a.element_type) * _lanes(m) for a, m in maps)
         return min(BASE_REGISTERS + -(-bits // 32), MAX_REGISTERS)
 
@@ -133,20 +129,14 @@ class KernelTraffic:
             self._count(np.array(new, np.int64))
         return np.array([self.by_block[b] for b in sizes])
 
-    def _arguments(self) -> list[tuple[Argument, tuple[IndexingMap, ...]]]:
-        k = self.kernel
-        reads, writes = k.input_maps, k.output_maps
-        inputs = [(a, reads[a.number] if a.number < len(reads) else ()) for a in k.accessed if a.kind == "input"]
-        return inputs + [(a, writes[a.number]) for a in k.accessed if a.kind == "output"]
-
     def _count(self, blocks: NDArray[np.int64]) -> None:
         total = Traffic.nothing(len(blocks), True)
         known: _Known = {}
-        for argument, maps in self._arguments():
-            of_argument = Traffic.nothing(len(blocks), bool(maps))
-            for m in maps:
-                of_argument = of_argument.plus(self._of_map(argument, m, blocks, known))
-            total = total.plus(self._cached(argument, of_argument))
+        for found in self.kernel.global_accesses:
+            of_argument = Traffic.nothing(len(blocks), not found.is_unknown)
+            for m in found.maps:
+                of_argument = of_argument.plus(self._of_map(found.argument, m, blocks, known))
+            total = total.plus(self._cached(found.argument, of_argument))
         self.by_block.update(zip(blocks.tolist(), total.rows, strict=True))
 
     def _cached(self, argument: Argument, t: Traffic) -> Traffic:
@@ -183,7 +173,8 @@ class KernelTraffic:
             return self._counted(m.with_parameters().global_memory_traffic({}, block, *memory), m)
         found = traffic_in_blocks(m, blocks, *memory)
         if found is None:
-            return self._counted(with_block_size(m).global_memory_traffic({"block": blocks}, blocks, *memory), m)
+            whole = with_block_size(m, self.device.limits.block_size)
+            return self._counted(whole.global_memory_traffic({"block": blocks}, blocks, *memory), m)
         instructions, sectors, together = found
         moved = together * self.device.memory.sector_bytes
         return Traffic(instructions, sectors, moved, moved, np.ones(len(blocks), bool))
@@ -205,20 +196,34 @@ def _sums(row: Counted | None) -> tuple[float, float, float, bool]:
     return each[0] * scale, each[2] * scale, together[2] * scale, sampled is None
 
 
-def with_block_size(m: IndexingMap) -> ParametricMap:
-    """The thread map for blocks of `block` threads, of a thread map for blocks of one thread each. Threads keep their order."""
+def with_block_size(m: IndexingMap, most: int) -> ParametricMap:
+    """The thread map for blocks of `block` threads, at most `most`, of a thread map for blocks of one thread each. Threads keep
+    their order.
+    """
     last = len(m.variables)
     position = variable(3) * variable(last) + variable(0)
     places = [variable(0) if k == 0 else position if k == 3 else variable(k) for k in range(last)]
     limits = Interval(m.dims[3].lower, m.dims[3].upper)
     conditions = [(e.replace_variables(places), i) for e, i in m.constraints]
     conditions += [(position, limits), (variable(3) * variable(last), Interval(0, limits.upper))]
-    intervals = {0: Interval(0, MAX_BLOCK - 1), 3: Interval(0, limits.upper)}  # threads may begin to do something later
+    intervals = {0: Interval(0, most - 1), 3: Interval(0, limits.upper)}  # threads may begin to do something later
     dims = [Variable(v.name, intervals.get(k, v.interval)) for k, v in enumerate(m.dims)]
-    runtimes = [*m.runtimes, Variable("block", Interval(1, MAX_BLOCK))]
+    runtimes = [*m.runtimes, Variable("block", Interval(1, most))]
     results = [e.replace_variables(places) for e in m.results]
     symbolic = SymbolicMap(len(dims), len(m.ranges) + len(runtimes), results)
-    return IndexingMap(symbolic, dims, m.ranges, runtimes, conditions).with_parameters(block=range(1, MAX_BLOCK + 1))
+    return IndexingMap(symbolic, dims, m.ranges, runtimes, conditions).with_parameters(block=range(1, most + 1))
+
+
+def most_updates(kernel: Kernel) -> float:
+    """The atomic updates of the output's element that has most, if data spread them evenly over the elements that they may
+    reach; 0 without atomic updates.
+    """
+    return max((_updates_of_one(m, a.element_count) for a, m in kernel.updates), default=0.0)
+
+
+def _updates_of_one(m: IndexingMap, elements: int) -> float:
+    reached = prod(len(m.range(e)) for e in m.results)
+    return prod(len(v.interval) for v in (*m.dims, *m.ranges)) / max(min(reached, elements), 1)
 
 
 def _lanes(m: IndexingMap) -> int:
@@ -246,7 +251,7 @@ def kernel_traffic(
     computation: Computation, space: KnobSpace, plan: Mapping[str, int], device: Device
 ) -> KernelTraffic:
     """The traffic of the kernel with the knobs of `plan`, except those of the launch, which have their least values."""
-    launch = {k.name: 1 for k in space.knobs if k.effect in ("block", "splits")}
+    launch = {k.name: 1 for k in space.knobs if k.effect == "block"}
     warps = {k.name: k.values[0] for k in space.knobs if k.effect == "warps"}
     kernel = emit_fused(computation, device, **{**space.default, **warps, **plan, **launch})
     return KernelTraffic(kernel, device, any(k.effect == "block" for k in space.knobs))

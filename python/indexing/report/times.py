@@ -73,5 +73,5 @@ def _array_bytes(row: AccessReport) -> float:
 
 
 def _seconds(demand: dict[str, float], device: Device) -> float:
-    _, _, _, time = predict_times(device.model_constants, [np.array([demand[name]], float) for name in DEMANDS])
+    _, _, _, time, _ = predict_times(device.model_constants, [np.array([demand[name]], float) for name in DEMANDS])
     return float(time[0])

@@ -27,7 +27,7 @@ __all__ = ["Calibration", "Point", "calibrate"]
 
 #: The figures that are fitted, by the part of the device that has them.
 FITTED = (
-    *(("memory", "bandwidth"), ("memory", "l2_bandwidth"), ("memory", "latency")),
+    *(("memory", "reached"), ("memory", "l2_bandwidth"), ("memory", "latency")),
     *(("rates", "operations"), ("rates", "launch"), ("rates", "block")),
 )
 STEPS = (0.25, 0.5, 0.8, 1.25, 2.0, 4.0)  # factors that are tried on each constant

@@ -56,7 +56,9 @@ typedef struct indexing_machine {
     double memory_rate;      /* bytes that device memory moves */
     double cache_rate;       /* bytes that the cache in front of it moves */
     double operation_rate;   /* operations of all processors */
+    double issue_rate;       /* instructions of warps of one processor */
     double pass_rate;        /* passes over the banks of shared memory of one processor */
+    double update_rate;      /* atomic updates of one address */
     double latency;          /* seconds from a load to its value */
     double loads_under_way;  /* of a warp */
     double launch;           /* seconds of a launch */
@@ -73,7 +75,9 @@ typedef struct indexing_demand {
     double moved;         /* bytes of the sectors that they move */
     double memory;        /* bytes that device memory moves */
     double passes;        /* over the banks of shared memory */
-    double operations;    /* on elements */
+    double operations;    /* in those of the unit that takes longest */
+    double issued;        /* instructions of warps */
+    double updates;       /* atomic updates of the address that has most */
 } indexing_demand;
 
 /* What the model says of it. */
@@ -82,6 +86,7 @@ typedef struct indexing_prediction {
     double occupancy;  /* share of a processor's threads that they fill */
     double waves;      /* how often all processors are filled */
     double time;       /* seconds; infinite where it can't be launched */
+    double limit;      /* what limits it: 0 launch, 1 latency, 2 memory, 3 arithmetic, 4 issue */
 } indexing_prediction;
 
 /* The version, such as "0.1.0". */

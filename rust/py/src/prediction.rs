@@ -7,18 +7,19 @@ use pyo3::prelude::*;
 
 type Array<'py> = Bound<'py, PyAny>;
 
-/// Of kernels: resident blocks of a processor, occupancy, waves, seconds. The model is that of docs/prediction.md.
+/// Of kernels: resident blocks of a processor, occupancy, waves, seconds, limits. The model is that of docs/prediction.md.
 ///
 /// `machine` is processors, warp size, threads, blocks, registers and bytes of shared memory of a processor, bytes a second
-/// of memory and of its cache, operations a second, passes a second of a processor, latency, loads under way, seconds a
-/// launch, seconds a block. `demands` are columns: blocks, threads, registers of a thread, bytes of shared memory, loads and
-/// stores of warps, bytes moved, bytes of memory, passes, operations.
+/// of memory and of its cache, operations a second, instructions and passes a second of a processor, updates a second of
+/// one address, latency, loads under way, seconds a launch, seconds a block. `demands` are columns: blocks, threads, registers
+/// of a thread, bytes of shared memory, loads and stores of warps, bytes moved, bytes of memory, passes, operations,
+/// instructions issued, updates of one address. A limit is the number of one of launch, latency, memory, arithmetic, issue.
 #[pyfunction]
 pub fn predict_times<'py>(
     py: Python<'py>,
-    machine: [f64; 14],
-    demands: [Bound<'py, PyAny>; 9],
-) -> PyResult<(Array<'py>, Array<'py>, Array<'py>, Array<'py>)> {
+    machine: [f64; 16],
+    demands: [Bound<'py, PyAny>; 11],
+) -> PyResult<[Array<'py>; 5]> {
     let columns =
         demands.iter().map(|c| PyBuffer::<f64>::get(c)?.to_vec(py)).collect::<PyResult<Vec<Vec<f64>>>>()?;
     let length = columns[0].len();
@@ -29,13 +30,20 @@ pub fn predict_times<'py>(
     let found: Vec<Prediction> =
         py.detach(|| (0..length).map(|row| machine.predict(&demand_of(&columns, row))).collect());
     let column = |of: fn(&Prediction) -> f64| array(py, &found.iter().map(of).collect::<Vec<f64>>());
-    Ok((column(|p| p.resident)?, column(|p| p.occupancy)?, column(|p| p.waves)?, column(|p| p.time)?))
+    Ok([
+        column(|p| p.resident)?,
+        column(|p| p.occupancy)?,
+        column(|p| p.waves)?,
+        column(|p| p.time)?,
+        column(|p| p.limit)?,
+    ])
 }
 
-fn machine_of(fields: [f64; 14]) -> Machine {
+fn machine_of(fields: [f64; 16]) -> Machine {
     let [processors, warp_size, threads, blocks, registers, shared_bytes, memory_rate, cache_rate, ..] =
         fields;
-    let [.., operation_rate, pass_rate, latency, loads_under_way, launch, block] = fields;
+    let [.., operation_rate, issue_rate, pass_rate, update_rate, latency, loads_under_way, launch, block] =
+        fields;
     Machine {
         processors,
         warp_size,
@@ -46,7 +54,9 @@ fn machine_of(fields: [f64; 14]) -> Machine {
         memory_rate,
         cache_rate,
         operation_rate,
+        issue_rate,
         pass_rate,
+        update_rate,
         latency,
         loads_under_way,
         launch,
@@ -66,6 +76,8 @@ fn demand_of(columns: &[Vec<f64>], row: usize) -> Demand {
         memory: at(6),
         passes: at(7),
         operations: at(8),
+        issued: at(9),
+        updates: at(10),
     }
 }
 

@@ -7,10 +7,10 @@ predicates and partial warps; warps whose addresses differ by whole lines are co
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from math import prod
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from indexing._core import IndexingMap, compose, variable
 from indexing.analysis.memory.banks import BankAccess, bank_accesses
@@ -39,6 +39,7 @@ __all__ = ["Access", "Coalescing", "Launch", "Tiles", "coalescing", "kernel_of"]
 
 COALESCED = (9, 10)  # the fraction of the sectors moved that must be needed
 Storage = Literal["bytes", "packed"]
+Direction: TypeAlias = Literal["load", "store"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,9 +62,10 @@ class Launch:
 class Access:
     """One load or store of a kernel, over all warps. Warp instructions without an active lane do not count.
 
-    `operand` is the number of the operand (or parameter) that is read, `output` that of the output that is written; the
-    other is None. `total` has sums over all warp instructions; in `unrolled`, all elements of a thread's vector count as one
-    instruction. `exactness` is "exact" or "estimate", and then `reason` says what was assumed or sampled.
+    `operand` is the number of the operand (or parameter) that is read, `output` that of the output that is written, `scratch`
+    that of scratch memory, which blocks that share a result read and write; the others are None. `total` has sums over all
+    warp instructions; in `unrolled`, all elements of a thread's vector count as one instruction. `exactness` is "exact" or
+    "estimate", and then `reason` says what was assumed or sampled.
     """
 
     kind: Literal["read", "write"]
@@ -76,6 +78,7 @@ class Access:
     sector_bytes: int
     exactness: Literal["exact", "estimate"] = "exact"
     reason: str = ""
+    scratch: int | None = None
 
     def _mean(self, total: float) -> float:
         return total / self.total.instructions if self.total.instructions else 0.0
@@ -126,6 +129,7 @@ class Access:
     def __str__(self) -> str:
         """One line: the array, the sectors of a warp instruction, and the sectors needed."""
         which = f"operand {self.operand}" if self.operand is not None else f"output {self.output}"
+        which = which if self.scratch is None else f"scratch memory {self.scratch}"
         verdict = "coalesced" if self.coalesced else "not coalesced"
         return f"{self.kind} of {which}: {self.sectors:.6g} sectors a warp, {self.ideal:.6g} needed, {verdict}"
 
@@ -225,19 +229,16 @@ def _of_kernel(kernel: Kernel, device: Device, storage: Storage) -> Coalescing:
     reads: list[Access] = []
     writes: list[Access] = []
     unknown: list[tuple[int, str]] = []
-    for argument in kernel.accessed:
-        has_vectors = (argument.kind, argument.number) in kernel.vector_arguments
-        if argument.kind == "output":
-            found = kernel.output_maps[argument.number]
-            writes += _accesses(found, argument, kernel.block, device, storage, has_vectors)
-            continue
-        maps = kernel.input_maps[argument.number] if argument.number < len(kernel.input_maps) else ()
-        if not maps:
+    for found in kernel.global_accesses:
+        argument = found.argument
+        if found.is_unknown:
             unknown.append(
                 (argument.number, "its loads are too many to be followed through the functions of the kernel")
             )
-        for m in maps:
-            reads += _accesses([m], argument, kernel.block, device, storage, has_vectors)
+        has_vectors = (argument.kind, argument.number) in kernel.vector_arguments
+        for m in found.maps:
+            of_map = _accesses(m, argument, found.kind, kernel.block, device, storage, has_vectors)
+            (reads if found.kind == "load" else writes).extend(of_map)
     shared = tuple(bank_accesses(kernel, device))
     return Coalescing(tuple(reads), tuple(writes), device, kernel.emitter, tuple(unknown), shared)
 
@@ -252,7 +253,7 @@ def _of_loop(root: Instruction | Computation, device: Device, launch: Launch, st
         threads = _loop_map(shape, launch)
         written = Argument("output", output, *_form(shape))
         if bit_width(shape.element_type):
-            writes += _accesses([threads], written, block, device, storage, True)
+            writes += _accesses(threads, written, "store", block, device, storage, True)
         for k, maps in enumerate(output_to_input(root, output)):
             arrays = root.operands[k].shape.leaves
             for m in maps:
@@ -263,7 +264,7 @@ def _of_loop(root: Instruction | Computation, device: Device, launch: Launch, st
                     argument = Argument("input", k, *_form(read))
                     found = compose(threads, m.map).simplify()
                     with_vectors = found.constraints == threads.constraints and found.dims == threads.dims
-                    reads += _accesses([found], argument, block, device, storage, with_vectors)
+                    reads += _accesses(found, argument, "load", block, device, storage, with_vectors)
     return Coalescing(tuple(reads), tuple(writes), device, "loop", tuple(unknown.items()))
 
 
@@ -284,7 +285,8 @@ def _of_tiles(root: Instruction | Computation, device: Device, tiles: Tiles, sto
         if load.operand is not None:
             argument = replace(argument, kind="input", number=load.operand)
         whole = device.with_cores(warp_size=load.threads)
-        found = list(_accesses([load.map], argument, (load.threads, 1, 1), whole, storage, False))
+        kind: Direction = "store" if load.operand is None else "load"
+        found = list(_accesses(load.map, argument, kind, (load.threads, 1, 1), whole, storage, False))
         if not load.exact:
             found = [_estimated(a, "the tile may cover more than is needed") for a in found]
         (writes if load.operand is None else reads).extend(found)
@@ -306,36 +308,37 @@ def _loop_map(shape: Shape, launch: Launch) -> IndexingMap:
 
 
 def _accesses(
-    maps: Sequence[IndexingMap],
+    m: IndexingMap,
     argument: Argument,
+    kind: Direction,
     block: Dim3,
     device: Device,
     storage: Storage,
     may_be_vector: bool,
 ) -> Iterator[Access]:
-    """The traffic of each map's warps; maps with empty domains are no accesses."""
+    """The traffic of a map's warps; a map with an empty domain is no access."""
     bits = bit_width(argument.element_type)
     width = bits if storage == "packed" and bits < 8 else storage_bytes(argument.element_type) * 8
-    is_read = argument.kind == "input"
-    for m in maps:
-        found = count(m, _strides(argument), block, width, device, may_be_vector)
-        if found is None:
-            continue
-        access = Access(
-            "read" if is_read else "write",
-            argument.number if is_read else None,
-            None if is_read else argument.number,
-            m,
-            width,
-            found.each,
-            found.unrolled,
-            device.memory.sector_bytes,
-        )
-        if found.sampled is not None:
-            access = _estimated(access, sampling(found.sampled))
-        if m.runtimes:
-            access = _estimated(access, "runtime values are the same for all lanes, and each as likely as the others")
-        yield access
+    found = count(m, _strides(argument), block, width, device, may_be_vector)
+    if found is None:
+        return
+    number = {argument.kind: argument.number}
+    access = Access(
+        "read" if kind == "load" else "write",
+        number.get("input"),
+        number.get("output"),
+        m,
+        width,
+        found.each,
+        found.unrolled,
+        device.memory.sector_bytes,
+        scratch=number.get("scratch"),
+    )
+    if found.sampled is not None:
+        access = _estimated(access, sampling(found.sampled))
+    if m.runtimes:
+        access = _estimated(access, "runtime values are the same for all lanes, and each as likely as the others")
+    yield access
 
 
 def _estimated(access: Access, reason: str) -> Access:

@@ -1,5 +1,5 @@
-//! The time of a kernel, by a model of few constants: a roofline whose memory roof is lower where too few bytes are
-//! under way, and whose last wave of blocks may leave processors idle.
+//! The time of a kernel, by a model of few constants: a launch, and the largest of several roofs. The memory roof is
+//! lower where too few bytes are under way; the roofs of processors are those of the one with the most blocks.
 //!
 //! The laws are those of docs/prediction.md. Nothing here is measured.
 
@@ -25,8 +25,12 @@ pub struct Machine {
     pub cache_rate: f64,
     /// Operations that all processors do.
     pub operation_rate: f64,
+    /// Instructions of warps that one processor issues.
+    pub issue_rate: f64,
     /// Passes over the banks of shared memory that one processor does.
     pub pass_rate: f64,
+    /// Atomic updates of one address.
+    pub update_rate: f64,
     /// Seconds from a load to its value.
     pub latency: f64,
     /// Loads that a warp has under way.
@@ -57,8 +61,12 @@ pub struct Demand {
     pub memory: f64,
     /// Passes over the banks of shared memory.
     pub passes: f64,
-    /// Operations on elements.
+    /// Operations, in those of the unit that takes longest.
     pub operations: f64,
+    /// Instructions that warps issue.
+    pub issued: f64,
+    /// Atomic updates of the address that has most.
+    pub updates: f64,
 }
 
 /// The model's prediction for a kernel.
@@ -73,7 +81,19 @@ pub struct Prediction {
     pub waves: f64,
     /// Seconds; infinite where it can't be launched.
     pub time: f64,
+    /// The largest part of the time, by its number in `LIMITS`.
+    pub limit: f64,
 }
+
+/// The parts of a time that may limit it.
+pub const LIMITS: [&str; 5] = ["launch", "latency", "memory", "arithmetic", "issue"];
+const LAUNCH: usize = 0;
+const LATENCY: usize = 1;
+const MEMORY: usize = 2;
+const ARITHMETIC: usize = 3;
+const ISSUE: usize = 4;
+/// Memory that is slowed down by more than this waits for latency.
+const MAX_SLOWDOWN: f64 = 1.5;
 
 impl Machine {
     /// The prediction for a kernel that asks for `d`.
@@ -95,23 +115,51 @@ impl Machine {
             return Prediction { time: f64::INFINITY, ..Prediction::default() };
         }
         let waves = d.blocks / (resident * self.processors);
-        let held = (resident * self.processors).min(d.blocks.max(1.0));
-        let busy = (d.blocks / self.processors).min(1.0).max(1.0 / self.processors);
-        let loaded = d.moved / d.instructions.max(1.0) * held * warps * self.loads_under_way;
-        let reached = |rate: f64| rate.min(loaded / self.latency).max(f64::MIN_POSITIVE);
-        let of = |amount: f64, rate: f64| if amount > 0.0 { amount / rate } else { 0.0 };
-        let work = of(d.memory, reached(self.memory_rate))
-            .max(of(d.moved, reached(self.cache_rate)))
-            .max(of(d.passes, self.pass_rate * self.processors * busy))
-            .max(of(d.operations, self.operation_rate * busy));
-        let uneven = if waves > 1.0 { waves.ceil() / waves } else { 1.0 };
-        let blocks = self.block * (d.blocks / self.processors).ceil();
+        let (work, limit) = self.work(d, resident, warps);
+        let launch = self.launch + self.block * (d.blocks / self.processors).ceil();
+        let least = launch.max(self.latency);
+        let fixed = if launch < self.latency { LATENCY } else { LAUNCH };
         Prediction {
             resident,
             occupancy: resident * warps * self.warp_size / self.threads,
             waves,
-            time: self.launch + blocks + self.latency + work * uneven,
+            time: launch + self.latency + work,
+            limit: if work < least { fixed } else { limit } as f64,
         }
+    }
+
+    /// Seconds of the longest part of the work, and what limits it.
+    fn work(&self, d: &Demand, resident: f64, warps: f64) -> (f64, usize) {
+        let blocks = d.blocks.max(1.0);
+        let busiest = (blocks / self.processors).ceil() / blocks;
+        let of_one = |amount: f64, rate: f64| if amount > 0.0 { amount * busiest / rate } else { 0.0 };
+        let in_a_block = d.moved / d.instructions.max(1.0) * warps * self.loads_under_way;
+        let memory = |amount: f64, rate: f64| self.memory_time(amount, rate, in_a_block, blocks, resident);
+        let (device, cache) = (memory(d.memory, self.memory_rate), memory(d.moved, self.cache_rate));
+        let at_best = (d.memory / self.memory_rate).max(d.moved / self.cache_rate);
+        let slow = device.max(cache);
+        let of_updates = if d.updates > 0.0 { d.updates / self.update_rate } else { 0.0 };
+        let parts = [
+            (slow, if slow > MAX_SLOWDOWN * at_best { LATENCY } else { MEMORY }),
+            (of_updates.max(of_one(d.passes, self.pass_rate)), MEMORY),
+            (of_one(d.operations, self.operation_rate / self.processors), ARITHMETIC),
+            (of_one(d.issued, self.issue_rate), ISSUE),
+        ];
+        parts.into_iter().fold((0.0, MEMORY), |most, part| if part.0 > most.0 { part } else { most })
+    }
+
+    /// Seconds in which memory of this rate moves so many bytes: full waves of blocks, then the rest of them, each with as many
+    /// bytes under way as its blocks have.
+    fn memory_time(&self, bytes: f64, rate: f64, in_a_block: f64, blocks: f64, resident: f64) -> f64 {
+        if bytes <= 0.0 {
+            return 0.0;
+        }
+        let held = resident * self.processors;
+        let reached = |blocks: f64| rate.min(blocks * in_a_block / self.latency).max(f64::MIN_POSITIVE);
+        let whole = (blocks / held).floor() * held;
+        let rest = blocks - whole;
+        let of = |part: f64, held: f64| if part > 0.0 { bytes * part / blocks / reached(held) } else { 0.0 };
+        of(whole, held) + of(rest, rest)
     }
 
     fn resident(&self, d: &Demand, warps: f64) -> f64 {
@@ -144,7 +192,9 @@ mod tests {
         memory_rate: 1e12,
         cache_rate: 4e12,
         operation_rate: 1e13,
+        issue_rate: 4e9,
         pass_rate: 1e9,
+        update_rate: 1e9,
         latency: 1e-6,
         loads_under_way: 4.0,
         launch: 2e-6,
@@ -189,15 +239,39 @@ mod tests {
         assert!(GPU.predict(&Demand { blocks: 5.0, ..copy() }).time > slow.time);
     }
 
+    fn limit(d: Demand) -> &'static str {
+        LIMITS[GPU.predict(&d).limit as usize]
+    }
+
     #[test]
-    fn the_largest_of_the_roofs_decides_and_the_last_wave_counts_whole() {
+    fn the_largest_of_the_roofs_decides_and_is_named() {
         let base = GPU.predict(&copy()).time;
-        assert!(GPU.predict(&Demand { passes: 1e9, ..copy() }).time > 0.0099);
-        assert!(GPU.predict(&Demand { operations: 1e11, ..copy() }).time > 0.0099);
-        assert_eq!(GPU.predict(&Demand { operations: 1e6, passes: 1e4, ..copy() }).time, base);
-        let uneven = Demand { blocks: 801.0, ..copy() };
-        let even = Demand { blocks: 800.0, ..copy() };
-        let ratio = (GPU.predict(&uneven).time - 3e-6) / (GPU.predict(&even).time - 3e-6);
-        assert!((ratio - 2.0 * 800.0 / 801.0).abs() < 1e-9);
+        let cases = [
+            (Demand { passes: 1e9, ..copy() }, "memory"),
+            (Demand { operations: 1e11, ..copy() }, "arithmetic"),
+            (Demand { issued: 4e9, ..copy() }, "issue"),
+            (Demand { updates: 1e7, ..copy() }, "memory"),
+        ];
+        for (d, name) in cases {
+            assert!((GPU.predict(&d).time - 0.010_003).abs() < 1e-9, "{d:?}");
+            assert_eq!(limit(d), name);
+        }
+        assert_eq!(GPU.predict(&Demand { operations: 1e6, passes: 1e4, issued: 1e4, ..copy() }).time, base);
+        assert_eq!(limit(copy()), "memory");
+        assert_eq!(limit(Demand { blocks: 10.0, ..copy() }), "latency");
+        assert_eq!(
+            limit(Demand { blocks: 1.0, moved: 128.0, memory: 128.0, instructions: 1.0, ..copy() }),
+            "launch"
+        );
+    }
+
+    #[test]
+    fn the_processor_with_the_most_blocks_decides_and_the_last_blocks_have_memory_to_themselves() {
+        let work = |blocks: f64| GPU.predict(&Demand { operations: 1e11, blocks, ..copy() }).time - 3e-6;
+        assert!((work(801.0) / work(800.0) - 9.0 / 8.01).abs() < 1e-9);
+        let memory = |blocks: f64| GPU.predict(&Demand { blocks, ..copy() }).time - 3e-6;
+        let alone = 8.0 * 512.0 * 4.0 / 1e-6; // bytes a second of one block
+        let expected = 2.56e6 * 512.0 * (800.0 / 801.0 / 1e12 + 1.0 / 801.0 / alone);
+        assert!((memory(801.0) - expected).abs() < 1e-9);
     }
 }

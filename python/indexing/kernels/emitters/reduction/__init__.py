@@ -159,7 +159,7 @@ def knobs(computation: Computation, default: ReductionPlan, device: Device) -> K
         (
             Knob("vector_width", widths, default.vector_width),
             Knob("threads", max(threads.values(), key=len), default.threads),
-            Knob("splits", max(splits.values(), key=len), default.splits, "splits"),
+            Knob("splits", max(splits.values(), key=len), default.splits),
         ),
         (
             Condition("threads", ("vector_width",), threads),

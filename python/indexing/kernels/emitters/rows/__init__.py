@@ -177,7 +177,7 @@ def knobs(computation: Computation, default: RowsPlan, device: Device) -> KnobSp
             Knob("vector_width", widths, default.vector_width),
             Knob("threads", max(threads.values(), key=len), default.threads),
             Knob("keep", (0, 1, 2, *online), int(default.keep)),
-            Knob("splits", max(splits.values(), key=len), default.splits, "splits"),
+            Knob("splits", max(splits.values(), key=len), default.splits),
         ),
         (
             Condition("threads", ("vector_width",), threads),

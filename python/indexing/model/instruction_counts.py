@@ -1,0 +1,216 @@
+"""Instructions that the warps of a kernel issue, by the unit that executes them.
+
+The kernel is walked as a few of its warps run it, each by its first lane. The body of a loop is visited once, and counts for
+all iterations; conditions on data hold half of the time. The compiler's own choices (common subexpressions, strength
+reduction) are assumed: an index is computed once where it does not change, and costs its divisions. The counts are estimates.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from math import prod
+from typing import TYPE_CHECKING, TypeAlias
+
+from indexing.kernels.ir import nodes as ir
+from indexing.kernels.ir.opcodes import ATOMIC_UPDATES
+from indexing.kernels.ir.traversal import expressions_in, subvalues, values_of
+from indexing.model.kernel_walk import KernelWalk
+
+if TYPE_CHECKING:
+    from indexing._core import SymbolicExpr
+    from indexing.device.record import Device
+    from indexing.kernels.ir.nodes import Block, Statement, Value
+
+#: Instructions by the unit that executes them: an element type of the scalar units, `special`, `memory` or `control`.
+Units: TypeAlias = defaultdict[str, float]
+
+__all__ = ["InstructionCounts", "count_instructions"]
+
+SAMPLED = (2, 2)  # blocks, and warps of each
+LOOP = 2  # instructions of an iteration besides those of its body
+SWAP = 8  # of an atomic update without an instruction of its own: a loop that compares and swaps
+INDEX_DIVISION = 4  # of an index by a constant that is no power of two
+DIVISION = 20  # of integers
+LOAD_LANES = 32  # of the units of loads and stores, in a clock of a core
+#: Instructions of real functions on the scalar units, and on that of special functions; any other operation is one.
+FUNCTIONS: Mapping[str, tuple[int, int]] = {
+    **dict.fromkeys(("div", "rem"), (8, 1)),
+    **dict.fromkeys(("sqrt", "rsqrt"), (4, 1)),
+    **dict.fromkeys(("exp", "logistic"), (6, 1)),
+    **dict.fromkeys(("expm1", "log", "log1p"), (14, 1)),
+    **dict.fromkeys(("sin", "cos", "cbrt", "erf"), (24, 1)),
+    **dict.fromkeys(("tanh", "sinh", "cosh"), (16, 2)),
+    **dict.fromkeys(("tan", "atan", "atan2", "asin", "acos", "asinh", "acosh", "atanh"), (30, 2)),
+    "pow": (40, 2),
+    **dict.fromkeys(("bits", "from_bits", "real", "imag", "complex"), (0, 0)),  # other names of registers
+}
+
+
+@dataclass(frozen=True, slots=True)
+class InstructionCounts:
+    """Totals over a launch: instructions that warps issue, and the work of the busiest unit in operations of f32 lanes."""
+
+    issued: float
+    operations: float
+
+
+def count_instructions(kernel: ir.Kernel, device: Device) -> InstructionCounts:
+    """The instructions of a kernel whose threads run in parallel, before its values are lowered for the target."""
+    warp = device.cores.warp_size
+    warps = -(-prod(kernel.block) // warp)
+    blocks, of_block = _spread(prod(kernel.grid), SAMPLED[0]), _spread(warps, SAMPLED[1])
+    share = prod(kernel.grid) * warps / (len(blocks) * len(of_block))
+    units: Units = defaultdict(float)
+    functions = {f.name: f for f in kernel.functions}
+    for block in blocks:
+        for number in of_block:
+            thread = _at(number * warp, kernel.block)
+            visitor = _WarpVisitor(kernel, (*thread, *_at(block, kernel.grid)), functions, {})
+            visitor.block(kernel.body, share)
+            _add(units, visitor.units)
+    lanes = units_of_lanes(device)
+    busiest = max((count * device.cores.lanes / lanes[u] for u, count in units.items() if u in lanes), default=0.0)
+    return InstructionCounts(sum(units.values()), busiest * warp)
+
+
+def units_of_lanes(device: Device) -> dict[str, int]:
+    """The lanes of a core's units, by the names under which instructions are counted."""
+    scalar = device.rates.scalar
+    found = {kind: scalar.get(kind, device.cores.lanes) for kind in ("f32", "f64", "s32")}
+    return {**found, "special": device.rates.special, "memory": LOAD_LANES}
+
+
+def _add(units: Units, more: Units, times: float = 1.0) -> None:
+    for unit, count in more.items():
+        units[unit] += times * count
+
+
+def _spread(count: int, most: int) -> list[int]:
+    """At most so many of the numbers below `count`, evenly spaced."""
+    chosen = min(count, most)
+    return [count * (2 * k + 1) // (2 * chosen) for k in range(chosen)]
+
+
+def _at(number: int, sizes: Sequence[int]) -> tuple[int, int, int]:
+    x, y, _ = sizes
+    return number % x, number // x % y, number // (x * y)
+
+
+class _WarpVisitor(KernelWalk):
+    """A visitor of the entry, or of a function, which counts instructions by unit; `of_function` has those of functions."""
+
+    def __init__(
+        self,
+        body: ir.Kernel | ir.Function,
+        given: Sequence[int],
+        functions: Mapping[str, ir.Function],
+        of_function: dict[str, Units],
+    ) -> None:
+        super().__init__(body, given)
+        self.functions, self.of_function = functions, of_function
+        self.units: Units = defaultdict(float)
+        self.known: set[SymbolicExpr] = set()  # indices that are computed already
+
+    def block(self, block: Block, times: float) -> None:
+        """Count the statements of a block that runs so many times."""
+        for s in block:
+            if isinstance(s, ir.For):
+                self._loop(s, times)
+            elif isinstance(s, ir.If):
+                self._count(s, times)
+                self.units["control"] += times
+                for body, probability in self.branches(s):
+                    self.block(body, times * probability)
+            else:
+                self.define(s)
+                self._count(s, times)
+
+    def _loop(self, loop: ir.For, times: float) -> None:
+        iterations = self.enter(loop)
+        if iterations:
+            before = self.known
+            self.known = set(before)
+            self.units["control"] += times * iterations * (LOOP if not loop.unroll and not loop.lanes else 0)
+            self.block(loop.body, times * iterations)
+            self.known = before
+        self.leave(loop)
+
+    def _count(self, s: Statement, times: float) -> None:
+        _add(self.units, instructions_of(s), times)
+        for expression in expressions_in(s):
+            if expression not in self.known:
+                self.known.add(expression)
+                self.units["s32"] += times * _index_cost(expression)
+        if isinstance(s, ir.CallFunction):
+            self._call(s.function, times)
+
+    def _call(self, name: str, times: float) -> None:
+        """Count a function once, with its index in the middle of its range."""
+        if name not in self.of_function:
+            function = self.functions[name]
+            middle = [(v.interval.lower + v.interval.upper) // 2 for v in function.variables]
+            inner = _WarpVisitor(function, middle, self.functions, self.of_function)
+            inner.block(function.body, 1.0)
+            for value in function.results:
+                _add(inner.units, _of_value(value))
+            self.of_function[name] = inner.units
+        _add(self.units, self.of_function[name], times)
+
+
+def instructions_of(s: Statement) -> Units:
+    """The instructions of a warp for one statement, by unit, those of nested blocks and of indices excluded."""
+    found: Units = defaultdict(float)
+    for value in values_of(s):
+        _add(found, _of_value(value))
+    if isinstance(s, ir.Store | ir.Copy | ir.FetchAdd | ir.Shuffle):
+        found["memory"] += 1
+    elif isinstance(s, ir.AtomicUpdate):
+        found["memory"] += 1 if s.opcode in ATOMIC_UPDATES else SWAP
+    elif isinstance(s, ir.Barrier | ir.Fence | ir.Break | ir.CallFunction):
+        found["control"] += 1
+    return found
+
+
+def _of_value(value: Value) -> Units:
+    found: Units = defaultdict(float)
+    for v in subvalues(value):
+        if isinstance(v, ir.Load):
+            found["memory"] += 1
+        elif isinstance(v, ir.Within):
+            found["s32"] += 1
+        elif isinstance(v, ir.Op):
+            unit, factor = _unit(v)
+            scalar, special = FUNCTIONS.get(v.opcode, (1, 0))
+            if unit == "s32" and v.opcode in ("div", "rem"):
+                scalar, special = DIVISION, 0
+            if unit == "f64":
+                scalar, special = scalar + 8 * special, 0
+            found[unit] += factor * scalar
+            found["special"] += factor * special
+    return found
+
+
+def _unit(op: ir.Op) -> tuple[str, int]:
+    """The unit of an operation, by the type of its operands, and its instructions for one of a real function."""
+    kind = op.operands[0].type if op.operands else op.type
+    if kind in ("c64", "c128"):
+        return ("f32" if kind == "c64" else "f64"), 4 if op.opcode in ("mul", "div") else 2
+    if kind in ("f32", "f64"):
+        return kind, 1
+    return "s32", 2 if kind in ("s64", "u64") else 1
+
+
+def _index_cost(expression: SymbolicExpr) -> int:
+    """Instructions of an index: one for each term after the first, more for divisions."""
+    total = 0
+    nodes = expression.nodes()
+    for kind, _, operands in nodes:
+        if kind in ("floordiv", "mod"):
+            what, numbers, _ = nodes[operands[1]]
+            divisor = numbers[0] if what == "constant" else 0
+            total += 1 if divisor & (divisor - 1) == 0 and divisor else INDEX_DIVISION
+        elif kind not in ("constant", "variable"):
+            total += max(len(operands) - 1, 1)
+    return total

@@ -1,0 +1,96 @@
+"""A walk through a kernel as one of its threads takes it: values of index variables, iterations of loops, and probabilities of
+branches.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+from math import prod
+from typing import TYPE_CHECKING
+
+from indexing._core import SymbolicExpr, variable
+from indexing.kernels.ir import nodes as ir
+
+if TYPE_CHECKING:
+    from indexing.kernels.ir.nodes import Block, Statement, Value
+
+GRID = 3  # the first variable of a block's number
+
+
+class KernelWalk:
+    """The state of a walk through the entry or a function: the value of each index variable, those of counters in the middle of
+    their ranges; and the first and the last value of the counters of the loops around.
+    """
+
+    def __init__(self, body: ir.Kernel | ir.Function, given: Sequence[int]) -> None:
+        """`given` are the values of the leading variables: thread and block ids, or a function's index."""
+        self.walked = body
+        self.values = [*given, *[0] * (len(body.variables) - len(given))]
+        self.counters: dict[int, tuple[int, int]] = {}
+
+    def define(self, s: Statement) -> bool:
+        """Evaluate the definition of an index variable; False for any other statement, and for one of data."""
+        if not isinstance(s, ir.LetIndex):
+            return False
+        if not isinstance(s.value, SymbolicExpr):
+            interval = self.walked.variables[s.variable].interval
+            self.values[s.variable] = (interval.lower + interval.upper) // 2
+            return False
+        self.values[s.variable] = s.value.evaluate(self.values)
+        return True
+
+    def iterations(self, loop: ir.For) -> tuple[int, int]:
+        """The first value of the counter, and the number of iterations."""
+        first, stop = loop.start.evaluate(self.values), loop.stop.evaluate(self.values)
+        return first, max(-(-(stop - first) // loop.step), 0)
+
+    def enter(self, loop: ir.For) -> int:
+        """Put the counter in the middle of its range; returns the number of iterations. `leave` ends what this begins."""
+        first, iterations = self.iterations(loop)
+        self.values[loop.variable] = first + iterations // 2 * loop.step
+        self.counters[loop.variable] = first, first + max(iterations - 1, 0) * loop.step
+        return iterations
+
+    def leave(self, loop: ir.For) -> None:
+        """Forget the range of the loop's counter."""
+        del self.counters[loop.variable]
+
+    def branches(self, s: ir.If) -> Iterator[tuple[Block, float]]:
+        """The bodies that may run, each with its probability."""
+        probability = prod(self.probability(c) for c in s.conditions)
+        if probability > 0:
+            yield s.then, probability
+        if probability < 1:
+            yield s.otherwise, 1 - probability
+
+    def probability(self, condition: Value) -> float:
+        """The probability of a condition: of an index by its range; one block is the last to arrive; of data a half."""
+        if isinstance(condition, ir.Within):
+            found = self._without_lets(condition.expression).range(
+                [self.counters.get(k, (v, v)) for k, v in enumerate(self.values)]
+            )
+            low = found.lower if condition.lower is None else max(found.lower, condition.lower)
+            high = found.upper if condition.upper is None else min(found.upper, condition.upper)
+            return max(high - low + 1, 0) / (found.upper - found.lower + 1)
+        if isinstance(condition, ir.Op) and condition.opcode == "eq" and isinstance(condition.operands[0], ir.Load):
+            counted = condition.operands[1]
+            if isinstance(counted, ir.Constant) and isinstance(counted.value, int):
+                return 1 / (1 + max(counted.value, 0))
+        return 0.5
+
+    @cached_property
+    def _lets(self) -> list[tuple[int, SymbolicExpr]]:
+        return [
+            (s.variable, s.value)
+            for s in ir.statements(self.walked.body)
+            if isinstance(s, ir.LetIndex) and isinstance(s.value, SymbolicExpr)
+        ]
+
+    def _without_lets(self, expression: SymbolicExpr) -> SymbolicExpr:
+        """The index expression over counters, thread ids and block ids alone."""
+        places = [variable(k) for k in range(len(self.values))]
+        for name, value in reversed(self._lets):
+            if name in expression.used_variables():
+                expression = expression.replace_variables([value if k == name else p for k, p in enumerate(places)])
+        return expression
