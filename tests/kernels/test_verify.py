@@ -2,6 +2,7 @@
 
 import pytest
 
+import indexing as ix
 from indexing._core import constant, variable
 from indexing.kernels.ir import nodes as ir
 from indexing.kernels.verify import verify
@@ -49,3 +50,22 @@ def test_an_access_outside_is_refuted() -> None:
         body = [ir.Store("o0", (TH_X + constant(shift),), ir.Constant("f32", 1.0))]
         found = verify(kernel(body, [result(0, "f32", 32)], 1, 32)).checks
         assert {c.status for c in found if c.kind == "in bounds"} == {status}
+
+
+@pytest.mark.parametrize(
+    ("element", "condition", "status"),
+    [
+        (TH_X, ir.Within(variable(6), 1, 5), "proved"),  # a condition on data can only take accesses away
+        (TH_X // 2, ir.Within(variable(6), 1, 5), "open"),  # unless data keep all but one thread away
+        (TH_X // 2, ir.Within(TH_X, 1, 5), "refuted"),
+        (variable(6), ir.Within(TH_X, 1, 5), "open"),
+    ],
+)
+def test_races_beside_indices_of_data(element: ix.SymbolicExpr, condition: ir.Value, status: str) -> None:
+    shared = ir.Buffer("tile", "f32", (32,), "shared", "none")
+    body = [
+        ir.LetIndex(6, ir.Op("clamp", "s64", (number(0), LOADED, number(9)))),
+        ir.If((condition,), (ir.Store("tile", (element,), ir.Constant("f32", 1.0)),)),
+    ]
+    found = verify(kernel(body, [given(0, "s64", 32), shared], 1, 32, j=("let", 0, 9))).checks
+    assert [c.status for c in found if c.kind == "race"] == [status]

@@ -10,6 +10,7 @@ from indexing.errors import IndexingError, Undecided
 from indexing.kernels.ir.accesses import INT64, Accesses, Context, all_accesses
 from indexing.kernels.verify.check import Check
 from indexing.kernels.verify.data import value_range
+from indexing.kernels.verify.digits import with_digits
 
 if TYPE_CHECKING:
     from indexing.kernels.ir.nodes import Buffer, Kernel
@@ -84,7 +85,8 @@ def _checked(
             if known.lower >= bounds.lower and known.upper <= bounds.upper:
                 continue
             for outside in (Interval(INT64.lower, bounds.lower - 1), Interval(bounds.upper + 1, INT64.upper)):
-                if not m.add_constraint(result, outside).simplify().is_empty():
+                found = with_digits(m.add_constraint(result, outside).simplify())
+                if not found.is_empty():
                     return _outside(m.add_constraint(result, outside), context, subject)
     except IndexingError as error:
         return Check("in bounds", subject, "open", str(error).splitlines()[0])

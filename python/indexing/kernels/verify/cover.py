@@ -29,19 +29,29 @@ def normalized(m: IndexingMap) -> IndexingMap:
 
 
 def _without_quotient(m: IndexingMap) -> IndexingMap | None:
-    """The map without a range variable `r` of which a constraint says that `e - n * r` is a remainder of `n`; or None."""
+    """The map without a range variable `r` of which a constraint says that `e - n * r` lies among `n` numbers; or None.
+
+    Of several, the one with the least `n`: elements of rows of `n` are often counted by a variable with a larger factor.
+    """
+    found = min(_quotients(m), key=lambda q: q[0], default=None)
+    return None if found is None else _replaced(m, *found[1:])
+
+
+def _quotients(m: IndexingMap) -> Iterator[tuple[int, int, SymbolicExpr]]:
+    """The factors `n`, the variables `r`, and their values."""
     for e, bounds in () if m.is_known_empty else m.constraints:
         for k in e.used_variables():
             if not m.num_dims <= k < m.num_dims + m.num_ranges:
                 continue
             places = [variable(v) for v in range(len(m.variables))]
             step = (e.replace_variables([*places[:k], places[k] + 1, *places[k + 1 :]]) - e).constant_value
-            if step is None or abs(step) < 2 or bounds.upper - bounds.lower + 1 != abs(step):
+            if step is None or abs(step) < 2 or bounds.upper - bounds.lower >= abs(step):
                 continue
             rest = e - places[k] * step
-            dividend = rest - bounds.lower if step < 0 else bounds.upper - rest
-            return _replaced(m, k, dividend // abs(step))
-    return None
+            dividend, of = (rest, bounds) if step < 0 else (-rest, -bounds)
+            multiple = of.lower // abs(step) * abs(step)
+            first = multiple if of.upper - multiple < abs(step) else of.lower
+            yield abs(step), k, (dividend - first) // abs(step)
 
 
 def _without_implied(m: IndexingMap) -> IndexingMap:
@@ -89,10 +99,46 @@ def _rewritten(m: IndexingMap, places: Sequence[SymbolicExpr], ranges: Sequence[
     return IndexingMap(symbols, m.dims, ranges, m.runtimes, constraints)
 
 
+def without_repeats(m: IndexingMap) -> IndexingMap:
+    """The map without counters on which no result depends, if every access is one of their first iteration."""
+    for k in range(m.num_dims, m.num_dims + m.num_ranges):
+        if not any(k in e.used_variables() for e in m.results) and _holds_first(m, k):
+            return without_repeats(_replaced(m, k, constant(m.variables[k].interval.lower)).simplify())
+    return m
+
+
+def _holds_first(m: IndexingMap, k: int) -> bool:
+    """Whether the constraints that hold for any value of a variable hold for its least one."""
+    places = [variable(v) for v in range(len(m.variables))]
+    first = [*places[:k], constant(m.variables[k].interval.lower), *places[k + 1 :]]
+    intervals = [v.interval for v in m.variables]
+    for e, bounds in m.constraints:
+        growth = (e - e.replace_variables(first)).simplify(intervals).range(intervals)
+        at_first = e.replace_variables(first).range(intervals)
+        is_least = growth.lower >= 0 and at_first.lower >= bounds.lower
+        is_greatest = growth.upper <= 0 and at_first.upper <= bounds.upper
+        if not (is_least or is_greatest):
+            return False
+    return True
+
+
 def covers(whole: Sequence[IndexingMap], parts: Sequence[IndexingMap]) -> bool:
     """Whether it is known that each point of `parts` is one of `whole`."""
     known = set(whole)
-    return all(m in known or _is_covered(m, whole) for m in parts)
+    return all(m in known or any(_is_equal(m, other) for other in whole) or _is_covered(m, whole) for m in parts)
+
+
+def _is_equal(m: IndexingMap, other: IndexingMap) -> bool:
+    """Whether two maps with the same domain have the same results, written in other ways."""
+    if (m.dims, m.ranges, m.runtimes, set(m.constraints)) != (
+        other.dims,
+        other.ranges,
+        other.runtimes,
+        set(other.constraints),
+    ):
+        return False
+    pairs = zip(m.results, other.results, strict=True)
+    return all((a - b).simplify([v.interval for v in m.variables]).constant_value == 0 for a, b in pairs)
 
 
 def _is_covered(m: IndexingMap, whole: Sequence[IndexingMap]) -> bool:

@@ -12,13 +12,13 @@ from indexing.errors import IndexingError, Undecided
 from indexing.kernels.ir.accesses import Access, Accesses, entry_accesses
 from indexing.kernels.verify.check import Check, Status
 from indexing.kernels.verify.data import Dependence
+from indexing.kernels.verify.digits import with_digits
 from indexing.kernels.verify.iterations import as_one_map
 
 if TYPE_CHECKING:
     from indexing.kernels.ir.nodes import Buffer, Kernel
 
 UNIQUE = "unique_indices"
-MAX_DIGITS = 8
 MAX_STORES = 48  # of one output, since pairs of them are compared
 
 
@@ -54,7 +54,7 @@ class _Once:
             return _check(buffer, "open", "the elements written depend on data")
         data = tuple(sorted(used))
         maps = [self._map(a, data) for a in stores]
-        maps = [_with_digits(m) for m in maps if not m.is_known_empty]
+        maps = [with_digits(m) for m in maps if not m.is_known_empty]
         is_certain = all(a.context.is_certain for a in stores)
         if not _are_apart(maps):
             if is_certain and not used:
@@ -89,46 +89,6 @@ class _Once:
 
 def _check(buffer: Buffer, status: Status, reason: str = "") -> Check:
     return Check("written once", f"output {buffer.name}", status, reason)
-
-
-def _with_digits(m: IndexingMap) -> IndexingMap:
-    """The map with each thread or block id that is divided replaced by a quotient and a remainder.
-
-    A thread's row and its position in the row are quotient and remainder of one id; as separate variables, they are digits,
-    whose strides show that elements are distinct.
-    """
-    for _ in range(MAX_DIGITS):
-        found = _divided(m)
-        if found is None:
-            return m
-        number, divisor = found
-        dims = list(m.dims)
-        last = dims[number].interval.upper
-        dims[number] = Variable(dims[number].name, Interval(0, last // divisor))
-        count = len(m.variables)
-        places = [variable(k if k < len(dims) else k + 1) for k in range(count)]
-        places[number] = variable(number) * divisor + variable(len(dims))
-        dims.append(Variable(f"digit{len(dims)}", Interval(0, divisor - 1)))
-        results = [e.replace_variables(places) for e in m.results]
-        constraints = [(e.replace_variables(places), i) for e, i in m.constraints]
-        symbols = SymbolicMap(len(dims), len(m.ranges) + len(m.runtimes), results)
-        m = IndexingMap(symbols, dims, m.ranges, m.runtimes, constraints).simplify()
-    return m
-
-
-def _divided(m: IndexingMap) -> tuple[int, int] | None:
-    """An id that is divided in an expression by a divisor of its number of values, and that divisor."""
-    for expression in (*m.results, *(e for e, _ in m.constraints)):
-        nodes = expression.nodes()
-        for kind, _, operands in nodes:
-            if kind not in ("floordiv", "mod"):
-                continue
-            (what, number, _), (by, divisor, _) = (nodes[o] for o in operands)
-            if what == "variable" and by == "constant" and number[0] < len(m.dims):
-                interval = m.dims[number[0]].interval
-                if interval.lower == 0 and (interval.upper + 1) % divisor[0] == 0:
-                    return number[0], divisor[0]
-    return None
 
 
 def _are_apart(maps: Sequence[IndexingMap]) -> bool:

@@ -1,7 +1,7 @@
 """The check of races: no two threads of a block access one element of shared memory without a barrier between, if one writes.
 
-The elements that each thread accesses are enumerated. Conditions that depend on the block are ignored, which can only add
-accesses, and so never hides a race.
+The elements that each thread accesses are enumerated. Conditions that depend on the block or on data are ignored, which can
+only add accesses, and so never hides a race.
 """
 
 from __future__ import annotations
@@ -73,11 +73,11 @@ class _TouchedCells:
 
 def _touched_cells(kernel: Kernel, body: Accesses, access: Access) -> _TouchedCells:
     context = access.context
-    if context.data:
-        raise IndexingError("the elements of shared memory that are accessed depend on data")
-    if any(BLOCK_IDS.intersection(e.used_variables()) for e in access.index):
-        raise IndexingError("the elements of shared memory that are accessed depend on the block")
-    kept = [(e, i) for e, i in context.constraints if not BLOCK_IDS.intersection(e.used_variables())]
+    ignored = BLOCK_IDS.union(context.data)
+    if outside := ignored.intersection(v for e in access.index for v in e.used_variables()):
+        what = "the block" if outside <= BLOCK_IDS else "data"
+        raise IndexingError(f"the elements of shared memory that are accessed depend on {what}")
+    kept = [(e, i) for e, i in context.constraints if ignored.isdisjoint(e.used_variables())]
     used = [0, 1, 2, *context.loops]
     sizes = [_count(body, k) for k in used]
     if prod(sizes) > MAX_POINTS:

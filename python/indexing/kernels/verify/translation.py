@@ -15,7 +15,7 @@ from indexing.errors import IndexingError
 from indexing.kernels.ir.accesses import Access, Accesses, Call, all_accesses, reached_elements
 from indexing.kernels.passes.flatten import position
 from indexing.kernels.verify.check import Check
-from indexing.kernels.verify.cover import covers, normalized
+from indexing.kernels.verify.cover import covers, normalized, without_repeats
 from indexing.kernels.verify.enumeration import difference
 
 if TYPE_CHECKING:
@@ -66,7 +66,8 @@ def _conditional_on_data(*kernels: Kernel) -> set[str]:
 
 
 def _checked(old: list[IndexingMap], new: list[IndexingMap], subject: str) -> Check:
-    if covers(old, new) and covers(new, old):
+    once = [[without_repeats(m) for m in maps] for maps in (old, new)]
+    if any(covers(a, b) and covers(b, a) for a, b in ((old, new), once)):
         return Check("same accesses", subject, "proved")
     try:
         fault, is_whole = difference(old, new)
@@ -111,8 +112,8 @@ def _by_body(kernel: Kernel, like: Kernel, by_definition: bool) -> Maps:
             key = _key(name, a, by_definition)
             m = _map(body, a, a.index if isinstance(a, Call) else (element_of(kernel, a),))
             m = m if name != kernel.name or m.is_known_empty else _renumbered(m, kernel, like)
-            if not m.is_known_empty:
-                found.setdefault(key, {})[normalized(m)] = None
+            if not (m := normalized(m)).is_known_empty:
+                found.setdefault(key, {})[m] = None
     return {key: list(maps) for key, maps in found.items()}
 
 
