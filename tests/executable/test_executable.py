@@ -7,9 +7,10 @@ import pytest
 import indexing as ix
 from indexing import executable
 from indexing.device.table import portable_device
-from indexing.executable.fusion_planning import KernelSupport, plan_fusions
-from indexing.executable.graph import flatten
 from indexing.executable.profile import Profile, StepTime
+from indexing.graph.flattening import flatten
+from indexing.graph.support import KernelSupport
+from indexing.planning.fusion import plan_fusions
 from indexing.runtime import tape
 from kernels import compiled
 

@@ -9,9 +9,9 @@ import pytest
 import indexing as ix
 from indexing.device.table import portable_device
 from indexing.executable import planned_kernels
-from indexing.executable.fusion_planning import MAX_SHARED_WORK
-from indexing.executable.program import plan_program
 from indexing.hlo import Computation, Module
+from indexing.planning.fusion import MAX_SHARED_WORK
+from indexing.planning.program import plan_program
 from indexing.work import MAX_REPETITION, work_once
 from kernels import compiled
 

@@ -9,7 +9,7 @@ import pytest
 
 import indexing as ix
 from indexing.device.table import portable_device
-from indexing.executable.program import planned_kernels
+from indexing.planning.program import planned_kernels
 from kernels import DEVICE, compiled
 from opencl_runtime import device as opencl_device
 from row_programs import softmax as softmax_text

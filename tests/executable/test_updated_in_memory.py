@@ -7,8 +7,8 @@ import pytest
 
 import indexing as ix
 from indexing.device.table import portable_device
-from indexing.executable.graph import needed_nodes
-from indexing.executable.program import plan_program
+from indexing.graph.nodes import needed_nodes
+from indexing.planning.program import plan_program
 from kernels import compiled
 
 FOLDS = """add { a = f32[] parameter(0) b = f32[] parameter(1) ROOT r = f32[] add(a, b) }

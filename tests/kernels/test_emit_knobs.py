@@ -8,7 +8,9 @@ import pytest
 
 import indexing as ix
 from indexing.device.table import portable_device
-from indexing.kernels import reduction, transpose
+from indexing.kernels.emitters.reduction.match import match_reduction
+from indexing.kernels.emitters.reduction.plan import plan_reduction
+from indexing.kernels.emitters.transpose.match import match_transpose
 from indexing.kernels.vectors import WIDTHS
 from kernels import as_fusion, assert_written_once, check, device_of_tests, visits
 
@@ -46,20 +48,22 @@ def test_reductions(data: st.DataObject) -> None:
     }}"""
     text = text.replace("negate", "not") if kind == "u16" else text
     computation = ix.hlo.parse(text).entry
-    fast = reduction.plan(computation, portable_device("cuda")).dimensions.fast
+    found = match_reduction(computation)
+    assert found is not None
+    fast = plan_reduction(found, portable_device("cuda")).dimensions.fast
     knobs = {"vector_width": data.draw(st.sampled_from([w for w in WIDTHS if fast % w == 0]))}
     most = data.draw(st.integers(0, 6))
     device = portable_device(device_of_tests().dialect)
     for exponent in range(most, -1, -1):  # the largest power of two up to it that is legal
         try:
-            plan = reduction.plan(computation, device, **knobs, threads=2**exponent)
+            plan = plan_reduction(found, device, **knobs, threads=2**exponent)
             break
         except ix.IndexingError:
             continue
     knobs["threads"] = plan.threads
     knobs["splits"] = data.draw(st.integers(1, 12))
     try:
-        reduction.plan(computation, device, **knobs)
+        plan_reduction(found, device, **knobs)
     except ix.IndexingError:
         knobs["splits"] = 1
     kernel = check(text, "reduction", **knobs)
@@ -83,7 +87,7 @@ def test_transposes(data: st.DataObject) -> None:
     }}"""
     computation = ix.hlo.parse(text).entry
     knobs = {}
-    if transpose.matches(computation):
+    if match_transpose(computation) is not None:
         knobs = {"tile": data.draw(st.sampled_from([32, 64])), "block_size": data.draw(st.sampled_from([64, 256]))}
         try:
             for dialect in ("cuda", "opencl", "c"):

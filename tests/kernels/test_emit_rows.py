@@ -5,7 +5,8 @@ import pytest
 
 import indexing as ix
 from indexing.device.table import portable_device
-from indexing.kernels.emitters import rows as emitter
+from indexing.kernels.emitters.rows.match import row_space
+from indexing.kernels.emitters.rows.plan import plan_rows
 from indexing.kernels.kernel import Kernel
 from kernels import assert_written_once, check, visits
 from row_programs import REDUCERS, layernorm, softmax
@@ -36,7 +37,9 @@ LENGTHS = [1, 7, 32, 1000, 4096, 100000]
 
 def run(text: str, tolerance: float = 1e-5) -> Kernel:
     """The kernel with the vectors that a GPU loads, after those with and without them have been run."""
-    width = emitter.plan(ix.hlo.parse(text).entry, portable_device("cuda")).vector_width
+    space = row_space(ix.hlo.parse(text).entry)
+    assert space is not None
+    width = plan_rows(space, portable_device("cuda")).vector_width
     for own in sorted({1, width}):
         kernel = check(text, "rows", tolerance=tolerance, vector_width=own)
     return kernel

@@ -4,8 +4,9 @@ import pytest
 
 import indexing as ix
 from indexing.device.table import portable_device
-from indexing.kernels import transpose
-from indexing.kernels.emitters.transpose.plans import reading, storing
+from indexing.kernels.emitters.transpose.mapping import reading, storing
+from indexing.kernels.emitters.transpose.match import match_transpose
+from indexing.kernels.emitters.transpose.plan import plan_transpose
 from kernels import assert_written_once, check, vector_moves, visits
 
 
@@ -134,7 +135,9 @@ def test_a_transpose_that_moves_nothing_in_memory_is_a_loop() -> None:
 def test_a_warp_meets_no_bank_twice(kind: str, sizes: tuple[int, int]) -> None:
     """Words of shared memory that the 32 threads of a warp touch together lie in different banks."""
     computation = ix.hlo.parse(moved(kind, sizes, (1, 0))).entry
-    plan = transpose.plan(computation, portable_device("cuda"))
+    found = match_transpose(computation)
+    assert found is not None
+    plan = plan_transpose(found, portable_device("cuda"))
     for walk in (reading(plan), storing(plan)):
         for warp in range(plan.block_size // 32):
             words = {int(walk.cell.evaluate([warp * 32 + lane, *[0] * 8])) for lane in range(32)}

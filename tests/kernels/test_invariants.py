@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import indexing as ix
-from indexing.kernels import EMITTERS
+from indexing.kernels.emitters import EMITTERS
 from indexing.kernels.kernel import Argument, Kernel
 from kernels import visits
 
@@ -54,7 +54,7 @@ def updates(kernel: Kernel, output: Argument) -> tuple[Argument, ix.IndexingMap]
 
 def test_all_emitters_have_their_cases() -> None:
     found = {ix.emit(ix.hlo.load(case).entry).emitter for case in GOLDEN}
-    assert found == {emitter.NAME for emitter in EMITTERS}
+    assert found == {emitter.name for emitter in EMITTERS}
 
 
 def test_source_depends_on_nothing_but_the_module() -> None:

@@ -4,7 +4,7 @@ import pickle
 import random
 import re
 from dataclasses import replace
-from inspect import signature
+from inspect import Parameter, signature
 from pathlib import Path
 
 import numpy as np
@@ -12,7 +12,7 @@ import pytest
 
 import indexing as ix
 from fusion_texts import FUSIONS, fusion
-from indexing.kernels import EMITTERS as ALL
+from indexing.kernels.emitters import EMITTERS as ALL
 from indexing.kernels.knob_space import Condition, Knob, KnobSpace
 
 EMITTERS = {
@@ -52,7 +52,8 @@ def test_the_table_of_emitters_names_all_and_their_knobs() -> None:
     _, _, table = text.partition("| emitter | hero | what each thread does | knobs |\n")
     rows = [line.split("|") for line in table.partition("\n\n")[0].splitlines()[1:]]
     stated = {name.strip(" `"): re.findall(r"`(\w+)`", knobs) for _, name, *_, knobs, _ in rows}
-    plans = {e.NAME: [k for k in signature(e.plan).parameters if k not in ("computation", "device")] for e in ALL}
+    keyword = Parameter.KEYWORD_ONLY
+    plans = {e.name: [k for k, p in signature(e.plan).parameters.items() if p.kind is keyword] for e in ALL}
     assert list(stated.items()) == list(plans.items())
 
 

@@ -14,14 +14,14 @@ from indexing.errors import IndexingError
 from indexing.executable.devices import REFERENCE, DeviceName, first_that_works, open_device
 from indexing.executable.plan import Planner
 from indexing.executable.profile import Profile, Recorder, StepTime
-from indexing.executable.program import KnobChoice, default_knobs
-from indexing.executable.program import emit_all as emit_all
-from indexing.executable.program import planned_kernels as planned_kernels
 from indexing.executable.tuned_plans import tuned_plan
 from indexing.hlo import Module, Shape
 from indexing.hlo.program_like import WholeProgram, or_function, whole_program
 from indexing.ops.bounded import check_kernel_sizes, sizes_fit
 from indexing.ops.values import HloValue, value_leaves
+from indexing.planning.program import KnobChoice, default_knobs
+from indexing.planning.program import emit_all as emit_all
+from indexing.planning.program import planned_kernels as planned_kernels
 from indexing.reference.evaluation import evaluate
 from indexing.reference.interpreter import check_has_value
 from indexing.reference.program_arguments import check_count, host_array, host_value, is_on_gpu

@@ -9,8 +9,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from indexing.executable.graph import Node, Ref, Tree, arrays_of, needed_nodes, tree_refs
-from indexing.executable.program import KnobChoice, PlannedComputation, PlannedKernel, plan_program
 from indexing.executable.recording import Recording
 from indexing.executable.schedule import (
     BranchStep,
@@ -23,7 +21,9 @@ from indexing.executable.schedule import (
     format_of,
     scheduled,
 )
+from indexing.graph.nodes import Node, Ref, Tree, arrays_of, needed_nodes, tree_refs
 from indexing.ops.values import only_array, value_leaves
+from indexing.planning.program import KnobChoice, PlannedComputation, PlannedKernel, plan_program
 from indexing.reference.interpreter import check_has_value, evaluate_instruction
 from indexing.reference.program_arguments import nested_value
 from indexing.runtime.identity import described

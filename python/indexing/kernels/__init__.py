@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cache
-from inspect import signature
+from inspect import Parameter, signature
+from typing import Any, TypeAlias
 
 from indexing.arguments import integer, of_type, optional, takes
 from indexing.device.detect import chosen_device
@@ -14,26 +15,17 @@ from indexing.device.table import portable_device
 from indexing.errors import IndexingError, UnsupportedOp
 from indexing.hlo import Computation, Instruction, Program
 from indexing.hlo.program_like import Part, or_function, part_of_program
-from indexing.kernels.emitters import concatenate, dot, loop, reduction, rows, scatter, transpose, update_slice
-from indexing.kernels.hero import Emitter, Plan, fits
+from indexing.kernels.emitter import Emitter, Match, Plan, fits
+from indexing.kernels.emitters import EMITTERS
 from indexing.kernels.kernel import Kernel
 from indexing.kernels.knob_space import KnobSpace
 from indexing.kernels.targets import TARGETS
 from indexing.kernels.targets.target import Dialect
 from indexing.ops.bounded import check_kernel_sizes
 from indexing.partitioner import partition
-from indexing.work import most_repeated, repeats_itself
+from indexing.work import most_repeated, predicted_work, repeats_itself
 
-EMITTERS: tuple[Emitter, ...] = (
-    scatter,
-    update_slice,
-    transpose,
-    rows,
-    reduction,
-    concatenate,
-    dot,
-    loop,
-)  # the first that matches emits the kernel
+AnyEmitter: TypeAlias = Emitter[Any, Any]
 
 
 @or_function
@@ -73,58 +65,77 @@ def device_of_kernels(dialect: Dialect | None, device: Device | str | None) -> D
 
 def emit_fused(computation: Computation, device: Device, **knobs: int | None) -> Kernel:
     """The kernel of a computation as one fusion, however much work it repeats."""
-    emitter = emitter_of(computation, device)
-    return Kernel(emitter.kernel(computation, _plan(emitter, computation, device, knobs)), device)
+    chosen = choose_emitter(computation, device)
+    return Kernel(chosen.emitter.build(chosen.match, _plan(chosen, device, knobs)), device)
 
 
-def _plan(emitter: Emitter, computation: Computation, device: Device, knobs: Mapping[str, int | None]) -> Plan:
+def _plan(chosen: Choice, device: Device, knobs: Mapping[str, int | None]) -> Plan:
     """The plan with these knobs. Raises IndexingError if it exceeds a limit of the device."""
-    plan = _planned(emitter, computation, device, knobs)
+    plan = _planned(chosen.emitter, chosen.match, device, knobs)
     exceeded = device.limits.exceeded(plan.grid, plan.block, plan.shared_bytes)
     if exceeded:
-        raise IndexingError(
-            f"the {emitter.NAME} kernel of {computation.name} can't be launched on {device.name}: {exceeded}"
-        )
+        what = f"the {chosen.emitter.name} kernel of {chosen.computation.name}"
+        raise IndexingError(f"{what} can't be launched on {device.name}: {exceeded}")
     return plan
 
 
-def _planned(emitter: Emitter, computation: Computation, device: Device, knobs: Mapping[str, int | None]) -> Plan:
-    if not TARGETS[device.dialect].vector_bytes and "vector_width" in _parameters(emitter.plan):
+def _planned(emitter: AnyEmitter, match: Match, device: Device, knobs: Mapping[str, int | None]) -> Plan:
+    known = _knob_names(emitter.plan)
+    if not TARGETS[device.dialect].vector_bytes and "vector_width" in known:
         knobs = {"vector_width": 1, **knobs}  # the compiler vectorizes over neighbouring threads
-    known = [name for name in _parameters(emitter.plan) if name not in ("computation", "device")]
     for name in knobs:
         if name not in known:
-            raise IndexingError(f"the {emitter.NAME} emitter has no knob {name!r}; it has {', '.join(known) or 'none'}")
+            raise IndexingError(f"the {emitter.name} emitter has no knob {name!r}; it has {', '.join(known) or 'none'}")
     chosen = {name: value if value is None else integer(value, f"emit: {name}") for name, value in knobs.items()}
-    plan: Plan = emitter.plan(computation, device, **chosen)
+    plan: Plan = emitter.plan(match, device, **chosen)
     return plan
 
 
 @cache
-def _parameters(function: Callable[..., object]) -> tuple[str, ...]:
-    return tuple(signature(function).parameters)
+def _knob_names(plan: Callable[..., object]) -> tuple[str, ...]:
+    """The knobs of a `plan` function: its keyword-only parameters."""
+    return tuple(p.name for p in signature(plan).parameters.values() if p.kind is Parameter.KEYWORD_ONLY)
 
 
-def emitter_of(computation: Computation, device: Device) -> Emitter:
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """The emitter that builds the kernel of a computation, and what it matched."""
+
+    computation: Computation
+    emitter: AnyEmitter
+    match: Match
+
+    def default_plan(self, device: Device) -> Plan:
+        """The plan without knobs."""
+        return _planned(self.emitter, self.match, device, {})
+
+    @property
+    def work(self) -> int:
+        """The predicted work of the kernel."""
+        return predicted_work(self.match.parts)
+
+
+def choose_emitter(computation: Computation, device: Device) -> Choice:
     """The first emitter that matches and has a plan within the limits of the device; the last one if none has.
 
     Raises UnsupportedOp if no kernel can compute the computation.
     """
-    known = computation.module.attached(_Emitters).by_computation
+    known = computation.module.attached(_Choices).by_computation
     key = computation, device
     if key not in known:
         _check(computation)
-        matching = [e for e in EMITTERS if e.matches(computation)]
-        legal = (e for e in matching if fits(_planned(e, computation, device, {}), device.limits))
+        pairs = ((e, e.match(computation)) for e in EMITTERS)
+        matching = [Choice(computation, e, match) for e, match in pairs if match is not None]
+        legal = (c for c in matching if fits(c.default_plan(device), device.limits))
         known[key] = next(legal, matching[-1])
     return known[key]
 
 
 @dataclass(slots=True)
-class _Emitters:
+class _Choices:
     """The emitters of a module's computations on devices, memoized, since many plans of one computation need them."""
 
-    by_computation: dict[tuple[Computation, Device], Emitter] = field(default_factory=dict)
+    by_computation: dict[tuple[Computation, Device], Choice] = field(default_factory=dict)
 
 
 @or_function
@@ -142,8 +153,8 @@ def knobs(fusion: Program, dialect: Dialect | None = None, device: Device | str 
 
 def knobs_of(computation: Computation, device: Device) -> KnobSpace:
     """The knobs of a computation as one fusion, as `emit_fused` takes it."""
-    emitter = emitter_of(computation, device)
-    return emitter.knobs(computation, _plan(emitter, computation, device, {}), device)
+    chosen = choose_emitter(computation, device)
+    return chosen.emitter.knobs(chosen.match, _plan(chosen, device, {}), device)
 
 
 EMIT_THE_PARTS = "isn't one fusion; emit_all(module) gives the kernels of a whole program"

@@ -36,14 +36,19 @@ class Heroes:
         """The first hero, which represents all of them."""
         return self.heroes[0]
 
-    def kernel_builder(self, computation: Computation) -> KernelBuilder:
+    @property
+    def computation(self) -> Computation:
+        """The fusion's computation."""
+        return self.first.computation
+
+    def kernel_builder(self) -> KernelBuilder:
         """A builder for the kernel and its functions."""
-        return KernelBuilder(computation, self._parts)
+        return KernelBuilder(self.computation, self.parts)
 
     @cached_property
-    def _parts(self) -> PartitionedComputation:
+    def parts(self) -> PartitionedComputation:
         """The partition of the computation: the epilogue is one function, and each side output the root of one."""
-        return partition(self.first.computation, [o.instruction for o in self.side_outputs], [self.epilogue])
+        return partition(self.computation, [o.instruction for o in self.side_outputs], [self.epilogue])
 
     def build_after(self, body: FunctionBuilder, index: Index) -> None:
         """Build the outputs after the heroes, whose values at `index` have been injected."""

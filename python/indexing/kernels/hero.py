@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING
 
 from indexing.errors import Undecided
 from indexing.indexing_analysis.instructions import output_to_input
@@ -17,54 +17,11 @@ from indexing.ops.registry import traits_of
 from indexing.ops.tuples import GET_TUPLE_ELEMENT, array_source
 
 if TYPE_CHECKING:
-    from indexing.device.limits import Dim3, Limits
-    from indexing.device.record import Device
     from indexing.hlo import Computation, Instruction, Shape
-    from indexing.kernels.ir.nodes import Kernel
-    from indexing.kernels.knob_space import KnobSpace
     from indexing.ops.operand_indexing import OperandIndexing
 
 
 MAX_HEROES = 8  # of one output: each has accumulators, or a tile, of its own
-
-
-class Plan(Protocol):
-    """The launch dimensions of a kernel, and the shared memory that it will declare for a block."""
-
-    @property
-    def grid(self) -> Dim3:
-        """The numbers of blocks in x, y and z."""
-
-    @property
-    def block(self) -> Dim3:
-        """The numbers of threads of a block in x, y and z."""
-
-    @property
-    def shared_bytes(self) -> int:
-        """The bytes of shared memory."""
-
-
-def fits(plan: Plan, limits: Limits) -> bool:
-    """Whether a plan can be launched."""
-    return not limits.exceeded(plan.grid, plan.block, plan.shared_bytes)
-
-
-class Emitter(Protocol):
-    """A module of `heroes/`: pure functions of a computation, and the name that kernels and docs/kernels.md give it."""
-
-    NAME: str
-    #: A `Plan` of launch dimensions and knobs for a device: `plan(computation, device, *, knob=.., ...)`. Knobs that are not
-    #: given have the best values that the device's limits allow.
-    plan: Callable[..., Any]
-
-    def knobs(self, computation: Computation, default: Any, device: Device) -> KnobSpace:
-        """The knobs' legal values on a device, where `default` is the plan without knobs."""
-
-    def matches(self, computation: Computation) -> bool:
-        """Whether the computation is one that this emitter builds a kernel for."""
-
-    def kernel(self, computation: Computation, plan: Any) -> Kernel:
-        """The kernel of one of its plans."""
 
 
 @dataclass(frozen=True, slots=True)

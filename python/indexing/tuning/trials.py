@@ -40,8 +40,8 @@ class TuningTarget:
     @cached_property
     def computations(self) -> list[Computation]:
         """The computation of each kernel that has more than one plan."""
-        from indexing.executable.program import planned_kernels
         from indexing.kernels import fused_computation, knobs_of
+        from indexing.planning.program import planned_kernels
 
         if self.is_fusion:
             return [fused_computation(self.part)]

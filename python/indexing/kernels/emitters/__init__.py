@@ -1,1 +1,18 @@
-"""The emitters, one for each kind of hero: match, plan, kernel."""
+"""The emitters, one for each kind of hero; `EMITTERS` lists them."""
+
+from typing import Any
+
+from indexing.kernels.emitter import Emitter
+from indexing.kernels.emitters import concatenate, dot, loop, reduction, rows, scatter, transpose, update_slice
+
+#: The first that matches a fusion emits its kernel.
+EMITTERS: tuple[Emitter[Any, Any], ...] = (
+    scatter.EMITTER,
+    update_slice.EMITTER,
+    transpose.EMITTER,
+    rows.EMITTER,
+    reduction.EMITTER,
+    concatenate.EMITTER,
+    dot.EMITTER,
+    loop.EMITTER,
+)

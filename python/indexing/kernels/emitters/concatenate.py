@@ -12,9 +12,9 @@ from itertools import accumulate
 from math import gcd, prod
 from typing import TYPE_CHECKING
 
-from indexing.errors import IndexingError
 from indexing.hlo.layout import major_to_minor
 from indexing.hlo.module_cache import cached_on_module
+from indexing.kernels.emitter import Emitter
 from indexing.kernels.epilogue import Heroes, single_hero_of
 from indexing.kernels.ir.types import storage_bytes
 from indexing.kernels.knob_space import KnobSpace
@@ -36,14 +36,9 @@ MAX_OPERANDS = 16  # the epilogue is built once for each operand
 MAX_LANES = 8
 
 
-def matches(computation: Computation) -> bool:
-    """Whether every output follows one concatenate."""
-    return match(computation) is not None
-
-
 @cached_on_module
-def match(computation: Computation) -> Heroes | None:
-    """The hero; None if there is none, or several."""
+def match_concatenate(computation: Computation) -> Heroes | None:
+    """The concatenate that every output follows; None if there is none, or several."""
     return single_hero_of(computation, _is_hero)
 
 
@@ -53,23 +48,20 @@ def _is_hero(instruction: Instruction) -> bool:
     return all(o.shape.element_count for o in instruction.operands)
 
 
-def plan(
-    computation: Computation, device: Device, *, block_size: int | None = None, vector_width: int | None = None
+def plan_concatenate(
+    found: Heroes, device: Device, *, block_size: int | None = None, vector_width: int | None = None
 ) -> LinearPlan:
     """Launch dimensions over a box that contains each operand.
 
     Knobs: `block_size`, from 1 thread to the most of a block; `vector_width`, 1, 2, 4, 8 or 16 elements per thread, which
     divides the sizes of all operands along the dimension that is fastest in memory.
     """
-    found = match(computation)
-    if found is None:
-        raise IndexingError(f"{computation.name} has no concatenate that all outputs follow; the loop emitter takes it")
     hero = found.first
     box = tuple(map(max, zip(*(o.shape.dimensions for o in hero.operands), strict=True)))
     fast = _fastest_dimension(hero)
     common = gcd(*(o.shape.dimensions[fast] for o in hero.operands))
     if vector_width is None:
-        order = computation.post_order()
+        order = found.computation.post_order()
         size = storage_bytes(hero.shape.element_type)
         vector_width = widest_vector(MAX_LANES, size, prod(box), [common]) if is_cheap(order) else 1
     check_width(vector_width, common)
@@ -77,10 +69,8 @@ def plan(
     return LinearPlan(box, major_to_minor(hero.shape), vector_width, threads)
 
 
-def knobs(computation: Computation, default: LinearPlan, device: Device) -> KnobSpace:
+def concatenate_knobs(found: Heroes, default: LinearPlan, device: Device) -> KnobSpace:
     """Names, legal values and defaults of the knobs."""
-    found = match(computation)
-    assert found is not None
     common = gcd(*(o.shape.dimensions[_fastest_dimension(found.first)] for o in found.first.operands))
     return KnobSpace(NAME, linear_knobs(default, common, device.limits))
 
@@ -90,11 +80,9 @@ def _fastest_dimension(hero: Instruction) -> int:
     return major_to_minor(hero.shape)[-1]
 
 
-def kernel(computation: Computation, plan: LinearPlan) -> Kernel:
+def build_concatenate(found: Heroes, plan: LinearPlan) -> Kernel:
     """The kernel."""
-    found = match(computation)
-    assert found is not None
-    builder = found.kernel_builder(computation)
+    builder = found.kernel_builder()
     body = entry_builder(builder, plan.grid, plan.block)
     with vector_index(body, plan) as box:
         _build_operands(body, found, plan, box)
@@ -114,3 +102,6 @@ def _build_operands(body: FunctionBuilder, found: Heroes, plan: LinearPlan, box:
             at = tuple(e + starts[k] if i == d else e for i, e in enumerate(index))
             body.inject(hero, at, [body.read(operand, index)])
             found.build_after(body, at)
+
+
+EMITTER = Emitter(NAME, match_concatenate, plan_concatenate, concatenate_knobs, build_concatenate)

@@ -9,12 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from math import prod
 from typing import TYPE_CHECKING, ClassVar
 
-from indexing._core import SymbolicExpr
 from indexing.errors import IndexingError
 from indexing.hlo.module_cache import cached_on_module
+from indexing.kernels.emitter import Emitter
 from indexing.kernels.hero import Output, outputs
 from indexing.kernels.ir.types import storage_bytes
 from indexing.kernels.kernel_builder import KernelBuilder
@@ -33,6 +34,7 @@ from indexing.ops.registry import traits_of
 from indexing.partitioner import partition
 
 if TYPE_CHECKING:
+    from indexing._core import SymbolicExpr
     from indexing.device.record import Device
     from indexing.hlo import Computation, Instruction, Shape
     from indexing.kernels.function_builder import FunctionBuilder
@@ -72,13 +74,26 @@ class LoopPlan:
         return -(-self.count // self.vector_width)
 
 
-def matches(computation: Computation) -> bool:
-    """True: every fusion can be a loop."""
-    return True
+@dataclass(frozen=True)
+class Elements:
+    """A computation whose elements are computed one by one."""
+
+    computation: Computation
+
+    @cached_property
+    def parts(self) -> PartitionedComputation:
+        """The partition of the computation."""
+        return partition(self.computation)
 
 
-def plan(
-    computation: Computation,
+@cached_on_module
+def match_elements(computation: Computation) -> Elements:
+    """The computation, whatever it is: every fusion can be a loop."""
+    return Elements(computation)
+
+
+def plan_loop(
+    found: Elements,
     device: Device,
     *,
     block_size: int | None = None,
@@ -96,10 +111,10 @@ def plan(
     max_blocks = limits.grid[0] if max_blocks is None else max_blocks
     check_knob("block_size", block_size, 1, limits.block_size)
     check_knob("max_blocks", max_blocks, 1, limits.grid[0])
-    shapes = computation.root.shape.leaves
+    shapes = found.computation.root.shape.leaves
     count = max(prod(s.dimensions) for s in shapes)
     if vector_width is None:
-        vector_width = _vector_width(computation, shapes, count)
+        vector_width = _vector_width(found.computation, shapes, count)
     elif vector_width not in WIDTHS:
         raise IndexingError(f"vector_width is 1, 2, 4, 8 or 16; got {vector_width}")
     if not _has_vectors(shapes, vector_width):
@@ -110,10 +125,10 @@ def plan(
     return LoopPlan(count, vector_width, block_size, -(-blocks // chunks), chunks)
 
 
-def knobs(computation: Computation, default: LoopPlan, device: Device) -> KnobSpace:
+def loop_knobs(found: Elements, default: LoopPlan, device: Device) -> KnobSpace:
     """Names, legal values and defaults of the knobs."""
     threads, blocks = device.limits.block_size, device.limits.grid[0]
-    shapes = computation.root.shape.leaves
+    shapes = found.computation.root.shape.leaves
     widths = tuple(w for w in WIDTHS if _has_vectors(shapes, w))
     return KnobSpace(
         NAME,
@@ -141,17 +156,13 @@ def _vector_width(computation: Computation, shapes: Sequence[Shape], count: int)
     return widest_vector(8, max(storage_bytes(s.element_type) for s in shapes), count, () if with_tail else counts)
 
 
-def kernel(computation: Computation, plan: LoopPlan) -> Kernel:
+def build_loop(found: Elements, plan: LoopPlan) -> Kernel:
     """The kernel."""
-    builder = KernelBuilder(computation, _parts(computation))
+    computation = found.computation
+    builder = KernelBuilder(computation, found.parts)
     body = entry_builder(builder, plan.grid, plan.block)
     _Body(body, plan, computation).build()
     return assembled(builder, NAME, _hero(computation), body, outputs(computation), (plan.grid, plan.block))
-
-
-@cached_on_module
-def _parts(computation: Computation) -> PartitionedComputation:
-    return partition(computation)
 
 
 def _hero(computation: Computation) -> Instruction:
@@ -201,3 +212,6 @@ class _Body:
     def _output(self, output: Output, position: SymbolicExpr) -> None:
         index = tuple(self.body.scope.simplify(e) for e in element_at(position, output.shape))
         store(self.body, output, index, self.body.value(self.root, index, output.number))
+
+
+EMITTER = Emitter(NAME, match_elements, plan_loop, loop_knobs, build_loop)

@@ -7,13 +7,14 @@ reads nowhere else, and the result must have the parameter's memory layout. Othe
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from indexing._core import constant
-from indexing.errors import IndexingError
 from indexing.hlo.layout import major_to_minor
 from indexing.hlo.module_cache import cached_on_module
 from indexing.indexing_analysis.instructions import input_to_output
+from indexing.kernels.emitter import Emitter
 from indexing.kernels.hero import Output, outputs
 from indexing.kernels.ir.types import storage_bytes
 from indexing.kernels.kernel_builder import KernelBuilder
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from indexing.kernels.function_builder import FunctionBuilder
     from indexing.kernels.ir.nodes import Kernel
     from indexing.ops.element_context import Index
+    from indexing.partitioner import PartitionedComputation
 
 NAME = DYNAMIC_UPDATE_SLICE.opcode
 MAX_LANES = 8
@@ -45,20 +47,34 @@ class Update:
     parameter: int
 
 
-def matches(computation: Computation) -> bool:
-    """Whether every output is an update that can be made in place."""
-    return match(computation) is not None
+@dataclass(frozen=True)
+class Updates:
+    """The updates of a computation, one for each output."""
+
+    updates: tuple[Update, ...]
+
+    @property
+    def computation(self) -> Computation:
+        """The fusion's computation."""
+        return self.updates[0].hero.computation
+
+    @cached_property
+    def parts(self) -> PartitionedComputation:
+        """The partition in which each update is an epilogue of its own."""
+        return partition(self.computation, epilogues=[Epilogue.from_paths([(u.hero, u.hero)]) for u in self.updates])
 
 
 @cached_on_module
-def match(computation: Computation) -> tuple[Update, ...] | None:
-    """The updates, one for each output; None if one can't be proved to be safe in place."""
+def match_updates(computation: Computation) -> Updates | None:
+    """The updates; None if one can't be proved to be safe in place."""
     found = [_update(o) for o in outputs(computation)]
     updates = tuple(u for u in found if u is not None)
     if not updates or len(updates) != len(found) or len({u.parameter for u in updates}) != len(updates):
         return None
     shapes = {(u.hero.operands[1].shape.dimensions, major_to_minor(u.hero.operands[1].shape)) for u in updates}
-    return updates if len(shapes) == 1 and updates[0].hero.operands[1].shape.element_count else None
+    if len(shapes) != 1 or not updates[0].hero.operands[1].shape.element_count:
+        return None
+    return Updates(updates)
 
 
 def _update(output: Output) -> Update | None:
@@ -93,49 +109,45 @@ def _is_read_by_the_update_alone(operand: Instruction, hero: Instruction) -> boo
         user, operand = operand, operand.operands[0]
 
 
-def plan(
-    computation: Computation, device: Device, *, block_size: int | None = None, vector_width: int | None = None
+def plan_updates(
+    found: Updates, device: Device, *, block_size: int | None = None, vector_width: int | None = None
 ) -> LinearPlan:
     """Launch dimensions over the update.
 
     Knobs: `block_size`, from 1 thread to the most of a block; `vector_width`, 1, 2, 4, 8 or 16 elements per thread, which
     divides the update's size along the dimension that is fastest in memory.
     """
-    found = match(computation)
-    if found is None:
-        raise IndexingError(f"{computation.name} is no update that is safe in place; the loop emitter takes it")
-    shape = found[0].hero.operands[1].shape
+    updates = found.updates
+    shape = updates[0].hero.operands[1].shape
     order = major_to_minor(shape)
     fast = shape.dimensions[order[-1]] if order else 1
     if vector_width is None:
-        size = max(storage_bytes(u.output.shape.element_type) for u in found)
-        is_same = all(u.hero.operands[0].shape.dimensions[order[-1]] == fast for u in found) if order else False
-        light = is_same and is_cheap(computation.post_order())
+        size = max(storage_bytes(u.output.shape.element_type) for u in updates)
+        is_same = all(u.hero.operands[0].shape.dimensions[order[-1]] == fast for u in updates) if order else False
+        light = is_same and is_cheap(found.computation.post_order())
         vector_width = widest_vector(MAX_LANES, size, shape.element_count, [fast]) if light else 1
     check_width(vector_width, fast)
     threads = linear_block_size(block_size, shape.element_count, device.limits)
     return LinearPlan(shape.dimensions, order, vector_width, threads)
 
 
-def knobs(computation: Computation, default: LinearPlan, device: Device) -> KnobSpace:
+def update_knobs(found: Updates, default: LinearPlan, device: Device) -> KnobSpace:
     """Names, legal values and defaults of the knobs."""
     along = 1 if default.fast is None else default.sizes[default.fast]
     return KnobSpace(NAME, linear_knobs(default, along, device.limits))
 
 
-def kernel(computation: Computation, plan: LinearPlan) -> Kernel:
+def build_updates(found: Updates, plan: LinearPlan) -> Kernel:
     """The kernel."""
-    found = match(computation)
-    assert found is not None
-    epilogues = [Epilogue.from_paths([(u.hero, u.hero)]) for u in found]
-    builder = KernelBuilder(computation, partition(computation, epilogues=epilogues))
+    updates = found.updates
+    builder = KernelBuilder(found.computation, found.parts)
     body = entry_builder(builder, plan.grid, plan.block)
     with vector_index(body, plan) as vector:
-        for update in found:
+        for update in updates:
             _build(body, update, plan, vector)
-    in_place = {u.output.number: u.parameter for u in found}
+    in_place = {u.output.number: u.parameter for u in updates}
     launch = (plan.grid, plan.block)
-    return assembled(builder, NAME, found[0].hero, body, [u.output for u in found], launch, in_place)
+    return assembled(builder, NAME, updates[0].hero, body, [u.output for u in updates], launch, in_place)
 
 
 def _build(body: FunctionBuilder, update: Update, plan: LinearPlan, vector: Index) -> None:
@@ -149,3 +161,6 @@ def _build(body: FunctionBuilder, update: Update, plan: LinearPlan, vector: Inde
         index = tuple(map(body.scope.simplify, plan.element(vector, lane)))
         at = body.mapped(to_output, body.mapped(indexing.map, index, (), begins).index).index
         store(body, update.output, at, body.read(update.hero.operands[1], index))
+
+
+EMITTER = Emitter(NAME, match_updates, plan_updates, update_knobs, build_updates)

@@ -7,14 +7,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from indexing.hlo.module_cache import cached_on_module
-from indexing.kernels.emitters.reduction.body import arrays_of
+from indexing.kernels.emitters.reduction.match import arrays_of
 from indexing.kernels.ir.types import storage_bytes
 from indexing.ops.registry import traits_of
 from indexing.ops.tuples import array_source
 
 if TYPE_CHECKING:
     from indexing.hlo import Instruction
-    from indexing.kernels.emitters.rows.space import RowSpace
+    from indexing.kernels.emitters.rows.match import RowSpace
 
 
 @dataclass(frozen=True, slots=True)

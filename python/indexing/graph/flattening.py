@@ -5,78 +5,18 @@ Its nodes compute arrays, or are control flow.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING
 
-from indexing.executable.products import dot_in_parts
+from indexing.graph.nodes import Graph, Node, Tree, tree_of
 from indexing.ops.registry import traits_of
 from indexing.ops.tuples import GET_TUPLE_ELEMENT, TUPLE
 
 if TYPE_CHECKING:
-    from indexing.hlo import Computation, Instruction, Shape
-    from indexing.ops.op import Op
+    from indexing.hlo import Computation, Instruction
 
 INLINE_LIMIT = 200_000  # nodes; inlining nested calls can grow a program exponentially
-
-Tree: TypeAlias = "Ref | tuple[Tree, ...] | None"  # an array, a token, or a tuple of trees
-
-
-@dataclass(slots=True, eq=False)
-class Node:
-    """One operation. `users` has a user once for each of its operand positions that reads this node."""
-
-    instruction: Instruction
-    operands: tuple[Tree, ...]
-    users: list[Node] = field(default_factory=list)
-
-    @property
-    def opcode(self) -> str:
-        """The opcode of the instruction."""
-        return self.instruction.opcode
-
-    @property
-    def op(self) -> Op:
-        """The op of the instruction."""
-        return traits_of(self.instruction)
-
-    def refs(self) -> Iterator[Ref]:
-        """The arrays that the node reads, tuples taken apart."""
-        return tree_refs(self.operands)
-
-
-@dataclass(frozen=True, slots=True)
-class Ref:
-    """One array: the `leaf`-th that `node` computes."""
-
-    node: Node
-    leaf: int = 0
-
-    @property
-    def shape(self) -> Shape:
-        """Its shape, layout included."""
-        return self.node.instruction.shape.leaves[self.leaf]
-
-
-@dataclass(frozen=True, slots=True)
-class Graph:
-    """The nodes of a computation, parameters included, operands before users; `result` is what it returns."""
-
-    computation: Computation
-    parameters: tuple[Node, ...]
-    nodes: tuple[Node, ...]
-    result: Tree
-
-
-def tree_refs(tree: Tree) -> Iterator[Ref]:
-    """The arrays of a tree, in order."""
-    pending: list[Tree] = [tree]
-    while pending:
-        part = pending.pop()
-        if isinstance(part, Ref):
-            yield part
-        elif part is not None:
-            pending.extend(reversed(part))
 
 
 @dataclass(slots=True)
@@ -90,8 +30,14 @@ class _Frame:
     values: dict[Instruction, Tree] = field(default_factory=dict)
 
 
-def flatten(computation: Computation, inlined: frozenset[Instruction] = frozenset()) -> Graph:
-    """The graph of a computation; `inlined` are fusions that are inlined as calls are."""
+def flatten(
+    computation: Computation,
+    inlined: frozenset[Instruction] = frozenset(),
+    split: Callable[[Instruction], Computation | None] = lambda _: None,
+) -> Graph:
+    """The graph of a computation; `inlined` are fusions that are inlined as calls are. `split` gives a computation that takes
+    the place of an instruction; None where the instruction stays.
+    """
     nodes: list[Node] = []
     parameters = tuple(Node(p, ()) for p in computation.parameters)
     nodes.extend(parameters)
@@ -107,7 +53,7 @@ def flatten(computation: Computation, inlined: frozenset[Instruction] = frozense
             frames[-1].values[frame.caller] = _returned(frame.caller, frame.arguments, result)
             continue
         operands = tuple(frame.values[o] for o in instruction.operands)
-        callee = _inlined(instruction, inlined) if len(nodes) < INLINE_LIMIT else None
+        callee = _inlined(instruction, inlined, split) if len(nodes) < INLINE_LIMIT else None
         if callee is not None:
             frames.append(_Frame(operands, iter(callee.post_order()), callee.root, instruction))
         else:
@@ -118,12 +64,14 @@ def flatten(computation: Computation, inlined: frozenset[Instruction] = frozense
     return Graph(computation, parameters, tuple(nodes), result)
 
 
-def _inlined(instruction: Instruction, inlined: frozenset[Instruction]) -> Computation | None:
+def _inlined(
+    instruction: Instruction, inlined: frozenset[Instruction], split: Callable[[Instruction], Computation | None]
+) -> Computation | None:
     """The computation that replaces an instruction; None where the instruction stays."""
     op = traits_of(instruction)
     if op.calls == "inlined" or instruction in inlined or _is_awaited(instruction):
         return instruction.called[0]
-    return op.expansion(instruction) if op.expansion is not None else dot_in_parts(instruction)
+    return op.expansion(instruction) if op.expansion is not None else split(instruction)
 
 
 def _is_awaited(instruction: Instruction) -> bool:
@@ -166,39 +114,3 @@ def _value(instruction: Instruction, operands: tuple[Tree, ...], arguments: Sequ
 def _part(tree: Tree, index: int) -> Tree:
     assert isinstance(tree, tuple)
     return tree[index]
-
-
-def tree_of(node: Node) -> Tree:
-    """The tree of a node's arrays, in the shape of its instruction."""
-    done: list[Tree] = []
-    leaf = 0
-    pending: list[tuple[Shape, bool]] = [(node.instruction.shape, False)]
-    while pending:
-        shape, has_parts = pending.pop()
-        if has_parts:
-            count = len(done) - len(shape.elements)
-            done[count:] = [tuple(done[count:])]
-        elif shape.is_tuple:
-            pending.append((shape, True))
-            pending.extend((part, False) for part in reversed(shape.elements))
-        else:
-            done.append(None if shape.element_type == "token" else Ref(node, leaf))
-            leaf += 1
-    return done[0]
-
-
-def arrays_of(node: Node) -> tuple[Ref, ...]:
-    """The arrays that a node computes, tuples taken apart."""
-    return tuple(tree_refs(tree_of(node)))
-
-
-def needed_nodes(graph: Graph) -> set[Node]:
-    """The nodes that the graph's result depends on."""
-    found: set[Node] = set()
-    pending = [ref.node for ref in tree_refs(graph.result)]
-    while pending:
-        node = pending.pop()
-        if node not in found:
-            found.add(node)
-            pending.extend(ref.node for ref in node.refs())
-    return found

@@ -14,13 +14,13 @@ from heapq import heappop, heappush
 from typing import TYPE_CHECKING
 
 from indexing._core import IndexingMap, compose
-from indexing.executable.graph import Graph, Node, Ref, tree_refs
-from indexing.executable.row_outputs import choose_outputs
-from indexing.executable.shared_rows import RowGroup, shared_pass
+from indexing.graph.nodes import Graph, Node, Ref, tree_refs
 from indexing.hlo.layout import major_to_minor
 from indexing.indexing_analysis.instructions import output_to_input
-from indexing.kernels.emitters.reduction.body import arrays_of
-from indexing.kernels.emitters.rows.space import Rows, is_read_at_one_place, may_give_rows
+from indexing.kernels.emitters.reduction.match import arrays_of
+from indexing.kernels.emitters.reduction.rows import Rows, is_read_at_one_place, may_give_rows
+from indexing.kernels.emitters.rows.group_outputs import choose_outputs
+from indexing.kernels.emitters.rows.shared_pass import RowGroup, part_in_one_pass
 from indexing.kernels.launch import same_memory
 from indexing.ops.reduce import REDUCE
 
@@ -169,7 +169,7 @@ class _GroupBuilder:
             return None
         if search.device.widths.caches_rows:  # a second pass over cached rows costs less than the operations it saves
             return None
-        return shared_pass(whole, search.graph.nodes, self._group)
+        return part_in_one_pass(whole, search.graph.nodes, self._group)
 
     def _group(self, nodes: Collection[Node], affordable: Collection[Node] = ()) -> RowGroup:
         search = self.search

@@ -10,26 +10,25 @@ eight times that work. Nodes assembled from updates (scatter) never join their u
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from indexing.executable.graph import Graph, Node, Ref, arrays_of, tree_refs
-from indexing.executable.planned_fusion import PlannedFusion, assembled_arrays, in_place_count, operands_of
-from indexing.executable.row_groups import find_row_groups, moves_in_memory
-from indexing.executable.shared_rows import RowGroup
+from indexing.graph.nodes import Graph, Node, Ref, arrays_of, assembled_arrays, in_place_count, operands_of, tree_refs
+from indexing.graph.support import KernelSupport
 from indexing.hlo.layout import linearize, major_to_minor, physical_sizes
 from indexing.indexing_analysis.access import Access, AccessComposer
 from indexing.indexing_analysis.instructions import output_to_input
+from indexing.kernels.emitters.rows.group import find_row_groups, moves_in_memory
+from indexing.kernels.emitters.rows.shared_pass import RowGroup
 from indexing.ops.dot import DOT
 from indexing.ops.element_types import element_type
-from indexing.ops.registry import traits_of
 from indexing.partitioner import has_one_index
 from indexing.work import MAX_REPETITION, element_count, element_work, work_once
 
 if TYPE_CHECKING:
     from indexing._core import IndexingMap
     from indexing.device.record import Device
-    from indexing.hlo import Computation, Instruction, Shape
+    from indexing.hlo import Shape
     from indexing.ops.operand_indexing import Indexing
 
 MAX_NODES = 256
@@ -38,42 +37,24 @@ MAX_ARRAYS = 64  # OpenCL guarantees 1024 bytes of arguments
 MAX_MOVES = 8  # indices at which one kernel may read an instruction that only moves elements
 
 
-class KernelSupport:
-    """Tells which instructions kernels can compute: those with element code, as have the computations that they apply."""
+@dataclass(slots=True, eq=False)
+class PlannedFusion:
+    """Nodes that become one kernel, which computes `outputs`; `root` is the last of its nodes.
 
-    def __init__(self) -> None:
-        """Start with no answers; they are memoized by computation."""
-        self._known: dict[Computation, bool] = {}
+    `accesses` are the reads of each node, from the root's index. `work` is what the kernel does, `work_once` the work of
+    computing each node once; `shared_work` is repeated by neighbouring threads that share an index. No more nodes join a
+    fusion that `is_closed`.
+    """
 
-    def instruction(self, instruction: Instruction) -> bool:
-        """Whether a kernel can compute the instruction; constant arrays are passed to kernels instead."""
-        op = traits_of(instruction)
-        if op.calls in ("fused", "inlined", "branches", "loops", "starts") or op.kind == "alias":
-            return False
-        if instruction.is_parameter or (instruction.is_constant and instruction.shape.element_count != 1):
-            return False
-        return _has_element_code(instruction) and all(self.computation(c) for c in instruction.called)
-
-    def computation(self, computation: Computation) -> bool:
-        """Whether a kernel can compute every instruction of a computation."""
-        pending = [computation]
-        while pending:
-            current = pending[-1]
-            called = [c for i in current.post_order() for c in i.called]
-            missing = [c for c in called if c not in self._known]
-            if current not in self._known and missing:
-                pending.extend(missing)
-                continue
-            self._known[current] = all(map(_has_element_code, current.post_order())) and all(
-                self._known[c] for c in called
-            )
-            pending.pop()
-        return self._known[computation]
-
-
-def _has_element_code(instruction: Instruction) -> bool:
-    op = traits_of(instruction)
-    return op.kind == "alias" or instruction.is_parameter or op.element is not None
+    root: Node
+    outputs: tuple[Ref, ...]
+    work: int
+    work_once: int
+    shared_work: int = 0
+    nodes: set[Node] = field(default_factory=set)
+    has_loop: bool = False
+    is_closed: bool = False
+    accesses: dict[Node, tuple[Access, ...]] = field(default_factory=dict)
 
 
 def plan_fusions(graph: Graph, support: KernelSupport, device: Device) -> list[PlannedFusion]:

@@ -2,39 +2,54 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from indexing._core import constant
 from indexing.kernels.emitters.reduction.accumulators import Accumulators, Reducer, Team, combine
-from indexing.kernels.emitters.reduction.body import arrays_of
+from indexing.kernels.emitters.reduction.match import arrays_of
 from indexing.kernels.emitters.reduction.splits import Splits
-from indexing.kernels.emitters.rows.plans import Keep, RowsPlan
-from indexing.kernels.emitters.rows.row_cache import RowCache
-from indexing.kernels.hero import Output
+from indexing.kernels.emitters.rows.mapping import Keep, RowsPlan
+from indexing.kernels.emitters.rows.match import NAME, RowSpace
+from indexing.kernels.emitters.rows.online import with_online_sums
+from indexing.kernels.emitters.rows.row_cache import RowCache, row_cache_of
+from indexing.kernels.hero import Output, outputs
 from indexing.kernels.ir.nodes import Buffer, Load
 from indexing.kernels.ir.types import storage_type
-from indexing.kernels.launch import Part, inside_parts, loop_over, same_memory, store, thread_id
+from indexing.kernels.kernel_builder import KernelBuilder
+from indexing.kernels.launch import (
+    Part,
+    assembled,
+    entry_builder,
+    inside_parts,
+    loop_over,
+    same_memory,
+    store,
+    thread_id,
+)
 from indexing.kernels.vectors import lanes
 from indexing.ops.tuples import array_source
 
 if TYPE_CHECKING:
     from indexing._core import SymbolicExpr
     from indexing.hlo import Instruction
-    from indexing.kernels.emitters.rows.space import OnlineSum, RowSpace
+    from indexing.kernels.emitters.rows.match import OnlineSum
     from indexing.kernels.function_builder import FunctionBuilder
+    from indexing.kernels.ir.nodes import Kernel
     from indexing.ops.element_context import Index, Value
 
 
-def accumulated_types(space: RowSpace) -> Iterator[str]:
-    """The element types of all accumulators of a thread: online sums share those of another reduction."""
-    online = {o.result: o.form.kinds for o in space.online}
-    for r in space.reductions:
-        if r not in space.online_totals:
-            yield from online.get(r) or (leaf.element_type for leaf in r.shape.leaves)
+def build_rows(space: RowSpace, plan: RowsPlan) -> Kernel:
+    """The kernel."""
+    if plan.keep == Keep.ONLINE:
+        space = with_online_sums(space)
+    builder = KernelBuilder(space.computation, space.parts)
+    body = entry_builder(builder, plan.grid, plan.block)
+    _Body(space, plan, row_cache_of(space, plan.keeps_elements), body).build()
+    return assembled(builder, NAME, space.first, body, outputs(space.computation), (plan.grid, plan.block))
 
 
-class Body:
+class _Body:
     """Builds the entry."""
 
     def __init__(self, space: RowSpace, plan: RowsPlan, cache: RowCache, body: FunctionBuilder) -> None:

@@ -6,12 +6,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from indexing.executable.graph import Ref, tree_refs
+from indexing.graph.nodes import Ref, tree_refs
 from indexing.ops.trip_counts import direction_of, sign_of_step, stated_trip_count, trip_count
 from indexing.ops.values import only_array
 
 if TYPE_CHECKING:
-    from indexing.executable.graph import Graph, Node
+    from indexing.graph.nodes import Graph, Node
 
 
 def known_trip_count(loop: Node, condition: Graph, body: Graph) -> int | None:

@@ -7,12 +7,12 @@ from dataclasses import dataclass, replace
 from enum import IntEnum
 from typing import TYPE_CHECKING
 
-from indexing._core import SymbolicExpr
-from indexing.kernels.emitters.reduction.plans import Dimensions, ceil_div, divided
+from indexing.kernels.emitters.reduction.mapping import Dimensions, ceil_div, divided
 from indexing.kernels.emitters.reduction.splits import shared_bytes_of_splits
 from indexing.kernels.launch import Part, range_variable, thread_id
 
 if TYPE_CHECKING:
+    from indexing._core import SymbolicExpr
     from indexing.kernels.kernel_builder import Dim3
     from indexing.ops.element_context import Index
 

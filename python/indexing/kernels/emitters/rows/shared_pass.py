@@ -10,14 +10,13 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from indexing.executable.kernel_module import build_kernel_module
-from indexing.executable.planned_fusion import PlannedFusion
+from indexing.graph.extraction import build_kernel_module
+from indexing.kernels.emitters.rows.match import RowSpace, row_space
 from indexing.kernels.emitters.rows.online import with_online_sums
-from indexing.kernels.emitters.rows.space import RowSpace, row_space
 from indexing.ops.reduce import REDUCE
 
 if TYPE_CHECKING:
-    from indexing.executable.graph import Node, Ref
+    from indexing.graph.nodes import Node, Ref
 
 
 @dataclass(slots=True, eq=False)
@@ -32,7 +31,7 @@ class RowGroup:
     recomputed: set[Node]
 
 
-def shared_pass(
+def part_in_one_pass(
     whole: RowGroup, order: Sequence[Node], group_of: Callable[[Collection[Node], Collection[Node]], RowGroup]
 ) -> RowGroup | None:
     """The part of a group that one pass computes, online sums included; None if there are no online sums, or if the pass
@@ -96,5 +95,5 @@ def _levels(whole: RowGroup, order: Sequence[Node]) -> _Levels | None:
 
 def _space_of(group: RowGroup, order: Sequence[Node]) -> tuple[RowSpace | None, Mapping[Node, str]]:
     """The row space of a group's kernel, and the names of the group's nodes in it."""
-    built = build_kernel_module(PlannedFusion(group.root, group.outputs, 0, 0, nodes=group.nodes), order)
+    built = build_kernel_module(group.nodes, group.outputs, order)
     return row_space(built.module.build().entry), built.names

@@ -9,16 +9,19 @@ from typing import TYPE_CHECKING, TypeAlias
 from indexing.arguments import of_type, optional, takes
 from indexing.device.record import Device
 from indexing.device.table import portable_device
-from indexing.executable.fusion_planning import KernelSupport, plan_fusions
-from indexing.executable.graph import Graph, Node, Ref, arrays_of, flatten, needed_nodes
-from indexing.executable.kernel_module import build_kernel_module
-from indexing.executable.planned_fusion import PlannedFusion
-from indexing.executable.row_groups import MIN_BLOCKS, has_enough_blocks
-from indexing.executable.trip_counts import known_trip_count
+from indexing.graph.extraction import build_kernel_module
+from indexing.graph.flattening import flatten
+from indexing.graph.nodes import Graph, Node, Ref, arrays_of, needed_nodes
+from indexing.graph.support import KernelSupport
 from indexing.hlo import Computation, Instruction, Module, Program, entry_of
 from indexing.hlo.program_like import or_function, part_of_program
 from indexing.kernels import device_of_kernels, emit_fused
-from indexing.kernels.emitters import rows
+from indexing.kernels.emitters.dot.group import dot_in_parts
+from indexing.kernels.emitters.rows.group import MIN_BLOCKS, has_enough_blocks
+from indexing.kernels.emitters.rows.match import NAME as ROWS
+from indexing.kernels.emitters.rows.match import row_space
+from indexing.planning.fusion import PlannedFusion, plan_fusions
+from indexing.planning.trip_counts import known_trip_count
 from indexing.work import repeats_itself
 
 if TYPE_CHECKING:
@@ -117,9 +120,10 @@ class _ProgramPlanner:
             return True
         kernel = self._kernel_of(body)
         return repeats_itself(body, kernel.work) or (
-            kernel.emitter == rows.NAME
+            kernel.emitter == ROWS
             and kernel.grid[0] < MIN_BLOCKS
-            and not has_enough_blocks(rows.space_of(body).first)
+            and (space := row_space(body)) is not None
+            and not has_enough_blocks(space.first)
         )
 
     def _body_of(self, fusion: Instruction) -> Computation:
@@ -149,7 +153,7 @@ class _ProgramPlanner:
 
     def _graph(self, computation: Computation) -> Graph:
         if computation not in self.graphs:
-            self.graphs[computation] = flatten(computation, self.inlined)
+            self.graphs[computation] = flatten(computation, self.inlined, dot_in_parts)
         return self.graphs[computation]
 
     def _scheduled(self, node: Node) -> tuple[Computation, ...]:
@@ -176,7 +180,7 @@ class _ProgramPlanner:
         return PlannedComputation(graph, kernels, frozenset(n for fusion in fusions for n in fusion.nodes), counts)
 
     def _planned_kernel(self, fusion: PlannedFusion, graph: Graph) -> PlannedKernel:
-        built = build_kernel_module(fusion, graph.nodes)
+        built = build_kernel_module(fusion.nodes, fusion.outputs, graph.nodes)
         content = built.module.content
         if content not in self.by_content:
             self.by_content[content] = built.module.build().entry

@@ -6,15 +6,14 @@ from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from indexing.executable.graph import Node, Ref, tree_refs
-from indexing.executable.planned_fusion import assembled_arrays
+from indexing.graph.nodes import Node, Ref, assembled_arrays, tree_refs
 from indexing.indexing_analysis.access import Access
 from indexing.indexing_analysis.instructions import output_to_input
 from indexing.ops.reduce import REDUCE
 from indexing.work import element_count
 
 if TYPE_CHECKING:
-    from indexing.kernels.emitters.rows.space import Rows
+    from indexing.kernels.emitters.reduction.rows import Rows
 
 MAX_RECOMPUTED = 8  # members that a reader recomputes to have one of them
 

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from indexing._core import SymbolicExpr, constant
-from indexing.kernels.emitters.transpose.plans import (
+from indexing.kernels.emitters.transpose.mapping import (
     WORD_BYTES,
     ThreadMapping,
     TransposePlan,
@@ -16,20 +16,31 @@ from indexing.kernels.emitters.transpose.plans import (
     reading,
     storing,
 )
+from indexing.kernels.emitters.transpose.match import NAME
+from indexing.kernels.hero import outputs
 from indexing.kernels.ir.nodes import Buffer, Constant, Load, Op
 from indexing.kernels.ir.types import storage_type
-from indexing.kernels.launch import at_ranges, inside_parts, loop_over
+from indexing.kernels.launch import assembled, at_ranges, entry_builder, inside_parts, loop_over
 from indexing.kernels.vectors import lanes
 
 if TYPE_CHECKING:
     from indexing.hlo import Instruction
     from indexing.kernels.epilogue import Heroes
     from indexing.kernels.function_builder import FunctionBuilder
+    from indexing.kernels.ir.nodes import Kernel
     from indexing.kernels.ir.nodes import Value as Node
     from indexing.ops.element_context import Index
 
 
-class Body:
+def build_transpose(found: Heroes, plan: TransposePlan) -> Kernel:
+    """The kernel."""
+    builder = found.kernel_builder()
+    body = entry_builder(builder, plan.grid, plan.block)
+    _Body(found, plan, body).build()
+    return assembled(builder, NAME, found.first, body, outputs(found.computation), (plan.grid, plan.block))
+
+
+class _Body:
     """Builds the two halves of the entry."""
 
     def __init__(self, found: Heroes, plan: TransposePlan, body: FunctionBuilder) -> None:

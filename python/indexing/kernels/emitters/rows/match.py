@@ -9,26 +9,27 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import TYPE_CHECKING
 
-from indexing._core import IndexingMap, compose, variable
-from indexing.hlo.layout import major_to_minor
+from indexing._core import IndexingMap, compose
 from indexing.hlo.module_cache import cached_on_module
+from indexing.indexing_analysis.access import Access, AccessComposer
 from indexing.indexing_analysis.instructions import output_to_input
 from indexing.kernels.emitters.reduction.accumulators import Reducer
-from indexing.kernels.emitters.reduction.body import arrays_of
+from indexing.kernels.emitters.reduction.match import arrays_of
+from indexing.kernels.emitters.reduction.rows import Rows, is_read_at_one_place, may_give_rows
 from indexing.kernels.hero import Output, outputs
 from indexing.kernels.launch import same_memory
-from indexing.ops.online_sums import OnlineForm
-from indexing.ops.operand_indexing import OperandIndexing
 from indexing.ops.reduce import REDUCE
 from indexing.ops.registry import traits_of
 from indexing.ops.tuples import TUPLE, array_source
+from indexing.partitioner import PartitionedComputation, Subgraph, partition
 
 if TYPE_CHECKING:
     from indexing.hlo import Computation, Instruction, Module, Shape
+    from indexing.ops.online_sums import OnlineForm
 
+NAME = "rows"
 MAX_CANDIDATES = 4  # reductions of different shapes that are tried as the first
 
 
@@ -79,6 +80,16 @@ class RowSpace:
         return self.first.module
 
     @property
+    def computation(self) -> Computation:
+        """The fusion's computation."""
+        return self.first.computation
+
+    @property
+    def parts(self) -> PartitionedComputation:
+        """The partition that puts the members into the entry, where reductions are injected, and others into functions."""
+        return partition_space(self)
+
+    @property
     def reductions(self) -> tuple[Instruction, ...]:
         """The reductions of all passes."""
         return tuple(r for found in self.passes for r in found)
@@ -119,65 +130,42 @@ def row_space(computation: Computation) -> RowSpace | None:
     return None
 
 
-def may_give_rows(i: Instruction) -> bool:
-    """Whether an instruction is a non-empty reduction whose operands have one layout, so that it may define a row space."""
-    if traits_of(i) is not REDUCE or not i.ints("dimensions") or 0 in i.operands[0].shape.dimensions:
-        return False
-    return len({major_to_minor(o.shape) for o in arrays_of(i)}) == 1
+@cached_on_module
+def partition_space(space: RowSpace) -> PartitionedComputation:
+    """The partition that puts the members into the entry, where reductions are injected, and others into functions."""
+    computation = space.first.computation
+    rest = partition(computation, space.frontier)
+    members = tuple(i for i in computation.post_order() if i in space.places)
+    outputs = [o for o in (*space.per_element, *space.per_row) if o.instruction in space.places]
+    roots, maps = (tuple(o.instruction for o in outputs), tuple(space.output_places[o.number] for o in outputs))
+    entry = Subgraph("rows", members, roots, space.shape.dimensions, maps, space.reductions)
+    owner = {i: rest.find(i) for i in computation.post_order() if rest.holds(i) and i not in space.reductions}
+    owner |= dict.fromkeys(members, entry)
+    accesses = {i: frozenset([(entry, _access(space, i))]) for i in reversed(members)}
+    accesses |= {i: frozenset((entry, a) for a in _accesses(space, i)) for i in space.frontier}
+    return PartitionedComputation(
+        computation, (entry, *rest.subgraphs), (entry,), rest.has_long_indices, owner, accesses
+    )
 
 
-def _to_result(reduce: Instruction) -> IndexingMap:
-    """The map from an index of a reduction's operand to the index of its result."""
-    gone, sizes = set(reduce.ints("dimensions")), reduce.operands[0].shape.dimensions
-    return IndexingMap.from_tensor_sizes([variable(d) for d in range(len(sizes)) if d not in gone], list(sizes))
+def _access(space: RowSpace, member: Instruction) -> Access:
+    """The access to a member: it is computed once for each element of the space, or of the rows."""
+    points = space.shape.element_count
+    if space.is_per_row(member):
+        return Access(Access.of_all(member.shape.dimensions).map, points)
+    return Access(space.places[member], points)
 
 
-@dataclass(frozen=True)
-class Rows:
-    """The rows of a reduction's operand, which is the row space."""
-
-    reduce: Instruction
-
-    @property
-    def shape(self) -> Shape:
-        """The shape of the space."""
-        return self.reduce.operands[0].shape
-
-    @cached_property
-    def count(self) -> int:
-        """The number of rows."""
-        return self.reduce.shape.leaves[0].element_count
-
-    @cached_property
-    def _kept(self) -> IndexingMap:
-        return _to_result(self.reduce)
-
-    def place_of(self, shape: Shape) -> IndexingMap | None:
-        """The map from an index of the space to that of an array with an element for each of the space, or for each row; None
-        for other arrays.
-        """
-        if shape.element_count == self.shape.element_count:
-            return same_memory(self.shape, shape).simplify()
-        if shape.element_count == self.count:
-            return compose(self._kept, same_memory(self.reduce.shape.leaves[0], shape)).simplify()
-        return None
-
-    def place_of_result(self, reduce: Instruction) -> IndexingMap | None:
-        """The map from an index of the space to the result of another reduction of the same rows, whose operands may have
-        another shape; None for other reductions.
-        """
-        shape, result = reduce.operands[0].shape, reduce.shape.leaves[0]
-        if (shape.element_count, result.element_count) != (self.shape.element_count, self.count):
-            return None
-        place = compose(same_memory(self.shape, shape), _to_result(reduce)).simplify()
-        return place if place == self.place_of(result) else None
-
-
-def is_read_at_one_place(m: OperandIndexing) -> bool:
-    """Whether an operand is read at a single index, which does not depend on data."""
-    if m.exactness == "unknown" or m.map.is_undefined or m.map.is_known_empty:
-        return False
-    return not (m.map.ranges or m.map.runtimes or m.map.constraints)
+def _accesses(space: RowSpace, i: Instruction) -> Iterator[Access]:
+    """The accesses of members to an instruction."""
+    composer = AccessComposer()
+    for user in dict.fromkeys(i.users):
+        if user not in space.places:
+            continue
+        for position, found in enumerate(output_to_input(user)):
+            for m in found:
+                if array_source(user.operands[position], m.leaf)[0] is i:
+                    yield composer.compose(_access(space, user), m, user, position, i.shape.leaves[m.leaf].dimensions)
 
 
 def _is_per_row(place: IndexingMap, gone: set[int]) -> bool:

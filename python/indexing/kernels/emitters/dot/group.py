@@ -11,7 +11,7 @@ from math import prod
 from typing import TYPE_CHECKING
 
 from indexing.hlo.layout import major_to_minor
-from indexing.kernels.emitters.dot import MIN_COLUMNS, MIN_CONTRACTED, product_of
+from indexing.kernels.emitters.dot.match import MIN_COLUMNS, MIN_CONTRACTED, product_of
 from indexing.ops.dot import DOT
 from indexing.ops.dot_expansions import reduced_dot, transposed_dot
 from indexing.ops.element_types import element_type

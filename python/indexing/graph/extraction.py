@@ -1,35 +1,45 @@
-"""Conversion of a planned fusion to an HLO module of its own, the input of emitters."""
+"""Extraction of some nodes of a graph as an HLO module of its own, the input of emitters."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
-from indexing.executable.graph import Node, Ref, Tree, arrays_of
-from indexing.executable.planned_fusion import PlannedFusion, operands_of
+from indexing.graph.nodes import Node, Ref, Tree, arrays_of, operands_of, tree_refs
 from indexing.hlo import BuiltInstruction, ComputationBuilder, ModuleBuilder
 
 
 @dataclass(frozen=True, slots=True)
 class KernelModule:
-    """A module whose entry computes a fusion; `inputs` are passed for its parameters, `names` are the nodes' names in it."""
+    """A module whose entry computes some nodes; `inputs` are passed for its parameters, `names` are the nodes' names in it."""
 
     module: ModuleBuilder
     inputs: tuple[Ref, ...]
     names: Mapping[Node, str]
 
 
-def build_kernel_module(fusion: PlannedFusion, order: Sequence[Node]) -> KernelModule:
-    """The module of a fusion; `order` lists the program's nodes, operands before users."""
-    members = [node for node in order if node in fusion.nodes]
-    inputs = fusion.inputs(members)
-    module = ModuleBuilder("kernel", f"fused_{fusion.root.instruction.name}")
-    body = _Body(module.entry, inputs, fusion.nodes)
+def build_kernel_module(nodes: Collection[Node], outputs: tuple[Ref, ...], order: Sequence[Node]) -> KernelModule:
+    """The module that computes `outputs` by `nodes`; `order` lists the program's nodes, operands before users."""
+    members = [node for node in order if node in nodes]
+    inputs = _inputs(members)
+    module = ModuleBuilder("kernel", f"fused_{members[-1].instruction.name}")
+    body = _Body(module.entry, inputs, nodes)
     for node in members:
         body.add(node)
-    if fusion.outputs != arrays_of(fusion.root):
-        body.add_tuple(fusion.outputs)
+    if outputs != arrays_of(members[-1]):
+        body.add_tuple(outputs)
     return KernelModule(module, tuple(inputs), {node: built.name for node, built in body.nodes.items()})
+
+
+def _inputs(members: Sequence[Node]) -> list[Ref]:
+    """The arrays that the kernel of `members` reads from outside, in the order in which they read them."""
+    seen: dict[Ref, None] = {}
+    inside = set(members)
+    for node in members:
+        for operand, is_assembled in operands_of(node):
+            refs = (ref for ref in tree_refs(operand) if is_assembled or ref.node not in inside)
+            seen.update(dict.fromkeys(refs))
+    return list(seen)
 
 
 class _Body:

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Literal, Protocol
 from indexing._core import SymbolicExpr, constant
 from indexing.errors import IndexingError
 from indexing.hlo.layout import delinearize, major_to_minor
+from indexing.kernels.emitter import Plan, fits
 from indexing.kernels.emitters.reduction.splits import shared_bytes_of_splits
-from indexing.kernels.hero import Plan, fits
 from indexing.kernels.launch import Part, range_variable, thread_id
 
 if TYPE_CHECKING:

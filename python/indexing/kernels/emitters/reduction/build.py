@@ -1,4 +1,4 @@
-"""The entry function of a reduction's kernel."""
+"""The kernel of a reduction."""
 
 from __future__ import annotations
 
@@ -7,24 +7,33 @@ from typing import TYPE_CHECKING
 
 from indexing._core import SymbolicExpr, constant
 from indexing.kernels.emitters.reduction.accumulators import Accumulators, Reducer, Team, combine
-from indexing.kernels.emitters.reduction.plans import ReductionPlan, operand_index, thread_mapping
+from indexing.kernels.emitters.reduction.mapping import (
+    ReductionPlan,
+    operand_index,
+    thread_mapping,
+)
+from indexing.kernels.emitters.reduction.match import NAME, arrays_of
 from indexing.kernels.emitters.reduction.splits import Splits
-from indexing.kernels.launch import guarded, inside_parts, loop_over
+from indexing.kernels.hero import outputs
+from indexing.kernels.launch import assembled, entry_builder, guarded, inside_parts, loop_over
 from indexing.kernels.vectors import lanes
 
 if TYPE_CHECKING:
-    from indexing.hlo import Instruction
     from indexing.kernels.epilogue import Heroes
     from indexing.kernels.function_builder import FunctionBuilder
+    from indexing.kernels.ir.nodes import Kernel
     from indexing.ops.element_context import Index, Value
 
 
-def arrays_of(reduce: Instruction) -> tuple[Instruction, ...]:
-    """The arrays that a reduction reduces; its other operands are the initial values."""
-    return reduce.operands[: len(reduce.operands) // 2]
+def build_reduction(found: Heroes, plan: ReductionPlan) -> Kernel:
+    """The kernel."""
+    builder = found.kernel_builder()
+    body = entry_builder(builder, plan.grid, plan.block)
+    _Body(found, plan, body).build()
+    return assembled(builder, NAME, found.first, body, outputs(found.computation), (plan.grid, plan.block))
 
 
-class Body:
+class _Body:
     """Builds the entry: a thread's accumulation, the combination over its team, and the epilogue."""
 
     def __init__(self, found: Heroes, plan: ReductionPlan, body: FunctionBuilder) -> None:

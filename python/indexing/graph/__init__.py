@@ -1,0 +1,1 @@
+"""Programs as flat graphs of operations, which planning and emitters read."""

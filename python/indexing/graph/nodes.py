@@ -1,0 +1,128 @@
+"""A computation as a flat graph: nodes that compute arrays, or are control flow, and the arrays that they read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, TypeAlias
+
+from indexing.ops.registry import traits_of
+
+if TYPE_CHECKING:
+    from indexing.hlo import Computation, Instruction, Shape
+    from indexing.ops.op import Op
+
+Tree: TypeAlias = "Ref | tuple[Tree, ...] | None"  # an array, a token, or a tuple of trees
+
+
+@dataclass(slots=True, eq=False)
+class Node:
+    """One operation. `users` has a user once for each of its operand positions that reads this node."""
+
+    instruction: Instruction
+    operands: tuple[Tree, ...]
+    users: list[Node] = field(default_factory=list)
+
+    @property
+    def opcode(self) -> str:
+        """The opcode of the instruction."""
+        return self.instruction.opcode
+
+    @property
+    def op(self) -> Op:
+        """The op of the instruction."""
+        return traits_of(self.instruction)
+
+    def refs(self) -> Iterator[Ref]:
+        """The arrays that the node reads, tuples taken apart."""
+        return tree_refs(self.operands)
+
+
+@dataclass(frozen=True, slots=True)
+class Ref:
+    """One array: the `leaf`-th that `node` computes."""
+
+    node: Node
+    leaf: int = 0
+
+    @property
+    def shape(self) -> Shape:
+        """Its shape, layout included."""
+        return self.node.instruction.shape.leaves[self.leaf]
+
+
+@dataclass(frozen=True, slots=True)
+class Graph:
+    """The nodes of a computation, parameters included, operands before users; `result` is what it returns."""
+
+    computation: Computation
+    parameters: tuple[Node, ...]
+    nodes: tuple[Node, ...]
+    result: Tree
+
+
+def tree_refs(tree: Tree) -> Iterator[Ref]:
+    """The arrays of a tree, in order."""
+    pending: list[Tree] = [tree]
+    while pending:
+        part = pending.pop()
+        if isinstance(part, Ref):
+            yield part
+        elif part is not None:
+            pending.extend(reversed(part))
+
+
+def tree_of(node: Node) -> Tree:
+    """The tree of a node's arrays, in the shape of its instruction."""
+    done: list[Tree] = []
+    leaf = 0
+    pending: list[tuple[Shape, bool]] = [(node.instruction.shape, False)]
+    while pending:
+        shape, has_parts = pending.pop()
+        if has_parts:
+            count = len(done) - len(shape.elements)
+            done[count:] = [tuple(done[count:])]
+        elif shape.is_tuple:
+            pending.append((shape, True))
+            pending.extend((part, False) for part in reversed(shape.elements))
+        else:
+            done.append(None if shape.element_type == "token" else Ref(node, leaf))
+            leaf += 1
+    return done[0]
+
+
+def arrays_of(node: Node) -> tuple[Ref, ...]:
+    """The arrays that a node computes, tuples taken apart."""
+    return tuple(tree_refs(tree_of(node)))
+
+
+def needed_nodes(graph: Graph) -> set[Node]:
+    """The nodes that the graph's result depends on."""
+    found: set[Node] = set()
+    pending = [ref.node for ref in tree_refs(graph.result)]
+    while pending:
+        node = pending.pop()
+        if node not in found:
+            found.add(node)
+            pending.extend(ref.node for ref in node.refs())
+    return found
+
+
+def operands_of(node: Node) -> list[tuple[Tree, bool]]:
+    """The operands of a node, each with whether the node assembles its result in it from updates.
+
+    Such an array is a parameter of the kernel, even if the kernel computes the same values for other nodes.
+    """
+    count = in_place_count(node) if node.op.is_scatter_like else 0
+    return [(operand, k < count) for k, operand in enumerate(node.operands)]
+
+
+def assembled_arrays(node: Node) -> set[Ref]:
+    """The operands in whose memory a node assembles its result from updates."""
+    return {ref for operand, is_assembled in operands_of(node) if is_assembled for ref in tree_refs(operand)}
+
+
+def in_place_count(node: Node) -> int:
+    """The number of leading operands that a kernel of the node overwrites with its result."""
+    count = node.op.in_place_operands
+    return 0 if count is None else count(node.instruction)

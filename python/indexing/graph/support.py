@@ -1,0 +1,48 @@
+"""Tests for instructions that kernels can compute."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from indexing.ops.registry import traits_of
+
+if TYPE_CHECKING:
+    from indexing.hlo import Computation, Instruction
+
+
+class KernelSupport:
+    """Tells which instructions kernels can compute: those with element code, as have the computations that they apply."""
+
+    def __init__(self) -> None:
+        """Start with no answers; they are memoized by computation."""
+        self._known: dict[Computation, bool] = {}
+
+    def instruction(self, instruction: Instruction) -> bool:
+        """Whether a kernel can compute the instruction; constant arrays are passed to kernels instead."""
+        op = traits_of(instruction)
+        if op.calls in ("fused", "inlined", "branches", "loops", "starts") or op.kind == "alias":
+            return False
+        if instruction.is_parameter or (instruction.is_constant and instruction.shape.element_count != 1):
+            return False
+        return _has_element_code(instruction) and all(self.computation(c) for c in instruction.called)
+
+    def computation(self, computation: Computation) -> bool:
+        """Whether a kernel can compute every instruction of a computation."""
+        pending = [computation]
+        while pending:
+            current = pending[-1]
+            called = [c for i in current.post_order() for c in i.called]
+            missing = [c for c in called if c not in self._known]
+            if current not in self._known and missing:
+                pending.extend(missing)
+                continue
+            self._known[current] = all(map(_has_element_code, current.post_order())) and all(
+                self._known[c] for c in called
+            )
+            pending.pop()
+        return self._known[computation]
+
+
+def _has_element_code(instruction: Instruction) -> bool:
+    op = traits_of(instruction)
+    return op.kind == "alias" or instruction.is_parameter or op.element is not None

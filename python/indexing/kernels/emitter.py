@@ -1,0 +1,66 @@
+"""The record of an emitter: pure functions from a fusion to the kernel that computes it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
+
+if TYPE_CHECKING:
+    from indexing.device.limits import Dim3, Limits
+    from indexing.device.record import Device
+    from indexing.hlo import Computation
+    from indexing.kernels.ir.nodes import Kernel
+    from indexing.kernels.knob_space import KnobSpace
+    from indexing.partitioner import PartitionedComputation
+
+
+class Match(Protocol):
+    """The part of a computation that an emitter recognized: what its kernel is built around."""
+
+    @property
+    def parts(self) -> PartitionedComputation:
+        """The functions of the kernel, from which its work is predicted."""
+
+
+class Plan(Protocol):
+    """The launch dimensions of a kernel, and the shared memory that it will declare for a block."""
+
+    @property
+    def grid(self) -> Dim3:
+        """The numbers of blocks in x, y and z."""
+
+    @property
+    def block(self) -> Dim3:
+        """The numbers of threads of a block in x, y and z."""
+
+    @property
+    def shared_bytes(self) -> int:
+        """The bytes of shared memory."""
+
+
+M = TypeVar("M", bound=Match)
+P = TypeVar("P", bound=Plan)
+
+
+def fits(plan: Plan, limits: Limits) -> bool:
+    """Whether a plan can be launched."""
+    return not limits.exceeded(plan.grid, plan.block, plan.shared_bytes)
+
+
+@dataclass(frozen=True, slots=True)
+class Emitter(Generic[M, P]):
+    """An emitter, by the name that kernels and docs/kernels.md give it.
+
+    - `match(computation)` finds what the kernel is built around; None for a computation that the emitter does not take.
+    - `plan(match, device, *, knob=.., ...)` has launch dimensions and knobs for a device. Knobs that are not given have the
+      best values that the device's limits allow.
+    - `knobs(match, default, device)` has the knobs' legal values on a device; `default` is the plan without knobs.
+    - `build(match, plan)` is the kernel of a plan.
+    """
+
+    name: str
+    match: Callable[[Computation], M | None]
+    plan: Callable[..., P]
+    knobs: Callable[[M, P, Device], KnobSpace]
+    build: Callable[[M, P], Kernel]

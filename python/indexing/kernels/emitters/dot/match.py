@@ -1,0 +1,65 @@
+"""Products of matrices that the dot emitter takes, and their sizes by role."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import prod
+from typing import TYPE_CHECKING
+
+from indexing.hlo.layout import major_to_minor
+from indexing.hlo.module_cache import cached_on_module
+from indexing.kernels.epilogue import Heroes, single_hero_of
+from indexing.ops.dot import DOT
+from indexing.ops.element_types import element_type
+from indexing.ops.registry import traits_of
+
+if TYPE_CHECKING:
+    from indexing.hlo import Computation, Instruction
+
+NAME = DOT.opcode
+MIN_COLUMNS = 16
+MIN_CONTRACTED = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Product:
+    """The sizes of a product by role: `batch` of both operands, `rows` of the left one, `columns` of the right one,
+    `contracted`.
+    """
+
+    batch: tuple[int, ...]
+    rows: tuple[int, ...]
+    columns: tuple[int, ...]
+    contracted: tuple[int, ...]
+
+
+@cached_on_module
+def match_dot(computation: Computation) -> Heroes | None:
+    """The dot that every output follows; None if there is none, or several."""
+    return single_hero_of(computation, _is_hero)
+
+
+def _is_hero(i: Instruction) -> bool:
+    if traits_of(i) is not DOT or element_type(i.shape.element_type).kind != "float":
+        return False
+    shapes = [i.shape, *(o.shape for o in i.operands)]
+    if any(0 in s.dimensions for s in shapes) or major_to_minor(i.shape) != tuple(range(i.shape.rank)):
+        return False
+    p = product_of(i)
+    return prod(p.columns) >= MIN_COLUMNS and prod(p.contracted) >= MIN_CONTRACTED
+
+
+def product_of(dot: Instruction) -> Product:
+    """The sizes of a dot."""
+    (batch, lhs), (_, rhs) = dimension_numbers(dot)
+    left, right = (o.shape.dimensions for o in dot.operands)
+    sizes = dot.shape.dimensions
+    first = len(left) - len(lhs)
+    return Product(
+        tuple(left[d] for d in batch), sizes[len(batch) : first], sizes[first:], tuple(right[d] for d in rhs)
+    )
+
+
+def dimension_numbers(dot: Instruction) -> list[tuple[tuple[int, ...], tuple[int, ...]]]:
+    """The batch and contracting dimensions of each operand."""
+    return [(dot.ints(f"{side}_batch_dims"), dot.ints(f"{side}_contracting_dims")) for side in ("lhs", "rhs")]

@@ -1,0 +1,93 @@
+"""Launch dimensions and knobs of a product of matrices."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from math import prod
+from typing import TYPE_CHECKING, ClassVar
+
+from indexing.errors import IndexingError
+from indexing.kernels.emitters.dot.match import NAME, Product, product_of
+from indexing.kernels.knob_space import Condition, Knob, KnobSpace, Values
+from indexing.kernels.launch import check_knob
+
+if TYPE_CHECKING:
+    from indexing.device.limits import Limits
+    from indexing.device.record import Device
+    from indexing.kernels.epilogue import Heroes
+    from indexing.kernels.kernel_builder import Dim3
+
+BLOCK_SIZE = 128  # threads, by default at most
+ROWS = (1, 2, 4, 8)
+MIN_THREADS = 1 << 10  # with fewer threads, each takes fewer rows
+
+
+@dataclass(frozen=True, slots=True)
+class DotPlan:
+    """Knobs and launch dimensions: `rows` per thread, `block_size` columns per block."""
+
+    product: Product
+    rows: int
+    block_size: int
+    shared_bytes: ClassVar[int] = 0
+
+    @property
+    def tiles(self) -> tuple[int, int, int]:
+        """The numbers of blocks along the batch, the columns, and the rows."""
+        p = self.product
+        return prod(p.batch), -(-prod(p.columns) // self.block_size), -(-prod(p.rows) // self.rows)
+
+    @property
+    def grid(self) -> Dim3:
+        """The blocks, in one dimension."""
+        return (prod(self.tiles), 1, 1)
+
+    @property
+    def block(self) -> Dim3:
+        """The threads of a block, in one dimension."""
+        return (self.block_size, 1, 1)
+
+
+def plan_dot(found: Heroes, device: Device, *, rows: int | None = None, block_size: int | None = None) -> DotPlan:
+    """Launch dimensions.
+
+    Knobs: `rows` per thread, 1, 2, 4 or 8; `block_size`, from 1 thread to the most of a block, each with one column.
+    """
+    p = product_of(found.first)
+    most = device.limits.block_size
+    if block_size is None:
+        block_size = _default_block_size(prod(p.columns), min(BLOCK_SIZE, most))
+    check_knob("block_size", block_size, 1, most)
+    if rows is None:
+        most = min(prod(p.rows), prod(found.first.shape.dimensions) // MIN_THREADS)
+        rows = next((r for r in reversed(ROWS) if r <= most), 1)
+    elif rows not in ROWS:
+        raise IndexingError(f"rows is 1, 2, 4 or 8; got {rows}")
+    return DotPlan(p, rows, block_size)
+
+
+def _default_block_size(columns: int, most: int) -> int:
+    """The largest size up to `most` that divides the columns; half of `most` if none above a quarter does."""
+    return next((n for n in range(most, most // 4, -16) if columns % n == 0), min(columns, max(most // 2, 1)))
+
+
+def dot_knobs(found: Heroes, default: DotPlan, device: Device) -> KnobSpace:
+    """Names, legal values and defaults of the knobs, and the sizes of blocks for which the grid is not too large."""
+    limits = device.limits
+    sizes: dict[tuple[int, ...], Values] = {
+        (rows,): range(_least_block_size(replace(default, rows=rows), limits), limits.block_size + 1) for rows in ROWS
+    }
+    rows = tuple(r for r in ROWS if sizes[r,])
+    widest = max(sizes.values(), key=len)
+    return KnobSpace(
+        NAME,
+        (Knob("rows", rows, default.rows), Knob("block_size", widest, default.block_size)),
+        (Condition("block_size", ("rows",), {(r,): sizes[r,] for r in rows}),),
+    )
+
+
+def _least_block_size(plan: DotPlan, limits: Limits) -> int:
+    """The least number of columns of a block for which there are not too many blocks; beyond all limits if there is none."""
+    batch, _, row_tiles = plan.tiles
+    across = limits.grid[0] // (batch * row_tiles)
+    return -(-prod(plan.product.columns) // across) if across else limits.block_size + 1

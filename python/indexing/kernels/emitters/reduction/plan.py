@@ -1,0 +1,205 @@
+"""Launch dimensions and knobs of a reduction."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from indexing.errors import IndexingError
+from indexing.kernels.emitter import fits
+from indexing.kernels.emitters.reduction.accumulators import value_bytes
+from indexing.kernels.emitters.reduction.mapping import (
+    MAX_SPLITS,
+    Dimensions,
+    ReductionPlan,
+    ceil_div,
+    checked_threads,
+    dimensions_of,
+    legal_splits,
+    power_of_two,
+    splits_outer,
+)
+from indexing.kernels.emitters.reduction.match import NAME
+from indexing.kernels.ir.types import storage_bytes
+from indexing.kernels.knob_space import Condition, Knob, KnobSpace, Values, powers_of_two
+from indexing.kernels.launch import check_knob
+from indexing.kernels.vectors import WIDTHS, is_cheap, widest_vector
+
+if TYPE_CHECKING:
+    from indexing.device.record import Device
+    from indexing.kernels.epilogue import Heroes
+
+WARP = 32
+MAX_TAIL_INSTRUCTIONS = 64  # of a body that is built a second time, for a partial vector
+MIN_LOADS = 4  # of a thread, before more threads or blocks share the work
+MIN_BLOCKS = 32  # with fewer, blocks share columns; with more, blocks get more threads instead
+
+
+def plan_reduction(
+    found: Heroes,
+    device: Device,
+    *,
+    threads: int | None = None,
+    vector_width: int | None = None,
+    splits: int | None = None,
+) -> ReductionPlan:
+    """Launch dimensions for a device.
+
+    Knobs: `threads` of a block that reduce one row or column, a power of two up to the most of a block, at most the number of
+    vectors along the fastest reduced dimensions (row), or of reduced elements (column). `vector_width`, 1, 2, 4, 8 or 16
+    elements per load, which divides the fastest dimensions (a single row may have a remainder). `splits`, 1 to 1024 blocks that
+    share a row or column, at most one for each step that its threads would take.
+    """
+    d = dimensions_of(found.first)
+    width = _vector_width(found, d) if vector_width is None else _checked_width(d, vector_width)
+    team = _team(d, width, threads, device)
+    chosen = _shared_by_blocks(_planned(found, d, width, team, device), splits, device)
+    while threads is None and team > 1 and not fits(chosen, device.limits):
+        team //= 2
+        chosen = _shared_by_blocks(_planned(found, d, width, team, device), splits, device)
+    return chosen
+
+
+def _planned(found: Heroes, d: Dimensions, width: int, threads: int, device: Device) -> ReductionPlan:
+    """The plan with one block for each row or column; a block has as many rows as its shared memory has room for."""
+    values = value_bytes(leaf.element_type for hero in found.heroes for leaf in hero.shape.leaves)
+    across = (
+        _rows_across(d, threads, device) if d.kind == "row" else _columns_across(d.fast // width, device.widths.columns)
+    )
+    plan = ReductionPlan(d, threads, across, width, 1, values, device.dialect, device.widths.reads_ahead)
+    while d.kind == "row" and plan.across > 1 and not fits(_most_shared(plan), device.limits):
+        plan = replace(plan, across=plan.across // 2)
+    return plan
+
+
+def _most_shared(plan: ReductionPlan) -> ReductionPlan:
+    """The plan with so many blocks for a row that its shared memory is the most."""
+    return plan.with_splits(plan.threads) if _most_splits(plan) >= plan.threads else plan
+
+
+def _rows_across(d: Dimensions, threads: int, device: Device) -> int:
+    return min(max(device.widths.block_size // threads, 1), power_of_two(d.rows))
+
+
+def _shared_by_blocks(plan: ReductionPlan, splits: int | None, device: Device) -> ReductionPlan:
+    """The plan in which `splits` blocks share a row or column; by default as many as keep the device busy."""
+    d, most = plan.dimensions, _most_splits(plan)
+    if splits is None:
+        launched = plan.tiles * plan.threads * plan.across
+        loads = _steps(plan) * (
+            1 if splits_outer(d, plan.threads, plan.vector_width) or d.kind == "column" else d.outer
+        )
+        wanted = device.widths.wanted_threads // launched if d.is_worth_splitting else 1
+        legal = legal_splits(plan, most, device.limits)
+        return plan.with_splits(power_of_two(min(wanted, loads // MIN_LOADS, legal)))
+    check_knob("splits", splits, 1, most)
+    return plan.with_splits(splits)
+
+
+def reduction_knobs(found: Heroes, default: ReductionPlan, device: Device) -> KnobSpace:
+    """Names, legal values and defaults of the knobs, and conditions between them."""
+    d = default.dimensions
+    splits: dict[tuple[int, ...], Values] = {}
+    for width in (w for w in WIDTHS if _is_width(d, w)):
+        for team in powers_of_two(_most_threads(d, width, device)):
+            plan = _planned(found, d, width, team, device)
+            if most := legal_splits(plan, _most_splits(plan), device.limits):
+                splits[width, team] = range(1, most + 1)
+    widths = tuple(dict.fromkeys(w for w, _ in splits))
+    threads: dict[tuple[int, ...], Values] = {(w,): tuple(t for v, t in splits if v == w) for w in widths}
+    return KnobSpace(
+        NAME,
+        (
+            Knob("vector_width", widths, default.vector_width),
+            Knob("threads", max(threads.values(), key=len), default.threads),
+            Knob("splits", max(splits.values(), key=len), default.splits),
+        ),
+        (
+            Condition("threads", ("vector_width",), threads),
+            Condition("splits", ("vector_width", "threads"), splits),
+        ),
+    )
+
+
+def _most_splits(plan: ReductionPlan) -> int:
+    return min(_steps(plan), MAX_SPLITS)
+
+
+def _steps(plan: ReductionPlan) -> int:
+    """The number of steps of the loop that blocks divide among them."""
+    d = plan.dimensions
+    if d.kind == "row" and splits_outer(d, plan.threads, plan.vector_width):
+        return d.outer
+    length = ceil_div(d.fast, plan.vector_width) if d.kind == "row" else d.reduced
+    return length // plan.threads
+
+
+def _vector_width(found: Heroes, d: Dimensions) -> int:
+    """The number of elements that fit into 16 bytes, of the narrowest input of the operands' size."""
+    computation = found.computation
+    order = computation.post_order()
+    if not is_cheap(order, found.heroes):
+        return 1
+    count = d.rows * d.reduced
+    read = [p.shape for p in computation.parameters if not p.shape.is_tuple and p.shape.element_count == count]
+    sizes = [storage_bytes(s.element_type) for s in read] or [4]
+    is_one_row = d.kind == "row" and d.fast == count and len(order) <= MAX_TAIL_INSTRUCTIONS
+    limit = 8 if d.kind == "column" else 16
+    return widest_vector(limit, min(sizes), count, () if is_one_row else (d.fast,))
+
+
+def _is_width(d: Dimensions, width: int) -> bool:
+    return width in WIDTHS and (not d.fast % width or (d.kind == "row" and d.fast == d.rows * d.reduced > width))
+
+
+def _checked_width(d: Dimensions, width: int) -> int:
+    if not _is_width(d, width):
+        raise IndexingError(
+            f"vector_width is 1, 2, 4, 8 or 16, and divides the {d.fast} elements of the fastest dimensions; got {width}"
+        )
+    return width
+
+
+def _team(d: Dimensions, width: int, threads: int | None, device: Device) -> int:
+    """The threads of a row or column."""
+    most = _most_threads(d, width, device)
+    if threads is not None:
+        return checked_threads(threads, most)
+    return _row_team(d, width, most, device) if d.kind == "row" else _column_team(d, width, most, device)
+
+
+def _row_team(d: Dimensions, width: int, most: int, device: Device) -> int:
+    sizes, groups = device.widths, ceil_div(d.fast, width)
+    threads = min(max(power_of_two(groups // MIN_LOADS), min(WARP, most)), sizes.row_threads)
+    limit = min(most, sizes.row_threads) if d.is_worth_splitting else most
+    while threads < limit and d.rows * threads < sizes.wanted_threads // 2:
+        threads *= 2
+    return threads
+
+
+def _most_threads(d: Dimensions, width: int, device: Device) -> int:
+    most = device.limits.block_size
+    if d.kind == "row":
+        return min(power_of_two(ceil_div(d.fast, width)), power_of_two(most))
+    across = _columns_across(d.fast // width, device.widths.columns)
+    return min(power_of_two(d.reduced), power_of_two(most // across))
+
+
+def _columns_across(groups: int, most: int) -> int:
+    """The vectors of columns per block; many are distributed evenly over the blocks, in whole sectors."""
+    if groups <= most:
+        return groups
+    even = ceil_div(groups, ceil_div(groups, most))
+    return min(ceil_div(even, 8) * 8, most)
+
+
+def _column_team(d: Dimensions, width: int, most: int, device: Device) -> int:
+    sizes, groups = device.widths, d.fast // width
+    across = _columns_across(groups, sizes.columns)
+    tiles = d.rows // d.fast * ceil_div(groups, across)
+    threads = min(most, power_of_two(max(sizes.block_size // across, 1)))
+    launched, wanted = tiles * across, sizes.wanted_threads // 2
+    needs_splits = d.is_worth_splitting and tiles < MIN_BLOCKS
+    while threads < most and launched * threads < wanted and not needs_splits:
+        threads *= 2
+    return threads

@@ -1,0 +1,232 @@
+"""Launch dimensions and knobs of a chain of reductions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from indexing.errors import IndexingError
+from indexing.kernels.emitter import fits
+from indexing.kernels.emitters.reduction.accumulators import value_bytes
+from indexing.kernels.emitters.reduction.mapping import (
+    MAX_SPLITS,
+    Dimensions,
+    ceil_div,
+    checked_threads,
+    dimensions_of,
+    legal_splits,
+    power_of_two,
+)
+from indexing.kernels.emitters.rows.mapping import Keep, RowsPlan
+from indexing.kernels.emitters.rows.match import NAME, RowSpace
+from indexing.kernels.emitters.rows.online import with_online_sums
+from indexing.kernels.emitters.rows.row_cache import RowCache, row_cache_of
+from indexing.kernels.ir.types import storage_bytes
+from indexing.kernels.knob_space import Condition, Knob, KnobSpace, Values, powers_of_two
+from indexing.kernels.launch import check_knob
+from indexing.kernels.vectors import VECTOR_BYTES, WIDTHS, check_width, is_cheap
+
+if TYPE_CHECKING:
+    from indexing.device.record import Device
+
+WARP = 32
+MIN_VECTORS = 4  # of a thread, before more threads share a row
+
+
+def plan_rows(
+    space: RowSpace,
+    device: Device,
+    *,
+    threads: int | None = None,
+    vector_width: int | None = None,
+    keep: int | None = None,
+    splits: int | None = None,
+) -> RowsPlan:
+    """Launch dimensions for a device.
+
+    Knobs: `threads` per row, a power of two up to the most of a block, at most the number of the row's vectors. `vector_width`,
+    1, 2, 4, 8 or 16 elements per load, which divides the fastest dimensions; 1 if these are not reduced. `keep`: elements
+    needed by later passes are read again (0), kept in shared memory, if a block's part fits (1), or in registers (2); 3 is 0
+    with online sums. `splits`, 1 to 1024 blocks that share a row, at most one for each step that its threads would take; more
+    than 1 only with `keep` 3, if that leaves a single pass without outputs per element.
+    """
+    d = dimensions_of(space.first)
+    width = _vector_width(space, d)
+    if vector_width is not None:
+        check_width(vector_width, d.fast if d.kind == "row" else 1)
+        width = vector_width
+    if keep in (None, Keep.ONLINE) and with_online_sums(space).is_one_pass and splits != 1:
+        found = _split(space, d, width, threads, splits, device)
+        if found.splits > 1:
+            return found
+    check_knob("splits", 1 if splits is None else splits, 1, 1)
+    if keep is not None:
+        check_knob("keep", keep, 0, len(Keep) - 1)
+    if keep == Keep.ONLINE and not with_online_sums(space).online:
+        raise IndexingError(
+            "keep 3 needs a sum of exponentials relative to a maximum, or of squares about a mean; take 0, 1 or 2"
+        )
+    return _unsplit(space, d, width, threads, None if keep is None else Keep(keep), device)
+
+
+def _split(
+    space: RowSpace, d: Dimensions, width: int, threads: int | None, splits: int | None, device: Device
+) -> RowsPlan:
+    """The plan in which blocks share rows; by default as many as keep the device busy."""
+    most, sizes = _most_threads(d, width, device), device.widths
+    if d.kind == "column":
+        few = sizes.block_size // min(sizes.columns, power_of_two(d.fast))
+    else:
+        few = min(max(power_of_two(d.reduced // width // MIN_VECTORS), WARP), sizes.row_threads)
+    chosen = min(power_of_two(few), most) if threads is None else checked_threads(threads, most)
+    found = _planned(space, d, chosen, width, Keep.ONLINE, device)
+    while threads is None and found.threads > 1 and not fits(found, device.limits):
+        found = _planned(space, d, found.threads // 2, width, Keep.ONLINE, device)
+    if splits is None:
+        launched = found.tiles * found.threads * found.across
+        wanted = sizes.wanted_threads // launched if d.is_worth_splitting else 1
+        legal = legal_splits(found, _most_splits(found), device.limits)
+        splits = power_of_two(min(wanted, found.steps // MIN_VECTORS, legal))
+    check_knob("splits", splits, 1, _most_splits(found))
+    return found.with_splits(splits)
+
+
+def _unsplit(
+    space: RowSpace, d: Dimensions, width: int, threads: int | None, keep: Keep | None, device: Device
+) -> RowsPlan:
+    """The plan in which blocks do not share rows, with the best `keep` for as many threads as fit; both may be given."""
+    most = _most_threads(d, width, device)
+    chosen = (
+        _threads(d, width, most, row_cache_of(space, True), device)
+        if threads is None
+        else checked_threads(threads, most)
+    )
+    while True:
+        kinds = _keeps_by_preference(space, d, chosen, width, device) if keep is None else (keep,)
+        plans = [_planned(space, d, chosen, width, kind, device) for kind in kinds]
+        found = next((p for p in plans if fits(p, device.limits)), None)
+        if found is not None or threads is not None or chosen == 1:
+            return found or plans[-1]
+        chosen //= 2
+
+
+def _keeps_by_preference(space: RowSpace, d: Dimensions, threads: int, width: int, device: Device) -> tuple[Keep, ...]:
+    """In registers if they are few, else in shared memory, else reading again, with online sums if they save a pass."""
+    has_online = not device.widths.caches_rows and with_online_sums(space).online
+    again: Keep = Keep.ONLINE if has_online else Keep.NOTHING
+    held = _planned(space, d, threads, width, Keep.REGISTERS, device).elements * row_cache_of(space, True).bytes_at_once
+    return (*((Keep.REGISTERS,) if held <= device.limits.kept_bytes else ()), Keep.SHARED, again)
+
+
+def _planned(space: RowSpace, d: Dimensions, threads: int, width: int, keep: Keep, device: Device) -> RowsPlan:
+    """The plan in which blocks do not share rows; a block has as many rows as its shared memory has room for."""
+    values = value_bytes(_accumulated_types(with_online_sums(space) if keep == Keep.ONLINE else space))
+    kept = row_cache_of(space, True).bytes
+    across = min(max(device.widths.block_size // threads, 1), power_of_two(d.rows if d.kind == "row" else d.fast))
+    plan = RowsPlan(d, threads, across, width, keep, values, kept, device.dialect, device.widths.reads_ahead)
+    while d.kind == "row" and plan.across > 1 and not fits(_most_shared(plan), device.limits):
+        plan = replace(plan, across=plan.across // 2)
+    return plan
+
+
+def _most_shared(plan: RowsPlan) -> RowsPlan:
+    """The plan with so many blocks for a row that its shared memory is the most."""
+    return plan.with_splits(plan.threads) if plan.keep == Keep.ONLINE and _most_splits(plan) >= plan.threads else plan
+
+
+def _most_splits(plan: RowsPlan) -> int:
+    """The largest number of blocks that may share a row, if one pass suffices."""
+    return max(min(plan.dimensions.reduced // (plan.vector_width * plan.threads), MAX_SPLITS), 1)
+
+
+def rows_knobs(space: RowSpace, default: RowsPlan, device: Device) -> KnobSpace:
+    """Names, legal values and defaults of the knobs, and conditions between them.
+
+    `keep` 2 is excluded where a thread would keep more than its registers hold.
+    """
+    splits = _legal_splits(space, default.dimensions, device)
+    keeps: dict[tuple[int, ...], Values] = {
+        pair: tuple(k for (*p, k) in splits if tuple(p) == pair) for pair in dict.fromkeys(key[:2] for key in splits)
+    }
+    widths = tuple(dict.fromkeys(w for w, _ in keeps))
+    threads: dict[tuple[int, ...], Values] = {(w,): tuple(t for v, t in keeps if v == w) for w in widths}
+    online = (int(Keep.ONLINE),) if with_online_sums(space).online else ()
+    return KnobSpace(
+        NAME,
+        (
+            Knob("vector_width", widths, default.vector_width),
+            Knob("threads", max(threads.values(), key=len), default.threads),
+            Knob("keep", (0, 1, 2, *online), int(default.keep)),
+            Knob("splits", max(splits.values(), key=len), default.splits),
+        ),
+        (
+            Condition("threads", ("vector_width",), threads),
+            Condition("keep", ("vector_width", "threads"), keeps),
+            Condition("splits", ("vector_width", "threads", "keep"), splits),
+        ),
+    )
+
+
+def _legal_splits(space: RowSpace, d: Dimensions, device: Device) -> dict[tuple[int, ...], Values]:
+    """The legal numbers of blocks that share a row, by the legal combinations of vector width, threads and `keep`."""
+    widths = tuple(w for w in WIDTHS if d.fast % w == 0) if d.kind == "row" else (1,)
+    may_split = with_online_sums(space).is_one_pass
+    legal: dict[tuple[int, ...], Values] = {}
+    for width in widths:
+        for threads in powers_of_two(_most_threads(d, width, device)):
+            for p in _plans_by_keep(space, d, threads, width, device):
+                most = _most_splits(p) if may_split and p.keep == Keep.ONLINE else 1
+                if most := legal_splits(p, most, device.limits):
+                    legal[width, threads, int(p.keep)] = range(1, most + 1)
+    return legal
+
+
+def _plans_by_keep(space: RowSpace, d: Dimensions, threads: int, width: int, device: Device) -> Iterator[RowsPlan]:
+    """The plans with each `keep` for which a thread's registers have room."""
+    held = row_cache_of(space, True)
+    for keep in Keep:
+        plan = _planned(space, d, threads, width, keep, device)
+        if keep == Keep.REGISTERS and plan.elements * held.bytes_at_once > device.limits.thread_bytes:
+            continue
+        if keep != Keep.ONLINE or with_online_sums(space).online:
+            yield plan
+
+
+def _most_threads(d: Dimensions, width: int, device: Device) -> int:
+    return min(power_of_two(d.reduced // width), power_of_two(device.limits.block_size))
+
+
+def _vector_width(space: RowSpace, d: Dimensions) -> int:
+    """The number of elements that fit into 16 bytes, of the narrowest input of the space's size; fewer if the row has less
+    than a vector for each thread of a warp.
+    """
+    computation = space.computation
+    if d.kind != "row" or not is_cheap(computation.post_order(), space.reductions):
+        return 1
+    read = [p.shape for p in computation.parameters if p.shape.element_count == space.shape.element_count]
+    width = VECTOR_BYTES // min((storage_bytes(s.element_type) for s in read), default=4)
+    while width > 1 and (d.fast % width or d.reduced // width < WARP):
+        width //= 2
+    return max(width, 1)
+
+
+def _threads(d: Dimensions, width: int, most: int, cache: RowCache, device: Device) -> int:
+    """The number of threads per row: few, to save synchronization, unless each would keep too much, or rows are few."""
+    groups, sizes = ceil_div(d.reduced, width), device.widths
+    if d.kind == "column":
+        most = min(most, power_of_two(device.limits.block_size // min(WARP, power_of_two(d.fast))))
+    threads = min(max(power_of_two(groups // MIN_VECTORS), min(WARP, most)), sizes.row_threads, most)
+    while threads < most and ceil_div(groups, threads) * width * cache.bytes_at_once > device.limits.kept_bytes:
+        threads *= 2
+    while threads < most and d.rows * threads < sizes.wanted_threads // 2:
+        threads *= 2
+    return threads
+
+
+def _accumulated_types(space: RowSpace) -> Iterator[str]:
+    """The element types of all accumulators of a thread: online sums share those of another reduction."""
+    online = {o.result: o.form.kinds for o in space.online}
+    for r in space.reductions:
+        if r not in space.online_totals:
+            yield from online.get(r) or (leaf.element_type for leaf in r.shape.leaves)

@@ -1,0 +1,196 @@
+"""The kernel of a scatter: combines an update, or a run of updates of one element, into the outputs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from functools import reduce
+from typing import TYPE_CHECKING
+
+from indexing._core import constant
+from indexing.kernels.emitters.scatter.match import NAME, Scattered, update_to_output
+from indexing.kernels.emitters.scatter.plan import ScatterPlan, batch_dims
+from indexing.kernels.ir.nodes import AtomicUpdate
+from indexing.kernels.ir.opcodes import ATOMIC_UPDATES
+from indexing.kernels.kernel_builder import KernelBuilder
+from indexing.kernels.launch import (
+    assembled,
+    entry_builder,
+    guarded,
+    loop_over,
+    output_buffer,
+    slice_starts,
+    unravelled,
+)
+from indexing.kernels.linear import vector_index
+from indexing.kernels.vectors import lanes
+from indexing.ops.reducer_ops import SECOND, reducer_opcode
+
+if TYPE_CHECKING:
+    from indexing._core import SymbolicExpr
+    from indexing.hlo import Instruction
+    from indexing.kernels.function_builder import FunctionBuilder
+    from indexing.kernels.ir.nodes import Kernel
+    from indexing.ops.element_context import Index, Value
+
+
+def build_scatter(found: Scattered, plan: ScatterPlan) -> Kernel:
+    """The kernel."""
+    hero = found.hero
+    builder = KernelBuilder(found.computation, found.parts)
+    body = entry_builder(builder, plan.grid, plan.block)
+    with _each_update(body, plan) as index:
+        _Body(hero, plan, body).build(index)
+    in_place = {o.number: hero.operands[o.leaf].parameter_number for o in found.outputs}
+    return assembled(builder, NAME, hero, body, found.outputs, (plan.grid, plan.block), in_place)
+
+
+@contextmanager
+def _each_update(body: FunctionBuilder, plan: ScatterPlan) -> Iterator[Index]:
+    """Run the block for the index of the thread's first update, or, if updates are applied in turn, of each update."""
+    if plan.mode != "in turn":
+        with vector_index(body, plan) as vector:
+            yield tuple(map(body.scope.simplify, plan.element(vector, constant(0))))
+        return
+    with loop_over(body, plan.count, "i") as position, body.base_scope():
+        yield tuple(map(body.scope.simplify, unravelled(position, plan.sizes, plan.order)))
+
+
+class _Body:
+    """Builds the entry: combines the update at an index, or the run of updates that starts there, into the outputs."""
+
+    def __init__(self, hero: Instruction, plan: ScatterPlan, body: FunctionBuilder) -> None:
+        self.hero = hero
+        self.plan = plan
+        self.body = body
+        self.count = len(hero.operands) // 2
+        self.kinds = [o.shape.element_type for o in hero.operands[: self.count]]
+        self.computation = hero.computation_of("to_apply")
+        found = [update_to_output(hero, k) for k in range(self.count)]
+        self.landings = [m for m in found if m is not None]
+
+    def build(self, index: Index) -> None:
+        """Combine the update at `index`, or the run of updates that starts there, into the outputs."""
+        if self.plan.mode == "sorted":
+            with self._first_of_run(index) as is_joined:
+                self._fold(index, is_joined)
+        else:
+            self._fold(index)
+
+    def _fold(self, index: Index, is_joined: Value | None = None) -> None:
+        body, hero = self.body, self.hero
+        with body.assume("unique_indices" if self.plan.mode == "unique" else ""):
+            begins, conditions = slice_starts(body, self.landings[0], index)
+        with guarded(body, conditions), lanes(body, self.plan.vector_width) as lane:
+            at = tuple(body.scope.simplify(e + lane) if d == self.plan.fast else e for d, e in enumerate(index))
+            landed = body.mapped(self.landings[0].map, at, (), begins)
+            with guarded(body, landed.conditions):
+                place = body.inside(landed.index, hero.operands[0].shape.dimensions)
+                if self.plan.mode == "atomic":
+                    self._update_atomically(place, body.read(hero.operands[self.count + 1], at))
+                elif is_joined is not None and self.plan.segment:
+                    self._fold_segment(at, place, is_joined)
+                else:
+                    self._fold_alone(at, place)
+
+    def _update_atomically(self, place: Index, update: Value) -> None:
+        opcode = reducer_opcode(self.computation)
+        if opcode == SECOND:  # the last thread wins; a single store can't be torn
+            self._store(0, place, update)
+            return
+        combiner = self.body.kernel.combiner(self.computation, self.kinds)
+        native = opcode if opcode in ATOMIC_UPDATES else ""
+        self.body.add(AtomicUpdate(output_buffer(0), place, combiner, self.body.node(update), native))
+
+    def _store(self, k: int, place: Index, value: Value) -> None:
+        self.body.store(output_buffer(k), place, self.body.stored(self.kinds[k], value))
+
+    def _load(self, k: int, place: Index) -> Value:
+        return self.body.load(output_buffer(k), self.kinds[k], place)
+
+    def _fold_alone(self, index: Index, place: Index) -> None:
+        """Combine into an element that no other thread updates, by a plain load and store."""
+        totals = [self.body.variable(kind, self._load(k, place)) for k, kind in enumerate(self.kinds)]
+        self._add(totals, index)
+        if self.plan.mode == "sorted":
+            self._add_the_rest_of_the_run(totals, index)
+        for k, total in enumerate(totals):
+            self._store(k, place, total)
+
+    def _fold_segment(self, index: Index, place: Index, is_joined: Value) -> None:
+        """Combine the updates of a segment, then the element: atomically if the run extends beyond the segment."""
+        body, kind = self.body, self.kinds[0]
+        total = body.variable(kind, body.read(self.hero.operands[self.count + 1], index))
+        self._add_the_rest_of_the_run([total], index, is_joined)
+        with body.when([is_joined]):
+            self._update_atomically(place, total)
+        with body.otherwise():
+            (result,) = body.apply(self.computation, [self._load(0, place), total])
+            self._store(0, place, result)
+
+    def _add(self, totals: Sequence[Value], index: Index) -> None:
+        updates = [self.body.read(o, index) for o in self.hero.operands[self.count + 1 :]]
+        self.body.assign_all(totals, self.body.apply(self.computation, [*totals, *updates]))
+
+    # ------------------------------------------------------------ runs of equal indices
+
+    def _vector(self, index: Index) -> list[Value]:
+        """The components of the index vector of an update."""
+        found = []
+        for value in self.landings[0].runtime_values:
+            place = self.body.mapped(value.map, index).index
+            found.append(self.body.read(value.instruction, place, value.output))
+        return found
+
+    def _moved(self, index: Index, number: SymbolicExpr) -> Index:
+        (d,) = batch_dims(self.hero)
+        return tuple(number if k == d else e for k, e in enumerate(index))
+
+    def _differs(self, index: Index, other: Index) -> Value:
+        """Whether two updates have different index vectors."""
+        body = self.body
+        pairs = zip(self._vector(index), self._vector(other), strict=True)
+        found = [body.op("ne", "pred", a, b) for a, b in pairs]
+        return reduce(lambda a, b: body.op("or", "pred", a, b), found, body.number("pred", False))
+
+    @contextmanager
+    def _first_of_run(self, index: Index) -> Iterator[Value]:
+        """A scope that runs for updates whose predecessor has another index, and at the starts of segments.
+
+        It yields a variable that is true if a segment continues the run of the one before.
+        """
+        body, segment = self.body, self.plan.segment
+        (d,) = batch_dims(self.hero)
+        is_first = body.variable("pred", body.number("pred", True))
+        is_joined = body.variable("pred", body.number("pred", False))
+        with guarded(body, body.within(index[d], 1, None)):
+            count = self.hero.operands[self.count + 1].shape.dimensions[d]
+            (before,) = body.inside((body.scope.simplify(index[d] - 1),), (count,))
+            body.assign(is_first, self._differs(self._moved(index, before), index))
+            if segment:
+                with guarded(body, [*body.within(index[d] % segment, 0, 0), body.op("not", "pred", is_first)]):
+                    body.assign(is_joined, body.number("pred", True))
+        with body.when([body.op("or", "pred", is_first, is_joined) if segment else is_first]), body.base_scope():
+            yield is_joined
+
+    def _add_the_rest_of_the_run(self, totals: Sequence[Value], index: Index, is_joined: Value | None = None) -> None:
+        """Combine the rest of the run, up to the end of the segment; `is_joined` is set if the run continues after it."""
+        body = self.body
+        (d,) = batch_dims(self.hero)
+        count = self.hero.operands[self.count + 1].shape.dimensions[d]
+        steps = min(count - 1, self.plan.segment or count - 1)
+        if not steps:
+            return
+        with body.loop(steps) as step:
+            following = body.scope.simplify(index[d] + step + 1)
+            if body.range(following).upper >= count:
+                body.leave_loop(body.within(following, count, None))
+            (number,) = body.inside((following,), (count,))
+            moved = self._moved(index, number)
+            body.leave_loop([self._differs(moved, index)])
+            if is_joined is not None:
+                is_end = body.within(number % self.plan.segment, 0, 0)
+                with guarded(body, is_end):
+                    body.assign(is_joined, body.number("pred", True))
+                    body.leave_loop([])
+            self._add(totals, moved)

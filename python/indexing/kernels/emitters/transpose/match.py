@@ -1,0 +1,78 @@
+"""Transposes that are worth a tile, and their merged dimensions."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from math import prod
+from typing import TYPE_CHECKING
+
+from indexing.hlo.layout import major_to_minor
+from indexing.hlo.module_cache import cached_on_module
+from indexing.kernels.emitters.transpose.mapping import (
+    MIN_SIDE,
+    WORD_BYTES,
+    Groups,
+)
+from indexing.kernels.epilogue import Heroes, heroes_of
+from indexing.kernels.ir.types import storage_bytes
+from indexing.kernels.vectors import VECTOR_BYTES
+from indexing.ops.registry import traits_of
+from indexing.ops.shape import COPY, TRANSPOSE
+
+if TYPE_CHECKING:
+    from indexing.hlo import Computation, Instruction
+
+NAME = TRANSPOSE.opcode
+MAX_RUN_BYTES = 60  # the loop emitter copies longer runs, in whole sectors
+SECTOR_BYTES = 32
+MIN_PLANE = 256  # elements of the plane
+
+
+@cached_on_module
+def match_transpose(computation: Computation) -> Heroes | None:
+    """The heroes of a fusion, if every output follows a transpose of one form, or has the index of its input."""
+    return heroes_of(computation, _is_hero, _form)
+
+
+def _form(hero: Instruction) -> tuple[object, ...]:
+    return merged_groups(hero), hero.operands[0].shape.dimensions, hero.shape.dimensions
+
+
+def _is_hero(instruction: Instruction) -> bool:
+    groups = merged_groups(instruction)
+    if groups is None:
+        return False
+    x, y = groups.sizes[groups.x], groups.sizes[groups.y]
+    size = storage_bytes(instruction.shape.element_type)
+    run_bytes = groups.run_size * size
+    if run_bytes > MAX_RUN_BYTES or run_bytes % SECTOR_BYTES == 0 or max(x, y) < MIN_SIDE or x * y < MIN_PLANE:
+        return False
+    return not (groups.run is None and size >= WORD_BYTES and VECTOR_BYTES % (y * size) == 0)
+
+
+def merged_groups(instruction: Instruction) -> Groups | None:
+    """The merged form of a transpose (or of a copy to another layout); None for other ops, or if nothing moves."""
+    if traits_of(instruction) not in (TRANSPOSE, COPY) or instruction.shape.is_tuple:
+        return None
+    operand = instruction.operands[0].shape
+    permutation = instruction.ints("dimensions") if traits_of(instruction) is TRANSPOSE else range(operand.rank)
+    sizes = operand.dimensions
+    source = [d for d in major_to_minor(operand) if sizes[d] != 1]
+    target = [permutation[d] for d in major_to_minor(instruction.shape) if sizes[permutation[d]] != 1]
+    if source == target or 0 in sizes:
+        return None
+    follows = dict(pairwise(source))
+    members: list[list[int]] = []
+    for d in target:
+        if members and follows.get(members[-1][-1]) == d:
+            members[-1].append(d)
+        else:
+            members.append([d])
+    order = sorted(range(len(members)), key=lambda g: source.index(members[g][0]))
+    merged = tuple(tuple(members[g]) for g in order)
+    in_target = [order.index(g) for g in range(len(members))]  # indices into `merged`, in the output's order
+    last = len(merged) - 1
+    run = last if in_target[-1] == last else None
+    x, y = (last, in_target[-1]) if run is None else (last - 1, in_target[-2])
+    outer = tuple(g for g in range(len(merged)) if g not in (x, y, run))
+    return Groups(tuple(prod(sizes[d] for d in m) for m in merged), merged, outer, x, y, run)

@@ -1,0 +1,122 @@
+"""Launch dimensions and knobs of a transpose."""
+
+from __future__ import annotations
+
+from math import gcd
+from typing import TYPE_CHECKING
+
+from indexing.errors import IndexingError
+from indexing.kernels.emitter import fits
+from indexing.kernels.emitters.transpose.mapping import (
+    TILES,
+    WARP,
+    WORD_BYTES,
+    Groups,
+    TransposePlan,
+)
+from indexing.kernels.emitters.transpose.match import NAME, merged_groups
+from indexing.kernels.ir.types import storage_bytes
+from indexing.kernels.knob_space import Effect, Knob, KnobSpace
+
+if TYPE_CHECKING:
+    from indexing.device.limits import Limits
+    from indexing.device.record import Device
+    from indexing.kernels.epilogue import Heroes
+
+
+def plan_transpose(
+    found: Heroes, device: Device, *, tile: int | None = None, block_size: int | None = None
+) -> TransposePlan:
+    """Launch dimensions for a device.
+
+    Knobs: `tile`, 8, 16, 32, 64 or 128 (as shared memory allows), at least 32 for elements of one or two bytes; `block_size`, a
+    multiple of 32 up to the most threads of a block.
+
+    A tile is `tile` by `tile`; if a side of the plane is shorter than 8, it is all of that side, and as much of the other as
+    makes 32 by `tile` words.
+    """
+    blocks = _blocks(device.limits)
+    if block_size is None:
+        block_size = max(device.widths.tile_threads // WARP, 1) * WARP
+    elif block_size not in blocks:
+        raise IndexingError(f"block_size is a multiple of {WARP} up to {device.limits.block_size}; got {block_size}")
+    if tile is None:
+        return _default_plan(found, block_size, device.limits)
+    if tile not in _tiles(found):
+        raise IndexingError(f"tile is one of {', '.join(map(str, _tiles(found)))} here; got {tile}")
+    return _planned(found, tile, block_size)
+
+
+def _blocks(limits: Limits) -> range:
+    """The legal numbers of threads of a block."""
+    return range(WARP, limits.block_size + 1, WARP)
+
+
+def _default_plan(found: Heroes, block_size: int, limits: Limits) -> TransposePlan:
+    """The plan with the best tile that the limits allow; with the least one if they allow none."""
+    groups, widths = _form_of(found)
+    packed = _packed(groups, widths)
+    best = WARP if packed == 1 else _packed_tile(groups, packed)
+    plans = [_planned(found, t, block_size) for t in reversed(_tiles(found)) if t <= best]
+    return next((p for p in plans if fits(p, limits)), plans[-1])
+
+
+def transpose_knobs(found: Heroes, default: TransposePlan, device: Device) -> KnobSpace:
+    """Names, legal values and defaults of the knobs."""
+    plans = {t: _planned(found, t, default.block_size) for t in _tiles(found)}
+    legal = {t: p for t, p in plans.items() if fits(p, device.limits)}
+    tile = Knob("tile", tuple(legal), next(t for t, p in legal.items() if p == default))
+    effect: Effect = "warps" if all(map(_is_cut_into_warps, legal.values())) else "kernel"
+    return KnobSpace(NAME, (tile, Knob("block_size", _blocks(device.limits), default.block_size, effect)))
+
+
+def _is_cut_into_warps(plan: TransposePlan) -> bool:
+    """Whether a kernel's work is independent of the number of warps per block. It depends on it if words are packed and tiles
+    exceed the plane: in the last step, threads then also store words beyond the plane.
+    """
+    g = plan.groups
+    return plan.packed == 1 or (plan.sides[0] <= g.sizes[g.x] and plan.sides[1] <= g.sizes[g.y])
+
+
+def _form_of(found: Heroes) -> tuple[Groups, tuple[int, ...]]:
+    """The merged dimensions of the heroes, and the bytes of an element of each."""
+    groups = merged_groups(found.first)
+    assert groups is not None
+    return groups, tuple(storage_bytes(hero.shape.element_type) for hero in found.heroes)
+
+
+def _tiles(found: Heroes) -> tuple[int, ...]:
+    """The tiles that the heroes support, ascending."""
+    return tuple(t for t in TILES if t >= WARP or _packed(*_form_of(found)) == 1)
+
+
+def _planned(found: Heroes, tile: int, block_size: int) -> TransposePlan:
+    """The plan with that tile."""
+    groups, widths = _form_of(found)
+    packed, word = _packed(groups, widths), WORD_BYTES // min(*widths, WORD_BYTES)
+    read = write = packed
+    if packed == 1:
+        read, write = gcd(word, groups.line("x")), gcd(word, groups.line("y"))
+    return TransposePlan(_tile_sides(groups, tile, word), block_size, packed, groups, read, write, widths)
+
+
+def _tile_sides(groups: Groups, tile: int, word: int) -> tuple[int, int]:
+    """The sides of a tile: a square, unless a side of the plane is short: then all of it, and more of the other."""
+    x, y = groups.sizes[groups.x], groups.sizes[groups.y]
+    if groups.is_short("x"):
+        return x, max(WARP * tile * word >> (x - 1).bit_length(), WARP)
+    if groups.is_short("y"):
+        return max(WARP * tile * word >> (y - 1).bit_length(), WARP), y
+    return tile, tile
+
+
+def _packed(groups: Groups, widths: tuple[int, ...]) -> int:
+    """The number of elements that are packed into one word of shared memory."""
+    is_square = groups.run is None and not groups.is_short("x") and not groups.is_short("y")
+    return WORD_BYTES // widths[0] if is_square and len(set(widths)) == 1 and widths[0] < WORD_BYTES else 1
+
+
+def _packed_tile(groups: Groups, packed: int) -> int:
+    """The tile with rows of 32 words, or half of it if most of a small plane's last tiles would be unused."""
+    large = WARP * packed
+    return large if min(groups.sizes[groups.x], groups.sizes[groups.y]) >= 2 * large or large <= 64 else large // 2

@@ -1,0 +1,1 @@
+"""Planning of programs: which instructions share a kernel, by predicted cost."""
