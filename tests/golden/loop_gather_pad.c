@@ -21,7 +21,7 @@ static void loop_pad_blocks(const f32 *restrict p0, const s32 *restrict p1, cons
       const s32 i = th_x + bl_x * 128;
       const f32 v0 = p2[0];
       f32 v1 = v0;
-      if (within_s32(i / 119, 1, 10) && within_s32(i % 17, 1, 15) && ((i % 17) & 1) >= 1) {
+      if (within_s32(i / 119, 1, 10) & within_s32(i % 17, 1, 15) & (((i % 17) & 1) >= 1)) {
         const s32 j2 = i / 119 - 1;
         const s32 j3 = ((i % 17 + 1) >> 1) - 1;
         const s32 v4 = p1[j2 * 2];

@@ -159,7 +159,7 @@ def test_the_doctor_says_which_flags_are_used_and_why(wrong: Wrong) -> None:
     found = diagnosis.test_device("cpu")
     assert found.works
     assert re.search(
-        rf"{path} \(.+\): right with -O1 in 16 of 16 .*\(wrong with the usual flags: take; .*O2: take\)", found.about
+        rf"{path} \(.+\): right with -O1 in 17 of 17 .*\(wrong with the usual flags: take; .*O2: take\)", found.about
     )
     wrong.write(set())
     compiler.find_compiler.cache_clear()

@@ -47,6 +47,35 @@ WINDOW(s64, 72)
 WINDOW(s16, 120)
 WINDOW(u8, 120)
 
+/* A window of 4 by 2 by 4 on an operand that is dilated in two dimensions: a remainder of negative numbers is a condition. */
+static inline s32 floor_mod_s32(s32 a, s32 b) {
+  s32 m = b < 0 ? -b : b, r = a % m;
+  return r < 0 ? r + m : r;
+}
+static void dilated_blocks(const s32 *restrict p0, s32 *restrict o0, s64 first_block, s64 last_block) {
+  for (s64 block = first_block; block < last_block; block++) {
+    __attribute__((aligned(64))) s32 v0_of[128];
+    _Pragma("GCC ivdep") for (s32 th_x = 0; th_x < 12; th_x++) v0_of[th_x] = 0;
+    for (s32 r1 = 0; r1 < 4; r1++) {
+      for (s32 r2 = 0; r2 < 2; r2++) {
+        for (s32 r3 = 0; r3 < 4; r3++) {
+          _Pragma("GCC ivdep") for (s32 th_x = 0; th_x < 12; th_x++) {
+            const s32 i = th_x;
+            if ((r1 + i / 6 <= 2) & (((r1 + i / 6) & 1) <= 0) & (floor_mod_s32(((i / 3) & 1) - r2, 3) <= 0) &
+                (r3 + i % 3 <= 3)) {
+              const s32 j4 = (i + r1 * 6) / 12;
+              const s32 j5 = r3 + i % 3;
+              v0_of[th_x] = p0[j4 * 8 + j5 + ((r2 * 6 + i % 6) / 9) * 4] ^ v0_of[th_x];
+            }
+          }
+        }
+      }
+    }
+    _Pragma("GCC ivdep") for (s32 th_x = 0; th_x < 12; th_x++) o0[th_x] = v0_of[th_x];
+  }
+}
+void dilated(void *const *b, s64 first, s64 last) { dilated_blocks(b[0], b[1], first, last); }
+
 /* Padding with gaps: elements from the operand where they lie in it, else a constant; 300 elements in blocks of 128. */
 static void padded_blocks(const f32 *restrict p0, f32 *restrict o0, s64 first_block, s64 last_block) {
   for (s64 block = first_block; block < last_block; block++) {
@@ -205,10 +234,9 @@ static void floats_blocks(const f32 *restrict p0, const f32 *restrict p1, f32 *r
 void floats(void *const *b, s64 first, s64 last) { floats_blocks(b[0], b[1], b[2], b[3], first, last); }
 
 typedef void (*kernel_t)(void *const *, s64, s64);
-static const kernel_t volatile kernels[] = {window_f32, window_f64, window_s32, window_s64, window_s16,
-                                            window_u8,  padded,     take,       columns,    rows,
-                                            transposed, integers,   scattered,  product,    narrow,
-                                            floats};
+static const kernel_t volatile kernels[] = {window_f32, window_f64, window_s32, window_s64, window_s16, window_u8,
+                                            dilated,    padded,     take,       columns,    rows,       transposed,
+                                            integers,   scattered,  product,    narrow,     floats};
 
 int main(void) {
   s64 call[3], sizes[8];

@@ -20,7 +20,19 @@ MAX_SECONDS = 60.0  # for a kernel, which takes milliseconds
 SOURCE, _ANSWERS = (files(__package__).joinpath(f"known_answers{suffix}").read_text() for suffix in (".c", ".py"))
 DIGEST = hashlib.sha256((SOURCE + _ANSWERS).encode()).hexdigest()
 WINDOWS = ("window_f32", "window_f64", "window_s32", "window_s64", "window_s16", "window_u8")
-OTHERS = ("padded", "take", "columns", "rows", "transposed", "integers", "scattered", "product", "narrow", "floats")
+OTHERS = (
+    "dilated",
+    "padded",
+    "take",
+    "columns",
+    "rows",
+    "transposed",
+    "integers",
+    "scattered",
+    "product",
+    "narrow",
+    "floats",
+)
 KERNELS = (*WINDOWS, *OTHERS)  # as `known_answers.c` numbers them
 
 
@@ -77,7 +89,19 @@ def cases() -> Iterator[Case]:
         yield _window(kind, rng)
     yield from (
         make(rng)
-        for make in (_pad, _take, _columns, _rows, _transpose, _integers, _scatter, _product, _narrow, _floats)
+        for make in (
+            _dilated,
+            _pad,
+            _take,
+            _columns,
+            _rows,
+            _transpose,
+            _integers,
+            _scatter,
+            _product,
+            _narrow,
+            _floats,
+        )
     )
 
 
@@ -97,6 +121,15 @@ def _window(kind: type[np.generic], rng: np.random.Generator) -> Case:
             place = r2 + i % 2 + 1 + (r1 + i // 12 * 3) // 2 * 9 + i // 6 % 2 * 3
             result[[i, i + size]] += operand[place]
     return Case(f"window_{name}", 2, (operand, np.zeros_like(result)), (operand, result))
+
+
+def _dilated(rng: np.random.Generator) -> Case:
+    operand = rng.integers(-9, 9, (2, 2, 4)).astype(np.int32)
+    result = np.zeros((2, 2, 3), np.int32)
+    for d0, d1, d2, r1, r2, r3 in product(range(2), range(2), range(3), range(4), range(2), range(4)):
+        if r1 + d0 <= 2 and (r1 + d0) % 2 == 0 and d1 == r2 and r3 + d2 <= 3:
+            result[d0, d1, d2] ^= operand[(r1 + d0) // 2, r2, r3 + d2]
+    return Case("dilated", 1, (operand, np.zeros_like(result)), (operand, result))
 
 
 def _pad(rng: np.random.Generator) -> Case:

@@ -135,6 +135,8 @@ C = Target(
     shuffle="",
     shuffle_first="",
     unroll="",
+    # gcc 12 makes wrong code of some loops that it vectorizes over several branches.
+    joins_conditions=True,
     constant_select={"f32": "choose_f32", "f64": "choose_f64"},
     thread_loop="#pragma GCC ivdep",
     prelude=(),

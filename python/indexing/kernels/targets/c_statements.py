@@ -31,7 +31,7 @@ class StatementWriter:
         self.lines: list[str] = []
         self._fresh = 0
         self.index = IndexWriter(self.variables, self.unit.use)
-        self.values = ValueWriter(self.index, self.unit.use, self._load, self.target.constant_select)
+        self.values = ValueWriter(self.index, self.unit.use, self._load, self.target)
 
     def line(self, text: str) -> None:
         """Append one line."""

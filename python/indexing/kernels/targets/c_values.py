@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -10,6 +10,7 @@ from indexing.errors import CompileError
 from indexing.kernels.ir import nodes as ir
 from indexing.kernels.ir.opcodes import OPCODES
 from indexing.kernels.targets.c_index import ATOM, COMPARISON, CONDITIONAL, PRODUCT, SUM, IndexWriter
+from indexing.kernels.targets.target import Target
 from indexing.lazy import np
 from indexing.ops.element_types import ELEMENT_TYPES, element_type
 
@@ -40,6 +41,15 @@ class Text:
 _Spelling: TypeAlias = "Callable[[ir.Op, list[Text]], Text]"
 
 
+def _is_safe_anywhere(condition: ir.Value) -> bool:
+    """Whether a condition on an index has a value where the conditions before it don't hold: it divides by constants only."""
+    if not isinstance(condition, ir.Within):
+        return False
+    nodes = list(condition.expression.nodes())
+    divisors = (operands[1] for kind, _, operands in nodes if kind in ("floordiv", "ceildiv", "mod"))
+    return all(nodes[divisor][0] == "constant" for divisor in divisors)
+
+
 class ValueWriter:
     """Prints the values of one function; `use` is called with each library name, `load` returns the text of a load."""
 
@@ -48,11 +58,12 @@ class ValueWriter:
         index: IndexWriter,
         use: Callable[[str], str],
         load: Callable[[ir.Load], str],
-        constant_select: Mapping[str, str],
+        target: Target,
     ) -> None:
-        """Start a printer; `index` prints the function's index expressions; `constant_select` is the target's."""
+        """Start a printer; `index` prints the function's index expressions."""
         self.index, self.use, self.load = index, use, load
-        self.constant_select = constant_select
+        self.constant_select = target.constant_select
+        self.joins_conditions = target.joins_conditions
 
     def text(self, value: ir.Value) -> str:
         """C text of a value."""
@@ -61,7 +72,11 @@ class ValueWriter:
     def conditions(self, conditions: tuple[ir.Value, ...]) -> str:
         """C text of the conjunction; a condition is evaluated only if those before it hold."""
         written = [self.written(c) for c in conditions]
-        return " && ".join(w.as_operand(COMPARISON) for w in written) if len(written) > 1 else written[0].text
+        if len(written) == 1:
+            return written[0].text
+        if self.joins_conditions and all(map(_is_safe_anywhere, conditions)):
+            return " & ".join(w.as_operand(ATOM) for w in written)
+        return " && ".join(w.as_operand(COMPARISON) for w in written)
 
     def written(self, value: ir.Value) -> Text:
         """C text of a value, with its precedence."""

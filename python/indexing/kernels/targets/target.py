@@ -63,5 +63,8 @@ class Target:
     shuffle_first: str  # {value} {group}
     unroll: str  # {n} iterations
     constant_select: Mapping[str, str]  # by type: the select function for when one of the values is a constant
+    joins_conditions: bool = (
+        False  # conditions on indices are joined by `&`: one branch, or none in loops that are vectorized
+    )
     thread_loop: str = ""  # in front of a loop over the threads of a block
     prelude: tuple[str, ...] = ()
