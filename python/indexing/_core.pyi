@@ -34,7 +34,6 @@ __all__ = [
     "rules",
     "shared_memory_traffic",
     "simplify_all",
-    "traffic_in_blocks",
     "variable",
 ]
 
@@ -772,21 +771,6 @@ def global_memory_traffic(
     vector, `widest` what a thread moves with one instruction, 0 where that is one element. The sums are those of
     instructions, distinct bytes accessed, sectors, lines, the least number of sectors that could hold the bytes, and sectors if
     each contiguous run of bytes began with one. Raises InvalidMap for a map of other dimensions, and Overflow.
-    """
-
-def traffic_in_blocks(
-    map: IndexingMap,
-    sizes: _Integers,
-    strides: Sequence[int],
-    width: int,
-    warp_size: int,
-    sector: int,
-    line: int,
-    vector: int | None = None,
-    widest: int = 0,
-) -> list[npt.NDArray[np.float64]] | None:
-    """Of a kernel with one thread a block: instructions, sectors, and sectors of one vector's together, as arrays, with blocks
-    of each of these sizes; None for maps that do not repeat after a few thousand threads. All else as `global_memory_traffic`.
     """
 
 def shared_memory_traffic(

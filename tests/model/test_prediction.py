@@ -4,15 +4,15 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import indexing as ix
 from fusion_texts import FUSIONS, fusion
-from indexing._core import traffic_in_blocks
 from indexing.device.detect import find_device
 from indexing.device.table import portable_device
 from indexing.kernels import emit_fused, knobs_of
+from indexing.model.traffic import with_block_size
 from indexing.model.work_time import LIMITS
 from memory_simulator import simulate
 from random_fusions import random_fusion, random_hero_fusion
@@ -118,13 +118,14 @@ def test_threads_cut_into_blocks_of_many_sizes(place: str, bound: str, threads: 
         )
         return ix.IndexingMap.parse(text.replace("P", number))
 
-    found = traffic_in_blocks(thread_map("bl_x", 1).simplify(), sizes, [1], bits, 32, 256, 1024, 6, widest)
-    assume(found is not None)
-    instructions, sectors, _ = found
-    for k, block in enumerate(sizes.tolist()):
+    memory = [1], bits, 32, 256, 1024, 6, widest
+    of_sizes = with_block_size(thread_map("bl_x", 1).simplify(), 1024)
+    found, index = of_sizes.global_memory_traffic({"block": sizes}, sizes, *memory)
+    for k, block in zip(index.tolist(), sizes.tolist(), strict=True):
         m = thread_map(f"(bl_x * {block} + th_x)", block)
         moved = simulate(m, [1], (block, 1, 1), bits, 0 if widest else None, widest)
-        assert (instructions[k], sectors[k]) == (moved.instructions, moved.sectors), block
+        each = (0, 0, 0) if found[k] is None else found[k][0]
+        assert (each[0], each[2]) == (moved.instructions, moved.sectors), block
 
 
 def test_the_default_is_the_whole_grid_and_repeats_cost_nothing() -> None:
@@ -155,8 +156,8 @@ def test_what_cannot_be_is_refused() -> None:
         ix.IndexingError, match="there is no device 'TPU'; one of 'V100', 'V100 PCIe 32GB', 'A100 SXM 80GB'"
     ):
         ix.predict(computation, device="TPU")
-    with pytest.raises(TypeError, match="predict: fusion is a str"):
-        ix.predict("text")  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match="predict: fusion is an int"):
+        ix.predict(3)  # type: ignore[arg-type]
     with pytest.raises(TypeError, match="predict: plans is a list; expected a Mapping"):
         ix.predict(computation, [{"threads": 32}])  # type: ignore[arg-type]
     with pytest.raises(TypeError, match="emit: threads is a str; expected an integer"):

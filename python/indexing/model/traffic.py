@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from math import prod
 from typing import TYPE_CHECKING, ClassVar, TypeAlias
 
-from indexing._core import IndexingMap, Interval, ParametricMap, SymbolicMap, Variable, traffic_in_blocks, variable
+from indexing._core import IndexingMap, Interval, ParametricMap, SymbolicMap, Variable, variable
 from indexing.analysis.memory.banks import bank_accesses
 from indexing.analysis.memory.transactions import VECTOR, VECTOR_BITS
 from indexing.hlo.layout import bit_width
@@ -171,13 +171,8 @@ class KernelTraffic:
         if not self.has_block_knob:
             block = np.full_like(blocks, prod(self.kernel.block))
             return self._counted(m.with_parameters().global_memory_traffic({}, block, *memory), m)
-        found = traffic_in_blocks(m, blocks, *memory)
-        if found is None:
-            whole = with_block_size(m, self.device.limits.block_size)
-            return self._counted(whole.global_memory_traffic({"block": blocks}, blocks, *memory), m)
-        instructions, sectors, together = found
-        moved = together * self.device.memory.sector_bytes
-        return Traffic(instructions, sectors, moved, moved, np.ones(len(blocks), bool))
+        whole = with_block_size(m, self.device.limits.block_size)
+        return self._counted(whole.global_memory_traffic({"block": blocks}, blocks, *memory), m)
 
     def _counted(self, found: tuple[Sequence[Counted | None], NDArray[np.int64]], m: IndexingMap) -> Traffic:
         """The core's counts of a map's instances."""

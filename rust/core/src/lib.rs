@@ -14,7 +14,6 @@ mod sets;
 mod simplify;
 mod text;
 
-pub use access::block_sizes::{traffic_by_block_size, BlockTraffic};
 pub use access::memory_traffic::{count_traffic, Memory, Sums, TrafficCounts};
 pub use access::prediction::{Demand, Machine, Prediction, LIMITS};
 pub use access::warps::Access;

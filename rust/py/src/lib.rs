@@ -59,6 +59,5 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(batch::compose_all, module)?)?;
     module.add_function(wrap_pyfunction!(prediction::predict_times, module)?)?;
     module.add_function(wrap_pyfunction!(memory_traffic::global_memory_traffic, module)?)?;
-    module.add_function(wrap_pyfunction!(memory_traffic::traffic_in_blocks, module)?)?;
     module.add_function(wrap_pyfunction!(memory_traffic::shared_memory_traffic, module)?)
 }

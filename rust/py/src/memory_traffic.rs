@@ -1,13 +1,9 @@
 //! The memory traffic of an access's warps.
 
-use crate::error::{invalid, Raise};
+use crate::error::Raise;
 use crate::indexing_map::PyIndexingMap;
-use crate::prediction::array;
-use crate::vector;
 use crate::workspace;
-use indexing_core::{
-    count_traffic, traffic_by_block_size, Access, BlockTraffic, Memory, Sums, TrafficCounts,
-};
+use indexing_core::{count_traffic, Access, Memory, Sums, TrafficCounts};
 use pyo3::prelude::*;
 
 /// Sums by instruction, and by vector; their multiplier and divisor; the number of instructions that were sampled, if not all
@@ -51,41 +47,6 @@ pub fn global_memory_traffic(
 ) -> PyResult<Option<Traffic>> {
     let access = Access { map: &map.0, strides: &strides, width, block, warp_size, vector };
     traffic(py, &access, Memory::Global { sector, line, vector: widest })
-}
-
-/// Of a kernel with one thread a block: instructions, sectors, and sectors of one vector's together, as arrays, with blocks
-/// of each of these sizes; None for maps that do not repeat after a few thousand threads. All else as `global_memory_traffic`.
-#[pyfunction]
-#[pyo3(signature = (map, sizes, strides, width, warp_size, sector, line, vector = None, widest = 0))]
-#[expect(
-    clippy::too_many_arguments,
-    reason = "each is a fact of its own, and a struct would be made for this call"
-)]
-pub fn traffic_in_blocks<'py>(
-    py: Python<'py>,
-    map: &PyIndexingMap,
-    sizes: Bound<'py, PyAny>,
-    strides: Vec<i64>,
-    width: i64,
-    warp_size: i64,
-    sector: i64,
-    line: i64,
-    vector: Option<usize>,
-    widest: i64,
-) -> PyResult<Option<[Bound<'py, PyAny>; 3]>> {
-    let columns = vector::columns(py, vec![sizes])?.values();
-    let sizes = columns.first().map_or(&[][..], Vec::as_slice);
-    if sizes.iter().any(|n| !(1..=1 << 20).contains(n)) {
-        return Err(invalid(py, "a block has a size of 1 to 2^20".to_owned()));
-    }
-    let access = Access { map: &map.0, strides: &strides, width, block: [1, 1, 1], warp_size, vector };
-    let memory = Memory::Global { sector, line, vector: widest };
-    let count =
-        || workspace::with(|w| traffic_by_block_size(&mut w.arena, &mut w.scratch, &access, memory, sizes));
-    let Some(found) = py.detach(count).raise(py)? else { return Ok(None) };
-    let column =
-        |of: fn(&BlockTraffic) -> u64| array(py, &found.iter().map(|m| of(m) as f64).collect::<Vec<_>>());
-    Ok(Some([column(|m| m.instructions)?, column(|m| m.sectors)?, column(|m| m.together)?]))
 }
 
 /// The traffic of a thread map's warps in shared memory; None where no thread reaches anything. Sizes are in bits.

@@ -64,26 +64,6 @@ pub fn count_traffic(
     Ok(found.filter(|f| f.each[0] > 0))
 }
 
-/// The values of all variables, and the number of points that they represent.
-pub(crate) type Point = (Vec<i64>, u128);
-
-/// The sample points of the variables that are not free; `None` if there are more than `most`.
-pub(crate) fn sample_points(classes: &[Vec<Sample>], most: u64) -> Result<Option<Vec<Point>>> {
-    let rows = classes.iter().map(|c| Rows::new(c)).collect::<Result<Vec<_>>>()?;
-    if rows.iter().fold(0u64, |n, r| n.saturating_add(r.count)) > most {
-        return Ok(None);
-    }
-    let of_class = |r: &Rows| {
-        let read = |k| {
-            let mut values = r.first.clone();
-            let times = r.read(k, &mut values);
-            (values, times)
-        };
-        (0..r.count).map(read).collect::<Vec<_>>()
-    };
-    Ok(Some(rows.iter().flat_map(of_class).collect()))
-}
-
 /// Rows of a class: one value for each variable, the last variable fastest.
 struct Rows {
     /// The first value of each variable.
@@ -224,29 +204,11 @@ impl<'a> Counter<'a> {
 
     /// Counts the warp at one point of the variables that are not free, `weight` times; false as [`Pattern::add`].
     fn count_row(&mut self, values: &[i64], weight: u128) -> Result<bool> {
-        if !self.select_pattern(values, self.count)? {
+        if !self.select_pattern(values)? {
             return Ok(false);
         }
         let start = self.start();
         Ok(self.patterns[self.last].add(start, weight))
-    }
-
-    /// The traffic of the first `lanes` of the warp at one point; `None` as [`Counter::run`].
-    pub(crate) fn traffic_at(&mut self, values: &[i64], lanes: usize) -> Result<Option<(Sums, Sums)>> {
-        if !self.select_pattern(values, lanes * self.layout.elements)? {
-            return Ok(None);
-        }
-        let start = self.start();
-        Ok(self.patterns[self.last].at(start))
-    }
-
-    /// Appends a key of the warp at one point: warps of equal keys have equal traffic, however many of their first lanes are
-    /// active. False as [`Pattern::add`].
-    pub(crate) fn append_kind(&mut self, values: &[i64], into: &mut Vec<i64>) -> Result<bool> {
-        let found = self.select_pattern(values, self.count)?;
-        into.push(self.start());
-        into.extend_from_slice(&self.key);
-        Ok(found)
     }
 
     /// The start of the current warp's addresses, modulo the cycle.
@@ -254,8 +216,8 @@ impl<'a> Counter<'a> {
         floor_mod(self.offsets[0], self.cycle).unwrap_or(0)
     }
 
-    /// Selects the pattern of the first `elements` of the warp at one point as `last`; false if it has none.
-    fn select_pattern(&mut self, values: &[i64], elements: usize) -> Result<bool> {
+    /// Selects the pattern of the warp at one point as `last`; false if it has none.
+    fn select_pattern(&mut self, values: &[i64]) -> Result<bool> {
         let warp_part = &self.warps.warp_part;
         warp_part.evaluate_into(warp_part.root_count(), values, &mut self.scratch, &mut self.offsets)?;
         let roots = 1 + self.warps.bounds.len();
@@ -265,11 +227,6 @@ impl<'a> Counter<'a> {
         let LaneParts { values, spans } = &self.parts[self.here];
         self.next.clear();
         self.next.resize(self.count.div_ceil(64), -1);
-        if elements < self.count {
-            let below = |n: usize| if n < 64 { (1i64 << n) - 1 } else { -1 };
-            let words = self.next.iter_mut().enumerate();
-            words.for_each(|(k, word)| *word = below(elements.saturating_sub(64 * k)));
-        }
         for (k, (interval, offset)) in self.warps.bounds.iter().zip(&self.offsets[1..]).enumerate() {
             let wanted = interval.minus(Interval::point(*offset));
             if !wanted.covers(spans[k].0) {

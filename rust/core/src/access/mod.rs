@@ -1,6 +1,5 @@
 //! Accesses of a kernel's warps: their addresses, transactions and memory traffic.
 
-pub(crate) mod block_sizes;
 pub(crate) mod memory_traffic;
 pub(crate) mod period;
 pub(crate) mod prediction;

@@ -186,14 +186,6 @@ impl Pattern {
         true
     }
 
-    /// The transactions of a warp whose addresses start at `start`; `None` where [`Pattern::add`] is false.
-    pub fn at(&mut self, start: i64) -> Option<(Sums, Sums)> {
-        self.add(start, 0).then(|| {
-            let (each, together, _) = self.known[&start];
-            (each, together)
-        })
-    }
-
     /// The totals: each instruction by itself, and those of a vector together.
     pub fn total(&self) -> Result<(Sums, Sums)> {
         let (mut each, mut together) = ([0; 6], [0; 6]);
