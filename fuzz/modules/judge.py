@@ -79,11 +79,17 @@ def _tuple(value: object) -> tuple[object, ...]:
 
 
 def _differences(
-    program: Program, module: hlo.Module, run: Run, given: Arrays, found: Sequence[object], want: Arrays
+    program: Program,
+    module: hlo.Module,
+    run: Run,
+    given: Arrays,
+    found: Sequence[object],
+    want: Arrays,
+    device: str = "",
 ) -> str | None:
     """The first output that differs from jaxlib's: compiled as by default, without denormal numbers, op by op as well.
 
-    `run` is what found the results, and is asked again where denormal numbers may be the reason.
+    `run` is what found the results, on a device if it is named, and is asked again where denormal numbers may be the reason.
     """
     names = list(program.outputs)
     differ = [n for k, n in enumerate(names) if difference(found[k], want[k], program.outputs[n])]
@@ -92,13 +98,13 @@ def _differences(
     part = program.reduced(differ)
     careful = oracle.Compiled(part.text(oracle=True), quick=False)
     ours = [found[names.index(n)] for n in differ]
-    wrong = _wrong(part, ours, careful(_given(program, part, given)))
+    wrong = _wrong(part, ours, careful(_given(program, part, given)), device)
     if not wrong:
         return None
     zeroed = [flushed(a) for a in given]
     without = run(zeroed)
     flat = [flushed(o) if isinstance(o, np.ndarray) else o for o in (without[names.index(n)] for n in differ)]
-    still = _wrong(part, flat, [flushed(a) for a in careful(_given(program, part, zeroed))])
+    still = _wrong(part, flat, [flushed(a) for a in careful(_given(program, part, zeroed))], device)
     reference = _reference(module)(given)
     for name in wrong:
         same = (
@@ -109,12 +115,12 @@ def _differences(
     return None
 
 
-def _wrong(part: Program, ours: Sequence[object], theirs: Arrays) -> dict[str, str]:
-    """The outputs that differ, and how; those that XLA is known to answer otherwise left out."""
+def _wrong(part: Program, ours: Sequence[object], theirs: Arrays, device: str) -> dict[str, str]:
+    """The outputs that differ, and how; those that XLA, or the device, is known to answer otherwise left out."""
     found = {}
     for (name, tolerance), a, b in zip(part.outputs.items(), ours, theirs, strict=True):
         wrong = difference(a, b, tolerance)
-        if wrong and not deviations.known(part, name, a, b, tolerance):
+        if wrong and not deviations.known(part, name, a, b, tolerance, device):
             found[name] = wrong
     return found
 
@@ -169,7 +175,7 @@ def _kernels(program: Program, module: hlo.Module, theirs: oracle.Compiled, seed
             found, want = run(given), theirs(given)
             if errors := device.errors():
                 return Finding(f"access on {device.name}", "; ".join(errors[:3]))
-            if wrong := _differences(program, module, run, given, found, want):
+            if wrong := _differences(program, module, run, given, found, want, device.name):
                 return Finding(f"value on {device.name}", f"call {call}: {wrong}")
     except oracle.Refused:
         raise

@@ -2,11 +2,15 @@
 
 import math
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from indexing.kernels.ir import nodes as ir
+from indexing.kernels.passes.thread_loops import make_thread_loops
+from indexing.kernels.targets import TARGETS, write
+from indexing.runtime.host_kernel import HostKernel
 from ir_kernels import compiled, elementwise, run
 
 BOUND = 0.51  # units in the last place, of an exact result rounded once
@@ -130,3 +134,27 @@ def test_rounding_to_integers(opcode: str, kind: str) -> None:
     np.testing.assert_array_equal(got, expected)
     zero = expected == 0
     assert (np.signbit(got[zero]) == np.signbit(expected[zero])).all()
+
+
+def test_lengths_of_vectors_as_in_cuda() -> None:
+    """CUDA's definition, compiled for the processor: exact where one side is far longer, up to the largest number."""
+    largest = float(np.finfo(np.float32).max)
+    special = np.array([0, -0.0, 1, -3, 4, 1e-40, 1e-30, 1e-20, 1e20, largest, np.inf, -np.inf, np.nan], np.float32)
+    rng = np.random.default_rng(3)
+    x, y = (np.ldexp(rng.normal(size=10_000), rng.integers(-100, 100, 10_000)).astype(np.float32) for _ in "xy")
+    a, b = (v.reshape(-1) for v in np.meshgrid(special, special))
+    x, y = np.concatenate([x, a]), np.concatenate([y, b])
+    numbers = np.empty(x.shape, np.complex64)
+    numbers.real, numbers.imag = x, y
+    k = elementwise(lambda z: ir.Op("abs", "f32", (z,)), ["c64"], "f32", x.size)
+    c = TARGETS["c"]
+    target = replace(c, library={**c.library, "hypot_f32": TARGETS["cuda"].library["hypot_f32"]})
+    source = write(make_thread_loops(k), target)
+    assert "ratio" in source
+    (got,) = run(HostKernel(k.name, source, k.grid, k.block[0]), numbers, of=k)
+    with np.errstate(all="ignore"):
+        exact = np.hypot(x.astype(np.float64), y.astype(np.float64))
+    is_both = (np.abs(x) == largest) & (np.abs(y) == largest)
+    with np.errstate(all="ignore"):
+        check(got[~is_both], exact[~is_both], 2.5, x[~is_both], y[~is_both])
+    assert np.isinf(got[is_both]).all()

@@ -21,7 +21,7 @@ from modules import alone, deviations, generate, judge, kernels, oracle, perturb
 from modules.__main__ import Runner
 from modules.compare import difference, flushed
 from modules.generate import finished
-from modules.program import EXACT, Array, Builder, Names, Program, Tolerance, Value
+from modules.program import EXACT, Array, Builder, Instruction, Names, Program, Tolerance, Value
 from modules.values import ALL, ANY, SMALL, Data, dtype, random_array
 
 SEED = "20261"
@@ -313,6 +313,19 @@ def test_data_of_every_type_has_its_type_and_sizes() -> None:
 def test_the_oracle_leaves_the_jax_of_other_tests_alone() -> None:
     """With 64 bits, programs of other tests in this process would have other constants, and so other kernels."""
     assert "JAX_ENABLE_X64" not in os.environ and not jax.config.jax_enable_x64
+
+
+def test_a_device_is_excused_within_what_it_rounds() -> None:
+    shape = Array("f64", (1,))
+    found = [Instruction("x", shape, "parameter"), Instruction("r", shape, "rsqrt", ("x",))]
+    program, theirs = Program(found, {"x": ANY}, {"r": EXACT}), np.array([1.25])
+    for device, by, is_known in (
+        ("ptx", 2.0**-21, True),
+        ("cpu", 2.0**-21, False),
+        ("", 2.0**-21, False),
+        ("ptx", 2.0**-17, False),
+    ):
+        assert deviations.known(program, "r", theirs + by, theirs, EXACT, device) == is_known
 
 
 def test_known_deviations_are_documented() -> None:

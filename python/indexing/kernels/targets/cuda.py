@@ -28,7 +28,7 @@ _TYPES = {
 }
 _MATH = (
     *("acos", "acosh", "asin", "asinh", "atan", "atan2", "atanh", "cbrt", "ceil", "copysign", "cos", "cosh", "erf"),
-    *("exp", "expm1", "floor", "hypot", "log", "log1p", "pow", "rsqrt", "sin", "sinh", "sqrt", "tan", "tanh", "trunc"),
+    *("exp", "expm1", "floor", "log", "log1p", "pow", "rsqrt", "sin", "sinh", "sqrt", "tan", "tanh", "trunc"),
 )
 _RENAMED = {"abs": "fabs", "mul_add": "fma", "rem": "fmod", "round_even": "rint", "round_away": "round"}
 
@@ -82,6 +82,24 @@ _INSTRUCTIONS = (
 )
 
 
+def _hypotenuses() -> Iterator[Definition]:
+    """The lengths of vectors as XLA computes them: CUDA's own functions are infinite for some that end below infinity."""
+    for kind in ("f32", "f64"):
+        yield function(
+            "hypot_$T",
+            """\
+$T hypot_$T($T x, $T y) {
+  $T a = abs_$T(x), b = abs_$T(y), high = a > b ? a : b, low = a > b ? b : a;
+  if (a == inf_$T || b == inf_$T) return inf_$T;
+  if (low == 0) return high;
+  $T ratio = low / high;
+  return high * sqrt_$T(1 + ratio * ratio);
+}""",
+            "$T abs_$T inf_$T sqrt_$T",
+            T=kind,
+        )
+
+
 def _atomics() -> Iterator[tuple[tuple[str, str], str]]:
     """Native atomic updates by opcode and type. 64-bit min and max have signed forms; for the others, the unsigned form gives
     the same bits.
@@ -111,7 +129,7 @@ def _entry(kernel: ir.Kernel, parameters: tuple[Parameter, ...], used: frozenset
 CUDA = Target(
     name="cuda",
     ending=".cu",
-    library=library_of(INTEGER, FLOAT, COMPLEX, _words(), _INSTRUCTIONS),
+    library=library_of(INTEGER, FLOAT, COMPLEX, _words(), _hypotenuses(), _INSTRUCTIONS),
     has_threads=True,
     shuffle_width=32,
     vector_bytes=16,
