@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 
 import indexing as ix
 from indexing._core import Interval, constant
 from indexing.kernels.ir import nodes as ir
 from indexing.kernels.ir.accesses import BLOCK_X
+from indexing.kernels.ir.memory import moves
 from indexing.kernels.ir.traversal import rewrite_blocks, rewrite_statement
 
+Moving = ir.Copy | ir.LoadMatrices | ir.MatrixMultiply
 PROBE = ir.Buffer("probe", "s32", (1,), "global", "scratch", 99)
 REACHED = ir.Store("probe", (constant(0),), ir.Constant("s32", 1))
 FIRST = "first value of "
@@ -103,8 +105,8 @@ def _changes(s: ir.Statement) -> Iterator[Fault]:
         yield Fault("barrier", "a barrier less", ())
     elif isinstance(s, ir.Fence):
         yield Fault("fence", "a fence less", ())
-    elif isinstance(s, ir.Store | ir.AtomicUpdate | ir.Copy | ir.Assign):
-        name = s.destination if isinstance(s, ir.Copy) else s.name if isinstance(s, ir.Assign) else s.buffer
+    elif isinstance(s, ir.Store | ir.AtomicUpdate | ir.Assign | Moving):
+        name = moves(s)[-1].buffer if isinstance(s, Moving) else s.name if isinstance(s, ir.Assign) else s.buffer
         yield Fault("statement", f"without the {type(s).__name__.lower()} to {name}", ())
     yield from _places(s)
     yield from _values(s)
@@ -180,10 +182,12 @@ def _places(s: ir.Statement) -> Iterator[Fault]:
             for k, e in enumerate(s.index):
                 moved = (*s.index[:k], e + by, *s.index[k + 1 :])
                 yield Fault("index", f"place in {s.buffer} by {by}", (replace(s, index=moved),))
-        elif isinstance(s, ir.Copy):
-            for name in ("destination_index", "source_index"):
+        elif isinstance(s, Moving):
+            for name in (f.name for f in fields(s) if f.name.endswith("_index")):
                 moved_copy = replace(s, **{name: getattr(s, name) + by})
-                yield Fault("index", f"{name} of {s.destination} = {s.source} by {by}", (moved_copy,))
+                yield Fault(
+                    "index", f"{name} of the {type(s).__name__.lower()} to {moves(s)[-1].buffer} by {by}", (moved_copy,)
+                )
         elif isinstance(s, ir.LetIndex) and isinstance(s.value, ix.SymbolicExpr):
             yield Fault("index", f"index variable {s.variable} by {by}", (replace(s, value=s.value + by),))
 

@@ -7,22 +7,24 @@ typedef struct __align__(4) { u8 v[4]; } u8x4;
 extern "C" __global__ void __launch_bounds__(128) transpose_transpose(const u8 *__restrict__ p0, u8 *__restrict__ o0) {
   const s32 th_x = threadIdx.x;
   const s32 bl_x = blockIdx.x;
-  __shared__ u8 tile0[3072];
+  __shared__ __align__(16) u8 tile0[3072];
   __align__(16) u8 x0[4];
   __align__(16) u8 x1[4];
+  __align__(16) u8 x2[4];
   #pragma unroll 4
   for (s32 r0 = 0; r0 < 6; r0++) {
     if (th_x + r0 * 128 + (bl_x % 40) * 768 <= 29999) {
       const s32 j1 = th_x + r0 * 128 + (bl_x % 40) * 768;
       *(u8x4 *)(x0) = *(const u8x4 *)(p0 + j1 * 4 + (bl_x / 40) * 120000);
       const u8 v3_1 = x0[0];
-      tile0[th_x * 4 + r0 * 512] = v3_1;
+      x1[0] = v3_1;
       const u8 v3_2 = x0[1];
-      tile0[th_x * 4 + r0 * 512 + 1] = v3_2;
+      x1[1] = v3_2;
       const u8 v3_3 = x0[2];
-      tile0[th_x * 4 + r0 * 512 + 2] = v3_3;
+      x1[2] = v3_3;
       const u8 v3_4 = x0[3];
-      tile0[th_x * 4 + r0 * 512 + 3] = v3_4;
+      x1[3] = v3_4;
+      *(u8x4 *)(tile0 + th_x * 4 + r0 * 512) = *(const u8x4 *)(x1);
     }
   }
   __syncthreads();
@@ -30,14 +32,14 @@ extern "C" __global__ void __launch_bounds__(128) transpose_transpose(const u8 *
     if (th_x + (bl_x % 40) * 256 + (r4 & 1) * 128 <= 9999) {
       const s32 j5 = th_x + (bl_x % 40) * 256 + (r4 & 1) * 128;
       const u8 v7_1 = tile0[th_x * 12 + r4 * 1536 - (r4 >> 1) * 3071];
-      x1[0] = v7_1;
+      x2[0] = v7_1;
       const u8 v7_2 = tile0[th_x * 12 + r4 * 1536 - (r4 >> 1) * 3071 + 3];
-      x1[1] = v7_2;
+      x2[1] = v7_2;
       const u8 v7_3 = tile0[th_x * 12 + r4 * 1536 - (r4 >> 1) * 3071 + 6];
-      x1[2] = v7_3;
+      x2[2] = v7_3;
       const u8 v7_4 = tile0[th_x * 12 + r4 * 1536 - (r4 >> 1) * 3071 + 9];
-      x1[3] = v7_4;
-      *(u8x4 *)(o0 + j5 * 4 + (bl_x / 40) * 120000 + (r4 >> 1) * 40000) = *(const u8x4 *)(x1);
+      x2[3] = v7_4;
+      *(u8x4 *)(o0 + j5 * 4 + (bl_x / 40) * 120000 + (r4 >> 1) * 40000) = *(const u8x4 *)(x2);
     }
   }
 }

@@ -22,6 +22,8 @@ from indexing.kernels.ir.nodes import (
     IndexVariable,
     Let,
     LetIndex,
+    LoadMatrices,
+    MatrixMultiply,
     Shuffle,
     Statement,
     Store,
@@ -63,6 +65,8 @@ class Body:
             "set": self._set,
             "store": self._store,
             "copy": self._copy,
+            "load_matrices": self._load_matrices,
+            "matrix_multiply": self._matrix_multiply,
             "atomic": self._atomic,
             "team_reduce": self._team_reduce,
             "break": self._break,
@@ -172,6 +176,25 @@ class Body:
         line.expect("=")
         source, start = line.word("a buffer"), self._one_place(line)
         return Copy(destination, to, source, start, width)
+
+    def _flat_place(self, line: Line) -> tuple[str, SymbolicExpr]:
+        return line.word("a buffer"), self._one_place(line)
+
+    def _load_matrices(self, line: Line) -> LoadMatrices:
+        width = line.integer()
+        line.expect(":")
+        to = self._flat_place(line)
+        line.expect("=")
+        return LoadMatrices(*to, *self._flat_place(line), width, line.takes_word("transposed"))
+
+    def _matrix_multiply(self, line: Line) -> MatrixMultiply:
+        kind = line.one_of(ELEMENT_TYPES, "a type")
+        line.expect(":")
+        total = self._flat_place(line)
+        line.expect("+=")
+        left = self._flat_place(line)
+        line.expect("*")
+        return MatrixMultiply(kind, *total, *left, *self._flat_place(line))
 
     def _one_place(self, line: Line) -> SymbolicExpr:
         at = line.start()

@@ -18,6 +18,8 @@ def every_statement(name: str, x: SymbolicExpr) -> ir.Block:
         ir.CallFunction(("c",), "f", (x,), (v, ir.IndexValue(x))),
         ir.Store("o", (x, x * 3), v),
         ir.Copy("l", x, "p", x + 4, 4),
+        ir.LoadMatrices("r", x, "t", x * 8, 8, True),
+        ir.MatrixMultiply("bf16", "q", x, "r", x + 1, "r", x + 2),
         ir.AtomicUpdate("o", (x,), "sum", v, "add"),
         ir.FetchAdd("n", "w", (x,), v),
         ir.TeamReduce(("b",), ("f32",), "sum", 32, 1, True),

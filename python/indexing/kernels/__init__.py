@@ -125,7 +125,7 @@ def choose_emitter(computation: Computation, device: Device) -> Choice:
     if key not in known:
         _check(computation)
         pairs = ((e, e.match(computation)) for e in EMITTERS)
-        matching = [Choice(computation, e, match) for e, match in pairs if match is not None]
+        matching = [Choice(computation, e, match) for e, match in pairs if match and e.runs_on(match, device)]
         legal = (c for c in matching if fits(c.default_plan(device), device.limits))
         known[key] = next(legal, matching[-1])
     return known[key]

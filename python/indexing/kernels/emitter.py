@@ -48,6 +48,11 @@ def fits(plan: Plan, limits: Limits) -> bool:
     return not limits.exceeded(plan.grid, plan.block, plan.shared_bytes)
 
 
+def on_any_device(match: Match, device: Device) -> bool:
+    """Whether a device's dialect has what the kernel needs, for kernels that need nothing special."""
+    return True
+
+
 @dataclass(frozen=True, slots=True)
 class Emitter(Generic[M, P]):
     """An emitter, by the name that kernels and docs/kernels.md give it.
@@ -57,6 +62,7 @@ class Emitter(Generic[M, P]):
       best values that the device's limits allow.
     - `knobs(match, default, device)` has the knobs' legal values on a device; `default` is the plan without knobs.
     - `build(match, plan)` is the kernel of a plan.
+    - `runs_on(match, device)`: whether the device's dialect has the instructions that the kernel is made of.
     """
 
     name: str
@@ -64,3 +70,4 @@ class Emitter(Generic[M, P]):
     plan: Callable[..., P]
     knobs: Callable[[M, P, Device], KnobSpace]
     build: Callable[[M, P], Kernel]
+    runs_on: Callable[[M, Device], bool] = on_any_device

@@ -6,7 +6,7 @@ Nothing here touches a device or a compiler.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from math import prod
 from typing import TYPE_CHECKING, Literal, TypeAlias
@@ -86,7 +86,9 @@ class GlobalAccesses:
 
 @dataclass(frozen=True, slots=True)
 class SharedAccess:
-    """One load or store of shared memory, as a map from thread ids, block ids and range variables to a cell of `array`."""
+    """One load or store of shared memory, as a map from thread ids, block ids and range variables to a cell of `array`: an
+    element, or a vector.
+    """
 
     kind: Literal["load", "store"]
     array: str
@@ -328,6 +330,6 @@ def _argument(b: nodes.Buffer, places: dict[str, int]) -> Argument:
 def _shared(body: Accesses, shared: dict[str, int]) -> Iterator[SharedAccess]:
     for a in body.found:
         if a.buffer in shared and a.kind != "atomic":
-            m = body.access_map(a)
+            m = body.access_map(replace(a, index=(*a.index[:-1], a.index[-1] // a.width), width=1))
             if not m.is_known_empty:
-                yield SharedAccess(a.kind, a.buffer, shared[a.buffer], m)
+                yield SharedAccess(a.kind, a.buffer, shared[a.buffer] * a.width, m)

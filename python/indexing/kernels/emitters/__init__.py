@@ -3,7 +3,7 @@
 from typing import Any
 
 from indexing.kernels.emitter import Emitter
-from indexing.kernels.emitters import concatenate, dot, loop, reduction, rows, scatter, transpose, update_slice
+from indexing.kernels.emitters import concatenate, dot, loop, reduction, rows, scatter, tile, transpose, update_slice
 
 #: The first that matches a fusion emits its kernel.
 EMITTERS: tuple[Emitter[Any, Any], ...] = (
@@ -13,6 +13,7 @@ EMITTERS: tuple[Emitter[Any, Any], ...] = (
     rows.EMITTER,
     reduction.EMITTER,
     concatenate.EMITTER,
+    tile.EMITTER,
     dot.EMITTER,
     loop.EMITTER,
 )

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from typing import Literal, TypeAlias
 
 from indexing._core import IndexingMap, Interval, SymbolicExpr, SymbolicMap, Variable, compose, variable
+from indexing.kernels.ir.memory import moves
 from indexing.kernels.ir.nodes import (
     Assign,
     AtomicUpdate,
@@ -17,7 +18,6 @@ from indexing.kernels.ir.nodes import (
     Break,
     CallFunction,
     Constant,
-    Copy,
     FetchAdd,
     For,
     If,
@@ -268,10 +268,9 @@ class Accesses:
                 self.arrivals[s.name] = self.found[-1]
             elif isinstance(s, Store) and isinstance(s.value, Ref) and s.value.name in self.arrivals:
                 self.counters[s.buffer] = self.arrivals[s.value.name]
-        elif isinstance(s, Copy):
-            self._add("load", s.source, (s.source_index,), context, s.width)
-            self._add("store", s.destination, (s.destination_index,), context, s.width)
-        elif isinstance(s, CallFunction):
+        for m in moves(s):
+            self._add(m.kind, m.buffer, (m.index,), context, m.width)
+        if isinstance(s, CallFunction):
             self.calls.append(Call(s.function, tuple(map(context.at, s.index)), context, s.names[0]))
         elif isinstance(s, Barrier | TeamReduce):
             self.phases = frozenset({self._phase_count})

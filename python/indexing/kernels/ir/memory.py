@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
 
 from indexing.kernels.ir.nodes import (
     AtomicUpdate,
@@ -14,6 +16,8 @@ from indexing.kernels.ir.nodes import (
     Function,
     Kernel,
     Load,
+    LoadMatrices,
+    MatrixMultiply,
     Shuffle,
     Statement,
     Store,
@@ -22,6 +26,35 @@ from indexing.kernels.ir.nodes import (
     statements,
 )
 from indexing.kernels.ir.traversal import subvalues, values_of
+
+if TYPE_CHECKING:
+    from indexing._core import SymbolicExpr
+
+
+WORDS = {"accumulator": 4, "left": 4, "right": 2, "loaded": 4}  # registers of a thread, of 32 bits
+
+
+@dataclass(frozen=True, slots=True)
+class Move:
+    """A load or store of `width` neighbouring elements of a flat buffer, from `index` on."""
+
+    kind: Literal["load", "store"]
+    buffer: str
+    index: SymbolicExpr
+    width: int
+
+
+def moves(s: Statement) -> tuple[Move, ...]:
+    """The loads and stores of a statement that moves several elements, loads first; none for other statements."""
+    match s:
+        case Copy(destination, to, source, start, width):
+            return Move("load", source, start, width), Move("store", destination, to, width)
+        case LoadMatrices(destination, to, source, start, width, _):
+            return Move("load", source, start, width), Move("store", destination, to, WORDS["loaded"])
+        case MatrixMultiply(_, total, at, left, row, right, column):
+            loads = (left, row, WORDS["left"]), (right, column, WORDS["right"]), (total, at, WORDS["accumulator"])
+            return (*(Move("load", *place) for place in loads), Move("store", total, at, WORDS["accumulator"]))
+    return ()
 
 
 class Memory:
@@ -50,9 +83,8 @@ class Memory:
         """The memory that a statement itself reads, nested blocks excluded."""
         for value in values_of(s):
             yield from self._loads(value)
-        if isinstance(s, Copy):
-            yield self.of(s.source)
-        elif isinstance(s, CallFunction):
+        yield from (self.of(m.buffer) for m in moves(s) if m.kind == "load")
+        if isinstance(s, CallFunction):
             yield from self._read[s.function]
 
     def read_by(self, function: str) -> frozenset[str]:
@@ -63,8 +95,7 @@ class Memory:
         """The memory that a statement itself writes."""
         if isinstance(s, Store | AtomicUpdate | FetchAdd):
             yield self.of(s.buffer)
-        elif isinstance(s, Copy):
-            yield self.of(s.destination)
+        yield from (self.of(m.buffer) for m in moves(s) if m.kind == "store")
 
 
 def orders_memory(s: Statement) -> bool:

@@ -160,6 +160,41 @@ class Copy:
 
 
 @dataclass(frozen=True, slots=True)
+class LoadMatrices:
+    """Load four 8 x 8 matrices of 16-bit elements (or 8 x 16 of bytes) from shared memory into the registers of a warp.
+
+    Lane l gives the place of 16 bytes: line l mod 8 of matrix l floordiv 8. Register q of `destination`, four words from
+    `destination_index` on, gets a word of matrix q: of lane l word l mod 4 of line l floordiv 4; `transposed`, the elements
+    2 * (l mod 4) and the next of each line's element l floordiv 4. All threads of the warp take part.
+    """
+
+    destination: str
+    destination_index: SymbolicExpr
+    source: str
+    source_index: SymbolicExpr
+    width: int  # elements of 16 bytes
+    transposed: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class MatrixMultiply:
+    """Add the product of two matrices to a third, all held in the registers of a warp: local buffers, from an index on.
+
+    The maps of `targets/matrix_units.py` say which element each register of each lane holds; `element_type` is that of the
+    factors, which names the instruction. Products are exact; the order of the sum of one instruction is the hardware's,
+    instructions are added in program order. All threads of the warp take part.
+    """
+
+    element_type: str
+    accumulator: str
+    accumulator_index: SymbolicExpr
+    left: str
+    left_index: SymbolicExpr
+    right: str
+    right_index: SymbolicExpr
+
+
+@dataclass(frozen=True, slots=True)
 class AtomicUpdate:
     """buffer[index] = combiner(buffer[index], value), atomically.
 
@@ -259,8 +294,8 @@ class Fence:
 
 
 Statement: TypeAlias = (
-    "Let | Var | Assign | LetIndex | CallFunction | Store | Copy | AtomicUpdate | FetchAdd | TeamReduce | Shuffle"
-    " | For | If | Break | Barrier | Fence"
+    "Let | Var | Assign | LetIndex | CallFunction | Store | Copy | LoadMatrices | MatrixMultiply | AtomicUpdate"
+    " | FetchAdd | TeamReduce | Shuffle | For | If | Break | Barrier | Fence"
 )
 Block: TypeAlias = "tuple[Statement, ...]"
 

@@ -40,6 +40,8 @@ from indexing.kernels.ir.nodes import (
     Let,
     LetIndex,
     Load,
+    LoadMatrices,
+    MatrixMultiply,
     Op,
     Ref,
     Shuffle,
@@ -167,6 +169,14 @@ class _Body:
                 return f"{name} = fetch_add {buffer}{self._place(index)} += {self.value(value)}"
             case Copy(destination, to, source, start, width):
                 return f"copy {width}: {destination}{self._place((to,))} = {source}{self._place((start,))}"
+            case LoadMatrices(destination, to, source, start, width, transposed):
+                how = " transposed" if transposed else ""
+                return (
+                    f"load_matrices {width}: {destination}{self._place((to,))} = {source}{self._place((start,))}{how}"
+                )
+            case MatrixMultiply(kind, total, at, left, row, right, column):
+                factors = f"{left}{self._place((row,))} * {right}{self._place((column,))}"
+                return f"matrix_multiply {kind}: {total}{self._place((at,))} += {factors}"
             case TeamReduce(results, types, combiner, threads, distance, to_all):
                 pairs = ", ".join(f"{n}: {t}" for n, t in zip(results, types, strict=True))
                 how = " to all" if to_all else ""

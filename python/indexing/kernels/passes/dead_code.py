@@ -6,12 +6,12 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
+from indexing.kernels.ir.memory import moves
 from indexing.kernels.ir.nodes import (
     Assign,
     AtomicUpdate,
     Block,
     CallFunction,
-    Copy,
     FetchAdd,
     For,
     Function,
@@ -79,9 +79,8 @@ class _Uses:
             self.variables.update(e.used_variables())
         if isinstance(s, WRITING):
             self.buffers.add(s.buffer)
-        elif isinstance(s, Copy):
-            self.buffers.update((s.source, s.destination))
-        elif isinstance(s, CallFunction):
+        self.buffers.update(m.buffer for m in moves(s))
+        if isinstance(s, CallFunction):
             self.functions.add(s.function)
         elif isinstance(s, TeamReduce):
             self.names.update(s.names)

@@ -15,11 +15,11 @@ from typing import TYPE_CHECKING
 
 from indexing._core import constant
 from indexing.kernels.ir.copying import Copying, Names
+from indexing.kernels.ir.memory import moves
 from indexing.kernels.ir.nodes import (
     Assign,
     Barrier,
     Block,
-    Copy,
     For,
     If,
     Kernel,
@@ -82,6 +82,7 @@ class _Unroller:
 
     def _registers(self, s: Statement) -> Iterator[SymbolicExpr]:
         """The indices at which a statement accesses local arrays."""
+        yield from (m.index for m in moves(s) if self.spaces[m.buffer] == "local")
         if isinstance(s, Store) and self.spaces[s.buffer] == "local":
             yield from s.index
         for load in _loads(s):
@@ -90,7 +91,9 @@ class _Unroller:
 
     def _loads(self, inner: Sequence[Statement]) -> bool:
         """Whether statements load from global memory."""
-        loaded = {load.buffer for s in inner for load in _loads(s)} | {s.source for s in inner if isinstance(s, Copy)}
+        loaded = {load.buffer for s in inner for load in _loads(s)} | {
+            m.buffer for s in inner for m in moves(s) if m.kind == "load"
+        }
         return any(self.spaces[name] == "global" for name in loaded)
 
     def _written(self, loop: For, turns: int) -> list[Statement]:

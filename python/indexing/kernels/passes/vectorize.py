@@ -37,7 +37,7 @@ VECTOR_BYTES = 16
 
 
 def vectorize_accesses(kernel: Kernel) -> Kernel:
-    """The kernel with vector loads and stores of global memory."""
+    """The kernel with vector loads and stores of global and shared memory."""
     vectors = _Vectors(kernel)
     body = rewrite_blocks(kernel.body, vectors.block)
     return replace(kernel, body=body, buffers=(*kernel.buffers, *vectors.buffers))
@@ -116,7 +116,7 @@ class _Lanes:
     def _base(self, name: str, index: Index) -> SymbolicExpr | None:
         """The base of an index, if the index is `base + lane` in an aligned vector; None otherwise."""
         buffer = self.vectors.by_name.get(name)
-        if buffer is None or buffer.space != "global" or len(index) != 1:
+        if buffer is None or buffer.space not in ("global", "shared") or len(index) != 1:
             return None
         places = [variable(k) for k in range(len(self.vectors.variables))]
         lane = places[self.loop.variable]

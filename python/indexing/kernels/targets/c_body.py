@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from indexing.kernels.ir import nodes as ir
+from indexing.kernels.ir.memory import moves
 from indexing.kernels.ir.traversal import subvalues, values_of
 from indexing.kernels.targets.c_atomics import write_atomic
 from indexing.kernels.targets.c_index import IndexWriter
@@ -38,7 +39,7 @@ class BodyWriter(StatementWriter):
 
     def entry(self, kernel: ir.Kernel) -> None:
         """Write the body of a kernel: shared memory, then statements; local memory is declared in the innermost block."""
-        copied = {n for s in ir.statements(kernel.body) if isinstance(s, ir.Copy) for n in (s.destination, s.source)}
+        copied = {m.buffer for s in ir.statements(kernel.body) for m in moves(s)}
         for buffer in kernel.buffers:
             if buffer.space == "shared":
                 self.line(self.unit.declaration(buffer, aligned=buffer.name in copied))
@@ -117,9 +118,7 @@ def _own_buffers(statement: ir.Statement) -> set[str]:
     match statement:
         case ir.Store(buffer=name) | ir.AtomicUpdate(buffer=name) | ir.FetchAdd(buffer=name):
             found.add(name)
-        case ir.Copy(destination=a, source=b):
-            found.update((a, b))
-    return found
+    return found.union(m.buffer for m in moves(statement))
 
 
 def _buffers_within(statement: ir.Statement) -> set[str]:

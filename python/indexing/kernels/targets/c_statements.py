@@ -126,6 +126,18 @@ class StatementWriter:
             ends.append(f"*({space}{constant}{kind} *)({self.pointer(buffer.name, (place,))})")
         self.line(f"{ends[0]} = {ends[1]};")
 
+    def _loadmatrices(self, s: ir.LoadMatrices) -> None:
+        name = self.unit.use("load_transposed" if s.transposed else "load_matrices")
+        to, source = (
+            self.pointer(*place) for place in ((s.destination, (s.destination_index,)), (s.source, (s.source_index,)))
+        )
+        self.line(f"{name}({to}, {source});")
+
+    def _matrixmultiply(self, s: ir.MatrixMultiply) -> None:
+        name = self.unit.use(f"multiply_matrices_{s.element_type}")
+        places = (s.accumulator, s.accumulator_index), (s.left, s.left_index), (s.right, s.right_index)
+        self.line(f"{name}({', '.join(self.pointer(buffer, (at,)) for buffer, at in places)});")
+
     def _fetchadd(self, s: ir.FetchAdd) -> None:
         text = self.target.fetch_add.format(pointer=self.pointer(s.buffer, s.index), value=self.values.text(s.value))
         self.line(f"const {self.unit.use('u32')} {s.name} = {text};")

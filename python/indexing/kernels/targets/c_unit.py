@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from indexing.errors import CompileError
 from indexing.kernels.ir import nodes as ir
+from indexing.kernels.ir.memory import moves
 from indexing.kernels.ir.traversal import subvalues, values_of
 from indexing.kernels.ir.types import storage_type
 
@@ -44,8 +45,7 @@ class TranslationUnit:
         for statement in ir.statements(self.kernel.body):
             if isinstance(statement, ir.Store | ir.AtomicUpdate | ir.FetchAdd):
                 found.add(statement.buffer)
-            elif isinstance(statement, ir.Copy):
-                found.add(statement.destination)
+            found.update(m.buffer for m in moves(statement) if m.kind == "store")
         return frozenset(found | {a for b in found if (a := self.buffers[b].alias_of) is not None})
 
     def _reads(self, function: ir.Function) -> tuple[str, ...]:

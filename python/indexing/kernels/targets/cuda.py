@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from indexing.kernels.ir import nodes as ir
+from indexing.kernels.ir.fragments import COLUMNS, INSTRUCTIONS, ROWS, MatrixInstruction
 from indexing.kernels.targets.library import Definition, call_macro, function, library_of, macro, typedef
 from indexing.kernels.targets.library_complex import COMPLEX
 from indexing.kernels.targets.library_float import FLOAT
@@ -100,6 +101,43 @@ $T hypot_$T($T x, $T y) {
         )
 
 
+def _load_matrices(name: str, modifier: str) -> Definition:
+    return function(
+        name,
+        f"""\
+void {name}(u32 *to, const void *from) {{
+  const u32 place = (u32)__cvta_generic_to_shared(from);
+  asm volatile("ldmatrix.sync.aligned.m8n8.x4{modifier}.shared.b16 {{%0, %1, %2, %3}}, [%4];"
+               : "=r"(to[0]), "=r"(to[1]), "=r"(to[2]), "=r"(to[3]) : "r"(place) : "memory");
+}}""",
+        "u32",
+    )
+
+
+def _multiply_matrices(i: MatrixInstruction) -> Definition:
+    """The instruction for factors of one element type, as a function of pointers to registers."""
+    bits = "f" if i.accumulator == "f32" else "r"
+    types = ".".join((i.accumulator, i.element_type, i.element_type, i.accumulator))
+    return function(
+        f"multiply_matrices_{i.element_type}",
+        f"""\
+void multiply_matrices_{i.element_type}({i.accumulator} *c, const u32 *a, const u32 *b) {{
+  asm volatile("mma.sync.aligned.m{ROWS}n{COLUMNS}k{i.depth}.row.col.{types} "
+               "{{%0, %1, %2, %3}}, {{%4, %5, %6, %7}}, {{%8, %9}}, {{%0, %1, %2, %3}};"
+               : "+{bits}"(c[0]), "+{bits}"(c[1]), "+{bits}"(c[2]), "+{bits}"(c[3])
+               : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
+}}""",
+        f"u32 {i.accumulator}",
+    )
+
+
+_MATRICES = (
+    _load_matrices("load_matrices", ""),
+    _load_matrices("load_transposed", ".trans"),
+    *map(_multiply_matrices, INSTRUCTIONS.values()),
+)
+
+
 def _atomics() -> Iterator[tuple[tuple[str, str], str]]:
     """Native atomic updates by opcode and type. 64-bit min and max have signed forms; for the others, the unsigned form gives
     the same bits.
@@ -129,7 +167,7 @@ def _entry(kernel: ir.Kernel, parameters: tuple[Parameter, ...], used: frozenset
 CUDA = Target(
     name="cuda",
     ending=".cu",
-    library=library_of(INTEGER, FLOAT, COMPLEX, _words(), _hypotenuses(), _INSTRUCTIONS),
+    library=library_of(INTEGER, FLOAT, COMPLEX, _words(), _hypotenuses(), _INSTRUCTIONS, _MATRICES),
     has_threads=True,
     shuffle_width=32,
     vector_bytes=16,

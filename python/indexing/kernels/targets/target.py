@@ -68,3 +68,7 @@ class Target:
     )
     thread_loop: str = ""  # in front of a loop over the threads of a block
     prelude: tuple[str, ...] = ()
+
+    def multiplies_matrices(self, element_type: str) -> bool:
+        """Whether it has an instruction for `MatrixMultiply` with factors of that element type."""
+        return f"multiply_matrices_{element_type}" in self.library

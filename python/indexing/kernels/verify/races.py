@@ -78,10 +78,12 @@ def _touched_cells(kernel: Kernel, body: Accesses, access: Access) -> _TouchedCe
         what = "the block" if outside <= BLOCK_IDS else "data"
         raise IndexingError(f"the elements of shared memory that are accessed depend on {what}")
     kept = [(e, i) for e, i in context.constraints if ignored.isdisjoint(e.used_variables())]
-    used = [0, 1, 2, *context.loops]
+    expressions = (*access.index, *(e for e, _ in kept))
+    in_use = {k for e in expressions for k in e.used_variables()}
+    used = [0, 1, 2, *(k for k in context.loops if k in in_use)]
     sizes = [_count(body, k) for k in used]
-    if prod(sizes) > MAX_POINTS:
-        raise IndexingError(f"{prod(sizes)} accesses are too many to enumerate")
+    if prod(sizes) * access.width > MAX_POINTS:
+        raise IndexingError(f"{prod(sizes) * access.width} accesses are too many to enumerate")
     grids = np.meshgrid(*(_values(body, k) for k in used), indexing="ij", sparse=False)
     values: list[np.ndarray | int] = [0] * len(body.variables)
     for k, grid in zip(used, grids, strict=True):
@@ -93,7 +95,9 @@ def _touched_cells(kernel: Kernel, body: Accesses, access: Access) -> _TouchedCe
     x, y, _ = kernel.block
     thread = values[0] + x * (values[1] + y * values[2])
     cell = np.broadcast_to(_evaluated(access.index[0], values), inside.shape)
-    pairs = np.unique(np.stack([cell[inside], np.asarray(thread)[inside]]), axis=1)
+    cells = (cell[inside][:, None] + np.arange(access.width)).reshape(-1)
+    threads = np.repeat(np.asarray(thread)[inside], access.width)
+    pairs = np.unique(np.stack([cells, threads]), axis=1)
     return _TouchedCells(access, pairs[0], pairs[1], context.is_certain and len(kept) == len(context.constraints))
 
 

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from indexing.kernels.ir.copying import names_of
+from indexing.kernels.ir.fragments import INSTRUCTIONS, PIECE_BYTES
 from indexing.kernels.ir.nodes import (
     Assign,
     AtomicUpdate,
@@ -22,6 +23,8 @@ from indexing.kernels.ir.nodes import (
     Kernel,
     LetIndex,
     Load,
+    LoadMatrices,
+    MatrixMultiply,
     Op,
     Ref,
     Statement,
@@ -33,7 +36,7 @@ from indexing.kernels.ir.nodes import (
 )
 from indexing.kernels.ir.opcodes import OPCODES
 from indexing.kernels.ir.traversal import expressions_of, indices_of, subvalues, values_of
-from indexing.kernels.ir.types import compute_type, storage_type
+from indexing.kernels.ir.types import compute_type, storage_bytes, storage_type
 from indexing.kernels.verify.check import Check
 from indexing.ops.element_types import ELEMENT_TYPES
 
@@ -113,6 +116,10 @@ class _TypeChecker:
                 yield from self._atomic(s)
             case Copy():
                 yield from self._copy(s)
+            case LoadMatrices():
+                yield from self._load_matrices(s)
+            case MatrixMultiply():
+                yield from self._multiply(s)
             case CallFunction():
                 yield from self._call(s)
             case TeamReduce():
@@ -179,6 +186,30 @@ class _TypeChecker:
             yield f"copy {s.destination}: it is only read"
         if s.width < 1 or s.width & (s.width - 1):
             yield f"copy {s.destination}: {s.width} elements are no vector"
+
+    def _load_matrices(self, s: LoadMatrices) -> Iterator[str]:
+        source = self.buffers.get(s.source)
+        if source is None or source.space != "shared":
+            yield f"load_matrices {s.source}: there is no such shared buffer"
+        elif storage_bytes(source.element_type) * s.width != PIECE_BYTES:
+            yield f"load_matrices {s.source}: {s.width} elements are not {PIECE_BYTES} bytes"
+        elif s.transposed and s.width != PIECE_BYTES // 2:
+            yield f"load_matrices {s.source}: only elements of 16 bits are transposed"
+        yield from self._registers(s.destination, "u32")
+
+    def _multiply(self, s: MatrixMultiply) -> Iterator[str]:
+        found = INSTRUCTIONS.get(s.element_type)
+        if found is None:
+            yield f"matrix_multiply: there is none for {s.element_type}"
+            return
+        yield from self._registers(s.accumulator, found.accumulator)
+        yield from self._registers(s.left, "u32")
+        yield from self._registers(s.right, "u32")
+
+    def _registers(self, name: str, kind: str) -> Iterator[str]:
+        buffer = self.buffers.get(name)
+        if buffer is None or buffer.space != "local" or buffer.element_type != kind:
+            yield f"{name} holds no registers of type {kind}"
 
     def _call(self, s: CallFunction) -> Iterator[str]:
         found = self.functions.get(s.function)

@@ -20,6 +20,8 @@ from indexing.kernels.ir.nodes import (
     Let,
     LetIndex,
     Load,
+    LoadMatrices,
+    MatrixMultiply,
     Ref,
     Shuffle,
     Statement,
@@ -34,8 +36,8 @@ if TYPE_CHECKING:
 
 
 def has_barrier(block: Block) -> bool:
-    """Whether a block of statements has a barrier."""
-    return any(isinstance(s, Barrier | TeamReduce) for s in statements(block))
+    """Whether a block of statements has a barrier, or one that all threads of a warp execute together."""
+    return any(isinstance(s, Barrier | TeamReduce | LoadMatrices | MatrixMultiply) for s in statements(block))
 
 
 def check_barriers(kernel: Kernel) -> Iterator[Check]:

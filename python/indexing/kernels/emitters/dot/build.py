@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from indexing._core import SymbolicExpr, constant
 from indexing.hlo.layout import delinearize
-from indexing.kernels.emitters.dot.match import NAME, dimension_numbers
+from indexing.kernels.emitters.dot.match import NAME, operand_index
 from indexing.kernels.launch import assembled, entry_builder, guarded, loop_over, thread_id
 from indexing.ops.element.loops import multiply_add
 from indexing.ops.element.moves import zero
@@ -70,14 +70,9 @@ class _Body:
             self.body.assign(total, multiply_add(self.body, self.dot, [left, right], total))
 
     def _operand(self, k: int, free: Index, place: SymbolicExpr) -> Value:
-        batch, contracting = dimension_numbers(self.dot)[k]
         p = self.plan.product
-        at = dict(zip(batch, self._index(p.batch, self.batch), strict=True))
-        at |= dict(zip(contracting, self._index(p.contracted, place), strict=True))
-        rest = iter(free)
-        operand = self.dot.operands[k]
-        index = tuple(at[d] if d in at else next(rest) for d in range(operand.shape.rank))
-        return self.body.read(operand, index)
+        index = operand_index(self.dot, k, self._index(p.batch, self.batch), free, self._index(p.contracted, place))
+        return self.body.read(self.dot.operands[k], index)
 
     def _index(self, sizes: Sequence[int], position: SymbolicExpr) -> Index:
         return tuple(map(self.body.scope.simplify, delinearize(position, sizes)))

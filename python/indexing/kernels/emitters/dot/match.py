@@ -15,6 +15,7 @@ from indexing.ops.registry import traits_of
 
 if TYPE_CHECKING:
     from indexing.hlo import Computation, Instruction
+    from indexing.ops.element_context import Index
 
 NAME = DOT.opcode
 MIN_COLUMNS = 16
@@ -63,3 +64,11 @@ def product_of(dot: Instruction) -> Product:
 def dimension_numbers(dot: Instruction) -> list[tuple[tuple[int, ...], tuple[int, ...]]]:
     """The batch and contracting dimensions of each operand."""
     return [(dot.ints(f"{side}_batch_dims"), dot.ints(f"{side}_contracting_dims")) for side in ("lhs", "rhs")]
+
+
+def operand_index(dot: Instruction, k: int, batch: Index, free: Index, contracted: Index) -> Index:
+    """The index of operand `k` from those of its batch, free and contracting dimensions."""
+    of_batch, contracting = dimension_numbers(dot)[k]
+    at = dict(zip((*of_batch, *contracting), (*batch, *contracted), strict=True))
+    rest = iter(free)
+    return tuple(at[d] if d in at else next(rest) for d in range(dot.operands[k].shape.rank))

@@ -1,0 +1,60 @@
+"""Products of matrices that the tile emitter takes."""
+
+from __future__ import annotations
+
+from math import prod
+from typing import TYPE_CHECKING
+
+from indexing.hlo.layout import major_to_minor
+from indexing.hlo.module_cache import cached_on_module
+from indexing.kernels.emitters.dot.match import product_of
+from indexing.kernels.epilogue import Heroes, single_hero_of
+from indexing.kernels.ir.fragments import INSTRUCTIONS, MatrixInstruction
+from indexing.kernels.targets import TARGETS
+from indexing.ops.dot import DOT
+from indexing.ops.element_types import element_type
+from indexing.ops.registry import traits_of
+
+if TYPE_CHECKING:
+    from indexing.device.record import Device
+    from indexing.hlo import Computation, Instruction
+
+NAME = "dot-tile"
+MIN_SIDE = 16  # rows, columns and products of an element: below, most of an instruction would be wasted
+
+
+def runs_on(found: Heroes, device: Device) -> bool:
+    """Whether the device's dialect has an instruction for the factors."""
+    return TARGETS[device.dialect].multiplies_matrices(instruction_of(found.first).element_type)
+
+
+def instruction_of(dot: Instruction) -> MatrixInstruction:
+    """The instruction for the factors of a dot."""
+    return INSTRUCTIONS[dot.operands[0].shape.element_type]
+
+
+@cached_on_module
+def match_tile(computation: Computation) -> Heroes | None:
+    """The dot that every output follows; None if there is none, or several."""
+    return single_hero_of(computation, _is_hero)
+
+
+def _is_hero(i: Instruction) -> bool:
+    if traits_of(i) is not DOT:
+        return False
+    left, right = (o.shape for o in i.operands)
+    found = INSTRUCTIONS.get(left.element_type)
+    if (
+        found is None
+        or right.element_type != left.element_type
+        or not _is_result(i.shape.element_type, found.accumulator)
+    ):
+        return False
+    p = product_of(i)
+    is_plain = major_to_minor(i.shape) == tuple(range(i.shape.rank)) and prod(p.batch) > 0
+    return is_plain and min(map(prod, (p.rows, p.columns, p.contracted))) >= MIN_SIDE
+
+
+def _is_result(kind: str, accumulator: str) -> bool:
+    """Whether sums of the accumulator's type become results of a type by rounding alone."""
+    return kind == accumulator or (accumulator == "f32" and element_type(kind).is_narrow_float)

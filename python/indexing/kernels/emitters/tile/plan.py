@@ -1,0 +1,212 @@
+"""Plans of tile kernels: the sizes of tiles and warps, and the places of elements in shared memory."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import gcd, prod
+from typing import TYPE_CHECKING, Literal, TypeAlias
+
+from indexing._core import IndexingMap
+from indexing.errors import IndexingError
+from indexing.hlo.layout import major_to_minor
+from indexing.kernels.emitter import fits
+from indexing.kernels.emitters.dot.match import Product, dimension_numbers, product_of
+from indexing.kernels.emitters.tile.match import NAME, instruction_of
+from indexing.kernels.ir.fragments import COLUMNS, LANES, LINES, ROWS, MatrixInstruction
+from indexing.kernels.knob_space import Condition, Knob, KnobSpace, Values
+
+if TYPE_CHECKING:
+    from indexing.device.record import Device
+    from indexing.hlo import Instruction
+    from indexing.kernels.epilogue import Heroes
+    from indexing.kernels.kernel_builder import Dim3
+
+TILE_ROWS, TILE_COLUMNS, PIECES = (16, 32, 64, 128), (16, 32, 64, 128), (2, 4, 8)
+DEFAULT_TILES = ((128, 128), (128, 64), (64, 64), (64, 32), (32, 32))  # largest first
+WARP_TILE = 64, 32  # rows and columns of the sum that a warp has at most: half of a thread's registers
+LEAST_WARP_TILE = ROWS, 2 * COLUMNS  # four matrices of the right factor are loaded together
+WARPS = 4  # of a block, if its tile has as many least tiles
+
+Side: TypeAlias = Literal["left", "right"]
+Axis: TypeAlias = Literal["free", "sum"]
+
+
+@dataclass(frozen=True, slots=True)
+class SharedTile:
+    """The tile of one operand in shared memory: `lines` of `run` elements along `fast`, in pieces of 16 bytes.
+
+    `reads` is the dimension along which neighbouring threads read the operand, `vector` elements each.
+    """
+
+    side: Side
+    lines: int
+    run: int
+    piece: int
+    fast: Axis
+    reads: Axis
+    vector: int
+
+    @property
+    def place(self) -> IndexingMap:
+        """(line, element) -> position. Pieces of a line are rotated, so that eight lines have a piece in all banks once."""
+        pieces = self.run // self.piece
+        turn = max(LINES // pieces, 1)  # lines that fill all banks
+        rotated = f"(element floordiv {self.piece} + line floordiv {turn}) mod {pieces}"
+        return IndexingMap.parse(
+            f"(line, element) -> (line * {self.run} + {rotated} * {self.piece} + element mod {self.piece}), "
+            f"domain: line in [0, {self.lines - 1}], element in [0, {self.run - 1}]"
+        )
+
+    @property
+    def is_transposed(self) -> bool:
+        """Whether its lines are along the sum, so that matrices are transposed as they are loaded."""
+        return self.fast == "free"
+
+
+@dataclass(frozen=True, slots=True)
+class TilePlan:
+    """Knobs and launch dimensions: a block computes `tile_rows` by `tile_columns` of the product, and moves pieces of
+    `tile_depth` along the sum through shared memory.
+    """
+
+    sizes: Product
+    instruction: MatrixInstruction
+    tile_rows: int
+    tile_columns: int
+    tile_depth: int
+    fastest: tuple[tuple[Axis, int], tuple[Axis, int]]  # of each operand: the fastest dimension, and its size
+
+    @property
+    def tiles(self) -> tuple[int, int, int]:
+        """The numbers of blocks along the batch, the rows and the columns."""
+        s = self.sizes
+        return prod(s.batch), -(-prod(s.rows) // self.tile_rows), -(-prod(s.columns) // self.tile_columns)
+
+    @property
+    def steps(self) -> int:
+        """The number of tiles along the sum."""
+        return -(-prod(self.sizes.contracted) // self.tile_depth)
+
+    @property
+    def grid(self) -> Dim3:
+        """The blocks, in one dimension."""
+        return (prod(self.tiles), 1, 1)
+
+    @property
+    def warp_tile(self) -> tuple[int, int]:
+        """The rows and columns of the sum that a warp computes."""
+        rows, columns = min(self.tile_rows, WARP_TILE[0]), min(self.tile_columns, WARP_TILE[1])
+        while self.tile_rows * self.tile_columns < WARPS * rows * columns and (rows, columns) != LEAST_WARP_TILE:
+            rows, columns = (rows // 2, columns) if rows >= columns and rows > ROWS else (rows, columns // 2)
+        return rows, columns
+
+    @property
+    def warps(self) -> tuple[int, int]:
+        """The warps of a block along rows and columns."""
+        rows, columns = self.warp_tile
+        return self.tile_rows // rows, self.tile_columns // columns
+
+    @property
+    def threads(self) -> int:
+        """The threads of a block."""
+        return prod(self.warps) * LANES
+
+    @property
+    def block(self) -> Dim3:
+        """The threads of a block, in one dimension."""
+        return (self.threads, 1, 1)
+
+    @property
+    def shared_tiles(self) -> tuple[SharedTile, SharedTile]:
+        """The tiles of both operands."""
+        return self._tile("left", self.tile_rows, *self.fastest[0]), self._tile(
+            "right", self.tile_columns, *self.fastest[1]
+        )
+
+    def _tile(self, side: Side, free: int, reads: Axis, size: int) -> SharedTile:
+        piece, depth = self.instruction.piece, self.tile_depth
+        fast: Axis = reads if self.instruction.element_bytes == 2 else "sum"  # only 16 bits are transposed
+        lines, run = (free, depth) if fast == "sum" else (depth, free)
+        along = depth if reads == "sum" else free
+        return SharedTile(side, lines, run, piece, fast, reads, gcd(size, piece, along))
+
+    @property
+    def shared_bytes(self) -> int:
+        """The bytes of both tiles."""
+        return (self.tile_rows + self.tile_columns) * self.tile_depth * self.instruction.element_bytes
+
+
+def default_tile(sizes: Product, device: Device) -> tuple[int, int]:
+    """The largest tile of which there is one for each core, not far beyond the product; else the least."""
+    rows, columns = prod(sizes.rows), prod(sizes.columns)
+    most = tuple(max(1 << (n - 1).bit_length(), least) for n, least in ((rows, ROWS), (columns, 2 * COLUMNS)))
+    found = [(min(r, most[0]), min(c, most[1])) for r, c in DEFAULT_TILES]
+    counts = [prod(sizes.batch) * -(-rows // r) * -(-columns // c) for r, c in found]
+    return next((t for t, n in zip(found, counts, strict=True) if n >= device.cores.count), found[-1])
+
+
+def planned(dot: Instruction, tile: tuple[int, int], depth: int) -> TilePlan:
+    """The plan with these knobs."""
+    return TilePlan(product_of(dot), instruction_of(dot), *tile, depth, (_fastest(dot, 0), _fastest(dot, 1)))
+
+
+def _fastest(dot: Instruction, k: int) -> tuple[Axis, int]:
+    """The role of an operand's fastest dimension in memory that is not of the batch, and its size."""
+    shape, (batch, contracting) = dot.operands[k].shape, dimension_numbers(dot)[k]
+    last = next(d for d in reversed(major_to_minor(shape)) if d not in batch)
+    is_last = not batch or last == major_to_minor(shape)[-1]
+    order = contracting if last in contracting else [d for d in range(shape.rank) if d not in (*batch, *contracting)]
+    size = shape.dimensions[last] if is_last and order[-1] == last else 1
+    return ("sum" if last in contracting else "free"), size
+
+
+def plan_tile(
+    found: Heroes,
+    device: Device,
+    *,
+    tile_rows: int | None = None,
+    tile_columns: int | None = None,
+    tile_depth: int | None = None,
+) -> TilePlan:
+    """Launch dimensions.
+
+    Knobs: `tile_rows` and `tile_columns` of the product per block, 16, 32, 64 or 128; `tile_depth`, the elements along the sum
+    that shared memory holds at once: 32, 64 or 128 bytes of them.
+    """
+    dot = found.first
+    rows, columns = default_tile(product_of(dot), device)
+    chosen = {"tile_rows": tile_rows or rows, "tile_columns": tile_columns or columns}
+    chosen["tile_depth"] = tile_depth or _default_depth(dot)
+    legal = {"tile_rows": TILE_ROWS, "tile_columns": TILE_COLUMNS, "tile_depth": _depths(dot)}
+    for name, value in chosen.items():
+        if value not in legal[name]:
+            raise IndexingError(f"{name} is one of {', '.join(map(str, legal[name]))} here; got {value}")
+    return planned(dot, (chosen["tile_rows"], chosen["tile_columns"]), chosen["tile_depth"])
+
+
+def _depths(dot: Instruction) -> tuple[int, ...]:
+    return tuple(pieces * instruction_of(dot).piece for pieces in PIECES)
+
+
+def _default_depth(dot: Instruction) -> int:
+    """The least depth that holds the sum; the greatest if none does."""
+    contracted = prod(product_of(dot).contracted)
+    return next((d for d in _depths(dot) if d >= contracted), _depths(dot)[-1])
+
+
+def tile_knobs(found: Heroes, default: TilePlan, device: Device) -> KnobSpace:
+    """Names, legal values and defaults of the knobs: tiles that fit into shared memory."""
+    depths: dict[tuple[int, ...], Values] = {
+        (r, c): tuple(d for d in _depths(found.first) if fits(planned(found.first, (r, c), d), device.limits))
+        for r in TILE_ROWS
+        for c in TILE_COLUMNS
+    }
+    return KnobSpace(
+        NAME,
+        (
+            Knob("tile_rows", TILE_ROWS, default.tile_rows),
+            Knob("tile_columns", TILE_COLUMNS, default.tile_columns),
+            Knob("tile_depth", _depths(found.first), default.tile_depth),
+        ),
+        (Condition("tile_depth", ("tile_rows", "tile_columns"), depths),),
+    )

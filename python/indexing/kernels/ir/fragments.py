@@ -1,0 +1,78 @@
+"""Fragments: which element of a matrix each register of each lane of a warp holds, as maps, for `MatrixMultiply`.
+
+A register is a word of 32 bits: two elements of 16 bits, or four bytes; of the sum, one element. Four neighbouring lanes hold
+16 neighbouring bytes of one line of a factor: a row of the left one, a column of the right one. A piece is such 16 bytes; an
+8 x 8 matrix of `LoadMatrices` is eight lines by one piece.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from indexing._core import IndexingMap
+
+LANES = 32
+PIECE_BYTES = 16
+LINES = 8  # of a matrix of `LoadMatrices`
+ROWS, COLUMNS = 16, 8  # of the sum
+
+
+@dataclass(frozen=True, slots=True)
+class MatrixInstruction:
+    """An instruction for factors of an element type of `element_bytes`, whose sum is of type `accumulator`."""
+
+    element_type: str
+    accumulator: str
+    element_bytes: int
+
+    @property
+    def depth(self) -> int:
+        """The number of products in each element of the sum: two pieces."""
+        return 2 * self.piece
+
+    @property
+    def piece(self) -> int:
+        """The elements of a piece."""
+        return PIECE_BYTES // self.element_bytes
+
+    @property
+    def word(self) -> int:
+        """The elements of a register of a factor."""
+        return 4 // self.element_bytes
+
+    @property
+    def left(self) -> IndexingMap:
+        """(lane, register, element in it) -> (row, position along the sum) of the left factor."""
+        k = f"(lane mod 4 + register floordiv 2 * 4) * {self.word} + element"
+        return self._factor(4, f"lane floordiv 4 + register mod 2 * 8, {k}")
+
+    @property
+    def right(self) -> IndexingMap:
+        """(lane, register, element in it) -> (column, position along the sum) of the right factor."""
+        return self._factor(2, f"lane floordiv 4, (lane mod 4 + register * 4) * {self.word} + element")
+
+    def _factor(self, registers: int, place: str) -> IndexingMap:
+        domain = f"lane in [0, {LANES - 1}], register in [0, {registers - 1}], element in [0, {self.word - 1}]"
+        return _map("lane, register, element", place, domain)
+
+
+def _map(names: str, place: str, domain: str) -> IndexingMap:
+    return IndexingMap.parse(f"({names}) -> ({place}), domain: {domain}")
+
+
+SUM = _map(
+    "lane, register",
+    "lane floordiv 4 + register floordiv 2 * 8, lane mod 4 * 2 + register mod 2",
+    f"lane in [0, {LANES - 1}], register in [0, 3]",
+)  # (lane, register) -> (row, column)
+
+INSTRUCTIONS: Mapping[str, MatrixInstruction] = {
+    i.element_type: i
+    for i in (
+        MatrixInstruction("f16", "f32", 2),
+        MatrixInstruction("bf16", "f32", 2),
+        MatrixInstruction("s8", "s32", 1),
+        MatrixInstruction("u8", "s32", 1),
+    )
+}

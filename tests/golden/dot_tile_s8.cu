@@ -1,0 +1,103 @@
+// quantized: dot-tile emitter, 24 blocks of 128 threads
+
+typedef float f32;
+typedef unsigned int u32;
+typedef int s32;
+typedef signed char s8;
+typedef struct __align__(2) { s8 v[2]; } s8x2;
+typedef struct __align__(8) { f32 v[2]; } f32x2;
+
+static __device__ void load_matrices(u32 *to, const void *from) {
+  const u32 place = (u32)__cvta_generic_to_shared(from);
+  asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
+               : "=r"(to[0]), "=r"(to[1]), "=r"(to[2]), "=r"(to[3]) : "r"(place) : "memory");
+}
+
+static __device__ void multiply_matrices_s8(s32 *c, const u32 *a, const u32 *b) {
+  asm volatile("mma.sync.aligned.m16n8k32.row.col.s32.s8.s8.s32 "
+               "{%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
+               : "+r"(c[0]), "+r"(c[1]), "+r"(c[2]), "+r"(c[3])
+               : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
+}
+
+extern "C" __global__ void __launch_bounds__(128) dot_tile_dot(const s8 *__restrict__ p0, const s8 *__restrict__ p1, f32 *__restrict__ o0) {
+  const s32 th_x = threadIdx.x;
+  const s32 bl_x = blockIdx.x;
+  __shared__ __align__(16) s8 left_tile[4096];
+  __shared__ __align__(16) s8 right_tile[4096];
+  __align__(16) u32 left[4];
+  __align__(16) u32 right[4];
+  __align__(16) s32 sums[8];
+  __align__(16) s8 x0[2];
+  __align__(16) s8 x1[2];
+  __align__(16) s8 x2[2];
+  __align__(16) s8 x3[2];
+  __align__(16) f32 x4[2];
+  sums[0] = 0;
+  sums[1] = 0;
+  sums[2] = 0;
+  sums[3] = 0;
+  sums[4] = 0;
+  sums[5] = 0;
+  sums[6] = 0;
+  sums[7] = 0;
+  #pragma unroll 4
+  for (s32 turn1 = 0; turn1 < 16; turn1++) {
+    const s32 left_cell = turn1 * 128 + (th_x >> 6) * 64 + ((th_x + turn1 * 16 + (th_x >> 6) * 8) & 63);
+    if (turn1 * 2 + (th_x >> 6) + ((bl_x >> 1) & 3) * 32 <= 99 && (th_x & 63) <= 34) {
+      const s32 j2 = turn1 * 2 + (th_x >> 6) + ((bl_x >> 1) & 3) * 32;
+      const s32 j3 = (th_x & 63);
+      *(s8x2 *)(x0) = *(const s8x2 *)(p0 + j2 * 70 + j3 * 2 + (bl_x >> 3) * 7000);
+      const s8 v5_1 = x0[0];
+      x1[0] = v5_1;
+      const s8 v5_2 = x0[1];
+      x1[1] = v5_2;
+      *(s8x2 *)(left_tile + left_cell * 2) = *(const s8x2 *)(x1);
+    } else {
+      x2[0] = 0;
+      x2[1] = 0;
+      *(s8x2 *)(left_tile + left_cell * 2) = *(const s8x2 *)(x2);
+    }
+  }
+  #pragma unroll 4
+  for (s32 turn7 = 0; turn7 < 16; turn7++) {
+    if (turn7 * 8 + (th_x >> 4) <= 69 && (th_x & 15) + (bl_x & 1) * 16 <= 24) {
+      const s32 j8 = turn7 * 8 + (th_x >> 4);
+      const s32 j9 = (th_x & 15) + (bl_x & 1) * 16;
+      *(s8x2 *)(x3) = *(const s8x2 *)(p1 + j8 * 50 + j9 * 2 + (bl_x >> 3) * 3500);
+      const s8 v11_1 = x3[0];
+      right_tile[th_x * 256 + ((th_x * 4 + turn7) & 15) * 8 - (th_x >> 4) * 4095] = v11_1;
+      const s8 v11_2 = x3[1];
+      right_tile[th_x * 256 + ((th_x * 4 + turn7 + 2) & 15) * 8 - (th_x >> 4) * 4095 + 128] = v11_2;
+    } else {
+      right_tile[th_x * 256 + ((th_x * 4 + turn7) & 15) * 8 - (th_x >> 4) * 4095] = 0;
+      right_tile[th_x * 256 + ((th_x * 4 + turn7 + 2) & 15) * 8 - (th_x >> 4) * 4095 + 128] = 0;
+    }
+  }
+  __syncthreads();
+  for (s32 part13 = 0; part13 < 4; part13++) {
+    load_matrices(left, left_tile + (th_x >> 6) * 2048 + (th_x & 15) * 128 + ((th_x + part13 * 2 + ((th_x >> 4) & 1)) & 7) * 16);
+    load_matrices(right, right_tile + (th_x & 7) * 128 + ((th_x >> 4) & 3) * 1024 + ((th_x + part13 * 2 + ((th_x >> 3) & 1)) & 7) * 16);
+    multiply_matrices_s8(sums, left, right);
+    multiply_matrices_s8(sums + 4, left, right + 2);
+  }
+  #pragma unroll 2
+  for (s32 j15 = 0; j15 < 2; j15++) {
+    #pragma unroll 2
+    for (s32 half16 = 0; half16 < 2; half16++) {
+      if (half16 * 8 + (th_x >> 6) * 16 + ((th_x >> 2) & 7) + ((bl_x >> 1) & 3) * 32 <= 99 && j15 * 4 + (th_x & 3) + (bl_x & 1) * 16 + ((th_x >> 5) & 1) * 8 <= 24) {
+        const s32 j17 = half16 * 8 + (th_x >> 6) * 16 + ((th_x >> 2) & 7) + ((bl_x >> 1) & 3) * 32;
+        const s32 j18 = j15 * 4 + (th_x & 3) + (bl_x & 1) * 16 + ((th_x >> 5) & 1) * 8;
+        const s32 v20_1 = sums[j15 * 4 + half16 * 2];
+        const f32 v21_1 = (f32)v20_1;
+        const f32 v22_1 = v21_1 * 0.125f;
+        x4[0] = v22_1;
+        const s32 v20_2 = sums[j15 * 4 + half16 * 2 + 1];
+        const f32 v21_2 = (f32)v20_2;
+        const f32 v22_2 = v21_2 * 0.125f;
+        x4[1] = v22_2;
+        *(f32x2 *)(o0 + j17 * 50 + j18 * 2 + (bl_x >> 3) * 5000) = *(const f32x2 *)(x4);
+      }
+    }
+  }
+}

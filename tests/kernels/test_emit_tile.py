@@ -1,0 +1,171 @@
+"""The tile emitter: layouts of fragments by their definition, sizes with and without rests, types, proofs, faults."""
+
+from dataclasses import replace
+from itertools import product as all_of
+
+import pytest
+
+import indexing as ix
+from indexing.analysis.memory.banks import bank_accesses
+from indexing.device.table import portable_device
+from indexing.kernels.emitters.tile.plan import SharedTile
+from indexing.kernels.ir import nodes as ir
+from indexing.kernels.ir.fragments import INSTRUCTIONS, SUM
+from indexing.kernels.ir.traversal import rewrite_blocks
+from indexing.kernels.kernel import Kernel
+from indexing.kernels.verify import verify
+from kernel_mutants import mutants
+from kernels import assert_written_once
+
+PLAIN = "lhs_contracting_dims={1}, rhs_contracting_dims={0}"
+TRANSPOSED = "lhs_contracting_dims={0}, rhs_contracting_dims={1}"
+BATCH = "lhs_batch_dims={0}, lhs_contracting_dims={2}, rhs_batch_dims={0}, rhs_contracting_dims={1}"
+
+
+def product(left: str, right: str, out: str, numbers: str, kind: str = "bf16", result: str = "f32") -> str:
+    return f"""fused {{
+      x = {kind}[{left}] parameter(0)
+      y = {kind}[{right}] parameter(1)
+      ROOT d = {result}[{out}] dot(x, y), {numbers}
+    }}"""
+
+
+def emitted(text: str, **knobs: int) -> Kernel:
+    kernel = ix.emit(ix.hlo.parse(text).entry, dialect="cuda", **knobs)
+    assert kernel.emitter == "dot-tile"
+    return kernel
+
+
+# ---------------------------------------------------------------- fragments, as PTX ISA 8.7 defines them
+
+
+@pytest.mark.parametrize(("kind", "word"), [("bf16", 2), ("f16", 2), ("s8", 4), ("u8", 4)])
+def test_fragments_are_those_of_the_instructions(kind: str, word: int) -> None:
+    """Element i of fragment A of m16n8k16 (m16n8k32): row = groupID for 0 <= i < 2 or 4 <= i < 6 (i < 4 or 8 <= i < 12), else
+    groupID + 8; col = threadID_in_group * 2 + (i & 1), and 8 more for i >= 4 (* 4 + (i & 3), 16 more for i >= 8).
+    """
+    found = INSTRUCTIONS[kind]
+    for lane, register, element in all_of(range(32), range(4), range(word)):
+        group, thread, i = lane >> 2, lane % 4, register * word + element
+        row = group if i % (2 * word) < word else group + 8
+        column = thread * word + (i & (word - 1)) + (4 * word if i >= 2 * word else 0)
+        assert found.left.evaluate([lane, register, element]) == (row, column)
+    for lane, register, element in all_of(range(32), range(2), range(word)):
+        i = register * word + element
+        row = (lane % 4) * word + (i & (word - 1)) + (4 * word if i >= word else 0)
+        assert found.right.evaluate([lane, register, element]) == (lane >> 2, row)
+    for lane, i in all_of(range(32), range(4)):
+        row = lane >> 2 if i < 2 else (lane >> 2) + 8
+        assert SUM.evaluate([lane, i]) == (row, (lane % 4) * 2 + (i & 1))
+
+
+@pytest.mark.parametrize("kind", [*INSTRUCTIONS])
+def test_each_element_is_held_once(kind: str) -> None:
+    found = INSTRUCTIONS[kind]
+    assert found.left.is_bijection_onto([16, found.depth])
+    assert found.right.is_bijection_onto([8, found.depth])
+    assert SUM.is_bijection_onto([16, 8])
+
+
+# ---------------------------------------------------------------- shared memory
+
+
+@pytest.mark.parametrize(("lines", "run", "piece"), [*all_of((16, 64), (16, 32, 64, 128), (8, 16))])
+def test_no_two_lines_of_a_matrix_share_a_bank(lines: int, run: int, piece: int) -> None:
+    """Eight neighbouring lines have their pieces, of 16 bytes, in the eight parts of all banks."""
+    if run // piece < 2:
+        return
+    tile = SharedTile("left", lines, run, piece, "sum", "sum", piece)
+    assert tile.place.is_bijection_onto([lines * run])
+    for first, at in all_of(range(0, lines, 8), range(0, run, piece)):
+        places = [tile.place.evaluate([first + k, at])[0] for k in range(8)]
+        assert len({p // piece % 8 for p in places}) == 8
+        assert all(p % piece == 0 for p in places)
+
+
+def test_the_kernel_has_no_bank_conflicts() -> None:
+    kernel = emitted(product("128,128", "128,128", "128,128", PLAIN), tile_rows=64, tile_columns=64)
+    found = list(bank_accesses(kernel, portable_device("cuda")))
+    assert {(a.kind, a.array) for a in found} == {
+        (k, f"{s}_tile") for k in ("load", "store") for s in ("left", "right")
+    }
+    assert all(a.conflicts == 0 for a in found)
+
+
+# ---------------------------------------------------------------- kernels
+
+
+@pytest.mark.parametrize(
+    ("text", "knobs"),
+    [
+        (product("64,32", "32,64", "64,64", PLAIN), {}),
+        (product("128,64", "64,128", "128,128", PLAIN), {"tile_rows": 128, "tile_columns": 128}),
+        (product("101,43", "43,50", "101,50", PLAIN, "f16", "f16"), {}),
+        (product("40,100", "50,40", "100,50", TRANSPOSED, "bf16", "bf16"), {"tile_depth": 16}),
+        (product("16,16", "16,16", "16,16", PLAIN), {"tile_rows": 16, "tile_columns": 16}),
+        (product("3,24,40", "3,40,20", "3,24,20", BATCH), {"tile_rows": 32}),
+        (product("60,70", "70,50", "60,50", PLAIN, "s8", "s32"), {}),
+        (product("70,60", "50,70", "60,50", TRANSPOSED, "u8", "s32"), {"tile_columns": 128}),
+    ],
+)
+def test_kernels_are_proved_and_compile(text: str, knobs: dict[str, int]) -> None:
+    kernel = emitted(text, **knobs)
+    proofs = kernel.verify()
+    assert not proofs.refuted, str(proofs)
+    assert all(c.kind == "same accesses" for c in proofs.open), str(proofs)
+    assert_written_once(kernel, [ix.hlo.parse(text).entry.root.shape])
+    assert ix.runtime.cubin(kernel, "sm_80")
+
+
+def test_other_targets_have_no_such_instructions() -> None:
+    text = product("64,32", "32,64", "64,64", PLAIN)
+    assert [ix.emit(ix.hlo.parse(text).entry, dialect=d).emitter for d in ("c", "opencl")] == ["dot", "dot"]
+
+
+def test_types_without_an_instruction_are_left_to_others() -> None:
+    f32 = product("64,32", "32,64", "64,64", PLAIN, "f32")
+    assert ix.emit(ix.hlo.parse(f32).entry).emitter == "dot"
+    few = product("64,8", "8,64", "64,64", PLAIN)
+    assert ix.emit(ix.hlo.parse(few).entry).emitter == "dot"
+
+
+@pytest.mark.parametrize(("knob", "value"), [("tile_rows", 24), ("tile_columns", 256), ("tile_depth", 8)])
+def test_knobs_that_are_not_legal(knob: str, value: int) -> None:
+    with pytest.raises(ix.IndexingError, match=f"{knob} is one of"):
+        emitted(product("64,32", "32,64", "64,64", PLAIN), **{knob: value})
+
+
+# ---------------------------------------------------------------- faults
+
+
+def lowered() -> ir.Kernel:
+    return emitted(product("64,64", "64,64", "64,64", PLAIN), tile_rows=32, tile_columns=32, tile_depth=32).lowered
+
+
+def test_a_kernel_without_its_barriers_is_refuted() -> None:
+    kernel = lowered()
+    without = [m.kernel for m in mutants(kernel) if m.kind == "barrier"]
+    assert len(without) == 2
+    assert all("race" in {c.kind for c in verify(k).checks if c.status != "proved"} for k in without)
+
+
+def test_places_beside_pieces_are_not_proved() -> None:
+    found = [m for m in mutants(lowered()) if "source_index of the loadmatrices" in m.what]
+    assert found
+    assert all(any(c.status != "proved" for c in verify(m.kernel).checks) for m in found)
+
+
+def test_a_warp_multiplies_as_one() -> None:
+    """A matrix instruction under a condition that differs among threads is refuted, and one of other registers."""
+    kernel = lowered()
+    some = ir.Within(ix.variable(0), 0, 40)
+
+    def under_condition(block: ir.Block) -> ir.Block:
+        return tuple(ir.If((some,), (s,)) if isinstance(s, ir.MatrixMultiply) else s for s in block)
+
+    def of_type(block: ir.Block) -> ir.Block:
+        return tuple(replace(s, element_type="s8") if isinstance(s, ir.MatrixMultiply) else s for s in block)
+
+    for change, kind in ((under_condition, "barrier"), (of_type, "typed")):
+        checks = verify(replace(kernel, body=rewrite_blocks(kernel.body, change))).refuted
+        assert kind in {c.kind for c in checks}
