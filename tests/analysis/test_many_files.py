@@ -49,11 +49,12 @@ def test_rows_are_what_analyze_says_and_a_second_run_does_what_is_new(tmp_path: 
             str(report.device),
             1,
         )
-        for name in ("ideal_bytes", "will_move", "wasted", "seconds", "seconds_lost"):
+        for name in ("ideal_bytes", "wasted", "seconds", "seconds_lost", "not_modelled", "flops"):
             assert row[name] == getattr(report, name)
+        assert row["bytes_moved"] == report.bytes
     fusions = table(found.fusions)
     assert [(f["instruction"], f["opcode"]) for f in fusions] == [("t", "transpose")] * 3
-    assert [f["will_move"] for f in fusions] == [row["will_move"] for row in rows]
+    assert [f["bytes_moved"] for f in fusions] == [row["bytes_moved"] for row in rows]
 
     (folder / "m000.hlo").write_text(COPY.format(1000))
     (tmp_path / "out/fusions/000007.parquet").write_bytes(b"written by a run that died before its programs")

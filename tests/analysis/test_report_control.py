@@ -1,7 +1,8 @@
 """Loops, calls and conditionals in a report stand for the instructions of their computations."""
 
+import pytest
+
 import indexing as ix
-from indexing.report.accesses import data_moving_instructions
 
 PROGRAM = """
 HloModule control
@@ -28,28 +29,80 @@ ENTRY main {
 """
 
 
-def test_computations_stand_for_what_calls_them_once_each():
-    module = ix.hlo.parse(PROGRAM)
-    names = [i.name for i in data_moving_instructions(list(module.entry.instructions.values()))]
-    assert names == ["double", "less", "next", "y"]
+def times(module: ix.hlo.Module) -> dict[str, int]:
+    return {f.name: f.times for f in ix.analyze(module, "h100").fusions}
 
 
-def test_a_loop_moves_what_its_body_moves_in_one_pass():
-    module = ix.hlo.parse(PROGRAM)
-    rows = ix.analyze(module.entry.root).rows
-    read = {(r.instruction, r.array): r.ideal_bytes for r in rows if r.kind == "read"}
-    assert read["y", "x"] == 64 * 4
-    assert {name for name, _ in read} == {"less", "next", "y"}
+def as_xla_runs_it(text: str) -> ix.hlo.Module:
+    return ix.hlo.parse(text.replace("HloModule control", "HloModule control, is_scheduled=true"))
+
+
+def test_loops_multiply_by_their_trip_counts_and_calls_by_their_number() -> None:
+    """Ten iterations from 0 below 10; the condition of a loop with a known count is not evaluated."""
+    found = times(as_xla_runs_it(PROGRAM))
+    assert found == {"double": 2, "next": 10, "y": 10}
+    stated = PROGRAM.replace("i, n), direction=LT", "i, i), direction=EQ").replace(
+        "body=body", 'body=body, backend_config={"known_trip_count":{"n":"7"}}'
+    )
+    assert times(as_xla_runs_it(stated)) == {"double": 2, "next": 7, "y": 7}
+
+
+def test_totals_are_those_of_all_runs() -> None:
+    report = ix.analyze(as_xla_runs_it(PROGRAM), "h100")
+    (y,) = [f for f in report.fusions if f.name == "y"]
+    assert y.ideal_bytes == 10 * 2 * 64 * 4 and y.seconds == 10 * y.run_seconds
+    assert report.seconds == pytest.approx(sum(f.run_seconds * f.times for f in report.fusions))
+    assert report.seconds == pytest.approx(report.range.least) == report.range.greatest
+    assert sum(f.share for f in report.fusions) == pytest.approx(1)
+    assert (y.operations.transcendentals, report.flops) == (64, 2 * 64 + 10)
+
+
+def test_the_kernels_that_this_package_plans_run_as_often() -> None:
+    report = ix.analyze(ix.hlo.parse(PROGRAM), "h100")
+    assert report.view == "as this package would run it" and "before XLA's optimization" in report.notes[0]
+    assert {f.name: f.times for f in report.fusions}["y"] == 10
+
+
+def test_a_loop_without_a_known_count_counts_once_and_says_so() -> None:
+    text = PROGRAM.replace("add(i, one)", "multiply(i, one)")
+    report = ix.analyze(as_xla_runs_it(text), "h100")
+    assert {f.name: f.times for f in report.fusions} == {"double": 2, "next": 1, "y": 1, "less": 1}
+    (y,) = [f for f in report.fusions if f.name == "y"]
+    assert y.note == "the trip count of `loop` is not known: it counts once" and y.note in str(report)
+
+
+def test_of_a_conditional_the_slowest_branch_counts_and_the_range_is_stated() -> None:
+    text = """HloModule control, is_scheduled=true
+    small { p = f32[64] parameter(0) ROOT n = f32[64] negate(p) }
+    large { p = f32[64] parameter(0) a = f32[64] exponential(p) ROOT b = f32[64] tanh(a) }
+    ENTRY e { i = s32[] parameter(0) x = f32[64] parameter(1)
+      ROOT c = f32[64] conditional(i, x, x), branch_computations={small, large} }"""
+    report = ix.analyze(ix.hlo.parse(text), "h100")
+    assert {f.name: f.times for f in report.fusions} == {"n": 0, "a": 1, "b": 1}
+    once = {f.name: f.run_seconds for f in report.fusions}
+    assert (report.range.least, report.range.greatest) == pytest.approx((once["n"], once["a"] + once["b"]))
+    assert report.seconds == pytest.approx(report.range.greatest) and "by the branches taken" in str(report)
+
+
+def test_deep_and_wide_nests_of_calls_end() -> None:
+    """Each computation calls the one before it twice: 2^60 runs, and no more steps than computations."""
+    lines = ["c0 { p = f32[8] parameter(0) ROOT n = f32[8] negate(p) }"]
+    for k in range(1, 61):
+        called = f"a = f32[8] call(p), to_apply=c{k - 1} ROOT b = f32[8] call(a), to_apply=c{k - 1}"
+        lines.append(f"c{k} {{ p = f32[8] parameter(0) {called} }}")
+    entry = "ENTRY e { p = f32[8] parameter(0) ROOT r = f32[8] call(p), to_apply=c60 }"
+    text = "HloModule control, is_scheduled=true\n" + "\n".join([*lines, entry])
+    assert times(ix.hlo.parse(text)) == {"n": 2**60}
 
 
 def test_what_accumulates_outside_of_fusions_is_judged_by_the_least_that_a_kernel_moves():
     text = """ENTRY e { a = f32[64,32] parameter(0) b = f32[32,16] parameter(1)
       d = f32[64,16] dot(a, b), lhs_contracting_dims={1}, rhs_contracting_dims={0}
       ROOT t = f32[16,64] transpose(d), dimensions={1,0} }"""
-    module = ix.hlo.parse(text)
+    module = as_xla_runs_it("HloModule control\n" + text)
     rows = ix.analyze(module).rows
     least = {r.array: (r.uses, r.ideal_bytes, r.will_move) for r in rows if r.instruction == "d"}
     assert least == {"a": (64 * 32 * 16, 8192, 8192), "b": (64 * 32 * 16, 2048, 2048), "output": (1024, 4096, 4096)}
     assert all("a tiled kernel" in r.why for r in rows if r.instruction == "d" and r.kind == "read")
-    # the transpose reads along columns: it wastes most, and comes first
-    assert (rows[0].instruction, rows[0].kind, rows[0].coalesced) == ("t", "read", False)
+    (read,) = [r for r in rows if r.instruction == "t" and r.kind == "read"]
+    assert read.coalesced, "by the kernel for transposes, not by a loop"

@@ -229,7 +229,7 @@ def test_a_device_that_no_one_named_says_so(monkeypatch: pytest.MonkeyPatch) -> 
     module = ix.hlo.parse(
         "ENTRY e { p = f32[64,64] parameter(0)\n ROOT t = f32[64,64] transpose(p), dimensions={1,0} }"
     )
-    assert "on L4 (detected): " in str(ix.analyze(module)) and "on L4 (detected): " in repr(ix.coalescing(module))
+    assert "on L4 (detected), " in str(ix.analyze(module)) and "on L4 (detected): " in repr(ix.coalescing(module))
     assert "on L4 (detected): " in repr(ix.predict(module)) and ix.predict(module).device is found
     assert " (d" not in str(ix.analyze(module, "l4"))
 

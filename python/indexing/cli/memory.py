@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import cast
 
 import indexing as ix
@@ -12,8 +12,9 @@ from indexing.cli.console import CommandLineError, Json
 from indexing.cli.option_types import add_device, add_file, nonnegative_integer
 from indexing.cli.programs import named_instruction, read_program
 from indexing.report.comparison import Comparison, comparison_lines
+from indexing.report.kernel_report import ORDERS, Cell
 from indexing.report.lines import bytes_text, seconds_text
-from indexing.report.program_report import Group, groups_of, report_lines
+from indexing.report.program_report import report_lines
 
 
 def analyze_options(sub: argparse.ArgumentParser) -> None:
@@ -22,6 +23,9 @@ def analyze_options(sub: argparse.ArgumentParser) -> None:
     sub.add_argument("--fusion", "--instruction", metavar="NAME", help="this one only, wherever it is")
     sub.add_argument(
         "--top", metavar="N", type=nonnegative_integer, default=10, help="so many; 0 means all (default: 10)"
+    )
+    sub.add_argument(
+        "--sort", choices=tuple(ORDERS), default="lost", help="the order of kernels (default: lost, the time lost)"
     )
     sub.add_argument(
         "--min-waste", metavar="BYTES", type=nonnegative_integer, default=0, help="only those that waste so much"
@@ -44,33 +48,10 @@ def analyze(options: argparse.Namespace) -> Answer:
         raise CommandLineError("--workers and --ray are for a folder of programs: say by --out where the tables go")
     module = read_program(options.file)
     part = named_instruction(module, options.fusion) if options.fusion else module
-    found = ix.analyze(part, options.device, progress=options.progress)
+    found = ix.analyze(part, options.device, progress=options.progress).sorted_by(options.sort)
     top = options.top or None
-    kept = found.worst(top, options.min_waste)
-    groups = groups_of(found.worst(None, options.min_waste).fusions)[:top]
-    lines = report_lines(found, top, options.min_waste, all_by="--top 0 shows all")
-    return Answer(report_json(kept, found), [fusions_table(groups), *lines])
-
-
-def fusions_table(groups: Sequence[Group]) -> Table:
-    """A table with a row for each fusion, or for several equal ones; empty columns are left out."""
-    head = ("", "kernel", ">equal", "shape", ">wasted", ">moves", ">lost", ">time", "source")
-    rows = [
-        (
-            str(number),
-            group[0].name,
-            str(len(group)) if len(group) > 1 else "",
-            str(group[0].instruction.shape),
-            bytes_text(sum(f.wasted for f in group)),
-            bytes_text(sum(f.will_move for f in group)),
-            seconds_text(sum(f.seconds_lost for f in group)),
-            seconds_text(sum(f.seconds for f in group)),
-            str(group[0].place or ""),
-        )
-        for number, group in enumerate(groups, 1)
-    ]
-    filled = [k for k in range(len(head)) if any(row[k] for row in rows)]
-    return Table(tuple(head[k] for k in filled), [tuple(row[k] for k in filled) for row in rows])
+    lines = report_lines(found, top, options.min_waste, options.sort, all_by="--top 0 shows all")
+    return Answer(report_json(found.worst(top, options.min_waste), found), list(lines))
 
 
 def analyze_folder(options: argparse.Namespace) -> Answer:
@@ -91,20 +72,30 @@ def analyze_folder(options: argparse.Namespace) -> Answer:
 
 
 def report_json(kept: ix.ProgramReport, whole: ix.ProgramReport) -> Json:
-    """The totals of the whole program, and a row for each access of the fusions that are shown."""
-    columns = kept.columns()
-    rows = [dict(zip(columns, cells, strict=True)) for cells in zip(*columns.values(), strict=True)]
+    """The totals of the whole program, and a row for each kernel that is shown, and for each of its accesses."""
     return {
         "program": whole.name,
         "device": str(whole.device),
         "kernels": len(whole.fusions),
         "ideal_bytes": whole.ideal_bytes,
-        "will_move": whole.will_move,
+        "bytes": whole.bytes,
         "wasted": whole.wasted,
         "seconds": whole.seconds,
         "seconds_lost": whole.seconds_lost,
-        "rows": cast("list[Json]", rows),
+        "least_seconds": whole.range.least,
+        "not_modelled": whole.not_modelled,
+        "flops": whole.flops,
+        "view": whole.view,
+        "notes": list(whole.notes),
+        "fusions": rows_json(kept.columns()),
+        "rows": rows_json(kept.access_columns()),
     }
+
+
+def rows_json(columns: Mapping[str, Sequence[Cell]]) -> list[Json]:
+    """The rows of a table, each by the names of its columns."""
+    cells = zip(*columns.values(), strict=True)
+    return cast("list[Json]", [dict(zip(columns, row, strict=True)) for row in cells])
 
 
 def compare_options(sub: argparse.ArgumentParser) -> None:
@@ -143,7 +134,7 @@ def totals_table(found: Comparison, plain: Sequence[str]) -> Table:
     facts = (
         ("kernels", [str(len(r.fusions)) for r in both]),
         ("must move", [bytes_text(r.ideal_bytes) for r in both]),
-        ("will move", [bytes_text(r.will_move) for r in both]),
+        ("will move", [bytes_text(r.bytes) for r in both]),
         ("wasted", [bytes_text(r.wasted) for r in both]),
         ("time", [seconds_text(r.seconds) for r in both]),
         ("time lost", [seconds_text(r.seconds_lost) for r in both]),

@@ -29,7 +29,7 @@ def render_lines(parts: Iterable[Part]) -> Iterable[str]:
     if not is_terminal(sys.stdout) or os.environ.get("TERM") == "dumb":
         return plain_lines(parts)
     parts = list(parts)
-    if not any(isinstance(part, Table | Listing) for part in parts):
+    if not any(isinstance(part, Table | Listing) or _style_of(part) for part in parts):
         return plain_lines(parts)
     try:
         rich = importlib.import_module("rich.console")
@@ -57,8 +57,14 @@ def _drawable(part: Part) -> Any:
             part.text, part.language, theme="ansi_dark", background_color="default"
         )
     line = part.text if isinstance(part, Remark) else part
-    style = next((style for start, style in STYLES if line.lstrip().startswith(start)), "")
-    return importlib.import_module("rich.text").Text(printable(line), style)
+    return importlib.import_module("rich.text").Text(printable(line), _style_of(line))
+
+
+def _style_of(part: Part) -> str:
+    """The style of a line by its beginning; empty for other parts."""
+    return (
+        next((style for start, style in STYLES if part.lstrip().startswith(start)), "") if isinstance(part, str) else ""
+    )
 
 
 def _table(part: Table) -> Any:

@@ -23,10 +23,9 @@ from indexing.ops.registry import traits_of
 from indexing.report.reasons import Subject, reasons_for
 
 if TYPE_CHECKING:
-    from indexing.hlo import Computation, Instruction, Shape
-    from indexing.ops.op import Op
+    from indexing.hlo import Instruction, Shape
 
-__all__ = ["AccessReport", "data_moving_instructions", "rows_of"]
+__all__ = ["AccessReport", "rows_of"]
 
 #: Bytes, sectors per warp instruction, ratio to the ideal, verdict (each None if it is not known), and bytes wasted.
 Moved: TypeAlias = tuple[int | None, float | None, float | None, bool | None, int]
@@ -69,40 +68,20 @@ class AccessReport:
         return 0 if self.will_move is None else max(self.will_move - self.ideal_bytes, 0)
 
 
-def data_moving_instructions(instructions: Sequence[Instruction]) -> list[Instruction]:
-    """The instructions that move data, including those in the computations of loops, calls and conditionals."""
-    found: list[Instruction] = []
-    seen: set[Computation] = set()
-    waiting = list(reversed(instructions))
-    while waiting:
-        i = waiting.pop()
-        op = traits_of(i)
-        if op.runs_computations:  # its traffic is that of the instructions of its computations
-            new = [c for c in dict.fromkeys(i.called) if c not in seen]
-            seen.update(new)
-            waiting.extend(j for c in reversed(new) for j in reversed(list(c.instructions.values())))
-        elif not _is_of_no_bytes(op):
-            found.append(i)
-    return found
-
-
-def _is_of_no_bytes(op: Op) -> bool:
-    """Whether the result is in memory already: a renamed array, a bitcast, or the result of an asynchronous operation."""
-    passes = op.passes_operand and op.kind != "moves"  # a copy moves its elements, although it does not change them
-    return op.kind in ("alias", "leaf", "orders") or op.same_memory or passes or op.is_done
-
-
-def rows_of(instruction: Instruction, device: Device) -> list[AccessReport]:
-    """One row for each array that the instruction reads or writes."""
+def rows_of(
+    instruction: Instruction, device: Device, origin: Instruction | None = None, names: Sequence[str] = ()
+) -> list[AccessReport]:
+    """One row for each array that the instruction reads or writes; it is called as `origin`, and its operands by `names`."""
+    called = _Names((origin or instruction).name, tuple(names) or tuple(o.name for o in instruction.operands))
     moved: Coalescing | None = None
     problem = ""
     op = traits_of(instruction)
     if (
         op.result_index is not None or op.across_replicas is not None
     ):  # without a kernel, each element that is needed moves once
-        return _least_rows(instruction)
+        return _least_rows(instruction, called)
     if _contracts(instruction) if _has_kernel(instruction, device) else _accumulates(instruction):
-        return _least_rows(instruction, _LEAST)
+        return _least_rows(instruction, called, _LEAST)
     try:
         moved = coalescing(instruction, device)
     except (
@@ -110,26 +89,59 @@ def rows_of(instruction: Instruction, device: Device) -> list[AccessReport]:
     ) as error:  # a program may contain instructions that no kernel computes; its other rows are not affected
         problem = str(error)
     rows = []
+    in_place = _operands_in_place(instruction, device)
     for used in utilization(instruction):
         accesses = [a for a in moved.reads if a.operand == used.number] if moved is not None else []
-        row = _read_row(instruction.name, used, accesses, problem)
-        rows.append(with_reason(row, instruction, used.operand.shape.leaves[used.leaf], accesses, used.number))
+        row = _at_most_what_moves(_read_row(called, used, accesses, problem))
+        if used.number in in_place and not accesses:
+            row = replace(row, distinct=0, uses=0, ideal_bytes=0, will_move=0)  # the result stands in its memory
+        rows.append(_with_reason(row, instruction, used.operand.shape.leaves[used.leaf], accesses, used.number))
     conflicts = "" if moved is None else _conflicts(moved.shared)
     for k, shape in enumerate(instruction.shape.leaves):
         accesses = [a for a in moved.writes if a.output == k] if moved is not None else []
         note = "; ".join(filter(None, (_notes(accesses, problem), conflicts)))
-        row = _write_row(instruction, k, shape, _total_traffic(accesses), note)
-        rows.append(with_reason(row, instruction, shape, accesses, None))
+        row = _at_most_what_moves(_write_row(called, instruction, k, shape, _total_traffic(accesses), note))
+        rows.append(_with_reason(row, instruction, shape, accesses, None))
     return rows
 
 
-def with_reason(
+@dataclass(frozen=True, slots=True)
+class _Names:
+    """The names of an instruction and of its operands in the program."""
+
+    instruction: str
+    operands: tuple[str, ...]
+
+
+def _operands_in_place(instruction: Instruction, device: Device) -> frozenset[int]:
+    """The operands in whose memory the instruction's kernel writes its results."""
+    kernel = kernel_of(instruction, device)
+    if kernel is None:
+        return frozenset()
+    return frozenset(kernel.arguments[a.alias_of].number for a in kernel.outputs if a.alias_of is not None)
+
+
+def _at_most_what_moves(row: AccessReport) -> AccessReport:
+    """The row without the elements that no access touches: rows that a gather or an update in place leaves alone."""
+    if row.will_move is None or row.ideal_bytes <= row.will_move:
+        return row
+    return replace(
+        row, distinct=min(row.distinct, row.will_move * row.elements // _whole(row)), ideal_bytes=row.will_move
+    )
+
+
+def _whole(row: AccessReport) -> int:
+    """The bytes of the whole array, at least 1."""
+    return max(row.ideal_bytes * row.elements // max(row.distinct, 1), 1)
+
+
+def _with_reason(
     row: AccessReport, part: Instruction, shape: Shape, accesses: Sequence[Access], operand: int | None
 ) -> AccessReport:
     """The row, with a reason and a remedy if it moves more than it must."""
     if row.excess * EXPLAINED < (row.will_move or 0) or not row.excess or not shape.is_array:
         return row
-    subject = Subject(part, operand, shape, row.array, row.ideal_bytes)
+    subject = Subject(part, operand, shape, row.array, row.ideal_bytes, row.instruction)
     why, remedy = reasons_for(subject, accesses, row.uses / max(row.distinct, 1))
     return replace(row, why=why, remedy=remedy)
 
@@ -157,14 +169,14 @@ def _accumulates(instruction: Instruction) -> bool:
     return any(len(v.interval) > 1 for i in indexings for v in i.map.ranges)
 
 
-def _least_rows(instruction: Instruction, why: str = "") -> list[AccessReport]:
+def _least_rows(instruction: Instruction, called: _Names, why: str = "") -> list[AccessReport]:
     """The rows of a kernel that loads and stores each element once."""
     rows = []
     for used in utilization(instruction):
-        rows.append(replace(_read_row(instruction.name, used, (), ""), will_move=used.bytes, why=why))
+        rows.append(replace(_read_row(called, used, (), ""), will_move=used.bytes, why=why))
     for k, shape in enumerate(instruction.shape.leaves):
         if k in _written_arrays(instruction):
-            rows.append(_write_row(instruction, k, shape, (_bytes(shape), None, None, None, 0), ""))
+            rows.append(_write_row(called, instruction, k, shape, (_bytes(shape), None, None, None, 0), ""))
     return rows
 
 
@@ -181,17 +193,21 @@ def _bytes(shape: Shape) -> int:
     return -(-shape.element_count * bit_width(shape.element_type) // 8)
 
 
-def _write_row(instruction: Instruction, output: int, shape: Shape, moved: Moved, note: str) -> AccessReport:
+def _write_row(
+    called: _Names, instruction: Instruction, output: int, shape: Shape, moved: Moved, note: str
+) -> AccessReport:
     name = "output" if len(instruction.shape.leaves) == 1 else f"output {output}"
     count = shape.element_count
-    return AccessReport(instruction.name, name, "write", count, count, count, _bytes(shape), *moved, note)
+    return AccessReport(called.instruction, name, "write", count, count, count, _bytes(shape), *moved, note)
 
 
-def _read_row(instruction: str, used: Utilization, accesses: Sequence[Access], problem: str) -> AccessReport:
-    name = used.operand.name + (f"[{used.leaf}]" if used.operand.shape.is_tuple else "")
+def _read_row(called: _Names, used: Utilization, accesses: Sequence[Access], problem: str) -> AccessReport:
+    name = called.operands[used.number] + (f"[{used.leaf}]" if used.operand.shape.is_tuple else "")
     note = "; ".join(filter(None, (used.reason, _notes(accesses, problem))))
     moved = _total_traffic(accesses) if used.reads else NO_BYTES
-    return AccessReport(instruction, name, "read", used.distinct, used.elements, used.reads, used.bytes, *moved, note)
+    return AccessReport(
+        called.instruction, name, "read", used.distinct, used.elements, used.reads, used.bytes, *moved, note
+    )
 
 
 def _total_traffic(accesses: Sequence[Access]) -> Moved:

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 from indexing.display import shown
 from indexing.hlo.program_like import part_of_program
 from indexing.report.equal_kernels import Key, content_key
+from indexing.report.kernel_report import FusionReport
 from indexing.report.lines import bytes_text, count_text, printable, seconds_text
-from indexing.report.program_report import FusionReport, ProgramReport, fusion_lines, totals_line
+from indexing.report.program_report import ProgramReport, totals_line
 from indexing.report.programs import analyze
 from indexing.report.replacement import Replacement, line_of, replacements
 
@@ -62,17 +63,17 @@ def compare(before: Program, after: Program, device: DeviceLike = None) -> Compa
     second = analyze(part_of_program(after, "compare: after"), device)
     same, lost, made = _pair_equal(first.fusions, second.fusions)
     found = replacements(lost, made)
-    pairs = {(r.before[0].instruction, r.after[0].instruction): r for r in found if len(r.before) == len(r.after) == 1}
+    pairs = {(id(r.before[0]), id(r.after[0])): r for r in found if len(r.before) == len(r.after) == 1}
     changed = tuple((r.before[0], r.after[0]) for r in pairs.values())
     replaced = sorted((r for r in found if len(r.before) + len(r.after) > 2), key=lambda r: -_difference(r))
     is_changed = {i for pair in pairs for i in pair}
-    lost, made = ([f for f in side if f.instruction not in is_changed] for side in (lost, made))
+    lost, made = ([f for f in side if id(f) not in is_changed] for side in (lost, made))
     return Comparison(first, second, tuple(same), changed, tuple(lost), tuple(made), tuple(replaced))
 
 
 def _difference(r: Replacement) -> int:
     """The absolute difference of the bytes that move before and after."""
-    return abs(sum(f.will_move for f in r.before) - sum(f.will_move for f in r.after))
+    return abs(sum(f.bytes for f in r.before) - sum(f.bytes for f in r.after))
 
 
 def _pair_equal(
@@ -89,8 +90,8 @@ def _pair_equal(
             pairs.append((fusion, found.pop(0)))
         else:
             lost.append(fusion)
-    left = {f.instruction for fusions in waiting.values() for f in fusions}
-    return pairs, lost, [f for f in after if f.instruction in left]
+    left = {id(f) for fusions in waiting.values() for f in fusions}
+    return pairs, lost, [f for f in after if id(f) in left]
 
 
 def comparison_lines(found: Comparison, top: int | None = 10) -> Iterator[str]:
@@ -98,7 +99,7 @@ def comparison_lines(found: Comparison, top: int | None = 10) -> Iterator[str]:
     yield "before  " + totals_line(found.before)
     yield "after   " + totals_line(found.after)
     gained = found.after.wasted - found.before.wasted
-    moved = found.after.will_move - found.before.will_move
+    moved = found.after.bytes - found.before.bytes
     took = found.after.seconds - found.before.seconds
     yield f"{_signed(moved)} moved, {_signed(gained)} wasted, {_signed_time(took)}; {_same(found)}"
     yield f"replaced: {len(found.replaced)}"
@@ -109,13 +110,13 @@ def comparison_lines(found: Comparison, top: int | None = 10) -> Iterator[str]:
         )
     yield f"changed: {len(found.changed)}"
     for a, b in found.changed[:top]:
-        yield f"  {next(fusion_lines(a))}"
-        yield f"    now {next(fusion_lines(b))}"
-    told = {f.instruction for r in found.replaced for f in (*r.before, *r.after)}
+        yield f"  {_kernel(a)}"
+        yield f"    now {_kernel(b)}"
+    told = {id(f) for r in found.replaced for f in (*r.before, *r.after)}
     for what, fusions in (("lost", found.lost), ("made", found.made)):
-        alone = [f for f in fusions if f.instruction not in told]
+        alone = [f for f in fusions if id(f) not in told]
         yield f"{what}, and nothing like it {'after' if what == 'lost' else 'before'}: {len(alone)}"
-        yield from (f"  {next(fusion_lines(f))}" for f in alone[:top])
+        yield from (f"  {_kernel(f)}" for f in alone[:top])
 
 
 def _replaced(r: Replacement) -> str:
@@ -132,12 +133,13 @@ def _replaced(r: Replacement) -> str:
 def _costs(fusions: Sequence[FusionReport]) -> str:
     wasted = sum(f.wasted for f in fusions)
     waste = f" ({bytes_text(wasted)} wasted)" if wasted else ""
-    return f"{bytes_text(sum(f.will_move for f in fusions))}{waste} in {seconds_text(sum(f.seconds for f in fusions))}"
+    return (
+        f"{bytes_text(sum(f.bytes for f in fusions))}{waste} in {seconds_text(sum(f.seconds or 0.0 for f in fusions))}"
+    )
 
 
 def _kernel(fusion: FusionReport) -> str:
-    i = fusion.instruction
-    return f"{printable(fusion.name)}  {i.shape} {i.opcode}  {_costs([fusion])}"
+    return f"{printable(fusion.name)}  {fusion.instruction.shape} {fusion.opcode}  {_costs([fusion])}"
 
 
 def _same(found: Comparison) -> str:

@@ -15,7 +15,8 @@ from indexing.report.programs import analyze
 
 if TYPE_CHECKING:
     from indexing.device.record import Device
-    from indexing.report.program_report import FusionReport, ProgramReport
+    from indexing.report.kernel_report import FusionReport
+    from indexing.report.program_report import ProgramReport
 
 Cells: TypeAlias = "dict[str, str | int | float | None]"
 
@@ -28,10 +29,12 @@ PROGRAM_COLUMNS: Mapping[str, str] = {
     "program": "string",
     "kernels": "int64",
     "ideal_bytes": "int64",
-    "will_move": "int64",
+    "bytes_moved": "int64",
     "wasted": "int64",
     "seconds": "float64",
     "seconds_lost": "float64",
+    "not_modelled": "int64",
+    "flops": "int64",
     "analysis_seconds": "float64",
     "error": "string",
 }
@@ -44,10 +47,13 @@ FUSION_COLUMNS: Mapping[str, str] = {
     "shape": "string",
     "place": "string",
     "ideal_bytes": "int64",
-    "will_move": "int64",
+    "bytes_moved": "int64",
     "wasted": "int64",
     "seconds": "float64",
     "seconds_lost": "float64",
+    "times": "int64",
+    "limit": "string",
+    "flops": "int64",
     "array": "string",
     "why": "string",
     "remedy": "string",
@@ -118,10 +124,12 @@ def _program_row(source: Source, report: ProgramReport) -> Cells:
         "program": report.name,
         "kernels": len(report.fusions),
         "ideal_bytes": report.ideal_bytes,
-        "will_move": report.will_move,
+        "bytes_moved": report.bytes,
         "wasted": report.wasted,
         "seconds": report.seconds,
         "seconds_lost": report.seconds_lost,
+        "not_modelled": report.not_modelled,
+        "flops": report.flops,
         "analysis_seconds": None,
         "error": None,
     }
@@ -135,14 +143,17 @@ def _fusion_row(source: Source, report: ProgramReport, fusion: FusionReport) -> 
         "device": str(report.device),
         "program": report.name,
         "instruction": fusion.name,
-        "opcode": fusion.instruction.opcode,
+        "opcode": fusion.opcode,
         "shape": str(fusion.instruction.shape),
         "place": None if fusion.place is None else str(fusion.place),
         "ideal_bytes": fusion.ideal_bytes,
-        "will_move": fusion.will_move,
+        "bytes_moved": fusion.bytes,
         "wasted": fusion.wasted,
         "seconds": fusion.seconds,
         "seconds_lost": fusion.seconds_lost,
+        "times": fusion.times,
+        "limit": fusion.limit,
+        "flops": fusion.flops,
         "array": None if worst is None else worst.array,
         "why": None if worst is None else worst.why or None,
         "remedy": None if worst is None else worst.remedy or None,

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from indexing.kernels.kernel import Kernel
     from indexing.report.accesses import AccessReport
 
-__all__ = ["bytes_text", "count_text", "kernel_line", "printable", "row_lines", "seconds_text"]
+__all__ = ["bytes_text", "count_text", "kernel_line", "number_text", "printable", "row_lines", "seconds_text"]
 
 STEP = 1000
 BYTES = ("B", "kB", "MB", "GB", "TB", "PB")
@@ -53,6 +53,15 @@ def seconds_text(seconds: float) -> str:
     while count >= STEP and unit + 1 < len(SECONDS):
         count, unit = count / STEP, unit + 1
     return f"{count:.3g} {SECONDS[unit]}"
+
+
+def number_text(count: float) -> str:
+    """A number in units of 1000, with a space before the unit: `24.6 k`, `7.1 T`."""
+    units = ("", "k", "M", "G", "T", "P", "E")
+    unit = 0
+    while abs(count) >= STEP and unit + 1 < len(units):
+        count, unit = count / STEP, unit + 1
+    return f"{count:.3g} {units[unit]}"
 
 
 def printable(text: str) -> str:

@@ -1,24 +1,36 @@
-"""The analysis of a program: what each of its kernels moves and wastes."""
+"""The analysis of a program: what each of its kernels takes, moves and wastes."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from indexing.arguments import of_type, optional
 from indexing.device.detect import chosen_device
 from indexing.device.record import Device, DeviceLike
 from indexing.errors import UnsupportedOp
-from indexing.hlo import Instruction, Program, source_place
+from indexing.hlo import Computation, Instruction, Program, source_place
 from indexing.hlo.program_like import or_function, part_of_program
-from indexing.report.accesses import data_moving_instructions, rows_of
-from indexing.report.program_report import FusionReport, ProgramReport
+from indexing.ops.operation_totals import operations_of
+from indexing.report.accesses import rows_of
+from indexing.report.kernel_report import FusionReport, sorted_kernels
+from indexing.report.program_report import ProgramReport
+from indexing.report.runs import Run, runs_of
+from indexing.report.steps import Schedule, Step, fused_steps, is_optimized, planned_steps
 from indexing.report.times import times_of
 
 if TYPE_CHECKING:
-    from indexing.hlo import Computation
+    from indexing.hlo import Place
 
 __all__ = ["analyze"]
+
+_FUSED = "XLA's fusions with this package's kernels"
+_PLANNED = "as this package would run it"
+_BEFORE = (
+    "the program is one from before XLA's optimization, which has no kernels yet: these are those that this package plans. "
+    'For XLA\'s, analyze a program after it, such as ix.from_jax(f, *arguments, target="h100")'
+)
 
 
 @or_function
@@ -28,13 +40,13 @@ def analyze(
     fusion: str | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> ProgramReport:
-    """The traffic and the waste of a program's kernels, or of a single one if its name is given, on a device: by default the
+    """The time, traffic and waste of a program's kernels, or of a single one if its name is given, on a device: by default the
     one that the driver reports, else one that `.device` names.
 
-    `program` is a module, a computation, an instruction, HLO text, or a JAX function, followed by its arguments. The kernels
-    are fusions and all other instructions that move data, such as products of matrices, copies and library calls. Loops,
-    calls and conditionals are replaced by the instructions of their computations, each counted once: shapes do not determine
-    how often they run.
+    `program` is a module, a computation, an instruction, HLO text, or a JAX function, followed by its arguments. After
+    XLA's optimization, its kernels are its fusions and all other instructions that move data, each by the kernel that this
+    package has for it; before, those that this package plans (`view` says which). Loops multiply by their trip counts (one
+    without counts once, and says so); of a conditional, the slowest branch counts.
     `progress` is called with the number of kernels that are done, and the number of all.
     Raises IndexingError for an unknown device or fusion.
     """
@@ -42,17 +54,28 @@ def analyze(
     optional(of_type(Device, str))(device, "analyze: device")
     optional(of_type(str))(fusion, "analyze: fusion")
     chosen = chosen_device(device)
-    instructions = [part] if isinstance(part, Instruction) else list(part.instructions.values())
-    if fusion is not None:
-        instructions = [_named(part, fusion)]
-    judged = list(data_moving_instructions(instructions))
-    found = []
-    for k, i in enumerate(judged):
-        found.append(_report(i, chosen))
-        if progress is not None:
-            progress(k + 1, len(judged))
-    ordered = sorted(found, key=lambda f: (-f.wasted, f.ideal_bytes - f.will_move))
-    return ProgramReport(part.module.name, chosen, tuple(ordered))
+    part = part if fusion is None else _named(part, fusion)
+    is_planned = isinstance(part, Computation) and not is_optimized(part)
+    schedule = _schedule(part, chosen, is_planned)
+    reports = _reports(schedule, chosen, progress)
+    runs, range_ = runs_of(schedule, lambda step: reports[step].run_seconds or 0.0)
+    total = range_.greatest or 1.0
+    kernels = [_counted(reports[run.step], run, total) for run in runs]
+    notes = (_BEFORE,) if is_planned and len(kernels) > 1 else ()
+    return ProgramReport(
+        part.module.name,
+        chosen,
+        tuple(sorted_kernels(kernels, "lost")),
+        _PLANNED if is_planned else _FUSED,
+        range_,
+        notes,
+    )
+
+
+def _schedule(part: Instruction | Computation, device: Device, is_planned: bool) -> Schedule:
+    if isinstance(part, Instruction):
+        return fused_steps([part])
+    return planned_steps(part, device) if is_planned else fused_steps(part.listed)
 
 
 def _named(part: Instruction | Computation, name: str) -> Instruction:
@@ -63,10 +86,45 @@ def _named(part: Instruction | Computation, name: str) -> Instruction:
     raise UnsupportedOp(f"{part.module.name} has no instruction {name!r}")
 
 
-def _report(i: Instruction, device: Device) -> FusionReport:
-    rows = sorted(rows_of(i, device), key=lambda r: (-r.wasted, -r.excess))
-    inner: Sequence[Instruction] = (i, i.called[0].root, *i.called[0].instructions.values()) if i.called else (i,)
-    places = (source_place(j) for j in inner)
-    place = next((p for p in places if p is not None), None)
+def _reports(
+    schedule: Schedule, device: Device, progress: Callable[[int, int], None] | None
+) -> dict[Step, FusionReport]:
+    """The report of one run of each kernel."""
+    steps = [s for part in (schedule.root, *schedule.bodies.values()) for s in part if not s.bodies]
+    found = {}
+    for k, step in enumerate(steps, 1):
+        found[step] = _report(step, device)
+        if progress is not None:
+            progress(k, len(steps))
+    return found
+
+
+def _report(step: Step, device: Device) -> FusionReport:
+    i = step.instruction
+    rows = sorted(rows_of(i, device, step.origin, step.operands), key=lambda r: (-r.wasted, -r.excess))
     times = times_of(i, rows, device)
-    return FusionReport(i, tuple(rows), device, times.seconds, times.lost, place)
+    return FusionReport(
+        step.origin,
+        i,
+        tuple(rows),
+        device,
+        times.seconds,
+        times.lost,
+        times.limit,
+        operations_of(i),
+        place=_place(step.origin) or _place(i),
+        note=times.note,
+    )
+
+
+def _place(i: Instruction) -> Place | None:
+    """The source line of an instruction, or else of one inside."""
+    inner: Sequence[Instruction] = (i, i.called[0].root, *i.called[0].listed) if i.called else (i,)
+    return next((p for p in map(source_place, inner) if p is not None), None)
+
+
+def _counted(report: FusionReport, run: Run, total: float) -> FusionReport:
+    """The report with the number of runs, and its share of the program's time."""
+    note = "; ".join(filter(None, (report.note, run.note)))
+    share = (report.run_seconds or 0.0) * run.times / total
+    return replace(report, times=run.times, share=share, note=note)

@@ -32,13 +32,17 @@ WARP = 32  # lanes that are compared
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """An array that an instruction reads (with the operand's number) or writes (without), and the bytes that must move."""
+    """An array that an instruction reads (with the operand's number) or writes (without), and the bytes that must move.
+
+    `called` is the instruction's name in the program.
+    """
 
     instruction: Instruction
     operand: int | None
     shape: Shape
     name: str
     ideal_bytes: int
+    called: str
 
     @property
     def verb(self) -> str:
@@ -154,9 +158,14 @@ def _read_again(subject: Subject, reuse: float) -> tuple[str, str]:
     why = f"each element is read {_times(reuse)}"
     if subject.bytes <= CACHED:
         return f"{why}, which a cache serves, for it holds the {subject.bytes} B", ""
-    if traits_of(subject.instruction).kind == "moves":
-        return why, f"a fusion of `{subject.instruction.name}` with what reads it, which then reads `{subject.name}`"
+    if _only_moves(subject.instruction):
+        return why, f"a fusion of `{subject.called}` with what reads it, which then reads `{subject.name}`"
     return why, f"a tile of `{subject.name}` in shared memory or registers, or more elements a thread"
+
+
+def _only_moves(i: Instruction) -> bool:
+    """Whether the instruction, or each one of a fusion, computes nothing."""
+    return all(traits_of(j).has_no_compute for j in (i.called[0].listed if i.is_fusion else (i,)))
 
 
 def _reordering_remedy(subject: Subject, dimensions: tuple[int, ...]) -> str:

@@ -17,7 +17,7 @@ from indexing.ops.registry import traits_of
 
 if TYPE_CHECKING:
     from indexing.hlo import Computation, Instruction, Place
-    from indexing.report.program_report import FusionReport
+    from indexing.report.kernel_report import FusionReport
 
 __all__ = ["Replacement", "line_of", "replacements"]
 
@@ -59,14 +59,14 @@ def replacements(before: Sequence[FusionReport], after: Sequence[FusionReport]) 
 
 def _as_pairs(before: list[FusionReport], after: list[FusionReport]) -> list[Replacement]:
     """Pairs, if for each kernel there is one whose result is that of the same operation; otherwise one group."""
-    named = [sorted(side, key=lambda f: (_result(f), f.instruction.row)) for side in (before, after)]
+    named = [sorted(side, key=lambda f: (_result(f), f.origin.row)) for side in (before, after)]
     if [_result(f) for f in named[0]] == [_result(f) for f in named[1]]:
         return [Replacement((a,), (b,)) for a, b in zip(*named, strict=True)]
     return [Replacement(tuple(before), tuple(after))]
 
 
 def _result(f: FusionReport) -> tuple[str, str, str]:
-    return op_name(f.instruction).rsplit("/", 1)[-1], line_of(f.place), str(f.instruction.shape)
+    return op_name(f.origin).rsplit("/", 1)[-1], line_of(f.place), str(f.instruction.shape)
 
 
 def _leader(group: list[int], k: int) -> int:
@@ -77,18 +77,19 @@ def _leader(group: list[int], k: int) -> int:
 
 
 def _side(kernels: Sequence[FusionReport]) -> _Side:
-    operations = [{*_operations(f.instruction), *([("", line_of(f.place))] if f.place else [])} for f in kernels]
+    operations = [{*_operations(f), *([("", line_of(f.place))] if f.place else [])} for f in kernels]
     of_operation: dict[Operation, list[int]] = defaultdict(list)
-    for k in sorted(range(len(kernels)), key=lambda k: kernels[k].instruction.row):
+    for k in sorted(range(len(kernels)), key=lambda k: kernels[k].origin.row):
         for operation in operations[k]:
             of_operation[operation].append(k)
     return _Side(operations, dict(of_operation))
 
 
-def _operations(i: Instruction) -> Iterator[Operation]:
+def _operations(f: FusionReport) -> Iterator[Operation]:
     """The operations that an instruction's kernel computes: names with source lines, then lines alone, which are less specific;
     without either, opcodes and shapes.
     """
+    i = f.instruction
     inner: list[Computation] = list(i.called) if i.is_fusion else []
     seen = set(inner)
     while inner:
@@ -97,7 +98,7 @@ def _operations(i: Instruction) -> Iterator[Operation]:
             new = [c for c in part.called if part.is_fusion and c not in seen]
             seen.update(new)
             inner += new
-    yield from () if i.is_fusion and i.called else _operations_of(i)
+    yield from () if i is f.origin and i.is_fusion and i.called else _operations_of(f.origin)
 
 
 def _operations_of(i: Instruction) -> Iterator[Operation]:

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from indexing._core import predict_times
 from indexing.errors import IndexingError
 from indexing.lazy import np
-from indexing.model.prediction import DEMANDS, demands_of, predict
+from indexing.model.prediction import DEMANDS, Predictions, demands_of, predict
+from indexing.model.work_time import predict_work
+from indexing.ops.operation_totals import operations_of
+from indexing.ops.registry import traits_of
 
 if TYPE_CHECKING:
     from indexing.device.record import Device
@@ -18,57 +21,65 @@ if TYPE_CHECKING:
 
 __all__ = ["Times", "times_of"]
 
-BLOCK = 128  # threads, without a kernel
-REGISTERS = 18  # of one of its threads
-
 
 @dataclass(frozen=True, slots=True)
 class Times:
-    """The predicted seconds of a kernel, and the part of them that is due to waste."""
+    """The predicted seconds of a kernel (None if not modelled), the part of them that is due to waste, and what limits them."""
 
-    seconds: float
-    lost: float
+    seconds: float | None
+    lost: float = 0.0
+    limit: str = ""
+    note: str = ""
 
 
 def times_of(i: Instruction, rows: Sequence[AccessReport], device: Device) -> Times:
-    """The times of the kernel's default plan; without a kernel, those of a loop that moves the bytes of `rows`."""
-    demand = _demands_of_kernel(i, device) if any(row.ratio is not None for row in rows) else None
-    demand = demand or _demands_of_rows(rows, device)
+    """The times of the default plan of the instruction's kernel. A library call that stands for products takes the least time
+    that moves its arrays and does its operations; what neither has, is not modelled.
+    """
+    if i.is_fusion:
+        try:
+            return _of_kernel(predict(i, {}, device), rows, device)
+        except IndexingError as error:
+            return Times(None, note=f"not modelled: {error}")
+    product = _product_of(i)
+    if product is None:
+        return Times(None, note=f"not modelled: no kernel of this package computes {_described(i)}")
+    work = predict_work(device, _bytes(rows), {product: operations_of(i).flops}, matrix=True)
+    return Times(work.seconds, limit=work.limit, note="the least time of a library call")
+
+
+def _of_kernel(found: Predictions, rows: Sequence[AccessReport], device: Device) -> Times:
+    demand = {name: float(column[0]) for name, column in zip(DEMANDS, demands_of(found), strict=True)}
     wasted = sum(row.wasted for row in rows)
     from_memory = sum(row.wasted for row in rows if _array_bytes(row) > device.memory.l2_bytes)
     without = demand | {
         "bytes": max(demand["bytes"] - wasted, 0.0),
         "memory_bytes": max(demand["memory_bytes"] - from_memory, 0.0),
     }
-    seconds = _seconds(demand, device)
-    return Times(seconds, max(seconds - _seconds(without, device), 0.0))
+    seconds = float(found.time[0])
+    return Times(seconds, max(seconds - _seconds(without, device), 0.0) if wasted else 0.0, str(found.limit[0]))
 
 
-def _demands_of_kernel(i: Instruction, device: Device) -> dict[str, float] | None:
-    """The demands of the default plan of a fusion's kernel on the device; None if no kernel computes it."""
-    if not i.is_fusion:
-        return None
-    try:
-        found = predict(i, {}, device)
-    except IndexingError:
-        return None
-    return {name: float(column[0]) for name, column in zip(DEMANDS, demands_of(found), strict=True)}
+def _product_of(i: Instruction) -> str | None:
+    """The element type that is multiplied by a library call for a product or a convolution; None for other instructions."""
+    meaning = traits_of(i).expansion
+    called = meaning(i) if meaning is not None else None
+    inside: Iterable[Instruction] = (i,) if called is None else called.listed
+    contracted = (j for j in inside if traits_of(j).reads_many and len(j.operands) == 2 and not j.called)
+    return next((j.operands[0].shape.element_type for j in contracted), None)
 
 
-def _demands_of_rows(rows: Sequence[AccessReport], device: Device) -> dict[str, float]:
-    """The demands of one thread per element; without known sectors, a warp instruction moves as much as it can."""
-    elements = max((row.elements for row in rows if row.kind == "write"), default=1)
-    moved = [(float(row.ideal_bytes if row.will_move is None else row.will_move), row) for row in rows]
-    sector = device.memory.sector_bytes
-    instructions = sum(m / (sector * (row.sectors or device.memory.line_bytes / sector)) for m, row in moved)
-    memory = sum(min(m, row.ideal_bytes) if _array_bytes(row) <= device.memory.l2_bytes else m for m, row in moved)
-    known = {"bytes": sum(m for m, _ in moved), "memory_bytes": memory, "instructions": instructions}
-    known |= {"blocks": float(-(-elements // BLOCK)), "threads": float(BLOCK), "registers": float(REGISTERS)}
-    return {name: known.get(name, 0.0) for name in DEMANDS}
+def _described(i: Instruction) -> str:
+    target = i.text("custom_call_target", "")
+    return f"the custom-call {target}" if target else f"a {i.opcode}"
+
+
+def _bytes(rows: Sequence[AccessReport]) -> int:
+    return sum(row.ideal_bytes if row.will_move is None else row.will_move for row in rows)
 
 
 def _array_bytes(row: AccessReport) -> float:
-    """Of the whole array."""
+    """The bytes of the whole array."""
     return row.elements * row.ideal_bytes / max(row.distinct, 1)
 
 

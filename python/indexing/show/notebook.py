@@ -18,8 +18,9 @@ from indexing.indexing_analysis.programs import ProgramMaps
 from indexing.kernels.kernel import Kernel
 from indexing.model.prediction import Predictions
 from indexing.report.comparison import Comparison
-from indexing.report.lines import bytes_text, kernel_line, seconds_text
-from indexing.report.program_report import ProgramReport, groups_of, totals_line
+from indexing.report.kernel_report import FIGURES, figures_of, groups_of
+from indexing.report.lines import kernel_line, seconds_text
+from indexing.report.program_report import ProgramReport, totals_line
 from indexing.show.drawing import svg
 from indexing.tuning.tuner import Tuning
 
@@ -41,21 +42,15 @@ def graph(value: Module | Computation | Instruction) -> str | None:
 
 
 def report_table(report: ProgramReport) -> str:
-    """The worst kernels as a table, each with the reason for its worst access."""
+    """The first kernels as a table, each with the reason for its worst access."""
     rows = []
     for group in groups_of(report.fusions)[:SHOWN]:
-        fusion = group[0]
-        worst = fusion.accesses[0] if fusion.accesses else None
+        first = group[0]
+        worst = first.accesses[0] if first.accesses else None
         more = f" and {len(group) - 1} like it" if len(group) > 1 else ""
-        cells = (
-            fusion.name + more,
-            bytes_text(sum(f.wasted for f in group)),
-            bytes_text(sum(f.will_move for f in group)),
-            seconds_text(sum(f.seconds_lost for f in group)),
-        )
-        rows.append((*cells, worst.why if worst else "", str(fusion.place or "")))
-    head = ("kernel", "wasted", "moves", "time lost", "why", "source")
-    return f"<p>{escape(totals_line(report))}</p>{table(head, rows)}"
+        rows.append((first.name + more, *figures_of(group), worst.why if worst else "", str(first.place or "")))
+    above = "<br>".join(map(escape, (totals_line(report), *report.notes)))
+    return f"<p>{above}</p>{table(('kernel', *FIGURES, 'why', 'source'), rows)}"
 
 
 def comparison_table(found: Comparison) -> str:

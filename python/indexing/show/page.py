@@ -17,7 +17,8 @@ from indexing.analysis.memory.global_memory import coalescing
 from indexing.errors import IndexingError
 from indexing.indexing_analysis.programs import maps
 from indexing.kernels import emit
-from indexing.report.equal_kernels import content_key
+from indexing.report.kernel_report import groups_of, time_of
+from indexing.report.origin import kernel_of_xla
 from indexing.report.program_report import totals_line
 from indexing.show.banks import bank_picture
 from indexing.show.drawing import svg
@@ -29,7 +30,8 @@ if TYPE_CHECKING:
     from indexing.device.record import Device
     from indexing.hlo import Instruction
     from indexing.report.accesses import AccessReport
-    from indexing.report.program_report import FusionReport, ProgramReport
+    from indexing.report.kernel_report import FusionReport, Group
+    from indexing.report.program_report import ProgramReport
     from indexing.show.picture import Picture
 
 __all__ = ["program_page"]
@@ -39,30 +41,22 @@ Data: TypeAlias = "dict[str, Data] | list[Data] | str | int | float | bool | Non
 
 MAX_DRAWN = 80  # instructions of a graph; larger computations have no picture
 MAX_SOURCE = 40_000  # characters
+NAMED = 50  # of equal kernels
 
 
 def program_page(report: ProgramReport) -> str:
-    """The page of a program's report; a pure function of it. Equal kernels share all that does not depend on names."""
-    details: list[Data] = []
-    numbers: dict[object, int] = {}
-    which: list[Data] = []
-    for fusion in report.fusions:
-        key = content_key(fusion.instruction)
-        if key not in numbers:
-            numbers[key] = len(details)
-            details.append(kernel_details(fusion))
-        which.append(numbers[key])
+    """The page of a program's report; a pure function of it. Equal kernels are one row."""
+    groups = groups_of(report.fusions)
     texts = Texts()
     data: Data = {
-        "rows": [row_of(f, texts) for f in report.fusions],
-        "accesses": [[access_data(r, texts) for r in f.accesses] for f in report.fusions],
-        "which": which,
-        "details": details,
+        "rows": [row_of(group, texts) for group in groups],
+        "accesses": [[access_data(r, texts) for r in group[0].accesses] for group in groups],
+        "details": [kernel_details(group[0]) for group in groups],
         "texts": texts.texts(),
     }
     filled = {
         "TITLE": escape(report.name),
-        "TOTALS": escape(totals_line(report)),
+        "TOTALS": "<br>".join(map(escape, (totals_line(report), *report.notes))),
         "DATA": script_json(data),
         "HIGHLIGHT": highlight(),
         "THEME": theme(),
@@ -104,12 +98,33 @@ class Texts:
         return list(self._numbers)
 
 
-def row_of(fusion: FusionReport, texts: Texts) -> Data:
-    """The cells of the table: name, opcode, bytes wasted, moved and needed, seconds lost, place; then shape and kind."""
-    i = fusion.instruction
-    numbers = (fusion.wasted, fusion.will_move, fusion.ideal_bytes, float(f"{fusion.seconds_lost:.4g}"))
-    after = (str(fusion.place or ""), str(i.shape), i.attributes.get("kind", ""))
-    return [texts.number(i.name), texts.number(i.opcode), *numbers, *(texts.number(text) for text in after)]
+def row_of(group: Group, texts: Texts) -> Data:
+    """The cells of the table: name, opcode, seconds lost and in all (null where not modelled), share, limit, bytes that
+    move and that must, operations, place; then shape, kind, note, the number of kernels, and the names of the others.
+    """
+    first, *others = group
+    i = first.instruction
+    name = first.name + (f" and {len(others)} like it" if others else "")
+    seconds = None if first.run_seconds is None else _rounded(time_of(group))
+    flops = None if first.flops is None else sum(f.flops or 0 for f in group)
+    numbers: list[Data] = [_rounded(sum(f.seconds_lost for f in group)), seconds, _rounded(sum(f.share for f in group))]
+    numbers += [texts.number(first.limit), sum(f.bytes for f in group), sum(f.ideal_bytes for f in group), flops]
+    runs = f"it runs {first.times:,} times" if first.times != 1 else ""
+    note = "; ".join(filter(None, (runs, first.note, kernel_of_xla(i))))
+    after = (str(first.place or ""), str(i.shape), i.attributes.get("kind", ""), note)
+    named = [texts.number(text) for text in after]
+    return [
+        texts.number(name),
+        texts.number(first.opcode),
+        *numbers,
+        *named,
+        len(group),
+        [f.name for f in others[:NAMED]],
+    ]
+
+
+def _rounded(number: float) -> float:
+    return float(f"{number:.4g}")
 
 
 def access_data(row: AccessReport, texts: Texts) -> Data:
@@ -127,7 +142,7 @@ def kernel_details(fusion: FusionReport) -> Data:
     graph = svg(computation) if computation is not None and len(computation.instructions) <= MAX_DRAWN else ""
     source, emitter = source_of(i, fusion.device) if computation is not None else ("", "")
     return {
-        "of": i.name,
+        "of": fusion.name,
         "maps": str(maps(i)),
         "graph": graph,
         "source": source,

@@ -1,0 +1,56 @@
+"""Kernels' computations as fusions, each in a module of its own: analyses of fusions then apply to them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from indexing.graph.support import KernelSupport
+from indexing.hlo import ComputationBuilder, ModuleBuilder
+
+if TYPE_CHECKING:
+    from indexing.hlo import Computation, Instruction
+
+__all__ = ["SingleFusions", "fusion_of"]
+
+
+def fusion_of(computation: Computation, name: str) -> Instruction:
+    """A fusion of a computation whose parameters are arrays."""
+    module = ModuleBuilder(name)
+    return _called(module, module.copy(computation), computation, name)
+
+
+class SingleFusions:
+    """The fusions of single instructions outside of fusions; those of equal instructions are the same."""
+
+    def __init__(self) -> None:
+        """Start without any."""
+        self._support = KernelSupport()
+        self._known: dict[int, Instruction] = {}
+
+    def of(self, i: Instruction) -> Instruction:
+        """The fusion of an instruction that a kernel of this package can compute; other instructions as they are."""
+        if i.is_fusion or not self._support.instruction(i) or not all(o.shape.is_array for o in i.operands):
+            return i
+        if i.signature not in self._known:
+            self._known[i.signature] = _single(i)
+        return self._known[i.signature]
+
+
+def _single(i: Instruction) -> Instruction:
+    module = ModuleBuilder(i.name)
+    for called in i.called:
+        module.copy(called)  # in front of what calls it
+    body = module.computation(f"fused_{i.name}")
+    body.copy(i, [body.parameter(o.shape) for o in i.operands])
+    return _called(module, body, i, i.name)
+
+
+def _called(module: ModuleBuilder, body: ComputationBuilder, like: Instruction | Computation, name: str) -> Instruction:
+    """The root of the entry: a fusion of `body`, with the operands and the shape of `like`."""
+    operands = [module.entry.parameter(o.shape, _name_of(o, k)) for k, o in enumerate(like.operands)]
+    module.entry.add("fusion", like.shape, operands, name, kind="kLoop", calls=body)
+    return module.build().entry.root
+
+
+def _name_of(operand: Instruction, number: int) -> str:
+    return f"operand.{number}" if operand.is_parameter else f"{operand.name}.{number}"

@@ -1,0 +1,243 @@
+"""Reports of kernels: time and its limit, traffic, operations; groups of equal kernels, in several orders, and as text."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from indexing.device.record import Device
+from indexing.hlo import Instruction, Place
+from indexing.ops.operation_count import OperationCount
+from indexing.report.accesses import AccessReport
+from indexing.report.equal_kernels import content_key
+from indexing.report.lines import bytes_text, number_text, printable, row_lines, seconds_text
+from indexing.report.origin import kernel_of_xla
+
+__all__ = [
+    "FIGURES",
+    "ORDERS",
+    "Cell",
+    "FusionReport",
+    "Group",
+    "figures_of",
+    "groups_of",
+    "kernel_lines",
+    "lost_text",
+    "sorted_kernels",
+    "time_of",
+]
+
+#: A cell of a table of kernels or accesses.
+Cell: TypeAlias = "str | int | float | bool | None"
+#: The reports of equal kernels.
+Group: TypeAlias = "list[FusionReport]"
+NOTEWORTHY = 10  # excess at least, as a fraction of the bytes that the kernel moves
+NAMED = 3  # of equal kernels
+#: Headings of the figures of kernels.
+FIGURES = ("lost", "time", "share", "limit", "bytes", "FLOPs")
+
+
+@dataclass(frozen=True, slots=True)
+class FusionReport:
+    """One kernel of a program: its time, the limit of that time, its traffic and its operations, over all of its runs.
+
+    `origin` is an instruction of the program, the kernel's result; `instruction` is the fusion or instruction that the
+    kernel computes. It runs `times` times. A run takes `run_seconds` (None if that is not modelled), by the prediction of
+    `ix.predict`; without its waste, `run_seconds_lost` less. `limit` names what takes the time. `accesses` are those of one
+    run, sorted by waste, `operations` those of one run. `share` is the part of the program's time. `place` is the source
+    line according to metadata; `note` says what was assumed.
+    """
+
+    origin: Instruction
+    instruction: Instruction
+    accesses: tuple[AccessReport, ...]
+    device: Device
+    run_seconds: float | None
+    run_seconds_lost: float
+    limit: str
+    operations: OperationCount
+    times: int = 1
+    share: float = 0.0
+    place: Place | None = None
+    note: str = ""
+
+    @property
+    def name(self) -> str:
+        """The name of its result in the program."""
+        return self.origin.name
+
+    @property
+    def opcode(self) -> str:
+        """The opcode of its only instruction; `fusion` if it computes several."""
+        i = self.instruction
+        computed = (
+            [j for j in i.called[0].listed if not j.is_parameter] if i.is_fusion and not self.origin.is_fusion else ()
+        )
+        return self.origin.opcode if len(computed) == 1 else i.opcode
+
+    @property
+    def seconds(self) -> float | None:
+        """The predicted seconds of all runs; None if they are not modelled."""
+        return None if self.run_seconds is None else self.run_seconds * self.times
+
+    @property
+    def seconds_lost(self) -> float:
+        """The predicted seconds of all runs that are due to waste."""
+        return self.run_seconds_lost * self.times
+
+    @property
+    def bytes(self) -> int:
+        """The bytes that all runs move; those that must move for accesses without a known map."""
+        return self.times * sum(r.ideal_bytes if r.will_move is None else r.will_move for r in self.accesses)
+
+    @property
+    def ideal_bytes(self) -> int:
+        """The bytes that must move, in all runs."""
+        return self.times * sum(r.ideal_bytes for r in self.accesses)
+
+    @property
+    def wasted(self) -> int:
+        """The bytes of sectors that coalesced accesses of the same elements would not move, in all runs."""
+        return self.times * sum(r.wasted for r in self.accesses)
+
+    @property
+    def flops(self) -> int | None:
+        """The operations of all runs, functions such as exp apart (`operations`); None if they are not known."""
+        return None if self.operations.unknown else self.operations.flops * self.times
+
+    @property
+    def intensity(self) -> float | None:
+        """The arithmetic intensity: operations for each byte that moves; None if they are not known, or nothing moves."""
+        return None if self.flops is None or not self.bytes else self.flops / self.bytes
+
+    @property
+    def flops_per_second(self) -> float | None:
+        """Operations a second at the predicted time: the height in a roofline over `intensity`."""
+        return None if self.flops is None or not self.seconds else self.flops / self.seconds
+
+    def cells(self) -> dict[str, Cell]:
+        """All facts about the kernel, by column."""
+        i = self.instruction
+        return {
+            "kernel": self.name,
+            "opcode": self.opcode,
+            "shape": str(i.shape),
+            "times": self.times,
+            "seconds": self.seconds,
+            "seconds_lost": self.seconds_lost,
+            "share": self.share,
+            "limit": self.limit,
+            "bytes": self.bytes,
+            "ideal_bytes": self.ideal_bytes,
+            "wasted": self.wasted,
+            "flops": self.flops,
+            "transcendentals": self.operations.transcendentals * self.times,
+            "intensity": self.intensity,
+            "flops_per_second": self.flops_per_second,
+            "place": str(self.place) if self.place else None,
+            "note": self.note,
+        }
+
+    def __repr__(self) -> str:
+        """The name, the time and what is lost of it; `print` shows the reasons."""
+        return f"<{self.name}: {_brief([self])}>"
+
+    def __str__(self) -> str:
+        """A line about the kernel under a line of headings, then its accesses that waste, with reasons."""
+        return "\n".join(kernel_lines([[self]]))
+
+
+#: The orders of kernels, the greatest first, by the names of `--sort`.
+ORDERS: Mapping[str, Callable[[FusionReport], tuple[float, ...]]] = {
+    "lost": lambda f: (f.seconds_lost, f.seconds or 0.0),
+    "time": lambda f: (f.seconds or 0.0, f.bytes),
+    "bytes": lambda f: (f.bytes,),
+    "wasted": lambda f: (f.wasted, f.bytes),
+    "flops": lambda f: (f.flops or 0,),
+}
+
+
+def sorted_kernels(fusions: Iterable[FusionReport], order: str) -> list[FusionReport]:
+    """Kernels in an order of `ORDERS`; the given order decides between equal ones."""
+    key = ORDERS[order]
+    return sorted(fusions, key=lambda f: tuple(-x for x in key(f)))
+
+
+def groups_of(fusions: Sequence[FusionReport], order: str = "lost") -> list[Group]:
+    """Groups of kernels that are equal except for names, sorted by the sums of their groups."""
+    found: dict[object, Group] = {}
+    for fusion in fusions:
+        found.setdefault(content_key(fusion.instruction), []).append(fusion)
+    key = ORDERS[order]
+    return sorted(found.values(), key=lambda group: tuple(-sum(x) for x in zip(*map(key, group), strict=True)))
+
+
+def kernel_lines(groups: Sequence[Group]) -> Iterator[str]:
+    """A line of headings, then the figures of each group of equal kernels, and the accesses that waste."""
+    figures = [figures_of(group) for group in groups]
+    widths = [max(map(len, column)) for column in zip(FIGURES, *figures, strict=True)]
+    number = len(str(len(groups)))
+    yield f"{'':{number}}  {_aligned(FIGURES, widths)}  kernel"
+    indent = " " * (number + 2)
+    for k, (group, cells) in enumerate(zip(groups, figures, strict=True), 1):
+        yield f"{k:{number}}. {_aligned(cells, widths)}  {title_of(group)}"
+        yield from (indent + line for line in _details(group[0]))
+
+
+def _aligned(cells: Sequence[str], widths: Sequence[int]) -> str:
+    return "  ".join(cell.rjust(width) for cell, width in zip(cells, widths, strict=True))
+
+
+def figures_of(group: Sequence[FusionReport]) -> tuple[str, ...]:
+    """The figures of equal kernels together, in the order of `FIGURES`."""
+    first = group[0]
+    known = first.run_seconds is not None
+    return (
+        lost_text(group) if known else "",
+        seconds_text(time_of(group)) if known else "",
+        f"{sum(f.share for f in group):.1%}" if known else "",
+        first.limit,
+        bytes_text(sum(f.bytes for f in group)),
+        "unknown" if first.flops is None else number_text(sum(f.flops or 0 for f in group)).strip(),
+    )
+
+
+def title_of(group: Sequence[FusionReport]) -> str:
+    """The name of the first kernel, how often it runs, its shape and its source line; and the names of others like it."""
+    first, *others = group
+    name = printable(first.name)
+    if others:
+        names = ", ".join(printable(f.name) for f in others[:NAMED]) + (", .." if len(others) > NAMED else "")
+        name += f" and {len(others)} like it ({names})"
+    times = f" x {first.times:,}" if first.times != 1 else ""
+    place = f"  {printable(str(first.place))}" if first.place else ""
+    return f"{name}{times}  {first.instruction.shape} {first.opcode}{place}"
+
+
+def _details(fusion: FusionReport) -> Iterator[str]:
+    """The accesses that move more than they must, with a remedy if there is one; and what was assumed."""
+    per_run = sum(r.ideal_bytes if r.will_move is None else r.will_move for r in fusion.accesses)
+    for row in fusion.accesses:
+        much = row.remedy and row.excess * NOTEWORTHY >= per_run > 0
+        if row.wasted or row.note or much:
+            yield from row_lines(row)
+    for note in filter(None, (fusion.note, kernel_of_xla(fusion.instruction))):
+        yield f"note: {printable(note)}"
+
+
+def time_of(fusions: Iterable[FusionReport]) -> float:
+    """The seconds that kernels take, as far as they are modelled."""
+    return sum(f.seconds or 0.0 for f in fusions)
+
+
+def lost_text(fusions: Iterable[FusionReport]) -> str:
+    """The time that kernels lose."""
+    lost = sum(f.seconds_lost for f in fusions)
+    return seconds_text(lost) if lost else "0"
+
+
+def _brief(group: Sequence[FusionReport]) -> str:
+    if group[0].run_seconds is None:
+        return "not modelled"
+    return f"{seconds_text(time_of(group))}, {lost_text(group)} of it lost"

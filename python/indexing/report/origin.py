@@ -1,0 +1,35 @@
+"""The makers of kernels in XLA's programs: those of other compilers and libraries differ from this package's."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from indexing.hlo import Instruction
+
+__all__ = ["kernel_of_xla"]
+
+_FUSION_KINDS = {"__triton": "Triton", "__cudnn": "cuDNN", "__cublas": "cuBLAS"}
+_CALLS = {
+    "__cublas": "cuBLAS",
+    "__cudnn": "cuDNN",
+    "cusolver": "cuSOLVER",
+    "__cusolver": "cuSOLVER",
+    "__onednn": "oneDNN",
+    "__triton": "Triton",
+}
+
+
+def kernel_of_xla(i: Instruction) -> str:
+    """A sentence about a kernel that is not XLA's own, such as one by Triton; empty for all others."""
+    if i.is_fusion:
+        config = i.attributes.get("backend_config", "")
+        maker = next((name for kind, name in _FUSION_KINDS.items() if f'"{kind}' in config), "")
+        return (
+            f"XLA computes this by a kernel of {maker}; what stands here is about this package's kernel"
+            if maker
+            else ""
+        )
+    target = i.text("custom_call_target", "")
+    maker = next((name for start, name in _CALLS.items() if target.startswith(start)), "")
+    return f"XLA calls {maker} for this" if maker else ""

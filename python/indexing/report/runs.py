@@ -1,0 +1,104 @@
+"""The number of times that each kernel runs, and the range of the time: loops multiply, one branch of a conditional runs."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from indexing.report.steps import Schedule, Step
+
+__all__ = ["Run", "TimeRange", "runs_of"]
+
+
+@dataclass(frozen=True, slots=True)
+class TimeRange:
+    """The least and the greatest time of a program in seconds, over the branches that conditionals may take."""
+
+    least: float = 0.0
+    greatest: float = 0.0
+
+    def __add__(self, other: TimeRange) -> TimeRange:
+        """One after the other."""
+        return TimeRange(self.least + other.least, self.greatest + other.greatest)
+
+    def repeated(self, times: int) -> TimeRange:
+        """As many times."""
+        return TimeRange(self.least * times, self.greatest * times)
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """A kernel and how often it runs; `note` says what was assumed."""
+
+    step: Step
+    times: int
+    note: str = ""
+
+
+@dataclass(slots=True)
+class _Use:
+    """The number of times that a body runs in all, and what was assumed for it."""
+
+    times: int = 0
+    notes: dict[str, None] | None = None
+
+
+def runs_of(schedule: Schedule, seconds: Callable[[Step], float]) -> tuple[list[Run], TimeRange]:
+    """All kernels with the number of their runs, and the range of the program's time; `seconds` is the time of one run.
+
+    Of a conditional the branch of the greatest time runs, of all others no kernel; the body of a loop without a known trip
+    count runs once.
+    """
+    ranges: dict[Hashable, TimeRange] = {}
+    for body, steps in schedule.bodies.items():
+        ranges[body] = _range(steps, ranges, seconds)
+    whole = _range(schedule.root, ranges, seconds)
+    uses: dict[Hashable, _Use] = defaultdict(_Use)
+    found = _runs(schedule.root, _Use(1, {}), uses, ranges)
+    for body in reversed(schedule.bodies):
+        found += _runs(schedule.bodies[body], uses[body], uses, ranges)
+    return found, whole
+
+
+def _range(steps: Sequence[Step], ranges: dict[Hashable, TimeRange], seconds: Callable[[Step], float]) -> TimeRange:
+    total = TimeRange()
+    for step in steps:
+        bodies = [ranges[b] for b in step.bodies]
+        if not bodies:
+            once = seconds(step)
+            total += TimeRange(once, once)
+        elif step.is_choice:
+            total += TimeRange(min(b.least for b in bodies), max(b.greatest for b in bodies))
+        else:
+            total += sum(bodies, TimeRange()).repeated(1 if step.repeats is None else step.repeats)
+    return total
+
+
+def _runs(steps: Sequence[Step], use: _Use, uses: dict[Hashable, _Use], ranges: dict[Hashable, TimeRange]) -> list[Run]:
+    """The runs of the kernels among steps; control flow adds to the uses of its bodies."""
+    notes = use.notes or {}
+    found = []
+    for step in steps:
+        if not step.bodies:
+            found.append(Run(step, use.times, "; ".join(notes)))
+            continue
+        chosen = max(step.bodies, key=lambda b: ranges[b].greatest) if step.is_choice else None
+        for body in step.bodies:
+            of = uses[body]
+            runs = step.repeats if step.repeats is not None else 1
+            of.times += use.times * runs if chosen is None or body is chosen else 0
+            of.notes = {**(of.notes or {}), **notes, **dict.fromkeys(_assumed(step, body is chosen))}
+    return found
+
+
+def _assumed(step: Step, is_chosen: bool) -> Sequence[str]:
+    name = step.origin.name
+    if step.repeats is None:
+        return (f"the trip count of `{name}` is not known: it counts once",)
+    if not step.is_choice or len(set(step.bodies)) == 1:
+        return ()
+    which = "the slowest branch, which counts" if is_chosen else "not the slowest branch: it does not count"
+    return (f"in a branch of `{name}`, {which}",)

@@ -1,0 +1,180 @@
+"""The steps of a program: its kernels, and control flow over the steps of other computations.
+
+A program after XLA's optimization has the kernels of its fusions, and of all other instructions that move data. One from before
+has no kernels yet: its steps are those that this package plans, as `compile` would run them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from indexing.graph.flattening import flatten
+from indexing.graph.nodes import needed_nodes
+from indexing.ops.registry import traits_of
+from indexing.ops.trip_counts import stated_trip_count
+from indexing.planning.program import CONTROL_FLOW, PlannedComputation, plan_program
+from indexing.planning.trip_counts import known_trip_count
+from indexing.report.kernel_fusions import SingleFusions, fusion_of
+
+if TYPE_CHECKING:
+    from indexing.device.record import Device
+    from indexing.graph.nodes import Graph, Node, Ref
+    from indexing.hlo import Computation, Instruction
+
+__all__ = ["Schedule", "Step", "fused_steps", "is_optimized", "planned_steps"]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Step:
+    """A kernel, or control flow.
+
+    `instruction` is what a kernel computes; `origin` is the program's instruction whose name and source line it has, `operands`
+    are the names of the arrays that it reads. Control flow runs `bodies`: each of them `repeats` times (None if that is
+    unknown), or only one of them (`is_choice`).
+    """
+
+    instruction: Instruction
+    origin: Instruction
+    operands: tuple[str, ...] = ()
+    bodies: tuple[Hashable, ...] = ()
+    repeats: int | None = 1
+    is_choice: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Schedule:
+    """The steps of a program: of its root, and of each body that control flow runs, callees first."""
+
+    root: tuple[Step, ...]
+    bodies: Mapping[Hashable, tuple[Step, ...]] = field(default_factory=dict)
+
+
+def is_optimized(part: Instruction | Computation) -> bool:
+    """Whether the program has kernels already: fusions, or a schedule."""
+    module = part.module
+    if "is_scheduled" in module.attributes:
+        return module.attributes["is_scheduled"] == "true"
+    return any(i.is_fusion for c in module.computations.values() for i in c.listed)
+
+
+# ---- the instructions of the program as kernels
+
+
+def fused_steps(instructions: Sequence[Instruction]) -> Schedule:
+    """The steps of instructions, each of which is a kernel if it moves data."""
+    found = _FusedSteps()
+    root = tuple(found.steps(instructions))
+    return Schedule(root, _reached(root, lambda c: tuple(found.steps(c.instructions.values()))))
+
+
+def _reached(
+    root: Sequence[Step], steps_of: Callable[[Computation], tuple[Step, ...]]
+) -> dict[Hashable, tuple[Step, ...]]:
+    """The steps of all bodies that steps reach, callees first."""
+    known: dict[Hashable, tuple[Step, ...]] = {}
+    done: dict[Hashable, tuple[Step, ...]] = {}
+    waiting = [body for step in reversed(root) for body in step.bodies]
+    while waiting:
+        body = waiting[-1]
+        if body in known:
+            waiting.pop()
+            done.setdefault(body, known[body])
+            continue
+        known[body] = steps_of(body)  # type: ignore[arg-type]
+        waiting.extend(b for step in reversed(known[body]) for b in step.bodies if b not in known)
+    return done
+
+
+class _FusedSteps:
+    """The steps of a program's instructions; trip counts of loops are stated, or derived from graphs."""
+
+    def __init__(self) -> None:
+        self.graphs: dict[Computation, Graph] = {}
+        self.single = SingleFusions()
+
+    def steps(self, instructions: Iterable[Instruction]) -> Iterable[Step]:
+        """The steps of instructions in their order."""
+        for i in instructions:
+            op = traits_of(i)
+            if op.calls == "loops":
+                yield self._loop(i)
+            elif op.runs_computations:
+                yield Step(i, i, bodies=i.called, is_choice=op.calls == "branches")
+            elif not is_free(i):
+                yield Step(self.single.of(i), i, tuple(o.name for o in i.operands))
+
+    def _loop(self, i: Instruction) -> Step:
+        """A known trip count leaves the condition out: nothing evaluates it."""
+        condition, body = i.computation_of("condition"), i.computation_of("body")
+        count = stated_trip_count(i)
+        if count is None:
+            count = self._derived(i, condition, body)
+        return Step(i, i, bodies=(condition, body) if count is None else (body,), repeats=count)
+
+    def _derived(self, i: Instruction, condition: Computation, body: Computation) -> int | None:
+        nodes = [n for n in self._graph(i.computation).nodes if n.instruction is i]
+        return known_trip_count(nodes[0], self._graph(condition), self._graph(body)) if nodes else None
+
+    def _graph(self, computation: Computation) -> Graph:
+        if computation not in self.graphs:
+            self.graphs[computation] = flatten(computation)
+        return self.graphs[computation]
+
+
+def is_free(i: Instruction) -> bool:
+    """Whether the result is in memory already: a renamed array, a bitcast, an annotation, or the result of an asynchronous
+    operation.
+    """
+    op = traits_of(i)
+    passes = op.passes_operand and op.kind != "moves"  # a copy moves its elements, although it does not change them
+    if op.kind in ("alias", "leaf", "orders") or op.same_memory or passes or op.is_done:
+        return True
+    meaning = op.expansion(i) if op.expansion is not None and op.opcode == "custom-call" else None
+    return meaning is not None and meaning.root.is_parameter
+
+
+# ---- the steps that this package plans
+
+
+def planned_steps(entry: Computation, device: Device) -> Schedule:
+    """The kernels that this package would run for a computation, as fusions, and the steps that it leaves to the host."""
+    fusions: dict[Computation, Instruction] = {}
+    planned = plan_program(entry, device)
+    steps: dict[Hashable, tuple[Step, ...]] = {c: tuple(_steps_of(p, fusions)) for c, p in planned.items()}
+    return Schedule(steps.pop(entry), steps)
+
+
+def _steps_of(planned: PlannedComputation, fusions: dict[Computation, Instruction]) -> Iterable[Step]:
+    needed = needed_nodes(planned.graph)
+    for node in planned.graph.nodes:
+        if node not in needed:
+            continue
+        i = node.instruction
+        if node in planned.kernels:
+            computation = planned.kernels[node].computation
+            if all(traits_of(j).same_memory or j.is_parameter for j in computation.post_order()):
+                continue  # it only renames what is in memory
+            if computation not in fusions:
+                fusions[computation] = i if i.is_fusion else fusion_of(computation, i.name)
+            yield Step(fusions[computation], i, tuple(map(_name_of, planned.kernels[node].inputs)))
+        elif node.op.calls in CONTROL_FLOW:
+            yield _control_flow(node, planned)
+        elif node not in planned.inside and not is_free(i):
+            yield Step(i, i, tuple(o.name for o in i.operands))
+
+
+def _name_of(ref: Ref) -> str:
+    i = ref.node.instruction
+    return f"{i.name}[{ref.leaf}]" if i.shape.is_tuple else i.name
+
+
+def _control_flow(node: Node, planned: PlannedComputation) -> Step:
+    i, count = node.instruction, planned.trip_counts.get(node)
+    if node.op.calls != "loops":
+        return Step(i, i, bodies=i.called, is_choice=node.op.calls == "branches")
+    bodies = (
+        (i.computation_of("body"),) if count is not None else (i.computation_of("condition"), i.computation_of("body"))
+    )
+    return Step(i, i, bodies=bodies, repeats=count)
