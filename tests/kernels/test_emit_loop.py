@@ -327,3 +327,16 @@ def test_rows_that_begin_within_a_block(text: str, knobs: dict[str, int]) -> Non
     kernel = ix.emit(as_fusion(text), "c", **knobs).stage("row-loops")
     loops = {kernel.variables[s.variable].name for s in statements(kernel.body) if isinstance(s, For)}
     assert "row" in loops or "max_blocks" in knobs
+
+
+@pytest.mark.parametrize(
+    ("kind", "entries"),
+    [("f32", ("0,0,192,127", "0,0,128,255")), ("f64", ("0,0,0,0,0,0,248,127", "0,0,0,0,0,0,240,255")), ("c128", ())],
+)
+def test_tables_of_constants_hold_nan_and_infinity(kind: str, entries: tuple[str, ...]) -> None:
+    numbers = ("(nan, inf)", "(-inf, 1)") if kind == "c128" else ("nan", "-inf")
+    text = f"ENTRY fused {{ ROOT c = {kind}[4] constant({{1, {', '.join(numbers)}, 2}}) }}"
+    text = text if kind != "c128" else text.replace("{1,", "{(1, 0),").replace(", 2}", ", (2, 0)}")
+    check(text, "loop")
+    found = ix.runtime.ptx(ix.emit(ix.hlo.parse(text).entry)).replace(" ", "")
+    assert all(entry in found for entry in entries)

@@ -62,6 +62,8 @@ def _words() -> Iterator[Definition]:
     yield macro("inf_f64", "__builtin_inf()")
     yield macro("nan_f32", '__builtin_nanf("")')
     yield macro("nan_f64", '__builtin_nan("")')
+    yield macro("static_nan_f32", '__builtin_nanf("")')
+    yield macro("static_nan_f64", '__builtin_nan("")')
     yield function("rsqrt_f64", "f64 rsqrt_f64(f64 x) { return 1 / sqrt_f64(x); }", "f64 sqrt_f64")
     for real in ("f32", "f64"):
         yield function(

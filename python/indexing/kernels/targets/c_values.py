@@ -244,10 +244,14 @@ def literal(value: complex, name: str, use: Callable[[str], str]) -> str:
 def entry(value: complex, name: str, use: Callable[[str], str]) -> str:
     """C text of one element as a static initializer, without function calls."""
     kind = element_type(name)
-    if kind.kind != "complex":
-        return literal(value, name, use)
-    number = complex(value)
-    return f"{{{_real_literal(number.real, kind.real, use)}, {_real_literal(number.imag, kind.real, use)}}}"
+    if kind.kind == "complex":
+        number = complex(value)
+        return f"{{{_real_entry(number.real, kind.real, use)}, {_real_entry(number.imag, kind.real, use)}}}"
+    return _real_entry(float(value), name, use) if kind.kind == "float" else literal(value, name, use)  # type: ignore[arg-type]
+
+
+def _real_entry(value: float, real: str, use: Callable[[str], str]) -> str:
+    return use(f"static_nan_{real}") if value != value else _real_literal(value, real, use)
 
 
 def _integer(value: int, name: str) -> str:

@@ -55,6 +55,9 @@ def _words() -> Iterator[Definition]:
     yield macro("inf_f64", "(1.0 / 0.0)")
     yield macro("nan_f32", "__uint_as_float(0x7fc00000u)")
     yield macro("nan_f64", "__longlong_as_double(0x7ff8000000000000ll)")
+    # In tables, which functions can't initialize: NVRTC divides as x86 does, whose NaN is negative.
+    yield macro("static_nan_f32", "(-(0.0f / 0.0f))")
+    yield macro("static_nan_f64", "(-(0.0 / 0.0))")
 
 
 def _instruction(name: str, result: str, instruction: str, bits: str, operands: str) -> Definition:

@@ -52,6 +52,8 @@ def _words() -> Iterator[Definition]:
     yield macro("inf_f64", "((f64)INFINITY)", "f64")
     yield macro("nan_f32", "NAN")
     yield macro("nan_f64", "((f64)NAN)", "f64")
+    yield macro("static_nan_f32", "NAN")
+    yield macro("static_nan_f64", "((f64)NAN)", "f64")
 
 
 def _atomics() -> Iterator[tuple[tuple[str, str], str]]:
