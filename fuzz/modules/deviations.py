@@ -53,7 +53,7 @@ def _conjugates(ours: np.ndarray, theirs: np.ndarray) -> np.ndarray:
 def _cancelled(ours: np.ndarray, theirs: np.ndarray) -> np.ndarray:
     if ours.dtype.kind != "c":
         return np.zeros(ours.shape, bool)
-    return np.abs(ours - theirs) <= 16 * np.finfo(ours.real.dtype).eps
+    return np.abs(ours - theirs) <= 64 * np.finfo(ours.real.dtype).eps
 
 
 def _nan_of_f8e3m4(ours: np.ndarray, theirs: np.ndarray) -> np.ndarray:

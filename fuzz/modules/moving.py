@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+import ml_dtypes
+
 from modules.program import (
     EXACT,
     Array,
@@ -16,7 +18,7 @@ from modules.program import (
     product,
     random_sizes,
 )
-from modules.values import ALL, COMPLEX, DISTINCT, INDICES, USUAL, Data
+from modules.values import ALL, COMPLEX, DISTINCT, INDICES, USUAL, Data, dtype
 
 Generator = Callable[[Builder], object]
 
@@ -173,8 +175,10 @@ def _element(b: Builder, kind: str) -> str:
 
 
 def start_indices(b: Builder, sizes: Sequence[int]) -> list[Value]:
-    """Scalars to start a slice at: within the array, before it, behind it; or any number of their type."""
-    kind = b.pick(*INDICES)
+    """Scalars to start a slice at: within the array, before it, behind it; or any number of their type, which holds the sizes:
+    XLA's CPU takes the last start that is within the array modulo the type.
+    """
+    kind = b.pick(*(k for k in INDICES if ml_dtypes.iinfo(dtype(k)).max >= max(sizes, default=0)))
     found = []
     for size in sizes:
         least = 0 if kind[0] == "u" else -3
