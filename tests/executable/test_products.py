@@ -73,3 +73,16 @@ def test_integers_stay_as_they_are() -> None:
     assert [k.emitter for k in executable.kernels] == ["loop"]
     np.testing.assert_array_equal(executable(x, y), x @ y)
     assert ix.evaluate(ix.hlo.parse(text), x, y).tolist() == (x @ y).tolist()
+
+
+def test_tensor_cores_read_operands_in_any_layout() -> None:
+    """On CUDA, a product of bf16 is one kernel, with what follows it; scalar units read a transposed right operand."""
+    text = """ENTRY e {
+      x = bf16[40,32] parameter(0)
+      y = bf16[64,32] parameter(1)
+      d = f32[40,64] dot(x, y), lhs_contracting_dims={1}, rhs_contracting_dims={1}
+      ROOT e = f32[40,64] negate(d)
+    }"""
+    module = ix.hlo.parse(text)
+    assert [k.emitter for k in ix.emit_all(module, dialect="cuda")] == ["dot-tile"]
+    assert [k.emitter for k in ix.emit_all(module, dialect="opencl")] == ["transpose", "dot"]

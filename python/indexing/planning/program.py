@@ -20,6 +20,7 @@ from indexing.kernels.emitters.dot.group import dot_in_parts
 from indexing.kernels.emitters.rows.group import MIN_BLOCKS, has_enough_blocks
 from indexing.kernels.emitters.rows.match import NAME as ROWS
 from indexing.kernels.emitters.rows.match import row_space
+from indexing.kernels.emitters.tile.match import is_tiled
 from indexing.planning.fusion import PlannedFusion, plan_fusions
 from indexing.planning.trip_counts import known_trip_count
 from indexing.work import repeats_itself
@@ -153,8 +154,12 @@ class _ProgramPlanner:
 
     def _graph(self, computation: Computation) -> Graph:
         if computation not in self.graphs:
-            self.graphs[computation] = flatten(computation, self.inlined, dot_in_parts)
+            self.graphs[computation] = flatten(computation, self.inlined, self._in_parts)
         return self.graphs[computation]
+
+    def _in_parts(self, instruction: Instruction) -> Computation | None:
+        """A computation equal to an instruction, for faster kernels; None where its own is fastest."""
+        return None if is_tiled(instruction, self.device) else dot_in_parts(instruction)
 
     def _scheduled(self, node: Node) -> tuple[Computation, ...]:
         """The computations that a node's control flow runs, without the condition of a loop with a known trip count."""

@@ -25,7 +25,16 @@ MIN_SIDE = 16  # rows, columns and products of an element: below, most of an ins
 
 def runs_on(found: Heroes, device: Device) -> bool:
     """Whether the device's dialect has an instruction for the factors."""
-    return TARGETS[device.dialect].multiplies_matrices(instruction_of(found.first).element_type)
+    return _has_instruction(found.first, device)
+
+
+def is_tiled(instruction: Instruction, device: Device) -> bool:
+    """Whether the emitter takes an instruction on a device, in whatever layout its operands are."""
+    return _is_hero(instruction) and _has_instruction(instruction, device)
+
+
+def _has_instruction(dot: Instruction, device: Device) -> bool:
+    return TARGETS[device.dialect].multiplies_matrices(instruction_of(dot).element_type)
 
 
 def instruction_of(dot: Instruction) -> MatrixInstruction:
