@@ -24,8 +24,11 @@ def analyze_options(sub: argparse.ArgumentParser) -> None:
     sub.add_argument(
         "--top", metavar="N", type=nonnegative_integer, default=10, help="so many; 0 means all (default: 10)"
     )
+    sub.add_argument("--sort", choices=tuple(ORDERS), help="the order of kernels (default: lost, the time lost)")
     sub.add_argument(
-        "--sort", choices=tuple(ORDERS), default="lost", help="the order of kernels (default: lost, the time lost)"
+        "--profile",
+        metavar="TRACE",
+        help="measured times beside the predicted: trace.json(.gz), xplane.pb, Nsight's SQLite",
     )
     sub.add_argument(
         "--min-waste", metavar="BYTES", type=nonnegative_integer, default=0, help="only those that waste so much"
@@ -48,9 +51,11 @@ def analyze(options: argparse.Namespace) -> Answer:
         raise CommandLineError("--workers and --ray are for a folder of programs: say by --out where the tables go")
     module = read_program(options.file)
     part = named_instruction(module, options.fusion) if options.fusion else module
-    found = ix.analyze(part, options.device, progress=options.progress).sorted_by(options.sort)
+    found = ix.analyze(part, options.device, progress=options.progress, profile=options.profile)
+    order = options.sort or ("difference" if options.profile else "lost")
+    found = found.sorted_by(order)
     top = options.top or None
-    lines = report_lines(found, top, options.min_waste, options.sort, all_by="--top 0 shows all")
+    lines = report_lines(found, top, options.min_waste, order, all_by="--top 0 shows all")
     return Answer(report_json(found.worst(top, options.min_waste), found), list(lines))
 
 

@@ -35,7 +35,7 @@ Group: TypeAlias = "list[FusionReport]"
 NOTEWORTHY = 10  # excess at least, as a fraction of the bytes that the kernel moves
 NAMED = 3  # of equal kernels
 #: Headings of the figures of kernels.
-FIGURES = ("lost", "time", "share", "limit", "bytes", "FLOPs")
+FIGURES = ("measured", "lost", "time", "share", "limit", "bytes", "FLOPs")
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +46,8 @@ class FusionReport:
     kernel computes. It runs `times` times. A run takes `run_seconds` (None if that is not modelled), by the prediction of
     `ix.predict`; without its waste, `run_seconds_lost` less. `limit` names what takes the time. `accesses` are those of one
     run, sorted by waste, `operations` those of one run. `share` is the part of the program's time. `place` is the source
-    line according to metadata; `note` says what was assumed.
+    line according to metadata; `note` says what was assumed. `measured` are the seconds of all runs by a profile, if
+    there is one.
     """
 
     origin: Instruction
@@ -61,6 +62,7 @@ class FusionReport:
     share: float = 0.0
     place: Place | None = None
     note: str = ""
+    measured: float | None = None
 
     @property
     def name(self) -> str:
@@ -126,6 +128,7 @@ class FusionReport:
             "times": self.times,
             "seconds": self.seconds,
             "seconds_lost": self.seconds_lost,
+            "measured": self.measured,
             "share": self.share,
             "limit": self.limit,
             "bytes": self.bytes,
@@ -155,6 +158,7 @@ ORDERS: Mapping[str, Callable[[FusionReport], tuple[float, ...]]] = {
     "bytes": lambda f: (f.bytes,),
     "wasted": lambda f: (f.wasted, f.bytes),
     "flops": lambda f: (f.flops or 0,),
+    "difference": lambda f: (abs(f.measured - (f.seconds or 0.0)) if f.measured is not None else 0.0, f.seconds or 0.0),
 }
 
 
@@ -175,10 +179,11 @@ def groups_of(fusions: Sequence[FusionReport], order: str = "lost") -> list[Grou
 
 def kernel_lines(groups: Sequence[Group]) -> Iterator[str]:
     """A line of headings, then the figures of each group of equal kernels, and the accesses that waste."""
-    figures = [figures_of(group) for group in groups]
-    widths = [max(map(len, column)) for column in zip(FIGURES, *figures, strict=True)]
+    columns = [c for c in zip(FIGURES, *map(figures_of, groups), strict=True) if any(c[1:])]
+    widths = [max(map(len, column)) for column in columns]
+    headings, *figures = zip(*columns, strict=True)
     number = len(str(len(groups)))
-    yield f"{'':{number}}  {_aligned(FIGURES, widths)}  kernel"
+    yield f"{'':{number}}  {_aligned(headings, widths)}  kernel"
     indent = " " * (number + 2)
     for k, (group, cells) in enumerate(zip(groups, figures, strict=True), 1):
         yield f"{k:{number}}. {_aligned(cells, widths)}  {title_of(group)}"
@@ -193,7 +198,9 @@ def figures_of(group: Sequence[FusionReport]) -> tuple[str, ...]:
     """The figures of equal kernels together, in the order of `FIGURES`."""
     first = group[0]
     known = first.run_seconds is not None
+    measured = [f.measured for f in group if f.measured is not None]
     return (
+        seconds_text(sum(measured)) if measured else "",
         lost_text(group) if known else "",
         seconds_text(time_of(group)) if known else "",
         f"{sum(f.share for f in group):.1%}" if known else "",

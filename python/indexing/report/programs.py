@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from os import PathLike
 from typing import TYPE_CHECKING
 
 from indexing.arguments import of_type, optional
@@ -15,6 +16,7 @@ from indexing.hlo.program_like import or_function, part_of_program
 from indexing.ops.operation_totals import operations_of
 from indexing.report.accesses import rows_of
 from indexing.report.kernel_report import FusionReport, sorted_kernels
+from indexing.report.profiles import beside_profile, read_profile
 from indexing.report.program_report import ProgramReport
 from indexing.report.runs import Run, runs_of
 from indexing.report.steps import Schedule, Step, fused_steps, is_optimized, planned_steps
@@ -39,6 +41,7 @@ def analyze(
     device: DeviceLike = None,
     fusion: str | None = None,
     progress: Callable[[int, int], None] | None = None,
+    profile: str | PathLike[str] | None = None,
 ) -> ProgramReport:
     """The time, traffic and waste of a program's kernels, or of a single one if its name is given, on a device: by default the
     one that the driver reports, else one that `.device` names.
@@ -48,11 +51,14 @@ def analyze(
     package has for it; before, those that this package plans (`view` says which). Loops multiply by their trip counts (one
     without counts once, and says so); of a conditional, the slowest branch counts.
     `progress` is called with the number of kernels that are done, and the number of all.
-    Raises IndexingError for an unknown device or fusion.
+    `profile` is a file of measured times, which are put beside the predicted ones, the greatest differences first: a trace of
+    JAX's profiler (trace.json or xplane.pb, also compressed by gzip) or an SQLite export of Nsight Systems.
+    Raises IndexingError for an unknown device or fusion, and for a profile that can't be read.
     """
     part = part_of_program(program, "analyze: program")
     optional(of_type(Device, str))(device, "analyze: device")
     optional(of_type(str))(fusion, "analyze: fusion")
+    optional(of_type(str, PathLike))(profile, "analyze: profile")
     chosen = chosen_device(device)
     part = part if fusion is None else _named(part, fusion)
     is_planned = isinstance(part, Computation) and not is_optimized(part)
@@ -62,7 +68,7 @@ def analyze(
     total = range_.greatest or 1.0
     kernels = [_counted(reports[run.step], run, total) for run in runs]
     notes = (_BEFORE,) if is_planned and len(kernels) > 1 else ()
-    return ProgramReport(
+    found = ProgramReport(
         part.module.name,
         chosen,
         tuple(sorted_kernels(kernels, "lost")),
@@ -70,6 +76,7 @@ def analyze(
         range_,
         notes,
     )
+    return found if profile is None else beside_profile(found, read_profile(profile))
 
 
 def _schedule(part: Instruction | Computation, device: Device, is_planned: bool) -> Schedule:

@@ -1,0 +1,177 @@
+"""Measured times of kernels by XLA's names: traces of JAX's profiler (trace.json, xplane.pb), exports of Nsight Systems."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import re
+import sqlite3
+import zlib
+from collections import Counter
+from collections.abc import Iterator, Mapping, Set
+from contextlib import closing
+from dataclasses import dataclass, field, replace
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from indexing.errors import IndexingError, ParseError
+from indexing.report.kernel_report import sorted_kernels
+from indexing.report.lines import count_text, printable, seconds_text
+from indexing.report.wire import Fields, fields_of, text_of, varint_of
+
+__all__ = ["Measured", "Profile", "beside_profile", "comparable", "read_profile"]
+
+
+if TYPE_CHECKING:
+    from indexing.report.program_report import ProgramReport
+
+NAMED = 5  # measured kernels that the program lacks
+
+
+@dataclass(slots=True)
+class Measured:
+    """The launches of one kernel in a profile, and the seconds of all of them."""
+
+    launches: int = 0
+    seconds: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Profile:
+    """The kernels of a profile by `comparable` names; `runs` is the number of runs of the program, 0 if it isn't recorded."""
+
+    kernels: Mapping[str, Measured]
+    runs: int = 0
+
+
+@dataclass(slots=True)
+class _Events:
+    """Events under collection: the kernels, and the identifiers of runs."""
+
+    kernels: dict[str, Measured] = field(default_factory=dict)
+    runs: set[object] = field(default_factory=set)
+
+    def add(self, name: str, seconds: float, run: object = None) -> None:
+        found = self.kernels.setdefault(comparable(name), Measured())
+        found.launches += 1
+        found.seconds += seconds
+        if run is not None:
+            self.runs.add(run)
+
+
+def comparable(name: str) -> str:
+    """A kernel's name as traces of every kind agree on it: GPU symbols have `_` for the dots and dashes of HLO."""
+    return re.sub(r"\W", "_", name.removeprefix("%"))
+
+
+def read_profile(path: str | PathLike[str]) -> Profile:
+    """The kernels of a profile, whose format is that of its content.
+
+    Raises ParseError for a file that is no profile, IndexingError for one without kernels, and OSError.
+    """
+    data = Path(path).read_bytes()
+    events = _Events()
+    try:
+        if data[:2] == b"\x1f\x8b":
+            data = gzip.decompress(data)
+        if data.startswith(b"SQLite format 3\0"):
+            _read_nsight(Path(path), events)
+        elif data.lstrip()[:1] == b"{":
+            _read_trace(json.loads(data), events)
+        else:
+            _read_xplane(data, events)
+    except (ValueError, KeyError, TypeError, IndexError, EOFError, zlib.error, sqlite3.Error) as error:
+        raise ParseError(
+            f"{path} is no trace of JAX's profiler and no export of Nsight Systems: {error}", 1, 1
+        ) from None
+    if not events.kernels:
+        raise IndexingError(f"{path} has no kernels of XLA: record the trace while the program runs")
+    return Profile(events.kernels, len(events.runs))
+
+
+def beside_profile(report: ProgramReport, profile: Profile) -> ProgramReport:
+    """The report with the measured seconds of each kernel in one run of the program, the greatest differences first.
+
+    A kernel of the program has a measured one if their names agree; notes name measured kernels that the program lacks.
+    """
+    runs = profile.runs or _runs_by_launches(report, profile)
+    kernels, found = [], set()
+    for kernel in report.fusions:
+        name = comparable(kernel.name)
+        seconds = profile.kernels[name].seconds / runs if name in profile.kernels else None
+        found.add(name)
+        kernels.append(replace(kernel, measured=seconds))
+    ordered = tuple(sorted_kernels(kernels, "difference"))
+    return replace(report, fusions=ordered, notes=(*report.notes, *_notes(report, profile, runs, found)))
+
+
+def _runs_by_launches(report: ProgramReport, profile: Profile) -> int:
+    """The number of runs that most kernels agree on: their launches in the profile for each one in a run."""
+    votes = Counter(
+        profile.kernels[comparable(f.name)].launches // f.times
+        for f in report.fusions
+        if f.times and comparable(f.name) in profile.kernels
+    )
+    return max(votes.most_common(1)[0][0], 1) if votes else 1
+
+
+def _notes(report: ProgramReport, profile: Profile, runs: int, found: Set[str]) -> Iterator[str]:
+    measured = {name: m.seconds / runs for name, m in profile.kernels.items()}
+    known = sum(seconds for name, seconds in measured.items() if name in found)
+    yield f"measured over {count_text(runs, 'run')} of the program: {seconds_text(known)} in a run, on the profile's device"
+    others = sorted(measured.keys() - found, key=lambda name: -measured[name])
+    if others:
+        names = ", ".join(map(printable, others[:NAMED])) + (", .." if len(others) > NAMED else "")
+        taken = seconds_text(sum(measured[name] for name in others))
+        yield f"{count_text(len(others), 'measured kernel')} of {taken} in a run have no name of this program: {names}"
+
+
+def _read_trace(trace: dict[str, object], events: _Events) -> None:
+    """Complete events (`ph` X) that name their HLO instruction; durations are in microseconds."""
+    for event in trace["traceEvents"]:  # type: ignore[attr-defined]
+        arguments = event.get("args", {})
+        if event.get("ph") == "X" and "hlo_op" in arguments:
+            events.add(arguments["hlo_op"], event["dur"] * 1e-6, arguments.get("run_id"))
+
+
+def _read_xplane(data: bytes, events: _Events) -> None:
+    """XSpace of tsl/profiler/protobuf/xplane.proto: planes, lines, events with a stat `hlo_op`; durations in picoseconds."""
+    for plane in fields_of(data).get(1, ()):
+        parts = fields_of(plane)
+        names = {key: text_of(entry, 2) for key, entry in _entries(parts, 4)}
+        stats = {key: text_of(entry, 2) for key, entry in _entries(parts, 5)}
+        for line in parts.get(3, ()):
+            for event in fields_of(line).get(4, ()):
+                _add_event(fields_of(event), names, stats, events)
+
+
+def _add_event(event: Fields, names: Mapping[int, str], stats: Mapping[int, str], events: _Events) -> None:
+    found: dict[str, str | int] = {}
+    for stat in event.get(4, ()):
+        parts = fields_of(stat)
+        name = stats.get(varint_of(parts, 1), "")
+        if 7 in parts:
+            found[name] = stats.get(varint_of(parts, 7), "")
+        else:
+            found[name] = text_of(parts, 5) if 5 in parts else varint_of(parts, 4 if 4 in parts else 3)
+    if "hlo_op" in found and not names.get(varint_of(event, 1), "").startswith("end: "):
+        events.add(str(found["hlo_op"]), varint_of(event, 3) * 1e-12, found.get("run_id"))
+
+
+def _entries(parts: Fields, number: int) -> Iterator[tuple[int, Fields]]:
+    """The keys and messages of a map from integers to messages."""
+    for entry in parts.get(number, ()):
+        both = fields_of(entry)
+        yield varint_of(both, 1), fields_of(both[2][0])
+
+
+def _read_nsight(path: Path, events: _Events) -> None:
+    """The table of kernels that CUPTI recorded; times are in nanoseconds."""
+    query = (
+        "SELECT names.value, kernels.end - kernels.start FROM CUPTI_ACTIVITY_KIND_KERNEL AS kernels "
+        "JOIN StringIds AS names ON kernels.shortName = names.id"
+    )
+    with closing(sqlite3.connect(f"file:{path}?mode=ro", uri=True)) as connection:
+        for name, nanoseconds in connection.execute(query):
+            events.add(name, nanoseconds * 1e-9)
