@@ -9,8 +9,9 @@ from indexing.device.table import portable_device
 from indexing.kernels.passes import PASSES
 from indexing.kernels.verify.cover import covers, normalized
 from indexing.kernels.verify.enumeration import difference
+from indexing.kernels.verify.initialized import check_initialized
 from indexing.kernels.verify.lowering import verify_steps
-from pass_mutants import faults, judge, steps
+from pass_mutants import faults, judge, steps, verdict
 
 GOLDEN = Path(__file__).parents[1] / "golden"
 FILES = [
@@ -39,6 +40,17 @@ def test_faults_of_each_pass_are_found(changed) -> None:
     assert not missed
     assert set(counts) == {p.name for p in PASSES}
     assert set(counts.values()) == {FAULTS}
+
+
+def test_a_loop_over_threads_that_keeps_too_little_is_found() -> None:
+    """Values that are kept from one barrier to the next are in arrays that no other kernel has, and so nothing to compare."""
+    (step,) = (s for s in steps([GOLDEN / "rows_softmax_bf16.hlo"], ("c",)) if s.of.name == "thread-loops")
+    assert not [c for c in check_initialized(step.after) if c.status != "proved"]
+    short = [k for what, k in faults(step.after) if what.startswith("stop") and what.endswith("by -1")]
+    assert len(short) > 3
+    found = [[c for c in check_initialized(k) if c.status == "refuted"] for k in short]
+    assert any(found)
+    assert all(verdict(step, k) for k in short)
 
 
 def test_a_pass_is_named_where_its_kernel_cannot_be_proved(changed) -> None:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from indexing.kernels.verify.bounds import check_bounds
 from indexing.kernels.verify.check import Check
+from indexing.kernels.verify.initialized import check_initialized
 from indexing.kernels.verify.last_block import check_last_block
 from indexing.kernels.verify.launch import check_launch
 from indexing.kernels.verify.once import check_written_once
@@ -69,9 +70,10 @@ def verify(kernel: Kernel, limits: Limits | None = None) -> Verification:
 
 
 def check_memory(kernel: Kernel) -> Iterator[Check]:
-    """The checks of bounds, and of single writes of output elements."""
+    """The checks of bounds, of single writes of output elements, and of what local arrays hold."""
     yield from check_bounds(kernel)
     yield from check_written_once(kernel)
+    yield from check_initialized(kernel)
 
 
 def check_threads(kernel: Kernel) -> Iterator[Check]:

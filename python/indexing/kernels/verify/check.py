@@ -13,7 +13,16 @@ class Check:
     """A check of `subject`; `reason` says why it is not proved, or on what its proof relies."""
 
     kind: Literal[
-        "typed", "in bounds", "written once", "barrier", "race", "launch", "same accesses", "same order", "reduction"
+        "typed",
+        "in bounds",
+        "written once",
+        "barrier",
+        "race",
+        "launch",
+        "same accesses",
+        "same order",
+        "reduction",
+        "initialized",
     ]
     subject: str
     status: Status

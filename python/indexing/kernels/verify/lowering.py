@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from indexing.kernels.passes import PASSES, Pass
 from indexing.kernels.verify import Verification, check_memory, check_threads
 from indexing.kernels.verify.bounds import check_bounds
+from indexing.kernels.verify.initialized import check_initialized
 from indexing.kernels.verify.last_block import check_last_block
 from indexing.kernels.verify.launch import check_launch
 from indexing.kernels.verify.once import check_written_once
@@ -29,6 +30,7 @@ OF_KERNELS: Mapping[str, Callable[[Kernel], Iterable[Check]]] = {  # checks of a
     "typed": check_types,
     "in bounds": check_bounds,
     "written once": check_written_once,
+    "initialized": check_initialized,
     "barrier": check_barriers,
     "race": lambda kernel: [*check_races(kernel), *check_last_block(kernel)],
 }

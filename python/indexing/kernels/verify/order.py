@@ -48,7 +48,7 @@ def _read_and_written(kernel: Kernel) -> list[str]:
 
 def _checked(before: Kernel, after: Kernel, memory: str, subject: str) -> Check:
     texts = [_text(k.body, Memory(k), memory) for k in (before, after)]
-    if not _has_thread_loops(after) and texts[0] == texts[1]:
+    if not has_thread_loops(after) and texts[0] == texts[1]:
         return Check("same order", subject, "proved")
     try:
         whole = [_events(kernel, memory) for kernel in (before, after)]
@@ -76,7 +76,8 @@ def _text(block: Block, names: Memory, memory: str) -> list[str]:
     return found
 
 
-def _has_thread_loops(kernel: Kernel) -> bool:
+def has_thread_loops(kernel: Kernel) -> bool:
+    """Whether threads are the iterations of loops."""
     return any(v.kind == "loop" for v in kernel.variables[:AXES])
 
 
