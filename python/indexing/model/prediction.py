@@ -37,12 +37,12 @@ __all__ = ["Predictions", "predict"]
 class Predictions:
     """Arrays with an element for each plan; `plans` are the requested columns, and those of all other knobs.
 
-    `sectors` of global memory that the warps' loads and stores, `instructions`, move, `bytes` of these, `memory_bytes` that
-    device memory moves, `passes` over the banks of shared memory, and `conflicts`, those of them due to bank conflicts;
-    `operations`, in those of the busiest unit, and all instructions that warps issue (`issued`), both estimates; `updates`,
-    atomic ones of the address that has most; `occupancy` of a processor's threads, `waves` of blocks, `time` in seconds, and
-    its largest part, `limit`: launch, latency, memory, arithmetic or issue. `exact` is true where sectors were counted, not
-    sampled or assumed.
+    `sectors` of global memory that the warps' loads and stores, `instructions`, move, `bytes` of these, of which the L2 cache
+    moves `cache_bytes` and device memory `memory_bytes`, `passes` over the banks of shared memory, and `conflicts`, those of
+    them due to bank conflicts; `operations`, in those of the busiest unit, and all instructions that warps issue (`issued`),
+    both estimates; `updates`, atomic ones of the address that has most; `occupancy` of a processor's threads, `waves` of
+    blocks, `time` in seconds, and its largest part, `limit`: launch, latency, memory, arithmetic or issue. `exact` is true
+    where sectors were counted, not sampled or assumed.
     """
 
     plans: Columns
@@ -55,6 +55,7 @@ class Predictions:
     instructions: Floats
     sectors: Floats
     bytes: Floats
+    cache_bytes: Floats
     memory_bytes: Floats
     passes: Floats
     conflicts: Floats
@@ -193,11 +194,11 @@ class _Fusion:
         of_kernel = np.array([case.numbers for case in kernels], np.float64).reshape(-1, len(KernelTraffic.NUMBERS)).T
         of_plan = dict(zip(KernelTraffic.NUMBERS, of_kernel[:, which], strict=True))
         blocks, threads = self._launch(of_plan, columns)
-        sums = np.zeros((rows, 5))
+        sums = np.zeros((rows, 6))
         for case, (_, places) in zip(kernels, groups, strict=True):
             sums[places] = case.traffic(threads[places])
         self._fill(found, of_plan, (blocks, threads), sums.T)
-        exact[:] = (sums[:, 4] != 0) & (of_plan["exact"] != 0)
+        exact[:] = (sums[:, 5] != 0) & (of_plan["exact"] != 0)
 
     def _kernel(self, plan: dict[str, int], key: tuple[int, ...]) -> KernelTraffic:
         if key not in self.kernels:
@@ -207,7 +208,8 @@ class _Fusion:
     def _fill(self, found: dict[str, Floats], of_plan: dict[str, Floats], launch: _Launch, sums: Floats) -> None:
         """The columns of `_COUNTED`."""
         found["blocks"][:], found["threads"][:] = launch
-        found["instructions"], found["sectors"], found["bytes"], found["memory_bytes"] = sums[:4]
+        found["instructions"], found["sectors"], found["bytes"] = sums[:3]
+        found["cache_bytes"], found["memory_bytes"] = sums[3:5]
         found["conflicts"] = of_plan["passes"] - of_plan["ideal_passes"]
         for name in ("registers", "shared_bytes", "passes", "operations", "issued", "updates"):
             found[name] = of_plan[name]
@@ -226,11 +228,11 @@ class _Fusion:
 
 _COUNTED = (
     *("blocks", "threads", "registers", "shared_bytes", "instructions", "sectors", "bytes", "memory_bytes", "passes"),
-    *("conflicts", "operations", "issued", "updates"),
+    *("conflicts", "operations", "issued", "updates", "cache_bytes"),
 )
 #: The model's columns for a kernel, in the order of the core.
 DEMANDS = (
-    *("blocks", "threads", "registers", "shared_bytes", "instructions", "bytes", "memory_bytes", "passes"),
+    *("blocks", "threads", "registers", "shared_bytes", "instructions", "cache_bytes", "memory_bytes", "passes"),
     *("operations", "issued", "updates"),
 )
 
@@ -249,6 +251,7 @@ def loop_demands(computation: Computation, plan: Mapping[str, int], device: Devi
         "instructions": costs.lines,
         "sectors": costs.lines,
         "bytes": costs.lines * device.memory.line_bytes,
+        "cache_bytes": costs.lines * device.memory.line_bytes,
         "memory_bytes": fetched,
         "operations": costs.steps,
         "shared_bytes": kernel.shared_bytes,
@@ -257,13 +260,20 @@ def loop_demands(computation: Computation, plan: Mapping[str, int], device: Devi
 
 def demands_of(found: Predictions) -> list[Floats]:
     """The columns from which times are predicted."""
-    return _demands({name: getattr(found, name) for name in DEMANDS}, found.device)
+    return _demands({name: getattr(found, name) for name in (*DEMANDS, "bytes")}, found.device)
 
 
 def _demands(found: Mapping[str, Floats], device: Device) -> list[Floats]:
-    """As `demands_of`: a block also takes the shared memory that the device reserves for each."""
-    reserved = device.limits.reserved_shared_bytes
-    return [found[n] + reserved if n == "shared_bytes" else found[n] for n in DEMANDS]
+    """As `demands_of`: a block also takes the shared memory that the device reserves for each; the instructions are those that
+    miss the L1 cache, and what hits or misses it passes through it, as shared memory does, by lines.
+    """
+    missed = np.divide(found["cache_bytes"], found["bytes"], out=np.ones_like(found["bytes"]), where=found["bytes"] > 0)
+    changed = {
+        "shared_bytes": found["shared_bytes"] + device.limits.reserved_shared_bytes,
+        "instructions": found["instructions"] * missed,
+        "passes": found["passes"] + (found["bytes"] / device.memory.line_bytes if device.cores.shared_bytes else 0.0),
+    }
+    return [changed.get(name, found[name]) for name in DEMANDS]
 
 
 def _groups(columns: list[NDArray[np.int64]], rows: int) -> list[tuple[tuple[int, ...], NDArray[np.int64]]]:

@@ -20,13 +20,14 @@ from indexing.kernels import emit_fused
 from indexing.kernels.ir.types import storage_bytes
 from indexing.lazy import np
 from indexing.model.instruction_counts import InstructionCounts, count_instructions
+from indexing.model.reuse import reuse_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from indexing.device.record import Device
     from indexing.hlo import Computation
-    from indexing.kernels.kernel import Argument, Kernel
+    from indexing.kernels.kernel import Argument, GlobalAccesses, Kernel
     from indexing.kernels.knob_space import Knob, KnobSpace
 
     Floats = NDArray[np.float64]
@@ -38,17 +39,21 @@ _Memory: TypeAlias = "tuple[tuple[int, ...], int, int, int, int, int | None, int
 _Known: TypeAlias = "dict[tuple[IndexingMap, _Memory], Traffic]"
 BASE_REGISTERS = 18  # of a thread, for indices and addresses
 MAX_REGISTERS = 255
+REREAD = 1.1  # bytes moved, as a multiple of an array's, that are read several times
+MAX_GRID = 1 << 48  # blocks of one thread that are counted
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Traffic:
     """Sums over each of several launches, which differ in the size of blocks: instructions of warps, sectors, bytes moved
-    (sectors that one thread's vector shares count once), and bytes of device memory. `exact` if nothing was sampled or assumed.
+    (sectors that one thread's vector shares count once), those that the L2 cache moves, and those that device memory moves.
+    `exact` if nothing was sampled or assumed.
     """
 
     instructions: Floats
     sectors: Floats
     moved: Floats
+    cached: Floats
     memory: Floats
     exact: NDArray[np.bool_]
 
@@ -56,7 +61,7 @@ class Traffic:
     def nothing(cls, launches: int, exact: bool) -> Traffic:
         """The traffic of launches that move nothing."""
         zeros = np.zeros(launches)
-        return cls(zeros, zeros, zeros, zeros, np.full(launches, exact))
+        return cls(zeros, zeros, zeros, zeros, zeros, np.full(launches, exact))
 
     def plus(self, other: Traffic) -> Traffic:
         """The sum of both."""
@@ -64,6 +69,7 @@ class Traffic:
             self.instructions + other.instructions,
             self.sectors + other.sectors,
             self.moved + other.moved,
+            self.cached + other.cached,
             self.memory + other.memory,
             self.exact & other.exact,
         )
@@ -71,7 +77,7 @@ class Traffic:
     @property
     def rows(self) -> Floats:
         """A row for each launch, a column for each sum."""
-        return np.stack([self.instructions, self.sectors, self.moved, self.memory, self.exact], axis=1)
+        return np.stack([self.instructions, self.sectors, self.moved, self.cached, self.memory, self.exact], axis=1)
 
 
 @dataclass(slots=True)
@@ -136,14 +142,22 @@ class KernelTraffic:
             of_argument = Traffic.nothing(len(blocks), not found.is_unknown)
             for m in found.maps:
                 of_argument = of_argument.plus(self._of_map(found.argument, m, blocks, known))
-            total = total.plus(self._cached(found.argument, of_argument))
+            total = total.plus(self._cached(found, of_argument))
         self.by_block.update(zip(blocks.tolist(), total.rows, strict=True))
 
-    def _cached(self, argument: Argument, t: Traffic) -> Traffic:
-        """The traffic of an array that fits in the cache: device memory moves each byte once."""
+    def _cached(self, found: GlobalAccesses, t: Traffic) -> Traffic:
+        """The traffic of an array with what caches keep of it: device memory moves each byte of a small one once."""
+        argument = found.argument
         size = argument.element_count * storage_bytes(argument.element_type)
-        memory = np.minimum(t.moved, size) if size <= self.device.memory.l2_bytes else t.moved
-        return replace(t, memory=memory)
+        cached, memory = t.moved, t.moved
+        if found.kind == "load" and t.moved.max(initial=0) > REREAD * size:
+            threads = 1 if self.has_block_knob else prod(self.kernel.block)
+            reuse = reuse_of(argument, found.maps, self.kernel.grid, threads, self.device)
+            cached = np.minimum(t.moved, reuse.from_cache)
+            memory = np.minimum(cached, reuse.from_memory)
+        if size <= self.device.memory.l2_bytes:
+            memory = np.minimum(memory, size)
+        return replace(t, cached=cached, memory=memory)
 
     def _of_map(self, argument: Argument, m: IndexingMap, blocks: NDArray[np.int64], known: _Known) -> Traffic:
         """The traffic with the kernel's own blocks, or with each of the sizes `blocks`. Equal maps are counted once."""
@@ -179,7 +193,7 @@ class KernelTraffic:
         rows, index = found
         sums = np.array([_sums(row) for row in rows], np.float64)[index].T
         moved = sums[2] * self.device.memory.sector_bytes
-        return Traffic(sums[0], sums[1], moved, moved, sums[3].astype(bool) & (not m.runtimes))
+        return Traffic(sums[0], sums[1], moved, moved, moved, sums[3].astype(bool) & (not m.runtimes))
 
 
 def _sums(row: Counted | None) -> tuple[float, float, float, bool]:
@@ -248,8 +262,16 @@ def kernel_traffic(
     """The traffic of the kernel with the knobs of `plan`, except those of the launch, which have their least values."""
     launch = {k.name: 1 for k in space.knobs if k.effect == "block"}
     warps = {k.name: k.values[0] for k in space.knobs if k.effect == "warps"}
-    kernel = emit_fused(computation, device, **{**space.default, **warps, **plan, **launch})
-    return KernelTraffic(kernel, device, any(k.effect == "block" for k in space.knobs))
+    chosen = {**space.default, **warps, **plan, **launch}
+    if launch:  # a block for each thread, of which no device has enough where arrays are large
+        device = device.with_limits(grid=(MAX_GRID, *device.limits.grid[1:]))
+        chosen = {name: value for name, value in chosen.items() if name not in _knobs_of_grids(space)}
+    kernel = emit_fused(computation, device, **chosen)
+    return KernelTraffic(kernel, device, bool(launch))
+
+
+def _knobs_of_grids(space: KnobSpace) -> set[str]:
+    return {k.name for k in space.knobs if k.effect == "grid"}
 
 
 def unique_values(column: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

@@ -1,0 +1,165 @@
+"""The time of the kernel that computes one instruction of a program: a fusion, another op, or a library's product."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from math import prod
+from typing import TYPE_CHECKING
+
+from indexing._core import predict_times
+from indexing.errors import IndexingError
+from indexing.hlo import ModuleBuilder
+from indexing.hlo.layout import bit_width
+from indexing.indexing_analysis.instructions import output_to_input
+from indexing.lazy import np
+from indexing.model.prediction import DEMANDS, demands_of, predict
+from indexing.model.products import Product, product_seconds
+from indexing.model.work_time import LIMITS, Limit, predict_work, scalar_rate
+from indexing.ops.registry import traits_of
+
+if TYPE_CHECKING:
+    from indexing.device.record import Device
+    from indexing.hlo import BuiltInstruction, Computation, ComputationBuilder, Instruction
+
+__all__ = ["KernelTime", "predict_instruction"]
+
+MOVED = ("cache_bytes", "memory_bytes")
+EXACT_F32 = ("HIGHEST", "highest")  # operand precisions at which a library multiplies f32 on scalar units
+
+
+@dataclass(frozen=True, slots=True)
+class KernelTime:
+    """The predicted seconds of an instruction's kernel and the largest part of them; None, and why, if it is not modelled.
+
+    `demand` has the counts from which a kernel's time follows, none for a library's.
+    """
+
+    seconds: float | None
+    limit: Limit | None = None
+    note: str = ""
+    demand: Mapping[str, float] | None = None
+
+    def seconds_without(self, device: Device, wasted: float, least: float) -> float:
+        """Seconds if so many bytes less were moved, but at least `least` where as many move now."""
+        if self.demand is None:
+            return self.seconds or 0.0
+        less = {name: max(self.demand[name] - wasted, min(least, self.demand[name])) for name in MOVED}
+        return _time({**self.demand, **less}, device)[0]
+
+
+def predict_instruction(instruction: Instruction, device: Device) -> KernelTime:
+    """The time of the default plan of the kernel of a fusion or of any other op, or of a library's product of matrices.
+
+    What no kernel computes (a sort, a Fourier transform, a library call without a model, a step of the host) is not modelled.
+    """
+    known = instruction.module.attached(_Times).known
+    key = instruction, device
+    if key not in known:
+        known[key] = _predicted(instruction, device)
+    return known[key]
+
+
+@dataclass(slots=True)
+class _Times:
+    """The times of a module's instructions on devices; those of equal instructions outside of fusions by their text."""
+
+    known: dict[tuple[Instruction, Device], KernelTime] = field(default_factory=dict)
+    by_text: dict[tuple[str, Device], KernelTime] = field(default_factory=dict)
+
+
+def _predicted(i: Instruction, device: Device) -> KernelTime:
+    op = traits_of(i)
+    if op.across_replicas is not None:
+        return KernelTime(None, note="not modelled: it exchanges data with other devices")
+    try:
+        if i.is_fusion:
+            return _of_kernel(i, device)
+        if op.result_index is not None:
+            return _of_copy(i, device)
+        meaning = None if op.expansion is None else op.expansion(i)
+        return _alone(i, device) if meaning is None else _of_product(i, meaning, device)
+    except IndexingError as error:
+        return KernelTime(None, note=f"not modelled: {error}")
+
+
+def _of_kernel(part: Instruction | Computation, device: Device) -> KernelTime:
+    found = predict(part, {}, device)
+    demand = {name: float(column[0]) for name, column in zip(DEMANDS, demands_of(found), strict=True)}
+    return KernelTime(*_time(demand, device), demand=demand)
+
+
+def _time(demand: Mapping[str, float], device: Device) -> tuple[float, Limit]:
+    columns = [np.array([demand[name]], float) for name in DEMANDS]
+    _, _, _, time, limit = predict_times(device.model_constants, columns)
+    return float(time[0]), LIMITS[int(limit[0])]
+
+
+def _alone(i: Instruction, device: Device) -> KernelTime:
+    """The time of a kernel of this instruction alone."""
+    module = ModuleBuilder("alone", i.name)
+    module.entry.copy(i, [_operand(module.entry, o) for o in i.operands], "result")
+    built = module.build()
+    known = i.module.attached(_Times).by_text
+    key = str(built), device
+    if key not in known:
+        known[key] = _of_kernel(built.entry, device)
+    return known[key]
+
+
+def _operand(entry: ComputationBuilder, operand: Instruction) -> BuiltInstruction:
+    """A scalar constant, which a kernel has in its source; a parameter for any other operand."""
+    is_constant = not operand.operands and operand not in operand.computation.parameters
+    is_scalar = operand.shape.is_array and operand.shape.element_count == 1
+    return entry.copy(operand) if is_constant and is_scalar else entry.parameter(operand.shape)
+
+
+def _of_copy(start: Instruction, device: Device) -> KernelTime:
+    """The time of a copy in the background: each byte is read and written once."""
+    found = predict_work(device, 2.0 * sum(map(_bytes, start.operands)))
+    return KernelTime(found.seconds, found.limit)
+
+
+def _bytes(i: Instruction) -> float:
+    return sum(shape.element_count * bit_width(shape.element_type) for shape in i.shape.leaves) / 8
+
+
+def _of_product(call: Instruction, meaning: Computation, device: Device) -> KernelTime:
+    """The time of a library's product, which a call stands for."""
+    products = [p for p in map(product_of, meaning.post_order()) if p is not None]
+    if not products:
+        return KernelTime(None, note=f"not modelled: {call.name} is a library call without a model")
+    seconds = sum(product_seconds(p, device, _rate(call, p, device)) for p in products)
+    memory = sum(p.bytes for p in products) / device.reached_bandwidth
+    fixed = device.rates.launch + device.memory.latency
+    parts: tuple[tuple[float, Limit], ...] = ((fixed, "launch"), (memory, "memory"), (seconds, "arithmetic"))
+    return KernelTime(fixed + max(seconds, memory), max(parts)[1], "a library's product, by the model of its tiles")
+
+
+def _rate(call: Instruction, product: Product, device: Device) -> float:
+    """Operations per second of the units that multiply: matrix units, unless f32 is asked to be exact."""
+    kind = product.element_type
+    config = str(call.attributes.get("backend_config", ""))
+    is_exact = kind == "f32" and any(precision in config for precision in EXACT_F32)
+    return scalar_rate(device, kind) if is_exact or kind not in device.rates.matrix else device.matrix_flops(kind)
+
+
+def product_of(i: Instruction) -> Product | None:
+    """An instruction as a product of matrices, by its maps; None for any other instruction.
+
+    Dimensions at which both operands are read are its batch, those of one are rows or columns; ranges are contracted.
+    """
+    if len(i.operands) != 2 or not i.shape.is_array:
+        return None
+    found = output_to_input(i)
+    maps = [of[0].map for of in found if len(of) == 1 and not of[0].map.is_undefined]
+    if len(maps) != 2 or not all(any(len(v.interval) > 1 for v in m.ranges) for m in maps):
+        return None
+    used = [{k for e in m.results for k in e.used_variables()} for m in maps]
+    sizes = {"batch": 1, "m": 1, "n": 1}
+    for k, size in enumerate(i.shape.dimensions):
+        side = "batch" if k in used[0] and k in used[1] else "m" if k in used[0] else "n"
+        sizes[side] *= size
+    contracted = max(prod(len(v.interval) for v in m.ranges) for m in maps)
+    kind = i.operands[0].shape.element_type
+    return Product(**sizes, k=contracted, element_type=kind, result_type=i.shape.element_type)

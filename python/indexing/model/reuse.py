@@ -1,0 +1,129 @@
+"""Reuse in caches: the part of an array that a block reads, and that the blocks which run at one time read.
+
+Elements that a kernel reads several times move once from the L2 cache for each block, if the block's part fits into its share
+of the L1 cache, and once from memory for all blocks of a wave, if the wave's part fits into the L2 cache. If they do not fit,
+this holds for the part that is read while each loop does a few iterations, in which threads and blocks are in step. A part is
+the box around the elements that all loads of the array reach: an upper bound, near the truth where neighbouring blocks read
+neighbouring elements.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import prod
+from typing import TYPE_CHECKING, TypeAlias
+
+from indexing._core import IndexingMap, Interval, SymbolicMap, Variable
+from indexing.analysis.memory.transactions import VECTOR
+from indexing.kernels.ir.types import storage_bytes
+
+if TYPE_CHECKING:
+    from indexing.device.record import Device, Memory
+    from indexing.kernels.kernel import Argument, Dim3
+
+__all__ = ["Reuse", "reuse_of"]
+
+#: Numbers of blocks in x, y and z.
+Part: TypeAlias = Sequence[Interval]
+PLACES = (3, 4, 5)
+ITERATIONS = 16  # of each loop, in which threads and blocks are taken to be in step
+BLOCK_THREADS = 128  # of a block, in a launch of one dimension that was counted thread by thread
+
+
+@dataclass(frozen=True, slots=True)
+class Reuse:
+    """Upper bounds of an array's bytes that move from the L2 cache, and from device memory; infinite if reuse is unknown."""
+
+    from_cache: float
+    from_memory: float
+
+
+def reuse_of(argument: Argument, maps: Sequence[IndexingMap], grid: Dim3, threads: int, device: Device) -> Reuse:
+    """The reuse of an array's elements by the loads of a launch of blocks of so many threads (1: of threads that form blocks of
+    any size).
+    """
+    cores, memory = device.cores, device.memory
+    count = BLOCK_THREADS if threads == 1 else threads
+    of_block = count // threads
+    resident = max(cores.threads // count, 1)
+    of_wave = resident * cores.count * of_block
+    blocks = prod(grid)
+    return Reuse(
+        -(-blocks // of_block)
+        * _median_moved(argument, maps, _parts(grid, of_block), memory.l1_bytes / resident, memory),
+        -(-blocks // of_wave) * _median_moved(argument, maps, _parts(grid, of_wave), memory.l2_bytes, memory),
+    )
+
+
+def _median_moved(
+    argument: Argument, maps: Sequence[IndexingMap], parts: Sequence[Part], most: float, memory: Memory
+) -> float:
+    return sorted(_moved(argument, maps, part, most, memory) for part in parts)[len(parts) // 2]
+
+
+def _moved(argument: Argument, maps: Sequence[IndexingMap], blocks: Part, most: float, memory: Memory) -> float:
+    """The bytes that some blocks move through a cache of `most` bytes; infinite if not even few iterations fit."""
+    whole = _box_bytes(argument, maps, blocks, memory.sector_bytes)
+    if whole <= most:
+        return whole
+    few = [_first_iterations(m) for m in maps]
+    part = _box_bytes(argument, [m for m, _ in few], blocks, memory.sector_bytes)
+    return part * max(times for _, times in few) if part <= most else float("inf")
+
+
+def _first_iterations(m: IndexingMap) -> tuple[IndexingMap, int]:
+    """The map in the first few iterations of each loop, those over the lanes of a vector whole; and how often they run."""
+    times, ranges = 1, []
+    for v in m.ranges:
+        length = len(v.interval)
+        few = length if v.name == VECTOR else min(length, ITERATIONS)
+        times *= -(-length // few)
+        ranges.append(Variable(v.name, Interval(v.lower, v.lower + few - 1)))
+    return _restricted(m, m.dims, ranges), times
+
+
+def _parts(grid: Dim3, count: int) -> list[Part]:
+    """About so many neighbouring blocks at several places of a grid, some of which cross the end of a row or of a tile."""
+    return [_part(grid, count, place) for place in PLACES]
+
+
+def _part(grid: Dim3, count: int, place: int) -> Part:
+    """The intervals of such blocks' numbers in x, y and z; `place` is in eighths of the grid."""
+    found = []
+    for size in grid:
+        length = min(size, count)
+        first = (size - length) * place // 8
+        found.append(Interval(first, first + length - 1))
+        count = max(-(-count // size), 1)
+    return found
+
+
+def _box_bytes(argument: Argument, maps: Sequence[IndexingMap], blocks: Part, sector: int) -> float:
+    """The bytes of the box around the elements that some blocks reach by all maps, or of one box a map, if they are less."""
+    boxes = [_box(m, blocks) for m in maps]
+    boxes = [box for box in boxes if not any(i.is_empty for i in box)]
+    hull = [Interval(min(i.lower for i in of), max(i.upper for i in of)) for of in zip(*boxes, strict=True)]
+    return min(_bytes(argument, hull, sector), sum(_bytes(argument, box, sector) for box in boxes)) if boxes else 0.0
+
+
+def _box(m: IndexingMap, blocks: Part) -> list[Interval]:
+    dims = [Variable(v.name, v.interval if k < 3 else blocks[k - 3]) for k, v in enumerate(m.dims)]
+    restricted = _restricted(m, dims, m.ranges)
+    return [restricted.range(e) for e in restricted.results]
+
+
+def _restricted(m: IndexingMap, dims: Sequence[Variable], ranges: Sequence[Variable]) -> IndexingMap:
+    symbolic = SymbolicMap(m.num_dims, m.num_ranges + m.num_runtimes, list(m.results))
+    return IndexingMap(symbolic, dims, ranges, m.runtimes, m.constraints)
+
+
+def _bytes(argument: Argument, box: Sequence[Interval], sector: int) -> float:
+    """The bytes of a box, in whole sectors along the dimension that is contiguous in memory."""
+    size = storage_bytes(argument.element_type)
+    sizes = [min(i.upper - i.lower + 1, n) for i, n in zip(box, argument.dimensions, strict=True)]
+    if not sizes:
+        return float(sector)
+    minor = argument.layout[0] if argument.layout else len(sizes) - 1
+    row = -(-sizes[minor] * size // sector) * sector
+    return float(prod(sizes) // sizes[minor] * row)

@@ -1,0 +1,162 @@
+"""Times of single instructions, beside bounds that follow from bytes, operations, and rates of data sheets."""
+
+import numpy as np
+import pytest
+
+import indexing as ix
+from indexing.model.instruction_time import predict_instruction, product_of
+from indexing.model.products import Product, product_seconds
+from indexing.model.work_time import predict_work
+
+H100 = ix.find_device("h100")
+ADD = "add { a = f32[] parameter(0)\n b = f32[] parameter(1)\n ROOT s = f32[] add(a, b) }\n"
+LESS = "less { a = f32[] parameter(0)\n b = f32[] parameter(1)\n ROOT l = pred[] compare(a, b), direction=LT }\n"
+X, Z = "x = f32[8192,8192] parameter(0)", "z = f32[] constant(0)"
+BYTES = 4 * 8192 * 8192
+#: Programs that stream, with the bytes that must move; a kernel of them may take up to three times as long.
+STREAMS = {
+    "all rows": (f"{X}\n {Z}\n ROOT t = f32[] reduce(x, z), dimensions={{0,1}}, to_apply=add", BYTES),
+    "rows": (f"{X}\n {Z}\n ROOT t = f32[8192] reduce(x, z), dimensions={{1}}, to_apply=add", BYTES),
+    "columns": (f"{X}\n {Z}\n ROOT t = f32[8192] reduce(x, z), dimensions={{0}}, to_apply=add", BYTES),
+    "transpose": (f"{X}\n ROOT t = f32[8192,8192] transpose(x), dimensions={{1,0}}", 2 * BYTES),
+    "windows": (
+        f"{X}\n {Z}\n ROOT t = f32[8190,8190] reduce-window(x, z), window={{size=3x3}}, to_apply=add",
+        2 * BYTES,
+    ),
+    "reverse": (f"{X}\n ROOT t = f32[8192,8192] reverse(x), dimensions={{0,1}}", 2 * BYTES),
+    "pad": (f"{X}\n {Z}\n ROOT t = f32[8194,8194] pad(x, z), padding=1_1x1_1", 2 * BYTES),
+    "slice": (f"{X}\n ROOT t = f32[8192,4096] slice(x), slice={{[0:8192], [7:4103]}}", BYTES),
+    "exponential": (f"{X}\n ROOT t = f32[8192,8192] exponential(x)", 2 * BYTES),
+    "broadcast": ("x = f32[8192] parameter(0)\n ROOT t = f32[8192,8192] broadcast(x), dimensions={1}", BYTES),
+}
+
+
+def root(body: str) -> ix.hlo.Instruction:
+    return ix.hlo.parse(f"{ADD}{LESS}ENTRY e {{ {body} }}").entry.root
+
+
+@pytest.mark.parametrize("name", STREAMS)
+@pytest.mark.parametrize("device", ["h100", "l4", "v100"])
+def test_streams_take_the_time_of_their_bytes(name: str, device: str) -> None:
+    body, moved = STREAMS[name]
+    chosen = ix.find_device(device)
+    found = predict_instruction(root(body), chosen)
+    assert found.seconds is not None and moved / chosen.memory.bandwidth < found.seconds
+    assert found.seconds < 3 * moved / chosen.memory.bandwidth and found.limit in ("memory", "arithmetic")
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        f"{X}\n ROOT s = f32[8192,8192] sort(x), dimensions={{1}}, to_apply=less",
+        "x = f32[64,32000] parameter(0)\n ROOT t = (f32[64,8], s32[64,8]) topk(x), k=8, largest=true",
+        "x = c64[1024,128] parameter(0)\n ROOT t = c64[1024,128] fft(x), fft_type=FFT, fft_length={128}",
+        'x = f32[8] parameter(0)\n ROOT t = f32[8] custom-call(x), custom_call_target="mine"',
+        "x = f32[8] parameter(0)\n ROOT t = f32[8] all-reduce(x), to_apply=add",
+    ],
+)
+def test_what_has_no_model_has_no_time_and_says_so(body: str) -> None:
+    found = predict_instruction(root(body), H100)
+    assert found.seconds is None and found.limit is None and found.note.startswith("not modelled: ")
+
+
+def library_product(kind: str, precision: str, batch: int, m: int, k: int, n: int) -> ix.hlo.Instruction:
+    dims = (
+        '"lhs_contracting_dimensions":["2"],"rhs_contracting_dimensions":["1"],'
+        '"lhs_batch_dimensions":["0"],"rhs_batch_dimensions":["0"]'
+    )
+    config = (
+        f'{{"gemm_backend_config":{{"alpha_real":1,"alpha_imag":0,"beta":0,"dot_dimension_numbers":{{{dims}}},'
+        f'"precision_config":{{"operand_precision":["{precision}","{precision}"]}},"epilogue":"DEFAULT"}}}}'
+    )
+    body = (
+        f"x = {kind}[{batch},{m},{k}] parameter(0)\n y = {kind}[{batch},{k},{n}] parameter(1)\n c = ({kind}[{batch},{m},{n}], "
+        f's8[4194304]) custom-call(x, y), custom_call_target="__cublas$gemm", backend_config={config}\n '
+        f"ROOT r = {kind}[{batch},{m},{n}] get-tuple-element(c), index=0"
+    )
+    return root(body).operands[0]
+
+
+@pytest.mark.parametrize(
+    ("kind", "precision", "teraflops"),
+    [("f32", "HIGHEST", 66.9), ("f32", "DEFAULT", 494.5), ("bf16", "DEFAULT", 989.5)],
+)
+def test_products_of_libraries_take_most_of_the_rate_of_their_units(
+    kind: str, precision: str, teraflops: float
+) -> None:
+    """The rates are those of NVIDIA's data sheet; tf32 is the default of f32."""
+    found = predict_instruction(library_product(kind, precision, 1, 8192, 8192, 8192), H100)
+    least = 2 * 8192**3 / (teraflops * 1e12)
+    assert found.seconds is not None and least < found.seconds < 1.6 * least and found.limit == "arithmetic"
+
+
+def test_a_product_without_a_library_is_priced_as_its_kernel() -> None:
+    body = "a = bf16[4096,4096] parameter(0)\n b = bf16[4096,4096] parameter(1)\n "
+    dot = root(f"{body}ROOT d = bf16[4096,4096] dot(a, b), lhs_contracting_dims={{1}}, rhs_contracting_dims={{0}}")
+    found = predict_instruction(dot, H100)
+    assert found.seconds is not None and found.seconds > 2 * 4096**3 / 989.5e12
+
+
+def test_products_of_any_layout_are_found_by_their_maps() -> None:
+    body = "a = f16[5,7,3,11] parameter(0)\n b = f16[11,13,5] parameter(1)\n "
+    dims = "lhs_batch_dims={0}, rhs_batch_dims={2}, lhs_contracting_dims={3}, rhs_contracting_dims={0}"
+    dot = root(f"{body}ROOT d = f32[5,7,3,13] dot(a, b), {dims}")
+    assert product_of(dot) == Product(5, 21, 13, 11, "f16", "f32")
+    assert product_of(root(f"{X}\n ROOT t = f32[8192,8192] add(x, x)")) is None
+
+
+def test_half_filled_tiles_and_few_tiles_take_as_long_as_full_ones() -> None:
+    rate = H100.flops("f32")
+
+    def seconds(m: int, n: int, k: int) -> float:
+        return product_seconds(Product(1, m, n, k, "f32", "f32"), H100, rate)
+
+    assert seconds(8192, 8192, 8192) >= 2 * 8192**3 / rate
+    assert seconds(16370, 16384, 512) == seconds(16384, 16384, 512)
+    assert seconds(64, 64, 65536) < 64 * seconds(64, 64, 1024)  # blocks share the contracted dimension
+
+
+def test_updates_of_few_elements_wait_for_each_other() -> None:
+    """2^20 updates of 16 counters, one in a clock; of 2^20 counters, memory decides."""
+
+    def histogram(bins: int) -> float:
+        body = (
+            f"h = f32[{bins}] parameter(0)\n i = s32[1048576,1] parameter(1)\n u = f32[1048576] parameter(2)\n "
+            f"ROOT s = f32[{bins}] scatter(h, i, u), update_window_dims={{}}, inserted_window_dims={{0}}, "
+            "scatter_dims_to_operand_dims={0}, index_vector_dim=1, to_apply=add"
+        )
+        found = predict_instruction(root(body), H100).seconds
+        assert found is not None
+        return found
+
+    assert histogram(16) - histogram(32) == pytest.approx(2**15 / H100.rates.clock)
+    assert histogram(1 << 20) < histogram(16) / 3
+
+
+def test_arrays_of_more_elements_than_a_grid_has_blocks() -> None:
+    """2^33 elements are read and written: 41 ms on an A100 of 2,039 GB per second, of which streams reach 0.82."""
+    computation = ix.hlo.parse(
+        "ENTRY e { x = f32[4194304,2048] parameter(0)\n ROOT r = f32[4194304,2048] tanh(x) }"
+    ).entry
+    found = ix.predict(computation, {}, "A100 PCIe 80GB")
+    assert found.sectors[0] == 2 * 2**33 * 4 / 32
+    assert found.time[0] == pytest.approx(2 * 2**33 * 4 / (2039e9 * 0.82), rel=0.01)
+
+
+def test_work_of_which_no_kernel_is_known() -> None:
+    found = predict_work(H100, 3352.32e9 * 0.9, launches=2)
+    assert (found.seconds, found.limit) == (pytest.approx(1 + 2 * 3.6e-6), "memory")
+    assert predict_work(H100, 1.0, {"f32": H100.flops("f32")}).limit == "arithmetic"
+    exact, fast = (predict_work(H100, 0.0, {"bf16": 1e15}, matrix=m).seconds for m in (False, True))
+    assert exact / fast == pytest.approx(H100.matrix_flops("bf16") / H100.flops("bf16"), rel=0.01)
+    assert predict_work(ix.find_device("cpu"), 0.0, {"f32": 1e9}).limit == "arithmetic"
+    assert predict_work(H100, 8.0).limit == "launch"
+
+
+def test_repeated_reads_of_a_large_array_move_once_from_memory() -> None:
+    """Of the nine reads of each element, the first of a wave of blocks moves it; rows at the ends of waves move twice."""
+    found = ix.predict(root(STREAMS["windows"][0]).computation, {}, "h100")
+    assert (
+        2 * 0.99 * BYTES < found.memory_bytes[0] < 2 * 1.15 * BYTES < found.cache_bytes[0] < 6 * BYTES < found.bytes[0]
+    )
+    assert np.isin(found.limit, ("memory", "arithmetic")).all()
