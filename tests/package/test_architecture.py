@@ -63,6 +63,21 @@ def test_every_executable_of_a_test_is_called_with_data_that_differs() -> None:
     assert [f.name for f in files if re.search(r"(?<!lambda: )ix\.compile\(", f.read_text())] == []
 
 
+def test_nothing_but_the_emitters_knows_an_emitter() -> None:
+    """Others go through `EMITTERS`: they import no emitter, and do not ask which one a kernel has."""
+    asks = re.compile(
+        r"kernels\.emitters\.\w|kernels\.emitters import (?!EMITTERS$)|\.emitter(\.name)? (==|!=|in|is)\b"
+    )
+    found = []
+    for folder in ("graph", "kernels", "model", "planning", "executable", "tuning", "runtime"):
+        for file in (PACKAGE / folder).rglob("*.py"):
+            if "emitters" in file.relative_to(PACKAGE).parts:
+                continue
+            lines = enumerate(file.read_text().splitlines(), 1)
+            found += [f"{file.relative_to(ROOT)}:{number}: {line}" for number, line in lines if asks.search(line)]
+    assert found == []
+
+
 def test_only_targets_know_which_target_it_is() -> None:
     """A pass, a hero or a builder asks what a target can do, never which one it is."""
     names = re.compile(r"""["'](cuda|opencl|c)["']""")

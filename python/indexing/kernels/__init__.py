@@ -115,16 +115,16 @@ class Choice:
         return predicted_work(self.match.parts)
 
 
-def choose_emitter(computation: Computation, device: Device) -> Choice:
+def choose_emitter(computation: Computation, device: Device, emitters: tuple[AnyEmitter, ...] = EMITTERS) -> Choice:
     """The first emitter that matches and has a plan within the limits of the device; the last one if none has.
 
     Raises UnsupportedOp if no kernel can compute the computation.
     """
     known = computation.module.attached(_Choices).by_computation
-    key = computation, device
+    key = computation, device, emitters
     if key not in known:
         _check(computation)
-        pairs = ((e, e.match(computation)) for e in EMITTERS)
+        pairs = ((e, e.match(computation)) for e in emitters)
         matching = [Choice(computation, e, match) for e, match in pairs if match and e.runs_on(match, device)]
         legal = (c for c in matching if fits(c.default_plan(device), device.limits))
         known[key] = next(legal, matching[-1])
@@ -135,7 +135,7 @@ def choose_emitter(computation: Computation, device: Device) -> Choice:
 class _Choices:
     """The emitters of a module's computations on devices, memoized, since many plans of one computation need them."""
 
-    by_computation: dict[tuple[Computation, Device], Choice] = field(default_factory=dict)
+    by_computation: dict[tuple[Computation, Device, tuple[AnyEmitter, ...]], Choice] = field(default_factory=dict)
 
 
 @or_function

@@ -9,9 +9,12 @@ from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
 if TYPE_CHECKING:
     from indexing.device.limits import Dim3, Limits
     from indexing.device.record import Device
+    from indexing.graph.facts import GraphFacts
+    from indexing.graph.nodes import Node
     from indexing.hlo import Computation
     from indexing.kernels.ir.nodes import Kernel
     from indexing.kernels.knob_space import KnobSpace
+    from indexing.kernels.proposal import Proposal
     from indexing.partitioner import PartitionedComputation
 
 
@@ -57,6 +60,8 @@ def on_any_device(match: Match, device: Device) -> bool:
 class Emitter(Generic[M, P]):
     """An emitter, by the name that kernels and docs/kernels.md give it.
 
+    - `group(facts, seed, device)` proposes the nodes of a program that it would take into one kernel around `seed`, from counts
+      and maps; nothing is built. None where it proposes nothing beyond what planning joins for every emitter.
     - `match(computation)` finds what the kernel is built around; None for a computation that the emitter does not take.
     - `plan(match, device, *, knob=.., ...)` has launch dimensions and knobs for a device. Knobs that are not given have the
       best values that the device's limits allow.
@@ -71,3 +76,4 @@ class Emitter(Generic[M, P]):
     knobs: Callable[[M, P, Device], KnobSpace]
     build: Callable[[M, P], Kernel]
     runs_on: Callable[[M, Device], bool] = on_any_device
+    group: Callable[[GraphFacts, Node, Device], Proposal | None] = lambda facts, seed, device: None

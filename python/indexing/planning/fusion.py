@@ -11,25 +11,25 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from indexing.graph.facts import GraphFacts
 from indexing.graph.nodes import Graph, Node, Ref, arrays_of, assembled_arrays, in_place_count, operands_of, tree_refs
-from indexing.graph.support import KernelSupport
 from indexing.hlo.layout import linearize, major_to_minor, physical_sizes
 from indexing.indexing_analysis.access import Access, AccessComposer
-from indexing.indexing_analysis.instructions import output_to_input
-from indexing.kernels.emitters.rows.group import find_row_groups, moves_in_memory
-from indexing.kernels.emitters.rows.shared_pass import RowGroup
-from indexing.ops.dot import DOT
+from indexing.kernels.emitters import EMITTERS
+from indexing.kernels.proposal import Proposal, is_view
 from indexing.ops.element_types import element_type
 from indexing.partitioner import has_one_index
+from indexing.planning.groups import Groups, choose_groups
 from indexing.work import MAX_REPETITION, element_count, element_work, work_once
 
 if TYPE_CHECKING:
     from indexing._core import IndexingMap
     from indexing.device.record import Device
+    from indexing.graph.support import KernelSupport
     from indexing.hlo import Shape
-    from indexing.ops.operand_indexing import Indexing
+    from indexing.kernels.emitter import Emitter
 
 MAX_NODES = 256
 MAX_SHARED_WORK = 8  # work repeated by neighbours that share an index, in multiples of the work of a kernel's nodes
@@ -57,57 +57,33 @@ class PlannedFusion:
     accesses: dict[Node, tuple[Access, ...]] = field(default_factory=dict)
 
 
-def plan_fusions(graph: Graph, support: KernelSupport, device: Device) -> list[PlannedFusion]:
+def plan_fusions(
+    graph: Graph, support: KernelSupport, device: Device, emitters: Sequence[Emitter[Any, Any]] = EMITTERS
+) -> list[PlannedFusion]:
     """The kernels of a graph, users before their operands; nodes that no kernel can compute are in none."""
-    return _FusionPlanner(graph, support, device).run()
+    facts = GraphFacts(graph, support.instruction)
+    return _FusionPlanner(facts, choose_groups(facts, emitters, device)).run()
 
 
 class _FusionPlanner:
     """The state of one walk over a graph, from its outputs to its parameters."""
 
-    def __init__(self, graph: Graph, support: KernelSupport, device: Device) -> None:
-        self.graph = graph
-        self.support = support
-        self.device = device
-        self.outputs = {ref.node for ref in tree_refs(graph.result)}
+    def __init__(self, facts: GraphFacts, groups: Groups) -> None:
+        self.facts = facts
+        self.groups = groups
+        self.outputs = {ref.node for ref in facts.results}
         self.owner: dict[Node, PlannedFusion] = {}
-        self.maps: dict[tuple[Node, int], Indexing] = {}
         self.composer = AccessComposer()
-        self.live: set[Node] = set()
         self.duplicated: set[Node] = set()
-        self.rematerializable: set[Node] = set()  # constants, iotas, moves and scalar conversions of these
-        self.epilogues: set[Node] = set()  # elementwise after a loop, at most as large as its result
-        for node in graph.nodes:
-            if self._is_rematerializable(node):
-                self.rematerializable.add(node)
-            if any(self._can_be_epilogue(node, ref) for ref in node.refs()):
-                self.epilogues.add(node)
-
-    def _is_rematerializable(self, node: Node) -> bool:
-        if not self.support.instruction(node.instruction):
-            return False
-        if node.op.is_source:
-            return True
-        refs = list(node.refs())
-        if not refs or any(r.node not in self.rematerializable for r in refs):
-            return False
-        is_scalar = len(refs) == 1 and element_count(node.instruction) == 1
-        return node.op.has_no_compute or (node.op.is_elementwise and is_scalar)
-
-    def _can_be_epilogue(self, node: Node, ref: Ref) -> bool:
-        if ref.node not in self.epilogues and not self._needs_loop(ref.node):
-            return False
-        return element_count(node.instruction) <= element_count(ref.node.instruction)
 
     def run(self) -> list[PlannedFusion]:
         found: list[PlannedFusion] = []
-        groups = {g.root: g for g in self._row_groups()}
-        for node in reversed(self.graph.nodes):
-            if not self._is_live(node) or not self.support.instruction(node.instruction):
+        for node in reversed(self.facts.graph.nodes):
+            if node not in self.facts.live or not self.facts.can_compute(node):
                 continue
-            if node in groups:
+            if node in self.groups.closed:
                 found.append(self._start(node))
-                self._close(found[-1], groups[node])
+                self._close(found[-1], self.groups.closed[node])
             if node in self.owner:
                 continue
             if self._is_duplicated_into_users(node):
@@ -120,26 +96,20 @@ class _FusionPlanner:
             self._add_duplicated(fusion)
         return found
 
-    def _is_live(self, node: Node) -> bool:
-        """Whether an output depends on the node; asked of users before their operands."""
-        if node in self.outputs or any(user in self.live for user in node.users):
-            self.live.add(node)
-        return node in self.live
-
     def _is_duplicated_into_users(self, node: Node) -> bool:
         """Whether each user's kernel computes the node: it is rematerializable, or a view that several kernels read."""
         if node in self.outputs or not (
-            node in self.rematerializable or (moves_in_memory(node) and self._is_read_by_several_kernels(node))
+            node in self.facts.rematerializable or (is_view(node) and self._is_read_by_several_kernels(node))
         ):
             return False
-        return all(u in self.owner or u in self.duplicated or u not in self.live for u in node.users)
+        return all(u in self.owner or u in self.duplicated or u not in self.facts.live for u in node.users)
 
     def _is_read_by_several_kernels(self, node: Node) -> bool:
-        return len({id(self.owner.get(u)) for u in node.users if u in self.live}) > 1
+        return len({id(self.owner.get(u)) for u in node.users if u in self.facts.live}) > 1
 
     def _is_assembled_into(self, node: Node) -> bool:
         """Whether a user assembles its result in the node's memory."""
-        operands = (found for user in node.users if user in self.live for found in operands_of(user))
+        operands = (found for user in node.users if user in self.facts.live for found in operands_of(user))
         return any(ref.node is node for operand, is_assembled in operands if is_assembled for ref in tree_refs(operand))
 
     def _add_duplicated(self, fusion: PlannedFusion) -> None:
@@ -154,17 +124,14 @@ class _FusionPlanner:
     def _start(self, node: Node) -> PlannedFusion:
         work = work_once(node.instruction)
         parts = node.instruction.shape.leaves
-        fusion = PlannedFusion(node, arrays_of(node), work, work, nodes={node}, has_loop=self._needs_loop(node))
+        fusion = PlannedFusion(node, arrays_of(node), work, work, nodes={node}, has_loop=self.facts.needs_loop(node))
         count = 1 if has_one_index(node.instruction.shape) else len(parts)
         fusion.accesses[node] = tuple(Access.of_all(p.dimensions, k) for k, p in enumerate(parts[:count]))
         self.owner[node] = fusion
         return fusion
 
-    def _row_groups(self) -> list[RowGroup]:
-        return find_row_groups(self.graph, self.support.instruction, self.rematerializable, self.epilogues, self.device)
-
-    def _close(self, fusion: PlannedFusion, group: RowGroup) -> None:
-        """Make the fusion the row group; no other nodes may join it."""
+    def _close(self, fusion: PlannedFusion, group: Proposal) -> None:
+        """Make the fusion the group; no other nodes may join it."""
         fusion.nodes |= group.nodes
         fusion.outputs = group.outputs
         fusion.is_closed = True
@@ -173,29 +140,30 @@ class _FusionPlanner:
 
     def _fuse_into_users(self, node: Node) -> bool:
         """Fuse the node into the kernel of its users if there is one kernel, with room, and the cost allows it."""
-        users = [user for user in dict.fromkeys(node.users) if user in self.live]
+        users = [user for user in dict.fromkeys(node.users) if user in self.facts.live]
         # a user that is duplicated is computed by the kernels of its own users, besides any kernel of its own
         kernels = {None if user in self.duplicated else self.owner.get(user) for user in users}
         fusion = kernels.pop() if len(kernels) == 1 and node not in self.outputs else None
         if fusion is None or not self._has_room(fusion, node) or self._must_be_in_memory(node, users):
             return False
         if any(
-            ref.node not in self.rematerializable for ref in assembled_arrays(fusion.root).intersection(node.refs())
+            ref.node not in self.facts.rematerializable
+            for ref in assembled_arrays(fusion.root).intersection(node.refs())
         ):
             return False  # a kernel that updates an array in place must not read it otherwise
         accesses = tuple(dict.fromkeys(a for user in users for a in self._accesses(fusion, node, user)))
         evaluations = sum(a.reads for a in accesses)
         if not all(a.is_known for a in accesses) or not self._may_compute(fusion, node, accesses, evaluations):
             return False
-        if any(self._makes_columns_strided(fusion, node, a) for a in accesses):
+        if any(self._separates_neighbours(fusion, node, a) for a in accesses):
             return False
-        if node.op is DOT and any(distance(a.map, node.instruction.shape) > 1 for a in accesses):
-            return False  # a dot is fastest if neighbouring threads compute adjacent columns
+        if self._keeps_neighbours(node) and any(distance(a.map, node.instruction.shape) > 1 for a in accesses):
+            return False
         repeated = evaluations * element_work(node.instruction)
         evaluations //= _threads_sharing_index(accesses, node.instruction.shape)
         fusion.shared_work += repeated - evaluations * element_work(node.instruction)
         fusion.nodes.add(node)
-        fusion.has_loop |= self._needs_loop(node)
+        fusion.has_loop |= self.facts.needs_loop(node)
         fusion.accesses[node] = accesses
         fusion.work += evaluations * element_work(node.instruction)
         fusion.work_once += work_once(node.instruction)
@@ -203,7 +171,7 @@ class _FusionPlanner:
         return True
 
     def _has_room(self, fusion: PlannedFusion, node: Node) -> bool:
-        if fusion.is_closed or len(fusion.nodes) >= MAX_NODES or (fusion.has_loop and self._needs_loop(node)):
+        if fusion.is_closed or len(fusion.nodes) >= MAX_NODES or (fusion.has_loop and self.facts.needs_loop(node)):
             return False
         members = {*fusion.nodes, node}
         inputs = {ref for n in members for ref in n.refs() if ref.node not in members}
@@ -226,7 +194,7 @@ class _FusionPlanner:
         count = element_count(node.instruction)
         if len(accesses) > 1 or evaluations <= count:
             return len(accesses) == 1
-        if self._needs_loop(node) or node in self.epilogues or any(a.map.ranges for a in accesses):
+        if self.facts.needs_loop(node) or node in self.facts.epilogues or any(a.map.ranges for a in accesses):
             return False
         own = evaluations // _threads_sharing_index(accesses, node.instruction.shape)
         once = fusion.work_once + count
@@ -235,12 +203,16 @@ class _FusionPlanner:
             and fusion.shared_work + evaluations - own <= MAX_SHARED_WORK * once
         )
 
-    def _makes_columns_strided(self, fusion: PlannedFusion, node: Node, access: Access) -> bool:
-        """Whether adjacent elements that the columns of a dot read through the node are not adjacent in its operand."""
-        if not node.op.has_no_compute or not any(n.op is DOT for n in fusion.nodes):
+    def _keeps_neighbours(self, node: Node) -> bool:
+        """Whether the emitter of a node's kernel wants neighbouring elements for neighbouring threads."""
+        return node in self.groups.open and self.groups.open[node].keeps_neighbours
+
+    def _separates_neighbours(self, fusion: PlannedFusion, node: Node, access: Access) -> bool:
+        """Whether neighbouring threads, which must read neighbouring elements, would not do so through the node."""
+        if not node.op.has_no_compute or not any(map(self._keeps_neighbours, fusion.nodes)):
             return False
         operand = node.instruction.operands[0].shape
-        found = self._maps(node, 0)[0]
+        found = self.facts.maps(node, 0)[0]
         if operand.is_tuple or len(found) != 1 or distance(access.map, node.instruction.shape) != 1:
             return False
         read = self.composer.compose(access, found[0], node, 0, operand.dimensions)
@@ -261,21 +233,9 @@ class _FusionPlanner:
                     continue
                 for access in fusion.accesses[user]:
                     for output in outputs if is_read_at_once else (access.leaf,):
-                        for found in self._maps(user, output)[position]:
+                        for found in self.facts.maps(user, output)[position]:
                             read = self.composer.compose(access, found, user, position, sizes)
                             yield replace(read, leaf=leaf)
-
-    def _needs_loop(self, node: Node) -> bool:
-        """Whether computing one element of the output takes a loop over elements of an operand."""
-        if not self.support.instruction(node.instruction):
-            return False
-        return any(o.map.is_undefined or bool(o.map.ranges) for found in self._maps(node, 0) for o in found)
-
-    def _maps(self, node: Node, output: int) -> Indexing:
-        found = self.maps.get((node, output))
-        if found is None:
-            found = self.maps[node, output] = output_to_input(node.instruction, output)
-        return found
 
 
 def _threads_sharing_index(accesses: Sequence[Access], shape: Shape) -> int:

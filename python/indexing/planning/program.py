@@ -15,13 +15,11 @@ from indexing.graph.nodes import Graph, Node, Ref, arrays_of, needed_nodes
 from indexing.graph.support import KernelSupport
 from indexing.hlo import Computation, Instruction, Module, Program, entry_of
 from indexing.hlo.program_like import or_function, part_of_program
-from indexing.kernels import device_of_kernels, emit_fused
-from indexing.kernels.emitters.dot.group import dot_in_parts
-from indexing.kernels.emitters.rows.group import MIN_BLOCKS, has_enough_blocks
-from indexing.kernels.emitters.rows.match import NAME as ROWS
-from indexing.kernels.emitters.rows.match import row_space
-from indexing.kernels.emitters.tile.match import is_tiled
+from indexing.kernels import choose_emitter, device_of_kernels, emit_fused
+from indexing.kernels.emitters import EMITTERS
 from indexing.planning.fusion import PlannedFusion, plan_fusions
+from indexing.planning.given_fusions import is_slower_than_its_parts
+from indexing.planning.groups import replacement_of
 from indexing.planning.trip_counts import known_trip_count
 from indexing.work import repeats_itself
 
@@ -111,6 +109,7 @@ class _ProgramPlanner:
         self.by_content: dict[Hashable, Computation] = {}
         self.bodies: dict[int, Computation] = {}  # of fusions, by signature, which is unique within the module
         self.emitted: dict[Computation, Kernel] = {}
+        self.is_inlined: dict[Computation, bool] = {}  # by the bodies of fusions
         fusions = (i for c in entry.module.computations.values() for i in c.instructions.values())
         self.inlined = frozenset(i for i in fusions if i.is_fusion and self._should_inline(i))
 
@@ -119,13 +118,15 @@ class _ProgramPlanner:
         body = self._body_of(fusion)
         if any(o.shape.is_tuple for o in fusion.operands) or not self.support.computation(body):
             return True
-        kernel = self._kernel_of(body)
-        return repeats_itself(body, kernel.work) or (
-            kernel.emitter == ROWS
-            and kernel.grid[0] < MIN_BLOCKS
-            and (space := row_space(body)) is not None
-            and not has_enough_blocks(space.first)
-        )
+        if body not in self.is_inlined:
+            chosen = choose_emitter(body, self.device)
+            self.is_inlined[body] = repeats_itself(body, chosen.work) or is_slower_than_its_parts(
+                body, self.support, self.device
+            )
+        return self.is_inlined[body]
+
+    def _replacement(self, instruction: Instruction) -> Computation | None:
+        return replacement_of(instruction, EMITTERS, self.device)
 
     def _body_of(self, fusion: Instruction) -> Computation:
         """The computation of a fusion, shared by equal fusions."""
@@ -154,12 +155,8 @@ class _ProgramPlanner:
 
     def _graph(self, computation: Computation) -> Graph:
         if computation not in self.graphs:
-            self.graphs[computation] = flatten(computation, self.inlined, self._in_parts)
+            self.graphs[computation] = flatten(computation, self.inlined, self._replacement)
         return self.graphs[computation]
-
-    def _in_parts(self, instruction: Instruction) -> Computation | None:
-        """A computation equal to an instruction, for faster kernels; None where its own is fastest."""
-        return None if is_tiled(instruction, self.device) else dot_in_parts(instruction)
 
     def _scheduled(self, node: Node) -> tuple[Computation, ...]:
         """The computations that a node's control flow runs, without the condition of a loop with a known trip count."""

@@ -7,7 +7,8 @@ Several steps are unrolled, so that, where threads become loops, an accumulator 
 
 from indexing.kernels.emitter import Emitter
 from indexing.kernels.emitters.dot.build import build_dot
+from indexing.kernels.emitters.dot.group import group_dot
 from indexing.kernels.emitters.dot.match import NAME, match_dot
 from indexing.kernels.emitters.dot.plan import dot_knobs, plan_dot
 
-EMITTER = Emitter(NAME, match_dot, plan_dot, dot_knobs, build_dot)
+EMITTER = Emitter(NAME, match_dot, plan_dot, dot_knobs, build_dot, group=group_dot)

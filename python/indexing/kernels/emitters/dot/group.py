@@ -1,4 +1,4 @@
-"""Decomposition of dots whose operands do not have the memory layout that the dot emitter reads well.
+"""The kernels around dots, and the decomposition of dots whose operands lack the memory layout that the emitter reads well.
 
 Neighbouring threads of a dot compute neighbouring columns. If the right operand's contracting dimension is its fastest one,
 that operand is transposed first, at little cost beside the product; with few rows or columns, and contracting dimensions
@@ -10,22 +10,35 @@ from __future__ import annotations
 from math import prod
 from typing import TYPE_CHECKING
 
+from indexing.graph.nodes import arrays_of
 from indexing.hlo.layout import major_to_minor
 from indexing.kernels.emitters.dot.match import MIN_COLUMNS, MIN_CONTRACTED, product_of
+from indexing.kernels.proposal import Proposal
 from indexing.ops.dot import DOT
 from indexing.ops.dot_expansions import reduced_dot, transposed_dot
 from indexing.ops.element_types import element_type
-from indexing.ops.registry import traits_of
 
 if TYPE_CHECKING:
+    from indexing.device.record import Device
+    from indexing.graph.facts import GraphFacts
+    from indexing.graph.nodes import Node
     from indexing.hlo import Computation, Instruction, Shape
 
 MIN_ROWS = 4  # with fewer, the transpose costs more than it saves
 
 
+def group_dot(facts: GraphFacts, seed: Node, device: Device) -> Proposal | None:
+    """A kernel around a dot, in which neighbouring threads have neighbouring columns, or what replaces the dot."""
+    if seed.op is not DOT:
+        return None
+    parts = dot_in_parts(seed.instruction)
+    nodes = frozenset([seed])
+    return Proposal(seed, nodes, arrays_of(seed), is_open=True, keeps_neighbours=True, replacement=parts)
+
+
 def dot_in_parts(instruction: Instruction) -> Computation | None:
     """A computation equal to a dot, of the same operands, for faster kernels; None where the dot itself is fastest."""
-    if traits_of(instruction) is not DOT or not all(map(_is_plain, (instruction, *instruction.operands))):
+    if not all(map(_is_plain, (instruction, *instruction.operands))):
         return None
     p = product_of(instruction)
     left, right = (o.shape for o in instruction.operands)

@@ -9,7 +9,8 @@ columns to keep the machine busy, several blocks share each, and the last of the
 
 from indexing.kernels.emitter import Emitter
 from indexing.kernels.emitters.reduction.build import build_reduction
+from indexing.kernels.emitters.reduction.group import group_reductions
 from indexing.kernels.emitters.reduction.match import NAME, match_reduction
 from indexing.kernels.emitters.reduction.plan import plan_reduction, reduction_knobs
 
-EMITTER = Emitter(NAME, match_reduction, plan_reduction, reduction_knobs, build_reduction)
+EMITTER = Emitter(NAME, match_reduction, plan_reduction, reduction_knobs, build_reduction, group=group_reductions)

@@ -9,7 +9,8 @@ share a row, and the last of them to arrive combines their results.
 
 from indexing.kernels.emitter import Emitter
 from indexing.kernels.emitters.rows.build import build_rows
+from indexing.kernels.emitters.rows.group import group_rows
 from indexing.kernels.emitters.rows.match import NAME, row_space
 from indexing.kernels.emitters.rows.plan import plan_rows, rows_knobs
 
-EMITTER = Emitter(NAME, row_space, plan_rows, rows_knobs, build_rows)
+EMITTER = Emitter(NAME, row_space, plan_rows, rows_knobs, build_rows, group=group_rows)

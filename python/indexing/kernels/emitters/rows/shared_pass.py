@@ -16,24 +16,13 @@ from indexing.kernels.emitters.rows.online import with_online_sums
 from indexing.ops.reduce import REDUCE
 
 if TYPE_CHECKING:
-    from indexing.graph.nodes import Node, Ref
-
-
-@dataclass(slots=True, eq=False)
-class RowGroup:
-    """Nodes that become one kernel, which computes `outputs`; readers outside recompute those of `recomputed`.
-    `root` is the last of the nodes.
-    """
-
-    root: Node
-    nodes: set[Node]
-    outputs: tuple[Ref, ...]
-    recomputed: set[Node]
+    from indexing.graph.nodes import Node
+    from indexing.kernels.proposal import Proposal
 
 
 def part_in_one_pass(
-    whole: RowGroup, order: Sequence[Node], group_of: Callable[[Collection[Node], Collection[Node]], RowGroup]
-) -> RowGroup | None:
+    whole: Proposal, order: Sequence[Node], group_of: Callable[[Collection[Node], Collection[Node]], Proposal]
+) -> Proposal | None:
     """The part of a group that one pass computes, online sums included; None if there are no online sums, or if the pass
     would write elements of the space.
 
@@ -80,7 +69,7 @@ class _Levels:
         return node.op is REDUCE or node.instruction.shape.element_count <= self.rows
 
 
-def _levels(whole: RowGroup, order: Sequence[Node]) -> _Levels | None:
+def _levels(whole: Proposal, order: Sequence[Node]) -> _Levels | None:
     space, names = _space_of(whole, order)
     if space is None:
         return None
@@ -93,7 +82,7 @@ def _levels(whole: RowGroup, order: Sequence[Node]) -> _Levels | None:
     return _Levels(levels, first, space.first.shape.leaves[0].element_count)
 
 
-def _space_of(group: RowGroup, order: Sequence[Node]) -> tuple[RowSpace | None, Mapping[Node, str]]:
+def _space_of(group: Proposal, order: Sequence[Node]) -> tuple[RowSpace | None, Mapping[Node, str]]:
     """The row space of a group's kernel, and the names of the group's nodes in it."""
     built = build_kernel_module(group.nodes, group.outputs, order)
     return row_space(built.module.build().entry), built.names

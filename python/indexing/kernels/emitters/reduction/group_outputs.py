@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Collection
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -13,6 +13,7 @@ from indexing.ops.reduce import REDUCE
 from indexing.work import element_count
 
 if TYPE_CHECKING:
+    from indexing.graph.facts import GraphFacts
     from indexing.kernels.emitters.reduction.rows import Rows
 
 MAX_RECOMPUTED = 8  # members that a reader recomputes to have one of them
@@ -27,20 +28,14 @@ class RowOutputs:
 
 
 def choose_outputs(
-    members: Collection[Node],
-    rows: Rows,
-    users_of: Callable[[Node], list[Node]],
-    results: Collection[Ref],
-    can_compute: Callable[[Node], bool],
-    rematerializable: Collection[Node],
-    affordable: Collection[Node] = (),
+    facts: GraphFacts, members: Collection[Node], rows: Rows, affordable: Collection[Node] = ()
 ) -> RowOutputs:
-    """The outputs of a group of `members`; the program returns `results`.
+    """The outputs of a group of `members`.
 
-    Only readers that kernels `can_compute` recompute members: `rematerializable` nodes in any case, `affordable` ones
-    whatever they cost.
+    Only readers that kernels can compute recompute members: rematerializable nodes in any case, `affordable` ones whatever
+    they cost.
     """
-    choice = _Choice(members, rows, users_of, results, can_compute, rematerializable, affordable)
+    choice = _Choice(facts, members, rows, affordable)
     for node in members:
         choice.add(node)
     return RowOutputs(choice.refs, choice.recomputed)
@@ -48,12 +43,9 @@ def choose_outputs(
 
 @dataclass
 class _Choice:
+    facts: GraphFacts
     members: Collection[Node]
     rows: Rows
-    users_of: Callable[[Node], list[Node]]
-    results: Collection[Ref]
-    can_compute: Callable[[Node], bool]
-    rematerializable: Collection[Node]
     affordable: Collection[Node]
     refs: set[Ref] = field(default_factory=set)
     recomputed: set[Node] = field(default_factory=set)
@@ -61,8 +53,8 @@ class _Choice:
     def add(self, node: Node) -> None:
         """Add the arrays of a member that its readers read, or those that they need to recompute it."""
         arrays = [Ref(node, leaf) for leaf in range(len(node.instruction.shape.leaves))]
-        self.refs.update(ref for ref in arrays if ref in self.results)
-        readers = [u for u in self.users_of(node) if u not in self.members]
+        self.refs.update(ref for ref in arrays if ref in self.facts.results)
+        readers = [u for u in self.facts.users_of(node) if u not in self.members]
         if not readers:
             return
         found = self._computed_again(node, readers)
@@ -80,7 +72,7 @@ class _Choice:
         They read at most one array of the space's size, as they would for `node`; two where it is affordable, which saves
         writing it.
         """
-        if any(ref.node is node for ref in self.results) or not all(map(self.can_compute, readers)):
+        if any(ref.node is node for ref in self.facts.results) or not all(map(self.facts.can_compute, readers)):
             return None
         if any(ref.node is node for reader in readers for ref in assembled_arrays(reader)):
             return None  # a reader updates it in memory
@@ -89,7 +81,7 @@ class _Choice:
         nodes, read, large = {node}, set[Ref](), set[Ref]()
         pending = [node]
         while pending:
-            for ref in (r for r in pending.pop().refs() if r.node not in self.rematerializable):
+            for ref in (r for r in pending.pop().refs() if r.node not in self.facts.rematerializable):
                 is_large = ref.shape.element_count >= self.rows.shape.element_count
                 if ref.node not in self.members:
                     large.update([ref] if is_large else [])
@@ -116,7 +108,7 @@ class _Choice:
                 return True
             if _moves(reader) and reader not in seen:
                 seen.add(reader)
-                pending += [(reader, user) for user in self.users_of(reader)]
+                pending += [(reader, user) for user in self.facts.users_of(reader)]
         return False
 
     def _is_cheap(self, node: Node) -> bool:

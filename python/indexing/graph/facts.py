@@ -1,0 +1,102 @@
+"""Facts about a program's graph that planning and emitters ask for: order, live nodes, what is cheap to compute again."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, TypeVar, cast
+
+from indexing.graph.nodes import Graph, Node, Ref, tree_refs
+from indexing.indexing_analysis.instructions import output_to_input
+from indexing.work import element_count
+
+if TYPE_CHECKING:
+    from indexing.hlo import Instruction
+    from indexing.ops.operand_indexing import Indexing
+
+T = TypeVar("T")
+
+
+@dataclass(eq=False)
+class GraphFacts:
+    """A graph, the instructions that kernels can compute (`supports`), and the nodes that have a kernel by now (`taken`)."""
+
+    graph: Graph
+    supports: Callable[[Instruction], bool]
+    taken: set[Node] = field(default_factory=set)
+    _maps: dict[tuple[Node, int], Indexing] = field(default_factory=dict)
+    _attached: dict[type, object] = field(default_factory=dict)
+
+    @cached_property
+    def number(self) -> dict[Node, int]:
+        """The position of each node in the graph, operands before users."""
+        return {node: k for k, node in enumerate(self.graph.nodes)}
+
+    @cached_property
+    def results(self) -> frozenset[Ref]:
+        """The arrays that the program returns."""
+        return frozenset(tree_refs(self.graph.result))
+
+    @cached_property
+    def live(self) -> frozenset[Node]:
+        """The nodes that a result depends on."""
+        found = {ref.node for ref in self.results}
+        for node in reversed(self.graph.nodes):
+            if any(user in found for user in node.users):
+                found.add(node)
+        return frozenset(found)
+
+    @cached_property
+    def rematerializable(self) -> frozenset[Node]:
+        """Constants, iotas, and moves and scalar conversions of these: each kernel computes them anew."""
+        found: set[Node] = set()
+        for node in self.graph.nodes:
+            if self.can_compute(node) and self._is_rematerializable(node, found):
+                found.add(node)
+        return frozenset(found)
+
+    def _is_rematerializable(self, node: Node, found: set[Node]) -> bool:
+        if node.op.is_source:
+            return True
+        refs = list(node.refs())
+        if not refs or any(r.node not in found for r in refs):
+            return False
+        is_scalar = len(refs) == 1 and element_count(node.instruction) == 1
+        return node.op.has_no_compute or (node.op.is_elementwise and is_scalar)
+
+    @cached_property
+    def epilogues(self) -> frozenset[Node]:
+        """Nodes after a loop, at most as large as its result."""
+        found: set[Node] = set()
+        for node in self.graph.nodes:
+            count = element_count(node.instruction)
+            loops = (r.node for r in node.refs() if r.node in found or self.needs_loop(r.node))
+            if any(count <= element_count(n.instruction) for n in loops):
+                found.add(node)
+        return frozenset(found)
+
+    def can_compute(self, node: Node) -> bool:
+        """Whether a kernel can compute the node."""
+        return self.supports(node.instruction)
+
+    def needs_loop(self, node: Node) -> bool:
+        """Whether computing one element of the output takes a loop over elements of an operand."""
+        if not self.can_compute(node):
+            return False
+        return any(o.map.is_undefined or bool(o.map.ranges) for found in self.maps(node, 0) for o in found)
+
+    def users_of(self, node: Node) -> list[Node]:
+        """The live users of a node, each once."""
+        return [u for u in dict.fromkeys(node.users) if u in self.live]
+
+    def maps(self, node: Node, output: int) -> Indexing:
+        """The maps from an output of a node to its operands."""
+        found = self._maps.get((node, output))
+        if found is None:
+            found = self._maps[node, output] = output_to_input(node.instruction, output)
+        return found
+
+    def attached(self, kind: type[T]) -> T:
+        """The one object of a type that an emitter keeps with the graph, made by `kind()` when it is first asked for."""
+        return cast(T, self._attached.setdefault(kind, kind()))

@@ -1,0 +1,19 @@
+"""The groups that the reduction emitter proposes: several reductions of one space, each with outputs for each row."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from indexing.kernels.emitters.reduction.row_groups import row_group
+
+if TYPE_CHECKING:
+    from indexing.device.record import Device
+    from indexing.graph.facts import GraphFacts
+    from indexing.graph.nodes import Node
+    from indexing.kernels.proposal import Proposal
+
+
+def group_reductions(facts: GraphFacts, seed: Node, device: Device) -> Proposal | None:
+    """The kernel around a reduction with outputs for each row; None if it would compute nothing else."""
+    found = row_group(facts, seed, with_elements=False)
+    return found.whole if found is not None and found.is_worth_it else None

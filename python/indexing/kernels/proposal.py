@@ -1,0 +1,48 @@
+"""Proposals of emitters: nodes of a program that one kernel would compute, and the memory traffic that this saves."""
+
+from __future__ import annotations
+
+from collections.abc import Set
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from indexing.indexing_analysis.instructions import output_to_input
+from indexing.kernels.launch import same_memory
+
+if TYPE_CHECKING:
+    from indexing.graph.nodes import Node, Ref
+    from indexing.hlo import Computation
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Proposal:
+    """Nodes that one kernel would compute, `root` the last of them.
+
+    The kernel writes `outputs`; readers outside recompute members of `recomputed`. It saves `launches` of other kernels, and
+    `saved_bytes` of memory traffic. A proposal `is_open` if other nodes may join the kernel; with `keeps_neighbours`, those
+    that leave neighbouring threads with neighbouring elements of the root and of its operands. With a `replacement`, the root
+    is to be computed as that computation instead, whose instructions have faster kernels.
+    """
+
+    root: Node
+    nodes: Set[Node]
+    outputs: tuple[Ref, ...] = ()
+    recomputed: Set[Node] = frozenset()
+    launches: int = 0
+    saved_bytes: int = 0
+    is_open: bool = False
+    keeps_neighbours: bool = False
+    replacement: Computation | None = None
+
+
+def is_view(node: Node) -> bool:
+    """Whether a node is a view of its operand: the same elements in the same memory order, or fewer of them."""
+    refs = list(node.refs())
+    if not node.op.has_no_compute or len(refs) != 1 or node.instruction.shape.is_tuple:
+        return False
+    (ref,) = refs
+    count = node.instruction.shape.element_count
+    if ref.shape.element_count != count:
+        return ref.shape.element_count < count
+    ((found,),) = output_to_input(node.instruction)
+    return found.map == same_memory(node.instruction.shape, ref.shape).simplify()
