@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from indexing.cli.options import COMMANDS
+
 ROOT = Path(__file__).resolve().parents[2]
 DOCUMENTS = sorted(
     [ROOT / "ARCHITECTURE.md", ROOT / "CONTRIBUTING.md", ROOT / "README.md", *(ROOT / "docs").glob("*.md")]
@@ -61,6 +63,12 @@ def test_names_stand_in_the_code(document: Path) -> None:
     named = [s.removesuffix("()") for s in spans(document) if re.fullmatch(r"[A-Za-z_][\w.]*(\(\))?", s)]
     parts = {p for n in named if n not in FOREIGN for p in n.split(".") if re.search(r"_|[a-z][A-Z]", p)}
     assert sorted(parts - words_of_the_code()) == []
+
+
+def test_every_command_has_a_row_in_the_page_of_commands() -> None:
+    page = (ROOT / "docs" / "cli.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| `([a-z]+)[` ]", page, re.MULTILINE)
+    assert sorted(rows) == sorted(name for name, _, _ in COMMANDS)
 
 
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda f: f.name)
