@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import pairwise
 from typing import TYPE_CHECKING, TypeAlias
 
 from indexing.kernels.passes import PASSES, Pass
@@ -16,7 +17,7 @@ from indexing.kernels.verify.once import check_written_once
 from indexing.kernels.verify.order import compare_order
 from indexing.kernels.verify.races import check_races
 from indexing.kernels.verify.reductions import check_reductions
-from indexing.kernels.verify.translation import compare_accesses
+from indexing.kernels.verify.translation import Collected, compare_accesses
 from indexing.kernels.verify.typed import check_types
 from indexing.kernels.verify.uniform import check_barriers
 
@@ -54,16 +55,23 @@ def verify_steps(steps: Sequence[Step], limits: Limits) -> Verification:
     if any(c.status == "refuted" for c in types):
         return Verification(tuple(_blamed(types, steps)))
     checks = [*types, *check_memory(last), *check_threads(parallel)]
-    for step in steps:
-        checks += compare(*step)
+    collected = [Collected(steps[0][1])]
+    for _, _, after in steps:
+        collected.append(collected[-1] if after is collected[-1].kernel else Collected(after))
+    for (of, _, _), (old, new) in zip(steps, pairwise(collected), strict=True):
+        checks += _compare(of, old, new)
     return Verification(tuple(_blamed(list(_kept(checks, steps)), steps)))
 
 
 def compare(of: Pass, before: Kernel, after: Kernel) -> Iterator[Check]:
     """The checks of one pass: the same accesses, in the same order; reductions over teams combine all values of a team."""
+    yield from _compare(of, Collected(before), Collected(after))
+
+
+def _compare(of: Pass, before: Collected, after: Collected) -> Iterator[Check]:
     yield from compare_accesses(before, after, of.name, of.may_drop_loads)
-    yield from compare_order(before, after, of.name)
-    yield from check_reductions(before, after, of.name, of.form == "sequential")
+    yield from compare_order(before.kernel, after.kernel, of.name)
+    yield from check_reductions(before.kernel, after.kernel, of.name, of.form == "sequential")
 
 
 def _steps(kernel: Kernel, target: TargetFeatures) -> Iterator[Step]:

@@ -7,7 +7,8 @@ the thread's id. For each buffer, the maps of both kernels must cover each other
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, TypeAlias
 
 from indexing._core import IndexingMap, SymbolicExpr, SymbolicMap, Variable, compose, constant, variable
@@ -28,17 +29,43 @@ Key: TypeAlias = (
 Maps: TypeAlias = "dict[Key, list[IndexingMap]]"
 
 
-def compare_accesses(before: Kernel, after: Kernel, name: str, may_drop_loads: bool) -> Iterator[Check]:
+@dataclass(eq=False)
+class Collected:
+    """A kernel with its accesses, which are collected once: for the pass after which it is, and for the one before."""
+
+    kernel: Kernel
+
+    @cached_property
+    def bodies(self) -> list[tuple[str, Accesses]]:
+        """The accesses of each function and of the entry."""
+        return list(all_accesses(self.kernel))
+
+    @cached_property
+    def maps(self) -> list[tuple[str, Access | Call, IndexingMap]]:
+        """The body, the access and its map from threads, for all accesses and calls that some thread makes."""
+        found = []
+        for name, body in self.bodies:
+            accesses: list[Access | Call] = [*body.found, *body.calls]
+            for a in accesses:
+                m = _map(body, a, a.index if isinstance(a, Call) else (element_of(self.kernel, a),))
+                if not m.is_known_empty and not (m := normalized(m)).is_known_empty:
+                    found.append((name, a, m))
+        return found
+
+
+def compare_accesses(old_kernel: Collected, new_kernel: Collected, name: str, may_drop_loads: bool) -> Iterator[Check]:
     """One check for each buffer that both kernels access, and kind of access; `name` is the pass between them.
 
     With `may_drop_loads`, loads and calls for a name that nothing uses may be gone.
     """
+    before, after = old_kernel.kernel, new_kernel.kernel
     if before is after:
         return
     is_inlined = len(before.functions) != len(after.functions) and not may_drop_loads
     try:
         old, new = (
-            _through_functions(k) if is_inlined else _by_body(k, after, may_drop_loads) for k in (before, after)
+            _through_functions(k.kernel) if is_inlined else _by_body(k, after, may_drop_loads)
+            for k in (old_kernel, new_kernel)
         )
     except IndexingError as error:
         yield Check("same accesses", name, "open", str(error).splitlines()[0])
@@ -54,13 +81,13 @@ def compare_accesses(before: Kernel, after: Kernel, name: str, may_drop_loads: b
             found = _checked(old.get(key, []), new.get(key, []), f"{name}: {where}")
             if kind == "store" and found.status == "proved":
                 found = _as_often(old.get(key, []), new.get(key, []), found)
-            is_open = found.status == "refuted" and buffer in _conditional_on_data(before, after)
+            is_open = found.status == "refuted" and buffer in _conditional_on_data(old_kernel, new_kernel)
             yield replace(found, status="open", reason=f"{found.reason}, which data may decide") if is_open else found
 
 
-def _conditional_on_data(*kernels: Kernel) -> set[str]:
+def _conditional_on_data(*kernels: Collected) -> set[str]:
     """The buffers and functions that are accessed under conditions that are not of indices alone."""
-    bodies = [body for k in kernels for _, body in all_accesses(k)]
+    bodies = [body for k in kernels for _, body in k.bodies]
     accesses = {a.buffer for body in bodies for a in body.found if not a.context.is_certain}
     return accesses | {c.function for body in bodies for c in body.calls if not c.context.is_certain}
 
@@ -99,21 +126,17 @@ def _through_functions(kernel: Kernel) -> Maps:
     return {("", kind, buffer, ""): [*map(normalized, maps)] for (buffer, kind), maps in reached.maps.items()}
 
 
-def _by_body(kernel: Kernel, like: Kernel, by_definition: bool) -> Maps:
+def _by_body(of: Collected, like: Kernel, by_definition: bool) -> Maps:
     """The maps of each function and of the entry, whose threads are numbered as those of the kernel `like`.
 
     With `by_definition`, loads and calls for different names are apart: those for one name may only go as a whole, since a
     name that is used must be defined.
     """
     found: dict[Key, dict[IndexingMap, None]] = {}
-    for name, body in all_accesses(kernel):
-        accesses: list[Access | Call] = [*body.found, *body.calls]
-        for a in accesses:
-            key = _key(name, a, by_definition)
-            m = _map(body, a, a.index if isinstance(a, Call) else (element_of(kernel, a),))
-            m = m if name != kernel.name or m.is_known_empty else _renumbered(m, kernel, like)
-            if not (m := normalized(m)).is_known_empty:
-                found.setdefault(key, {})[m] = None
+    for name, a, m in of.maps:
+        m = _renumbered(m, of.kernel, like) if name == of.kernel.name else m
+        if not m.is_known_empty:
+            found.setdefault(_key(name, a, by_definition), {})[m] = None
     return {key: list(maps) for key, maps in found.items()}
 
 
@@ -143,4 +166,5 @@ def _renumbered(m: IndexingMap, kernel: Kernel, like: Kernel) -> IndexingMap:
         return m
     dims = [variable(k) for k in range(IDS)]
     dims[X], dims[Y] = variable(X) + variable(Y) * len(sizes[X]), constant(0)
-    return compose(IndexingMap(SymbolicMap(IDS, 0, dims), [Variable(None, i) for i in sizes]), m).simplify()
+    found = compose(IndexingMap(SymbolicMap(IDS, 0, dims), [Variable(None, i) for i in sizes]), m).simplify()
+    return found if found.is_known_empty else normalized(found)
