@@ -3,6 +3,7 @@
 import pytest
 
 import indexing as ix
+from indexing.report.lines import seconds_text
 
 PROGRAM = """
 HloModule control
@@ -106,3 +107,37 @@ def test_what_accumulates_outside_of_fusions_is_judged_by_the_least_that_a_kerne
     assert all("a tiled kernel" in r.why for r in rows if r.instruction == "d" and r.kind == "read")
     (read,) = [r for r in rows if r.instruction == "t" and r.kind == "read"]
     assert read.coalesced, "by the kernel for transposes, not by a loop"
+
+
+UPDATE = """HloModule m, is_scheduled=true
+f { c = f32[4096,64] parameter(0) u = f32[1,64] parameter(1) k = s32[] parameter(2) z = s32[] constant(0)
+  ROOT d = f32[4096,64] dynamic-update-slice(c, u, k, z) }
+ENTRY e { cache = f32[4096,64]{1,0} parameter(0), metadata={op_name="cache"} u = f32[1,64] parameter(1) k = s32[] parameter(2)
+  copy.1 = f32[4096,64]{1,0} copy(cache)
+  ROOT r = f32[4096,64]{1,0} fusion(copy.1, u, k), kind=kLoop, calls=f }
+"""
+
+
+def test_an_update_in_place_must_move_what_it_touches() -> None:
+    """One row of 64 numbers is read and written, with the index of 4 bytes, which moves as a sector."""
+    report = ix.analyze(ix.hlo.parse(UPDATE), "h100")
+    (update,) = [f for f in report.fusions if f.name == "r"]
+    assert 2 * 64 * 4 <= update.ideal_bytes <= update.bytes <= 2 * 64 * 4 + 3 * 32
+    assert all(row.ideal_bytes <= row.will_move for row in report.rows)
+
+
+def test_a_copy_that_only_keeps_an_argument_says_what_donating_it_saves() -> None:
+    report = ix.analyze(ix.hlo.parse(UPDATE), "h100")
+    (copy,) = [f for f in report.fusions if f.name == "copy.1"]
+    (mend,) = [line for line in str(copy).splitlines() if "donate" in line]
+    assert "mend: donate argument 0, `cache`, if it is needed no more" in mend
+    assert mend.endswith(f"saves {seconds_text(copy.seconds)}") and "donate argument 0" in str(report)
+    donated = UPDATE.replace("is_scheduled=true", "is_scheduled=true, input_output_alias={ {}: (0, {}, may-alias) }")
+    assert "donate" not in str(ix.analyze(ix.hlo.parse(donated), "h100"))
+    assert "donate" not in str(ix.analyze(ix.hlo.parse(UPDATE.replace("{1,0} copy", "{0,1} copy")), "h100"))
+
+
+def test_bitcasts_and_annotations_are_free() -> None:
+    text = """ENTRY e { p = f32[64,64] parameter(0) b = f32[4096] bitcast(p)
+      ROOT s = f32[4096] custom-call(b), custom_call_target="Sharding", sharding={replicated} }"""
+    assert ix.analyze(as_xla_runs_it("HloModule control\n" + text), "h100").fusions == ()

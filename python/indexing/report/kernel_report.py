@@ -13,6 +13,7 @@ from indexing.report.accesses import AccessReport
 from indexing.report.equal_kernels import content_key
 from indexing.report.lines import bytes_text, number_text, printable, row_lines, seconds_text
 from indexing.report.origin import kernel_of_xla
+from indexing.report.remedies import donation
 
 __all__ = [
     "FIGURES",
@@ -139,6 +140,7 @@ class FusionReport:
             "intensity": self.intensity,
             "flops_per_second": self.flops_per_second,
             "place": str(self.place) if self.place else None,
+            "remedy": donation(self.origin, self.seconds),
             "note": self.note,
         }
 
@@ -229,6 +231,9 @@ def _details(fusion: FusionReport) -> Iterator[str]:
         much = row.remedy and row.excess * NOTEWORTHY >= per_run > 0
         if row.wasted or row.note or much:
             yield from row_lines(row)
+    remedy = donation(fusion.origin, fusion.seconds)
+    if remedy:
+        yield f"mend: {printable(remedy)}"
     for note in filter(None, (fusion.note, kernel_of_xla(fusion.instruction))):
         yield f"note: {printable(note)}"
 
