@@ -102,6 +102,7 @@ fuzz: $(VENV)/.developed ## N= random problems (SEED=, FIRST=) in Rust, N/1000 m
 	cargo run --quiet --locked --release --manifest-path fuzz/volume/Cargo.toml -- $(N) $(seed) $(FIRST)
 	cargo run --quiet --locked --release --manifest-path fuzz/slow/Cargo.toml -- $(few)0 $(seed)
 	"$(python)" fuzz/maps.py --count $(few) --seed $(seed)
+	"$(python)" fuzz/certificates.py --count $(few) --seed $(seed)
 	"$(python)" fuzz/presburger.py --count $(few) --seed $(seed)
 	"$(python)" fuzz/arguments.py --count $(few)0 --seed $(seed)
 	"$(python)" fuzz/command_line.py --count $(few) --seed $(seed)

@@ -6,6 +6,8 @@ from typing import Generic, Literal, Protocol, Self, SupportsIndex, TypeAlias, T
 import numpy as np
 import numpy.typing as npt
 
+from indexing.certificates import Certificate
+
 __all__ = [
     "Equivalence",
     "HloModule",
@@ -492,11 +494,17 @@ class IndexingMap:
     @property
     def is_known_empty(self) -> bool:
         """Whether the domain is known to have no points. False does not mean that it has any: see `is_empty`."""
-    def simplify(self, keep_points: bool = False) -> IndexingMap:
+    @overload
+    def simplify(self, keep_points: bool = False, certificate: Literal[False] = False) -> IndexingMap:
         """An equal map of no greater cost: with the same domain, and the same results on it; no variable is removed.
 
-        With `keep_points`, variables with a single value are kept in the expressions.
+        With `keep_points`, variables with a single value are kept in the expressions. With `certificate`, returns a pair:
+        the map and its `Certificate`, each step of which can be checked without the simplifier.
         """
+    @overload
+    def simplify(self, keep_points: bool = False, *, certificate: Literal[True]) -> tuple[IndexingMap, Certificate]: ...
+    @overload
+    def simplify(self, keep_points: bool, certificate: Literal[True]) -> tuple[IndexingMap, Certificate]: ...
     def simplifies_fully(self) -> bool:
         """Whether `simplify` completes within its budget of work. If not, it returns an equal map that could be simpler."""
     def explain(self) -> tuple[Step, ...]:

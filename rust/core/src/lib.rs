@@ -33,7 +33,7 @@ pub use map::instances::{Coefficient, ParametricTerms};
 pub use map::names::{default_name, is_name, Names, VariableKind};
 pub use map::parametric::{DistinctRows, Parameter, ParametricMap};
 pub use map::simplify::{
-    compose_simplified, explain, is_multiple_of, range_of, range_on_box, simplifies_fully, simplify,
+    certify, compose_simplified, explain, is_multiple_of, range_of, range_on_box, simplifies_fully, simplify,
     simplify_expr,
 };
 pub use map::symbolic_map::SymbolicMap;
@@ -53,6 +53,8 @@ pub use simplify::all_laws;
 pub use simplify::domain::{DomainSimplifier, PointVariables};
 pub use simplify::domain_simplifier::Outcome;
 pub use simplify::law::{Group, Law};
+pub use simplify::range::Info;
+pub use simplify::recorder::{Certificate, CertifiedStep, Claim};
 pub use simplify::simplifier::{Scratch, Status};
 pub use simplify::trace::{Step, StepResult};
 pub use text::{

@@ -1,6 +1,7 @@
 //! `IndexingMap`.
 
 use crate::argument::{int64, style_of, text_of, MAX_REPR_LENGTH};
+use crate::certificate::recorded;
 use crate::error::{guarded, invalid, Raise};
 use crate::expr::{list, need_operand, operands, split};
 use crate::hash::stable;
@@ -12,7 +13,7 @@ use crate::step::PyStep;
 use crate::vector;
 use crate::workspace::{self, Workspace, TEXT};
 use indexing_core::{
-    abridged_indexing_map, compose, explain, from_tensor_sizes, read_indexing_map, simplifies_fully,
+    abridged_indexing_map, certify, compose, explain, from_tensor_sizes, read_indexing_map, simplifies_fully,
     simplify, write_indexing_map, Arena, Expr, IndexingMap, Interval, MapBuilder, MapKind, PointVariables,
     Result, Scratch, Step, StepResult, SymbolicMap,
 };
@@ -47,6 +48,17 @@ impl PyIndexingMap {
             map.build(&mut w.arena)
         })
         .map(PyIndexingMap)
+    }
+
+    /// The simplified map, and the certificate of its simplification.
+    fn certified<'py>(&self, py: Python<'py>, points: PointVariables) -> PyResult<Bound<'py, PyAny>> {
+        let (simple, parts) = self.released(py, |w| {
+            let (simple, certificate) = certify(&mut w.arena, &mut w.scratch, &self.0, points)?;
+            let parts = recorded(&mut w.arena, [&self.0, &simple], &certificate)?;
+            Ok((simple, parts))
+        })?;
+        let certificate = py.import("indexing.certificates")?.call_method1("recorded", parts)?;
+        Ok(PyTuple::new(py, [Bound::new(py, PyIndexingMap(simple))?.into_any(), certificate])?.into_any())
     }
 
     fn variables_at<'py>(&self, py: Python<'py>, from: usize, to: usize) -> PyResult<Bound<'py, PyTuple>> {
@@ -265,11 +277,21 @@ impl PyIndexingMap {
 
     /// An equal map of no greater cost: with the same domain, and the same results on it; no variable is removed.
     ///
-    /// With `keep_points`, variables with a single value are kept in the expressions.
-    #[pyo3(signature = (keep_points = false))]
-    fn simplify(&self, py: Python<'_>, keep_points: bool) -> PyResult<Self> {
+    /// With `keep_points`, variables with a single value are kept in the expressions. With `certificate`, returns a pair:
+    /// the map and its `Certificate`, each step of which can be checked without the simplifier.
+    #[pyo3(signature = (keep_points = false, certificate = false))]
+    fn simplify<'py>(
+        &self,
+        py: Python<'py>,
+        keep_points: bool,
+        certificate: bool,
+    ) -> PyResult<Bound<'py, PyAny>> {
         let points = if keep_points { PointVariables::Keep } else { PointVariables::Replace };
-        self.released(py, |w| simplify(&mut w.arena, &mut w.scratch, &self.0, points)).map(PyIndexingMap)
+        if certificate {
+            return self.certified(py, points);
+        }
+        let map = self.released(py, |w| simplify(&mut w.arena, &mut w.scratch, &self.0, points))?;
+        Ok(Bound::new(py, PyIndexingMap(map))?.into_any())
     }
 
     /// Whether `simplify` completes within its budget of work. If not, it returns an equal map that could be simpler.

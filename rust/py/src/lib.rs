@@ -3,6 +3,7 @@
 mod argument;
 mod array_memory;
 mod batch;
+mod certificate;
 mod draft;
 mod equivalence;
 mod error;

@@ -5,6 +5,7 @@ use crate::expr::{variable_bit, Arena, Expr};
 use crate::interval::Interval;
 use crate::map::indexing_map::{IndexingMap, MapBuilder, MapKind};
 use crate::simplify::domain::{DomainSimplifier, PointVariables};
+use crate::simplify::recorder::Certificate;
 use crate::simplify::trace::Step;
 use crate::simplify::{Scratch, Status};
 
@@ -131,6 +132,24 @@ pub fn explain(
     builder.known_empty = outcome.empty;
     builder.put_domain(domain);
     Ok((builder.build(arena)?, outcome.steps))
+}
+
+/// Simplifies a map; its certificate refers to the arena.
+pub fn certify(
+    arena: &mut Arena,
+    scratch: &mut Scratch,
+    map: &IndexingMap,
+    points: PointVariables,
+) -> Result<(IndexingMap, Certificate)> {
+    if map.kind() != MapKind::Defined {
+        return Ok((map.clone(), Certificate::default()));
+    }
+    let mut builder = map.to_builder(arena);
+    let mut domain = builder.take_domain(points);
+    let outcome = domain.explain(arena, scratch);
+    builder.known_empty = outcome.empty;
+    builder.put_domain(domain);
+    Ok((builder.build(arena)?, outcome.certificate))
 }
 
 /// An interval that holds all values of `e` on the domain of `map`; empty if the domain is.

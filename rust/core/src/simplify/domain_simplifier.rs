@@ -11,6 +11,7 @@ use crate::simplify::domain::{DomainSimplifier, PointVariables};
 use crate::simplify::facts::{normal_form, EqualVariables};
 use crate::simplify::law::Law;
 use crate::simplify::preimage::shifted_back;
+use crate::simplify::recorder::Certificate;
 use crate::simplify::simplifier::{Scratch, Simplifier, Status};
 use crate::simplify::stable_constraints::StableConstraints;
 use crate::simplify::trace::Step;
@@ -26,6 +27,8 @@ pub struct Outcome {
     pub empty: bool,
     /// The steps, if they were requested.
     pub steps: Vec<Step>,
+    /// The certificate, if it was requested.
+    pub certificate: Certificate,
 }
 
 /// The maximal number of rounds of tightening, beyond which the domain is left as it was stated.
@@ -106,7 +109,8 @@ impl DomainSimplifier {
 
     fn run(&mut self, arena: &mut Arena, scratch: &mut Scratch, explain: bool) -> Outcome {
         if self.bounds.iter().any(|b| b.is_empty()) {
-            return Outcome { status: Status::Complete, empty: true, steps: Vec::new() };
+            let (steps, certificate) = (Vec::new(), Certificate::default());
+            return Outcome { status: Status::Complete, empty: true, steps, certificate };
         }
         let size = self.size(arena);
         let mut s = Simplifier::new(arena, scratch);
@@ -115,6 +119,7 @@ impl DomainSimplifier {
             s.record_steps();
         }
         s.start_on(self.visible_bounds());
+        self.record_given(&mut s);
         for row in &CONDITIONS {
             (row.function)(self, &mut s, &row.law);
         }
@@ -123,10 +128,24 @@ impl DomainSimplifier {
         if !empty {
             s.add_result_budget();
             for r in &mut self.results {
-                *r = s.simplify_result(*r);
+                let given = std::mem::replace(r, s.simplify_result(*r));
+                s.record(|recorder, _, _| recorder.result(given, *r));
             }
         }
-        Outcome { status: s.status(), empty, steps: s.take_steps() }
+        let status = s.status();
+        let (steps, certificate) = s.take_steps();
+        Outcome { status, empty, steps, certificate }
+    }
+
+    /// Records the bounds and constraints as the map states them.
+    fn record_given(&self, s: &mut Simplifier<'_>) {
+        s.record(|r, arena, _| {
+            for (v, interval) in self.bounds.iter().enumerate() {
+                let x = arena.variable(v as u32);
+                r.give(x, *interval);
+            }
+            self.constraints.iter().for_each(|(e, interval)| r.give(*e, *interval));
+        });
     }
 
     /// The number of nodes and operands in the arena.
@@ -154,6 +173,7 @@ impl DomainSimplifier {
         self.constraints.iter().for_each(|c| stated.add(*c));
         for d in divisors {
             let known = s.info(d);
+            s.record(|r, arena, ranges| r.keep_range(arena, ranges, d));
             // If the condition overflows int64, it is not stated: the rules cannot use it.
             let Ok(Some(condition)) = s.arena.nonzero(d, known) else { continue };
             let twin = s.arena.nonzero_as_minimum(d);
@@ -229,7 +249,9 @@ impl DomainSimplifier {
                 pass.keep_stable(s, stated, interval);
                 continue;
             }
+            s.release(0);
             let e = s.simplify(stated);
+            s.record(|r, arena, ranges| r.substituted(arena, ranges, [stated, e], interval));
             if pass.assume(s, e, interval) && e == stated {
                 stable.add(e, interval);
             }
@@ -292,6 +314,7 @@ impl DomainSimplifier {
                 return true;
             }
             if new != e && s.cost(new) < s.cost(e) {
+                s.record(|r, arena, ranges| r.substituted(arena, ranges, [e, new], interval));
                 self.constraints[k] = (new, interval);
                 return true;
             }
@@ -324,6 +347,7 @@ impl DomainSimplifier {
             let Ok(replaced) = s.arena.replace_variable(e, variable, equal) else { continue };
             let new = s.simplify(replaced);
             if new != e && interval.covers(s.bounds(new)) {
+                s.reason_stated(*form, *value);
                 s.record_constraint(law, (e, interval), &[(replaced, interval)]);
                 return is_implied(s, (replaced, interval), new);
             }
@@ -394,12 +418,18 @@ impl DomainSimplifier {
         if equal.is_empty() {
             return false;
         }
+        let stated = |c: &&(Expr, Interval)| s.arena.equal_variables(c.0, c.1).is_some();
+        let equalities: Vec<_> = match s.records_steps() {
+            true => self.constraints.iter().filter(stated).copied().collect(),
+            false => Vec::new(),
+        };
         let mut changed = false;
         for (constraint, own) in self.constraints.iter_mut().zip(own) {
             let (e, interval) = *constraint;
             let first = |v: Expr| if Some(v) == own { None } else { equal.representative(v) };
             match s.arena.replace_variables(e, first) {
                 Ok(new) if new != e => {
+                    equalities.iter().filter(|c| c.0 != e).for_each(|c| s.reason_stated(c.0, c.1));
                     s.record_constraint(law, (e, interval), &[(new, interval)]);
                     constraint.0 = new;
                     changed = true;

@@ -45,6 +45,7 @@ impl Simplifier<'_> {
             let simple = self.simplify(replaced);
             let next = self.cheapest_form(simple);
             let one_form = !equalities && !self.is_incomplete;
+            self.record(|r, _, _| r.round(e, [last, replaced, simple, next]));
             if next == last || (one_form && next == simple) {
                 return next;
             }
@@ -68,7 +69,9 @@ impl Simplifier<'_> {
 
     /// Simplifies `e`; a node whose rules overflow is left as it is.
     pub(crate) fn simplify(&mut self, e: Expr) -> Expr {
-        visit::<Simplification>(self, e)
+        let new = visit::<Simplification>(self, e);
+        self.record(|r, _, _| r.use_equality(e, new));
+        new
     }
 
     /// The cheapest form of the simplified `e`.
@@ -250,7 +253,9 @@ impl Phase for Extraction {
 
     fn apply_before_operands(s: &mut Simplifier<'_>, e: Expr) -> Option<Expr> {
         let other = rules::apply_cheapest(s, e)?;
-        Some(visit_again::<Extraction>(s, other))
+        let out = visit_again::<Extraction>(s, other);
+        s.record(|r, _, _| r.chain(&[e, other, out]));
+        Some(out)
     }
 }
 
@@ -278,6 +283,17 @@ fn visit_again<P: Phase>(s: &mut Simplifier<'_>, e: Expr) -> Expr {
 
 /// The traversal of a phase.
 struct Visit<'s, 'a, P>(&'s mut Simplifier<'a>, PhantomData<P>);
+
+impl Simplifier<'_> {
+    /// Records that `e` is `built` of its finished operands, and then `out`.
+    fn record_operands<P: Phase>(&mut self, e: Expr, built: Expr, out: Expr) {
+        if self.records_steps() {
+            let mut pairs = Vec::new();
+            self.arena.for_each_operand(e, |o| pairs.extend(P::known(self, o).map(|new| (o, new))));
+            self.record(|r, _, _| r.operands(e, [built, out], &pairs));
+        }
+    }
+}
 
 impl<P: Phase> Visit<'_, '_, P> {
     fn remember(&mut self, e: Expr, new: Expr) {
@@ -307,7 +323,10 @@ impl<P: Phase> Visit<'_, '_, P> {
             Ok(built) if built != e => {
                 let out = visit_again::<P>(s, built);
                 match P::accepts(s, out, e) {
-                    true => out,
+                    true => {
+                        s.record_operands::<P>(e, built, out);
+                        out
+                    }
                     false => e,
                 }
             }

@@ -12,6 +12,7 @@ pub(crate) mod facts;
 pub(crate) mod law;
 pub(crate) mod preimage;
 pub(crate) mod range;
+pub(crate) mod recorder;
 pub(crate) mod rules;
 pub(crate) mod simplifier;
 pub(crate) mod stable_constraints;

@@ -5,6 +5,7 @@ use crate::interval::Interval;
 use crate::simplify::domain::DomainSimplifier;
 use crate::simplify::law::Law;
 use crate::simplify::range::{Info, Ranges};
+use crate::simplify::recorder::{Certificate, Recorder};
 use crate::simplify::trace::{Step, StepResult};
 use crate::simplify::width::Width;
 
@@ -38,6 +39,13 @@ const MIN_BUDGET: u64 = 200_000;
 /// The depth to which rules may call constructors that call rules.
 pub(crate) const MAX_DEPTH: u32 = 24;
 
+/// The record that is kept on request.
+#[derive(Default, Debug)]
+pub(crate) struct Trace {
+    steps: Vec<Step>,
+    pub(crate) recorder: Recorder,
+}
+
 /// Constructors that simplify on a domain.
 pub struct Simplifier<'a> {
     /// The nodes.
@@ -62,7 +70,7 @@ pub struct Simplifier<'a> {
     pub(crate) unsplit: Option<(Expr, i64)>,
     /// Whether a node was left as it is because its rules were already being tried, or because of its depth.
     pub(crate) is_incomplete: bool,
-    pub(crate) trace: Option<Vec<Step>>,
+    pub(crate) trace: Option<Box<Trace>>,
 }
 
 impl<'a> Simplifier<'a> {
@@ -93,7 +101,7 @@ impl<'a> Simplifier<'a> {
 
     /// Starts recording steps.
     pub fn record_steps(&mut self) {
-        self.trace = Some(Vec::new());
+        self.trace = Some(Box::default());
     }
 
     pub(crate) fn records_steps(&self) -> bool {
@@ -101,12 +109,50 @@ impl<'a> Simplifier<'a> {
     }
 
     pub(crate) fn push_step(&mut self, step: Step) {
-        self.trace.get_or_insert_default().push(step);
+        self.trace.get_or_insert_default().steps.push(step);
     }
 
-    /// Takes the steps recorded so far.
-    pub fn take_steps(&mut self) -> Vec<Step> {
-        self.trace.take().unwrap_or_default()
+    /// Takes the steps recorded so far, and the certificate.
+    pub fn take_steps(&mut self) -> (Vec<Step>, Certificate) {
+        let trace = self.trace.take().unwrap_or_default();
+        (trace.steps, trace.recorder.finish())
+    }
+
+    /// Calls `record` if steps are recorded.
+    pub(crate) fn record(&mut self, record: impl FnOnce(&mut Recorder, &mut Arena, &mut Ranges)) {
+        if let Some(trace) = &mut self.trace {
+            record(&mut trace.recorder, self.arena, self.ranges);
+        }
+    }
+
+    /// The place in the list of what laws have used, for the law that is tried next; 0 if nothing is recorded.
+    pub(crate) fn mark(&self) -> usize {
+        self.trace.as_ref().map_or(0, |trace| trace.recorder.mark())
+    }
+
+    /// Records the letters of the law that is being tried, which is then applied.
+    pub(crate) fn bind(&mut self, bindings: impl FnOnce(&mut Arena) -> Vec<(&'static str, Expr)>) {
+        self.record(|r, arena, _| r.bind(bindings(arena)));
+    }
+
+    /// Records that the law that is being tried uses the constraint `e in interval`.
+    pub(crate) fn reason_stated(&mut self, e: Expr, interval: Interval) {
+        self.record(|r, _, _| r.use_constraint(e, interval));
+    }
+
+    /// The steps that laws have used since `mark`; nothing if nothing is recorded.
+    pub(crate) fn used_since(&self, mark: usize) -> Vec<usize> {
+        self.trace.as_ref().map_or(Vec::new(), |trace| trace.recorder.used_since(mark))
+    }
+
+    /// Forgets what a law used that was not applied.
+    pub(crate) fn release(&mut self, mark: usize) {
+        self.record(|r, _, _| r.release(mark));
+    }
+
+    /// Records that the law that is being tried uses the bounds or the congruence of `e`.
+    pub(crate) fn reason(&mut self, e: Expr) {
+        self.record(|r, arena, ranges| r.use_range(arena, ranges, e));
     }
 
     /// Whether the budget sufficed.
@@ -137,6 +183,7 @@ impl<'a> Simplifier<'a> {
     /// Starts with another box and no facts; discards derived knowledge.
     pub(crate) fn start_on(&mut self, bounds: impl Iterator<Item = Interval>) {
         self.ranges.reset(bounds);
+        self.record(|r, _, _| r.start_domain());
         self.arena.charge(self.ranges.variables.len() + self.memo.len() / 16);
         self.memo.clear();
         self.forms.clear();
@@ -168,14 +215,15 @@ impl<'a> Simplifier<'a> {
     }
 
     /// Records the application of a rule.
-    pub(crate) fn record_rule(&mut self, law: &Law, before: Expr, after: Expr) {
+    pub(crate) fn record_rule(&mut self, law: &Law, before: Expr, after: Expr, mark: usize) {
         if self.records_steps() {
-            self.push_rule(law, before, after);
+            self.push_rule(law, before, after, mark);
         }
     }
 
     #[cold]
-    fn push_rule(&mut self, law: &Law, before: Expr, after: Expr) {
+    fn push_rule(&mut self, law: &Law, before: Expr, after: Expr, mark: usize) {
+        self.record(|r, _, _| r.rule(law, before, after, mark));
         let facts = if law.needs_domain { self.facts_about(before) } else { Vec::new() };
         let after = StepResult::Expression(after);
         self.push_step(Step { law: *law, before: (before, None), after, facts });
@@ -193,8 +241,31 @@ impl<'a> Simplifier<'a> {
         }
     }
 
+    /// Records two constraints that are equal to one.
+    pub(crate) fn record_merged(&mut self, law: &Law, both: [(Expr, Interval); 2], merged: (Expr, Interval)) {
+        self.record(|r, _, _| r.merged(law, both, merged));
+        self.explain_constraint(law, both[1], &[merged]);
+    }
+
+    /// Records the intersection of two intervals of `e`.
+    pub(crate) fn record_intersection(&mut self, law: &Law, e: Expr, [a, b]: [Interval; 2]) {
+        self.record(|r, arena, ranges| r.intersection(arena, ranges, law, e, [a, b]));
+        self.explain_constraint(law, (e, a), &[(e, a.intersect(b))]);
+    }
+
     #[cold]
     fn push_constraint(&mut self, law: &Law, (e, interval): (Expr, Interval), after: &[(Expr, Interval)]) {
+        let is_kept = matches!(law.name, "constraint-bounds-term" | "constraint-congruence-bounds");
+        self.record(|r, arena, ranges| {
+            r.constraint(arena, ranges, (law.name, is_kept), (e, interval), after);
+        });
+        self.explain_constraint(law, (e, interval), after);
+    }
+
+    fn explain_constraint(&mut self, law: &Law, (e, interval): (Expr, Interval), after: &[(Expr, Interval)]) {
+        if !self.records_steps() {
+            return;
+        }
         let facts = self.facts_about(e);
         let unsatisfiable = after.iter().any(|(_, i)| i.is_empty());
         let after =

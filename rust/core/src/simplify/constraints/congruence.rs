@@ -146,8 +146,10 @@ impl ConstraintPropagation {
             return false;
         };
         if s.records_steps() {
-            if let Ok(made) = s.arena.modulo_constant(own.x, m) {
-                s.record_constraint(law, (e, known), &[(made, Interval::point(r))]);
+            let parts = [s.arena.modulo_constant(own.x, m), s.arena.modulo_constant(own.x, own.m)];
+            if let [Ok(made), Ok(first)] = parts {
+                let (merged, first) = ((made, Interval::point(r)), (first, Interval::point(own.r)));
+                s.record_merged(law, [first, (e, known)], merged);
             }
         }
         (own.r, own.m) = (r, m);
@@ -166,6 +168,7 @@ impl ConstraintPropagation {
         let (e, known) = self.kept[k];
         let never = matches!(chinese_remainder((own.r, own.m), (known.lower, n)), Conjunction::Unsatisfiable);
         if never {
+            self.use_own(s, own);
             s.record_constraint(law, (e, known), &[(e, Interval::EMPTY)]);
             self.empty = true;
         }
@@ -186,6 +189,23 @@ impl ConstraintPropagation {
             }
         }
         self.tighten(s, v, inner);
-        self.empty || self.bounds[v as usize].is_point()
+        let done = self.empty || self.bounds[v as usize].is_point();
+        if done && s.records_steps() {
+            s.release(0);
+            s.reason_stated(x, self.bounds[v as usize]);
+            if let Ok(e) = s.arena.modulo_constant(x, m) {
+                s.record(|recorder, _, _| recorder.implied(law, (e, Interval::point(r))));
+            }
+        }
+        done
+    }
+
+    /// Records that the law uses the congruence.
+    fn use_own(&self, s: &mut Simplifier<'_>, own: &Congruence) {
+        if s.records_steps() {
+            if let Ok(e) = s.arena.modulo_constant(own.x, own.m) {
+                s.reason_stated(e, Interval::point(own.r));
+            }
+        }
     }
 }

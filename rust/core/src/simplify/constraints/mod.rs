@@ -124,6 +124,7 @@ pub(crate) fn laws() -> impl Iterator<Item = Law> {
 pub(crate) fn is_implied(s: &mut Simplifier<'_>, (e, interval): (Expr, Interval), simplified: Expr) -> bool {
     let implied = interval.covers(s.bounds(simplified));
     if implied {
+        s.reason(simplified);
         s.record_constraint(&IMPLIED, (e, interval), &[]);
     }
     implied
@@ -206,7 +207,7 @@ impl ConstraintPropagation {
         let new = self.bounds[v].intersect(interval);
         if new != self.bounds[v] && s.records_steps() {
             let x = s.arena.variable(variable);
-            s.record_constraint(&INTERSECT, (x, self.bounds[v]), &[(x, new)]);
+            s.record_intersection(&INTERSECT, x, [self.bounds[v], interval]);
         }
         self.empty |= new.is_empty();
         self.tightened |= new != self.bounds[v];
@@ -218,6 +219,7 @@ impl ConstraintPropagation {
         if !self.intersect_kept(s, e, interval) {
             // The constraint that remains after a law may have a cheaper form.
             self.changed |= s.simplify(e) != e;
+            s.record(|r, arena, ranges| r.keep_constraint(arena, ranges, (e, interval)));
             self.push_kept(e, interval);
         }
     }
@@ -228,7 +230,7 @@ impl ConstraintPropagation {
         let known = self.kept[k].1;
         let both = known.intersect(interval);
         if known != both {
-            s.record_constraint(&INTERSECT, (e, known), &[(e, both)]);
+            s.record_intersection(&INTERSECT, e, [known, interval]);
             self.changed = true;
         }
         self.kept[k].1 = both;

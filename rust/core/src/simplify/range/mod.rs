@@ -189,7 +189,8 @@ impl Ranges {
         known.unwrap_or(&Info::UNKNOWN)
     }
 
-    fn of_operands(&self, arena: &Arena, e: Expr) -> Info {
+    /// Bounds and congruence of `e` by its operands alone.
+    pub(crate) fn of_operands(&self, arena: &Arena, e: Expr) -> Info {
         let known = match arena.node(e) {
             Node::Constant(c) => Some(Info::point(c)),
             Node::Variable(v) => Some(self.variable(v)),
@@ -221,6 +222,40 @@ impl Ranges {
             Node::Product(args) => derived(&operators::PRODUCTS, ALWAYS, |f| f(self, arena, args)),
         };
         known.unwrap_or(Info::UNKNOWN)
+    }
+}
+
+impl Ranges {
+    /// The id of the law that gives the bounds of `e`, of which this is known.
+    pub(crate) fn law_of(&self, arena: &Arena, e: Expr, info: Info) -> &'static str {
+        fn named<F>(rows: &[Row<F>], gives: impl Fn(&F) -> Option<Info>, info: Info) -> Option<&'static str> {
+            let found = rows.iter().find(|row| gives(&row.function).is_some_and(|i| i.bounds == info.bounds));
+            found.and_then(|row| row.laws.first()).map(|law| law.name)
+        }
+        let by_constant = |d: Expr| arena.as_constant(d);
+        let found = match arena.node(e) {
+            Node::Constant(_) | Node::Variable(_) => None,
+            Node::Sum(c, terms) => named(&sum::TERMS, |f| f(self, arena, c, terms), info)
+                .or_else(|| named(&sum::RELATED_TERMS, |f| f(self, arena, c, terms), info)),
+            Node::FloorDiv(a, d) => match by_constant(d) {
+                Some(m) => named(&operators::QUOTIENTS, |f| f(self.of_term(arena, a), m), info),
+                None => {
+                    let (a, b) = (self.operand(arena, a), self.operand(arena, d));
+                    named(&operators::QUOTIENTS_BY_EXPRESSIONS, |f| f(&a, &b), info)
+                }
+            },
+            Node::Mod(a, d) => match by_constant(d) {
+                Some(m) => named(&operators::REMAINDERS, |f| f(self.of_term(arena, a), m), info),
+                None => {
+                    let (a, b) = (self.operand(arena, a), self.operand(arena, d));
+                    named(&operators::REMAINDERS_BY_EXPRESSIONS, |f| f(&a, &b), info)
+                }
+            },
+            Node::Min(args) => named(&operators::EXTREMA, |f| f(self, arena, args, Interval::min), info),
+            Node::Max(args) => named(&operators::EXTREMA, |f| f(self, arena, args, Interval::max), info),
+            Node::Product(args) => named(&operators::PRODUCTS, |f| f(self, arena, args), info),
+        };
+        found.unwrap_or("range-by-facts")
     }
 }
 

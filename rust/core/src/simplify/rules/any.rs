@@ -29,14 +29,18 @@ pub(super) const BEFORE_RESULT: &[Row<AnyRule>] = &[Row::new(
 
 fn known_equal(s: &mut Simplifier<'_>, e: Expr) -> Result<Option<Expr>> {
     let Some(other) = s.ranges.facts.equal.get(&e).copied() else { return Ok(None) };
+    s.record(|r, arena, ranges| r.use_facts_about(arena, ranges, e));
     Ok(Some(s.simplify(other)))
 }
 
 #[inline]
 fn single_value(s: &mut Simplifier<'_>, e: Expr) -> Result<Option<Expr>> {
     let bounds = s.bounds(e);
-    let found = bounds.is_point() && s.arena.tag(e) != Tag::Constant;
-    Ok(found.then(|| s.arena.constant(bounds.lower)))
+    if !bounds.is_point() || s.arena.tag(e) == Tag::Constant {
+        return Ok(None);
+    }
+    s.reason(e);
+    Ok(Some(s.arena.constant(bounds.lower)))
 }
 
 /// Replaces each variable by the first one of its class of equal variables.
@@ -46,5 +50,6 @@ fn variables_equal(s: &mut Simplifier<'_>, e: Expr) -> Result<Option<Expr>> {
         return Ok(None);
     }
     let new = s.arena.replace_variables(e, |v| equal.representative(v))?;
+    s.record(|r, arena, ranges| r.use_equal_variables(arena, ranges));
     Ok((new != e).then_some(new))
 }

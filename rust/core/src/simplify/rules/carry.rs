@@ -26,6 +26,18 @@ impl Carry {
     }
 }
 
+impl Simplifier<'_> {
+    /// Records the letters of the law of a carry.
+    pub(super) fn bind_carry(&mut self, c: &Carry, m: i64) {
+        self.bind(|a| {
+            let high: Terms = c.high.iter().map(|t| Term::new(t.coeff / c.radix, t.expr)).collect();
+            let high = a.sum(0, &high).ok();
+            let numbers = [("g", c.radix), ("m", m)].map(|(letter, value)| (letter, a.constant(value)));
+            numbers.into_iter().chain(high.map(|h| ("h", h))).chain([("l", c.low)]).collect()
+        });
+    }
+}
+
 /// The maximal number of radices that are tried for one divisor.
 const MAX_RADICES: usize = 6;
 

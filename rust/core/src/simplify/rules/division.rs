@@ -134,6 +134,7 @@ fn split(s: &mut Simplifier<'_>, e: Expr, n: Expr, m: i64) -> Result<Option<Expr
         if q == e || new > old || (new == old && !smaller(s)) {
             return Ok(None);
         }
+        s.bind_split(&found, n, m);
         Ok(Some(q))
     })
 }
@@ -145,7 +146,7 @@ fn nested(s: &mut Simplifier<'_>, e: Expr, n: Expr, m: i64) -> Result<Option<Exp
     let Some(at) = terms.iter().position(is_quotient) else { return Ok(None) };
     let Some((x, b)) = s.arena.as_floordiv(terms[at].expr) else { return Ok(None) };
     let Some(divisor) = b.checked_mul(m) else { return Ok(None) };
-    let sign = terms[at].coeff;
+    let (sign, own) = (terms[at].coeff, terms[at].expr);
     let mut inner: Terms = Terms::new();
     for (k, t) in terms.iter().enumerate() {
         match t.coeff.checked_mul(b) {
@@ -157,7 +158,12 @@ fn nested(s: &mut Simplifier<'_>, e: Expr, n: Expr, m: i64) -> Result<Option<Exp
     let up = if sign < 0 { b - 1 } else { 0 };
     let Some(constant) = constant.checked_mul(b).and_then(|c| c.checked_add(up)) else { return Ok(None) };
     let inner = s.sum(constant, &inner)?;
-    s.other_quotient(e, inner, divisor)
+    let Some(q) = s.other_quotient(e, inner, divisor)? else { return Ok(None) };
+    if s.records_steps() {
+        let rest = s.arena.combine(n, 1, own, -sign)?;
+        s.bind(|a| vec![("x", x), ("b", a.constant(b)), ("y", rest), ("m", a.constant(m))]);
+    }
+    Ok(Some(q))
 }
 
 /// `min(a, b) / m = min(a / m, b / m)`, if that is cheaper.
@@ -187,6 +193,7 @@ fn with_carry(s: &mut Simplifier<'_>, e: Expr, n: Expr, m: i64) -> Result<Option
         let inner = c.high_plus_carry(s)?;
         let Some(q) = s.other_quotient(e, inner, m / c.radix)? else { return Ok(None) };
         let cheaper = s.cost(q) < s.cost(e);
+        s.bind_carry(c, m);
         Ok(cheaper.then_some(q))
     })
 }
@@ -233,7 +240,14 @@ fn thresholds(s: &mut Simplifier<'_>, e: Expr, n: Expr, m: i64) -> Result<Option
     };
     let shifted = s.affine(t.expr, 1, -start)?;
     let Some(q) = s.other_quotient(e, shifted, period)? else { return Ok(None) };
-    s.affine(q, 1, first + 1).map(Some)
+    let out = s.affine(q, 1, first + 1)?;
+    s.reason(t.expr);
+    s.bind(|arena| {
+        let numbers = [("a", t.coeff), ("c", c), ("m", m), ("s", start), ("k", period), ("q", first + 1)];
+        let numbers = numbers.map(|(letter, value)| (letter, arena.constant(value)));
+        numbers.into_iter().chain([("x", t.expr)]).collect()
+    });
+    Ok(Some(out))
 }
 
 /// `(x / a % b + y) / m = (x % (a * b) + a * y) / (a * m)`, if that is cheaper.
@@ -249,6 +263,10 @@ fn digit(s: &mut Simplifier<'_>, e: Expr, n: Expr, m: i64) -> Result<Option<Expr
         let sum = s.combine(whole, t.coeff, rest, 1)?;
         let Some(q) = s.other_quotient(e, sum, divisor)? else { continue };
         if s.cost(q) < s.cost(e) {
+            let rest = s.arena.combine(n, 1, t.expr, -t.coeff)?;
+            s.bind(|c| {
+                vec![("x", x), ("a", c.constant(a)), ("b", c.constant(b)), ("y", rest), ("m", c.constant(m))]
+            });
             return Ok(Some(q));
         }
     }
@@ -275,11 +293,23 @@ fn offset_redundant(s: &mut Simplifier<'_>, e: Expr, n: Expr, m: i64) -> Result<
     }
     let x = s.arena.offset(n, own - residue)?;
     let raw = s.arena.floordiv_constant(x, m)?;
-    Ok((s.cost(raw) < s.cost(e)).then(|| s.simplify(raw)))
+    if s.cost(raw) >= s.cost(e) {
+        return Ok(None);
+    }
+    let out = s.simplify(raw);
+    s.reason(n);
+    s.bind(|a| {
+        let numbers = [("c", residue - own), ("g", g), ("k", m / g)];
+        let numbers = numbers.map(|(letter, value)| (letter, a.constant(value)));
+        numbers.into_iter().chain([("x", x)]).collect()
+    });
+    Ok(Some(out))
 }
 
 fn small(s: &mut Simplifier<'_>, _: Expr, n: Expr, d: Expr) -> Result<Option<Expr>> {
-    Ok(is_between_zero_and(s, n, d)?.then(|| s.arena.constant(0)))
+    let small = is_between_zero_and(s, n, d)?;
+    s.bind(|_| vec![("x", n), ("y", d)]);
+    Ok(small.then(|| s.arena.constant(0)))
 }
 
 /// Whether `0 <= n < d` on the domain.
@@ -288,8 +318,11 @@ pub(super) fn is_between_zero_and(s: &mut Simplifier<'_>, n: Expr, d: Expr) -> R
     if a.lower < 0 {
         return Ok(false);
     }
+    s.reason(n);
+    s.reason(d);
     // The bounds of the difference may be tighter than those of `n` and `d`.
     let gap = s.arena.sub(d, n)?;
+    s.reason(gap);
     Ok(a.upper < b.lower || s.bounds(gap).lower > 0)
 }
 

@@ -148,12 +148,16 @@ pub(super) fn apply(s: &mut Simplifier<'_>, e: Expr) -> Option<Expr> {
         return None;
     }
     let mut search = Search { e, divisor: divided.map(|(_, m)| m), best: None };
+    let mark = s.mark();
     search.forms_of(s, sum, None);
     let (before, (law, after)) = search.best?;
     if let Some((law, form)) = before {
-        s.record_rule(law, e, form);
+        let used = s.used_since(mark);
+        s.record_rule(law, e, form, mark);
+        s.record(|r, _, _| r.use_steps(used));
     }
-    s.record_rule(law, before.map_or(e, |(_, form)| form), after);
+    s.record_rule(law, before.map_or(e, |(_, form)| form), after, mark);
+    s.record(|r, _, _| r.chain(&[e, before.map_or(e, |(_, form)| form), after]));
     Some(after)
 }
 

@@ -141,6 +141,7 @@ fn of_last_step(s: &mut Simplifier<'_>, tag: Tag, e: Expr, args: &[Expr]) -> Res
     else {
         return Ok(None);
     };
+    s.reason(t.expr);
     let shifted = s.arena.affine(t.expr, step.sign, step.shift)?;
     let is_last = s.arena.floordiv_constant(shifted, step.count)?;
     let raw = s.arena.affine(is_last, gain, c)?;
@@ -182,6 +183,7 @@ pub(super) fn undominated(s: &mut Simplifier<'_>, tag: Tag, args: &[Expr]) -> Re
         (0..args.len()).max_by_key(|i| lower(*i))
     };
     let Some(best) = best else { return Ok(args.to_vec()) };
+    args.iter().for_each(|a| s.reason(*a));
     let is_dominated_by_bounds = |i: usize| {
         i != best
             && if tag == Tag::Min { bounds[best].at_most(bounds[i]) } else { bounds[i].at_most(bounds[best]) }
@@ -225,6 +227,8 @@ impl Simplifier<'_> {
             return Ok(false);
         }
         if self.bounds(a).at_most(self.bounds(b)) {
+            self.reason(a);
+            self.reason(b);
             return Ok(true);
         }
         if depth < 3 {
@@ -248,7 +252,11 @@ impl Simplifier<'_> {
         }
         let Ok(gap) = self.arena.sub(b, a) else { return Ok(false) };
         let gap = self.simplify(gap);
-        Ok(self.bounds(gap).lower >= 0)
+        let holds = self.bounds(gap).lower >= 0;
+        if holds {
+            self.reason(gap);
+        }
+        Ok(holds)
     }
 
     fn parts_of(&self, e: Expr) -> Option<(Tag, Vec<Expr>)> {

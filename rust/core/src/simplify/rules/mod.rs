@@ -76,11 +76,16 @@ fn first_of<'a, F>(
     call: impl Fn(&mut Simplifier<'a>, &F) -> Result<Option<Expr>>,
 ) -> Result<Option<Expr>> {
     for row in rows.iter().filter(|row| row.may_apply(has)) {
-        let Some(out) = call(s, &row.function)? else { continue };
+        let mark = s.mark();
+        let Some(out) = call(s, &row.function)? else {
+            s.release(mark);
+            continue;
+        };
         if s.accepts(&row.law, e, out) {
-            s.record_rule(&row.law, e, out);
+            s.record_rule(&row.law, e, out, mark);
             return Ok(Some(out));
         }
+        s.release(mark);
     }
     Ok(None)
 }

@@ -95,6 +95,7 @@ fn in_period(s: &mut Simplifier<'_>, _: Expr, n: Expr, m: i64) -> Result<Option<
     let Some(back) = low.checked_mul(m).and_then(i64::checked_neg).filter(|_| low == high) else {
         return Ok(None);
     };
+    s.reason(n);
     let out = s.affine(n, 1, back)?;
     Ok(Some(out))
 }
@@ -196,6 +197,7 @@ fn split(s: &mut Simplifier<'_>, e: Expr, n: Expr, m: i64) -> Result<Option<Expr
         if out == e || new > old || (new == old && !smaller(s)) {
             return Ok(None);
         }
+        s.bind_split(&found, n, m);
         Ok(Some(out))
     })
 }
@@ -239,12 +241,15 @@ fn with_carry(s: &mut Simplifier<'_>, e: Expr, n: Expr, m: i64) -> Result<Option
         let Some(digit) = s.other_remainder(e, inner, m / c.radix)? else { return Ok(None) };
         let out = s.combine(digit, c.radix, rest, 1)?;
         let cheaper = s.cost(out) < s.cost(e);
+        s.bind_carry(c, m);
         Ok(cheaper.then_some(out))
     })
 }
 
 fn small(s: &mut Simplifier<'_>, _: Expr, n: Expr, d: Expr) -> Result<Option<Expr>> {
-    Ok(is_between_zero_and(s, n, d)?.then_some(n))
+    let small = is_between_zero_and(s, n, d)?;
+    s.bind(|_| vec![("x", n), ("y", d)]);
+    Ok(small.then_some(n))
 }
 
 fn of_multiple(s: &mut Simplifier<'_>, _: Expr, n: Expr, d: Expr) -> Result<Option<Expr>> {

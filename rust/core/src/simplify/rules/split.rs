@@ -133,6 +133,14 @@ impl Simplifier<'_> {
         digits || self.ranges.facts.may_bound_sum(self.arena, lifted)
     }
 
+    /// Records the letters of the law of a split, and what it uses.
+    pub(super) fn bind_split(&mut self, found: &Split, n: Expr, m: i64) {
+        self.reason(found.low);
+        self.reason(found.high);
+        let (low, radix) = (found.low, found.radix);
+        self.bind(|a| vec![("n", n), ("m", a.constant(m)), ("r", low), ("g", a.constant(radix))]);
+    }
+
     /// Appends the terms of `n`, and returns its constant.
     fn fill_parts(&mut self, n: Expr, parts: &mut Parts) -> i64 {
         self.info(n); // derives the knowledge of its terms as well

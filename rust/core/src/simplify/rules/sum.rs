@@ -312,6 +312,7 @@ fn equality_substituted(s: &mut Simplifier<'_>, e: Expr, _: &[Term]) -> Result<O
             let raw = s.arena.combine(e, 1, form, minus)?;
             let raw = s.arena.offset(raw, back)?;
             if s.cost(raw) < s.cost(e) {
+                s.reason_stated(form, Interval::point(value));
                 let out = s.simplify(raw);
                 return Ok(Some(out));
             }

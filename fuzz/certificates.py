@@ -1,0 +1,98 @@
+"""Random maps through the simplifier, each with its certificate, which is checked.
+
+    python fuzz/certificates.py --count N [--seed S] [--first I] [--solver z3] [--show]
+
+Prints the seed, and each certificate that the checker refuses. Of those the solver says whether a step is wrong, if it is
+installed: else they count as undecided. With `--solver z3` the solver proves all steps of all certificates. The exit status
+is 1 if one is wrong, or more than one in a hundred undecided.
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+import secrets
+import sys
+import time
+from collections import Counter
+from pathlib import Path
+
+import indexing as ix
+from indexing.certificates import Certificate
+from indexing.errors import Refuted
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "oracles"))
+from exact_maps import Style, random_map
+
+SMALL = Style()
+
+
+def certificate(seed: int, number: int) -> Certificate | None:
+    """The certificate of a random map; None where the map was refused for overflow."""
+    source = str(random_map(random.Random(f"{seed}/{number}"), SMALL))
+    try:
+        made = ix.IndexingMap.parse(source).simplify(certificate=True)[1]
+    except ix.Overflow:
+        return None
+    return Certificate.from_json(made.to_json())
+
+
+def refusal(found: Certificate, solver: str | None) -> Refuted | None:
+    """The error of a certificate that is refused, by the solver's counterexample if there is one."""
+    try:
+        found.check(solver)
+    except Refuted as refused:
+        if solver:
+            return refused
+        try:
+            found.check("z3")
+        except Refuted as proved:
+            return proved
+        except ix.IndexingError:
+            pass
+        return refused
+    return None
+
+
+def place(found: Certificate, error: Refuted) -> str:
+    """The law of the step that was refused, or what is wrong with the whole; whether it is wrong, or undecided."""
+    law = error.reason if error.step is None else found.steps[error.step].law
+    return f"{'wrong' if is_wrong(error) else 'undecided'}: {law}"
+
+
+def is_wrong(error: Refuted) -> bool:
+    """Whether there is a counterexample."""
+    return " is wrong where " in error.reason
+
+
+def main() -> int:
+    options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    options.add_argument("--count", type=int, default=20_000)
+    options.add_argument("--seed", type=int, default=None)
+    options.add_argument("--first", type=int, default=0)
+    options.add_argument("--solver", choices=["z3"], default=None)
+    options.add_argument("--show", action="store_true", help="print each refused certificate")
+    chosen = options.parse_args()
+    seed = secrets.randbits(32) if chosen.seed is None else chosen.seed
+    print(f"seed {seed}, {chosen.count} maps", flush=True)
+    start, steps, refused = time.process_time(), 0, Counter[str]()
+    for number in range(chosen.first, chosen.first + chosen.count):
+        found = certificate(seed, number)
+        if found is None:
+            continue
+        steps += len(found.steps)
+        error = refusal(found, chosen.solver)
+        if error is not None:
+            refused[place(found, error)] += 1
+            shown = found if chosen.show else found.before
+            print(f"\n{shown}\n  {error}\n  again: {sys.argv[0]} --seed {seed} --first {number} --count 1", flush=True)
+    seconds = time.process_time() - start
+    print(f"{chosen.count} maps, {steps} steps in {seconds:.0f} s: {refused.total()} refused")
+    for law, count in refused.most_common():
+        print(f"  {count:6} {law}")
+    wrong = any(law.startswith("wrong") for law in refused)
+    return 1 if wrong or refused.total() * 100 > chosen.count else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

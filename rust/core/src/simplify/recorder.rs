@@ -1,0 +1,428 @@
+//! The certificate of a simplification, recorded on request: claims about the domain, each with the law that gives it and the
+//! claims that it follows from.
+//!
+//! A claim about the domain stays true from then on, because no step changes the domain. A constraint that is replaced or
+//! dropped is claimed once more, as a consequence of those that replace or imply it: so both directions are recorded.
+
+use crate::expr::{Arena, Expr, Node, Tag};
+use crate::interval::Interval;
+use crate::simplify::law::Law;
+use crate::simplify::range::{Info, Ranges};
+use std::collections::HashMap;
+
+/// The claim of a step, at every point of the domain.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum Claim {
+    /// The expression has these bounds, and this congruence.
+    Within(Expr, Info),
+    /// The expressions are equal.
+    Equal(Expr, Expr),
+    /// The domain has no points.
+    Never,
+}
+
+/// One step: a claim, the id of its law, the bindings of the law's letters, and the indices of the steps that it follows from.
+#[derive(Clone, Debug)]
+pub struct CertifiedStep {
+    /// The claim.
+    pub claim: Claim,
+    /// The law's id; `GIVEN` of what the map states, `OPERANDS` and `CHAIN` of what equality itself gives.
+    pub law: &'static str,
+    /// The letters of the law.
+    pub bindings: Vec<(&'static str, Expr)>,
+    /// The steps before it from which it follows.
+    pub from: Vec<usize>,
+}
+
+/// The law of the bounds and constraints that a map states.
+const GIVEN: &str = "given";
+/// The law of an expression whose operands are replaced by equal ones, in the form that the constructors give.
+const OPERANDS: &str = "operands";
+/// The law of equalities one after another.
+const CHAIN: &str = "chain";
+/// The law of the condition that a divisor is not 0, which holds because the map is defined.
+const CONDITION: &str = "constraint-divisor";
+/// The law of a constraint on an expression that is replaced by an equal one.
+const SUBSTITUTED: &str = "substituted";
+
+/// The steps recorded so far.
+#[derive(Default, Debug)]
+pub(crate) struct Recorder {
+    steps: Vec<CertifiedStep>,
+    /// For each result, the step that gives its final form; `None` if it stays as it is.
+    results: Vec<Option<usize>>,
+    /// The equalities on the current domain.
+    equal: HashMap<(Expr, Expr), usize>,
+    /// The bounds and congruences of expressions on the current domain.
+    ranges: HashMap<Expr, usize>,
+    /// Constraints and bounds of variables, by content.
+    stated: HashMap<(Expr, Interval), usize>,
+    /// The latest of them about each expression.
+    latest: HashMap<Expr, usize>,
+    /// The steps that the laws that are being tried have used, those of the outermost first.
+    used: Vec<usize>,
+    /// The steps of what keeps divisors from being 0.
+    kept: Vec<usize>,
+    bindings: Vec<(&'static str, Expr)>,
+}
+
+/// The steps of a certificate.
+#[derive(Clone, Default, Debug)]
+pub struct Certificate {
+    /// The steps.
+    pub steps: Vec<CertifiedStep>,
+    /// For each result, the step that gives its final form; `None` if it stays as it is.
+    pub results: Vec<Option<usize>>,
+}
+
+fn bounds_only(interval: Interval) -> Info {
+    Info { bounds: interval, modulus: 1, residue: 0 }
+}
+
+impl Recorder {
+    /// Forgets what holds on the current domain only by facts that change.
+    pub(crate) fn start_domain(&mut self) {
+        self.equal.clear();
+        self.ranges.clear();
+        self.used.clear();
+    }
+
+    pub(crate) fn mark(&self) -> usize {
+        self.used.len()
+    }
+
+    pub(crate) fn release(&mut self, mark: usize) {
+        self.used.truncate(mark);
+        self.bindings.clear();
+    }
+
+    pub(crate) fn used_since(&self, mark: usize) -> Vec<usize> {
+        self.used[mark.min(self.used.len())..].to_vec()
+    }
+
+    pub(crate) fn use_steps(&mut self, steps: impl IntoIterator<Item = usize>) {
+        self.used.extend(steps);
+    }
+
+    pub(crate) fn bind(&mut self, bindings: Vec<(&'static str, Expr)>) {
+        self.bindings = bindings;
+    }
+
+    fn push(&mut self, law: &'static str, claim: Claim, mut from: Vec<usize>) -> usize {
+        from.sort_unstable();
+        from.dedup();
+        self.steps.push(CertifiedStep { claim, law, bindings: Vec::new(), from });
+        self.steps.len() - 1
+    }
+
+    /// A bound or a constraint that the map states.
+    pub(crate) fn give(&mut self, e: Expr, interval: Interval) {
+        self.state(GIVEN, (e, interval), Vec::new());
+    }
+
+    fn state(&mut self, law: &'static str, (e, interval): (Expr, Interval), from: Vec<usize>) -> usize {
+        let known = self.stated.get(&(e, interval)).copied();
+        let id = known.unwrap_or_else(|| self.push(law, Claim::Within(e, bounds_only(interval)), from));
+        self.stated.insert((e, interval), id);
+        self.latest.insert(e, id);
+        id
+    }
+
+    // ------------------------------------------------------------------ equalities
+
+    /// The step that gives `before = after`; `None` if they are the same.
+    pub(crate) fn equality(&self, before: Expr, after: Expr) -> Option<usize> {
+        self.equal.get(&(before, after)).copied()
+    }
+
+    fn equate(&mut self, law: &'static str, before: Expr, after: Expr, from: Vec<usize>) -> usize {
+        let id = self.push(law, Claim::Equal(before, after), from);
+        self.equal.insert((before, after), id);
+        id
+    }
+
+    /// Uses the equality of an expression and its simplified form.
+    pub(crate) fn use_equality(&mut self, before: Expr, after: Expr) {
+        self.used.extend(self.equality(before, after));
+    }
+
+    /// The application of a rule, with what it has used since `mark`.
+    pub(crate) fn rule(&mut self, law: &Law, before: Expr, after: Expr, mark: usize) {
+        let from = self.used.split_off(mark.min(self.used.len()));
+        let id = self.equate(law.name, before, after, from);
+        self.steps[id].bindings = std::mem::take(&mut self.bindings);
+    }
+
+    /// `before` with its operands replaced by equal ones, in pairs, is `built`, which equals `out`.
+    pub(crate) fn operands(&mut self, before: Expr, [built, out]: [Expr; 2], pairs: &[(Expr, Expr)]) {
+        if before != built && self.equality(before, built).is_none() {
+            let from = pairs.iter().filter_map(|(a, b)| self.equality(*a, *b)).collect();
+            self.equate(OPERANDS, before, built, from);
+        }
+        self.chain(&[before, built, out]);
+    }
+
+    /// The equality of the first and the last of these, each of which equals the next.
+    pub(crate) fn chain(&mut self, links: &[Expr]) {
+        let (Some(&first), Some(&last)) = (links.first(), links.last()) else { return };
+        if first == last || self.equality(first, last).is_some() {
+            return;
+        }
+        let from = links.windows(2).filter_map(|pair| self.equality(pair[0], pair[1])).collect();
+        self.equate(CHAIN, first, last, from);
+    }
+
+    /// A round of simplification of the result `root`: one form after the other.
+    pub(crate) fn round(&mut self, root: Expr, forms: [Expr; 4]) {
+        self.chain(&forms);
+        self.chain(&[root, forms[0], forms[3]]);
+    }
+
+    /// The final form of a result.
+    pub(crate) fn result(&mut self, before: Expr, after: Expr) {
+        self.results.push(self.equality(before, after));
+    }
+
+    // ------------------------------------------------------------------ bounds and congruences
+
+    /// Uses what is known about the bounds and the congruence of `e`.
+    pub(crate) fn use_range(&mut self, arena: &mut Arena, ranges: &mut Ranges, e: Expr) {
+        let id = self.range(arena, ranges, e);
+        self.used.extend(id);
+    }
+
+    /// Uses the constraint `e in interval`.
+    pub(crate) fn use_constraint(&mut self, e: Expr, interval: Interval) {
+        self.used.extend(self.stated.get(&(e, interval)));
+    }
+
+    /// Uses the constraints that share a variable with `e`, among those that are stated as facts.
+    pub(crate) fn use_facts_about(&mut self, arena: &Arena, ranges: &Ranges, e: Expr) {
+        let about = self.facts_about(arena, ranges, e);
+        self.used.extend(about);
+    }
+
+    /// Uses the constraints that equate variables.
+    pub(crate) fn use_equal_variables(&mut self, arena: &Arena, ranges: &Ranges) {
+        let facts =
+            ranges.facts.ranges.iter().filter(|(form, i)| arena.equal_variables(**form, **i).is_some());
+        let equal: Vec<usize> =
+            facts.filter_map(|(form, i)| self.stated.get(&(*form, *i)).copied()).collect();
+        self.used.extend(equal);
+    }
+
+    fn facts_about(&self, arena: &Arena, ranges: &Ranges, e: Expr) -> Vec<usize> {
+        let about = ranges.facts.ranges.iter().filter(|(form, _)| arena.may_share_variables(**form, e));
+        about.filter_map(|(form, interval)| self.stated.get(&(*form, *interval)).copied()).collect()
+    }
+
+    /// The step that gives bounds and congruence of `e`; `None` if nothing is known of it, or it is a constant.
+    fn range(&mut self, arena: &mut Arena, ranges: &mut Ranges, e: Expr) -> Option<usize> {
+        for x in arena.post_order(&[e]) {
+            if arena.tag(x) != Tag::Constant && !self.ranges.contains_key(&x) {
+                self.derive_range(arena, ranges, x);
+            }
+        }
+        self.ranges.get(&e).copied()
+    }
+
+    fn derive_range(&mut self, arena: &mut Arena, ranges: &mut Ranges, x: Expr) {
+        let info = ranges.info(arena, x);
+        if info.bounds == Interval::ALL && info.modulus == 1 {
+            return;
+        }
+        let id = if arena.tag(x) == Tag::Variable {
+            let Some(id) = self.range_of_variable(arena, ranges, x, info) else { return };
+            id
+        } else {
+            let mut from = self.ranges_below(arena, x);
+            if ranges.of_operands(arena, x) != info {
+                from.extend(self.facts_about(arena, ranges, x));
+            }
+            self.push(ranges.law_of(arena, x, info), Claim::Within(x, info), from)
+        };
+        self.ranges.insert(x, id);
+    }
+
+    fn range_of_variable(&mut self, arena: &Arena, ranges: &Ranges, x: Expr, info: Info) -> Option<usize> {
+        let own = self.stated.get(&(x, info.bounds)).copied();
+        if info.modulus <= 1 && own.is_some() {
+            return own;
+        }
+        let mut from: Vec<usize> = own.or(self.latest.get(&x).copied()).into_iter().collect();
+        if info.modulus > 1 || own.is_none() {
+            from.extend(self.facts_about(arena, ranges, x));
+        }
+        Some(self.push("congruence-tightens", Claim::Within(x, info), from))
+    }
+
+    /// The steps of what is known of the operands of `x`, and of the dividends and factors in its terms.
+    fn ranges_below(&self, arena: &Arena, x: Expr) -> Vec<usize> {
+        let mut from = Vec::new();
+        arena.for_each_operand(x, |o| {
+            from.extend(self.ranges.get(&o));
+            if arena.tag(x) != Tag::Sum {
+                return;
+            }
+            match arena.node(o) {
+                Node::FloorDiv(n, _) | Node::Mod(n, _) => {
+                    from.extend(self.ranges.get(&n));
+                    arena.for_each_operand(n, |t| from.extend(self.ranges.get(&t)));
+                }
+                Node::Product(factors) => from.extend(factors.iter().filter_map(|f| self.ranges.get(f))),
+                _ => {}
+            }
+        });
+        from
+    }
+
+    // ------------------------------------------------------------------ constraints
+
+    /// The step that claims a constraint, derived from what is known of its expression if it was not stated so.
+    fn constraint_step(
+        &mut self,
+        arena: &mut Arena,
+        ranges: &mut Ranges,
+        c: (Expr, Interval),
+    ) -> Option<usize> {
+        if c.1 == Interval::ALL {
+            return None;
+        }
+        if let Some(id) = self.stated.get(&c) {
+            return Some(*id);
+        }
+        let mut from: Vec<usize> = self.latest.get(&c.0).copied().into_iter().collect();
+        from.extend(self.range(arena, ranges, c.0));
+        Some(self.state("constraints-intersect", c, from))
+    }
+
+    /// The constraints `after` follow from `before`, and `before` from them unless it is kept.
+    pub(crate) fn constraint(
+        &mut self,
+        arena: &mut Arena,
+        ranges: &mut Ranges,
+        (law, is_kept): (&'static str, bool),
+        before: (Expr, Interval),
+        after: &[(Expr, Interval)],
+    ) {
+        let mut reasons = std::mem::take(&mut self.used);
+        if law == CONDITION {
+            reasons.extend(self.range(arena, ranges, before.0));
+            for c in after {
+                self.state(law, *c, reasons.clone());
+            }
+            return;
+        }
+        let own = self.constraint_step(arena, ranges, before);
+        reasons.extend(self.range(arena, ranges, before.0));
+        reasons.extend(self.ranges_below(arena, before.0));
+        let with = |more: &[usize]| reasons.iter().chain(more).copied().collect::<Vec<_>>();
+        let forward = with(own.as_slice());
+        if after.iter().any(|(_, i)| i.is_empty()) {
+            self.push(law, Claim::Never, forward);
+            return;
+        }
+        let made: Vec<usize> = after
+            .iter()
+            .filter(|c| c.1 != Interval::ALL)
+            .map(|c| self.state(law, *c, forward.clone()))
+            .collect();
+        if !is_kept {
+            self.push(law, Claim::Within(before.0, bounds_only(before.1)), with(&made));
+        }
+    }
+
+    /// The intersection of two intervals of one expression.
+    pub(crate) fn intersection(
+        &mut self,
+        arena: &mut Arena,
+        ranges: &mut Ranges,
+        law: &Law,
+        e: Expr,
+        intervals: [Interval; 2],
+    ) {
+        let from = intervals.map(|i| self.constraint_step(arena, ranges, (e, i)));
+        let from: Vec<usize> = from.into_iter().flatten().collect();
+        let both = intervals[0].intersect(intervals[1]);
+        if both.is_empty() {
+            self.push(law.name, Claim::Never, from);
+        } else {
+            self.state(law.name, (e, both), from);
+        }
+    }
+
+    /// A constraint on `before` is replaced by that on the equal expression `after`, by what was used.
+    pub(crate) fn substituted(
+        &mut self,
+        arena: &mut Arena,
+        ranges: &mut Ranges,
+        [before, after]: [Expr; 2],
+        interval: Interval,
+    ) {
+        if before == after {
+            return;
+        }
+        let equality: Vec<usize> = self.equality(before, after).into_iter().collect();
+        let own = self.constraint_step(arena, ranges, (before, interval));
+        let from = equality.iter().copied().chain(own).collect();
+        let made = self.state(SUBSTITUTED, (after, interval), from);
+        let back = equality.into_iter().chain([made]).collect();
+        self.push(SUBSTITUTED, Claim::Within(before, bounds_only(interval)), back);
+    }
+
+    /// A constraint is kept, with the interval that is known of its expression.
+    pub(crate) fn keep_constraint(&mut self, arena: &mut Arena, ranges: &mut Ranges, c: (Expr, Interval)) {
+        self.constraint_step(arena, ranges, c);
+    }
+
+    /// Two constraints follow from one, and it from both.
+    pub(crate) fn merged(&mut self, law: &Law, both: [(Expr, Interval); 2], merged: (Expr, Interval)) {
+        let from = both.iter().filter_map(|c| self.stated.get(c).copied()).collect();
+        let made = self.state(law.name, merged, from);
+        for (e, interval) in both {
+            self.push(law.name, Claim::Within(e, bounds_only(interval)), vec![made]);
+        }
+    }
+
+    /// A constraint follows from what was used.
+    pub(crate) fn implied(&mut self, law: &Law, (e, interval): (Expr, Interval)) {
+        let from = std::mem::take(&mut self.used);
+        self.push(law.name, Claim::Within(e, bounds_only(interval)), from);
+    }
+
+    /// A fact that the certificate needs although no law uses it: what keeps a divisor from being 0.
+    pub(crate) fn keep_range(&mut self, arena: &mut Arena, ranges: &mut Ranges, e: Expr) {
+        let id = self.range(arena, ranges, e);
+        self.kept.extend(id);
+    }
+
+    /// The steps that the results and the constraints follow from.
+    pub(crate) fn finish(self) -> Certificate {
+        let contradiction = self.steps.iter().position(|s| s.claim == Claim::Never);
+        let mut is_needed = vec![false; self.steps.len()];
+        match contradiction {
+            Some(k) => is_needed[k] = true,
+            None => {
+                for (k, step) in self.steps.iter().enumerate() {
+                    is_needed[k] =
+                        step.law.starts_with("constraint") || [GIVEN, SUBSTITUTED].contains(&step.law);
+                }
+                self.results.iter().flatten().chain(&self.kept).for_each(|k| is_needed[*k] = true);
+            }
+        }
+        for k in (0..self.steps.len()).rev().filter(|k| contradiction.is_none_or(|last| *k <= last)) {
+            if is_needed[k] {
+                self.steps[k].from.iter().for_each(|j| is_needed[*j] = true);
+            }
+        }
+        let mut place = vec![usize::MAX; self.steps.len()];
+        let mut steps = Vec::new();
+        for (k, mut step) in self.steps.into_iter().enumerate().filter(|(k, _)| is_needed[*k]) {
+            place[k] = steps.len();
+            step.from.iter_mut().for_each(|j| *j = place[*j]);
+            steps.push(step);
+        }
+        let results = self.results.iter().map(|r| r.map(|k| place[k]).filter(|_| contradiction.is_none()));
+        Certificate { results: results.collect(), steps }
+    }
+}
