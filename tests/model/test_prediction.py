@@ -1,6 +1,7 @@
 """Predictions of many plans at once, beside what the kernel of each plan is counted to do by itself."""
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -144,6 +145,13 @@ def test_the_model_ranks_what_is_plain() -> None:
     ideal_bytes = 2 * 4096 * 4096 * 4
     assert ideal_bytes / 3350e9 < found.time[2] < 1.3 * ideal_bytes / 3350e9
     assert (found.memory_bytes[1:3] == ideal_bytes).all() and found.occupancy[2] == 1
+
+
+def test_of_equal_times_the_plan_nearest_to_the_default_is_best() -> None:
+    computation = ix.hlo.parse("ENTRY f { p = f32[4096,4096] parameter(0)\n ROOT n = f32[4096,4096] negate(p) }").entry
+    found = ix.predict(computation, {"block_size": [32, 1024, 128, 64], "vector_width": 4, "max_blocks": 2**31 - 1})
+    found = replace(found, time=np.ones(4))
+    assert [plan["block_size"] for plan in found.best(4)] == [128, 64, 32, 1024]
 
 
 def test_what_cannot_be_is_refused() -> None:

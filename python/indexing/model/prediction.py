@@ -68,6 +68,7 @@ class Predictions:
     time: Floats
     limit: NDArray[np.str_]
     exact: NDArray[np.bool_]
+    default: Mapping[str, int]
 
     def __len__(self) -> int:
         """The number of plans."""
@@ -78,8 +79,12 @@ class Predictions:
         return {name: int(column[row]) for name, column in self.plans.items()}
 
     def best(self, count: int = 1) -> list[dict[str, int]]:
-        """The plans with the least predicted times, the best first; those of equal times in the order of the columns."""
-        return [self.plan(row) for row in np.argsort(self.time, kind="stable")[:count].tolist()]
+        """The plans with the least predicted times, the best first; of those with equal times, the nearest to the default by
+        the factors between values of knobs.
+        """
+        factors = [np.abs(np.log2((column + 1) / (self.default[name] + 1))) for name, column in self.plans.items()]
+        order = np.lexsort((np.sum(factors, axis=0), self.time))
+        return [self.plan(row) for row in order[:count].tolist()]
 
     def __repr__(self) -> str:
         """The number of plans and the range of their times."""
@@ -166,6 +171,7 @@ class _Fusion:
             time=time,
             limit=np.array(LIMITS)[limits.astype(np.int64)],
             exact=exact,
+            default=self.space.default,
         )
 
     @property
