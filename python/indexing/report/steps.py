@@ -132,7 +132,9 @@ def is_free(i: Instruction) -> bool:
     if op.kind in ("alias", "leaf", "orders") or op.same_memory or passes or op.is_done:
         return True
     meaning = op.expansion(i) if op.expansion is not None and op.opcode == "custom-call" else None
-    return meaning is not None and meaning.root.is_parameter
+    if meaning is None or i.shape != i.operands[0].shape:
+        return False
+    return all(j.is_parameter or traits_of(j).passes_operand for j in meaning.listed)
 
 
 # ---- the steps that this package plans
