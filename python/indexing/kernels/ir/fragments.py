@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 from indexing._core import IndexingMap
 
+CAPABILITY = (8, 0)  # the least compute capability that has the instructions
 LANES = 32
 PIECE_BYTES = 16
 LINES = 8  # of a matrix of `LoadMatrices`

@@ -9,7 +9,7 @@ from indexing.hlo.layout import major_to_minor
 from indexing.hlo.module_cache import cached_on_module
 from indexing.kernels.emitters.dot.match import product_of
 from indexing.kernels.epilogue import Heroes, single_hero_of
-from indexing.kernels.ir.fragments import INSTRUCTIONS, MatrixInstruction
+from indexing.kernels.ir.fragments import CAPABILITY, INSTRUCTIONS, MatrixInstruction
 from indexing.kernels.targets import TARGETS
 from indexing.ops.dot import DOT
 from indexing.ops.element_types import element_type
@@ -24,7 +24,7 @@ MIN_SIDE = 16  # rows, columns and products of an element: below, most of an ins
 
 
 def runs_on(found: Heroes, device: Device) -> bool:
-    """Whether the device's dialect has an instruction for the factors."""
+    """Whether the device has an instruction for the factors."""
     return _has_instruction(found.first, device)
 
 
@@ -34,6 +34,8 @@ def is_tiled(instruction: Instruction, device: Device) -> bool:
 
 
 def _has_instruction(dot: Instruction, device: Device) -> bool:
+    if device.architecture is not None and device.architecture.capability < CAPABILITY:
+        return False
     return TARGETS[device.dialect].multiplies_matrices(instruction_of(dot).element_type)
 
 
