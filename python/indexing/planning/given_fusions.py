@@ -19,18 +19,21 @@ if TYPE_CHECKING:
     from indexing.graph.support import KernelSupport
     from indexing.hlo import Computation
 
-BUSY_BLOCKS = 64  # keep even a large device busy; smaller ones have a block for each core
+MAX_BLOCK_ELEMENTS = 1 << 16  # a block reads these in about the time that launching further kernels takes
+BUSY_BLOCKS = 64  # with fewer, much of the machine is idle; the same on all devices of a dialect
 
 
 def is_slower_than_its_parts(body: Computation, support: KernelSupport, device: Device) -> bool:
     """Whether a kernel with few blocks is predicted to take longer than several that keep the device busy."""
     blocks = _blocks(body, device)
-    if blocks >= _busy_blocks(device):
+    if blocks >= BUSY_BLOCKS:
         return False
     graph = flatten(body)
     refs = (*(r for p in graph.parameters for r in arrays_of(p)), *tree_refs(graph.result))
     whole = _seconds(refs, blocks, device)
-    if whole <= 2 * _seconds(refs, BUSY_BLOCKS, device):
+    if max(ref.shape.element_count for ref in refs) <= MAX_BLOCK_ELEMENTS * blocks or whole <= 2 * _seconds(
+        refs, BUSY_BLOCKS, device
+    ):
         return False  # no two kernels take less
     parts = plan_fusions(graph, support, device)
     return len(parts) > 1 and sum(_seconds_of_part(f, graph, device) for f in parts) < whole
@@ -47,12 +50,7 @@ def _blocks(body: Computation, device: Device) -> int:
 
 def _seconds(refs: Iterable[Ref], blocks: int, device: Device) -> float:
     """The predicted time of a kernel of so many blocks that reads and writes these arrays."""
-    busy = _busy_blocks(device)
-    return predict_work(device, _bytes(refs) * busy / min(blocks, busy)).seconds
-
-
-def _busy_blocks(device: Device) -> int:
-    return min(device.cores.count, BUSY_BLOCKS)
+    return predict_work(device, _bytes(refs) * BUSY_BLOCKS / min(blocks, BUSY_BLOCKS)).seconds
 
 
 def _bytes(refs: Iterable[Ref]) -> int:

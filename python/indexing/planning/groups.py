@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from indexing.graph.facts import GraphFacts
 from indexing.graph.nodes import Graph, Node, arrays_of, tree_of
 from indexing.model.work_time import predict_work
+from indexing.ops.registry import traits_of
 
 if TYPE_CHECKING:
     from indexing.device.record import Device
@@ -57,6 +58,8 @@ def replacement_of(
     instruction: Instruction, emitters: Sequence[Emitter[Any, Any]], device: Device
 ) -> Computation | None:
     """The computation that the emitter of an instruction, by itself, would rather have; None if it takes it as it is."""
+    if not traits_of(instruction).reads_many:
+        return None  # one element each: no other instructions compute it faster
     operands = tuple(Node(o, ()) for o in instruction.operands)
     node = Node(instruction, tuple(map(tree_of, operands)))
     facts = GraphFacts(Graph(instruction.computation, operands, (*operands, node), arrays_of(node)), lambda _: True)
