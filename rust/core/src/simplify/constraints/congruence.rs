@@ -184,6 +184,7 @@ impl ConstraintPropagation {
         let Some((lower, upper)) = ends else { return false };
         let inner = Interval::new(lower, upper);
         if inner != b && s.records_steps() {
+            s.reason_stated(x, b);
             if let Ok(e) = s.arena.modulo_constant(x, m) {
                 s.record_constraint(law, (e, Interval::point(r)), &[(x, inner)]);
             }
