@@ -126,6 +126,19 @@ def test_an_update_in_place_must_move_what_it_touches() -> None:
     assert all(row.ideal_bytes <= row.will_move for row in report.rows)
 
 
+def test_a_scatter_in_place_must_move_what_it_touches() -> None:
+    """16 rows of 1,024 numbers of 2 bytes are read and written, of 134 MB; and 32 indices."""
+    text = """HloModule r, is_scheduled=true
+    set { a = bf16[] parameter(0) ROOT b = bf16[] parameter(1) }
+    f { c = bf16[16,4096,1024] parameter(0) i = s32[16,2] parameter(1) u = bf16[16,1024] parameter(2)
+      ROOT s = bf16[16,4096,1024] scatter(c, i, u), update_window_dims={1}, inserted_window_dims={0,1},
+        scatter_dims_to_operand_dims={0,1}, index_vector_dim=1, to_apply=set, unique_indices=true }
+    ENTRY e { c = bf16[16,4096,1024] parameter(0) i = s32[16,2] parameter(1) u = bf16[16,1024] parameter(2)
+      ROOT r = bf16[16,4096,1024] fusion(c, i, u), kind=kInput, calls=f }"""
+    (found,) = ix.analyze(ix.hlo.parse(text), "h100").fusions
+    assert 2 * 16 * 1024 * 2 <= found.ideal_bytes <= found.bytes < 200_000
+
+
 def test_a_copy_that_only_keeps_an_argument_says_what_donating_it_saves() -> None:
     report = ix.analyze(ix.hlo.parse(UPDATE), "h100")
     (copy,) = [f for f in report.fusions if f.name == "copy.1"]

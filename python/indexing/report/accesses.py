@@ -156,7 +156,7 @@ def _contracts(fusion: Instruction) -> bool:
 
 
 def _is_contraction(i: Instruction) -> bool:
-    if not i.shape.is_array:
+    if not i.shape.is_array or traits_of(i).is_scatter_like:
         return False
     ranged = [maps for maps in output_to_input(i) if any(len(v.interval) > 1 for m in maps for v in m.map.ranges)]
     return len(ranged) > 1 and any(used.reuse > 1 for used in utilization(i))
