@@ -115,8 +115,8 @@ CONSTRUCTORS: dict[str, MadeExample] = {
         ("(d1 + (d0 mod 7) * 2) mod 5",),
     ),
     "remainder-common-factor": MadeExample(
-        (("(d0 * 2 + 3) mod 8", "((d0 + 1) mod 4) * 2 + 1"),),
-        ("(d0 * 2 + 3) mod 7",),
+        (("(d0 * 2 + 1) mod 8", "(d0 mod 4) * 2 + 1"),),
+        ("(d0 * 2 + 1) mod 7",),
     ),
     "remainder-parity": MadeExample(
         (("(d0 + 1) mod 2", "1 - d0 mod 2"),),
@@ -168,7 +168,7 @@ CONSTRUCTORS: dict[str, MadeExample] = {
     ),
     "extremum-factor-outside": MadeExample(
         (
-            ("min(d0 * 4, d1 * 6)", "min(d0 * 2, d1 * 3) * 2"),
+            ("min(d0 * 4, d1 * 4)", "min(d0, d1) * 4"),
             ("min(-d0, -d1)", "-max(d0, d1)"),
         ),
         ("min(d0 * 2, d1 * 3)",),

@@ -6,6 +6,7 @@ ones together give the law. `OF_WORDS`: the text says something in words; the cl
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator
 
 import z3
@@ -176,6 +177,32 @@ def range_of_product(w: Writer) -> Iterator[Claim]:
     yield inside, z3.Or(*(x * y <= e for e in ends))
 
 
+def quotients_complete(w: Writer) -> Iterator[Claim]:
+    (x,) = w.integers("x")
+    for n, g in itertools.product(range(2, 6), range(1, 4)):
+        yield (
+            True,
+            z3.Sum([w.positive_div(x + g * j, z3.IntVal(n * g)) for j in range(n)]) == w.positive_div(x, z3.IntVal(g)),
+        )
+
+
+def remainders_complete(w: Writer) -> Iterator[Claim]:
+    (x,) = w.integers("x")
+    for n, g in itertools.product(range(2, 6), range(1, 4)):
+        whole = n * w.positive_mod(x, z3.IntVal(g)) + g * n * (n - 1) // 2
+        yield True, z3.Sum([w.positive_mod(x + g * j, z3.IntVal(n * g)) for j in range(n)]) == whole
+
+
+def values_equal(w: Writer) -> Iterator[Claim]:
+    # The code compares the values at each point of the interval of the only variable.
+    v, low, y = w.integers("v low y")
+    e, f = (z3.Function(name, z3.IntSort(), z3.IntSort()) for name in "ef")
+    for count in (1, 2, 8):
+        equal = z3.And(*(e(low + k) == f(low + k) for k in range(count)))
+        yield z3.And(equal, low <= v, v < low + count), e(v) == f(v)
+        yield z3.And(equal, low <= v, v < low + count), e(v) + y == f(v) + y
+
+
 IN_STEPS: dict[str, Proof] = {
     "quotient-offset-redundant": Proof(quotient_offset_redundant),
     "quotient-of-digit": Proof(quotient_of_digit),
@@ -199,4 +226,8 @@ OF_WORDS: dict[str, Proof] = {
     "range-of-quotient-by-expression": Proof(range_of_quotient_by_expression),
     "range-of-remainder-by-expression": Proof(range_of_remainder_by_expression),
     "range-of-product": Proof(range_of_product),
+    "quotients-complete": Proof(quotients_complete),
+    "remainders-complete": Proof(remainders_complete),
+    "values-equal": Proof(values_equal),
+    "values-equal-in-sum": Proof(values_equal),
 }

@@ -182,6 +182,82 @@ RULES: dict[str, RuleExample] = {
             "(d0, d1) -> (min(d0 + 5, d1) - min(d0, d1 - 2) * 2), domain: d0 in [-6, 6], d1 in [-6, 6]",
         ),
     ),
+    "extremes-apart": RuleExample(
+        (
+            "(d0, d1) -> (max(d0, d1) - min(d0, d1)), domain: d0 in [-6, 6], d1 in [-6, 6]",
+            "(d0, d1) -> (min(d0, d1 * 2) * 3 - max(d0, d1 * 2) * 3), domain: d0 in [-6, 6], d1 in [-4, 4]",
+        ),
+        (
+            "(d0, d1) -> (max(d0, d1) - min(d0, d1 + 1)), domain: d0 in [-6, 6], d1 in [-6, 6]",
+            "(d0, d1) -> (max(d0, d1) * 2 - min(d0, d1)), domain: d0 in [-6, 6], d1 in [-6, 6]",
+        ),
+    ),
+    "quotients-complete": RuleExample(
+        (
+            "(d0) -> (d0 floordiv 3 + (d0 + 1) floordiv 3 + (d0 + 2) floordiv 3), domain: d0 in [-99, 99]",
+            "(d0) -> (d0 floordiv 6 + (d0 + 2) floordiv 6 + (d0 - 2) floordiv 6), domain: d0 in [-99, 99]",
+            "(d0, d1) -> (d1 - ((d0 + 5) floordiv 4) * 2 - ((d0 + 3) floordiv 4) * 2), domain: d0 in [-99, 99], d1 in [0, 3]",
+            "(d0) -> (d0 floordiv 3 + (d0 + 2) floordiv 3 - d0), domain: d0 in [-99, 99]",
+        ),
+        (
+            "(d0) -> (d0 floordiv 3 + ((d0 + 1) floordiv 3) * 2 + ((d0 + 2) floordiv 3) * 4), domain: d0 in [-99, 99]",
+            "(d0) -> (d0 floordiv 6 + (d0 + 1) floordiv 6), domain: d0 in [-99, 99]",
+            "(d0) -> (d0 floordiv 4 + (d0 + 2) floordiv 5), domain: d0 in [-99, 99]",
+        ),
+    ),
+    "remainders-complete": RuleExample(
+        (
+            "(d0) -> (d0 mod 3 + (d0 + 1) mod 3 + (d0 + 2) mod 3), domain: d0 in [-99, 99]",
+            "(d0) -> (d0 mod 6 + (d0 + 2) mod 6 + (d0 + 4) mod 6), domain: d0 in [-99, 99]",
+            "(d0) -> (d0 mod 3 + (d0 + 2) mod 3), domain: d0 in [-99, 99]",
+            "(d0, d1) -> (d1 - (d0 mod 4) * 2 - ((d0 + 2) mod 4) * 2), domain: d0 in [-99, 99], d1 in [0, 3]",
+        ),
+        (
+            "(d0) -> (d0 mod 3 + (d0 + 1) mod 5 + (d0 * 2 + 2) mod 3), domain: d0 in [-99, 99]",
+            "(d0) -> (d0 mod 6 + (d0 + 2) mod 6), domain: d0 in [-99, 99]",
+            "(d0) -> (d0 mod 4 + (d0 + 1) mod 4), domain: d0 in [-99, 99]",
+        ),
+    ),
+    "remainders-opposite": RuleExample(
+        (
+            "(d0) -> (d0 mod 5 + (-d0) mod 5), domain: d0 in [-99, 99]",
+            "(d0, d1) -> (d1 - ((d0 * 2 + 1) mod 7) * 3 - ((-1 - d0 * 2) mod 7) * 3), domain: d0 in [-99, 99], d1 in [0, 3]",
+        ),
+        (
+            "(d0) -> (d0 mod 5 + (-d0) mod 7), domain: d0 in [-99, 99]",
+            "(d0) -> (d0 mod 5 + ((-d0) mod 5) * 2), domain: d0 in [-99, 99]",
+            "(d0) -> (d0 mod 5 + (2 - d0) mod 5), domain: d0 in [-99, 99]",
+        ),
+    ),
+    "product-with-bit": RuleExample(
+        (
+            "(d0) -> ((d0 mod 2) * (d0 mod 2 - 1) + d0), domain: d0 in [-99, 99]",
+            "(d0, d1) -> (d0 * (d0 * 3 + d1)), domain: d0 in [0, 1], d1 in [-9, 9]",
+        ),
+        (
+            "(d0) -> ((d0 mod 3) * (d0 mod 3 - 1)), domain: d0 in [-99, 99]",
+            "(d0, d1) -> (d0 * (d0 * 3 + d1)), domain: d0 in [0, 2], d1 in [-9, 9]",
+            "(d0, d1) -> (d0 * (d0 * 3 + d1)), domain: d0 in [-1, 0], d1 in [-9, 9]",
+        ),
+    ),
+    "values-equal": RuleExample(
+        (
+            "(d0) -> (min(d0 * 8, d0 mod 5)), domain: d0 in [-4, 4]",
+            "(d0) -> (((d0 * 2) floordiv 6 + d0 * 3 + 15) mod 2), domain: d0 in [0, 15]",
+            "(d0) -> (min(max(d0 mod 2, d0 mod 6), (d0 mod 8) floordiv 5)), domain: d0 in [1, 8]",
+            "(d0) -> ((((-d0) mod 6) * 4) floordiv 5), domain: d0 in [0, 3]",
+            "(i) -> ((i mod 2) * 225 + ((i mod 2) * 15 + i floordiv 2) floordiv 2), domain: i in [0, 5]",
+        ),
+        (
+            "(d0) -> (min(d0 * 8, d0 mod 5)), domain: d0 in [-4, 5]",
+            "(d0) -> (((d0 * 2) floordiv 6 + d0 * 3 + 15) mod 2), domain: d0 in [0, 64]",
+            "(d0, d1) -> (min(d0 * 8, d1 mod 5)), domain: d0 in [-4, 4], d1 in [-4, 4]",
+        ),
+    ),
+    "values-equal-in-sum": RuleExample(
+        ("(d0, d1) -> (min(d0, d0 mod 5 - 1) - max(d0 * 8, d0) + d1), domain: d0 in [-4, 4], d1 in [0, 9]",),
+        ("(d0, d1) -> (d1 * 3 + (d0 * 3) mod 7 + (d0 * 3) floordiv 5), domain: d0 in [0, 80], d1 in [0, 9]",),
+    ),
     "quotients-merge": RuleExample(
         (
             "(d0) -> (max(d0, d0 * 3) floordiv 2), domain: d0 in [-3, 5]",
@@ -191,8 +267,8 @@ RULES: dict[str, RuleExample] = {
         ("(d0) -> ((d0 * 3 + 2) floordiv 4 - d0 floordiv 5), domain: d0 in [-9, 9]",),
     ),
     "remainder-mirrored": RuleExample(
-        ("(d0) -> (((d0 + 2) mod 3) * 2 + 1), domain: d0 in [-9, 9]",),
-        ("(d0) -> (((d0 + 1) mod 3) * 2 + 1), domain: d0 in [-9, 9]",),
+        ("(d0) -> ((d0 + 2) mod 3 - 2), domain: d0 in [-99, 99]",),
+        ("(d0) -> ((d0 + 1) mod 3 - 1), domain: d0 in [-99, 99]",),
     ),
     "products-factored": RuleExample(
         ("(d0, d1) -> (d0 * d1 + d0 * 3), domain: d0 in [-4, 4], d1 in [-4, 4]",),
@@ -256,34 +332,34 @@ RULES: dict[str, RuleExample] = {
     ),
     "form-remainder-expanded": RuleExample(
         (
-            "(d0) -> (d0 floordiv 9 + d0 mod 9), domain: d0 in [-20, 19]",
-            "(d0) -> ((d0 + d0 mod 9) mod 2), domain: d0 in [-20, 19]",
-            "(d0) -> (d0 * 4 - (d0 mod 5) * 5), domain: d0 in [-20, 19]",
+            "(d0) -> (d0 floordiv 9 + d0 mod 9), domain: d0 in [-120, 119]",
+            "(d0) -> ((d0 + d0 mod 9) mod 2), domain: d0 in [-120, 119]",
+            "(d0) -> (d0 * 4 - (d0 mod 5) * 5), domain: d0 in [-120, 119]",
         ),
         (
-            "(d0, d1) -> (d1 floordiv 9 + d0 mod 9), domain: d0 in [-20, 19], d1 in [-20, 19]",
-            "(d0) -> (d0 floordiv 5 + d0 mod 9), domain: d0 in [-20, 19]",
+            "(d0, d1) -> (d1 floordiv 9 + d0 mod 9), domain: d0 in [-120, 119], d1 in [-120, 119]",
+            "(d0) -> (d0 floordiv 5 + d0 mod 9), domain: d0 in [-120, 119]",
         ),
     ),
     "form-remainder-by-quotient": RuleExample(
         (
-            "(d0) -> ((d0 * 3) floordiv 2 + d0 mod 2), domain: d0 in [-9, 9]",
-            "(d0) -> ((-d0) mod 6 - (d0 * 5) floordiv 6), domain: d0 in [-9, 9]",
+            "(d0) -> ((d0 * 3) floordiv 2 + d0 mod 2), domain: d0 in [-99, 99]",
+            "(d0) -> ((-d0) mod 6 - (d0 * 5) floordiv 6), domain: d0 in [-99, 99]",
         ),
         (
-            "(d0) -> ((d0 * 5) floordiv 3 + d0 mod 3), domain: d0 in [-9, 9]",
-            "(d0) -> ((d0 * 3) floordiv 4 + d0 mod 2), domain: d0 in [-9, 9]",
+            "(d0) -> ((d0 * 5) floordiv 3 + d0 mod 3), domain: d0 in [-99, 99]",
+            "(d0) -> ((d0 * 3) floordiv 4 + d0 mod 2), domain: d0 in [-99, 99]",
         ),
     ),
     "form-remainders-expanded": RuleExample(
         (
-            "(d0) -> (((-d0) mod 3 + ((-d0) mod 6) * 2) floordiv 3), domain: d0 in [-9, 9]",
-            "(d0) -> (((-d0) mod 4 + (d0 * 3) mod 8) floordiv 2), domain: d0 in [-20, 19]",
-            "(d0) -> (d0 floordiv 3 - (d0 mod 3) * 8 - ((-d0) mod 3) * 9), domain: d0 in [-9, 9]",
+            "(d0) -> (((-d0) mod 3 + ((-d0) mod 6) * 2) floordiv 3), domain: d0 in [-99, 99]",
+            "(d0) -> (((-d0) mod 4 + (d0 * 3) mod 8) floordiv 2), domain: d0 in [-120, 119]",
+            "(d0) -> (d0 floordiv 3 - (d0 mod 3) * 8 - ((-d0) mod 3) * 9), domain: d0 in [-99, 99]",
         ),
         (
-            "(d0, d1) -> (((-d0) mod 3 + ((-d1) mod 6) * 2) floordiv 3), domain: d0 in [-9, 9], d1 in [-9, 9]",
-            "(d0) -> (((-d0) mod 3 + ((-d0) mod 6) * 2) floordiv 5), domain: d0 in [-9, 9]",
+            "(d0, d1) -> (((-d0) mod 3 + ((-d1) mod 6) * 2) floordiv 3), domain: d0 in [-99, 99], d1 in [-9, 9]",
+            "(d0) -> (((-d0) mod 3 + ((-d0) mod 6) * 2) floordiv 5), domain: d0 in [-99, 99]",
         ),
     ),
     "form-remainder-expanded-inside": RuleExample(
@@ -299,25 +375,25 @@ RULES: dict[str, RuleExample] = {
     ),
     "form-quotient-contracted": RuleExample(
         (
-            "(d0) -> (d0 * 3 + (d0 floordiv 4) * 4), domain: d0 in [-9, 9]",
-            "(d0) -> ((d0 mod 2 - d0 floordiv 2) * 2), domain: d0 in [-9, 9]",
+            "(d0) -> (d0 * 3 + (d0 floordiv 4) * 4), domain: d0 in [-99, 99]",
+            "(d0) -> ((d0 mod 2 - d0 floordiv 2) * 2), domain: d0 in [-99, 99]",
         ),
         (
-            "(d0) -> (d0 * 3 + (d0 floordiv 4) * 2), domain: d0 in [-9, 9]",
-            "(d0, d1) -> (d1 * 3 + (d0 floordiv 4) * 4), domain: d0 in [-9, 9], d1 in [-9, 9]",
+            "(d0) -> (d0 * 3 + (d0 floordiv 4) * 2), domain: d0 in [-99, 99]",
+            "(d0, d1) -> (d1 * 3 + (d0 floordiv 4) * 4), domain: d0 in [-99, 99], d1 in [-9, 9]",
         ),
     ),
     "form-terms-moved-out": RuleExample(
         (
-            "(d0) -> ((d0 * 3) floordiv 5 - d0), domain: d0 in [-9, 9]",
-            "(d0) -> ((d0 * 5) floordiv 3 - d0 - 4), domain: d0 in [-9, 9]",
+            "(d0) -> ((d0 * 3) floordiv 5 - d0), domain: d0 in [-99, 99]",
+            "(d0) -> ((d0 * 5) floordiv 3 - d0 - 4), domain: d0 in [-99, 99]",
         ),
-        ("(d0) -> ((d0 * 2) floordiv 5 - d0), domain: d0 in [-9, 9]",),
+        ("(d0) -> ((d0 * 2) floordiv 5 - d0), domain: d0 in [-99, 99]",),
     ),
     "form-terms-moved-in": RuleExample(
         (
-            "(d0) -> (d0 * 2 + d0 floordiv 2), domain: d0 in [-9, 9]",
-            "(d0) -> (d0 ceildiv 2 - d0), domain: d0 in [-9, 9]",
+            "(d0) -> (d0 * 2 + d0 floordiv 2), domain: d0 in [-99, 99]",
+            "(d0) -> (d0 ceildiv 2 - d0), domain: d0 in [-99, 99]",
         ),
         (
             "(d0, d1) -> (d1 * 2 + d0 floordiv 2), domain: d0 in [-9, 9], d1 in [-9, 9]",

@@ -31,13 +31,13 @@ extern "C" __global__ void __launch_bounds__(128) transpose_transpose(const u8 *
   for (s32 r4 = 0; r4 < 6; r4++) {
     if (th_x + (bl_x % 40) * 256 + (r4 & 1) * 128 <= 9999) {
       const s32 j5 = th_x + (bl_x % 40) * 256 + (r4 & 1) * 128;
-      const u8 v7_1 = tile0[th_x * 12 + r4 * 1536 - (r4 >> 1) * 3071];
+      const u8 v7_1 = tile0[th_x * 12 + ((r4 + 1) >> 1) * 3071 - r4 * 1535];
       x2[0] = v7_1;
-      const u8 v7_2 = tile0[th_x * 12 + r4 * 1536 - (r4 >> 1) * 3071 + 3];
+      const u8 v7_2 = tile0[th_x * 12 + ((r4 + 1) >> 1) * 3071 - r4 * 1535 + 3];
       x2[1] = v7_2;
-      const u8 v7_3 = tile0[th_x * 12 + r4 * 1536 - (r4 >> 1) * 3071 + 6];
+      const u8 v7_3 = tile0[th_x * 12 + ((r4 + 1) >> 1) * 3071 - r4 * 1535 + 6];
       x2[2] = v7_3;
-      const u8 v7_4 = tile0[th_x * 12 + r4 * 1536 - (r4 >> 1) * 3071 + 9];
+      const u8 v7_4 = tile0[th_x * 12 + ((r4 + 1) >> 1) * 3071 - r4 * 1535 + 9];
       x2[3] = v7_4;
       *(u8x4 *)(o0 + j5 * 4 + (bl_x / 40) * 120000 + (r4 >> 1) * 40000) = *(const u8x4 *)(x2);
     }

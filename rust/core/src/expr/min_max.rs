@@ -351,7 +351,7 @@ impl Arena {
     }
 
     /// The structural order of the terms, constants aside; a constant alone comes last.
-    fn compare_terms(&self, a: Expr, b: Expr) -> std::cmp::Ordering {
+    pub(crate) fn compare_terms(&self, a: Expr, b: Expr) -> std::cmp::Ordering {
         let (one, two) = ([Term::new(1, a)], [Term::new(1, b)]);
         let (p, q) = (self.as_sum(a, &one).1, self.as_sum(b, &two).1);
         for (x, y) in p.iter().zip(q) {

@@ -2,13 +2,18 @@
 
 use crate::expr::canonical::gcd_with;
 use crate::expr::traversal::{compute_all, BottomUp};
-use crate::expr::{Arena, Expr, Leaf, Node, Tag};
+use crate::expr::{Arena, Expr, Leaf, Node, Tag, Term, Terms};
 use crate::interval::Interval;
 use crate::simplify::simplifier::Simplifier;
 use crate::simplify::width::Width;
 
 /// The greatest cost, at which costs saturate.
 pub(crate) const MAX_COST: u32 = u32::MAX - 1;
+
+/// Factors are printed inside of minima, maxima and remainders up to this number.
+const MAX_INSIDE: i64 = i32::MAX as i64;
+/// Into a minimum or maximum of more arguments, no factor is printed.
+const MAX_ARGUMENTS_INSIDE: usize = 8;
 
 impl Simplifier<'_> {
     /// The cost of an expression as a tree: 1 for each addition and each coefficient that is not 1 or -1, 4 for each floordiv,
@@ -46,29 +51,78 @@ impl Simplifier<'_> {
                 args.iter().fold(4 * (args.len() as u32 - 1), |c, a| c.saturating_add(at(*a)))
             }
             Node::Sum(constant, terms) => {
-                let joins = terms.len() as u32 - 1 + u32::from(constant != 0);
-                let scaled = |g: i64| terms.iter().filter(|t| t.coeff != g && t.coeff != -g).count() as u32;
-                let mut coefficients = scaled(1);
-                if coefficients as usize == terms.len() {
-                    let common = terms.iter().fold(constant.unsigned_abs(), |g, t| gcd_with(g, t.coeff));
-                    // A common factor may be printed once, outside of the sum.
-                    if let Some(g) = i64::try_from(common).ok().filter(|g| *g > 1) {
-                        coefficients = coefficients.min(1 + scaled(g));
-                    }
-                }
-                // The constant may be moved into a quotient that contains one.
-                let folds = constant != 0
-                    && terms.iter().any(|t| {
-                        let dividend = self.arena.as_floordiv(t.expr);
-                        let has_one = |c: i64, m: i64| c != 0 && c != m - 1;
-                        dividend.is_some_and(|(n, m)| has_one(self.arena.constant_part(n), m))
-                            && constant.checked_rem(t.coeff) == Some(0)
-                    });
-                let joins = joins - u32::from(folds);
-                terms.iter().fold(joins.saturating_add(coefficients), |c, t| c.saturating_add(at(t.expr)))
+                let own = self.own_cost_of_sum(constant, terms);
+                let own = own.saturating_sub(self.gain_of_factor_inside(constant, terms));
+                terms.iter().fold(own, |c, t| c.saturating_add(at(t.expr)))
             }
         };
         cost.min(MAX_COST)
+    }
+
+    /// The cost of a sum without that of its terms' expressions.
+    fn own_cost_of_sum(&self, constant: i64, terms: &[Term]) -> u32 {
+        let joins = terms.len() as u32 - 1 + u32::from(constant != 0);
+        let scaled = |g: i64| terms.iter().filter(|t| t.coeff != g && t.coeff != -g).count() as u32;
+        let mut coefficients = scaled(1);
+        if coefficients as usize == terms.len() {
+            let common = terms.iter().fold(constant.unsigned_abs(), |g, t| gcd_with(g, t.coeff));
+            // A common factor may be printed once, outside of the sum.
+            if let Some(g) = i64::try_from(common).ok().filter(|g| *g > 1) {
+                coefficients = coefficients.min(1 + scaled(g));
+            }
+        }
+        // The constant may be moved into a quotient that contains one.
+        let folds = constant != 0
+            && terms.iter().any(|t| {
+                let dividend = self.arena.as_floordiv(t.expr);
+                let has_one = |c: i64, m: i64| c != 0 && c != m - 1;
+                dividend.is_some_and(|(n, m)| has_one(self.arena.constant_part(n), m))
+                    && constant.checked_rem(t.coeff) == Some(0)
+            });
+        joins - u32::from(folds) + coefficients
+    }
+
+    /// The additions and coefficients of `factor * e + shift`, less those of `e`; `None` for large numbers.
+    fn dearer_by(&self, e: Expr, factor: i64, shift: i64) -> Option<i64> {
+        let one = [Term::new(1, e)];
+        let (constant, terms) = self.arena.as_sum(e, &one);
+        let scaled = |c: i64, shift: i64| {
+            let scaled = c.checked_mul(factor)?.checked_add(shift)?;
+            (-MAX_INSIDE..=MAX_INSIDE).contains(&scaled).then_some(scaled)
+        };
+        let moved = scaled(constant, shift)?;
+        // An extremum within would be joined with the one around it.
+        if terms.iter().any(|t| matches!(self.arena.tag(t.expr), Tag::Min | Tag::Max)) {
+            return None;
+        }
+        if terms.is_empty() {
+            return Some(0);
+        }
+        let inside: Option<Terms> =
+            terms.iter().map(|t| Some(Term::new(scaled(t.coeff, 0)?, t.expr))).collect();
+        let (after, before) = (self.own_cost_of_sum(moved, &inside?), self.own_cost_of_sum(constant, terms));
+        Some(i64::from(after) - i64::from(before))
+    }
+
+    /// What is saved where a factor is printed inside: `c * min(a, b) + k` as `min(c * a + k, c * b + k)`, and
+    /// `c * (x mod m) + k` as `(c * x + k) mod (c * m)` for `0 <= k < c`.
+    fn gain_of_factor_inside(&self, constant: i64, terms: &[Term]) -> u32 {
+        let &[Term { coeff, expr }] = terms else { return 0 };
+        if coeff == 1 || coeff == -1 {
+            return 0;
+        }
+        let dearer = match self.arena.node(expr) {
+            Node::Min(args) | Node::Max(args) if args.len() <= MAX_ARGUMENTS_INSIDE => {
+                args.iter().try_fold(0, |sum, a| Some(sum + self.dearer_by(*a, coeff, constant)?))
+            }
+            Node::Mod(x, m) if (0..coeff).contains(&constant) => {
+                let whole = self.arena.as_constant(m).and_then(|m| m.checked_mul(coeff));
+                whole.filter(|m| *m <= MAX_INSIDE).and_then(|_| self.dearer_by(x, coeff, constant))
+            }
+            _ => None,
+        };
+        let outside = 1 + i64::from(constant != 0);
+        dearer.map_or(0, |dearer| u32::try_from(outside - dearer).unwrap_or(0))
     }
 }
 

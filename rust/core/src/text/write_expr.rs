@@ -46,6 +46,8 @@ pub(super) enum Task {
     Shifted(u32, i64, Level),
     /// `expr + constant`, the expression's own constant replaced.
     WithConstant(u32, i64, Level),
+    /// `factor * expr + constant`, as one sum; the expression's own constant is multiplied as well.
+    Scaled(u32, i64, i64, Level),
     /// The sum of the items at these places of the list of items.
     Group(u32, u32),
     Text(&'static str),
@@ -130,6 +132,13 @@ impl<'d> Writer<'d> {
                     self.push_items(e);
                     self.sum(first, constant, level);
                 }
+                Task::Scaled(e, factor, constant, level) => {
+                    let first = self.items.len();
+                    self.push_items(e);
+                    self.items[first..].iter_mut().for_each(|i| i.coeff = i.coeff.wrapping_mul(factor));
+                    let constant = self.own_constant(e).wrapping_mul(factor).wrapping_add(constant);
+                    self.sum(first, constant, level);
+                }
                 Task::Group(first, end) => self.layout(first as usize, end as usize, 0, Level::Factor),
             }
             if out.len() > self.limit {
@@ -200,6 +209,13 @@ impl<'d> Writer<'d> {
         });
     }
 
+    /// The remainder by `m` of what `dividend` prints.
+    pub(super) fn remainder(&mut self, dividend: Task, m: i64, level: Level) {
+        self.bracketed(level, Level::Term, |w| {
+            w.tasks.extend([Task::Constant(m, Level::Factor), Task::Text(" mod "), dividend]);
+        });
+    }
+
     // ------------------------------------------------------------------ quotients, minima, maxima
 
     /// The constant of a node read as a sum.
@@ -227,13 +243,14 @@ impl<'d> Writer<'d> {
                     _ => self.binary(floor, Task::Expr(a, Level::Factor), b, level),
                 }
             }
-            Entry::Min(args) => self.call("min(", args, shift),
-            Entry::Max(args) => self.call("max(", args, shift),
+            Entry::Min(args) => self.call("min(", args, 1, shift),
+            Entry::Max(args) => self.call("max(", args, 1, shift),
             _ => self.tasks.push(Task::Expr(e, level)),
         }
     }
 
-    fn call(&mut self, open: &'static str, args: &[i64], shift: i64) {
+    /// A minimum or maximum of `factor * a + shift` for each argument `a`.
+    pub(super) fn call(&mut self, open: &'static str, args: &[i64], factor: i64, shift: i64) {
         let nested = self.style == Style::Xla;
         self.tasks.push(Task::Char(')'));
         for (k, &a) in args.iter().enumerate().rev() {
@@ -241,10 +258,10 @@ impl<'d> Writer<'d> {
                 self.tasks.push(Task::Char(')'));
             }
             let a = a as u32;
-            self.tasks.push(if shift == 0 {
+            self.tasks.push(if (factor, shift) == (1, 0) {
                 Task::Expr(a, Level::Sum)
             } else {
-                Task::WithConstant(a, self.own_constant(a).wrapping_add(shift), Level::Sum)
+                Task::Scaled(a, factor, shift, Level::Sum)
             });
             if k > 0 {
                 self.tasks.push(Task::Text(", "));

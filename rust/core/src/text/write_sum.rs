@@ -24,6 +24,22 @@ const NESTED_PLACES: u32 = 3;
 /// With more items than this, or arguments, no place for a constant is looked for in what is nested.
 const ITEMS_PRICED: usize = 8;
 
+/// Factors are moved inside up to this number.
+const MAX_INSIDE: i64 = i32::MAX as i64;
+
+/// `c * factor + shift`; `None` for large numbers.
+fn scaled(c: i64, factor: i64, shift: i64) -> Option<i64> {
+    c.checked_mul(factor)?.checked_add(shift).filter(|c| (-MAX_INSIDE..=MAX_INSIDE).contains(c))
+}
+
+/// The factors other than 1 that are printed for terms with these coefficients, of which equal ones share one.
+fn factors(mut coefficients: Vec<i64>) -> i64 {
+    coefficients.iter_mut().for_each(|c| *c = c.saturating_abs());
+    coefficients.sort_unstable();
+    coefficients.dedup();
+    coefficients.iter().filter(|c| **c != 1).count() as i64
+}
+
 /// The shift of an item into which the whole constant is moved; `None` where the coefficient doesn't divide it.
 fn exact_shift(item: Item, constant: i64) -> Option<i64> {
     constant.checked_rem(item.coeff).filter(|r| *r == 0)?;
@@ -33,8 +49,69 @@ fn exact_shift(item: Item, constant: i64) -> Option<i64> {
 impl Writer<'_> {
     /// Prints the items from `first` on, and a constant, as a sum. They stay in the list until the root is printed.
     pub(super) fn sum(&mut self, first: usize, constant: i64, level: Level) {
+        if self.is_cheaper_inside(first, constant) {
+            return self.factor_inside(first, constant, level);
+        }
         let constant = self.place_constant(first, constant);
         self.layout(first, self.items.len(), constant, level);
+    }
+
+    // ------------------------------------------------------------------ a factor moved inside
+
+    /// Whether the only item costs less as `min(c * a + k, c * b + k)` than as `c * min(a, b) + k`, or as
+    /// `(c * x + k) mod (c * m)` than as `c * (x mod m) + k`.
+    fn is_cheaper_inside(&self, first: usize, constant: i64) -> bool {
+        let &[Item { coeff, expr, shift: 0 }] = &self.items[first..] else { return false };
+        if coeff == 1 || coeff == -1 {
+            return false;
+        }
+        let dearer = match self.entry(expr) {
+            Entry::Min(args) | Entry::Max(args) if args.len() <= ITEMS_PRICED => {
+                args.iter().try_fold(0, |sum, a| Some(sum + self.dearer_by(*a as u32, coeff, constant)?))
+            }
+            Entry::Mod(x, m) if (0..coeff).contains(&constant) => {
+                let whole = self.constant_of(m as u32).and_then(|m| m.checked_mul(coeff));
+                whole.filter(|m| *m <= MAX_INSIDE).and_then(|_| self.dearer_by(x as u32, coeff, constant))
+            }
+            _ => None,
+        };
+        dearer.is_some_and(|dearer| dearer < 1 + i64::from(constant != 0))
+    }
+
+    /// The additions and factors of `factor * e + shift`, less those of `e`; `None` for large numbers.
+    fn dearer_by(&self, e: u32, factor: i64, shift: i64) -> Option<i64> {
+        if self.constant_of(e).is_some() {
+            return scaled(self.own_constant(e), factor, shift).map(|_| 0);
+        }
+        let one = [1, i64::from(e)];
+        let pairs = match self.entry(e) {
+            Entry::Sum(_, pairs) => pairs,
+            _ => &one,
+        };
+        // An extremum within would be joined with the one around it.
+        if items_of(pairs).any(|i| matches!(self.entry(i.expr), Entry::Min(_) | Entry::Max(_))) {
+            return None;
+        }
+        let constant = self.own_constant(e);
+        let moved = scaled(constant, factor, shift)?;
+        let coefficients: Option<Vec<i64>> = items_of(pairs).map(|i| scaled(i.coeff, factor, 0)).collect();
+        let own = items_of(pairs).map(|i| i.coeff).collect();
+        Some(factors(coefficients?) + i64::from(moved != 0) - factors(own) - i64::from(constant != 0))
+    }
+
+    /// Prints the only item, whose factor is moved inside with the constant.
+    fn factor_inside(&mut self, first: usize, constant: i64, level: Level) {
+        let Item { coeff, expr, .. } = self.items[first];
+        match self.entry(expr) {
+            Entry::Mod(x, m) => {
+                let m = self.own_constant(m as u32).wrapping_mul(coeff);
+                let whole = Task::Scaled(x as u32, coeff, constant, Level::Factor);
+                self.remainder(whole, m, level);
+            }
+            Entry::Min(args) => self.call(if coeff < 0 { "max(" } else { "min(" }, args, coeff, constant),
+            Entry::Max(args) => self.call(if coeff < 0 { "min(" } else { "max(" }, args, coeff, constant),
+            _ => {}
+        }
     }
 
     // ------------------------------------------------------------------ the constant

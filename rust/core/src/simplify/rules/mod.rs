@@ -8,6 +8,7 @@
 mod any;
 mod carry;
 mod combine;
+mod complete;
 mod division;
 mod extraction;
 mod min_max;
@@ -17,6 +18,7 @@ mod recombine;
 mod remainder;
 mod split;
 mod sum;
+mod values;
 
 use crate::error::Result;
 use crate::expr::{Expr, Tag};
@@ -63,8 +65,8 @@ pub(crate) fn laws() -> impl Iterator<Item = Law> {
     let any = of(any::FIRST).chain(of(any::BEFORE_RESULT));
     let quotients = of(division::QUOTIENTS).chain(of(division::QUOTIENTS_BY_EXPRESSIONS));
     let remainders = of(remainder::REMAINDERS).chain(of(remainder::REMAINDERS_BY_EXPRESSIONS));
-    let last = of(min_max::EXTREMA).chain(of(product::PRODUCTS)).chain(extraction::laws());
-    any.chain(quotients).chain(remainders).chain(sum::laws()).chain(last)
+    let last = of(min_max::EXTREMA).chain(of(product::PRODUCTS)).chain(of(values::VALUES));
+    any.chain(quotients).chain(remainders).chain(sum::laws()).chain(last).chain(extraction::laws())
 }
 
 /// The result of the first row that applies to `e`; `None` if none does.
@@ -122,7 +124,7 @@ pub(crate) fn has_single_form(s: &Simplifier<'_>, e: Expr) -> bool {
 
 /// A cheaper form of a simplified result.
 pub(crate) fn apply_cheapest(s: &mut Simplifier<'_>, e: Expr) -> Option<Expr> {
-    extraction::apply(s, e)
+    values::apply(s, e).or_else(|| extraction::apply(s, e))
 }
 
 impl Simplifier<'_> {

@@ -3,16 +3,29 @@
 use super::{first_of, rule, Row, ALWAYS};
 use crate::error::Result;
 use crate::expr::{Expr, Node};
+use crate::interval::Interval;
 use crate::simplify::simplifier::Simplifier;
+
+/// The values of a bit.
+const BIT: Interval = Interval { lower: 0, upper: 1 };
 
 type ProductRule = fn(&mut Simplifier<'_>, &[Expr]) -> Result<Option<Expr>>;
 
 /// The rules of products.
-pub(super) const PRODUCTS: &[Row<ProductRule>] = &[Row::new(
-    rule("product-of-extremes", "product", "min(a, b) * max(a, b) = a * b", "none").always(),
-    ALWAYS,
-    product_of_extremes,
-)];
+pub(super) const PRODUCTS: &[Row<ProductRule>] = &[
+    Row::new(
+        rule("product-of-extremes", "product", "min(a, b) * max(a, b) = a * b", "none").always(),
+        ALWAYS,
+        product_of_extremes,
+    ),
+    Row::new(
+        rule("product-with-bit", "product", "b * (c * b + y) = b * (c + y)", "0 <= b <= 1")
+            .always()
+            .on_domain(),
+        ALWAYS,
+        with_bit,
+    ),
+];
 
 /// Simplifies a canonical product of simplified factors.
 pub(super) fn apply(s: &mut Simplifier<'_>, e: Expr) -> Result<Option<Expr>> {
@@ -31,6 +44,26 @@ fn product_of_extremes(s: &mut Simplifier<'_>, factors: &[Expr]) -> Result<Optio
             (0..factors.len()).filter(|j| *j != i && *j != k).map(|j| factors[j]).collect();
         rest.extend([a, b]);
         let out = s.arena.product(&rest)?;
+        return Ok(Some(s.simplify(out)));
+    }
+    Ok(None)
+}
+
+/// `b * (c * b + y) = b * (c + y)` for a factor `b` that is 0 or 1, which is a term of another factor.
+fn with_bit(s: &mut Simplifier<'_>, factors: &[Expr]) -> Result<Option<Expr>> {
+    for (k, bit) in factors.iter().enumerate() {
+        let others = || (0..factors.len()).filter(|i| *i != k);
+        let Some(i) = others().find(|i| s.holds(factors[*i], *bit)) else { continue };
+        if !BIT.covers(s.bounds(*bit)) {
+            continue;
+        }
+        let (constant, mut terms) = s.arena.to_sum(factors[i]);
+        let coeff = terms.iter().find(|t| t.expr == *bit).map_or(0, |t| t.coeff);
+        terms.retain(|t| t.expr != *bit);
+        let Some(constant) = constant.checked_add(coeff) else { return Ok(None) };
+        let mut new = factors.to_vec();
+        new[i] = s.arena.sum(constant, &terms)?;
+        let out = s.arena.product(&new)?;
         return Ok(Some(s.simplify(out)));
     }
     Ok(None)

@@ -1,6 +1,6 @@
 //! Laws of sums on a domain.
 
-use super::{combine, first_of, recombine, rule, Row, ALWAYS};
+use super::{combine, complete, first_of, recombine, rule, Row, ALWAYS};
 use crate::error::Result;
 use crate::expr::{Expr, Node, Tag, Term, Terms};
 use crate::interval::Interval;
@@ -32,6 +32,7 @@ const REMAINDER: u16 = 8;
 const EXTREMUM: u16 = 16;
 const EXTREMA: u16 = 32;
 const PRODUCT: u16 = 64;
+const REMAINDERS: u16 = 128;
 
 /// The rules of sums, in their order.
 static RULES: &[Rules] = &[
@@ -105,9 +106,39 @@ static RULES: &[Rules] = &[
             extrema_differ,
         ),
         Row::new(
+            rule("extremes-apart", "sum", "max(a, b) - min(a, b) = max(a - b, b - a)", "none"),
+            EXTREMA,
+            extremes_apart,
+        ),
+        Row::new(
             rule("extremum-term-moved-in", "sum", "min(a, b) + t = min(a + t, b + t)", "none (max alike)"),
             EXTREMUM | DEPENDENT,
             term_moved_in,
+        ),
+        Row::new(
+            rule(
+                "quotients-complete",
+                "sum",
+                "x / m + (x + g) / m + ... + (x + m - g) / m = x / g",
+                "g > 0, g divides m, a term for each multiple of g below m; one of them may be subtracted instead",
+            ),
+            QUOTIENTS,
+            complete::quotients_complete,
+        ),
+        Row::new(
+            rule(
+                "remainders-complete",
+                "sum",
+                "x % m + (x + g) % m + ... + (x + m - g) % m = n * (x % g) + g * n * (n - 1) / 2",
+                "m = n * g, n > 1, g > 0, a term for each multiple of g below m; one of them may be subtracted instead",
+            ),
+            REMAINDERS,
+            complete::remainders_complete,
+        ),
+        Row::new(
+            rule("remainders-opposite", "sum", "x % m + -x % m = m * min(x % m, 1)", "m > 0").if_smaller(),
+            REMAINDERS,
+            complete::remainders_opposite,
         ),
         Row::new(
             rule(
@@ -169,6 +200,7 @@ fn traits(s: &Simplifier<'_>, terms: &[Term]) -> u16 {
     let mut has = if dependent { DEPENDENT } else { ALWAYS };
     for t in terms {
         has |= match s.arena.tag(t.expr) {
+            Tag::Mod if has & REMAINDER != 0 && dependent => REMAINDERS,
             Tag::Mod => REMAINDER,
             Tag::FloorDiv if has & QUOTIENT == 0 => QUOTIENT,
             // Rules of other kinds join terms, or cancel something of one with another.
@@ -331,6 +363,25 @@ fn sum_of_extremes(s: &mut Simplifier<'_>, e: Expr, terms: &[Term]) -> Result<Op
         let Some(i) = twin else { continue };
         let new = [Term::new(low.coeff, a), Term::new(low.coeff, b)];
         if let Some(out) = with_terms(s, e, terms, &[k, i], &new)? {
+            return Ok(Some(out));
+        }
+    }
+    Ok(None)
+}
+
+/// `c * max(a, b) - c * min(a, b) = c * max(a - b, b - a)`.
+fn extremes_apart(s: &mut Simplifier<'_>, e: Expr, terms: &[Term]) -> Result<Option<Expr>> {
+    for (k, low) in terms.iter().enumerate() {
+        let Node::Min(&[a, b]) = s.arena.node(low.expr) else { continue };
+        let Some(coeff) = low.coeff.checked_neg() else { continue };
+        let twin = |t: &Term| {
+            t.coeff == coeff && matches!(s.arena.node(t.expr), Node::Max(&[c, d]) if (a, b) == (c, d))
+        };
+        let Some(i) = terms.iter().position(twin) else { continue };
+        let apart = s.arena.combine(a, 1, b, -1)?;
+        let back = s.arena.neg(apart)?;
+        let distance = s.arena.max(apart, back)?;
+        if let Some(out) = with_terms(s, e, terms, &[k, i], &[Term::new(coeff, distance)])? {
             return Ok(Some(out));
         }
     }
