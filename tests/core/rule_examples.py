@@ -246,7 +246,6 @@ RULES: dict[str, RuleExample] = {
             "(d0) -> (((d0 * 2) floordiv 6 + d0 * 3 + 15) mod 2), domain: d0 in [0, 15]",
             "(d0) -> (min(max(d0 mod 2, d0 mod 6), (d0 mod 8) floordiv 5)), domain: d0 in [1, 8]",
             "(d0) -> ((((-d0) mod 6) * 4) floordiv 5), domain: d0 in [0, 3]",
-            "(i) -> ((i mod 2) * 225 + ((i mod 2) * 15 + i floordiv 2) floordiv 2), domain: i in [0, 5]",
         ),
         (
             "(d0) -> (min(d0 * 8, d0 mod 5)), domain: d0 in [-4, 5]",
