@@ -64,6 +64,22 @@ def test_the_kernels_that_this_package_plans_run_as_often() -> None:
     assert {f.name: f.times for f in report.fusions}["y"] == 10
 
 
+def test_a_program_of_library_calls_without_fusions_is_xlas() -> None:
+    """Only XLA's optimization puts calls of cuBLAS into a program: its time is that of the library, not of our kernel."""
+    numbers = '"lhs_contracting_dimensions":["1"],"rhs_contracting_dimensions":["0"]'
+    config = f'{{"gemm_backend_config":{{"alpha_real":1,"beta":0,"dot_dimension_numbers":{{{numbers}}}}}}}'
+    text = f"""ENTRY e {{
+      x = f32[2048,2048] parameter(0)
+      y = f32[2048,2048] parameter(1)
+      c = (f32[2048,2048], s8[4096]) custom-call(x, y), custom_call_target="__cublas$gemm", backend_config={config}
+      ROOT r = f32[2048,2048] get-tuple-element(c), index=0
+    }}"""
+    report = ix.analyze(text, device="h100")
+    assert report.view == "XLA's fusions with this package's kernels"
+    operations, peak = 2 * 2048**3, 989e12  # FLOP/s of no unit of an H100 for f32 are more
+    assert operations / peak < report.seconds < operations / 20e12
+
+
 def test_a_loop_without_a_known_count_counts_once_and_says_so() -> None:
     text = PROGRAM.replace("add(i, one)", "multiply(i, one)")
     report = ix.analyze(as_xla_runs_it(text), "h100")

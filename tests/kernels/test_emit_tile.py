@@ -122,9 +122,7 @@ def test_other_targets_have_no_such_instructions() -> None:
     assert [ix.emit(ix.hlo.parse(text).entry, dialect=d).emitter for d in ("c", "opencl")] == ["dot", "dot"]
 
 
-@pytest.mark.parametrize(
-    ("device", "emitter"), [("T4", "dot"), ("V100", "dot"), ("A100 SXM 80GB", "dot-tile")]
-)
+@pytest.mark.parametrize(("device", "emitter"), [("T4", "dot"), ("V100", "dot"), ("A100 SXM 80GB", "dot-tile")])
 def test_devices_before_the_instructions(device: str, emitter: str) -> None:
     text = product("64,32", "32,64", "64,64", PLAIN, "f16")
     assert ix.emit(ix.hlo.parse(text).entry, device=device).emitter == emitter

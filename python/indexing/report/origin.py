@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from indexing.hlo import Instruction
 
-__all__ = ["kernel_of_xla"]
+__all__ = ["is_made_by_xla", "kernel_of_xla"]
 
 _FUSION_KINDS = {"__triton": "Triton", "__cudnn": "cuDNN", "__cublas": "cuBLAS"}
 _CALLS = {
@@ -18,6 +18,17 @@ _CALLS = {
     "__onednn": "oneDNN",
     "__triton": "Triton",
 }
+_MADE_BY_XLA = (
+    "__cublas",
+    "__cudnn",
+    "__cusolver",
+    "__onednn",
+)  # other calls, of frameworks, are in programs from the start
+
+
+def is_made_by_xla(i: Instruction) -> bool:
+    """Whether XLA puts such an instruction into the programs that it optimizes: a fusion, or a call of a library."""
+    return i.is_fusion or i.text("custom_call_target", "").startswith(_MADE_BY_XLA)
 
 
 def kernel_of_xla(i: Instruction) -> str:

@@ -17,6 +17,7 @@ from indexing.ops.trip_counts import stated_trip_count
 from indexing.planning.program import CONTROL_FLOW, PlannedComputation, plan_program
 from indexing.planning.trip_counts import known_trip_count
 from indexing.report.kernel_fusions import SingleFusions, fusion_of
+from indexing.report.origin import is_made_by_xla
 
 if TYPE_CHECKING:
     from indexing.device.record import Device
@@ -52,11 +53,11 @@ class Schedule:
 
 
 def is_optimized(part: Instruction | Computation) -> bool:
-    """Whether the program has kernels already: fusions, or a schedule."""
+    """Whether the program has kernels already: fusions and calls of libraries by XLA, or a schedule."""
     module = part.module
     if "is_scheduled" in module.attributes:
         return module.attributes["is_scheduled"] == "true"
-    return any(i.is_fusion for c in module.computations.values() for i in c.listed)
+    return any(is_made_by_xla(i) for c in module.computations.values() for i in c.listed)
 
 
 # ---- the instructions of the program as kernels
