@@ -12,8 +12,7 @@ import numpy as np
 
 import indexing as ix
 from indexing.reference.differences import difference, make_inputs
-from indexing.report.lines import row_lines
-from indexing.report.program_report import fusion_lines, totals_line
+from indexing.report.program_report import report_lines
 from indexing.show.page import program_page
 
 
@@ -51,13 +50,9 @@ def main(path: Path, picture: Path) -> int:
 
 
 def show_worst(module: ix.hlo.Module, picture: Path) -> ix.ProgramReport:
-    heading("What its kernels move, and the one that moves most beyond what it must")
+    heading("What its kernels take, and the one that loses most time")
     report = ix.analyze(module)
-    print(totals_line(report))
-    worst = report.fusions[0]
-    print(f"\n{next(fusion_lines(worst))}")
-    for row in (row for row in worst.accesses if row.excess):
-        print(*row_lines(row), sep="\n")
+    print(*report_lines(report, top=1), sep="\n")
     picture.write_text(program_page(report), encoding="utf-8")
     print(f"\nAll {len(report.fusions)} kernels, with graphs and sources, as a page for a browser: {picture}")
     return report

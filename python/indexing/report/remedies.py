@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from indexing.hlo.metadata import op_name
+from indexing.ops.registry import traits_of
 from indexing.report.lines import seconds_text
 
 if TYPE_CHECKING:
@@ -18,7 +19,9 @@ def donation(i: Instruction, seconds: float | None) -> str:
 
     XLA needs no such copy where the argument is donated. `seconds` is the time of all runs of the copy.
     """
-    if i.opcode != "copy" or not i.computation.is_entry or not i.operands[0].is_parameter or not i.users:
+    op = traits_of(i)
+    is_copy = op.passes_operand and op.kind == "moves"
+    if not is_copy or not i.computation.is_entry or not i.operands[0].is_parameter or not i.users:
         return ""
     argument = i.operands[0]
     is_moved = argument.shape != i.shape  # to another layout

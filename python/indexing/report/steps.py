@@ -132,7 +132,7 @@ def is_free(i: Instruction) -> bool:
     passes = op.passes_operand and op.kind != "moves"  # a copy moves its elements, although it does not change them
     if op.kind in ("alias", "leaf", "orders") or op.same_memory or passes or op.is_done:
         return True
-    meaning = op.expansion(i) if op.expansion is not None and op.opcode == "custom-call" else None
+    meaning = op.expansion(i) if op.expansion is not None and i.operands else None
     if meaning is None or i.shape != i.operands[0].shape:
         return False
     return all(j.is_parameter or traits_of(j).passes_operand for j in meaning.listed)

@@ -84,7 +84,7 @@ const EXTREMA: Kind = Kind {
         "max(A floordiv m, u - B floordiv m)",
     ],
     constraints: &[""],
-    record: [21, 55, 28393],
+    record: [20, 56, 28377],
 };
 
 const PRODUCTS: Kind = Kind {
