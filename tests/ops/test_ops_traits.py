@@ -155,7 +155,9 @@ def test_only_heroes_and_their_planners_ask_for_one_op() -> None:
         named = {
             a.name for n in imports for a in n.names if id(getattr(import_module(f"{n.module}"), a.name, 0)) in blocks
         }
-        assert not named or (path.startswith(("graph/", "kernels/", "planning/", "executable/")) and named <= kernels | structure), path
+        assert not named or (
+            path.startswith(("graph/", "kernels/", "planning/", "executable/")) and named <= kernels | structure
+        ), path
 
 
 CALLING_ATTRIBUTES = {"to_apply", "calls", "condition", "body", "select", "scatter"}

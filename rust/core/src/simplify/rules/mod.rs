@@ -77,17 +77,18 @@ fn first_of<'a, F>(
     e: Expr,
     call: impl Fn(&mut Simplifier<'a>, &F) -> Result<Option<Expr>>,
 ) -> Result<Option<Expr>> {
+    let is_recorded = s.records_steps(); // asked once: rows are tried at every node
     for row in rows.iter().filter(|row| row.may_apply(has)) {
-        let mark = s.mark();
-        let Some(out) = call(s, &row.function)? else {
-            s.release(mark);
-            continue;
-        };
-        if s.accepts(&row.law, e, out) {
-            s.record_rule(&row.law, e, out, mark);
-            return Ok(Some(out));
+        let mark = if is_recorded { s.mark() } else { 0 };
+        if let Some(out) = call(s, &row.function)? {
+            if s.accepts(&row.law, e, out) {
+                s.record_rule(&row.law, e, out, mark);
+                return Ok(Some(out));
+            }
         }
-        s.release(mark);
+        if is_recorded {
+            s.release(mark);
+        }
     }
     Ok(None)
 }
