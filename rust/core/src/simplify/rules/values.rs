@@ -87,6 +87,7 @@ fn has_few_values(bounds: Interval) -> bool {
 
 fn values_equal(s: &mut Simplifier<'_>, e: Expr) -> Result<Option<Expr>> {
     let Some(table) = Table::of(s, e) else { return Ok(None) };
+    s.reason(table.x);
     Ok(cheapest(s, &table, e))
 }
 
@@ -109,6 +110,7 @@ fn values_equal_in_sum(s: &mut Simplifier<'_>, e: Expr) -> Result<Option<Expr>> 
         let part = s.arena.sum(0, &part)?;
         let Some(table) = Table::of(s, part) else { continue };
         if let Some(found) = cheapest(s, &table, part) {
+            s.reason(table.x);
             rest.push(Term::new(1, found));
             return s.arena.sum(constant, &rest).map(Some);
         }
