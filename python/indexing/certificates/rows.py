@@ -484,14 +484,8 @@ ROWS: dict[str, tuple[str, str]] = {
         "x % m + (x + g) % m + ... + (x + m - g) % m = n * (x % g) + g * n * (n - 1) / 2",
         "m = n * g, n > 1, g > 0, a term for each multiple of g below m; one of them may be subtracted instead",
     ),
-    "remainders-opposite": (
-        "x % m + -x % m = m * min(x % m, 1)",
-        "m > 0",
-    ),
-    "product-with-bit": (
-        "b * (c * b + y) = b * (c + y)",
-        "0 <= b <= 1",
-    ),
+    "remainders-opposite": ("x % m + -x % m = m * min(x % m, 1)", "m > 0"),
+    "product-with-bit": ("b * (c * b + y) = b * (c + y)", "0 <= b <= 1"),
     "values-equal": (
         "e = f",
         "e and f have equal values at each value of their only variable",

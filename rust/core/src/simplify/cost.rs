@@ -104,7 +104,7 @@ impl Simplifier<'_> {
         Some(i64::from(after) - i64::from(before))
     }
 
-    /// What is saved where a factor is printed inside: `c * min(a, b) + k` as `min(c * a + k, c * b + k)`, and
+    /// The cost saved if a factor is printed inside: `c * min(a, b) + k` as `min(c * a + k, c * b + k)`, and
     /// `c * (x mod m) + k` as `(c * x + k) mod (c * m)` for `0 <= k < c`.
     fn gain_of_factor_inside(&self, constant: i64, terms: &[Term]) -> u32 {
         let &[Term { coeff, expr }] = terms else { return 0 };
