@@ -18,6 +18,7 @@ from indexing.kernels.ir.nodes import (
     Fence,
     FetchAdd,
     For,
+    GroupReduce,
     If,
     IndexVariable,
     Let,
@@ -27,7 +28,6 @@ from indexing.kernels.ir.nodes import (
     Shuffle,
     Statement,
     Store,
-    TeamReduce,
     Var,
 )
 from indexing.ops.element_types import ELEMENT_TYPES
@@ -68,7 +68,7 @@ class Body:
             "load_matrices": self._load_matrices,
             "matrix_multiply": self._matrix_multiply,
             "atomic": self._atomic,
-            "team_reduce": self._team_reduce,
+            "group_reduce": self._group_reduce,
             "break": self._break,
             "barrier": lambda line: Barrier(),
             "fence": lambda line: Fence(),
@@ -213,7 +213,7 @@ class Body:
         line.expect(")")
         return AtomicUpdate(buffer, index, combiner, value, opcode)
 
-    def _team_reduce(self, line: Line) -> TeamReduce:
+    def _group_reduce(self, line: Line) -> GroupReduce:
         pairs = [self._pair(line)]
         while line.takes(","):
             pairs.append(self._pair(line))
@@ -227,7 +227,7 @@ class Body:
         if to_all:
             line.expect_word("all")
         names, types = zip(*pairs, strict=True)
-        return TeamReduce(names, types, combiner, threads, distance, to_all)
+        return GroupReduce(names, types, combiner, threads, distance, to_all)
 
     def _break(self, line: Line) -> Break:
         return Break(self._conditions(line)) if line.takes_word("if") else Break()

@@ -66,7 +66,7 @@ def row_sum(threads: int, rows: int, columns: int, block: int) -> Case:
                 )),
             ),
         ),
-        ir.TeamReduce(("sum",), ("f32",), "add", threads, 1),
+        ir.GroupReduce(("sum",), ("f32",), "add", threads, 1),
         ir.If((inside, ir.Within(TH_X % threads, 0, 0)), (ir.Store("o0", (row,), ir.Ref("f32", "sum")),)),
     )  # fmt: skip
     steps = -(-columns // threads)
@@ -83,9 +83,9 @@ def row_sum(threads: int, rows: int, columns: int, block: int) -> Case:
 
 def column_sum() -> Case:
     """32 columns a block, 8 threads a column, 32 threads apart."""
-    rows, columns, team = 100, 70, 8
+    rows, columns, group = 100, 70, 8
     column = BL_X * 32 + TH_X % 32
-    row = variable(6) * team + TH_X // 32
+    row = variable(6) * group + TH_X // 32
     load = ir.Load("f32", "p0", (row * columns + column,))
     inside = (ir.Within(column, 0, columns - 1), ir.Within(row, 0, rows - 1))
     body = (
@@ -93,7 +93,7 @@ def column_sum() -> Case:
         ir.For(
             6, constant(0), constant(13), 1, (ir.If(inside, (ir.Assign("sum", plus(ir.Ref("f32", "sum"), load)),)),)
         ),
-        ir.TeamReduce(("sum",), ("f32",), "add", team, 32),
+        ir.GroupReduce(("sum",), ("f32",), "add", group, 32),
         ir.If((ir.Within(TH_X // 32, 0, 0), inside[0]), (ir.Store("o0", (column,), ir.Ref("f32", "sum")),)),
     )
     found = kernel(
@@ -112,7 +112,7 @@ def argmax() -> Case:
     body = (
         ir.Var("top", "f32", ir.Load("f32", "p0", (BL_X * columns + TH_X,))),
         ir.Var("place", "s32", ir.IndexValue(TH_X, "s32")),
-        ir.TeamReduce(("top", "place"), ("f32", "s32"), "later", columns, 1),
+        ir.GroupReduce(("top", "place"), ("f32", "s32"), "later", columns, 1),
         ir.If((ir.Within(TH_X, 0, 0),), (
             ir.Store("o0", (BL_X,), ir.Ref("f32", "top")),
             ir.Store("o1", (BL_X,), ir.Ref("s32", "place")),
@@ -126,26 +126,26 @@ def argmax() -> Case:
     )
 
 
-def team_sum_to_all(threads: int, distance: int) -> Case:
-    """Every thread has the sum of its team, and the greatest part of it besides."""
+def group_sum_to_all(threads: int, distance: int) -> Case:
+    """Every thread has the sum of its group, and the greatest part of it besides."""
     block = 256
     body = (
         ir.Var("sum", "f32", ir.Load("f32", "p0", (BL_X * block + TH_X,))),
         ir.Var("top", "f32", ir.Load("f32", "p0", (BL_X * block + TH_X,))),
         ir.Var("place", "s32", ir.IndexValue(TH_X, "s32")),
-        ir.TeamReduce(("sum",), ("f32",), "add", threads, distance, to_all=True),
-        ir.TeamReduce(("top", "place"), ("f32", "s32"), "later", threads, distance, to_all=True),
+        ir.GroupReduce(("sum",), ("f32",), "add", threads, distance, to_all=True),
+        ir.GroupReduce(("top", "place"), ("f32", "s32"), "later", threads, distance, to_all=True),
         ir.Store("o0", (BL_X * block + TH_X,), ir.Ref("f32", "sum")),
         ir.Store("o1", (BL_X * block + TH_X,), ir.Ref("s32", "place")),
     )
     buffers = [given(0, "f32", 2 * block), result(0, "f32", 2 * block), result(1, "s32", 2 * block)]
 
     def expected(x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        teams = x.reshape(2, -1, threads, distance)
-        best = np.broadcast_to(teams.argmax(2, keepdims=True), teams.shape)
+        groups = x.reshape(2, -1, threads, distance)
+        best = np.broadcast_to(groups.argmax(2, keepdims=True), groups.shape)
         first = np.arange(block).reshape(1, -1, threads, distance)[:, :, :1]
         place = (best * distance + first).astype(np.int32)
-        return np.broadcast_to(teams.sum(2, keepdims=True), teams.shape).reshape(-1), place.reshape(-1)
+        return np.broadcast_to(groups.sum(2, keepdims=True), groups.shape).reshape(-1), place.reshape(-1)
 
     return Case(
         kernel(body, buffers, 2, block, [ADD, LATER]),
@@ -160,7 +160,7 @@ def split_sum() -> Case:
     last = ir.Op("eq", "pred", (ir.Load("u32", "ticket", (constant(0),)), ir.Constant("u32", blocks - 1)))
     body = (
         ir.Var("sum", "f32", ir.Load("f32", "p0", (BL_X * threads + TH_X,))),
-        ir.TeamReduce(("sum",), ("f32",), "add", threads, 1),
+        ir.GroupReduce(("sum",), ("f32",), "add", threads, 1),
         ir.If((ir.Within(TH_X, 0, 0),), (
             ir.Store("parts", (BL_X,), ir.Ref("f32", "sum")),
             ir.Fence(),
@@ -173,7 +173,7 @@ def split_sum() -> Case:
             ir.Fence(),
             ir.Assign("sum", f32(0.0)),
             ir.If((ir.Within(TH_X, 0, blocks - 1),), (ir.Assign("sum", ir.Load("f32", "parts", (TH_X,))),)),
-            ir.TeamReduce(("sum",), ("f32",), "add", threads, 1),
+            ir.GroupReduce(("sum",), ("f32",), "add", threads, 1),
             ir.If((ir.Within(TH_X, 0, 0),), (
                 ir.Store("o0", (), ir.Ref("f32", "sum")),
                 ir.Store("count", (constant(0),), ir.Constant("u32", 0)),

@@ -7,7 +7,7 @@ import numpy as np
 from indexing._core import Interval, constant, variable
 from indexing.kernels.ir import nodes as ir
 from ir_kernels import BL_X, NUMPY, TH_X, TH_Y, given, kernel, result
-from sum_kernels import OWN, Case, argmax, column_sum, f32, plus, row_sum, split_sum, team_sum_to_all
+from sum_kernels import OWN, Case, argmax, column_sum, f32, group_sum_to_all, plus, row_sum, split_sum
 
 
 def transpose() -> Case:
@@ -317,7 +317,7 @@ CASES = {
     "atomic_swap_bf16": histogram("bf16", "swap", "f32"),
     "atomic_swap_c64": histogram("c64", "swap", "c64"),
     "split_sum": split_sum(),
-    **{f"to_all_{t}_{d}": team_sum_to_all(t, d) for t, d in ((4, 1), (32, 1), (64, 1), (256, 1), (8, 32), (2, 16))},
+    **{f"to_all_{t}_{d}": group_sum_to_all(t, d) for t, d in ((4, 1), (32, 1), (64, 1), (256, 1), (8, 32), (2, 16))},
     "vectors": vectors(),
     "table_and_function": table_and_function(),
     "matmul": matmul(),

@@ -50,8 +50,8 @@ entry
   n = fetch_add s[0] += u32 4294967295
   m = shuffle 16 of n
   m1 = shuffle first 8 of n
-  team_reduce w: f32, v: pred by add threads 32 distance 1
-  team_reduce w: f32 by add threads 4 distance 8 to all
+  group_reduce w: f32, v: pred by add threads 32 distance 1
+  group_reduce w: f32 by add threads 4 distance 8 to all
   load_matrices 8: s[0] = s[0] transposed
   load_matrices 16: s[4] = s[bl_x * 16]
   matrix_multiply bf16: s[0] += s[4] * s[8]

@@ -22,7 +22,7 @@ def every_statement(name: str, x: SymbolicExpr) -> ir.Block:
         ir.MatrixMultiply("bf16", "q", x, "r", x + 1, "r", x + 2),
         ir.AtomicUpdate("o", (x,), "sum", v, "add"),
         ir.FetchAdd("n", "w", (x,), v),
-        ir.TeamReduce(("b",), ("f32",), "sum", 32, 1, True),
+        ir.GroupReduce(("b",), ("f32",), "sum", 32, 1, True),
         ir.Shuffle("s", v, 16, 2),
         ir.For(9, x, x + 8, 2, (ir.Store("o", (x,), v), ir.Break((bit,))), True, 4),
         ir.If((bit, ir.Within(x, None, 5)), (ir.Assign("b", v),), (ir.Let("e", v),)),

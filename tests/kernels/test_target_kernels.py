@@ -10,7 +10,7 @@ import pytest
 from indexing.errors import CompileError
 from indexing.kernels.ir import nodes as ir
 from indexing.kernels.passes.affine import make_indices_affine
-from indexing.kernels.passes.team_reductions import lower_team_reductions
+from indexing.kernels.passes.group_reductions import lower_group_reductions
 from indexing.kernels.targets import TARGETS, arguments, shared_bytes
 from ir_kernels import NUMPY, TH_X, compiled, given, kernel, make_thread_loops, run, write
 from sum_kernels import f32
@@ -28,7 +28,7 @@ def test_runs_as_c(name: str) -> None:
 
 
 def lowered(found: ir.Kernel, target: str) -> ir.Kernel:
-    return lower_team_reductions(found, TARGETS[target].shuffle_width)
+    return lower_group_reductions(found, TARGETS[target].shuffle_width)
 
 
 @pytest.mark.parametrize("name", CASES)

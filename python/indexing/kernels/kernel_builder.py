@@ -13,9 +13,9 @@ from indexing.kernels.ir.nodes import (
     Buffer,
     CallFunction,
     Function,
+    GroupReduce,
     Kernel,
     Ref,
-    TeamReduce,
     statements,
 )
 from indexing.kernels.ir.types import compute_type
@@ -132,7 +132,7 @@ def _called(body: Block) -> list[str]:
 def _called_by(statement: object) -> tuple[str, ...]:
     if isinstance(statement, CallFunction):
         return (statement.function,)
-    return (statement.combiner,) if isinstance(statement, AtomicUpdate | TeamReduce) else ()
+    return (statement.combiner,) if isinstance(statement, AtomicUpdate | GroupReduce) else ()
 
 
 def _product(sizes: Dim3) -> int:

@@ -20,6 +20,7 @@ from indexing.kernels.ir.nodes import (
     Constant,
     FetchAdd,
     For,
+    GroupReduce,
     If,
     IndexVariable,
     Kernel,
@@ -30,7 +31,6 @@ from indexing.kernels.ir.nodes import (
     Ref,
     Statement,
     Store,
-    TeamReduce,
     Value,
     Var,
     Within,
@@ -272,7 +272,7 @@ class Accesses:
             self._add(m.kind, m.buffer, (m.index,), context, m.width)
         if isinstance(s, CallFunction):
             self.calls.append(Call(s.function, tuple(map(context.at, s.index)), context, s.names[0]))
-        elif isinstance(s, Barrier | TeamReduce):
+        elif isinstance(s, Barrier | GroupReduce):
             self.phases = frozenset({self._phase_count})
             self._phase_count += 1
             self.barriers.append((self._time, context))
@@ -344,7 +344,7 @@ class Accesses:
         inner = replace(context, loops=loops, constraints=tuple(constraints), is_certain=is_certain)
         before = self.phases
         self._block(s.body, inner, counter)
-        if any(isinstance(b, Barrier | TeamReduce) for b in statements(s.body)):
+        if any(isinstance(b, Barrier | GroupReduce) for b in statements(s.body)):
             self._block(s.body, inner, counter)
             self.phases |= before
 

@@ -13,13 +13,13 @@ from indexing.kernels.ir.nodes import (
     CallFunction,
     FetchAdd,
     For,
+    GroupReduce,
     IndexVariable,
     Let,
     LetIndex,
     Ref,
     Shuffle,
     Statement,
-    TeamReduce,
     Var,
     statements,
 )
@@ -113,7 +113,7 @@ class Copying:
         found = rewrite_statement(statement, self._value, self._index)
         if isinstance(found, LetIndex | For):
             return replace(found, variable=self._targets[found.variable])
-        if isinstance(found, CallFunction | TeamReduce):
+        if isinstance(found, CallFunction | GroupReduce):
             return replace(found, names=tuple(self._names.get(n, n) for n in found.names))
         name = getattr(found, "name", None)
         return found if name is None else replace(found, name=self._names.get(name, name))

@@ -14,6 +14,7 @@ from indexing.kernels.ir.nodes import (
     Fence,
     FetchAdd,
     Function,
+    GroupReduce,
     Kernel,
     Load,
     LoadMatrices,
@@ -21,7 +22,6 @@ from indexing.kernels.ir.nodes import (
     Shuffle,
     Statement,
     Store,
-    TeamReduce,
     Value,
     statements,
 )
@@ -100,4 +100,4 @@ class Memory:
 
 def orders_memory(s: Statement) -> bool:
     """Whether a statement synchronizes with other threads, so that memory may have changed after it."""
-    return isinstance(s, Barrier | TeamReduce | Fence | Shuffle | FetchAdd)
+    return isinstance(s, Barrier | GroupReduce | Fence | Shuffle | FetchAdd)

@@ -220,13 +220,13 @@ class FetchAdd:
 
 
 @dataclass(frozen=True, slots=True)
-class TeamReduce:
-    """Combine the variables `names` over the threads of each team; thread 0 of the team gets the result, or, with `to_all`, all
+class GroupReduce:
+    """Combine the variables `names` over the threads of each group; its thread 0 gets the result, or, with `to_all`, all of its
     threads do.
 
     The block has `threads * distance * n` threads along th_x; threads t, t + distance, ... t + (threads - 1) * distance are a
-    team. `combiner` is a function of 2 * len(names) values to len(names). All threads of the block take part. The pass
-    `lower_team_reductions` lowers it to warp shuffles or accesses to shared memory.
+    group. `combiner` is a function of 2 * len(names) values to len(names). All threads of the block take part. The pass
+    `lower_group_reductions` lowers it to warp shuffles or accesses to shared memory.
     """
 
     names: tuple[str, ...]
@@ -295,7 +295,7 @@ class Fence:
 
 Statement: TypeAlias = (
     "Let | Var | Assign | LetIndex | CallFunction | Store | Copy | LoadMatrices | MatrixMultiply | AtomicUpdate"
-    " | FetchAdd | TeamReduce | Shuffle | For | If | Break | Barrier | Fence"
+    " | FetchAdd | GroupReduce | Shuffle | For | If | Break | Barrier | Fence"
 )
 Block: TypeAlias = "tuple[Statement, ...]"
 

@@ -33,6 +33,7 @@ from indexing.kernels.ir.nodes import (
     FetchAdd,
     For,
     Function,
+    GroupReduce,
     If,
     IndexValue,
     IndexVariable,
@@ -47,7 +48,6 @@ from indexing.kernels.ir.nodes import (
     Shuffle,
     Statement,
     Store,
-    TeamReduce,
     Var,
     Within,
     statements,
@@ -177,10 +177,10 @@ class _Body:
             case MatrixMultiply(kind, total, at, left, row, right, column):
                 factors = f"{left}{self._place((row,))} * {right}{self._place((column,))}"
                 return f"matrix_multiply {kind}: {total}{self._place((at,))} += {factors}"
-            case TeamReduce(results, types, combiner, threads, distance, to_all):
+            case GroupReduce(results, types, combiner, threads, distance, to_all):
                 pairs = ", ".join(f"{n}: {t}" for n, t in zip(results, types, strict=True))
                 how = " to all" if to_all else ""
-                return f"team_reduce {pairs} by {combiner} threads {threads} distance {distance}{how}"
+                return f"group_reduce {pairs} by {combiner} threads {threads} distance {distance}{how}"
             case Shuffle(name, value, offset, group):
                 how = f"first {group}" if group else str(offset)
                 return f"{name} = shuffle {how} of {self.value(value)}"

@@ -11,6 +11,7 @@ from indexing.kernels.passes.dead_code import remove_dead_code
 from indexing.kernels.passes.flatten import flatten_buffers
 from indexing.kernels.passes.fold import fold_constants
 from indexing.kernels.passes.grid_loop import make_grid_loops
+from indexing.kernels.passes.group_reductions import lower_group_reductions
 from indexing.kernels.passes.hoist import hoist_invariants
 from indexing.kernels.passes.index_widths import narrow_indices
 from indexing.kernels.passes.inline import inline_functions
@@ -18,7 +19,6 @@ from indexing.kernels.passes.narrow_floats import convert_narrow_floats
 from indexing.kernels.passes.peel import peel_loops, unswitch
 from indexing.kernels.passes.row_loops import make_row_loops
 from indexing.kernels.passes.split_lanes import split_into_lanes
-from indexing.kernels.passes.team_reductions import lower_team_reductions
 from indexing.kernels.passes.thread_loops import make_thread_loops
 from indexing.kernels.passes.unroll import unroll_loops
 from indexing.kernels.passes.vectorize import vectorize_accesses
@@ -69,9 +69,9 @@ def _for_any(rewrite: Callable[[Kernel], Kernel]) -> Rewrite:
     return lambda kernel, target: rewrite(kernel)
 
 
-def _team_reductions(kernel: Kernel, target: TargetFeatures) -> Kernel:
-    """Lower team reductions, unless the target has no threads: then the last pass lowers them to loops."""
-    return lower_team_reductions(kernel, target.shuffle_width) if target.has_threads else kernel
+def _group_reductions(kernel: Kernel, target: TargetFeatures) -> Kernel:
+    """Lower group reductions, unless the target has no threads: then the last pass lowers them to loops."""
+    return lower_group_reductions(kernel, target.shuffle_width) if target.has_threads else kernel
 
 
 def _for_sequential(rewrite: Callable[[Kernel], Kernel]) -> Rewrite:
@@ -92,7 +92,7 @@ PASSES: tuple[Pass, ...] = (
     Pass("hoist", _for_any(hoist_invariants), "memory"),
     Pass("flatten", _for_any(flatten_buffers), "memory"),
     Pass("vectorize", _vectorize, "memory"),
-    Pass("team-reductions", _team_reductions, "memory"),
+    Pass("group-reductions", _group_reductions, "memory"),
     Pass("inline-combiners", _for_any(inline_functions), "parallel"),
     Pass("narrow-floats", _for_any(convert_narrow_floats), "parallel"),
     Pass("unroll", lambda kernel, target: unroll_loops(kernel, target.has_threads), "parallel"),

@@ -15,6 +15,7 @@ from indexing.kernels.ir.nodes import (
     FetchAdd,
     For,
     Function,
+    GroupReduce,
     If,
     Kernel,
     Let,
@@ -23,7 +24,6 @@ from indexing.kernels.ir.nodes import (
     Ref,
     Statement,
     Store,
-    TeamReduce,
     Var,
     statements,
 )
@@ -40,7 +40,7 @@ from indexing.kernels.ir.traversal import (
 if TYPE_CHECKING:
     from indexing.kernels.ir.nodes import Value
 
-NAMING, WRITING, COMBINING = (Let, Var, Assign), (Store, AtomicUpdate, FetchAdd), (AtomicUpdate, TeamReduce)
+NAMING, WRITING, COMBINING = (Let, Var, Assign), (Store, AtomicUpdate, FetchAdd), (AtomicUpdate, GroupReduce)
 
 
 @dataclass(slots=True)
@@ -82,7 +82,7 @@ class _Uses:
         self.buffers.update(m.buffer for m in moves(s))
         if isinstance(s, CallFunction):
             self.functions.add(s.function)
-        elif isinstance(s, TeamReduce):
+        elif isinstance(s, GroupReduce):
             self.names.update(s.names)
         if isinstance(s, COMBINING):
             self.functions.add(s.combiner)

@@ -13,6 +13,7 @@ from indexing.kernels.ir.nodes import (
     Block,
     CallFunction,
     For,
+    GroupReduce,
     If,
     IndexVariable,
     Kernel,
@@ -20,7 +21,6 @@ from indexing.kernels.ir.nodes import (
     LetIndex,
     Ref,
     Statement,
-    TeamReduce,
     Var,
     statements,
 )
@@ -93,7 +93,7 @@ class _ChangedNames:
         for s in inner:
             if isinstance(s, Assign | Var):
                 self.names.add(s.name)
-            elif isinstance(s, TeamReduce):
+            elif isinstance(s, GroupReduce):
                 self.names.update(s.names)
 
     def note(self, statement: Statement) -> None:

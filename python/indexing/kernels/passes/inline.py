@@ -15,11 +15,11 @@ from indexing.kernels.ir.nodes import (
     CallFunction,
     For,
     Function,
+    GroupReduce,
     IndexVariable,
     Kernel,
     Let,
     Statement,
-    TeamReduce,
     blocks_of,
     bodies,
     statements,
@@ -33,7 +33,7 @@ MAX_CHEAP = 12  # statements of a cheap function, which has no loops or calls
 def inline_functions(kernel: Kernel) -> Kernel:
     """The kernel with functions called once, and cheap ones, inlined."""
     calls = Counter(s.function for f in bodies(kernel) for s in statements(f.body) if isinstance(s, CallFunction))
-    combiners = {s.combiner for s in statements(kernel.body) if isinstance(s, TeamReduce | AtomicUpdate)}
+    combiners = {s.combiner for s in statements(kernel.body) if isinstance(s, GroupReduce | AtomicUpdate)}
     done: dict[str, Function] = {}
     inlined: set[str] = set()
     for function in kernel.functions:

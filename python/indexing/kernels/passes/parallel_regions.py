@@ -25,10 +25,10 @@ class ParallelRegion:
 
 
 @dataclass(slots=True)
-class Team:
-    """A reduction over teams."""
+class GroupReduction:
+    """A reduction over groups of threads."""
 
-    statement: ir.TeamReduce
+    statement: ir.GroupReduce
 
 
 @dataclass(slots=True)
@@ -40,7 +40,7 @@ class Shared:
     otherwise: list[Item] = field(default_factory=list)
 
 
-Item: TypeAlias = "ParallelRegion | Team | Shared"
+Item: TypeAlias = "ParallelRegion | GroupReduction | Shared"
 
 
 def _repeated(items: Iterable[Item], inside: bool = False) -> Iterator[int]:
@@ -53,11 +53,11 @@ def _repeated(items: Iterable[Item], inside: bool = False) -> Iterator[int]:
             yield item.number
 
 
-def _regions_and_teams(items: Iterable[Item]) -> Iterator[ParallelRegion | Team]:
+def _regions_and_reductions(items: Iterable[Item]) -> Iterator[ParallelRegion | GroupReduction]:
     for item in items:
         if isinstance(item, Shared):
-            yield from _regions_and_teams(item.then)
-            yield from _regions_and_teams(item.otherwise)
+            yield from _regions_and_reductions(item.then)
+            yield from _regions_and_reductions(item.otherwise)
         else:
             yield item
 
@@ -171,8 +171,8 @@ class ThreadLoops:
         self.results = {f.name: tuple(r.type for r in f.results) for f in kernel.functions}
         self.threads = kernel.block[0] * kernel.block[1] * kernel.block[2]
         self.thread = _thread_number(kernel.block)
-        self.uses = {s.number: self._use(s) for s in _regions_and_teams(items) if isinstance(s, ParallelRegion)}
-        self.teams = [t.statement for t in _regions_and_teams(items) if isinstance(t, Team)]
+        self.uses = {s.number: self._use(s) for s in _regions_and_reductions(items) if isinstance(s, ParallelRegion)}
+        self.reductions = [t.statement for t in _regions_and_reductions(items) if isinstance(t, GroupReduction)]
         self.combined = 0  # the number of calls of combiners
         self.kinds = {name: kind for use in self.uses.values() for name, kind in use.defined.items()}
         self.mutable = {name for use in self.uses.values() for name in use.variables}
@@ -226,8 +226,8 @@ class ThreadLoops:
             for name in (*sorted(use.read), *sorted(use.assigned)):
                 if name not in use.defined and name in self.kinds:
                     found[name] = None
-        for team in self.teams:
-            found.update(dict.fromkeys(team.names))
+        for reduction in self.reductions:
+            found.update(dict.fromkeys(reduction.names))
         return {name: array_of(name) for name in found}
 
     def _kept_indices(self) -> dict[int, str]:
@@ -291,8 +291,8 @@ class ThreadLoops:
             if self._is_idle(item):
                 return
             yield self._loops(self._region(item))
-        elif isinstance(item, Team):
-            yield from self._team(item.statement)
+        elif isinstance(item, GroupReduction):
+            yield from self._group_reduction(item.statement)
         elif isinstance(item.statement, ir.For):
             yield replace(item.statement, body=self._block(item.then))
         elif isinstance(item.statement, ir.If):
@@ -393,17 +393,17 @@ class ThreadLoops:
             store = ir.Store(s.destination, (s.destination_index + k,), self._moved(load))
             yield replace(store, index=self._column(store.index)) if s.destination in self.spread else store
 
-    # ------------------------------------------------------------ teams
+    # ------------------------------------------------------------ reductions
 
-    def _team(self, s: ir.TeamReduce) -> Iterator[ir.Statement]:
-        """A team reduction: the arrays' second halves are combined into their first halves, until one element is left."""
+    def _group_reduction(self, s: ir.GroupReduce) -> Iterator[ir.Statement]:
+        """A group reduction: the arrays' second halves are combined into their first halves, until one element is left."""
         left = s.threads
-        teams = self.threads // (s.threads * s.distance)
+        groups = self.threads // (s.threads * s.distance)
         while left > 1:
             half = -(-left // 2)
             others = left - half
             here, counters = constant(0), []
-            for name, size, stride in (("cell", others * s.distance, 1), ("team", teams, s.threads * s.distance)):
+            for name, size, stride in (("cell", others * s.distance, 1), ("group", groups, s.threads * s.distance)):
                 if size > 1:
                     counters.append((self._counter(name, size), size))
                     here = here + variable(counters[-1][0]) * stride
@@ -415,14 +415,14 @@ class ThreadLoops:
         if s.to_all:
             yield self._spread_result(s)
 
-    def _spread_result(self, s: ir.TeamReduce) -> ir.Statement:
-        """A loop that copies the first thread's cells to all threads of each team."""
+    def _spread_result(self, s: ir.GroupReduce) -> ir.Statement:
+        """A loop that copies the first thread's cells to all threads of each group."""
         first, cell, counters = constant(0), constant(0), []
         whole = s.threads * s.distance
         for name, size, stride in (
             ("cell", s.distance, 1),
             ("part", s.threads, s.distance),
-            ("team", self.threads // whole, whole),
+            ("group", self.threads // whole, whole),
         ):
             if size > 1:
                 number = self._counter(name, size)
@@ -442,7 +442,7 @@ class ThreadLoops:
         self.variables.append(ir.IndexVariable(f"{name}{number}", Interval(0, max(size - 1, 0)), "loop"))
         return number
 
-    def _combined(self, s: ir.TeamReduce, here: SymbolicExpr, other: SymbolicExpr) -> ir.Block:
+    def _combined(self, s: ir.GroupReduce, here: SymbolicExpr, other: SymbolicExpr) -> ir.Block:
         arguments = [self._cell(n, t, place) for place in (here, other) for n, t in zip(s.names, s.types, strict=True)]
         names = tuple(f"{n}_both{self.combined or ''}" for n in s.names)
         self.combined += 1

@@ -16,7 +16,7 @@ from indexing.errors import CompileError
 from indexing.kernels.ir import nodes as ir
 from indexing.kernels.ir.traversal import expressions_of, subvalues
 from indexing.kernels.passes.affine import make_indices_affine
-from indexing.kernels.passes.parallel_regions import Guards, Item, ParallelRegion, Shared, Team, ThreadLoops
+from indexing.kernels.passes.parallel_regions import GroupReduction, Guards, Item, ParallelRegion, Shared, ThreadLoops
 from indexing.kernels.passes.uniform import AXES, IDS, Uniformity, has_barrier
 
 
@@ -70,12 +70,12 @@ class _Splitter:
         if isinstance(s, ir.Fence) and not guards:  # one fence for the writes of all threads
             items.append(Shared(s))
             return "after"
-        if isinstance(s, ir.TeamReduce):
+        if isinstance(s, ir.GroupReduce):
             if guards:
                 raise CompileError(
-                    f"kernel {self.kernel.name} has a team reduction under a condition that threads do not share"
+                    f"kernel {self.kernel.name} has a group reduction under a condition that threads do not share"
                 )
-            items.append(Team(s))
+            items.append(GroupReduction(s))
             return "after"
         if isinstance(s, ir.LetIndex) and isinstance(s.value, SymbolicExpr) and self._knows_index(s.value):
             self.variables.add(s.variable)

@@ -14,7 +14,7 @@ IDS = 6
 
 def has_barrier(statement: ir.Statement) -> bool:
     """Whether a statement synchronizes the threads of a block."""
-    return any(isinstance(s, ir.Barrier | ir.TeamReduce) for s in ir.statements((statement,)))
+    return any(isinstance(s, ir.Barrier | ir.GroupReduce) for s in ir.statements((statement,)))
 
 
 class Uniformity:

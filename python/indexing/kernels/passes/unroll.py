@@ -21,12 +21,12 @@ from indexing.kernels.ir.nodes import (
     Barrier,
     Block,
     For,
+    GroupReduce,
     If,
     Kernel,
     Load,
     Statement,
     Store,
-    TeamReduce,
     statements,
 )
 from indexing.kernels.ir.traversal import expressions_of, may_leave, rewrite_blocks, same_block, subvalues, values_of
@@ -62,7 +62,7 @@ class _Unroller:
 
     def _loop(self, loop: For) -> Sequence[Statement]:
         turns, inner = iterations_of(loop), list(statements(loop.body))
-        if turns is None or may_leave(loop.body) or any(isinstance(s, Barrier | TeamReduce) for s in inner):
+        if turns is None or may_leave(loop.body) or any(isinstance(s, Barrier | GroupReduce) for s in inner):
             return [loop]
         is_short = turns * len(inner) <= MAX_STATEMENTS
         if not self.has_threads:

@@ -145,7 +145,7 @@ class StatementWriter:
     def _shuffle(self, s: ir.Shuffle) -> None:
         if not self.target.shuffle_width:
             raise CompileError(
-                f"target {self.target.name!r} has no shuffles; lower team reductions through shared memory"
+                f"target {self.target.name!r} has no shuffles; lower group reductions through shared memory"
             )
         kind = kind_of(s.value.type)
         value = self.values.written(s.value).as_operand(ATOM)

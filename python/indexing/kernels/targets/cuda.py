@@ -191,8 +191,8 @@ CUDA = Target(
         "u64": "atomicCAS({pointer}, {expected}, {value})",
     },
     # In a warp that the block does not fill, some threads read lanes that do not exist, and get undefined values. These never
-    # reach a result: it is the value of the first thread of a team, which depends on threads of the team only, and a block
-    # has all threads of its teams. Lanes that do not exist count as exited, for which `sync` does not wait.
+    # reach a result: it is the value of the first thread of a group, which depends on threads of the group only, and a block
+    # has all threads of its groups. Lanes that do not exist count as exited, for which `sync` does not wait.
     shuffle="__shfl_down_sync(0xffffffffu, {value}, {offset})",
     shuffle_first="__shfl_sync(0xffffffffu, {value}, 0, {group})",
     unroll="#pragma unroll {n}",

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def check_launch(kernel: Kernel, limits: Limits) -> Iterator[Check]:
-    """The check of threads, sizes of block and grid, and shared memory, which is known after team reductions are lowered."""
+    """The check of threads, sizes of block and grid, and shared memory, which is known after group reductions are lowered."""
     shared = sum(prod(b.dimensions) * storage_bytes(b.element_type) for b in kernel.buffers if b.space == "shared")
     exceeded = limits.exceeded(kernel.grid, kernel.block, shared)
     subject = f"grid {kernel.grid}, block {kernel.block}, {shared} bytes of shared memory"

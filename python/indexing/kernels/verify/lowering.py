@@ -64,7 +64,7 @@ def verify_steps(steps: Sequence[Step], limits: Limits) -> Verification:
 
 
 def compare(of: Pass, before: Kernel, after: Kernel) -> Iterator[Check]:
-    """The checks of one pass: the same accesses, in the same order; reductions over teams combine all values of a team."""
+    """The checks of one pass: the same accesses, in the same order; a group reduction combines all values of its group."""
     yield from _compare(of, Collected(before), Collected(after))
 
 

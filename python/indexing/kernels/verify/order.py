@@ -15,7 +15,7 @@ from indexing._core import SymbolicExpr, constant
 from indexing.errors import IndexingError
 from indexing.kernels.ir.accesses import Access, Accesses, Time, entry_accesses
 from indexing.kernels.ir.memory import Memory
-from indexing.kernels.ir.nodes import AtomicUpdate, Barrier, CallFunction, TeamReduce, blocks_of, statements
+from indexing.kernels.ir.nodes import AtomicUpdate, Barrier, CallFunction, GroupReduce, blocks_of, statements
 from indexing.kernels.verify.check import Check
 from indexing.kernels.verify.enumeration import ends_of_grid, first_missing, rows
 from indexing.kernels.verify.translation import element_of
@@ -69,7 +69,7 @@ def _text(block: Block, names: Memory, memory: str) -> list[str]:
     found: list[str] = []
     for s in block:
         found += ["load"] * (memory in names.read(s)) + ["store"] * (memory in names.written(s))
-        found += ["barrier"] * isinstance(s, Barrier | TeamReduce)
+        found += ["barrier"] * isinstance(s, Barrier | GroupReduce)
         for inner in blocks_of(s):
             if text := _text(inner, names, memory):
                 found += [type(s).__name__, *text, "end"]

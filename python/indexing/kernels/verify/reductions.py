@@ -1,4 +1,4 @@
-"""Validation of the lowering of team reductions: each team's value combines the values of all of its threads, each once.
+"""Validation of the lowering of group reductions: each group's value combines the values of all of its threads, each once.
 
 The statements that replace a reduction are run for all threads of a block, on values that only say whose they are: a number
 with one digit for each thread, which a combiner adds.
@@ -17,6 +17,7 @@ from indexing.kernels.ir.nodes import (
     CallFunction,
     Constant,
     For,
+    GroupReduce,
     If,
     Let,
     Load,
@@ -25,7 +26,6 @@ from indexing.kernels.ir.nodes import (
     Shuffle,
     Statement,
     Store,
-    TeamReduce,
     Within,
     blocks_of,
     statements,
@@ -46,9 +46,9 @@ Owners: TypeAlias = "int | None"  # the threads whose values are combined; None:
 
 def check_reductions(before: Kernel, after: Kernel, name: str, is_sequential: bool) -> Iterator[Check]:
     """One check for each run of adjacent reductions that the pass `name` has replaced."""
-    if before is after or not any(isinstance(s, TeamReduce) for s in statements(before.body)):
+    if before is after or not any(isinstance(s, GroupReduce) for s in statements(before.body)):
         return
-    if any(isinstance(s, TeamReduce) for s in statements(after.body)):
+    if any(isinstance(s, GroupReduce) for s in statements(after.body)):
         return
     try:
         pairs = [*(_sequential_runs(before, after) if is_sequential else _replaced_runs(before.body, after.body))]
@@ -67,7 +67,7 @@ def check_reductions(before: Kernel, after: Kernel, name: str, is_sequential: bo
 
 # ---------------------------------------------------------------- which statements replace which reductions
 
-Run: TypeAlias = "list[TeamReduce]"
+Run: TypeAlias = "list[GroupReduce]"
 
 
 def _replaced_runs(old: Block, new: Block) -> Iterator[tuple[Run, list[Statement]]]:
@@ -75,9 +75,9 @@ def _replaced_runs(old: Block, new: Block) -> Iterator[tuple[Run, list[Statement
     rest = list(new)
     run: Run = []
     for number, s in enumerate(old):
-        if isinstance(s, TeamReduce):
+        if isinstance(s, GroupReduce):
             run.append(s)
-            if number + 1 < len(old) and isinstance(old[number + 1], TeamReduce):
+            if number + 1 < len(old) and isinstance(old[number + 1], GroupReduce):
                 continue
             following = old[number + 1] if number + 1 < len(old) else None
             found: list[Statement] = []
@@ -97,7 +97,7 @@ def _replaced_runs(old: Block, new: Block) -> Iterator[tuple[Run, list[Statement
 
 def _is_like(s: Statement, t: Statement) -> bool:
     """Whether a statement is another, but for the reductions in it."""
-    if not any(isinstance(inner, TeamReduce) for inner in statements((s,))):
+    if not any(isinstance(inner, GroupReduce) for inner in statements((s,))):
         return s == t
     if isinstance(s, For) and isinstance(t, For):
         return (s.variable, s.start, s.stop, s.step) == (t.variable, t.start, t.stop, t.step)
@@ -106,7 +106,7 @@ def _is_like(s: Statement, t: Statement) -> bool:
 
 def _sequential_runs(before: Kernel, after: Kernel) -> Iterator[tuple[Run, list[Statement]]]:
     """Each reduction with the statements, outside of loops over threads, that write the arrays of its names."""
-    reductions = [s for s in statements(before.body) if isinstance(s, TeamReduce)]
+    reductions = [s for s in statements(before.body) if isinstance(s, GroupReduce)]
     units = list(_units(after.body, {array_of(n) for r in reductions for n in r.names}))
     for r in reductions:
         own = {array_of(n) for n in r.names}
@@ -169,9 +169,9 @@ def _fault(kernel: Kernel, variables: int, run: Run, found: Sequence[Statement],
             for t in range(threads):
                 number = t // r.distance % r.threads
                 first = t - number * r.distance
-                team = sum(given[first + k * r.distance] for k in range(r.threads))
-                if (number == 0 or r.to_all) and values[t] != team:
-                    return f"{n} of thread {t} is not the combination of its team's values"
+                combined = sum(given[first + k * r.distance] for k in range(r.threads))
+                if (number == 0 or r.to_all) and values[t] != combined:
+                    return f"{n} of thread {t} is not the combination of its group's values"
     return ""
 
 

@@ -18,6 +18,7 @@ from indexing.kernels.ir.nodes import (
     FetchAdd,
     For,
     Function,
+    GroupReduce,
     If,
     IndexValue,
     Kernel,
@@ -29,7 +30,6 @@ from indexing.kernels.ir.nodes import (
     Ref,
     Statement,
     Store,
-    TeamReduce,
     Var,
     Within,
     bodies,
@@ -122,11 +122,11 @@ class _TypeChecker:
                 yield from self._multiply(s)
             case CallFunction():
                 yield from self._call(s)
-            case TeamReduce():
-                yield from self._team(s)
+            case GroupReduce():
+                yield from self._group_reduction(s)
                 for name, kind in zip(s.names, s.types, strict=True):
                     if name not in self.mutable or self.names.get(name) != kind:
-                        yield f"team_reduce {name}: no variable of type {kind}"
+                        yield f"group_reduce {name}: no variable of type {kind}"
             case Var():
                 self.mutable.add(s.name)
                 if s.initial.type != s.type:
@@ -145,12 +145,12 @@ class _TypeChecker:
             else:
                 self.names[name] = s.value.type  # type: ignore[union-attr]
 
-    def _team(self, s: TeamReduce) -> Iterator[str]:
+    def _group_reduction(self, s: GroupReduce) -> Iterator[str]:
         combiner, types = self.functions.get(s.combiner), list(s.types)
         if combiner is None or [p.type for p in combiner.parameters] != types * 2:
-            yield f"team_reduce: {s.combiner} is no function of twice {', '.join(types)}"
+            yield f"group_reduce: {s.combiner} is no function of twice {', '.join(types)}"
         elif [r.type for r in combiner.results] != types:
-            yield f"team_reduce: {s.combiner} does not give {', '.join(types)}"
+            yield f"group_reduce: {s.combiner} does not give {', '.join(types)}"
 
     def _conditions(self, conditions: tuple[Value, ...]) -> Iterator[str]:
         yield from (f"a condition has type {c.type}" for c in conditions if c.type != "pred")

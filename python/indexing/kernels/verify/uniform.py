@@ -15,6 +15,7 @@ from indexing.kernels.ir.nodes import (
     CallFunction,
     FetchAdd,
     For,
+    GroupReduce,
     If,
     Kernel,
     Let,
@@ -25,7 +26,6 @@ from indexing.kernels.ir.nodes import (
     Ref,
     Shuffle,
     Statement,
-    TeamReduce,
     statements,
 )
 from indexing.kernels.ir.traversal import expressions_of, subvalues, values_of
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 def has_barrier(block: Block) -> bool:
     """Whether a block of statements has a barrier, or one that all threads of a warp execute together."""
-    return any(isinstance(s, Barrier | TeamReduce | LoadMatrices | MatrixMultiply) for s in statements(block))
+    return any(isinstance(s, Barrier | GroupReduce | LoadMatrices | MatrixMultiply) for s in statements(block))
 
 
 def check_barriers(kernel: Kernel) -> Iterator[Check]:
@@ -102,12 +102,12 @@ class _Uniformity:
             if varies:
                 self.variables.add(s.variable)
         elif isinstance(s, Assign | Let) or names_of(s):
-            is_own = isinstance(s, FetchAdd | Shuffle | CallFunction | TeamReduce)
+            is_own = isinstance(s, FetchAdd | Shuffle | CallFunction | GroupReduce)
             if is_own or self.depth or any(map(self._varies, values_of(s))):
                 self.names.update(names_of(s))
                 if isinstance(s, Assign):
                     self.names.add(s.name)
-        if isinstance(s, TeamReduce):
+        if isinstance(s, GroupReduce):
             self.names.update(s.names)
 
     def _index_varies(self, expression: SymbolicExpr) -> bool:

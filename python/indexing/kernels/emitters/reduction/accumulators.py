@@ -1,4 +1,4 @@
-"""Accumulators of a reduction: the variables in which a thread reduces, and their combination over a team of threads."""
+"""Accumulators of a reduction: the variables in which a thread reduces, and their combination over a group of threads."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from indexing._core import constant
-from indexing.kernels.ir.nodes import Buffer, Ref, TeamReduce
+from indexing.kernels.ir.nodes import Buffer, GroupReduce, Ref
 from indexing.kernels.ir.types import compute_type, storage_bytes
-from indexing.kernels.passes.team_reductions import shared_cells
+from indexing.kernels.passes.group_reductions import shared_cells
 from indexing.kernels.targets import TARGETS
 from indexing.kernels.vectors import lanes
 from indexing.ops.element_context import Value
@@ -23,9 +23,9 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Team:
+class ThreadGroup:
     """The threads of a block that reduce one row or column: `threads` of them, `distance` thread ids apart; `part` is a
-    thread's number in its team.
+    thread's number in its group.
     """
 
     part: SymbolicExpr
@@ -141,8 +141,8 @@ class Accumulators:
         return tuple(self.body.let(kind, r) for kind, r in zip(self.kinds, results, strict=True))
 
 
-def combine(found: Sequence[Accumulators], team: Team, threads: int, *, to_all: bool = False) -> None:
-    """Combine the accumulators of the first `threads` parts of each team (a power of two) in part 0, or in all parts.
+def combine(found: Sequence[Accumulators], group: ThreadGroup, threads: int, *, to_all: bool = False) -> None:
+    """Combine the accumulators of the first `threads` parts of each group (a power of two) in part 0, or in all parts.
 
     All threads of the block take part. The reductions of `found` are adjacent, so that they can share barriers.
     """
@@ -152,7 +152,7 @@ def combine(found: Sequence[Accumulators], team: Team, threads: int, *, to_all: 
     for a, _, values in columns:
         names = tuple(v.node.name for v in values if isinstance(v.node, Ref))
         combiner = a.body.kernel.combiner(in_order_of_index(a.computation), a.kinds)
-        a.body.add(TeamReduce(names, tuple(map(compute_type, a.kinds)), combiner, threads, team.distance, to_all))
+        a.body.add(GroupReduce(names, tuple(map(compute_type, a.kinds)), combiner, threads, group.distance, to_all))
     for a, k, values in columns:
         if a.width > 1:
             a._set(constant(k), values)
@@ -164,7 +164,7 @@ def value_bytes(kinds: Iterable[str]) -> int:
 
 
 def shared_bytes(values: int, block: int, threads: int, distance: int, dialect: str) -> int:
-    """The bytes of shared memory in which `combine` puts `values` bytes of each thread of a block, for teams of `threads`."""
+    """The bytes of shared memory in which `combine` puts `values` bytes of each thread of a block, for groups of `threads`."""
     target = TARGETS[dialect]
     return values * shared_cells(block, threads, distance, target.shuffle_width) if target.has_threads else 0
 

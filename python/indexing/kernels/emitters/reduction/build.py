@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from indexing._core import SymbolicExpr, constant
-from indexing.kernels.emitters.reduction.accumulators import Accumulators, Reducer, Team, combine
+from indexing.kernels.emitters.reduction.accumulators import Accumulators, Reducer, ThreadGroup, combine
 from indexing.kernels.emitters.reduction.mapping import (
     ReductionPlan,
     operand_index,
@@ -34,7 +34,7 @@ def build_reduction(found: Heroes, plan: ReductionPlan) -> Kernel:
 
 
 class _Body:
-    """Builds the entry: a thread's accumulation, the combination over its team, and the epilogue."""
+    """Builds the entry: a thread's accumulation, the combination over its group, and the epilogue."""
 
     def __init__(self, found: Heroes, plan: ReductionPlan, body: FunctionBuilder) -> None:
         """Declare the accumulators."""
@@ -46,10 +46,10 @@ class _Body:
     def build(self) -> None:
         """Build the whole entry."""
         w, plan = self.mapping, self.plan
-        team = Team(w.part, plan.threads, plan.distance)
+        group = ThreadGroup(w.part, plan.threads, plan.distance)
         self._accumulate()
-        combine(self.accumulators, team, plan.threads)
-        with self.splits.combined(team, w.tile, w.split, w.slot):
+        combine(self.accumulators, group, plan.threads)
+        with self.splits.combined(group, w.tile, w.split, w.slot):
             self._finish(self.body.within(w.part, 0, 0))
 
     def _accumulate(self) -> None:

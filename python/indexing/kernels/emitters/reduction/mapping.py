@@ -146,7 +146,7 @@ class ThreadMapping:
     """The mapping of a block's threads: coordinates of the operands' rows or columns, and of the elements reduced in each.
 
     `loops` are range variables with counts. After the inner loop, a thread may have one more vector, at `rest`. `tile` and
-    `split` are the block's numbers, `slot` that of a team of threads in it, and `part` that of a thread in its team.
+    `split` are the block's numbers, `slot` that of a group of threads in it, and `part` that of a thread in its group.
     """
 
     dimensions: Dimensions
@@ -249,12 +249,12 @@ def divided(
     """The number of steps of a thread over `count` vectors that blocks share, its vector at a `step`, and one that it may take
     after these.
     """
-    team = plan.threads * plan.splits
+    threads = plan.threads * plan.splits
     in_turn = split * plan.threads + part
     if plan.splits == 1 or not plan.contiguous_splits:
-        return ceil_div(count, team), step * team + in_turn, None
-    whole = count // team
-    return whole, (split * whole + step) * plan.threads + part, whole * team + in_turn if count % team else None
+        return ceil_div(count, threads), step * threads + in_turn, None
+    whole = count // threads
+    return whole, (split * whole + step) * plan.threads + part, whole * threads + in_turn if count % threads else None
 
 
 def splits_outer(dimensions: Dimensions, threads: int, width: int) -> bool:

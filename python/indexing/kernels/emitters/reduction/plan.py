@@ -52,11 +52,11 @@ def plan_reduction(
     """
     d = dimensions_of(found.first)
     width = _vector_width(found, d) if vector_width is None else _checked_width(d, vector_width)
-    team = _team(d, width, threads, device)
-    chosen = _shared_by_blocks(_planned(found, d, width, team, device), splits, device)
-    while threads is None and team > 1 and not fits(chosen, device.limits):
-        team //= 2
-        chosen = _shared_by_blocks(_planned(found, d, width, team, device), splits, device)
+    group = _group_size(d, width, threads, device)
+    chosen = _shared_by_blocks(_planned(found, d, width, group, device), splits, device)
+    while threads is None and group > 1 and not fits(chosen, device.limits):
+        group //= 2
+        chosen = _shared_by_blocks(_planned(found, d, width, group, device), splits, device)
     return chosen
 
 
@@ -101,10 +101,10 @@ def reduction_knobs(found: Heroes, default: ReductionPlan, device: Device) -> Kn
     d = default.dimensions
     splits: dict[tuple[int, ...], Values] = {}
     for width in (w for w in WIDTHS if _is_width(d, w)):
-        for team in powers_of_two(_most_threads(d, width, device)):
-            plan = _planned(found, d, width, team, device)
+        for group in powers_of_two(_most_threads(d, width, device)):
+            plan = _planned(found, d, width, group, device)
             if most := legal_splits(plan, _most_splits(plan), device.limits):
-                splits[width, team] = range(1, most + 1)
+                splits[width, group] = range(1, most + 1)
     widths = tuple(dict.fromkeys(w for w, _ in splits))
     threads: dict[tuple[int, ...], Values] = {(w,): tuple(t for v, t in splits if v == w) for w in widths}
     return KnobSpace(
@@ -160,15 +160,15 @@ def _checked_width(d: Dimensions, width: int) -> int:
     return width
 
 
-def _team(d: Dimensions, width: int, threads: int | None, device: Device) -> int:
+def _group_size(d: Dimensions, width: int, threads: int | None, device: Device) -> int:
     """The threads of a row or column."""
     most = _most_threads(d, width, device)
     if threads is not None:
         return checked_threads(threads, most)
-    return _row_team(d, width, most, device) if d.kind == "row" else _column_team(d, width, most, device)
+    return _row_group(d, width, most, device) if d.kind == "row" else _column_group(d, width, most, device)
 
 
-def _row_team(d: Dimensions, width: int, most: int, device: Device) -> int:
+def _row_group(d: Dimensions, width: int, most: int, device: Device) -> int:
     sizes, groups = device.widths, ceil_div(d.fast, width)
     threads = min(max(power_of_two(groups // MIN_LOADS), min(WARP, most)), sizes.row_threads)
     limit = min(most, sizes.row_threads) if d.is_worth_splitting else most
@@ -193,7 +193,7 @@ def _columns_across(groups: int, most: int) -> int:
     return min(ceil_div(even, 8) * 8, most)
 
 
-def _column_team(d: Dimensions, width: int, most: int, device: Device) -> int:
+def _column_group(d: Dimensions, width: int, most: int, device: Device) -> int:
     sizes, groups = device.widths, d.fast // width
     across = _columns_across(groups, sizes.columns)
     tiles = d.rows // d.fast * ceil_div(groups, across)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from indexing._core import SymbolicExpr, constant
 from indexing.kernels.emitters.reduction.accumulators import (
     Accumulators,
-    Team,
+    ThreadGroup,
     combine,
     kept_type,
     shared_bytes,
@@ -41,12 +41,12 @@ def shared_bytes_of_splits(values: int, block: int, threads: int, distance: int,
 
 
 def _collecting(threads: int, splits: int) -> int:
-    """The number of threads of a team that combine the results of that many blocks, a power of two."""
+    """The number of threads of a group that combine the results of that many blocks, a power of two."""
     return min(threads, 1 << (splits.bit_length() - 1))
 
 
 class Splits:
-    """`count` blocks reduce each of `tiles` groups of `slots` rows (or columns), with a team of threads for each."""
+    """`count` blocks reduce each of `tiles` groups of `slots` rows (or columns), with a group of threads for each."""
 
     def __init__(
         self, body: FunctionBuilder, count: int, tiles: int, slots: int, accumulators: Sequence[Accumulators]
@@ -67,17 +67,19 @@ class Splits:
         return self.body.kernel.add_buffer(Buffer(f"w{number}", kind, (size,), "global", "scratch", number))
 
     @contextmanager
-    def combined(self, team: Team, tile: SymbolicExpr, split: SymbolicExpr, slot: SymbolicExpr) -> Iterator[None]:
-        """A scope that runs once for each tile, after part 0 of each team has the result of all blocks.
+    def combined(
+        self, group: ThreadGroup, tile: SymbolicExpr, split: SymbolicExpr, slot: SymbolicExpr
+    ) -> Iterator[None]:
+        """A scope that runs once for each tile, after part 0 of each group has the result of all blocks.
 
-        `tile` and `split` are the block's numbers, `slot` is that of the thread's team.
+        `tile` and `split` are the block's numbers, `slot` is that of the thread's group.
         """
         if self.count == 1:
             yield
             return
         body = self.body
         places = self.slots // self.accumulators[0].width
-        self._leave(team, (tile * self.count + split) * self.slots + slot, places)
+        self._leave(group, (tile * self.count + split) * self.slots + slot, places)
         zero = constant(0)
         is_first_thread = body.within(thread_id("th_x"), 0, 0)
         body.add(Fence())
@@ -92,12 +94,12 @@ class Splits:
             body.add(Fence())
             with guarded(body, is_first_thread):
                 body.store(self.counter, (tile,), Constant("u32", 0))
-            self._collect(team, tile * (self.count * self.slots) + slot, places)
+            self._collect(group, tile * (self.count * self.slots) + slot, places)
             yield
 
-    def _leave(self, team: Team, place: SymbolicExpr, places: int) -> None:
+    def _leave(self, group: ThreadGroup, place: SymbolicExpr, places: int) -> None:
         body = self.body
-        with guarded(body, body.within(team.part, 0, 0)):
+        with guarded(body, body.within(group.part, 0, 0)):
             for accumulators, buffers in zip(self.accumulators, self.parts, strict=True):
                 with lanes(body, accumulators.width, "column") as lane:
                     cell = body.scope.simplify(place + lane * places)
@@ -105,22 +107,22 @@ class Splits:
                         kept = kept_type(value.element_type)
                         body.store(buffer, (cell,), body.stored(kept, Value(value.node, kept)))
 
-    def _collect(self, team: Team, place: SymbolicExpr, places: int) -> None:
-        """Distribute the blocks' parts over the threads of a team: each takes those whose numbers are its own modulo the
+    def _collect(self, group: ThreadGroup, place: SymbolicExpr, places: int) -> None:
+        """Distribute the blocks' parts over the threads of a group: each takes those whose numbers are its own modulo the
         number of threads that take part.
         """
         body = self.body
-        threads = _collecting(team.threads, self.count)
+        threads = _collecting(group.threads, self.count)
         for accumulators in self.accumulators:
             accumulators.restart()
-        with guarded(body, body.within(team.part, 0, threads - 1)):
-            (part,) = body.inside((team.part,), (threads,))
+        with guarded(body, body.within(group.part, 0, threads - 1)):
+            (part,) = body.inside((group.part,), (threads,))
             with loop_over(body, -(-self.count // threads), "step") as step:
                 block = body.scope.simplify(part + step * threads)
                 with guarded(body, body.within(block, 0, self.count - 1)):
                     (inside,) = body.inside((block,), (self.count,))
                     self._take(place + inside * self.slots, places, body.within(step, 0, 0) or True)
-        combine(self.accumulators, team, threads)
+        combine(self.accumulators, group, threads)
 
     def _take(self, place: SymbolicExpr, places: int, is_first: Sequence[Value] | bool) -> None:
         body = self.body

@@ -2,7 +2,7 @@
 
 Examples are softmax, layer norms, their gradients, and quantization by row: a reduction's result is used for the elements of
 its row. Elements that a later pass needs are kept in registers, else in shared memory; if they fit in neither, they are read
-again, and sums of exponentials, or of squares, are computed online, in the pass of their maximum, or mean. A team of threads
+again, and sums of exponentials, or of squares, are computed online, in the pass of their maximum, or mean. A group of threads
 takes a row, and all of them get the results of its reductions. If one pass suffices and rows are few and long, several blocks
 share a row, and the last of them to arrive combines their results.
 """

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from indexing._core import constant
-from indexing.kernels.emitters.reduction.accumulators import Accumulators, Reducer, Team, combine
+from indexing.kernels.emitters.reduction.accumulators import Accumulators, Reducer, ThreadGroup, combine
 from indexing.kernels.emitters.reduction.match import arrays_of
 from indexing.kernels.emitters.reduction.splits import Splits
 from indexing.kernels.emitters.rows.mapping import Keep, RowsPlan
@@ -55,7 +55,7 @@ class _Body:
     def __init__(self, space: RowSpace, plan: RowsPlan, cache: RowCache, body: FunctionBuilder) -> None:
         """Declare the buffers of the elements that are kept."""
         self.space, self.plan, self.cache, self.body = space, plan, cache, body
-        self.team = Team(plan.part, plan.threads, plan.distance)
+        self.group = ThreadGroup(plan.part, plan.threads, plan.distance)
         self.buffers = {i: self._buffer(i) for i in cache.first}
         self.online = {o.result: o for o in space.online}
 
@@ -82,9 +82,9 @@ class _Body:
         body, plan = self.body, self.plan
         (reductions,) = self.space.passes
         found = self._accumulate(0, reductions)
-        combine(list(found.values()), self.team, plan.threads)
+        combine(list(found.values()), self.group, plan.threads)
         splits = Splits(body, plan.splits, plan.tiles, plan.across, list(found.values()))
-        with splits.combined(self.team, plan.tile, plan.split, plan.slot):
+        with splits.combined(self.group, plan.tile, plan.split, plan.slot):
             self._finish(found)
             self._per_row()
 
@@ -93,7 +93,7 @@ class _Body:
         if not reductions and not any(self.space.levels[o.instruction] == number for o in self.space.per_element):
             return
         found = self._accumulate(number, reductions)
-        combine(list(found.values()), self.team, self.plan.threads, to_all=True)
+        combine(list(found.values()), self.group, self.plan.threads, to_all=True)
         self._finish(found)
 
     def _accumulate(self, number: int, reductions: Sequence[Instruction]) -> dict[Instruction, Accumulators]:

@@ -1,4 +1,4 @@
-"""Lowering of team reductions: by shuffles within a warp; through shared memory across warps, or without shuffles."""
+"""Lowering of group reductions: by shuffles within a warp; through shared memory across warps, or without shuffles."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from indexing.kernels.ir.nodes import (
     Buffer,
     CallFunction,
     For,
+    GroupReduce,
     If,
     Kernel,
     Let,
@@ -21,7 +22,6 @@ from indexing.kernels.ir.nodes import (
     Shuffle,
     Statement,
     Store,
-    TeamReduce,
     Within,
 )
 from indexing.kernels.ir.traversal import rewrite_blocks, same_block
@@ -30,8 +30,8 @@ from indexing.kernels.ir.types import decoded, encoded, storage_type
 TH_X = variable(0)
 
 
-def lower_team_reductions(kernel: Kernel, shuffle_width: int) -> Kernel:
-    """The kernel with team reductions lowered to statements of threads; `shuffle_width` is the size of a warp, 0 for none."""
+def lower_group_reductions(kernel: Kernel, shuffle_width: int) -> Kernel:
+    """The kernel with group reductions lowered to statements of threads; `shuffle_width` is the size of a warp, 0 for none."""
     lowering = _Lowering(kernel, shuffle_width)
     body = rewrite_blocks(rewrite_blocks(kernel.body, _with_last_barriers), lowering.block)
     return replace(kernel, body=body, buffers=(*kernel.buffers, *lowering.buffers))
@@ -43,7 +43,7 @@ def _with_last_barriers(block: Block) -> Block:
         block,
         [
             replace(s, body=(*s.body, Barrier()))
-            if isinstance(s, For) and any(isinstance(inner, TeamReduce) for inner in s.body)
+            if isinstance(s, For) and any(isinstance(inner, GroupReduce) for inner in s.body)
             else s
             for s in block
         ],
@@ -51,7 +51,7 @@ def _with_last_barriers(block: Block) -> Block:
 
 
 def shared_cells(block: int, threads: int, distance: int, shuffle_width: int) -> int:
-    """The number of cells of shared memory for each value of a team reduction: none within a warp, else one for each warp of
+    """The number of cells of shared memory for each value of a group reduction: none within a warp, else one for each warp of
     the block, or, without shuffles, for each of its threads.
     """
     if threads == 1:
@@ -74,9 +74,9 @@ class _Lowering:
 
     def block(self, block: Block) -> Block:
         out: list[Statement] = []
-        run: list[TeamReduce] = []
+        run: list[GroupReduce] = []
         for statement in block:
-            if isinstance(statement, TeamReduce):
+            if isinstance(statement, GroupReduce):
                 if run and _form(statement) != _form(run[0]):
                     out += self._run(run)
                     run = []
@@ -86,8 +86,8 @@ class _Lowering:
             run = []
         return same_block(block, [*out, *self._run(run)])
 
-    def _run(self, run: Sequence[TeamReduce]) -> list[Statement]:
-        """Lower adjacent reductions over the same teams, which share their barriers."""
+    def _run(self, run: Sequence[GroupReduce]) -> list[Statement]:
+        """Lower adjacent reductions over the same groups, which share their barriers."""
         if not run:
             return []
         by_shuffles = _uses_shuffles(run[0].distance, self.shuffle_width)
@@ -95,7 +95,7 @@ class _Lowering:
 
     # ------------------------------------------------------------ shuffles
 
-    def _by_shuffles(self, run: Sequence[TeamReduce]) -> list[Statement]:
+    def _by_shuffles(self, run: Sequence[GroupReduce]) -> list[Statement]:
         width, threads = self.shuffle_width, run[0].threads
         out = self._shuffles(run, min(threads, width))
         if threads <= width:
@@ -107,7 +107,7 @@ class _Lowering:
         out += self._take(run, parts, TH_X // threads * warps + TH_X % warps)
         return [*out, *self._shuffles(run, warps), *self._spread(run, width)]
 
-    def _spread(self, run: Sequence[TeamReduce], group: int) -> list[Statement]:
+    def _spread(self, run: Sequence[GroupReduce], group: int) -> list[Statement]:
         """Broadcast the value of each group's first thread to the group, for reductions with `to_all`."""
         out: list[Statement] = []
         for r in run:
@@ -117,7 +117,7 @@ class _Lowering:
                     out += [Shuffle(taken.name, Ref(t, n), 0, group), Assign(n, taken)]
         return out
 
-    def _shuffles(self, run: Sequence[TeamReduce], width: int) -> list[Statement]:
+    def _shuffles(self, run: Sequence[GroupReduce], width: int) -> list[Statement]:
         out: list[Statement] = []
         offset = width // 2
         while offset:
@@ -130,7 +130,7 @@ class _Lowering:
 
     # ------------------------------------------------------------ shared memory
 
-    def _by_halves(self, run: Sequence[TeamReduce]) -> list[Statement]:
+    def _by_halves(self, run: Sequence[GroupReduce]) -> list[Statement]:
         """Store each thread's part, then combine the second half of the parts into the first, repeatedly."""
         distance, half, to_all = run[0].distance, run[0].threads // 2, run[0].to_all
         parts = [self._shared(r) for r in run]
@@ -154,7 +154,7 @@ class _Lowering:
             half //= 2
         return [*out, *self._take(run, parts, TH_X - part * distance)] if to_all else out
 
-    def _take(self, run: Sequence[TeamReduce], parts: Sequence[Sequence[str]], cell: SymbolicExpr) -> list[Statement]:
+    def _take(self, run: Sequence[GroupReduce], parts: Sequence[Sequence[str]], cell: SymbolicExpr) -> list[Statement]:
         return [
             Assign(n, decoded(t, Load(storage_type(t), p, (cell,))))
             for r, names in zip(run, parts, strict=True)
@@ -162,7 +162,7 @@ class _Lowering:
         ]
 
     def _publish(
-        self, run: Sequence[TeamReduce], parts: Sequence[Sequence[str]], cell: SymbolicExpr
+        self, run: Sequence[GroupReduce], parts: Sequence[Sequence[str]], cell: SymbolicExpr
     ) -> list[Statement]:
         return [
             Store(p, (cell,), encoded(t, Ref(t, n)))
@@ -172,13 +172,13 @@ class _Lowering:
 
     # ------------------------------------------------------------ both
 
-    def _merge(self, r: TeamReduce, others: Sequence[Ref]) -> list[Statement]:
+    def _merge(self, r: GroupReduce, others: Sequence[Ref]) -> list[Statement]:
         own = [Ref(t, n) for t, n in zip(r.types, r.names, strict=True)]
         results = [Ref(t, self._name()) for t in r.types]
         call = CallFunction(tuple(v.name for v in results), r.combiner, (), (*own, *others))
         return [call, *(Assign(n, v) for n, v in zip(r.names, results, strict=True))]
 
-    def _shared(self, r: TeamReduce) -> list[str]:
+    def _shared(self, r: GroupReduce) -> list[str]:
         count = shared_cells(self.threads, r.threads, r.distance, self.shuffle_width)
         names = []
         for kind in r.types:
@@ -191,5 +191,5 @@ class _Lowering:
         return f"t{self.count - 1}"
 
 
-def _form(r: TeamReduce) -> tuple[int, int, bool]:
+def _form(r: GroupReduce) -> tuple[int, int, bool]:
     return r.threads, r.distance, r.to_all
