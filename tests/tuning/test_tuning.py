@@ -1,6 +1,7 @@
 """Searches on the CPU: right results, the same trials for a seed, and a store that survives what happens to it."""
 
 import os
+import re
 import signal
 import sqlite3
 import subprocess
@@ -50,6 +51,13 @@ def test_a_search_finds_a_plan_and_keeps_it(name: str) -> None:
     assert [list(t.plan) for t in again.trials] == [list(t.plan) for t in found.trials]
     best = min(found.trials, key=lambda t: t.seconds or 0).plan
     assert tuned_plan(fusion(name), device_of_dialect("c")) == best == found.best
+
+
+def test_plans_are_found_under_other_names() -> None:
+    found = ix.tune(ix.hlo.parse(LOOP), budget=2, device="cpu")[0]
+    renamed = ix.hlo.parse(re.sub(r"\b(f|p|n)\b", r"other.\1", LOOP))
+    assert str(renamed) != str(ix.hlo.parse(LOOP))
+    assert tuned_plan(renamed.entry, device_of_dialect("c")) == found.best
 
 
 def test_compile_takes_what_was_measured(store: Path, monkeypatch: pytest.MonkeyPatch) -> None:

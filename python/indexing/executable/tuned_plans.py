@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 from indexing._core import __version__
 from indexing.errors import UnsupportedOp
-from indexing.kernels import emit_fused, knobs_of
+from indexing.graph.content import content_key
+from indexing.kernels import knobs_of
 from indexing.runtime.identity import described, device_identity
 from indexing.runtime.plan_store import Store
 
@@ -27,9 +28,11 @@ def tuned_plan(computation: Computation, device: Device, store: Store | None = N
 
 
 def fusion_key(computation: Computation, planned_for: DeviceRecord, device: Device) -> str:
-    """A hash of the default kernel's source and the knobs on a device as it is described, of the device that runs it and its
-    compiler, and of the package's version.
+    """A hash of the computation's content, of its knobs on a device as it is described, of the device that runs it and its
+    compiler, and of the package's version. No names occur in it.
+
+    Raises UnsupportedOp if no kernel computes the computation.
     """
-    source, space = emit_fused(computation, planned_for).source, knobs_of(computation, planned_for)
-    text = "\n".join([source, str(space), device_identity(device), __version__])
+    space = knobs_of(computation, planned_for)
+    text = "\n".join([content_key(computation), str(space), device_identity(device), __version__])
     return hashlib.sha256(text.encode()).hexdigest()

@@ -21,7 +21,7 @@ class KernelModule:
 def build_kernel_module(nodes: Collection[Node], outputs: tuple[Ref, ...], order: Sequence[Node]) -> KernelModule:
     """The module that computes `outputs` by `nodes`; `order` lists the program's nodes, operands before users."""
     members = [node for node in order if node in nodes]
-    inputs = _inputs(members)
+    inputs = _inputs(members, outputs)
     module = ModuleBuilder("kernel", f"fused_{members[-1].instruction.name}")
     body = _Body(module.entry, inputs, nodes)
     for node in members:
@@ -31,15 +31,15 @@ def build_kernel_module(nodes: Collection[Node], outputs: tuple[Ref, ...], order
     return KernelModule(module, tuple(inputs), {node: built.name for node, built in body.nodes.items()})
 
 
-def _inputs(members: Sequence[Node]) -> list[Ref]:
-    """The arrays that the kernel of `members` reads from outside, in the order in which they read them."""
+def _inputs(members: Sequence[Node], outputs: Sequence[Ref]) -> list[Ref]:
+    """The arrays that the kernel of `members` takes from outside: those that they read, in that order, then other `outputs`."""
     seen: dict[Ref, None] = {}
     inside = set(members)
     for node in members:
         for operand, is_assembled in operands_of(node):
             refs = (ref for ref in tree_refs(operand) if is_assembled or ref.node not in inside)
             seen.update(dict.fromkeys(refs))
-    return list(seen)
+    return list(seen | dict.fromkeys(ref for ref in outputs if ref.node not in inside))
 
 
 class _Body:
