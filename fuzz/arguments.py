@@ -216,7 +216,7 @@ class Calls:
         named = {n: self.value(chance) for n in names[count:] if chance.random() < 0.3}
         return name, thing, arguments, named
 
-    def judge(self, seed: int, number: int) -> str | None:
+    def check(self, seed: int, number: int) -> str | None:
         """What is wrong with the outcome of a call; None where nothing is."""
         name, thing, arguments, named = self.call(seed, number)
         outcome = outcome_of(thing, arguments, named)
@@ -294,7 +294,7 @@ def main() -> int:
     print(f"seed {chosen.seed}", flush=True)
     calls, wrong = Calls(), 0
     for number in range(chosen.first, chosen.first + chosen.count):
-        problem = calls.judge(chosen.seed, number)
+        problem = calls.check(chosen.seed, number)
         if problem:
             wrong += 1
             print(f"{problem}\n  python fuzz/arguments.py --count 1 --seed {chosen.seed} --first {number}", flush=True)

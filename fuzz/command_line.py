@@ -141,7 +141,7 @@ def command(seed: int, number: int) -> tuple[list[str], bytes]:
     return words, gzip.compress(data) if chance.random() < 0.2 else data
 
 
-def judge(words: list[str], data: bytes) -> str | None:
+def check(words: list[str], data: bytes) -> str | None:
     """What is wrong with how a command ends; None where nothing is."""
     out, err = (io.TextIOWrapper(io.BytesIO(), encoding="ascii", errors=e) for e in ("strict", "backslashreplace"))
     before, sys.stdin = sys.stdin, io.TextIOWrapper(io.BytesIO(data))
@@ -188,7 +188,7 @@ def main() -> int:
     with in_folder_of_files():
         for number in range(chosen.first, chosen.first + chosen.count):
             words, data = command(chosen.seed, number)
-            problem = judge(words, data)
+            problem = check(words, data)
             if problem:
                 wrong += 1
                 print(f"indexing {words} < {data[:200]!r}: {problem}")

@@ -342,7 +342,7 @@ def sample(found: Sequence[Mutant], count: int, seed: int) -> list[Mutant]:
     return turns[:count]
 
 
-def judge(file: Path, count: int = 0, seed: int = 0) -> tuple[Counter[str], list[Mutant]]:
+def check(file: Path, count: int = 0, seed: int = 0) -> tuple[Counter[str], list[Mutant]]:
     """How mutants of a file's kernel are found, counted; and those that are missed."""
     trial = Trial(ix.hlo.load(file).entry)
     counts: Counter[str] = Counter()
@@ -356,7 +356,7 @@ def judge(file: Path, count: int = 0, seed: int = 0) -> tuple[Counter[str], list
 
 
 def main() -> int:
-    """Judge the mutants of each file."""
+    """Check the mutants of each file."""
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     options.add_argument("files", nargs="+", type=Path)
     options.add_argument("--count", type=int, default=0)
@@ -364,7 +364,7 @@ def main() -> int:
     chosen = options.parse_args()
     total: Counter[str] = Counter()
     for file in chosen.files:
-        counts, missed = judge(file, chosen.count, chosen.seed)
+        counts, missed = check(file, chosen.count, chosen.seed)
         total += counts
         print(f"{file.stem}: {dict(counts)}", flush=True)
         for m in missed:

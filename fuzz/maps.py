@@ -25,7 +25,7 @@ SMALL = Style()
 BATCH = 500
 
 
-def judge(source: Map) -> str | None:
+def check(source: Map) -> str | None:
     """What is wrong with the simplified form of a map; None when nothing is, "overflow" when it was refused."""
     try:
         answer = str(ix.IndexingMap.parse(str(source)).simplify())
@@ -61,12 +61,12 @@ def compare(source: Map, found: Map, inside: list[dict[str, int]]) -> str | None
 
 
 def run_batch(seed: int, first: int, count: int) -> tuple[int, list[tuple[int, str, str]]]:
-    """Judge maps `first` to `first + count - 1` of a seed; returns how many were refused, and the failures."""
+    """Check maps `first` to `first + count - 1` of a seed; returns how many were refused, and the failures."""
     refused, failures = 0, []
     for number in range(first, first + count):
         source = random_map(random.Random(f"{seed}/{number}"), SMALL)
         try:
-            wrong = judge(source)
+            wrong = check(source)
         except BaseException as error:  # a panic is no Exception; anything but an answer is a finding
             wrong = f"{type(error).__name__}: {error}"
         if wrong == "overflow":

@@ -228,7 +228,7 @@ def killers(tests: list[Test], sample: list[Mutant], jobs: int) -> Iterator[tupl
         yield from pool.map(killer, sample)
 
 
-def judge(results: Iterator[tuple[Mutant, str]], known: dict[str, str]) -> bool:
+def check(results: Iterator[tuple[Mutant, str]], known: dict[str, str]) -> bool:
     """Print what survives; whether enough are killed, and no known survivor is."""
     killed, survivors, mistaken = 0, 0, 0
     for mutant, test in results:
@@ -268,7 +268,7 @@ def main() -> int:
         print(*(f"{m.name}  [{m.place}]" for m in sample), sep="\n")
         return 0
     tests = [test for program in built_tests().values() for test in tests_of(program)]
-    return 0 if judge(killers(tests, sample, options.jobs), known) else 1
+    return 0 if check(killers(tests, sample, options.jobs), known) else 1
 
 
 if __name__ == "__main__":

@@ -159,7 +159,7 @@ def verdict(step: Step, mutant: ir.Kernel) -> str:
     return ""
 
 
-def judge(found: Sequence[Step], count: int, seed: int) -> tuple[Counter[str], list[str]]:
+def check(found: Sequence[Step], count: int, seed: int) -> tuple[Counter[str], list[str]]:
     """The numbers of mutants that are found, by pass, of up to `count` each; and those that are missed."""
     by_pass: dict[str, list[tuple[Step, str, ir.Kernel]]] = {}
     for step in found:
@@ -176,14 +176,14 @@ def judge(found: Sequence[Step], count: int, seed: int) -> tuple[Counter[str], l
 
 
 def main() -> int:
-    """Judge the mutants of the kernels of files."""
+    """Check the mutants of the kernels of files."""
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     options.add_argument("files", nargs="+", type=Path)
     options.add_argument("--count", type=int, default=20, help="mutants a pass; 0: all")
     options.add_argument("--seed", type=int, default=0)
     options.add_argument("--dialects", default="c,cuda,opencl")
     chosen = options.parse_args()
-    counts, missed = judge(list(steps(chosen.files, chosen.dialects.split(","))), chosen.count, chosen.seed)
+    counts, missed = check(list(steps(chosen.files, chosen.dialects.split(","))), chosen.count, chosen.seed)
     print("\n".join([*missed, f"seed {chosen.seed}: found {dict(counts)}, missed {len(missed)}"]))
     return 1 if missed else 0
 

@@ -69,7 +69,7 @@ def meaning(m: Map, context: isl.Context) -> tuple[isl.Set, list[isl.PwAff]]:
     return domain, [function(e, space, places) for e in m.results]
 
 
-def judge(source: Map) -> str | None:
+def check(source: Map) -> str | None:
     """What is wrong with the simplified form; None when nothing is."""
     answer = str(ix.IndexingMap.parse(str(source)).simplify())
     context = isl.Context()
@@ -111,7 +111,7 @@ def main() -> int:
             undecided += 1
             continue
         try:
-            why = judge(source)
+            why = check(source)
         except isl.Error:  # out of budget
             undecided += 1
             continue

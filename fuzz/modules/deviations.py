@@ -2,7 +2,7 @@
 each with the reason.
 
 Denormal numbers are no line of this table: XLA's CPU takes them for zeros in most places, and in some for other numbers.
-Where results differ, `judge` asks again with the denormal numbers of the arguments replaced by zeros.
+Where results differ, `check` asks again with the denormal numbers of the arguments replaced by zeros.
 """
 
 from __future__ import annotations

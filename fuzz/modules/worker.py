@@ -23,7 +23,7 @@ def work(pipe: Connection, seed: int, numbers: range, options: argparse.Namespac
     quiet = os.open(os.devnull, os.O_WRONLY)
     os.dup2(quiet, 2)  # what XLA has to say before it dies
     from modules import generate, kernels, oracle
-    from modules.judge import Options, judge, shrink
+    from modules.check import Options, check, shrink
 
     pipe.send(READY)
     for number in numbers:
@@ -32,7 +32,7 @@ def work(pipe: Connection, seed: int, numbers: range, options: argparse.Namespac
         try:
             program = generate.random_program(key, options.steps)
             how = Options(options.tries, tuple(chosen.values()), partial(_announce, pipe, number, program))
-            found = judge(program, key, how)
+            found = check(program, key, how)
         except oracle.Refused as error:
             pipe.send((number, "refused by jaxlib", str(error)))
             continue

@@ -729,7 +729,7 @@ class Propagation(Generic[_I, _M]):
     """The known maps of a module, one caller at a time."""
 
     def __new__(cls, module: HloModule, structures: Mapping[str, str], views: _Views[_I, _M]) -> Self:
-        """`structures` says of opcodes what follows from the program's structure: "names", "passes", "copies", "moves",
+        """`structures` says of opcodes what follows from the program's structure: "alias", "passes", "copies", "moves",
         "counts", "calls", "starts", "branches" or "loops". `views` makes the objects that maps are given as."""
     def state(self, inverse: bool, at: _Place, formula: list[list[_M]] | None) -> None:
         """State the formula of an array of an instruction (inverse: of an operand): a list of maps for each operand (inverse:
@@ -790,12 +790,10 @@ def shared_memory_traffic(
     instructions, distinct bytes accessed, passes, the least number of passes, and zeros. Raises as `global_memory_traffic`.
     """
 
-def predict_times(
-    machine: Sequence[float], demands: Sequence[npt.NDArray[np.float64]]
-) -> list[npt.NDArray[np.float64]]:
+def predict_times(device: Sequence[float], demands: Sequence[npt.NDArray[np.float64]]) -> list[npt.NDArray[np.float64]]:
     """Of kernels: resident blocks of a processor, occupancy, waves, seconds, limits. The model is that of docs/prediction.md.
 
-    `machine` is processors, warp size, threads, blocks, registers and bytes of shared memory of a processor, bytes a second
+    `device` is processors, warp size, threads, blocks, registers and bytes of shared memory of a processor, bytes a second
     of memory and of its cache, operations a second, instructions and passes a second of a processor, updates a second of
     one address, latency, loads under way, seconds a launch, seconds a block. `demands` are columns: blocks, threads, registers
     of a thread, bytes of shared memory, loads and stores of warps, bytes moved, bytes of memory, passes, operations,

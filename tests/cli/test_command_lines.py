@@ -19,7 +19,7 @@ def files() -> Iterator[None]:
 @given(st.integers(0, 2**32), st.integers(0, 2**20))
 def test_a_command_ends_with_an_answer_or_a_message(seed: int, number: int) -> None:
     words, data = command_line.command(seed, number)
-    assert command_line.judge(words, data) is None, words
+    assert command_line.check(words, data) is None, words
 
 
 def test_commands_of_every_kind_are_drawn() -> None:

@@ -30,7 +30,7 @@ def subjects() -> dict[str, object]:
     module, found = _core.parse_hlo(TEXT), _core.IndexingMap.parse(MAP)
     parametric = found.with_parameters(d0=(0, 3))
     made = [module, found, found.dims[0], found.dims[0].interval, found.results[0], found.points(), parametric]
-    structures = {name: "names" for name, op in REGISTRY.items() if op.kind == "alias"}
+    structures = {name: "alias" for name, op in REGISTRY.items() if op.kind == "alias"}
     made += [_core.Propagation(module, structures, Formulas())]
     made += [*found.explain(), *_core.rules(), found.equivalent(found), _core.SymbolicMap.parse("(d0) -> (d0 * 2)")]
     return {type(value).__name__: value for value in made if value is not None}
@@ -38,7 +38,7 @@ def subjects() -> dict[str, object]:
 
 def odd_values(subject: dict[str, object]) -> list[object]:
     plain = [None, True, -1, 0, 1, 2, 7, 2**31, 2**32 - 1, 2**63 - 1, -(2**63), 2**64, 10**30, 0.5, float("nan")]
-    texts = ["", "x", "d0", "\0", "\ud800", "é" * 9, "{" * 50, TEXT, MAP, "f32[2]", "names"]
+    texts = ["", "x", "d0", "\0", "\ud800", "é" * 9, "{" * 50, TEXT, MAP, "f32[2]", "alias"]
     nested = [
         [],
         [0],
@@ -52,7 +52,7 @@ def odd_values(subject: dict[str, object]) -> list[object]:
         (2**32 - 1, 0),
         (0, 2**32 - 1),
         {},
-        {"x": "names"},
+        {"x": "alias"},
         b"",
     ]
     rows = [[(0, [])], [(9, [(0, 0)])], [("m", 9, [])], [[(1, 1)]], range(3), slice(0, 1), Formulas(), object()]

@@ -18,7 +18,7 @@ SEED = 20264
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.stem)
 def test_mutants_are_found(case: Path) -> None:
-    counts, missed = kernel_mutations.judge(case, COUNT, SEED)
+    counts, missed = kernel_mutations.check(case, COUNT, SEED)
     assert [f"{m.kind}: {m.what}" for m in missed] == []
     assert counts["proof"] + counts["run"] >= COUNT // 2
 

@@ -11,7 +11,7 @@ from indexing.kernels.verify.cover import covers, normalized
 from indexing.kernels.verify.enumeration import difference
 from indexing.kernels.verify.initialized import check_initialized
 from indexing.kernels.verify.lowering import verify_steps
-from pass_mutants import faults, judge, steps, verdict
+from pass_mutants import check, faults, steps, verdict
 
 GOLDEN = Path(__file__).parents[1] / "golden"
 FILES = [
@@ -36,7 +36,7 @@ def changed():
 
 
 def test_faults_of_each_pass_are_found(changed) -> None:
-    counts, missed = judge(changed, FAULTS, seed=27)
+    counts, missed = check(changed, FAULTS, seed=27)
     assert not missed
     assert set(counts) == {p.name for p in PASSES}
     assert set(counts.values()) == {FAULTS}

@@ -17,7 +17,7 @@ C_TYPES = {
     "bool": "bool",
     "Status": "indexing_status",
     "Map": "indexing_map",
-    "Machine": "indexing_machine",
+    "Device": "indexing_device",
     "Demand": "indexing_demand",
     "Prediction": "indexing_prediction",
 }
@@ -56,7 +56,7 @@ def test_the_header_declares_what_the_crate_exports() -> None:
 
 
 def test_structs_have_the_fields_of_the_core_in_order() -> None:
-    for name in ("Machine", "Demand", "Prediction"):
+    for name in ("Device", "Demand", "Prediction"):
         body = re.search(rf"#\[repr\(C\)\]\npub struct {name} \{{(.*?)\n\}}", MODEL, re.DOTALL)
         fields = re.findall(r"pub (\w+): f64", body[1]) if body else []
         stated = re.search(rf"struct indexing_{name.lower()} \{{(.*?)\}}", CODE, re.DOTALL)

@@ -17,7 +17,7 @@ import pytest
 import indexing as ix
 from indexing.ops.registry import REGISTRY
 from indexing.runtime.device import Buffer
-from modules import alone, deviations, generate, judge, kernels, oracle, perturb, rows, worker
+from modules import alone, check, deviations, generate, kernels, oracle, perturb, rows, worker
 from modules.__main__ import Runner
 from modules.compare import difference, flushed
 from modules.generate import finished
@@ -37,13 +37,13 @@ def test_every_op_has_a_generator_or_a_reason_for_none() -> None:
 def test_a_program_of_each_op_agrees_with_jaxlib(opcode: str) -> None:
     program = generate.program_of(opcode, SEED)
     assert opcode in program.opcodes()
-    assert judge.judge(program, SEED, judge.Options(tries=4)) is None, program.text()
+    assert check.check(program, SEED, check.Options(tries=4)) is None, program.text()
 
 
 def test_random_programs_agree_with_jaxlib() -> None:
     for number in range(10):
         program = generate.random_program(f"{SEED}/{number}")
-        assert judge.judge(program, SEED, judge.Options(tries=4)) is None, program.text()
+        assert check.check(program, SEED, check.Options(tries=4)) is None, program.text()
 
 
 def test_a_seed_repeats_its_program_and_its_data() -> None:
@@ -58,12 +58,12 @@ def test_a_wrong_value_is_found_and_its_program_made_smaller(monkeypatch: pytest
         return np.float32(1) - operands[0]
 
     program = _with_an_instruction_named_bad()
-    assert judge.judge(program, SEED, judge.Options()) is None
+    assert check.check(program, SEED, check.Options()) is None
     monkeypatch.setitem(REGISTRY, "negate", replace(REGISTRY["negate"], reference=wrong))
-    found = judge.judge(program, SEED, judge.Options())
+    found = check.check(program, SEED, check.Options())
     assert found is not None
     assert found.kind == "value" and found.reason.startswith("bad: ")
-    small, why = judge.shrink(program, SEED, judge.Options(), "value")
+    small, why = check.shrink(program, SEED, check.Options(), "value")
     assert [i.opcode for i in small.instructions] == ["parameter", "negate"]
     assert why is not None
 
@@ -88,7 +88,7 @@ def test_what_only_rewriting_changes_is_excused() -> None:
     theirs = -694967296 if oracle.VERSION < (0, 11, 1) else 694967296
     assert oracle.Compiled(program.text(oracle=True), quick=False)(given)[0].tolist() == [theirs] * 2
     assert ix.evaluate(program.text(), *given)[0].tolist() == [694967296] * 2
-    assert judge.judge(program, SEED, judge.Options()) is None
+    assert check.check(program, SEED, check.Options()) is None
 
 
 def test_what_only_rewriting_changes_is_excused_in_a_loop(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -134,7 +134,7 @@ def _loop_of_squares() -> Program:
 
 def test_a_pair_that_no_map_names_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(perturb, "named", lambda maps, leaf, values, here, there: np.zeros((6, 6), bool))
-    found = judge.judge(_with_an_instruction_named_bad(), SEED, judge.Options())
+    found = check.check(_with_an_instruction_named_bad(), SEED, check.Options())
     assert found is not None
     assert found.kind == "map" and "don't name" in found.reason
 
@@ -144,11 +144,11 @@ def test_what_only_we_refuse_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
         raise ix.UnsupportedOp("no")
 
     monkeypatch.setattr(ix.hlo, "parse", refuse)
-    found = judge.judge(_with_an_instruction_named_bad(), SEED, judge.Options())
-    assert found == judge.Finding("refused", "UnsupportedOp: no")
+    found = check.check(_with_an_instruction_named_bad(), SEED, check.Options())
+    assert found == check.Finding("refused", "UnsupportedOp: no")
 
 
-ON_CPU = judge.Options(tries=1, devices=(kernels.FilledHost,))
+ON_CPU = check.Options(tries=1, devices=(kernels.FilledHost,))
 
 
 def test_kernels_of_wide_rows_agree_with_jaxlib() -> None:
@@ -157,7 +157,7 @@ def test_kernels_of_wide_rows_agree_with_jaxlib() -> None:
         rows.add_steps(b)
         rows.fusion(b)
         program = finished(b)
-        assert judge.judge(program, SEED, ON_CPU) is None, program.text()
+        assert check.check(program, SEED, ON_CPU) is None, program.text()
 
 
 def test_fusions_of_wide_rows_have_several_results_that_mix_reductions_with_moves() -> None:
@@ -192,7 +192,7 @@ def test_an_element_that_no_kernel_writes_is_found() -> None:
         memory[:4] = device.pattern
 
     program = _with_an_instruction_named_bad().reduced(["bad"])
-    found = judge.judge(program, SEED, judge.Options(1, (lambda: _Careless(restore),)))
+    found = check.check(program, SEED, check.Options(1, (lambda: _Careless(restore),)))
     assert found is not None and found.kind == "value on cpu"
     assert found.reason.startswith("call 0: bad: ") and found.reason.endswith("at [0, 0], and at 0 more of 6")
 
@@ -204,8 +204,8 @@ def test_memory_that_is_written_beside_a_buffer_is_found() -> None:
         memory.base[-1] = 1
 
     program = _with_an_instruction_named_bad().reduced(["bad"])
-    found = judge.judge(program, SEED, judge.Options(1, (lambda: _Careless(overrun),)))
-    assert found == judge.Finding("access on cpu", "memory behind a buffer of 24 bytes was written")
+    found = check.check(program, SEED, check.Options(1, (lambda: _Careless(overrun),)))
+    assert found == check.Finding("access on cpu", "memory behind a buffer of 24 bytes was written")
 
 
 RUNNER = """
@@ -236,16 +236,16 @@ class PtxDevice:
     ("run", "errors", "kind"),
     [
         ("self.compiled(kernel)(buffers)", "", None),
-        ("self.compiled(kernel)(buffers)", "'a race'", judge.Finding("access on ptx", "a race; a race; a race")),
+        ("self.compiled(kernel)(buffers)", "'a race'", check.Finding("access on ptx", "a race; a race; a race")),
         ("pass", "", "value on ptx"),
     ],
 )
 def test_a_runner_of_ptx_is_asked_for_values_and_errors(
-    tmp_path: Path, run: str, errors: str, kind: judge.Finding | str | None
+    tmp_path: Path, run: str, errors: str, kind: check.Finding | str | None
 ) -> None:
     (tmp_path / "check.py").write_text(RUNNER.replace("RUN", run).replace("ERRORS", errors))
     opener = kernels.ptx_opener(tmp_path, "90")
-    found = judge.judge(_with_an_instruction_named_bad(), SEED, judge.Options(1, (opener,)))
+    found = check.check(_with_an_instruction_named_bad(), SEED, check.Options(1, (opener,)))
     assert (found.kind if found and isinstance(kind, str) else found) == kind
 
 
@@ -275,7 +275,7 @@ def test_scatters_whose_last_update_wins_are_judged_in_order_only(tmp_path: Path
     (tmp_path / "check.py").write_text(RUNNER.replace("RUN", "pass").replace("ERRORS", ""))
     program = next(p for p in (generate.program_of("scatter", str(k)) for k in range(100)) if p.keeps_last())
     for opener in (kernels.ptx_opener(tmp_path, "90"), kernels.FilledHost):
-        assert judge.judge(program, SEED, judge.Options(1, (opener,))) is None
+        assert check.check(program, SEED, check.Options(1, (opener,))) is None
     assert not _with_an_instruction_named_bad().keeps_last()
 
 

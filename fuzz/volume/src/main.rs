@@ -3,7 +3,7 @@
 //! Prints the seed, and each failure with the command that makes it again; the exit status is then 1. The values of the
 //! original are computed from the expression as written, in 128-bit integers, with no code of the core.
 
-mod judge;
+mod check;
 mod maps;
 mod random;
 mod tree;
@@ -13,7 +13,7 @@ use std::process::ExitCode;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
-use judge::{Judge, Verdict};
+use check::{Checker, Verdict};
 
 const BATCH: u64 = 1000;
 const SHOWN: u64 = 20;
@@ -61,16 +61,16 @@ fn time_seed() -> u64 {
 }
 
 fn work(counts: &Counts, seed: u64, first: u64, count: u64) {
-    let mut judge = Judge::default();
+    let mut checker = Checker::default();
     loop {
         let from = counts.next.fetch_add(BATCH, Ordering::Relaxed);
         if from >= count {
             return;
         }
         for number in first + from..first + (from + BATCH).min(count) {
-            let verdict = catch_unwind(AssertUnwindSafe(|| judge.problem(seed, number)));
+            let verdict = catch_unwind(AssertUnwindSafe(|| checker.problem(seed, number)));
             let verdict = verdict.unwrap_or_else(|cause| {
-                judge = Judge::default();
+                checker = Checker::default();
                 let text = cause.downcast_ref::<String>().cloned();
                 let text = text.or_else(|| cause.downcast_ref::<&str>().map(|s| s.to_string()));
                 Verdict::Wrong(format!("panic: {}", text.unwrap_or_default()))
@@ -93,7 +93,7 @@ fn record(counts: &Counts, seed: u64, number: u64, verdict: Verdict) {
         }
         Verdict::Wrong(why) => {
             if counts.wrong.fetch_add(1, Ordering::Relaxed) < SHOWN {
-                let text = judge::problem_text(seed, number);
+                let text = check::problem_text(seed, number);
                 println!("\n{text}\n  {why}\n  again: make fuzz N=1 SEED={seed} FIRST={number}");
             }
         }

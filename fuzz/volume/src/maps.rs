@@ -8,13 +8,13 @@ use indexing_core::{
     MapBuilder, MapKind, PointStep, Style,
 };
 
-use crate::judge::{written_on, Judge, Written};
+use crate::check::{written_on, Checker, Written};
 use crate::random::Random;
 
 /// Points of ranges that are tried for an element of an inverse.
 const RANGES_TRIED: u128 = 300;
 
-type Judged = Result<(), String>;
+type Checked = Result<(), String>;
 
 /// What is in the domain of a problem, by the definition.
 struct Truth {
@@ -36,7 +36,7 @@ fn map_of(arena: &mut Arena, p: &DomainSimplifier) -> Result<IndexingMap, String
     open.build(arena).map_err(|e| e.to_string())
 }
 
-fn expect(holds: bool, why: impl FnOnce() -> String) -> Judged {
+fn expect(holds: bool, why: impl FnOnce() -> String) -> Checked {
     if holds {
         Ok(())
     } else {
@@ -44,7 +44,7 @@ fn expect(holds: bool, why: impl FnOnce() -> String) -> Judged {
     }
 }
 
-impl Judge {
+impl Checker {
     /// Texts, widths, and what is answered about the map before and after.
     pub fn maps(
         &mut self,
@@ -52,7 +52,7 @@ impl Judge {
         before: &DomainSimplifier,
         after: Option<&DomainSimplifier>,
         r: &mut Random,
-    ) -> Judged {
+    ) -> Checked {
         let original = map_of(&mut self.arena, before)?;
         let simplified = match after {
             Some(p) => map_of(&mut self.arena, p)?,
@@ -76,7 +76,7 @@ impl Judge {
         Ok(())
     }
 
-    fn reads_back(&mut self, map: &IndexingMap) -> Judged {
+    fn reads_back(&mut self, map: &IndexingMap) -> Checked {
         let text = write_indexing_map(map, Style::Plain).map_err(|e| format!("printing: {e}"))?;
         self.other.clear();
         match read_indexing_map(&text, &mut self.other, &mut self.reading) {
@@ -85,7 +85,7 @@ impl Judge {
         }
     }
 
-    fn is_no_wider(&mut self, original: &IndexingMap, simplified: &IndexingMap) -> Judged {
+    fn is_no_wider(&mut self, original: &IndexingMap, simplified: &IndexingMap) -> Checked {
         let mut bits = |m: &IndexingMap| {
             self.other.clear();
             index_bits(&mut self.other, &mut self.scratch, m).unwrap_or(128)
@@ -114,7 +114,7 @@ impl Judge {
     }
 
     /// Contains, points, count, image_count, is_empty.
-    fn answers(&mut self, w: &Written, map: &IndexingMap, truth: &Truth) -> Judged {
+    fn answers(&mut self, w: &Written, map: &IndexingMap, truth: &Truth) -> Checked {
         let (arena, scratch) = (&mut self.other, &mut self.scratch);
         arena.clear();
         let inside: HashSet<&Vec<i64>> = truth.points.iter().map(|(p, _)| p).collect();
@@ -141,7 +141,7 @@ impl Judge {
     }
 
     /// The map equals its simplified form, and its intersection with it.
-    fn agree(&mut self, original: &IndexingMap, simplified: &IndexingMap, truth: &Truth) -> Judged {
+    fn agree(&mut self, original: &IndexingMap, simplified: &IndexingMap, truth: &Truth) -> Checked {
         let (arena, scratch) = (&mut self.other, &mut self.scratch);
         arena.clear();
         let apart = answer(difference(arena, scratch, original, simplified), truth)?;
@@ -155,7 +155,7 @@ impl Judge {
     }
 
     /// Every result leads back to its point.
-    fn inverts(&mut self, map: &IndexingMap, truth: &Truth) -> Judged {
+    fn inverts(&mut self, map: &IndexingMap, truth: &Truth) -> Checked {
         let (arena, scratch) = (&mut self.other, &mut self.scratch);
         arena.clear();
         let inverse = inverse(arena, scratch, map);
@@ -201,7 +201,7 @@ impl Judge {
     }
 
     /// The map before another one: the points at which both are defined, and the results there.
-    fn composes(&mut self, first: &IndexingMap, truth: &Truth, r: &mut Random) -> Judged {
+    fn composes(&mut self, first: &IndexingMap, truth: &Truth, r: &mut Random) -> Checked {
         if first.num_results() == 0 {
             return Ok(());
         }

@@ -27,9 +27,9 @@ Reference: TypeAlias = "Callable[[Instruction, Sequence[HloValue]], HloValue]"
 Across: TypeAlias = "Callable[[Instruction, Sequence[Sequence[HloValue]], Interpreter], Sequence[HloValue]]"
 
 
-#: Formulas that the core derives from the program's structure: arrays of the operands ("names"), the maps of a computation
+#: Formulas that the core derives from the program's structure: arrays of the operands ("alias"), the maps of a computation
 #: that is called ("calls") or started ("starts"), of one of several ("branches"), or of a loop's body, repeated ("loops").
-Structure: TypeAlias = Literal["names", "calls", "starts", "branches", "loops"]
+Structure: TypeAlias = Literal["alias", "calls", "starts", "branches", "loops"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -156,18 +156,18 @@ def _passes_on(opcode: str, formula: str, reference: Reference = operand_itself)
 TUPLE = Op(
     "tuple",
     "out.k[i] = in_k[i]",
-    ByStructure("names"),
+    ByStructure("alias"),
     _tuple,
-    ByStructure("names"),
+    ByStructure("alias"),
     bounded=True,
     kind="alias",
 )
 GET_TUPLE_ELEMENT = Op(
     "get-tuple-element",
     "out[i] = in.index[i]",
-    ByStructure("names"),
+    ByStructure("alias"),
     _element,
-    ByStructure("names"),
+    ByStructure("alias"),
     bounded=True,
     kind="alias",
 )

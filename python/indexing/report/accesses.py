@@ -20,7 +20,7 @@ from indexing.errors import IndexingError
 from indexing.hlo.layout import bit_width
 from indexing.indexing_analysis.instructions import output_to_input
 from indexing.ops.registry import traits_of
-from indexing.report.reasons import Subject, reasons_for
+from indexing.report.reasons import AccessedArray, reasons_for
 
 if TYPE_CHECKING:
     from indexing.hlo import Instruction, Shape
@@ -141,8 +141,8 @@ def _with_reason(
     """The row, with a reason and a remedy if it moves more than it must."""
     if row.excess * EXPLAINED < (row.will_move or 0) or not row.excess or not shape.is_array:
         return row
-    subject = Subject(part, operand, shape, row.array, row.ideal_bytes, row.instruction)
-    why, remedy = reasons_for(subject, accesses, row.uses / max(row.distinct, 1))
+    array = AccessedArray(part, operand, shape, row.array, row.ideal_bytes, row.instruction)
+    why, remedy = reasons_for(array, accesses, row.uses / max(row.distinct, 1))
     return replace(row, why=why, remedy=remedy)
 
 

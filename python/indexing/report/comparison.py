@@ -112,9 +112,9 @@ def comparison_lines(found: Comparison, top: int | None = 10) -> Iterator[str]:
     for a, b in found.changed[:top]:
         yield f"  {_kernel(a)}"
         yield f"    now {_kernel(b)}"
-    told = {id(f) for r in found.replaced for f in (*r.before, *r.after)}
+    replaced = {id(f) for r in found.replaced for f in (*r.before, *r.after)}
     for what, fusions in (("lost", found.lost), ("made", found.made)):
-        alone = [f for f in fusions if id(f) not in told]
+        alone = [f for f in fusions if id(f) not in replaced]
         yield f"{what}, and nothing like it {'after' if what == 'lost' else 'before'}: {len(alone)}"
         yield from (f"  {_kernel(f)}" for f in alone[:top])
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from indexing.analysis.memory.global_memory import Access
     from indexing.hlo import Instruction, Shape
 
-__all__ = ["Step", "Subject", "lane_steps", "reasons_for"]
+__all__ = ["AccessedArray", "Step", "lane_steps", "reasons_for"]
 
 READ_AGAIN = 1.5  # repeated reads of an element are mentioned from this number on
 CACHED = 1 << 20  # bytes that fit in the cache of any device
@@ -31,7 +31,7 @@ WARP = 32  # lanes that are compared
 
 
 @dataclass(frozen=True, slots=True)
-class Subject:
+class AccessedArray:
     """An array that an instruction reads (with the operand's number) or writes (without), and the bytes that must move.
 
     `called` is the instruction's name in the program.
@@ -79,45 +79,45 @@ class Step:
         )
 
 
-def reasons_for(subject: Subject, accesses: Sequence[Access], reuse: float) -> tuple[str, str]:
+def reasons_for(array: AccessedArray, accesses: Sequence[Access], reuse: float) -> tuple[str, str]:
     """The reasons why accesses move more than they must, and remedies; empty if nothing is known about them."""
     slow = [a for a in accesses if not a.coalesced]
-    is_read_again = subject.operand is not None and reuse >= READ_AGAIN
+    is_read_again = array.operand is not None and reuse >= READ_AGAIN
     if slow:
-        why, remedy = _uncoalesced(subject, max(slow, key=lambda a: a.total.sectors))
-        if is_read_again and subject.bytes <= CACHED:
-            return f"{why}; a cache serves it, for it holds the {subject.bytes} B, which are read {_times(reuse)}", ""
+        why, remedy = _uncoalesced(array, max(slow, key=lambda a: a.total.sectors))
+        if is_read_again and array.bytes <= CACHED:
+            return f"{why}; a cache serves it, for it holds the {array.bytes} B, which are read {_times(reuse)}", ""
         return why, remedy
     if accesses and is_read_again:
-        return _read_again(subject, reuse)
-    return _partial_sectors(subject, accesses[0]) if accesses else ("", "")
+        return _read_again(array, reuse)
+    return _partial_sectors(array, accesses[0]) if accesses else ("", "")
 
 
-def _uncoalesced(subject: Subject, access: Access) -> tuple[str, str]:
-    steps = lane_steps(access, subject.shape)
+def _uncoalesced(array: AccessedArray, access: Access) -> tuple[str, str]:
+    steps = lane_steps(access, array.shape)
     usual = steps[0] if steps else None
     if access.map.runtimes and (usual is None or usual.shared):
         return (
-            f"which elements lanes {subject.verb} depends on values that are known at run time only",
+            f"which elements lanes {array.verb} depends on values that are known at run time only",
             "indices in ascending order, or rows of at least a sector (32 B) a lane",
         )
     if usual is None:
-        return f"few lanes of a warp {subject.verb} at once", ""
-    minor = major_to_minor(subject.shape)[-1:]
-    path = _reordering_instructions(subject)
+        return f"few lanes of a warp {array.verb} at once", ""
+    minor = major_to_minor(array.shape)[-1:]
+    path = _reordering_instructions(array)
     via = f", through {_named(path)}" if path else ""
     distance = f"{usual.lanes_text} {' or '.join(str(abs(step.bytes)) for step in steps)} B apart"
     if usual.dimensions and usual.dimensions != minor:
         number = "dimension" if len(usual.dimensions) == 1 else "dimensions"
         along = ", ".join(map(str, usual.dimensions))
-        where = f" (they go along {number} {along} of {subject.shape}, memory along dimension {minor[0]}){via}"
-        return distance + where, _reordering_remedy(subject, usual.dimensions)
+        where = f" (they go along {number} {along} of {array.shape}, memory along dimension {minor[0]}){via}"
+        return distance + where, _reordering_remedy(array, usual.dimensions)
     if abs(usual.bytes) * 8 > access.element_bits:
         return (
             f"{distance}, so that each sector serves {_lanes_a_sector(usual, access)}{via}",
-            f"a layout of `{subject.name}` in which what lanes {subject.verb} lies side by side, or wider accesses a lane",
+            f"a layout of `{array.name}` in which what lanes {array.verb} lies side by side, or wider accesses a lane",
         )
-    return _partial_sectors(subject, access)
+    return _partial_sectors(array, access)
 
 
 def _lanes_a_sector(step: Step, access: Access) -> str:
@@ -125,27 +125,27 @@ def _lanes_a_sector(step: Step, access: Access) -> str:
     return "one lane" if count <= 1 else f"{count} lanes"
 
 
-def _partial_sectors(subject: Subject, access: Access) -> tuple[str, str]:
+def _partial_sectors(array: AccessedArray, access: Access) -> tuple[str, str]:
     """The reason for adjacent lanes whose runs begin or end within a sector: the length of rows, or where they start."""
     sector = access.sector_bytes
-    if subject.ideal_bytes < sector:
-        return f"its {subject.ideal_bytes} B are less than a sector ({sector} B), which moves whole", ""
+    if array.ideal_bytes < sector:
+        return f"its {array.ideal_bytes} B are less than a sector ({sector} B), which moves whole", ""
     at_once = round(access.unrolled.asked / access.unrolled.instructions)
     if at_once * 2 <= sector:
-        return f"a warp {subject.verb}s {at_once} B at a time, and a sector ({sector} B) moves whole", ""
+        return f"a warp {array.verb}s {at_once} B at a time, and a sector ({sector} B) moves whole", ""
     elements = sector * 8 // gcd(sector * 8, access.element_bits)
-    order = major_to_minor(subject.shape)
-    row = subject.shape.dimensions[order[-1]] * access.element_bits // 8
-    if row == subject.bytes and row % sector:
-        return f"`{subject.name}` is {row} B, which is no multiple of a sector ({sector} B)", ""
+    order = major_to_minor(array.shape)
+    row = array.shape.dimensions[order[-1]] * access.element_bits // 8
+    if row == array.bytes and row % sector:
+        return f"`{array.name}` is {row} B, which is no multiple of a sector ({sector} B)", ""
     if row % sector:
         return (
-            f"a row of `{subject.name}` is {row} B, which is no multiple of a sector ({sector} B): "
+            f"a row of `{array.name}` is {row} B, which is no multiple of a sector ({sector} B): "
             "those at its ends are shared, and move twice",
             f"a multiple of {elements} elements in dimension {order[-1]}, by padding",
         )
     return (
-        f"the runs that a warp {subject.verb}s begin or end within a sector ({sector} B)",
+        f"the runs that a warp {array.verb}s begin or end within a sector ({sector} B)",
         f"starts and lengths that are multiples of {elements} elements",
     )
 
@@ -154,13 +154,13 @@ def _times(reuse: float) -> str:
     return f"{reuse:,.0f} times" if reuse >= 10 else f"{reuse:.3g} times"
 
 
-def _read_again(subject: Subject, reuse: float) -> tuple[str, str]:
+def _read_again(array: AccessedArray, reuse: float) -> tuple[str, str]:
     why = f"each element is read {_times(reuse)}"
-    if subject.bytes <= CACHED:
-        return f"{why}, which a cache serves, for it holds the {subject.bytes} B", ""
-    if _only_moves(subject.instruction):
-        return why, f"a fusion of `{subject.called}` with what reads it, which then reads `{subject.name}`"
-    return why, f"a tile of `{subject.name}` in shared memory or registers, or more elements a thread"
+    if array.bytes <= CACHED:
+        return f"{why}, which a cache serves, for it holds the {array.bytes} B", ""
+    if _only_moves(array.instruction):
+        return why, f"a fusion of `{array.called}` with what reads it, which then reads `{array.name}`"
+    return why, f"a tile of `{array.name}` in shared memory or registers, or more elements a thread"
 
 
 def _only_moves(i: Instruction) -> bool:
@@ -168,11 +168,11 @@ def _only_moves(i: Instruction) -> bool:
     return all(traits_of(j).has_no_compute for j in (i.called[0].listed if i.is_fusion else (i,)))
 
 
-def _reordering_remedy(subject: Subject, dimensions: tuple[int, ...]) -> str:
-    order = [d for d in major_to_minor(subject.shape) if d not in dimensions] + list(dimensions)
+def _reordering_remedy(array: AccessedArray, dimensions: tuple[int, ...]) -> str:
+    order = [d for d in major_to_minor(array.shape) if d not in dimensions] + list(dimensions)
     layout = ",".join(str(d) for d in reversed(order))
-    turn = f"a layout {{{layout}}} of `{subject.name}`" if dimensions else f"another layout of `{subject.name}`"
-    transposes = [i for i in _reordering_instructions(subject) if _permutes(i)]
+    turn = f"a layout {{{layout}}} of `{array.name}`" if dimensions else f"another layout of `{array.name}`"
+    transposes = [i for i in _reordering_instructions(array) if _permutes(i)]
     if transposes:
         return f"{turn}; a tile in shared memory; or a kernel of its own for `{transposes[0].name}`"
     return f"{turn}, or a tile in shared memory"
@@ -182,13 +182,13 @@ def _named(path: Sequence[Instruction]) -> str:
     return " and ".join(f"the {i.opcode} `{i.name}`" for i in path[:2])
 
 
-def _reordering_instructions(subject: Subject) -> list[Instruction]:
+def _reordering_instructions(array: AccessedArray) -> list[Instruction]:
     """The instructions of the fusion that change the order of the array's elements, the nearest to it first."""
-    fusion = subject.instruction
-    if subject.operand is None or not fusion.is_fusion:
+    fusion = array.instruction
+    if array.operand is None or not fusion.is_fusion:
         return []
     found: list[Instruction] = []
-    pending, seen = [fusion.called[0].parameters[subject.operand]], set()
+    pending, seen = [fusion.called[0].parameters[array.operand]], set()
     while pending:
         i = pending.pop(0)
         for user in i.users:

@@ -46,7 +46,7 @@ typedef enum indexing_status {
 typedef struct indexing_map indexing_map;
 
 /* What the model of times knows of a device; docs/prediction.md has its formulas. Rates are a second; a limit of 0 is none. */
-typedef struct indexing_machine {
+typedef struct indexing_device {
     double processors;       /* each holds blocks */
     double warp_size;        /* threads */
     double threads;          /* the most that a processor holds */
@@ -63,7 +63,7 @@ typedef struct indexing_machine {
     double loads_under_way;  /* of a warp */
     double launch;           /* seconds of a launch */
     double block;            /* seconds of a block beside its work */
-} indexing_machine;
+} indexing_device;
 
 /* What a kernel asks of a device. */
 typedef struct indexing_demand {
@@ -153,7 +153,7 @@ indexing_status indexing_map_count(const indexing_map *map, uint64_t *out);
 indexing_status indexing_map_is_empty(const indexing_map *map, bool *out);
 
 /* The predictions of `count` kernels on a device. */
-indexing_status indexing_predict(const indexing_machine *machine, const indexing_demand *demands, size_t count, indexing_prediction *predictions);
+indexing_status indexing_predict(const indexing_device *device, const indexing_demand *demands, size_t count, indexing_prediction *predictions);
 
 #ifdef __cplusplus
 }

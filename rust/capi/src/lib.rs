@@ -9,7 +9,7 @@ mod points;
 mod status;
 mod workspace;
 
-use indexing_core::{Demand, Machine, Prediction};
+use indexing_core::{Demand, Device, Prediction};
 use pointers::{reference, slice, slice_mut};
 use status::guarded;
 use std::ffi::c_char;
@@ -52,18 +52,17 @@ pub extern "C" fn indexing_last_error_item() -> usize {
 /// As the header says.
 #[no_mangle]
 pub unsafe extern "C" fn indexing_predict(
-    machine: *const Machine,
+    device: *const Device,
     demands: *const Demand,
     count: usize,
     predictions: *mut Prediction,
 ) -> Status {
     guarded(|| {
-        // SAFETY: the header asks for one machine, and `count` demands.
-        let (machine, demands) =
-            unsafe { (reference(machine, "machine")?, slice(demands, count, "demands")?) };
+        // SAFETY: the header asks for one device, and `count` demands.
+        let (device, demands) = unsafe { (reference(device, "device")?, slice(demands, count, "demands")?) };
         // SAFETY: the header asks for `count` places.
         let predictions = unsafe { slice_mut(predictions, count, "predictions") }?;
-        predictions.iter_mut().zip(demands).for_each(|(place, demand)| *place = machine.predict(demand));
+        predictions.iter_mut().zip(demands).for_each(|(place, demand)| *place = device.predict(demand));
         Ok(())
     })
 }

@@ -1,7 +1,7 @@
 //! The interface as C calls it: what is answered, what is refused, and that nothing that is passed brings a panic.
 
 use indexing::*;
-use indexing_core::{Demand, Machine, Prediction};
+use indexing_core::{Demand, Device, Prediction};
 use std::ffi::{c_char, CStr};
 use std::ptr::{null, null_mut};
 
@@ -173,19 +173,19 @@ fn the_header_states_the_version() {
 
 #[test]
 fn predictions_are_those_of_the_core() {
-    let machine =
-        Machine { processors: 4.0, warp_size: 32.0, threads: 1024.0, latency: 1e-6, ..Machine::default() };
+    let device =
+        Device { processors: 4.0, warp_size: 32.0, threads: 1024.0, latency: 1e-6, ..Device::default() };
     let demands = [64.0, 2048.0].map(|threads| Demand { blocks: 8.0, threads, ..Demand::default() });
     let mut found = [Prediction::default(); 2];
     // SAFETY: two demands, two places.
     unsafe {
-        assert_eq!(indexing_predict(&machine, demands.as_ptr(), 2, found.as_mut_ptr()), Status::Ok);
+        assert_eq!(indexing_predict(&device, demands.as_ptr(), 2, found.as_mut_ptr()), Status::Ok);
         assert_eq!(
             indexing_predict(null(), demands.as_ptr(), 2, found.as_mut_ptr()),
             Status::InvalidArgument
         );
     }
-    assert_eq!(found, demands.map(|d| machine.predict(&d)));
+    assert_eq!(found, demands.map(|d| device.predict(&d)));
     assert_eq!(found[1].time, f64::INFINITY);
 }
 

@@ -14,9 +14,9 @@ mod sets;
 mod simplify;
 mod text;
 
+pub use access::lanes::Access;
 pub use access::memory_traffic::{count_traffic, Memory, Sums, TrafficCounts};
-pub use access::prediction::{Demand, Machine, Prediction, LIMITS};
-pub use access::warps::Access;
+pub use access::prediction::{Demand, Device, Prediction, LIMITS};
 pub use error::{Error, ErrorKind, Result};
 pub use expr::flat::Dag;
 pub use expr::{Arena, Expr, Node, Term};

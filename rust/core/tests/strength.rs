@@ -292,7 +292,7 @@ fn steps_of_constraints_are_told_where_they_are_made() {
     let sum = |interval| implied(format!("d0 in [0, 9], d1 in [0, 9], d0 + d1 in {interval}"));
     let rest =
         |box_| (format!("d0 in {box_}, d1 in [0, 9], d0 mod 4 in [1, 1]"), "constraint-congruence-bounds");
-    for ((domain, law), told) in [
+    for ((domain, law), is_recorded) in [
         (sum("[0, 18]"), true),
         (sum("[-1, 19]"), true),
         (sum("[1, 18]"), false),
@@ -312,7 +312,7 @@ fn steps_of_constraints_are_told_where_they_are_made() {
         let (arena, scratch) = (&mut Arena::new(), &mut Scratch::default());
         let map = read_indexing_map(&source, arena, &mut ReadScratch::default()).expect(&source);
         let (_, steps) = explain(arena, scratch, &map).expect(&source);
-        assert_eq!(steps.iter().any(|s| s.law.name == law), told, "{source}");
+        assert_eq!(steps.iter().any(|s| s.law.name == law), is_recorded, "{source}");
     }
 }
 

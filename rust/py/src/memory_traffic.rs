@@ -17,7 +17,7 @@ fn traffic(py: Python<'_>, access: &Access<'_>, memory: Memory) -> PyResult<Opti
 
 /// The sums as Python gets them.
 pub fn found(f: TrafficCounts) -> Traffic {
-    (f.each, f.together, f.all, f.judged.saturating_mul(f.repeats), f.sampled)
+    (f.each, f.together, f.all, f.counted.saturating_mul(f.repeats), f.sampled)
 }
 
 /// The traffic of a thread map's warps in global memory; None where no thread reaches anything. Sizes are in bits.

@@ -1,7 +1,7 @@
 //! Predictions of many plans at once.
 
 use crate::error::invalid;
-use indexing_core::{Demand, Machine, Prediction};
+use indexing_core::{Demand, Device, Prediction};
 use pyo3::buffer::PyBuffer;
 use pyo3::prelude::*;
 
@@ -9,7 +9,7 @@ type Array<'py> = Bound<'py, PyAny>;
 
 /// Of kernels: resident blocks of a processor, occupancy, waves, seconds, limits. The model is that of docs/prediction.md.
 ///
-/// `machine` is processors, warp size, threads, blocks, registers and bytes of shared memory of a processor, bytes a second
+/// `device` is processors, warp size, threads, blocks, registers and bytes of shared memory of a processor, bytes a second
 /// of memory and of its cache, operations a second, instructions and passes a second of a processor, updates a second of
 /// one address, latency, loads under way, seconds a launch, seconds a block. `demands` are columns: blocks, threads, registers
 /// of a thread, bytes of shared memory, loads and stores of warps, bytes moved, bytes of memory, passes, operations,
@@ -17,7 +17,7 @@ type Array<'py> = Bound<'py, PyAny>;
 #[pyfunction]
 pub fn predict_times<'py>(
     py: Python<'py>,
-    machine: [f64; 16],
+    device: [f64; 16],
     demands: [Bound<'py, PyAny>; 11],
 ) -> PyResult<[Array<'py>; 5]> {
     let columns =
@@ -26,9 +26,9 @@ pub fn predict_times<'py>(
     if columns.iter().any(|c| c.len() != length) {
         return Err(invalid(py, "columns have one length".to_owned()));
     }
-    let machine = machine_of(machine);
+    let device = device_of(device);
     let found: Vec<Prediction> =
-        py.detach(|| (0..length).map(|row| machine.predict(&demand_of(&columns, row))).collect());
+        py.detach(|| (0..length).map(|row| device.predict(&demand_of(&columns, row))).collect());
     let column = |of: fn(&Prediction) -> f64| array(py, &found.iter().map(of).collect::<Vec<f64>>());
     Ok([
         column(|p| p.resident)?,
@@ -39,12 +39,12 @@ pub fn predict_times<'py>(
     ])
 }
 
-fn machine_of(fields: [f64; 16]) -> Machine {
+fn device_of(fields: [f64; 16]) -> Device {
     let [processors, warp_size, threads, blocks, registers, shared_bytes, memory_rate, cache_rate, ..] =
         fields;
     let [.., operation_rate, issue_rate, pass_rate, update_rate, latency, loads_under_way, launch, block] =
         fields;
-    Machine {
+    Device {
         processors,
         warp_size,
         threads,

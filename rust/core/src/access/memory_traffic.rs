@@ -3,10 +3,10 @@
 //! Warps with the same active lanes, whose addresses differ by whole lines (or by whole words of shared memory), are
 //! counted by one representative.
 
+use crate::access::lanes::{Access, Warps, LANE, MAX_ADDRESS};
 use crate::access::period::{equivalence_classes, ClassQuery, Sample};
 use crate::access::transactions::{add, Layout, Pattern};
 pub use crate::access::transactions::{Memory, Sums};
-use crate::access::warps::{Access, Warps, LANE, MAX_ADDRESS};
 use crate::error::{Error, Result};
 use crate::expr::Arena;
 use crate::int::floor_mod;
@@ -24,7 +24,7 @@ pub struct TrafficCounts {
     /// Warp instructions of the launch, for all `repeats` runtime values.
     pub all: u128,
     /// The number of them that those counted represent.
-    pub judged: u128,
+    pub counted: u128,
     /// The number of rows counted, if not all were.
     pub sampled: Option<u64>,
     /// The number of runtime values that the sums run over, one of which occurs.
@@ -191,7 +191,7 @@ impl<'a> Counter<'a> {
                 if !self.count_row(&values, weight)? {
                     return Ok(None);
                 }
-                found.judged = found.judged.checked_add(weight).ok_or_else(too_many)?;
+                found.counted = found.counted.checked_add(weight).ok_or_else(too_many)?;
             }
         }
         for pattern in &self.patterns {

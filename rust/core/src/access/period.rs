@@ -313,7 +313,7 @@ mod tests {
         let whole = vec![Interval::new(0, 40), Interval::new(0, 11), Interval::new(0, 2)];
         let query = ClassQuery { dag: &dag, cycle: 7, bounds: &bounds, free: &[2] };
         for most in [1, 4, 1000] {
-            let mut told = vec![0u64; 7];
+            let mut counted = vec![0u64; 7];
             for class in equivalence_classes(&query, whole.clone(), most) {
                 assert!(class[2].shown == 1 && class[2].count == 1);
                 for a in 0..class[0].shown {
@@ -321,7 +321,7 @@ mod tests {
                         for v2 in 0..3 {
                             let point = [class[0].first + a as i64, class[1].first + b as i64, v2];
                             let weight = class[0].weight(a) * class[1].weight(b);
-                            count(&dag, &bounds, point, weight, &mut told);
+                            count(&dag, &bounds, point, weight, &mut counted);
                         }
                     }
                 }
@@ -332,7 +332,7 @@ mod tests {
                     (0..3).for_each(|v2| count(&dag, &bounds, [v0, v1, v2], 1, &mut all));
                 }
             }
-            assert_eq!(told, all, "with {most} boxes");
+            assert_eq!(counted, all, "with {most} boxes");
         }
     }
 
@@ -341,14 +341,14 @@ mod tests {
         let dag = dag(&["v0 * 4 + v1 * 6 + (v1 floordiv 3) * 5 + v2"]);
         let whole = vec![Interval::new(0, 25), Interval::new(2, 90), Interval::new(0, 1)];
         let query = ClassQuery { dag: &dag, cycle: 24, bounds: &[], free: &[2] };
-        let (mut told, mut all, mut rows) = (vec![0u64; 24], vec![0u64; 24], 0);
+        let (mut counted, mut all, mut rows) = (vec![0u64; 24], vec![0u64; 24], 0);
         for class in equivalence_classes(&query, whole, 1000) {
             for a in 0..class[0].shown {
                 for b in 0..class[1].shown {
                     rows += 1;
                     let point = [class[0].first + a as i64, class[1].first + b as i64, 0];
                     let value = dag.evaluate(&point, &mut Vec::new()).unwrap()[0];
-                    told[value.rem_euclid(24) as usize] += class[0].weight(a) * class[1].weight(b);
+                    counted[value.rem_euclid(24) as usize] += class[0].weight(a) * class[1].weight(b);
                 }
             }
         }
@@ -357,7 +357,7 @@ mod tests {
                 all[(v0 * 4 + v1 * 6 + v1.div_euclid(3) * 5).rem_euclid(24) as usize] += 1;
             }
         }
-        assert_eq!(told, all);
+        assert_eq!(counted, all);
         assert!(rows < 300, "{rows} rows for 26 * 89 points");
     }
 

@@ -6,7 +6,7 @@
 /// The constants of a device in the model. Rates are per second; a limit of 0 is none.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 #[repr(C)]
-pub struct Machine {
+pub struct Device {
     /// Processors, each of which holds blocks.
     pub processors: f64,
     /// Threads of a warp.
@@ -95,18 +95,18 @@ const ISSUE: usize = 4;
 /// Memory that is slowed down by more than this waits for latency.
 const MAX_SLOWDOWN: f64 = 1.5;
 
-impl Machine {
+impl Device {
     /// The prediction for a kernel that asks for `d`.
     ///
     /// ```
-    /// use indexing_core::{Demand, Machine};
+    /// use indexing_core::{Demand, Device};
     ///
-    /// let machine = Machine { processors: 4.0, warp_size: 32.0, threads: 1024.0, latency: 1e-6, ..Machine::default() };
+    /// let device = Device { processors: 4.0, warp_size: 32.0, threads: 1024.0, latency: 1e-6, ..Device::default() };
     /// let kernel = Demand { blocks: 8.0, threads: 512.0, ..Demand::default() };
-    /// let found = machine.predict(&kernel);
+    /// let found = device.predict(&kernel);
     /// assert_eq!((found.resident, found.occupancy, found.waves), (2.0, 1.0, 1.0));
     /// let too_large = Demand { threads: 2048.0, ..kernel };
-    /// assert_eq!(machine.predict(&too_large).time, f64::INFINITY);
+    /// assert_eq!(device.predict(&too_large).time, f64::INFINITY);
     /// ```
     pub fn predict(&self, d: &Demand) -> Prediction {
         let warps = (d.threads / self.warp_size).ceil().max(1.0);
@@ -182,7 +182,7 @@ impl Machine {
 mod tests {
     use super::*;
 
-    const GPU: Machine = Machine {
+    const GPU: Device = Device {
         processors: 100.0,
         warp_size: 32.0,
         threads: 2048.0,

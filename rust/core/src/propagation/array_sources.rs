@@ -61,7 +61,7 @@ impl Propagation {
             return (start..start + count as u32).map(single).collect();
         }
         match self.structure(module, row) {
-            Structure::Names => {
+            Structure::Alias => {
                 let named = self.named_arrays(module, row);
                 named.iter().map(|(k, leaf)| of(operands[*k as usize])[*leaf as usize]).collect()
             }

@@ -30,7 +30,7 @@ impl Propagation {
         if self.reads_nothing(module, direction, row) {
             return Ok(Formula::default()); // half of the formulas of a large program
         }
-        if self.structure(module, row) == Structure::Names {
+        if self.structure(module, row) == Structure::Alias {
             self.derive_for_names(module, row)?; // one by one, each array whatever the sizes of the others
         } else {
             let (simplified, links) = self.links_of(module, key)?;

@@ -156,7 +156,7 @@ impl Walk<'_> {
     /// The formula of a key, if it is known, or follows from what needs no statement.
     fn known_formula(&mut self, key: Key) -> Option<Formula> {
         match self.propagation.structure(self.module, key.1) {
-            Structure::Names | Structure::Loops => self.propagation.formula_of(self.module, key).ok(),
+            Structure::Alias | Structure::Loops => self.propagation.formula_of(self.module, key).ok(),
             _ => self.propagation.known_formula(self.module, key).cloned(),
         }
     }

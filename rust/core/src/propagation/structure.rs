@@ -15,7 +15,7 @@ pub enum Structure {
     /// Its elements are indices.
     Counts,
     /// It renames arrays of its operands: those of one tuple element (attribute `index`), or all, in order.
-    Names,
+    Alias,
     /// It calls a computation on its operands.
     Calls,
     /// It starts a computation: its arrays are those of its operands, then the results, then contexts without data.
@@ -34,7 +34,7 @@ impl Structure {
             "copies" => Self::Copies,
             "moves" => Self::Moves,
             "counts" => Self::Counts,
-            "names" => Self::Names,
+            "alias" => Self::Alias,
             "calls" => Self::Calls,
             "starts" => Self::Starts,
             "branches" => Self::Branches,

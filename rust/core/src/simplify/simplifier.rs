@@ -67,7 +67,7 @@ pub struct Simplifier<'a> {
     /// The nodes whose rules are being tried, outermost first.
     pub(crate) active: [Expr; MAX_DEPTH as usize],
     /// The last dividend and divisor without a split, on the current domain.
-    pub(crate) unsplit: Option<(Expr, i64)>,
+    pub(crate) failed_split: Option<(Expr, i64)>,
     /// Whether a node was left as it is because its rules were already being tried, or because of its depth.
     pub(crate) is_incomplete: bool,
     pub(crate) trace: Option<Box<Trace>>,
@@ -93,7 +93,7 @@ impl<'a> Simplifier<'a> {
             exhausted: false,
             depth: 0,
             active: [NONE; MAX_DEPTH as usize],
-            unsplit: None,
+            failed_split: None,
             is_incomplete: false,
             trace: None,
         }
@@ -188,7 +188,7 @@ impl<'a> Simplifier<'a> {
         self.memo.clear();
         self.forms.clear();
         self.widths.clear();
-        self.unsplit = None;
+        self.failed_split = None;
     }
 
     /// The bounds of `e`.

@@ -166,14 +166,14 @@ impl<'a> Parser<'a> {
     pub(super) fn add(&mut self, pending: &Pending) -> Result<u32> {
         let Some(mut frame) = self.frames.pop() else { return Ok(0) };
         order_branches(&mut frame, self.cursor.text);
-        let (shape, signature) = self.judge(&frame, pending)?;
+        let (shape, signature) = self.check(&frame, pending)?;
         let row = self.add_instruction(&mut frame, pending, shape, signature)?;
         self.frames.push(frame);
         Ok(row)
     }
 
     /// Shape and signature. The shape is checked once for each signature.
-    fn judge(&mut self, frame: &Frame, pending: &Pending) -> Result<(ShapeId, u32)> {
+    fn check(&mut self, frame: &Frame, pending: &Pending) -> Result<(ShapeId, u32)> {
         let operands = &self.module.operands[pending.operands.range()];
         self.operand_shapes.clear();
         self.operand_shapes.extend(operands.iter().map(|&o| frame.instructions[o as usize].shape));

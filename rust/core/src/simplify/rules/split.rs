@@ -65,7 +65,7 @@ impl Simplifier<'_> {
             return Ok(None);
         }
         // The quotient and the remainder of one dividend often occur together.
-        if self.unsplit == Some((n, m)) {
+        if self.failed_split == Some((n, m)) {
             return Ok(None);
         }
         let mut parts = Parts::new();
@@ -101,7 +101,7 @@ impl Simplifier<'_> {
             }
         }
         if !split {
-            self.unsplit = Some((n, m));
+            self.failed_split = Some((n, m));
         }
         Ok(None)
     }

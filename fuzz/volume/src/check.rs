@@ -62,7 +62,7 @@ impl Value {
 
 /// Memory that is used again from problem to problem.
 #[derive(Default)]
-pub struct Judge {
+pub struct Checker {
     pub arena: Arena,
     pub other: Arena,
     pub scratch: Scratch,
@@ -199,7 +199,7 @@ fn random_constraint(r: &mut Random, bounds: &[(i64, i64)]) -> (Tree, i64, i64) 
     }
 }
 
-impl Judge {
+impl Checker {
     /// Make, simplify and compare problem `number` of a seed.
     pub fn problem(&mut self, seed: u64, number: u64) -> Verdict {
         let w = written(seed, number);

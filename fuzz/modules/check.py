@@ -45,7 +45,7 @@ class Options:
     announce: Callable[[str], None] = lambda device: None
 
 
-def judge(program: Program, seed: str, options: Options) -> Finding | None:
+def check(program: Program, seed: str, options: Options) -> Finding | None:
     """What is wrong with our answers to a program; None where nothing is. Raises `oracle.Refused` if jaxlib refuses."""
     theirs = oracle.Compiled(program.text(oracle=True))
     given = arguments(program, seed)
@@ -193,7 +193,7 @@ def shrink(
         for smaller in _smaller(program, rng):
             patience -= 1
             try:
-                found = judge(smaller, seed, options)
+                found = check(smaller, seed, options)
             except oracle.Refused:
                 continue
             if found is not None and found.kind == kind:
