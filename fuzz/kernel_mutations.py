@@ -302,7 +302,7 @@ def _is_overwritten(block: ir.Block, name: str) -> bool:
 
 def _is_never_reached(probe: ir.Kernel) -> bool:
     body = entry_accesses(probe)
-    return all(body.access_map(a).is_empty() for a in body.found if a.buffer == "probe")
+    return all(body.access_map(a).is_empty() for a in body.accesses if a.buffer == "probe")
 
 
 def _flat(value: object) -> list[np.ndarray]:

@@ -77,7 +77,7 @@ def _fault(what: str, *found: ir.Statement) -> Fault:
 def _is_reached(kernel: ir.Kernel, fault: Fault) -> bool:
     probe = replace(kernel, body=fault.probes[0], buffers=(*kernel.buffers, PROBE))
     body = entry_accesses(probe)
-    return any(not body.access_map(a).is_empty() for a in body.found if a.buffer == PROBE.name)
+    return any(not body.access_map(a).is_empty() for a in body.accesses if a.buffer == PROBE.name)
 
 
 def _bounds(s: ir.If) -> Iterator[Fault]:

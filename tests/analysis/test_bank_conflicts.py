@@ -124,7 +124,7 @@ def test_what_is_judged_is_what_the_source_does(name: str) -> None:
     lowered = kernel.stage("narrow-floats")
     written = entry_accesses(lowered)
     shared = {b.name for b in lowered.buffers if b.space == "shared"}
-    maps = [written.access_map(a) for a in written.found if a.buffer in shared and a.kind != "atomic"]
+    maps = [written.access_map(a) for a in written.accesses if a.buffer in shared and a.kind != "atomic"]
     assert [a.map for a in kernel.shared_accesses] == [m for m in maps if not m.is_known_empty]
     for body in (lowered.body, kernel.lowered.body):
         copied = {end for s in statements(body) if isinstance(s, Copy) for end in (s.source, s.destination)}

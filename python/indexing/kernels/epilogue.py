@@ -79,13 +79,15 @@ def heroes_of(
     paths: list[tuple[Instruction, Instruction]] = []
     others: list[Instruction] = []
     for output in outputs(computation):
-        found = find_heroes(output.instruction, is_hero)
-        if not found:
+        nearest = find_heroes(output.instruction, is_hero)
+        if not nearest:
             side.append(output)
             continue
         after.append(output)
-        paths.append((found[0], output.instruction))
-        others += [h for h in found[1:] if form(h) == form(found[0]) and _is_beside(h, found[0], output.instruction)]
+        paths.append((nearest[0], output.instruction))
+        others += [
+            h for h in nearest[1:] if form(h) == form(nearest[0]) and _is_beside(h, nearest[0], output.instruction)
+        ]
     if len({form(hero) for hero, _ in paths}) != 1:
         return None
     heroes = tuple(dict.fromkeys([*(hero for hero, _ in paths), *others]))
@@ -99,8 +101,8 @@ def heroes_of(
 
 def single_hero_of(computation: Computation, is_hero: Callable[[Instruction], bool]) -> Heroes | None:
     """The hero that every output follows; None where there is none, or several."""
-    found = heroes_of(computation, is_hero, lambda hero: hero)
-    return None if found is None or found.side_outputs else found
+    heroes = heroes_of(computation, is_hero, lambda hero: hero)
+    return None if heroes is None or heroes.side_outputs else heroes
 
 
 def _is_beside(hero: Instruction, other: Instruction, root: Instruction) -> bool:

@@ -67,9 +67,9 @@ class FunctionBuilder(StatementBuilder):
         part = instruction.shape.leaves[output]
         if part.element_count == 0 and part.is_array:  # an empty array: the value is never used
             return zero(self, part.element_type)
-        found = self._remembered((self._frames[-1][0], instruction, output, index))
-        if found is not None:
-            return found
+        known = self._remembered((self._frames[-1][0], instruction, output, index))
+        if known is not None:
+            return known
         bound = self._bound(instruction)
         if bound is not None:
             return bound(output, index)
@@ -156,9 +156,9 @@ class FunctionBuilder(StatementBuilder):
 
     def _build(self, instruction: Instruction, index: Index, output: int) -> Value:
         key = (self._frames[-1][0], instruction, output, index)
-        found = self._remembered(key)
-        if found is not None:
-            return found
+        known = self._remembered(key)
+        if known is not None:
+            return known
         if instruction.is_parameter:
             value = self._parameter(instruction, index)
         elif self._is_called(instruction, output):
@@ -222,8 +222,8 @@ class FunctionBuilder(StatementBuilder):
 
     def stored(self, kind: str, value: Value) -> Node:
         """The value's representation in memory: the one that was loaded, if it was loaded."""
-        found, held = self._storage.get(value.node, ("", None))  # type: ignore[call-overload]
-        return held if found == kind else encoded(kind, self.node(value))
+        held_kind, held = self._storage.get(value.node, ("", None))  # type: ignore[call-overload]
+        return held if held_kind == kind else encoded(kind, self.node(value))
 
     def remember(self, instruction: Instruction, index: Index, values: Sequence[Value]) -> None:
         """Memoize the values of all arrays of a tuple-shaped instruction."""
@@ -253,10 +253,10 @@ class FunctionBuilder(StatementBuilder):
 
     def table(self, instruction: Instruction, index: Index) -> Value:
         """An element of a constant: a number if all elements are equal, else an element of a constant buffer."""
-        found = self.kernel.splat(instruction)
+        splat = self.kernel.splat(instruction)
         kind = instruction.shape.element_type
-        if found is not None:
-            return self.number(kind, found)
+        if splat is not None:
+            return self.number(kind, splat)
         return self.load(self.kernel.table(instruction), kind, index)
 
     def _enter(self) -> None:

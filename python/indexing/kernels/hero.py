@@ -44,17 +44,17 @@ def find_heroes(root: Instruction, is_hero: Callable[[Instruction], bool]) -> tu
     """The heroes from which `root` is computed element by element, nearest first, at most MAX_HEROES."""
     pending = deque([root])
     seen = {root}
-    found: list[Instruction] = []
-    while pending and len(found) < MAX_HEROES:
+    heroes: list[Instruction] = []
+    while pending and len(heroes) < MAX_HEROES:
         instruction = pending.popleft()
         if is_hero(instruction):
-            found.append(instruction)
+            heroes.append(instruction)
             continue
         for operand in _followed(instruction):
             if operand not in seen:
                 seen.add(operand)
                 pending.append(operand)
-    return tuple(found)
+    return tuple(heroes)
 
 
 def _followed(instruction: Instruction) -> list[Instruction]:
@@ -67,11 +67,11 @@ def _followed(instruction: Instruction) -> list[Instruction]:
         return []
     return [
         operand
-        for operand, found in zip(instruction.operands, output_to_input(instruction), strict=True)
+        for operand, indexings in zip(instruction.operands, output_to_input(instruction), strict=True)
         if not operand.shape.is_tuple
         and operand.shape.element_count == instruction.shape.element_count
-        and len(found) == 1
-        and _reads_each_once(found[0], operand.shape)
+        and len(indexings) == 1
+        and _reads_each_once(indexings[0], operand.shape)
     ]
 
 

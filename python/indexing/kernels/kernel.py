@@ -193,8 +193,8 @@ class Kernel:
     @property
     def shared_bytes(self) -> int:
         """The number of bytes of shared memory that the source declares."""
-        found = self.memory_form if self.target.has_threads else self.lowered
-        return sum(b.size * storage_bytes(b.element_type) for b in found.buffers if b.space == "shared")
+        form = self.memory_form if self.target.has_threads else self.lowered
+        return sum(b.size * storage_bytes(b.element_type) for b in form.buffers if b.space == "shared")
 
     @property
     def work(self) -> int:
@@ -218,9 +218,9 @@ class Kernel:
         return tuple(sorted(self._global_accesses(), key=lambda a: (a.kind, a.argument.kind)))
 
     def _global_accesses(self) -> Iterator[GlobalAccesses]:
-        found = self._after_logical_passes
+        form = self._after_logical_passes
         loads, stores, updates = self._maps("load"), self._maps("store"), self._maps("store", "atomic")
-        for argument, b in zip(_arguments(found), (b for b in found.buffers if b.role != "none"), strict=True):
+        for argument, b in zip(_arguments(form), (b for b in form.buffers if b.role != "none"), strict=True):
             is_unknown = b.name in self._reached.unknown
             if argument.kind != "output":
                 yield GlobalAccesses(argument, "load", loads.get(b.name, ()), is_unknown)
@@ -231,10 +231,10 @@ class Kernel:
     @property
     def updates(self) -> tuple[tuple[Argument, IndexingMap], ...]:
         """The atomic updates of outputs: an argument, and a map from threads to its index, for each."""
-        found = self._after_logical_passes
-        buffers = [b for b in found.buffers if b.role != "none"]
+        form = self._after_logical_passes
+        buffers = [b for b in form.buffers if b.role != "none"]
         maps = self._maps("atomic")
-        pairs = zip(_arguments(found), buffers, strict=True)
+        pairs = zip(_arguments(form), buffers, strict=True)
         return tuple((a, m) for a, b in pairs if b.role == "output" for m in maps.get(b.name, ()))
 
     @property
@@ -271,11 +271,11 @@ class Kernel:
         return tuple(inputs.get(k, ()) for k in range(max(inputs, default=-1) + 1))
 
     def _maps(self, *kinds: Literal["load", "store", "atomic"]) -> dict[str, tuple[IndexingMap, ...]]:
-        found: dict[str, tuple[IndexingMap, ...]] = {}
+        by_buffer: dict[str, tuple[IndexingMap, ...]] = {}
         for (buffer, kind), maps in self._reached.maps.items():
             if kind in kinds and buffer not in self._reached.unknown:
-                found[buffer] = found.get(buffer, ()) + maps
-        return found
+                by_buffer[buffer] = by_buffer.get(buffer, ()) + maps
+        return by_buffer
 
     @cached_property
     def _reached(self) -> Reached:
@@ -284,16 +284,16 @@ class Kernel:
     @cached_property
     def shared_accesses(self) -> tuple[SharedAccess, ...]:
         """The loads and stores of shared memory by parallel threads."""
-        found = self.memory_form
-        shared = {b.name: storage_bytes(b.element_type) for b in found.buffers if b.space == "shared"}
-        return tuple(_shared(entry_accesses(found), shared)) if shared else ()
+        form = self.memory_form
+        shared = {b.name: storage_bytes(b.element_type) for b in form.buffers if b.space == "shared"}
+        return tuple(_shared(entry_accesses(form), shared)) if shared else ()
 
     @cached_property
     def vector_arguments(self) -> frozenset[tuple[ArgumentKind, int]]:
         """The kind and number of each input that is read, or output that is written, by vector accesses."""
-        found = {b.name: (b.role, b.number) for b in self.memory_form.buffers if b.role != "none"}
+        arguments = {b.name: (b.role, b.number) for b in self.memory_form.buffers if b.role != "none"}
         copies = [s for s in nodes.statements(self.memory_form.body) if isinstance(s, nodes.Copy)]
-        return frozenset(found[end] for s in copies for end in (s.source, s.destination) if end in found)
+        return frozenset(arguments[end] for s in copies for end in (s.source, s.destination) if end in arguments)
 
     @takes(output=integer, access=integer)
     def thread_to_output(self, output: int = 0, access: int = 0) -> IndexingMap:
@@ -316,9 +316,9 @@ class Kernel:
 
 
 def _arguments(kernel: nodes.Kernel) -> tuple[Argument, ...]:
-    found = [b for b in kernel.buffers if b.role != "none"]
-    places = {b.name: k for k, b in enumerate(found)}
-    return tuple(_argument(b, places) for b in found)
+    buffers = [b for b in kernel.buffers if b.role != "none"]
+    places = {b.name: k for k, b in enumerate(buffers)}
+    return tuple(_argument(b, places) for b in buffers)
 
 
 def _argument(b: nodes.Buffer, places: dict[str, int]) -> Argument:
@@ -328,7 +328,7 @@ def _argument(b: nodes.Buffer, places: dict[str, int]) -> Argument:
 
 
 def _shared(body: Accesses, shared: dict[str, int]) -> Iterator[SharedAccess]:
-    for a in body.found:
+    for a in body.accesses:
         if a.buffer in shared and a.kind != "atomic":
             m = body.access_map(replace(a, index=(*a.index[:-1], a.index[-1] // a.width), width=1))
             if not m.is_known_empty:

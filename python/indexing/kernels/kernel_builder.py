@@ -111,13 +111,13 @@ class KernelBuilder(KernelParts):
         Otherwise, inlining a chain of functions, each of which calls the one before twice, would grow exponentially.
         """
         sizes: dict[str, int] = {}
-        found = []
+        marked = []
         for function in order:
             size = work(function.body, sizes)
             is_apart = size > MAX_INLINED
             sizes[function.name] = 1 if is_apart else size
-            found.append(replace(function, inline=False) if is_apart else function)
-        return tuple(found)
+            marked.append(replace(function, inline=False) if is_apart else function)
+        return tuple(marked)
 
 
 def work(body: Block, sizes: dict[str, int]) -> int:

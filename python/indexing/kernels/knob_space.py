@@ -105,8 +105,8 @@ class KnobSpace:
         unknown = [name for name in plan if name not in self.names]
         if unknown:
             self._knob(unknown[0])
-        found = {n: integer(plan.get(n, d), n) for n, d in self.default.items()}
-        whole = {n: v for n, v in found.items() if isinstance(v, int)}
+        complete = {n: integer(plan.get(n, d), n) for n, d in self.default.items()}
+        whole = {n: v for n, v in complete.items() if isinstance(v, int)}
         for name, value in whole.items():
             values = self.legal(name, whole)
             if value not in values:
@@ -173,8 +173,8 @@ class KnobSpace:
 
     def grid(self, **choices: Sequence[int]) -> Columns:
         """The same plans as `plans`, as columns."""
-        found = list(self.plans(**choices))
-        return {n: np.array([p[n] for p in found], np.int64) for n in self.names}
+        plans = list(self.plans(**choices))
+        return {n: np.array([p[n] for p in plans], np.int64) for n in self.names}
 
     def sample(self, count: int, seed: int = 0) -> Columns:
         """Random legal plans, deterministic for a seed: each knob is uniform over its legal values, given earlier knobs."""
@@ -212,8 +212,8 @@ class KnobSpace:
 
 def _column(values: ArrayLike) -> NDArray[np.generic]:
     """The values as a numpy array; an empty one is of integers."""
-    found = np.asarray(values)
-    return found if found.size else found.astype(np.int64)
+    column = np.asarray(values)
+    return column if column.size else column.astype(np.int64)
 
 
 def powers_of_two(most: int) -> tuple[int, ...]:
@@ -222,13 +222,13 @@ def powers_of_two(most: int) -> tuple[int, ...]:
 
 
 def _is_in(column: NDArray[np.int64], values: Values) -> NDArray[np.bool_]:
-    found: NDArray[np.bool_] = np.zeros(column.shape, bool)
+    matches: NDArray[np.bool_] = np.zeros(column.shape, bool)
     if values and isinstance(values, range):
-        found = (column >= values[0]) & (column <= values[-1]) & ((column - values[0]) % values.step == 0)
+        matches = (column >= values[0]) & (column <= values[-1]) & ((column - values[0]) % values.step == 0)
     elif values:
         ascending = np.array(values, np.int64)
-        found = ascending[np.searchsorted(ascending[:-1], column)] == column
-    return found
+        matches = ascending[np.searchsorted(ascending[:-1], column)] == column
+    return matches
 
 
 def _text(values: Values) -> str:

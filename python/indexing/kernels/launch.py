@@ -108,8 +108,8 @@ def inside_parts(
     body: FunctionBuilder, parts: Sequence[Part], ranges: Index = (), conditions: Sequence[Value] = ()
 ) -> Iterator[Index]:
     """As `inside`, for `parts` over thread ids and range variables, whose values are `ranges`."""
-    found = [Part(at_ranges(body, p.expression, ranges), p.count) for p in parts]
-    with inside(body, found, conditions) as index:
+    replaced = [Part(at_ranges(body, p.expression, ranges), p.count) for p in parts]
+    with inside(body, replaced, conditions) as index:
         yield index
 
 
@@ -121,19 +121,19 @@ def check_knob(knob: str, value: int, low: int, high: int) -> None:
 
 def slice_starts(body: FunctionBuilder, indexing: OperandIndexing, index: Index) -> tuple[Index, tuple[Value, ...]]:
     """The values of a map's runtime variables for the element at `index`, and the conditions under which it is moved."""
-    found: list[SymbolicExpr] = []
+    starts: list[SymbolicExpr] = []
     conditions: list[Value] = []
     for value, variable_ in zip(indexing.runtime_values, indexing.map.runtimes, strict=True):
         place = body.mapped(value.map, index).index
         element = body.read(value.instruction, place, value.output)
         lower, upper = value.bounds or (variable_.interval.lower, variable_.interval.upper)
         if value.out_of_bounds == "clamp":
-            found.append(body.bounded(element, lower, upper))
+            starts.append(body.bounded(element, lower, upper))
         else:
             start, is_inside = body.checked(element, lower, upper)
-            found.append(start)
+            starts.append(start)
             conditions.append(is_inside)
-    return tuple(found), tuple(conditions)
+    return tuple(starts), tuple(conditions)
 
 
 def same_memory(shape: Shape, other: Shape) -> IndexingMap:

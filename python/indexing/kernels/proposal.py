@@ -44,5 +44,5 @@ def is_view(node: Node) -> bool:
     count = node.instruction.shape.element_count
     if ref.shape.element_count != count:
         return ref.shape.element_count < count
-    ((found,),) = output_to_input(node.instruction)
-    return found.map == same_memory(node.instruction.shape, ref.shape).simplify()
+    ((indexing,),) = output_to_input(node.instruction)
+    return indexing.map == same_memory(node.instruction.shape, ref.shape).simplify()

@@ -30,10 +30,10 @@ class IndexScope:
 
     def simplify(self, expression: SymbolicExpr) -> SymbolicExpr:
         """The simplest known form on the variables' intervals."""
-        found = self._simplified.get(expression)
-        if found is None:
-            found = self._simplified[expression] = expression.simplify(self.intervals)
-        return found
+        simplified = self._simplified.get(expression)
+        if simplified is None:
+            simplified = self._simplified[expression] = expression.simplify(self.intervals)
+        return simplified
 
     def range(self, expression: SymbolicExpr) -> Interval:
         """Bounds of the expression's value."""

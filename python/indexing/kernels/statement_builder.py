@@ -198,11 +198,11 @@ class StatementBuilder:
 
     def within(self, expression: SymbolicExpr, lower: int | None, upper: int | None) -> tuple[Value, ...]:
         """The conditions that an index lies in [lower, upper]; empty if it provably does."""
-        found = self.scope.simplify(expression)
-        known = self.scope.range(found)
+        index = self.scope.simplify(expression)
+        known = self.scope.range(index)
         low = lower if lower is not None and known.lower < lower else None
         high = upper if upper is not None and known.upper > upper else None
-        return () if low is None and high is None else (Value(Within(found, low, high), "pred"),)
+        return () if low is None and high is None else (Value(Within(index, low, high), "pred"),)
 
     def mapped(self, indexing_map: IndexingMap, index: Index, ranges: Index = (), runtimes: Index = ()) -> Mapped:
         """`indexing_map` at `index`: its results, and its constraints as conditions, except those that provably hold."""
@@ -220,11 +220,11 @@ class StatementBuilder:
         place = expression.variable_index
         if place is not None:
             return arguments[place]
-        found = self.scope.simplify(expression.replace_variables(arguments))
-        if self.scope.tree_size(found) <= MAX_TREE:
-            return found
-        bounds = self.scope.range(found)
-        return self._named(found, bounds.lower, bounds.upper)
+        index = self.scope.simplify(expression.replace_variables(arguments))
+        if self.scope.tree_size(index) <= MAX_TREE:
+            return index
+        bounds = self.scope.range(index)
+        return self._named(index, bounds.lower, bounds.upper)
 
     def _named(self, expression: SymbolicExpr, lower: int, upper: int) -> SymbolicExpr:
         """A variable for an expression that is known to lie in [lower, upper]."""
@@ -269,11 +269,11 @@ class StatementBuilder:
         least, most = _limits(kind)
         if lower > upper or upper < least or lower > most:
             return self.number("pred", False)
-        found = [self.op("ge", "pred", value, self.number(kind, lower))] if lower > least else []
-        found += [self.op("le", "pred", value, self.number(kind, upper))] if upper < most else []
-        if not found:
+        conditions = [self.op("ge", "pred", value, self.number(kind, lower))] if lower > least else []
+        conditions += [self.op("le", "pred", value, self.number(kind, upper))] if upper < most else []
+        if not conditions:
             return self.number("pred", True)
-        return found[0] if len(found) == 1 else self.op("and", "pred", *found)
+        return conditions[0] if len(conditions) == 1 else self.op("and", "pred", *conditions)
 
     @contextmanager
     def assume(self, promise: str) -> Iterator[None]:

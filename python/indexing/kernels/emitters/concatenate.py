@@ -49,19 +49,19 @@ def _is_hero(instruction: Instruction) -> bool:
 
 
 def plan_concatenate(
-    found: Heroes, device: Device, *, block_size: int | None = None, vector_width: int | None = None
+    match: Heroes, device: Device, *, block_size: int | None = None, vector_width: int | None = None
 ) -> LinearPlan:
     """Launch dimensions over a box that contains each operand.
 
     Knobs: `block_size`, from 1 thread to the most of a block; `vector_width`, 1, 2, 4, 8 or 16 elements per thread, which
     divides the sizes of all operands along the dimension that is fastest in memory.
     """
-    hero = found.first
+    hero = match.first
     box = tuple(map(max, zip(*(o.shape.dimensions for o in hero.operands), strict=True)))
     fast = _fastest_dimension(hero)
     common = gcd(*(o.shape.dimensions[fast] for o in hero.operands))
     if vector_width is None:
-        order = found.computation.post_order()
+        order = match.computation.post_order()
         size = storage_bytes(hero.shape.element_type)
         vector_width = widest_vector(MAX_LANES, size, prod(box), [common]) if is_cheap(order) else 1
     check_width(vector_width, common)
@@ -69,9 +69,9 @@ def plan_concatenate(
     return LinearPlan(box, major_to_minor(hero.shape), vector_width, threads)
 
 
-def concatenate_knobs(found: Heroes, default: LinearPlan, device: Device) -> KnobSpace:
+def concatenate_knobs(match: Heroes, default: LinearPlan, device: Device) -> KnobSpace:
     """Names, legal values and defaults of the knobs."""
-    common = gcd(*(o.shape.dimensions[_fastest_dimension(found.first)] for o in found.first.operands))
+    common = gcd(*(o.shape.dimensions[_fastest_dimension(match.first)] for o in match.first.operands))
     return KnobSpace(NAME, linear_knobs(default, common, device.limits))
 
 
@@ -80,18 +80,18 @@ def _fastest_dimension(hero: Instruction) -> int:
     return major_to_minor(hero.shape)[-1]
 
 
-def build_concatenate(found: Heroes, plan: LinearPlan) -> Kernel:
+def build_concatenate(match: Heroes, plan: LinearPlan) -> Kernel:
     """The kernel."""
-    builder = found.kernel_builder()
+    builder = match.kernel_builder()
     body = entry_builder(builder, plan.grid, plan.block)
     with vector_index(body, plan) as box:
-        _build_operands(body, found, plan, box)
-    return assembled(builder, NAME, found.first, body, found.after, (plan.grid, plan.block))
+        _build_operands(body, match, plan, box)
+    return assembled(builder, NAME, match.first, body, match.after, (plan.grid, plan.block))
 
 
-def _build_operands(body: FunctionBuilder, found: Heroes, plan: LinearPlan, box: Index) -> None:
+def _build_operands(body: FunctionBuilder, match: Heroes, plan: LinearPlan, box: Index) -> None:
     """For each operand, if it contains this index of the box: write its element through the epilogue."""
-    hero = found.first
+    hero = match.first
     (d,) = hero.ints("dimensions")
     starts = [0, *accumulate(o.shape.dimensions[d] for o in hero.operands)]
     for k, operand in enumerate(hero.operands):
@@ -101,7 +101,7 @@ def _build_operands(body: FunctionBuilder, found: Heroes, plan: LinearPlan, box:
             index = tuple(map(body.scope.simplify, plan.element(vector, lane)))
             at = tuple(e + starts[k] if i == d else e for i, e in enumerate(index))
             body.inject(hero, at, [body.read(operand, index)])
-            found.build_after(body, at)
+            match.build_after(body, at)
 
 
 EMITTER = Emitter(NAME, match_concatenate, plan_concatenate, concatenate_knobs, build_concatenate)

@@ -93,7 +93,7 @@ def match_elements(computation: Computation) -> Elements:
 
 
 def plan_loop(
-    found: Elements,
+    match: Elements,
     device: Device,
     *,
     block_size: int | None = None,
@@ -111,10 +111,10 @@ def plan_loop(
     max_blocks = limits.grid[0] if max_blocks is None else max_blocks
     check_knob("block_size", block_size, 1, limits.block_size)
     check_knob("max_blocks", max_blocks, 1, limits.grid[0])
-    shapes = found.computation.root.shape.leaves
+    shapes = match.computation.root.shape.leaves
     count = max(prod(s.dimensions) for s in shapes)
     if vector_width is None:
-        vector_width = _vector_width(found.computation, shapes, count)
+        vector_width = _vector_width(match.computation, shapes, count)
     elif vector_width not in WIDTHS:
         raise IndexingError(f"vector_width is 1, 2, 4, 8 or 16; got {vector_width}")
     if not _has_vectors(shapes, vector_width):
@@ -125,10 +125,10 @@ def plan_loop(
     return LoopPlan(count, vector_width, block_size, -(-blocks // chunks), chunks)
 
 
-def loop_knobs(found: Elements, default: LoopPlan, device: Device) -> KnobSpace:
+def loop_knobs(match: Elements, default: LoopPlan, device: Device) -> KnobSpace:
     """Names, legal values and defaults of the knobs."""
     threads, blocks = device.limits.block_size, device.limits.grid[0]
-    shapes = found.computation.root.shape.leaves
+    shapes = match.computation.root.shape.leaves
     widths = tuple(w for w in WIDTHS if _has_vectors(shapes, w))
     return KnobSpace(
         NAME,
@@ -156,10 +156,10 @@ def _vector_width(computation: Computation, shapes: Sequence[Shape], count: int)
     return widest_vector(8, max(storage_bytes(s.element_type) for s in shapes), count, () if with_tail else counts)
 
 
-def build_loop(found: Elements, plan: LoopPlan) -> Kernel:
+def build_loop(match: Elements, plan: LoopPlan) -> Kernel:
     """The kernel."""
-    computation = found.computation
-    builder = KernelBuilder(computation, found.parts)
+    computation = match.computation
+    builder = KernelBuilder(computation, match.parts)
     body = entry_builder(builder, plan.grid, plan.block)
     _Body(body, plan, computation).build()
     return assembled(builder, NAME, _hero(computation), body, outputs(computation), (plan.grid, plan.block))

@@ -67,9 +67,9 @@ class Updates:
 @cached_on_module
 def match_updates(computation: Computation) -> Updates | None:
     """The updates; None if one can't be proved to be safe in place."""
-    found = [_update(o) for o in outputs(computation)]
-    updates = tuple(u for u in found if u is not None)
-    if not updates or len(updates) != len(found) or len({u.parameter for u in updates}) != len(updates):
+    candidates = [_update(o) for o in outputs(computation)]
+    updates = tuple(u for u in candidates if u is not None)
+    if not updates or len(updates) != len(candidates) or len({u.parameter for u in updates}) != len(updates):
         return None
     shapes = {(u.hero.operands[1].shape.dimensions, major_to_minor(u.hero.operands[1].shape)) for u in updates}
     if len(shapes) != 1 or not updates[0].hero.operands[1].shape.element_count:
@@ -110,37 +110,37 @@ def _is_read_by_the_update_alone(operand: Instruction, hero: Instruction) -> boo
 
 
 def plan_updates(
-    found: Updates, device: Device, *, block_size: int | None = None, vector_width: int | None = None
+    match: Updates, device: Device, *, block_size: int | None = None, vector_width: int | None = None
 ) -> LinearPlan:
     """Launch dimensions over the update.
 
     Knobs: `block_size`, from 1 thread to the most of a block; `vector_width`, 1, 2, 4, 8 or 16 elements per thread, which
     divides the update's size along the dimension that is fastest in memory.
     """
-    updates = found.updates
+    updates = match.updates
     shape = updates[0].hero.operands[1].shape
     order = major_to_minor(shape)
     fast = shape.dimensions[order[-1]] if order else 1
     if vector_width is None:
         size = max(storage_bytes(u.output.shape.element_type) for u in updates)
         is_same = all(u.hero.operands[0].shape.dimensions[order[-1]] == fast for u in updates) if order else False
-        light = is_same and is_cheap(found.computation.post_order())
+        light = is_same and is_cheap(match.computation.post_order())
         vector_width = widest_vector(MAX_LANES, size, shape.element_count, [fast]) if light else 1
     check_width(vector_width, fast)
     threads = linear_block_size(block_size, shape.element_count, device.limits)
     return LinearPlan(shape.dimensions, order, vector_width, threads)
 
 
-def update_knobs(found: Updates, default: LinearPlan, device: Device) -> KnobSpace:
+def update_knobs(match: Updates, default: LinearPlan, device: Device) -> KnobSpace:
     """Names, legal values and defaults of the knobs."""
     along = 1 if default.fast is None else default.sizes[default.fast]
     return KnobSpace(NAME, linear_knobs(default, along, device.limits))
 
 
-def build_updates(found: Updates, plan: LinearPlan) -> Kernel:
+def build_updates(match: Updates, plan: LinearPlan) -> Kernel:
     """The kernel."""
-    updates = found.updates
-    builder = KernelBuilder(found.computation, found.parts)
+    updates = match.updates
+    builder = KernelBuilder(match.computation, match.parts)
     body = entry_builder(builder, plan.grid, plan.block)
     with vector_index(body, plan) as vector:
         for update in updates:

@@ -68,14 +68,14 @@ class Context:
 
     def within(self, conditions: Iterable[Value]) -> Context:
         """The context of a branch under the conditions."""
-        found = list(self.constraints)
+        constraints = list(self.constraints)
         certain = self.is_certain
         for c in conditions:
             if isinstance(c, Within):
-                found.append((self.at(c.expression), _interval(c.lower, c.upper)))
+                constraints.append((self.at(c.expression), _interval(c.lower, c.upper)))
             else:
                 certain = False
-        return replace(self, constraints=tuple(found), is_certain=certain)
+        return replace(self, constraints=tuple(constraints), is_certain=certain)
 
     def without(self, conditions: Sequence[Value]) -> Context:
         """The context in which not all conditions hold; only the negation of a single bound is known as a constraint."""
@@ -148,7 +148,7 @@ class Accesses:
 
     variables: tuple[IndexVariable, ...]
     given: int  # the number of leading variables that are given: thread ids, or the index of a function
-    found: list[Access] = field(default_factory=list)
+    accesses: list[Access] = field(default_factory=list)
     claims: list[Claim] = field(default_factory=list)
     calls: list[Call] = field(default_factory=list)
     phases: frozenset[int] = frozenset({0})
@@ -187,9 +187,9 @@ class Accesses:
         places = [variable(0)] * len(self.variables)
         for k, number in enumerate(order):
             places[number] = variable(k + 1 if lanes > 1 and k >= first_data else k)
-        found = [e.replace_variables(places) for e in results]
+        expressions = [e.replace_variables(places) for e in results]
         if lanes > 1:
-            found[-1] = found[-1] + variable(first_data)
+            expressions[-1] = expressions[-1] + variable(first_data)
         constraints = [(e.replace_variables(places), i) for e, i in context.constraints]
         if not is_for_all_threads:
             constraints += self._outside(context)
@@ -201,7 +201,7 @@ class Accesses:
         if lanes > 1:
             ranges.append(Variable(f"{VECTOR}_of_copy", Interval(0, lanes - 1)))
         data = [self._variable(k) for k in context.data]
-        symbolic = SymbolicMap(len(dims), len(ranges) + len(data), found)
+        symbolic = SymbolicMap(len(dims), len(ranges) + len(data), expressions)
         return IndexingMap(symbolic, dims, ranges, data, constraints)
 
     def access_map(self, access: Access) -> IndexingMap:
@@ -265,7 +265,7 @@ class Accesses:
             kind: Kind = "store" if isinstance(s, Store) else "atomic"
             self._add(kind, s.buffer, s.index, context)
             if isinstance(s, FetchAdd) and s.value == Constant("u32", 1):
-                self.arrivals[s.name] = self.found[-1]
+                self.arrivals[s.name] = self.accesses[-1]
             elif isinstance(s, Store) and isinstance(s.value, Ref) and s.value.name in self.arrivals:
                 self.counters[s.buffer] = self.arrivals[s.value.name]
         for m in moves(s):
@@ -279,7 +279,7 @@ class Accesses:
 
     def _add(self, kind: Kind, buffer: str, index: Sequence[SymbolicExpr], context: Context, width: int = 1) -> None:
         time = (*self._time, int(kind != "load"))  # a statement reads before it writes
-        self.found.append(
+        self.accesses.append(
             Access(kind, buffer, tuple(map(context.at, index)), context, self.phases, width, time, self._definition)
         )
 
@@ -315,13 +315,13 @@ class Accesses:
 
     def _is_one_thread(self, access: Access) -> bool:
         """Whether exactly one thread of each block performs an access, once."""
-        found = self.map(access.context, [variable(k) for k in range(BLOCK_X, self.given)]).simplify()
+        from_blocks = self.map(access.context, [variable(k) for k in range(BLOCK_X, self.given)]).simplify()
         blocks = [self.variables[k].interval.upper + 1 for k in range(BLOCK_X, self.given)]
         return (
             access.context.is_certain
-            and not found.runtimes
+            and not from_blocks.runtimes
             and blocks[1:] == [1, 1]
-            and found.is_bijection_onto(blocks)
+            and from_blocks.is_bijection_onto(blocks)
         )
 
     def _loop(self, s: For, context: Context) -> None:
@@ -406,16 +406,16 @@ def reached_elements(kernel: Kernel, limit: int = MAX_MAPS) -> Reached:
     """The elements reached through all functions; each is visited once for each distinct map from threads to its index, up to
     `limit` maps.
     """
-    found: dict[tuple[str, Kind], dict[IndexingMap, None]] = {}
+    by_access: dict[tuple[str, Kind], dict[IndexingMap, None]] = {}
     unknown: set[str] = set()
     indices: dict[str, dict[IndexingMap, None]] = {}
     overfull: set[str] = set()
 
     def visit(name: str, body: Accesses, threads: Iterable[IndexingMap | None]) -> None:
         for m in threads:
-            for a in body.found:
+            for a in body.accesses:
                 here = body.access_map(a)
-                found.setdefault((a.buffer, a.kind), {})[_from_threads(m, here)] = None
+                by_access.setdefault((a.buffer, a.kind), {})[_from_threads(m, here)] = None
             for call in body.calls:
                 to = indices.setdefault(call.function, {})
                 to[_from_threads(m, body.map(call.context, call.index).simplify())] = None
@@ -423,13 +423,13 @@ def reached_elements(kernel: Kernel, limit: int = MAX_MAPS) -> Reached:
                     overfull.add(call.function)
                     to.clear()
         if name in overfull:
-            unknown.update(a.buffer for a in body.found)
+            unknown.update(a.buffer for a in body.accesses)
             overfull.update(call.function for call in body.calls)
 
     visit(kernel.name, entry_accesses(kernel), [None])
     for f in reversed(kernel.functions):
         visit(f.name, Accesses(f.variables, len(f.index)).collect(f.body, f.results), list(indices.get(f.name, ())))
-    maps = {key: tuple(m for m in given if not m.is_known_empty) for key, given in found.items()}
+    maps = {key: tuple(m for m in given if not m.is_known_empty) for key, given in by_access.items()}
     return Reached({key: given for key, given in maps.items() if given}, frozenset(unknown))
 
 

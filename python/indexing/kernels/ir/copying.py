@@ -110,10 +110,10 @@ class Copying:
         return expression.replace_variables(self._places)
 
     def _statement(self, statement: Statement) -> Statement:
-        found = rewrite_statement(statement, self._value, self._index)
-        if isinstance(found, LetIndex | For):
-            return replace(found, variable=self._targets[found.variable])
-        if isinstance(found, CallFunction | GroupReduce):
-            return replace(found, names=tuple(self._names.get(n, n) for n in found.names))
-        name = getattr(found, "name", None)
-        return found if name is None else replace(found, name=self._names.get(name, name))
+        copied = rewrite_statement(statement, self._value, self._index)
+        if isinstance(copied, LetIndex | For):
+            return replace(copied, variable=self._targets[copied.variable])
+        if isinstance(copied, CallFunction | GroupReduce):
+            return replace(copied, names=tuple(self._names.get(n, n) for n in copied.names))
+        name = getattr(copied, "name", None)
+        return copied if name is None else replace(copied, name=self._names.get(name, name))

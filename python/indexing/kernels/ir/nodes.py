@@ -400,14 +400,14 @@ def bodies(kernel: Kernel) -> tuple[Function | Kernel, ...]:
 
 def statements(block: Block) -> Sequence[Statement]:
     """All statements of a block and of nested blocks, in program order."""
-    found: list[Statement] = []
+    nested: list[Statement] = []
     pending = list(reversed(block))
     while pending:
         statement = pending.pop()
-        found.append(statement)
+        nested.append(statement)
         if isinstance(statement, For):
             pending.extend(reversed(statement.body))
         elif isinstance(statement, If):
             pending.extend(reversed(statement.otherwise))
             pending.extend(reversed(statement.then))
-    return found
+    return nested

@@ -79,11 +79,11 @@ def rewrite_statement(statement: Statement, on_value: OnValue, on_index: OnIndex
     if parts is None:
         return statement
     values, indices = parts.values(statement), parts.indices(statement)
-    found = tuple([rewrite_value(v, on_value, on_index) for v in values])
+    rewritten = tuple([rewrite_value(v, on_value, on_index) for v in values])
     places = indices if on_index is same_index else tuple(map(on_index, indices))
-    if all(map(is_, found, values)) and all(map(is_, places, indices)):
+    if all(map(is_, rewritten, values)) and all(map(is_, places, indices)):
         return statement
-    return parts.with_parts(statement, found, places)
+    return parts.with_parts(statement, rewritten, places)
 
 
 def rewrite_blocks(block: Block, on_block: OnBlock) -> Block:
@@ -195,9 +195,9 @@ def subvalues(value: Value) -> Iterable[Value]:
     """The value and all nested values, operands first."""
     if not isinstance(value, Op):
         return (value,)
-    found = [v for operand in value.operands for v in subvalues(operand)]
-    found.append(value)
-    return found
+    nested = [v for operand in value.operands for v in subvalues(operand)]
+    nested.append(value)
+    return nested
 
 
 def expressions_of(value: Value) -> tuple[SymbolicExpr, ...]:
@@ -209,11 +209,11 @@ def expressions_of(value: Value) -> tuple[SymbolicExpr, ...]:
 
 def expressions_in(statement: Statement) -> Sequence[SymbolicExpr]:
     """The index expressions of a statement, including those of its values, nested blocks excluded."""
-    found = list(indices_of(statement))
+    expressions = list(indices_of(statement))
     for value in values_of(statement):
         for part in subvalues(value):
-            found += expressions_of(part)
-    return found
+            expressions += expressions_of(part)
+    return expressions
 
 
 def may_leave(block: Block) -> bool:

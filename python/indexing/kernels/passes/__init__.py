@@ -118,6 +118,6 @@ def run_passes(kernel: Kernel, target: TargetFeatures, until: str = STAGES[-1], 
     for name in (until, after):
         if name not in STAGES:
             raise IndexingError(f"there is no stage {name!r}; choose one of {', '.join(STAGES)}")
-    for found in PASSES[STAGES.index(after) : STAGES.index(until)]:
-        kernel = found.rewrite(kernel, target)
+    for one in PASSES[STAGES.index(after) : STAGES.index(until)]:
+        kernel = one.rewrite(kernel, target)
     return kernel

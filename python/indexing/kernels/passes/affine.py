@@ -27,8 +27,8 @@ def make_indices_affine(kernel: ir.Kernel) -> ir.Kernel:
     lengths = [size]
     if kernel.block[1:] == (1, 1):
         lengths += [size >> k for k in range(1, size.bit_length()) if size % (1 << k) == 0 and size >> k >= MIN_ROW]
-    found = [_Rows(kernel, length) for length in lengths]
-    best = min(found, key=lambda rows: rows.count_nonaffine)  # of equal ones, the first has the longest rows
+    candidates = [_Rows(kernel, length) for length in lengths]
+    best = min(candidates, key=lambda rows: rows.count_nonaffine)  # of equal ones, the first has the longest rows
     return best.kernel()
 
 
@@ -49,7 +49,7 @@ class _Rows:
             if isinstance(s, ir.LetIndex) and isinstance(s.value, SymbolicExpr)
         }
         self.whole: dict[int, SymbolicExpr] = {}
-        self.found: dict[SymbolicExpr, SymbolicExpr] = {}
+        self.forms: dict[SymbolicExpr, SymbolicExpr] = {}
 
     @cached_property
     def count_nonaffine(self) -> int:
@@ -66,10 +66,10 @@ class _Rows:
 
     def _expression(self, expression: SymbolicExpr) -> SymbolicExpr:
         """The expanded expression, if it is affine in the thread; else the expression with its names."""
-        if expression not in self.found:
+        if expression not in self.forms:
             out = self._with_lets_expanded(expression).simplify(self.intervals)
-            self.found[expression] = out if is_affine(out) else self._in_rows(expression).simplify(self.intervals)
-        return self.found[expression]
+            self.forms[expression] = out if is_affine(out) else self._in_rows(expression).simplify(self.intervals)
+        return self.forms[expression]
 
     def _in_rows(self, expression: SymbolicExpr) -> SymbolicExpr:
         used = expression.used_variables()
@@ -94,15 +94,15 @@ class _Rows:
 
 def places(body: ir.Block) -> list[SymbolicExpr]:
     """The index expressions of a body's loads and stores."""
-    found: dict[SymbolicExpr, None] = {}
+    expressions: dict[SymbolicExpr, None] = {}
     for statement in ir.statements(body):
         if isinstance(statement, ir.Store | ir.Copy | ir.CallFunction):
-            found.update(dict.fromkeys(indices_of(statement)))
+            expressions.update(dict.fromkeys(indices_of(statement)))
         for value in values_of(statement):
             for part in subvalues(value):
                 if isinstance(part, ir.Load):
-                    found.update(dict.fromkeys(expressions_of(part)))
-    return list(found)
+                    expressions.update(dict.fromkeys(expressions_of(part)))
+    return list(expressions)
 
 
 def is_affine(expression: SymbolicExpr) -> bool:

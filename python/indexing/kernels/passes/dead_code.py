@@ -56,12 +56,12 @@ class _Uses:
 
     @classmethod
     def of(cls, body: Block, results: Iterable[Value]) -> _Uses:
-        found = cls()
+        uses = cls()
         for result in results:
-            found._value(result)
+            uses._value(result)
         for statement in statements(body):
-            found._statement(statement)
-        return found
+            uses._statement(statement)
+        return uses
 
     def _value(self, value: Value) -> None:
         for v in subvalues(value):
@@ -108,10 +108,10 @@ def _live(body: Block, results: Iterable[Value]) -> tuple[Block, _Uses]:
     """The live part of a body, and its uses. Names that only dead code reads are dead, too, hence a fixed point."""
     while True:
         uses = _Uses.of(body, results)
-        found = _without_unused(body, uses)
-        if found is body:
+        kept = _without_unused(body, uses)
+        if kept is body:
             return body, uses
-        body = found
+        body = kept
 
 
 def _without_unused(body: Block, uses: _Uses) -> Block:

@@ -59,10 +59,10 @@ class _Flattener:
         return value
 
     def _statement(self, statement: Statement) -> Statement:
-        found = rewrite_statement(statement, self.value)
-        if isinstance(found, Store | AtomicUpdate | FetchAdd):
-            return replace(found, index=self._flat(found.buffer, found.index))
-        return found
+        rewritten = rewrite_statement(statement, self.value)
+        if isinstance(rewritten, Store | AtomicUpdate | FetchAdd):
+            return replace(rewritten, index=self._flat(rewritten.buffer, rewritten.index))
+        return rewritten
 
     def _flat(self, name: str, index: Index) -> Index:
         return (position(self.buffers[name], index).simplify(self.intervals),)

@@ -64,18 +64,22 @@ class _Folder:
 
     def _statement(self, statement: Statement) -> list[Statement]:
         if isinstance(statement, For):
-            found = rewrite_statement(statement, self._value, self._index)
-            assert isinstance(found, For)
+            rewritten = rewrite_statement(statement, self._value, self._index)
+            assert isinstance(rewritten, For)
             body = self.block(statement.body)
-            return [found if body is statement.body else replace(found, body=body)]
+            return [rewritten if body is statement.body else replace(rewritten, body=body)]
         if isinstance(statement, If):
             return self._if(statement)
-        found = rewrite_statement(statement, self._value, self._index)
-        if isinstance(found, Let):
-            self.defined[found.name] = found.value
-            if self._is_final(found.value):
+        rewritten = rewrite_statement(statement, self._value, self._index)
+        if isinstance(rewritten, Let):
+            self.defined[rewritten.name] = rewritten.value
+            if self._is_final(rewritten.value):
                 return []
-        return [] if isinstance(found, Assign) and found.value == Ref(found.value.type, found.name) else [found]
+        return (
+            []
+            if isinstance(rewritten, Assign) and rewritten.value == Ref(rewritten.value.type, rewritten.name)
+            else [rewritten]
+        )
 
     def _is_final(self, value: Value) -> bool:
         """Whether a name for the value can be replaced by the value."""
@@ -88,15 +92,15 @@ class _Folder:
         then = self.block(statement.then)
         if not conditions:
             return list(then)
-        found = If(tuple(dict.fromkeys(conditions)), then, self.block(statement.otherwise))
-        return [statement if found == statement else found]
+        folded = If(tuple(dict.fromkeys(conditions)), then, self.block(statement.otherwise))
+        return [statement if folded == statement else folded]
 
     def _index(self, expression: SymbolicExpr) -> SymbolicExpr:
-        found = self._simplified.get(expression)
-        if found is None:
-            found = expression.simplify(self.intervals)
-            found = self._simplified[expression] = expression if found == expression else found
-        return found
+        simplified = self._simplified.get(expression)
+        if simplified is None:
+            simplified = expression.simplify(self.intervals)
+            simplified = self._simplified[expression] = expression if simplified == expression else simplified
+        return simplified
 
     def _value(self, value: Value) -> Value:
         if isinstance(value, Ref):

@@ -53,8 +53,8 @@ def depth(body: Block) -> int:
 
 
 def _is_cheap(body: Block) -> bool:
-    found = list(statements(body))
-    return len(found) <= MAX_CHEAP and not any(isinstance(s, For | CallFunction) for s in found)
+    nested = list(statements(body))
+    return len(nested) <= MAX_CHEAP and not any(isinstance(s, For | CallFunction) for s in nested)
 
 
 def _inlined(
@@ -69,8 +69,8 @@ def _inlined(
                 out.append(statement)
         return same_block(block, out)
 
-    found = rewrite_blocks(body, on_block)
-    return tuple(names.variables), found
+    inlined_body = rewrite_blocks(body, on_block)
+    return tuple(names.variables), inlined_body
 
 
 def _body(function: Function, call: CallFunction, names: Names) -> list[Statement]:

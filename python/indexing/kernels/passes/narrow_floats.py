@@ -42,21 +42,23 @@ class _Converter:
     def block(self, block: Block) -> Block:
         out: list[Statement] = []
         for statement in block:
-            found = rewrite_statement(statement, self._value)
-            if isinstance(found, For):
-                body = self.block(found.body)
-                found = found if body is found.body else replace(found, body=body)
-            elif isinstance(found, If):
-                found = replace(found, then=self.block(found.then), otherwise=self.block(found.otherwise))
-            elif isinstance(found, Let) and isinstance(found.value, Op) and found.value.opcode == "decode":
-                out += self._bits(found.name, found.value)
-                bits = self.bits[found.name, found.value.format]
-                if bits is not found.value.operands[0]:
-                    found = Let(found.name, replace(found.value, operands=(bits,)))
-            elif isinstance(found, Let) and isinstance(found.value, Ref):
-                same = found.value.name
-                self.bits |= {(found.name, f): bits for (name, f), bits in self.bits.items() if name == same}
-            out.append(found)
+            rewritten = rewrite_statement(statement, self._value)
+            if isinstance(rewritten, For):
+                body = self.block(rewritten.body)
+                rewritten = rewritten if body is rewritten.body else replace(rewritten, body=body)
+            elif isinstance(rewritten, If):
+                rewritten = replace(
+                    rewritten, then=self.block(rewritten.then), otherwise=self.block(rewritten.otherwise)
+                )
+            elif isinstance(rewritten, Let) and isinstance(rewritten.value, Op) and rewritten.value.opcode == "decode":
+                out += self._bits(rewritten.name, rewritten.value)
+                bits = self.bits[rewritten.name, rewritten.value.format]
+                if bits is not rewritten.value.operands[0]:
+                    rewritten = Let(rewritten.name, replace(rewritten.value, operands=(bits,)))
+            elif isinstance(rewritten, Let) and isinstance(rewritten.value, Ref):
+                same = rewritten.value.name
+                self.bits |= {(rewritten.name, f): bits for (name, f), bits in self.bits.items() if name == same}
+            out.append(rewritten)
         return same_block(block, out)
 
     def value(self, value: Value) -> Value:

@@ -221,23 +221,23 @@ class ThreadLoops:
 
     def _kept(self) -> dict[str, str]:
         """The names that are live across regions, with the arrays that hold them."""
-        found: dict[str, None] = {}
+        names: dict[str, None] = {}
         for use in self.uses.values():
             for name in (*sorted(use.read), *sorted(use.assigned)):
                 if name not in use.defined and name in self.kinds:
-                    found[name] = None
+                    names[name] = None
         for reduction in self.reductions:
-            found.update(dict.fromkeys(reduction.names))
-        return {name: array_of(name) for name in found}
+            names.update(dict.fromkeys(reduction.names))
+        return {name: array_of(name) for name in names}
 
     def _kept_indices(self) -> dict[int, str]:
         """The index variables defined by values that are live across regions, with the arrays that hold them."""
-        found: dict[int, None] = {}
+        variables: dict[int, None] = {}
         for number, use in self.uses.items():
             for v in sorted(self._needed(number)):
                 if v not in use.given and not isinstance(self.given[v], SymbolicExpr):
-                    found[v] = None
-        return {v: f"{self.variables[v].name}_of" for v in found}
+                    variables[v] = None
+        return {v: f"{self.variables[v].name}_of" for v in variables}
 
     def _needed(self, number: int) -> set[int]:
         """The index variables that a region reads and some region defines, with those that their definitions read."""
@@ -246,24 +246,24 @@ class ThreadLoops:
 
     def _defining(self, used: Iterable[int], own: Container[int] = ()) -> set[int]:
         """The given index variables among those used, and those in the definitions of these that are not a region's own."""
-        found: set[int] = set()
+        defining: set[int] = set()
         pending = [v for v in used if v in self.given]
         while pending:
             v = pending.pop()
-            if v in found:
+            if v in defining:
                 continue
-            found.add(v)
+            defining.add(v)
             value = self.given[v]
             if v not in own and isinstance(value, SymbolicExpr):
                 pending.extend(w for w in value.used_variables() if w in self.given)
-        return found
+        return defining
 
     def _spread(self) -> frozenset[str]:
         """The local buffers that are live across regions: each thread gets a column of an array."""
         local = {b.name for b in self.original.buffers if b.space == "local"}
         users = {name: {n for n, use in self.uses.items() if name in use.buffers} for name in local}
         repeated = set(_repeated(self.items))
-        return frozenset(name for name, found in users.items() if len(found) > 1 or found & repeated)
+        return frozenset(name for name, regions in users.items() if len(regions) > 1 or regions & repeated)
 
     # ------------------------------------------------------------ assembly
 

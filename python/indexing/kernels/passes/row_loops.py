@@ -60,13 +60,13 @@ class _RowSplitter:
         """The loop itself, or a loop over rows around it."""
         if may_leave(loop.body) or any(isinstance(s, ir.For) for s in ir.statements(loop.body)):
             return loop
-        found = [self._with_lets_expanded(e) for e in places(loop.body)]
-        rows = _rows_of(e for e in found if not is_affine(e))
+        expanded = [self._with_lets_expanded(e) for e in places(loop.body)]
+        rows = _rows_of(e for e in expanded if not is_affine(e))
         if rows is None:
             return loop
         first, last = (self._simplified(rows.beside + e) for e in (loop.start, loop.stop - 1))
         row = self._row(first, last, rows.length)
-        if not all(is_affine(self._inside(e, rows, row)) for e in found):
+        if not all(is_affine(self._inside(e, rows, row)) for e in expanded):
             return loop
         inner = self._within_row(loop, rows, row)
         stop = self._simplified(last // rows.length + 1)
@@ -92,8 +92,8 @@ class _RowSplitter:
 
     def _rewritten(self, expression: SymbolicExpr, rows: _Rows, row: int) -> SymbolicExpr:
         """The expression within a row, if it is affine there; else the expression itself."""
-        found = self._inside(self._with_lets_expanded(expression), rows, row)
-        return found if is_affine(found) else expression
+        rewritten = self._inside(self._with_lets_expanded(expression), rows, row)
+        return rewritten if is_affine(rewritten) else expression
 
     def _inside(self, expression: SymbolicExpr, rows: _Rows, row: int) -> SymbolicExpr:
         """The expression for a thread of the row, over its column, which is known to be less than the row's length."""
@@ -118,15 +118,15 @@ class _RowSplitter:
 
 def _rows_of(expressions: Iterable[SymbolicExpr]) -> _Rows | None:
     """The shortest rows that occur in quotients and remainders; None if there are none, or they are too short."""
-    found = []
+    candidates = []
     for expression in expressions:
         parts = expression.postorder()
         for kind, _, operands in expression.nodes():
             length = parts[operands[1]].constant_value if kind in ("floordiv", "mod") else None
             element = None if length is None else _element(parts[operands[0]])
             if length is not None and element is not None:
-                found.append(_Rows(element, length))
-    shortest = min(found, key=lambda rows: rows.length, default=None)
+                candidates.append(_Rows(element, length))
+    shortest = min(candidates, key=lambda rows: rows.length, default=None)
     return shortest if shortest is not None and shortest.length >= MIN_ROW else None
 
 

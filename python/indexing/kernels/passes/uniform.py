@@ -74,7 +74,7 @@ class Uniformity:
 
     def _control_values(self) -> set[str]:
         """The names of uniform values that conditions of shared branches, those with barriers or shared loops, depend on."""
-        found: set[str] = set()
+        names: set[str] = set()
         pending: list[ir.Value] = []
         given: dict[str, ir.Value] = {}
         for s in ir.statements(self.kernel.body):
@@ -86,10 +86,10 @@ class Uniformity:
                 pending.append(s.value)
         while pending:
             for part in subvalues(pending.pop()):
-                if isinstance(part, ir.Ref) and part.name in self.names and part.name not in found:
-                    found.add(part.name)
+                if isinstance(part, ir.Ref) and part.name in self.names and part.name not in names:
+                    names.add(part.name)
                     pending.append(given[part.name])
-        return found
+        return names
 
     def is_control_value(self, s: ir.Let | ir.LetIndex) -> bool:
         """Whether a statement defines a value or index that shared branches or loops depend on."""

@@ -64,8 +64,8 @@ class _Vectors:
         for statement in block:
             if isinstance(statement, For) and lane_count(statement):
                 loop = _Lanes(self, statement)
-                found = loop.rewritten()
-                out += [*loop.before, found, *loop.after]
+                rewritten = loop.rewritten()
+                out += [*loop.before, rewritten, *loop.after]
             else:
                 out.append(statement)
         return same_block(block, out)
@@ -110,8 +110,8 @@ class _Lanes:
         if isinstance(s, If):  # its first condition is always evaluated
             first = rewrite_value(s.conditions[0], self._value)
             return s if first is s.conditions[0] else replace(s, conditions=(first, *s.conditions[1:]))
-        found = rewrite_statement(s, self._value)
-        return self._store(found) if isinstance(found, Store) else found
+        rewritten = rewrite_statement(s, self._value)
+        return self._store(rewritten) if isinstance(rewritten, Store) else rewritten
 
     def _base(self, name: str, index: Index) -> SymbolicExpr | None:
         """The base of an index, if the index is `base + lane` in an aligned vector; None otherwise."""

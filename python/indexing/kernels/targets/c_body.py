@@ -62,8 +62,8 @@ class BodyWriter(StatementWriter):
         for statement in block:
             for name in _buffers_within(statement) & set(users):
                 users[name].append(statement)
-        for name, found in users.items():
-            if found and not (len(found) == 1 and self._runs_once(found[0], name)):
+        for name, blocks in users.items():
+            if blocks and not (len(blocks) == 1 and self._runs_once(blocks[0], name)):
                 self.line(self.unit.declaration(self._undeclared.pop(name), aligned=name in self._copied))
 
     def _runs_once(self, statement: ir.Statement, name: str) -> bool:
@@ -114,11 +114,11 @@ def _has_atomics(statement: ir.Statement) -> bool:
 
 
 def _own_buffers(statement: ir.Statement) -> set[str]:
-    found = {v.buffer for value in values_of(statement) for v in subvalues(value) if isinstance(v, ir.Load)}
+    buffers = {v.buffer for value in values_of(statement) for v in subvalues(value) if isinstance(v, ir.Load)}
     match statement:
         case ir.Store(buffer=name) | ir.AtomicUpdate(buffer=name) | ir.FetchAdd(buffer=name):
-            found.add(name)
-    return found.union(m.buffer for m in moves(statement))
+            buffers.add(name)
+    return buffers.union(m.buffer for m in moves(statement))
 
 
 def _buffers_within(statement: ir.Statement) -> set[str]:

@@ -144,11 +144,11 @@ class UnitWriter(TranslationUnit):
 
 
 def _variables_read(block: ir.Block) -> frozenset[int]:
-    found: set[int] = set()
+    variables: set[int] = set()
     for statement in ir.statements(block):
         for expression in expressions_in(statement):
-            found.update(expression.used_variables())
-    return frozenset(found)
+            variables.update(expression.used_variables())
+    return frozenset(variables)
 
 
 def _stored(buffer: ir.Buffer) -> Iterable[complex]:

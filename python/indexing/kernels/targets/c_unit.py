@@ -41,22 +41,22 @@ class TranslationUnit:
 
     def _written_to(self) -> frozenset[str]:
         """The buffers that the kernel writes to, directly or through an alias."""
-        found: set[str] = set()
+        buffers: set[str] = set()
         for statement in ir.statements(self.kernel.body):
             if isinstance(statement, ir.Store | ir.AtomicUpdate | ir.FetchAdd):
-                found.add(statement.buffer)
-            found.update(m.buffer for m in moves(statement) if m.kind == "store")
-        return frozenset(found | {a for b in found if (a := self.buffers[b].alias_of) is not None})
+                buffers.add(statement.buffer)
+            buffers.update(m.buffer for m in moves(statement) if m.kind == "store")
+        return frozenset(buffers | {a for b in buffers if (a := self.buffers[b].alias_of) is not None})
 
     def _reads(self, function: ir.Function) -> tuple[str, ...]:
         """The buffers that a function takes as pointers: those that it reads, or a function that it calls."""
-        found: set[str] = set()
+        buffers: set[str] = set()
         for statement in [*ir.statements(function.body), *(ir.Let("", r) for r in function.results)]:
             for value in values_of(statement):
-                found.update(v.buffer for v in subvalues(value) if isinstance(v, ir.Load))
+                buffers.update(v.buffer for v in subvalues(value) if isinstance(v, ir.Load))
             if isinstance(statement, ir.CallFunction):
-                found.update(self.reads[statement.function])
-        return tuple(b.name for b in self.kernel.buffers if b.name in found and b.space != "constant")
+                buffers.update(self.reads[statement.function])
+        return tuple(b.name for b in self.kernel.buffers if b.name in buffers and b.space != "constant")
 
     def pointer(self, buffer: ir.Buffer, *, restrict: bool = False) -> str:
         """The declaration of a pointer to a buffer's elements."""

@@ -117,8 +117,8 @@ class ValueWriter:
     # ------------------------------------------------------------ operations
 
     def _op(self, op: ir.Op) -> Text:
-        found = OPCODES.get(op.opcode)
-        if found is None or len(op.operands) != found.arity:
+        opcode = OPCODES.get(op.opcode)
+        if opcode is None or len(op.operands) != opcode.arity:
             raise CompileError(f"no operation {op.opcode!r} on {len(op.operands)} values; see kernels.ir.opcodes")
         kind = kind_of(op.operands[-1].type)
         operands = [self.written(o) for o in op.operands]

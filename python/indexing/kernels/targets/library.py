@@ -55,9 +55,9 @@ def closure(names: Iterable[str], definitions: Mapping[str, Definition]) -> list
     done: dict[str, Definition] = {}
     pending = sorted(names, reverse=True)
     while pending:
-        found = definitions[pending[-1]]
-        missing = [need for need in found.needs if need not in done] if found.name not in done else []
+        definition = definitions[pending[-1]]
+        missing = [need for need in definition.needs if need not in done] if definition.name not in done else []
         if not missing:
-            done.setdefault(pending.pop(), found)
+            done.setdefault(pending.pop(), definition)
         pending.extend(reversed(missing))
     return list(done.values())

@@ -28,7 +28,7 @@ def check_bounds(kernel: Kernel) -> Iterator[Check]:
                 yield _checked(body, claim.context, [claim.place], [v.interval], subject)
             else:
                 yield _clamped(value_range(body, claim.place, claim.context), v.interval, subject)
-        for a in body.found:
+        for a in body.accesses:
             b = buffers[a.buffer]
             where = f"{name}: {a.kind} {a.buffer}{_text(body, a.index)}"
             if len(a.index) not in (1, len(b.dimensions)):
@@ -85,8 +85,8 @@ def _checked(
             if known.lower >= bounds.lower and known.upper <= bounds.upper:
                 continue
             for outside in (Interval(INT64.lower, bounds.lower - 1), Interval(bounds.upper + 1, INT64.upper)):
-                found = with_digits(m.add_constraint(result, outside).simplify())
-                if not found.is_empty():
+                violations = with_digits(m.add_constraint(result, outside).simplify())
+                if not violations.is_empty():
                     return _outside(m.add_constraint(result, outside), context, subject)
     except IndexingError as error:
         return Check("in bounds", subject, "open", str(error).splitlines()[0])

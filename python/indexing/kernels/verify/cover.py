@@ -19,8 +19,8 @@ MAX_LOOPS = 2  # such loops around one access
 
 def normalized(m: IndexingMap) -> IndexingMap:
     """A simplified map with range variables that others determine replaced, and variables without names."""
-    while (found := _without_quotient(m)) is not None:
-        m = _without_implied(found.simplify())
+    while (reduced := _without_quotient(m)) is not None:
+        m = _without_implied(reduced.simplify())
     if m.is_known_empty:
         return m
     m = m.remove_unused_symbols()
@@ -33,8 +33,8 @@ def _without_quotient(m: IndexingMap) -> IndexingMap | None:
 
     Of several, the one with the least `n`: elements of rows of `n` are often counted by a variable with a larger factor.
     """
-    found = min(_quotients(m), key=lambda q: q[0], default=None)
-    return None if found is None else _replaced(m, *found[1:])
+    smallest = min(_quotients(m), key=lambda q: q[0], default=None)
+    return None if smallest is None else _replaced(m, *smallest[1:])
 
 
 def _quotients(m: IndexingMap) -> Iterator[tuple[int, int, SymbolicExpr]]:

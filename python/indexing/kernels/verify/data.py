@@ -18,18 +18,18 @@ def value_range(body: Accesses, value: Value, context: Context) -> Interval:
         case Constant(_, int(number)):
             return Interval(int(number), int(number))
         case IndexValue(expression, _):
-            found = context.at(expression).range([v.interval for v in body.variables])
+            interval = context.at(expression).range([v.interval for v in body.variables])
         case Ref(_, name) if name in body.names:
             return value_range(body, *body.names[name])
         case Op(opcode, _, operands) if opcode in _KNOWN:
             parts = [value_range(body, o, context) for o in operands if o.type != "pred"]
             try:
-                found = _KNOWN[opcode](*parts)
+                interval = _KNOWN[opcode](*parts)
             except Overflow:  # 64-bit sums wrap
                 return whole
         case _:
             return whole
-    return found if whole.lower <= found.lower and found.upper <= whole.upper else whole
+    return interval if whole.lower <= interval.lower and interval.upper <= whole.upper else whole
 
 
 def _limits(kind: str) -> Interval:
@@ -81,36 +81,36 @@ class Dependence:
 
     def places(self, variables: Iterable[int]) -> list[SymbolicExpr]:
         """The indices on which data variables depend; IndexingError if they depend on anything else."""
-        found: dict[SymbolicExpr, None] = {}
+        indices: dict[SymbolicExpr, None] = {}
         for number in variables:
             value, context = self.body.data[number]
-            self._collect(value, context, found)
-        return [e for e in found if e.constant_value is None]
+            self._collect(value, context, indices)
+        return [e for e in indices if e.constant_value is None]
 
-    def _collect(self, value: Value, context: Context, found: dict[SymbolicExpr, None]) -> None:
+    def _collect(self, value: Value, context: Context, indices: dict[SymbolicExpr, None]) -> None:
         for part in subvalues(value):
             match part:
                 case IndexValue(expression) | Within(expression):
-                    found[context.at(expression)] = None
+                    indices[context.at(expression)] = None
                 case Load(_, buffer, index):
                     if buffer not in self.buffers:
                         raise IndexingError(f"an index is read from {buffer}, which the kernel writes")
-                    found.update(dict.fromkeys(map(context.at, index)))
+                    indices.update(dict.fromkeys(map(context.at, index)))
                 case Ref(_, name) if name in self.body.assigned:
-                    self._collect_assigned(name, found)
+                    self._collect_assigned(name, indices)
                 case Ref(_, name):
                     if name not in self.body.names:
                         raise IndexingError(f"an index is {name}, the result of a function")
-                    self._collect(*self.body.names[name], found)
+                    self._collect(*self.body.names[name], indices)
 
-    def _collect_assigned(self, name: str, found: dict[SymbolicExpr, None]) -> None:
+    def _collect_assigned(self, name: str, indices: dict[SymbolicExpr, None]) -> None:
         """Add what the values of a variable depend on, and the conditions under which it gets them."""
         (_, outer), *_ = values = self.body.assigned[name]
         for value, context in values:
             if context.loops != outer.loops or not (context.is_certain or context == outer):
                 raise IndexingError(f"an index is {name}, which a loop or a condition on data changes")
-            found.update(dict.fromkeys(e for e, i in context.constraints if (e, i) not in outer.constraints))
-            self._collect(value, context, found)
+            indices.update(dict.fromkeys(e for e, i in context.constraints if (e, i) not in outer.constraints))
+            self._collect(value, context, indices)
 
     def promises(self, variables: Iterable[int]) -> set[str]:
         """The caller's promises about the variables."""

@@ -16,8 +16,8 @@ MAX_DIGITS = 8
 
 def with_digits(m: IndexingMap) -> IndexingMap:
     """The simplified map over digits, where ids are divided; its points are those of the map, with the same results."""
-    while (found := _divided_together(m)) is not None:
-        m = _as_one_number(m, *found)
+    while (divided := _divided_together(m)) is not None:
+        m = _as_one_number(m, *divided)
     for _ in range(MAX_DIGITS):
         digits = _divided(m)
         if digits is None:

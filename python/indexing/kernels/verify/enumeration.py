@@ -39,7 +39,7 @@ def _ends(maps: Sequence[IndexingMap]) -> dict[int, tuple[int, int]]:
     """The first and last values of the block ids."""
     dims = range(FIRST_BLOCK, max(m.num_dims for m in maps))
     intervals = {k: [m.dims[k].interval for m in maps] for k in dims}
-    return {k: (min(i.lower for i in found), max(i.upper for i in found)) for k, found in intervals.items()}
+    return {k: (min(i.lower for i in of_block), max(i.upper for i in of_block)) for k, of_block in intervals.items()}
 
 
 def _values(m: IndexingMap, ends: Mapping[int, tuple[int, int]]) -> list[Sequence[int]]:
@@ -50,8 +50,8 @@ def _values(m: IndexingMap, ends: Mapping[int, tuple[int, int]]) -> list[Sequenc
 
 def _points(maps: Sequence[IndexingMap], ends: Mapping[int, tuple[int, int]]) -> np.ndarray:
     """The rows of dimensions and results of all maps."""
-    found = [rows(m, ends) for m in maps]
-    return np.concatenate(found) if found else np.zeros((0, 0), np.int64)
+    points = [rows(m, ends) for m in maps]
+    return np.concatenate(points) if points else np.zeros((0, 0), np.int64)
 
 
 def ends_of_grid(kernel: Kernel) -> dict[int, tuple[int, int]]:

@@ -32,9 +32,9 @@ def check_initialized(kernel: Kernel) -> Iterator[Check]:
         return
     body = entry_accesses(kernel)
     for buffer in kernel.buffers:
-        found = [a for a in body.found if a.buffer == buffer.name]
-        if buffer.space == "local" and any(a.kind == "load" for a in found):
-            yield _checked(kernel, body, buffer, found)
+        accesses = [a for a in body.accesses if a.buffer == buffer.name]
+        if buffer.space == "local" and any(a.kind == "load" for a in accesses):
+            yield _checked(kernel, body, buffer, accesses)
 
 
 def _checked(kernel: Kernel, body: Accesses, buffer: Buffer, accesses: Sequence[Access]) -> Check:
@@ -69,8 +69,8 @@ def _elements(kernel: Kernel, maps: Sequence[IndexingMap]) -> np.ndarray:
     """Rows of block ids and an element, of the first and last blocks."""
     if any(m.runtimes for m in maps):
         raise IndexingError("the elements depend on data")
-    found = [rows(m, ends_of_grid(kernel))[:, AXES:] for m in maps if not m.is_known_empty]
-    return np.unique(np.concatenate(found), axis=0) if found else np.zeros((0, AXES + 1), np.int64)
+    reached = [rows(m, ends_of_grid(kernel))[:, AXES:] for m in maps if not m.is_known_empty]
+    return np.unique(np.concatenate(reached), axis=0) if reached else np.zeros((0, AXES + 1), np.int64)
 
 
 def _map(kernel: Kernel, body: Accesses, a: Access) -> IndexingMap:

@@ -37,9 +37,9 @@ def _with_counter(maps: Sequence[IndexingMap]) -> IndexingMap | None:
     if any((m.dims, m.ranges, set(m.constraints)) != (first.dims, first.ranges, set(first.constraints)) for m in maps):
         return None
     places = [[(e - own).constant_value for e, own in zip(m.results, first.results, strict=True)] for m in maps]
-    if any(place is None for found in places for place in found):
+    if any(place is None for differences in places for place in differences):
         return None
-    ordered = sorted([place or 0 for place in found] for found in places)
+    ordered = sorted([place or 0 for place in differences] for differences in places)
     strides = [b - a for a, b in zip(*ordered[:2], strict=True)]
     if any([b - a for a, b in zip(low, high, strict=True)] != strides for low, high in pairwise(ordered)):
         return None
@@ -57,8 +57,8 @@ def _joined(first: IndexingMap, second: IndexingMap) -> IndexingMap | None:
         if not all(_contains(a, b) for a, b in zip(longer.dims, shorter.dims, strict=True)):
             continue
         for k in range(len(longer.ranges)):
-            if (found := _with_iteration(longer, shorter, k)) is not None:
-                return found
+            if (joined := _with_iteration(longer, shorter, k)) is not None:
+                return joined
     return None
 
 
@@ -94,15 +94,15 @@ def _by_number(m: IndexingMap) -> Iterator[IndexingMap]:
                 continue
             places = [variable(k) for k in range(len(variables))]
             places[thread], places[step] = variable(thread) % threads, variable(thread) // threads
-            found = [v.interval for v in variables]
-            found[thread] = Interval(0, threads * steps - 1)
-            results = [e.replace_variables(places).simplify(found) for e in m.results]
+            intervals = [v.interval for v in variables]
+            intervals[thread] = Interval(0, threads * steps - 1)
+            results = [e.replace_variables(places).simplify(intervals) for e in m.results]
             if not any(step in e.used_variables() for e in results):
-                found[step] = Interval(0, 0)
-                yield from _in_digits(results, found, thread)
+                intervals[step] = Interval(0, 0)
+                yield from _in_digits(results, intervals, thread)
 
 
-def _in_digits(results: Sequence[SymbolicExpr], found: Sequence[Interval], number: int) -> Iterator[IndexingMap]:
+def _in_digits(results: Sequence[SymbolicExpr], intervals: Sequence[Interval], number: int) -> Iterator[IndexingMap]:
     """The map over quotient and remainder of the number, if it is divided by a single divisor; its domain has all quotients up
     to the largest, and all remainders.
     """
@@ -111,11 +111,11 @@ def _in_digits(results: Sequence[SymbolicExpr], found: Sequence[Interval], numbe
         return
     divisor = divisors.pop()
     assert divisor is not None
-    count = len(found)
+    count = len(intervals)
     places = [variable(k) for k in range(count)]
     places[number] = variable(number) * divisor + variable(count)
-    bounds = [*found, Interval(0, divisor - 1)]
-    bounds[number] = Interval(0, found[number].upper // divisor)
+    bounds = [*intervals, Interval(0, divisor - 1)]
+    bounds[number] = Interval(0, intervals[number].upper // divisor)
     digits = [e.replace_variables(places) for e in results]
     dims = [Variable(f"d{k}", interval) for k, interval in enumerate(bounds)]
     yield IndexingMap(SymbolicMap(count + 1, 0, digits), dims).simplify()

@@ -81,8 +81,8 @@ class _BlockCounter:
                 is_reset = isinstance(s, Store) and s.value == Constant("u32", 0)
         return "" if is_reset else "the counter is not reset for the next launch"
 
-    def _is_between(self, found: list[Path], first: Path, second: Path) -> bool:
-        return any(first < p and _comes_first(p, second) for p in found)
+    def _is_between(self, paths: list[Path], first: Path, second: Path) -> bool:
+        return any(first < p and _comes_first(p, second) for p in paths)
 
     def _is_first_thread(self, path: Path) -> bool:
         """Whether a condition around a statement selects the first thread of a one-dimensional block."""

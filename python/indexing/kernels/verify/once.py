@@ -28,7 +28,7 @@ def check_written_once(kernel: Kernel) -> Iterator[Check]:
     once = _Once(body, Dependence(kernel, body))
     for buffer in kernel.buffers:
         if buffer.role == "output":
-            yield once.checked(buffer, [a for a in body.found if a.buffer == buffer.name and a.kind != "load"])
+            yield once.checked(buffer, [a for a in body.accesses if a.buffer == buffer.name and a.kind != "load"])
 
 
 class _Once:

@@ -57,7 +57,7 @@ def _checked(before: Kernel, after: Kernel, memory: str, subject: str) -> Check:
         if texts[0] == texts[1] and "barrier" not in texts[0]:
             return Check("same order", subject, "proved", "no barrier orders threads, and each keeps its order")
         return Check("same order", subject, "open", str(error).splitlines()[0])
-    (loads, stores), (new_loads, new_stores) = (_by_epoch(*found) for found in whole)
+    (loads, stores), (new_loads, new_stores) = (_by_epoch(*events) for events in whole)
     for own, others, what in ((new_stores, stores, "store"), (stores, new_stores, "store"), (new_loads, loads, "load")):
         if first_missing(own, others) is not None:
             return Check("same order", subject, "refuted", f"a {what} comes in another order")
@@ -66,14 +66,14 @@ def _checked(before: Kernel, after: Kernel, memory: str, subject: str) -> Check:
 
 def _text(block: Block, names: Memory, memory: str) -> list[str]:
     """The loads, stores and barriers of a block that concern a memory, in program order, with the loops and branches around."""
-    found: list[str] = []
+    lines: list[str] = []
     for s in block:
-        found += ["load"] * (memory in names.read(s)) + ["store"] * (memory in names.written(s))
-        found += ["barrier"] * isinstance(s, Barrier | GroupReduce)
+        lines += ["load"] * (memory in names.read(s)) + ["store"] * (memory in names.written(s))
+        lines += ["barrier"] * isinstance(s, Barrier | GroupReduce)
         for inner in blocks_of(s):
             if text := _text(inner, names, memory):
-                found += [type(s).__name__, *text, "end"]
-    return found
+                lines += [type(s).__name__, *text, "end"]
+    return lines
 
 
 def has_thread_loops(kernel: Kernel) -> bool:
@@ -90,9 +90,9 @@ def _events(kernel: Kernel, memory: str) -> tuple[np.ndarray, np.ndarray]:
         if isinstance(s, AtomicUpdate) and memory in names.written(s):
             raise IndexingError(f"atomic updates of {memory} have no order")
     body = entry_accesses(kernel)
-    found = {(a.time, a.index): a for a in body.found if names.of(a.buffer) == memory}.values()
-    depth = max(len(time) for time in (*(a.time for a in found), *(time for time, _ in body.barriers)))
-    events = [e for a in found if (e := _rows(kernel, body, a, depth)).size]
+    accesses = {(a.time, a.index): a for a in body.accesses if names.of(a.buffer) == memory}.values()
+    depth = max(len(time) for time in (*(a.time for a in accesses), *(time for time, _ in body.barriers)))
+    events = [e for a in accesses if (e := _rows(kernel, body, a, depth)).size]
     if not events:
         raise IndexingError(f"nothing accesses {memory}")
     return np.concatenate(events), _barriers(kernel, body, depth)
@@ -103,18 +103,18 @@ def _rows(kernel: Kernel, body: Accesses, a: Access, depth: int) -> np.ndarray:
     m = m.simplify()
     if not m.is_known_empty and m.remove_unused_symbols().runtimes:
         raise IndexingError(f"the elements of {a.buffer} depend on data")
-    found = np.zeros((0, IDS + depth + 1), np.int64) if m.is_known_empty else rows(m, ends_of_grid(kernel))
+    points = np.zeros((0, IDS + depth + 1), np.int64) if m.is_known_empty else rows(m, ends_of_grid(kernel))
     x, y = (len(v.interval) for v in kernel.variables[:2])
-    threads = found[:, 0] + x * (found[:, 1] + y * found[:, 2])
-    is_store = np.full(len(found), int(a.kind != "load"))
-    return np.column_stack([found[:, IDS:-1], found[:, AXES:IDS], found[:, -1], is_store, threads])
+    threads = points[:, 0] + x * (points[:, 1] + y * points[:, 2])
+    is_store = np.full(len(points), int(a.kind != "load"))
+    return np.column_stack([points[:, IDS:-1], points[:, AXES:IDS], points[:, -1], is_store, threads])
 
 
 def _barriers(kernel: Kernel, body: Accesses, depth: int) -> np.ndarray:
     """The times of all barriers."""
     maps = [body.map(c, _padded(time, depth), is_for_all_threads=True).simplify() for time, c in body.barriers]
-    found = [rows(m, ends_of_grid(kernel))[:, IDS:] for m in maps if not m.is_known_empty]
-    return np.concatenate(found) if found else np.zeros((0, depth), np.int64)
+    times = [rows(m, ends_of_grid(kernel))[:, IDS:] for m in maps if not m.is_known_empty]
+    return np.concatenate(times) if times else np.zeros((0, depth), np.int64)
 
 
 def _padded(time: Time, depth: int) -> list[SymbolicExpr]:
@@ -134,8 +134,8 @@ def _by_epoch(events: np.ndarray, barriers: np.ndarray) -> tuple[np.ndarray, np.
     starts = np.flatnonzero(np.concatenate([[True], (places[1:] != places[:-1]).any(axis=1)]))
     earlier = np.cumsum(is_store) - is_store
     lengths = np.diff([*starts, len(places)])
-    found = np.column_stack([places, earlier - np.repeat(earlier[starts], lengths), thread])
-    return found[is_store == 0], found[is_store == 1]
+    numbered = np.column_stack([places, earlier - np.repeat(earlier[starts], lengths), thread])
+    return numbered[is_store == 0], numbered[is_store == 1]
 
 
 def _ranks(times: np.ndarray) -> np.ndarray:
@@ -143,6 +143,6 @@ def _ranks(times: np.ndarray) -> np.ndarray:
     order = np.lexsort(times.T[::-1])
     ordered = times[order]
     steps = np.concatenate([[False], (ordered[1:] != ordered[:-1]).any(axis=1)])
-    found = np.empty(len(times), np.int64)
-    found[order] = np.cumsum(steps)
-    return found
+    ranks = np.empty(len(times), np.int64)
+    ranks[order] = np.cumsum(steps)
+    return ranks

@@ -30,8 +30,8 @@ def check_races(kernel: Kernel) -> Iterator[Check]:
     body = entry_accesses(kernel)
     for buffer in kernel.buffers:
         if buffer.space == "shared":
-            found = list(dict.fromkeys(a for a in body.found if a.buffer == buffer.name))
-            yield _checked(kernel, body, buffer.name, found)
+            accesses = list(dict.fromkeys(a for a in body.accesses if a.buffer == buffer.name))
+            yield _checked(kernel, body, buffer.name, accesses)
 
 
 def _checked(kernel: Kernel, body: Accesses, name: str, accesses: Sequence[Access]) -> Check:

@@ -55,10 +55,10 @@ def check_reductions(before: Kernel, after: Kernel, name: str, is_sequential: bo
     except IndexingError as error:
         yield Check("reduction", name, "refuted", str(error))
         return
-    for run, found in pairs:
+    for run, replacement in pairs:
         subject = f"{name}: {', '.join(n for r in run for n in r.names)}"
         try:
-            fault = _fault(before, len(after.variables), run, found, is_sequential)
+            fault = _fault(before, len(after.variables), run, replacement, is_sequential)
         except IndexingError as error:
             yield Check("reduction", subject, "open", str(error))
         else:
@@ -80,10 +80,10 @@ def _replaced_runs(old: Block, new: Block) -> Iterator[tuple[Run, list[Statement
             if number + 1 < len(old) and isinstance(old[number + 1], GroupReduce):
                 continue
             following = old[number + 1] if number + 1 < len(old) else None
-            found: list[Statement] = []
+            replacement: list[Statement] = []
             while rest and not (following is not None and _is_like(following, rest[0])):
-                found.append(rest.pop(0))
-            yield run, found
+                replacement.append(rest.pop(0))
+            yield run, replacement
             run = []
         elif not rest or not _is_like(s, rest[0]):
             raise IndexingError("a statement beside the reductions is another")
@@ -112,10 +112,10 @@ def _sequential_runs(before: Kernel, after: Kernel) -> Iterator[tuple[Run, list[
         own = {array_of(n) for n in r.names}
         while units and not units[0]:
             units.pop(0)
-        found: list[Statement] = []
+        replacement: list[Statement] = []
         while units and units[0] and _written(units[0]) <= own:
-            found += units.pop(0)
-        yield [r], found
+            replacement += units.pop(0)
+        yield [r], replacement
     if any(units):
         raise IndexingError("there are more statements than the reductions need")
 
@@ -152,7 +152,7 @@ def _written(unit: Sequence[Statement]) -> set[str]:
 # ---------------------------------------------------------------- what they compute
 
 
-def _fault(kernel: Kernel, variables: int, run: Run, found: Sequence[Statement], is_sequential: bool) -> str:
+def _fault(kernel: Kernel, variables: int, run: Run, replacement: Sequence[Statement], is_sequential: bool) -> str:
     """The reason why the statements do not compute the reductions; empty if they do."""
     threads = kernel.block[0] * kernel.block[1] * kernel.block[2]
     combining = _Combining(variables, 1 if is_sequential else threads)
@@ -162,7 +162,7 @@ def _fault(kernel: Kernel, variables: int, run: Run, found: Sequence[Statement],
             combining.memory[array_of(n)] = dict(enumerate(given))
         else:
             combining.names[n] = list(given)
-    combining.run(found, range(combining.threads))
+    combining.run(replacement, range(combining.threads))
     for r in run:
         for n in r.names:
             values = combining.memory[array_of(n)] if is_sequential else dict(enumerate(combining.names[n]))

@@ -43,14 +43,14 @@ class Collected:
     @cached_property
     def maps(self) -> list[tuple[str, Access | Call, IndexingMap]]:
         """The body, the access and its map from threads, for all accesses and calls that some thread makes."""
-        found = []
+        made = []
         for name, body in self.bodies:
-            accesses: list[Access | Call] = [*body.found, *body.calls]
+            accesses: list[Access | Call] = [*body.accesses, *body.calls]
             for a in accesses:
                 m = _map(body, a, a.index if isinstance(a, Call) else (element_of(self.kernel, a),))
                 if not m.is_known_empty and not (m := normalized(m)).is_known_empty:
-                    found.append((name, a, m))
-        return found
+                    made.append((name, a, m))
+        return made
 
 
 def compare_accesses(old_kernel: Collected, new_kernel: Collected, name: str, may_drop_loads: bool) -> Iterator[Check]:
@@ -78,17 +78,17 @@ def compare_accesses(old_kernel: Collected, new_kernel: Collected, name: str, ma
         if not is_dropped and ((kind == "call" and buffer in indexed) or buffer in kept):
             where = f"{kind} {buffer}" + f" for {definition}" * bool(definition)
             where = where if body in ("", before.name) else f"{body}: {where}"
-            found = _checked(old.get(key, []), new.get(key, []), f"{name}: {where}")
-            if kind == "store" and found.status == "proved":
-                found = _as_often(old.get(key, []), new.get(key, []), found)
-            is_open = found.status == "refuted" and buffer in _conditional_on_data(old_kernel, new_kernel)
-            yield replace(found, status="open", reason=f"{found.reason}, which data may decide") if is_open else found
+            check = _checked(old.get(key, []), new.get(key, []), f"{name}: {where}")
+            if kind == "store" and check.status == "proved":
+                check = _as_often(old.get(key, []), new.get(key, []), check)
+            is_open = check.status == "refuted" and buffer in _conditional_on_data(old_kernel, new_kernel)
+            yield replace(check, status="open", reason=f"{check.reason}, which data may decide") if is_open else check
 
 
 def _conditional_on_data(*kernels: Collected) -> set[str]:
     """The buffers and functions that are accessed under conditions that are not of indices alone."""
     bodies = [body for k in kernels for _, body in k.bodies]
-    accesses = {a.buffer for body in bodies for a in body.found if not a.context.is_certain}
+    accesses = {a.buffer for body in bodies for a in body.accesses if not a.context.is_certain}
     return accesses | {c.function for body in bodies for c in body.calls if not c.context.is_certain}
 
 
@@ -105,17 +105,17 @@ def _checked(old: list[IndexingMap], new: list[IndexingMap], subject: str) -> Ch
     return Check("same accesses", subject, "proved" if is_whole else "open", "compared in the first and last blocks")
 
 
-def _as_often(old: list[IndexingMap], new: list[IndexingMap], found: Check) -> Check:
+def _as_often(old: list[IndexingMap], new: list[IndexingMap], check: Check) -> Check:
     """The check of stores to the same elements, refuted if some are written more often."""
     if {*old} == {*new}:
-        return found
+        return check
     try:
         counts = [sum(m.count() for m in maps) for maps in (old, new)]
     except IndexingError as error:
-        return replace(found, status="open", reason=str(error).splitlines()[0])
+        return replace(check, status="open", reason=str(error).splitlines()[0])
     if counts[0] == counts[1]:
-        return found
-    return replace(found, status="refuted", reason=f"{counts[0]} stores are {counts[1]} after it")
+        return check
+    return replace(check, status="refuted", reason=f"{counts[0]} stores are {counts[1]} after it")
 
 
 def _through_functions(kernel: Kernel) -> Maps:
@@ -132,12 +132,12 @@ def _by_body(of: Collected, like: Kernel, by_definition: bool) -> Maps:
     With `by_definition`, loads and calls for different names are apart: those for one name may only go as a whole, since a
     name that is used must be defined.
     """
-    found: dict[Key, dict[IndexingMap, None]] = {}
+    by_key: dict[Key, dict[IndexingMap, None]] = {}
     for name, a, m in of.maps:
         m = _renumbered(m, of.kernel, like) if name == of.kernel.name else m
         if not m.is_known_empty:
-            found.setdefault(_key(name, a, by_definition), {})[m] = None
-    return {key: list(maps) for key, maps in found.items()}
+            by_key.setdefault(_key(name, a, by_definition), {})[m] = None
+    return {key: list(maps) for key, maps in by_key.items()}
 
 
 def _key(name: str, a: Access | Call, by_definition: bool) -> Key:
@@ -166,5 +166,5 @@ def _renumbered(m: IndexingMap, kernel: Kernel, like: Kernel) -> IndexingMap:
         return m
     dims = [variable(k) for k in range(IDS)]
     dims[X], dims[Y] = variable(X) + variable(Y) * len(sizes[X]), constant(0)
-    found = compose(IndexingMap(SymbolicMap(IDS, 0, dims), [Variable(None, i) for i in sizes]), m).simplify()
-    return found if found.is_known_empty else normalized(found)
+    renumbered = compose(IndexingMap(SymbolicMap(IDS, 0, dims), [Variable(None, i) for i in sizes]), m).simplify()
+    return renumbered if renumbered.is_known_empty else normalized(renumbered)

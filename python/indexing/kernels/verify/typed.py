@@ -138,8 +138,10 @@ class _TypeChecker:
             if name in self.names:
                 yield f"{name} is defined twice"
             if isinstance(s, CallFunction):
-                found = self.functions.get(s.function)
-                self.names[name] = found.results[k].type if found is not None and k < len(found.results) else ""
+                function = self.functions.get(s.function)
+                self.names[name] = (
+                    function.results[k].type if function is not None and k < len(function.results) else ""
+                )
             elif isinstance(s, Var):
                 self.names[name] = s.type
             else:
@@ -198,11 +200,11 @@ class _TypeChecker:
         yield from self._registers(s.destination, "u32")
 
     def _multiply(self, s: MatrixMultiply) -> Iterator[str]:
-        found = INSTRUCTIONS.get(s.element_type)
-        if found is None:
+        instruction = INSTRUCTIONS.get(s.element_type)
+        if instruction is None:
             yield f"matrix_multiply: there is none for {s.element_type}"
             return
-        yield from self._registers(s.accumulator, found.accumulator)
+        yield from self._registers(s.accumulator, instruction.accumulator)
         yield from self._registers(s.left, "u32")
         yield from self._registers(s.right, "u32")
 
@@ -212,15 +214,15 @@ class _TypeChecker:
             yield f"{name} holds no registers of type {kind}"
 
     def _call(self, s: CallFunction) -> Iterator[str]:
-        found = self.functions.get(s.function)
-        if found is None:
+        function = self.functions.get(s.function)
+        if function is None:
             yield f"call {s.function}: there is no such function"
             return
         given = [a.type for a in s.arguments]
-        if given != [p.type for p in found.parameters] or len(s.index) != len(found.index):
+        if given != [p.type for p in function.parameters] or len(s.index) != len(function.index):
             yield f"call {s.function}: its index and arguments are not those of the function"
-        if len(s.names) != len(found.results):
-            yield f"call {s.function}: {len(s.names)} names for {len(found.results)} results"
+        if len(s.names) != len(function.results):
+            yield f"call {s.function}: {len(s.names)} names for {len(function.results)} results"
 
     def _index(self, used: Iterable[int]) -> Iterator[str]:
         yield from (f"index variable {k} is not in scope" for k in sorted(set(used) - self.variables))

@@ -43,11 +43,11 @@ def has_barrier(block: Block) -> bool:
 def check_barriers(kernel: Kernel) -> Iterator[Check]:
     """One check for each branch or loop that has barriers."""
     if has_barrier(kernel.body):
-        found = _Uniformity(kernel)
+        uniformity = _Uniformity(kernel)
         known = -1
-        while known < found.count:  # an iteration of a loop reads what the previous one assigned
-            known = found.count
-            checks = list(found.block(kernel.body))
+        while known < uniformity.count:  # an iteration of a loop reads what the previous one assigned
+            known = uniformity.count
+            checks = list(uniformity.block(kernel.body))
         yield from checks
 
 

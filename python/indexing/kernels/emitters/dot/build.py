@@ -23,20 +23,20 @@ if TYPE_CHECKING:
 UNROLLED_STEPS = 8
 
 
-def build_dot(found: Heroes, plan: DotPlan) -> Kernel:
+def build_dot(match: Heroes, plan: DotPlan) -> Kernel:
     """The kernel."""
-    builder = found.kernel_builder()
+    builder = match.kernel_builder()
     body = entry_builder(builder, plan.grid, plan.block)
-    _Body(body, found, plan).build()
-    return assembled(builder, NAME, found.first, body, found.after, (plan.grid, plan.block))
+    _Body(body, match, plan).build()
+    return assembled(builder, NAME, match.first, body, match.after, (plan.grid, plan.block))
 
 
 class _Body:
     """Builds the entry."""
 
-    def __init__(self, body: FunctionBuilder, found: Heroes, plan: DotPlan) -> None:
-        self.body, self.found, self.plan = body, found, plan
-        self.dot = found.first
+    def __init__(self, body: FunctionBuilder, match: Heroes, plan: DotPlan) -> None:
+        self.body, self.match, self.plan = body, match, plan
+        self.dot = match.first
         self.batch, self.column_tile, self.row_tile = delinearize(thread_id("bl_x"), plan.tiles)
         self.column = self.column_tile * plan.block_size + thread_id("th_x")
 
@@ -89,11 +89,11 @@ class _Body:
         """Build the value of one row, the epilogue and the stores, if the row exists."""
         body, p = self.body, self.plan.product
         with guarded(body, body.within(row, 0, prod(p.rows) - 1)), body.base_scope():
-            found = self._clamped(row)
+            clamped = self._clamped(row)
             index = (
                 *self._index(p.batch, self.batch),
-                *self._index(p.rows, found),
+                *self._index(p.rows, clamped),
                 *self._index(p.columns, self.column),
             )
             body.inject(self.dot, index, [total])
-            self.found.build_after(body, index)
+            self.match.build_after(body, index)

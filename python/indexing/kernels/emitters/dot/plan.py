@@ -48,18 +48,18 @@ class DotPlan:
         return (self.block_size, 1, 1)
 
 
-def plan_dot(found: Heroes, device: Device, *, rows: int | None = None, block_size: int | None = None) -> DotPlan:
+def plan_dot(match: Heroes, device: Device, *, rows: int | None = None, block_size: int | None = None) -> DotPlan:
     """Launch dimensions.
 
     Knobs: `rows` per thread, 1, 2, 4 or 8; `block_size`, from 1 thread to the most of a block, each with one column.
     """
-    p = product_of(found.first)
+    p = product_of(match.first)
     most = device.limits.block_size
     if block_size is None:
         block_size = _default_block_size(prod(p.columns), min(BLOCK_SIZE, most))
     check_knob("block_size", block_size, 1, most)
     if rows is None:
-        most = min(prod(p.rows), prod(found.first.shape.dimensions) // MIN_THREADS)
+        most = min(prod(p.rows), prod(match.first.shape.dimensions) // MIN_THREADS)
         rows = next((r for r in reversed(ROWS) if r <= most), 1)
     elif rows not in ROWS:
         raise IndexingError(f"rows is 1, 2, 4 or 8; got {rows}")
@@ -71,7 +71,7 @@ def _default_block_size(columns: int, most: int) -> int:
     return next((n for n in range(most, most // 4, -16) if columns % n == 0), min(columns, max(most // 2, 1)))
 
 
-def dot_knobs(found: Heroes, default: DotPlan, device: Device) -> KnobSpace:
+def dot_knobs(match: Heroes, default: DotPlan, device: Device) -> KnobSpace:
     """Names, legal values and defaults of the knobs, and the sizes of blocks for which the grid is not too large."""
     limits = device.limits
     sizes: dict[tuple[int, ...], Values] = {

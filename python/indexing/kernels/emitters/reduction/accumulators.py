@@ -141,14 +141,14 @@ class Accumulators:
         return tuple(self.body.let(kind, r) for kind, r in zip(self.kinds, results, strict=True))
 
 
-def combine(found: Sequence[Accumulators], group: ThreadGroup, threads: int, *, to_all: bool = False) -> None:
+def combine(accumulators: Sequence[Accumulators], group: ThreadGroup, threads: int, *, to_all: bool = False) -> None:
     """Combine the accumulators of the first `threads` parts of each group (a power of two) in part 0, or in all parts.
 
-    All threads of the block take part. The reductions of `found` are adjacent, so that they can share barriers.
+    All threads of the block take part. Their reductions are adjacent, so that they can share barriers.
     """
     if threads == 1:
         return
-    columns = [(a, k, values) for a in found for k, values in enumerate(a._in_variables())]
+    columns = [(a, k, values) for a in accumulators for k, values in enumerate(a._in_variables())]
     for a, _, values in columns:
         names = tuple(v.node.name for v in values if isinstance(v.node, Ref))
         combiner = a.body.kernel.combiner(in_order_of_index(a.computation), a.kinds)

@@ -25,22 +25,22 @@ if TYPE_CHECKING:
     from indexing.ops.element_context import Index, Value
 
 
-def build_reduction(found: Heroes, plan: ReductionPlan) -> Kernel:
+def build_reduction(match: Heroes, plan: ReductionPlan) -> Kernel:
     """The kernel."""
-    builder = found.kernel_builder()
+    builder = match.kernel_builder()
     body = entry_builder(builder, plan.grid, plan.block)
-    _Body(found, plan, body).build()
-    return assembled(builder, NAME, found.first, body, outputs(found.computation), (plan.grid, plan.block))
+    _Body(match, plan, body).build()
+    return assembled(builder, NAME, match.first, body, outputs(match.computation), (plan.grid, plan.block))
 
 
 class _Body:
     """Builds the entry: a thread's accumulation, the combination over its group, and the epilogue."""
 
-    def __init__(self, found: Heroes, plan: ReductionPlan, body: FunctionBuilder) -> None:
+    def __init__(self, match: Heroes, plan: ReductionPlan, body: FunctionBuilder) -> None:
         """Declare the accumulators."""
-        self.found, self.plan, self.body = found, plan, body
+        self.match, self.plan, self.body = match, plan, body
         self.mapping = thread_mapping(plan)
-        self.accumulators = [Accumulators(body, Reducer.of(hero), plan.columns) for hero in found.heroes]
+        self.accumulators = [Accumulators(body, Reducer.of(hero), plan.columns) for hero in match.heroes]
         self.splits = Splits(body, plan.splits, plan.tiles, plan.across * plan.columns, self.accumulators)
 
     def build(self) -> None:
@@ -81,10 +81,10 @@ class _Body:
         index = tuple(map(body.scope.simplify, operand_index(self.mapping, kept, reduced, lane)))
         is_column = self.plan.columns > 1
         is_first = self._is_zero(loops if is_column else (*loops, lane))
-        for hero, accumulators in zip(self.found.heroes, self.accumulators, strict=True):
+        for hero, accumulators in zip(self.match.heroes, self.accumulators, strict=True):
             values = [body.read(array, index) for array in arrays_of(hero)]
             accumulators.add(lane if is_column else constant(0), values, is_first)
-        self.found.build_side_outputs(body, index)
+        self.match.build_side_outputs(body, index)
 
     def _is_zero(self, counters: Index) -> Sequence[Value] | bool:
         """Whether all counters are 0, given as conditions if that isn't known statically."""
@@ -98,13 +98,13 @@ class _Body:
         body = self.body
         with inside_parts(body, self.mapping.kept, (), conditions) as kept, lanes(body, self.plan.columns) as lane:
             index = tuple(map(body.scope.simplify, self._hero_index(kept, lane)))
-            for hero, accumulators in zip(self.found.heroes, self.accumulators, strict=True):
+            for hero, accumulators in zip(self.match.heroes, self.accumulators, strict=True):
                 initial = [body.read(o, ()) for o in hero.operands[len(arrays_of(hero)) :]]
                 body.inject(hero, index, accumulators.finished(lane, initial))
-            self.found.build_after(body, index)
+            self.match.build_after(body, index)
 
     def _hero_index(self, kept: Sequence[SymbolicExpr], lane: SymbolicExpr) -> Index:
         zeros = [constant(0)] * len(self.mapping.reduced)
-        gone = set(self.found.first.ints("dimensions"))
+        gone = set(self.match.first.ints("dimensions"))
         whole = operand_index(self.mapping, kept, zeros, lane)
         return tuple(e for d, e in enumerate(whole) if d not in gone)

@@ -15,5 +15,5 @@ if TYPE_CHECKING:
 
 def group_reductions(facts: GraphFacts, seed: Node, device: Device) -> Proposal | None:
     """The kernel around a reduction with outputs for each row; None if it would compute nothing else."""
-    found = row_group(facts, seed, with_elements=False)
-    return found.whole if found is not None and found.is_worth_it else None
+    rows = row_group(facts, seed, with_elements=False)
+    return rows.whole if rows is not None and rows.is_worth_it else None

@@ -57,11 +57,11 @@ class _Choice:
         readers = [u for u in self.facts.users_of(node) if u not in self.members]
         if not readers:
             return
-        found = self._computed_again(node, readers)
-        if found is None:
+        recomputed = self._computed_again(node, readers)
+        if recomputed is None:
             self.refs.update(ref for u in readers for ref in u.refs() if ref.node is node)
         else:
-            nodes, read = found
+            nodes, read = recomputed
             self.recomputed |= nodes
             self.refs |= read
 
@@ -103,7 +103,9 @@ class _Choice:
             read, reader = pending.pop()
             count = element_count(read.instruction)
             pairs = zip(reader.operands, output_to_input(reader.instruction), strict=True)
-            maps = (m for operand, found in pairs if any(r.node is read for r in tree_refs(operand)) for m in found)
+            maps = (
+                m for operand, indexings in pairs if any(r.node is read for r in tree_refs(operand)) for m in indexings
+            )
             if any(m.map.is_undefined or Access(m.map, 1).reads > count for m in maps):
                 return True
             if _moves(reader) and reader not in seen:

@@ -36,7 +36,7 @@ MIN_BLOCKS = 32  # with fewer, blocks share columns; with more, blocks get more 
 
 
 def plan_reduction(
-    found: Heroes,
+    match: Heroes,
     device: Device,
     *,
     threads: int | None = None,
@@ -50,19 +50,19 @@ def plan_reduction(
     elements per load, which divides the fastest dimensions (a single row may have a remainder). `splits`, 1 to 1024 blocks that
     share a row or column, at most one for each step that its threads would take.
     """
-    d = dimensions_of(found.first)
-    width = _vector_width(found, d) if vector_width is None else _checked_width(d, vector_width)
+    d = dimensions_of(match.first)
+    width = _vector_width(match, d) if vector_width is None else _checked_width(d, vector_width)
     group = _group_size(d, width, threads, device)
-    chosen = _shared_by_blocks(_planned(found, d, width, group, device), splits, device)
+    chosen = _shared_by_blocks(_planned(match, d, width, group, device), splits, device)
     while threads is None and group > 1 and not fits(chosen, device.limits):
         group //= 2
-        chosen = _shared_by_blocks(_planned(found, d, width, group, device), splits, device)
+        chosen = _shared_by_blocks(_planned(match, d, width, group, device), splits, device)
     return chosen
 
 
-def _planned(found: Heroes, d: Dimensions, width: int, threads: int, device: Device) -> ReductionPlan:
+def _planned(match: Heroes, d: Dimensions, width: int, threads: int, device: Device) -> ReductionPlan:
     """The plan with one block for each row or column; a block has as many rows as its shared memory has room for."""
-    values = value_bytes(leaf.element_type for hero in found.heroes for leaf in hero.shape.leaves)
+    values = value_bytes(leaf.element_type for hero in match.heroes for leaf in hero.shape.leaves)
     across = (
         _rows_across(d, threads, device) if d.kind == "row" else _columns_across(d.fast // width, device.widths.columns)
     )
@@ -96,13 +96,13 @@ def _shared_by_blocks(plan: ReductionPlan, splits: int | None, device: Device) -
     return plan.with_splits(splits)
 
 
-def reduction_knobs(found: Heroes, default: ReductionPlan, device: Device) -> KnobSpace:
+def reduction_knobs(match: Heroes, default: ReductionPlan, device: Device) -> KnobSpace:
     """Names, legal values and defaults of the knobs, and conditions between them."""
     d = default.dimensions
     splits: dict[tuple[int, ...], Values] = {}
     for width in (w for w in WIDTHS if _is_width(d, w)):
         for group in powers_of_two(_most_threads(d, width, device)):
-            plan = _planned(found, d, width, group, device)
+            plan = _planned(match, d, width, group, device)
             if most := legal_splits(plan, _most_splits(plan), device.limits):
                 splits[width, group] = range(1, most + 1)
     widths = tuple(dict.fromkeys(w for w, _ in splits))
@@ -134,11 +134,11 @@ def _steps(plan: ReductionPlan) -> int:
     return length // plan.threads
 
 
-def _vector_width(found: Heroes, d: Dimensions) -> int:
+def _vector_width(match: Heroes, d: Dimensions) -> int:
     """The number of elements that fit into 16 bytes, of the narrowest input of the operands' size."""
-    computation = found.computation
+    computation = match.computation
     order = computation.post_order()
-    if not is_cheap(order, found.heroes):
+    if not is_cheap(order, match.heroes):
         return 1
     count = d.rows * d.reduced
     read = [p.shape for p in computation.parameters if not p.shape.is_tuple and p.shape.element_count == count]

@@ -121,15 +121,15 @@ class _GroupBuilder:
         self.rows = Rows(self.seed.instruction)
         if self.rows.shape.element_count == self.rows.count:
             return None
-        found = self._group_around([self.seed])
-        if found is None:
+        members = self._group_around([self.seed])
+        if members is None:
             return None
-        seeds = list(dict.fromkeys([*(n for n in found if n.op is REDUCE), *self._siblings(found)]))
+        seeds = list(dict.fromkeys([*(n for n in members if n.op is REDUCE), *self._siblings(members)]))
         if len(seeds) > 1:
-            found = self._group_around(seeds) or found
-        self.seen.update(n for n in found if n.op is REDUCE)
-        whole = self.proposal(found)
-        return RowGroup(self, found, whole, self._is_worth_it(found, whole))
+            members = self._group_around(seeds) or members
+        self.seen.update(n for n in members if n.op is REDUCE)
+        whole = self.proposal(members)
+        return RowGroup(self, members, whole, self._is_worth_it(members, whole))
 
     def proposal(self, nodes: Collection[Node], affordable: Collection[Node] = ()) -> Proposal:
         """The kernel of the nodes: it saves writing and reading their results, but for its outputs."""
@@ -226,7 +226,7 @@ class _GroupBuilder:
         None if a consumer is read at several indices, or feeds a node outside of the group that feeds the group again.
         """
         number, members = self.facts.number, Places()
-        found: dict[Node, set[IndexingMap]] = {n: {place} for n, place in consumers.items()}
+        places: dict[Node, set[IndexingMap]] = {n: {place} for n, place in consumers.items()}
         pending = [(-number[n], n) for n in consumers]
         pending.sort()
         eligible, feeds_outside, done = set(consumers), set[Node](), set[Node]()
@@ -237,7 +237,7 @@ class _GroupBuilder:
             done.add(node)
             eligible.discard(node)
             may_join = node not in feeds_outside and len(members) < MAX_NODES
-            place = self._place_as_operand(node, found[node], members, node in consumers) if may_join else None
+            place = self._place_as_operand(node, places[node], members, node in consumers) if may_join else None
             if place is None and node in consumers:
                 return None
             reads = [] if place is None else list(self._reads(node, place))
@@ -245,7 +245,7 @@ class _GroupBuilder:
                 members[node] = place
             inside = {n for n, _ in reads}
             for n, where in reads:
-                found.setdefault(n, set()).add(where)
+                places.setdefault(n, set()).add(where)
                 heappush(pending, (-number[n], n))
                 if n not in feeds_outside:
                     eligible.add(n)

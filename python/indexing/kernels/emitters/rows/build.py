@@ -81,25 +81,25 @@ class _Body:
         """Build all reductions in one pass; the first thread of a row, in the last of its blocks, then has the results."""
         body, plan = self.body, self.plan
         (reductions,) = self.space.passes
-        found = self._accumulate(0, reductions)
-        combine(list(found.values()), self.group, plan.threads)
-        splits = Splits(body, plan.splits, plan.tiles, plan.across, list(found.values()))
+        accumulators = self._accumulate(0, reductions)
+        combine(list(accumulators.values()), self.group, plan.threads)
+        splits = Splits(body, plan.splits, plan.tiles, plan.across, list(accumulators.values()))
         with splits.combined(self.group, plan.tile, plan.split, plan.slot):
-            self._finish(found)
+            self._finish(accumulators)
             self._per_row()
 
     def _pass(self, number: int, reductions: Sequence[Instruction]) -> None:
         """Build a pass over all elements of the row, after which all threads of the row have the results of reductions."""
         if not reductions and not any(self.space.levels[o.instruction] == number for o in self.space.per_element):
             return
-        found = self._accumulate(number, reductions)
-        combine(list(found.values()), self.group, self.plan.threads, to_all=True)
-        self._finish(found)
+        accumulators = self._accumulate(number, reductions)
+        combine(list(accumulators.values()), self.group, self.plan.threads, to_all=True)
+        self._finish(accumulators)
 
     def _accumulate(self, number: int, reductions: Sequence[Instruction]) -> dict[Instruction, Accumulators]:
         """Build the reductions of a thread over its elements, and the stores of outputs in this pass."""
         online, totals = self.online, self.space.online_totals
-        found = {
+        by_reduction = {
             r: Accumulators(self.body, online[r].reducer if r in online else Reducer.of(r), 1)
             for r in reductions
             if r not in totals
@@ -108,7 +108,7 @@ class _Body:
 
         def element(index: Index, place: SymbolicExpr, is_first: Sequence[Value] | bool) -> None:
             self._load_kept(number, place)
-            for reduction, accumulators in found.items():
+            for reduction, accumulators in by_reduction.items():
                 values: Sequence[Value] = [self._value(array, index) for array in arrays_of(reduction)]
                 if reduction in online:
                     values = self.body.apply(online[reduction].form.element, values)
@@ -118,11 +118,11 @@ class _Body:
                 self._write(output, index)
 
         self._each_element(number, element)
-        return found
+        return by_reduction
 
-    def _finish(self, found: Mapping[Instruction, Accumulators]) -> None:
+    def _finish(self, by_reduction: Mapping[Instruction, Accumulators]) -> None:
         """Build the results of reductions from the accumulators."""
-        for reduction, accumulators in found.items():
+        for reduction, accumulators in by_reduction.items():
             if reduction in self.online:
                 self._finish_online(self.online[reduction], accumulators.values(constant(0)))
             else:
@@ -192,13 +192,13 @@ class _Body:
         wanted = [o for i in self.cache.computed_in(number) for o in space.operands_of(i) if space.is_per_row(o)]
         order = {i: k for k, i in enumerate(space.first.computation.post_order())}
         index = tuple(self.plan.index(row, constant(0), constant(0)))
-        found = []
+        values = []
         for i in sorted(set(wanted), key=order.__getitem__):
             if not i.is_constant and space.places[i].results:
-                found.append((i, body.value(i, self._at(i, index))))
-        for i, value in found:
+                values.append((i, body.value(i, self._at(i, index))))
+        for i, value in values:
             body.inject(i, None, [value])
-        return [i for i, _ in found]
+        return [i for i, _ in values]
 
     def _per_row(self) -> None:
         """Build the outputs with one element per row, for the first thread of each row."""

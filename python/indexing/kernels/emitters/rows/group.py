@@ -19,11 +19,11 @@ if TYPE_CHECKING:
 
 def group_rows(facts: GraphFacts, seed: Node, device: Device) -> Proposal | None:
     """The kernel around a reduction, with outputs for each element or each row; None where kernels of parts are faster."""
-    found = row_group(facts, seed, with_elements=True)
-    if found is None or found.is_worth_it:
-        return None if found is None else found.whole
-    if not found.whole.outputs or has_enough_blocks(seed.instruction):
+    rows = row_group(facts, seed, with_elements=True)
+    if rows is None or rows.is_worth_it:
+        return None if rows is None else rows.whole
+    if not rows.whole.outputs or has_enough_blocks(seed.instruction):
         return None
     if device.widths.caches_rows:  # a second pass over cached rows costs less than the operations it saves
         return None
-    return part_in_one_pass(found.whole, facts.graph.nodes, found.of)
+    return part_in_one_pass(rows.whole, facts.graph.nodes, rows.of)

@@ -92,7 +92,7 @@ class RowSpace:
     @property
     def reductions(self) -> tuple[Instruction, ...]:
         """The reductions of all passes."""
-        return tuple(r for found in self.passes for r in found)
+        return tuple(r for of_pass in self.passes for r in of_pass)
 
     @property
     def is_one_pass(self) -> bool:
@@ -124,9 +124,9 @@ def row_space(computation: Computation) -> RowSpace | None:
         if may_give_rows(i) and i.operands[0].shape.element_count > 1:
             forms.setdefault((i.operands[0].shape.dimensions, i.ints("dimensions")), i)
     for first in list(forms.values())[:MAX_CANDIDATES]:
-        found = _Matching(computation, first).space()
-        if found is not None:
-            return found
+        space = _Matching(computation, first).space()
+        if space is not None:
+            return space
     return None
 
 
@@ -162,8 +162,8 @@ def _accesses(space: RowSpace, i: Instruction) -> Iterator[Access]:
     for user in dict.fromkeys(i.users):
         if user not in space.places:
             continue
-        for position, found in enumerate(output_to_input(user)):
-            for m in found:
+        for position, indexings in enumerate(output_to_input(user)):
+            for m in indexings:
                 if array_source(user.operands[position], m.leaf)[0] is i:
                     yield composer.compose(_access(space, user), m, user, position, i.shape.leaves[m.leaf].dimensions)
 
@@ -220,10 +220,10 @@ class _Matching:
 
     def _place(self, i: Instruction) -> None:
         """Classify an instruction as a reduction over rows, a member or neither, and record its accesses to operands."""
-        found = self.accesses.pop(i, None)
-        if found is None or traits_of(i) is TUPLE:
+        reads = self.accesses.pop(i, None)
+        if reads is None or traits_of(i) is TUPLE:
             return
-        place = next(iter(found)) if len(found) == 1 else None
+        place = next(iter(reads)) if len(reads) == 1 else None
         if place is not None and traits_of(i) is REDUCE and place == self.rows.place_of_result(i):
             self.reductions.append(i)
             self._read_by_reduction(i)
@@ -243,9 +243,9 @@ class _Matching:
             self._record(initial, 0, None)
 
     def _read_by_member(self, i: Instruction, place: IndexingMap) -> None:
-        found = output_to_input(i)
-        is_plain = all(is_read_at_one_place(m) for maps in found for m in maps)
-        for operand, maps in zip(i.operands, found, strict=True):
+        indexings = output_to_input(i)
+        is_plain = all(is_read_at_one_place(m) for maps in indexings for m in maps)
+        for operand, maps in zip(i.operands, indexings, strict=True):
             for m in maps:
                 self._record(operand, m.leaf, compose(place, m.map).simplify() if is_plain else None)
             if not is_plain:

@@ -25,17 +25,17 @@ if TYPE_CHECKING:
 @cached_on_module
 def with_online_sums(space: RowSpace) -> RowSpace:
     """The space with each such sum in the pass of the result that it needs, and its users a pass earlier."""
-    found = {o.result: o for o in _online_sums(space)}  # one sum for each result
-    if not found:
+    by_result = {o.result: o for o in _online_sums(space)}  # one sum for each result
+    if not by_result:
         return space
-    early = {o.total for o in found.values()}
+    early = {o.total for o in by_result.values()}
     reductions = set(space.reductions)
     levels: dict[Instruction, int] = {}
     for i in space.first.computation.post_order():
         levels[i] = max((levels[o] for o in i.operands), default=0) + (i in reductions and i not in early)
     count = max(levels[r] for r in reductions)
     passes = tuple(tuple(r for r in space.reductions if levels[r] == p + 1) for p in range(count))
-    return replace(space, passes=passes, levels=levels, online=tuple(found.values()))
+    return replace(space, passes=passes, levels=levels, online=tuple(by_result.values()))
 
 
 def _online_sums(space: RowSpace) -> Iterator[OnlineSum]:

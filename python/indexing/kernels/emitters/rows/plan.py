@@ -57,9 +57,9 @@ def plan_rows(
         check_width(vector_width, d.fast if d.kind == "row" else 1)
         width = vector_width
     if keep in (None, Keep.ONLINE) and with_online_sums(space).is_one_pass and splits != 1:
-        found = _split(space, d, width, threads, splits, device)
-        if found.splits > 1:
-            return found
+        split = _split(space, d, width, threads, splits, device)
+        if split.splits > 1:
+            return split
     check_knob("splits", 1 if splits is None else splits, 1, 1)
     if keep is not None:
         check_knob("keep", keep, 0, len(Keep) - 1)
@@ -80,16 +80,16 @@ def _split(
     else:
         few = min(max(power_of_two(d.reduced // width // MIN_VECTORS), WARP), sizes.row_threads)
     chosen = min(power_of_two(few), most) if threads is None else checked_threads(threads, most)
-    found = _planned(space, d, chosen, width, Keep.ONLINE, device)
-    while threads is None and found.threads > 1 and not fits(found, device.limits):
-        found = _planned(space, d, found.threads // 2, width, Keep.ONLINE, device)
+    plan = _planned(space, d, chosen, width, Keep.ONLINE, device)
+    while threads is None and plan.threads > 1 and not fits(plan, device.limits):
+        plan = _planned(space, d, plan.threads // 2, width, Keep.ONLINE, device)
     if splits is None:
-        launched = found.tiles * found.threads * found.across
+        launched = plan.tiles * plan.threads * plan.across
         wanted = sizes.wanted_threads // launched if d.is_worth_splitting else 1
-        legal = legal_splits(found, _most_splits(found), device.limits)
-        splits = power_of_two(min(wanted, found.steps // MIN_VECTORS, legal))
-    check_knob("splits", splits, 1, _most_splits(found))
-    return found.with_splits(splits)
+        legal = legal_splits(plan, _most_splits(plan), device.limits)
+        splits = power_of_two(min(wanted, plan.steps // MIN_VECTORS, legal))
+    check_knob("splits", splits, 1, _most_splits(plan))
+    return plan.with_splits(splits)
 
 
 def _unsplit(
@@ -105,9 +105,9 @@ def _unsplit(
     while True:
         kinds = _keeps_by_preference(space, d, chosen, width, device) if keep is None else (keep,)
         plans = [_planned(space, d, chosen, width, kind, device) for kind in kinds]
-        found = next((p for p in plans if fits(p, device.limits)), None)
-        if found is not None or threads is not None or chosen == 1:
-            return found or plans[-1]
+        fitting = next((p for p in plans if fits(p, device.limits)), None)
+        if fitting is not None or threads is not None or chosen == 1:
+            return fitting or plans[-1]
         chosen //= 2
 
 

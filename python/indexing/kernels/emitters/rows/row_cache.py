@@ -40,7 +40,7 @@ class RowCache:
 
     def computed_in(self, number: int) -> set[Instruction]:
         """The members that a pass computes or reads."""
-        return {i for i, found in self.passes.items() if number in found}
+        return {i for i, numbers in self.passes.items() if number in numbers}
 
 
 def _bytes(i: Instruction) -> int:
@@ -53,8 +53,8 @@ def row_cache_of(space: RowSpace, keeps: bool) -> RowCache:
     `keeps`.
     """
     wanted: dict[Instruction, set[int]] = {}
-    for number, found in enumerate(space.passes):
-        for reduce in (r for r in found if r not in space.online_totals):
+    for number, reductions in enumerate(space.passes):
+        for reduce in (r for r in reductions if r not in space.online_totals):
             for array in arrays_of(reduce):
                 wanted.setdefault(array_source(array, 0)[0], set()).add(number)
     for output in space.per_element:

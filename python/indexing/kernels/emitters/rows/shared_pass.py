@@ -37,13 +37,13 @@ def part_in_one_pass(
     excluded = {n for n, level in members.items() if 0 < level < number and levels.is_per_row(n)}
     nodes = _needed(wanted, members, excluded)
     affordable = {n for n in nodes if members[n] and not levels.is_per_row(n)}
-    found = group_of(nodes, affordable)
-    while written := {ref.node for ref in found.outputs if not levels.is_per_row(ref.node)} - affordable:
+    part = group_of(nodes, affordable)
+    while written := {ref.node for ref in part.outputs if not levels.is_per_row(ref.node)} - affordable:
         excluded |= written  # another kernel computes these, for all readers
         nodes = _needed(wanted, members, excluded)
-        found = group_of(nodes, affordable)
-    space = _space_of(found, order)[0]
-    return found if space is not None and with_online_sums(space).is_one_pass else None
+        part = group_of(nodes, affordable)
+    space = _space_of(part, order)[0]
+    return part if space is not None and with_online_sums(space).is_one_pass else None
 
 
 def _needed(wanted: Collection[Node], members: Collection[Node], excluded: Collection[Node]) -> set[Node]:
@@ -51,9 +51,9 @@ def _needed(wanted: Collection[Node], members: Collection[Node], excluded: Colle
     nodes = set(wanted)
     pending = list(wanted)
     while pending:
-        found = {ref.node for ref in pending.pop().refs()} & set(members) - set(excluded) - nodes
-        nodes |= found
-        pending += found
+        producers = {ref.node for ref in pending.pop().refs()} & set(members) - set(excluded) - nodes
+        nodes |= producers
+        pending += producers
     return nodes
 
 
@@ -73,12 +73,12 @@ def _levels(whole: Proposal, order: Sequence[Node]) -> _Levels | None:
     space, names = _space_of(whole, order)
     if space is None:
         return None
-    found = with_online_sums(space)
-    if not found.online:
+    online = with_online_sums(space)
+    if not online.online:
         return None
     instructions = space.first.computation.instructions
-    levels = {node: found.levels[instructions[name]] for node, name in names.items()}
-    first = min(found.levels[o.total] for o in found.online)
+    levels = {node: online.levels[instructions[name]] for node, name in names.items()}
+    first = min(online.levels[o.total] for o in online.online)
     return _Levels(levels, first, space.first.shape.leaves[0].element_count)
 
 

@@ -34,15 +34,15 @@ if TYPE_CHECKING:
     from indexing.ops.element_context import Index, Value
 
 
-def build_scatter(found: Scattered, plan: ScatterPlan) -> Kernel:
+def build_scatter(match: Scattered, plan: ScatterPlan) -> Kernel:
     """The kernel."""
-    hero = found.hero
-    builder = KernelBuilder(found.computation, found.parts)
+    hero = match.hero
+    builder = KernelBuilder(match.computation, match.parts)
     body = entry_builder(builder, plan.grid, plan.block)
     with _each_update(body, plan) as index:
         _Body(hero, plan, body).build(index)
-    in_place = {o.number: hero.operands[o.leaf].parameter_number for o in found.outputs}
-    return assembled(builder, NAME, hero, body, found.outputs, (plan.grid, plan.block), in_place)
+    in_place = {o.number: hero.operands[o.leaf].parameter_number for o in match.outputs}
+    return assembled(builder, NAME, hero, body, match.outputs, (plan.grid, plan.block), in_place)
 
 
 @contextmanager
@@ -66,8 +66,8 @@ class _Body:
         self.count = len(hero.operands) // 2
         self.kinds = [o.shape.element_type for o in hero.operands[: self.count]]
         self.computation = hero.computation_of("to_apply")
-        found = [update_to_output(hero, k) for k in range(self.count)]
-        self.landings = [m for m in found if m is not None]
+        landings = [update_to_output(hero, k) for k in range(self.count)]
+        self.landings = [m for m in landings if m is not None]
 
     def build(self, index: Index) -> None:
         """Combine the update at `index`, or the run of updates that starts there, into the outputs."""
@@ -136,11 +136,11 @@ class _Body:
 
     def _vector(self, index: Index) -> list[Value]:
         """The components of the index vector of an update."""
-        found = []
+        components = []
         for value in self.landings[0].runtime_values:
             place = self.body.mapped(value.map, index).index
-            found.append(self.body.read(value.instruction, place, value.output))
-        return found
+            components.append(self.body.read(value.instruction, place, value.output))
+        return components
 
     def _moved(self, index: Index, number: SymbolicExpr) -> Index:
         (d,) = batch_dims(self.hero)
@@ -150,8 +150,8 @@ class _Body:
         """Whether two updates have different index vectors."""
         body = self.body
         pairs = zip(self._vector(index), self._vector(other), strict=True)
-        found = [body.op("ne", "pred", a, b) for a, b in pairs]
-        return reduce(lambda a, b: body.op("or", "pred", a, b), found, body.number("pred", False))
+        differences = [body.op("ne", "pred", a, b) for a, b in pairs]
+        return reduce(lambda a, b: body.op("or", "pred", a, b), differences, body.number("pred", False))
 
     @contextmanager
     def _first_of_run(self, index: Index) -> Iterator[Value]:

@@ -43,17 +43,19 @@ class Scattered:
 @cached_on_module
 def match_scatter(computation: Computation) -> Scattered | None:
     """The scatter and its outputs; None if it can't be proved to be safe in place."""
-    found = outputs(computation)
-    hero = found[0].instruction
-    if traits_of(hero) is not SCATTER or any(o.instruction is not hero for o in found):
+    results = outputs(computation)
+    hero = results[0].instruction
+    if traits_of(hero) is not SCATTER or any(o.instruction is not hero for o in results):
         return None
     count = len(hero.operands) // 2
     is_empty = not (hero.operands[0].shape.element_count and hero.operands[count + 1].shape.element_count)
-    if [o.leaf for o in found] != list(range(count)) or is_empty:
+    if [o.leaf for o in results] != list(range(count)) or is_empty:
         return None
-    if not all(_is_read_by(hero, o) and _same_memory(o, f) for o, f in zip(hero.operands[:count], found, strict=True)):
+    if not all(
+        _is_read_by(hero, o) and _same_memory(o, f) for o, f in zip(hero.operands[:count], results, strict=True)
+    ):
         return None
-    return Scattered(hero, found) if _has_exact_maps(hero) else None
+    return Scattered(hero, results) if _has_exact_maps(hero) else None
 
 
 def _is_read_by(hero: Instruction, operand: Instruction) -> bool:
@@ -66,8 +68,8 @@ def _same_memory(operand: Instruction, output: Output) -> bool:
 
 
 def _has_exact_maps(hero: Instruction) -> bool:
-    found = [update_to_output(hero, k) for k in range(len(hero.operands) // 2)]
-    return all(m is not None and m.exactness == "exact" for m in found)
+    landings = [update_to_output(hero, k) for k in range(len(hero.operands) // 2)]
+    return all(m is not None and m.exactness == "exact" for m in landings)
 
 
 def update_to_output(hero: Instruction, k: int) -> OperandIndexing | None:

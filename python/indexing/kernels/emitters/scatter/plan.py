@@ -49,7 +49,7 @@ class ScatterPlan(LinearPlan):
 
 
 def plan_scatter(
-    found: Scattered,
+    match: Scattered,
     device: Device,
     *,
     block_size: int | None = None,
@@ -65,7 +65,7 @@ def plan_scatter(
     number (default 32 if atomic updates can join segments, else 0).
     """
     check_knob("atomic", atomic, 0, 1)
-    hero = found.hero
+    hero = match.hero
     mode = _update_mode(hero)
     if atomic and mode == "sorted" and _may_be_atomic(hero):
         mode = "atomic"
@@ -81,7 +81,7 @@ def plan_scatter(
     order = tuple(range(shape.rank)) if mode == "in turn" else major_to_minor(shape)
     along = _adjacent_updates(hero, mode)
     if vector_width is None:
-        is_one = along > 1 and is_cheap(found.computation.post_order(), [hero])
+        is_one = along > 1 and is_cheap(match.computation.post_order(), [hero])
         vector_width = (
             widest_vector(MAX_LANES, storage_bytes(shape.element_type), shape.element_count, [along]) if is_one else 1
         )
@@ -132,12 +132,12 @@ def _adjacent_updates(hero: Instruction, mode: UpdateMode) -> int:
     return shape.dimensions[last] if last in hero.ints("update_window_dims") else 1
 
 
-def scatter_knobs(found: Scattered, default: ScatterPlan, device: Device) -> KnobSpace:
+def scatter_knobs(match: Scattered, default: ScatterPlan, device: Device) -> KnobSpace:
     """Names, legal values and defaults of the knobs; there are segments only where updates are not all atomic."""
     is_sorted = default.mode == "sorted"
-    segments = range(MAX_SEGMENT + 1) if is_sorted and _may_be_joined(found.hero) else range(1)
-    atomic = Knob("atomic", (0, 1) if is_sorted and _may_be_atomic(found.hero) else (0,), 0)
-    threads, width = linear_knobs(default, _adjacent_updates(found.hero, default.mode), device.limits)
+    segments = range(MAX_SEGMENT + 1) if is_sorted and _may_be_joined(match.hero) else range(1)
+    atomic = Knob("atomic", (0, 1) if is_sorted and _may_be_atomic(match.hero) else (0,), 0)
+    threads, width = linear_knobs(default, _adjacent_updates(match.hero, default.mode), device.limits)
     if default.mode == "in turn":
         threads = Knob("block_size", range(1, 2), 1)
     return KnobSpace(

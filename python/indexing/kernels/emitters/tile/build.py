@@ -29,20 +29,20 @@ if TYPE_CHECKING:
 MATRICES, PAIR = 4, 2  # loaded together; neighbouring columns of a sum in one thread
 
 
-def build_tile(found: Heroes, plan: TilePlan) -> Kernel:
+def build_tile(match: Heroes, plan: TilePlan) -> Kernel:
     """The kernel."""
-    builder = found.kernel_builder()
+    builder = match.kernel_builder()
     body = entry_builder(builder, plan.grid, plan.block)
-    _Body(found, plan, body).build()
-    return assembled(builder, NAME, found.first, body, found.after, (plan.grid, plan.block))
+    _Body(match, plan, body).build()
+    return assembled(builder, NAME, match.first, body, match.after, (plan.grid, plan.block))
 
 
 class _Body:
     """Builds the entry."""
 
-    def __init__(self, found: Heroes, plan: TilePlan, body: FunctionBuilder) -> None:
-        self.found, self.plan, self.body = found, plan, body
-        self.dot, self.instruction = found.first, plan.instruction
+    def __init__(self, match: Heroes, plan: TilePlan, body: FunctionBuilder) -> None:
+        self.match, self.plan, self.body = match, plan, body
+        self.dot, self.instruction = match.first, plan.instruction
         self.batch, self.row_tile, self.column_tile = delinearize(thread_id("bl_x"), plan.tiles)
         self.lane = thread_id("th_x") % LANES
         warps = delinearize(thread_id("th_x") // LANES, plan.warps)
@@ -197,4 +197,4 @@ class _Body:
         held = Load(self.instruction.accumulator, "sums", (body.scope.simplify(register),))
         index = (*self._index(p.batch, self.batch), *self._index(p.rows, row), *self._index(p.columns, column))
         body.inject(self.dot, index, [body.let(kind, Value(held, kind))])
-        self.found.build_after(body, index)
+        self.match.build_after(body, index)

@@ -23,9 +23,9 @@ NAME = "dot-tile"
 MIN_SIDE = 16  # rows, columns and products of an element: below, most of an instruction would be wasted
 
 
-def runs_on(found: Heroes, device: Device) -> bool:
+def runs_on(match: Heroes, device: Device) -> bool:
     """Whether the device has an instruction for the factors."""
-    return _has_instruction(found.first, device)
+    return _has_instruction(match.first, device)
 
 
 def is_tiled(instruction: Instruction, device: Device) -> bool:
@@ -54,11 +54,11 @@ def _is_hero(i: Instruction) -> bool:
     if traits_of(i) is not DOT:
         return False
     left, right = (o.shape for o in i.operands)
-    found = INSTRUCTIONS.get(left.element_type)
+    instruction = INSTRUCTIONS.get(left.element_type)
     if (
-        found is None
+        instruction is None
         or right.element_type != left.element_type
-        or not _is_result(i.shape.element_type, found.accumulator)
+        or not _is_result(i.shape.element_type, instruction.accumulator)
     ):
         return False
     p = product_of(i)

@@ -140,9 +140,9 @@ def default_tile(sizes: Product, device: Device) -> tuple[int, int]:
     """The largest tile of which there is one for each core, not far beyond the product; else the least."""
     rows, columns = prod(sizes.rows), prod(sizes.columns)
     most = tuple(max(1 << (n - 1).bit_length(), least) for n, least in ((rows, ROWS), (columns, 2 * COLUMNS)))
-    found = [(min(r, most[0]), min(c, most[1])) for r, c in DEFAULT_TILES]
-    counts = [prod(sizes.batch) * -(-rows // r) * -(-columns // c) for r, c in found]
-    return next((t for t, n in zip(found, counts, strict=True) if n >= device.cores.count), found[-1])
+    tiles = [(min(r, most[0]), min(c, most[1])) for r, c in DEFAULT_TILES]
+    counts = [prod(sizes.batch) * -(-rows // r) * -(-columns // c) for r, c in tiles]
+    return next((t for t, n in zip(tiles, counts, strict=True) if n >= device.cores.count), tiles[-1])
 
 
 def planned(dot: Instruction, tile: tuple[int, int], depth: int) -> TilePlan:
@@ -161,7 +161,7 @@ def _fastest(dot: Instruction, k: int) -> tuple[Axis, int]:
 
 
 def plan_tile(
-    found: Heroes,
+    match: Heroes,
     device: Device,
     *,
     tile_rows: int | None = None,
@@ -173,7 +173,7 @@ def plan_tile(
     Knobs: `tile_rows` and `tile_columns` of the product per block, 16, 32, 64 or 128; `tile_depth`, the elements along the sum
     that shared memory holds at once: 32, 64 or 128 bytes of them.
     """
-    dot = found.first
+    dot = match.first
     rows, columns = default_tile(product_of(dot), device)
     chosen = {"tile_rows": tile_rows or rows, "tile_columns": tile_columns or columns}
     chosen["tile_depth"] = tile_depth or _default_depth(dot)
@@ -194,10 +194,10 @@ def _default_depth(dot: Instruction) -> int:
     return next((d for d in _depths(dot) if d >= contracted), _depths(dot)[-1])
 
 
-def tile_knobs(found: Heroes, default: TilePlan, device: Device) -> KnobSpace:
+def tile_knobs(match: Heroes, default: TilePlan, device: Device) -> KnobSpace:
     """Names, legal values and defaults of the knobs: tiles that fit into shared memory."""
     depths: dict[tuple[int, ...], Values] = {
-        (r, c): tuple(d for d in _depths(found.first) if fits(planned(found.first, (r, c), d), device.limits))
+        (r, c): tuple(d for d in _depths(match.first) if fits(planned(match.first, (r, c), d), device.limits))
         for r in TILE_ROWS
         for c in TILE_COLUMNS
     }
@@ -206,7 +206,7 @@ def tile_knobs(found: Heroes, default: TilePlan, device: Device) -> KnobSpace:
         (
             Knob("tile_rows", TILE_ROWS, default.tile_rows),
             Knob("tile_columns", TILE_COLUMNS, default.tile_columns),
-            Knob("tile_depth", _depths(found.first), default.tile_depth),
+            Knob("tile_depth", _depths(match.first), default.tile_depth),
         ),
         (Condition("tile_depth", ("tile_rows", "tile_columns"), depths),),
     )

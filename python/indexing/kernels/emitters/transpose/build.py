@@ -32,23 +32,23 @@ if TYPE_CHECKING:
     from indexing.ops.element_context import Index
 
 
-def build_transpose(found: Heroes, plan: TransposePlan) -> Kernel:
+def build_transpose(match: Heroes, plan: TransposePlan) -> Kernel:
     """The kernel."""
-    builder = found.kernel_builder()
+    builder = match.kernel_builder()
     body = entry_builder(builder, plan.grid, plan.block)
-    _Body(found, plan, body).build()
-    return assembled(builder, NAME, found.first, body, outputs(found.computation), (plan.grid, plan.block))
+    _Body(match, plan, body).build()
+    return assembled(builder, NAME, match.first, body, outputs(match.computation), (plan.grid, plan.block))
 
 
 class _Body:
     """Builds the two halves of the entry."""
 
-    def __init__(self, found: Heroes, plan: TransposePlan, body: FunctionBuilder) -> None:
+    def __init__(self, match: Heroes, plan: TransposePlan, body: FunctionBuilder) -> None:
         """Declare the tiles."""
-        self.found, self.plan, self.body = found, plan, body
+        self.match, self.plan, self.body = match, plan, body
         self.reading, self.storing = reading(plan), storing(plan)
         self.bits = 8 * WORD_BYTES // plan.packed
-        self.tiles = [self._buffer(f"tile{k}", hero, "shared", plan.cells) for k, hero in enumerate(found.heroes)]
+        self.tiles = [self._buffer(f"tile{k}", hero, "shared", plan.cells) for k, hero in enumerate(match.heroes)]
 
     def _buffer(self, name: str, hero: Instruction, space: str, count: int) -> str:
         kind = "u32" if self.plan.packed > 1 else hero.shape.element_type
@@ -64,7 +64,7 @@ class _Body:
                 with self._vector(walk, (step,)) as (index, ranges):
                     for k, held in self._operands(index):
                         body.store(self.tiles[k], (at_ranges(body, walk.cell, ranges),), held)
-                    self.found.build_side_outputs(body, index)
+                    self.match.build_side_outputs(body, index)
         body.barrier()
         walk = self.storing
         with (
@@ -94,18 +94,18 @@ class _Body:
         slow, line = walk.place(fast, slow, lane)
         along = line // run if run > 1 else line
         x, y = (along, slow) if walk is self.reading else (slow, along)
-        index = input_index(self.found.first, self.plan, x, y, line % run)
+        index = input_index(self.match.first, self.plan, x, y, line % run)
         return tuple(map(self.body.scope.simplify, index))
 
     def _operands(self, index: Index) -> Iterator[tuple[int, Node]]:
         """The element of each hero's operand, in its memory representation."""
-        for k, hero in enumerate(self.found.heroes):
+        for k, hero in enumerate(self.match.heroes):
             value = self.body.read(hero.operands[0], index)
             yield k, self.body.stored(hero.shape.element_type, value)
 
     def _read_squares(self, step: SymbolicExpr) -> None:
         body, packed, walk = self.body, self.plan.packed, self.reading
-        squares = [self._buffer(f"square{k}", hero, "local", packed) for k, hero in enumerate(self.found.heroes)]
+        squares = [self._buffer(f"square{k}", hero, "local", packed) for k, hero in enumerate(self.match.heroes)]
         with lanes(body, packed, "column") as column:
             for square in squares:
                 body.store(square, (column,), Constant("u32", 0))
@@ -115,7 +115,7 @@ class _Body:
                 bits = Op("convert", "u32", (Op("convert", f"u{self.bits}", (held,)),))
                 shifted = Op("shl", "u32", (bits, shift))
                 body.store(squares[k], (lane,), Op("or", "u32", (Load("u32", squares[k], (lane,)), shifted)))
-            self.found.build_side_outputs(body, index)
+            self.match.build_side_outputs(body, index)
         with lanes(body, packed, "column") as column:
             cell = at_ranges(body, walk.cell, (step, column, constant(0)))
             for square, tile in zip(squares, self.tiles, strict=True):
@@ -124,11 +124,11 @@ class _Body:
     def _write_element(self, operand_index: Index, ranges: Index) -> None:
         """Write an element of the tile through the epilogue to the outputs."""
         body = self.body
-        index = tuple(output_index(self.found.first, operand_index))
-        for k, hero in enumerate(self.found.heroes):
+        index = tuple(output_index(self.match.first, operand_index))
+        for k, hero in enumerate(self.match.heroes):
             value = body.loaded(hero.shape.element_type, self._tile_value(k, hero, ranges))
             body.inject(hero, index, [value])
-        self.found.build_after(body, index)
+        self.match.build_after(body, index)
 
     def _tile_value(self, k: int, hero: Instruction, ranges: Index) -> Node:
         """The value of an element in the tile; if packed, its part of a word."""

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 def plan_transpose(
-    found: Heroes, device: Device, *, tile: int | None = None, block_size: int | None = None
+    match: Heroes, device: Device, *, tile: int | None = None, block_size: int | None = None
 ) -> TransposePlan:
     """Launch dimensions for a device.
 
@@ -41,10 +41,10 @@ def plan_transpose(
     elif block_size not in blocks:
         raise IndexingError(f"block_size is a multiple of {WARP} up to {device.limits.block_size}; got {block_size}")
     if tile is None:
-        return _default_plan(found, block_size, device.limits)
-    if tile not in _tiles(found):
-        raise IndexingError(f"tile is one of {', '.join(map(str, _tiles(found)))} here; got {tile}")
-    return _planned(found, tile, block_size)
+        return _default_plan(match, block_size, device.limits)
+    if tile not in _tiles(match):
+        raise IndexingError(f"tile is one of {', '.join(map(str, _tiles(match)))} here; got {tile}")
+    return _planned(match, tile, block_size)
 
 
 def _blocks(limits: Limits) -> range:
@@ -52,18 +52,18 @@ def _blocks(limits: Limits) -> range:
     return range(WARP, limits.block_size + 1, WARP)
 
 
-def _default_plan(found: Heroes, block_size: int, limits: Limits) -> TransposePlan:
+def _default_plan(match: Heroes, block_size: int, limits: Limits) -> TransposePlan:
     """The plan with the best tile that the limits allow; with the least one if they allow none."""
-    groups, widths = _form_of(found)
+    groups, widths = _form_of(match)
     packed = _packed(groups, widths)
     best = WARP if packed == 1 else _packed_tile(groups, packed)
-    plans = [_planned(found, t, block_size) for t in reversed(_tiles(found)) if t <= best]
+    plans = [_planned(match, t, block_size) for t in reversed(_tiles(match)) if t <= best]
     return next((p for p in plans if fits(p, limits)), plans[-1])
 
 
-def transpose_knobs(found: Heroes, default: TransposePlan, device: Device) -> KnobSpace:
+def transpose_knobs(match: Heroes, default: TransposePlan, device: Device) -> KnobSpace:
     """Names, legal values and defaults of the knobs."""
-    plans = {t: _planned(found, t, default.block_size) for t in _tiles(found)}
+    plans = {t: _planned(match, t, default.block_size) for t in _tiles(match)}
     legal = {t: p for t, p in plans.items() if fits(p, device.limits)}
     tile = Knob("tile", tuple(legal), next(t for t, p in legal.items() if p == default))
     effect: Effect = "warps" if all(map(_is_cut_into_warps, legal.values())) else "kernel"
@@ -78,21 +78,21 @@ def _is_cut_into_warps(plan: TransposePlan) -> bool:
     return plan.packed == 1 or (plan.sides[0] <= g.sizes[g.x] and plan.sides[1] <= g.sizes[g.y])
 
 
-def _form_of(found: Heroes) -> tuple[Groups, tuple[int, ...]]:
+def _form_of(match: Heroes) -> tuple[Groups, tuple[int, ...]]:
     """The merged dimensions of the heroes, and the bytes of an element of each."""
-    groups = merged_groups(found.first)
+    groups = merged_groups(match.first)
     assert groups is not None
-    return groups, tuple(storage_bytes(hero.shape.element_type) for hero in found.heroes)
+    return groups, tuple(storage_bytes(hero.shape.element_type) for hero in match.heroes)
 
 
-def _tiles(found: Heroes) -> tuple[int, ...]:
+def _tiles(match: Heroes) -> tuple[int, ...]:
     """The tiles that the heroes support, ascending."""
-    return tuple(t for t in TILES if t >= WARP or _packed(*_form_of(found)) == 1)
+    return tuple(t for t in TILES if t >= WARP or _packed(*_form_of(match)) == 1)
 
 
-def _planned(found: Heroes, tile: int, block_size: int) -> TransposePlan:
+def _planned(match: Heroes, tile: int, block_size: int) -> TransposePlan:
     """The plan with that tile."""
-    groups, widths = _form_of(found)
+    groups, widths = _form_of(match)
     packed, word = _packed(groups, widths), WORD_BYTES // min(*widths, WORD_BYTES)
     read = write = packed
     if packed == 1:
