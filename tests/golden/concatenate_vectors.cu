@@ -15,6 +15,13 @@ static __device__ u16 encode_bf16(f32 a) {
   return x;
 }
 
+static __device__ void store_vector_16(void *to, const void *from) {
+  u32 words[4];
+  memcpy(words, from, 16);
+  asm volatile("st.global.v4.b32 [%0], {%1, %2, %3, %4};"
+               : : "l"(__cvta_generic_to_global(to)), "r"(words[0]), "r"(words[1]), "r"(words[2]), "r"(words[3]) : "memory");
+}
+
 extern "C" __global__ void __launch_bounds__(128) concatenate_concatenate(const u16 *__restrict__ p0, const u16 *__restrict__ p1, u16 *__restrict__ o0) {
   const s32 th_x = threadIdx.x;
   const s32 bl_x = blockIdx.x;
@@ -31,7 +38,7 @@ extern "C" __global__ void __launch_bounds__(128) concatenate_concatenate(const 
       const u16 v2 = x0[vector_index1];
       x1[vector_index1] = v2;
     }
-    *(u16x8 *)(o0 + j0 * 8 + (i >> 6) * 768) = *(const u16x8 *)(x1);
+    store_vector_16(o0 + j0 * 8 + (i >> 6) * 768, x1);
   }
   *(u16x8 *)(x2) = *(const u16x8 *)(p1 + i * 8);
   #pragma unroll 8
@@ -41,5 +48,5 @@ extern "C" __global__ void __launch_bounds__(128) concatenate_concatenate(const 
     const f32 v7 = (-v6);
     x3[vector_index4] = encode_bf16(v7);
   }
-  *(u16x8 *)(o0 + i * 8 + (i >> 6) * 256 + 256) = *(const u16x8 *)(x3);
+  store_vector_16(o0 + i * 8 + (i >> 6) * 256 + 256, x3);
 }

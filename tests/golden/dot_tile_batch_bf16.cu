@@ -5,7 +5,6 @@ typedef unsigned short u16;
 typedef unsigned int u32;
 typedef int s32;
 typedef struct __align__(16) { u16 v[8]; } u16x8;
-typedef struct __align__(4) { u16 v[2]; } u16x2;
 
 static __device__ u16 encode_bf16(f32 a) {
   u16 x;
@@ -30,6 +29,13 @@ static __device__ void multiply_matrices_bf16(f32 *c, const u32 *a, const u32 *b
                "{%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
                : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])
                : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
+}
+
+static __device__ void store_vector_4(void *to, const void *from) {
+  u32 words[1];
+  memcpy(words, from, 4);
+  asm volatile("st.global.b32 [%0], %1;"
+               : : "l"(__cvta_generic_to_global(to)), "r"(words[0]) : "memory");
 }
 
 extern "C" __global__ void __launch_bounds__(128) dot_tile_dot(const u16 *__restrict__ p0, const u16 *__restrict__ p1, u16 *__restrict__ o0) {
@@ -88,7 +94,7 @@ extern "C" __global__ void __launch_bounds__(128) dot_tile_dot(const u16 *__rest
       x4[0] = v13_1;
       const u16 v13_3 = encode_bf16(sums[j10 * 4 + half11 * 2 + 1]);
       x4[1] = v13_3;
-      *(u16x2 *)(o0 + th_x * 2 + bl_x * 32 + j10 * 8 + half11 * 768 + (th_x >> 2) * 88 + (th_x >> 6) * 1504 + (bl_x / 3) * 2976 - (th_x >> 5) * 752) = *(const u16x2 *)(x4);
+      store_vector_4(o0 + th_x * 2 + bl_x * 32 + j10 * 8 + half11 * 768 + (th_x >> 2) * 88 + (th_x >> 6) * 1504 + (bl_x / 3) * 2976 - (th_x >> 5) * 752, x4);
     }
   }
 }

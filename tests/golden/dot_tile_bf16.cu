@@ -7,7 +7,6 @@ typedef unsigned int u32;
 typedef int s32;
 typedef struct __align__(16) { u16 v[8]; } u16x8;
 typedef struct __align__(8) { f32 v[2]; } f32x2;
-typedef struct __align__(4) { u16 v[2]; } u16x2;
 
 static __device__ f32 decode_bf16(u16 bits) { return float_f32((u32)bits << 16); }
 
@@ -34,6 +33,13 @@ static __device__ void multiply_matrices_bf16(f32 *c, const u32 *a, const u32 *b
                "{%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
                : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])
                : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
+}
+
+static __device__ void store_vector_4(void *to, const void *from) {
+  u32 words[1];
+  memcpy(words, from, 4);
+  asm volatile("st.global.b32 [%0], %1;"
+               : : "l"(__cvta_generic_to_global(to)), "r"(words[0]) : "memory");
 }
 
 extern "C" __global__ void __launch_bounds__(128) dot_tile_dot(const u16 *__restrict__ p0, const u16 *__restrict__ p1, const u16 *__restrict__ p2, const f32 *__restrict__ p3, u16 *__restrict__ o0) {
@@ -136,7 +142,7 @@ extern "C" __global__ void __launch_bounds__(128) dot_tile_dot(const u16 *__rest
         const u16 v27_bits = encode_bf16(v26);
         x8[vector_index22] = v27_bits;
       }
-      *(u16x2 *)(o0 + th_x * 2 + bl_x * 32 + j20 * 8 + half21 * 5120 + (th_x >> 2) * 632 + (th_x >> 5) * 5120 + (bl_x / 20) * 40320) = *(const u16x2 *)(x8);
+      store_vector_4(o0 + th_x * 2 + bl_x * 32 + j20 * 8 + half21 * 5120 + (th_x >> 2) * 632 + (th_x >> 5) * 5120 + (bl_x / 20) * 40320, x8);
     }
   }
 }

@@ -5,7 +5,6 @@ typedef unsigned int u32;
 typedef int s32;
 typedef signed char s8;
 typedef struct __align__(2) { s8 v[2]; } s8x2;
-typedef struct __align__(8) { f32 v[2]; } f32x2;
 
 static __device__ void load_matrices(u32 *to, const void *from) {
   const u32 place = (u32)__cvta_generic_to_shared(from);
@@ -18,6 +17,13 @@ static __device__ void multiply_matrices_s8(s32 *c, const u32 *a, const u32 *b) 
                "{%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
                : "+r"(c[0]), "+r"(c[1]), "+r"(c[2]), "+r"(c[3])
                : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
+}
+
+static __device__ void store_vector_8(void *to, const void *from) {
+  u32 words[2];
+  memcpy(words, from, 8);
+  asm volatile("st.global.v2.b32 [%0], {%1, %2};"
+               : : "l"(__cvta_generic_to_global(to)), "r"(words[0]), "r"(words[1]) : "memory");
 }
 
 extern "C" __global__ void __launch_bounds__(128) dot_tile_dot(const s8 *__restrict__ p0, const s8 *__restrict__ p1, f32 *__restrict__ o0) {
@@ -96,7 +102,7 @@ extern "C" __global__ void __launch_bounds__(128) dot_tile_dot(const s8 *__restr
         const f32 v21_2 = (f32)v20_2;
         const f32 v22_2 = v21_2 * 0.125f;
         x4[1] = v22_2;
-        *(f32x2 *)(o0 + j17 * 50 + j18 * 2 + (bl_x >> 3) * 5000) = *(const f32x2 *)(x4);
+        store_vector_8(o0 + j17 * 50 + j18 * 2 + (bl_x >> 3) * 5000, x4);
       }
     }
   }

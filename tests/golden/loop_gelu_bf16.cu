@@ -16,6 +16,13 @@ static __device__ u16 encode_bf16(f32 a) {
   return x;
 }
 
+static __device__ void store_vector_16(void *to, const void *from) {
+  u32 words[4];
+  memcpy(words, from, 16);
+  asm volatile("st.global.v4.b32 [%0], {%1, %2, %3, %4};"
+               : : "l"(__cvta_generic_to_global(to)), "r"(words[0]), "r"(words[1]), "r"(words[2]), "r"(words[3]) : "memory");
+}
+
 extern "C" __global__ void __launch_bounds__(128) loop_convert(const u16 *__restrict__ p0, u16 *__restrict__ o0) {
   const s32 th_x = threadIdx.x;
   const s32 bl_x = blockIdx.x;
@@ -35,5 +42,5 @@ extern "C" __global__ void __launch_bounds__(128) loop_convert(const u16 *__rest
     const u16 v8_bits = encode_bf16(v7);
     x1[vector_index0] = v8_bits;
   }
-  *(u16x8 *)(o0 + i * 8) = *(const u16x8 *)(x1);
+  store_vector_16(o0 + i * 8, x1);
 }

@@ -5,6 +5,13 @@ typedef int s32;
 typedef unsigned int u32;
 typedef struct __align__(16) { f32 v[4]; } f32x4;
 
+static __device__ void store_vector_16(void *to, const void *from) {
+  u32 words[4];
+  memcpy(words, from, 16);
+  asm volatile("st.global.v4.b32 [%0], {%1, %2, %3, %4};"
+               : : "l"(__cvta_generic_to_global(to)), "r"(words[0]), "r"(words[1]), "r"(words[2]), "r"(words[3]) : "memory");
+}
+
 extern "C" __global__ void __launch_bounds__(192) reduction_reduce(const f32 *__restrict__ p0, f32 *__restrict__ o0, f32 *__restrict__ w0, u32 *__restrict__ w1) {
   const s32 th_x = threadIdx.x;
   const s32 bl_x = blockIdx.x;
@@ -319,7 +326,7 @@ extern "C" __global__ void __launch_bounds__(192) reduction_reduce(const f32 *__
       const f32 v43_4 = sum0[3];
       const f32 v44_4 = 0.0f + v43_4;
       x2[3] = v44_4;
-      *(f32x4 *)(o0 + (th_x % 6) * 4) = *(const f32x4 *)(x2);
+      store_vector_16(o0 + (th_x % 6) * 4, x2);
     }
   }
 }

@@ -3,7 +3,15 @@
 typedef float f32;
 #define rsqrt_f32 rsqrtf
 typedef int s32;
+typedef unsigned int u32;
 typedef struct __align__(16) { f32 v[4]; } f32x4;
+
+static __device__ void store_vector_16(void *to, const void *from) {
+  u32 words[4];
+  memcpy(words, from, 16);
+  asm volatile("st.global.v4.b32 [%0], {%1, %2, %3, %4};"
+               : : "l"(__cvta_generic_to_global(to)), "r"(words[0]), "r"(words[1]), "r"(words[2]), "r"(words[3]) : "memory");
+}
 
 extern "C" __global__ void __launch_bounds__(256) rows_reduce(const f32 *__restrict__ p0, const f32 *__restrict__ p1, const f32 *__restrict__ p2, f32 *__restrict__ o0, f32 *__restrict__ o1, f32 *__restrict__ o2) {
   const s32 th_x = threadIdx.x;
@@ -133,7 +141,7 @@ extern "C" __global__ void __launch_bounds__(256) rows_reduce(const f32 *__restr
       const f32 v30 = v28 + v29;
       x4[vector_index23] = v30;
     }
-    *(f32x4 *)(o0 + bl_x * 2000 + j22 * 4 + (th_x >> 7) * 1000) = *(const f32x4 *)(x4);
+    store_vector_16(o0 + bl_x * 2000 + j22 * 4 + (th_x >> 7) * 1000, x4);
   }
   if ((th_x & 127) + 128 <= 249) {
     __align__(16) f32 x5[4];
@@ -153,7 +161,7 @@ extern "C" __global__ void __launch_bounds__(256) rows_reduce(const f32 *__restr
       const f32 v30_1 = v28_1 + v29_1;
       x7[vector_3] = v30_1;
     }
-    *(f32x4 *)(o0 + bl_x * 2000 + j22_1 * 4 + (th_x >> 7) * 1000) = *(const f32x4 *)(x7);
+    store_vector_16(o0 + bl_x * 2000 + j22_1 * 4 + (th_x >> 7) * 1000, x7);
   }
   if ((th_x & 127) <= 0) {
     o1[bl_x * 2 + (th_x >> 7)] = v9;

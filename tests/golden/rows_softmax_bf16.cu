@@ -23,6 +23,13 @@ static __device__ f32 maximum_f32(f32 a, f32 b) {
   return x;
 }
 
+static __device__ void store_vector_16(void *to, const void *from) {
+  u32 words[4];
+  memcpy(words, from, 16);
+  asm volatile("st.global.v4.b32 [%0], {%1, %2, %3, %4};"
+               : : "l"(__cvta_generic_to_global(to)), "r"(words[0]), "r"(words[1]), "r"(words[2]), "r"(words[3]) : "memory");
+}
+
 extern "C" __global__ void __launch_bounds__(256) rows_reduce(const u16 *__restrict__ p0, u16 *__restrict__ o0) {
   const s32 th_x = threadIdx.x;
   const s32 bl_x = blockIdx.x;
@@ -102,6 +109,6 @@ extern "C" __global__ void __launch_bounds__(256) rows_reduce(const u16 *__restr
       const u16 v22_bits = encode_bf16(v21);
       x1[vector_index19] = v22_bits;
     }
-    *(u16x8 *)(o0 + th_x * 8 + bl_x * 8192 + step18 * 256 + (th_x >> 5) * 768) = *(const u16x8 *)(x1);
+    store_vector_16(o0 + th_x * 8 + bl_x * 8192 + step18 * 256 + (th_x >> 5) * 768, x1);
   }
 }

@@ -9,6 +9,13 @@ static __device__ u32 shl_u32(u32 a, u32 n) { return (u32)n < 32 ? (u32)((u32)a 
 
 static __device__ u32 shr_logical_u32(u32 a, u32 n) { return (u32)n < 32 ? (u32)((u32)a >> (u32)n) : 0; }
 
+static __device__ void store_vector_4(void *to, const void *from) {
+  u32 words[1];
+  memcpy(words, from, 4);
+  asm volatile("st.global.b32 [%0], %1;"
+               : : "l"(__cvta_generic_to_global(to)), "r"(words[0]) : "memory");
+}
+
 extern "C" __global__ void __launch_bounds__(128) transpose_transpose(const u16 *__restrict__ p0, u16 *__restrict__ o0) {
   const s32 th_x = threadIdx.x;
   const s32 bl_x = blockIdx.x;
@@ -75,7 +82,7 @@ extern "C" __global__ void __launch_bounds__(128) transpose_transpose(const u16 
       x4[0] = v13_2;
       const u16 v13_3 = (u16)shr_logical_u32(tile0[th_x + r9 * 132 + (th_x >> 5)], 16u);
       x4[1] = v13_3;
-      *(u16x2 *)(o0 + bl_x * 30 + j10 * 480 + j11 * 2) = *(const u16x2 *)(x4);
+      store_vector_4(o0 + bl_x * 30 + j10 * 480 + j11 * 2, x4);
     }
   }
   if ((th_x >> 5) + 28 <= 29) {
@@ -87,7 +94,7 @@ extern "C" __global__ void __launch_bounds__(128) transpose_transpose(const u16 
       x5[0] = v13_4;
       const u16 v13_5 = (u16)shr_logical_u32(tile0[th_x + (th_x >> 5) + 924], 16u);
       x5[1] = v13_5;
-      *(u16x2 *)(o0 + bl_x * 30 + j10_1 * 480 + j11_1 * 2) = *(const u16x2 *)(x5);
+      store_vector_4(o0 + bl_x * 30 + j10_1 * 480 + j11_1 * 2, x5);
     }
   }
 }

@@ -2,14 +2,21 @@
 
 typedef int s32;
 typedef signed char s8;
+typedef unsigned int u32;
 typedef struct __align__(2) { s8 v[2]; } s8x2;
-typedef struct __align__(4) { s8 v[4]; } s8x4;
 
 static __device__ s32 floor_div_s32(s32 a, s32 b) { return a / b - (a % b != 0 && (a < 0) != (b < 0)); }
 
 static __device__ s32 floor_mod_s32(s32 a, s32 b) {
   s32 m = b < 0 ? -b : b, r = a % m;
   return r < 0 ? r + m : r;
+}
+
+static __device__ void store_vector_4(void *to, const void *from) {
+  u32 words[1];
+  memcpy(words, from, 4);
+  asm volatile("st.global.b32 [%0], %1;"
+               : : "l"(__cvta_generic_to_global(to)), "r"(words[0]) : "memory");
 }
 
 extern "C" __global__ void __launch_bounds__(128) transpose_transpose(const s8 *__restrict__ p0, s8 *__restrict__ o0) {
@@ -41,7 +48,7 @@ extern "C" __global__ void __launch_bounds__(128) transpose_transpose(const s8 *
       x1[2] = v7_3;
       const s8 v7_4 = tile0[th_x * 100 + r4 * 1103 + floor_div_s32(th_x - r4, 3) * 96 - ((th_x + r4 * 8) / 24) * 3165 + 99];
       x1[3] = v7_4;
-      *(s8x4 *)(o0 + j5 * 480 + (bl_x / 6) * 96 + ((th_x + r4 * 8) % 24) * 4) = *(const s8x4 *)(x1);
+      store_vector_4(o0 + j5 * 480 + (bl_x / 6) * 96 + ((th_x + r4 * 8) % 24) * 4, x1);
     }
   }
 }

@@ -1,8 +1,16 @@
 // fused: transpose emitter, 320 blocks of 128 threads
 
 typedef int s32;
+typedef unsigned int u32;
 typedef unsigned char u8;
 typedef struct __align__(4) { u8 v[4]; } u8x4;
+
+static __device__ void store_vector_4(void *to, const void *from) {
+  u32 words[1];
+  memcpy(words, from, 4);
+  asm volatile("st.global.b32 [%0], %1;"
+               : : "l"(__cvta_generic_to_global(to)), "r"(words[0]) : "memory");
+}
 
 extern "C" __global__ void __launch_bounds__(128) transpose_transpose(const u8 *__restrict__ p0, u8 *__restrict__ o0) {
   const s32 th_x = threadIdx.x;
@@ -39,7 +47,7 @@ extern "C" __global__ void __launch_bounds__(128) transpose_transpose(const u8 *
       x2[2] = v7_3;
       const u8 v7_4 = tile0[th_x * 12 + ((r4 + 1) >> 1) * 3071 - r4 * 1535 + 9];
       x2[3] = v7_4;
-      *(u8x4 *)(o0 + j5 * 4 + (bl_x / 40) * 120000 + (r4 >> 1) * 40000) = *(const u8x4 *)(x2);
+      store_vector_4(o0 + j5 * 4 + (bl_x / 40) * 120000 + (r4 >> 1) * 40000, x2);
     }
   }
 }

@@ -2,9 +2,17 @@
 
 typedef int s32;
 typedef float f32;
+typedef unsigned int u32;
 typedef struct __align__(16) { f32 v[4]; } f32x4;
 
 static __device__ s32 clamp_s32(s32 low, s32 x, s32 high) { s32 y = x < low ? low : x; return y > high ? high : y; }
+
+static __device__ void store_vector_16(void *to, const void *from) {
+  u32 words[4];
+  memcpy(words, from, 16);
+  asm volatile("st.global.v4.b32 [%0], {%1, %2, %3, %4};"
+               : : "l"(__cvta_generic_to_global(to)), "r"(words[0]), "r"(words[1]), "r"(words[2]), "r"(words[3]) : "memory");
+}
 
 extern "C" __global__ void __launch_bounds__(128) dynamic_update_slice_dynamic_update_slice(f32 *p0, const f32 *__restrict__ p1, const s32 *__restrict__ p2) {
   const s32 th_x = threadIdx.x;
@@ -25,6 +33,6 @@ extern "C" __global__ void __launch_bounds__(128) dynamic_update_slice_dynamic_u
     x1[2] = v3_3;
     const f32 v3_4 = x0[3];
     x1[3] = v3_4;
-    *(f32x4 *)(o0 + i * 4 + j1 * 12000) = *(const f32x4 *)(x1);
+    store_vector_16(o0 + i * 4 + j1 * 12000, x1);
   }
 }

@@ -11,6 +11,7 @@ from indexing._core import SymbolicExpr
 from indexing.errors import CompileError
 from indexing.kernels.ir import nodes as ir
 from indexing.kernels.ir.traversal import expressions_in
+from indexing.kernels.ir.types import storage_bytes
 from indexing.kernels.targets.c_index import ATOM, SUM, IndexWriter
 from indexing.kernels.targets.c_values import ValueWriter, kind_of
 
@@ -119,6 +120,11 @@ class StatementWriter:
 
     def _copy(self, s: ir.Copy) -> None:
         to, source = self.unit.buffers[s.destination], self.unit.buffers[s.source]
+        store = f"store_vector_{storage_bytes(to.element_type) * s.width}"
+        if to.space == "global" and store in self.target.library:
+            places = (to.name, s.destination_index), (source.name, s.source_index)
+            self.line(f"{self.unit.use(store)}({', '.join(self.pointer(name, (at,)) for name, at in places)});")
+            return
         kind = self.unit.vector(to.element_type, s.width)
         ends = []
         for buffer, place, constant in ((to, s.destination_index, ""), (source, s.source_index, "const ")):

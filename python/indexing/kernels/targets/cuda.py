@@ -117,6 +117,26 @@ void {name}(u32 *to, const void *from) {{
     )
 
 
+def _vector_stores() -> Iterator[Definition]:
+    """Stores of so many bytes from a local array, as one instruction each: NVRTC splits some vectors into their elements."""
+    for size, letter, form in ((2, "h", "b16"), (4, "r", "b32"), (8, "r", "v2.b32"), (16, "r", "v4.b32")):
+        count = max(size // 4, 1)
+        words = ", ".join(f"%{k + 1}" for k in range(count))
+        given = ", ".join(f'"{letter}"(words[{k}])' for k in range(count))
+        word = "u16" if size == 2 else "u32"
+        yield function(
+            f"store_vector_{size}",
+            f"""\
+void store_vector_{size}(void *to, const void *from) {{
+  {word} words[{count}];
+  memcpy(words, from, {size});
+  asm volatile("st.global.{form} [%0], {f"{{{words}}}" if count > 1 else words};"
+               : : "l"(__cvta_generic_to_global(to)), {given} : "memory");
+}}""",
+            word,
+        )
+
+
 def _multiply_matrices(i: MatrixInstruction) -> Definition:
     """The instruction for factors of one element type, as a function of pointers to registers."""
     bits = "f" if i.accumulator == "f32" else "r"
@@ -170,7 +190,7 @@ def _entry(kernel: ir.Kernel, parameters: tuple[Parameter, ...], used: frozenset
 CUDA = Target(
     name="cuda",
     ending=".cu",
-    library=library_of(INTEGER, FLOAT, COMPLEX, _words(), _hypotenuses(), _INSTRUCTIONS, _MATRICES),
+    library=library_of(INTEGER, FLOAT, COMPLEX, _words(), _hypotenuses(), _vector_stores(), _INSTRUCTIONS, _MATRICES),
     has_threads=True,
     shuffle_width=32,
     vector_bytes=16,
