@@ -21,6 +21,7 @@ from indexing.device.table import CPU
 from indexing.executable.devices import device_of_dialect
 from indexing.kernels import emit_fused
 from indexing.tuning.calibration import corpus, fitted
+from indexing.tuning.conditions import Conditions
 from indexing.tuning.measurement import Benchmark
 
 HEAD = ("fusion", "emitter", "plans", "slowest / fastest", "correlation", "calibrated")
@@ -35,7 +36,7 @@ def rows(fusions: Iterable[tuple[str, ix.hlo.Computation]], plans: int, seed: in
         chosen = [space.default, *random.Random(seed).sample(grid, min(plans - 1, len(grid)))]
         kernels = [emit_fused(computation, CPU, **p) for p in chosen]
         device.prepare(kernels)
-        benchmark = Benchmark(computation, device, seed)
+        benchmark = Benchmark(computation, device, Conditions(seed))
         times = np.array([benchmark.timing(k).seconds for k in kernels])
         columns = {n: np.array([p[n] for p in chosen]) for n in space.names}
         measured.append((name, ix.predict(computation, columns, CPU), times))

@@ -1,6 +1,7 @@
 """`indexing tune`: the table of trials, the best plan, the store, and what is said where something isn't there."""
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -39,9 +40,10 @@ def test_all_kernels_of_a_program(capsys: pytest.CaptureFixture[str], file: str)
     assert [k["emitter"] for k in found["kernels"]] == ["loop", "transpose"]
     for kernel in found["kernels"]:
         times = {json.dumps(t["plan"]): t["seconds"] for t in kernel["trials"]}
-        assert len(times) == 3 and times[json.dumps(kernel["best"])] == min(times.values())
-        default = kernel["trials"][0]["seconds"]
-        assert kernel["speedup"] == pytest.approx(default / min(times.values())) and kernel["device"] == "CPU"
+        assert len(times) == 3 and json.dumps(kernel["best"]) in times and kernel["device"] == "CPU"
+        gain = kernel["gain"]
+        assert gain["low"] <= gain["median"] <= gain["high"]
+        assert (gain["low"] >= 1.02) == (kernel["best"] != kernel["trials"][0]["plan"])
     assert json.loads(tuned(capsys, file, "--json", "--seed", "5")) == found
     other = json.loads(tuned(capsys, file, "--json", "--seed", "6"))
     assert [t["plan"] for t in other["kernels"][0]["trials"]] != [t["plan"] for t in found["kernels"][0]["trials"]]
@@ -51,13 +53,13 @@ def test_one_fusion_as_a_table(capsys: pytest.CaptureFixture[str], file: str) ->
     lines = tuned(capsys, file, "--fusion", "g").splitlines()
     assert lines[0] == "turned: transpose, 3 plans tried" and len(lines) == 7
     assert lines[1].split() == ["tile", "block_size", "predicted", "us", "measured", "us", "spread", "us", "problem"]
-    first, best = lines[2].split(), lines[5].split()
-    assert best[:3] == ["best:", f"tile={first[0]}", f"block_size={first[1]},"] and float(best[3]) >= 1
+    best = re.match(r"  best: tile=(\d+) block_size=(\d+), (\d|the default)", lines[5])
+    assert best is not None
     assert lines[6].startswith("kept in ") and "plans.sqlite" in lines[6]
     fusion = ix.hlo.load(file).entry.instructions["g"]
     key = ix.tune(fusion, 3, 0, "cpu", store=Path(file).with_name("plans.sqlite")).key
     kept = Store(Path(file).with_name("plans.sqlite")).best(key)
-    assert kept == {"tile": int(first[0]), "block_size": int(first[1])}
+    assert kept == {"tile": int(best[1]), "block_size": int(best[2])}
 
 
 def test_what_can_not_be_measured_is_told(

@@ -109,15 +109,14 @@ def test_a_plan_that_ended_its_process_is_told_as_before(store: Path) -> None:
     assert ix.tune(computation, budget=2, device="cpu") == found
 
 
-def test_a_store_of_the_first_version_is_taken_over(store: Path) -> None:
-    found = ix.tune(ix.hlo.parse(FUSION).entry, budget=2, device="cpu")
+def test_a_store_of_an_older_version_is_left_as_it_is(store: Path) -> None:
     with sqlite3.connect(store) as connection:
-        connection.execute("DROP TABLE programs")
-        connection.execute("PRAGMA user_version = 1")
+        connection.execute("PRAGMA user_version = 2")
     connection.close()
-    assert ix.tune(ix.hlo.parse(FUSION).entry, budget=2, device="cpu") == found
-    assert Store(store).kernels("of no program") is None
-    assert len(Store(store).found(found.key)) == 2
+    before = store.read_bytes()
+    with pytest.raises(ix.IndexingError, match=r"is of version 2, and this package reads 3: .*move it away"):
+        ix.tune(ix.hlo.parse(FUSION).entry, budget=2, device="cpu")
+    assert store.read_bytes() == before
 
 
 def test_gpus_of_one_architecture_are_told_apart() -> None:

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterator
+from math import inf
 from pathlib import Path
 from typing import cast
 
 import indexing as ix
 from indexing.cli.answer import Answer, Part, Table
 from indexing.cli.console import CommandLineError, Json
-from indexing.cli.option_types import add_file, named_device, nonnegative_integer
+from indexing.cli.option_types import add_file, named_device, nonnegative_integer, nonnegative_number
 from indexing.cli.programs import named_instruction, printable_name, read_program
 from indexing.device.detect import devices
-from indexing.runtime.plan_store import Store
+from indexing.runtime.plan_store import Gain, Store
 from indexing.tuning.search import SAMPLERS
+from indexing.tuning.trials import gain_text
 
 
 def tune_options(sub: argparse.ArgumentParser) -> None:
@@ -30,6 +32,10 @@ def tune_options(sub: argparse.ArgumentParser) -> None:
     about_device = f"{', '.join(d.name for d in devices())} (default: a GPU where there is one, else CPU)"
     sub.add_argument("--device", metavar="NAME", type=named_device, help=about_device)
     sub.add_argument("--sampler", choices=SAMPLERS, default="predicted", help="default: predicted")
+    sub.add_argument(
+        "--seconds", metavar="S", type=nonnegative_number, help="try no further plans of a kernel after this time"
+    )
+    sub.add_argument("--warm", action="store_true", help="let arguments be in the caches when a kernel starts")
     sub.add_argument("--store", metavar="FILE", type=Path, help="of measurements (default: in the user's data folder)")
     sub.add_argument("--ray", metavar="ADDRESS", help="the nodes of the Ray cluster there measure; local begins one")
 
@@ -40,7 +46,16 @@ def tune(options: argparse.Namespace) -> Answer:
     part = named_instruction(module, options.fusion) if options.fusion else module
     store = Store(options.store).path
     found = ix.tune(
-        part, options.budget, options.seed, options.device, options.sampler, store, options.ray, options.progress
+        part,
+        options.budget,
+        options.seed,
+        options.device,
+        options.sampler,
+        store,
+        options.ray,
+        options.progress,
+        options.seconds,
+        options.warm,
     )
     searches = found if isinstance(found, list) else [found]
     if not searches:
@@ -65,7 +80,7 @@ def search_parts(found: ix.Tuning) -> Iterator[Part]:
     yield Table(right, rows, ["  " + line for line in found.table().splitlines()])
     if is_measured(found):
         plan = " ".join(f"{n}={v}" for n, v in found.best.items())
-        yield f"  best: {plan}, {found.speedup:.2f} times as fast as the default"
+        yield f"  best: {plan}, {gain_text(found.gain)}"
     else:
         yield f"  no plan could be measured: {printable_name(found.trials[0].measured.detail)}"
 
@@ -88,6 +103,13 @@ def search_json(found: ix.Tuning) -> Json:
         "emitter": found.emitter,
         "device": str(found.device),
         "best": cast("Json", dict(found.best)) if is_measured(found) else None,
-        "speedup": found.speedup if is_measured(found) else None,
+        "gain": gain_json(found.gain) if is_measured(found) else None,
         "trials": cast("Json", trials),
     }
+
+
+def gain_json(gain: Gain) -> Json:
+    """The median and the interval; null where the default could not be measured."""
+    if gain.median == inf:
+        return None
+    return {"median": gain.median, "low": gain.low, "high": gain.high}

@@ -5,49 +5,76 @@ from __future__ import annotations
 import json
 import os
 import sqlite3
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 from platformdirs import user_data_path
 
 from indexing.errors import IndexingError
 
-__all__ = ["KernelRow", "Measured", "State", "Store", "default_path", "plan_of", "plan_text"]
+__all__ = ["FusionRow", "Gain", "KernelRow", "Measured", "State", "Store", "default_path", "plan_of", "plan_text"]
 
-VERSION = 2  # 1 had no programs
+VERSION = 3  # 2 had no fusions, conditions and gains
 MAX_WAIT = 30.0  # seconds that a writer waits for a lock
 #: A plan left "started" was being measured when its process died.
 State: TypeAlias = Literal["started", "measured", "wrong", "failed"]
 
-_TRIALS = """
+_TABLES = (
+    """
+CREATE TABLE IF NOT EXISTS fusions (
+    fusion TEXT PRIMARY KEY,
+    name TEXT NOT NULL,
+    emitter TEXT NOT NULL,
+    device TEXT NOT NULL,
+    version TEXT NOT NULL
+)
+""",
+    """
 CREATE TABLE IF NOT EXISTS trials (
     fusion TEXT NOT NULL,
+    conditions TEXT NOT NULL,
     plan TEXT NOT NULL,
     state TEXT NOT NULL,
     attempts INTEGER NOT NULL,
     seconds REAL,
     spread REAL,
     detail TEXT NOT NULL,
-    PRIMARY KEY (fusion, plan)
+    gain REAL,
+    gain_low REAL,
+    gain_high REAL,
+    PRIMARY KEY (fusion, conditions, plan)
 )
-"""
-_SEARCHES = """
+""",
+    """
 CREATE TABLE IF NOT EXISTS searches (
     fusion TEXT NOT NULL,
     request TEXT NOT NULL,
     plans TEXT NOT NULL,
     PRIMARY KEY (fusion, request)
 )
-"""
-_PROGRAMS = """
+""",
+    """
 CREATE TABLE IF NOT EXISTS programs (
     program TEXT PRIMARY KEY,
     kernels TEXT NOT NULL
 )
-"""
+""",
+)
+_TRIAL = "plan, state, attempts, seconds, spread, detail, gain, gain_low, gain_high"
+
+
+@dataclass(frozen=True, slots=True)
+class FusionRow:
+    """A fusion that was tuned: its key, the name of its computation when it was tuned last, its emitter, device and version."""
+
+    fusion: str
+    name: str
+    emitter: str
+    device: str
+    version: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,14 +88,31 @@ class KernelRow:
 
 
 @dataclass(frozen=True, slots=True)
+class Gain:
+    """The default plan's time divided by a plan's: the median of paired samples, and the ends of its confidence interval."""
+
+    median: float
+    low: float
+    high: float
+
+
+#: That of the default plan.
+NO_GAIN = Gain(1.0, 1.0, 1.0)
+
+
+@dataclass(frozen=True, slots=True)
 class Measured:
-    """The measurement of a plan: median `seconds` and their `spread`, or why there are none (`detail`)."""
+    """The measurement of a plan: median `seconds` and their `spread`, or why there are none (`detail`).
+
+    Of the plans of a finished search, the default and the fastest one have a `gain` if it is certain.
+    """
 
     state: State
     attempts: int
     seconds: float | None = None
     spread: float | None = None
     detail: str = ""
+    gain: Gain | None = None
 
 
 def default_path() -> Path:
@@ -89,59 +133,66 @@ class Store:
         self.path = Path(path) if path is not None else default_path()
         self.max_wait = max_wait
 
-    def found(self, fusion: str) -> dict[str, Measured]:
-        """All plans of a fusion, by their text."""
-        if not self.path.exists():
-            return {}
-        with self._open() as connection:
-            rows = connection.execute(
-                "SELECT plan, state, attempts, seconds, spread, detail FROM trials WHERE fusion = ?", (fusion,)
-            )
-            return {row[0]: Measured(*row[1:]) for row in rows}
+    def plans(self, fusion: str, conditions: str = "") -> dict[str, Measured]:
+        """The plans of a fusion that were measured under some conditions ("" are those of a call without options), by text."""
+        query = f"SELECT {_TRIAL} FROM trials WHERE fusion = ? AND conditions = ?"
+        return {row[0]: _measured(row[1:]) for row in self._rows(query, fusion, conditions)}
 
-    def put(self, fusion: str, plan: str, measured: Measured) -> None:
+    def conditions(self, fusion: str) -> list[str]:
+        """The conditions under which plans of a fusion were measured."""
+        return [
+            row[0] for row in self._rows("SELECT DISTINCT conditions FROM trials WHERE fusion = ? ORDER BY 1", fusion)
+        ]
+
+    def put(self, fusion: str, plan: str, measured: Measured, conditions: str = "") -> None:
         """Write one row; it is on disk when this returns."""
-        m = measured
-        with self._open() as connection:
-            connection.execute(
-                "INSERT OR REPLACE INTO trials VALUES (?, ?, ?, ?, ?, ?, ?)",
-                (fusion, plan, m.state, m.attempts, m.seconds, m.spread, m.detail),
-            )
+        m, g = measured, measured.gain
+        gain = (None, None, None) if g is None else (g.median, g.low, g.high)
+        values = (fusion, conditions, plan, m.state, m.attempts, m.seconds, m.spread, m.detail, *gain)
+        self._write("INSERT OR REPLACE INTO trials VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", values)
+
+    def fusions(self) -> list[FusionRow]:
+        """All fusions, by name."""
+        return [FusionRow(*row) for row in self._rows("SELECT * FROM fusions ORDER BY name, device, fusion")]
+
+    def put_fusion(self, row: FusionRow) -> None:
+        """Write down what a fusion is."""
+        self._write("INSERT OR REPLACE INTO fusions VALUES (?, ?, ?, ?, ?)", tuple(asdict(row).values()))
 
     def search(self, fusion: str, request: str) -> list[tuple[str, float]] | None:
         """The plans that a finished search tried, in order, with predictions; None if there was no such search."""
-        if not self.path.exists():
-            return None
-        with self._open() as connection:
-            row = connection.execute(
-                "SELECT plans FROM searches WHERE fusion = ? AND request = ?", (fusion, request)
-            ).fetchone()
-        return None if row is None else [(str(plan), float(predicted)) for plan, predicted in json.loads(row[0])]
+        rows = self._rows("SELECT plans FROM searches WHERE fusion = ? AND request = ?", fusion, request)
+        return [(str(plan), float(predicted)) for plan, predicted in json.loads(rows[0][0])] if rows else None
 
     def put_search(self, fusion: str, request: str, plans: list[tuple[str, float]]) -> None:
         """Record a finished search."""
-        with self._open() as connection:
-            values = (fusion, request, json.dumps(plans))
-            connection.execute("INSERT OR REPLACE INTO searches VALUES (?, ?, ?)", values)
+        self._write("INSERT OR REPLACE INTO searches VALUES (?, ?, ?)", (fusion, request, json.dumps(plans)))
 
     def kernels(self, program: str) -> list[KernelRow] | None:
         """The kernels that were tuned of a program; None where it isn't known."""
-        if not self.path.exists():
-            return None
-        with self._open() as connection:
-            row = connection.execute("SELECT kernels FROM programs WHERE program = ?", (program,)).fetchone()
-        return None if row is None else [KernelRow(f, n, e, tuple(names)) for f, n, e, names in json.loads(row[0])]
+        rows = self._rows("SELECT kernels FROM programs WHERE program = ?", program)
+        return [KernelRow(f, n, e, tuple(names)) for f, n, e, names in json.loads(rows[0][0])] if rows else None
 
     def put_kernels(self, program: str, kernels: list[KernelRow]) -> None:
         """Write down the kernels of a program."""
         text = json.dumps([[k.fusion, k.name, k.emitter, k.knobs] for k in kernels])
-        with self._open() as connection:
-            connection.execute("INSERT OR REPLACE INTO programs VALUES (?, ?)", (program, text))
+        self._write("INSERT OR REPLACE INTO programs VALUES (?, ?)", (program, text))
 
     def best(self, fusion: str) -> dict[str, int] | None:
-        """The fastest plan with correct results; None if none was measured."""
-        measured = [(m.seconds, plan) for plan, m in self.found(fusion).items() if m.seconds is not None]
-        return plan_of(min(measured)[1]) if measured else None
+        """The plan that the last search found to be the fastest for certain; None if there was none."""
+        query = "SELECT plan FROM trials WHERE fusion = ? AND gain IS NOT NULL ORDER BY rowid DESC LIMIT 1"
+        rows = self._rows(query, fusion)
+        return plan_of(rows[0][0]) if rows else None
+
+    def _rows(self, query: str, *values: str) -> list[tuple[Any, ...]]:
+        if not self.path.exists():
+            return []
+        with self._open() as connection:
+            return list(connection.execute(query, values))
+
+    def _write(self, statement: str, values: Iterable[object]) -> None:
+        with self._open() as connection:
+            connection.execute(statement, tuple(values))
 
     @contextmanager
     def _open(self) -> Iterator[sqlite3.Connection]:
@@ -159,13 +210,14 @@ class Store:
 
     def _check_version(self, connection: sqlite3.Connection) -> None:
         (version,) = connection.execute("PRAGMA user_version").fetchone()
-        if version > VERSION:
+        if version not in (0, VERSION):
+            remedy = "update the package" if version > VERSION else "its keys are of another kind: move it away"
             raise IndexingError(
-                f"the store of measurements {self.path} is of version {version}, and this package reads {VERSION}: update "
-                "the package, or give another file by INDEXING_TUNE_STORE"
+                f"the store of measurements {self.path} is of version {version}, and this package reads {VERSION}: {remedy}, "
+                "or give another file by INDEXING_TUNE_STORE"
             )
-        if version < VERSION:
-            for table in (_TRIALS, _SEARCHES, _PROGRAMS):
+        if version == 0:
+            for table in _TABLES:
                 connection.execute(table)
             connection.execute(f"PRAGMA user_version = {VERSION}")
 
@@ -180,6 +232,11 @@ class Store:
         if "not a database" in text or "malformed" in text or "no such" in text:
             return f"can't be read ({text}): move it away to begin a new one; it is left as it is"
         return f"can't be used: {text}"
+
+
+def _measured(row: tuple[Any, ...]) -> Measured:
+    state, attempts, seconds, spread, detail, *gain = row
+    return Measured(state, attempts, seconds, spread, detail, None if gain[0] is None else Gain(*gain))
 
 
 def plan_text(plan: Mapping[str, int]) -> str:

@@ -14,7 +14,7 @@ from indexing.hlo import parse
 from indexing.kernels import emit_fused
 from indexing.runtime.identity import HOST_DIALECT
 from indexing.runtime.plan_store import Measured
-from indexing.tuning.measurement import Benchmark, Timing
+from indexing.tuning.measurement import Benchmark
 
 if TYPE_CHECKING:
     from indexing.device.record import Device
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from indexing.kernels.kernel import Kernel
     from indexing.kernels.targets.target import Dialect
     from indexing.runtime.device import TimingDevice
+    from indexing.tuning.conditions import Conditions
     from indexing.tuning.search import Plan
 
 RETRIES = 5  # of a task on Ray, when nodes die
@@ -39,19 +40,21 @@ class Bench(Protocol):
     def outcomes(self, plans: Sequence[Plan], begin: Begin) -> Iterator[tuple[Plan, Measured]]:
         """Yield each plan with its time, or the reason why it has none, as soon as it is known."""
 
-    def timings(self, plans: Sequence[Plan]) -> list[Timing]:
-        """The times of plans whose results are correct, measured in turns."""
+    def samples(self, plans: Sequence[Plan]) -> list[list[float]]:
+        """Samples of the times of plans whose results are correct, taken in turns."""
 
 
 class LocalBench:
     """A device of this machine."""
 
-    def __init__(self, computation: Computation, device: TimingDevice, planned_for: Device, seed: int) -> None:
+    def __init__(
+        self, computation: Computation, device: TimingDevice, planned_for: Device, conditions: Conditions
+    ) -> None:
         """Store the arguments; nothing is run yet."""
         self.computation = computation
         self.device = device
         self.planned_for = planned_for
-        self.seed = seed
+        self.conditions = conditions
         self._benchmark: Benchmark | None = None
 
     @property
@@ -67,16 +70,16 @@ class LocalBench:
             begin(plan)
             yield plan, self._measured(kernel)
 
-    def timings(self, plans: Sequence[Plan]) -> list[Timing]:
-        """The times on this device."""
-        return self._benchmark_of().timings([self._kernel(p) for p in plans])
+    def samples(self, plans: Sequence[Plan]) -> list[list[float]]:
+        """Samples on this device."""
+        return self._benchmark_of().samples([self._kernel(p) for p in plans])
 
     def _kernel(self, plan: Plan) -> Kernel:
         return emit_fused(self.computation, self.planned_for, **plan)
 
     def _benchmark_of(self) -> Benchmark:
         if self._benchmark is None:
-            self._benchmark = Benchmark(self.computation, self.device, self.seed)
+            self._benchmark = Benchmark(self.computation, self.device, self.conditions)
         return self._benchmark
 
     def _measured(self, kernel: Kernel) -> Measured:
@@ -108,10 +111,10 @@ def compile_together(kernels: Sequence[Kernel], device: TimingDevice) -> None:
 class ClusterBench:
     """The nodes of a Ray cluster, all of one kind. Each task has a node to itself, and is repeated if its node dies."""
 
-    def __init__(self, ray: Any, computation: Computation, planned_for: Device, seed: int) -> None:
+    def __init__(self, ray: Any, computation: Computation, planned_for: Device, conditions: Conditions) -> None:
         """Query a node for its device."""
         self._ray = ray
-        self._given = (str(computation.module), computation.name, planned_for, seed)
+        self._given = (str(computation.module), computation.name, planned_for, conditions)
         self._needs = _needs(ray, planned_for.dialect)
         self.key: str = ray.get(self._submit(key_of, self._given))
 
@@ -122,10 +125,10 @@ class ClusterBench:
             (done,), _ = self._ray.wait(list(running), num_returns=1)
             yield running.pop(done), self._outcome(done)
 
-    def timings(self, plans: Sequence[Plan]) -> list[Timing]:
-        """The times on one node."""
-        found: list[Timing] = self._ray.get(self._submit(measure_in_turns, self._given, list(plans)))
-        return found
+    def samples(self, plans: Sequence[Plan]) -> list[list[float]]:
+        """Samples on one node."""
+        samples: list[list[float]] = self._ray.get(self._submit(samples_in_turns, self._given, list(plans)))
+        return samples
 
     def _submit(self, function: Callable[..., object], *given: object) -> Any:
         return self._ray.remote(max_retries=RETRIES, **self._needs)(function).remote(*given)
@@ -149,7 +152,7 @@ def _needs(ray: Any, dialect: Dialect) -> dict[str, float]:
     return {"num_gpus": 1}
 
 
-Given: TypeAlias = "tuple[str, str, Device, int]"
+Given: TypeAlias = "tuple[str, str, Device, Conditions]"
 
 
 def key_of(given: Given) -> str:
@@ -166,12 +169,13 @@ def measure_one(given: Given, key: str, plan: Plan) -> Measured:
     return found
 
 
-def measure_in_turns(given: Given, plans: list[Plan]) -> list[Timing]:
+def samples_in_turns(given: Given, plans: list[Plan]) -> list[list[float]]:
     """Measure several plans in turns."""
-    return _bench(given).timings(plans)
+    return _bench(given).samples(plans)
 
 
 @lru_cache(maxsize=1)
 def _bench(given: Given) -> LocalBench:
-    text, name, planned_for, seed = given
-    return LocalBench(parse(text).computations[name], device_of_dialect(planned_for.dialect), planned_for, seed)
+    text, name, planned_for, conditions = given
+    computation = parse(text).computations[name]
+    return LocalBench(computation, device_of_dialect(planned_for.dialect), planned_for, conditions)

@@ -16,6 +16,7 @@ from indexing.hlo import Computation, parse
 from indexing.kernels import emit_fused, knobs_of
 from indexing.lazy import np
 from indexing.model.prediction import Predictions, demands_of, predict
+from indexing.tuning.conditions import Conditions
 from indexing.tuning.measurement import Benchmark
 from indexing.tuning.tuner import device_here
 
@@ -109,7 +110,7 @@ def _measured(described: Device, plans: int, seed: int) -> Iterator[tuple[str, P
     for name, computation in corpus():
         space = knobs_of(computation, described)
         columns = {n: np.array([space.default[n], *c]) for n, c in space.sample(plans - 1, seed).items()}
-        benchmark = Benchmark(computation, device, seed)
+        benchmark = Benchmark(computation, device, Conditions(seed))
         rows = [{n: int(c[k]) for n, c in columns.items()} for k in range(plans)]
         times = [benchmark.timing(emit_fused(computation, described, **row)).seconds for row in rows]
         yield name, predict(computation, columns, described), np.array(times)

@@ -1,27 +1,33 @@
 """Measurement of a kernel's time, after its results were compared with the reference.
 
-Calls take turns on copies of the arguments that together exceed the caches, so that a call finds none of its own there; scratch
-memory is not cleared. A sample is as many calls as take 2 ms by the device's own clock, without Python between them. The result
-is the median of samples; its spread is half of their interquartile range.
+Calls take turns on copies of the arguments that together exceed the caches, so that a call finds none of its own there (unless
+they are to be warm); scratch memory is not cleared. A sample is as many calls as take 2 ms by the device's own clock, without
+Python between them. The result is the median of samples; its spread is half of their interquartile range. One process of a user
+measures at a time.
 """
 
 from __future__ import annotations
 
+import sqlite3
 import time
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from indexing.errors import IndexingError
 from indexing.kernels.ir.types import storage_bytes
 from indexing.ops.values import value_leaves
 from indexing.reference.interpreter import run_computation
+from indexing.runtime.plan_store import default_path
 
 if TYPE_CHECKING:
     from indexing.hlo import Computation, Shape
     from indexing.kernels.kernel import Argument, Kernel
     from indexing.runtime.device import Buffer, Clock, TimingDevice
+    from indexing.tuning.conditions import Conditions
 
 ROTATED_BYTES = 96 << 20  # more than the caches of processors and GPUs hold
 MAX_ROTATION = 4096  # copies of the arguments; those of arguments below 24 KiB are smaller in total
@@ -29,6 +35,9 @@ SAMPLE = 2e-3  # seconds
 SAMPLES = 9
 MIN_SAMPLES = 3
 MAX_SECONDS = 1.0  # for the samples of one kernel
+PAIRS = 25  # samples of two kernels that are compared
+MIN_PAIRS = 9
+MAX_WAIT = 600.0  # seconds for other processes that measure
 TOLERANCES = {"f64": 1e-8, "c128": 1e-8, "f32": 1e-4, "c64": 1e-4, "f16": 1e-2, "bf16": 4e-2}
 DEFAULT_TOLERANCE = 0.3  # floats of 8 bits and less
 
@@ -44,10 +53,11 @@ class Timing:
 class Benchmark:
     """Inputs of a fusion, the reference's results for them, and copies of them on a device."""
 
-    def __init__(self, computation: Computation, device: TimingDevice, seed: int) -> None:
-        """Make inputs, which are the same for the same seed."""
+    def __init__(self, computation: Computation, device: TimingDevice, conditions: Conditions) -> None:
+        """Make inputs, which are the same for the same seed. Raises IndexingError for inputs that don't fit the parameters."""
         self.device = device
-        self.arrays, self.wanted = arguments_and_results(computation, seed)
+        self.warm = conditions.warm
+        self.arrays, self.wanted = arguments_and_results(computation, conditions.seed, conditions.inputs)
         self._copies: list[dict[tuple[str, int], Buffer]] = []
         self._done = 0  # calls that were timed
 
@@ -65,25 +75,29 @@ class Benchmark:
 
     def timing(self, kernel: Kernel) -> Timing:
         """The time of a kernel whose results are correct."""
-        return self.timings([kernel])[0]
+        (samples,) = self.samples([kernel], MIN_SAMPLES, SAMPLES)
+        return timing_of(samples)
 
-    def timings(self, kernels: Sequence[Kernel]) -> list[Timing]:
-        """The times of kernels whose results are correct. Samples are taken in turns, so that the load is the same for all."""
-        runs = [self._run(k) for k in kernels]
-        begin = time.perf_counter()
-        for k in range(SAMPLES):
-            if k >= MIN_SAMPLES and time.perf_counter() - begin > MAX_SECONDS * len(runs):
-                break
-            for run in runs:
-                run.samples.append(self._seconds_of_a_call(run.clock, run.calls))
-        return [run.timing() for run in runs]
+    def samples(self, kernels: Sequence[Kernel], least: int = MIN_PAIRS, most: int = PAIRS) -> list[list[float]]:
+        """Samples of kernels whose results are correct, taken in turns, so that the load is the same for all."""
+        with measuring_alone():
+            runs = [self._run(k) for k in kernels]
+            samples: list[list[float]] = [[] for _ in runs]
+            begin = time.perf_counter()
+            for k in range(most):
+                if k >= least and time.perf_counter() - begin > MAX_SECONDS * len(runs):
+                    break
+                for of_kernel, run in zip(samples, runs, strict=True):
+                    of_kernel.append(self._seconds_of_a_call(*run))
+        return samples
 
-    def _run(self, kernel: Kernel) -> _Run:
+    def _run(self, kernel: Kernel) -> tuple[Clock, int]:
+        """The clock of a kernel, and the calls of a sample."""
         sets = self._sets(kernel)
         clock = self.device.clock(kernel, sets)
         self._seconds_of_a_call(clock, len(sets))  # warms up what is loaded late
         once = max(self._seconds_of_a_call(clock, len(sets)), 1e-9)
-        return _Run(clock, max(int(SAMPLE / once), 1))
+        return clock, max(int(SAMPLE / once), 1)
 
     def _seconds_of_a_call(self, clock: Clock, calls: int) -> float:
         """The seconds of a call. Each call takes the arguments that were used least recently, by whichever kernel."""
@@ -95,7 +109,7 @@ class Benchmark:
         passed = [a for a in kernel.arguments if a.alias_of is None]
         scratch = {a.number: self._buffer(a) for a in passed if a.kind == "scratch"}
         sets: list[list[Buffer]] = []
-        for k in range(_rotation(kernel)):
+        for k in range(1 if self.warm else _rotation(kernel)):
             if k == len(self._copies):
                 self._copies.append({})
             shared = self._copies[k]
@@ -120,17 +134,26 @@ class Benchmark:
         return self.device.empty(_nbytes(argument))
 
 
-@dataclass(slots=True)
-class _Run:
-    """A kernel that is timed: a sample is the mean of `calls` calls."""
+def timing_of(samples: Sequence[float]) -> Timing:
+    """The median and the spread of samples."""
+    low, middle, high = np.quantile(samples, (0.25, 0.5, 0.75))
+    return Timing(float(middle), float(high - low) / 2)
 
-    clock: Clock
-    calls: int
-    samples: list[float] = field(default_factory=list)
 
-    def timing(self) -> Timing:
-        low, middle, high = np.quantile(self.samples, (0.25, 0.5, 0.75))
-        return Timing(float(middle), float(high - low) / 2)
+@contextmanager
+def measuring_alone() -> Iterator[None]:
+    """Wait until no other process of the user measures; the system lets go of the lock of a process that dies."""
+    path = default_path().with_name("measuring.sqlite")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        lock = sqlite3.connect(path, timeout=MAX_WAIT, isolation_level=None)
+        lock.execute("BEGIN EXCLUSIVE")
+    except (sqlite3.Error, OSError) as error:
+        raise IndexingError(f"no other process may measure meanwhile, but {path} can't be locked: {error}") from error
+    try:
+        yield
+    finally:
+        lock.close()
 
 
 def _rotation(kernel: Kernel) -> int:
@@ -139,12 +162,25 @@ def _rotation(kernel: Kernel) -> int:
     return max(min(-(-ROTATED_BYTES // max(size, 1)), MAX_ROTATION), 1)
 
 
-def arguments_and_results(computation: Computation, seed: int) -> tuple[list[np.ndarray], list[np.ndarray]]:
-    """Values of the parameters, the same for the same seed, and the reference's results for them."""
+def arguments_and_results(
+    computation: Computation, seed: int, inputs: Sequence[np.ndarray] | None = None
+) -> tuple[list[np.ndarray], list[np.ndarray]]:
+    """Values of the parameters, by default the same for the same seed, and the reference's results for them."""
     random = np.random.default_rng(seed)
-    arrays = [input_values(p.shape, random) for p in computation.parameters]
+    made = (input_values(p.shape, random) for p in computation.parameters)
+    arrays = list(made) if inputs is None else given_inputs(computation, inputs)
     with np.errstate(all="ignore"):
         return arrays, [np.asarray(a) for a in value_leaves(run_computation(computation, arrays))]
+
+
+def given_inputs(computation: Computation, inputs: Sequence[np.ndarray]) -> list[np.ndarray]:
+    """The inputs, if they fit the parameters. Raises IndexingError if not."""
+    wanted = [(p.shape.dimensions, p.shape.dtype) for p in computation.parameters]
+    given = [(a.shape, a.dtype) for a in inputs]
+    if wanted != given:
+        texts = [", ".join(f"{dtype}{list(shape)}" for shape, dtype in each) or "none" for each in (wanted, given)]
+        raise IndexingError(f"the parameters of {computation.name} are {texts[0]}; got inputs {texts[1]}")
+    return list(inputs)
 
 
 def in_memory(array: np.ndarray, argument: Argument) -> np.ndarray:

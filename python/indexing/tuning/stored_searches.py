@@ -15,6 +15,7 @@ from indexing.tuning.trials import Trial, Tuning, TuningTarget
 
 if TYPE_CHECKING:
     from indexing.device.record import Device
+    from indexing.tuning.conditions import Conditions
     from indexing.tuning.search import Sampler
 
 __all__ = ["Request", "row_of_plan", "store_kernels", "stored_answers", "stored_trials"]
@@ -26,12 +27,14 @@ class Request:
 
     sampler: Sampler
     budget: int
-    seed: int
+    seconds: float | None
     device: Device
+    conditions: Conditions
 
     def __str__(self) -> str:
         """The text in the store."""
-        return f"{self.sampler} {self.budget} {self.seed} {self.device!r}"
+        given = self.conditions
+        return f"{self.sampler} {self.budget} {self.seconds} {given.seed} {self.device!r} {given.key}"
 
 
 def stored_trials(
@@ -41,7 +44,7 @@ def stored_trials(
     before = store.search(key, str(request))
     if before is None:
         return None
-    measured = store.found(key) if known is None else known
+    measured = store.plans(key, request.conditions.key) if known is None else known
     if any(text not in measured for text, _ in before):
         return None
     plans = [(plan_of(text), predicted, row_of_plan(measured[text])) for text, predicted in before]

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property
+from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from indexing.display import shown
 from indexing.errors import IndexingError
 from indexing.hlo import Instruction
-from indexing.runtime.plan_store import Measured, plan_text
+from indexing.runtime.plan_store import NO_GAIN, Gain, Measured
 
 if TYPE_CHECKING:
     from indexing.device.record import Device
@@ -94,18 +95,25 @@ class Tuning:
 
     @property
     def best(self) -> Plan:
-        """The fastest plan. Raises IndexingError if none could be measured."""
-        measured = [t for t in self.trials if t.seconds is not None]
-        if not measured:
-            raise IndexingError(f"no plan of {self.name} could be measured: {self.trials[0].measured.detail}")
-        return min(measured, key=lambda t: t.seconds or 0.0).plan
+        """The fastest plan whose gain over the default is certain, else the default one.
+
+        Raises IndexingError if no plan could be measured.
+        """
+        return self._best.plan
 
     @property
-    def speedup(self) -> float:
-        """The default plan's time divided by the best one's."""
-        times = {plan_text(t.plan): t.seconds for t in self.trials}
-        default, best = times[plan_text(self.trials[0].plan)], times[plan_text(self.best)]
-        return default / best if default and best else 1.0
+    def gain(self) -> Gain:
+        """The default plan's time divided by the best one's, in samples of their own: the median, and the ends of a confidence
+        interval of 95 %. 1 if the default is the best; infinite if the default could not be measured.
+        """
+        return self._best.measured.gain or NO_GAIN
+
+    @property
+    def _best(self) -> Trial:
+        compared = [(t.measured.gain.median, t) for t in self.trials if t.measured.gain is not None]
+        if not compared:
+            raise IndexingError(f"no plan of {self.name} could be measured: {self.trials[0].measured.detail}")
+        return max(compared, key=lambda pair: pair[0])[1]
 
     def cells(self) -> list[list[str]]:
         """A header, then a row for each trial: the fastest first, those without a time last, with the reason."""
@@ -121,9 +129,9 @@ class Tuning:
         return "\n".join("  ".join(cell.rjust(w) for cell, w in zip(row, widths, strict=True)).rstrip() for row in rows)
 
     def __repr__(self) -> str:
-        """The fusion, and the speedup of the best plan; `print` shows the table."""
+        """The fusion, and the gain of the best plan; `print` shows the table."""
         measured = sum(t.seconds is not None for t in self.trials)
-        gain = f": {self.best}, {self.speedup:.3g} times as fast as the default" if measured else ""
+        gain = f": {self.best}, {gain_text(self.gain)}" if measured else ""
         return f"<{measured} plans of {self.name} measured on {self.device}{gain}>"
 
     def __str__(self) -> str:
@@ -157,3 +165,12 @@ def _cells(t: Trial) -> list[str]:
     if m.seconds is None:
         return [predicted, "", "", f"{m.state}: {m.detail}"[:80]]
     return [predicted, f"{m.seconds * 1e6:.1f}", f"{(m.spread or 0.0) * 1e6:.1f}", ""]
+
+
+def gain_text(gain: Gain) -> str:
+    """A gain in words."""
+    if gain == NO_GAIN:
+        return "the default, which no plan is certainly faster than"
+    if gain.median == inf:
+        return "where the default can't be measured"
+    return f"{gain.median:.2f} times as fast as the default ({gain.low:.2f} to {gain.high:.2f})"
