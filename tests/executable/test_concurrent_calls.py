@@ -39,6 +39,9 @@ BODIES = {
   three = s32[] constant(3)
   none = s32[] constant(0)
   r = f32[40,50] dynamic-update-slice(sines, other, three, none)""",
+    "view": """flat = f32[2000] bitcast(x)
+  again = f32[50,40] reshape(flat)
+  r = f32[40,50] bitcast(again)""",
     "constant": f"""factors = f32[50] constant({{{", ".join(map(str, range(50)))}}})
   each = f32[40,50] broadcast(factors), dimensions={{1}}
   scaled = f32[40,50] multiply(x, each)

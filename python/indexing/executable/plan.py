@@ -18,6 +18,7 @@ from indexing.executable.schedule import (
     ReferenceStep,
     Schedule,
     Step,
+    ViewStep,
     format_of,
     scheduled,
 )
@@ -115,6 +116,8 @@ class _Scheduler:
             return None
         if node in self.planned.kernels:
             return self._kernel_step(node, self.planned.kernels[node])
+        if node in self.planned.views:
+            return self._view_step(node, self.planned.views[node])
         instruction, calls = node.instruction, node.op.calls
         if instruction.is_parameter or node in self.planned.inside:
             return None
@@ -139,6 +142,9 @@ class _Scheduler:
             for k, ref in enumerate(planned.inputs)
         )
         return KernelStep(operands, *self._slots_of(planned.outputs), kernel, launch, formats)
+
+    def _view_step(self, node: Node, source: Ref) -> ViewStep:
+        return ViewStep((self.slots.of(source),), *self._outputs(node), (format_of(source.shape),))
 
     def _loop_step(self, node: Node) -> LoopStep:
         condition, body = (node.instruction.computation_of(key) for key in ("condition", "body"))

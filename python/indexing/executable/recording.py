@@ -26,6 +26,7 @@ from indexing.executable.schedule import (
     ReferenceStep,
     Schedule,
     Step,
+    ViewStep,
 )
 from indexing.runtime.tape import HostStep
 
@@ -85,10 +86,8 @@ class Recording:
         return [*self.kernels, *self.instructions]
 
     def _own_results(self, results: Sequence[Value]) -> list[Value]:
-        """The results in memory of the run: copies of arguments and constants, one of each."""
-        copies = {v.register: v for v in results if not self.registers.has_own(v)}
-        copies = {register: self.registers.sole(value) for register, value in copies.items()}
-        return [copies[v.register]._replace(format=v.format) if v.register in copies else v for v in results]
+        """The results, each in memory that is the caller's alone: copies of arguments, constants, and other results."""
+        return [self.registers.sole(value) for value in results]
 
     # ------------------------------------------------------------ callees
 
@@ -140,6 +139,8 @@ class Recording:
         """Record a step; the arrays of its outputs are put into `held`, those of `last` may be taken from it."""
         if isinstance(step, KernelStep):
             self._kernel(step, last, held)
+        elif isinstance(step, ViewStep):
+            self._view(step, held)
         elif isinstance(step, ReferenceStep):
             self._reference(step, held)
         elif isinstance(step, LoopStep):
@@ -165,8 +166,15 @@ class Recording:
         for value in replaced:
             self.registers.release(value)
 
-    def _inputs(self, step: KernelStep, held: Held) -> tuple[list[Value], list[Value]]:
-        """The operands in the formats that the kernel expects, which later readers get too; and the arrays so replaced."""
+    def _view(self, step: ViewStep, held: Held) -> None:
+        """Let the output share its operand's memory: whoever writes to one of them gets a copy."""
+        (source,), replaced = self._inputs(step, held)
+        held[step.outputs[0]] = self.registers.retained(source)._replace(format=step.output_formats[0])
+        for value in replaced:
+            self.registers.release(value)
+
+    def _inputs(self, step: KernelStep | ViewStep, held: Held) -> tuple[list[Value], list[Value]]:
+        """The operands in the formats that the step expects, which later readers get too; and the arrays so replaced."""
         inputs, replaced = [], []
         for slot, form in zip(step.operands, step.operand_formats, strict=True):
             value = held[slot]
@@ -325,7 +333,7 @@ def subroutines(schedules: Sequence[Schedule]) -> list[Schedule]:
 def _argument_format(entry: Schedule, slot: int) -> ArrayFormat:
     """The format of an argument: that of its parameter if it is row-major, as callers' arrays are, else of its first reader."""
     stated = entry.formats[slot]
-    readers = (step for step in entry.steps if isinstance(step, KernelStep) and slot in step.operands)
+    readers = (step for step in entry.steps if isinstance(step, KernelStep | ViewStep) and slot in step.operands)
     first = next((step.operand_formats[step.operands.index(slot)] for step in readers), None)
     return stated if stated.is_row_major else first or stated.row_major
 

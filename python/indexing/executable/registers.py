@@ -55,8 +55,11 @@ class Registers:
         return self.retained(self._constants[key])
 
     def constant_array(self, value: Value) -> np.ndarray | None:
-        """The array of a constant; None if the value is none."""
-        return self._constant_arrays.get(value.register)
+        """The array of a constant; None if the value is none, or views it under another shape."""
+        array = self._constant_arrays.get(value.register)
+        if array is None or (array.dtype, array.shape) != (value.format.dtype, value.format.sizes):
+            return None
+        return array
 
     def zeros(self, key: tuple[int, int], array: np.ndarray) -> int:
         """The scratch memory of that key, which is zero before the first run."""
@@ -88,13 +91,9 @@ class Registers:
         if self._owners[value.register] == 0 and value.register not in self._fixed:
             self._free[self.tape.sizes[value.register]].append(value.register)
 
-    def has_own(self, value: Value) -> bool:
-        """Whether the run owns the array's memory."""
-        return value.register not in self._fixed
-
     def is_sole(self, value: Value) -> bool:
         """Whether an owner of the array may overwrite it: there is no other, and the run owns its memory."""
-        return self._owners[value.register] == 1 and self.has_own(value)
+        return self._owners[value.register] == 1 and value.register not in self._fixed
 
     def sole(self, value: Value) -> Value:
         """The array for an owner that may overwrite it: a copy if there are other owners."""

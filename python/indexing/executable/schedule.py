@@ -63,6 +63,13 @@ class KernelStep(Step):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class ViewStep(Step):
+    """Give the memory of the operand, in the format in `operand_formats`, to the output; nothing runs."""
+
+    operand_formats: tuple[ArrayFormat, ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class ReferenceStep(Step):
     """Compute an instruction by the numpy reference, on the host."""
 

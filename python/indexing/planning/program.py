@@ -21,6 +21,7 @@ from indexing.planning.fusion import PlannedFusion, plan_fusions
 from indexing.planning.given_fusions import is_slower_than_its_parts
 from indexing.planning.groups import replacement_of
 from indexing.planning.trip_counts import known_trip_count
+from indexing.planning.views import viewed_parameter
 from indexing.work import repeats_itself
 
 if TYPE_CHECKING:
@@ -48,12 +49,13 @@ class PlannedKernel:
 
 @dataclass(frozen=True, slots=True)
 class PlannedComputation:
-    """A graph and its kernels, by their roots; nodes `inside` kernels need no step of their own; `trip_counts` are those of
-    loops whose condition is not evaluated.
+    """A graph and its kernels, by their roots; nodes `inside` kernels need no step of their own. The array of a node in `views`
+    has the memory of another array. `trip_counts` are those of loops whose condition is not evaluated.
     """
 
     graph: Graph
     kernels: dict[Node, PlannedKernel]
+    views: Mapping[Node, Ref]
     inside: frozenset[Node]
     trip_counts: Mapping[Node, int]
 
@@ -173,18 +175,36 @@ class _ProgramPlanner:
 
     def _planned(self, graph: Graph) -> PlannedComputation:
         fusions = plan_fusions(graph, self.support, self.device)
-        kernels = {fusion.root: self._planned_kernel(fusion, graph) for fusion in fusions}
-        for node in needed_nodes(graph):
-            if node.instruction.is_fusion:
-                body = self._body_of(node.instruction)
-                kernels[node] = PlannedKernel(body, self._kernel_of(body), tuple(node.refs()), arrays_of(node))
+        parts = {fusion.root: self._part_of(fusion, graph) for fusion in fusions}
+        given = [node for node in needed_nodes(graph) if node.instruction.is_fusion]
+        parts |= {n: _Part(self._body_of(n.instruction), tuple(n.refs()), arrays_of(n)) for n in given}
+        views = {n: ref for n, part in parts.items() if (ref := part.viewed) is not None}
+        kernels = {n: self._planned_kernel(part) for n, part in parts.items() if n not in views}
         counts = {node: self.trip_counts[node] for node in graph.nodes if node in self.trip_counts}
-        return PlannedComputation(graph, kernels, frozenset(n for fusion in fusions for n in fusion.nodes), counts)
+        inside = frozenset(n for fusion in fusions for n in fusion.nodes) | views.keys()
+        return PlannedComputation(graph, kernels, views, inside, counts)
 
-    def _planned_kernel(self, fusion: PlannedFusion, graph: Graph) -> PlannedKernel:
+    def _part_of(self, fusion: PlannedFusion, graph: Graph) -> _Part:
         built = build_kernel_module(fusion.nodes, fusion.outputs, graph.nodes)
         content = built.module.content
         if content not in self.by_content:
             self.by_content[content] = built.module.build().entry
-        computation = self.by_content[content]
-        return PlannedKernel(computation, self._kernel_of(computation), built.inputs, fusion.outputs)
+        return _Part(self.by_content[content], built.inputs, fusion.outputs)
+
+    def _planned_kernel(self, part: _Part) -> PlannedKernel:
+        return PlannedKernel(part.computation, self._kernel_of(part.computation), part.inputs, part.outputs)
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """A part of a program: `computation` computes `outputs` from `inputs`."""
+
+    computation: Computation
+    inputs: tuple[Ref, ...]
+    outputs: tuple[Ref, ...]
+
+    @property
+    def viewed(self) -> Ref | None:
+        """The input whose memory holds the output already; None if a kernel computes it."""
+        number = viewed_parameter(self.computation)
+        return None if number is None else self.inputs[number]

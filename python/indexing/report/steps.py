@@ -157,8 +157,6 @@ def _steps_of(planned: PlannedComputation, fusions: dict[Computation, Instructio
         i = node.instruction
         if node in planned.kernels:
             computation = planned.kernels[node].computation
-            if all(traits_of(j).same_memory or j.is_parameter for j in computation.post_order()):
-                continue  # it only renames what is in memory
             if computation not in fusions:
                 fusions[computation] = i if i.is_fusion else fusion_of(computation, i.name)
             yield Step(fusions[computation], i, tuple(map(_name_of, planned.kernels[node].inputs)))

@@ -67,7 +67,7 @@ class Tape:
 
     `sizes` has the bytes of each register's memory, which belongs to the run, except for `arguments`, which the caller passes
     and nothing overwrites, and `constants`; the memory of `zeros` is zero before the first run. `results` are registers of the
-    run's own memory; one may be several results.
+    run's own memory.
     """
 
     words: list[int] = field(default_factory=list)
