@@ -758,7 +758,7 @@ class Propagation(Generic[_I, _M]):
 
 #: _Traffic: sums over the warp instructions of an access, and over those of one thread's vector together; what they are
 #: to be multiplied with and divided by, for one runtime value of several and for samples; how many instructions were
-#: judged, where that are not all.
+#: counted, where that are not all.
 _Traffic: TypeAlias = tuple[list[int], list[int], int, int, int | None]
 
 def global_memory_traffic(

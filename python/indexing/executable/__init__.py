@@ -227,6 +227,6 @@ def _check_array(array: object, shape: Shape, what: str) -> None:
         raise IndexingError(f"{what} has shape {list(sizes)}; expected {list(shape.dimensions)} ({shape})")
     if getattr(array, "dtype", None) is shape.dtype:  # the common case: converting types to text is slow
         return
-    found = str(getattr(array, "dtype", "")).removeprefix("torch.")
-    if found not in (str(shape.dtype), "bool" if shape.element_type == "pred" else str(shape.dtype)):
-        raise IndexingError(f"{what} has element type {found} on a GPU; expected {shape.dtype} ({shape})")
+    kind = str(getattr(array, "dtype", "")).removeprefix("torch.")
+    if kind not in (str(shape.dtype), "bool" if shape.element_type == "pred" else str(shape.dtype)):
+        raise IndexingError(f"{what} has element type {kind} on a GPU; expected {shape.dtype} ({shape})")

@@ -97,11 +97,11 @@ class Recorder:
         seconds: float,
     ) -> Profile:
         """The profile of a call of `seconds`: kernels, each with its compile time, and instructions of the reference."""
-        found = [
+        steps = [
             StepTime(k.name, k.emitter, self.counts.get(id(k), 0), self.seconds.get(id(k), 0.0), compiled)
             for k, compiled in kernels
         ]
-        found += [
+        steps += [
             StepTime(i.name, REFERENCE, self.counts.get(id(i), 0), self.seconds.get(id(i), 0.0)) for i in instructions
         ]
-        return Profile(self.device, tuple(sorted(found, key=lambda s: -s.seconds)), seconds)
+        return Profile(self.device, tuple(sorted(steps, key=lambda s: -s.seconds)), seconds)

@@ -308,11 +308,11 @@ class Recording:
 
     def _passed(self, slots: Sequence[int], last: frozenset[int], held: Held) -> list[Value]:
         """The arrays of slots for a callee: moved at their last use in the caller, else shared."""
-        found = []
+        arrays = []
         for position, slot in enumerate(slots):
             is_last = slot in last and slot not in slots[position + 1 :]
-            found.append(held.pop(slot) if is_last else self.registers.retained(held[slot]))
-        return found
+            arrays.append(held.pop(slot) if is_last else self.registers.retained(held[slot]))
+        return arrays
 
 
 def subroutines(schedules: Sequence[Schedule]) -> list[Schedule]:
@@ -320,14 +320,14 @@ def subroutines(schedules: Sequence[Schedule]) -> list[Schedule]:
     sites = Counter(callee for schedule in schedules for step in schedule.steps for callee in step.callees)
     sizes: dict[Schedule, int] = {}
     nesting: dict[Schedule, int] = {}
-    found: dict[Schedule, None] = {}
+    recorded: dict[Schedule, None] = {}
     for schedule in schedules[:-1]:
-        inlined = [c for step in schedule.steps for c in step.callees if c not in found]
+        inlined = [c for step in schedule.steps for c in step.callees if c not in recorded]
         sizes[schedule] = len(schedule.steps) + sum(sizes[c] for c in inlined)
         nesting[schedule] = 1 + max((nesting[c] for c in inlined), default=0)
         if (sites[schedule] > 1 and sizes[schedule] > MAX_REPEATED) or nesting[schedule] > MAX_NESTING:
-            found[schedule] = None
-    return list(found)
+            recorded[schedule] = None
+    return list(recorded)
 
 
 def _argument_format(entry: Schedule, slot: int) -> ArrayFormat:

@@ -165,12 +165,12 @@ def format_of(shape: Shape) -> ArrayFormat:
 def _last_uses(steps: Sequence[Step], results: Sequence[int]) -> tuple[frozenset[int], ...]:
     """For each step, the slots that it reads or writes and nothing reads afterwards."""
     seen = set(results)
-    found = []
+    last_uses = []
     for step in reversed(steps):
         touched = {*step.operands, *step.outputs}
-        found.append(frozenset(touched - seen))
+        last_uses.append(frozenset(touched - seen))
         seen |= touched
-    return tuple(reversed(found))
+    return tuple(reversed(last_uses))
 
 
 def _in_order(steps: Sequence[Step]) -> list[Step]:

@@ -41,26 +41,26 @@ class GraphFacts:
     @cached_property
     def live(self) -> frozenset[Node]:
         """The nodes that a result depends on."""
-        found = {ref.node for ref in self.results}
+        live = {ref.node for ref in self.results}
         for node in reversed(self.graph.nodes):
-            if any(user in found for user in node.users):
-                found.add(node)
-        return frozenset(found)
+            if any(user in live for user in node.users):
+                live.add(node)
+        return frozenset(live)
 
     @cached_property
     def rematerializable(self) -> frozenset[Node]:
         """Constants, iotas, and moves and scalar conversions of these: each kernel computes them anew."""
-        found: set[Node] = set()
+        known: set[Node] = set()
         for node in self.graph.nodes:
-            if self.can_compute(node) and self._is_rematerializable(node, found):
-                found.add(node)
-        return frozenset(found)
+            if self.can_compute(node) and self._is_rematerializable(node, known):
+                known.add(node)
+        return frozenset(known)
 
-    def _is_rematerializable(self, node: Node, found: set[Node]) -> bool:
+    def _is_rematerializable(self, node: Node, known: set[Node]) -> bool:
         if node.op.is_source:
             return True
         refs = list(node.refs())
-        if not refs or any(r.node not in found for r in refs):
+        if not refs or any(r.node not in known for r in refs):
             return False
         is_scalar = len(refs) == 1 and element_count(node.instruction) == 1
         return node.op.has_no_compute or (node.op.is_elementwise and is_scalar)
@@ -68,13 +68,13 @@ class GraphFacts:
     @cached_property
     def epilogues(self) -> frozenset[Node]:
         """Nodes after a loop, at most as large as its result."""
-        found: set[Node] = set()
+        epilogues: set[Node] = set()
         for node in self.graph.nodes:
             count = element_count(node.instruction)
-            loops = (r.node for r in node.refs() if r.node in found or self.needs_loop(r.node))
+            loops = (r.node for r in node.refs() if r.node in epilogues or self.needs_loop(r.node))
             if any(count <= element_count(n.instruction) for n in loops):
-                found.add(node)
-        return frozenset(found)
+                epilogues.add(node)
+        return frozenset(epilogues)
 
     def can_compute(self, node: Node) -> bool:
         """Whether a kernel can compute the node."""
@@ -84,7 +84,7 @@ class GraphFacts:
         """Whether computing one element of the output takes a loop over elements of an operand."""
         if not self.can_compute(node):
             return False
-        return any(o.map.is_undefined or bool(o.map.ranges) for found in self.maps(node, 0) for o in found)
+        return any(o.map.is_undefined or bool(o.map.ranges) for indexings in self.maps(node, 0) for o in indexings)
 
     def users_of(self, node: Node) -> list[Node]:
         """The live users of a node, each once."""
@@ -92,10 +92,10 @@ class GraphFacts:
 
     def maps(self, node: Node, output: int) -> Indexing:
         """The maps from an output of a node to its operands."""
-        found = self._maps.get((node, output))
-        if found is None:
-            found = self._maps[node, output] = output_to_input(node.instruction, output)
-        return found
+        maps = self._maps.get((node, output))
+        if maps is None:
+            maps = self._maps[node, output] = output_to_input(node.instruction, output)
+        return maps
 
     def attached(self, kind: type[T]) -> T:
         """The one object of a type that an emitter keeps with the graph, made by `kind()` when it is first asked for."""

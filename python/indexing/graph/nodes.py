@@ -98,14 +98,14 @@ def arrays_of(node: Node) -> tuple[Ref, ...]:
 
 def needed_nodes(graph: Graph) -> set[Node]:
     """The nodes that the graph's result depends on."""
-    found: set[Node] = set()
+    needed: set[Node] = set()
     pending = [ref.node for ref in tree_refs(graph.result)]
     while pending:
         node = pending.pop()
-        if node not in found:
-            found.add(node)
+        if node not in needed:
+            needed.add(node)
             pending.extend(ref.node for ref in node.refs())
-    return found
+    return needed
 
 
 def operands_of(node: Node) -> list[tuple[Tree, bool]]:

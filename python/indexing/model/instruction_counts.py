@@ -78,8 +78,8 @@ def count_instructions(kernel: ir.Kernel, device: Device) -> InstructionCounts:
 def units_of_lanes(device: Device) -> dict[str, int]:
     """The lanes of a core's units, by the names under which instructions are counted."""
     scalar = device.rates.scalar
-    found = {kind: scalar.get(kind, device.cores.lanes) for kind in ("f32", "f64", "s32")}
-    return {**found, "special": device.rates.special, "memory": LOAD_LANES}
+    units = {kind: scalar.get(kind, device.cores.lanes) for kind in ("f32", "f64", "s32")}
+    return {**units, "special": device.rates.special, "memory": LOAD_LANES}
 
 
 def _add(units: Units, more: Units, times: float = 1.0) -> None:
@@ -161,25 +161,25 @@ class _WarpVisitor(KernelWalk):
 
 def instructions_of(s: Statement) -> Units:
     """The instructions of a warp for one statement, by unit, those of nested blocks and of indices excluded."""
-    found: Units = defaultdict(float)
+    units: Units = defaultdict(float)
     for value in values_of(s):
-        _add(found, _of_value(value))
+        _add(units, _of_value(value))
     if isinstance(s, ir.Store | ir.Copy | ir.FetchAdd | ir.Shuffle):
-        found["memory"] += 1
+        units["memory"] += 1
     elif isinstance(s, ir.AtomicUpdate):
-        found["memory"] += 1 if s.opcode in ATOMIC_UPDATES else SWAP
+        units["memory"] += 1 if s.opcode in ATOMIC_UPDATES else SWAP
     elif isinstance(s, ir.Barrier | ir.Fence | ir.Break | ir.CallFunction):
-        found["control"] += 1
-    return found
+        units["control"] += 1
+    return units
 
 
 def _of_value(value: Value) -> Units:
-    found: Units = defaultdict(float)
+    units: Units = defaultdict(float)
     for v in subvalues(value):
         if isinstance(v, ir.Load):
-            found["memory"] += 1
+            units["memory"] += 1
         elif isinstance(v, ir.Within):
-            found["s32"] += 1
+            units["s32"] += 1
         elif isinstance(v, ir.Op):
             unit, factor = _unit(v)
             scalar, special = FUNCTIONS.get(v.opcode, (1, 0))
@@ -187,9 +187,9 @@ def _of_value(value: Value) -> Units:
                 scalar, special = DIVISION, 0
             if unit == "f64":
                 scalar, special = scalar + 8 * special, 0
-            found[unit] += factor * scalar
-            found["special"] += factor * special
-    return found
+            units[unit] += factor * scalar
+            units["special"] += factor * special
+    return units
 
 
 def _unit(op: ir.Op) -> tuple[str, int]:

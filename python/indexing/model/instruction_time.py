@@ -84,8 +84,8 @@ def _predicted(i: Instruction, device: Device) -> KernelTime:
 
 
 def _of_kernel(part: Instruction | Computation, device: Device) -> KernelTime:
-    found = predict(part, {}, device)
-    demand = {name: float(column[0]) for name, column in zip(DEMANDS, demands_of(found), strict=True)}
+    prediction = predict(part, {}, device)
+    demand = {name: float(column[0]) for name, column in zip(DEMANDS, demands_of(prediction), strict=True)}
     return KernelTime(*_time(demand, device), demand=demand)
 
 
@@ -116,8 +116,8 @@ def _operand(entry: ComputationBuilder, operand: Instruction) -> BuiltInstructio
 
 def _of_copy(start: Instruction, device: Device) -> KernelTime:
     """The time of a copy in the background: each byte is read and written once."""
-    found = predict_work(device, 2.0 * sum(map(_bytes, start.operands)))
-    return KernelTime(found.seconds, found.limit)
+    prediction = predict_work(device, 2.0 * sum(map(_bytes, start.operands)))
+    return KernelTime(prediction.seconds, prediction.limit)
 
 
 def _bytes(i: Instruction) -> float:
@@ -151,8 +151,8 @@ def product_of(i: Instruction) -> Product | None:
     """
     if len(i.operands) != 2 or not i.shape.is_array:
         return None
-    found = output_to_input(i)
-    maps = [of[0].map for of in found if len(of) == 1 and not of[0].map.is_undefined]
+    indexing = output_to_input(i)
+    maps = [of[0].map for of in indexing if len(of) == 1 and not of[0].map.is_undefined]
     if len(maps) != 2 or not all(any(len(v.interval) > 1 for v in m.ranges) for m in maps):
         return None
     used = [{k for e in m.results for k in e.used_variables()} for m in maps]

@@ -67,12 +67,12 @@ class KernelWalk:
     def probability(self, condition: Value) -> float:
         """The probability of a condition: of an index by its range; one block is the last to arrive; of data a half."""
         if isinstance(condition, ir.Within):
-            found = self._without_lets(condition.expression).range(
+            bounds = self._without_lets(condition.expression).range(
                 [self.counters.get(k, (v, v)) for k, v in enumerate(self.values)]
             )
-            low = found.lower if condition.lower is None else max(found.lower, condition.lower)
-            high = found.upper if condition.upper is None else min(found.upper, condition.upper)
-            return max(high - low + 1, 0) / (found.upper - found.lower + 1)
+            low = bounds.lower if condition.lower is None else max(bounds.lower, condition.lower)
+            high = bounds.upper if condition.upper is None else min(bounds.upper, condition.upper)
+            return max(high - low + 1, 0) / (bounds.upper - bounds.lower + 1)
         if isinstance(condition, ir.Op) and condition.opcode == "eq" and isinstance(condition.operands[0], ir.Load):
             counted = condition.operands[1]
             if isinstance(counted, ir.Constant) and isinstance(counted.value, int):

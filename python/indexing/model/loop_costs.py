@@ -173,9 +173,9 @@ class _BlockVisitor(KernelWalk):
 
     def _memory(self, s: Statement, path: Path, share: float) -> None:
         for buffer, index in touched_by(s):
-            found = self.buffers[buffer]
-            if found.space == "global":
-                lines, runs = self._fetched(index, path, storage_bytes(found.element_type))
+            accessed = self.buffers[buffer]
+            if accessed.space == "global":
+                lines, runs = self._fetched(index, path, storage_bytes(accessed.element_type))
                 self.costs.lines += share * lines
                 self.costs.runs += share * runs
 

@@ -151,20 +151,20 @@ class _Fusion:
 
     def predictions(self, columns: Columns) -> Predictions:
         rows = len(next(iter(columns.values())))
-        found = {name: np.zeros(rows) for name in _COUNTED}
+        counts = {name: np.zeros(rows) for name in _COUNTED}
         exact = np.ones(rows, bool)
         if not self.has_threads:
             exact[:] = False
-            self._count_by_loops(columns, found)
+            self._count_by_loops(columns, counts)
         else:
-            self._count_by_warps(columns, found, exact)
-        demands = _demands(found, self.device)
+            self._count_by_warps(columns, counts, exact)
+        demands = _demands(counts, self.device)
         resident, occupancy, waves, time, limits = predict_times(self.device.model_constants, demands)
         return Predictions(
             columns,
             self.device,
             self.space.emitter,
-            **found,
+            **counts,
             resident_blocks=resident,
             occupancy=occupancy,
             waves=waves,
@@ -179,16 +179,16 @@ class _Fusion:
         """Whether kernels are counted by the accesses of warps; otherwise they are counted by their loops."""
         return TARGETS[self.device.dialect].has_threads
 
-    def _count_by_loops(self, columns: Columns, found: dict[str, Floats]) -> None:
+    def _count_by_loops(self, columns: Columns, counts: dict[str, Floats]) -> None:
         """The columns of `_COUNTED` by the loops of each different kernel."""
         for key, places in _groups(list(columns.values()), len(next(iter(columns.values())))):
             if key not in self.walked:
                 plan = dict(zip(columns, key, strict=True))
                 self.walked[key] = loop_demands(self.computation, plan, self.device)
             for name, value in self.walked[key].items():
-                found[name][places] = value
+                counts[name][places] = value
 
-    def _count_by_warps(self, columns: Columns, found: dict[str, Floats], exact: NDArray[np.bool_]) -> None:
+    def _count_by_warps(self, columns: Columns, counts: dict[str, Floats], exact: NDArray[np.bool_]) -> None:
         """The columns of `_COUNTED` by the accesses of warps: kernels one by one, then all plans at once."""
         rows = len(exact)
         kernel_knobs = [k.name for k in self.space.knobs if needs_kernel(k, self.device)]
@@ -203,7 +203,7 @@ class _Fusion:
         sums = np.zeros((rows, 6))
         for case, (_, places) in zip(kernels, groups, strict=True):
             sums[places] = case.traffic(threads[places])
-        self._fill(found, of_plan, (blocks, threads), sums.T)
+        self._fill(counts, of_plan, (blocks, threads), sums.T)
         exact[:] = (sums[:, 5] != 0) & (of_plan["exact"] != 0)
 
     def _kernel(self, plan: dict[str, int], key: tuple[int, ...]) -> KernelTraffic:
@@ -211,14 +211,14 @@ class _Fusion:
             self.kernels[key] = kernel_traffic(self.computation, self.space, plan, self.device)
         return self.kernels[key]
 
-    def _fill(self, found: dict[str, Floats], of_plan: dict[str, Floats], launch: _Launch, sums: Floats) -> None:
+    def _fill(self, counts: dict[str, Floats], of_plan: dict[str, Floats], launch: _Launch, sums: Floats) -> None:
         """The columns of `_COUNTED`."""
-        found["blocks"][:], found["threads"][:] = launch
-        found["instructions"], found["sectors"], found["bytes"] = sums[:3]
-        found["cache_bytes"], found["memory_bytes"] = sums[3:5]
-        found["conflicts"] = of_plan["passes"] - of_plan["ideal_passes"]
+        counts["blocks"][:], counts["threads"][:] = launch
+        counts["instructions"], counts["sectors"], counts["bytes"] = sums[:3]
+        counts["cache_bytes"], counts["memory_bytes"] = sums[3:5]
+        counts["conflicts"] = of_plan["passes"] - of_plan["ideal_passes"]
         for name in ("registers", "shared_bytes", "passes", "operations", "issued", "updates"):
-            found[name] = of_plan[name]
+            counts[name] = of_plan[name]
 
     def _launch(self, of_plan: dict[str, Floats], columns: Columns) -> _Launch:
         """Blocks, and threads of a block."""
@@ -264,22 +264,24 @@ def loop_demands(computation: Computation, plan: Mapping[str, int], device: Devi
     }
 
 
-def demands_of(found: Predictions) -> list[Floats]:
+def demands_of(predictions: Predictions) -> list[Floats]:
     """The columns from which times are predicted."""
-    return _demands({name: getattr(found, name) for name in (*DEMANDS, "bytes")}, found.device)
+    return _demands({name: getattr(predictions, name) for name in (*DEMANDS, "bytes")}, predictions.device)
 
 
-def _demands(found: Mapping[str, Floats], device: Device) -> list[Floats]:
+def _demands(counts: Mapping[str, Floats], device: Device) -> list[Floats]:
     """As `demands_of`: a block also takes the shared memory that the device reserves for each; the instructions are those that
     miss the L1 cache, and what hits or misses it passes through it, as shared memory does, by lines.
     """
-    missed = np.divide(found["cache_bytes"], found["bytes"], out=np.ones_like(found["bytes"]), where=found["bytes"] > 0)
+    missed = np.divide(
+        counts["cache_bytes"], counts["bytes"], out=np.ones_like(counts["bytes"]), where=counts["bytes"] > 0
+    )
     changed = {
-        "shared_bytes": found["shared_bytes"] + device.limits.reserved_shared_bytes,
-        "instructions": found["instructions"] * missed,
-        "passes": found["passes"] + (found["bytes"] / device.memory.line_bytes if device.cores.shared_bytes else 0.0),
+        "shared_bytes": counts["shared_bytes"] + device.limits.reserved_shared_bytes,
+        "instructions": counts["instructions"] * missed,
+        "passes": counts["passes"] + (counts["bytes"] / device.memory.line_bytes if device.cores.shared_bytes else 0.0),
     }
-    return [changed.get(name, found[name]) for name in DEMANDS]
+    return [changed.get(name, counts[name]) for name in DEMANDS]
 
 
 def _groups(columns: list[NDArray[np.int64]], rows: int) -> list[tuple[tuple[int, ...], NDArray[np.int64]]]:

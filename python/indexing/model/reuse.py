@@ -90,13 +90,13 @@ def _parts(grid: Dim3, count: int) -> list[Part]:
 
 def _part(grid: Dim3, count: int, place: int) -> Part:
     """The intervals of such blocks' numbers in x, y and z; `place` is in eighths of the grid."""
-    found = []
+    intervals = []
     for size in grid:
         length = min(size, count)
         first = (size - length) * place // 8
-        found.append(Interval(first, first + length - 1))
+        intervals.append(Interval(first, first + length - 1))
         count = max(-(-count // size), 1)
-    return found
+    return intervals
 
 
 def _box_bytes(argument: Argument, maps: Sequence[IndexingMap], blocks: Part, sector: int) -> float:

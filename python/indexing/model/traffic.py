@@ -109,9 +109,9 @@ class KernelTraffic:
     @property
     def numbers(self) -> tuple[float, ...]:
         """The counts that all its plans share, in the order of `NUMBERS`; in one dimension, for blocks of one thread."""
-        k, found = self.kernel, self.instructions
+        k, instructions = self.kernel, self.instructions
         lanes = self.device.cores.warp_size if self.has_block_knob else 1  # a warp of each thread was counted
-        work = found.operations / lanes, found.issued / lanes, most_updates(k)
+        work = instructions.operations / lanes, instructions.issued / lanes, most_updates(k)
         shared = self.passes, self.ideal_passes
         return prod(k.grid), prod(k.block), self.registers, k.shared_bytes, *shared, *work, self.exact
 
@@ -138,21 +138,21 @@ class KernelTraffic:
     def _count(self, blocks: NDArray[np.int64]) -> None:
         total = Traffic.nothing(len(blocks), True)
         known: _Known = {}
-        for found in self.kernel.global_accesses:
-            of_argument = Traffic.nothing(len(blocks), not found.is_unknown)
-            for m in found.maps:
-                of_argument = of_argument.plus(self._of_map(found.argument, m, blocks, known))
-            total = total.plus(self._cached(found, of_argument))
+        for accesses in self.kernel.global_accesses:
+            of_argument = Traffic.nothing(len(blocks), not accesses.is_unknown)
+            for m in accesses.maps:
+                of_argument = of_argument.plus(self._of_map(accesses.argument, m, blocks, known))
+            total = total.plus(self._cached(accesses, of_argument))
         self.by_block.update(zip(blocks.tolist(), total.rows, strict=True))
 
-    def _cached(self, found: GlobalAccesses, t: Traffic) -> Traffic:
+    def _cached(self, accesses: GlobalAccesses, t: Traffic) -> Traffic:
         """The traffic of an array with what caches keep of it: device memory moves each byte of a small one once."""
-        argument = found.argument
+        argument = accesses.argument
         size = argument.element_count * storage_bytes(argument.element_type)
         cached, memory = t.moved, t.moved
-        if found.kind == "load" and t.moved.max(initial=0) > REREAD * size:
+        if accesses.kind == "load" and t.moved.max(initial=0) > REREAD * size:
             threads = 1 if self.has_block_knob else prod(self.kernel.block)
-            reuse = reuse_of(argument, found.maps, self.kernel.grid, threads, self.device)
+            reuse = reuse_of(argument, accesses.maps, self.kernel.grid, threads, self.device)
             cached = np.minimum(t.moved, reuse.from_cache)
             memory = np.minimum(cached, reuse.from_memory)
         if size <= self.device.memory.l2_bytes:
@@ -188,16 +188,16 @@ class KernelTraffic:
         whole = with_block_size(m, self.device.limits.block_size)
         return self._counted(whole.global_memory_traffic({"block": blocks}, blocks, *memory), m)
 
-    def _counted(self, found: tuple[Sequence[Counted | None], NDArray[np.int64]], m: IndexingMap) -> Traffic:
+    def _counted(self, instances: tuple[Sequence[Counted | None], NDArray[np.int64]], m: IndexingMap) -> Traffic:
         """The core's counts of a map's instances."""
-        rows, index = found
+        rows, index = instances
         sums = np.array([_sums(row) for row in rows], np.float64)[index].T
         moved = sums[2] * self.device.memory.sector_bytes
         return Traffic(sums[0], sums[1], moved, moved, moved, sums[3].astype(bool) & (not m.runtimes))
 
 
 def _sums(row: Counted | None) -> tuple[float, float, float, bool]:
-    """Instructions, sectors, sectors of one vector's together; whether all warps were judged."""
+    """Instructions, sectors, sectors of one vector's together; whether all warps were counted."""
     if row is None:
         return 0, 0, 0, True
     each, together, numerator, denominator, sampled = row
@@ -241,12 +241,12 @@ def _lanes(m: IndexingMap) -> int:
 
 def strides(argument: Argument) -> list[int]:
     """The stride of each dimension, in elements."""
-    found = [0] * len(argument.dimensions)
+    by_dimension = [0] * len(argument.dimensions)
     stride = 1
-    for d in argument.layout if argument.layout is not None else range(len(found) - 1, -1, -1):
-        found[d] = stride
+    for d in argument.layout if argument.layout is not None else range(len(by_dimension) - 1, -1, -1):
+        by_dimension[d] = stride
         stride *= argument.dimensions[d]
-    return found
+    return by_dimension
 
 
 def needs_kernel(knob: Knob, device: Device) -> bool:

@@ -77,24 +77,24 @@ class _FusionPlanner:
         self.duplicated: set[Node] = set()
 
     def run(self) -> list[PlannedFusion]:
-        found: list[PlannedFusion] = []
+        fusions: list[PlannedFusion] = []
         for node in reversed(self.facts.graph.nodes):
             if node not in self.facts.live or not self.facts.can_compute(node):
                 continue
             if node in self.groups.closed:
-                found.append(self._start(node))
-                self._close(found[-1], self.groups.closed[node])
+                fusions.append(self._start(node))
+                self._close(fusions[-1], self.groups.closed[node])
             if node in self.owner:
                 continue
             if self._is_duplicated_into_users(node):
                 self.duplicated.add(node)
                 if self._is_assembled_into(node):
-                    found.append(self._start(node))
+                    fusions.append(self._start(node))
             elif not self._fuse_into_users(node):
-                found.append(self._start(node))
-        for fusion in found:
+                fusions.append(self._start(node))
+        for fusion in fusions:
             self._add_duplicated(fusion)
-        return found
+        return fusions
 
     def _is_duplicated_into_users(self, node: Node) -> bool:
         """Whether each user's kernel computes the node: it is rematerializable, or a view that several kernels read."""
@@ -109,7 +109,7 @@ class _FusionPlanner:
 
     def _is_assembled_into(self, node: Node) -> bool:
         """Whether a user assembles its result in the node's memory."""
-        operands = (found for user in node.users if user in self.facts.live for found in operands_of(user))
+        operands = (assembled for user in node.users if user in self.facts.live for assembled in operands_of(user))
         return any(ref.node is node for operand, is_assembled in operands if is_assembled for ref in tree_refs(operand))
 
     def _add_duplicated(self, fusion: PlannedFusion) -> None:
@@ -212,10 +212,10 @@ class _FusionPlanner:
         if not node.op.has_no_compute or not any(map(self._keeps_neighbours, fusion.nodes)):
             return False
         operand = node.instruction.operands[0].shape
-        found = self.facts.maps(node, 0)[0]
-        if operand.is_tuple or len(found) != 1 or distance(access.map, node.instruction.shape) != 1:
+        indexings = self.facts.maps(node, 0)[0]
+        if operand.is_tuple or len(indexings) != 1 or distance(access.map, node.instruction.shape) != 1:
             return False
-        read = self.composer.compose(access, found[0], node, 0, operand.dimensions)
+        read = self.composer.compose(access, indexings[0], node, 0, operand.dimensions)
         return read.is_known and distance(read.map, operand) > 1
 
     def _accesses(self, fusion: PlannedFusion, node: Node, user: Node) -> Iterator[Access]:
@@ -233,8 +233,8 @@ class _FusionPlanner:
                     continue
                 for access in fusion.accesses[user]:
                     for output in outputs if is_read_at_once else (access.leaf,):
-                        for found in self.facts.maps(user, output)[position]:
-                            read = self.composer.compose(access, found, user, position, sizes)
+                        for indexing in self.facts.maps(user, output)[position]:
+                            read = self.composer.compose(access, indexing, user, position, sizes)
                             yield replace(read, leaf=leaf)
 
 

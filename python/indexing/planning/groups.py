@@ -32,7 +32,7 @@ class Groups:
 
 def choose_groups(facts: GraphFacts, emitters: Sequence[Emitter[Any, Any]], device: Device) -> Groups:
     """The proposals of emitters that are taken."""
-    found = Groups()
+    groups = Groups()
     owner: dict[Node, Proposal] = {}
     seeds = [n for n in reversed(facts.graph.nodes) if n in facts.live and facts.can_compute(n)]
     for emitter in emitters:
@@ -41,12 +41,12 @@ def choose_groups(facts: GraphFacts, emitters: Sequence[Emitter[Any, Any]], devi
             if proposal is None:
                 continue
             if proposal.is_open:
-                found.open.setdefault(seed, proposal)
+                groups.open.setdefault(seed, proposal)
             elif seconds_saved(proposal, device) > 0 and is_acyclic(facts, proposal, owner):
-                found.closed[proposal.root] = proposal
+                groups.closed[proposal.root] = proposal
                 owner.update(dict.fromkeys(proposal.nodes, proposal))
                 facts.taken |= proposal.nodes
-    return found
+    return groups
 
 
 def seconds_saved(proposal: Proposal, device: Device) -> float:

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 
 def known_trip_count(loop: Node, condition: Graph, body: Graph) -> int | None:
     """The number of times that the loop runs its body, derived or stated in the program; None if it is unknown."""
-    found = _counted(loop, condition, body)
-    return stated_trip_count(loop.instruction) if found is None else found
+    counted = _counted(loop, condition, body)
+    return stated_trip_count(loop.instruction) if counted is None else counted
 
 
 def _counted(loop: Node, condition: Graph, body: Graph) -> int | None:

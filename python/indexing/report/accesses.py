@@ -222,9 +222,11 @@ def _total_traffic(accesses: Sequence[Access]) -> Moved:
 
 def _wasted(access: Access) -> int:
     """Bytes of sectors that the access would not need if adjacent lanes accessed adjacent elements; alignment adds none."""
-    found = access.unrolled
+    unrolled = access.unrolled
     return (
-        0 if access.coalesced else round(max(min(found.sectors, found.aligned) - found.ideal, 0) * access.sector_bytes)
+        0
+        if access.coalesced
+        else round(max(min(unrolled.sectors, unrolled.aligned) - unrolled.ideal, 0) * access.sector_bytes)
     )
 
 

@@ -62,10 +62,10 @@ def compare(before: Program, after: Program, device: DeviceLike = None) -> Compa
     first = analyze(part_of_program(before, "compare: before"), device)
     second = analyze(part_of_program(after, "compare: after"), device)
     same, lost, made = _pair_equal(first.fusions, second.fusions)
-    found = replacements(lost, made)
-    pairs = {(id(r.before[0]), id(r.after[0])): r for r in found if len(r.before) == len(r.after) == 1}
+    groups = replacements(lost, made)
+    pairs = {(id(r.before[0]), id(r.after[0])): r for r in groups if len(r.before) == len(r.after) == 1}
     changed = tuple((r.before[0], r.after[0]) for r in pairs.values())
-    replaced = sorted((r for r in found if len(r.before) + len(r.after) > 2), key=lambda r: -_difference(r))
+    replaced = sorted((r for r in groups if len(r.before) + len(r.after) > 2), key=lambda r: -_difference(r))
     is_changed = {i for pair in pairs for i in pair}
     lost, made = ([f for f in side if id(f) not in is_changed] for side in (lost, made))
     return Comparison(first, second, tuple(same), changed, tuple(lost), tuple(made), tuple(replaced))
@@ -85,35 +85,35 @@ def _pair_equal(
         waiting.setdefault(content_key(fusion.instruction), []).append(fusion)
     pairs, lost = [], []
     for fusion in before:
-        found = waiting.get(content_key(fusion.instruction))
-        if found:
-            pairs.append((fusion, found.pop(0)))
+        equal = waiting.get(content_key(fusion.instruction))
+        if equal:
+            pairs.append((fusion, equal.pop(0)))
         else:
             lost.append(fusion)
     left = {id(f) for fusions in waiting.values() for f in fusions}
     return pairs, lost, [f for f in after if id(f) in left]
 
 
-def comparison_lines(found: Comparison, top: int | None = 10) -> Iterator[str]:
+def comparison_lines(comparison: Comparison, top: int | None = 10) -> Iterator[str]:
     """Both totals; then replaced, changed, lost and made kernels, sorted by difference or waste."""
-    yield "before  " + totals_line(found.before)
-    yield "after   " + totals_line(found.after)
-    gained = found.after.wasted - found.before.wasted
-    moved = found.after.bytes - found.before.bytes
-    took = found.after.seconds - found.before.seconds
-    yield f"{_signed(moved)} moved, {_signed(gained)} wasted, {_signed_time(took)}; {_same(found)}"
-    yield f"replaced: {len(found.replaced)}"
-    for r in found.replaced[:top]:
+    yield "before  " + totals_line(comparison.before)
+    yield "after   " + totals_line(comparison.after)
+    gained = comparison.after.wasted - comparison.before.wasted
+    moved = comparison.after.bytes - comparison.before.bytes
+    took = comparison.after.seconds - comparison.before.seconds
+    yield f"{_signed(moved)} moved, {_signed(gained)} wasted, {_signed_time(took)}; {_same(comparison)}"
+    yield f"replaced: {len(comparison.replaced)}"
+    for r in comparison.replaced[:top]:
         yield f"  {_replaced(r)}"
         yield from (
             f"    {what}  {_kernel(f)}" for what, of in (("before", r.before), ("after ", r.after)) for f in of[:top]
         )
-    yield f"changed: {len(found.changed)}"
-    for a, b in found.changed[:top]:
+    yield f"changed: {len(comparison.changed)}"
+    for a, b in comparison.changed[:top]:
         yield f"  {_kernel(a)}"
         yield f"    now {_kernel(b)}"
-    replaced = {id(f) for r in found.replaced for f in (*r.before, *r.after)}
-    for what, fusions in (("lost", found.lost), ("made", found.made)):
+    replaced = {id(f) for r in comparison.replaced for f in (*r.before, *r.after)}
+    for what, fusions in (("lost", comparison.lost), ("made", comparison.made)):
         alone = [f for f in fusions if id(f) not in replaced]
         yield f"{what}, and nothing like it {'after' if what == 'lost' else 'before'}: {len(alone)}"
         yield from (f"  {_kernel(f)}" for f in alone[:top])
@@ -142,8 +142,8 @@ def _kernel(fusion: FusionReport) -> str:
     return f"{printable(fusion.name)}  {fusion.instruction.shape} {fusion.opcode}  {_costs([fusion])}"
 
 
-def _same(found: Comparison) -> str:
-    return f"{count_text(len(found.same), 'kernel')} {'is' if len(found.same) == 1 else 'are'} the same"
+def _same(comparison: Comparison) -> str:
+    return f"{count_text(len(comparison.same), 'kernel')} {'is' if len(comparison.same) == 1 else 'are'} the same"
 
 
 def _signed(count: int) -> str:

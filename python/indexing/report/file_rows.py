@@ -71,8 +71,8 @@ class Source:
     @classmethod
     def of(cls, path: Path) -> Source:
         """The current state of a file."""
-        found = path.stat()
-        return cls(str(path), found.st_size, found.st_mtime_ns)
+        status = path.stat()
+        return cls(str(path), status.st_size, status.st_mtime_ns)
 
 
 @dataclass(frozen=True, slots=True)

@@ -172,11 +172,11 @@ def sorted_kernels(fusions: Iterable[FusionReport], order: str) -> list[FusionRe
 
 def groups_of(fusions: Sequence[FusionReport], order: str = "lost") -> list[Group]:
     """Groups of kernels that are equal except for names, sorted by the sums of their groups."""
-    found: dict[object, Group] = {}
+    by_content: dict[object, Group] = {}
     for fusion in fusions:
-        found.setdefault(content_key(fusion.instruction), []).append(fusion)
+        by_content.setdefault(content_key(fusion.instruction), []).append(fusion)
     key = ORDERS[order]
-    return sorted(found.values(), key=lambda group: tuple(-sum(x) for x in zip(*map(key, group), strict=True)))
+    return sorted(by_content.values(), key=lambda group: tuple(-sum(x) for x in zip(*map(key, group), strict=True)))
 
 
 def kernel_lines(groups: Sequence[Group]) -> Iterator[str]:

@@ -119,7 +119,7 @@ class _Tables:
 
     def known(self, device: Device) -> set[Source]:
         """The files that were analyzed for a device, in their state at that time."""
-        found: set[Source] = set()
+        sources: set[Source] = set()
         for part in sorted(self.programs.glob("*.parquet")):
             try:
                 table = self._parquet.read_table(part, columns=["path", "bytes", "changed_ns", "device"]).to_pylist()
@@ -127,8 +127,8 @@ class _Tables:
                 raise IndexingError(
                     f"{part} is no part of these results ({error}): remove it, to do its programs again"
                 ) from None
-            found |= {Source(r["path"], r["bytes"], r["changed_ns"]) for r in table if r["device"] == str(device)}
-        return found
+            sources |= {Source(r["path"], r["bytes"], r["changed_ns"]) for r in table if r["device"] == str(device)}
+        return sources
 
     def written(self, done: Iterable[FileRows]) -> Iterator[FileRows]:
         """Yield the rows, and write them as soon as they fill a part."""

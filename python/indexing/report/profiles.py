@@ -53,9 +53,9 @@ class _Events:
     runs: set[object] = field(default_factory=set)
 
     def add(self, name: str, seconds: float, run: object = None) -> None:
-        found = self.kernels.setdefault(comparable(name), Measured())
-        found.launches += 1
-        found.seconds += seconds
+        measured = self.kernels.setdefault(comparable(name), Measured())
+        measured.launches += 1
+        measured.seconds += seconds
         if run is not None:
             self.runs.add(run)
 
@@ -96,14 +96,14 @@ def beside_profile(report: ProgramReport, profile: Profile) -> ProgramReport:
     A kernel of the program has a measured one if their names agree; notes name measured kernels that the program lacks.
     """
     runs = profile.runs or _runs_by_launches(report, profile)
-    kernels, found = [], set()
+    kernels, matched = [], set()
     for kernel in report.fusions:
         name = comparable(kernel.name)
         seconds = profile.kernels[name].seconds / runs if name in profile.kernels else None
-        found.add(name)
+        matched.add(name)
         kernels.append(replace(kernel, measured=seconds))
     ordered = tuple(sorted_kernels(kernels, "difference"))
-    return replace(report, fusions=ordered, notes=(*report.notes, *_notes(report, profile, runs, found)))
+    return replace(report, fusions=ordered, notes=(*report.notes, *_notes(report, profile, runs, matched)))
 
 
 def _runs_by_launches(report: ProgramReport, profile: Profile) -> int:
@@ -116,11 +116,11 @@ def _runs_by_launches(report: ProgramReport, profile: Profile) -> int:
     return max(votes.most_common(1)[0][0], 1) if votes else 1
 
 
-def _notes(report: ProgramReport, profile: Profile, runs: int, found: Set[str]) -> Iterator[str]:
+def _notes(report: ProgramReport, profile: Profile, runs: int, matched: Set[str]) -> Iterator[str]:
     measured = {name: m.seconds / runs for name, m in profile.kernels.items()}
-    known = sum(seconds for name, seconds in measured.items() if name in found)
+    known = sum(seconds for name, seconds in measured.items() if name in matched)
     yield f"measured over {count_text(runs, 'run')} of the program: {seconds_text(known)} in a run, on the profile's device"
-    others = sorted(measured.keys() - found, key=lambda name: -measured[name])
+    others = sorted(measured.keys() - matched, key=lambda name: -measured[name])
     if others:
         names = ", ".join(map(printable, others[:NAMED])) + (", .." if len(others) > NAMED else "")
         taken = seconds_text(sum(measured[name] for name in others))
@@ -147,16 +147,16 @@ def _read_xplane(data: bytes, events: _Events) -> None:
 
 
 def _add_event(event: Fields, names: Mapping[int, str], stats: Mapping[int, str], events: _Events) -> None:
-    found: dict[str, str | int] = {}
+    values: dict[str, str | int] = {}
     for stat in event.get(4, ()):
         parts = fields_of(stat)
         name = stats.get(varint_of(parts, 1), "")
         if 7 in parts:
-            found[name] = stats.get(varint_of(parts, 7), "")
+            values[name] = stats.get(varint_of(parts, 7), "")
         else:
-            found[name] = text_of(parts, 5) if 5 in parts else varint_of(parts, 4 if 4 in parts else 3)
-    if "hlo_op" in found and not names.get(varint_of(event, 1), "").startswith("end: "):
-        events.add(str(found["hlo_op"]), varint_of(event, 3) * 1e-12, found.get("run_id"))
+            values[name] = text_of(parts, 5) if 5 in parts else varint_of(parts, 4 if 4 in parts else 3)
+    if "hlo_op" in values and not names.get(varint_of(event, 1), "").startswith("end: "):
+        events.add(str(values["hlo_op"]), varint_of(event, 3) * 1e-12, values.get("run_id"))
 
 
 def _entries(parts: Fields, number: int) -> Iterator[tuple[int, Fields]]:

@@ -68,7 +68,7 @@ def analyze(
     total = range_.greatest or 1.0
     kernels = [_counted(reports[run.step], run, total) for run in runs]
     notes = (_BEFORE,) if is_planned and len(kernels) > 1 else ()
-    found = ProgramReport(
+    report = ProgramReport(
         part.module.name,
         chosen,
         tuple(sorted_kernels(kernels, "lost")),
@@ -76,7 +76,7 @@ def analyze(
         range_,
         notes,
     )
-    return found if profile is None else beside_profile(found, read_profile(profile))
+    return report if profile is None else beside_profile(report, read_profile(profile))
 
 
 def _schedule(part: Instruction | Computation, device: Device, is_planned: bool) -> Schedule:
@@ -98,12 +98,12 @@ def _reports(
 ) -> dict[Step, FusionReport]:
     """The report of one run of each kernel."""
     steps = [s for part in (schedule.root, *schedule.bodies.values()) for s in part if not s.bodies]
-    found = {}
+    reports = {}
     for k, step in enumerate(steps, 1):
-        found[step] = _report(step, device)
+        reports[step] = _report(step, device)
         if progress is not None:
             progress(k, len(steps))
-    return found
+    return reports
 
 
 def _report(step: Step, device: Device) -> FusionReport:

@@ -187,7 +187,7 @@ def _reordering_instructions(array: AccessedArray) -> list[Instruction]:
     fusion = array.instruction
     if array.operand is None or not fusion.is_fusion:
         return []
-    found: list[Instruction] = []
+    reordering: list[Instruction] = []
     pending, seen = [fusion.called[0].parameters[array.operand]], set()
     while pending:
         i = pending.pop(0)
@@ -198,8 +198,8 @@ def _reordering_instructions(array: AccessedArray) -> list[Instruction]:
                 if not traits_of(user).same_memory and any(
                     _reorders(m.map.results, user) for k in _places(i, user) for m in output_to_input(user)[k]
                 ):
-                    found.append(user)
-    return found
+                    reordering.append(user)
+    return reordering
 
 
 def _places(operand: Instruction, user: Instruction) -> Iterator[int]:
@@ -209,8 +209,8 @@ def _places(operand: Instruction, user: Instruction) -> Iterator[int]:
 def _reorders(results: Sequence[object], user: Instruction) -> bool:
     """Whether the results are neither the index nor a part of it in order. Dimensions of size 1 are ignored."""
     own = [variable(k) for k, size in enumerate(user.shape.dimensions) if size != 1]
-    found = [r for r in results if r != constant(0)]
-    return found != [v for v in own if v in found]
+    moving = [r for r in results if r != constant(0)]
+    return moving != [v for v in own if v in moving]
 
 
 def _permutes(i: Instruction) -> bool:
@@ -225,7 +225,7 @@ def lane_steps(access: Access, shape: Shape) -> list[Step]:
     """The distances of lanes that touch different elements, in the first, middle and last warps: the most frequent one, and
     the second if it is not rare.
     """
-    found: Counter[Step] = Counter()
+    counts: Counter[Step] = Counter()
     for part in (0, 1, 2):
         points = [(lane, _index_of_lane(access, lane, part)) for lane in range(WARP)]
         active = [(lane, index) for lane, index in points if index is not None]
@@ -233,9 +233,9 @@ def lane_steps(access: Access, shape: Shape) -> list[Step]:
         shares = len(firsts) < len(active)
         for (first, a), (second, b) in pairwise(firsts):
             bytes_, changed = _difference(a, b, access, shape)
-            found[Step(bytes_, changed, second - first, shares and second - first > 1)] += 1
-    order = sorted(found, key=lambda step: (-found[step], -abs(step.bytes)))
-    return [step for k, step in enumerate(order[:2]) if k == 0 or found[step] * RARE >= found.total()]
+            counts[Step(bytes_, changed, second - first, shares and second - first > 1)] += 1
+    order = sorted(counts, key=lambda step: (-counts[step], -abs(step.bytes)))
+    return [step for k, step in enumerate(order[:2]) if k == 0 or counts[step] * RARE >= counts.total()]
 
 
 def _index_of_lane(access: Access, lane: int, part: int) -> tuple[int, ...] | None:

@@ -52,8 +52,8 @@ def replacements(before: Sequence[FusionReport], after: Sequence[FusionReport]) 
         group[_leader(group, a)] = _leader(group, len(before) + b)
     members: dict[int, tuple[list[FusionReport], list[FusionReport]]] = {}
     for k in range(len(group)):
-        found = members.setdefault(_leader(group, k), ([], []))
-        found[k >= len(before)].append(before[k] if k < len(before) else after[k - len(before)])
+        sides = members.setdefault(_leader(group, k), ([], []))
+        sides[k >= len(before)].append(before[k] if k < len(before) else after[k - len(before)])
     return [r for a, b in members.values() if a and b for r in _as_pairs(a, b)]
 
 
@@ -129,4 +129,4 @@ def _most_similar(side: _Side, other: _Side) -> list[int | None]:
             at = n * len(of) // len(own)
             for place in range(max(at - NEAR, 0), min(at + NEAR + 1, len(of))):
                 likeness[k][of[place]] += weight / (1 + abs(place - at))
-    return [max(found, key=lambda k: (found[k], -k), default=None) for found in likeness]
+    return [max(similar, key=lambda k: (similar[k], -k), default=None) for similar in likeness]

@@ -57,10 +57,10 @@ def runs_of(schedule: Schedule, seconds: Callable[[Step], float]) -> tuple[list[
         ranges[body] = _range(steps, ranges, seconds)
     whole = _range(schedule.root, ranges, seconds)
     uses: dict[Hashable, _Use] = defaultdict(_Use)
-    found = _runs(schedule.root, _Use(1, {}), uses, ranges)
+    runs = _runs(schedule.root, _Use(1, {}), uses, ranges)
     for body in reversed(schedule.bodies):
-        found += _runs(schedule.bodies[body], uses[body], uses, ranges)
-    return found, whole
+        runs += _runs(schedule.bodies[body], uses[body], uses, ranges)
+    return runs, whole
 
 
 def _range(steps: Sequence[Step], ranges: dict[Hashable, TimeRange], seconds: Callable[[Step], float]) -> TimeRange:
@@ -80,10 +80,10 @@ def _range(steps: Sequence[Step], ranges: dict[Hashable, TimeRange], seconds: Ca
 def _runs(steps: Sequence[Step], use: _Use, uses: dict[Hashable, _Use], ranges: dict[Hashable, TimeRange]) -> list[Run]:
     """The runs of the kernels among steps; control flow adds to the uses of its bodies."""
     notes = use.notes or {}
-    found = []
+    of_steps = []
     for step in steps:
         if not step.bodies:
-            found.append(Run(step, use.times, "; ".join(notes)))
+            of_steps.append(Run(step, use.times, "; ".join(notes)))
             continue
         chosen = max(step.bodies, key=lambda b: ranges[b].greatest) if step.is_choice else None
         for body in step.bodies:
@@ -91,7 +91,7 @@ def _runs(steps: Sequence[Step], use: _Use, uses: dict[Hashable, _Use], ranges: 
             runs = step.repeats if step.repeats is not None else 1
             of.times += use.times * runs if chosen is None or body is chosen else 0
             of.notes = {**(of.notes or {}), **notes, **dict.fromkeys(_assumed(step, body is chosen))}
-    return found
+    return of_steps
 
 
 def _assumed(step: Step, is_chosen: bool) -> Sequence[str]:

@@ -65,9 +65,9 @@ def is_optimized(part: Instruction | Computation) -> bool:
 
 def fused_steps(instructions: Sequence[Instruction]) -> Schedule:
     """The steps of instructions, each of which is a kernel if it moves data."""
-    found = _FusedSteps()
-    root = tuple(found.steps(instructions))
-    return Schedule(root, _reached(root, lambda c: tuple(found.steps(c.instructions.values()))))
+    fused = _FusedSteps()
+    root = tuple(fused.steps(instructions))
+    return Schedule(root, _reached(root, lambda c: tuple(fused.steps(c.instructions.values()))))
 
 
 def _reached(

@@ -30,9 +30,9 @@ def times_of(i: Instruction, rows: Sequence[AccessReport], device: Device) -> Ti
     """The times of the default plan of the instruction's kernel, or of a library's product, with and without the bytes that
     `rows` waste.
     """
-    found = predict_instruction(i, device)
-    if found.seconds is None:
-        return Times(None, note=found.note)
+    predicted = predict_instruction(i, device)
+    if predicted.seconds is None:
+        return Times(None, note=predicted.note)
     wasted, least = sum(row.wasted for row in rows), sum(row.ideal_bytes for row in rows)
-    lost = found.seconds - found.seconds_without(device, wasted, least) if wasted else 0.0
-    return Times(found.seconds, max(lost, 0.0), found.limit or "", found.note)
+    lost = predicted.seconds - predicted.seconds_without(device, wasted, least) if wasted else 0.0
+    return Times(predicted.seconds, max(lost, 0.0), predicted.limit or "", predicted.note)

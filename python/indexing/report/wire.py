@@ -13,14 +13,14 @@ Fields: TypeAlias = Mapping[int, Sequence[bytes]]
 
 def fields_of(message: bytes) -> Fields:
     """The fields of a message. Raises ValueError if it is none."""
-    found: dict[int, list[bytes]] = {}
+    fields: dict[int, list[bytes]] = {}
     at = 0
     while at < len(message):
         tag, at = _varint(message, at)
         kind, length = tag & 7, 0
         if kind == 0:
             value, at = _varint(message, at)
-            found.setdefault(tag >> 3, []).append(value.to_bytes(8, "little"))
+            fields.setdefault(tag >> 3, []).append(value.to_bytes(8, "little"))
             continue
         if kind == 2:
             length, at = _varint(message, at)
@@ -30,9 +30,9 @@ def fields_of(message: bytes) -> Fields:
             raise ValueError(f"a field of kind {kind} at byte {at}")
         if at + length > len(message):
             raise ValueError(f"a field of {length} bytes ends beyond its message")
-        found.setdefault(tag >> 3, []).append(message[at : at + length])
+        fields.setdefault(tag >> 3, []).append(message[at : at + length])
         at += length
-    return found
+    return fields
 
 
 def varint_of(message: Fields, number: int) -> int:

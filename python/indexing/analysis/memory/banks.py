@@ -63,10 +63,10 @@ def bank_accesses(kernel: Kernel, device: Device) -> Iterator[BankAccess]:
     if not kernel.target.has_threads:
         return
     for a in kernel.shared_accesses:
-        found = count_banks(a.map, kernel.block, a.cell_bytes * 8, device)
-        if found is None:
+        counted = count_banks(a.map, kernel.block, a.cell_bytes * 8, device)
+        if counted is None:
             continue
-        total, sampled = found
+        total, sampled = counted
         if sampled is None:
             yield BankAccess(a.kind, a.array, a.map, a.cell_bytes, total)
         else:

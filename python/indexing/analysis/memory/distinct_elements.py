@@ -83,13 +83,13 @@ def utilization(
         return _of_cluster(part, output, producers)
     outputs = range(len(part.shape.leaves)) if output is None else (output,)
     by_output = [output_to_input(part, k) for k in outputs]
-    found = []
+    arrays = []
     for k, operand in enumerate(part.operands):
         indexings = [indexing for one in by_output for indexing in one[k]]
         numbers = sorted({indexing.leaf for indexing in indexings}) or [0]
         of_leaf = [_of_leaf(operand, leaf, [i for i in indexings if i.leaf == leaf]) for leaf in numbers]
-        found += [replace(used, number=k) for used in of_leaf]
-    return found
+        arrays += [replace(used, number=k) for used in of_leaf]
+    return arrays
 
 
 def _of_cluster(instruction: Instruction, output: int | None, producers: Sequence[Instruction]) -> list[Utilization]:
@@ -100,8 +100,8 @@ def _of_cluster(instruction: Instruction, output: int | None, producers: Sequenc
             if read is not instruction and read.computation is instruction.computation:  # not within a fusion
                 for indexing in indexings:
                     by_array.setdefault((read, indexing.leaf), []).append(indexing)
-    found = [_of_leaf(read, leaf, indexings) for (read, leaf), indexings in by_array.items()]
-    return [replace(used, number=k) for k, used in enumerate(found)]
+    arrays = [_of_leaf(read, leaf, indexings) for (read, leaf), indexings in by_array.items()]
+    return [replace(used, number=k) for k, used in enumerate(arrays)]
 
 
 def _of_leaf(operand: Instruction, leaf: int, indexings: Sequence[OperandIndexing]) -> Utilization:

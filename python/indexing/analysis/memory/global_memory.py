@@ -229,16 +229,16 @@ def _of_kernel(kernel: Kernel, device: Device, storage: Storage) -> Coalescing:
     reads: list[Access] = []
     writes: list[Access] = []
     unknown: list[tuple[int, str]] = []
-    for found in kernel.global_accesses:
-        argument = found.argument
-        if found.is_unknown:
+    for accesses in kernel.global_accesses:
+        argument = accesses.argument
+        if accesses.is_unknown:
             unknown.append(
                 (argument.number, "its loads are too many to be followed through the functions of the kernel")
             )
         has_vectors = (argument.kind, argument.number) in kernel.vector_arguments
-        for m in found.maps:
-            of_map = _accesses(m, argument, found.kind, kernel.block, device, storage, has_vectors)
-            (reads if found.kind == "load" else writes).extend(of_map)
+        for m in accesses.maps:
+            of_map = _accesses(m, argument, accesses.kind, kernel.block, device, storage, has_vectors)
+            (reads if accesses.kind == "load" else writes).extend(of_map)
     shared = tuple(bank_accesses(kernel, device))
     return Coalescing(tuple(reads), tuple(writes), device, kernel.emitter, tuple(unknown), shared)
 
@@ -262,9 +262,9 @@ def _of_loop(root: Instruction | Computation, device: Device, launch: Launch, st
                 elif not m.map.is_known_empty and bit_width(arrays[m.leaf].element_type):
                     read = arrays[m.leaf]
                     argument = Argument("input", k, *_form(read))
-                    found = compose(threads, m.map).simplify()
-                    with_vectors = found.constraints == threads.constraints and found.dims == threads.dims
-                    reads += _accesses(found, argument, "load", block, device, storage, with_vectors)
+                    composed = compose(threads, m.map).simplify()
+                    with_vectors = composed.constraints == threads.constraints and composed.dims == threads.dims
+                    reads += _accesses(composed, argument, "load", block, device, storage, with_vectors)
     return Coalescing(tuple(reads), tuple(writes), device, "loop", tuple(unknown.items()))
 
 
@@ -286,10 +286,10 @@ def _of_tiles(root: Instruction | Computation, device: Device, tiles: Tiles, sto
             argument = replace(argument, kind="input", number=load.operand)
         whole = device.with_cores(warp_size=load.threads)
         kind: Direction = "store" if load.operand is None else "load"
-        found = list(_accesses(load.map, argument, kind, (load.threads, 1, 1), whole, storage, False))
+        accesses = list(_accesses(load.map, argument, kind, (load.threads, 1, 1), whole, storage, False))
         if not load.exact:
-            found = [_estimated(a, "the tile may cover more than is needed") for a in found]
-        (writes if load.operand is None else reads).extend(found)
+            accesses = [_estimated(a, "the tile may cover more than is needed") for a in accesses]
+        (writes if load.operand is None else reads).extend(accesses)
     return Coalescing(tuple(reads), tuple(writes), device, "tiles", tuple(unknown.items()))
 
 
@@ -319,8 +319,8 @@ def _accesses(
     """The traffic of a map's warps; a map with an empty domain is no access."""
     bits = bit_width(argument.element_type)
     width = bits if storage == "packed" and bits < 8 else storage_bytes(argument.element_type) * 8
-    found = count(m, _strides(argument), block, width, device, may_be_vector)
-    if found is None:
+    counted = count(m, _strides(argument), block, width, device, may_be_vector)
+    if counted is None:
         return
     number = {argument.kind: argument.number}
     access = Access(
@@ -329,13 +329,13 @@ def _accesses(
         number.get("output"),
         m,
         width,
-        found.each,
-        found.unrolled,
+        counted.each,
+        counted.unrolled,
         device.memory.sector_bytes,
         scratch=number.get("scratch"),
     )
-    if found.sampled is not None:
-        access = _estimated(access, sampling(found.sampled))
+    if counted.sampled is not None:
+        access = _estimated(access, sampling(counted.sampled))
     if m.runtimes:
         access = _estimated(access, "runtime values are the same for all lanes, and each as likely as the others")
     yield access

@@ -17,7 +17,7 @@ def grid_of(m: IndexingMap) -> Grid | None:
     """The image of a map, if it can be shown to be a grid; None otherwise."""
     if m.constraints:
         return None
-    found: list[range] = []
+    ranges: list[range] = []
     seen: set[int] = set()
     for e in m.results:
         line = _line(e)
@@ -25,14 +25,14 @@ def grid_of(m: IndexingMap) -> Grid | None:
             return None
         v, step, start = line
         if v is None or step == 0:
-            found.append(range(start, start + 1))
+            ranges.append(range(start, start + 1))
             continue
         if v in seen:
             return None
         seen.add(v)
         ends = (m.variables[v].lower * step + start, m.variables[v].upper * step + start)
-        found.append(range(min(ends), max(ends) + 1, abs(step)))
-    return tuple(found)
+        ranges.append(range(min(ends), max(ends) + 1, abs(step)))
+    return tuple(ranges)
 
 
 def _line(e: SymbolicExpr) -> tuple[int | None, int, int] | None:
@@ -73,8 +73,8 @@ def _union(grids: list[Grid], budget: list[int]) -> int | None:
 
 def common(a: Grid, b: Grid) -> Grid | None:
     """The intersection of two grids; None if it is empty."""
-    found = tuple(_common_range(x, y) for x, y in zip(a, b, strict=True))
-    return found if all(found) else None
+    ranges = tuple(_common_range(x, y) for x, y in zip(a, b, strict=True))
+    return ranges if all(ranges) else None
 
 
 def _common_range(a: range, b: range) -> range:

@@ -74,11 +74,11 @@ def tile_loads(root: Instruction | Computation, tiles: Tiles) -> Iterator[TileLo
             if not maps or all(m.map.is_known_empty for m in maps):
                 continue
             try:
-                found = list(_tiles(f"operand {k} of {root.name}", maps, shape, tiles))
+                needed = list(_tiles(f"operand {k} of {root.name}", maps, shape, tiles))
             except UnsupportedOp as error:
                 yield TileLoad(k, output, 0, IndexingMap.undefined(), 0, str(error))
                 continue
-            for indexing, tile, extents in found:
+            for indexing, tile, extents in needed:
                 sizes = (*tiles.sizes, *tiles.sequential)[: len(extents)]
                 if not tile.holds(sizes):
                     yield TileLoad(k, output, 0, IndexingMap.undefined(), 0, "at these sizes, it reads no tile")

@@ -63,7 +63,7 @@ def count(
     """
     names = [v.name for v in thread_map.ranges]
     vector = 6 + names.index(VECTOR) if VECTOR in names else None
-    found = global_memory_traffic(
+    traffic = global_memory_traffic(
         *(
             thread_map,
             strides,
@@ -76,11 +76,11 @@ def count(
         vector=vector,
         widest=VECTOR_BITS if may_be_vector else 0,
     )
-    if found is None:
+    if traffic is None:
         return None
-    each, unrolled, scale, judged, sampled = found
+    each, unrolled, scale, counted, sampled = traffic
     return Counted(
-        Transactions(*_scaled(each, scale, judged)), Transactions(*_scaled(unrolled, scale, judged)), sampled
+        Transactions(*_scaled(each, scale, counted)), Transactions(*_scaled(unrolled, scale, counted)), sampled
     )
 
 
@@ -110,18 +110,18 @@ def count_banks(
 
     Returned with the number of warp instructions sampled, if not all are counted.
     """
-    found = shared_memory_traffic(
+    traffic = shared_memory_traffic(
         thread_map, width, block, device.cores.warp_size, device.memory.banks, device.memory.bank_bytes * 8
     )
-    if found is None:
+    if traffic is None:
         return None
-    each, _, scale, judged, sampled = found
-    return BankTransactions(*_scaled(each, scale, judged)[:4]), sampled
+    each, _, scale, counted, sampled = traffic
+    return BankTransactions(*_scaled(each, scale, counted)[:4]), sampled
 
 
-def sampling(judged: int) -> str:
+def sampling(counted: int) -> str:
     """The reason why sums over so many warp instructions are an estimate."""
-    return f"{judged} warp instructions, spread over the launch, were sampled"
+    return f"{counted} warp instructions, spread over the launch, were sampled"
 
 
 def _scaled(sums: Sequence[int], numerator: int, denominator: int) -> Sequence[float]:

@@ -65,9 +65,9 @@ class TilePropagation:
     def result(self, e: SymbolicExpr) -> AxisTile:
         """The grid of a result; its whole range if the clauses hold neither for single elements nor for the whole output."""
         before, was_exact = dict(self.clauses), self.exact
-        found = self.span(e)
+        span = self.span(e)
         if any(all(holds(clause, sizes) for clause in self.clauses) for sizes in self._ends()):
-            return found
+            return span
         self.clauses, self.exact = before, was_exact
         self._known.clear()
         return self._everything(e)
@@ -174,10 +174,10 @@ class TilePropagation:
             digits.append((abs(step), s))
         digits.sort(key=lambda d: d[0])
         is_number = all(a[0] * a[1].whole <= b[0] for a, b in itertools.pairwise(digits))
-        found = self._joined(digits) if is_number else self._window(digits)
-        if found is None:
+        grid = self._joined(digits) if is_number else self._window(digits)
+        if grid is None:
             return self._everything(node)
-        size, stride, whole = found
+        size, stride, whole = grid
         return AxisTile(offset, size, stride if up else -stride, whole, base, alignment, MixedRadixDigit(node, 1, None))
 
     def _joined(self, digits: list[tuple[int, AxisTile]]) -> tuple[SymbolicExpr, SymbolicExpr, int] | None:

@@ -95,14 +95,14 @@ def propagate_tiles(
         return (propagate(m, [d.upper + 1 for d in m.dims], "the map"),)
     i = part_of_program(map_or_instruction, "propagate_tile: map_or_instruction")
     if direction == "to operand":
-        found = item(output_to_input(i, output), operand, f"{i.name} has", "operands")
+        indexings = item(output_to_input(i, output), operand, f"{i.name} has", "operands")
         extents = item(i.shape.leaves, output, f"{i.name} has", "outputs").dimensions
     else:
-        found = item(input_to_output(i, operand), output, f"{i.name} has", "outputs")
+        indexings = item(input_to_output(i, operand), output, f"{i.name} has", "outputs")
         extents = item(i.operands[operand].shape.leaves, 0, f"operand {operand} of {i.name} has", "arrays").dimensions
     name = f"operand {operand} of {i.name}"
     different: dict[IndexingMap, OperandIndexing] = {}
-    for indexing in found:
+    for indexing in indexings:
         different.setdefault(indexing.map, indexing)
     tiles = []
     for m, indexing in different.items():

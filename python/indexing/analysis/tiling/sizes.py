@@ -158,8 +158,8 @@ def _remainder_zero(dividend: SymbolicExpr, divisor: SymbolicExpr, v: int, limit
     if x[0] != 0 or x[1] == 0:
         return [range(1, limit + 1)]
     a, b = m
-    found = {(d - b) // a for q in divisors(abs(x[1])) for d in (q, -q) if (d - b) % a == 0}
-    return [sorted(s for s in found if 1 <= s <= limit)]
+    solutions = {(d - b) // a for q in divisors(abs(x[1])) for d in (q, -q) if (d - b) % a == 0}
+    return [sorted(s for s in solutions if 1 <= s <= limit)]
 
 
 def _congruent(a: int, b: int, m: int, limit: int) -> range:
@@ -174,7 +174,7 @@ def _congruent(a: int, b: int, m: int, limit: int) -> range:
 
 def divisors(n: int) -> list[int]:
     """All positive divisors of a positive number, sorted."""
-    found, d = [1], 2
+    products, d = [1], 2
     while n > 1:
         if d > isqrt(n):
             d = n
@@ -182,6 +182,6 @@ def divisors(n: int) -> list[int]:
         while n % d == 0:
             n //= d
             powers.append(powers[-1] * d)
-        found = [f * p for f in found for p in powers]
+        products = [f * p for f in products for p in powers]
         d += 1 if d == 2 else 2
-    return sorted(found)
+    return sorted(products)

@@ -127,9 +127,9 @@ class _Space:
                 return self._widened(m)
         for array, to_array in _below(root, self.cluster):
             for m in self.maps.get(array, ()):
-                found = self._through(m, to_array, root)
-                if found is not None:
-                    return found
+                joined = self._through(m, to_array, root)
+                if joined is not None:
+                    return joined
         same = [m for other, m in self.roots if _sizes(other) == _sizes(root)]
         return self._widened(same[0]) if same else None
 
@@ -141,13 +141,13 @@ class _Space:
             return None
         only_root = SymbolicMap(back.num_dims, 0, back.results[:rank])
         up = IndexingMap(only_root, back.dims, [], [], back.constraints)
-        found = compose(self._widened(m), up).simplify()
-        if not self._is_whole(found, root):
+        joined = compose(self._widened(m), up).simplify()
+        if not self._is_whole(joined, root):
             return None
-        gone = _used(m) - _used(found)  # the output is accumulated over these
+        gone = _used(m) - _used(joined)  # the output is accumulated over these
         for d in gone:
             self.dimensions[d] = replace(self.dimensions[d], kind="sequential")
-        return found
+        return joined
 
     def _is_whole(self, m: IndexingMap, root: Array) -> bool:
         if m.runtimes or m.constraints:
@@ -159,19 +159,19 @@ class _Space:
 
     # ------------------------------------------------------------ propagation to operands
 
-    def _propagate(self, found: dict[Array, dict[IndexingMap, OperandIndexing]]) -> None:
-        order = [i for i in next(iter(found))[0].computation.post_order()[::-1] if i in self.cluster]
+    def _propagate(self, reached: dict[Array, dict[IndexingMap, OperandIndexing]]) -> None:
+        order = [i for i in next(iter(reached))[0].computation.post_order()[::-1] if i in self.cluster]
         for i in order:
             for leaf in range(len(i.shape.leaves)):
-                new = found.pop((i, leaf), {})
+                new = reached.pop((i, leaf), {})
                 known = self.maps.setdefault((i, leaf), {}) if new else {}
                 fresh = {m: o for m, o in new.items() if m not in known}
                 known.update(fresh)
                 if len(known) > MAX_MAPS:
                     raise UnsupportedOp(f"{i.name} is read at more than {MAX_MAPS} different indices")
                 for m, indexing in fresh.items():
-                    self._to_operands(i, leaf, m, indexing, found)
-        for array, maps in found.items():  # arrays from outside of the cluster
+                    self._to_operands(i, leaf, m, indexing, reached)
+        for array, maps in reached.items():  # arrays from outside of the cluster
             self.maps.setdefault(array, {}).update(maps)
 
     def _to_operands(
@@ -180,7 +180,7 @@ class _Space:
         leaf: int,
         m: IndexingMap,
         indexing: OperandIndexing,
-        found: dict[Array, dict[IndexingMap, OperandIndexing]],
+        known: dict[Array, dict[IndexingMap, OperandIndexing]],
     ) -> None:
         if i.is_parameter or not i.operands:
             return
@@ -198,7 +198,7 @@ class _Space:
                     OperandIndexing(composed) if exact else replace(own, map=composed, exactness="over-approximate")
                 )
                 if not composed.is_known_empty:
-                    found.setdefault((operand, own.leaf), {}).setdefault(composed, reached)
+                    known.setdefault((operand, own.leaf), {}).setdefault(composed, reached)
 
     def _add_sequential(self, i: Instruction, read: Sequence[OperandIndexing]) -> None:
         """Add the dimensions that an instruction reduces or contracts; they are the ranges of all of its operands' maps."""
@@ -247,9 +247,9 @@ class _Space:
         clauses: dict[Clause, None] = {}
 
         def tile(m: IndexingMap, array: Array, indexing: OperandIndexing | None = None) -> Tile:
-            found = self._tile(m, array)
-            clauses.update(dict.fromkeys(found.constraints))
-            return found if indexing is None or indexing.exactness == "exact" else replace(found, exact=False)
+            shape = self._tile(m, array)
+            clauses.update(dict.fromkeys(shape.constraints))
+            return shape if indexing is None or indexing.exactness == "exact" else replace(shape, exact=False)
 
         roots = tuple(tile(m, root) for root, m in self.roots)
         clauses.update(dict.fromkeys(clause for _, m in self.roots for clause in self._whole_tiles(m)))
