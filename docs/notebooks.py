@@ -30,13 +30,13 @@ def cells_of(text: str) -> Iterator[dict[str, object]]:
             yield {"cell_type": "markdown", "metadata": {}, "source": part.strip()}
 
 
-def code_cells(examples: str) -> Iterator[dict[str, object]]:
+def code_cells(text: str) -> Iterator[dict[str, object]]:
     """A cell for each output, with the statements that lead to it."""
     pending = ""
-    found = doctest.DocTestParser().get_examples(examples)
-    for k, example in enumerate(found):
+    examples = doctest.DocTestParser().get_examples(text)
+    for k, example in enumerate(examples):
         pending += example.source
-        if example.want or k + 1 == len(found):
+        if example.want or k + 1 == len(examples):
             printed = [{"output_type": "stream", "name": "stdout", "text": example.want}] if example.want else []
             yield {
                 "cell_type": "code",

@@ -86,21 +86,21 @@ static void many(void) {
 
 static void predictions(void) {
     const indexing_device device = {.processors = 100, .warp_size = 32, .threads = 2048, .blocks = 32, .registers = 65536,
-                                      .shared_bytes = 200000, .memory_rate = 1e12, .cache_rate = 4e12,
-                                      .operation_rate = 1e13, .pass_rate = 1e9, .latency = 1e-6,
-                                      .loads_under_way = 4, .launch = 2e-6};
+                                    .shared_bytes = 200000, .memory_rate = 1e12, .cache_rate = 4e12,
+                                    .operation_rate = 1e13, .pass_rate = 1e9, .latency = 1e-6,
+                                    .loads_under_way = 4, .launch = 2e-6};
     const double bytes = 1 << 28;
     indexing_demand demands[4];
-    indexing_prediction found[4];
+    indexing_prediction predicted[4];
     for (int k = 0; k < 4; k++) {
         const double threads = 64 << k;
         demands[k] = (indexing_demand){.blocks = bytes / 16 / threads, .threads = threads, .registers = 72,
                                        .instructions = bytes / 512, .moved = bytes, .memory = bytes};
     }
-    check(indexing_predict(&device, demands, 4, found));
+    check(indexing_predict(&device, demands, 4, predicted));
     for (int k = 0; k < 4; k++) {
-        printf("%4.0f threads: %2.0f blocks a processor, occupancy %.2f, %.1f us\n", demands[k].threads, found[k].resident,
-               found[k].occupancy, found[k].time * 1e6);
+        printf("%4.0f threads: %2.0f blocks a processor, occupancy %.2f, %.1f us\n", demands[k].threads, predicted[k].resident,
+               predicted[k].occupancy, predicted[k].time * 1e6);
     }
 }
 

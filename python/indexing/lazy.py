@@ -70,7 +70,7 @@ else:
 def load_later(package: str, names: dict[str, str]) -> None:
     """Let names of a package that is being imported be loaded when asked for; `names` lists those of each module."""
     module = sys.modules[package]
-    homes = {name: home for home, found in names.items() for name in found.split()}
+    homes = {name: home for home, listed in names.items() for name in listed.split()}
     public = {name for name in vars(module) if not name.startswith("_") and name != "TYPE_CHECKING"}
     public -= {name for name in public if isinstance(vars(module)[name], ModuleType)}
     vars(module).update(_homes=homes, __all__=sorted(public | set(homes)))

@@ -119,14 +119,14 @@ class PartitionedComputation:
         An instruction that no function reads is computed once for each element.
         """
         calls: dict[Subgraph, int] = {s: prod(s.index_sizes) for s in self.epilogues}
-        found: dict[Instruction, int] = {}
+        counts: dict[Instruction, int] = {}
         for instruction, accesses in self._accesses.items():
             owner = self._owner[instruction]
             count = sum(a.evaluations(calls[reader]) for reader, a in accesses)
-            found[instruction] = count if accesses else _element_count(instruction.shape)
+            counts[instruction] = count if accesses else _element_count(instruction.shape)
             if owner not in calls:
-                calls[owner] = found[instruction]
-        return found
+                calls[owner] = counts[instruction]
+        return counts
 
     @takes(instruction=of_type(Instruction))
     def holds(self, instruction: Instruction) -> bool:
@@ -136,14 +136,14 @@ class PartitionedComputation:
     @takes(instruction=of_type(Instruction))
     def find(self, instruction: Instruction) -> Subgraph:
         """The subgraph that holds the instruction; IndexingError if none does (another computation, dead code)."""
-        found = self._owner.get(instruction)
-        if found is None:
+        owner = self._owner.get(instruction)
+        if owner is None:
             where = f"{instruction.name} of {instruction.computation.name}"
             raise IndexingError(
                 f"{where} is in no subgraph of {self.computation.name}: it is not reached from its root, "
                 "or it is a hero, whose value epilogues take as an argument"
             )
-        return found
+        return owner
 
     def __str__(self) -> str:
         """XLA's text form: the name, then each subgraph."""
@@ -262,10 +262,10 @@ class _Partitioner:
 
     def _is_long(self, map_: IndexingMap) -> bool:
         """Whether an index, composed through many reshapes, is so long that calling a function is shorter."""
-        found = self.long.get(map_)
-        if found is None:
-            found = self.long[map_] = sum(len(e.nodes()) for e in map_.results) > MAX_INDEX_NODES
-        return found
+        is_long = self.long.get(map_)
+        if is_long is None:
+            is_long = self.long[map_] = sum(len(e.nodes()) for e in map_.results) > MAX_INDEX_NODES
+        return is_long
 
     def _start(self, instruction: Instruction) -> int:
         sizes = _first_leaf(instruction.shape).dimensions
@@ -302,10 +302,10 @@ class _Partitioner:
     def _pass_to_operands(self, instruction: Instruction, owner: int, access: Access) -> None:
         outputs = range(len(instruction.shape.leaves))
         for output in outputs if has_one_index(instruction.shape) else (access.leaf,):
-            for position, found in enumerate(output_to_input(instruction, output)):
+            for position, indexings in enumerate(output_to_input(instruction, output)):
                 operand = instruction.operands[position]
                 parts = operand.shape.leaves
-                for indexing in found:
+                for indexing in indexings:
                     sizes = parts[indexing.leaf].dimensions if parts else ()
                     read = self.composer.compose(access, indexing, instruction, position, sizes)
                     self._record(operand, owner, read)
@@ -340,14 +340,14 @@ class _Partitioner:
 
 def _needed(computation: Computation) -> set[Instruction]:
     """The instructions that the root depends on."""
-    found: set[Instruction] = set()
+    needed: set[Instruction] = set()
     pending = [computation.root]
     while pending:
         instruction = pending.pop()
-        if instruction not in found:
-            found.add(instruction)
+        if instruction not in needed:
+            needed.add(instruction)
             pending.extend(instruction.operands)
-    return found
+    return needed
 
 
 @lru_cache(maxsize=1024)  # a loop's state may have hundreds of arrays, and each of them asks
@@ -363,9 +363,9 @@ def c_identifier(name: str) -> str:
 
 
 def _unique(name: str, taken: set[str]) -> str:
-    found = next(n for n in chain([name], (f"{name}_{k}" for k in count(2))) if n not in taken)
-    taken.add(found)
-    return found
+    free = next(n for n in chain([name], (f"{name}_{k}" for k in count(2))) if n not in taken)
+    taken.add(free)
+    return free
 
 
 def _element_count(shape: Shape) -> int:
@@ -374,8 +374,8 @@ def _element_count(shape: Shape) -> int:
 
 
 def _first_leaf(shape: Shape) -> Shape:
-    found = shape.leaves
-    return found[0] if found else shape
+    leaves = shape.leaves
+    return leaves[0] if leaves else shape
 
 
 def _root_map(hero: Instruction, root: Instruction) -> IndexingMap:

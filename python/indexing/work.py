@@ -70,7 +70,7 @@ def most_repeated(parts: PartitionedComputation) -> Instruction:
 
 def _work_of_each(parts: PartitionedComputation) -> dict[Instruction, int]:
     heroes = (hero for epilogue in parts.epilogues for hero in epilogue.injected)
-    found = {hero: work_once(hero) for hero in heroes}
+    work = {hero: work_once(hero) for hero in heroes}
     for instruction, count in parts.evaluations.items():
-        found[instruction] = found.get(instruction, 0) + count * element_work(instruction)
-    return found
+        work[instruction] = work.get(instruction, 0) + count * element_work(instruction)
+    return work

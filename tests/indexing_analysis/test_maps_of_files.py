@@ -74,7 +74,7 @@ def test_maps_are_pickled_with_what_was_found() -> None:
     maps.find()
     len(maps.instructions)
     again = pickle.loads(pickle.dumps(maps))
-    assert again._found.keys() == maps._found.keys() == {0}
+    assert again._indexings.keys() == maps._indexings.keys() == {0}
     assert texts(again) == texts(maps)
     (value,) = again["result", "p"][0].runtime_values
     assert value.instruction is again.part.instructions["k"]  # of the module that came with it

@@ -62,8 +62,8 @@ def doctor(options: argparse.Namespace) -> Answer:
         "back_ends": [as_json(f) for f in backends],
         "extras": [as_json(f) for f in extras],
     }
-    found = [("yes" if f.works else "no", f.name, f.about) for f in (*backends, *extras)]
-    return Answer(data, [here, Table(("works", "back end or extra", "about"), found, lines)])
+    rows = [("yes" if f.works else "no", f.name, f.about) for f in (*backends, *extras)]
+    return Answer(data, [here, Table(("works", "back end or extra", "about"), rows, lines)])
 
 
 def test_device(device: DeviceName) -> Finding:
@@ -80,8 +80,8 @@ def test_device(device: DeviceName) -> Finding:
 
 def about_compiler() -> str:
     """The C compiler that is used, with which flags, and why these."""
-    found = find_compiler()
-    return f"{' '.join(found.command)} ({version(found)}): {found.verdict}"
+    compiler = find_compiler()
+    return f"{' '.join(compiler.command)} ({version(compiler)}): {compiler.verdict}"
 
 
 def find_extra(extra: str) -> Finding:
@@ -101,6 +101,6 @@ def is_installed(module: str) -> bool:
         return False
 
 
-def as_json(found: Finding) -> Json:
+def as_json(finding: Finding) -> Json:
     """A finding as JSON."""
-    return {"name": found.name, "works": found.works, "about": found.about}
+    return {"name": finding.name, "works": finding.works, "about": finding.about}

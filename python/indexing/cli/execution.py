@@ -84,15 +84,15 @@ def given_inputs(paths: Sequence[Path]) -> list[HloValue]:
 
 def flat_arrays(value: HloValue) -> list[np.ndarray]:
     """The arrays of a result, in order; nested tuples are flattened, tokens left out."""
-    found: list[np.ndarray] = []
+    arrays: list[np.ndarray] = []
     pending = [value]
     while pending:
         part = pending.pop()
         if isinstance(part, tuple):
             pending.extend(reversed(part))
         elif part is not None:
-            found.append(np.asarray(part))
-    return found
+            arrays.append(np.asarray(part))
+    return arrays
 
 
 def summary(array: np.ndarray) -> str:

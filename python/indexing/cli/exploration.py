@@ -74,18 +74,18 @@ class Exploration:
         _, computation = self._chosen(fusion, choices)
         space = ix.knobs(computation, None, self.device)
         plan = plan_of(space, choices)
-        found = ix.predict(computation, plan, self.device)
+        predictions = ix.predict(computation, plan, self.device)
         knobs: list[Json] = [
             {"name": k.name, "value": plan[k.name], "choices": [c for c in k.choices if c in space.legal(k.name, plan)]}
             for k in space.knobs
         ]
         return {
             "fusion": fusion,
-            "emitter": found.emitter,
+            "emitter": predictions.emitter,
             "knobs": knobs,
             "layouts": [layout_choices(p.shape) for p in computation.parameters],
-            "predicted": {name: with_unit(name, float(getattr(found, name)[0])) for name in SHOWN},
-            "seconds": float(found.time[0]),
+            "predicted": {name: with_unit(name, float(getattr(predictions, name)[0])) for name in SHOWN},
+            "seconds": float(predictions.time[0]),
             "source": self._kernel(computation, choices).source,
         }
 
@@ -107,10 +107,10 @@ class Exploration:
     def accesses(self, fusion: str, choices: Mapping[str, str]) -> Json:
         """Pictures of the memory that accesses of a plan's kernel touch: global memory, worst first, then shared memory."""
         _, computation = self._chosen(fusion, choices)
-        found = ix.coalescing(self._kernel(computation, choices), self.device)
+        report = ix.coalescing(self._kernel(computation, choices), self.device)
         return {
-            "sectors": pictures_by_ratio(computation, found),
-            "banks": [cells_svg(bank_picture(access, self.device)) for access in found.shared],
+            "sectors": pictures_by_ratio(computation, report),
+            "banks": [cells_svg(bank_picture(access, self.device)) for access in report.shared],
         }
 
     def tile(self, fusion: str, choices: Mapping[str, str]) -> Json:
@@ -130,14 +130,14 @@ class Exploration:
         """The sectors that tiles of the output move, relative to the least number; empty if there are several outputs."""
         if computation.shape.is_tuple:
             return []
-        found = ix.coalescing(computation, self.device, Tiles(sizes[: computation.shape.rank]))
+        report = ix.coalescing(computation, self.device, Tiles(sizes[: computation.shape.rank]))
         return [
             {
                 "access": f"{a.kind} of {computation.operands[a.operand].name if a.operand is not None else 'the output'}",
                 "sectors": f"{a.sectors:,.6g}",
                 "ratio": f"{a.ratio:.3g}",
             }
-            for a in found.accesses
+            for a in report.accesses
         ]
 
 
@@ -168,10 +168,10 @@ def predicted_plans(computation: Computation, device: ix.Device) -> Predictions:
     return ix.predict(computation, columns or None, device)
 
 
-def pictures_by_ratio(computation: Computation, found: Coalescing) -> Json:
+def pictures_by_ratio(computation: Computation, report: Coalescing) -> Json:
     """A picture of each access of global memory, sorted by the ratio of moved to needed sectors."""
-    worst = sorted(found.accesses, key=lambda a: -a.ratio)
-    drawn = pictures_of_accesses(computation, found, worst)
+    worst = sorted(report.accesses, key=lambda a: -a.ratio)
+    drawn = pictures_of_accesses(computation, report, worst)
     ratios = (f"{a.ratio:.3g} times the sectors that it needs" for a in worst)
     return [{"ratio": ratio, "picture": cells_svg(p)} for ratio, p in zip(ratios, drawn, strict=True)]
 

@@ -68,8 +68,8 @@ class Server(ThreadingHTTPServer):
                 return 200, "application/json", json.dumps(self.exploration.listed())
             question = QUESTIONS.get(path)
             if question is not None:
-                found = question(self.exploration, asked.get("fusion", ""), asked)
-                return 200, "application/json", json.dumps(found)
+                answer = question(self.exploration, asked.get("fusion", ""), asked)
+                return 200, "application/json", json.dumps(answer)
         except ix.IndexingError as error:
             return 400, "application/json", json.dumps({"error": str(error)})
         return 404, "application/json", json.dumps({"error": "there is nothing here"})

@@ -35,12 +35,12 @@ def maps(options: argparse.Namespace) -> Answer:
         if options.computation:
             computations = [named_computation(module, options.computation)]
         chosen = [i for c in computations for i in c.instructions.values() if i.operands]
-    found = [(i, *maps_of(i, options)) for i in chosen]
+    instructions = [(i, *maps_of(i, options)) for i in chosen]
     data: Json = [
         {"instruction": i.name, "opcode": i.opcode, "shape": str(i.shape), label: [maps_json(*p) for p in parts]}
-        for i, label, parts in found
+        for i, label, parts in instructions
     ]
-    return Answer(data, (line for i, _, parts in found for line in maps_lines(i, parts)))
+    return Answer(data, (line for i, _, parts in instructions for line in maps_lines(i, parts)))
 
 
 Part: TypeAlias = "tuple[str, list[OperandIndexing]]"  # the name of an operand (or output), and its maps
@@ -50,9 +50,9 @@ def maps_of(instruction: Instruction, options: argparse.Namespace) -> tuple[str,
     """The maps of one instruction, by operand, or for --inputs by pair of operand and output."""
     physical = options.physical
     if not options.inputs:
-        found = ix.output_to_input(instruction, physical_layout=physical)
+        indexing = ix.output_to_input(instruction, physical_layout=physical)
         names = [f"operand {k}, {printable_name(o.name)}" for k, o in enumerate(instruction.operands)]
-        return "operands", list(zip(names, found, strict=True))
+        return "operands", list(zip(names, indexing, strict=True))
     parts: list[Part] = []
     for k, operand in enumerate(instruction.operands):
         for output, indexings in enumerate(ix.input_to_output(instruction, k, physical_layout=physical)):

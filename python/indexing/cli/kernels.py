@@ -44,11 +44,11 @@ def partition(options: argparse.Namespace) -> Answer:
         computations = [named_computation(module, options.computation)]
     else:
         computations = [planned.computation for planned in planned_kernels(module)]
-    found = [(c.name, ix.partition(c).subgraphs) for c in computations]
+    partitions = [(c.name, ix.partition(c).subgraphs) for c in computations]
     data: list[Json] = [
-        {"computation": name, "subgraphs": [subgraph_json(s) for s in subgraphs]} for name, subgraphs in found
+        {"computation": name, "subgraphs": [subgraph_json(s) for s in subgraphs]} for name, subgraphs in partitions
     ]
-    return Answer(data, (line for name, subgraphs in found for line in subgraph_lines(name, subgraphs)))
+    return Answer(data, (line for name, subgraphs in partitions for line in subgraph_lines(name, subgraphs)))
 
 
 def subgraph_json(subgraph: Subgraph) -> Json:
@@ -81,10 +81,10 @@ def emit_options(sub: argparse.ArgumentParser) -> None:
 
 def emit(options: argparse.Namespace) -> Answer:
     """Emit kernels; compile them, verify them and write them to files on request."""
-    found = [with_requested_parts(kernel, options) for kernel in kernels_to_emit(read_program(options.file), options)]
+    kernels = [with_requested_parts(kernel, options) for kernel in kernels_to_emit(read_program(options.file), options)]
     parts: list[Part] = []
     repeated: Counter[str] = Counter()  # kernels of different fusions may have equal names
-    for made_kernel in found:
+    for made_kernel in kernels:
         name = made_kernel.kernel.name
         repeated[name] += 1
         if options.out is None:
@@ -93,8 +93,8 @@ def emit(options: argparse.Namespace) -> Answer:
             stem = name if repeated[name] == 1 else f"{name}_{repeated[name]}"
             parts += made_kernel.write_files(options.out, stem)
         parts += made_kernel.proved()
-    refuted = any(m.proofs is not None and m.proofs.refuted for m in found)
-    return Answer([m.as_json() for m in found], parts, 1 if refuted else 0)
+    refuted = any(m.proofs is not None and m.proofs.refuted for m in kernels)
+    return Answer([m.as_json() for m in kernels], parts, 1 if refuted else 0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,14 +163,14 @@ def with_requested_parts(kernel: Kernel, options: argparse.Namespace) -> Emitted
     return EmittedKernel(kernel, options.stage, options.arch, text, cubin, kernel.verify() if options.verify else None)
 
 
-def verification(found: Verification) -> Json:
+def verification(proofs: Verification) -> Json:
     """The number of checks, those that are not proved, and the proofs."""
-    rest, proved = map(_checks, ((*found.refuted, *found.open), found.proved))
-    return {"checks": len(found.checks), "not_proved": rest, "proved": proved}
+    rest, proved = map(_checks, ((*proofs.refuted, *proofs.open), proofs.proved))
+    return {"checks": len(proofs.checks), "not_proved": rest, "proved": proved}
 
 
-def _checks(found: Iterable[Check]) -> list[Json]:
-    return [{"kind": c.kind, "subject": c.subject, "status": c.status, "reason": c.reason} for c in found]
+def _checks(checks: Iterable[Check]) -> list[Json]:
+    return [{"kind": c.kind, "subject": c.subject, "status": c.status, "reason": c.reason} for c in checks]
 
 
 def kernels_to_emit(module: Module, options: argparse.Namespace) -> list[Kernel]:

@@ -51,27 +51,27 @@ def analyze(options: argparse.Namespace) -> Answer:
         raise CommandLineError("--workers and --ray are for a folder of programs: say by --out where the tables go")
     module = read_program(options.file)
     part = named_instruction(module, options.fusion) if options.fusion else module
-    found = ix.analyze(part, options.device, progress=options.progress, profile=options.profile)
+    analyzed = ix.analyze(part, options.device, progress=options.progress, profile=options.profile)
     order = options.sort or ("difference" if options.profile else "lost")
-    found = found.sorted_by(order)
+    analyzed = analyzed.sorted_by(order)
     top = options.top or None
-    lines = report_lines(found, top, options.min_waste, order, all_by="--top 0 shows all")
-    return Answer(report_json(found.worst(top, options.min_waste), found), list(lines))
+    lines = report_lines(analyzed, top, options.min_waste, order, all_by="--top 0 shows all")
+    return Answer(report_json(analyzed.worst(top, options.min_waste), analyzed), list(lines))
 
 
 def analyze_folder(options: argparse.Namespace) -> Answer:
     """Analyze all programs of a folder; print their number, and where the tables are."""
-    found = ix.analyze_files(options.file, options.out, options.device, options.workers, options.ray, options.progress)
+    tables = ix.analyze_files(options.file, options.out, options.device, options.workers, options.ray, options.progress)
     data: Json = {
-        "programs": str(found.programs),
-        "fusions": str(found.fusions),
-        "analyzed": found.analyzed,
-        "failed": found.failed,
-        "known": found.known,
+        "programs": str(tables.programs),
+        "fusions": str(tables.fusions),
+        "analyzed": tables.analyzed,
+        "failed": tables.failed,
+        "known": tables.known,
     }
     lines = [
-        f"{found.analyzed} programs analyzed, {found.failed} of them with an error; {found.known} were known",
-        f"a row for each program in {found.programs}, for each fusion in {found.fusions}",
+        f"{tables.analyzed} programs analyzed, {tables.failed} of them with an error; {tables.known} were known",
+        f"a row for each program in {tables.programs}, for each fusion in {tables.fusions}",
     ]
     return Answer(data, lines)
 
@@ -116,26 +116,26 @@ def compare_options(sub: argparse.ArgumentParser) -> None:
 def compare(options: argparse.Namespace) -> Answer:
     """Print what changed between two dumps of one program: totals, fusions lost and made."""
     before, after = read_program(options.before), read_program(options.after)
-    found = ix.compare(before, after, options.device)
+    comparison = ix.compare(before, after, options.device)
     data: Json = {
-        "device": str(found.before.device),
-        "before": report_json(found.before.worst(0), found.before),
-        "after": report_json(found.after.worst(0), found.after),
-        "lost": [f.name for f in found.lost],
-        "made": [f.name for f in found.made],
-        "changed": [[a.name, b.name] for a, b in found.changed],
+        "device": str(comparison.before.device),
+        "before": report_json(comparison.before.worst(0), comparison.before),
+        "after": report_json(comparison.after.worst(0), comparison.after),
+        "lost": [f.name for f in comparison.lost],
+        "made": [f.name for f in comparison.made],
+        "changed": [[a.name, b.name] for a, b in comparison.changed],
         "replaced": [
-            {"before": [f.name for f in r.before], "after": [f.name for f in r.after]} for r in found.replaced
+            {"before": [f.name for f in r.before], "after": [f.name for f in r.after]} for r in comparison.replaced
         ],
-        "same": len(found.same),
+        "same": len(comparison.same),
     }
-    lines = list(comparison_lines(found, options.top or None))
-    return Answer(data, [totals_table(found, lines[:2]), *lines[2:]])
+    lines = list(comparison_lines(comparison, options.top or None))
+    return Answer(data, [totals_table(comparison, lines[:2]), *lines[2:]])
 
 
-def totals_table(found: Comparison, plain: Sequence[str]) -> Table:
+def totals_table(comparison: Comparison, plain: Sequence[str]) -> Table:
     """The totals before and after, side by side; `plain` has the same as lines."""
-    both = (found.before, found.after)
+    both = (comparison.before, comparison.after)
     facts = (
         ("kernels", [str(len(r.fusions)) for r in both]),
         ("must move", [bytes_text(r.ideal_bytes) for r in both]),
@@ -145,5 +145,7 @@ def totals_table(found: Comparison, plain: Sequence[str]) -> Table:
         ("time lost", [seconds_text(r.seconds_lost) for r in both]),
     )
     return Table(
-        ("", f">before: {found.before.name}", f">after: {found.after.name}"), [(n, *v) for n, v in facts], plain
+        ("", f">before: {comparison.before.name}", f">after: {comparison.after.name}"),
+        [(n, *v) for n, v in facts],
+        plain,
     )

@@ -46,10 +46,10 @@ class _Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
         """Print the message, and exit with status 2."""
         near: list[str] = []
-        if found := re.search(r"invalid choice: '(.*)' \(choose from (.*)\)", message):
-            near = get_close_matches(found[1], re.findall(r"[\w-]+", found[2]), 1)
-        elif found := re.search(r"unrecognized arguments: (?:.* )?(--[\w-]+)", message):
-            near = get_close_matches(found[1], self._option_string_actions, 1)
+        if matched := re.search(r"invalid choice: '(.*)' \(choose from (.*)\)", message):
+            near = get_close_matches(matched[1], re.findall(r"[\w-]+", matched[2]), 1)
+        elif matched := re.search(r"unrecognized arguments: (?:.* )?(--[\w-]+)", message):
+            near = get_close_matches(matched[1], self._option_string_actions, 1)
         super().error(message + (f"; did you mean {near[0]!r}?" if near else ""))
 
 
@@ -91,7 +91,7 @@ def parser() -> argparse.ArgumentParser:
 
 def command_parsers(top: argparse.ArgumentParser) -> Iterator[tuple[str, CommandParser]]:
     """The commands of a parser by name, with their options."""
-    (found,) = (a for a in top._actions if isinstance(a, argparse._SubParsersAction))
-    for name, command in found.choices.items():
+    (subparsers,) = (a for a in top._actions if isinstance(a, argparse._SubParsersAction))
+    for name, command in subparsers.choices.items():
         command.load()
         yield name, command

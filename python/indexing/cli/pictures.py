@@ -124,6 +124,6 @@ def report_options(sub: argparse.ArgumentParser) -> None:
 
 def report(options: argparse.Namespace) -> Answer:
     """Write a self-contained page about a program."""
-    found = ix.analyze(read_program(options.file), options.device, progress=options.progress)
-    path = write_file(options.out, program_page(found).encode())
-    return Answer({"page": str(path), "kernels": len(found.fusions)}, [str(path)])
+    analyzed = ix.analyze(read_program(options.file), options.device, progress=options.progress)
+    path = write_file(options.out, program_page(analyzed).encode())
+    return Answer({"page": str(path), "kernels": len(analyzed.fusions)}, [str(path)])

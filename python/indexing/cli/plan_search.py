@@ -45,7 +45,7 @@ def tune(options: argparse.Namespace) -> Answer:
     module = read_program(options.file)
     part = named_instruction(module, options.fusion) if options.fusion else module
     store = Store(options.store).path
-    found = ix.tune(
+    tuned = ix.tune(
         part,
         options.budget,
         options.seed,
@@ -57,7 +57,7 @@ def tune(options: argparse.Namespace) -> Answer:
         options.seconds,
         options.warm,
     )
-    searches = found if isinstance(found, list) else [found]
+    searches = tuned if isinstance(tuned, list) else [tuned]
     if not searches:
         raise CommandLineError("no kernel of the program has a choice to make: there is nothing to tune")
     data: Json = {"store": str(store), "kernels": [search_json(s) for s in searches]}
@@ -66,26 +66,26 @@ def tune(options: argparse.Namespace) -> Answer:
     return Answer(data, parts, 0 if all(is_measured(s) for s in searches) else 1)
 
 
-def is_measured(found: ix.Tuning) -> bool:
+def is_measured(tuning: ix.Tuning) -> bool:
     """Whether at least one plan was measured."""
-    return any(t.seconds is not None for t in found.trials)
+    return any(t.seconds is not None for t in tuning.trials)
 
 
-def search_parts(found: ix.Tuning) -> Iterator[Part]:
+def search_parts(tuning: ix.Tuning) -> Iterator[Part]:
     """A line about the kernel, a row for each plan, and the best plan."""
-    count = len(found.trials)
-    yield f"{printable_name(found.name)}: {found.emitter}, {count} plan{'s' if count > 1 else ''} tried"
-    head, *rows = found.cells()
+    count = len(tuning.trials)
+    yield f"{printable_name(tuning.name)}: {tuning.emitter}, {count} plan{'s' if count > 1 else ''} tried"
+    head, *rows = tuning.cells()
     right = tuple(name if name == "problem" else f">{name}" for name in head)
-    yield Table(right, rows, ["  " + line for line in found.table().splitlines()])
-    if is_measured(found):
-        plan = " ".join(f"{n}={v}" for n, v in found.best.items())
-        yield f"  best: {plan}, {gain_text(found.gain)}"
+    yield Table(right, rows, ["  " + line for line in tuning.table().splitlines()])
+    if is_measured(tuning):
+        plan = " ".join(f"{n}={v}" for n, v in tuning.best.items())
+        yield f"  best: {plan}, {gain_text(tuning.gain)}"
     else:
-        yield f"  no plan could be measured: {printable_name(found.trials[0].measured.detail)}"
+        yield f"  no plan could be measured: {printable_name(tuning.trials[0].measured.detail)}"
 
 
-def search_json(found: ix.Tuning) -> Json:
+def search_json(tuning: ix.Tuning) -> Json:
     """All trials in the order in which they were tried."""
     trials = [
         {
@@ -96,14 +96,14 @@ def search_json(found: ix.Tuning) -> Json:
             "spread": t.measured.spread,
             "detail": t.measured.detail,
         }
-        for t in found.trials
+        for t in tuning.trials
     ]
     return {
-        "kernel": found.name,
-        "emitter": found.emitter,
-        "device": str(found.device),
-        "best": cast("Json", dict(found.best)) if is_measured(found) else None,
-        "gain": gain_json(found.gain) if is_measured(found) else None,
+        "kernel": tuning.name,
+        "emitter": tuning.emitter,
+        "device": str(tuning.device),
+        "best": cast("Json", dict(tuning.best)) if is_measured(tuning) else None,
+        "gain": gain_json(tuning.gain) if is_measured(tuning) else None,
         "trials": cast("Json", trials),
     }
 

@@ -50,8 +50,8 @@ def parsed_map(text: str, file: str, number: int = 1) -> ix.IndexingMap:
 
 def named_computation(module: Module, name: str) -> Computation:
     """The computation of a name, with or without %."""
-    found = module.computations.get(name.removeprefix("%"))
-    return found if found is not None else no_such_name("computation", name, module.computations)
+    computation = module.computations.get(name.removeprefix("%"))
+    return computation if computation is not None else no_such_name("computation", name, module.computations)
 
 
 def named_instruction(module: Module, name: str) -> Instruction:

@@ -73,11 +73,11 @@ def from_isl(relation: str | islpy.Map | islpy.BasicMap) -> IndexingMap:
 
 def _written_here(text: str) -> IndexingMap:
     form = r"\s*(?:\[([^\]]*)\]\s*->\s*)?\{\s*\[([^\]]*)\]\s*->\s*\[([^\]]*)\]\s*(?::(.*))?\}\s*"
-    found = re.fullmatch(form, text, re.DOTALL)
-    if found is None:
+    matched = re.fullmatch(form, text, re.DOTALL)
+    if matched is None:
         raise ParseError("expected `[parameters] -> { [..] -> [..] : .. }`", 1, 1, text)
-    runtimes, dims, outputs = (_listed(found[k]) for k in (1, 2, 3))
-    body = (found[4] or "").strip()
+    runtimes, dims, outputs = (_listed(matched[k]) for k in (1, 2, 3))
+    body = (matched[4] or "").strip()
     inner = re.fullmatch(r"exists\s*\(([^:]*):(.*)\)", body, re.DOTALL)
     ranges = _listed(inner[1]) if inner else []
     body = inner[2] if inner else body
@@ -98,14 +98,14 @@ def _written_here(text: str) -> IndexingMap:
 
 
 def _bounds_of(sides: list[str], numbers: dict[str, int], part: str) -> list[tuple[SymbolicExpr, Interval]]:
-    found = []
+    bounds = []
     for left, sign, right in zip(sides[::2], sides[1::2], sides[2::2], strict=False):
         difference = _read_isl(left, numbers) - _read_isl(right, numbers)
         interval = {"<=": Interval(LOWEST, 0), ">=": Interval(0, HIGHEST), "=": Interval(0, 0)}[sign]
-        found.append((difference, interval))
-    if not found:
+        bounds.append((difference, interval))
+    if not bounds:
         raise ParseError("expected a comparison", 1, 1, part)
-    return found
+    return bounds
 
 
 def _isl(e: SymbolicExpr, names: Sequence[str]) -> str:
@@ -186,9 +186,9 @@ def _function(piece: islpy.BasicMap, output: int) -> islpy.Aff | None:
     alone = alone.project_out(kind, output + 1, alone.dim(kind) - output - 1).project_out(kind, 0, output)
     if not alone.is_single_valued():
         return None
-    found: list[islpy.Aff] = []
-    islpy.PwMultiAff.from_map(alone).coalesce().foreach_piece(lambda _, function: found.append(function.get_at(0)))
-    return found[0] if len(found) == 1 else None
+    functions: list[islpy.Aff] = []
+    islpy.PwMultiAff.from_map(alone).coalesce().foreach_piece(lambda _, function: functions.append(function.get_at(0)))
+    return functions[0] if len(functions) == 1 else None
 
 
 def _result(function: islpy.Aff, *values: Sequence[SymbolicExpr]) -> SymbolicExpr:

@@ -201,19 +201,19 @@ def _tree(text: str, whole: str) -> Tree:
 
 def _paired(shape: Tree, stride: Tree, text: str) -> list[tuple[int, int]]:
     """The pairs of leaves of two trees of the same structure."""
-    found: list[tuple[int, int]] = []
+    pairs: list[tuple[int, int]] = []
     pending = [(shape, stride)]
     while pending:
         a, b = pending.pop()
         if isinstance(a, int) and isinstance(b, int):
             if a < 1:
                 raise InvalidMap(f"{text}: sizes are positive")
-            found.append((a, b))
+            pairs.append((a, b))
         elif isinstance(a, tuple) and isinstance(b, tuple) and len(a) == len(b):
             pending += reversed(list(zip(a, b, strict=True)))
         else:
             raise InvalidMap(f"{text}: shape and stride are nested differently")
-    return found
+    return pairs
 
 
 # ---------------------------------------------------------------- Triton
@@ -238,10 +238,10 @@ def to_linear_layout(m: IndexingMap) -> dict[str, list[list[int]]]:
     expected = [np.zeros(points, np.int64) for _ in values]
     bases: dict[str, list[list[int]]] = {}
     for d, (v, n) in enumerate(zip(m.dims, sizes, strict=True)):
-        found = bases.setdefault(v.name or f"d{d}", [])
+        bases_of = bases.setdefault(v.name or f"d{d}", [])
         for bit in range(n.bit_length() - 1):
             basis = [int(x) for x in m.evaluate([int(k == d) << bit for k in range(m.num_dims)])]
-            found.append(basis)
+            bases_of.append(basis)
             for known, b in zip(expected, basis, strict=True):
                 known ^= np.where(grid[d] >> bit & 1, b, 0)
     if any((x != y).any() for x, y in zip(values, expected, strict=True)):
@@ -255,7 +255,7 @@ def from_linear_layout(bases: Bases) -> IndexingMap:
 
     Raises InvalidMap for bases of different lengths or with negative parts.
     """
-    every = [basis for found in bases.values() for basis in found]
+    every = [basis for of_dimension in bases.values() for basis in of_dimension]
     ranks = {len(basis) for basis in every}
     if len(ranks) > 1 or any(part < 0 for basis in every for part in basis):
         raise InvalidMap("every basis must have one non-negative part for each output")
@@ -263,7 +263,7 @@ def from_linear_layout(bases: Bases) -> IndexingMap:
     for k in range(ranks.pop() if ranks else 0):
         width = max(basis[k].bit_length() for basis in every)
         results.append(sum((_bit(bases, k, bit) * (1 << bit) for bit in range(width)), constant(0)))
-    dims = [(name, Interval(0, (1 << len(found)) - 1)) for name, found in bases.items()]
+    dims = [(name, Interval(0, (1 << len(of_dimension)) - 1)) for name, of_dimension in bases.items()]
     return IndexingMap(SymbolicMap(len(dims), 0, results), dims).simplify()
 
 
@@ -271,8 +271,8 @@ def _bit(bases: Bases, k: int, bit: int) -> SymbolicExpr:
     """Bit `bit` of output `k`."""
     terms = [
         variable(d) // (1 << place) % 2
-        for d, found in enumerate(bases.values())
-        for place, basis in enumerate(found)
+        for d, of_dimension in enumerate(bases.values())
+        for place, basis in enumerate(of_dimension)
         if basis[k] >> bit & 1
     ]
     total = sum(terms, constant(0))

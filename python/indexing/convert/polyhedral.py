@@ -61,11 +61,11 @@ def from_affine_map(map_text: str, set_text: str | None = None) -> IndexingMap:
         if not colon or (shape.num_dims, shape.num_symbols) != (symbolic.num_dims, symbolic.num_symbols):
             raise InvalidMap("map and set have different dimensions or symbols")
         for part in _split(body.strip().removeprefix("(").removesuffix(")"), ","):
-            found = re.fullmatch(r"(.*?)(>=|==)\s*0\s*", part, re.DOTALL)
-            if found is None:
+            matched = re.fullmatch(r"(.*?)(>=|==)\s*0\s*", part, re.DOTALL)
+            if matched is None:
                 raise ParseError("expected `expression >= 0` or `expression == 0`", 1, 1, part)
-            e = SymbolicExpr.parse(found[1], num_dims=symbolic.num_dims)
-            bounds.append((e, Interval(0, HIGHEST if found[2] == ">=" else 0)))
+            e = SymbolicExpr.parse(matched[1], num_dims=symbolic.num_dims)
+            bounds.append((e, Interval(0, HIGHEST if matched[2] == ">=" else 0)))
     return bounded_map(symbolic, names, symbolic.num_dims, symbolic.num_symbols, bounds)
 
 
@@ -128,10 +128,10 @@ def bounded_map(
 
 
 def _inside(text: str, word: str) -> str:
-    found = re.fullmatch(rf"\s*{word}\s*<(.*)>\s*", text, re.DOTALL)
-    if found is None:
+    matched = re.fullmatch(rf"\s*{word}\s*<(.*)>\s*", text, re.DOTALL)
+    if matched is None:
         raise ParseError(f"expected {word}<..>", 1, 1, text)
-    return found[1]
+    return matched[1]
 
 
 def _split(text: str, separator: str) -> list[str]:

@@ -60,9 +60,9 @@ def from_sympy(e: Any, names: Sequence[str]) -> SymbolicExpr:
     done: dict[Any, SymbolicExpr] = {}
     for node in sympy.postorder_traversal(sympy.sympify(e)):
         if node not in done and not (node.is_Rational and not node.is_Integer):
-            found = _read(sympy, node, done, known)
-            if found is not None:
-                done[node] = found
+            read = _read(sympy, node, done, known)
+            if read is not None:
+                done[node] = read
     top = sympy.sympify(e)
     if top not in done:
         raise InvalidMap(f"{top} is not an integer expression of sums, floor, Mod, Min and Max")

@@ -272,7 +272,7 @@ def portable_device(dialect: str | None = None) -> Device:
 
     Raises CompileError for an unknown dialect.
     """
-    found = PORTABLE.get(dialect or DEFAULT.dialect)
-    if found is None:
+    device = PORTABLE.get(dialect or DEFAULT.dialect)
+    if device is None:
         raise CompileError(f"there is no dialect {dialect!r}; choose one of {', '.join(PORTABLE)}")
-    return found
+    return device

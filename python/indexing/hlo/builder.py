@@ -140,13 +140,13 @@ class ComputationBuilder:
         return max(len(self._rows) - 1, 0) if self.root is None else self.root.index
 
     def _indices(self, operands: Iterable[BuiltInstruction]) -> tuple[int, ...]:
-        found = tuple(operands)
-        for operand in found:
+        built = tuple(operands)
+        for operand in built:
             if operand.computation is not self:
                 raise UnsupportedOp(
                     f"{operand.name} belongs to another computation, {operand.computation.name}; give one of {self.name}"
                 )
-        return tuple(operand.index for operand in found)
+        return tuple(operand.index for operand in built)
 
     def _append(
         self, name: str, shape: Shape, opcode: str, argument: _Argument, attributes: _Attributes = ()
@@ -179,12 +179,12 @@ class ModuleBuilder:
 
     def reducer(self, opcode: str, element_type: str) -> ComputationBuilder:
         """The computation that applies a binary op to two scalars; added once."""
-        found = self._reducers.get((opcode, element_type))
-        if found is None:
-            found = self._reducers[opcode, element_type] = self.computation(f"{opcode}_{element_type}")
+        reducer = self._reducers.get((opcode, element_type))
+        if reducer is None:
+            reducer = self._reducers[opcode, element_type] = self.computation(f"{opcode}_{element_type}")
             scalar = Shape.array(element_type, ())
-            found.add(opcode, scalar, [found.parameter(scalar), found.parameter(scalar)])
-        return found
+            reducer.add(opcode, scalar, [reducer.parameter(scalar), reducer.parameter(scalar)])
+        return reducer
 
     def copy(self, computation: Computation) -> ComputationBuilder:
         """A copy of a computation of another module, with its callees; made once."""
@@ -217,18 +217,18 @@ class ModuleBuilder:
 
 def _callees_first(computation: Computation, known: Container[Computation]) -> list[Computation]:
     """A computation and its transitive callees that are not `known`, callees first."""
-    found: dict[Computation, None] = {}
+    callees: dict[Computation, None] = {}
     pending = [(computation, False)]
     while pending:
         current, is_complete = pending.pop()
-        if current in found or current in known:
+        if current in callees or current in known:
             continue
         if is_complete:
-            found[current] = None
+            callees[current] = None
             continue
         pending.append((current, True))
         pending.extend((c, False) for i in current.post_order() for c in i.called)
-    return list(found)
+    return list(callees)
 
 
 def _distinct(name: str, taken: dict[str, int]) -> str:

@@ -75,13 +75,13 @@ def dumped_programs(folder: str | os.PathLike[str]) -> dict[str, pathlib.Path]:
 
     That is the optimized program if there is one, else the one before optimization; text rather than a protocol buffer.
     """
-    found: dict[str, list[tuple[str, str, pathlib.Path]]] = {}
+    stages: dict[str, list[tuple[str, str, pathlib.Path]]] = {}
     for path in pathlib.Path(folder).iterdir():
         match = _DUMPED.fullmatch(path.name)
         if match:
             rank = "0" if match["form"] == "txt" else "1"
-            found.setdefault(match["name"], []).append((match["stage"], rank, path))
-    return {name: min(files)[2] for name, files in sorted(found.items())}
+            stages.setdefault(match["name"], []).append((match["stage"], rank, path))
+    return {name: min(files)[2] for name, files in sorted(stages.items())}
 
 
 def _only_dumped(folder: str | os.PathLike[str]) -> pathlib.Path:

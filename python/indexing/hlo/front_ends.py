@@ -90,9 +90,9 @@ def lower(
 
 def output_names(lowered: Any) -> tuple[str, ...]:
     """The names of the arrays that a lowered function returns, by the leaves of its result: `result['loss']`."""
-    found = _needed("jax.tree_util").tree_flatten_with_path(lowered.out_info)[0]
+    leaves = _needed("jax.tree_util").tree_flatten_with_path(lowered.out_info)[0]
     keystr = _needed("jax.tree_util").keystr
-    return tuple(f"result{keystr(path)}" for path, _ in found)
+    return tuple(f"result{keystr(path)}" for path, _ in leaves)
 
 
 def leaves(arguments: tuple[Any, ...]) -> tuple[Any, ...]:
@@ -208,13 +208,13 @@ def _first_field(data: bytes) -> bytes:
 
 def _refused(program: str | bytes, message: str) -> ParseError | UnsupportedOp:
     """The error of MLIR for a program, with its position if it states one."""
-    found = _PLACE.search(message)
-    if found is None or isinstance(program, bytes):
+    place = _PLACE.search(message)
+    if place is None or isinstance(program, bytes):
         return UnsupportedOp(f"XLA does not convert this StableHLO: {message.strip()}")
-    line, column = max(int(found[1]), 1), max(int(found[2]), 1)
+    line, column = max(int(place[1]), 1), max(int(place[2]), 1)
     lines = program.split("\n")
     source = lines[line - 1] if line <= len(lines) else ""
-    return ParseError(found[3], line, column, source)
+    return ParseError(place[3], line, column, source)
 
 
 def _row_major(text: str) -> str:

@@ -43,10 +43,10 @@ def optimized(program: bytes, config: str) -> str:
     devices = described_devices(config, count)
     client: Any = devices[0].client
     compiled = client.compile(module, xla_client.DeviceList(devices), options_for(devices))
-    (found,) = compiled.hlo_modules()
-    printing = sys.modules[type(found).__module__].HloPrintOptions()
+    (module,) = compiled.hlo_modules()
+    printing = sys.modules[type(module).__module__].HloPrintOptions()
     printing.print_large_constants = True
-    return str(found.to_string(printing))
+    return str(module.to_string(printing))
 
 
 def mlir_module(program: bytes) -> Any:

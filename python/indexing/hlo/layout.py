@@ -25,8 +25,8 @@ def bit_width(element_type: str) -> int:
     """The width of an element in bits: 32 for `f32`, 4 for `s4`, 8 for `pred` and `f8e4m3fn`; 0 for tokens and opaques."""
     if element_type == "pred":
         return 8
-    found = _WIDTH.match(element_type)
-    return int(found[1]) if found else 0
+    width = _WIDTH.match(element_type)
+    return int(width[1]) if width else 0
 
 
 @takes(shape=of_type(Shape))

@@ -80,14 +80,14 @@ class _Frames:
 
 def _tables(text: str) -> dict[str, dict[str, str]]:
     """The tables in a module's header, with their rows by number."""
-    found: dict[str, dict[str, str]] = {}
+    tables: dict[str, dict[str, str]] = {}
     for table in _TABLE.finditer(text[: _end_of_header(text)]):
         rows = _ROW.finditer(table[2])
-        found[table[1]] = {m[1]: _unescaped(m[2]) if m[2] is not None else m[3] for m in rows}
-    return found
+        tables[table[1]] = {m[1]: _unescaped(m[2]) if m[2] is not None else m[3] for m in rows}
+    return tables
 
 
 def _end_of_header(text: str) -> int:
     """The start of the first computation, whose header is the first line that ends with a brace."""
-    found = _COMPUTATION.search(text)
-    return found.start() if found else len(text)
+    computation = _COMPUTATION.search(text)
+    return computation.start() if computation else len(text)

@@ -123,9 +123,9 @@ class Instruction(AttributeReader):
         try:
             return self._attributes
         except AttributeError:
-            found = MappingProxyType(dict(self._tables.attributes(self._id)))
-            self._attributes: Mapping[str, str] = found
-            return found
+            written = MappingProxyType(dict(self._tables.attributes(self._id)))
+            self._attributes: Mapping[str, str] = written
+            return written
 
     @property
     def row(self) -> int:
@@ -223,8 +223,8 @@ class Instruction(AttributeReader):
 
     def _bad(self, key: str, wanted: str) -> ParseError:
         line, column, excerpt, caret = self._tables.place(self._id)
-        found = self._tables.attribute(self._id, key)
-        given = "it is absent" if found is None else f"found {found}"
+        value = self._tables.attribute(self._id, key)
+        given = "it is absent" if value is None else f"found {value}"
         message = f"{self.opcode} {self.name}: attribute {key} needs {wanted}, {given}"
         return ParseError(message, line, column, excerpt, caret)
 
@@ -447,10 +447,10 @@ class Module:
 
         Analyses keep their results for the module in it; it is freed with the module.
         """
-        found = self._attached.get(kind)
-        if found is None:
-            found = self._attached.setdefault(kind, kind())
-        return cast(T, found)
+        existing = self._attached.get(kind)
+        if existing is None:
+            existing = self._attached.setdefault(kind, kind())
+        return cast(T, existing)
 
     @property
     def instruction_count(self) -> int:

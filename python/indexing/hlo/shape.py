@@ -160,22 +160,22 @@ class Shape:
     @property
     def leaves(self) -> tuple[Shape, ...]:
         """The arrays and tokens of the shape, nested tuples flattened in order; the shape itself if it is not a tuple."""
-        found = self._leaves
-        if found is None:
+        leaves = self._leaves
+        if leaves is None:
             inner = [leaf for element in self.elements for leaf in element.leaves]
-            found = tuple(inner) if self.is_tuple else (self,)
-            object.__setattr__(self, "_leaves", found)
-        return found
+            leaves = tuple(inner) if self.is_tuple else (self,)
+            object.__setattr__(self, "_leaves", leaves)
+        return leaves
 
     @property
     def leaf_offsets(self) -> tuple[int, ...]:
         """For each element of a tuple, the number of leaves before it; then the number of all leaves."""
-        found = self._offsets
-        if found is None:
+        offsets = self._offsets
+        if offsets is None:
             counts = [len(element.leaves) for element in self.elements]
-            found = tuple(itertools.accumulate(counts, initial=0))
-            object.__setattr__(self, "_offsets", found)
-        return found
+            offsets = tuple(itertools.accumulate(counts, initial=0))
+            object.__setattr__(self, "_offsets", offsets)
+        return offsets
 
     @takes(dimension=integer)
     def is_dynamic(self, dimension: int) -> bool:

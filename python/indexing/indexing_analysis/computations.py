@@ -50,12 +50,12 @@ class ModuleMaps:
         """Derive all formulas of the instructions in these rows, to be read later. Returns for each a number that instructions
         of equal formulas share, negative where none shares them; stops before the first that has none.
         """
-        return self._found(lambda: self._core.find_formulas(inverse, first, last))
+        return self._with_formulas(lambda: self._core.find_formulas(inverse, first, last))
 
     def of_instruction(self, instruction: Instruction, array: int, inverse: bool) -> Indexing:
         """The maps of an array (inverse: of an operand) of an instruction."""
         count = len(instruction.shape.leaves) if inverse else len(instruction.operands)
-        return self._found(lambda: self._core.formula(inverse, (instruction.row, array), count))
+        return self._with_formulas(lambda: self._core.formula(inverse, (instruction.row, array), count))
 
     def of_computation(
         self, computation: Computation, array: int, arguments: Sequence[Instruction], inverse: bool
@@ -63,7 +63,7 @@ class ModuleMaps:
         """The maps from an array of the root to the parameters (inverse: from a parameter to the root's arrays)."""
         count = len(computation.root.shape.leaves) if inverse else len(computation.parameters)
         at = (computation.row, array)
-        return self._found(lambda: self._core.computation_indexing(inverse, at, arguments, count))
+        return self._with_formulas(lambda: self._core.computation_indexing(inverse, at, arguments, count))
 
     def identity(self, instruction: Instruction, output: int) -> int:
         """The set of the identity on an array, from which propagation starts."""
@@ -77,20 +77,20 @@ class ModuleMaps:
         """Add the maps of a set to those of an array."""
         into[leaf] = self._core.union(into[leaf], map_set) if leaf in into else map_set
 
-    def propagate(self, found: dict[Instruction, Arrays], order: Sequence[Instruction]) -> None:
-        """Propagate the maps found so far to the operands of each instruction of `order`, all of one computation."""
-        here = {o: found[o] for i in order for o in (i, *i.operands) if o in found}
+    def propagate(self, instructions: dict[Instruction, Arrays], order: Sequence[Instruction]) -> None:
+        """Propagate the maps of instructions to the operands of each instruction of `order`, all of one computation."""
+        here = {o: instructions[o] for i in order for o in (i, *i.operands) if o in instructions}
         if not here:
             return
         given = [(i.row, list(arrays.items())) for i, arrays in here.items()]
         rows = [i.row for i in order]
-        reached = self._found(lambda: self._core.propagate(order[0].computation.row, given, rows))
+        reached = self._with_formulas(lambda: self._core.propagate(order[0].computation.row, given, rows))
         for row, arrays in reached:
-            found[self.instruction(row)] = dict(arrays)
+            instructions[self.instruction(row)] = dict(arrays)
 
     def leading_to(self, start: Instruction, target: Instruction) -> list[OperandIndexing]:
         """The maps from array 0 of an instruction to array 0 of one that it depends on."""
-        reached = dict(self._found(lambda: self._core.propagate_to(start.row, 0, target.row)))
+        reached = dict(self._with_formulas(lambda: self._core.propagate_to(start.row, 0, target.row)))
         return self.maps(reached[0], 0) if 0 in reached else []
 
     def compose(self, first: OperandIndexing, second: OperandIndexing) -> OperandIndexing:
@@ -102,7 +102,7 @@ class ModuleMaps:
 
     # ------------------------------------------------------------ formulas
 
-    def _found(self, find: Callable[[], T]) -> T:
+    def _with_formulas(self, find: Callable[[], T]) -> T:
         """The result of the core, once the formulas that it lists are stated."""
         while True:
             try:
@@ -144,10 +144,10 @@ class _Attached:
 def maps_of(module: Module) -> ModuleMaps:
     """The maps of a module."""
     attached = module.attached(_Attached)
-    found = attached.maps
-    if found is None:
-        found = attached.maps = ModuleMaps(module)
-    return found
+    maps = attached.maps
+    if maps is None:
+        maps = attached.maps = ModuleMaps(module)
+    return maps
 
 
 def computation_indexing(computation: Computation, output: int, arguments: Sequence[Instruction] = ()) -> Indexing:
@@ -183,5 +183,5 @@ def _formula(instruction: Instruction, output: int) -> Indexing:
 
 def _inverse_formula(instruction: Instruction, operand: int) -> Indexing:
     """The op's own inverse formula, not simplified; the inverse of the other formula if it has none."""
-    found = op_of(instruction).inverse_indexing(instruction, operand, MAPS)
-    return inverse_of_formula(instruction, operand, _formula) if found is None else found
+    stated = op_of(instruction).inverse_indexing(instruction, operand, MAPS)
+    return inverse_of_formula(instruction, operand, _formula) if stated is None else stated

@@ -36,15 +36,15 @@ def inverted(m: OperandIndexing, sizes: Sequence[int]) -> OperandIndexing:
         return replace(unknown(m.reason), leaf=m.leaf)
     solution = _Solution(m.map, list(sizes))
     solution.solve()
-    found = solution.inverse()
+    inverse = solution.inverse()
     values = tuple(
         replace(v, map=solution.moved(v.map), bounds=v.bounds or _bounds(m.map, k))
         for k, v in enumerate(m.runtime_values)
     )
     pieces = None if m.pieces is None else tuple(inverted(p, sizes) for p in m.pieces)
     if not values:
-        found = found.simplify().remove_unused_symbols()
-    return OperandIndexing(found, values, m.exactness, m.reason, None, m.leaf, pieces)
+        inverse = inverse.simplify().remove_unused_symbols()
+    return OperandIndexing(inverse, values, m.exactness, m.reason, None, m.leaf, pieces)
 
 
 def linear_form(expr: SymbolicExpr, count: int) -> tuple[dict[int, int], int] | None:

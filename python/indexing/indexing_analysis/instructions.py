@@ -51,13 +51,13 @@ def output_to_input(instruction: Program, output: int = 0, physical_layout: bool
     if not 0 <= output < count:
         check_number(output, max(count, 1), f"{part.name} has", "outputs")
         return [[] for _ in part.operands]  # an empty tuple has no elements
-    found = _indexing(part, output)
+    indexing = _indexing(part, output)
     if physical_layout:
         result = part.shape.leaves[output]
-        pairs = zip(found, part.operands, strict=True)
+        pairs = zip(indexing, part.operands, strict=True)
         known = maps_of(part.module)
         return [[_physical(known, m, result, o.shape.leaves[m.leaf]) for m in maps] for maps, o in pairs]
-    return found
+    return indexing
 
 
 def _indexing(part: Part, output: int) -> Indexing:
@@ -75,13 +75,13 @@ def input_to_output(instruction: Program, input: int = 0, physical_layout: bool 
     # An op without operands may state an inverse nevertheless.
     if part.operands or input or isinstance(part, Computation) or not callable(op_of(part).input_to_output):
         check_number(input, len(part.operands), f"{part.name} has", "operands")
-    found = instruction_inverse(part, input) if isinstance(part, Instruction) else computation_inverse(part, input)
+    indexing = instruction_inverse(part, input) if isinstance(part, Instruction) else computation_inverse(part, input)
     if physical_layout and part.operands:
         sources = part.operands[input].shape.leaves
-        pairs = zip(found, part.shape.leaves, strict=True)
+        pairs = zip(indexing, part.shape.leaves, strict=True)
         known = maps_of(part.module)
         return [[_physical(known, m, sources[m.leaf], result) for m in maps] for maps, result in pairs]
-    return found
+    return indexing
 
 
 @takes(instructions=each(Instruction), target=of_type(Instruction), output=integer)
@@ -102,22 +102,22 @@ def grouped_indexing(
         )
     check_number(output, len(target.shape.leaves), f"{target.name} has", "outputs")
     known = maps_of(target.module)
-    found: dict[Instruction, Arrays] = {target: {output: known.identity(target, output)}}
+    reached: dict[Instruction, Arrays] = {target: {output: known.identity(target, output)}}
     outer = target.computation
     if target not in cluster:
         fusion = fusions[target.computation]
         outer = fusion.computation
-        _propagate_to_operands(known, fusion, found)
+        _propagate_to_operands(known, fusion, reached)
     for i in outer.post_order()[::-1]:
-        if i not in cluster or i not in found:
+        if i not in cluster or i not in reached:
             continue
         if i in fusions.values():
-            found[i.called[0].root] = dict(found[i])
-            _propagate_to_operands(known, i, found)
+            reached[i.called[0].root] = dict(reached[i])
+            _propagate_to_operands(known, i, reached)
         else:
-            known.propagate(found, [i])
+            known.propagate(reached, [i])
     grouped: dict[Instruction, list[OperandIndexing]] = {}
-    for i, arrays in found.items():
+    for i, arrays in reached.items():
         if not i.is_parameter or i.computation not in fusions:
             grouped[i] = [m for leaf, maps in arrays.items() for m in known.maps(maps, leaf)]
     return grouped
@@ -134,20 +134,20 @@ def epilogue_indexing(hero: Instruction, root: Instruction) -> IndexingMap:
         raise IndexingError(
             f"{hero.name} and {root.name} belong to different computations: give two of one computation"
         )
-    found = maps_of(hero.module).leading_to(hero, root)
-    if len(found) != 1:
-        how_many = "no path leads" if not found else f"{len(found)} paths with different maps lead"
+    paths = maps_of(hero.module).leading_to(hero, root)
+    if len(paths) != 1:
+        how_many = "no path leads" if not paths else f"{len(paths)} paths with different maps lead"
         raise InvalidMap(f"{how_many} from {hero.name} to {root.name}: an epilogue has one map")
-    return found[0].map
+    return paths[0].map
 
 
-def _propagate_to_operands(known: ModuleMaps, fusion: Instruction, found: dict[Instruction, Arrays]) -> None:
+def _propagate_to_operands(known: ModuleMaps, fusion: Instruction, reached: dict[Instruction, Arrays]) -> None:
     """Propagate maps through the fusion's computation to its parameters, and from these to its operands."""
     inside: Computation = fusion.called[0]
-    known.propagate(found, inside.post_order()[::-1])
+    known.propagate(reached, inside.post_order()[::-1])
     for parameter, operand in zip(inside.parameters, fusion.operands, strict=True):
-        for leaf, maps in sorted(found.get(parameter, {}).items()):
-            known.merge(found.setdefault(operand, {}), leaf, maps)
+        for leaf, maps in sorted(reached.get(parameter, {}).items()):
+            known.merge(reached.setdefault(operand, {}), leaf, maps)
 
 
 def _physical(known: ModuleMaps, m: OperandIndexing, source: Shape, target: Shape) -> OperandIndexing:

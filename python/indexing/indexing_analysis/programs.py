@@ -98,8 +98,8 @@ class InstructionMaps(Mapping[Instruction, InstructionIndexing]):
         """The maps of an instruction. Raises KeyError for one of another module."""
         if instruction.module is not self.module:
             raise KeyError(f"{instruction.name} is no instruction of {self.module.name}")
-        (found,) = self._of_rows([instruction])
-        return found
+        (maps,) = self._of_rows([instruction])
+        return maps
 
     def __iter__(self) -> Iterator[Instruction]:
         """All instructions, computation by computation."""
@@ -153,7 +153,7 @@ class ProgramMaps(Mapping[Pair, "list[OperandIndexing]"]):
         self.part = part
         self.direction = direction
         self._names = names
-        self._found: dict[int, Indexing] = {}
+        self._indexings: dict[int, Indexing] = {}
         self._instructions: InstructionMaps | None = None
 
     @cached_property
@@ -193,8 +193,8 @@ class ProgramMaps(Mapping[Pair, "list[OperandIndexing]"]):
     def of(self, name: str) -> dict[str, list[OperandIndexing]]:
         """All maps that start at this array, by the name of the array that they lead to; arrays without maps are omitted."""
         start = _named(name, self.near)
-        found = {end.name: self._between(start, end) for end in self.far}
-        return {end: maps for end, maps in found.items() if maps}
+        by_end = {end.name: self._between(start, end) for end in self.far}
+        return {end: maps for end, maps in by_end.items() if maps}
 
     def __iter__(self) -> Iterator[Pair]:
         """The pairs of names, whether maps lead from one to the other or not."""
@@ -225,31 +225,31 @@ class ProgramMaps(Mapping[Pair, "list[OperandIndexing]"]):
         return shown(self, "maps_table")
 
     def _between(self, start: Array, end: Array) -> list[OperandIndexing]:
-        found = self._from(self._start(start))
+        indexing = self._from(self._start(start))
         if self.direction == "output_to_input":
-            return [replace(m, leaf=0) for m in found[end.number] if m.leaf == end.leaf]
-        return [replace(m, leaf=0) for m in found[end.leaf] if m.leaf == start.leaf]
+            return [replace(m, leaf=0) for m in indexing[end.number] if m.leaf == end.leaf]
+        return [replace(m, leaf=0) for m in indexing[end.leaf] if m.leaf == start.leaf]
 
     def _start(self, array: Array) -> int:
         return array.leaf if self.direction == "output_to_input" else array.number
 
     def _from(self, number: int) -> Indexing:
-        found = self._found.get(number)
-        if found is None:
+        indexing = self._indexings.get(number)
+        if indexing is None:
             ask: Callable[[Part, int], Indexing]
             ask = output_to_input if self.direction == "output_to_input" else input_to_output
-            found = self._found[number] = ask(self.part, number)
-        return found
+            indexing = self._indexings[number] = ask(self.part, number)
+        return indexing
 
     def _lines(self, start: Array) -> Iterator[str]:
         yield f"{start.name}: {start.shape}"
-        found = self.of(start.name)
-        width = max(map(len, found), default=0)
-        for name, indexings in found.items():
+        by_end = self.of(start.name)
+        width = max(map(len, by_end), default=0)
+        for name, indexings in by_end.items():
             for k, m in enumerate(indexings):
                 yield f"  {'' if k else name:{width}}  {m.map}"
                 yield from (f"  {'':{width}}  {line}" for line in _about(m))
-        if not found:
+        if not by_end:
             yield "  nothing"
 
 
@@ -324,11 +324,11 @@ def _of_files(files: object, direction: Direction, workers: int) -> Iterator[Fil
 
 def _of_file(path: str, direction: Direction) -> FileMaps:
     try:
-        found = _of_program(load(path), (), direction)
-        found.find()
+        maps = _of_program(load(path), (), direction)
+        maps.find()
     except (IndexingError, OSError, MemoryError, RecursionError) as error:
         return _failed(path, f"{type(error).__name__}: {error}")
-    return FileMaps(path, found)
+    return FileMaps(path, maps)
 
 
 def _failed(path: str, error: str) -> FileMaps:

@@ -42,16 +42,16 @@ def _iota(i: Instruction, operands: Sequence[HloValue]) -> Array:
 
 def _concatenate_from_output(i: Instruction, output: int) -> Indexing:
     sizes, d = i.shape.dimensions, i.ints("dimensions")[0]
-    found: Indexing = []
+    indexing: Indexing = []
     start = 0
     for operand in i.operands:
         index = variables(len(sizes))
         size = operand.shape.dimensions[d]
         bounds: Constraint = (index[d], (start, start + size - 1))
         index[d] = index[d] - start
-        found.append([OperandIndexing(tensor_map(index, sizes, constraints=[bounds]))])
+        indexing.append([OperandIndexing(tensor_map(index, sizes, constraints=[bounds]))])
         start += size
-    return found
+    return indexing
 
 
 def _concatenate_from_input(i: Instruction, operand: int) -> Indexing:

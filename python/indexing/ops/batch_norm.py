@@ -81,11 +81,11 @@ def output_to_input(instruction: Instruction, output: int) -> Indexing:
 def input_to_output(instruction: Instruction, operand: int) -> Indexing:
     """in[.., f, ..] reaches all of feature f of each result that depends on statistics; so does a parameter of f."""
     own = instruction.operands[operand].shape.dimensions
-    found: Indexing = []
+    indexing: Indexing = []
     for reads, leaf in zip(_READS[instruction.opcode], instruction.shape.leaves, strict=True):
         same_place = reads.get(operand) == "place" and len(own) == len(_sizes(instruction)) and len(own) > 1
-        found.append([_between(instruction, own, leaf.dimensions, same_place)] if operand in reads else [])
-    return found
+        indexing.append([_between(instruction, own, leaf.dimensions, same_place)] if operand in reads else [])
+    return indexing
 
 
 # ---------------------------------------------------------------- references

@@ -24,9 +24,10 @@ def bounded_value(instruction: Instruction) -> Instruction | None:
 
 def refusal_of_bounds(instruction: Instruction, supported: bool) -> str | None:
     """The reason why an instruction has no value: bounded dimensions that its op's reference doesn't take; None if it has."""
-    if supported or (found := bounded_value(instruction)) is None:
+    if supported or (bounded := bounded_value(instruction)) is None:
         return None
-    what = f"{instruction.name}: {instruction.opcode} has no reference for bounded dimensions ({found.name} is {found.shape})"
+    what = f"{bounded.name} is {bounded.shape}"
+    what = f"{instruction.name}: {instruction.opcode} has no reference for bounded dimensions ({what})"
     return f"{what}; pad to the bound and mask, or compute it before set-dimension-size"
 
 
@@ -60,7 +61,7 @@ def check_same_sizes(instruction: Instruction, arrays: Sequence[Array]) -> None:
     """Raise IndexingError if operands of equal shapes (scalars aside) have different numbers of elements in use."""
     sizes = {a.shape for a in arrays if a.ndim}
     if instruction.shape.is_bounded and len(sizes) > 1:
-        found = " and ".join(map(str, sorted(sizes)))
+        in_use = " and ".join(map(str, sorted(sizes)))
         raise IndexingError(
-            f"{instruction.name}: operands of {instruction.opcode} have different sizes: {found} in use"
+            f"{instruction.name}: operands of {instruction.opcode} have different sizes: {in_use} in use"
         )

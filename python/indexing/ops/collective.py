@@ -41,10 +41,10 @@ _OWN = "which part is read depends on the replica's own position in its group"
 Part = Callable[["Instruction", int, "Shape"], list[OperandIndexing]]
 
 
-def _with_replica(found: IndexingMap, asked: tuple[IndexingMap | None, str], *reasons: str) -> OperandIndexing:
+def _with_replica(m: IndexingMap, asked: tuple[IndexingMap | None, str], *reasons: str) -> OperandIndexing:
     replica_map, pattern = asked
     reason = join_reasons(*reasons, pattern)
-    return OperandIndexing(found, (), "over-approximate" if reason else "exact", reason, replica_map)
+    return OperandIndexing(m, (), "over-approximate" if reason else "exact", reason, replica_map)
 
 
 def _members(i: Instruction) -> Members:
@@ -58,8 +58,8 @@ def _gathered(i: Instruction, k: int, result: Shape) -> list[OperandIndexing]:
     holder: SymbolicExpr | None = index[d] // max(part, 1)
     if result.dimensions[d] != part:
         index[d] = index[d] % max(part, 1)
-    found = tensor_map(index, result.dimensions)
-    return [_with_replica(found, _members(i).replica_map(result.dimensions, holder))]
+    m = tensor_map(index, result.dimensions)
+    return [_with_replica(m, _members(i).replica_map(result.dimensions, holder))]
 
 
 def _reduced(i: Instruction, k: int, result: Shape) -> list[OperandIndexing]:
@@ -72,8 +72,8 @@ def _scattered(i: Instruction, k: int, result: Shape) -> list[OperandIndexing]:
         return [identity(result.dimensions)]
     index = variables(len(result.dimensions))
     index[d] = index[d] + variable(len(index)) * result.dimensions[d]
-    found = tensor_map(index, result.dimensions, [members.size])
-    return [_with_replica(found, members.replica_map(result.dimensions), _OWN)]
+    m = tensor_map(index, result.dimensions, [members.size])
+    return [_with_replica(m, members.replica_map(result.dimensions), _OWN)]
 
 
 def _broadcast(i: Instruction, k: int, result: Shape) -> list[OperandIndexing]:
@@ -102,12 +102,12 @@ def _started(part: Part) -> Callable[[Instruction, int], Indexing]:
 
     def formula(i: Instruction, output: int) -> Indexing:
         result, count = i.shape.leaves[output], len(i.operands)
-        found: Indexing = [[] for _ in i.operands]
+        indexing: Indexing = [[] for _ in i.operands]
         if output < count:
-            found[output] = alias(result, 0)
+            indexing[output] = alias(result, 0)
         elif output < count + count:
-            found[output - count] = part(i, output - count, result)
-        return found
+            indexing[output - count] = part(i, output - count, result)
+        return indexing
 
     return formula
 
@@ -143,8 +143,8 @@ def _ragged(i: Instruction, k: int, result: Shape) -> list[OperandIndexing]:
     if k == 1:  # elements that no row overwrites
         own = identity(result.dimensions)
         return [replace(own, exactness="over-approximate", reason=_RAGGED)]
-    found = whole(result.dimensions, i.operands[k].shape.dimensions, _RAGGED)
-    return [replace(found, replica_map=asked[0], reason=join_reasons(_RAGGED, asked[1]))]
+    bound = whole(result.dimensions, i.operands[k].shape.dimensions, _RAGGED)
+    return [replace(bound, replica_map=asked[0], reason=join_reasons(_RAGGED, asked[1]))]
 
 
 def _id_from_output(i: Instruction, output: int) -> Indexing:

@@ -23,14 +23,14 @@ def _each_operand(exchange: Callable[[Instruction, list[Array], int, Interpreter
     """A collective that treats its operands one by one: `exchange` gets the group's arrays and the replica's position."""
 
     def across(i: Instruction, operands: Operands, interpreter: Interpreter) -> list[HloValue]:
-        found: list[HloValue] = []
+        values: list[HloValue] = []
         for replica in range(len(operands)):
             group = group_with(groups_of(i), replica)
             own = group.index(replica)
             arrays = [[only_array(operands[m][k]) for m in group] for k in range(len(i.operands))]
             results = [exchange(i, of_group, own, interpreter) for of_group in arrays]
-            found.append(tuple(results) if len(results) > 1 else results[0])
-        return found
+            values.append(tuple(results) if len(results) > 1 else results[0])
+        return values
 
     return across
 
@@ -67,31 +67,31 @@ broadcast: Across = _each_operand(_first)
 def permute(i: Instruction, operands: Operands, interpreter: Interpreter) -> list[HloValue]:
     """Each target gets its source's operands, the others zeros."""
     source = {t: s for s, t in pairs_of(i)}
-    found: list[HloValue] = []
+    values: list[HloValue] = []
     for replica, own in enumerate(operands):
         sent = operands[source[replica]] if replica in source else [np.zeros_like(only_array(v)) for v in own]
-        found.append(tuple(sent) if len(sent) > 1 else sent[0])
-    return found
+        values.append(tuple(sent) if len(sent) > 1 else sent[0])
+    return values
 
 
 def all_to_all(i: Instruction, operands: Operands, interpreter: Interpreter) -> list[HloValue]:
     """Part j of replica r becomes part position(r) of the group's j-th member."""
-    found: list[HloValue] = []
+    values: list[HloValue] = []
     for replica in range(len(operands)):
         group = group_with(all_to_all_groups(i), replica)
         own = group.index(replica)
         if i.shape.is_tuple:
-            found.append(tuple(operands[m][own] for m in group))
+            values.append(tuple(operands[m][own] for m in group))
         else:
             d = i.ints("dimensions")[0]
             parts = [np.split(only_array(operands[m][0]), len(group), axis=d)[own] for m in group]
-            found.append(np.concatenate(parts, axis=d))
-    return found
+            values.append(np.concatenate(parts, axis=d))
+    return values
 
 
 def ragged_all_to_all(i: Instruction, operands: Operands, interpreter: Interpreter) -> list[HloValue]:
     """Member m sends `send_sizes[k]` rows from `input_offsets[k]` to the k-th member's `output_offsets[k]`."""
-    found: list[HloValue] = []
+    values: list[HloValue] = []
     for replica in range(len(operands)):
         group = group_with(groups_of(i), replica)
         own = group.index(replica)
@@ -102,8 +102,8 @@ def ragged_all_to_all(i: Instruction, operands: Operands, interpreter: Interpret
             for k in range(own * rows, (own + 1) * rows):
                 start, size, target = int(offsets[k]), int(sizes[k]), int(targets[k])
                 out[target : target + size] = data[start : start + size]
-        found.append(out)
-    return found
+        values.append(out)
+    return values
 
 
 def own_id(i: Instruction, operands: Operands, interpreter: Interpreter) -> list[HloValue]:

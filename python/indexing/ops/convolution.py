@@ -131,12 +131,12 @@ def _read_rhs(c: _Convolution) -> OperandIndexing:
     roles = [labels.kernel.batch, labels.kernel.feature], [i, d[labels.output.feature]]
     results = _placed(rank, roles, (labels.kernel.spatial, kernel))
     ranges = [*(dim.size for dim in c.window), c.group_features]
-    found = tensor_map(results, c.out, ranges)
+    with_padding = tensor_map(results, c.out, ranges)
     sizes = zip(labels.input.spatial, labels.output.spatial, strict=True)
     if all(never_pads(dim, c.lhs[x], c.out[y]) for dim, (x, y) in zip(c.window, sizes, strict=True)):
-        return OperandIndexing(found)
+        return OperandIndexing(with_padding)
     exact = OperandIndexing(tensor_map(results, c.out, ranges, constraints=_read_positions(c, d, w)[1]))
-    return OperandIndexing(found, (), "over-approximate", _PADDING_INCLUDED, pieces=(exact,))
+    return OperandIndexing(with_padding, (), "over-approximate", _PADDING_INCLUDED, pieces=(exact,))
 
 
 def input_to_output(instruction: Instruction, operand: int) -> Indexing:

@@ -69,6 +69,8 @@ def reduction_dependence(instruction: Instruction) -> tuple[frozenset[int], ...]
     return fold_dependence(instruction.called[0], count, count, elements_first=False).closed
 
 
-def where_used(found: OperandIndexing, used: frozenset[int], number: int) -> OperandIndexing:
+def where_used(indexing: OperandIndexing, used: frozenset[int], number: int) -> OperandIndexing:
     """The map itself if its operand (`number`) is used, else as a bound without pieces: nothing it reads is needed."""
-    return found if number in used else OperandIndexing(found.map, (), "over-approximate", UNUSED_REASON, pieces=())
+    return (
+        indexing if number in used else OperandIndexing(indexing.map, (), "over-approximate", UNUSED_REASON, pieces=())
+    )

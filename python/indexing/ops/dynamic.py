@@ -37,8 +37,8 @@ def _largest_starts(sizes: Sequence[int], slice_sizes: Sequence[int]) -> list[in
 
 def _slice_starts(instruction: Instruction, sizes: Sequence[int]) -> Starts:
     operand = instruction.operands[0].shape.dimensions
-    found = scalar_starts(instruction, 1, len(operand))
-    return starts_of(found, _largest_starts(operand, instruction.shape.dimensions), sizes)
+    starts = scalar_starts(instruction, 1, len(operand))
+    return starts_of(starts, _largest_starts(operand, instruction.shape.dimensions), sizes)
 
 
 def slice_output_to_input(instruction: Instruction, output: int) -> Indexing:

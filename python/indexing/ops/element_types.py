@@ -108,7 +108,7 @@ ELEMENT_TYPES: dict[str, ElementType] = dict(
 
 def element_type(name: str) -> ElementType:
     """Return the entry of `name`; `UnsupportedOp` when the type has no elements of its own (token, opaque)."""
-    found = ELEMENT_TYPES.get(name)
-    if found is None:
+    row = ELEMENT_TYPES.get(name)
+    if row is None:
         raise UnsupportedOp(f"element type {name!r} holds no data; supported are {', '.join(ELEMENT_TYPES)}")
-    return found
+    return row

@@ -127,9 +127,9 @@ class Expansion:
         whole = self._body.add(opcode, Shape("tuple", elements=tuple(shapes)), operands, **attributes)
         return [self._body.element(whole, k) for k in range(len(shapes))]
 
-    def finish(self, found: Sequence[BuiltInstruction]) -> Computation:
-        """The computation with `found` as the call's first results; the remaining ones are workspaces, filled with zeros."""
-        results = [self._result(k, shape, found) for k, shape in enumerate(self.results)]
+    def finish(self, first: Sequence[BuiltInstruction]) -> Computation:
+        """The computation with `first` as the call's first results; the remaining ones are workspaces, filled with zeros."""
+        results = [self._result(k, shape, first) for k, shape in enumerate(self.results)]
         placed = [self._placed(r, s) for s, r in zip(self.results, results, strict=True)]
         is_tuple = self.call.shape.is_tuple
         self._body.root = self._body.add("tuple", self.call.shape, placed) if is_tuple else placed[0]
@@ -140,9 +140,9 @@ class Expansion:
         is_there = value.shape.minor_to_major == shape.minor_to_major and value not in self.parameters
         return value if is_there else self._body.add("copy", shape, [value])
 
-    def _result(self, number: int, shape: Shape, found: Sequence[BuiltInstruction]) -> BuiltInstruction:
-        if number < len(found):
-            value = self.convert(found[number], shape.element_type)
+    def _result(self, number: int, shape: Shape, first: Sequence[BuiltInstruction]) -> BuiltInstruction:
+        if number < len(first):
+            value = self.convert(first[number], shape.element_type)
             if value.dimensions != shape.dimensions:
                 raise UnsupportedOp(f"it gives sizes {value.dimensions}, its result {number} is {shape}")
             return value

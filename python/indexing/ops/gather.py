@@ -79,11 +79,11 @@ class IndexVectors:
         self, starts: Starts, batch: Sequence[SymbolicExpr], offsets: Mapping[int, SymbolicExpr]
     ) -> list[SymbolicExpr]:
         """The operand's index of the element at `offsets` (by operand dimension) in the window of a batch index."""
-        found: list[SymbolicExpr] = []
+        index: list[SymbolicExpr] = []
         for k, start in enumerate(starts.exprs):
             own = self.batch_index(k, batch)
-            found.append(own if own is not None else start + offsets[k] if k in offsets else start)
-        return found
+            index.append(own if own is not None else start + offsets[k] if k in offsets else start)
+        return index
 
     def read(self, value: Array) -> Array:
         """The vectors as rows: [batch, component], int64."""
@@ -123,8 +123,8 @@ class _Gather:
         return [n - m for n, m in zip(self.operand, self.slice_sizes, strict=True)]
 
     def starts(self, batch: Sequence[SymbolicExpr], sizes: Sequence[int], ranges: Sequence[int] = ()) -> Starts:
-        found = [self.vectors.start(k, batch) for k in range(len(self.operand))]
-        return starts_of(found, self.largest_starts, sizes, ranges)
+        starts = [self.vectors.start(k, batch) for k in range(len(self.operand))]
+        return starts_of(starts, self.largest_starts, sizes, ranges)
 
 
 def _read(instruction: Instruction) -> _Gather:

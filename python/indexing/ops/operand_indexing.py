@@ -140,8 +140,8 @@ def whole_map(sizes: Sequence[int], operand_sizes: Sequence[int]) -> IndexingMap
 
 @lru_cache(maxsize=4096)
 def _whole_map(sizes: tuple[int, ...], operand_sizes: tuple[int, ...]) -> IndexingMap:
-    found = tensor_map(variables(len(operand_sizes), len(sizes)), sizes, operand_sizes)
-    return found.simplify().remove_unused_symbols()
+    whole = tensor_map(variables(len(operand_sizes), len(sizes)), sizes, operand_sizes)
+    return whole.simplify().remove_unused_symbols()
 
 
 def whole(sizes: Sequence[int], operand_sizes: Sequence[int], reason: str = "") -> OperandIndexing:

@@ -37,14 +37,14 @@ def _operations_inside(computation: Computation) -> OperationCount:
 
 def _callees_first(computation: Computation) -> list[Computation]:
     """The computations that a computation calls, directly or not, each after those that it calls; recursion is never deep."""
-    found: dict[Computation, None] = {}
+    callees: dict[Computation, None] = {}
     seen: set[Computation] = set()
     waiting = [computation]
     while waiting:
         current = waiting[-1]
         if current in seen:
-            found.setdefault(waiting.pop())
+            callees.setdefault(waiting.pop())
             continue
         seen.add(current)
         waiting.extend(c for i in current.listed for c in i.called if c not in seen)
-    return list(found)
+    return list(callees)

@@ -58,9 +58,9 @@ def reference(instruction: Instruction, values: Sequence[HloValue], interpreter:
     check_same_sizes(instruction, arrays[:count])
     dims = instruction.ints("dimensions")
     (computation,) = instruction.called
-    found = reducer_of(computation, arrays[0].dtype) if count == 1 else None
-    if found is not None and foldable(found, arrays[0].dtype):
-        return fold_ufunc(found, arrays[0], dims, arrays[1])
+    reducer = reducer_of(computation, arrays[0].dtype) if count == 1 else None
+    if reducer is not None and foldable(reducer, arrays[0].dtype):
+        return fold_ufunc(reducer, arrays[0], dims, arrays[1])
     starts = arrays[count:]
     rows = [_rows(a, dims) for a in arrays[:count]]
     kept = tuple(n for k, n in enumerate(arrays[0].shape) if k not in dims)

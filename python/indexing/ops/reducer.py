@@ -75,14 +75,14 @@ def _neutral(opcode: str, dtype: np.dtype, wide: np.dtype) -> Array:
     return np.array(limits.min if opcode == "maximum" else limits.max, wide)
 
 
-def widen(values: Array, found: Reducer) -> Array:
+def widen(values: Array, reducer: Reducer) -> Array:
     """Values in the type in which they are folded. Unsigned 64-bit integers keep their bits, but not their order."""
-    return values.astype(found.wide)
+    return values.astype(reducer.wide)
 
 
-def foldable(found: Reducer | None, dtype: np.dtype) -> bool:
+def foldable(reducer: Reducer | None, dtype: np.dtype) -> bool:
     """Whether a ufunc was found and is correct in the wide type, where uint64 values beyond int64 have another order."""
-    return found is not None and not (dtype == np.uint64 and found.ufunc in (np.maximum, np.minimum))
+    return reducer is not None and not (dtype == np.uint64 and reducer.ufunc in (np.maximum, np.minimum))
 
 
 def apply(computation: Computation, arguments: Sequence[Array], interpreter: Interpreter) -> tuple[Array, ...]:
@@ -102,8 +102,8 @@ def fold_rows(computation: Computation, rows: Sequence[Array], interpreter: Inte
     return tuple(v[0] for v in values)
 
 
-def fold_ufunc(found: Reducer, values: Array, axes: tuple[int, ...], start: Array) -> Array:
+def fold_ufunc(reducer: Reducer, values: Array, axes: tuple[int, ...], start: Array) -> Array:
     """Fold some axes of an array, from `start`; the result has the array's element type."""
     with np.errstate(all="ignore"):
-        wide = found.ufunc.reduce(widen(values, found), axis=axes, initial=found.neutral[()], dtype=found.wide)
-        return to_element(found.ufunc(widen(start, found), wide), values.dtype)
+        wide = reducer.ufunc.reduce(widen(values, reducer), axis=axes, initial=reducer.neutral[()], dtype=reducer.wide)
+        return to_element(reducer.ufunc(widen(start, reducer), wide), values.dtype)

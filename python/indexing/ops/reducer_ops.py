@@ -42,8 +42,8 @@ def neutral_element(reduce: Instruction) -> complex | bool | None:
     if root.operands[0] is root.operands[1]:
         return None
     kind = element_type(reduce.shape.element_type)
-    found = _NEUTRAL.get(root.opcode, {}).get(kind.kind)
-    return _limit(kind, found) if isinstance(found, str) else found
+    neutral = _NEUTRAL.get(root.opcode, {}).get(kind.kind)
+    return _limit(kind, neutral) if isinstance(neutral, str) else neutral
 
 
 def _limit(kind: ElementType, which: str) -> int:

@@ -60,11 +60,11 @@ REGISTRY: dict[str, Op] = {op.opcode: op for module in MODULES for op in module.
 
 def op_of(instruction: Instruction) -> Op:
     """The op of the instruction's opcode; UnsupportedOp where there is none."""
-    found = REGISTRY.get(instruction.opcode)
-    if found is None:
+    op = REGISTRY.get(instruction.opcode)
+    if op is None:
         known = f"opcode {instruction.opcode!r} is not one of HLO's {len(REGISTRY)} known opcodes"
         raise UnsupportedOp(instruction.at_place(f"{instruction.name}: {known}"))
-    return found
+    return op
 
 
 def _unknown(instruction: Instruction, which: int) -> Indexing:

@@ -93,12 +93,12 @@ class Members:
         k = variable(rank) if position is None else position
         ranges = [Interval(0, size - 1)] if every else []
         if len(self.groups) == 1:
-            found = constant(self.groups[0][0]) + k * stride
-            return IndexingMap(SymbolicMap(rank, len(ranges), [found]), dims, ranges, [], []).simplify(), ""
+            replica = constant(self.groups[0][0]) + k * stride
+            return IndexingMap(SymbolicMap(rank, len(ranges), [replica]), dims, ranges, [], []).simplify(), ""
         own = variable(rank + len(ranges))
-        found = own + (k - (own // stride) % size) * stride
+        replica = own + (k - (own // stride) % size) * stride
         asking = ("replica", Interval(0, max(max(g) for g in self.groups)))
-        symbolic = SymbolicMap(rank, len(ranges) + 1, [found])
+        symbolic = SymbolicMap(rank, len(ranges) + 1, [replica])
         return IndexingMap(symbolic, dims, ranges, [asking], []).simplify(), ""
 
 

@@ -61,8 +61,8 @@ def bits_output_to_input(instruction: Instruction, output: int) -> Indexing:
 def bits_input_to_output(instruction: Instruction, operand: int) -> Indexing:
     """An element of the state reaches every bit, and the new state."""
     state = instruction.operands[0].shape.dimensions
-    found = instruction.shape.leaves
-    return [[whole(state, leaf.dimensions, "" if k else _STATE)] for k, leaf in enumerate(found)]
+    results = instruction.shape.leaves
+    return [[whole(state, leaf.dimensions, "" if k else _STATE)] for k, leaf in enumerate(results)]
 
 
 def bits_reference(instruction: Instruction, values: Sequence[HloValue]) -> HloValue:

@@ -108,20 +108,20 @@ def _between(s: _Scan, output: int, operand: int, *, from_output: bool) -> Opera
     exactness: Exactness = "exact" if exact and s.takes_elements else "over-approximate"
     reason = "" if exactness == "exact" else _SLICES if exact else UNUSED_REASON
     pieces = None if exact else ()
-    found = tensor_map(results, own, ranges, constraints=constraints)
-    return OperandIndexing(found, (), exactness, reason, pieces=pieces)
+    m = tensor_map(results, own, ranges, constraints=constraints)
+    return OperandIndexing(m, (), exactness, reason, pieces=pieces)
 
 
 def _steps(s: _Scan, output: int, operand: int) -> tuple[bool, bool, bool]:
     """Whether the output reads the operand at earlier steps, at its own step, and at all."""
-    found = s.dependence()
-    direct, closed = found.direct[output], found.closed[output]
+    dependence = s.dependence()
+    direct, closed = dependence.direct[output], dependence.closed[output]
     if operand >= s.inputs:
         number = operand - s.inputs
         unchanged = not s.length and output - s.outputs == number
         return True, True, number in closed or unchanged
     number = s.states + operand
-    earlier = any(number in found.closed[s.outputs + k] for k in direct if k < s.states)
+    earlier = any(number in dependence.closed[s.outputs + k] for k in direct if k < s.states)
     return earlier, number in direct, number in closed
 
 
@@ -149,8 +149,8 @@ def reference(instruction: Instruction, values: Sequence[HloValue], interpreter:
         for into, result in zip(outputs, results[: s.outputs], strict=True):
             into[i] = result
         states = results[s.outputs :]
-    found = (*(np.moveaxis(o, 0, s.dimension) for o in outputs), *states)
-    return found if instruction.shape.is_tuple else found[0]
+    folded = (*(np.moveaxis(o, 0, s.dimension) for o in outputs), *states)
+    return folded if instruction.shape.is_tuple else folded[0]
 
 
 def _slice_sizes(s: _Scan, output: int) -> tuple[int, ...]:

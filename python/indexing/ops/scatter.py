@@ -57,8 +57,8 @@ class _Scatter:
         return [k for k in self.vectors.batch_dims if k not in self.vectors.own_batch]
 
     def starts(self, batch: Sequence[SymbolicExpr], sizes: Sequence[int], ranges: Sequence[int] = ()) -> Starts:
-        found = [self.vectors.start(k, batch) for k in range(len(self.operand))]
-        return starts_of(found, self.largest_starts, sizes, ranges, "drop")
+        starts = [self.vectors.start(k, batch) for k in range(len(self.operand))]
+        return starts_of(starts, self.largest_starts, sizes, ranges, "drop")
 
     def batch_of_operand(self, d: Sequence[SymbolicExpr], free: Sequence[SymbolicExpr]) -> list[SymbolicExpr]:
         """The batch index, from the operand's index (batching dimensions) and an index of the free ones."""
@@ -108,10 +108,10 @@ def _dependence(s: _Scatter) -> tuple[frozenset[int], ...]:
 
 
 def _operand_map(s: _Scatter, operand: int, output: int, used: frozenset[int]) -> OperandIndexing:
-    found = identity(s.operand)
+    same = identity(s.operand)
     if operand != output:
-        return OperandIndexing(found.map, (), "over-approximate", _UPDATED_ONLY)
-    return found if operand in used else OperandIndexing(found.map, (), "over-approximate", _REPLACED_INCLUDED)
+        return OperandIndexing(same.map, (), "over-approximate", _UPDATED_ONLY)
+    return same if operand in used else OperandIndexing(same.map, (), "over-approximate", _REPLACED_INCLUDED)
 
 
 def _update_map(s: _Scatter) -> OperandIndexing:
@@ -199,11 +199,11 @@ def combine_at(
     interpreter: Interpreter,
 ) -> tuple[Array, ...]:
     """flat[k][positions[n]] = computation(flat at positions[n], updates at n)[k] for each n in turn; new arrays."""
-    found = reducer_of(computation, flat[0].dtype) if len(flat) == 1 else None
-    if found is not None and foldable(found, flat[0].dtype):
-        total = widen(flat[0], found)
+    reducer = reducer_of(computation, flat[0].dtype) if len(flat) == 1 else None
+    if reducer is not None and foldable(reducer, flat[0].dtype):
+        total = widen(flat[0], reducer)
         with np.errstate(all="ignore"):
-            found.ufunc.at(total, positions, widen(updates[0], found))
+            reducer.ufunc.at(total, positions, widen(updates[0], reducer))
         return (to_element(total, flat[0].dtype),)
     out = tuple(f.copy() for f in flat)
     order = np.argsort(positions, kind="stable")

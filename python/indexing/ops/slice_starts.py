@@ -36,13 +36,13 @@ class Starts:
     bounds: tuple[Bounds, ...]
     values: tuple[RuntimeValue, ...]
 
-    def read_by(self, found: IndexingMap) -> OperandIndexing:
+    def read_by(self, m: IndexingMap) -> OperandIndexing:
         """A map over these starts with its runtime values; none for a known-empty map, which has no variables left."""
-        return OperandIndexing(found, () if found.is_known_empty else self.values)
+        return OperandIndexing(m, () if m.is_known_empty else self.values)
 
 
 def starts_of(
-    found: Sequence[Start | None],
+    starts: Sequence[Start | None],
     largest_starts: Sequence[int],
     sizes: Sequence[int],
     ranges: Sequence[int] = (),
@@ -56,7 +56,7 @@ def starts_of(
     bounds: list[Bounds] = []
     values: list[RuntimeValue] = []
     first = len(sizes) + len(ranges)
-    for start, largest in zip(found, largest_starts, strict=True):
+    for start, largest in zip(starts, largest_starts, strict=True):
         if start is None or (largest == 0 and out_of_bounds == "clamp"):
             exprs.append(constant(0))
             continue

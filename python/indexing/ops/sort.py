@@ -84,8 +84,8 @@ def topk_output_to_input(instruction: Instruction, output: int) -> Indexing:
 def topk_input_to_output(instruction: Instruction, operand: int) -> Indexing:
     """in[b, i] may reach all of row b of both results."""
     sizes = instruction.operands[0].shape.dimensions
-    found = instruction.shape.leaves
-    return [[OperandIndexing(row_map(sizes, len(sizes) - 1, s.dimensions[-1]))] for s in found]
+    results = instruction.shape.leaves
+    return [[OperandIndexing(row_map(sizes, len(sizes) - 1, s.dimensions[-1]))] for s in results]
 
 
 def topk_reference(instruction: Instruction, values: Sequence[HloValue]) -> HloValue:
@@ -96,8 +96,8 @@ def topk_reference(instruction: Instruction, values: Sequence[HloValue]) -> HloV
     rows = operand.reshape(math.prod(operand.shape[:-1]), operand.shape[-1])
     falls = instruction.attributes.get("largest", "true") == "true"
     order = stable_order([ordered_keys(rows)], falls, k)
-    found = (np.take_along_axis(rows, order, axis=-1), order)
-    results = tuple(f.reshape(s.dimensions).astype(s.dtype) for f, s in zip(found, shapes, strict=False))
+    chosen = (np.take_along_axis(rows, order, axis=-1), order)
+    results = tuple(f.reshape(s.dimensions).astype(s.dtype) for f, s in zip(chosen, shapes, strict=False))
     return results if instruction.shape.is_tuple else results[0]
 
 

@@ -50,8 +50,8 @@ def _alike(values: Array) -> Array:
 
 def _is_order(less: Computation, rows: Sequence[Array], order: Array, interpreter: Interpreter) -> bool:
     """Whether `order` is the stable order by the comparator; comparing neighbours decides that."""
-    found = [np.take_along_axis(r, order, axis=-1) for r in rows]
-    before, behind = [r[:, :-1] for r in found], [r[:, 1:] for r in found]
+    ordered = [np.take_along_axis(r, order, axis=-1) for r in rows]
+    before, behind = [r[:, :-1] for r in ordered], [r[:, 1:] for r in ordered]
     (falls,) = apply(less, [x for pair in zip(behind, before, strict=True) for x in pair], interpreter)
     if np.any(falls):
         return False

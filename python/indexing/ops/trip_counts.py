@@ -60,7 +60,7 @@ def trip_count(kind: str, direction: str, first: int, bound: int, step: int) -> 
 
 
 def _range(kind: str) -> tuple[int, int]:
-    found = element_type(kind)
-    if found.kind == "unsigned":
-        return 0, 2**found.bits - 1
-    return -(2 ** (found.bits - 1)), 2 ** (found.bits - 1) - 1
+    integer = element_type(kind)
+    if integer.kind == "unsigned":
+        return 0, 2**integer.bits - 1
+    return -(2 ** (integer.bits - 1)), 2 ** (integer.bits - 1) - 1

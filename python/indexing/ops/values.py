@@ -27,12 +27,12 @@ def only_array(value: HloValue) -> Array:
 
 def value_leaves(value: HloValue) -> list[Array | None]:
     """The arrays and tokens of a value, nested tuples flattened in order: one for each of its shape's leaves."""
-    found: list[Array | None] = []
+    leaves: list[Array | None] = []
     pending = [value]
     while pending:
         part = pending.pop()
         if isinstance(part, tuple):
             pending.extend(reversed(part))
         else:
-            found.append(part)
-    return found
+            leaves.append(part)
+    return leaves

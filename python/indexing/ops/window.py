@@ -30,15 +30,15 @@ _SELECTED_UNKNOWN = "which element of its window a source element goes to depend
 def _read_index(
     dims: Sequence[WindowDim], outputs: Sequence[SymbolicExpr], windows: Sequence[SymbolicExpr], sizes: Sequence[int]
 ) -> tuple[list[SymbolicExpr], list[Constraint]]:
-    found = [read_position(dim, o, w, n) for dim, o, w, n in zip(dims, outputs, windows, sizes, strict=True)]
-    return [e for e, _ in found], [c for _, constraints in found for c in constraints]
+    positions = [read_position(dim, o, w, n) for dim, o, w, n in zip(dims, outputs, windows, sizes, strict=True)]
+    return [e for e, _ in positions], [c for _, constraints in positions for c in constraints]
 
 
 def _written_index(
     dims: Sequence[WindowDim], elements: Sequence[SymbolicExpr], windows: Sequence[SymbolicExpr], sizes: Sequence[int]
 ) -> tuple[list[SymbolicExpr], list[Constraint]]:
-    found = [written_position(dim, e, w, n) for dim, e, w, n in zip(dims, elements, windows, sizes, strict=True)]
-    return [e for e, _ in found], [c for _, constraints in found for c in constraints]
+    positions = [written_position(dim, e, w, n) for dim, e, w, n in zip(dims, elements, windows, sizes, strict=True)]
+    return [e for e, _ in positions], [c for _, constraints in positions for c in constraints]
 
 
 # ---------------------------------------------------------------- reduce-window
@@ -77,9 +77,9 @@ def reduce_window_reference(instruction: Instruction, values: Sequence[HloValue]
     (computation,) = instruction.called
     out = tuple(instruction.shape.leaves[0].dimensions)
     dims = instruction.window()
-    found = reducer_of(computation, arrays[0].dtype) if count == 1 else None
-    if found is not None and foldable(found, arrays[0].dtype):
-        return _fold_windows(found, dims, arrays[0], arrays[1], out)
+    reducer = reducer_of(computation, arrays[0].dtype) if count == 1 else None
+    if reducer is not None and foldable(reducer, arrays[0].dtype):
+        return _fold_windows(reducer, dims, arrays[0], arrays[1], out)
     totals = tuple(np.broadcast_to(start, out) for start in arrays[count:])
     for window in itertools.product(*(range(dim.size) for dim in dims)):
         taken = [gather_window(dims, window, a, out) for a in arrays[:count]]
@@ -90,20 +90,20 @@ def reduce_window_reference(instruction: Instruction, values: Sequence[HloValue]
 
 
 def _fold_windows(
-    found: Reducer, dims: tuple[WindowDim, ...], value: Array, start: Array, out: tuple[int, ...]
+    reducer: Reducer, dims: tuple[WindowDim, ...], value: Array, start: Array, out: tuple[int, ...]
 ) -> Array:
     """Fold windows one dimension at a time, as the ufunc is commutative."""
-    wide = widen(value, found)
+    wide = widen(value, reducer)
     with np.errstate(all="ignore"):
         for axis, (dim, n) in enumerate(zip(dims, out, strict=True)):
-            wide = _fold_lines(found, dim, wide, axis, n)
-        return to_element(found.ufunc(widen(start, found), wide), value.dtype)
+            wide = _fold_lines(reducer, dim, wide, axis, n)
+        return to_element(reducer.ufunc(widen(start, reducer), wide), value.dtype)
 
 
-def _fold_lines(found: Reducer, dim: WindowDim, value: Array, axis: int, output_size: int) -> Array:
+def _fold_lines(reducer: Reducer, dim: WindowDim, value: Array, axis: int, output_size: int) -> Array:
     size = value.shape[axis]
     shape = (*value.shape[:axis], output_size, *value.shape[axis + 1 :])
-    total = np.full(shape, found.neutral[()], found.wide)
+    total = np.full(shape, reducer.neutral[()], reducer.wide)
     if size == 0:
         return total
     if dim.size == 1 and dim.stride == 1 and size == output_size and not dim.pad_low and dim.lhs_dilation == 1:
@@ -111,7 +111,7 @@ def _fold_lines(found: Reducer, dim: WindowDim, value: Array, axis: int, output_
     for w in range(dim.size):
         index, valid = source_indices(dim, w, size, output_size)
         mask = valid.reshape([-1 if k == axis else 1 for k in range(value.ndim)])
-        total = found.ufunc(total, np.where(mask, value.take(index, axis=axis), found.neutral[()]))
+        total = reducer.ufunc(total, np.where(mask, value.take(index, axis=axis), reducer.neutral[()]))
     return total
 
 

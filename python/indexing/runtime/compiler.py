@@ -61,9 +61,9 @@ class Compiler:
 def find_compiler() -> Compiler:
     """The compiler of this process, with flags that make it right. Raises CompileError if there is none."""
     refused, folder = [], _folder()
-    for found in filter(None, map(_accepted, _candidates())):
+    for compiler in filter(None, map(_accepted, _candidates())):
         try:
-            return _trusted(found, folder)
+            return _trusted(compiler, folder)
         except CompileError as refusal:
             refused.append(str(refusal))
     problem = "; ".join(refused) or "no C compiler is found"
@@ -84,16 +84,16 @@ def _accepted(command: tuple[str, ...]) -> Compiler | None:
     return None
 
 
-def _trusted(found: Compiler, folder: Path) -> Compiler:
+def _trusted(compiler: Compiler, folder: Path) -> Compiler:
     """A compiler with flags that make it right. Raises CompileError if there are none."""
-    flags = [flag for flag in found.flags if flag != "-shared"]
-    verdict = verdict_on(found.command, [*flags, *_libraries()], found.identity, folder)
+    flags = [flag for flag in compiler.flags if flag != "-shared"]
+    verdict = verdict_on(compiler.command, [*flags, *_libraries()], compiler.identity, folder)
     if verdict.added is None:
-        raise CompileError(f"the C compiler {' '.join(found.command)} makes wrong code: {verdict}")
+        raise CompileError(f"the C compiler {' '.join(compiler.command)} makes wrong code: {verdict}")
     if not verdict.added:
-        return replace(found, verdict=verdict)
-    identity = hashlib.sha256("\n".join([found.identity, *verdict.added]).encode()).hexdigest()
-    return Compiler(found.command, (*found.flags, *verdict.added), identity, verdict)
+        return replace(compiler, verdict=verdict)
+    identity = hashlib.sha256("\n".join([compiler.identity, *verdict.added]).encode()).hexdigest()
+    return Compiler(compiler.command, (*compiler.flags, *verdict.added), identity, verdict)
 
 
 def is_available() -> bool:
@@ -117,8 +117,8 @@ def _candidates() -> Iterable[tuple[str, ...]]:
         yield tuple(shlex.split(chosen))
         return
     for name in ("cc", "gcc", "clang"):
-        if found := shutil.which(name):
-            yield (found,)
+        if path := shutil.which(name):
+            yield (path,)
     if find_spec("ziglang") is not None:
         yield (sys.executable, "-m", "ziglang", "cc")
 

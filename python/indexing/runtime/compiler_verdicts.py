@@ -61,12 +61,12 @@ def verdict_on(command: Sequence[str], flags: Sequence[str], identity: str, fold
     if (kept := content_of(path)) is not None:
         added, wrong = json.loads(kept)
         return Verdict(None if added is None else tuple(added), tuple((tuple(f), tuple(k)) for f, k in wrong))
-    verdict = _found(command, flags)
+    verdict = _verdict(command, flags)
     put(path, json.dumps([verdict.added, verdict.wrong]).encode())
     return verdict
 
 
-def _found(command: Sequence[str], flags: Sequence[str]) -> Verdict:
+def _verdict(command: Sequence[str], flags: Sequence[str]) -> Verdict:
     wrong: list[tuple[tuple[str, ...], tuple[str, ...]]] = []
     for added in SAFER:
         kernels = known_answers.wrong_kernels([*command, *flags, *added])

@@ -44,7 +44,7 @@ def _groups(missing: Sequence[Missing], workers: int) -> list[list[Missing]]:
     total = sum(len(source) for _, (source, _) in missing)
     groups: list[list[Missing]] = [[] for _ in range(max(workers, -(-total // MAX_BYTES)))]
     lengths = [0] * len(groups)
-    for kernel in sorted(missing, key=lambda found: -len(found[1][0])):
+    for kernel in sorted(missing, key=lambda entry: -len(entry[1][0])):
         shortest = lengths.index(min(lengths))
         groups[shortest].append(kernel)
         lengths[shortest] += len(kernel[1][0])

@@ -57,10 +57,10 @@ class CudaDevice:
     @property
     def record(self) -> DeviceRecord:
         """The limits and rates that the driver reports. Raises IndexingError if it reports none."""
-        found = detected_device(self.device.device_id)
-        if found is None:
+        device = detected_device(self.device.device_id)
+        if device is None:
             raise IndexingError(f"the driver does not report GPU {self.device.device_id}; use device='cpu'")
-        return found
+        return device
 
     @property
     def arch(self) -> str:

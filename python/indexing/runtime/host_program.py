@@ -88,8 +88,8 @@ class HostRun(RunState):
         arrays = [self._view(r, form) for r, form in zip(operands, step.operands, strict=True)]
         for array in arrays:
             array.flags.writeable = False
-        found = step.run(arrays, None if times is None else partial(times, len(self.tape.kernels) + number))
-        for register, form, array in zip(results, step.results, found, strict=True):
+        values = step.run(arrays, None if times is None else partial(times, len(self.tape.kernels) + number))
+        for register, form, array in zip(results, step.results, values, strict=True):
             self._view(register, form)[...] = array
         self._frame.at = behind
 

@@ -102,17 +102,17 @@ def put_link(made: Path, path: Path) -> None:
 def throw_away(folder: Path, limit: int | None = None) -> None:
     """Remove the least recently used objects if all together exceed the limit."""
     limit = CACHE_BYTES if limit is None else limit
-    found = []
+    objects = []
     for entry in os.scandir(folder):
         try:
             status = entry.stat()
         except OSError:  # another process was faster
             continue
-        found.append((status.st_mtime, status.st_size // max(status.st_nlink, 1), entry.path))
-    total = sum(size for _, size, _ in found)
+        objects.append((status.st_mtime, status.st_size // max(status.st_nlink, 1), entry.path))
+    total = sum(size for _, size, _ in objects)
     if total <= limit:
         return
-    for _, size, path in sorted(found):
+    for _, size, path in sorted(objects):
         if total <= limit * KEPT_FRACTION:
             break
         try:

@@ -46,10 +46,10 @@ class OpenCLDevice:
         self._launching = Lock()
 
     def _first(self) -> cl.Device:
-        found = [device for platform in self._platforms() for device in platform.get_devices()]
-        if not found:
+        devices = [device for platform in self._platforms() for device in platform.get_devices()]
+        if not devices:
             raise IndexingError("no OpenCL device is found; install the driver of one, or use device='cpu'")
-        return found[0]
+        return devices[0]
 
     def _platforms(self) -> list[cl.Platform]:
         try:

@@ -35,9 +35,9 @@ class RunState(ABC):
 
     def buffer(self, register: int) -> Buffer:
         """The buffer of a register."""
-        found = self.memory[register]
-        assert found is not None
-        return found
+        buffer = self.memory[register]
+        assert buffer is not None
+        return buffer
 
     @abstractmethod
     def execute(self, times: LaunchTimes | None) -> None:

@@ -55,9 +55,9 @@ def words_of_warp(access: BankAccess, device: Device) -> tuple[Word, ...]:
             for lane, dims in lanes
             if access.map.contains(dims, symbols)
         }
-        found = tuple(serve_words(reached, access.cell_bytes, device))
-        if _passes(found) > _passes(best):
-            best = found
+        words = tuple(serve_words(reached, access.cell_bytes, device))
+        if _passes(words) > _passes(best):
+            best = words
     return best
 
 
@@ -80,12 +80,12 @@ def serve_words(reached: dict[int, int], cell_bytes: int, device: Device) -> Ite
 
 def _by_bank(part: dict[int, int], cell_bytes: int, device: Device) -> dict[int, dict[int, list[int]]]:
     """The lanes that access each word, by bank."""
-    found: dict[int, dict[int, list[int]]] = {}
+    by_bank: dict[int, dict[int, list[int]]] = {}
     for lane, cell in part.items():
         begin, end = cell * cell_bytes, (cell + 1) * cell_bytes - 1
         for word in range(begin // device.memory.bank_bytes, end // device.memory.bank_bytes + 1):
-            found.setdefault(word % device.memory.banks, {}).setdefault(word, []).append(lane)
-    return found
+            by_bank.setdefault(word % device.memory.banks, {}).setdefault(word, []).append(lane)
+    return by_bank
 
 
 def _passes(words: Sequence[Word]) -> int:

@@ -36,14 +36,14 @@ class Edge:
 
 def edges(computation: Computation) -> list[Edge]:
     """The edges of a computation, in the order of the text."""
-    found = []
+    drawn = []
     for user in computation.instructions.values():
         if not user.operands:
             continue
         for number, (operand, indexings) in enumerate(zip(user.operands, maps_of(user), strict=True)):
             maps = [str(indexing.map).partition(", domain")[0] for indexing in indexings]
-            found.append(Edge(operand, user, number, "\n".join(maps)))
-    return found
+            drawn.append(Edge(operand, user, number, "\n".join(maps)))
+    return drawn
 
 
 def maps_of(user: Instruction) -> Indexing:
@@ -124,11 +124,11 @@ def svg(computation: Computation) -> str:
 
 def lines_above(drawn: Sequence[Edge]) -> dict[str, list[str]]:
     """By the name of a user, a line for each of its maps, with the operand's number if there are several operands."""
-    found: dict[str, list[str]] = {}
+    lines: dict[str, list[str]] = {}
     for edge in drawn:
         number = f"{edge.number}: " if len(edge.user.operands) > 1 else ""
-        found.setdefault(edge.user.name, []).extend(number + map_text(line) for line in edge.label.split("\n") if line)
-    return found
+        lines.setdefault(edge.user.name, []).extend(number + map_text(line) for line in edge.label.split("\n") if line)
+    return lines
 
 
 def map_text(line: str) -> str:

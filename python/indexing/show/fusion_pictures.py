@@ -31,13 +31,15 @@ def access_pictures(
     Arguments and errors are those of `coalescing`.
     """
     part = part_of_program(target, "access_pictures: target")
-    found = coalescing(part, device, launch)
-    return tuple(pictures_of_accesses(part, found, found.accesses))
+    report = coalescing(part, device, launch)
+    return tuple(pictures_of_accesses(part, report, report.accesses))
 
 
-def pictures_of_accesses(part: Instruction | Computation, found: Coalescing, chosen: Sequence[Access]) -> list[Picture]:
+def pictures_of_accesses(
+    part: Instruction | Computation, report: Coalescing, chosen: Sequence[Access]
+) -> list[Picture]:
     """The pictures of some accesses."""
-    is_tile = found.emitter == "tiles"
+    is_tile = report.emitter == "tiles"
 
     def threads(access: Access) -> int:
         return access.map.dims[0].upper + 1 if is_tile else WARP
@@ -64,8 +66,8 @@ def name_of_access(part: Instruction | Computation, access: Access) -> str:
 def bank_pictures(target: Program, device: DeviceLike = None) -> tuple[Picture, ...]:
     """A picture of each load and store of shared memory: the warp instruction with most passes; conflicts are red."""
     part = part_of_program(target, "bank_pictures: target")
-    found = coalescing(part, device)
-    return tuple(bank_picture(access, found.device) for access in found.shared)
+    report = coalescing(part, device)
+    return tuple(bank_picture(access, report.device) for access in report.shared)
 
 
 def stacked(pictures: Sequence[Picture], title: str) -> Picture:

@@ -53,9 +53,9 @@ def report_table(report: ProgramReport) -> str:
     return f"<p>{above}</p>{table(('kernel', *FIGURES, 'why', 'source'), rows)}"
 
 
-def comparison_table(found: Comparison) -> str:
+def comparison_table(comparison: Comparison) -> str:
     """The comparison as text."""
-    return f"<pre>{escape(str(found))}</pre>"
+    return f"<pre>{escape(str(comparison))}</pre>"
 
 
 def maps_table(maps: ProgramMaps) -> str:
@@ -79,39 +79,43 @@ def source_block(kernel: Kernel) -> str:
     return about + str(highlight(kernel.source, CppLexer(), HtmlFormatter(noclasses=True)))
 
 
-def accesses_table(found: Coalescing) -> str:
+def accesses_table(report: Coalescing) -> str:
     """A row for each access of global memory, then the conflicts of shared memory."""
     rows = []
-    for a in found.accesses:
+    for a in report.accesses:
         which = f"operand {a.operand}" if a.operand is not None else f"output {a.output}"
         verdict = "yes" if a.coalesced else "no"
         rows.append((f"{a.kind} of {which}", f"{a.sectors:.6g}", f"{a.ideal:.6g}", f"{a.ratio:.3g}", verdict))
-    for b in found.shared:
+    for b in report.shared:
         rows.append((f"{b.kind} of {b.array}, shared", f"{b.passes:.6g} passes", f"{b.ideal:.6g}", "", ""))
     return table(("access", "sectors a warp", "least", "ratio", "coalesced"), rows)
 
 
-def plans_table(found: Predictions) -> str:
+def plans_table(predictions: Predictions) -> str:
     """The plans with the least predicted times."""
     rows = []
-    for row in found.time.argsort(kind="stable")[:SHOWN].tolist():
-        plan = ", ".join(f"{name} = {value}" for name, value in found.plan(row).items())
-        numbers = (f"{found.sectors[row]:,.6g}", f"{found.conflicts[row]:,.6g}", f"{found.occupancy[row]:.3g}")
-        rows.append((plan, seconds_text(float(found.time[row])), *numbers))
+    for row in predictions.time.argsort(kind="stable")[:SHOWN].tolist():
+        plan = ", ".join(f"{name} = {value}" for name, value in predictions.plan(row).items())
+        numbers = (
+            f"{predictions.sectors[row]:,.6g}",
+            f"{predictions.conflicts[row]:,.6g}",
+            f"{predictions.occupancy[row]:.3g}",
+        )
+        rows.append((plan, seconds_text(float(predictions.time[row])), *numbers))
     head = ("plan", "predicted", "sectors", "conflicts", "occupancy")
-    return f"<p>{len(found)} plans on {escape(str(found.device))}</p>{table(head, rows)}"
+    return f"<p>{len(predictions)} plans on {escape(str(predictions.device))}</p>{table(head, rows)}"
 
 
-def trials_table(found: Tuning) -> str:
+def trials_table(tuning: Tuning) -> str:
     """A row for each plan that was tried, the fastest first."""
-    head, *rows = (tuple(row) for row in found.cells())
-    return f"<p>{escape(repr(found)[1:-1])}</p>{table(head, rows)}"
+    head, *rows = (tuple(row) for row in tuning.cells())
+    return f"<p>{escape(repr(tuning)[1:-1])}</p>{table(head, rows)}"
 
 
 def tiles_table(space: TilingSpace) -> str:
     """The dimensions of a tiling space, and the tile of each array over their sizes."""
     rows = [(f"d{k}", f"{d.size} ({d.kind})", d.instruction.name) for k, d in enumerate(space.dimensions)]
-    tiles = [(i.name, str(t.sizes), str(t.moved_offsets)) for (i, _), found in space.tiles.items() for t in found]
+    tiles = [(i.name, str(t.sizes), str(t.moved_offsets)) for (i, _), tiles_of in space.tiles.items() for t in tiles_of]
     return table(("dimension", "size", "of"), rows) + table(("array", "sizes", "offsets"), tiles)
 
 

@@ -165,15 +165,15 @@ def source_of(i: Instruction, device: Device) -> tuple[str, str]:
 def pictures(i: Instruction, device: Device) -> Data:
     """Pictures in groups with headings: accesses that are not coalesced, bank conflicts, the path of a tile."""
     try:
-        found = coalescing(i, device)
+        report = coalescing(i, device)
     except IndexingError:
         return []
-    slow = pictures_of_accesses(i, found, [a for a in found.accesses if not a.coalesced])
+    slow = pictures_of_accesses(i, report, [a for a in report.accesses if not a.coalesced])
     groups: list[tuple[str, Sequence[Picture]]] = [
         ("What the first warp touches, by sector", slow),
         (
             "Shared memory: the words of a warp instruction, by bank",
-            [bank_picture(a, found.device) for a in found.shared],
+            [bank_picture(a, report.device) for a in report.shared],
         ),
         ("A tile of the output, and what it needs", tile_pictures(i)),
     ]

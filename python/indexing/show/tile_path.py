@@ -79,12 +79,12 @@ def follow_tile(target: Program, sizes: Sequence[int] | None = None, numbers: Se
     starts = _starts(whole, numbers or (), extents)
     clipped = [min(s, extent - start) for s, start, extent in zip(whole, starts, extents, strict=True)]
     known = clipped if space.holds(clipped) else whole
-    found = []
+    parts = []
     for array, tiles in space.tiles.items():
         for tile in tiles if not array[0].is_constant else ():
             exact = tile.exact and not tile.mask and known == clipped
-            found.append(Part(array, _covered_indices(tile, array[0].shape.leaves[array[1]], starts, known), exact))
-    return TilePath(space, tuple(whole), tuple(dict.fromkeys(found)))
+            parts.append(Part(array, _covered_indices(tile, array[0].shape.leaves[array[1]], starts, known), exact))
+    return TilePath(space, tuple(whole), tuple(dict.fromkeys(parts)))
 
 
 def _starts(sizes: Sequence[int], numbers: Sequence[int], extents: Sequence[int]) -> list[int]:
@@ -139,14 +139,14 @@ def _inside(offset: int, count: int, stride: int, extent: int) -> range:
 def covered(indices: Sequence[range], sizes: Sequence[int], stop: int) -> int:
     """The number of the array's first `stop` elements, row by row, that lie in the indices."""
     rest = list(accumulate((len(s) for s in reversed(indices)), int.__mul__, initial=1))[::-1]
-    found = 0
+    count = 0
     for d, span in enumerate(indices):
         below = prod(sizes[d + 1 :])
         digit, stop = divmod(stop, max(below, 1))
-        found += len(range(span.start, min(span.stop, digit), span.step)) * rest[d + 1]
+        count += len(range(span.start, min(span.stop, digit), span.step)) * rest[d + 1]
         if digit not in span:
-            return found
-    return found + stop
+            return count
+    return count + stop
 
 
 @or_function

@@ -39,14 +39,14 @@ def touched_elements(access: Access, shape: Shape, threads: int = WARP) -> tuple
     """The elements that the first threads of the launch touch, a few for each thread, for the least runtime values."""
     m = access.map
     fixed = [max(v.lower, 0) for v in m.runtimes]
-    found = []
+    touched = []
     for thread, dims in lanes_of(m, threads):
         for values in itertools.islice(values_of_ranges(m), MAX_ELEMENTS):
             symbols = [*values, *fixed]
             if m.contains(dims, symbols):
                 index = tuple(int(x) for x in m.evaluate(dims, symbols))
-                found.append(TouchedElement(thread, index, _position(index, shape)))
-    return tuple(found)
+                touched.append(TouchedElement(thread, index, _position(index, shape)))
+    return tuple(touched)
 
 
 def values_of_ranges(m: IndexingMap) -> Iterator[tuple[int, ...]]:
@@ -90,25 +90,25 @@ def access_picture(access: Access, shape: Shape, threads: int = WARP, title: str
     `shape` is that of the array. Cells without a thread move needlessly. Up to 1024 threads, 8 elements of each and 40
     sectors are shown; the note states what is left out.
     """
-    found = touched_elements(access, shape, min(threads, MAX_THREADS))
+    touched = touched_elements(access, shape, min(threads, MAX_THREADS))
     per_sector = max(access.sector_bytes * 8 // access.element_bits, 1)
-    sectors = sorted({t.position // per_sector for t in found})
-    used = {t.position for t in found}
+    sectors = sorted({t.position // per_sector for t in touched})
+    used = {t.position for t in touched}
     left_out = f", the first {MAX_SECTORS} shown" if len(sectors) > MAX_SECTORS else ""
     asked, moved = len(used) * access.element_bits // 8, len(sectors) * access.sector_bytes
     counted = (
         f"1 sector; {asked} of its" if len(sectors) == 1 else f"{len(sectors)} sectors{left_out}; {asked} of their"
     )
     note = f"{counted} {moved} bytes are asked for"
-    panels = [_sectors(found, sectors[:MAX_SECTORS], per_sector, access, shape)]
+    panels = [_sectors(touched, sectors[:MAX_SECTORS], per_sector, access, shape)]
     if access.map.num_dims:
-        panels.insert(0, _threads(found))
+        panels.insert(0, _threads(touched))
     return Picture(title or f"{access.kind} of {shape}", note, tuple(panels))
 
 
-def _threads(found: Sequence[TouchedElement]) -> Panel:
+def _threads(touched: Sequence[TouchedElement]) -> Panel:
     by_thread: dict[int, list[TouchedElement]] = {}
-    for t in found:
+    for t in touched:
         by_thread.setdefault(t.thread, []).append(t)
     cells = []
     count = max(by_thread, default=-1) + 1
@@ -122,11 +122,11 @@ def _threads(found: Sequence[TouchedElement]) -> Panel:
 
 
 def _sectors(
-    found: Sequence[TouchedElement], sectors: Sequence[int], per_sector: int, access: Access, shape: Shape
+    touched: Sequence[TouchedElement], sectors: Sequence[int], per_sector: int, access: Access, shape: Shape
 ) -> Panel:
     """A row for each sector, a cell for each element that it holds."""
     threads: dict[int, list[int]] = {}
-    for t in found:
+    for t in touched:
         threads.setdefault(t.position, []).append(t.thread)
     cells = []
     for row, sector in enumerate(sectors):

@@ -135,12 +135,12 @@ class ClusterBench:
 
     def _outcome(self, reference: Any) -> Measured:
         try:
-            found: Measured = self._ray.get(reference)
+            outcome: Measured = self._ray.get(reference)
         except IndexingError:
             raise
         except self._ray.exceptions.RayError as error:
             return Measured("failed", 1, detail=f"{type(error).__name__}: {str(error).strip().splitlines()[-1]}")
-        return found
+        return outcome
 
 
 def _needs(ray: Any, dialect: Dialect) -> dict[str, float]:
@@ -165,8 +165,8 @@ def measure_one(given: Given, key: str, plan: Plan) -> Measured:
     bench = _bench(given)
     if bench.key != key:
         raise IndexingError("nodes of the Ray cluster differ in their devices or compilers: tune on nodes of one kind")
-    ((_, found),) = bench.outcomes([plan], lambda plan: None)
-    return found
+    ((_, measured),) = bench.outcomes([plan], lambda plan: None)
+    return measured
 
 
 def samples_in_turns(given: Given, plans: list[Plan]) -> list[list[float]]:

@@ -69,13 +69,13 @@ class Calibration:
     @property
     def of_fusions(self) -> dict[str, tuple[float, float]]:
         """The rank correlations over the plans of each fusion: before the fit, and after it."""
-        found = {}
+        correlations = {}
         for name in dict.fromkeys(p.fusion for p in self.points):
             rows = [p for p in self.points if p.fusion == name]
             measured = [p.measured for p in rows]
             before, after = [p.before for p in rows], [p.after for p in rows]
-            found[name] = rank_correlation(before, measured), rank_correlation(after, measured)
-        return found
+            correlations[name] = rank_correlation(before, measured), rank_correlation(after, measured)
+        return correlations
 
     def report(self) -> str:
         """The fitted constants, the correlations, and a line for each point."""
@@ -134,8 +134,8 @@ def fitted(device: Device, measured: Sequence[tuple[str, Predictions, NDArray[np
                 if not 1 / MAX_CHANGE <= value / (_figure(device, part, name) or 1.0) <= MAX_CHANGE:
                     continue
                 candidate = replace(best, **{part: replace(getattr(best, part), **{name: value})})
-                if (found := error(candidate)) < least:
-                    best, least = candidate, found
+                if (with_candidate := error(candidate)) < least:
+                    best, least = candidate, with_candidate
         if least == start:
             break
     after = predict_times(best.model_constants, demands)[3]

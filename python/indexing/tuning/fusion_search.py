@@ -41,12 +41,12 @@ def searches(
 ) -> list[Tuning]:
     """The searches for all kernels of a target. Raises as `tune`."""
     with _benches(request, ray) as bench:
-        computations, found = target.computations, []
+        computations, tunings = target.computations, []
         for k, computation in enumerate(computations):
             on_progress = _report_progress(progress, k * request.budget, len(computations) * request.budget)
             search = _Search(computation, request, bench(computation), store, on_progress)
-            found.append(search.run(target, k))
-        return found
+            tunings.append(search.run(target, k))
+        return tunings
 
 
 def _report_progress(progress: Progress | None, before: int, total: int) -> Callable[[int], None]:

@@ -68,8 +68,8 @@ class Benchmark:
         for argument, buffer in zip(kernel.arguments, buffers, strict=True):
             if argument.kind == "output":
                 wanted = self.wanted[argument.number]
-                found = self.device.download(buffer, wanted.dtype, _physical(argument))
-                if problem := difference(_logical(found, argument), wanted, argument.element_type):
+                computed = self.device.download(buffer, wanted.dtype, _physical(argument))
+                if problem := difference(_logical(computed, argument), wanted, argument.element_type):
                     return f"output {argument.number} {problem}"
         return ""
 
@@ -199,15 +199,15 @@ def input_values(shape: Shape, random: np.random.Generator) -> np.ndarray:
     return np.asarray(random.uniform(0.25, 1.0, shape.dimensions)).astype(dtype)
 
 
-def difference(found: np.ndarray, wanted: np.ndarray, kind: str) -> str:
+def difference(computed: np.ndarray, wanted: np.ndarray, kind: str) -> str:
     """The difference of results beyond rounding, relative to the largest of them; empty if there is none."""
-    if found.shape != wanted.shape:
-        return f"has shape {found.shape}; expected {wanted.shape}"
+    if computed.shape != wanted.shape:
+        return f"has shape {computed.shape}; expected {wanted.shape}"
     if kind[0] in "sup":
-        wrong = int((found != wanted).sum())
-        return f"differs in {wrong} of {found.size} elements" if wrong else ""
+        wrong = int((computed != wanted).sum())
+        return f"differs in {wrong} of {computed.size} elements" if wrong else ""
     wide = np.complex128 if kind[0] == "c" else np.float64
-    a, b = found.astype(wide), wanted.astype(wide)
+    a, b = computed.astype(wide), wanted.astype(wide)
     finite = np.isfinite(a) & np.isfinite(b)
     if not np.array_equal(a[~finite], b[~finite], equal_nan=True):
         return "is finite where the reference isn't, or the other way round"
@@ -234,6 +234,6 @@ def _physical(argument: Argument) -> tuple[int, ...]:
     return tuple(argument.dimensions[d] for d in _order(argument))
 
 
-def _logical(found: np.ndarray, argument: Argument) -> np.ndarray:
+def _logical(physical: np.ndarray, argument: Argument) -> np.ndarray:
     order = _order(argument)
-    return found.transpose([order.index(d) for d in range(len(order))])
+    return physical.transpose([order.index(d) for d in range(len(order))])

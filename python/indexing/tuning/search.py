@@ -26,11 +26,13 @@ HOPELESS = 20.0  # plans with more than this times the best prediction are not t
 MAX_REPEATS = 200  # of known plans, proposed one after another, after which a search ends
 
 
-def promising_plans(found: Predictions) -> list[Plan]:
+def promising_plans(predictions: Predictions) -> list[Plan]:
     """The plans of a grid that can be launched and are not predicted to be hopeless, the best first."""
-    order = np.argsort(found.time, kind="stable")
-    limit = HOPELESS * float(found.time.min(initial=np.inf))
-    return [found.plan(k) for k in order.tolist() if np.isfinite(found.time[k]) and found.time[k] <= limit]
+    order = np.argsort(predictions.time, kind="stable")
+    limit = HOPELESS * float(predictions.time.min(initial=np.inf))
+    return [
+        predictions.plan(k) for k in order.tolist() if np.isfinite(predictions.time[k]) and predictions.time[k] <= limit
+    ]
 
 
 def proposals(

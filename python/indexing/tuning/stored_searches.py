@@ -51,11 +51,11 @@ def stored_trials(
     return tuple(Trial({n: plan[n] for n in knobs}, predicted, m) for plan, predicted, m in plans)
 
 
-def row_of_plan(found: Measured) -> Measured:
+def row_of_plan(measured: Measured) -> Measured:
     """The store's row of a plan, after its search is finished."""
-    if found.state == "started":
-        return replace(found, state="failed", detail="the process ended whenever it was measured")
-    return found
+    if measured.state == "started":
+        return replace(measured, state="failed", detail="the process ended whenever it was measured")
+    return measured
 
 
 def stored_answers(store: Store, target: TuningTarget, identity: str, request: Request) -> list[Tuning] | None:
@@ -63,18 +63,18 @@ def stored_answers(store: Store, target: TuningTarget, identity: str, request: R
     kernels = store.kernels(_key(target, identity))
     if kernels is None:
         return None
-    found: list[Tuning] = []
+    answers: list[Tuning] = []
     for number, k in enumerate(kernels):
         trials = stored_trials(store, k.fusion, k.knobs, request)
         if trials is None:
             return None
-        found.append(Tuning(k.fusion, k.name, k.emitter, k.knobs, request.device, trials, target, number))
-    return found
+        answers.append(Tuning(k.fusion, k.name, k.emitter, k.knobs, request.device, trials, target, number))
+    return answers
 
 
-def store_kernels(store: Store, target: TuningTarget, identity: str, found: Sequence[Tuning]) -> None:
+def store_kernels(store: Store, target: TuningTarget, identity: str, kernels: Sequence[Tuning]) -> None:
     """Store the kernels of a target, so that `stored_answers` finds them."""
-    store.put_kernels(_key(target, identity), [KernelRow(t.key, t.name, t.emitter, t.knobs) for t in found])
+    store.put_kernels(_key(target, identity), [KernelRow(t.key, t.name, t.emitter, t.knobs) for t in kernels])
 
 
 def _key(target: TuningTarget, identity: str) -> str:
@@ -99,5 +99,5 @@ def _package_version() -> str:
     """The sizes and times of the package's files, so that a changed emitter gets no answers of the previous one."""
     folder = Path(__file__).parents[1]
     files = sorted(f for pattern in ("*.py", "_core*") for f in folder.rglob(pattern))
-    found = [(f.relative_to(folder).as_posix(), f.stat().st_size, f.stat().st_mtime_ns) for f in files]
-    return hashlib.sha256(repr(found).encode()).hexdigest()
+    states = [(f.relative_to(folder).as_posix(), f.stat().st_size, f.stat().st_mtime_ns) for f in files]
+    return hashlib.sha256(repr(states).encode()).hexdigest()

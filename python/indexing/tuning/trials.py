@@ -46,8 +46,8 @@ class TuningTarget:
 
         if self.is_fusion:
             return [fused_computation(self.part)]
-        found = (k.computation for k in planned_kernels(self.part.module, self.device))
-        return [c for c in found if knobs_of(c, self.device).size > 1]
+        computations = (k.computation for k in planned_kernels(self.part.module, self.device))
+        return [c for c in computations if knobs_of(c, self.device).size > 1]
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,7 +148,7 @@ class Tuning:
         write_picture(self.name, [(t.predicted, t.seconds) for t in self.trials], Path(path))
 
     def to_kernel_tuner(self) -> dict[str, object]:
-        """The arguments with which Kernel Tuner searches the same plans: `kernel_tuner.tune_kernel(**found.to_kernel_tuner())`.
+        """The arguments with which Kernel Tuner searches these plans: `kernel_tuner.tune_kernel(**tuning.to_kernel_tuner())`.
 
         Source and problem size are functions of the knobs; the number of threads of a block is the parameter `block_size_x`,
         which a restriction makes consistent with the others. The kernel's arguments are those with which plans are measured;

@@ -123,10 +123,10 @@ def tune(
     chosen, known = device_here() if device is None else chosen_device(device), Store(store)
     conditions = Conditions(seed, warm, None if inputs is None else tuple(map(np.asarray, inputs)))
     target, request = TuningTarget(program, is_fusion, chosen), Request(sampler, budget, seconds, chosen, conditions)
-    found = _stored(known, target, request) if ray is None else None
-    if found is None:
-        found = _searched(known, target, request, ray, progress)
-    return found[0] if is_fusion else found
+    tunings = _stored(known, target, request) if ray is None else None
+    if tunings is None:
+        tunings = _searched(known, target, request, ray, progress)
+    return tunings[0] if is_fusion else tunings
 
 
 def _stored(store: Store, target: TuningTarget, request: Request) -> list[Tuning] | None:
@@ -147,10 +147,10 @@ def _searched(
 ) -> list[Tuning]:
     from indexing.tuning.fusion_search import searches
 
-    found = searches(store, target, request, ray, progress)
+    tunings = searches(store, target, request, ray, progress)
     if ray is None:
-        store_kernels(store, target, _identity(target.device.dialect), found)
-    return found
+        store_kernels(store, target, _identity(target.device.dialect), tunings)
+    return tunings
 
 
 def device_here() -> Device:

@@ -41,10 +41,10 @@ def _starts(ctx: ElementContext, instruction: Instruction, first: int, slice_siz
     """The clamped start indices: scalars from operand `first` on, or, in an older form of HLO, one vector."""
     sizes = instruction.operands[0].shape.dimensions
     scalars = instruction.operands[first:]
-    found = []
+    starts = []
     for d, (size, width) in enumerate(zip(sizes, slice_sizes, strict=True)):
         if size == width:
-            found.append(ctx.constant(0))
+            starts.append(ctx.constant(0))
             continue
         is_vector = len(scalars) == 1 and len(scalars[0].shape.dimensions) == 1
         value = (
@@ -52,8 +52,8 @@ def _starts(ctx: ElementContext, instruction: Instruction, first: int, slice_siz
             if is_vector
             else ctx.operand(instruction, first + d, ())
         )
-        found.append(ctx.bounded(value, 0, size - width))
-    return tuple(found)
+        starts.append(ctx.bounded(value, 0, size - width))
+    return tuple(starts)
 
 
 def gather(ctx: ElementContext, instruction: Instruction, output: int, index: Index) -> Value:

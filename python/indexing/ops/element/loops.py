@@ -254,8 +254,8 @@ def convolution(ctx: ElementContext, instruction: Instruction, output: int, inde
         for w, tap, o, k in zip(window, taps, labels.output.spatial, labels.kernel.spatial, strict=True):
             position.append((index[o] * w.stride + tap * w.rhs_dilation - w.pad_low, w.lhs_dilation))
             kernel[k] = w.size - 1 - tap if w.reversed else tap
-        found, conditions = undilated(ctx, position, [lhs[d] for d in labels.input.spatial])
-        for d, place in zip(labels.input.spatial, found, strict=True):
+        undilated_places, conditions = undilated(ctx, position, [lhs[d] for d in labels.input.spatial])
+        for d, place in zip(labels.input.spatial, undilated_places, strict=True):
             at[d] = place
         with ctx.when(conditions):
             inner = ctx.inside(tuple(at), lhs)

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 
 def move(ctx: ElementContext, instruction: Instruction, output: int, index: Index) -> Value:
     """The element of operand 0 that the op's map names."""
-    found = ctx.indexing(instruction, output)[0][0]
-    return ctx.operand(instruction, 0, ctx.mapped(found.map, index).index, found.leaf)
+    source = ctx.indexing(instruction, output)[0][0]
+    return ctx.operand(instruction, 0, ctx.mapped(source.map, index).index, source.leaf)
 
 
 def bitcast(ctx: ElementContext, instruction: Instruction, output: int, index: Index) -> Value:
@@ -41,16 +41,16 @@ def _of_another_width(
     if "complex" in (source.kind, target.kind):
         what = f"a kernel cannot read {source.name} memory as {target.name}"
         raise UnsupportedOp(f"{instruction.name}: {what}: complex elements stay whole; bitcast their real type")
-    found = ctx.indexing(instruction, output)[0][0].map
+    adjacent = ctx.indexing(instruction, output)[0][0].map
     wide, narrow = bit_width(target.name), bit_width(source.name)
     if wide > narrow:
-        places = [ctx.mapped(found, index, (ctx.constant(k),)).index for k in range(wide // narrow)]
+        places = [ctx.mapped(adjacent, index, (ctx.constant(k),)).index for k in range(wide // narrow)]
         bits = joined_bits(ctx, [ctx.operand(instruction, 0, at) for at in places], source, target)
     else:
         order = major_to_minor(instruction.shape)
         sizes = instruction.shape.dimensions
         part = linearize([index[d] for d in order], [sizes[d] for d in order]) % (narrow // wide)
-        bits = part_of_bits(ctx, source, ctx.operand(instruction, 0, ctx.mapped(found, index).index), part * wide)
+        bits = part_of_bits(ctx, source, ctx.operand(instruction, 0, ctx.mapped(adjacent, index).index), part * wide)
     return ctx.let(target.name, from_bits(ctx, target, bits), rounds=False)
 
 
@@ -70,10 +70,10 @@ def concatenate(ctx: ElementContext, instruction: Instruction, output: int, inde
     """A branch for each operand: reads the operand whose part of the dimension contains the index."""
     kind = instruction.shape.element_type
     result = ctx.variable(kind, zero(ctx, kind))
-    for k, (operand, found) in enumerate(zip(instruction.operands, ctx.indexing(instruction, output), strict=True)):
-        if not found or operand.shape.element_count == 0:
+    for k, (operand, indexing) in enumerate(zip(instruction.operands, ctx.indexing(instruction, output), strict=True)):
+        if not indexing or operand.shape.element_count == 0:
             continue
-        at = ctx.mapped(found[0].map, index)
+        at = ctx.mapped(indexing[0].map, index)
         with ctx.when(at.conditions):
             ctx.assign(result, ctx.operand(instruction, k, ctx.inside(at.index, operand.shape.dimensions)))
     return result
@@ -83,10 +83,10 @@ def pad(ctx: ElementContext, instruction: Instruction, output: int, index: Index
     """The padding value, replaced by the operand's element where the map's constraints hold."""
     value = ctx.operand(instruction, 1, ())
     result = ctx.variable(instruction.shape.element_type, value)
-    found = ctx.indexing(instruction, output)[0]
+    indexing = ctx.indexing(instruction, output)[0]
     sizes = instruction.operands[0].shape.dimensions
-    if found and instruction.operands[0].shape.element_count and not found[0].map.is_known_empty:
-        at = ctx.mapped(found[0].map, index)
+    if indexing and instruction.operands[0].shape.element_count and not indexing[0].map.is_known_empty:
+        at = ctx.mapped(indexing[0].map, index)
         with ctx.when(at.conditions):
             ctx.assign(result, ctx.operand(instruction, 0, ctx.inside(at.index, sizes)))
     return result

@@ -72,23 +72,23 @@ def _divide(instruction: Instruction, a: Array, b: Array) -> Array:
 def complex_quotient(a: Array, b: Array) -> Array:
     """a / b, with the results of C99's annex G for zero and infinite numbers, where numpy gives NaN or the other sign."""
     a, b = np.broadcast_arrays(a, b)
-    found = np.array(np.true_divide(a, b))
+    quotient = np.array(np.true_divide(a, b))
     zero = b == 0
-    found.real[zero], found.imag[zero] = a.real[zero] / b.real[zero], a.imag[zero] / b.real[zero]
-    lost = np.isnan(found.real) & np.isnan(found.imag)
+    quotient.real[zero], quotient.imag[zero] = a.real[zero] / b.real[zero], a.imag[zero] / b.real[zero]
+    lost = np.isnan(quotient.real) & np.isnan(quotient.imag)
     for at, scale in ((lost & np.isinf(a) & np.isfinite(b), np.inf), (lost & np.isfinite(a) & np.isinf(b), 0.0)):
         (p, q), (r, s) = ((x.real, x.imag) for x in (_boxed(a[at]), _boxed(b[at])))
-        found.real[at], found.imag[at] = scale * (p * r + q * s), scale * (q * r - p * s)
-    return found
+        quotient.real[at], quotient.imag[at] = scale * (p * r + q * s), scale * (q * r - p * s)
+    return quotient
 
 
 def _boxed(a: Array) -> Array:
     """Map infinite parts to +-1 and finite parts to +-0 in numbers with an infinite part, as annex G of C99 does."""
     infinite = np.isinf(a)
-    found = a.copy()
-    for part, of in ((found.real, a.real), (found.imag, a.imag)):
+    boxed = a.copy()
+    for part, of in ((boxed.real, a.real), (boxed.imag, a.imag)):
         part[infinite] = np.copysign(np.isinf(of[infinite]), of[infinite])
-    return found
+    return boxed
 
 
 def _remainder(instruction: Instruction, a: Array, b: Array) -> Array:

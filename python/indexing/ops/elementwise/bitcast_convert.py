@@ -111,8 +111,8 @@ def from_bits(ctx: ElementContext, kind: ElementType, bits: Value) -> Value:
         return ctx.op("from_bits", kind.name, low)
     if kind.kind == "pred":
         return ctx.op("ne", "pred", low, ctx.number(unsigned, 0))
-    found = low if kind.compute_type == unsigned else ctx.op("convert", kind.compute_type, low)
-    return narrow_integer(ctx, kind, found)
+    computed = low if kind.compute_type == unsigned else ctx.op("convert", kind.compute_type, low)
+    return narrow_integer(ctx, kind, computed)
 
 
 def part_of_bits(ctx: ElementContext, source: ElementType, whole: Value, shift: SymbolicExpr) -> Value:

@@ -77,11 +77,11 @@ def _popcnt_code(ctx: ElementContext, instruction: Instruction, values: tuple[Va
 
 def _clz_code(ctx: ElementContext, instruction: Instruction, values: tuple[Value, ...]) -> Value:
     kind = _integer("count-leading-zeros", kind_of(values[0]))
-    found = ctx.op("clz", kind.compute_type, _own_bits(ctx, kind, values[0]))
+    zeros = ctx.op("clz", kind.compute_type, _own_bits(ctx, kind, values[0]))
     if not kind.is_byte_packed:
-        return found
+        return zeros
     return narrow_integer(
-        ctx, kind, ctx.op("sub", kind.compute_type, found, ctx.number(kind.compute_type, 8 - kind.bits))
+        ctx, kind, ctx.op("sub", kind.compute_type, zeros, ctx.number(kind.compute_type, 8 - kind.bits))
     )
 
 

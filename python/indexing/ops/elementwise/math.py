@@ -84,11 +84,11 @@ def _log_plus_one(a: Array) -> Array:
         return np.log1p(a)
     shifted = a.copy()
     shifted.real += 1
-    found = np.array(np.log(shifted))
+    log = np.array(np.log(shifted))
     x, y = a.real, a.imag
     small = (np.abs(x) < 0.5) & (np.abs(y) < 0.5)
-    found.real = np.where(small, np.log1p(x * (x + 2) + y * y) / 2, found.real)
-    return found
+    log.real = np.where(small, np.log1p(x * (x + 2) + y * y) / 2, log.real)
+    return log
 
 
 def _cbrt(a: Array) -> Array:

@@ -25,12 +25,12 @@ def backend_config(instruction: Instruction) -> Config:
     if not text or text == "{}":
         return {}
     try:
-        found = json.loads(text)
+        config = json.loads(text)
     except ValueError:
-        found = {key: _scalar(value) for key, value in _ENTRY.findall(text)}
-    if not isinstance(found, dict) or not found:
+        config = {key: _scalar(value) for key, value in _ENTRY.findall(text)}
+    if not isinstance(config, dict) or not config:
         raise UnsupportedOp(f"its backend_config can't be read: {text[:80]}")
-    return found
+    return config
 
 
 def _scalar(text: str) -> bool | int | str:
@@ -41,7 +41,7 @@ def _scalar(text: str) -> bool | int | str:
 
 def letter(config: Config, key: str) -> str:
     """A flag of LAPACK, given as a letter or as its character code."""
-    found = config.get(key)
-    if found is None:
+    value = config.get(key)
+    if value is None:
         raise UnsupportedOp(f"its backend_config has no {key}")
-    return chr(found) if isinstance(found, int) else str(found)
+    return chr(value) if isinstance(value, int) else str(value)

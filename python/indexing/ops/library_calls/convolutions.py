@@ -53,8 +53,8 @@ def _forward(body: Expansion, kind: str) -> BuiltInstruction:
 
 
 def _config(config: Config) -> Config:
-    found: Config = config.get("cudnn_conv_backend_config", config)
-    return found
+    own: Config = config.get("cudnn_conv_backend_config", config)
+    return own
 
 
 def forward(body: Expansion, config: Config) -> list[BuiltInstruction]:
@@ -106,8 +106,8 @@ def backward_input(body: Expansion, config: Config) -> list[BuiltInstruction]:
     turned = ConvolutionLabels(labels.output, _exchanged(labels.kernel), labels.input)
     groups = body.call.integer("feature_group_count", 1)
     kind, sizes = body.results[0].element_type, body.results[0].dimensions
-    found = _convolve(body, kind, sizes, [gradient, kernel], turned, window, feature_group_count=groups)
-    return _scaled(body, config, found)
+    convolved = _convolve(body, kind, sizes, [gradient, kernel], turned, window, feature_group_count=groups)
+    return _scaled(body, config, convolved)
 
 
 def _exchanged(labels: DimensionLabels) -> DimensionLabels:
@@ -148,12 +148,12 @@ def backward_filter(body: Expansion, config: Config) -> list[BuiltInstruction]:
     exchanged = ConvolutionLabels(_exchanged(labels.input), labels.output, labels.kernel)
     groups = body.call.integer("feature_group_count", 1)
     kind, sizes = body.results[0].element_type, body.results[0].dimensions
-    found = _convolve(body, kind, sizes, [lhs, gradient], exchanged, window, batch_group_count=groups)
+    convolved = _convolve(body, kind, sizes, [lhs, gradient], exchanged, window, batch_group_count=groups)
     turned = [labels.kernel.spatial[k] for k, d in enumerate(dims) if d.reversed]
     if turned:
-        found = body.add("reverse", kind, sizes, [found], dimensions=turned)
-    return _scaled(body, config, found)
+        convolved = body.add("reverse", kind, sizes, [convolved], dimensions=turned)
+    return _scaled(body, config, convolved)
 
 
-def _scaled(body: Expansion, config: Config, found: BuiltInstruction) -> list[BuiltInstruction]:
-    return [body.scaled(found, float(_config(config).get("conv_result_scale", 1) or 1))]
+def _scaled(body: Expansion, config: Config, convolved: BuiltInstruction) -> list[BuiltInstruction]:
+    return [body.scaled(convolved, float(_config(config).get("conv_result_scale", 1) or 1))]

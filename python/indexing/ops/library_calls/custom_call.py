@@ -95,10 +95,10 @@ def custom_call_target(i: Instruction) -> str:
 def stands_for(i: Instruction) -> Computation | lapack.LapackCall | str:
     """The computation that a call stands for, its operands as parameters; a routine of LAPACK; or why it is unknown."""
     known = i.module.attached(_Read)
-    found = known.get(i.signature)
-    if found is None:
-        found = known[i.signature] = _read(i)
-    return found
+    meaning = known.get(i.signature)
+    if meaning is None:
+        meaning = known[i.signature] = _read(i)
+    return meaning
 
 
 def _read(i: Instruction) -> Computation | lapack.LapackCall | str:
@@ -118,52 +118,52 @@ def _read(i: Instruction) -> Computation | lapack.LapackCall | str:
 
 
 def _from_output(i: Instruction, output: int, maps: ComputationMaps) -> Indexing:
-    found = stands_for(i)
-    if isinstance(found, str):
-        return [[unknown(f"{found}: it may read anything")] for _ in i.operands]
-    if isinstance(found, lapack.LapackCall):
+    meaning = stands_for(i)
+    if isinstance(meaning, str):
+        return [[unknown(f"{meaning}: it may read anything")] for _ in i.operands]
+    if isinstance(meaning, lapack.LapackCall):
         sizes, count = i.shape.leaves[output].dimensions, lapack.batch_rank(i)
         return [[lapack.whole_matrices(sizes, o.shape.dimensions, count)] for o in i.operands]
-    return maps.output_to_input(found, output, i.operands)
+    return maps.output_to_input(meaning, output, i.operands)
 
 
 def _from_input(i: Instruction, operand: int, maps: ComputationMaps) -> Indexing:
-    found = stands_for(i)
-    if isinstance(found, str):
-        return [[unknown(f"{found}: it may use its operands for anything")] for _ in i.shape.leaves]
-    if isinstance(found, lapack.LapackCall):
+    meaning = stands_for(i)
+    if isinstance(meaning, str):
+        return [[unknown(f"{meaning}: it may use its operands for anything")] for _ in i.shape.leaves]
+    if isinstance(meaning, lapack.LapackCall):
         sizes, count = i.operands[operand].shape.dimensions, lapack.batch_rank(i)
         return [[lapack.whole_matrices(sizes, leaf.dimensions, count)] for leaf in i.shape.leaves]
-    return maps.input_to_output(found, operand, i.operands)
+    return maps.input_to_output(meaning, operand, i.operands)
 
 
 def _reference(i: Instruction, operands: Sequence[HloValue], interpreter: Interpreter) -> HloValue:
-    found = stands_for(i)
-    if isinstance(found, str):
+    meaning = stands_for(i)
+    if isinstance(meaning, str):
         raise UnsupportedOp(_refusal(i) or "")
-    if isinstance(found, lapack.LapackCall):
-        results = lapack.values(found, i, backend_config(i), [only_array(o) for o in operands])
+    if isinstance(meaning, lapack.LapackCall):
+        results = lapack.values(meaning, i, backend_config(i), [only_array(o) for o in operands])
         return results if i.shape.is_tuple else results[0]
-    return interpreter.run(found, operands)
+    return interpreter.run(meaning, operands)
 
 
 def _refusal(i: Instruction) -> str | None:
-    found = stands_for(i)
-    if not isinstance(found, str):
+    meaning = stands_for(i)
+    if not isinstance(meaning, str):
         return None
     advice = "replace it by HLO, or end the program there and pass what it gives as a parameter to another one"
-    return f"{i.name}: {found}; {advice}"
+    return f"{i.name}: {meaning}; {advice}"
 
 
 def _expansion(i: Instruction) -> Computation | None:
-    found = stands_for(i)
-    return None if isinstance(found, str | lapack.LapackCall) else found
+    meaning = stands_for(i)
+    return None if isinstance(meaning, str | lapack.LapackCall) else meaning
 
 
 def _operations(i: Instruction, inside: CountInside) -> OperationCount:
     """Those of the HLO that the call stands for; unknown for other targets."""
-    found = _expansion(i)
-    return OperationCount(unknown=1) if found is None else inside(found)
+    expansion = _expansion(i)
+    return OperationCount(unknown=1) if expansion is None else inside(expansion)
 
 
 OPS: tuple[Op, ...] = (

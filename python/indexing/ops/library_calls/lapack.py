@@ -86,10 +86,10 @@ def values(call: LapackCall, instruction: Instruction, config: Config, arrays: S
     batch = math.prod(arrays[0].shape[:count])
     flat = [a.reshape(batch, *a.shape[count:]) for a in arrays]
     with np.errstate(all="ignore"):
-        found = call.compute(config, flat) if flat[0].size else [None] * len(leaves)
+        computed = call.compute(config, flat) if flat[0].size else [None] * len(leaves)
     return tuple(
         np.zeros(s.dimensions, s.dtype) if f is None else f.astype(s.dtype).reshape(s.dimensions)
-        for s, f in zip(leaves, found, strict=True)
+        for s, f in zip(leaves, computed, strict=True)
     )
 
 
@@ -224,8 +224,8 @@ def _finite(a: Array) -> tuple[Array, Array]:
     return np.where(is_finite[:, None, None], a, 0), (~is_finite).astype(np.int32)
 
 
-def _or_nan(found: Array, failed: Array) -> Array:
-    return np.where(failed.reshape(-1, *[1] * (found.ndim - 1)) != 0, np.nan, found)
+def _or_nan(result: Array, failed: Array) -> Array:
+    return np.where(failed.reshape(-1, *[1] * (result.ndim - 1)) != 0, np.nan, result)
 
 
 def _of_eigh(sizes: Sequence[Sizes], config: Config, kind: str) -> list[Result]:
@@ -235,9 +235,9 @@ def _of_eigh(sizes: Sequence[Sizes], config: Config, kind: str) -> list[Result]:
 
 def _eigh(config: Config, arrays: Sequence[Array]) -> list[Array | None]:
     a, failed = _finite(arrays[0])
-    found, vectors = np.linalg.eigh(a, UPLO="L" if letter(config, "uplo") == "L" else "U")
+    eigenvalues, vectors = np.linalg.eigh(a, UPLO="L" if letter(config, "uplo") == "L" else "U")
     has_vectors = letter(config, "mode") == "V"
-    return [_or_nan(vectors, failed) if has_vectors else None, _or_nan(found, failed), failed]
+    return [_or_nan(vectors, failed) if has_vectors else None, _or_nan(eigenvalues, failed), failed]
 
 
 def _of_eig(sizes: Sequence[Sizes], config: Config, kind: str) -> list[Result]:
@@ -250,9 +250,9 @@ def _of_eig(sizes: Sequence[Sizes], config: Config, kind: str) -> list[Result]:
 
 def _eig(config: Config, arrays: Sequence[Array]) -> list[Array | None]:
     a, failed = _finite(arrays[0])
-    found, vectors = np.linalg.eig(a)
-    found = _or_nan(found, failed)
-    numbers = [found] if np.iscomplexobj(a) else [found.real, found.imag]
+    eigenvalues, vectors = np.linalg.eig(a)
+    eigenvalues = _or_nan(eigenvalues, failed)
+    numbers = [eigenvalues] if np.iscomplexobj(a) else [eigenvalues.real, eigenvalues.imag]
     return [*numbers, None, _or_nan(vectors, failed) if letter(config, "compute_right") == "V" else None, failed]
 
 
@@ -268,9 +268,9 @@ def _of_svd(sizes: Sequence[Sizes], config: Config, kind: str) -> list[Result]:
 def _svd(config: Config, arrays: Sequence[Array]) -> list[Array | None]:
     a, failed = _finite(arrays[0])
     mode = letter(config, "mode")
-    left, found, right = np.linalg.svd(a, full_matrices=mode == "A")
-    found, vectors = _or_nan(found, failed), [_or_nan(left, failed), _or_nan(right, failed)]
-    return [None, found, *([None, None] if mode == "N" else vectors), failed]
+    left, singular_values, right = np.linalg.svd(a, full_matrices=mode == "A")
+    singular_values, vectors = _or_nan(singular_values, failed), [_or_nan(left, failed), _or_nan(right, failed)]
+    return [None, singular_values, *([None, None] if mode == "N" else vectors), failed]
 
 
 LAPACK_CALLS = (

@@ -71,12 +71,12 @@ def conv(body: Expansion, config: Config) -> list[BuiltInstruction]:
     """A forward convolution with spatial dimensions in order, followed by the fused ops."""
     config = config.get("onednn_conv_config", config)
     shapes = (body.operand(0).dimensions, body.operand(1).dimensions, body.results[0].dimensions)
-    found = []
+    labels_of_roles = []
     for (side, layout, first, second), sizes in zip(_LAYOUTS, shapes, strict=True):
         numbers = config[side][layout]
         roles = int(numbers.get(first, 0)), int(numbers.get(second, 0))
-        found.append(DimensionLabels(*roles, tuple(k for k in range(len(sizes)) if k not in roles)))
-    labels = ConvolutionLabels(*found)
+        labels_of_roles.append(DimensionLabels(*roles, tuple(k for k in range(len(sizes)) if k not in roles)))
+    labels = ConvolutionLabels(*labels_of_roles)
     fusions, result = _fused(config), body.results[0].element_type
     kind = computing_kind(result) if fusions else result
     window, groups = _window(config["window"], labels, shapes), int(config.get("feature_groups", 1) or 1)
@@ -130,12 +130,12 @@ def layer_norm(body: Expansion, config: Config) -> list[BuiltInstruction]:
     centred = body.apply("subtract", x, body.broadcast(mean(x), x.dimensions, others))
     variance = mean(body.apply("multiply", centred, centred))
     inverse = body.apply("rsqrt", body.apply("add", variance, body.constant(kind, epsilon)))
-    found = body.apply("multiply", centred, body.broadcast(inverse, x.dimensions, others))
+    normalized = body.apply("multiply", centred, body.broadcast(inverse, x.dimensions, others))
     rescale = str(config.get("rescale", config.get("fused_ops", "SCALE_AND_SHIFT")))
     if rescale not in ("SCALE_AND_SHIFT", "SCALE", "NONE"):
         raise UnsupportedOp(f"its rescale {rescale} is not known")
     if rescale != "NONE":
-        found = body.apply("multiply", found, body.aligned(body.convert(body.operand(1), kind), x.dimensions))
+        normalized = body.apply("multiply", normalized, body.aligned(body.convert(body.operand(1), kind), x.dimensions))
     if rescale == "SCALE_AND_SHIFT":
-        found = body.apply("add", found, body.aligned(body.convert(body.operand(2), kind), x.dimensions))
-    return [found]
+        normalized = body.apply("add", normalized, body.aligned(body.convert(body.operand(2), kind), x.dimensions))
+    return [normalized]
