@@ -68,6 +68,7 @@ MADE_BY_USERS = {
     "Variable",
     "SymbolicMap",
     "IndexingMap",
+    "PiecewiseMap",
     "Equivalence",
     "Launch",
     "Tiles",
@@ -103,7 +104,13 @@ def fitting_values() -> list[object]:
         ix.output_to_input(fusion),
     ]
     values += [ix.partition(fusion.called[0]).subgraphs[0], ix.tiling_space(fusion), ix.propagate_tile(fusion)]
-    values += [ix.compile(module, device="reference"), maps[0].equivalent(maps[0].simplify()), *MAPS, PROGRAM]
+    values += [
+        maps[0].union(maps[0]),
+        ix.compile(module, device="reference"),
+        maps[0].equivalent(maps[0].simplify()),
+        *MAPS,
+        PROGRAM,
+    ]
     return values
 
 

@@ -5,6 +5,7 @@ from indexing._core import IndexingMap as IndexingMap
 from indexing._core import Instances as Instances
 from indexing._core import Interval as Interval
 from indexing._core import ParametricMap as ParametricMap
+from indexing._core import PiecewiseMap as PiecewiseMap
 from indexing._core import SymbolicExpr as SymbolicExpr
 from indexing._core import SymbolicMap as SymbolicMap
 from indexing._core import Variable as Variable

@@ -1,6 +1,6 @@
 """The compiled core: expressions, maps and HLO text. All values are immutable, hashable, comparable and picklable."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Generic, Literal, Protocol, Self, SupportsIndex, TypeAlias, TypeVar, final, overload
 
 import numpy as np
@@ -16,6 +16,7 @@ __all__ = [
     "Interval",
     "Law",
     "ParametricMap",
+    "PiecewiseMap",
     "Points",
     "Propagation",
     "Step",
@@ -574,6 +575,19 @@ class IndexingMap:
 
         Names do not count. Raises InvalidMap for different numbers of variables or results, Undecided as `is_empty`.
         """
+    def union(self, other: _Relation) -> PiecewiseMap:
+        """The relation that has the pairs of both maps, of a point and its results. Raises InvalidMap where the numbers of
+        dimensions, runtime variables or results differ.
+        """
+    def subtract(self, other: _Relation) -> PiecewiseMap:
+        """The pairs of a point and its results that the other map or relation does not have, by pieces.
+
+        Exact; raises Undecided where range variables of the other cannot be eliminated.
+        """
+    def is_disjoint(self, other: _Relation) -> bool:
+        """Whether no point has a result in both. Exact; raises Undecided."""
+    def covers(self, other: _Relation) -> bool:
+        """Whether all pairs of the other map or relation are pairs of this one. Exact; raises Undecided as `subtract`."""
     def index_bits(self) -> int:
         """32 or 64: the width of integers that hold all subexpressions on the domain. Raises Overflow beyond 64."""
     def with_parameters(self, **parameters: _Values) -> ParametricMap:
@@ -588,6 +602,82 @@ class IndexingMap:
     def __eq__(self, other: object, /) -> bool: ...
     def __hash__(self) -> int: ...
     def __reduce__(self) -> tuple[object, tuple[str]]: ...
+
+@final
+class PiecewiseMap:
+    """A relation by pieces: the pairs of a point and results of all of its maps.
+
+    A point is the values of dimensions and runtime variables; a map relates it to the results that the range variables give.
+    Pieces may overlap, and may have different results at one point (`is_function` says whether they do). The text of a relation
+    is that of its pieces, separated by `;`. Arguments may be maps as well, and `first * second` composes.
+    """
+
+    def __new__(cls, pieces: Iterable[_Relation]) -> PiecewiseMap: ...
+    @staticmethod
+    def parse(text: str) -> PiecewiseMap:
+        """Read a relation: the texts of its pieces, separated by `;`. Raises ParseError, and InvalidMap for pieces of different
+        kinds.
+        """
+    @property
+    def pieces(self) -> tuple[IndexingMap, ...]:
+        """The pieces, in an order that does not depend on how they were given."""
+    def union(self, other: _Relation) -> PiecewiseMap:
+        """The pairs of either relation. Raises InvalidMap where the numbers of variables or results differ."""
+    def subtract(self, other: _Relation) -> PiecewiseMap:
+        """The pairs that the other relation does not have.
+
+        Exact; raises Undecided where range variables of the other cannot be eliminated.
+        """
+    def intersect(self, other: _Relation) -> PiecewiseMap:
+        """The common pairs, with the range variables of both."""
+    def is_disjoint(self, other: _Relation) -> bool:
+        """Whether the relations have no pair in common. Exact; raises Undecided."""
+    def covers(self, other: _Relation) -> bool:
+        """Whether all pairs of the other relation are pairs of this one. Exact; raises Undecided as `subtract`."""
+    def equivalent(self, other: _Relation) -> Equivalence:
+        """Whether the pairs are the same: true, or false with a counterexample, a point (dims, runtimes)."""
+    def compose(self, second: _Relation) -> PiecewiseMap:
+        """The pairs (x, z) with (x, y) in this relation and (y, z) in the second, piece by piece."""
+    def __mul__(self, second: _Relation, /) -> PiecewiseMap: ...
+    def inverse(self) -> PiecewiseMap:
+        """The inverse relation, from results to dimensions, piece by piece."""
+    def simplify(self) -> PiecewiseMap:
+        """The same relation in fewer and simpler pieces: without empty ones and those in others, neighbours as one."""
+    def is_empty(self) -> bool:
+        """Whether there are no pairs. Exact; raises Undecided."""
+    def is_function(self) -> bool:
+        """Whether each point has one result at most. Exact; raises Undecided."""
+    def count(self) -> int:
+        """The number of pairs, each counted once: of points, if the relation is a function. Exact; raises Undecided."""
+    def image_count(self) -> int:
+        """The number of different results. Exact; raises Undecided."""
+    @overload
+    def contains(self, dims: Sequence[_Integer], symbols: Sequence[_Integer] | None = None) -> bool: ...
+    @overload
+    def contains(
+        self, dims: Sequence[_Integers] | _Integers, symbols: Sequence[_Integers] | _Integers | None = None
+    ) -> npt.NDArray[np.bool_]:
+        """Whether some piece has the point, given by dimensions and runtime variables: a bool, or an array of them.
+
+        Raises InvalidMap if a piece has range variables.
+        """
+    @overload
+    def evaluate(self, dims: Sequence[_Integer], symbols: Sequence[_Integer] | None = None) -> tuple[int, ...]: ...
+    @overload
+    def evaluate(
+        self, dims: Sequence[_Integers] | _Integers, symbols: Sequence[_Integers] | _Integers | None = None
+    ) -> tuple[npt.NDArray[np.int64], ...]:
+        """The results at a point, given by dimensions and runtime variables: ints, or arrays where values are arrays.
+
+        Raises InvalidMap if no piece has the point, if pieces disagree, or if one has range variables.
+        """
+    def to_text(self, style: _Style | None = None) -> str:
+        """The text: the pieces on one line, separated by `; `."""
+    def __eq__(self, other: object, /) -> bool: ...
+    def __hash__(self) -> int: ...
+    def __reduce__(self) -> tuple[object, tuple[str]]: ...
+
+_Relation: TypeAlias = IndexingMap | PiecewiseMap
 
 def variable(index: int) -> SymbolicExpr:
     """Variable `index`."""

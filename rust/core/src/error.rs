@@ -76,6 +76,13 @@ impl Error {
         self
     }
 
+    /// The same error of a text that begins at a byte offset of a longer one.
+    #[must_use]
+    pub(crate) fn behind(mut self, start: usize) -> Self {
+        self.0.offset = self.0.offset.map(|offset| offset + start);
+        self
+    }
+
     /// The kind.
     pub fn kind(&self) -> ErrorKind {
         self.0.kind

@@ -119,6 +119,14 @@ impl Interval {
         Interval::new(self.lower.max(other.lower), self.upper.min(other.upper))
     }
 
+    /// The integers that it does not hold: those below, those above.
+    pub(crate) fn complement(self) -> impl Iterator<Item = Interval> {
+        let below = self.lower.checked_sub(1).map(|upper| Interval::new(LOW, upper));
+        let above = self.upper.checked_add(1).map(|lower| Interval::new(lower, HIGH));
+        let parts = if self.is_empty() { [Some(Interval::ALL), None] } else { [below, above] };
+        parts.into_iter().flatten()
+    }
+
     /// The least interval that holds both.
     #[must_use]
     pub fn union(self, other: Interval) -> Interval {

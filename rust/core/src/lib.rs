@@ -32,6 +32,7 @@ pub use map::indexing_map::{IndexingMap, MapBuilder, MapKind, Variable};
 pub use map::instances::{Coefficient, ParametricTerms};
 pub use map::names::{default_name, is_name, Names, VariableKind};
 pub use map::parametric::{DistinctRows, Parameter, ParametricMap};
+pub use map::piecewise_map::{PiecewiseMap, Signature};
 pub use map::simplify::{
     certify, compose_simplified, explain, is_multiple_of, range_of, range_on_box, simplifies_fully, simplify,
     simplify_expr,
@@ -47,6 +48,13 @@ pub use propagation::reached_instructions::ArraySets;
 pub use propagation::scope::Scope;
 pub use propagation::structure::Structure;
 pub use sets::image::{count, image_count, index_bits, inverse, is_bijection_onto, is_empty, is_injective};
+pub use sets::join_pieces::simplify_pieces;
+pub use sets::piece_counts::{count_pairs, count_results};
+pub use sets::piece_values::PieceValues;
+pub use sets::piecewise::{
+    are_disjoint, common_pairs, compose_pieces, covers, differing_point, has_no_pairs, inverse_pieces,
+    is_function, subtract,
+};
 pub use sets::points::{Domain, PointStep, Points};
 pub use sets::relate::{difference, intersect};
 pub use simplify::all_laws;
@@ -58,7 +66,7 @@ pub use simplify::recorder::{Certificate, CertifiedStep, Claim};
 pub use simplify::simplifier::{Scratch, Status};
 pub use simplify::trace::{Step, StepResult};
 pub use text::{
-    abridged_expr, abridged_indexing_map, abridged_symbolic_map, read_expr, read_indexing_map,
-    read_symbolic_map, write_expr, write_indexing_map, write_symbolic_map, ReadScratch, Style, VariableNames,
-    MAX_TEXT_LENGTH,
+    abridged_expr, abridged_indexing_map, abridged_piecewise_map, abridged_symbolic_map, read_expr,
+    read_indexing_map, read_piecewise_map, read_symbolic_map, write_expr, write_indexing_map,
+    write_piecewise_map, write_symbolic_map, ReadScratch, Style, VariableNames, MAX_TEXT_LENGTH,
 };

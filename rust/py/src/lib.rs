@@ -19,6 +19,7 @@ mod notebook;
 mod operand_maps;
 mod parametric;
 mod parts;
+mod piecewise_map;
 mod points;
 mod prediction;
 mod propagation;
@@ -43,6 +44,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<expr::PyExpr>()?;
     module.add_class::<map::PySymbolicMap>()?;
     module.add_class::<indexing_map::PyIndexingMap>()?;
+    module.add_class::<piecewise_map::PyPiecewiseMap>()?;
     module.add_class::<parametric::PyParametricMap>()?;
     module.add_class::<parametric::PyInstances>()?;
     module.add_class::<equivalence::PyEquivalence>()?;

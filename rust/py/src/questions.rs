@@ -138,7 +138,7 @@ impl PyIndexingMap {
     }
 }
 
-fn product<'py>(py: Python<'py>, factors: &[u128]) -> PyResult<Bound<'py, PyAny>> {
+pub fn product<'py>(py: Python<'py>, factors: &[u128]) -> PyResult<Bound<'py, PyAny>> {
     let one = 1u128.into_pyobject(py)?.into_any();
     factors.iter().try_fold(one, |n, f| n.mul(f.into_pyobject(py)?))
 }

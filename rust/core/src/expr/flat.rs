@@ -10,7 +10,7 @@ use crate::expr::{Arena, Expr, Node, Tag, Words, FIRST_VARIABLES};
 use std::sync::Arc;
 
 /// Expressions (the roots, in order) with everything below them. Cheap to clone.
-#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Dag {
     /// The nodes, the positions of the roots, and the tail.
     words: Arc<[i64]>,

@@ -29,7 +29,7 @@ impl Variable {
 }
 
 /// The kind of a map: whether it has a domain and results at all.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum MapKind {
     /// A map of variables, results and constraints.
     Defined,
@@ -40,7 +40,7 @@ pub enum MapKind {
 }
 
 /// An immutable indexing map.
-#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct IndexingMap {
     kind: MapKind,
     num_dims: u32,

@@ -5,6 +5,7 @@ pub(crate) mod indexing_map;
 pub(crate) mod instances;
 pub(crate) mod names;
 pub(crate) mod parametric;
+pub(crate) mod piecewise_map;
 pub(crate) mod simplify;
 pub(crate) mod symbolic_map;
 pub(crate) mod variables;

@@ -56,7 +56,7 @@ fn is_default_shaped(name: &str) -> bool {
 }
 
 /// The names of variables that are not the default ones of their places (`d0`, `s1`, `rt2`). Cheap to clone.
-#[derive(Clone, Default, PartialEq, Eq, Hash, Debug)]
+#[derive(Clone, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Names(
     /// The names up to the last given one; `None` if all are default.
     Option<Arc<[Option<Arc<str>>]>>,

@@ -15,7 +15,7 @@ use crate::simplify::width::Width;
 use crate::simplify::Scratch;
 
 /// The maximal number of points that are enumerated for one answer.
-const MAX_ENUMERATED: u128 = 1 << 21;
+pub(super) const MAX_ENUMERATED: u128 = 1 << 21;
 
 fn require_defined(map: &IndexingMap) -> Result<()> {
     if map.kind() == MapKind::Undefined {
@@ -48,7 +48,7 @@ pub fn count(arena: &mut Arena, scratch: &mut Scratch, map: &IndexingMap) -> Res
     count_within(arena, scratch, map, limit)
 }
 
-fn count_within(
+pub(super) fn count_within(
     arena: &mut Arena,
     scratch: &mut Scratch,
     map: &IndexingMap,
@@ -86,7 +86,7 @@ pub fn image_count(arena: &mut Arena, scratch: &mut Scratch, map: &IndexingMap) 
     image_count_within(arena, scratch, map, limit)
 }
 
-fn image_count_within(
+pub(super) fn image_count_within(
     arena: &mut Arena,
     scratch: &mut Scratch,
     map: &IndexingMap,
@@ -244,13 +244,14 @@ impl ArithmeticProgression {
 }
 
 /// The results at the points of a domain, row by row.
-struct ResultRows {
-    width: usize,
-    values: Vec<i64>,
+#[derive(Default)]
+pub(super) struct ResultRows {
+    pub width: usize,
+    pub values: Vec<i64>,
 }
 
 impl ResultRows {
-    fn count_distinct(&self) -> usize {
+    pub fn count_distinct(&self) -> usize {
         let mut rows: Vec<&[i64]> = self.values.chunks_exact(self.width).collect();
         rows.sort_unstable();
         rows.dedup();
@@ -259,7 +260,7 @@ impl ResultRows {
 }
 
 /// The values of `results`, a nonempty list, at all points of a group. Error: there are too many to enumerate.
-fn enumerate(
+pub(super) fn enumerate(
     arena: &mut Arena,
     map: &MapBuilder,
     group: &Group,
@@ -381,10 +382,19 @@ fn is_within(
 ///
 /// Errors: the map is undefined; results may leave int64.
 pub fn inverse(arena: &mut Arena, scratch: &mut Scratch, map: &IndexingMap) -> Result<IndexingMap> {
+    let limit = Limit::after(arena, BUDGET);
+    inverse_within(arena, scratch, map, limit)
+}
+
+pub(super) fn inverse_within(
+    arena: &mut Arena,
+    scratch: &mut Scratch,
+    map: &IndexingMap,
+    limit: Limit,
+) -> Result<IndexingMap> {
     let Some(builder) = simplified_builder(arena, scratch, map)? else {
         return Ok(IndexingMap::known_empty(arena));
     };
-    let limit = Limit::after(arena, BUDGET);
     for e in arena.post_order(&builder.results) {
         if scratch.ranges.may_overflow(arena, e) {
             return Err(Error::overflow("a result on the domain"));

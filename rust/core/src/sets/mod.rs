@@ -1,7 +1,12 @@
-//! Exact answers about the relation that a map is: points, counts, images, inverses, differences.
+//! Exact answers about the relation that a map is: points, counts, images, inverses, differences; relations by pieces.
 
 pub(crate) mod count;
 pub(crate) mod image;
 pub(crate) mod inverse;
+pub(crate) mod join_pieces;
+pub(crate) mod membership;
+pub(crate) mod piece_counts;
+pub(crate) mod piece_values;
+pub(crate) mod piecewise;
 pub(crate) mod points;
 pub(crate) mod relate;

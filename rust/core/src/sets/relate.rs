@@ -109,7 +109,7 @@ pub fn difference(
 }
 
 /// A point of the domain, found by bisecting its box; `None` if there is none.
-fn first_point(
+pub(super) fn first_point(
     arena: &mut Arena,
     scratch: &mut Scratch,
     map: &IndexingMap,
@@ -224,9 +224,7 @@ fn for_each_side(
     interval: Interval,
     f: &mut impl FnMut(&mut Arena, IndexingMap) -> Result<bool>,
 ) -> Result<bool> {
-    let below = interval.lower.checked_sub(1).map(|upper| Interval::new(i64::MIN, upper));
-    let above = interval.upper.checked_add(1).map(|lower| Interval::new(lower, i64::MAX));
-    for side in [below, above].into_iter().flatten() {
+    for side in interval.complement() {
         let mut part = map.clone();
         part.add_constraint(arena, e, side);
         let closed = part.build(arena)?;

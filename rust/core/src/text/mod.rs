@@ -18,9 +18,12 @@ mod write_map;
 mod write_sum;
 
 pub use read_expr::{read_expr, ReadScratch, VariableNames};
-pub use read_map::{read_indexing_map, read_symbolic_map};
+pub use read_map::{read_indexing_map, read_piecewise_map, read_symbolic_map};
 pub use write_expr::{abridged_expr, write_expr, Style};
-pub use write_map::{abridged_indexing_map, abridged_symbolic_map, write_indexing_map, write_symbolic_map};
+pub use write_map::{
+    abridged_indexing_map, abridged_piecewise_map, abridged_symbolic_map, write_indexing_map,
+    write_piecewise_map, write_symbolic_map,
+};
 
 /// The longest text that is printed, in bytes, unless it is long without being shared: shared subexpressions can make a
 /// text exponentially long.

@@ -7,6 +7,7 @@ use crate::error::Result;
 use crate::expr::{Arena, Expr};
 use crate::interval::Interval;
 use crate::map::indexing_map::{IndexingMap, MapBuilder};
+use crate::map::piecewise_map::PiecewiseMap;
 use crate::map::symbolic_map::SymbolicMap;
 
 #[inline]
@@ -168,6 +169,18 @@ pub fn read_indexing_map(text: &str, arena: &mut Arena, reading: &mut ReadScratc
     let result = read_parts(&mut scanner, arena, reading, &mut map).and_then(|()| map.take_map(arena));
     reading.map = Some(map);
     result
+}
+
+/// Reads the pieces of a relation, separated by `;`.
+pub fn read_piecewise_map(text: &str, arena: &mut Arena, reading: &mut ReadScratch) -> Result<PiecewiseMap> {
+    let mut start = 0;
+    let mut pieces = Vec::new();
+    for part in text.split(';') {
+        let piece = read_indexing_map(part, arena, reading);
+        pieces.push(piece.map_err(|e| e.behind(start))?);
+        start += part.len() + 1;
+    }
+    PiecewiseMap::new(pieces)
 }
 
 fn read_parts(

@@ -6,6 +6,7 @@ use crate::expr::flat::Dag;
 use crate::interval::Interval;
 use crate::map::indexing_map::{IndexingMap, MapKind};
 use crate::map::names::{kind_of, place_of};
+use crate::map::piecewise_map::PiecewiseMap;
 use crate::map::symbolic_map::SymbolicMap;
 use std::fmt::Write;
 
@@ -36,6 +37,34 @@ pub fn write_indexing_map(map: &IndexingMap, style: Style) -> Result<String> {
 /// The text of an indexing map; of one longer than `length` bytes the beginning, and three dots.
 pub fn abridged_indexing_map(map: &IndexingMap, length: usize) -> String {
     abridged(length, |out| write_indexing(map, Writer::new(map.dag(), Style::Plain).within(length), out))
+}
+
+/// The text of a relation: its pieces, separated by `; `. Error: as [`write_indexing_map`].
+pub fn write_piecewise_map(map: &PiecewiseMap, style: Style) -> Result<String> {
+    let mut out = String::new();
+    write_pieces(map, |piece| Writer::new(piece.dag(), style), &mut out)?;
+    Ok(out)
+}
+
+/// The text of a relation; of one longer than `length` bytes the beginning, and three dots.
+pub fn abridged_piecewise_map(map: &PiecewiseMap, length: usize) -> String {
+    let writer = |piece| Writer::new(IndexingMap::dag(piece), Style::Plain).within(length);
+    abridged(length, |out| write_pieces(map, writer, out))
+}
+
+fn write_pieces<'m>(
+    map: &'m PiecewiseMap,
+    writer: impl Fn(&'m IndexingMap) -> Writer<'m>,
+    out: &mut String,
+) -> Result<()> {
+    if map.pieces().is_empty() {
+        out.push_str("KNOWN EMPTY");
+    }
+    for (k, piece) in map.pieces().iter().enumerate() {
+        out.push_str(if k > 0 { "; " } else { "" });
+        write_indexing(piece, writer(piece), out)?;
+    }
+    Ok(())
 }
 
 fn write_indexing(map: &IndexingMap, mut writer: Writer<'_>, out: &mut String) -> Result<()> {
