@@ -21,9 +21,9 @@ fn text(map: *const Map) -> String {
     // SAFETY: `map` is one of this library, `out` a place; the string is given back once.
     unsafe {
         assert_eq!(indexing_map_text(map, &mut out), Status::Ok);
-        let found = CStr::from_ptr(out).to_str().unwrap().to_owned();
+        let written = CStr::from_ptr(out).to_str().unwrap().to_owned();
         indexing_string_free(out);
-        found
+        written
     }
 }
 
@@ -176,17 +176,17 @@ fn predictions_are_those_of_the_core() {
     let device =
         Device { processors: 4.0, warp_size: 32.0, threads: 1024.0, latency: 1e-6, ..Device::default() };
     let demands = [64.0, 2048.0].map(|threads| Demand { blocks: 8.0, threads, ..Demand::default() });
-    let mut found = [Prediction::default(); 2];
+    let mut predictions = [Prediction::default(); 2];
     // SAFETY: two demands, two places.
     unsafe {
-        assert_eq!(indexing_predict(&device, demands.as_ptr(), 2, found.as_mut_ptr()), Status::Ok);
+        assert_eq!(indexing_predict(&device, demands.as_ptr(), 2, predictions.as_mut_ptr()), Status::Ok);
         assert_eq!(
-            indexing_predict(null(), demands.as_ptr(), 2, found.as_mut_ptr()),
+            indexing_predict(null(), demands.as_ptr(), 2, predictions.as_mut_ptr()),
             Status::InvalidArgument
         );
     }
-    assert_eq!(found, demands.map(|d| device.predict(&d)));
-    assert_eq!(found[1].time, f64::INFINITY);
+    assert_eq!(predictions, demands.map(|d| device.predict(&d)));
+    assert_eq!(predictions[1].time, f64::INFINITY);
 }
 
 #[test]

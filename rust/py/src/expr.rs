@@ -257,8 +257,8 @@ impl PyExpr {
     ///
     /// Raises Overflow, and InvalidMap for a divisor 0 or a variable without a value.
     fn evaluate<'py>(&self, py: Python<'py>, values: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
-        let found = vector::evaluate(py, &self.0, 1, vector::values_of(&[values])?)?;
-        found.into_iter().next().ok_or_else(|| invalid(py, "there is no expression"))
+        let values_of_roots = vector::evaluate(py, &self.0, 1, vector::values_of(&[values])?)?;
+        values_of_roots.into_iter().next().ok_or_else(|| invalid(py, "there is no expression"))
     }
 
     /// The expression with each key replaced by its value, as a node, a constant or a coefficient of a sum.

@@ -198,8 +198,8 @@ impl HloModule {
 
     /// One attribute as written.
     fn attribute(&self, instruction: usize, key: &Bound<'_, PyString>) -> PyResult<Option<String>> {
-        let found = self.tables.attribute(self.row(instruction)?, text_of(key)?);
-        Ok(found.map(|row| self.tables.attribute_value(row)))
+        let place = self.tables.attribute(self.row(instruction)?, text_of(key)?);
+        Ok(place.map(|row| self.tables.attribute_value(row)))
     }
 
     /// Called computations: the attribute's key, the computation's row.

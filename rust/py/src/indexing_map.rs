@@ -72,8 +72,8 @@ impl PyIndexingMap {
         let count = self.0.num_variables();
         if let Ok(name) = variable.downcast::<PyString>() {
             let name = text_of(name)?;
-            let found = (0..count).find(|i| self.0.name(*i) == name);
-            return found.ok_or_else(|| invalid(py, format!("the map has no variable {name:?}")));
+            let position = (0..count).find(|i| self.0.name(*i) == name);
+            return position.ok_or_else(|| invalid(py, format!("the map has no variable {name:?}")));
         }
         let index = int64(variable)?;
         usize::try_from(index)

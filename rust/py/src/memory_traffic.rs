@@ -12,11 +12,11 @@ pub type Traffic = (Sums, Sums, u128, u128, Option<u64>);
 
 fn traffic(py: Python<'_>, access: &Access<'_>, memory: Memory) -> PyResult<Option<Traffic>> {
     let count = || workspace::with(|w| count_traffic(&mut w.arena, &mut w.scratch, access, memory));
-    Ok(py.detach(count).raise(py)?.map(found))
+    Ok(py.detach(count).raise(py)?.map(as_traffic))
 }
 
 /// The sums as Python gets them.
-pub fn found(f: TrafficCounts) -> Traffic {
+pub fn as_traffic(f: TrafficCounts) -> Traffic {
     (f.each, f.together, f.all, f.counted.saturating_mul(f.repeats), f.sampled)
 }
 

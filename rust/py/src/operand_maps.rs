@@ -90,8 +90,8 @@ fn exactness_text(exactness: Exactness) -> &'static str {
 
 fn exactness_of(text: &str) -> PyResult<Exactness> {
     let all = [Exactness::Exact, Exactness::OverApproximate, Exactness::Unknown];
-    let found = all.into_iter().find(|e| exactness_text(*e) == text);
-    found.ok_or_else(|| PyValueError::new_err(format!("{text:?} says not how exact a map is")))
+    let exactness = all.into_iter().find(|e| exactness_text(*e) == text);
+    exactness.ok_or_else(|| PyValueError::new_err(format!("{text:?} says not how exact a map is")))
 }
 
 impl Objects {

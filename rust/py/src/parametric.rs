@@ -6,7 +6,7 @@ use crate::expr::PyExpr;
 use crate::hash::stable;
 use crate::indexing_map::PyIndexingMap;
 use crate::interval::{equality, interval_of};
-use crate::memory_traffic::{found, Traffic};
+use crate::memory_traffic::{as_traffic, Traffic};
 use crate::vector;
 use crate::workspace;
 use indexing_core::{
@@ -112,12 +112,12 @@ impl PyParametricMap {
     #[new]
     pub fn new(map: &PyIndexingMap, parameters: &Bound<'_, PyDict>) -> PyResult<Self> {
         let py = parameters.py();
-        let mut found = Vec::new();
+        let mut declared = Vec::new();
         for (name, values) in parameters {
             let variable = map.index_of(name.downcast::<PyString>()?.as_any())?;
-            found.push(parameter_of(variable, &values)?);
+            declared.push(parameter_of(variable, &values)?);
         }
-        let make = || workspace::with(|w| ParametricMap::new(&mut w.arena, &mut w.scratch, &map.0, found));
+        let make = || workspace::with(|w| ParametricMap::new(&mut w.arena, &mut w.scratch, &map.0, declared));
         py.detach(make).map(PyParametricMap).raise(py)
     }
 
@@ -204,7 +204,7 @@ impl PyParametricMap {
                 w.arena.clear();
                 let block = [*block, 1, 1];
                 let access = Access { map: &map, strides: &strides, width, block, warp_size, vector };
-                count_traffic(&mut w.arena, &mut w.scratch, &access, memory).map(|c| c.map(found))
+                count_traffic(&mut w.arena, &mut w.scratch, &access, memory).map(|c| c.map(as_traffic))
             })
         });
         let index: Vec<i64> = rows.index.iter().map(|i| i64::from(*i)).collect();
@@ -365,11 +365,11 @@ impl PyInstances {
         let (terms, _) = self.columns(py)?;
         let count = terms.ends().len();
         let of_terms = self.terms(py, count - terms.bounds().len()..count)?;
-        let found = of_terms
+        let tuples = of_terms
             .into_iter()
             .zip(terms.bounds())
             .map(|(terms, (lower, upper))| Ok((terms, self.array(py, *lower)?, self.array(py, *upper)?)));
-        PyTuple::new(py, found.collect::<PyResult<Vec<_>>>()?)
+        PyTuple::new(py, tuples.collect::<PyResult<Vec<_>>>()?)
     }
 
     fn __len__(&self) -> usize {
@@ -383,8 +383,8 @@ impl PyInstances {
         }
         let (row, count) = (int64(row)?, self.length);
         let from_start = if row < 0 { row.saturating_add(count as i64) } else { row };
-        let found = usize::try_from(from_start).ok().filter(|k| *k < count);
-        let row = found
+        let valid = usize::try_from(from_start).ok().filter(|k| *k < count);
+        let row = valid
             .ok_or_else(|| PyIndexError::new_err(format!("there are {count} instances, not one at {row}")))?;
         let place = self.rows(py).index[row] as usize;
         if let Some(map) = self.made(py)[place].get() {

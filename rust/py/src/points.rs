@@ -40,9 +40,9 @@ impl PyPoints {
 
     fn __next__<'py>(&self, py: Python<'py>) -> PyResult<Option<Pair<'py>>> {
         let few = 1 << 6;
-        let mut found = self.step(few).raise(py)?;
+        let mut point = self.step(few).raise(py)?;
         loop {
-            match found {
+            match point {
                 PointStep::Point(values) => {
                     let (dims, symbols) = values.split_at(self.num_dims);
                     return Ok(Some((PyTuple::new(py, dims)?, PyTuple::new(py, symbols)?)));
@@ -50,7 +50,7 @@ impl PyPoints {
                 PointStep::End => return Ok(None),
                 PointStep::Searching => py.check_signals()?,
             }
-            found = py.detach(|| self.step(MANY)).raise(py)?;
+            point = py.detach(|| self.step(MANY)).raise(py)?;
         }
     }
 
@@ -77,23 +77,23 @@ impl PyPoints {
             (0..self.num_variables).map(|_| vector::empty::<i64>(py, &[count]).map_err(|_| too_many()));
         let arrays = made.collect::<PyResult<Vec<_>>>()?;
         let mut buffers = arrays.iter().map(PyBuffer::get).collect::<PyResult<Vec<_>>>()?;
-        let (mut found, mut more) = (0, true);
+        let (mut written, mut more) = (0, true);
         while more {
             let next = || {
-                let left = |buffer| &mut array_memory::made(buffer)[found..];
+                let left = |buffer| &mut array_memory::made(buffer)[written..];
                 let mut columns: Vec<&mut [i64]> = buffers.iter_mut().map(left).collect();
                 // The points of no variables, one at most, need no room; to find out that there are no others neither.
                 let room = columns.first().map_or(MANY, |column| column.len().max(1));
                 self.locked().fill(MANY.min(room), &mut columns)
             };
             let (count, others) = py.detach(next).raise(py)?;
-            (found, more) = (found + count, others);
+            (written, more) = (written + count, others);
             py.check_signals()?;
         }
-        if found == count || arrays.is_empty() {
+        if written == count || arrays.is_empty() {
             return Ok(arrays);
         }
-        let first = PySlice::new(py, 0, found as isize, 1); // other threads have taken the others
+        let first = PySlice::new(py, 0, written as isize, 1); // other threads have taken the others
         arrays.iter().map(|array| array.get_item(&first)).collect()
     }
 

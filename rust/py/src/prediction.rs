@@ -27,9 +27,9 @@ pub fn predict_times<'py>(
         return Err(invalid(py, "columns have one length".to_owned()));
     }
     let device = device_of(device);
-    let found: Vec<Prediction> =
+    let predictions: Vec<Prediction> =
         py.detach(|| (0..length).map(|row| device.predict(&demand_of(&columns, row))).collect());
-    let column = |of: fn(&Prediction) -> f64| array(py, &found.iter().map(of).collect::<Vec<f64>>());
+    let column = |of: fn(&Prediction) -> f64| array(py, &predictions.iter().map(of).collect::<Vec<f64>>());
     Ok([
         column(|p| p.resident)?,
         column(|p| p.occupancy)?,

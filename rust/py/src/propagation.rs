@@ -96,7 +96,7 @@ impl PyPropagation {
             }
         })?;
         match outcome {
-            Ok(Ok(found)) => Ok(found),
+            Ok(Ok(result)) => Ok(result),
             Ok(Err(PropagationError::Unstated(key))) => Err(unstated(vec![key], true)),
             Ok(Err(PropagationError::Invalid(error))) => Err(raise(py, &error, None, "")),
             Err(keys) => Err(unstated(keys, false)),
@@ -154,10 +154,10 @@ impl PyPropagation {
             inverse,
             |_, _| vec![Scope::Rows(first..last)],
             |propagation, module| {
-                let mut found = Vec::new();
-                match propagation.find_formulas(module, direction(inverse), first..last, &mut found) {
-                    Err(error) if found.is_empty() => Err(error),
-                    _ => Ok(found),
+                let mut signatures = Vec::new();
+                match propagation.find_formulas(module, direction(inverse), first..last, &mut signatures) {
+                    Err(error) if signatures.is_empty() => Err(error),
+                    _ => Ok(signatures),
                 }
             },
         )
@@ -213,15 +213,15 @@ impl PyPropagation {
         let shapes = self.released(py, |propagation, module| propagation.leaves(module, shape))?;
         let array = shapes[in_table(output as usize, shapes.len())?];
         let sizes = &module.shapes[array as usize].dimensions;
-        let found = self.released(py, |propagation, _| propagation.sets.identity(sizes))?;
-        found.map_err(|error| raise(py, &error, None, ""))
+        let set = self.released(py, |propagation, _| propagation.sets.identity(sizes))?;
+        set.map_err(|error| raise(py, &error, None, ""))
     }
 
     /// The union of two sets of maps.
     fn union(&self, py: Python<'_>, one: u32, other: u32) -> PyResult<u32> {
         self.check_sets(py, [one, other])?;
-        let found = self.released(py, |propagation, _| propagation.sets.union_composed(one, other, None))?;
-        found.map_err(|error| raise(py, &error, None, ""))
+        let set = self.released(py, |propagation, _| propagation.sets.union_composed(one, other, None))?;
+        set.map_err(|error| raise(py, &error, None, ""))
     }
 
     /// The maps of a set, to array `leaf`.
@@ -280,9 +280,9 @@ impl PyPropagation {
             let (one, other) = (one.add_to(maps), other.add_to(maps));
             maps.compose(one, other)
         })?;
-        let found = composed.map_err(|error| raise(py, &error, None, ""))?;
+        let set = composed.map_err(|error| raise(py, &error, None, ""))?;
         let leaf = second.getattr("leaf")?.extract()?;
-        self.objects.object(py, &self.propagation, (found, leaf))
+        self.objects.object(py, &self.propagation, (set, leaf))
     }
 
     fn __traverse__(&self, visit: PyVisit<'_>) -> Result<(), PyTraverseError> {

@@ -129,9 +129,10 @@ impl PyIndexingMap {
     ///
     /// Names do not count. Raises InvalidMap for different numbers of variables or results, Undecided as `is_empty`.
     fn equivalent(&self, py: Python<'_>, other: &PyIndexingMap) -> PyResult<PyEquivalence> {
-        let found = self.asked(py, |arena, scratch| difference(arena, scratch, &self.0, &other.0))?;
+        let difference_point =
+            self.asked(py, |arena, scratch| difference(arena, scratch, &self.0, &other.0))?;
         let num_dims = self.0.num_dims().max(other.0.num_dims());
-        Ok(PyEquivalence(found.map(|mut point| {
+        Ok(PyEquivalence(difference_point.map(|mut point| {
             let symbols = point.split_off(num_dims);
             (point, symbols)
         })))

@@ -84,8 +84,8 @@ fn column(py: Python<'_>, value: Bound<'_, PyAny>) -> PyResult<Column> {
     }
     // Of another byte order PyO3 takes buffers as they stand.
     let taken = |b: &PyBuffer<i64>| b.is_c_contiguous() && matches!(b.format().to_bytes(), b"l" | b"q");
-    if let Some(found) = PyBuffer::get(&value).ok().filter(taken) {
-        return Ok(Column::Array(found));
+    if let Some(buffer) = PyBuffer::get(&value).ok().filter(taken) {
+        return Ok(Column::Array(buffer));
     }
     let array = int64_array(py, value)?;
     let options = PyDict::new(py);
@@ -129,7 +129,7 @@ impl Column {
     fn shape(&self) -> &[usize] {
         match self {
             Column::Value(_) => &[],
-            Column::Array(found) => found.shape(),
+            Column::Array(buffer) => buffer.shape(),
         }
     }
 
@@ -138,13 +138,13 @@ impl Column {
     fn part<'a>(&'a self, shape: &[usize], part: Range<usize>, scratch: &'a mut Vec<i64>) -> &'a [i64] {
         match self {
             Column::Value(value) => scratch.resize(part.len(), *value),
-            Column::Array(found) => {
-                let values = array_memory::given(found);
+            Column::Array(buffer) => {
+                let values = array_memory::given(buffer);
                 if values.len() == shape.iter().product::<usize>() {
                     return &values[part];
                 }
                 scratch.clear();
-                copy_rows(values, found.shape(), shape, part, scratch);
+                copy_rows(values, buffer.shape(), shape, part, scratch);
             }
         }
         scratch
@@ -260,8 +260,8 @@ fn made_by_parts<'py, T: ArrayElement>(
     count: usize,
     mut fill: impl FnMut(Range<usize>, &mut [&mut [T]]) -> indexing_core::Result<()> + Send,
 ) -> PyResult<Vec<Bound<'py, PyAny>>> {
-    let found = (0..count).map(|_| empty::<T>(py, shape)).collect::<PyResult<Vec<_>>>()?;
-    let mut buffers = found.iter().map(PyBuffer::<T>::get).collect::<PyResult<Vec<_>>>()?;
+    let arrays = (0..count).map(|_| empty::<T>(py, shape)).collect::<PyResult<Vec<_>>>()?;
+    let mut buffers = arrays.iter().map(PyBuffer::<T>::get).collect::<PyResult<Vec<_>>>()?;
     let length = shape.iter().product();
     let work = || {
         let mut made: Vec<&mut [T]> = buffers.iter_mut().map(array_memory::made).collect();
@@ -273,7 +273,7 @@ fn made_by_parts<'py, T: ArrayElement>(
         Ok(())
     };
     py.detach(work).raise(py)?;
-    Ok(found)
+    Ok(arrays)
 }
 
 /// Elements of a part: what is broadcast stays in the cache.
@@ -288,8 +288,9 @@ pub fn evaluate<'py>(
 ) -> PyResult<Vec<Bound<'py, PyAny>>> {
     match values {
         Values::Point(point) => {
-            let found = workspace::with(|w| dag.evaluate_first(count, &point, &mut w.values)).raise(py)?;
-            found.iter().map(|v| Ok(v.into_pyobject(py)?.into_any())).collect()
+            let evaluated =
+                workspace::with(|w| dag.evaluate_first(count, &point, &mut w.values)).raise(py)?;
+            evaluated.iter().map(|v| Ok(v.into_pyobject(py)?.into_any())).collect()
         }
         Values::Many(values) => {
             let columns = columns(py, values)?;

@@ -321,20 +321,20 @@ mod tests {
                  th_z in [0, 0], bl_x in [0, 6], bl_y in [0, 0], bl_z in [0, 0], s in [0, 4], th_x + s in [1, 30]"
             );
             let map = map(&text);
-            let found = access(&map).warps(&mut Arena::new(), &mut Scratch::default()).unwrap().unwrap();
-            let roots = found.whole.root_count();
+            let warps = access(&map).warps(&mut Arena::new(), &mut Scratch::default()).unwrap().unwrap();
+            let roots = warps.whole.root_count();
             let mut scratch = Vec::new();
             for k in 0..500i64 {
-                let mut point: Vec<i64> = found
+                let mut point: Vec<i64> = warps
                     .values
                     .iter()
                     .zip(1..)
                     .map(|(i, n)| i.lower + k * n * 5 % (i.upper - i.lower + 1))
                     .collect();
-                let whole = found.whole.evaluate(&point, &mut scratch).unwrap();
-                let mut warp_part = found.warp_part.evaluate(&point, &mut scratch).unwrap();
+                let whole = warps.whole.evaluate(&point, &mut scratch).unwrap();
+                let mut warp_part = warps.warp_part.evaluate(&point, &mut scratch).unwrap();
                 point.extend(warp_part.drain(roots..));
-                let lane_part = found.lane_part.evaluate(&point, &mut scratch).unwrap();
+                let lane_part = warps.lane_part.evaluate(&point, &mut scratch).unwrap();
                 let sums: Vec<i64> = lane_part.iter().zip(&warp_part).map(|(a, b)| a + b).collect();
                 assert_eq!(sums, whole, "{result} at {point:?}");
             }

@@ -55,13 +55,13 @@ pub fn count_traffic(
     let query = ClassQuery { dag: &warps.whole, cycle: memory.cycle()?, bounds: &warps.bounds, free: &free };
     let parts = equivalence_classes(&query, warps.values.clone(), MAX_BOXES);
     let mut counter = Counter::new(&warps, access, memory)?;
-    let mut found = counter.run(&parts)?;
-    if found.is_none() {
+    let mut counts = counter.run(&parts)?;
+    if counts.is_none() {
         counter = Counter::new(&warps, access, memory)?;
         counter.layout.merges = false;
-        found = counter.run(&parts)?;
+        counts = counter.run(&parts)?;
     }
-    Ok(found.filter(|f| f.each[0] > 0))
+    Ok(counts.filter(|f| f.each[0] > 0))
 }
 
 /// Rows of a class: one value for each variable, the last variable fastest.
@@ -182,24 +182,24 @@ impl<'a> Counter<'a> {
         let elements = self.layout.elements as u64;
         let sampled = (total > MAX_ROWS / elements + 1).then_some(SAMPLED_ROWS / elements + 1);
         let too_many = || Error::overflow("the number of warp instructions");
-        let mut found = TrafficCounts { sampled, repeats: self.warps.repeats, ..TrafficCounts::default() };
+        let mut counts = TrafficCounts { sampled, repeats: self.warps.repeats, ..TrafficCounts::default() };
         for part in &rows {
-            found.all = found.all.checked_add(part.points).ok_or_else(too_many)?;
+            counts.all = counts.all.checked_add(part.points).ok_or_else(too_many)?;
             let mut values = part.first.clone();
             for at in sampled_rows(part.count, total, sampled) {
                 let weight = part.read(at, &mut values);
                 if !self.count_row(&values, weight)? {
                     return Ok(None);
                 }
-                found.counted = found.counted.checked_add(weight).ok_or_else(too_many)?;
+                counts.counted = counts.counted.checked_add(weight).ok_or_else(too_many)?;
             }
         }
         for pattern in &self.patterns {
             let (each, together) = pattern.total()?;
-            add(&mut found.each, &each, 1)?;
-            add(&mut found.together, &together, 1)?;
+            add(&mut counts.each, &each, 1)?;
+            add(&mut counts.together, &together, 1)?;
         }
-        Ok(Some(found))
+        Ok(Some(counts))
     }
 
     /// Counts the warp at one point of the variables that are not free, `weight` times; false as [`Pattern::add`].
@@ -372,8 +372,8 @@ mod tests {
                 warp_size: 32,
                 vector: None,
             };
-            let found = count_traffic(&mut arena, &mut Scratch::default(), &access, memory);
-            assert_eq!(found.unwrap_err().kind(), crate::error::ErrorKind::Overflow, "{text}");
+            let counts = count_traffic(&mut arena, &mut Scratch::default(), &access, memory);
+            assert_eq!(counts.unwrap_err().kind(), crate::error::ErrorKind::Overflow, "{text}");
         }
     }
 

@@ -21,21 +21,21 @@ const PERIODIC: Growth = Growth { period: 1, growth: 0 };
 
 /// The growth of each root with `variable`, of the least period that is known; `None` if none is.
 pub fn growths(dag: &Dag, variable: u32) -> Vec<Option<Growth>> {
-    let mut found: Vec<(Option<Growth>, Option<i64>)> = Vec::with_capacity(dag.node_count());
+    let mut nodes: Vec<(Option<Growth>, Option<i64>)> = Vec::with_capacity(dag.node_count());
     for entry in dag.entries() {
-        let at = |p: &i64| found[*p as usize].0;
+        let at = |p: &i64| nodes[*p as usize].0;
         let node = match entry {
             Entry::Variable(v) => (Some(Growth { period: 1, growth: i64::from(v == variable) }), None),
             Entry::Constant(c) => (Some(PERIODIC), Some(c)),
-            Entry::FloorDiv(a, b) => (growth_of_division(found[a].0, found[b], true), None),
-            Entry::Mod(a, b) => (growth_of_division(found[a].0, found[b], false), None),
+            Entry::FloorDiv(a, b) => (growth_of_division(nodes[a].0, nodes[b], true), None),
+            Entry::Mod(a, b) => (growth_of_division(nodes[a].0, nodes[b], false), None),
             Entry::Product(args) => (growth_of_periodic(args.iter().map(at)), None),
             Entry::Min(args) | Entry::Max(args) => (growth_of_min_max(args.iter().map(at)), None),
             Entry::Sum(_, pairs) => (growth_of_sum(pairs.chunks_exact(2).map(|p| (p[0], at(&p[1])))), None),
         };
-        found.push(node);
+        nodes.push(node);
     }
-    dag.root_positions().iter().map(|r| found[*r as usize].0).collect()
+    dag.root_positions().iter().map(|r| nodes[*r as usize].0).collect()
 }
 
 fn lcm(a: i64, b: i64) -> Option<i64> {
@@ -128,7 +128,7 @@ pub fn equivalence_classes(query: &ClassQuery<'_>, whole: Vec<Interval>, most: u
         .map(|v| if query.free.contains(&v) { Vec::new() } else { growths(query.dag, v as u32) })
         .collect();
     let splitter = Splitter { query, growth };
-    let (mut pending, mut found, mut ranges, mut looked) = (vec![whole], Vec::new(), Vec::new(), 0);
+    let (mut pending, mut classes, mut ranges, mut looked) = (vec![whole], Vec::new(), Vec::new(), 0);
     while let Some(part) = pending.pop() {
         looked += 1;
         let certain = query.dag.ranges(&part, &mut ranges);
@@ -146,7 +146,7 @@ pub fn equivalence_classes(query: &ClassQuery<'_>, whole: Vec<Interval>, most: u
             .map(|v| (v, splitter.split_point(&part[v], v, &undecided, &values)));
         let cut = cut.or_else(|| splitter.even_part(&class, &undecided)).filter(|_| looked < most);
         let Some((v, middle)) = cut else {
-            found.push(class);
+            classes.push(class);
             continue;
         };
         let (mut low, mut high) = (part.clone(), part);
@@ -154,7 +154,7 @@ pub fn equivalence_classes(query: &ClassQuery<'_>, whole: Vec<Interval>, most: u
         high[v].lower = middle + 1;
         pending.extend([high, low]);
     }
-    found
+    classes
 }
 
 struct Splitter<'a> {
@@ -192,9 +192,9 @@ impl Splitter<'_> {
         let Interval { lower: low, upper: high } = *part;
         for &k in undecided {
             let Some(g) = self.growth_of_bound(v, k).filter(|g| g.growth != 0) else { continue };
-            let (found, wanted) = (values[k], self.query.bounds[k]);
+            let (actual, wanted) = (values[k], self.query.bounds[k]);
             let (mut above, mut below) =
-                (found.upper.saturating_sub(wanted.upper), wanted.lower.saturating_sub(found.lower));
+                (actual.upper.saturating_sub(wanted.upper), wanted.lower.saturating_sub(actual.lower));
             if g.growth < 0 {
                 (above, below) = (below, above);
             }
@@ -215,7 +215,7 @@ impl Splitter<'_> {
 
     fn samples(&self, part: &[Interval], undecided: &[usize]) -> Vec<Sample> {
         let one = |values: &Interval| Sample { first: values.lower, shown: 1, count: 1 };
-        let mut found: Vec<Sample> = part.iter().map(one).collect();
+        let mut all: Vec<Sample> = part.iter().map(one).collect();
         let mut cycle = self.query.cycle;
         let (even, others): (Vec<usize>, Vec<usize>) = (0..part.len())
             .filter(|v| !self.growth[*v].is_empty())
@@ -224,13 +224,13 @@ impl Splitter<'_> {
             let count = u64::try_from(part[v].count()).unwrap_or(u64::MAX);
             let grows = undecided.iter().any(|k| self.growth_of_bound(v, *k).is_none_or(|g| g.growth != 0));
             let period = self.period(v, undecided, cycle).filter(|_| !grows).map_or(u64::MAX, |p| p as u64);
-            found[v] = Sample { first: part[v].lower, shown: count.min(period), count };
+            all[v] = Sample { first: part[v].lower, shown: count.min(period), count };
             if count % period == 0 && self.only_offsets(v, undecided) {
                 // Its values take each multiple of some number equally often: other terms count modulo that number.
                 cycle /= period as i64;
             }
         }
-        found
+        all
     }
 
     /// Whether the variable adds multiples of a constant to the first root and has no other effect.

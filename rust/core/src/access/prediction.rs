@@ -215,9 +215,9 @@ mod tests {
 
     #[test]
     fn a_copy_moves_its_bytes_at_the_rate_of_memory() {
-        let found = GPU.predict(&copy());
-        assert_eq!((found.resident, found.occupancy, found.waves), (8.0, 1.0, 200.0));
-        assert!((found.time - (3e-6 + 2.56e6 * 512.0 / 1e12)).abs() < 1e-12);
+        let prediction = GPU.predict(&copy());
+        assert_eq!((prediction.resident, prediction.occupancy, prediction.waves), (8.0, 1.0, 200.0));
+        assert!((prediction.time - (3e-6 + 2.56e6 * 512.0 / 1e12)).abs() < 1e-12);
     }
 
     #[test]

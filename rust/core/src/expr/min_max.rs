@@ -89,9 +89,9 @@ impl Arena {
     /// The only minimum or maximum in `e`, with its coefficient, where `e` is an extremum of this kind by it.
     fn extremum_term(&self, tag: Tag, e: Expr) -> Option<Term> {
         let one = [Term::new(1, e)];
-        let mut found =
+        let mut extrema =
             self.as_sum(e, &one).1.iter().filter(|t| matches!(self.tag(t.expr), Tag::Min | Tag::Max));
-        let (Some(&t), None) = (found.next(), found.next()) else { return None };
+        let (Some(&t), None) = (extrema.next(), extrema.next()) else { return None };
         let inner = if t.coeff > 0 { tag } else { opposite(tag) };
         (self.tag(t.expr) == inner).then_some(t)
     }
@@ -147,10 +147,10 @@ impl Arena {
         }
         let outer = self.search_limit;
         self.search_limit = outer.min(self.work() + SEARCH_PER_ARGUMENT * args.len() as u64);
-        let mut found = args.clone();
-        let outcome = self.drop_all_absorbed(tag, &mut found);
+        let mut kept = args.clone();
+        let outcome = self.drop_all_absorbed(tag, &mut kept);
         if !self.is_search_over() {
-            *args = found;
+            *args = kept;
         }
         self.search_limit = outer;
         outcome

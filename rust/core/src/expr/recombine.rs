@@ -30,8 +30,8 @@ impl Arena {
                 rest.push(new);
                 return self.sum(constant, &rest);
             }
-            if let Some(found) = self.find_difference(constant, terms)? {
-                return Ok(found);
+            if let Some(joined) = self.find_difference(constant, terms)? {
+                return Ok(joined);
             }
         }
         Ok(self.ordered_sum(constant, terms))

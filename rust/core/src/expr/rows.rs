@@ -261,7 +261,7 @@ mod tests {
     }
 
     /// The value that an operation on rows of one value finds; nothing if it says that it overflows.
-    fn found(of: impl Fn(&mut [i64]) -> bool) -> Option<i64> {
+    fn the_value(of: impl Fn(&mut [i64]) -> bool) -> Option<i64> {
         let mut out = [77];
         of(&mut out).then_some(out[0])
     }
@@ -276,13 +276,13 @@ mod tests {
             let coeff = if x == 0 { 5 } else { x }; // a term has a coefficient
             let multiple = [(coeff, rows[1]), (1, &[0][..])];
             let cases = [
-                ("product", a * b, found(|out| product(out, rows.into_iter()))),
-                ("sum", a + b, found(|out| sum(out, 0, ones.into_iter()))),
-                ("multiple", i128::from(coeff) * b, found(|out| sum(out, 0, multiple.into_iter()))),
+                ("product", a * b, the_value(|out| product(out, rows.into_iter()))),
+                ("sum", a + b, the_value(|out| sum(out, 0, ones.into_iter()))),
+                ("multiple", i128::from(coeff) * b, the_value(|out| sum(out, 0, multiple.into_iter()))),
                 (
                     "min",
                     a.min(b),
-                    found(|out| {
+                    the_value(|out| {
                         min(out, rows.into_iter());
                         true
                     }),
@@ -290,7 +290,7 @@ mod tests {
                 (
                     "max",
                     a.max(b),
-                    found(|out| {
+                    the_value(|out| {
                         max(out, rows.into_iter());
                         true
                     }),

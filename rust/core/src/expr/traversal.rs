@@ -81,9 +81,9 @@ impl Arena {
 
     /// All nodes reachable from `roots`, each once, operands before their users (increasing ids).
     pub fn reachable(&mut self, roots: &[Expr]) -> Vec<Expr> {
-        let mut found = self.post_order(roots);
-        found.sort_unstable_by_key(|e| e.0);
-        found
+        let mut nodes = self.post_order(roots);
+        nodes.sort_unstable_by_key(|e| e.0);
+        nodes
     }
 
     /// All nodes reachable from `roots`, each once, in depth-first post-order: a function of the structure alone.

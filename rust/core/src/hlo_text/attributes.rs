@@ -254,8 +254,8 @@ pub(super) fn labels(text: &str, offset: usize) -> Result<[Labels; 3]> {
 
 fn label(part: &str, batch: char, feature: char) -> Option<Labels> {
     let place = |wanted: char| {
-        let mut found = part.chars().enumerate().filter(|(_, c)| *c == wanted).map(|(i, _)| i as i64);
-        found.next().filter(|_| found.next().is_none())
+        let mut places = part.chars().enumerate().filter(|(_, c)| *c == wanted).map(|(i, _)| i as i64);
+        places.next().filter(|_| places.next().is_none())
     };
     let rank = part.chars().count();
     let spatial: Option<Vec<i64>> =

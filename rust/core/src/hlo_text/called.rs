@@ -51,10 +51,10 @@ pub(super) fn check_called<R: Fn(&Callee) -> Result<()>>(
 fn parameters(module: &Module) -> Vec<Vec<ShapeId>> {
     let of = |computation: &super::tables::Computation| {
         let rows = &module.instructions[computation.instructions.range()];
-        let mut found: Vec<_> =
+        let mut numbered: Vec<_> =
             rows.iter().filter(|i| i.parameter >= 0).map(|i| (i.parameter, i.shape)).collect();
-        found.sort_unstable();
-        found.into_iter().map(|(_, shape)| shape).collect()
+        numbered.sort_unstable();
+        numbered.into_iter().map(|(_, shape)| shape).collect()
     };
     module.computations.iter().map(of).collect()
 }
@@ -75,9 +75,9 @@ pub(super) fn equals_fused(callee: &Callee) -> Result<()> {
 /// Branch n takes operand n + 1; the first operand chooses.
 pub(super) fn equals_branch(callee: &Callee) -> Result<()> {
     let branches = callee.caller.calls.range().len();
-    let (wanted, found) = (branches + 1, callee.operands.len());
-    if wanted != found {
-        return Err(callee.error(format!("{branches} branches need {wanted} operands, found {found}")));
+    let (wanted, given) = (branches + 1, callee.operands.len());
+    if wanted != given {
+        return Err(callee.error(format!("{branches} branches need {wanted} operands, found {given}")));
     }
     let chooser = &callee.shapes.table[callee.operands[0] as usize];
     let integer = chooser.element == ElementType::PRED && branches == 2
@@ -152,7 +152,7 @@ pub(super) fn steps(callee: &Callee) -> Result<()> {
     callee.takes_as_many(callee.operands)?;
     let attribute = |key: &str| find_attribute(callee.text, callee.module, callee.caller, key);
     let number = |key: &str| match attribute(key) {
-        Some(row) => callee.module.integers(row).map(|found| found.first().copied()),
+        Some(row) => callee.module.integers(row).map(|values| values.first().copied()),
         None => Ok(None),
     };
     let carried = number("num_carries")?.unwrap_or_default() as usize;
@@ -198,8 +198,8 @@ impl Callee<'_> {
         if self.parameters.len() == arrays.len() && self.parameters.iter().zip(arrays).all(fits) {
             return Ok(());
         }
-        let (wanted, found) = (self.elements(arrays), self.parameters_text());
-        Err(self.error(format!("the computation must take ({wanted}), it takes ({found})")))
+        let (wanted, taken) = (self.elements(arrays), self.parameters_text());
+        Err(self.error(format!("the computation must take ({wanted}), it takes ({taken})")))
     }
 
     /// Checks that the result is a scalar of the type of each of these arrays: a single one alone, several as a tuple.
@@ -210,8 +210,8 @@ impl Callee<'_> {
         if given.len() == arrays.len() && given.iter().zip(arrays).all(|(&g, &a)| self.is_element(g, a)) {
             return Ok(());
         }
-        let (wanted, found) = (self.elements(arrays), self.shapes.text(self.root()));
-        Err(self.error(format!("the computation must give {wanted}, its root is {found}")))
+        let (wanted, given) = (self.elements(arrays), self.shapes.text(self.root()));
+        Err(self.error(format!("the computation must give {wanted}, its root is {given}")))
     }
 
     fn is_element(&self, scalar: ShapeId, array: ShapeId) -> bool {
@@ -225,11 +225,11 @@ impl Callee<'_> {
     }
 
     fn takes_as_many(&self, operands: &[ShapeId]) -> Result<()> {
-        let (found, given) = (self.parameters.len(), operands.len());
-        if found == given {
+        let (taken, given) = (self.parameters.len(), operands.len());
+        if taken == given {
             return Ok(());
         }
-        Err(self.error(format!("the computation takes {found} parameters, {given} operands are given")))
+        Err(self.error(format!("the computation takes {taken} parameters, {given} operands are given")))
     }
 
     fn takes(&self, operands: &[ShapeId]) -> Result<()> {
@@ -259,8 +259,8 @@ impl Callee<'_> {
         if self.parameters.len() == count && scalars {
             return Ok(());
         }
-        let found = self.parameters_text();
-        Err(self.error(format!("the computation must take {count} scalars, it takes ({found})")))
+        let taken = self.parameters_text();
+        Err(self.error(format!("the computation must take {count} scalars, it takes ({taken})")))
     }
 
     fn parameters_text(&self) -> String {

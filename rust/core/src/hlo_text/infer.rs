@@ -168,10 +168,10 @@ impl ShapeContext<'_, '_> {
 
     /// As `dimensions`, but none if the attribute is absent.
     pub(super) fn optional_dimensions(&self, key: &str, rank: usize) -> Result<Vec<usize>> {
-        let mut found = Vec::new();
+        let mut dimensions = Vec::new();
         for dimension in self.integers(key)? {
             match usize::try_from(dimension) {
-                Ok(d) if d < rank && !found.contains(&d) => found.push(d),
+                Ok(d) if d < rank && !dimensions.contains(&d) => dimensions.push(d),
                 _ => {
                     return Err(self.error(format!(
                         "{key} names dimension {dimension}, twice or outside of rank {rank}"
@@ -179,7 +179,7 @@ impl ShapeContext<'_, '_> {
                 }
             }
         }
-        Ok(found)
+        Ok(dimensions)
     }
 
     /// Refuses an instruction without one of these attributes.
@@ -215,8 +215,8 @@ impl ShapeContext<'_, '_> {
         if types.is_empty() || types.contains(&self.array(0)?.element.row().class) {
             return Ok(());
         }
-        let found = self.shapes.text(self.operands[0]);
-        Err(self.error(format!("operand 0 must be {}, found {found}", kinds(types))))
+        let first = self.shapes.text(self.operands[0]);
+        Err(self.error(format!("operand 0 must be {}, found {first}", kinds(types))))
     }
 
     /// Checks the attributes that are true or false.
@@ -236,9 +236,9 @@ impl ShapeContext<'_, '_> {
         let float = |&id: &ShapeId| {
             Some(self.shapes.table[id as usize].element).filter(|e| e.row().class == Class::Float)
         };
-        let mut found = self.operands.iter().filter_map(float);
-        let first = found.next();
-        if found.all(|other| Some(other) == first) {
+        let mut types = self.operands.iter().filter_map(float);
+        let first = types.next();
+        if types.all(|other| Some(other) == first) {
             return Ok(());
         }
         Err(self.error("the operands mix floating point types"))

@@ -86,11 +86,11 @@ impl<'a> Cursor<'a> {
 
     /// An error at the cursor: the expectation, and what was found.
     pub(super) fn expected(&self, what: &str) -> HloError {
-        HloError::new(self.at, format!("expected {what}, found {}", self.found()))
+        HloError::new(self.at, format!("expected {what}, found {}", self.token_text()))
     }
 
     /// The token at the cursor as an error message shows it.
-    pub(super) fn found(&self) -> String {
+    pub(super) fn token_text(&self) -> String {
         if self.at_end() {
             return "the end of the text".into();
         }

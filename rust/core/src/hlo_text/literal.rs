@@ -94,10 +94,10 @@ fn parse_array(cursor: &mut Cursor, shape: &Shape, out: &mut Vec<u8>) -> Result<
         cursor.skip_space()?;
         match cursor.peek() {
             b'}' if depth > 0 && separator != Separator::Comma => {
-                let found = seen[depth - 1];
-                if shape.element_count != 0 && found != sizes[depth - 1] {
+                let given = seen[depth - 1];
+                if shape.element_count != 0 && given != sizes[depth - 1] {
                     return Err(cursor.expected(&format!(
-                        "{} elements in dimension {}, {found} are given",
+                        "{} elements in dimension {}, {given} are given",
                         sizes[depth - 1],
                         depth - 1
                     )));

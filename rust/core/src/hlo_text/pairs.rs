@@ -35,14 +35,14 @@ fn error(module: &Module, row: usize, message: &str) -> HloError {
 }
 
 fn check_start(module: &Module, row: usize, users: &[&str]) -> Result<()> {
-    let found = module.users_of(row);
-    let opcodes = || found.iter().map(|&user| opcode(module, &module.instructions[user as usize]));
-    if found.len() == 1 && opcodes().all(|o| users.contains(&o)) {
+    let readers = module.users_of(row);
+    let opcodes = || readers.iter().map(|&user| opcode(module, &module.instructions[user as usize]));
+    if readers.len() == 1 && opcodes().all(|o| users.contains(&o)) {
         return Ok(());
     }
-    let found: Vec<&str> = opcodes().collect();
-    let found = if found.is_empty() { "none".to_string() } else { found.join(", ") };
-    Err(error(module, row, &format!("it needs one user, {}; found {found}", users.join(" or "))))
+    let readers: Vec<&str> = opcodes().collect();
+    let readers = if readers.is_empty() { "none".to_string() } else { readers.join(", ") };
+    Err(error(module, row, &format!("it needs one user, {}; found {readers}", users.join(" or "))))
 }
 
 fn check_end(module: &Module, row: usize) -> Result<()> {

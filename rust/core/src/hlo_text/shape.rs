@@ -172,14 +172,14 @@ impl<'a> Interner<'a> {
 
     /// `shape, ...` up to a closing bracket.
     pub(super) fn parse_list(&mut self, cursor: &mut Cursor<'a>, close: u8) -> Result<Vec<ShapeId>> {
-        let mut found = Vec::new();
+        let mut shapes = Vec::new();
         while !cursor.take(close)? {
-            if !found.is_empty() {
+            if !shapes.is_empty() {
                 cursor.require(b',')?;
             }
-            found.push(self.parse(cursor)?);
+            shapes.push(self.parse(cursor)?);
         }
-        Ok(found)
+        Ok(shapes)
     }
 
     /// Tuples and buffers, with a stack of those that are open.

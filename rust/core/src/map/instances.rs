@@ -133,10 +133,10 @@ impl ParametricTerms {
     ///
     /// Errors: as [`ParametricTerms::columns_into`].
     pub fn columns(&self, values: &[&[i64]], length: usize) -> Result<Vec<Vec<i64>>> {
-        let mut found = vec![vec![0i64; length]; self.num_columns()];
-        let mut out: Vec<&mut [i64]> = found.iter_mut().map(Vec::as_mut_slice).collect();
+        let mut columns = vec![vec![0i64; length]; self.num_columns()];
+        let mut out: Vec<&mut [i64]> = columns.iter_mut().map(Vec::as_mut_slice).collect();
         self.columns_into(values, &mut out)?;
-        Ok(found)
+        Ok(columns)
     }
 
     /// As [`ParametricTerms::columns`], to `out`. Errors: numbers that leave int64, in any row.
@@ -176,7 +176,7 @@ const MAX_TERMS: usize = 64;
 
 /// The coefficients and factors of an expression, those of one factor together, in the order in which they stand.
 fn terms_of(arena: &mut Arena, is_parameter: &[bool], e: Expr) -> Result<Vec<(Expr, Expr)>> {
-    let mut found: Vec<(Expr, Expr)> = Vec::new();
+    let mut terms: Vec<(Expr, Expr)> = Vec::new();
     for (coefficient, part) in summands(arena, e) {
         let factors: Vec<Expr> = match arena.node(part) {
             Node::Product(factors) => factors.to_vec(),
@@ -188,13 +188,13 @@ fn terms_of(arena: &mut Arena, is_parameter: &[bool], e: Expr) -> Result<Vec<(Ex
             products = times(arena, is_parameter, &products, factor)?;
         }
         for (scale, factor) in products {
-            match found.iter().position(|(_, f)| *f == factor) {
-                Some(k) => found[k].0 = arena.add(found[k].0, scale)?,
-                None => found.push((scale, factor)),
+            match terms.iter().position(|(_, f)| *f == factor) {
+                Some(k) => terms[k].0 = arena.add(terms[k].0, scale)?,
+                None => terms.push((scale, factor)),
             }
         }
     }
-    Ok(found)
+    Ok(terms)
 }
 
 /// The coefficients and nodes of a sum; of another node, that alone.
@@ -218,8 +218,8 @@ fn times(
 ) -> Result<Vec<(Expr, Expr)>> {
     let among =
         |arena: &mut Arena, e| arena.variables(&[e]).iter().map(|v| is_parameter[*v as usize]).collect();
-    let found: Vec<bool> = among(arena, factor);
-    let is_mixed = found.contains(&true) && found.contains(&false);
+    let on_parameters: Vec<bool> = among(arena, factor);
+    let is_mixed = on_parameters.contains(&true) && on_parameters.contains(&false);
     let parts = if is_mixed { summands(arena, factor) } else { vec![(1, factor)] };
     let parts = if terms.len() * parts.len() > MAX_TERMS { vec![(1, factor)] } else { parts };
     let mut products = Vec::with_capacity(terms.len() * parts.len());
@@ -268,13 +268,13 @@ mod tests {
         let text =
             "(d0, T, U) -> (d0 * T * U + d0 * 5 + T * 3 - 1, (d0 floordiv T) * U), domain: d0 in [0, 99], \
                     T in [1, 9], U in [1, 9], d0 * U + T in [40, 1000]";
-        let found = terms(&mut arena, text, &[2, 1]);
-        assert_eq!(found.ends(), [2, 3, 4]);
-        assert_eq!(found.coefficients(), [0, 1, 2, 2].map(Coefficient::Column));
-        assert_eq!(found.bounds(), [(Coefficient::Column(3), Coefficient::Column(4))]);
-        let columns = found.columns(&[&[2, 3], &[10, 20]], 2).unwrap();
+        let map_terms = terms(&mut arena, text, &[2, 1]);
+        assert_eq!(map_terms.ends(), [2, 3, 4]);
+        assert_eq!(map_terms.coefficients(), [0, 1, 2, 2].map(Coefficient::Column));
+        assert_eq!(map_terms.bounds(), [(Coefficient::Column(3), Coefficient::Column(4))]);
+        let columns = map_terms.columns(&[&[2, 3], &[10, 20]], 2).unwrap();
         assert_eq!(columns, [vec![29, 59], vec![25, 65], vec![2, 3], vec![30, 20], vec![990, 980]]);
-        let factors = arena.import(found.factors());
+        let factors = arena.import(map_terms.factors());
         let d0 = arena.variable(0);
         assert_eq!((factors[0], factors[1], factors[3]), (arena.constant(1), d0, d0));
     }
@@ -283,38 +283,39 @@ mod tests {
     fn sums_in_which_a_parameter_stands_are_multiplied_out_up_to_a_limit() {
         let mut arena = Arena::new();
         let domain = "domain: d0 in [0, 9], d1 in [0, 9], T in [1, 9]";
-        let found = terms(&mut arena, &format!("(d0, d1, T) -> ((d0 * 4 + T * 3 - 2) * T), {domain}"), &[2]);
-        assert_eq!(found.columns(&[&[8, 32]], 2).unwrap(), [vec![32, 128], vec![176, 3008]]);
-        let found = terms(&mut arena, &format!("(d0, d1, T) -> ((d0 + T) * (d1 - T)), {domain}"), &[2]);
-        assert_eq!(found.factors().root_count(), 4);
+        let map_terms =
+            terms(&mut arena, &format!("(d0, d1, T) -> ((d0 * 4 + T * 3 - 2) * T), {domain}"), &[2]);
+        assert_eq!(map_terms.columns(&[&[8, 32]], 2).unwrap(), [vec![32, 128], vec![176, 3008]]);
+        let map_terms = terms(&mut arena, &format!("(d0, d1, T) -> ((d0 + T) * (d1 - T)), {domain}"), &[2]);
+        assert_eq!(map_terms.factors().root_count(), 4);
         let all = "(d0 + T) * (d1 - T) * (d0 - T) * (d1 + T) * (d0 + T) * (d1 - T) * (d0 - T)";
-        let found = terms(&mut arena, &format!("(d0, d1, T) -> ({all}), {domain}"), &[2]);
-        assert!(found.factors().root_count() <= MAX_TERMS && found.num_columns() > 0);
+        let map_terms = terms(&mut arena, &format!("(d0, d1, T) -> ({all}), {domain}"), &[2]);
+        assert!(map_terms.factors().root_count() <= MAX_TERMS && map_terms.num_columns() > 0);
     }
 
     #[test]
     fn values_that_the_domain_has_no_points_for_are_out_of_bounds() {
         let mut arena = Arena::new();
-        let found =
+        let map_terms =
             terms(&mut arena, "(d0, T) -> (d0), domain: d0 in [0, 9], T in [1, 9], T * 2 in [0, 9]", &[1]);
-        assert_eq!((found.ends(), found.bounds().len()), ([1, 1].as_slice(), 1));
-        assert_eq!(found.columns(&[&[4, 5]], 2).unwrap()[1], [0, -1]); // 4 - T
+        assert_eq!((map_terms.ends(), map_terms.bounds().len()), ([1, 1].as_slice(), 1));
+        assert_eq!(map_terms.columns(&[&[4, 5]], 2).unwrap()[1], [0, -1]); // 4 - T
     }
 
     #[test]
     fn a_map_without_points_has_no_terms() {
         let mut arena = Arena::new();
-        let found =
+        let map_terms =
             terms(&mut arena, "(d0, T) -> (d0), domain: d0 in [0, 9], T in [1, 9], d0 in [20, 30]", &[1]);
-        assert!(found.ends().is_empty() && found.columns(&[&[1, 2]], 2).unwrap().is_empty());
+        assert!(map_terms.ends().is_empty() && map_terms.columns(&[&[1, 2]], 2).unwrap().is_empty());
     }
 
     #[test]
     fn columns_that_leave_int64_are_an_error() {
         let mut arena = Arena::new();
         let text = "(d0, T) -> (d0 * T * 3000000000000000000), domain: d0 in [0, 1], T in [1, 9]";
-        let found = terms(&mut arena, text, &[1]);
-        assert!(found.columns(&[&[1, 3]], 2).is_ok() && found.columns(&[&[1, 4]], 2).is_err());
+        let map_terms = terms(&mut arena, text, &[1]);
+        assert!(map_terms.columns(&[&[1, 3]], 2).is_ok() && map_terms.columns(&[&[1, 4]], 2).is_err());
     }
 
     #[test]

@@ -199,22 +199,22 @@ pub struct DistinctRows {
 impl DistinctRows {
     /// The distinct rows among `length` rows.
     pub fn new(columns: &[&[i64]], length: usize) -> Self {
-        let mut found = DistinctRows { first: (0..length.min(1)).collect(), index: vec![0; length] };
+        let mut rows = DistinctRows { first: (0..length.min(1)).collect(), index: vec![0; length] };
         for column in columns {
             let of_column = DistinctRows::of_column(column);
             if of_column.first.len() <= 1 {
                 continue;
             }
-            if found.first.len() <= 1 {
-                found = of_column;
+            if rows.first.len() <= 1 {
+                rows = of_column;
                 continue;
             }
             let count = of_column.first.len() as i64;
-            let both = found.index.iter().zip(&of_column.index);
+            let both = rows.index.iter().zip(&of_column.index);
             let pairs: Vec<i64> = both.map(|(a, b)| i64::from(*a) * count + i64::from(*b)).collect();
-            found = DistinctRows::of_column(&pairs);
+            rows = DistinctRows::of_column(&pairs);
         }
-        found
+        rows
     }
 
     fn of_column(column: &[i64]) -> Self {
@@ -236,15 +236,15 @@ impl DistinctRows {
 
     /// Numbers the values of a column with `number`, which gives `next` to a new value.
     fn numbered(column: &[i64], mut number: impl FnMut(i64, u32) -> u32) -> Self {
-        let mut found = DistinctRows { first: Vec::new(), index: Vec::with_capacity(column.len()) };
+        let mut rows = DistinctRows { first: Vec::new(), index: Vec::with_capacity(column.len()) };
         for (row, value) in column.iter().enumerate() {
-            let place = number(*value, found.first.len() as u32);
-            if place as usize == found.first.len() {
-                found.first.push(row);
+            let place = number(*value, rows.first.len() as u32);
+            if place as usize == rows.first.len() {
+                rows.first.push(row);
             }
-            found.index.push(place);
+            rows.index.push(place);
         }
-        found
+        rows
     }
 }
 
@@ -263,13 +263,14 @@ mod tests {
                     s0 in [0, 63], s0 - T in [-64, -1], d0 * T + s0 in [0, 99]";
         let map = map(&mut arena, text);
         let parameter = Parameter { variable: 1, interval, step };
-        let found = ParametricMap::new(&mut arena, &mut Scratch::default(), &map, vec![parameter]).unwrap();
-        (arena, found)
+        let parametric =
+            ParametricMap::new(&mut arena, &mut Scratch::default(), &map, vec![parameter]).unwrap();
+        (arena, parametric)
     }
 
     #[test]
     fn an_instance_is_what_simplify_makes_of_the_text_with_the_value() {
-        let (mut arena, found) = tiles(1, Interval::new(1, 64));
+        let (mut arena, parametric) = tiles(1, Interval::new(1, 64));
         for t in 1..=64 {
             let text = format!(
                 "(d0)[s0] -> (d0 * {t} + s0, (d0 * {t}) mod {t}), domain: d0 in [0, 99], s0 in [0, 63], \
@@ -277,26 +278,26 @@ mod tests {
             );
             let wanted = map(&mut arena, &text);
             let wanted = simplify(&mut arena, &mut Scratch::default(), &wanted, PointVariables::Replace);
-            let instance = found.instantiate(&mut arena, &mut Scratch::default(), &[t]);
+            let instance = parametric.instantiate(&mut arena, &mut Scratch::default(), &[t]);
             assert_eq!(instance.unwrap(), wanted.unwrap(), "T = {t}");
         }
     }
 
     #[test]
     fn it_is_simplified_for_all_values() {
-        let (_, found) = tiles(1, Interval::new(1, i64::MAX));
-        let text = write_indexing_map(found.simplified(), Style::Plain).unwrap();
+        let (_, parametric) = tiles(1, Interval::new(1, i64::MAX));
+        let text = write_indexing_map(parametric.simplified(), Style::Plain).unwrap();
         assert!(text.starts_with("(d0, T)[s0] -> (s0 + d0 * T, 0)"), "{text}");
     }
 
     #[test]
     fn values_outside_of_the_range_and_between_steps_are_refused() {
-        let (mut arena, found) = tiles(4, Interval::new(4, 64));
+        let (mut arena, parametric) = tiles(4, Interval::new(4, 64));
         for bad in [0, 5, 68, i64::MIN] {
-            let error = found.bind(&mut arena, &[bad]).unwrap_err();
+            let error = parametric.bind(&mut arena, &[bad]).unwrap_err();
             assert!(error.message().contains("T lies in [4, 64] in steps of 4"), "{}", error.message());
         }
-        assert!(found.bind(&mut arena, &[12]).is_ok());
+        assert!(parametric.bind(&mut arena, &[12]).is_ok());
     }
 
     #[test]
@@ -318,8 +319,8 @@ mod tests {
     fn rows_are_found_again() {
         let far = [i64::MIN, 5, i64::MAX, 5, i64::MIN];
         let near = [1i64, 2, 1, 2, 2];
-        let found = DistinctRows::new(&[&far, &near], 5);
-        assert_eq!(found, DistinctRows { first: vec![0, 1, 2, 4], index: vec![0, 1, 2, 1, 3] });
+        let rows = DistinctRows::new(&[&far, &near], 5);
+        assert_eq!(rows, DistinctRows { first: vec![0, 1, 2, 4], index: vec![0, 1, 2, 1, 3] });
         assert_eq!(DistinctRows::new(&[&near], 5).first, [0, 1]);
         assert_eq!(DistinctRows::new(&[], 2), DistinctRows { first: vec![0], index: vec![0, 0] });
         assert_eq!(DistinctRows::new(&[&[]], 0), DistinctRows { first: vec![], index: vec![] });

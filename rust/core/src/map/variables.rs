@@ -101,8 +101,8 @@ impl MapBuilder {
         let mut scratch = Vec::new();
         for _ in 0..points.min(POINTS) {
             // An undefined constraint does not hold.
-            if let Ok(found) = dag.evaluate(&values, &mut scratch) {
-                if found.iter().zip(constraints).all(|(v, (_, i))| i.contains(*v)) {
+            if let Ok(reached) = dag.evaluate(&values, &mut scratch) {
+                if reached.iter().zip(constraints).all(|(v, (_, i))| i.contains(*v)) {
                     return Ok(Some(true));
                 }
             }

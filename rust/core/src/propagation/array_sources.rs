@@ -23,18 +23,18 @@ impl Propagation {
             let count = self.leaves(module, module.instructions[*row as usize].shape).len() as u32;
             first.push(first[first.len() - 1] + count);
         }
-        let mut found = Sources { first, sets: Vec::new(), root: Vec::new() };
+        let mut collected = Sources { first, sets: Vec::new(), root: Vec::new() };
         let rows = module.computations[computation as usize].instructions;
         let mut arrays: Vec<Vec<RootArray>> = vec![Vec::new(); rows.range().len()];
         for row in self.post_order(module, computation).iter() {
-            let sources = self.sources_of(module, *row, rows.first, &mut found, &arrays);
+            let sources = self.sources_of(module, *row, rows.first, &mut collected, &arrays);
             arrays[(row - rows.first) as usize] = sources;
         }
         let root = module.computations[computation as usize].root - rows.first;
-        found.root = std::mem::take(&mut arrays[root as usize]);
-        let found = Arc::new(found);
-        self.sources.insert(computation, found.clone());
-        found
+        collected.root = std::mem::take(&mut arrays[root as usize]);
+        let collected = Arc::new(collected);
+        self.sources.insert(computation, collected.clone());
+        collected
     }
 
     fn sources_of(
@@ -42,21 +42,21 @@ impl Propagation {
         module: &Module,
         row: u32,
         first: u32,
-        found: &mut Sources,
+        collected: &mut Sources,
         arrays: &[Vec<RootArray>],
     ) -> Vec<RootArray> {
         let instruction = &module.instructions[row as usize];
         let operands = module.operands_of(row as usize);
         let of = |operand: u32| &arrays[(operand - first) as usize];
         let count = self.leaves(module, instruction.shape).len();
-        let all = found.first[found.first.len() - 1] as usize;
+        let all = collected.first[collected.first.len() - 1] as usize;
         if instruction.parameter >= 0 {
-            let start = found.first[instruction.parameter as usize];
+            let start = collected.first[instruction.parameter as usize];
             let single = |array: u32| {
                 let mut bits = BitSet::with_room_for(all);
                 bits.insert(array as usize);
-                found.sets.push(bits);
-                RootArray { reads: found.sets.len() as u32 - 1, same: array }
+                collected.sets.push(bits);
+                RootArray { reads: collected.sets.len() as u32 - 1, same: array }
             };
             return (start..start + count as u32).map(single).collect();
         }
@@ -71,9 +71,9 @@ impl Propagation {
                 operands
                     .iter()
                     .flat_map(|o| of(*o))
-                    .for_each(|s| bits.union_with(&found.sets[s.reads as usize]));
-                found.sets.push(bits);
-                vec![RootArray { reads: found.sets.len() as u32 - 1, same: CHANGED }; count]
+                    .for_each(|s| bits.union_with(&collected.sets[s.reads as usize]));
+                collected.sets.push(bits);
+                vec![RootArray { reads: collected.sets.len() as u32 - 1, same: CHANGED }; count]
             }
         }
     }
@@ -108,8 +108,8 @@ impl Propagation {
     /// The loop-carried dependences of a while loop.
     pub(super) fn loop_carried(&mut self, module: &Module, row: u32) -> Result<Arc<LoopCarried>> {
         let called = |name: &str| {
-            let found = module.calls_of(row as usize).find(|(key, _)| *key == name);
-            found.map(|(_, computation)| computation).ok_or_else(|| {
+            let named = module.calls_of(row as usize).find(|(key, _)| *key == name);
+            named.map(|(_, computation)| computation).ok_or_else(|| {
                 Error::invalid_map(format!("a loop without a {name}: give it the attribute {name}"))
             })
         };
@@ -121,7 +121,7 @@ impl Propagation {
         let shapes = self.leaves(module, module.instructions[row as usize].shape);
         let step: Vec<&BitSet> = body.root.iter().map(|s| &body.sets[s.reads as usize]).collect();
         let steers = transitive_closure(condition.sets[condition.root[0].reads as usize].clone(), &step);
-        let found = (0..shapes.len()).map(|k| {
+        let sources = (0..shapes.len()).map(|k| {
             let mut start = BitSet::with_room_for(shapes.len());
             start.insert(k);
             let mut reached = transitive_closure(start, &step);
@@ -130,8 +130,8 @@ impl Propagation {
             reached.iter().filter(is_read).collect()
         });
         let untouched = body.root.iter().enumerate().map(|(k, s)| s.same == k as u32).collect();
-        let found = Arc::new(LoopCarried { untouched, reached: found.collect() });
-        self.loop_carried.insert(key, found.clone());
-        Ok(found)
+        let carried = Arc::new(LoopCarried { untouched, reached: sources.collect() });
+        self.loop_carried.insert(key, carried.clone());
+        Ok(carried)
     }
 }

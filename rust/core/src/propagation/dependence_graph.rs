@@ -106,23 +106,23 @@ impl SetsByArray {
         self.sets[array as usize]
     }
 
-    pub fn set(&mut self, array: u32, found: MapSetId) {
-        if std::mem::replace(&mut self.sets[array as usize], found) == EMPTY_SET {
+    pub fn set(&mut self, array: u32, map_set: MapSetId) {
+        if std::mem::replace(&mut self.sets[array as usize], map_set) == EMPTY_SET {
             self.order.push(array);
         }
     }
 
     /// The instructions reached, in the order in which they were, each with its arrays.
     pub fn by_instruction(&self, graph: &DependenceGraph) -> Vec<(u32, ArraySets)> {
-        let mut found: Vec<(u32, ArraySets)> = Vec::new();
+        let mut by_row: Vec<(u32, ArraySets)> = Vec::new();
         let mut seen = vec![false; graph.numbers.len()];
         for row in self.order.iter().map(|array| graph.arrays[*array as usize].row) {
             if !std::mem::replace(&mut seen[(row - graph.first_row) as usize], true) {
                 let reached = graph.arrays_of(row).filter(|array| self.get(*array) != EMPTY_SET);
                 let arrays = reached.map(|array| (graph.arrays[array as usize].leaf, self.get(array)));
-                found.push((row, arrays.collect()));
+                by_row.push((row, arrays.collect()));
             }
         }
-        found
+        by_row
     }
 }

@@ -79,14 +79,14 @@ impl Propagation {
         module: &Module,
         direction: Direction,
         rows: Range<u32>,
-        found: &mut Vec<i64>,
+        signatures: &mut Vec<i64>,
     ) -> Outcome<()> {
         self.complete[direction as usize].resize(module.signatures as usize, false);
         for row in rows {
             let instruction = &module.instructions[row as usize];
             let signature = instruction.signature as usize;
             if self.complete[direction as usize][signature] || self.reads_nothing(module, direction, row) {
-                found.push(signature as i64);
+                signatures.push(signature as i64);
                 continue;
             }
             let mut shared = true;
@@ -95,7 +95,7 @@ impl Propagation {
                 shared &= self.is_shared((direction, row, array));
             }
             self.complete[direction as usize][signature] = shared;
-            found.push(if shared { signature as i64 } else { -1 - i64::from(row) });
+            signatures.push(if shared { signature as i64 } else { -1 - i64::from(row) });
         }
         Ok(())
     }
@@ -223,8 +223,8 @@ impl Propagation {
                 links.push(Link { to: 0, leaf: 0, map });
                 for (branch, to) in branches.into_iter().zip(1..) {
                     let given = &operands[to..=to];
-                    let found = self.call_indexing(module, (direction, branch, array), given)?;
-                    let of_branch = found.into_iter().filter(|l| l.to == 0);
+                    let called = self.call_indexing(module, (direction, branch, array), given)?;
+                    let of_branch = called.into_iter().filter(|l| l.to == 0);
                     links.extend(of_branch.map(|l| Link { to: to as u32, ..l }));
                 }
                 for link in &mut links[1..] {
@@ -290,10 +290,11 @@ impl Propagation {
     }
 
     fn called_computations(&self, module: &Module, row: u32) -> Result<Vec<u32>, Error> {
-        let found: Vec<u32> = module.calls_of(row as usize).map(|(_, computation)| computation).collect();
-        match found.is_empty() {
+        let computations: Vec<u32> =
+            module.calls_of(row as usize).map(|(_, computation)| computation).collect();
+        match computations.is_empty() {
             true => Err(Error::invalid_map(format!("row {row} calls no computation"))),
-            false => Ok(found),
+            false => Ok(computations),
         }
     }
 }

@@ -158,11 +158,11 @@ impl Propagation {
         }
         let rows = module.computations[computation as usize].instructions;
         let number = |row: &u32| module.instructions[*row as usize].parameter;
-        let mut found: Vec<u32> = (rows.first..rows.last).filter(|row| number(row) >= 0).collect();
-        found.sort_by_key(number);
-        let found: Arc<[u32]> = found.into();
-        self.parameters.insert(computation, found.clone());
-        found
+        let mut parameters: Vec<u32> = (rows.first..rows.last).filter(|row| number(row) >= 0).collect();
+        parameters.sort_by_key(number);
+        let parameters: Arc<[u32]> = parameters.into();
+        self.parameters.insert(computation, parameters.clone());
+        parameters
     }
 
     /// States the formula of an array of an instruction; to users, the inverse formula of an operand.
@@ -221,9 +221,9 @@ impl Propagation {
             return Ok(self.sets.maps.are_plainly_equal(map, identity));
         }
         let sizes = &module.shapes[shape as usize].dimensions;
-        let found = self.sets.maps.is_identity(map, sizes)?;
-        self.identities[shape as usize] = found.then_some(map);
-        Ok(found)
+        let is_identity = self.sets.maps.is_identity(map, sizes)?;
+        self.identities[shape as usize] = is_identity.then_some(map);
+        Ok(is_identity)
     }
 
     /// Sets the formula of all instructions of the signature.

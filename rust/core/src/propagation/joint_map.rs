@@ -72,10 +72,10 @@ impl Renumbering<'_> {
             v if v < dims + ranges => arena.variable((self.first_range + v - dims) as u32),
             v => arena.variable((self.first_runtime + v - dims - ranges) as u32),
         };
-        let mut found = Vec::with_capacity(map.dag().root_count());
-        arena.import_with(map.dag(), place, &mut found)?;
-        found.truncate(map.num_results());
-        Ok(found)
+        let mut results = Vec::with_capacity(map.dag().root_count());
+        arena.import_with(map.dag(), place, &mut results)?;
+        results.truncate(map.num_results());
+        Ok(results)
     }
 
     fn sources(

@@ -76,14 +76,14 @@ impl MapSets {
                 None => self.merge(&mut list, first),
                 Some(_) if list.len() > MAX_MAPS => break, // a bound will replace them
                 Some(second) => {
-                    let found = self.maps.compose(first, second)?;
-                    self.merge(&mut list, found);
+                    let composed = self.maps.compose(first, second)?;
+                    self.merge(&mut list, composed);
                 }
             }
         }
-        let found = self.sets.intern(list.into());
-        self.compositions.insert(key, found);
-        Ok(found)
+        let composed = self.sets.intern(list.into());
+        self.compositions.insert(key, composed);
+        Ok(composed)
     }
 
     /// Adds a map. One of equal relation is merged with it: see [`OperandMaps::merged`].
@@ -105,15 +105,15 @@ impl MapSets {
             return Ok(*known);
         }
         let list = self.sets.get(number).clone();
-        let found = if self.too_many(&list) || self.holds_bound(&list, sizes)? {
+        let set = if self.too_many(&list) || self.holds_bound(&list, sizes)? {
             let bound = self.bounding_map(&list, sizes)?;
             self.sets.intern(Box::new([bound]))
         } else {
             let kept: Box<[MapId]> = list.iter().copied().filter(|m| !self.maps.is_known_empty(*m)).collect();
             self.sets.intern(if kept.is_empty() { list.iter().copied().take(1).collect() } else { kept })
         };
-        self.bounded.insert(u64::from(number) << 32 | u64::from(shape), found);
-        Ok(found)
+        self.bounded.insert(u64::from(number) << 32 | u64::from(shape), set);
+        Ok(set)
     }
 
     fn too_many(&self, list: &[MapId]) -> bool {

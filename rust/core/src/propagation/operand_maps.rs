@@ -122,9 +122,9 @@ impl OperandMaps {
         self.arena.clear();
         let results = (0..sizes.len()).map(|i| self.arena.variable(i as u32)).collect();
         let map = from_tensor_sizes(results, sizes, &[])?.build(&mut self.arena)?;
-        let found = self.add(Relation::plain(map), Exactness::Exact, "", None);
-        self.identities.insert(sizes.into(), found);
-        Ok(found)
+        let id = self.add(Relation::plain(map), Exactness::Exact, "", None);
+        self.identities.insert(sizes.into(), id);
+        Ok(id)
     }
 
     /// Whether a map is exactly the identity on an array.
@@ -177,8 +177,8 @@ impl OperandMaps {
 
     fn simplified(&mut self, map: &IndexingMap) -> Result<IndexingMap> {
         self.arena.clear();
-        let found = simplify(&mut self.arena, &mut self.scratch, map, PointVariables::Replace)?;
-        self.without_unused(found)
+        let simplified = simplify(&mut self.arena, &mut self.scratch, map, PointVariables::Replace)?;
+        self.without_unused(simplified)
     }
 
     fn without_unused(&mut self, map: IndexingMap) -> Result<IndexingMap> {
@@ -202,9 +202,9 @@ impl OperandMaps {
         }
         m.reason = self.reasons.append(m.reason, because);
         m.exactness = Exactness::OverApproximate;
-        let found = self.maps.intern(m);
-        self.over_approximated.insert((id, because), found);
-        found
+        let id_of_bound = self.maps.intern(m);
+        self.over_approximated.insert((id, because), id_of_bound);
+        id_of_bound
     }
 
     /// Composes `second` after `first`, normalized; as exact as the less exact of the two.
@@ -219,7 +219,7 @@ impl OperandMaps {
             reason = self.reasons.join(a.reason, b.reason);
         }
         let kinds = [a.relation, b.relation].map(|r| self.relations.get(r).map.kind());
-        let found = if kinds.contains(&MapKind::Undefined) {
+        let composition = if kinds.contains(&MapKind::Undefined) {
             self.unknown(reason)
         } else if kinds.contains(&MapKind::KnownEmpty) {
             let empty = self.relations.intern(Relation::plain(IndexingMap::known_empty(&mut self.arena)));
@@ -229,8 +229,8 @@ impl OperandMaps {
             let pieces = self.compose_pieces((first, &a), (second, &b))?;
             self.maps.intern(OperandMap { relation, exactness, reason, pieces })
         };
-        self.composed.insert((first, second), found);
-        Ok(found)
+        self.composed.insert((first, second), composition);
+        Ok(composition)
     }
 
     fn compose_relations(&mut self, first: u32, second: u32) -> Result<u32> {
@@ -254,9 +254,9 @@ impl OperandMaps {
             let joint = JointMap::composed(&mut self.arena, (&a.map, &a.values), (&b.map, &b.values))?;
             self.simplify_joint(joint)?
         };
-        let found = self.relations.intern(Relation { map, values: read, replicas });
-        self.composed_relations.insert((first, second), found);
-        Ok(found)
+        let relation = self.relations.intern(Relation { map, values: read, replicas });
+        self.composed_relations.insert((first, second), relation);
+        Ok(relation)
     }
 
     /// Whether it has been noted which elements of an instruction are known.
@@ -319,16 +319,16 @@ impl OperandMaps {
         if firsts.len() * seconds.len() > MAX_PIECES || firsts.iter().chain(&*seconds).any(inexact) {
             return Ok(None);
         }
-        let mut found = Vec::new();
+        let mut pieces = Vec::new();
         for one in &*firsts {
             for other in &*seconds {
                 let piece = self.compose(*one, *other)?;
                 if !self.is_known_empty(piece) {
-                    found.push(piece);
+                    pieces.push(piece);
                 }
             }
         }
-        Ok(Some(found.into()))
+        Ok(Some(pieces.into()))
     }
 
     /// Whether the map is known to have no points.
@@ -351,10 +351,10 @@ impl OperandMaps {
             Some(&known) if known != UNKNOWN => return Ok(known),
             _ => {}
         }
-        let found = self.normalize_uncached(id)?;
+        let normalized = self.normalize_uncached(id)?;
         self.normalized.resize(self.maps.count() as usize, UNKNOWN);
-        self.normalized[id as usize] = found;
-        Ok(found)
+        self.normalized[id as usize] = normalized;
+        Ok(normalized)
     }
 
     fn normalize_uncached(&mut self, id: MapId) -> Result<MapId> {
@@ -393,9 +393,9 @@ impl OperandMaps {
             let joint = JointMap::new(&mut self.arena, &map, &read)?;
             self.simplify_joint(joint)?
         };
-        let found = self.relations.intern(Relation { map, values: read, replicas });
-        self.normalized_relations.insert(number, found);
-        Ok(found)
+        let relation = self.relations.intern(Relation { map, values: read, replicas });
+        self.normalized_relations.insert(number, relation);
+        Ok(relation)
     }
 
     /// Replaces the instructions whose values a map and its pieces read.

@@ -29,7 +29,7 @@ impl Propagation {
         let mut graph = self.take_graph(module, computation);
         let mut sets = SetsByArray::default().cleared(graph.arrays.len());
         for (row, arrays) in given {
-            arrays.iter().for_each(|(leaf, found)| sets.set(graph.arrays_of(*row).start + leaf, *found));
+            arrays.iter().for_each(|(leaf, map_set)| sets.set(graph.arrays_of(*row).start + leaf, *map_set));
         }
         for row in order {
             let arrays = graph.arrays_of(*row);
@@ -148,10 +148,10 @@ impl Propagation {
                 continue;
             }
             let shapes = self.leaves(module, module.instructions[row as usize].shape);
-            for (output, found) in &mut into {
+            for (output, map_set) in &mut into {
                 places[*output as usize] = 0;
                 let shape = shapes[*output as usize];
-                *found = self.sets.bounded(*found, shape, &module.shapes[shape as usize].dimensions)?;
+                *map_set = self.sets.bounded(*map_set, shape, &module.shapes[shape as usize].dimensions)?;
             }
             *reached.arrays(row) = into;
         }
@@ -211,10 +211,10 @@ impl Propagation {
             let lengths = reached
                 .iter()
                 .flat_map(|(_, arrays)| arrays)
-                .map(|(_, found)| self.sets.maps_of(*found).len());
+                .map(|(_, map_set)| self.sets.maps_of(*map_set).len());
             work += lengths.sum::<usize>();
-            for (to, found) in reached.at(root) {
-                links.extend(self.sets.maps_of(*found).iter().map(|map| Link { to: *to, leaf, map: *map }));
+            for (to, map_set) in reached.at(root) {
+                links.extend(self.sets.maps_of(*map_set).iter().map(|map| Link { to: *to, leaf, map: *map }));
             }
             self.spare_reached.push(reached);
         }

@@ -40,9 +40,9 @@ impl Reasons {
             parts.push("and more");
         }
         let text = parts.join("; ");
-        let found = self.texts.intern(text);
-        self.joined.insert((one, other), found);
-        found
+        let number = self.texts.intern(text);
+        self.joined.insert((one, other), number);
+        number
     }
 
     /// Appends a reason, whatever the number of parts.

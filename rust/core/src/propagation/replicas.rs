@@ -71,9 +71,9 @@ fn compose_with_own(
 }
 
 fn results(arena: &mut Arena, map: &IndexingMap) -> Result<Vec<Expr>> {
-    let mut found = arena.import(map.dag());
-    found.truncate(map.num_results());
-    Ok(found)
+    let mut roots = arena.import(map.dag());
+    roots.truncate(map.num_results());
+    Ok(roots)
 }
 
 /// A bound, where symbols of `first` relate index and replica: the replicas that are read at any index.

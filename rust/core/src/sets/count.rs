@@ -142,10 +142,10 @@ impl Counter {
         while let Some(part) = stack.pop() {
             self.spend(arena, limit, part.len())?;
             let certain = self.dag.ranges(&part, &mut ranges);
-            let found = self.dag.root_positions().iter().map(|r| ranges[*r as usize]);
+            let of_roots = self.dag.root_positions().iter().map(|r| ranges[*r as usize]);
             let mut all = certain;
             let mut none = false;
-            for (range, bounds) in found.zip(&self.bounds) {
+            for (range, bounds) in of_roots.zip(&self.bounds) {
                 all &= bounds.covers(range);
                 none |= bounds.intersect(range).is_empty();
             }
@@ -385,8 +385,8 @@ mod tests {
         let group = &groups(arena, &map, &[])[0];
         for (units, decided) in [(100, false), (BUDGET, true)] {
             let limit = Limit::after(arena, units);
-            let found = count_group(arena, &map, group, Question::HowMany, limit);
-            assert_eq!(found.ok(), decided.then_some(0), "{units} units");
+            let counted = count_group(arena, &map, group, Question::HowMany, limit);
+            assert_eq!(counted.ok(), decided.then_some(0), "{units} units");
         }
     }
 
@@ -394,10 +394,10 @@ mod tests {
     fn solutions_are_all_there_are() {
         for (coeff, rest) in (-4..=4).flat_map(|c| (-6..=6).map(move |r| (c, r))) {
             for (lower, upper) in (-9..9).flat_map(|l| (l..9).map(move |u| (l, u))) {
-                let found = solutions(coeff, rest, Interval::new(lower, upper));
+                let solved = solutions(coeff, rest, Interval::new(lower, upper));
                 for x in -20..=20 {
                     let inside = (lower..=upper).contains(&(coeff * x + rest));
-                    assert_eq!(found.contains(x), inside, "{coeff} * {x} + {rest} in [{lower}, {upper}]");
+                    assert_eq!(solved.contains(x), inside, "{coeff} * {x} + {rest} in [{lower}, {upper}]");
                 }
             }
         }

@@ -400,14 +400,14 @@ pub(super) fn inverse_within(
             return Err(Error::overflow("a result on the domain"));
         }
     }
-    let mut found = invert(arena, scratch, &builder, limit)?;
-    found.simplify(arena, scratch, PointVariables::Replace);
-    found.canonicalize_constraints(arena);
-    if !found.known_empty {
-        found.remove_unused_ranges(arena)?;
-        found.simplify(arena, scratch, PointVariables::Replace);
+    let mut inverted = invert(arena, scratch, &builder, limit)?;
+    inverted.simplify(arena, scratch, PointVariables::Replace);
+    inverted.canonicalize_constraints(arena);
+    if !inverted.known_empty {
+        inverted.remove_unused_ranges(arena)?;
+        inverted.simplify(arena, scratch, PointVariables::Replace);
     }
-    found.build(arena)
+    inverted.build(arena)
 }
 
 /// The width, 32 or 64 bits, of integers that hold all subexpressions on the domain, with partial sums in any order.

@@ -293,8 +293,8 @@ pub(crate) fn invert(
                 Err(e) => Some(Err(e)),
             }
         });
-        let Some(found) = unsolved else { break };
-        let (v, x) = found?;
+        let Some(solved) = unsolved else { break };
+        let (v, x) = solved?;
         let fresh = arena.variable((free + ranges.len()) as u32);
         match solver.unsolved_quotient(arena).filter(|(q, _)| tried.insert(*q)) {
             Some((q, m)) => {

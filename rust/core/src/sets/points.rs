@@ -177,20 +177,20 @@ impl Points {
         columns.iter_mut().for_each(|column| column.resize(before + limit, 0));
         let mut behind: Vec<&mut [i64]> = columns.iter_mut().map(|column| &mut column[before..]).collect();
         let filled = self.fill(limit, &mut behind);
-        let found = filled.as_ref().map_or(0, |(found, _)| *found);
-        columns.iter_mut().for_each(|column| column.truncate(before + found));
+        let count = filled.as_ref().map_or(0, |(count, _)| *count);
+        columns.iter_mut().for_each(|column| column.truncate(before + count));
         filled.map(|(_, more)| more)
     }
 
     /// As [`Points::extend`], but overwrites the beginning of `columns`, each of which has room for `limit` values. Returns
     /// the number of points found, and whether there may be more.
     pub fn fill(&mut self, limit: usize, columns: &mut [&mut [i64]]) -> Result<(usize, bool)> {
-        let (mut found, mut visited) = (0, 0);
+        let (mut count_found, mut visited) = (0, 0);
         while visited < limit {
             let Some((part, all)) = &self.current else {
                 match self.boxes.pop() {
                     Some(part) => self.visit_box(part)?,
-                    None => return Ok((found, false)),
+                    None => return Ok((count_found, false)),
                 }
                 visited += 1;
                 continue;
@@ -198,22 +198,23 @@ impl Points {
             let left = remaining_points(part, &self.next);
             let count = left.min((limit - visited) as u128) as usize;
             visited += count;
-            let mut behind: Vec<&mut [i64]> = columns.iter_mut().map(|c| &mut c[found..][..count]).collect();
+            let mut behind: Vec<&mut [i64]> =
+                columns.iter_mut().map(|c| &mut c[count_found..][..count]).collect();
             write_points(part, &mut self.next, &mut behind);
             let all = *all;
             if left == count as u128 {
                 self.current = None;
             }
-            found += if all { count } else { self.compact(count, &mut behind)? };
+            count_found += if all { count } else { self.compact(count, &mut behind)? };
         }
-        Ok((found, true))
+        Ok((count_found, true))
     }
 
     /// Moves those of `count` points that satisfy the constraints to the beginning of the columns, and returns their number.
     fn compact(&mut self, count: usize, columns: &mut [&mut [i64]]) -> Result<usize> {
         let mut inside = vec![0; count];
-        let found: Vec<&[i64]> = columns.iter().map(|column| &**column).collect();
-        self.domain.contains_each(&found, &mut inside)?;
+        let points: Vec<&[i64]> = columns.iter().map(|column| &**column).collect();
+        self.domain.contains_each(&points, &mut inside)?;
         for column in columns {
             let mut kept = 0;
             for (k, inside) in inside.iter().enumerate() {

@@ -95,17 +95,17 @@ pub fn difference(
         return Ok(Some(point));
     }
     // The maps are equal if each part in which they could differ, a map of its own, is empty.
-    let mut found = None;
+    let mut different = None;
     for_each_differing_part(arena, a, b, |arena, part| {
         if limit.is_reached(arena) {
             return Err(Error::undecided("whether the maps differ"));
         }
         if !is_empty_within(arena, scratch, &part, limit)? {
-            found = first_point(arena, scratch, &part, limit)?;
+            different = first_point(arena, scratch, &part, limit)?;
         }
-        Ok(found.is_some())
+        Ok(different.is_some())
     })?;
-    Ok(found)
+    Ok(different)
 }
 
 /// A point of the domain, found by bisecting its box; `None` if there is none.

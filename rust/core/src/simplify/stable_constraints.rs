@@ -11,7 +11,7 @@ pub(crate) struct StableConstraints {
     /// Those of earlier rounds, in the order of their ids.
     known: Vec<(Expr, Interval)>,
     /// Those of this round.
-    found: SmallVec<[(Expr, Interval); 4]>,
+    proved: SmallVec<[(Expr, Interval); 4]>,
 }
 
 impl StableConstraints {
@@ -24,13 +24,13 @@ impl StableConstraints {
     }
 
     pub(crate) fn add(&mut self, e: Expr, interval: Interval) {
-        self.found.push((e, interval));
+        self.proved.push((e, interval));
     }
 
     /// Ends a round, in which the bounds of variables changed from `before` to `after`.
     pub(crate) fn end_round(&mut self, arena: &mut Arena, before: &[Interval], after: &[Interval]) {
-        let found = std::mem::take(&mut self.found);
-        self.known.extend(found);
+        let proved = std::mem::take(&mut self.proved);
+        self.known.extend(proved);
         let moved: Vec<bool> = before.iter().zip(after).map(|(b, a)| b != a).collect();
         let places = (0..moved.len()).filter(|v| moved[*v]);
         let bits = places.fold(0, |all, v| all | variable_bit(v));

@@ -221,12 +221,12 @@ fn before_domain(scanner: &mut Scanner<'_>, header: &Header<'_>) -> Result<()> {
 pub fn read_symbolic_map(text: &str, arena: &mut Arena, reading: &mut ReadScratch) -> Result<SymbolicMap> {
     let mut scanner = Scanner::new(text);
     reading.begin();
-    let (mut header, mut found) = (Header::default(), Vec::new());
+    let (mut header, mut roots) = (Header::default(), Vec::new());
     read_header(&mut scanner, &mut header)?;
-    results(&mut scanner, arena, reading, &header, &mut found)?;
+    results(&mut scanner, arena, reading, &header, &mut roots)?;
     scanner.take(b',');
     end(&mut scanner)?;
-    SymbolicMap::new(arena, header.num_dims, header.num_variables - header.num_dims, &found)
+    SymbolicMap::new(arena, header.num_dims, header.num_variables - header.num_dims, &roots)
 }
 
 fn end(scanner: &mut Scanner<'_>) -> Result<()> {

@@ -86,11 +86,11 @@ impl<'t> Scanner<'t> {
 
     /// Takes `b` if it is next.
     pub(super) fn take(&mut self, b: u8) -> bool {
-        let found = self.peek() == b;
-        if found {
+        let is_next = self.peek() == b;
+        if is_next {
             self.step();
         }
-        found
+        is_next
     }
 
     /// Takes `b`, or fails: `what` says what was expected.
@@ -116,8 +116,8 @@ impl<'t> Scanner<'t> {
 
     /// Takes exactly `text` if it is here.
     pub(super) fn take_exactly<const N: usize>(&mut self, text: &[u8; N]) -> Option<()> {
-        let (found, rest) = self.rest.split_first_chunk()?;
-        if found != text {
+        let (start, rest) = self.rest.split_first_chunk()?;
+        if start != text {
             return None;
         }
         self.rest = rest;
@@ -195,8 +195,8 @@ impl<'t> Scanner<'t> {
     #[cold]
     pub(super) fn expected(&mut self, what: &str) -> Error {
         self.skip_space();
-        let found = self.describe();
-        Error::parse(format!("expected {what}, found {found}"), self.at())
+        let actual = self.describe();
+        Error::parse(format!("expected {what}, found {actual}"), self.at())
     }
 
     fn describe(&self) -> String {

@@ -84,15 +84,15 @@ fn multiplied(context: &ShapeContext, part: &Shape, whole: &Shape) -> Result<boo
 fn results(context: &ShapeContext, given: Option<ShapeId>) -> Result<Option<Vec<ShapeId>>> {
     let Some(given) = given else { return Ok(None) };
     let elements = &context.shapes.table[given as usize].elements;
-    let found =
+    let arrays =
         if context.operands.len() == 1 && elements.is_empty() { vec![given] } else { elements.clone() };
-    if found.len() == context.operands.len() {
-        return Ok(Some(found));
+    if arrays.len() == context.operands.len() {
+        return Ok(Some(arrays));
     }
     Err(context.error(format!(
         "{} operands give as many results, found {}",
         context.operands.len(),
-        found.len()
+        arrays.len()
     )))
 }
 
@@ -138,12 +138,12 @@ fn pair<'s>(context: &'s ShapeContext, id: ShapeId) -> Result<&'s [ShapeId; 2]> 
 }
 
 /// Checks that the shape is that of the operand, or of the tuple of all operands.
-fn operands_are(context: &ShapeContext, found: ShapeId) -> Result<()> {
-    if super::matches(context.shapes, found, &like_all(context)?) {
+fn operands_are(context: &ShapeContext, stated: ShapeId) -> Result<()> {
+    if super::matches(context.shapes, stated, &like_all(context)?) {
         return Ok(());
     }
     let wanted = context.describe(&like_all(context)?);
-    Err(context.error(format!("the operands are {wanted}, the shape says {}", context.shapes.text(found))))
+    Err(context.error(format!("the operands are {wanted}, the shape says {}", context.shapes.text(stated))))
 }
 
 /// A part of the sum of the operands.

@@ -162,8 +162,8 @@ pub(in super::super) fn select_and_scatter(context: &ShapeContext) -> Result<Inf
     }
     let expected = window_counts(context, &operand.dimensions)?;
     if !same_sizes(&expected, &source.dimensions) {
-        let found = context.shapes.text(context.operands[1]);
-        return Err(context.error(format!("the windows give a source of {expected:?}, found {found}")));
+        let given = context.shapes.text(context.operands[1]);
+        return Err(context.error(format!("the windows give a source of {expected:?}, found {given}")));
     }
     Ok(InferredShape::Like(context.operands[0]))
 }

@@ -79,11 +79,11 @@ pub(in super::super) fn complex(context: &ShapeContext) -> Result<InferredShape>
 pub(in super::super) fn clamp(context: &ShapeContext) -> Result<InferredShape> {
     let shape = context.array(1)?;
     for bound in [0, 2] {
-        let found = context.array(bound)?;
-        if !found.dimensions.is_empty() && !same_sizes(&found.dimensions, &shape.dimensions) {
+        let limit = context.array(bound)?;
+        if !limit.dimensions.is_empty() && !same_sizes(&limit.dimensions, &shape.dimensions) {
             return Err(mismatch(context, bound, 1));
         }
-        if found.element != shape.element {
+        if limit.element != shape.element {
             return Err(mismatch(context, bound, 1));
         }
     }

@@ -65,11 +65,11 @@ impl Names {
     }
 
     fn sorted(&self, context: &ShapeContext, key: &str, rank: usize) -> Result<Vec<usize>> {
-        let found = context.optional_dimensions(key, rank)?;
-        if found.is_sorted() {
-            return Ok(found);
+        let dimensions = context.optional_dimensions(key, rank)?;
+        if dimensions.is_sorted() {
+            return Ok(dimensions);
         }
-        Err(context.error(format!("{key} must ascend, found {found:?}")))
+        Err(context.error(format!("{key} must ascend, found {dimensions:?}")))
     }
 }
 

@@ -10,8 +10,8 @@ fn square<'s>(context: &'s ShapeContext, operand: usize) -> Result<&'s Shape> {
     match shape.dimensions[..] {
         [.., rows, columns] if same_size(rows, columns) => Ok(shape),
         _ => {
-            let found = context.shapes.text(context.operands[operand]);
-            Err(context.error(format!("operand {operand} must hold square matrices, found {found}")))
+            let given = context.shapes.text(context.operands[operand]);
+            Err(context.error(format!("operand {operand} must hold square matrices, found {given}")))
         }
     }
 }
@@ -70,8 +70,8 @@ pub(in super::super) fn fft(context: &ShapeContext) -> Result<InferredShape> {
     };
     let inner = &shape.dimensions[rank - length.len()..];
     if !ok || !(same_sizes(inner, &input) || inner.contains(&0)) {
-        let found = context.shapes.text(context.operands[0]);
-        return Err(context.error(format!("fft_length {length:?} and fft_type do not fit {found}")));
+        let given = context.shapes.text(context.operands[0]);
+        return Err(context.error(format!("fft_length {length:?} and fft_type do not fit {given}")));
     }
     Ok(InferredShape::Array(element, sizes))
 }
@@ -88,8 +88,8 @@ fn features(context: &ShapeContext, whole: Option<usize>) -> Result<()> {
         let other = context.array(operand)?;
         let sizes = if whole == Some(operand) { &shape.dimensions[..] } else { &[size] };
         if other.element != shape.element || !same_sizes(&other.dimensions, sizes) {
-            let found = context.shapes.text(context.operands[operand]);
-            return Err(context.error(format!("operand {operand} must have sizes {sizes:?}, found {found}")));
+            let given = context.shapes.text(context.operands[operand]);
+            return Err(context.error(format!("operand {operand} must have sizes {sizes:?}, found {given}")));
         }
     }
     Ok(())

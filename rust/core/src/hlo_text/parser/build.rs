@@ -249,9 +249,9 @@ impl<'a> Parser<'a> {
     /// Reads the text of a span, all of which must be read.
     fn whole<T>(&mut self, span: Span, what: &str, read: impl Fn(&mut Self) -> Result<T>) -> Result<T> {
         self.cursor.at = span.start as usize;
-        let found = read(self)?;
+        let value = read(self)?;
         if self.cursor.at == span.end as usize {
-            return Ok(found);
+            return Ok(value);
         }
         let written: String = span.of(self.cursor.text).chars().take(40).collect();
         Err(HloError::new(span.start as usize, format!("expected {what}, found {written:?}")))

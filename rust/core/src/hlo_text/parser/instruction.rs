@@ -340,10 +340,10 @@ fn check_written_shapes<'a>(
                 let fits = operands.len() == written.len()
                     && operands.iter().zip(&written).all(|(&a, &b)| compatible(shapes, a, b));
                 if !fits {
-                    let found: Vec<String> = operands.iter().map(|&o| shapes.text(o)).collect();
-                    let found = found.join(", ");
+                    let texts: Vec<String> = operands.iter().map(|&o| shapes.text(o)).collect();
+                    let texts = texts.join(", ");
                     let message =
-                        format!("operand_layout_constraints does not fit the operands, which are {found}");
+                        format!("operand_layout_constraints does not fit the operands, which are {texts}");
                     return Err(HloError::new(start, message));
                 }
             }

@@ -229,11 +229,12 @@ impl Ranges {
     /// The id of the law that gives the bounds of `e`, of which this is known.
     pub(crate) fn law_of(&self, arena: &Arena, e: Expr, info: Info) -> &'static str {
         fn named<F>(rows: &[Row<F>], gives: impl Fn(&F) -> Option<Info>, info: Info) -> Option<&'static str> {
-            let found = rows.iter().find(|row| gives(&row.function).is_some_and(|i| i.bounds == info.bounds));
-            found.and_then(|row| row.laws.first()).map(|law| law.name)
+            let giving =
+                rows.iter().find(|row| gives(&row.function).is_some_and(|i| i.bounds == info.bounds));
+            giving.and_then(|row| row.laws.first()).map(|law| law.name)
         }
         let by_constant = |d: Expr| arena.as_constant(d);
-        let found = match arena.node(e) {
+        let law = match arena.node(e) {
             Node::Constant(_) | Node::Variable(_) => None,
             Node::Sum(c, terms) => named(&sum::TERMS, |f| f(self, arena, c, terms), info)
                 .or_else(|| named(&sum::RELATED_TERMS, |f| f(self, arena, c, terms), info)),
@@ -255,7 +256,7 @@ impl Ranges {
             Node::Max(args) => named(&operators::EXTREMA, |f| f(self, arena, args, Interval::max), info),
             Node::Product(args) => named(&operators::PRODUCTS, |f| f(self, arena, args), info),
         };
-        found.unwrap_or("range-by-facts")
+        law.unwrap_or("range-by-facts")
     }
 }
 

@@ -77,13 +77,13 @@ impl Simplifier<'_> {
 
 /// The greatest common divisors of `m` and each coefficient, in descending order, without duplicates, 1 and `m`.
 fn radices(terms: &[Term], m: i64) -> SmallVec<[i64; 8]> {
-    let mut found = SmallVec::new();
+    let mut gcds = SmallVec::new();
     for t in terms {
         let g = gcd_i64(m, t.coeff);
-        if g > 1 && g < m && !found.contains(&g) && found.len() < MAX_RADICES {
-            found.push(g);
+        if g > 1 && g < m && !gcds.contains(&g) && gcds.len() < MAX_RADICES {
+            gcds.push(g);
         }
     }
-    found.sort_unstable_by(|a, b| b.cmp(a));
-    found
+    gcds.sort_unstable_by(|a, b| b.cmp(a));
+    gcds
 }

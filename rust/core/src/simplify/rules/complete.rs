@@ -79,11 +79,11 @@ fn joined(
     let (mut gone, mut missing, mut quotients) = (Vec::new(), None, 0i64);
     for j in 0..n {
         let residue = |c: i64| c.checked_sub(of.constant).map(|c| div_mod_positive(c, m));
-        let found = of.places.iter().find_map(|(i, c)| {
+        let place = of.places.iter().find_map(|(i, c)| {
             let (q, r) = residue(*c)?;
             (r == j * g).then_some((*i, q))
         });
-        match found {
+        match place {
             Some((i, q)) => {
                 gone.push(i);
                 quotients = quotients.saturating_add(q);

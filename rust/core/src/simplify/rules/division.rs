@@ -125,16 +125,16 @@ pub(super) fn traits(s: &Simplifier<'_>, n: Expr) -> u16 {
 
 /// `n / m = (n - r) / m` if `r` is in `[0, g)` and `g` divides `m` and `n - r`.
 fn split(s: &mut Simplifier<'_>, e: Expr, n: Expr, m: i64) -> Result<Option<Expr>> {
-    s.split(n, m, |s, found| {
-        let high = s.simplify(found.high);
+    s.split(n, m, |s, parts| {
+        let high = s.simplify(parts.high);
         let Some(q) = s.other_quotient(e, high, m)? else { return Ok(None) };
-        let dropped = found.disjoint && s.arena.as_constant(found.low).is_none();
+        let dropped = parts.disjoint && s.arena.as_constant(parts.low).is_none();
         let (new, old) = (s.cost(q), s.cost(e));
         let smaller = |s: &mut Simplifier<'_>| dropped && progress::is_smaller(s, q, e);
         if q == e || new > old || (new == old && !smaller(s)) {
             return Ok(None);
         }
-        s.bind_split(&found, n, m);
+        s.bind_split(&parts, n, m);
         Ok(Some(q))
     })
 }
@@ -360,9 +360,9 @@ impl Simplifier<'_> {
     /// A sum that contains one minimum or maximum, as the minimum or maximum of sums.
     pub(super) fn distribute_over_extremum(&mut self, n: Expr) -> Result<Option<(Tag, Vec<Expr>)>> {
         let (constant, mut terms) = self.arena.to_sum(n);
-        let mut found =
+        let mut extrema =
             terms.iter().enumerate().filter(|(_, t)| matches!(self.arena.tag(t.expr), Tag::Min | Tag::Max));
-        let (Some((at, t)), None) = (found.next(), found.next()) else { return Ok(None) };
+        let (Some((at, t)), None) = (extrema.next(), extrema.next()) else { return Ok(None) };
         let (coeff, tag) = (t.coeff, self.arena.tag(t.expr));
         let args: Vec<Expr> = match self.arena.node(t.expr) {
             Node::Min(args) | Node::Max(args) => args.to_vec(),

@@ -209,10 +209,10 @@ impl Search {
         }
     }
 
-    fn consider(&mut self, s: &mut Simplifier<'_>, before: Option<LawApplied>, found: LawApplied) {
+    fn consider(&mut self, s: &mut Simplifier<'_>, before: Option<LawApplied>, applied: LawApplied) {
         let cheapest = self.best.map_or(self.e, |(_, (_, form))| form);
-        if s.cost(found.1) < s.cost(cheapest) && !s.is_wider(found.1, self.e) {
-            self.best = Some((before, found));
+        if s.cost(applied.1) < s.cost(cheapest) && !s.is_wider(applied.1, self.e) {
+            self.best = Some((before, applied));
         }
     }
 }

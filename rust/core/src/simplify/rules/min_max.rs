@@ -76,20 +76,21 @@ fn as_quotient(s: &mut Simplifier<'_>, e: Expr) -> Result<Option<(Expr, i64)>> {
 
 /// `min(a / m, b / m) = min(a, b) / m`, if that is cheaper.
 fn of_quotients(s: &mut Simplifier<'_>, tag: Tag, e: Expr, args: &[Expr]) -> Result<Option<Expr>> {
-    let mut found: Vec<(usize, Expr, i64)> = Vec::new();
+    let mut quotients: Vec<(usize, Expr, i64)> = Vec::new();
     for (k, a) in args.iter().enumerate() {
         if let Some((x, m)) = as_quotient(s, *a)? {
-            found.push((k, x, m));
+            quotients.push((k, x, m));
         }
     }
-    let Some(&(_, _, m)) = found.iter().find(|f| found.iter().filter(|g| g.2 == f.2).count() > 1) else {
+    let Some(&(_, _, m)) = quotients.iter().find(|f| quotients.iter().filter(|g| g.2 == f.2).count() > 1)
+    else {
         return Ok(None);
     };
-    found.retain(|f| f.2 == m);
-    let inner: Vec<Expr> = found.iter().map(|f| f.1).collect();
+    quotients.retain(|f| f.2 == m);
+    let inner: Vec<Expr> = quotients.iter().map(|f| f.1).collect();
     let inner = s.extremum(tag, &inner)?;
     let mut new: Vec<Expr> =
-        (0..args.len()).filter(|k| found.iter().all(|f| f.0 != *k)).map(|k| args[k]).collect();
+        (0..args.len()).filter(|k| quotients.iter().all(|f| f.0 != *k)).map(|k| args[k]).collect();
     new.push(s.arena.floordiv_constant(inner, m)?);
     let raw = s.arena.extremum(tag, &new)?;
     if s.cost(raw) >= s.cost(e) {

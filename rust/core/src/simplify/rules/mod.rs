@@ -95,7 +95,7 @@ fn first_of<'a, F>(
 
 /// The result of an operator's rules for a canonical node of simplified operands.
 pub(crate) fn apply(s: &mut Simplifier<'_>, e: Expr) -> Expr {
-    let found = match s.arena.tag(e) {
+    let result = match s.arena.tag(e) {
         Tag::Sum => sum::apply(s, e),
         Tag::FloorDiv => division::apply(s, e),
         Tag::Mod => remainder::apply(s, e),
@@ -104,7 +104,7 @@ pub(crate) fn apply(s: &mut Simplifier<'_>, e: Expr) -> Expr {
         Tag::Variable | Tag::Constant => Ok(None),
     };
     // If a rule overflows, the expression is left as it is.
-    found.ok().flatten().unwrap_or(e)
+    result.ok().flatten().unwrap_or(e)
 }
 
 /// The result of the rules for every node, before those of its operator.

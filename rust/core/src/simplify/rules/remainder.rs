@@ -133,8 +133,8 @@ fn least_residues(arena: &mut Arena, e: Expr) -> Result<Expr> {
         let Some((n, m)) = arena.as_mod(out) else { break };
         let one = [Term::new(1, n)];
         let (constant, terms) = arena.as_sum(n, &one);
-        let found = terms.iter().enumerate().find_map(|(k, t)| Some((k, residues(arena, *t, m)?)));
-        let Some((at, (d, inner, parts))) = found else { break };
+        let replaced = terms.iter().enumerate().find_map(|(k, t)| Some((k, residues(arena, *t, m)?)));
+        let Some((at, (d, inner, parts))) = replaced else { break };
         let mut terms = Terms::from_slice(terms);
         let x = arena.sum(inner, &parts)?;
         terms[at].expr = arena.floordiv_constant(x, d)?;
@@ -182,22 +182,22 @@ fn quotient_known(s: &mut Simplifier<'_>, e: Expr, n: Expr, m: i64) -> Result<Op
 
 /// `n % m = (n - r) % m + r` if `r` is in `[0, g)` and `g` divides `m` and `n - r`.
 fn split(s: &mut Simplifier<'_>, e: Expr, n: Expr, m: i64) -> Result<Option<Expr>> {
-    s.split(n, m, |s, found| {
-        let low = s.simplify(found.low);
-        let out = if found.radix == m {
+    s.split(n, m, |s, parts| {
+        let low = s.simplify(parts.low);
+        let out = if parts.radix == m {
             low
         } else {
-            let high = s.simplify(found.high);
+            let high = s.simplify(parts.high);
             let Some(rest) = s.other_remainder(e, high, m)? else { return Ok(None) };
             s.combine(rest, 1, low, 1)?
         };
-        let moved = found.disjoint && s.arena.as_constant(low).is_none();
+        let moved = parts.disjoint && s.arena.as_constant(low).is_none();
         let (new, old) = (s.cost(out), s.cost(e));
         let smaller = |s: &mut Simplifier<'_>| moved && progress::is_smaller(s, out, e);
         if out == e || new > old || (new == old && !smaller(s)) {
             return Ok(None);
         }
-        s.bind_split(&found, n, m);
+        s.bind_split(&parts, n, m);
         Ok(Some(out))
     })
 }

@@ -92,9 +92,9 @@ impl Simplifier<'_> {
                 if !reduced.is_new(residues) {
                     continue;
                 }
-                if let Some(found) = self.split_at(&reduced, residues, related)? {
+                if let Some(parts_of_split) = self.split_at(&reduced, residues, related)? {
                     split = true;
-                    if let Some(out) = accept(self, found)? {
+                    if let Some(out) = accept(self, parts_of_split)? {
                         return Ok(Some(out));
                     }
                 }
@@ -134,10 +134,10 @@ impl Simplifier<'_> {
     }
 
     /// Records the letters of the law of a split, and what it uses.
-    pub(super) fn bind_split(&mut self, found: &Split, n: Expr, m: i64) {
-        self.reason(found.low);
-        self.reason(found.high);
-        let (low, radix) = (found.low, found.radix);
+    pub(super) fn bind_split(&mut self, split: &Split, n: Expr, m: i64) {
+        self.reason(split.low);
+        self.reason(split.high);
+        let (low, radix) = (split.low, split.radix);
         self.bind(|a| vec![("n", n), ("m", a.constant(m)), ("r", low), ("g", a.constant(radix))]);
     }
 
@@ -323,24 +323,24 @@ fn residue_of(coeff: i64, r: i64, g: i64, residues: Residues) -> i64 {
 
 /// `m`, and the common divisors of `m` with the steps of the terms: of each one, and of the largest ones together. In
 /// descending order, without 1.
-fn fill_radices(parts: &[Part], m: i64, found: &mut Radices) {
-    found.push(m);
+fn fill_radices(parts: &[Part], m: i64, radices: &mut Radices) {
+    radices.push(m);
     for p in parts {
-        insert(found, gcd_i64(p.step, m));
+        insert(radices, gcd_i64(p.step, m));
     }
     let (mut joined, mut k) = (0, 1);
-    while k < found.len() {
-        joined = gcd_i64(joined, found[k]);
-        insert(found, joined);
+    while k < radices.len() {
+        joined = gcd_i64(joined, radices[k]);
+        insert(radices, joined);
         k += 1;
     }
 }
 
 /// Inserts `g` into a list in descending order.
-fn insert(found: &mut Radices, g: i64) {
-    let place = found.iter().position(|x| *x <= g).unwrap_or(found.len());
-    if g > 1 && found.get(place) != Some(&g) {
-        found.insert(place, g);
+fn insert(radices: &mut Radices, g: i64) {
+    let place = radices.iter().position(|x| *x <= g).unwrap_or(radices.len());
+    if g > 1 && radices.get(place) != Some(&g) {
+        radices.insert(place, g);
     }
 }
 
@@ -357,9 +357,9 @@ mod tests {
         for (coeff, g) in coefficients.flat_map(|c| [2, 3, 4, 5, 8, 1 << 40].map(|g| (c, g))) {
             let r = coeff.rem_euclid(g);
             for residues in ALL_RESIDUES.into_iter().filter(|_| r != 0) {
-                let found = residue_of(coeff, r, g, residues);
-                let high = coeff.checked_sub(found).expect("within int64");
-                assert!(high % g == 0 && found.abs() < g, "{coeff} modulo {g}: {found}");
+                let residue = residue_of(coeff, r, g, residues);
+                let high = coeff.checked_sub(residue).expect("within int64");
+                assert!(high % g == 0 && residue.abs() < g, "{coeff} modulo {g}: {residue}");
                 let asked = match residues {
                     Residues::Least if 2 * r == g => r,
                     Residues::LeastDown if 2 * r == g => r - g,
@@ -367,7 +367,10 @@ mod tests {
                     Residues::Nonnegative => r,
                     Residues::Nonpositive => r - g,
                 };
-                assert!(found == asked || coeff.checked_sub(asked).is_none(), "{coeff} modulo {g}: {found}");
+                assert!(
+                    residue == asked || coeff.checked_sub(asked).is_none(),
+                    "{coeff} modulo {g}: {residue}"
+                );
             }
         }
     }

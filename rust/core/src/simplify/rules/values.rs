@@ -109,9 +109,9 @@ fn values_equal_in_sum(s: &mut Simplifier<'_>, e: Expr) -> Result<Option<Expr>> 
         }
         let part = s.arena.sum(0, &part)?;
         let Some(table) = Table::of(s, part) else { continue };
-        if let Some(found) = cheapest(s, &table, part) {
+        if let Some(cheaper) = cheapest(s, &table, part) {
             s.reason(table.x);
-            rest.push(Term::new(1, found));
+            rest.push(Term::new(1, cheaper));
             return s.arena.sum(constant, &rest).map(Some);
         }
     }
@@ -145,17 +145,17 @@ fn cheapest(s: &mut Simplifier<'_>, table: &Table, e: Expr) -> Option<Expr> {
         }
         s.arena.charge(table.values.len());
         // A form that overflows is none.
-        let Ok(Some(found)) = form(s.arena, table) else { continue };
-        let found_cost = s.cost(found);
+        let Ok(Some(candidate)) = form(s.arena, table) else { continue };
+        let candidate_cost = s.cost(candidate);
         // What has wider bounds than the values hides them from what it becomes a part of: it must be worth that.
-        let hides = !s.bounds(e).covers(s.bounds(found)) && found_cost > s.cost(e) / 2;
-        let divides = greatest_divisor(s.arena, found) > divisor;
-        if found_cost < cost
+        let hides = !s.bounds(e).covers(s.bounds(candidate)) && candidate_cost > s.cost(e) / 2;
+        let divides = greatest_divisor(s.arena, candidate) > divisor;
+        if candidate_cost < cost
             && !hides
             && !divides
-            && values_of(s.arena, found, table).as_deref() == Some(&table.values)
+            && values_of(s.arena, candidate, table).as_deref() == Some(&table.values)
         {
-            (best, cost) = (Some(found), found_cost);
+            (best, cost) = (Some(candidate), candidate_cost);
         }
     }
     best
@@ -359,9 +359,9 @@ fn steps(arena: &mut Arena, t: &Table) -> Result<Option<Expr>> {
         let rest =
             |q: i64| t.first().checked_sub(base.checked_mul(t.low)?)?.checked_sub(step.checked_mul(q)?);
         let Some(b) = rest(quotient.first) else { continue };
-        let found = arena.sum(b, &[Term::new(base, t.x), Term::new(step, quotient.e)])?;
+        let sum = arena.sum(b, &[Term::new(base, t.x), Term::new(step, quotient.e)])?;
         if base == 0 || best.is_none() {
-            best = Some(found);
+            best = Some(sum);
         }
     }
     Ok(best)
@@ -418,8 +418,8 @@ fn clipped(arena: &mut Arena, t: &Table) -> Result<Option<Expr>> {
             values: t.values[kept].to_vec(),
         };
         for (_, form) in &FORMS[..UNCLIPPED] {
-            if let Some(found) = form(arena, &inner)? {
-                return Ok(Some(found));
+            if let Some(form_of_inner) = form(arena, &inner)? {
+                return Ok(Some(form_of_inner));
             }
         }
     }
@@ -438,8 +438,8 @@ fn capped(arena: &mut Arena, t: &Table) -> Result<Option<Expr>> {
             t.values.iter().map(|v| v.checked_sub(base)?.checked_div(step)).collect();
         let Some(scaled) = scaled else { continue };
         let of = Table { x: t.x, low: t.low, values: scaled };
-        let Some(found) = least_of_period(arena, &of)? else { continue };
-        return arena.affine(found, step, base).map(Some);
+        let Some(capped) = least_of_period(arena, &of)? else { continue };
+        return arena.affine(capped, step, base).map(Some);
     }
     Ok(None)
 }
