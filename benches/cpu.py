@@ -25,7 +25,7 @@ import numpy as np
 import indexing as ix
 
 MARKERS = ("<!-- made by make bench -->\n", "<!-- end -->\n")
-TOLERANCE = 1e-4  # of the largest result
+TOLERANCE = 1e-4  # the error allowed, relative to the largest result
 RNG = np.random.default_rng(12)
 Case = tuple[str, Callable[..., object], tuple[np.ndarray, ...]]
 

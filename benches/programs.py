@@ -7,7 +7,7 @@ from itertools import count
 
 STATE = 8  # arrays that each function takes and returns
 FUNCTIONS = 300
-BLOCKS = 9  # a function
+BLOCKS = 9  # the number of blocks of each function
 ROWS, COLUMNS = 25, 16
 
 

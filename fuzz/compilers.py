@@ -32,9 +32,9 @@ from indexing.ops.element_types import element_type
 from indexing.runtime.compiler import FLAGS, PROCESSORS
 from indexing.runtime.host_memory import address, aligned_bytes
 
-MAX_SECONDS = 300.0  # for the kernels of a program
-MAX_BYTES = 2**27  # of a kernel's buffers
-PATTERN = 0xA5  # in outputs, which kernels must write
+MAX_SECONDS = 300.0  # the time allowed for the kernels of a program
+MAX_BYTES = 2**27  # the size of a kernel's buffers; larger ones are left out
+PATTERN = 0xA5  # the bytes of outputs before a kernel runs, which it must write
 BATCH = 8  # random modules that are compiled together
 SPECIAL = (np.nan, np.inf, -np.inf, -0.0, 1e-40, 3e38, 0.5, -2.0)
 

@@ -45,9 +45,9 @@ from indexing.runtime.host_memory import address, aligned_bytes
 from kernel_mutants import FIRST, PROBE, REACHED, Fault, Mutant, in_block, mutants
 
 TOLERANCE = 1e-3
-DIALECT = "opencl"  # whose kernels have barriers, shared memory and vectors, and no shuffles: threads can be made loops
+DIALECT = "opencl"  # its kernels have barriers, shared memory and vectors, and no shuffles: threads can be made loops
 UNIQUE, SORTED = "unique_indices", "indices_are_sorted"
-ATOMIC = -1  # noted in place of a thread
+ATOMIC = -1  # stands for a thread that updates atomically
 POISON = {1: 0xA5, 2: 0xA5A5, 4: 0xA5A5A5A5, 8: 0xA5A5A5A5A5A5A5A5}
 
 

@@ -19,7 +19,7 @@ from pathlib import Path
 
 from modules import worker
 
-MAX_SECONDS = 300  # for one module
+MAX_SECONDS = 300  # the time allowed for one module
 
 
 class Runner:

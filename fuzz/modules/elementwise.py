@@ -11,7 +11,8 @@ Generator = Callable[[Builder], object]
 
 REALS = FLOATS * 3 + tuple(k for k in F8S if k not in ("f8e8m0fnu", "f4e2m1fn"))
 NUMBERS = (*REALS, *COMPLEX, *INTEGERS)
-COUNTED = tuple(k for k in INTEGERS if k not in ("s2", "s4"))  # see deviations.AVOIDED
+#: Types whose bits jaxlib counts right (deviations.AVOIDED).
+COUNTED = tuple(k for k in INTEGERS if k not in ("s2", "s4"))
 
 # Opcode: the types of operands, and how many units in the last place of f32 (of f64, times DOUBLE) results may differ.
 UNARY: dict[str, tuple[tuple[str, ...], float]] = {
@@ -55,7 +56,7 @@ BINARY: dict[str, tuple[tuple[str, ...], float]] = {
     "shift-right-arithmetic": (INTEGERS, 0),
     "shift-right-logical": (INTEGERS, 0),
 }
-COMPLEX_ULPS = 32  # of the number's magnitude: a product or quotient of complex numbers rounds in many ways
+COMPLEX_ULPS = 32  # relative to the number's magnitude: a product or quotient of complex numbers rounds in many ways
 
 
 def _tolerance(kind: str, ulps: float) -> Tolerance:

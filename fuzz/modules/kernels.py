@@ -21,9 +21,9 @@ from indexing.runtime.device import Buffer
 from indexing.runtime.host import Host
 from indexing.runtime.host_memory import ALIGNMENT
 
-PATTERNS = (0xA5, 0x00)  # of the bytes, for each call: pred has no other bytes than these that are true and false
+PATTERNS = (0xA5, 0x00)  # a buffer's bytes in each call; as elements of pred these are true and false
 MARGIN = 16 * ALIGNMENT  # bytes
-UNWRITTEN = 0x5A  # each of them
+UNWRITTEN = 0x5A  # the value of each byte before a kernel runs
 ARCHITECTURES = ("80", "90")
 Opener = Callable[[], Any]  # a device, with `pattern` and `errors`
 

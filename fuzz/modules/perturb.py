@@ -21,7 +21,7 @@ from program_values import Values, all_values, points_of
 
 Pairs = np.ndarray
 Run = Callable[[Sequence[np.ndarray]], list[np.ndarray]]
-MAX_POINTS = 200_000  # of a map's domain; larger ones are not enumerated
+MAX_POINTS = 200_000  # maps with larger domains are not enumerated
 MAX_PAIRS = 4_000_000
 
 

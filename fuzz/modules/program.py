@@ -48,8 +48,8 @@ class Tolerance:
 
 
 EXACT = Tolerance()
-MAX_ELEMENTS = 2000  # of an array that is read: broadcasts would make it larger and larger
-SUM = Tolerance(0.5)  # the same number; whether a sum of zeros is 0 or -0 is left open
+MAX_ELEMENTS = 2000  # larger arrays are not read: broadcasts would make them larger and larger
+SUM = Tolerance(0.5)  # sums are equal as numbers; whether one of zeros is 0 or -0 is left open
 
 
 def shape_text(shape: Shape) -> str:

@@ -15,7 +15,7 @@ from modules.values import SMALL
 KINDS = ("f32", "s32") * 3 + ("f64", "bf16", "u8", "s8", "s64", "f16", "pred")
 MOVING = ("slice", "reverse", "concatenate", "reshape", "transpose", "pad", "broadcast", "dynamic-slice")
 COMPUTING = ("negate", "add", "maximum", "select", "convert", "compare")
-REUSE = 0.9  # so that several results come from one array
+REUSE = 0.9  # the probability that an array is read again, so that several results come from one
 _STEPS: list[Callable[[Builder], object]] = [
     *(g for opcode in MOVING * 2 for g in moving.GENERATORS[opcode]),
     *moving.GENERATORS["dynamic-update-slice"],

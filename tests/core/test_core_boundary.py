@@ -15,7 +15,7 @@ TEXT = """f { a = f32[2] parameter(0) ROOT n = f32[2] negate(a) }
 ENTRY e { p = f32[2] parameter(0) t = (f32[2], f32[2]) tuple(p, p) g = f32[2] get-tuple-element(t), index=1
   c = f32[2] call(g), to_apply=f s = f32[1] slice(c), slice={[0:1]} k = s32[] constant(7) ROOT r = f32[1] copy(s) }"""
 MAP = "(d0, d1)[s0]{rt0} -> (d0 + s0, rt0 floordiv 2), domain: d0 in [0, 3], d1 in [0, 4], s0 in [0, 2], rt0 in [0, 9], d0 + d1 in [0, 5]"
-CALLS = 60  # of each function
+CALLS = 60  # each function is called so often
 
 
 class Formulas:

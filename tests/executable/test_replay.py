@@ -20,7 +20,7 @@ from kernels import WrittenKernel, compiled
 from plain_device import DeviceWithMemory, PlainDevice
 from tapes import opcodes
 
-ARRAYS = 3  # that the state of a random loop has, beside its counter
+ARRAYS = 3  # the state of a random loop has so many, beside its counter
 STATE = f"(s32[], {', '.join(['f32[4]'] * ARRAYS)})"
 LESS = "less { a = f32[] parameter(0) b = f32[] parameter(1) ROOT c = pred[] compare(a, b), direction=LT }"
 

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from indexing.kernels.ir.nodes import Value
 
 INDENT = 2
-MAX_DEPTH = 64  # of nested blocks
+MAX_DEPTH = 64  # blocks are nested at most so deep
 
 
 class Body:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from indexing._core import SymbolicExpr
     from indexing.kernels.ir.nodes import Value
 
-MAX_DEPTH = 200  # of nested operations
+MAX_DEPTH = 200  # operations are nested at most so deep
 
 
 def read_place(line: Line, variables: Mapping[str, int]) -> Index:

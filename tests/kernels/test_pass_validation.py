@@ -27,7 +27,7 @@ FILES = [
         "transpose_short",
     )
 ]
-FAULTS = 5  # of each pass
+FAULTS = 5  # each pass gets so many
 
 
 @pytest.fixture(scope="module")

@@ -16,7 +16,7 @@ FUNCTIONS = {
     "sqrt": cmath.sqrt, "tanh": cmath.tanh, "exponential": cmath.exp, "cosine": cmath.cos, "sine": cmath.sin,
     "tan": cmath.tan, "cosh": cmath.cosh, "sinh": cmath.sinh, "log": cmath.log,
 }  # fmt: skip
-RAISING = {  # where Python raises instead of giving annex G's value
+RAISING = {  # Python raises here instead of giving annex G's value
     "exponential": lambda z: complex(math.inf, math.nan) if z.real == math.inf else complex(math.nan, math.nan),
     "sinh": lambda z: complex(z.real if z.real == 0 or math.isinf(z.real) else math.nan, math.nan),
     "tanh": lambda z: complex(z.real if z.real == 0 else math.nan, math.nan),

@@ -19,7 +19,7 @@ from indexing.runtime.cuda import CudaDevice
 from indexing.runtime.device import Buffer, Device
 from indexing.runtime.host import Host
 
-DEVICE = os.environ.get("INDEXING_TEST_DEVICE", "cpu")  # of kernels that are held against the reference: cpu or cuda
+DEVICE = os.environ.get("INDEXING_TEST_DEVICE", "cpu")  # cpu or cuda: its kernels are held against the reference
 
 _PROVED: set[tuple[str, str]] = set()
 

@@ -127,6 +127,20 @@ def test_doc_comments_begin_with_the_thing_that_they_are_about() -> None:
     assert found == []
 
 
+def test_comments_on_constants_are_whole() -> None:
+    """A comment on a constant does not go on with its name, as "of a block" would: it is read without it."""
+    goes_on = re.compile(
+        r"^\s*(pub )?(const )?_?[A-Z][A-Z_0-9]*\b[^#\"]* = .*?(#|; //) "
+        r"(of|that|which|whose|to|in|for|at(?! most| least)|on|from|between|so that|per|where|around|such|kept)\b"
+    )
+    found = []
+    for file in (f for folder in ("rust", "python", "fuzz", "benches") for f in (ROOT / folder).rglob("*")):
+        if file.suffix in (".rs", ".py", ".pyi") and "target" not in file.parts:
+            lines = enumerate(file.read_text().splitlines(), 1)
+            found += [f"{file.relative_to(ROOT)}:{n}: {line.strip()}" for n, line in lines if goes_on.search(line)]
+    assert found == []
+
+
 def test_limits_are_named_max_and_min() -> None:
     odd = re.compile(
         r"^_?(MOST|LEAST|FEWEST|LONGEST|DEEPEST|LARGEST|FARTHEST|WIDEST|PATIENCE)(_|\b).* = \d", re.MULTILINE

@@ -34,8 +34,8 @@ with open({log!r}, "a") as log:
     log.write("-E" in arguments and "described\\n" or "compiled\\n")
 sys.exit(subprocess.run([*{real!r}, *arguments, "-O0"], input=source, text=True).returncode)
 """
-MINUS = ("o0[th_x] + p0[row", "o0[th_x] - p0[row")  # in the kernel `take`
-ENDS = ("const s32 j = p0[th_x];", "const s32 j = p0[th_x]; __builtin_trap();")  # in the kernel `scatter`
+MINUS = ("o0[th_x] + p0[row", "o0[th_x] - p0[row")  # a change of the kernel `take`
+ENDS = ("const s32 j = p0[th_x];", "const s32 j = p0[th_x]; __builtin_trap();")  # a change of the kernel `scatter`
 
 
 class Wrong:

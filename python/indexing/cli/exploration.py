@@ -26,7 +26,7 @@ from indexing.show.svg_renderer import cells_svg
 from indexing.show.tile_path import follow_tile, tile_picture
 
 SHOWN = ("sectors", "memory_bytes", "instructions", "conflicts", "occupancy", "waves", "time")
-MAX_PLANS = 2000  # among which the best is searched
+MAX_PLANS = 2000  # the best plan is searched among this number at most
 Layouts = tuple[tuple[int, str], ...]
 
 

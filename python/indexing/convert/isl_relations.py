@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 __all__ = ["from_isl", "to_isl"]
 
-MAX_OPERATIONS = 10_000_000  # that isl may use for one relation: about a second
+MAX_OPERATIONS = 10_000_000  # isl may use so many for one relation: about a second
 
 
 @takes(m=of_type(IndexingMap))

@@ -19,7 +19,7 @@ from indexing.lazy import np
 
 Bases: TypeAlias = "Mapping[str, Sequence[Sequence[int]]]"
 Tree: TypeAlias = "int | tuple[Tree, ...]"
-MAX_POINTS = 1 << 20  # at which a layout without a closed form is checked
+MAX_POINTS = 1 << 20  # a layout without a closed form is checked at this number of points at most
 
 
 @dataclass(frozen=True, slots=True)

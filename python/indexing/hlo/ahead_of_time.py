@@ -13,7 +13,7 @@ from indexing.extras import missing_extra
 __all__ = ["compile_for_gpu"]
 
 _NOTHING_TUNED = "--xla_gpu_autotune_level=0"  # autotuning would measure on a device
-_LOG_LINES = 20  # of the output of a process that died
+_LOG_LINES = 20  # the last lines of the output of a process that died
 
 
 def compile_for_gpu(program: bytes, target: Device) -> str:

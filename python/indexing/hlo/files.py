@@ -18,7 +18,7 @@ from indexing.hlo.program import Module
 __all__ = ["decoded", "dumped_programs", "load", "program_of", "read_bytes"]
 
 GZIP = b"\x1f\x8b"
-_BYTECODE = b"ML\xefR"  # MLIR's
+_BYTECODE = b"ML\xefR"  # MLIR's bytecode begins so
 _CONTROL = bytes(set(range(32)) - set(b"\t\n\v\f\r"))  # bytes that no text contains
 # The start of MLIR text, after comments. Possessive quantifiers (`+`) avoid backtracking in long comments.
 _MLIR = re.compile(r"\s*+(?://.*+\s*+)*+(?:module\b|#\w+\s*=|func\.func\b|\"builtin\.module\")")

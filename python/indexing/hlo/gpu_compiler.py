@@ -16,7 +16,7 @@ from typing import Any
 __all__ = ["main"]
 
 _BYTECODE = b"ML\xefR"
-_PORTABLE = b"StableHLO_v"  # states the version of the dialect, near the beginning
+_PORTABLE = b"StableHLO_v"  # the version of the dialect follows, near the beginning
 _HEAD = 64
 
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from indexing.ops.operand_indexing import OperandIndexing
 
 
-MAX_HEROES = 8  # of one output: each has accumulators, or a tile, of its own
+MAX_HEROES = 8  # an output has at most so many: each has accumulators, or a tile, of its own
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,10 +30,10 @@ __all__ = ["InstructionCounts", "count_instructions"]
 
 SAMPLED = (2, 2)  # blocks, and warps of each
 LOOP = 2  # instructions of an iteration besides those of its body
-SWAP = 8  # of an atomic update without an instruction of its own: a loop that compares and swaps
-INDEX_DIVISION = 4  # of an index by a constant that is no power of two
-DIVISION = 20  # of integers
-LOAD_LANES = 32  # of the units of loads and stores, in a clock of a core
+SWAP = 8  # an atomic update without an instruction of its own is a loop that compares and swaps
+INDEX_DIVISION = 4  # the instructions that divide an index by a constant that is no power of two
+DIVISION = 20  # the instructions that divide integers
+LOAD_LANES = 32  # the lanes that load or store in a clock of a core
 #: Instructions of real functions on the scalar units, and on that of special functions; any other operation is one.
 FUNCTIONS: Mapping[str, tuple[int, int]] = {
     **dict.fromkeys(("div", "rem"), (8, 1)),

@@ -24,20 +24,20 @@ if TYPE_CHECKING:
     #: Loops with their numbers of iterations, and named index expressions, outermost first.
     Path: TypeAlias = "tuple[tuple[ir.For, int] | ir.LetIndex, ...]"
 
-BLOCKS = 3  # that are visited, evenly spaced
-LANES = 8  # of a vector
+BLOCKS = 3  # so many blocks are visited, evenly spaced
+LANES = 8  # the lanes of a vector
 MAX_UNROLLED = 16  # iterations of a loop that the compiler unrolls
-CACHED_LINES = 512  # that remain in the cache until a loop runs again
+CACHED_LINES = 512  # so many lines remain in the cache until a loop runs again
 PAGE = 4096  # bytes: lines at distances that are multiples of it share a set of the cache
 WAYS = 8  # lines in a set
 FAR = 1 << 40  # elements: a distance beyond all arrays
 
 # Steps besides those of operations.
-ITERATION = 4  # of an iteration of an innermost loop
-ENTRY = 2  # of any loop
+ITERATION = 4  # the cost of an iteration of an innermost loop
+ENTRY = 2  # the cost of entering a loop
 BRANCH = 2
 CHAIN = 2  # steps of each operation that depends on the iteration before
-UPDATE = 20  # of an atomic update
+UPDATE = 20  # the cost of an atomic update
 STEPS = {
     **dict.fromkeys(("exp", "expm1", "log", "log1p", "logistic"), 14),
     **dict.fromkeys(("sin", "cos", "tan", "sinh", "cosh", "tanh", "cbrt", "erf", "atan2", "pow"), 20),

@@ -27,8 +27,8 @@ __all__ = ["Reuse", "reuse_of"]
 #: Numbers of blocks in x, y and z.
 Part: TypeAlias = Sequence[Interval]
 PLACES = (3, 4, 5)
-ITERATIONS = 16  # of each loop, in which threads and blocks are taken to be in step
-BLOCK_THREADS = 128  # of a block, in a launch of one dimension that was counted thread by thread
+ITERATIONS = 16  # threads and blocks are taken to be in step for so many iterations of each loop
+BLOCK_THREADS = 128  # a block's threads, in a launch of one dimension that was counted thread by thread
 
 
 @dataclass(frozen=True, slots=True)

@@ -37,7 +37,7 @@ Counted: TypeAlias = "tuple[list[int], list[int], int, int, int | None]"
 #: Strides; bits of an element; lanes of a warp; bits of a sector and of a line; a vector's range variable, and its most bits.
 _Memory: TypeAlias = "tuple[tuple[int, ...], int, int, int, int, int | None, int]"
 _Known: TypeAlias = "dict[tuple[IndexingMap, _Memory], Traffic]"
-BASE_REGISTERS = 18  # of a thread, for indices and addresses
+BASE_REGISTERS = 18  # the registers that a thread has for indices and addresses
 MAX_REGISTERS = 255
 REREAD = 1.1  # bytes moved, as a multiple of an array's, that are read several times
 MAX_GRID = 1 << 48  # blocks of one thread that are counted

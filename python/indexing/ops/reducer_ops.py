@@ -11,7 +11,7 @@ from indexing.ops.element_types import ElementType, element_type
 if TYPE_CHECKING:
     from indexing.hlo import Computation, Instruction
 
-SECOND = "second"  # stands for the opcode of a reducer that returns its second parameter
+SECOND = "second"  # the opcode of a reducer that returns its second parameter
 _SELECTING = frozenset({"parameter", "compare", "select", "and", "or", "not", "tuple"})
 _NEUTRAL: dict[str, dict[str, complex | bool | str]] = {
     "add": {"float": -0.0, "signed": 0, "unsigned": 0, "complex": 0j},

@@ -19,7 +19,7 @@ from indexing.ops.values import Array
 if TYPE_CHECKING:
     from indexing.hlo import Computation
 
-MAX_LENGTH = 2**31  # of rows whose positions fit into one int64 beside a key of 32 bits
+MAX_LENGTH = 2**31  # positions in rows of this length fit into one int64 beside a key of 32 bits
 
 
 def order_of_rows(less: Computation, rows: Sequence[Array], interpreter: Interpreter) -> Array:

@@ -34,7 +34,7 @@ Cell: TypeAlias = "str | int | float | bool | None"
 #: The reports of equal kernels.
 Group: TypeAlias = "list[FusionReport]"
 NOTEWORTHY = 10  # excess at least, as a fraction of the bytes that the kernel moves
-NAMED = 3  # of equal kernels
+NAMED = 3  # so many of equal kernels are named
 #: Headings of the figures of kernels.
 FIGURES = ("measured", "lost", "time", "share", "limit", "bytes", "FLOPs")
 

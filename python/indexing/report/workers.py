@@ -14,7 +14,7 @@ from indexing.runtime.ray_cluster import connected
 if TYPE_CHECKING:
     from indexing.device.record import Device
 
-RETRIES = 5  # of a file, when nodes die
+RETRIES = 5  # a file is tried again so often when nodes die
 
 
 def by_ray(sources: Sequence[Source], device: Device, address: str) -> Iterator[FileRows]:

@@ -15,7 +15,7 @@ from indexing.kernels.targets.c_family import SourceParts, joint_source
 from indexing.runtime.compiler import object_path, shared_library
 from indexing.runtime.object_files import is_whole, put_link
 
-MAX_BYTES = 200_000  # of one source: compile time is superlinear in the size of larger ones
+MAX_BYTES = 200_000  # the size of one source: compile time is superlinear in that of larger ones
 
 
 def entry_name(path: Path) -> str:

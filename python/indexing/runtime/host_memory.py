@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 ALIGNMENT = 64  # bytes: that of vectors and of cache lines
-KEPT_BYTES = 256 * 2**20  # of free memory
+KEPT_BYTES = 256 * 2**20  # so much free memory is kept
 MAX_WAIT = 0.1  # seconds for the pool; a signal handler that interrupts a lease of its own thread would wait for ever
 
 

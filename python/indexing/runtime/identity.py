@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 __all__ = ["HOST_DIALECT", "core_count", "described", "device_identity", "processor_identity"]
 
-HOST_DIALECT = "c"  # of the kernels that the processor runs
+HOST_DIALECT = "c"  # the dialect of the kernels that the processor runs
 
 
 def device_identity(device: Device) -> str:

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from indexing.lazy import np
 
-MAX_SECONDS = 60.0  # for a kernel, which takes milliseconds
+MAX_SECONDS = 60.0  # the time allowed for a kernel, which takes milliseconds
 SOURCE, _ANSWERS = (files(__package__).joinpath(f"known_answers{suffix}").read_text() for suffix in (".c", ".py"))
 DIGEST = hashlib.sha256((SOURCE + _ANSWERS).encode()).hexdigest()
 WINDOWS = ("window_f32", "window_f64", "window_s32", "window_s64", "window_s16", "window_u8")
@@ -33,7 +33,7 @@ OTHERS = (
     "narrow",
     "floats",
 )
-KERNELS = (*WINDOWS, *OTHERS)  # as `known_answers.c` numbers them
+KERNELS = (*WINDOWS, *OTHERS)  # numbered in this order by `known_answers.c`
 
 
 @dataclass(frozen=True, slots=True)

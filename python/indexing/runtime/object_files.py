@@ -18,9 +18,9 @@ from indexing.errors import CompileError
 from indexing.runtime.cache import foreign
 
 CACHE_BYTES = 512 * 2**20
-KEPT_FRACTION = 0.75  # of the limit is kept when old objects are removed
+KEPT_FRACTION = 0.75  # when old objects are removed, this part of the limit is kept
 DIGEST_BYTES = hashlib.sha256().digest_size
-MARK = b"\nindexing sha256 "  # before the digest; loaders ignore what follows an object
+MARK = b"\nindexing sha256 "  # the digest follows; loaders ignore what is behind an object
 
 
 def is_whole(path: Path) -> bool:

@@ -33,7 +33,7 @@ CHARACTER = 6  # pixels of one character of a label
 GAP = 18  # pixels between panels
 MARGIN = 60  # pixels beside the panels, for arrows that skip levels
 HEAD = 18  # pixels of a title
-EMPTY, GROUND = "#e4e4e4", "#f5f5f5"  # of a cell that is not used; of an absent cell
+EMPTY, GROUND = "#e4e4e4", "#f5f5f5"  # cells that are not used, and absent ones
 
 
 @dataclass(frozen=True, slots=True)

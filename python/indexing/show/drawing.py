@@ -18,8 +18,8 @@ from indexing.ops.registry import traits_of
 if TYPE_CHECKING:
     from indexing.ops.operand_indexing import Indexing
 
-WIDTH, HEIGHT = 240, 44  # of a box
-GAP_X, GAP_Y, LINE = 24, 44, 12  # between boxes; of a line with a map, above the box of the reader
+WIDTH, HEIGHT = 240, 44  # the sides of a box
+GAP_X, GAP_Y, LINE = 24, 44, 12  # gaps between boxes; the height of a line with a map, above the reader's box
 LABEL = 46  # characters of such a line
 GIVEN, COUNTED, FUSED, LOOPING, OTHER = "#d9e8fb", "#eeeeee", "#fde9c9", "#f9d5d5", "#ffffff"
 

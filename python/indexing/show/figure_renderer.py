@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 __all__ = ["figure", "png"]
 
-DOTS = 100  # per inch
+DOTS = 100  # the number of dots per inch
 
 
 def figure(picture: Panels) -> Figure:

@@ -42,7 +42,7 @@ Data: TypeAlias = "dict[str, Data] | list[Data] | str | int | float | bool | Non
 
 MAX_DRAWN = 80  # instructions of a graph; larger computations have no picture
 MAX_SOURCE = 40_000  # characters
-NAMED = 50  # of equal kernels
+NAMED = 50  # so many of equal kernels are named
 
 
 def program_page(report: ProgramReport) -> str:

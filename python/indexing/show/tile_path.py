@@ -26,8 +26,8 @@ Colour: TypeAlias = tuple[int, int, int]  # red, green, blue
 
 MAX_ROWS, MAX_COLUMNS = 12, 24  # cells of an array; in larger arrays, a cell represents several elements
 MAX_ARRAYS = 60
-MAX_DEFAULT_SIZE = 32  # of a tile along a dimension, by default
-WHOLE, ROOT = (47, 111, 187), (196, 98, 16)  # of cells that the tile covers, in arrays and in outputs
+MAX_DEFAULT_SIZE = 32  # by default a tile is at most so large along a dimension
+WHOLE, ROOT = (47, 111, 187), (196, 98, 16)  # the colours of cells that the tile covers, in arrays and in outputs
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,7 +21,7 @@ __all__ = ["TouchedElement", "access_picture", "lanes_of", "touched_elements", "
 
 WARP = 32
 MAX_THREADS = 1024
-MAX_ELEMENTS = 8  # of one thread
+MAX_ELEMENTS = 8  # so many elements of one thread are drawn
 MAX_SECTORS = 40
 THREADS_A_ROW = 32
 

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from indexing.tuning.conditions import Conditions
     from indexing.tuning.search import Plan
 
-RETRIES = 5  # of a task on Ray, when nodes die
+RETRIES = 5  # a task on Ray is tried again so often when nodes die
 #: Called before each measurement, because a plan may end this process.
 Begin: TypeAlias = "Callable[[Plan], None]"
 

@@ -33,7 +33,7 @@ FITTED = (
 )
 STEPS = (0.25, 0.5, 0.8, 1.25, 2.0, 4.0)  # factors that are tried on each constant
 MAX_ROUNDS = 12
-MAX_CHANGE = 50.0  # of a constant; one that the measurements do not determine would move beyond
+MAX_CHANGE = 50.0  # a constant's largest factor; one that the measurements do not determine would move beyond
 
 _ADD = "add { a = f32[] parameter(0)\n b = f32[] parameter(1)\n ROOT c = f32[] add(a, b) }\n"
 

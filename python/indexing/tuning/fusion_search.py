@@ -31,7 +31,7 @@ __all__ = ["Progress", "searches"]
 
 #: Called with the number of plans that are done, and the number of all.
 Progress: TypeAlias = "Callable[[int, int], None]"
-MAX_ATTEMPTS = 2  # of a plan that ends its process
+MAX_ATTEMPTS = 2  # a plan that ends its process is tried so often
 FINALISTS = 3  # the fastest plans, which are compared with the default one
 MAX_PREDICTED = 512  # plans of a grid
 

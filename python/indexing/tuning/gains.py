@@ -11,7 +11,7 @@ from indexing.runtime.plan_store import Gain
 __all__ = ["gain_of"]
 
 CONFIDENCE = 0.95
-LEAST_GAIN = 1.02  # smaller ones don't survive another process, whose memory lies elsewhere
+MIN_GAIN = 1.02  # smaller ones don't survive another process, whose memory lies elsewhere
 
 
 def gain_of(default: Sequence[float], plan: Sequence[float]) -> Gain:
@@ -27,7 +27,7 @@ def gain_of(default: Sequence[float], plan: Sequence[float]) -> Gain:
 
 def is_certain(gain: Gain) -> bool:
     """Whether a plan is faster than the default one, by enough to be worth a choice."""
-    return gain.low >= LEAST_GAIN
+    return gain.low >= MIN_GAIN
 
 
 def _ratios_beyond(count: int) -> int:

@@ -36,7 +36,7 @@ class Language:
     times_itself: bool = False
 
 
-LANGUAGES = {"cuda": Language("CUDA"), "c": Language("C", C_OPTIONS, times_itself=True)}  # by dialect
+LANGUAGES = {"cuda": Language("CUDA"), "c": Language("C", C_OPTIONS, times_itself=True)}
 
 
 def tune_kernel_arguments(computation: Computation, device: Device) -> dict[str, object]:

@@ -23,7 +23,7 @@ Plan: TypeAlias = "dict[str, int]"
 Sampler: TypeAlias = Literal["predicted", "random", "grid", "tpe"]
 SAMPLERS: tuple[Sampler, ...] = ("predicted", "random", "grid", "tpe")
 HOPELESS = 20.0  # plans with more than this times the best prediction are not tried
-MAX_REPEATS = 200  # of known plans, proposed one after another, after which a search ends
+MAX_REPEATS = 200  # a search ends after so many known plans were proposed, one after another
 
 
 def promising_plans(predictions: Predictions) -> list[Plan]:

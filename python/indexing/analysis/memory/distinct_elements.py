@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Utilization", "utilization"]
 
-MAX_POINTS = 1 << 21  # of maps that are enumerated because they can't be counted
+MAX_POINTS = 1 << 21  # maps that can't be counted are enumerated up to this number of points
 _VALUES = "runtime values decide how many different elements are read"
 
 

@@ -10,7 +10,7 @@ from indexing._core import IndexingMap, SymbolicExpr
 
 #: The indices along each dimension; the grid is their product.
 Grid: TypeAlias = tuple[range, ...]
-MAX_INTERSECTIONS = 1 << 12  # to count a union
+MAX_INTERSECTIONS = 1 << 12  # a union is counted from at most this number of intersections
 
 
 def grid_of(m: IndexingMap) -> Grid | None:

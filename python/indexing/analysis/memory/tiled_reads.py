@@ -20,7 +20,7 @@ from indexing.hlo.layout import delinearize
 from indexing.indexing_analysis.instructions import output_to_input
 from indexing.ops.operand_indexing import OperandIndexing
 
-MAX_ELEMENTS = 1 << 16  # of one tile
+MAX_ELEMENTS = 1 << 16  # a tile has at most this number of elements
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,7 +27,7 @@ from indexing.ops.operand_indexing import OperandIndexing
 __all__ = ["TileDimension", "TilingSpace", "tiling_space"]
 
 Array: TypeAlias = tuple[Instruction, int]  # an instruction and the number of its array
-MAX_MAPS = 64  # of one array
+MAX_MAPS = 64  # an array has at most this number of maps
 
 
 @dataclass(frozen=True, slots=True)

@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 
 NAME = "loop"
 BLOCK_SIZE = 128  # threads
-MAX_TAIL_INSTRUCTIONS = 64  # of a body that is built a second time, for a partial vector
+MAX_TAIL_INSTRUCTIONS = 64  # a body of at most so many is built a second time, for a partial vector
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,8 +15,8 @@ from indexing._core import IndexingMap
 CAPABILITY = (8, 0)  # the least compute capability that has the instructions
 LANES = 32
 PIECE_BYTES = 16
-LINES = 8  # of a matrix of `LoadMatrices`
-ROWS, COLUMNS = 16, 8  # of the sum
+LINES = 8  # the lines of a matrix of `LoadMatrices`
+ROWS, COLUMNS = 16, 8  # the sides of the sum
 
 
 @dataclass(frozen=True, slots=True)

@@ -36,8 +36,8 @@ if TYPE_CHECKING:
 
     from indexing._core import SymbolicExpr
 
-MAX_STATEMENTS = 12  # of a loop that is unrolled here
-MAX_MARKED_STATEMENTS = 64  # of a loop with loads that the compiler unrolls
+MAX_STATEMENTS = 12  # a loop is unrolled here if it becomes at most so many
+MAX_MARKED_STATEMENTS = 64  # a loop with loads of at most so many is left for the compiler to unroll
 UNROLL_FACTOR = 4
 
 

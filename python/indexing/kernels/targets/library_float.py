@@ -121,7 +121,7 @@ f32 decode_f8e8m0fnu(u8 code) {
     ),
 )
 
-HALVES = (  # for targets that have no instruction of their own
+HALVES = (  # targets that have no instruction of their own use these
     function(
         "encode_f16",
         """\

@@ -13,8 +13,8 @@ from indexing._core import IndexingMap, Interval, SymbolicExpr, SymbolicMap, Var
 from indexing.errors import IndexingError
 from indexing.kernels.ir.accesses import INT64
 
-MAX_ITERATIONS = 64  # of a loop that a pass may have written out
-MAX_LOOPS = 2  # such loops around one access
+MAX_ITERATIONS = 64  # a pass may have written out a loop of at most so many
+MAX_LOOPS = 2  # an access has at most so many such loops around it
 
 
 def normalized(m: IndexingMap) -> IndexingMap:

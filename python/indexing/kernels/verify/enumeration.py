@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from indexing._core import IndexingMap
     from indexing.kernels.ir.nodes import Kernel
 
-MAX_POINTS = 1 << 19  # of all maps on one side
+MAX_POINTS = 1 << 19  # all maps on one side have at most so many together
 FIRST_BLOCK = 3  # the dimensions of maps from threads are three thread ids, then three block ids
 
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from indexing.kernels.ir.nodes import Buffer, Kernel
 
 UNIQUE = "unique_indices"
-MAX_STORES = 48  # of one output, since pairs of them are compared
+MAX_STORES = 48  # an output has at most so many, since pairs of them are compared
 
 
 def check_written_once(kernel: Kernel) -> Iterator[Check]:

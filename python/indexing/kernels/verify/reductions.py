@@ -38,8 +38,8 @@ if TYPE_CHECKING:
     from indexing._core import SymbolicExpr
     from indexing.kernels.ir.nodes import Kernel, Value
 
-CONVERSIONS = ("convert", "decode", "encode", "ne")  # between the types of values and of memory; predicates are bytes
-BITS = 11  # of a digit: a block has at most 1,024 threads, so that none overflows when all count one thread
+CONVERSIONS = ("convert", "decode", "encode", "ne")  # types of values and of memory differ: predicates are bytes
+BITS = 11  # a digit's width: a block has at most 1,024 threads, so that none overflows when all count one thread
 AXES, WARP, INFINITE = 3, 32, 1 << 63
 Owners: TypeAlias = "int | None"  # the threads whose values are combined; None: a value of nobody
 

@@ -10,7 +10,7 @@ from indexing.ops.expansion import Expansion, computing_kind
 from indexing.ops.library_calls.activations import activation
 from indexing.ops.library_calls.configs import Config
 
-_EPILOGUES = {  # of cuBLASLt: whether a bias is added, the activation, whether the activation's operand is a result as well
+_EPILOGUES = {  # cuBLASLt's: whether a bias is added, the activation, whether the activation's operand is a result as well
     "DEFAULT": (False, "", False),
     "BIAS": (True, "", False),
     "RELU": (False, "relu", False),

@@ -32,9 +32,9 @@ pub struct TrafficCounts {
 }
 
 const MAX_BOXES: usize = 1 << 10;
-const MAX_ROWS: u64 = 1 << 14; // of more rows a sample is counted
+const MAX_ROWS: u64 = 1 << 14; // a sample of more rows is counted
 const SAMPLED_ROWS: u64 = 1 << 12; // rows of a sample
-const MAX_PARTS: usize = 1 << 8; // kept in memory
+const MAX_PARTS: usize = 1 << 8; // so many parts are kept in memory
 
 /// Counts the traffic of all warp instructions with an active lane; `None` if there are none.
 ///

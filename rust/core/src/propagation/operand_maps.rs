@@ -17,7 +17,7 @@ use crate::simplify::Scratch;
 
 type Sizes = Box<[i64]>;
 
-const MAX_PIECES: usize = 16; // of more pieces only the bound that they refine is kept
+const MAX_PIECES: usize = 16; // if there are more, only the bound that they refine is kept
 const UNKNOWN: MapId = MapId::MAX;
 
 /// The operand maps of a program.

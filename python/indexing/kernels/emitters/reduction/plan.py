@@ -30,8 +30,8 @@ if TYPE_CHECKING:
     from indexing.kernels.epilogue import Heroes
 
 WARP = 32
-MAX_TAIL_INSTRUCTIONS = 64  # of a body that is built a second time, for a partial vector
-MIN_LOADS = 4  # of a thread, before more threads or blocks share the work
+MAX_TAIL_INSTRUCTIONS = 64  # a body of at most so many is built a second time, for a partial vector
+MIN_LOADS = 4  # a thread has at least so many before more threads or blocks share the work
 MIN_BLOCKS = 32  # with fewer, blocks share columns; with more, blocks get more threads instead
 
 

@@ -35,7 +35,7 @@ MAX_DISTANCE = 2048  # program nodes between the seed and a node that joins its 
 MAX_VISITED = 1024  # nodes that one search among users visits
 MAX_BLOCK_ELEMENTS = 1 << 16  # a block reads these in about the time that launching further kernels takes
 MIN_BLOCKS = 64  # with fewer, much of the machine is idle
-COLUMNS_PER_BLOCK = 32  # where the fastest dimension is kept
+COLUMNS_PER_BLOCK = 32  # a block has so many columns if the fastest dimension is kept
 
 Places = dict[Node, IndexingMap]  # for each node: the map from an index of the space to the element read
 

@@ -27,7 +27,7 @@ from indexing.ops.reducer_ops import in_order_of_index
 if TYPE_CHECKING:
     from indexing.kernels.function_builder import FunctionBuilder
 
-LAST_BYTES = 4  # of shared memory: whether the block is the last
+LAST_BYTES = 4  # the shared memory that says whether the block is the last
 
 
 def shared_bytes_of_splits(values: int, block: int, threads: int, distance: int, splits: int, dialect: str) -> int:

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from indexing.device.record import Device
 
 WARP = 32
-MIN_VECTORS = 4  # of a thread, before more threads share a row
+MIN_VECTORS = 4  # a thread has at least so many before more threads share a row
 
 
 def plan_rows(

@@ -25,7 +25,7 @@ TILE_ROWS, TILE_COLUMNS, PIECES = (16, 32, 64, 128), (16, 32, 64, 128), (2, 4, 8
 DEFAULT_TILES = ((128, 128), (128, 64), (64, 64), (64, 32), (32, 32))  # largest first
 WARP_TILE = 64, 32  # rows and columns of the sum that a warp has at most: half of a thread's registers
 LEAST_WARP_TILE = ROWS, 2 * COLUMNS  # four matrices of the right factor are loaded together
-WARPS = 4  # of a block, if its tile has as many least tiles
+WARPS = 4  # a block has so many if its tile has as many least tiles
 
 Side: TypeAlias = Literal["left", "right"]
 Axis: TypeAlias = Literal["free", "sum"]

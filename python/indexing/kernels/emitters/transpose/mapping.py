@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 WORD_BYTES = 4
 WARP = 32
-MIN_SIDE = 8  # of a tile; a tile has all of a shorter side of the plane
+MIN_SIDE = 8  # the least side of a tile; a tile has all of a shorter side of the plane
 TILES = (8, 16, 32, 64, 128)
 STEP, LANE, ROW = range(3)  # the range variables of a thread mapping
 
