@@ -14,7 +14,7 @@ from indexing.ops.values import HloValue, broadcast_sizes
 if TYPE_CHECKING:
     from indexing.hlo import Computation, Instruction, Shape
 
-_PASSES_THROUGH = ("fused", "inlined", "applies")  # for scalars, such an op is equal to the called computation
+_PASSES_THROUGH = ("fused", "inlined", "applies")  # such an op is equal, for scalars, to the called computation
 
 
 class _Interpreter:
