@@ -14,7 +14,7 @@ from indexing.ops.values import HloValue, broadcast_sizes
 if TYPE_CHECKING:
     from indexing.hlo import Computation, Instruction, Shape
 
-_PASSES_THROUGH = ("fused", "inlined", "applies")  # such an op is equal, for scalars, to the called computation
+_PASSES_THROUGH = ("fused", "inlined", "applies")  # an op that calls so equals, for scalars, what it calls
 
 
 class _Interpreter:
