@@ -127,6 +127,21 @@ def test_doc_comments_begin_with_the_thing_that_they_are_about() -> None:
     assert found == []
 
 
+def test_nothing_is_called_found() -> None:
+    """A variable says what it holds; that it was found says nothing."""
+    in_rust = re.compile(r"\blet\b[^=;]*\bfound\b|\bfound\s*:(?!:)|\|[^|]*\bfound\b[^|]*\|")
+    named = []
+    for file in (f for folder in ("rust", "python") for f in (ROOT / folder).rglob("*")):
+        if file.suffix == ".py" and file.parent.name != "certificates":
+            nodes = ast.walk(ast.parse(file.read_text()))
+            names = [n.id if isinstance(n, ast.Name) else n.arg for n in nodes if isinstance(n, ast.Name | ast.arg)]
+            named += [str(file.relative_to(ROOT))] * ("found" in names)
+        elif file.suffix == ".rs" and "tests" not in file.relative_to(ROOT).parts:
+            code = (line.partition("//")[0] for line in file.read_text().splitlines())
+            named += [str(file.relative_to(ROOT)) for line in code if in_rust.search(re.sub('".*"', "", line))]
+    assert named == []
+
+
 def test_comments_on_constants_are_whole() -> None:
     """A comment on a constant does not go on with its name, as "of a block" would: it is read without it."""
     goes_on = re.compile(

@@ -230,10 +230,10 @@ impl PyPiecewiseMap {
         let count = pieces.signature().results;
         match values {
             vector::Values::Point(point) => {
-                let mut found = vec![0i64; count];
-                let mut rows: Vec<&mut [i64]> = found.iter_mut().map(std::slice::from_mut).collect();
+                let mut row = vec![0i64; count];
+                let mut rows: Vec<&mut [i64]> = row.iter_mut().map(std::slice::from_mut).collect();
                 pieces.evaluate_each(&as_columns(&point), &mut rows).raise(py)?;
-                PyTuple::new(py, found)
+                PyTuple::new(py, row)
             }
             vector::Values::Many(values) => {
                 let columns = vector::columns(py, values)?;

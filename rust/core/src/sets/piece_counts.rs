@@ -17,7 +17,7 @@ pub fn count_pairs(arena: &mut Arena, scratch: &mut Scratch, map: &PiecewiseMap)
     let mut work = Work::new(arena, scratch);
     match by_structure(&mut work, map) {
         Err(e) if e.kind() == ErrorKind::Unsupported => by_enumeration(&mut work, map),
-        found => found,
+        counts => counts,
     }
 }
 
@@ -76,9 +76,9 @@ fn by_enumeration(work: &mut Work<'_>, map: &PiecewiseMap) -> Result<Vec<Vec<u12
             constraints: (0..pairs.constraints.len()).collect(),
             results: Vec::new(),
         };
-        let found = enumerate(work.arena, &pairs, &all, &pairs.results, work.limit)?;
-        rows.width = found.width;
-        rows.values.extend(found.values);
+        let listed = enumerate(work.arena, &pairs, &all, &pairs.results, work.limit)?;
+        rows.width = listed.width;
+        rows.values.extend(listed.values);
     }
     Ok(vec![vec![rows.count_distinct() as u128]])
 }
