@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from indexing.lazy import np
 from indexing.ops.element_types import element_type
-from indexing.ops.elementwise.builders import Code, computed, elementwise_op, kind_of, refuse
+from indexing.ops.elementwise.builders import Code, by_numpy, computed, elementwise_op, kind_of, refuse
 from indexing.ops.op import Op
 from indexing.ops.operation_count import one_transcendental_each_element
 from indexing.ops.values import Array, broadcast_sizes
@@ -51,16 +51,8 @@ def _sign_code(ctx: ElementContext, instruction: Instruction, values: tuple[Valu
     return values[0] if kind_of(values[0]).kind == "pred" else computed(ctx, "sign", *values)
 
 
-def _add(instruction: Instruction, a: Array, b: Array) -> Array:
-    return np.add(a, b)
-
-
 def _subtract(instruction: Instruction, a: Array, b: Array) -> Array:
     return np.logical_xor(a, b) if a.dtype == np.bool_ else np.subtract(a, b)
-
-
-def _multiply(instruction: Instruction, a: Array, b: Array) -> Array:
-    return np.multiply(a, b)
 
 
 def _divide(instruction: Instruction, a: Array, b: Array) -> Array:
@@ -152,14 +144,6 @@ def smaller(a: Array, b: Array) -> Array:
     return np.where(a == b, np.where(np.signbit(a), a, b), np.minimum(a, b))
 
 
-def _maximum(instruction: Instruction, a: Array, b: Array) -> Array:
-    return larger(a, b)
-
-
-def _minimum(instruction: Instruction, a: Array, b: Array) -> Array:
-    return smaller(a, b)
-
-
 def _negate(instruction: Instruction, a: Array) -> Array:
     if a.dtype == np.bool_:
         return a
@@ -183,12 +167,12 @@ def _sign(instruction: Instruction, a: Array) -> Array:
 
 OPS: tuple[Op, ...] = (
     elementwise_op("abs", "out[i] = |in[i]|", _abs, _abs_code, rounds="exact"),
-    elementwise_op("add", "out[i] = a[i] + b[i]", _add, _code("add", "add", "or"), integers="own"),
+    elementwise_op("add", "out[i] = a[i] + b[i]", by_numpy("add"), _code("add", "add", "or"), integers="own"),
     elementwise_op("divide", "out[i] = a[i] / b[i]; integers truncate", _divide, _code("divide", "div")),
     elementwise_op(
         "maximum",
         "out[i] = max(a[i], b[i]); NaN wins",
-        _maximum,
+        lambda i, a, b: larger(a, b),
         _code("maximum", "maximum", "or", complex_numbers=False),
         rounds="exact",
         integers="own",
@@ -196,12 +180,14 @@ OPS: tuple[Op, ...] = (
     elementwise_op(
         "minimum",
         "out[i] = min(a[i], b[i]); NaN wins",
-        _minimum,
+        lambda i, a, b: smaller(a, b),
         _code("minimum", "minimum", "and", complex_numbers=False),
         rounds="exact",
         integers="own",
     ),
-    elementwise_op("multiply", "out[i] = a[i] * b[i]", _multiply, _code("multiply", "mul", "and"), integers="own"),
+    elementwise_op(
+        "multiply", "out[i] = a[i] * b[i]", by_numpy("multiply"), _code("multiply", "mul", "and"), integers="own"
+    ),
     elementwise_op("negate", "out[i] = -in[i]", _negate, _negate_code, rounds="exact", integers="own"),
     elementwise_op(
         "power",

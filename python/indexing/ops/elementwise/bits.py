@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from indexing.lazy import np
 from indexing.ops.element_types import ElementType, element_type
-from indexing.ops.elementwise.builders import Code, computed, elementwise_op, kind_of, narrow_integer, refuse
+from indexing.ops.elementwise.builders import Code, by_numpy, computed, elementwise_op, kind_of, narrow_integer, refuse
 from indexing.ops.op import Op
 from indexing.ops.values import Array
 
@@ -97,22 +97,6 @@ def _bits(array: Array, kind: ElementType) -> Array:
     return wide & np.uint64((1 << kind.bits) - 1)
 
 
-def _and(instruction: Instruction, a: Array, b: Array) -> Array:
-    return np.bitwise_and(a, b)
-
-
-def _or(instruction: Instruction, a: Array, b: Array) -> Array:
-    return np.bitwise_or(a, b)
-
-
-def _xor(instruction: Instruction, a: Array, b: Array) -> Array:
-    return np.bitwise_xor(a, b)
-
-
-def _not(instruction: Instruction, a: Array) -> Array:
-    return np.invert(a)
-
-
 def _shifted(shift: np.ufunc, a: Array, by: Array, kind: ElementType) -> Array:
     """The shifted bits; 0 for a shift by the type's width or more."""
     if not by.size or by.max() < kind.bits:
@@ -153,10 +137,14 @@ def _clz(instruction: Instruction, a: Array) -> Array:
 
 
 OPS: tuple[Op, ...] = (
-    elementwise_op("and", "out[i] = a[i] & b[i]", _and, _logical("and"), rounds="exact", integers="own"),
+    elementwise_op(
+        "and", "out[i] = a[i] & b[i]", by_numpy("bitwise_and"), _logical("and"), rounds="exact", integers="own"
+    ),
     elementwise_op("count-leading-zeros", "out[i] = zeros above the highest set bit of in[i]", _clz, _clz_code),
-    elementwise_op("not", "out[i] = ~in[i]", _not, _not_code, rounds="exact", integers="own"),
-    elementwise_op("or", "out[i] = a[i] | b[i]", _or, _logical("or"), rounds="exact", integers="own"),
+    elementwise_op("not", "out[i] = ~in[i]", by_numpy("invert"), _not_code, rounds="exact", integers="own"),
+    elementwise_op(
+        "or", "out[i] = a[i] | b[i]", by_numpy("bitwise_or"), _logical("or"), rounds="exact", integers="own"
+    ),
     elementwise_op("popcnt", "out[i] = set bits of in[i]", _popcnt, _popcnt_code),
     elementwise_op(
         "shift-left", "out[i] = a[i] << b[i], 0 beyond the width", _shift_left, _shift_left_code, integers="own"
@@ -174,5 +162,7 @@ OPS: tuple[Op, ...] = (
         _shift_right_logical_code,
         integers="own",
     ),
-    elementwise_op("xor", "out[i] = a[i] ^ b[i]", _xor, _logical("xor"), rounds="exact", integers="own"),
+    elementwise_op(
+        "xor", "out[i] = a[i] ^ b[i]", by_numpy("bitwise_xor"), _logical("xor"), rounds="exact", integers="own"
+    ),
 )

@@ -49,6 +49,11 @@ def elementwise_element(code: Code, rounds: str) -> Callable[[ElementContext, In
     return element
 
 
+def by_numpy(name: str) -> ArrayFunction:
+    """The reference that is numpy's function of that name; numpy is imported at the first call."""
+    return lambda instruction, *arrays: getattr(np, name)(*arrays)
+
+
 def kind_of(value: Value) -> ElementType:
     """The table entry of a value's element type."""
     return element_type(value.element_type)

@@ -8,7 +8,7 @@ from indexing.errors import UnsupportedOp
 from indexing.lazy import np
 from indexing.ops.element_types import ElementType, element_type
 from indexing.ops.elementwise.arithmetic import larger, smaller
-from indexing.ops.elementwise.builders import elementwise_op, kind_of, refuse
+from indexing.ops.elementwise.builders import by_numpy, elementwise_op, kind_of, refuse
 from indexing.ops.op import Op
 from indexing.ops.values import Array, broadcast_sizes
 
@@ -103,10 +103,6 @@ def _total_order(a: Array) -> Array:
     return np.where(bits < 0, np.iinfo(signed).max ^ bits, bits)
 
 
-def _select(instruction: Instruction, predicate: Array, on_true: Array, on_false: Array) -> Array:
-    return np.where(predicate, on_true, on_false)
-
-
 def _clamp(instruction: Instruction, low: Array, x: Array, high: Array) -> Array:
     return smaller(high, larger(low, x))
 
@@ -116,14 +112,6 @@ def _complex(instruction: Instruction, real: Array, imaginary: Array) -> Array:
     out = np.empty(shape, np.complex128 if real.dtype == np.float64 else np.complex64)
     out.real, out.imag = real, imaginary
     return out
-
-
-def _real(instruction: Instruction, a: Array) -> Array:
-    return np.real(a)
-
-
-def _imag(instruction: Instruction, a: Array) -> Array:
-    return np.imag(a)
 
 
 def _is_finite(instruction: Instruction, a: Array) -> Array:
@@ -141,10 +129,12 @@ OPS: tuple[Op, ...] = (
         "compare", "out[i] = a[i] <direction> b[i]", _compare, _compare_code, rounds="exact", integers="own"
     ),
     elementwise_op("complex", "out[i] = re[i] + im[i] * 1j", _complex, _complex_code, rounds="exact"),
-    elementwise_op("imag", "out[i] = imaginary part of in[i]", _imag, _imag_code, rounds="exact"),
+    elementwise_op("imag", "out[i] = imaginary part of in[i]", by_numpy("imag"), _imag_code, rounds="exact"),
     elementwise_op(
         "is-finite", "out[i] = in[i] is neither infinite nor NaN", _is_finite, _is_finite_code, rounds="exact"
     ),
-    elementwise_op("real", "out[i] = real part of in[i]", _real, _real_code, rounds="exact"),
-    elementwise_op("select", "out[i] = pred[i] ? a[i] : b[i]", _select, _select_code, rounds="exact", integers="own"),
+    elementwise_op("real", "out[i] = real part of in[i]", by_numpy("real"), _real_code, rounds="exact"),
+    elementwise_op(
+        "select", "out[i] = pred[i] ? a[i] : b[i]", by_numpy("where"), _select_code, rounds="exact", integers="own"
+    ),
 )
