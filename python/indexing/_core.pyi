@@ -741,12 +741,6 @@ class HloModule:
     @property
     def instruction_count(self) -> int:
         """The number of instructions."""
-    @property
-    def signature_count(self) -> int:
-        """The number of different signatures."""
-    @property
-    def has_unknown_sizes(self) -> bool:
-        """Whether some dimension's size is only bounded, or not known."""
     def header(self) -> list[tuple[str, str]]:
         """The header's attributes."""
     def computations(self) -> list[tuple[str, int, int, int]]:

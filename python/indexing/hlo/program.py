@@ -6,7 +6,7 @@ import threading
 from collections.abc import Mapping, Sequence
 from itertools import repeat
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Final, Literal, TypeAlias, TypeVar, cast
+from typing import TYPE_CHECKING, Final, TypeAlias, TypeVar, cast
 
 from indexing import _core
 from indexing.arguments import integer, of_type, takes
@@ -18,17 +18,6 @@ from indexing.lazy import np
 
 __all__ = ["Computation", "Instruction", "LiteralValue", "Module", "entry_of"]
 
-#: The format characters of the struct module for integers of whole bytes.
-INTEGER_FORMATS: dict[str, Literal["b", "h", "i", "q", "B", "H", "I", "Q"]] = {
-    "s8": "b",
-    "s16": "h",
-    "s32": "i",
-    "s64": "q",
-    "u8": "B",
-    "u16": "H",
-    "u32": "I",
-    "u64": "Q",
-}
 T = TypeVar("T")
 _READ_TOGETHER = frozenset({"name", "opcode", "shape", "signature"})
 
@@ -195,18 +184,6 @@ class Instruction(AttributeReader):
         if len(values) == 1 != shape.element_count:
             return np.broadcast_to(values[0], shape.dimensions)
         return values.reshape(shape.dimensions)
-
-    @property
-    def literal_integers(self) -> memoryview[int] | None:
-        """The elements of a constant of integers of whole bytes, in row-major order, without numpy; a single one if the literal
-        states one value for all. None for other types, and if the text elides the elements.
-        """
-        kind = INTEGER_FORMATS.get(self.shape.element_type)
-        if kind is None or not self.is_constant:
-            return None
-        literal = self._tables.literal(self._id)
-        data = literal[1] if isinstance(literal, tuple) else None
-        return None if data is None else memoryview(data).cast(kind)
 
     @takes(key=of_type(str))
     def computation_of(self, key: str) -> Computation:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from indexing.errors import IndexingError
 from indexing.lazy import np
 from indexing.ops.element import moves
-from indexing.ops.op import ByStructure, Op, Reference
+from indexing.ops.op import ByStructure, Op
 from indexing.ops.operand_indexing import Indexing, OperandIndexing, identity
 from indexing.ops.operation_count import no_operations
 from indexing.ops.values import HloValue
@@ -139,12 +139,12 @@ def _first_of_tuple(i: Instruction, operands: Sequence[HloValue]) -> HloValue:
     return started[0]
 
 
-def _passes_on(opcode: str, formula: str, reference: Reference = operand_itself) -> Op:
+def _passes_on(opcode: str, formula: str) -> Op:
     return Op(
         opcode,
         formula,
         _same_from_output,
-        reference,
+        operand_itself,
         _same_from_input,
         moves.pass_on,
         bounded=True,

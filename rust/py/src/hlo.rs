@@ -113,21 +113,6 @@ impl HloModule {
         self.tables.instructions.len()
     }
 
-    /// The number of different signatures.
-    #[getter]
-    fn signature_count(&self) -> u32 {
-        self.tables.signatures
-    }
-
-    /// Whether some dimension's size is only bounded, or not known.
-    #[getter]
-    fn has_unknown_sizes(&self) -> bool {
-        let unknown = |s: &indexing_core::Shape| {
-            s.dynamic.contains(&true) || s.dimensions.contains(&indexing_core::UNBOUNDED)
-        };
-        self.tables.shapes.iter().any(unknown)
-    }
-
     /// The header's attributes.
     fn header(&self) -> Texts {
         self.texts(self.tables.header.range())

@@ -402,9 +402,9 @@ class Reached:
     unknown: frozenset[str]
 
 
-def reached_elements(kernel: Kernel, limit: int = MAX_MAPS) -> Reached:
+def reached_elements(kernel: Kernel) -> Reached:
     """The elements reached through all functions; each is visited once for each distinct map from threads to its index, up to
-    `limit` maps.
+    MAX_MAPS maps.
     """
     by_access: dict[tuple[str, Kind], dict[IndexingMap, None]] = {}
     unknown: set[str] = set()
@@ -419,7 +419,7 @@ def reached_elements(kernel: Kernel, limit: int = MAX_MAPS) -> Reached:
             for call in body.calls:
                 to = indices.setdefault(call.function, {})
                 to[_from_threads(m, body.map(call.context, call.index).simplify())] = None
-                if len(to) > limit:
+                if len(to) > MAX_MAPS:
                     overfull.add(call.function)
                     to.clear()
         if name in overfull:

@@ -146,11 +146,6 @@ impl Module {
         &self.users[self.user_rows[instruction].range()]
     }
 
-    /// The attributes in these rows, as written.
-    pub fn attributes_in(&self, rows: Rows) -> impl Iterator<Item = (&str, &str)> {
-        self.attributes[rows.range()].iter().map(|a| (a.key.of(&self.text), a.value.of(&self.text)))
-    }
-
     /// The attributes of an instruction that affect what it computes.
     pub fn attributes_of(&self, instruction: usize) -> impl Iterator<Item = usize> + '_ {
         let instruction = &self.instructions[instruction];
