@@ -62,7 +62,7 @@ def test_kernels_take_as_many_passes_as_the_simulator_counts(name: str, dialect:
     found = ix.coalescing(kernel).shared
     assert found
     for access in found:
-        assert access.exactness == "exact"
+        assert access.exactness == "exact" or "at most" in access.reason  # bytes of a word in a partial vector
         assert access.total.numbers == simulate_banks(access.map, kernel.block, access.cell_bytes), access.map
 
 
@@ -124,8 +124,9 @@ def test_what_is_judged_is_what_the_source_does(name: str) -> None:
     lowered = kernel.stage("narrow-floats")
     written = entry_accesses(lowered)
     shared = {b.name for b in lowered.buffers if b.space == "shared"}
-    maps = [written.access_map(a) for a in written.accesses if a.buffer in shared and a.kind != "atomic"]
-    assert [a.map for a in kernel.shared_accesses] == [m for m in maps if not m.is_known_empty]
+    maps = [written.access_map(a) for a in written.once if a.buffer in shared and a.kind != "atomic"]
+    found = [a.execution.map for a in kernel.shared_accesses]
+    assert {*found} == {m.remove_unused_symbols() for m in maps if not m.is_known_empty}
     for body in (lowered.body, kernel.lowered.body):
         copied = {end for s in statements(body) if isinstance(s, Copy) for end in (s.source, s.destination)}
         assert kernel.vector_arguments == {

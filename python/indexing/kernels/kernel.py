@@ -6,7 +6,7 @@ Nothing here touches a device or a compiler.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from math import prod
 from typing import TYPE_CHECKING, Literal, TypeAlias
@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 from indexing.arguments import integer, item, of_type, takes
 from indexing.display import shown
 from indexing.kernels.ir import nodes
-from indexing.kernels.ir.accesses import Accesses, Reached, entry_accesses, reached_elements
+from indexing.kernels.ir.accesses import Reached, reached_elements
+from indexing.kernels.ir.executions import Execution, Executions, executions, shared_executions
 from indexing.kernels.ir.types import storage_bytes
 from indexing.kernels.passes import last_stage, run_passes
 from indexing.kernels.targets import TARGETS
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
 ArgumentKind = Literal["input", "output", "scratch"]
 Dim3: TypeAlias = "tuple[int, int, int]"
 
-LOGICAL, MEMORY = last_stage("logical"), last_stage("memory")
+LOGICAL, LANES, MEMORY = last_stage("logical"), "split-lanes", last_stage("memory")
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,14 +74,14 @@ class Argument:
 
 @dataclass(frozen=True, slots=True)
 class GlobalAccesses:
-    """The loads or the stores of one argument, each a map from thread ids, block ids and range variables to an index.
+    """The loads or the stores of one argument, by statements of the source.
 
     `is_unknown` if they are too many to be followed through the functions of the kernel.
     """
 
     argument: Argument
     kind: Literal["load", "store"]
-    maps: tuple[IndexingMap, ...]
+    executions: tuple[Execution, ...]
     is_unknown: bool
 
 
@@ -93,7 +94,7 @@ class SharedAccess:
     kind: Literal["load", "store"]
     array: str
     cell_bytes: int
-    map: IndexingMap
+    execution: Execution
 
 
 @dataclass(frozen=True, repr=False)
@@ -159,9 +160,14 @@ class Kernel:
         return run_passes(self.ir, self.target, LOGICAL)
 
     @cached_property
+    def _with_lanes(self) -> nodes.Kernel:
+        """The IR in which whole vectors are apart from partial ones, and indices are those of HLO's arrays."""
+        return run_passes(self._after_logical_passes, self.target, LANES, after=LOGICAL)
+
+    @cached_property
     def memory_form(self) -> nodes.Kernel:
         """The IR whose accesses of parallel threads to memory are those of the source."""
-        return run_passes(self._after_logical_passes, self.target, MEMORY, after=LOGICAL)
+        return run_passes(self._with_lanes, self.target, MEMORY, after=LANES)
 
     @takes(name=of_type(str))
     def stage(self, name: str) -> nodes.Kernel:
@@ -218,24 +224,28 @@ class Kernel:
         return tuple(sorted(self._global_accesses(), key=lambda a: (a.kind, a.argument.kind)))
 
     def _global_accesses(self) -> Iterator[GlobalAccesses]:
-        form = self._after_logical_passes
-        loads, stores, updates = self._maps("load"), self._maps("store"), self._maps("store", "atomic")
-        for argument, b in zip(_arguments(form), (b for b in form.buffers if b.role != "none"), strict=True):
-            is_unknown = b.name in self._reached.unknown
-            if argument.kind != "output":
-                yield GlobalAccesses(argument, "load", loads.get(b.name, ()), is_unknown)
+        known = self._executions
+        buffers = [b for b in self._with_lanes.buffers if b.role != "none"]
+        for argument, b in zip(_arguments(self._with_lanes), buffers, strict=True):
+            is_unknown = b.name in known.unknown
+            loads, stores, updates = (known.of.get((b.name, kind), ()) for kind in ("load", "store", "atomic"))
+            if argument.kind != "output" or loads:
+                yield GlobalAccesses(argument, "load", loads, is_unknown)
             if argument.kind != "input":
-                written = updates if argument.kind == "output" else stores
-                yield GlobalAccesses(argument, "store", written.get(b.name, ()), is_unknown)
+                written = (*stores, *updates) if argument.kind == "output" else stores
+                yield GlobalAccesses(argument, "store", written, is_unknown)
 
     @property
     def updates(self) -> tuple[tuple[Argument, IndexingMap], ...]:
         """The atomic updates of outputs: an argument, and a map from threads to its index, for each."""
-        form = self._after_logical_passes
-        buffers = [b for b in form.buffers if b.role != "none"]
-        maps = self._maps("atomic")
-        pairs = zip(_arguments(form), buffers, strict=True)
-        return tuple((a, m) for a, b in pairs if b.role == "output" for m in maps.get(b.name, ()))
+        buffers = [b for b in self._with_lanes.buffers if b.role != "none"]
+        pairs = zip(_arguments(self._with_lanes), buffers, strict=True)
+        known = self._executions.of
+        return tuple((a, e.map) for a, b in pairs if b.role == "output" for e in known.get((b.name, "atomic"), ()))
+
+    @cached_property
+    def _executions(self) -> Executions:
+        return executions(self._with_lanes)
 
     @property
     def inputs(self) -> tuple[Argument, ...]:
@@ -285,8 +295,11 @@ class Kernel:
     def shared_accesses(self) -> tuple[SharedAccess, ...]:
         """The loads and stores of shared memory by parallel threads."""
         form = self.memory_form
-        shared = {b.name: storage_bytes(b.element_type) for b in form.buffers if b.space == "shared"}
-        return tuple(_shared(entry_accesses(form), shared)) if shared else ()
+        element = {b.name: storage_bytes(b.element_type) for b in form.buffers if b.space == "shared"}
+        return tuple(
+            SharedAccess("load" if a.kind == "load" else "store", a.buffer, element[a.buffer] * a.width, e)
+            for a, e in (shared_executions(form) if element else ())
+        )
 
     @cached_property
     def vector_arguments(self) -> frozenset[tuple[ArgumentKind, int]]:
@@ -325,11 +338,3 @@ def _argument(b: nodes.Buffer, places: dict[str, int]) -> Argument:
     assert b.role != "none"
     alias = None if b.alias_of is None else places[b.alias_of]
     return Argument(b.role, b.number, b.element_type, b.dimensions, b.layout, alias)
-
-
-def _shared(body: Accesses, shared: dict[str, int]) -> Iterator[SharedAccess]:
-    for a in body.accesses:
-        if a.buffer in shared and a.kind != "atomic":
-            m = body.access_map(replace(a, index=(*a.index[:-1], a.index[-1] // a.width), width=1))
-            if not m.is_known_empty:
-                yield SharedAccess(a.kind, a.buffer, shared[a.buffer] * a.width, m)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, ClassVar, TypeAlias
 
 from indexing._core import IndexingMap, Interval, ParametricMap, SymbolicMap, Variable, variable
 from indexing.analysis.memory.banks import bank_accesses
-from indexing.analysis.memory.transactions import VECTOR, VECTOR_BITS
+from indexing.analysis.memory.transactions import VECTOR, VECTOR_BITS, vector_of
 from indexing.hlo.layout import bit_width
 from indexing.kernels import emit_fused
 from indexing.kernels.ir.types import storage_bytes
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
     from indexing.device.record import Device
     from indexing.hlo import Computation
+    from indexing.kernels.ir.executions import Execution
     from indexing.kernels.kernel import Argument, GlobalAccesses, Kernel
     from indexing.kernels.knob_space import Knob, KnobSpace
 
@@ -117,7 +118,7 @@ class KernelTraffic:
 
     def _registers(self) -> int:
         """An estimate of a thread's registers: for indices, and for what it loads and stores at once."""
-        maps = [(a.argument, m) for a in self.kernel.global_accesses for m in a.maps]
+        maps = [(a.argument, e.map) for a in self.kernel.global_accesses for e in a.executions]
         bits = sum(bit_width(a.element_type) * _lanes(m) for a, m in maps)
         return min(BASE_REGISTERS + -(-bits // 32), MAX_REGISTERS)
 
@@ -140,8 +141,8 @@ class KernelTraffic:
         known: _Known = {}
         for accesses in self.kernel.global_accesses:
             of_argument = Traffic.nothing(len(blocks), not accesses.is_unknown)
-            for m in accesses.maps:
-                of_argument = of_argument.plus(self._of_map(accesses.argument, m, blocks, known))
+            for e in accesses.executions:
+                of_argument = of_argument.plus(self._executed(accesses.argument, e, blocks, known))
             total = total.plus(self._cached(accesses, of_argument))
         self.by_block.update(zip(blocks.tolist(), total.rows, strict=True))
 
@@ -152,12 +153,20 @@ class KernelTraffic:
         cached, memory = t.moved, t.moved
         if accesses.kind == "load" and t.moved.max(initial=0) > REREAD * size:
             threads = 1 if self.has_block_knob else prod(self.kernel.block)
-            reuse = reuse_of(argument, accesses.maps, self.kernel.grid, threads, self.device)
+            reuse = reuse_of(argument, [e.map for e in accesses.executions], self.kernel.grid, threads, self.device)
             cached = np.minimum(t.moved, reuse.from_cache)
             memory = np.minimum(cached, reuse.from_memory)
         if size <= self.device.memory.l2_bytes:
             memory = np.minimum(memory, size)
         return replace(t, cached=cached, memory=memory)
+
+    def _executed(self, argument: Argument, e: Execution, blocks: NDArray[np.int64], known: _Known) -> Traffic:
+        """The traffic of all executions of a map."""
+        t = self._of_map(argument, e.map, blocks, known)
+        counted = (e.times * n for n in (t.instructions, t.sectors, t.moved, t.cached, t.memory))
+        instructions, sectors, moved, cached, memory = counted
+        exact = t.exact & (e.is_certain and not e.may_merge)
+        return Traffic(instructions, sectors, moved, cached, memory, exact)
 
     def _of_map(self, argument: Argument, m: IndexingMap, blocks: NDArray[np.int64], known: _Known) -> Traffic:
         """The traffic with the kernel's own blocks, or with each of the sizes `blocks`. Equal maps are counted once."""
@@ -170,14 +179,13 @@ class KernelTraffic:
     def _memory(self, argument: Argument, m: IndexingMap) -> _Memory:
         """The memory as the core expects it: the array's strides and bits, the device's sizes, and vectors."""
         is_vector = (argument.kind, argument.number) in self.kernel.vector_arguments
-        names = [v.name for v in m.ranges]
         return (
             tuple(strides(argument)),
             storage_bytes(argument.element_type) * 8,
             self.device.cores.warp_size,
             self.device.memory.sector_bytes * 8,
             self.device.memory.line_bytes * 8,
-            6 + names.index(VECTOR) if VECTOR in names else None,
+            vector_of(m),
             VECTOR_BITS if is_vector else 0,
         )
 

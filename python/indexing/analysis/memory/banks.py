@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from indexing.analysis.memory.transactions import BankTransactions, count_banks, sampling
+from indexing.analysis.memory.transactions import UNCERTAIN, BankTransactions, count_banks, sampling
 
 if TYPE_CHECKING:
     from indexing._core import IndexingMap
@@ -63,11 +63,14 @@ def bank_accesses(kernel: Kernel, device: Device) -> Iterator[BankAccess]:
     if not kernel.target.has_threads:
         return
     for a in kernel.shared_accesses:
-        counted = count_banks(a.map, kernel.block, a.cell_bytes * 8, device)
+        e = a.execution
+        counted = count_banks(e.map, kernel.block, a.cell_bytes * 8, device)
         if counted is None:
             continue
         total, sampled = counted
-        if sampled is None:
-            yield BankAccess(a.kind, a.array, a.map, a.cell_bytes, total)
-        else:
-            yield BankAccess(a.kind, a.array, a.map, a.cell_bytes, total, "estimate", sampling(sampled))
+        whole = BankTransactions(*(n * e.times for n in total.numbers))
+        reasons = [sampling(sampled)] if sampled is not None else []
+        reasons += [] if e.is_certain else [UNCERTAIN]
+        reasons += ["at most: a compiler may join it with another of the same element"] if e.may_merge else []
+        exactness: Literal["exact", "estimate"] = "estimate" if reasons else "exact"
+        yield BankAccess(a.kind, a.array, e.map, a.cell_bytes, whole, exactness, "; ".join(reasons))

@@ -16,7 +16,7 @@ from indexing._core import IndexingMap, compose, variable
 from indexing.analysis.memory.banks import BankAccess, bank_accesses
 from indexing.analysis.memory.thread_maps import thread_map
 from indexing.analysis.memory.tiled_reads import Tiles, tile_loads
-from indexing.analysis.memory.transactions import VECTOR, Dim3, Transactions, count, sampling
+from indexing.analysis.memory.transactions import UNCERTAIN, VECTOR, Dim3, Transactions, count, sampling
 from indexing.arguments import check_fields, integer, of_type, one_of, optional, takes
 from indexing.device.detect import chosen_device
 from indexing.device.record import Device, DeviceLike
@@ -28,6 +28,7 @@ from indexing.hlo.layout import bit_width
 from indexing.hlo.program_like import or_function, part_of_program
 from indexing.indexing_analysis.instructions import output_to_input
 from indexing.kernels import emit
+from indexing.kernels.ir.executions import Execution
 from indexing.kernels.ir.types import storage_bytes
 from indexing.kernels.kernel import Argument, Kernel
 from indexing.kernels.launch import element_at
@@ -236,11 +237,25 @@ def _of_kernel(kernel: Kernel, device: Device, storage: Storage) -> Coalescing:
                 (argument.number, "its loads are too many to be followed through the functions of the kernel")
             )
         has_vectors = (argument.kind, argument.number) in kernel.vector_arguments
-        for m in accesses.maps:
-            of_map = _accesses(m, argument, accesses.kind, kernel.block, device, storage, has_vectors)
+        for e in accesses.executions:
+            launch = kernel.block, device, storage
+            of_map = [_executed(a, e) for a in _accesses(e.map, argument, accesses.kind, *launch, has_vectors)]
+            if e.may_merge:
+                least = () if e.merged is None else _accesses(e.merged, argument, accesses.kind, *launch, has_vectors)
+                sectors = sum(a.total.sectors for a in least)
+                why = f"at most: a compiler may merge loads of the same element, which leaves {sectors:.6g} sectors"
+                of_map = [_estimated(a, why) for a in of_map]
             (reads if accesses.kind == "load" else writes).extend(of_map)
     shared = tuple(bank_accesses(kernel, device))
     return Coalescing(tuple(reads), tuple(writes), device, kernel.emitter, tuple(unknown), shared)
+
+
+def _executed(access: Access, e: Execution) -> Access:
+    """The access with all executions of its map."""
+    if e.times > 1:
+        total, unrolled = (Transactions(*(n * e.times for n in t.numbers)) for t in (access.total, access.unrolled))
+        access = replace(access, total=total, unrolled=unrolled)
+    return access if e.is_certain else _estimated(access, UNCERTAIN)
 
 
 def _of_loop(root: Instruction | Computation, device: Device, launch: Launch, storage: Storage) -> Coalescing:

@@ -14,6 +14,7 @@ from indexing.device.record import Device
 
 Dim3: TypeAlias = tuple[int, int, int]
 VECTOR = "vector_index"
+UNCERTAIN = "at most: data decide which threads access it"
 VECTOR_BITS = 128  # the most that a thread loads or stores with one instruction
 
 
@@ -61,8 +62,7 @@ def count(
     `strides` are those of the index, in elements, `width` is an element's bits; with `may_be_vector`, aligned neighbours of
     one thread are accessed by one instruction. Raises InvalidMap for a map of other dimensions or of another rank.
     """
-    names = [v.name for v in thread_map.ranges]
-    vector = 6 + names.index(VECTOR) if VECTOR in names else None
+    vector = vector_of(thread_map)
     traffic = global_memory_traffic(
         *(
             thread_map,
@@ -82,6 +82,13 @@ def count(
     return Counted(
         Transactions(*_scaled(each, scale, counted)), Transactions(*_scaled(unrolled, scale, counted)), sampled
     )
+
+
+def vector_of(thread_map: IndexingMap) -> int | None:
+    """The range variable over a thread's vector, if the index uses it."""
+    names = [v.name for v in thread_map.ranges]
+    vector = thread_map.num_dims + names.index(VECTOR) if VECTOR in names else None
+    return vector if any(vector in e.used_variables() for e in thread_map.results) else None
 
 
 @dataclass(frozen=True, slots=True)

@@ -61,6 +61,7 @@ class Context:
     loops: tuple[int, ...] = ()
     data: tuple[int, ...] = ()
     is_certain: bool = True
+    guarded: tuple[int, ...] = ()  # the loops in which a condition is around the point
 
     def at(self, expression: SymbolicExpr) -> SymbolicExpr:
         """The expression with index variables replaced by their definitions."""
@@ -75,10 +76,13 @@ class Context:
                 constraints.append((self.at(c.expression), _interval(c.lower, c.upper)))
             else:
                 certain = False
-        return replace(self, constraints=tuple(constraints), is_certain=certain)
+        return replace(self, constraints=tuple(constraints), is_certain=certain, guarded=self.loops)
 
     def without(self, conditions: Sequence[Value]) -> Context:
         """The context in which not all conditions hold; only the negation of a single bound is known as a constraint."""
+        return replace(self._negated(conditions), guarded=self.loops)
+
+    def _negated(self, conditions: Sequence[Value]) -> Context:
         if len(conditions) == 1 and isinstance(conditions[0], Within):
             c = conditions[0]
             if c.lower is None and c.upper is not None:
@@ -203,6 +207,11 @@ class Accesses:
         data = [self._variable(k) for k in context.data]
         symbolic = SymbolicMap(len(dims), len(ranges) + len(data), expressions)
         return IndexingMap(symbolic, dims, ranges, data, constraints)
+
+    @property
+    def once(self) -> Iterable[Access]:
+        """The accesses, each of a loop with barriers, which is visited twice, once."""
+        return {(a.time, a.kind, a.buffer, a.index): a for a in self.accesses}.values()
 
     def access_map(self, access: Access) -> IndexingMap:
         """The simplified map from threads to the elements of an access."""

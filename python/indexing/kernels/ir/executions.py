@@ -1,0 +1,180 @@
+"""The loads and stores that the threads of a kernel execute: a map for each that a compiler leaves.
+
+A load is merged with an earlier one of the same element if the thread has always executed that before, and is moved in front
+of a loop whose counter its index does not use, unless a condition or another loop is between: every compiler does so. Loads
+that it may merge beyond that are counted, and said to be.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from math import prod
+from typing import TypeAlias
+
+from indexing._core import IndexingMap, SymbolicExpr, SymbolicMap, compose, constant, variable
+from indexing.kernels.ir.accesses import MAX_MAPS, VECTOR, Access, Accesses, Kind, entry_accesses
+from indexing.kernels.ir.memory import Memory
+from indexing.kernels.ir.nodes import Kernel, bodies, statements
+
+#: The conditions and the loops around a statement, each with the branch that is taken.
+_Frames: TypeAlias = "tuple[tuple[tuple[int | SymbolicExpr, ...], int | SymbolicExpr], ...]"
+
+
+@dataclass(frozen=True, slots=True)
+class Execution:
+    """The loads or stores of one statement: a map from thread ids, block ids and range variables to an index, each of whose
+    points is executed `times` times.
+
+    If a compiler `may_merge` some, `merged` is the map when it merges all; None if nothing is left then. `is_certain` if no
+    data decides which threads reach the statement.
+    """
+
+    map: IndexingMap
+    times: int = 1
+    may_merge: bool = False
+    merged: IndexingMap | None = None
+    is_certain: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Executions:
+    """The executions of the accesses to arguments, by buffer and kind; `unknown` are the buffers with too many."""
+
+    of: Mapping[tuple[str, Kind], tuple[Execution, ...]]
+    unknown: frozenset[str]
+
+
+def executions(kernel: Kernel) -> Executions:
+    """The executions of all accesses to arguments, through all functions."""
+    by_buffer: dict[tuple[str, Kind], list[Execution]] = {}
+    unknown: set[str] = set()
+    threads: dict[str, dict[IndexingMap, bool]] = {}  # to a function's index, and whether no data decides
+    arguments = {b.name for b in kernel.buffers if b.role != "none"}
+    memory = Memory(kernel)
+    written = {place for body in bodies(kernel) for s in statements(body.body) for place in memory.written(s)}
+    functions = [(f.name, Accesses(f.variables, len(f.index)).collect(f.body, f.results)) for f in kernel.functions]
+    for name, body in [(kernel.name, entry_accesses(kernel)), *reversed(functions)]:
+        callers: Sequence[tuple[IndexingMap | None, bool]] = [*threads.get(name, {}).items()]
+        callers = [(None, True)] if name == kernel.name else callers
+        accesses = [a for a in body.once if a.buffer in arguments]
+        if len(callers) > MAX_MAPS:
+            unknown.update(a.buffer for a in accesses)
+            callers = []
+        for a, inside, is_equal in _unmerged(body, accesses, memory, written):
+            of_body = _execution(body, a, inside, is_equal)
+            of_threads = (of_body if m is None else _called(m, is_certain, of_body) for m, is_certain in callers)
+            by_buffer.setdefault((a.buffer, a.kind), []).extend(e for e in of_threads if not e.map.is_known_empty)
+        for call in body.calls:
+            here = body.map(call.context, call.index).simplify()
+            for m, is_certain in callers:
+                whole = here if m is None else compose(m, here).simplify()
+                threads.setdefault(call.function, {})[whole] = is_certain and call.context.is_certain
+    return Executions({key: tuple(given) for key, given in by_buffer.items() if given}, frozenset(unknown))
+
+
+def shared_executions(kernel: Kernel) -> Iterator[tuple[Access, Execution]]:
+    """The executions of the loads and stores of shared memory, as maps to cells: elements, or vectors of them."""
+    shared = {b.name for b in kernel.buffers if b.space == "shared"}
+    body = entry_accesses(kernel)
+    accesses = [a for a in body.once if a.buffer in shared and a.kind != "atomic"]
+    memory = Memory(kernel)
+    for a, inside, is_equal in _unmerged(body, accesses, memory, shared):
+        cells = replace(a, index=(*a.index[:-1], a.index[-1] // a.width), width=1)
+        e = _execution(body, cells, inside, is_equal)
+        if not e.map.is_known_empty:
+            yield a, e
+
+
+def _unmerged(
+    body: Accesses, accesses: Iterable[Access], memory: Memory, written: Collection[str]
+) -> Iterator[tuple[Access, frozenset[int], bool]]:
+    """The accesses of a body without the loads that are merged with an earlier one; the loops that each can't leave; and
+    whether there is an equal one.
+
+    Loads of buffers that are written stay apart if a store or a barrier is between. Equal stores are in different branches: a
+    compiler may join them.
+    """
+    known: dict[tuple[object, ...], list[_Frames]] = {}
+    stores: Counter[str] = Counter()
+    for a in accesses:
+        place = memory.of(a.buffer)
+        changing = _changing(body, a, memory) if place in written else frozenset()
+        since = (a.phases, stores[place] if a.kind == "load" else 0, changing) if place in written else ()
+        earlier = known.setdefault((a.kind, a.buffer, a.index, since), [])
+        inside = changing.union(_repeating(body, a)) if a.kind == "load" else frozenset(a.context.loops)
+        frames = _frames(a, inside)
+        if a.kind == "load" and any(frames[: len(others)] == others for others in earlier):
+            continue
+        yield a, inside, bool(earlier)
+        earlier.append(frames)
+        stores[place] += a.kind != "load"
+
+
+def _frames(a: Access, inside: Collection[int]) -> _Frames:
+    """The conditions and the loops around an access that it can't leave."""
+    counters = {variable(k) for k in {*inside, *_used(a.index)} & {*a.context.loops}}
+    around = [(a.time[:k], a.time[k]) for k in range(1, len(a.time) - 1, 2)]
+    return tuple((place, what) for place, what in around if isinstance(what, int) or what in counters)
+
+
+def _used(index: Iterable[SymbolicExpr]) -> set[int]:
+    return {v for e in index for v in e.used_variables()}
+
+
+def _repeating(body: Accesses, a: Access) -> Iterator[int]:
+    """The loops whose counters an index does not use, but which a load of it can't leave; those over lanes are unrolled."""
+    used = _used(a.index)
+    is_inside = False
+    for loop in reversed(a.context.loops):
+        if loop in used:
+            is_inside |= not body.variables[loop].name.startswith(VECTOR)
+        elif is_inside or loop in a.context.guarded:
+            yield loop
+
+
+def _changing(body: Accesses, a: Access, memory: Memory) -> frozenset[int]:
+    """The loops around an access in which its memory may change."""
+    place = memory.of(a.buffer)
+    stores = [b.context for b in body.accesses if b.kind != "load" and memory.of(b.buffer) == place]
+    changing = {loop for context in (*stores, *(c for _, c in body.barriers)) for loop in context.loops}
+    return frozenset(changing.intersection(a.context.loops))
+
+
+def _execution(body: Accesses, a: Access, inside: Collection[int], is_equal: bool) -> Execution:
+    whole = body.access_map(a)
+    if whole.is_known_empty:
+        return Execution(whole)
+    used = {v for e in (*whole.results, *(e for e, _ in whole.constraints)) for v in e.used_variables()}
+    loops = [k for k in a.context.loops if k >= body.given]
+    places = [k for k, loop in enumerate(loops) if loop in inside and whole.num_dims + k not in used]
+    times = prod(len(whole.ranges[k].interval) for k in places)
+    m = whole.remove_unused_symbols()
+    merged = None if is_equal else _without_unused(m)
+    may_merge = is_equal or (a.kind == "load" and (times > 1 or merged is not m))
+    return Execution(m, times, may_merge, merged, a.context.is_certain)
+
+
+def _without_unused(m: IndexingMap) -> IndexingMap:
+    """The map with the least value of each range that its results don't use."""
+    used = _used(m.results)
+    unused = [m.num_dims + k for k in range(m.num_ranges) if m.num_dims + k not in used]
+    if not unused:
+        return m
+    intervals = [v.interval for v in m.variables]
+    places = [constant(intervals[k].lower) if k in unused else variable(k) for k in range(len(intervals))]
+    conditions = [(e.replace_variables(places), i) for e, i in m.constraints]
+    symbolic = SymbolicMap(m.num_dims, m.num_ranges + m.num_runtimes, list(m.results))
+    return IndexingMap(symbolic, m.dims, m.ranges, m.runtimes, conditions).simplify().remove_unused_symbols()
+
+
+def _called(threads: IndexingMap, is_certain: bool, e: Execution) -> Execution:
+    """The executions in a function that threads call."""
+    m, merged = (None if inner is None else _whole(compose(threads, inner).simplify()) for inner in (e.map, e.merged))
+    assert m is not None
+    return Execution(m, e.times, e.may_merge, merged, is_certain and e.is_certain)
+
+
+def _whole(m: IndexingMap) -> IndexingMap:
+    return m if m.is_known_empty else m.remove_unused_symbols()

@@ -1,0 +1,103 @@
+"""Loads and stores of threads: counts by hand, of what a compiler merges, may merge, and never merges."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pytest
+
+from indexing._core import IndexingMap, Interval, SymbolicExpr, constant, variable
+from indexing.kernels.ir import nodes as ir
+from indexing.kernels.ir.executions import executions, shared_executions
+from ir_kernels import TH_X, given, kernel, result
+
+STEP, LANE = variable(6), variable(7)
+LOOPS = {"step": ("loop", 0, 3), "vector_index": ("loop", 0, 3)}
+
+
+def load(name: str, index: SymbolicExpr = TH_X) -> ir.Statement:
+    return ir.Let(name, ir.Load("f32", "p0", (index,)))
+
+
+def loop(*body: ir.Statement, number: int = 6, stop: int = 4) -> ir.For:
+    return ir.For(number, constant(0), constant(stop), 1, tuple(body), lanes=number == 7)
+
+
+def when(condition: ir.Value, *body: ir.Statement, otherwise: Sequence[ir.Statement] = ()) -> ir.If:
+    return ir.If((condition,), tuple(body), tuple(otherwise))
+
+
+BOUND = ir.Within(TH_X, None, 15)  # half of the threads
+DATA = ir.Op("lt", "pred", (ir.Load("f32", "p1", ()), ir.Constant("f32", 0.0)))
+STORE = ir.Store("o0", (TH_X,), ir.Constant("f32", 0.0))
+
+CASES = {
+    # threads that load, those that load at least, whether no data decides
+    "once": ([load("a")], 32, 32, True),
+    "merged with a load before": ([load("a"), load("b")], 32, 32, True),
+    "merged with a load that came before a condition": ([load("a"), when(BOUND, load("b"))], 32, 32, True),
+    "of a condition first": ([when(BOUND, load("a")), load("b")], 48, 16, True),
+    "in both branches": ([when(BOUND, load("a"), otherwise=[load("b")])], 32, 16, True),
+    "moved in front of a loop": ([loop(load("a"))], 32, 32, True),
+    "moved out, and merged with a load behind": ([loop(load("a")), load("b")], 32, 32, True),
+    "kept in a loop by a condition": ([loop(when(BOUND, load("a")))], 64, 16, True),
+    "of a loop's counter": ([loop(load("a", TH_X + STEP * 32))], 128, 128, True),
+    "of the same elements in a second loop": (
+        [loop(load("a", TH_X + STEP)), loop(load("b", TH_X + STEP))],
+        256,
+        128,
+        True,
+    ),
+    "kept in a loop by another around it": ([loop(loop(load("a", TH_X + LANE), number=6), number=7)], 128, 128, True),
+    "lanes are written out": ([loop(loop(load("a", TH_X + LANE), number=7))], 128, 128, True),
+    "if data say so": ([when(DATA, load("a"))], 32, 32, False),
+    "unless data say so": ([when(DATA, STORE, otherwise=[load("a")])], 32, 32, False),
+}
+
+
+def threads(loads: Sequence[tuple[IndexingMap, int]]) -> int:
+    return sum(m.count() * times for m, times in loads)
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_loads(name: str) -> None:
+    body, most, least, is_certain = CASES[name]
+    k = kernel(body, [given(0, "f32", 200), given(1, "f32"), result(0, "f32", 32)], block=32, **LOOPS)
+    every = executions(k)
+    assert not every.unknown
+    loads = every.of["p0", "load"]
+    assert threads([(e.map, e.times) for e in loads]) == most
+    merged = [(e.merged if e.may_merge else e.map, 1) for e in loads if not e.may_merge or e.merged is not None]
+    assert threads(merged) == least
+    assert any(e.may_merge for e in loads) == (most != least)
+    assert all(e.is_certain for e in loads) == is_certain
+
+
+def test_stores_are_never_merged() -> None:
+    k = kernel([loop(STORE), STORE], [result(0, "f32", 32)], block=32, **LOOPS)
+    assert threads([(e.map, e.times) for e in executions(k).of["o0", "store"]]) == 4 * 32 + 32
+
+
+def test_loads_of_what_is_written_stay_apart() -> None:
+    """A store through an alias, or a barrier, is between them; in a loop with either, a load is repeated."""
+    again = [load("a"), load("b"), STORE, load("c"), ir.Barrier(), load("d"), loop(load("e"), STORE)]
+    k = kernel(again, [given(0, "f32", 32), result(0, "f32", 32, alias_of="p0")], block=32, **LOOPS)
+    loads = executions(k).of["p0", "load"]
+    assert threads([(e.map, e.times) for e in loads]) == 3 * 32 + 4 * 32
+
+
+def test_a_loop_with_a_barrier_counts_once() -> None:
+    cell = ir.Store("tile", (TH_X,), ir.Constant("f32", 0.0))
+    taken = ir.Let("a", ir.Load("f32", "tile", (TH_X,)))
+    body = [loop(cell, ir.Barrier(), taken, ir.Let("b", ir.Load("f32", "tile", (TH_X,))), ir.Barrier())]
+    buffers = [result(0, "f32", 32), ir.Buffer("tile", "f32", (32,), "shared")]
+    found = shared_executions(kernel(body, buffers, block=32, **LOOPS))
+    assert [(a.kind, e.map.count() * e.times) for a, e in found] == [("store", 128), ("load", 128)]
+
+
+def test_a_function_loads_as_often_as_it_is_called() -> None:
+    own = (ir.IndexVariable("i", Interval(0, 31), "parameter"),)
+    function = ir.Function("f", own, (), (), (ir.Load("f32", "p0", (variable(0),)),))
+    calls = [ir.CallFunction(("a",), "f", (TH_X,)), ir.CallFunction(("b",), "f", (31 - TH_X,))]
+    k = kernel(calls, [given(0, "f32", 32), result(0, "f32", 32)], block=32, functions=[function])
+    assert threads([(e.map, e.times) for e in executions(k).of["p0", "load"]]) == 64
