@@ -240,11 +240,6 @@ def test_names_of_hlo_stay_in_comments() -> None:
         ix.emit(entry(text.replace("ENTRY", "ENTRY ;")))
 
 
-def test_text_depends_on_nothing_but_the_module() -> None:
-    text = stages(4)
-    assert ix.emit(as_fusion(text)).source == ix.emit(as_fusion(text)).source
-
-
 def test_outputs_of_several_shapes() -> None:
     text = """
 f {

@@ -164,8 +164,9 @@ def test_short_sides_and_runs(kind, sizes, permutation) -> None:
 @pytest.mark.parametrize("sizes", [(1 << 16, 3), (3, 1 << 16), (1 << 16, 4), (4, 1 << 16), (1 << 16, 7), (512, 512)])
 def test_each_request_asks_for_whole_sectors(kind: str, sizes: tuple[int, int]) -> None:
     """Loads and stores of 4 bytes a thread at least, no sector more than these fill."""
-    found = ix.coalescing(ix.hlo.parse(moved(kind, sizes, (1, 0))).entry)
-    for access in found.accesses:
+    accesses = ix.coalescing(ix.hlo.parse(moved(kind, sizes, (1, 0))).entry).accesses
+    assert len(accesses) == 2
+    for access in accesses:
         assert access.bytes_asked >= 128
         assert access.ratio < 1.01
 

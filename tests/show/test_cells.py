@@ -68,6 +68,7 @@ def test_the_cells_of_any_access_are_what_its_map_says(text: str) -> None:
     """Against the map at each lane of the first warp, and the memory order by numpy."""
     part = root(text)
     found = ix.coalescing(part)
+    assert len(found.accesses) == 2
     for access in found.accesses:
         shape = part.operands[0].shape if access.operand == 0 else part.shape
         positions = np.arange(np.prod(shape.dimensions)).reshape(shape.dimensions)
