@@ -125,6 +125,13 @@ def test_simplify(capsys: pytest.CaptureFixture[str]) -> None:
     assert json.loads(printed(capsys, "simplify", "--json", source)) == {"map": source, "simplified": want}
 
 
+def test_simplify_by_a_search(capsys: pytest.CaptureFixture[str]) -> None:
+    source = "(x, y, z) -> (x + y + (x + y + z) floordiv 3), domain: x in [-9, 9], y in [-9, 9], z in [-9, 9]"
+    assert printed(capsys, "simplify", source) == source + "\n"
+    cheaper = source.replace("x + y + (x + y + z) floordiv 3", "((x + y) * 4 + z) floordiv 3")
+    assert printed(capsys, "simplify", "--effort", "search", source) == cheaper + "\n"
+
+
 def test_simplify_reads_standard_input(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     lines = b"(d0) -> (d0 mod 4), domain: d0 in [0, 3]\n\n(d0) -> (d0 floordiv 3), domain: d0 in [0, 8]\n"
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(lines)))

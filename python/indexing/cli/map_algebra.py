@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import argparse
+from typing import Literal
 
 import indexing as ix
 from indexing.cli.answer import Answer
 from indexing.cli.console import CommandLineError, Json
 from indexing.cli.programs import parsed_map, read_maps
+
+Effort = Literal["default", "search"]
 
 
 def simplify_options(sub: argparse.ArgumentParser) -> None:
@@ -15,6 +18,7 @@ def simplify_options(sub: argparse.ArgumentParser) -> None:
     sub.add_argument("map", metavar="MAP", help="the map's text; - reads standard input")
     sub.add_argument("--lines", action="store_true", help="the input holds one map a line")
     sub.add_argument("--style", choices=("default", "xla"), default="default", help="xla prints / for floordiv")
+    sub.add_argument("--effort", choices=("default", "search"), default="default", help="search for cheaper results")
 
 
 def simplify(options: argparse.Namespace) -> Answer:
@@ -22,17 +26,17 @@ def simplify(options: argparse.Namespace) -> Answer:
     text, file = read_maps(options.map)
     numbered = enumerate(text.split("\n") if options.lines else [text], 1)
     sources = [(number, source) for number, source in numbered if source.strip() or not options.lines]
-    pairs = [(source.strip(), simplified_line(source, file, number)) for number, source in sources]
+    pairs = [(source.strip(), simplified_line(source, file, number, options.effort)) for number, source in sources]
     texts = [str(m) if options.style == "default" else m.to_text(style="xla") for _, m in pairs]
     items: list[Json] = [{"map": source, "simplified": t} for (source, _), t in zip(pairs, texts, strict=True)]
     return Answer(items if options.lines else items[0], texts)
 
 
-def simplified_line(source: str, file: str, number: int) -> ix.IndexingMap:
+def simplified_line(source: str, file: str, number: int, effort: Effort) -> ix.IndexingMap:
     """The map of a line, simplified; errors state the line."""
     parsed = parsed_map(source, file, number)
     try:
-        return parsed.simplify()
+        return parsed.simplify(effort=effort)
     except ix.IndexingError as error:
         raise CommandLineError(f"line {number}: {error}") from None
 

@@ -58,7 +58,7 @@ pub use sets::piecewise::{
 pub use sets::points::{Domain, PointStep, Points};
 pub use sets::relate::{difference, intersect};
 pub use simplify::all_laws;
-pub use simplify::domain::{DomainSimplifier, PointVariables};
+pub use simplify::domain::{DomainSimplifier, Effort, Options, PointVariables};
 pub use simplify::domain_simplifier::Outcome;
 pub use simplify::law::{Group, Law};
 pub use simplify::range::Info;

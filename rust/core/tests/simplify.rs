@@ -32,7 +32,7 @@ fn random_case(seed: u64, arena: &mut Arena) -> Option<Case> {
         constraints.push((e, Interval::new(low, low + [0, 0, 3, 9][r.below(4) as usize])));
     }
     Some(Case {
-        problem: DomainSimplifier { bounds, constraints, results, points: PointVariables::Replace },
+        problem: DomainSimplifier { bounds, constraints, results, ..DomainSimplifier::default() },
         seed,
     })
 }

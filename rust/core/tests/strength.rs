@@ -7,7 +7,7 @@
 mod random_expressions;
 
 use indexing_core::{
-    explain, read_indexing_map, simplify, write_indexing_map, Arena, IndexingMap, Interval, MapKind,
+    explain, read_indexing_map, simplify, write_indexing_map, Arena, IndexingMap, Interval, MapKind, Options,
     PointVariables, ReadScratch, Scratch, StepResult, Style,
 };
 use random_expressions::Random;
@@ -273,7 +273,7 @@ fn check_steps(source: &str, arena: &mut Arena, scratch: &mut Scratch) {
     let map = read_indexing_map(source, arena, &mut ReadScratch::default()).expect(source);
     let simple = simplify(arena, scratch, &map, PointVariables::Replace).expect(source);
     arena.clear();
-    let (explained, steps) = explain(arena, scratch, &map).expect(source);
+    let (explained, steps) = explain(arena, scratch, &map, Options::default()).expect(source);
     assert_eq!(explained, simple, "{source}");
     for step in steps {
         let name = step.law.name;
@@ -311,7 +311,7 @@ fn steps_of_constraints_are_told_where_they_are_made() {
         let source = format!("(d0, d1) -> (d0), domain: {domain}");
         let (arena, scratch) = (&mut Arena::new(), &mut Scratch::default());
         let map = read_indexing_map(&source, arena, &mut ReadScratch::default()).expect(&source);
-        let (_, steps) = explain(arena, scratch, &map).expect(&source);
+        let (_, steps) = explain(arena, scratch, &map, Options::default()).expect(&source);
         assert_eq!(steps.iter().any(|s| s.law.name == law), is_recorded, "{source}");
     }
 }

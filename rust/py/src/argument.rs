@@ -1,7 +1,7 @@
 //! Arguments as Python gives them: texts and numbers that do not fit are errors of this package.
 
 use crate::error::{broken_text, invalid, too_large, wrong_option};
-use indexing_core::Style;
+use indexing_core::{Effort, Style};
 use pyo3::prelude::*;
 use pyo3::types::PyString;
 
@@ -88,5 +88,15 @@ pub fn style_of(style: Option<&Bound<'_, PyString>>) -> PyResult<Style> {
         "plain" => Ok(Style::Plain),
         "xla" => Ok(Style::Xla),
         other => Err(wrong_option(name.py(), format!("style is 'plain' or 'xla', not {other:?}"))),
+    }
+}
+
+/// The effort of a simplification.
+pub fn effort_of(effort: Option<&Bound<'_, PyString>>) -> PyResult<Effort> {
+    let Some(name) = effort else { return Ok(Effort::Default) };
+    match text_of(name)? {
+        "default" => Ok(Effort::Default),
+        "search" => Ok(Effort::Search),
+        other => Err(wrong_option(name.py(), format!("effort is 'default' or 'search', not {other:?}"))),
     }
 }

@@ -1,6 +1,6 @@
 //! `IndexingMap`.
 
-use crate::argument::{int64, style_of, text_of, MAX_REPR_LENGTH};
+use crate::argument::{effort_of, int64, style_of, text_of, MAX_REPR_LENGTH};
 use crate::certificate::recorded;
 use crate::error::{guarded, invalid, Raise};
 use crate::expr::{list, need_operand, operands, split};
@@ -14,8 +14,8 @@ use crate::vector;
 use crate::workspace::{self, Workspace, TEXT};
 use indexing_core::{
     abridged_indexing_map, certify, compose, explain, from_tensor_sizes, read_indexing_map, simplifies_fully,
-    simplify, write_indexing_map, Arena, Expr, IndexingMap, Interval, MapBuilder, MapKind, PointVariables,
-    Result, Scratch, Step, StepResult, SymbolicMap,
+    simplify, write_indexing_map, Arena, Expr, IndexingMap, Interval, MapBuilder, MapKind, Options,
+    PointVariables, Result, Scratch, Step, StepResult, SymbolicMap,
 };
 use pyo3::basic::CompareOp;
 use pyo3::prelude::*;
@@ -51,9 +51,9 @@ impl PyIndexingMap {
     }
 
     /// The simplified map, and the certificate of its simplification.
-    fn certified<'py>(&self, py: Python<'py>, points: PointVariables) -> PyResult<Bound<'py, PyAny>> {
+    fn certified<'py>(&self, py: Python<'py>, options: Options) -> PyResult<Bound<'py, PyAny>> {
         let (simple, parts) = self.released(py, |w| {
-            let (simple, certificate) = certify(&mut w.arena, &mut w.scratch, &self.0, points)?;
+            let (simple, certificate) = certify(&mut w.arena, &mut w.scratch, &self.0, options)?;
             let parts = recorded(&mut w.arena, [&self.0, &simple], &certificate)?;
             Ok((simple, parts))
         })?;
@@ -278,19 +278,22 @@ impl PyIndexingMap {
     /// An equal map of no greater cost: with the same domain, and the same results on it; no variable is removed.
     ///
     /// With `keep_points`, variables with a single value are kept in the expressions. With `certificate`, returns a pair:
-    /// the map and its `Certificate`, each step of which can be checked without the simplifier.
-    #[pyo3(signature = (keep_points = false, certificate = false))]
+    /// the map and its `Certificate`, each step of which can be checked without the simplifier. The effort "search" looks for a
+    /// cheaper form of the results by all laws, in thousands of steps: for maps that are simplified once and evaluated often.
+    #[pyo3(signature = (keep_points = false, certificate = false, effort = None))]
     fn simplify<'py>(
         &self,
         py: Python<'py>,
         keep_points: bool,
         certificate: bool,
+        effort: Option<&Bound<'py, PyString>>,
     ) -> PyResult<Bound<'py, PyAny>> {
         let points = if keep_points { PointVariables::Keep } else { PointVariables::Replace };
+        let options = Options { points, effort: effort_of(effort)? };
         if certificate {
-            return self.certified(py, points);
+            return self.certified(py, options);
         }
-        let map = self.released(py, |w| simplify(&mut w.arena, &mut w.scratch, &self.0, points))?;
+        let map = self.released(py, |w| simplify(&mut w.arena, &mut w.scratch, &self.0, options))?;
         Ok(Bound::new(py, PyIndexingMap(map))?.into_any())
     }
 
@@ -300,9 +303,15 @@ impl PyIndexingMap {
     }
 
     /// The steps of `simplify`.
-    fn explain<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+    #[pyo3(signature = (effort = None))]
+    fn explain<'py>(
+        &self,
+        py: Python<'py>,
+        effort: Option<&Bound<'py, PyString>>,
+    ) -> PyResult<Bound<'py, PyTuple>> {
+        let options = Options { effort: effort_of(effort)?, ..Options::default() };
         let steps = self.released(py, |w| {
-            let (_, steps) = explain(&mut w.arena, &mut w.scratch, &self.0)?;
+            let (_, steps) = explain(&mut w.arena, &mut w.scratch, &self.0, options)?;
             steps.iter().map(|s| self.step_text(&mut w.arena, s)).collect::<Result<Vec<_>>>()
         })?;
         PyTuple::new(py, steps.into_iter().map(|s| Py::new(py, s)).collect::<PyResult<Vec<_>>>()?)

@@ -4,18 +4,18 @@ use crate::error::Result;
 use crate::expr::{variable_bit, Arena, Expr};
 use crate::interval::Interval;
 use crate::map::indexing_map::{IndexingMap, MapBuilder, MapKind};
-use crate::simplify::domain::{DomainSimplifier, PointVariables};
+use crate::simplify::domain::{DomainSimplifier, Options, PointVariables};
 use crate::simplify::recorder::Certificate;
 use crate::simplify::trace::Step;
 use crate::simplify::{Scratch, Status};
 
 impl MapBuilder {
-    fn take_domain(&mut self, points: PointVariables) -> DomainSimplifier {
+    fn take_domain(&mut self, options: Options) -> DomainSimplifier {
         DomainSimplifier {
             bounds: std::mem::take(&mut self.intervals),
             constraints: std::mem::take(&mut self.constraints),
             results: std::mem::take(&mut self.results),
-            points,
+            options,
         }
     }
 
@@ -33,14 +33,14 @@ impl MapBuilder {
 
     fn give_back(self, scratch: &mut Scratch) {
         let MapBuilder { intervals, constraints, results, .. } = self;
-        let points = PointVariables::Replace;
-        scratch.lists = DomainSimplifier { bounds: intervals, constraints, results, points };
+        scratch.lists =
+            DomainSimplifier { bounds: intervals, constraints, results, ..DomainSimplifier::default() };
     }
 
     /// Simplifies results and constraints on the domain, and tightens bounds. Keeps unused variables.
-    pub fn simplify(&mut self, arena: &mut Arena, scratch: &mut Scratch, points: PointVariables) {
+    pub fn simplify(&mut self, arena: &mut Arena, scratch: &mut Scratch, options: impl Into<Options>) {
         if !self.known_empty {
-            let mut domain = self.take_domain(points);
+            let mut domain = self.take_domain(options.into());
             self.known_empty = domain.simplify(arena, scratch).empty;
             self.put_domain(domain);
         }
@@ -52,10 +52,11 @@ impl MapBuilder {
         &mut self,
         arena: &mut Arena,
         scratch: &mut Scratch,
-        points: PointVariables,
+        options: impl Into<Options>,
     ) {
-        if !self.is_simplified(arena, points) {
-            self.simplify(arena, scratch, points);
+        let options = options.into();
+        if !self.is_simplified(arena, options.points) {
+            self.simplify(arena, scratch, options);
         }
     }
 
@@ -75,14 +76,14 @@ pub fn simplify(
     arena: &mut Arena,
     scratch: &mut Scratch,
     map: &IndexingMap,
-    points: PointVariables,
+    options: impl Into<Options>,
 ) -> Result<IndexingMap> {
     if map.kind() != MapKind::Defined {
         return Ok(map.clone());
     }
     let mut builder = MapBuilder::within(scratch);
     map.rebuild_into(arena, &mut builder);
-    builder.simplify_if_needed(arena, scratch, points);
+    builder.simplify_if_needed(arena, scratch, options);
     let value = builder.take_map(arena);
     builder.give_back(scratch);
     value
@@ -94,7 +95,7 @@ pub fn simplifies_fully(arena: &mut Arena, scratch: &mut Scratch, map: &Indexing
         return true;
     }
     let mut builder = map.to_builder(arena);
-    builder.take_domain(PointVariables::Replace).simplify(arena, scratch).status == Status::Complete
+    builder.take_domain(Options::default()).simplify(arena, scratch).status == Status::Complete
 }
 
 /// Composes `second` after `first`, and simplifies.
@@ -107,7 +108,7 @@ pub fn compose_simplified(
     let mut map = MapBuilder::within(scratch);
     let value = match map.set_to_composition(arena, first, second) {
         Ok(MapKind::Defined) => {
-            map.simplify_if_needed(arena, scratch, PointVariables::Replace);
+            map.simplify_if_needed(arena, scratch, Options::default());
             map.take_map(arena)
         }
         Ok(kind) => Ok(IndexingMap::without_points(arena, kind)),
@@ -122,12 +123,13 @@ pub fn explain(
     arena: &mut Arena,
     scratch: &mut Scratch,
     map: &IndexingMap,
+    options: impl Into<Options>,
 ) -> Result<(IndexingMap, Vec<Step>)> {
     if map.kind() != MapKind::Defined {
         return Ok((map.clone(), Vec::new()));
     }
     let mut builder = map.to_builder(arena);
-    let mut domain = builder.take_domain(PointVariables::Replace);
+    let mut domain = builder.take_domain(options.into());
     let outcome = domain.explain(arena, scratch);
     builder.known_empty = outcome.empty;
     builder.put_domain(domain);
@@ -139,13 +141,13 @@ pub fn certify(
     arena: &mut Arena,
     scratch: &mut Scratch,
     map: &IndexingMap,
-    points: PointVariables,
+    options: impl Into<Options>,
 ) -> Result<(IndexingMap, Certificate)> {
     if map.kind() != MapKind::Defined {
         return Ok((map.clone(), Certificate::default()));
     }
     let mut builder = map.to_builder(arena);
-    let mut domain = builder.take_domain(points);
+    let mut domain = builder.take_domain(options.into());
     let outcome = domain.explain(arena, scratch);
     builder.known_empty = outcome.empty;
     builder.put_domain(domain);
@@ -158,7 +160,7 @@ pub fn range_of(arena: &mut Arena, scratch: &mut Scratch, map: &MapBuilder, e: E
         bounds: map.intervals.clone(),
         constraints: map.constraints.clone(),
         results: vec![e],
-        points: PointVariables::Replace,
+        ..DomainSimplifier::default()
     };
     if map.known_empty || domain.simplify(arena, scratch).empty {
         return Interval::EMPTY;

@@ -28,6 +28,22 @@ impl Simplifier<'_> {
         }
     }
 
+    /// Counts coefficients that are printed once as one from now on, or each by itself.
+    pub(crate) fn shares_coefficients(&mut self, shared: bool) {
+        if shared != self.shared_coefficients {
+            self.shared_coefficients = shared;
+            self.costs.clear();
+        }
+    }
+
+    /// The cost, with each coefficient by itself.
+    pub(crate) fn cost_without_sharing(&mut self, e: Expr) -> u32 {
+        self.shares_coefficients(false);
+        let cost = self.cost(e);
+        self.shares_coefficients(true);
+        cost
+    }
+
     fn known_cost(&self, e: Expr) -> Option<u32> {
         match self.arena.leaf(e) {
             Some(_) => Some(0),
@@ -63,7 +79,8 @@ impl Simplifier<'_> {
     fn own_cost_of_sum(&self, constant: i64, terms: &[Term]) -> u32 {
         let joins = terms.len() as u32 - 1 + u32::from(constant != 0);
         let scaled = |g: i64| terms.iter().filter(|t| t.coeff != g && t.coeff != -g).count() as u32;
-        let mut coefficients = scaled(1);
+        let mut coefficients =
+            if self.shared_coefficients { different_coefficients(terms) } else { scaled(1) };
         if coefficients as usize == terms.len() {
             let common = terms.iter().fold(constant.unsigned_abs(), |g, t| gcd_with(g, t.coeff));
             // A common factor may be printed once, outside of the sum.
@@ -124,6 +141,13 @@ impl Simplifier<'_> {
         let outside = 1 + i64::from(constant != 0);
         dearer.map_or(0, |dearer| u32::try_from(outside - dearer).unwrap_or(0))
     }
+}
+
+/// The number of coefficients other than 1 and -1; equal ones, up to their sign, count once, as they are printed.
+fn different_coefficients(terms: &[Term]) -> u32 {
+    let size = |t: &Term| t.coeff.unsigned_abs();
+    let is_first = |k: &usize| terms[..*k].iter().all(|t| size(t) != size(&terms[*k]));
+    (0..terms.len()).filter(|k| size(&terms[*k]) != 1 && is_first(k)).count() as u32
 }
 
 /// The costs that a simplifier keeps.

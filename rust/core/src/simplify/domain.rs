@@ -13,6 +13,31 @@ pub enum PointVariables {
     Keep,
 }
 
+/// The work that is spent on results.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Effort {
+    /// The laws that make an expression cheaper.
+    #[default]
+    Default,
+    /// A search for a cheaper form, by all laws.
+    Search,
+}
+
+/// The options of a simplification.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Options {
+    /// The treatment of variables that have one value.
+    pub points: PointVariables,
+    /// The work that is spent on results.
+    pub effort: Effort,
+}
+
+impl From<PointVariables> for Options {
+    fn from(points: PointVariables) -> Self {
+        Options { points, effort: Effort::Default }
+    }
+}
+
 /// A box, constraints on it, and results, all in one arena; simplified in place by [`DomainSimplifier::simplify`].
 #[derive(Clone, Debug, Default)]
 pub struct DomainSimplifier {
@@ -22,6 +47,6 @@ pub struct DomainSimplifier {
     pub constraints: Vec<(Expr, Interval)>,
     /// The results.
     pub results: Vec<Expr>,
-    /// The treatment of variables that have one value.
-    pub points: PointVariables,
+    /// The options.
+    pub options: Options,
 }

@@ -7,7 +7,7 @@
 use crate::expr::{Arena, Expr, Node, Tag, Term};
 use crate::interval::Interval;
 use crate::simplify::constraints::{is_implied, law, ConstraintPropagation, Row};
-use crate::simplify::domain::{DomainSimplifier, PointVariables};
+use crate::simplify::domain::{DomainSimplifier, Effort, PointVariables};
 use crate::simplify::facts::{normal_form, EqualVariables};
 use crate::simplify::law::Law;
 use crate::simplify::preimage::shifted_back;
@@ -128,7 +128,11 @@ impl DomainSimplifier {
         if !empty {
             s.add_result_budget();
             for r in &mut self.results {
-                let given = std::mem::replace(r, s.simplify_result(*r));
+                let given = *r;
+                *r = match self.options.effort {
+                    Effort::Default => s.simplify_result(given),
+                    Effort::Search => s.search_result(given),
+                };
                 s.record(|recorder, _, _| recorder.result(given, *r));
             }
         }
@@ -188,7 +192,7 @@ impl DomainSimplifier {
 
     /// The bounds that the rules use: a variable with one value that must be kept gets a second one.
     fn visible_bounds(&self) -> impl Iterator<Item = Interval> + '_ {
-        let keep = self.points == PointVariables::Keep;
+        let keep = self.options.points == PointVariables::Keep;
         self.bounds.iter().map(move |b| match b {
             b if keep && b.is_point() && b.upper < i64::MAX => Interval::new(b.lower, b.upper + 1),
             b => *b,

@@ -14,6 +14,7 @@ pub(crate) mod preimage;
 pub(crate) mod range;
 pub(crate) mod recorder;
 pub(crate) mod rules;
+pub(crate) mod search;
 pub(crate) mod simplifier;
 pub(crate) mod stable_constraints;
 pub(crate) mod trace;

@@ -46,6 +46,23 @@ pub(crate) struct Trace {
     pub(crate) recorder: Recorder,
 }
 
+/// The application of a law to an expression.
+#[derive(Clone, Copy, PartialEq)]
+pub(crate) struct Rewrite {
+    pub law: &'static str,
+    pub before: Expr,
+    pub after: Expr,
+}
+
+/// The question of the search to the rules of one expression, instead of that for a cheaper form.
+pub(crate) struct Choice {
+    pub before: Expr,
+    pub depth: u32,
+    /// The application that is to be accepted; otherwise none is, and all are collected.
+    pub wanted: Option<Rewrite>,
+    pub collected: Vec<Rewrite>,
+}
+
 /// Constructors that simplify on a domain.
 pub struct Simplifier<'a> {
     /// The nodes.
@@ -71,6 +88,10 @@ pub struct Simplifier<'a> {
     /// Whether a node was left as it is because its rules were already being tried, or because of its depth.
     pub(crate) is_incomplete: bool,
     pub(crate) trace: Option<Box<Trace>>,
+    /// Whether equal coefficients of a sum cost as much as one.
+    pub(crate) shared_coefficients: bool,
+    /// The question of the search to the rules.
+    pub(crate) choice: Option<Box<Choice>>,
 }
 
 impl<'a> Simplifier<'a> {
@@ -96,6 +117,8 @@ impl<'a> Simplifier<'a> {
             failed_split: None,
             is_incomplete: false,
             trace: None,
+            shared_coefficients: false,
+            choice: None,
         }
     }
 
@@ -173,6 +196,11 @@ impl<'a> Simplifier<'a> {
     /// Adds the same budget for the results to what is left.
     pub(crate) fn add_result_budget(&mut self) {
         self.limit = self.limit.max(self.arena.work()) + self.budget / 2;
+    }
+
+    /// Sets the limit to so many units of work from now on.
+    pub(crate) fn extend_limit(&mut self, units: u64) {
+        self.limit = self.limit.max(self.arena.work() + units);
     }
 
     /// Records that something was left as it is because the budget was exhausted.

@@ -177,11 +177,7 @@ fn extremum(s: &mut Simplifier<'_>, e: Expr, n: Expr, m: i64) -> Result<Option<E
     // Simplified only after the comparison of costs: the rules of minima may restore the quotient.
     let kept = super::min_max::undominated(s, tag, &quotients)?;
     let raw = s.arena.extremum(tag, &kept)?;
-    if s.cost(raw) >= s.cost(e) {
-        return Ok(None);
-    }
-    let q = s.simplify(raw);
-    Ok(Some(q))
+    Ok(s.cheaper_form(raw, e))
 }
 
 /// `(g * h + l) / m = (h + l / g) / (m / g)` for `g` that divides `m`, if that is cheaper.

@@ -144,7 +144,7 @@ pub(super) fn apply(s: &mut Simplifier<'_>, e: Expr) -> Option<Expr> {
     let divided = s.arena.as_floordiv(e).or_else(|| s.arena.as_mod(e));
     let sum = divided.map_or(e, |(dividend, _)| dividend);
     let Node::Sum(_, terms) = s.arena.node(sum) else { return None };
-    if terms.len() > MAX_TERMS || !is_related(s, terms) {
+    if terms.len() > MAX_TERMS || !(s.is_searching() || is_related(s, terms)) {
         return None;
     }
     let mut search = Search { e, divisor: divided.map(|(_, m)| m), best: None };
@@ -193,7 +193,7 @@ impl Search {
                 let Ok(Some(form)) = (row.function)(s, of, k) else { continue };
                 let Ok(whole) = self.with_dividend(s, form) else { continue };
                 self.consider(s, before, (&row.law, whole));
-                if row.law.applied == Applied::IfCheaperWithNext {
+                if row.law.applied == Applied::IfCheaperWithNext && !s.is_searching() {
                     self.forms_of(s, form, Some((&row.law, whole)));
                 }
             }
@@ -210,6 +210,10 @@ impl Search {
     }
 
     fn consider(&mut self, s: &mut Simplifier<'_>, before: Option<LawApplied>, applied: LawApplied) {
+        if let Some(chosen) = s.is_chosen(applied.0, self.e, applied.1) {
+            self.best = self.best.or(chosen.then_some((before, applied)));
+            return;
+        }
         let cheapest = self.best.map_or(self.e, |(_, (_, form))| form);
         if s.cost(applied.1) < s.cost(cheapest) && !s.is_wider(applied.1, self.e) {
             self.best = Some((before, applied));
@@ -259,7 +263,7 @@ fn expand(s: &mut Simplifier<'_>, t: Term, out: &mut Terms) -> Result<bool> {
 fn remainder_expanded(s: &mut Simplifier<'_>, of: SumForm<'_>, k: usize) -> Result<Option<Expr>> {
     let Some((x, _)) = s.arena.as_mod(of.terms[k].expr) else { return Ok(None) };
     let quotient = |t: &Term| s.arena.tag(t.expr) == Tag::FloorDiv && s.arena.may_share_variables(t.expr, x);
-    if !have_common_term(s, of.sum, x) && !of.terms.iter().any(quotient) {
+    if !s.is_searching() && !have_common_term(s, of.sum, x) && !of.terms.iter().any(quotient) {
         return Ok(None);
     }
     let mut new = Terms::from_slice(of.terms);
@@ -384,7 +388,7 @@ fn moved_in(s: &mut Simplifier<'_>, of: SumForm<'_>, k: usize, shift: i64) -> Re
     let (mut new, mut moved) = (Terms::new(), Terms::new());
     let scaled = |c: i64| (c.checked_rem(q.coeff)? == 0).then(|| (c / q.coeff).checked_mul(m))?;
     for (_, t) in of.terms.iter().enumerate().filter(|(i, _)| *i != k) {
-        let inside = parts.iter().any(|p| mentions(s, p.expr, t.expr));
+        let inside = s.is_searching() || parts.iter().any(|p| mentions(s, p.expr, t.expr));
         match t.coeff.checked_add(shift).filter(|_| inside).and_then(scaled) {
             Some(coeff) => moved.push(Term::new(coeff, t.expr)),
             None => new.push(*t),

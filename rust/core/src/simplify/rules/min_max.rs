@@ -93,11 +93,7 @@ fn of_quotients(s: &mut Simplifier<'_>, tag: Tag, e: Expr, args: &[Expr]) -> Res
         (0..args.len()).filter(|k| quotients.iter().all(|f| f.0 != *k)).map(|k| args[k]).collect();
     new.push(s.arena.floordiv_constant(inner, m)?);
     let raw = s.arena.extremum(tag, &new)?;
-    if s.cost(raw) >= s.cost(e) {
-        return Ok(None);
-    }
-    let out = s.simplify(raw);
-    Ok(Some(out))
+    Ok(s.cheaper_form(raw, e))
 }
 
 /// `min(a + t, b + k * t, c) = min(a, b + (k - 1) * t, c - t) + t`, if that is cheaper.
@@ -117,8 +113,7 @@ fn term_moved_out(s: &mut Simplifier<'_>, tag: Tag, e: Expr, args: &[Expr]) -> R
                 args.iter().map(|a| s.arena.combine(*a, 1, t.expr, minus)).collect::<Result<Vec<_>>>()?;
             let rest = s.arena.extremum(tag, &rest)?;
             let raw = s.arena.combine(rest, 1, t.expr, coeff)?;
-            if s.cost(raw) < s.cost(e) {
-                let out = s.simplify(raw);
+            if let Some(out) = s.cheaper_form(raw, e) {
                 return Ok(Some(out));
             }
         }

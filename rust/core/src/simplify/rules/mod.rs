@@ -23,7 +23,7 @@ mod values;
 use crate::error::Result;
 use crate::expr::{Expr, Tag};
 use crate::simplify::law::{Applied, Group, Law};
-use crate::simplify::simplifier::Simplifier;
+use crate::simplify::simplifier::{Choice, Rewrite, Simplifier};
 
 /// A rule: its law, the traits that an expression must have, and the function that applies it.
 pub(crate) struct Row<F> {
@@ -131,6 +131,9 @@ pub(crate) fn apply_cheapest(s: &mut Simplifier<'_>, e: Expr) -> Option<Expr> {
 impl Simplifier<'_> {
     /// Whether the result of a rule replaces the expression: it must not need wider integers, nor be dearer.
     fn accepts(&mut self, law: &Law, before: Expr, after: Expr) -> bool {
+        if let Some(answer) = self.is_chosen(law, before, after) {
+            return answer;
+        }
         if self.is_wider(after, before) {
             return false;
         }
@@ -146,5 +149,53 @@ impl Simplifier<'_> {
             Applied::IfSmaller => progress::is_smaller(self, after, before),
             Applied::IfCheaper | Applied::IfCheaperWithNext => self.cost(after) < self.cost(before),
         }
+    }
+}
+
+/// All forms that the laws give of `e`, cheaper or not.
+pub(crate) fn all_forms(s: &mut Simplifier<'_>, e: Expr) -> Vec<Rewrite> {
+    choose(s, e, None).1
+}
+
+/// Applies a law again that was collected, and records it; false if it does not apply.
+pub(crate) fn apply_again(s: &mut Simplifier<'_>, rewrite: Rewrite) -> bool {
+    choose(s, rewrite.before, Some(rewrite)).0
+}
+
+/// Goes through the rules of one expression; whether the wanted one was applied, or all that can be.
+fn choose(s: &mut Simplifier<'_>, e: Expr, wanted: Option<Rewrite>) -> (bool, Vec<Rewrite>) {
+    s.active[0] = e;
+    s.depth = 1;
+    s.choice = Some(Box::new(Choice { before: e, depth: s.depth, wanted, collected: Vec::new() }));
+    let out = apply(s, e);
+    let applied = out != e || apply_cheapest(s, e).is_some();
+    s.depth = 0;
+    let choice = s.choice.take();
+    (applied, choice.map_or(Vec::new(), |c| c.collected))
+}
+
+impl Simplifier<'_> {
+    /// Whether rules are asked for all forms: those that a rule does not expect to be cheaper, too.
+    pub(crate) fn is_searching(&self) -> bool {
+        self.choice.is_some()
+    }
+
+    /// The simplified form of `raw`, which is equal to `e`, if `raw` is cheaper; for the search, `raw` itself.
+    pub(crate) fn cheaper_form(&mut self, raw: Expr, e: Expr) -> Option<Expr> {
+        if self.is_searching() {
+            return Some(raw);
+        }
+        (self.cost(raw) < self.cost(e)).then(|| self.simplify(raw))
+    }
+
+    /// Whether the search wants this application of a law; `None` if it does not ask about this expression.
+    fn is_chosen(&mut self, law: &Law, before: Expr, after: Expr) -> Option<bool> {
+        let depth = self.depth;
+        let choice = self.choice.as_mut().filter(|c| c.before == before && c.depth == depth)?;
+        let rewrite = Rewrite { law: law.name, before, after };
+        if choice.wanted.is_none() && after != before && !choice.collected.contains(&rewrite) {
+            choice.collected.push(rewrite);
+        }
+        Some(choice.wanted == Some(rewrite))
     }
 }

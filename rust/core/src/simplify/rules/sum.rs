@@ -305,11 +305,7 @@ pub(super) fn have_common_term(s: &Simplifier<'_>, e: Expr, x: Expr) -> bool {
 fn term_moved_in(s: &mut Simplifier<'_>, e: Expr, _: &[Term]) -> Result<Option<Expr>> {
     let Some((tag, args)) = s.distribute_over_extremum(e)? else { return Ok(None) };
     let raw = s.arena.extremum(tag, &args)?;
-    if s.cost(raw) >= s.cost(e) {
-        return Ok(None);
-    }
-    let out = s.extremum(tag, &args)?;
-    Ok(Some(out))
+    Ok(s.cheaper_form(raw, e))
 }
 
 /// `e = e - k * (f - c)` for a fact `f = c`, if that is cheaper.
