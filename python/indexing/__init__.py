@@ -4,6 +4,7 @@ from indexing._core import Equivalence as Equivalence
 from indexing._core import IndexingMap as IndexingMap
 from indexing._core import Instances as Instances
 from indexing._core import Interval as Interval
+from indexing._core import Maps as Maps
 from indexing._core import ParametricMap as ParametricMap
 from indexing._core import PiecewiseMap as PiecewiseMap
 from indexing._core import SymbolicExpr as SymbolicExpr
@@ -13,6 +14,7 @@ from indexing._core import __version__ as __version__
 from indexing._core import compose as compose
 from indexing._core import compose_all as compose_all
 from indexing._core import constant as constant
+from indexing._core import count_all as count_all
 from indexing._core import parse_all as parse_all
 from indexing._core import simplify_all as simplify_all
 from indexing._core import variable as variable

@@ -1,6 +1,6 @@
 """The compiled core: expressions, maps and HLO text. All values are immutable, hashable, comparable and picklable."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Generic, Literal, Protocol, Self, SupportsIndex, TypeAlias, TypeVar, final, overload
 
 import numpy as np
@@ -15,6 +15,7 @@ __all__ = [
     "Instances",
     "Interval",
     "Law",
+    "Maps",
     "ParametricMap",
     "PiecewiseMap",
     "Points",
@@ -29,6 +30,7 @@ __all__ = [
     "compose",
     "compose_all",
     "constant",
+    "count_all",
     "global_memory_traffic",
     "hlo_opcodes",
     "parse_all",
@@ -57,6 +59,9 @@ _Term: TypeAlias = tuple[SymbolicExpr, npt.NDArray[np.int64]]
 _Style: TypeAlias = Literal["plain", "xla"]
 #: The values that a parameter takes: a range, an interval, or None for all positive ones.
 _Values: TypeAlias = range | _IntervalLike | None
+_Effort: TypeAlias = Literal["default", "search"]
+#: It is called with the number of items that are done, and of all.
+_Progress: TypeAlias = Callable[[int, int], object]
 _View = TypeVar("_View")
 
 @final
@@ -496,19 +501,26 @@ class IndexingMap:
     def is_known_empty(self) -> bool:
         """Whether the domain is known to have no points. False does not mean that it has any: see `is_empty`."""
     @overload
-    def simplify(self, keep_points: bool = False, certificate: Literal[False] = False) -> IndexingMap:
+    def simplify(
+        self, keep_points: bool = False, certificate: Literal[False] = False, effort: _Effort | None = None
+    ) -> IndexingMap:
         """An equal map of no greater cost: with the same domain, and the same results on it; no variable is removed.
 
         With `keep_points`, variables with a single value are kept in the expressions. With `certificate`, returns a pair:
-        the map and its `Certificate`, each step of which can be checked without the simplifier.
+        the map and its `Certificate`, each step of which can be checked without the simplifier. The effort "search" looks for a
+        cheaper form of the results by all laws, in thousands of steps: for maps that are simplified once and evaluated often.
         """
     @overload
-    def simplify(self, keep_points: bool = False, *, certificate: Literal[True]) -> tuple[IndexingMap, Certificate]: ...
+    def simplify(
+        self, keep_points: bool = False, *, certificate: Literal[True], effort: _Effort | None = None
+    ) -> tuple[IndexingMap, Certificate]: ...
     @overload
-    def simplify(self, keep_points: bool, certificate: Literal[True]) -> tuple[IndexingMap, Certificate]: ...
+    def simplify(
+        self, keep_points: bool, certificate: Literal[True], effort: _Effort | None = None
+    ) -> tuple[IndexingMap, Certificate]: ...
     def simplifies_fully(self) -> bool:
         """Whether `simplify` completes within its budget of work. If not, it returns an equal map that could be simpler."""
-    def explain(self) -> tuple[Step, ...]:
+    def explain(self, effort: _Effort | None = None) -> tuple[Step, ...]:
         """The steps of `simplify`."""
     def compose(self, second: IndexingMap) -> IndexingMap:
         """As `compose(self, second)`."""
@@ -604,6 +616,22 @@ class IndexingMap:
     def __reduce__(self) -> tuple[object, tuple[str]]: ...
 
 @final
+class Maps(Sequence[IndexingMap]):
+    """Maps in an order: an immutable sequence. Its objects are made when they are asked for; those of equal items once."""
+
+    @property
+    def different_count(self) -> int:
+        """The number of different maps."""
+    def __len__(self) -> int: ...
+    @overload
+    def __getitem__(self, key: SupportsIndex, /) -> IndexingMap: ...
+    @overload
+    def __getitem__(self, key: slice, /) -> Maps: ...
+    def __eq__(self, other: object, /) -> bool: ...
+    def __hash__(self) -> int: ...
+    def __reduce__(self) -> tuple[object, tuple[list[str]]]: ...
+
+@final
 class PiecewiseMap:
     """A relation by pieces: the pairs of a point and results of all of its maps.
 
@@ -695,20 +723,31 @@ def compose(first: IndexingMap, second: IndexingMap) -> IndexingMap:
     Raises InvalidMap if the numbers of results and dimensions differ.
     """
 
-def parse_all(texts: Sequence[str], threads: int | None = None) -> list[IndexingMap]:
-    """Read many maps; the GIL is released. The error for the first bad text states its position.
+def parse_all(texts: Iterable[str], threads: int | None = None, progress: _Progress | None = None) -> Maps:
+    """Read many maps from an iterable of texts; the GIL is released. The error for the first bad text states its position.
 
-    Uses at most `threads` threads, by default as many as there are cores, and fewer if there is too little work to share.
-    Equal texts are read once, and share one object.
+    Equal texts are read once. Uses at most `threads` threads, by default as many as there are cores, and fewer if there is too
+    little work to share. `progress` is called with the number of different items that are done, and of all.
     """
 
-def simplify_all(maps: Sequence[IndexingMap], threads: int | None = None) -> list[IndexingMap]:
-    """Simplify many maps, in their order; `threads` as in `parse_all`."""
+def simplify_all(
+    maps: Iterable[IndexingMap],
+    threads: int | None = None,
+    effort: _Effort | None = None,
+    progress: _Progress | None = None,
+) -> Maps:
+    """Simplify many maps, in their order; `effort` as in `IndexingMap.simplify`, the rest as in `parse_all`."""
+
+def count_all(maps: Iterable[IndexingMap], threads: int | None = None, progress: _Progress | None = None) -> list[int]:
+    """Count the points of many maps, in their order, as `IndexingMap.count`; the rest as in `parse_all`."""
 
 def compose_all(
-    pairs: Sequence[tuple[IndexingMap, IndexingMap]], simplify: bool = True, threads: int | None = None
-) -> list[IndexingMap]:
-    """Compose many pairs, the second after the first, and simplify; `threads` as in `parse_all`."""
+    pairs: Iterable[tuple[IndexingMap, IndexingMap]],
+    simplify: bool = True,
+    threads: int | None = None,
+    progress: _Progress | None = None,
+) -> Maps:
+    """Compose many pairs, the second after the first, and simplify; the rest as in `parse_all`."""
 
 __version__: str
 

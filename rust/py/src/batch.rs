@@ -1,17 +1,23 @@
 //! Calls on many maps, which release the GIL, use all cores, and preserve the order.
+//!
+//! Equal items are worked on once. Items are taken in blocks, between which Python is asked for signals and told of the progress.
 
-use crate::argument::{text_of, Threads};
+use crate::argument::{effort_of, text_of, Threads};
 use crate::error::{guarded, raise};
 use crate::indexing_map::PyIndexingMap;
+use crate::maps::PyMaps;
+use crate::questions::product;
 use crate::workspace::{self, Workspace};
 use indexing_core::{
-    compose, compose_simplified, read_indexing_map, simplify, Error, IndexingMap, PointVariables,
+    compose, compose_simplified, count, read_indexing_map, simplify, Error, IndexingMap, Options,
 };
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
-use pyo3::types::PyString;
+use pyo3::types::{PyList, PyString};
+use std::hash::Hash;
 use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::Arc;
 use std::thread::available_parallelism;
 
 /// The maximal number of items that a thread takes at a time.
@@ -20,25 +26,18 @@ const MAX_CHUNK: usize = 64;
 const MIN_CHUNK: usize = 4;
 /// The bytes of expressions per thread from which on starting threads pays: 0.1 to 0.2 ms of work.
 const WORTH_A_THREAD: usize = 1 << 15;
+/// The number of different items between two looks at signals.
+const BLOCK: usize = 1 << 13;
 
 type Failure = (usize, Error);
 
-/// All of `count` results, or the first error. A loop, because `collect` into a result cannot reserve memory.
-fn all_of<T, E>(count: usize, results: impl Iterator<Item = Result<T, E>>) -> Result<Vec<T>, E> {
-    let mut all = Vec::with_capacity(count);
-    for result in results {
-        all.push(result?);
-    }
-    Ok(all)
-}
-
 /// `size` returns the approximate size of an item, in bytes of expressions.
-fn run<T: Sync>(
+fn run<T: Sync, R: Send>(
     items: &[T],
     threads: Option<usize>,
     size: impl Fn(&T) -> usize,
-    work: impl Fn(&mut Workspace, &T) -> Result<IndexingMap, Error> + Sync,
-) -> Result<Vec<IndexingMap>, Failure> {
+    work: impl Fn(&mut Workspace, &T) -> Result<R, Error> + Sync,
+) -> Result<Vec<R>, Failure> {
     let each = |places: Range<usize>| {
         let mut done = Vec::with_capacity(places.len());
         workspace::with(|w| {
@@ -108,105 +107,206 @@ fn useful_threads(most: Option<usize>, sizes: impl Iterator<Item = usize>) -> us
     }
 }
 
-fn finish(
-    py: Python<'_>,
-    result: Result<Vec<IndexingMap>, Failure>,
-    text: impl Fn(usize) -> Option<String>,
-) -> PyResult<Vec<PyIndexingMap>> {
-    match result {
-        Ok(maps) => Ok(maps.into_iter().map(PyIndexingMap).collect()),
-        Err((i, error)) => Err(raise(py, &error, text(i).as_deref(), &format!("item {i}: "))),
+/// Items of a batch, the equal ones once.
+struct Batch<T> {
+    different: Vec<T>,
+    /// The first item of each different one.
+    first: Vec<usize>,
+    /// The place of each item among the different ones.
+    index: Arc<[u32]>,
+}
+
+impl<T: Hash + Eq + Clone> Batch<T> {
+    fn of(items: &[T]) -> Self {
+        // Seeded randomly in each process, so that nobody can choose items that collide.
+        let mut places = foldhash::HashMap::with_capacity_and_hasher(items.len(), Default::default());
+        let (mut different, mut first) = (Vec::with_capacity(items.len()), Vec::new());
+        let index = items.iter().enumerate().map(|(i, item)| {
+            *places.entry(item).or_insert_with(|| {
+                different.push(item.clone());
+                first.push(i);
+                different.len() as u32 - 1
+            })
+        });
+        let index = index.collect();
+        Batch { different, first, index }
     }
 }
 
-/// The index of each text among the distinct texts, and these.
-fn first_of_equals<'t>(texts: &[&'t str]) -> (Vec<usize>, Vec<&'t str>) {
-    // Seeded randomly in each process, so that nobody can choose texts that collide.
-    let mut places = foldhash::HashMap::with_capacity_and_hasher(texts.len(), Default::default());
-    let mut different = Vec::with_capacity(texts.len());
-    let first = texts.iter().enumerate().map(|(i, text)| {
-        *places.entry(*text).or_insert_with(|| {
-            different.push(*text);
-            i
-        })
-    });
-    (first.collect(), different)
+/// The options that the calls of this file have in common.
+struct Call<'a, 'py> {
+    py: Python<'py>,
+    threads: Option<usize>,
+    progress: Option<&'a Bound<'py, PyAny>>,
 }
 
-/// Read many maps; the GIL is released. The error for the first bad text states its position.
-///
-/// Uses at most `threads` threads, by default as many as there are cores, and fewer if there is too little work to share.
-/// Equal texts are read once, and share one object.
-#[pyfunction]
-#[pyo3(signature = (texts, threads = None))]
-pub fn parse_all<'py>(
-    py: Python<'py>,
-    texts: Vec<Bound<'py, PyString>>,
-    threads: Option<Threads>,
-) -> PyResult<Vec<Bound<'py, PyIndexingMap>>> {
-    let texts: Vec<&str> = all_of(texts.len(), texts.iter().map(text_of))?;
-    let size = |text: &&str| text.len() / workspace::TEXT;
-    let read = |w: &mut Workspace, text: &&str| read_indexing_map(text, &mut w.arena, &mut w.reading);
-    let work = || {
-        let (first, different) = first_of_equals(&texts);
-        (first, run(&different, threads.map(|n| n.0), size, read))
-    };
-    let (first, result) = guarded(py, || py.detach(work))?;
-    let is_first = |i: &usize| first[*i] == *i;
-    let result = result.map_err(|(n, error)| ((0..first.len()).filter(is_first).nth(n).unwrap_or(n), error));
-    let mut read = finish(py, result, |i| Some(texts[i].to_owned()))?.into_iter();
-    let mut maps: Vec<Bound<'py, PyIndexingMap>> = Vec::with_capacity(texts.len());
-    for place in first {
-        if let Some(equal) = maps.get(place) {
-            maps.push(equal.clone());
-        } else if let Some(map) = read.next() {
-            maps.push(Bound::new(py, map)?);
+impl Call<'_, '_> {
+    /// The results for the different items, block by block; `text` is that of an item, for the message of its error.
+    fn run<T: Sync, R: Send>(
+        &self,
+        batch: &Batch<T>,
+        size: impl Fn(&T) -> usize + Sync,
+        work: impl Fn(&mut Workspace, &T) -> Result<R, Error> + Sync,
+        text: impl Fn(usize) -> Option<String>,
+    ) -> PyResult<Vec<R>> {
+        let (py, threads, total) = (self.py, self.threads, batch.different.len());
+        let mut done = Vec::with_capacity(total);
+        for block in batch.different.chunks(BLOCK) {
+            let result = guarded(py, || py.detach(|| run(block, threads, &size, &work)))?;
+            let before = done.len();
+            done.extend(result.map_err(|(k, error)| {
+                let item = batch.first[before + k];
+                raise(py, &error, text(item).as_deref(), &format!("item {item}: "))
+            })?);
+            py.check_signals()?;
+            if let Some(progress) = self.progress {
+                progress.call1((done.len(), total))?;
+            }
+        }
+        Ok(done)
+    }
+}
+
+/// The items of an iterable. Error: one is of another type; the message states its position.
+fn items_of<'py, T>(
+    given: &Bound<'py, PyAny>,
+    item: impl Fn(&Bound<'py, PyAny>) -> PyResult<T>,
+) -> PyResult<Vec<T>> {
+    let mut items = Vec::with_capacity(given.len().unwrap_or(0));
+    for (k, value) in given.try_iter()?.enumerate() {
+        items.push(item(&value?).map_err(|failure| at_item(given.py(), k, failure))?);
+    }
+    Ok(items)
+}
+
+/// A TypeError with the position of the item; another error as it is.
+fn at_item(py: Python<'_>, k: usize, failure: PyErr) -> PyErr {
+    match failure.is_instance_of::<PyTypeError>(py) {
+        true => PyTypeError::new_err(format!("item {k}: {}", failure.value(py))),
+        false => failure,
+    }
+}
+
+fn map_of(item: &Bound<'_, PyAny>) -> PyResult<IndexingMap> {
+    match item.downcast::<PyIndexingMap>() {
+        Ok(map) => Ok(map.get().0.clone()),
+        Err(_) => {
+            Err(PyTypeError::new_err(format!("expected an IndexingMap, not a {}", item.get_type().name()?)))
         }
     }
-    Ok(maps)
 }
 
-/// Simplify many maps, in their order; `threads` as in `parse_all`.
+/// The maps of an iterable.
+fn maps_of(given: &Bound<'_, PyAny>) -> PyResult<Batch<IndexingMap>> {
+    match given.downcast::<PyMaps>() {
+        Ok(maps) => Ok(maps.get().batch()),
+        Err(_) => Ok(Batch::of(&items_of(given, map_of)?)),
+    }
+}
+
+impl PyMaps {
+    /// The maps as a batch, whose different ones are known.
+    fn batch(&self) -> Batch<IndexingMap> {
+        let mut place = vec![u32::MAX; self.different.maps.len()];
+        let (mut different, mut first) = (Vec::new(), Vec::new());
+        let index = self.index.iter().enumerate().map(|(k, at)| {
+            let own = &mut place[*at as usize];
+            if *own == u32::MAX {
+                *own = different.len() as u32;
+                different.push(self.different.maps[*at as usize].clone());
+                first.push(k);
+            }
+            *own
+        });
+        let index = index.collect();
+        Batch { different, first, index }
+    }
+}
+
+fn size_of(map: &IndexingMap) -> usize {
+    map.dag().byte_size()
+}
+
+/// Read many maps from an iterable of texts; the GIL is released. The error for the first bad text states its position.
+///
+/// Equal texts are read once. Uses at most `threads` threads, by default as many as there are cores, and fewer if there is too
+/// little work to share. `progress` is called with the number of different items that are done, and of all.
 #[pyfunction]
-#[pyo3(signature = (maps, threads = None))]
-pub fn simplify_all(
-    py: Python<'_>,
-    maps: Vec<Bound<'_, PyIndexingMap>>,
+#[pyo3(signature = (texts, threads = None, progress = None))]
+pub fn parse_all(
+    texts: &Bound<'_, PyAny>,
     threads: Option<Threads>,
-) -> PyResult<Vec<PyIndexingMap>> {
-    let maps: Vec<&IndexingMap> = maps.iter().map(|m| &m.get().0).collect();
-    let size = |m: &&IndexingMap| m.dag().byte_size();
-    let simplified = |w: &mut Workspace, m: &&IndexingMap| {
-        simplify(&mut w.arena, &mut w.scratch, m, PointVariables::Replace)
-    };
-    let result = guarded(py, || py.detach(|| run(&maps, threads.map(|n| n.0), size, simplified)))?;
-    finish(py, result, |_| None)
+    progress: Option<&Bound<'_, PyAny>>,
+) -> PyResult<PyMaps> {
+    let call = Call { py: texts.py(), threads: threads.map(|n| n.0), progress };
+    let given = items_of(texts, |text| match text.downcast::<PyString>() {
+        Ok(text) => text_of(text).map(|_| text.clone()),
+        Err(_) => Err(PyTypeError::new_err(format!("expected a str, not a {}", text.get_type().name()?))),
+    })?;
+    let texts = given.iter().map(text_of).collect::<PyResult<Vec<&str>>>()?;
+    let batch = Batch::of(&texts);
+    let size = |text: &&str| text.len() / workspace::TEXT;
+    let read = |w: &mut Workspace, text: &&str| read_indexing_map(text, &mut w.arena, &mut w.reading);
+    let maps = call.run(&batch, size, read, |item| Some(texts[item].to_owned()))?;
+    Ok(PyMaps::new(batch.index, maps))
 }
 
-type Pair<'py> = (Bound<'py, PyIndexingMap>, Bound<'py, PyIndexingMap>);
-
-fn pair_of<'py>(pair: &Bound<'py, PyAny>) -> PyResult<Pair<'py>> {
-    pair.extract().map_err(|_| PyTypeError::new_err("expected pairs of maps, (first, second)"))
-}
-
-/// Compose many pairs, the second after the first, and simplify; `threads` as in `parse_all`.
+/// Simplify many maps, in their order; `effort` as in `IndexingMap.simplify`, the rest as in `parse_all`.
 #[pyfunction]
-#[pyo3(signature = (pairs, simplify = true, threads = None))]
+#[pyo3(signature = (maps, threads = None, effort = None, progress = None))]
+pub fn simplify_all(
+    maps: &Bound<'_, PyAny>,
+    threads: Option<Threads>,
+    effort: Option<&Bound<'_, PyString>>,
+    progress: Option<&Bound<'_, PyAny>>,
+) -> PyResult<PyMaps> {
+    let call = Call { py: maps.py(), threads: threads.map(|n| n.0), progress };
+    let options = Options { effort: effort_of(effort)?, ..Options::default() };
+    let batch = maps_of(maps)?;
+    let work = |w: &mut Workspace, m: &IndexingMap| simplify(&mut w.arena, &mut w.scratch, m, options);
+    let simplified = call.run(&batch, size_of, work, |_| None)?;
+    Ok(PyMaps::new(batch.index, simplified))
+}
+
+/// Count the points of many maps, in their order, as `IndexingMap.count`; the rest as in `parse_all`.
+#[pyfunction]
+#[pyo3(signature = (maps, threads = None, progress = None))]
+pub fn count_all<'py>(
+    maps: &Bound<'py, PyAny>,
+    threads: Option<Threads>,
+    progress: Option<&Bound<'py, PyAny>>,
+) -> PyResult<Bound<'py, PyList>> {
+    let py = maps.py();
+    let call = Call { py, threads: threads.map(|n| n.0), progress };
+    let batch = maps_of(maps)?;
+    let work = |w: &mut Workspace, m: &IndexingMap| count(&mut w.arena, &mut w.scratch, m);
+    let factors = call.run(&batch, size_of, work, |_| None)?;
+    let counts = factors.iter().map(|f| product(py, f)).collect::<PyResult<Vec<_>>>()?;
+    PyList::new(py, batch.index.iter().map(|place| &counts[*place as usize]))
+}
+
+fn pair_of(pair: &Bound<'_, PyAny>) -> PyResult<(IndexingMap, IndexingMap)> {
+    let both = pair.extract::<(Bound<'_, PyIndexingMap>, Bound<'_, PyIndexingMap>)>();
+    let (first, second) =
+        both.map_err(|_| PyTypeError::new_err("expected pairs of maps, (first, second)"))?;
+    Ok((first.get().0.clone(), second.get().0.clone()))
+}
+
+/// Compose many pairs, the second after the first, and simplify; the rest as in `parse_all`.
+#[pyfunction]
+#[pyo3(signature = (pairs, simplify = true, threads = None, progress = None))]
 pub fn compose_all(
-    py: Python<'_>,
     pairs: &Bound<'_, PyAny>,
     simplify: bool,
     threads: Option<Threads>,
-) -> PyResult<Vec<PyIndexingMap>> {
-    let each = pairs.try_iter()?.map(|pair| pair_of(&pair?));
-    let pairs: Vec<Pair<'_>> = all_of(pairs.len().unwrap_or(0), each)?;
-    let pairs: Vec<(&IndexingMap, &IndexingMap)> =
-        pairs.iter().map(|(a, b)| (&a.get().0, &b.get().0)).collect();
-    let join = |w: &mut Workspace, (a, b): &(&IndexingMap, &IndexingMap)| match simplify {
+    progress: Option<&Bound<'_, PyAny>>,
+) -> PyResult<PyMaps> {
+    let call = Call { py: pairs.py(), threads: threads.map(|n| n.0), progress };
+    let batch = Batch::of(&items_of(pairs, pair_of)?);
+    let join = |w: &mut Workspace, (a, b): &(IndexingMap, IndexingMap)| match simplify {
         true => compose_simplified(&mut w.arena, &mut w.scratch, a, b),
         false => compose(&mut w.arena, a, b),
     };
-    let size = |(a, b): &(&IndexingMap, &IndexingMap)| a.dag().byte_size() + b.dag().byte_size();
-    let result = guarded(py, || py.detach(|| run(&pairs, threads.map(|n| n.0), size, join)))?;
-    finish(py, result, |_| None)
+    let composed = call.run(&batch, |(a, b)| size_of(a) + size_of(b), join, |_| None)?;
+    Ok(PyMaps::new(batch.index, composed))
 }

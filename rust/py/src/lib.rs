@@ -14,6 +14,7 @@ mod indexing_map;
 mod interval;
 mod laws;
 mod map;
+mod maps;
 mod memory_traffic;
 mod notebook;
 mod operand_maps;
@@ -45,6 +46,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<map::PySymbolicMap>()?;
     module.add_class::<indexing_map::PyIndexingMap>()?;
     module.add_class::<piecewise_map::PyPiecewiseMap>()?;
+    module.add_class::<maps::PyMaps>()?;
     module.add_class::<parametric::PyParametricMap>()?;
     module.add_class::<parametric::PyInstances>()?;
     module.add_class::<equivalence::PyEquivalence>()?;
@@ -60,6 +62,9 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(batch::parse_all, module)?)?;
     module.add_function(wrap_pyfunction!(batch::simplify_all, module)?)?;
     module.add_function(wrap_pyfunction!(batch::compose_all, module)?)?;
+    module.add_function(wrap_pyfunction!(batch::count_all, module)?)?;
+    let sequence = module.py().import("collections.abc")?.getattr("Sequence")?;
+    sequence.call_method1("register", (module.py().get_type::<maps::PyMaps>(),))?;
     module.add_function(wrap_pyfunction!(prediction::predict_times, module)?)?;
     module.add_function(wrap_pyfunction!(memory_traffic::global_memory_traffic, module)?)?;
     module.add_function(wrap_pyfunction!(memory_traffic::shared_memory_traffic, module)?)

@@ -245,13 +245,14 @@ pub struct PyInstances {
     length: usize,
     rows: OnceLock<DistinctRows>,
     made: OnceLock<Vec<OnceLock<Py<PyIndexingMap>>>>,
+    maps: OnceLock<Py<PyTuple>>,
     terms: OnceLock<(ParametricTerms, Vec<Py<PyAny>>)>,
 }
 
 impl PyInstances {
     fn new(map: ParametricMap, values: Vec<Vec<i64>>, length: usize) -> Self {
-        let (rows, made, terms) = (OnceLock::new(), OnceLock::new(), OnceLock::new());
-        PyInstances { map, values, length, rows, made, terms }
+        let (rows, made, maps, terms) = (OnceLock::new(), OnceLock::new(), OnceLock::new(), OnceLock::new());
+        PyInstances { map, values, length, rows, made, maps, terms }
     }
 
     fn rows(&self, py: Python<'_>) -> &DistinctRows {
@@ -322,6 +323,9 @@ impl PyInstances {
     /// The different maps, in the order in which they are met.
     #[getter]
     fn maps<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+        if let Some(maps) = self.maps.get() {
+            return Ok(maps.bind(py).clone());
+        }
         let rows = self.rows(py);
         let made = py.detach(|| {
             each_row(rows, &self.values, |w, values| {
@@ -330,7 +334,9 @@ impl PyInstances {
         });
         let maps = of_row(py, made)?;
         let maps = maps.into_iter().enumerate().map(|(place, m)| self.put(py, place, m));
-        PyTuple::new(py, maps.collect::<PyResult<Vec<_>>>()?)
+        let maps = PyTuple::new(py, maps.collect::<PyResult<Vec<_>>>()?)?;
+        let _ = self.maps.set(maps.clone().unbind()); // another thread may have been first
+        Ok(maps)
     }
 
     /// Of each element, the place of its instance in `maps`.
