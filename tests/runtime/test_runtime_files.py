@@ -203,7 +203,7 @@ def test_a_link_to_a_folder_of_another_user_is_refused(
 
 def test_the_users_own_cache_folder_is_looked_at_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("INDEXING_CACHE_DIR", raising=False)
-    monkeypatch.setattr(cache, "user_cache_path", lambda *_, **__: tmp_path / "indexing")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     assert cache.directory("host") == tmp_path / "indexing" / "host"
     (tmp_path / "indexing").chmod(0o777)
     with pytest.raises(CompileError, match=f"{tmp_path / 'indexing'} can be written"):

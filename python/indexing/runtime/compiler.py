@@ -124,18 +124,19 @@ def _candidates() -> Iterable[tuple[str, ...]]:
 
 
 def _identity(command: tuple[str, ...], flags: tuple[str, ...]) -> str | None:
-    """A hash of the options and of the macros that the compiler defines, such as its version and the processor's features."""
+    """The identity of a compiler with these options; None if it doesn't take them, or isn't there."""
     try:
         done = subprocess.run(
             [*command, *flags, "-dM", "-E", "-"], input="", capture_output=True, text=True, check=False
         )
     except OSError:
         return None
-    if done.returncode != 0 or not done.stdout:
-        return None
-    lines = sorted(
-        line for line in done.stdout.splitlines() if not line.startswith(("#define __DATE", "#define __TIME"))
-    )
+    return identity_by(command, flags, done.stdout) if done.returncode == 0 and done.stdout else None
+
+
+def identity_by(command: tuple[str, ...], flags: tuple[str, ...], macros: str) -> str:
+    """A hash of the options and of the macros that the compiler defines, such as its version and the processor's features."""
+    lines = sorted(line for line in macros.splitlines() if not line.startswith(("#define __DATE", "#define __TIME")))
     return hashlib.sha256("\n".join([*command[1:], *flags, *lines]).encode()).hexdigest()
 
 
