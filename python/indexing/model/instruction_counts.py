@@ -8,12 +8,13 @@ reduction) are assumed: an index is computed once where it does not change, and 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
 from typing import TYPE_CHECKING, TypeAlias
 
 from indexing.kernels.ir import nodes as ir
+from indexing.kernels.ir.fragments import COLUMNS, INSTRUCTIONS, ROWS, MatrixInstruction
 from indexing.kernels.ir.opcodes import ATOMIC_UPDATES
 from indexing.kernels.ir.traversal import expressions_in, subvalues, values_of
 from indexing.model.kernel_walk import KernelWalk
@@ -23,11 +24,13 @@ if TYPE_CHECKING:
     from indexing.device.record import Device
     from indexing.kernels.ir.nodes import Block, Statement, Value
 
-#: Instructions by the unit that executes them: an element type of the scalar units, `special`, `memory` or `control`.
+#: Instructions by the unit that executes them: an element type of the scalar units, `special`, `memory`, `control`, or an
+#: element type of the matrix units behind `MATRIX`.
 Units: TypeAlias = defaultdict[str, float]
 
 __all__ = ["InstructionCounts", "count_instructions"]
 
+MATRIX = "matrix "
 SAMPLED = (2, 2)  # blocks, and warps of each
 LOOP = 2  # instructions of an iteration besides those of its body
 SWAP = 8  # an atomic update without an instruction of its own is a loop that compares and swaps
@@ -63,11 +66,10 @@ def count_instructions(kernel: ir.Kernel, device: Device) -> InstructionCounts:
     blocks, of_block = _spread(prod(kernel.grid), SAMPLED[0]), _spread(warps, SAMPLED[1])
     share = prod(kernel.grid) * warps / (len(blocks) * len(of_block))
     units: Units = defaultdict(float)
-    functions = {f.name: f for f in kernel.functions}
     for block in blocks:
         for number in of_block:
             thread = _at(number * warp, kernel.block)
-            visitor = _WarpVisitor(kernel, (*thread, *_at(block, kernel.grid)), functions, {})
+            visitor = _WarpVisitor(kernel, (*thread, *_at(block, kernel.grid)), kernel, {})
             visitor.block(kernel.body, share)
             _add(units, visitor.units)
     lanes = units_of_lanes(device)
@@ -75,11 +77,21 @@ def count_instructions(kernel: ir.Kernel, device: Device) -> InstructionCounts:
     return InstructionCounts(sum(units.values()), busiest * warp)
 
 
-def units_of_lanes(device: Device) -> dict[str, int]:
+def units_of_lanes(device: Device) -> dict[str, float]:
     """The lanes of a core's units, by the names under which instructions are counted."""
-    scalar = device.rates.scalar
-    units = {kind: scalar.get(kind, device.cores.lanes) for kind in ("f32", "f64", "s32")}
-    return {**units, "special": device.rates.special, "memory": LOAD_LANES}
+    rates = device.rates
+    units: dict[str, float] = {kind: rates.scalar.get(kind, device.cores.lanes) for kind in ("f32", "f64", "s32")}
+    products = {MATRIX + kind: _matrix_lanes(device, i) for kind, i in INSTRUCTIONS.items()}
+    known = {unit: lanes for unit, lanes in products.items() if lanes}
+    return {**units, **known, "special": rates.special, "memory": LOAD_LANES}
+
+
+def _matrix_lanes(device: Device, i: MatrixInstruction) -> float:
+    """The lanes that the matrix units take from warps that issue an instruction, in a clock of a core; 0: there are none."""
+    rates = device.rates
+    products = ROWS * COLUMNS * i.depth / device.cores.warp_size  # of a lane
+    rate = rates.matrix.get(i.element_type.replace("u8", "s8"), 0)
+    return rate * rates.matrix_clock / rates.clock / products
 
 
 def _add(units: Units, more: Units, times: float = 1.0) -> None:
@@ -105,11 +117,12 @@ class _WarpVisitor(KernelWalk):
         self,
         body: ir.Kernel | ir.Function,
         given: Sequence[int],
-        functions: Mapping[str, ir.Function],
+        kernel: ir.Kernel,
         of_function: dict[str, Units],
     ) -> None:
         super().__init__(body, given)
-        self.functions, self.of_function = functions, of_function
+        self.kernel, self.of_function = kernel, of_function
+        self.registers = frozenset(b.name for b in kernel.buffers if b.space == "local")
         self.units: Units = defaultdict(float)
         self.known: set[SymbolicExpr] = set()  # indices that are computed already
 
@@ -138,8 +151,8 @@ class _WarpVisitor(KernelWalk):
         self.leave(loop)
 
     def _count(self, s: Statement, times: float) -> None:
-        _add(self.units, instructions_of(s), times)
-        for expression in expressions_in(s):
+        _add(self.units, instructions_of(s, self.registers), times)
+        for expression in () if isinstance(s, ir.MatrixMultiply) else expressions_in(s):  # whose places are registers
             if expression not in self.known:
                 self.known.add(expression)
                 self.units["s32"] += times * _index_cost(expression)
@@ -149,35 +162,41 @@ class _WarpVisitor(KernelWalk):
     def _call(self, name: str, times: float) -> None:
         """Count a function once, with its index in the middle of its range."""
         if name not in self.of_function:
-            function = self.functions[name]
+            function = self.kernel.function(name)
             middle = [(v.interval.lower + v.interval.upper) // 2 for v in function.variables]
-            inner = _WarpVisitor(function, middle, self.functions, self.of_function)
+            inner = _WarpVisitor(function, middle, self.kernel, self.of_function)
             inner.block(function.body, 1.0)
             for value in function.results:
-                _add(inner.units, _of_value(value))
+                _add(inner.units, _of_value(value, self.registers))
             self.of_function[name] = inner.units
         _add(self.units, self.of_function[name], times)
 
 
-def instructions_of(s: Statement) -> Units:
-    """The instructions of a warp for one statement, by unit, those of nested blocks and of indices excluded."""
+def instructions_of(s: Statement, registers: Collection[str] = ()) -> Units:
+    """The instructions of a warp for one statement, by unit, those of nested blocks and of indices excluded. Loads and stores
+    of local buffers, which are `registers`, are none.
+    """
     units: Units = defaultdict(float)
     for value in values_of(s):
-        _add(units, _of_value(value))
-    if isinstance(s, ir.Store | ir.Copy | ir.FetchAdd | ir.Shuffle):
+        _add(units, _of_value(value, registers))
+    if isinstance(s, ir.Store) and s.buffer in registers:
+        return units
+    if isinstance(s, ir.Store | ir.Copy | ir.LoadMatrices | ir.FetchAdd | ir.Shuffle):
         units["memory"] += 1
     elif isinstance(s, ir.AtomicUpdate):
         units["memory"] += 1 if s.opcode in ATOMIC_UPDATES else SWAP
+    elif isinstance(s, ir.MatrixMultiply):
+        units[MATRIX + s.element_type] += 1
     elif isinstance(s, ir.Barrier | ir.Fence | ir.Break | ir.CallFunction):
         units["control"] += 1
     return units
 
 
-def _of_value(value: Value) -> Units:
+def _of_value(value: Value, registers: Collection[str]) -> Units:
     units: Units = defaultdict(float)
     for v in subvalues(value):
         if isinstance(v, ir.Load):
-            units["memory"] += 1
+            units["memory"] += v.buffer not in registers
         elif isinstance(v, ir.Within):
             units["s32"] += 1
         elif isinstance(v, ir.Op):

@@ -1,0 +1,45 @@
+"""Instructions of warps: counts by hand."""
+
+from __future__ import annotations
+
+import pytest
+
+import indexing as ix
+from indexing._core import constant
+from indexing.device.detect import find_device
+from indexing.kernels.ir import nodes as ir
+from indexing.model.instruction_counts import count_instructions
+from ir_kernels import TH_X, kernel, result
+
+H100 = find_device("h100")
+ZERO = constant(0)
+
+
+@pytest.mark.parametrize(("kind", "depth"), [("bf16", 16), ("f16", 16), ("s8", 32), ("u8", 32)])
+def test_products_of_matrices_take_the_time_of_matrix_units(kind: str, depth: int) -> None:
+    """By hand: 2 blocks of 4 warps issue 10 instructions each, of 16 x 8 x depth products; a core does 2,048 of
+    them in a clock of its matrix units, twice as many of bytes, and 128 operations of f32 in a clock of its own.
+    """
+    registers = [ir.Buffer(name, "u32", (4,), "local") for name in ("c", "a", "b")]
+    multiply = ir.MatrixMultiply(kind, "c", ZERO, "a", ZERO, "b", ZERO)
+    loop = ir.For(6, ZERO, constant(10), 1, (multiply,), unroll=10)
+    k = kernel([loop], [*registers, result(0, "f32", 1)], 2, 128, step=("loop", 0, 9))
+    counts = count_instructions(k, H100)
+    clocks = 2 * 4 * 10 * 16 * 8 * depth / (2048 if depth == 16 else 4096)
+    assert counts.issued == 80
+    assert counts.operations == pytest.approx(clocks * 128 * H100.rates.clock / H100.rates.matrix_clock)
+
+
+def test_registers_are_no_memory() -> None:
+    """By hand: a warp stores once; its loads and stores of a local buffer are no instructions."""
+    local = ir.Buffer("x", "f32", (2,), "local")
+    body = [ir.Store("x", (ZERO,), ir.Constant("f32", 1.0)), ir.Store("o0", (TH_X,), ir.Load("f32", "x", (ZERO,)))]
+    assert count_instructions(kernel(body, [local, result(0, "f32", 32)], 1, 32), H100).issued == 1
+
+
+def test_a_product_takes_at_least_the_time_of_its_matrix_units() -> None:
+    text = """ENTRY e { a = bf16[2048,1024] parameter(0) b = bf16[1024,4096] parameter(1)
+      ROOT d = f32[2048,4096] dot(a, b), lhs_contracting_dims={1}, rhs_contracting_dims={0} }"""
+    found = ix.predict(ix.hlo.parse(text).entry, {"tile_rows": [64, 128], "tile_columns": 128}, "h100")
+    assert found.emitter == "dot-tile"
+    assert (found.time >= 2048 * 1024 * 4096 / (132 * 2048 * H100.rates.matrix_clock)).all()
