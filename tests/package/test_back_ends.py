@@ -7,6 +7,7 @@ import sys
 import warnings
 from collections.abc import Iterator
 from importlib import metadata
+from typing import Any
 
 import numpy as np
 import pytest
@@ -58,29 +59,21 @@ def test_the_command_line_says_it_as_well() -> None:
     assert done.stderr.startswith("indexing: warning: device='auto' runs programs on 'reference'")
 
 
-def test_a_back_end_that_opens_but_makes_no_kernel_does_not_work(monkeypatch: pytest.MonkeyPatch) -> None:
-    def refuse(self: Host, kernel: object) -> object:
-        raise ix.CompileError("no linker")
+def test_a_back_end_that_opens_but_makes_no_kernel_does_not_work() -> None:
+    class WithoutLinker(Host):
+        def load(self, kernel: object) -> Any:
+            raise ix.CompileError("no linker")
 
-    monkeypatch.setattr(Host, "load", refuse)
-    monkeypatch.setattr(devices, "has_gpu", lambda: False)
     with pytest.warns(ix.ReferenceFallback, match="device 'cpu' does not work: no linker"):
-        assert devices.first_that_works() == "reference"
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        assert devices.first_that_works() == "reference"
+        assert devices.first_working({"cpu": WithoutLinker}) == "reference"
 
 
-def test_a_gpu_that_cannot_be_used_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    def opened(name: str) -> Host:
-        if name == "cuda":
-            raise ix.IndexingError("GPU 0 can't be used")
-        return Host()
+def test_a_gpu_that_cannot_be_used_is_named() -> None:
+    def no_gpu() -> Host:
+        raise ix.IndexingError("GPU 0 can't be used")
 
-    monkeypatch.setattr(devices, "open_device", opened)
-    monkeypatch.setattr(devices, "has_gpu", lambda: True)
     with pytest.warns(ix.ReferenceFallback, match="runs programs on 'cpu': device 'cuda' does not work: GPU 0"):
-        assert devices.first_that_works() == "cpu"
+        assert devices.first_working({"cuda": no_gpu, "cpu": Host}) == "cpu"
 
 
 def test_nothing_is_said_where_the_first_works() -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import cache
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
@@ -15,12 +15,23 @@ from indexing.kernels import emit
 if TYPE_CHECKING:
     from indexing.runtime.device import TimingDevice
 
-__all__ = ["DEVICE_NAMES", "REFERENCE", "DeviceName", "device_of_dialect", "first_that_works", "has_gpu", "open_device"]
+__all__ = [
+    "DEVICE_NAMES",
+    "REFERENCE",
+    "DeviceName",
+    "device_of_dialect",
+    "first_that_works",
+    "first_working",
+    "open_device",
+]
 
 DeviceName: TypeAlias = Literal["auto", "cuda", "cpu", "reference"]
 DEVICE_NAMES: tuple[DeviceName, ...] = ("auto", "cuda", "cpu", "reference")
 REFERENCE = "reference"  # numpy: no device, and no kernels
 PROBE = "ENTRY trial { p = f32[] parameter(0) ROOT n = f32[] negate(p) }"
+
+
+Opener: TypeAlias = "Callable[[], TimingDevice]"
 
 
 def _cuda() -> TimingDevice:
@@ -36,7 +47,7 @@ def _cpu() -> TimingDevice:
 
 
 # The devices that run kernels, by name: the kernels' dialect, and the function that opens the device.
-_OPENERS: dict[str, tuple[str, Callable[[], TimingDevice]]] = {"cuda": ("cuda", _cuda), "cpu": ("c", _cpu)}
+_OPENERS: dict[DeviceName, tuple[str, Opener]] = {"cuda": ("cuda", _cuda), "cpu": ("c", _cpu)}
 
 
 def open_device(name: str) -> TimingDevice:
@@ -55,19 +66,18 @@ def device_of_dialect(dialect: str) -> TimingDevice:
     raise IndexingError(f"nothing is measured in dialect {dialect!r}: tune for a CPU or a CUDA device")
 
 
-def has_gpu() -> bool:
-    """Whether a CUDA driver is installed and finds a GPU."""
-    return gpu_count() > 0
-
-
 @cache
 def first_that_works() -> DeviceName:
-    """The device that `"auto"` stands for, found once by loading a small kernel; warns of devices that do not work."""
+    """The device that `"auto"` stands for, found once."""
+    return first_working({name: opened for name, (_, opened) in _OPENERS.items() if name != "cuda" or gpu_count()})
+
+
+def first_working(openers: Mapping[DeviceName, Opener]) -> DeviceName:
+    """The first of these devices that loads a small kernel, else the reference; warns of devices that do not work."""
     broken: list[str] = []
-    candidates: tuple[DeviceName, ...] = ("cuda", "cpu") if has_gpu() else ("cpu",)
-    for name in candidates:
+    for name, opened in openers.items():
         try:
-            device = open_device(name)
+            device = opened()
             device.load(emit(parse(PROBE).entry, dialect=device.dialect))
         except IndexingError as failure:
             broken.append(f"device {name!r} does not work: {failure}")
@@ -77,5 +87,5 @@ def first_that_works() -> DeviceName:
         name = "reference"
     if broken:
         slow = ", slowly" if name == REFERENCE else ""
-        warnings.warn(f"device='auto' runs programs on {name!r}{slow}: {'; '.join(broken)}", ReferenceFallback, 3)
+        warnings.warn(f"device='auto' runs programs on {name!r}{slow}: {'; '.join(broken)}", ReferenceFallback, 4)
     return name
