@@ -66,7 +66,7 @@ impl Bench {
         self.timed(&mut cost, 3, |b| composed(&mut b.arena, &mut b.scratch, &after));
         self.timed(&mut cost, 4, |b| operate(&mut b.arena, &map));
         self.arena.clear();
-        if let Ok((_, steps)) = explain(&mut self.arena, &mut self.scratch, &map) {
+        if let Ok((_, steps)) = explain(&mut self.arena, &mut self.scratch, &map, PointVariables::Replace) {
             cost.features.extend(steps.iter().map(|s| s.law.name.to_owned()));
         }
         for (phase, work) in PHASES.iter().zip(cost.work) {

@@ -3,7 +3,7 @@
 //! A point is in the domain where it is in the box, no constraint and no result divides by 0, and every constraint holds.
 //! What is divided is what the problem states once it is made: `x - x` is 0, whatever `x` divides by.
 
-use indexing_core::{Arena, DomainSimplifier, Expr, Interval, Node, PointVariables, ReadScratch, Scratch};
+use indexing_core::{Arena, DomainSimplifier, Expr, Interval, Node, ReadScratch, Scratch};
 
 use crate::random::Random;
 use crate::tree::{any_tree, divisor_of_any_sign, floor_div, index_tree, Op, Tree};
@@ -262,7 +262,7 @@ impl Checker {
             .iter()
             .map(|(e, low, high)| e.build(&mut self.arena).map(|e| (e, Interval::new(*low, *high))));
         let constraints = constraints.collect::<Result<_, _>>().ok()?;
-        Some(DomainSimplifier { bounds: intervals(w), constraints, results, points: PointVariables::Replace })
+        Some(DomainSimplifier { bounds: intervals(w), constraints, results, ..DomainSimplifier::default() })
     }
 
     fn compare(
@@ -354,7 +354,7 @@ fn build_backwards(arena: &mut Arena, w: &Written) -> Option<DomainSimplifier> {
     let results = w.results.iter().rev().map(|e| e.build_backwards(arena)).collect::<Result<Vec<_>, _>>();
     let mut results = results.ok()?;
     results.reverse();
-    Some(DomainSimplifier { bounds: intervals(w), constraints, results, points: PointVariables::Replace })
+    Some(DomainSimplifier { bounds: intervals(w), constraints, results, ..DomainSimplifier::default() })
 }
 
 pub fn intervals(w: &Written) -> Vec<Interval> {
