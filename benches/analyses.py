@@ -104,11 +104,11 @@ def fused(shapes: tuple[str, ...], body: str, result: str) -> ix.hlo.Instruction
 
 def tiles(fusion: ix.hlo.Instruction) -> int:
     """The tiles of all operands."""
-    found = 0
+    count = 0
     for operand, maps in enumerate(ix.output_to_input(fusion)):
         if maps and not any(m.map.is_undefined or m.map.is_known_empty for m in maps):
-            found += len(propagate_tiles(fusion, operand))
-    return found
+            count += len(propagate_tiles(fusion, operand))
+    return count
 
 
 def queries(fusion: ix.hlo.Instruction, kernel: Kernel | None) -> dict[str, Callable[[], object]]:
@@ -146,16 +146,16 @@ def emitted(fusion: ix.hlo.Instruction) -> Kernel | None:
 
 def measure(fusions: Iterable[tuple[str, ix.hlo.Instruction]], rounds: int, each: bool) -> None:
     """Print a line a fusion where `each` is asked for, then, of each query, the distribution."""
-    found: dict[str, list[float]] = {}
+    by_query: dict[str, list[float]] = {}
     for name, fusion in fusions:
         times = {q: seconds(f, rounds) for q, f in queries(fusion, emitted(fusion)).items()}
         for query, time_ in times.items():
             if time_ is not None:
-                found.setdefault(query, []).append(time_)
+                by_query.setdefault(query, []).append(time_)
         if each:
             cells = (f"{q} {1e6 * t:8.0f}" if t is not None else f"{q}        -" for q, t in times.items())
             print(f"{name:18} " + "  ".join(cells))
-    for query, all_times in found.items():
+    for query, all_times in by_query.items():
         ordered = sorted(all_times)
         mean = statistics.fmean(ordered)
         print(
@@ -169,10 +169,10 @@ def asked_about(file: Path, most: int) -> list[tuple[str, ix.hlo.Instruction]]:
     """A program's fusions; where it has none, `most` of its instructions that move data, spread over the program."""
     module = ix.hlo.load(file)
     every = [i for c in module.computations.values() for i in c.instructions.values()]
-    found = [i for i in every if i.opcode == "fusion"] or data_moving_instructions(
+    instructions = [i for i in every if i.opcode == "fusion"] or data_moving_instructions(
         list(module.entry.instructions.values())
     )
-    return [(i.name, i) for i in found[:: -(-len(found) // most)]]
+    return [(i.name, i) for i in instructions[:: -(-len(instructions) // most)]]
 
 
 def main() -> None:

@@ -41,16 +41,16 @@ def rows(fusions: Iterable[tuple[str, ix.hlo.Computation]], plans: int, seed: in
         columns = {n: np.array([p[n] for p in chosen]) for n in space.names}
         measured.append((name, ix.predict(computation, columns, CPU), times))
         emitters[name] = space.emitter
-    found = fitted(CPU, measured)
-    of_fusions = found.of_fusions
+    calibration = fitted(CPU, measured)
+    of_fusions = calibration.of_fusions
     for name, _, times in measured:
         before, after = of_fusions[name]
         spread = f"{times.max() / times.min():.1f}"
         yield [name, emitters[name], str(len(times)), spread, f"{before:.2f}", f"{after:.2f}"]
     before, after = (statistics.median(part) for part in zip(*of_fusions.values(), strict=True))
     yield ["median", "", "", "", f"{before:.2f}", f"{after:.2f}"]
-    count = str(len(found.points))
-    yield ["all together", "", count, "", f"{found.correlation_before:.2f}", f"{found.correlation:.2f}"]
+    count = str(len(calibration.points))
+    yield ["all together", "", count, "", f"{calibration.correlation_before:.2f}", f"{calibration.correlation:.2f}"]
 
 
 def main() -> None:

@@ -291,8 +291,8 @@ def main() -> None:
         os.environ["INDEXING_CACHE_DIR"] = folder
         text = table([c for c in CASES if not a.only or any(word in c[0] for word in a.only)], a.rounds)
     if a.markdown:
-        head, found, rest = a.markdown.read_text().partition(MARKERS[0])
-        assert found, f"{a.markdown} has no line {MARKERS[0]!r}"
+        head, marker, rest = a.markdown.read_text().partition(MARKERS[0])
+        assert marker, f"{a.markdown} has no line {MARKERS[0]!r}"
         a.markdown.write_text(head + MARKERS[0] + text + MARKERS[1] + rest.partition(MARKERS[1])[2])
 
 

@@ -50,14 +50,14 @@ class Bench:
         stream = self.device.stream
         for launch in launches:
             launch()
-        found = []
+        seconds = []
         for k in range(self.repeats):
             start = stream.record(options=timed)
             launches[k % len(launches)]()
             end = stream.record(options=timed)
             end.sync()
-            found.append((end - start) * 1e-3)
-        return statistics.median(found)
+            seconds.append((end - start) * 1e-3)
+        return statistics.median(seconds)
 
     def run(self, kernel: Kernel) -> float:
         """Seconds of one launch of the kernel."""
@@ -70,11 +70,11 @@ class Bench:
     def buffers(self, kernel: Kernel, seed: int) -> list[Buffer]:
         """Inputs with random values and outputs, in the order of the signature."""
         rng = np.random.default_rng(seed)
-        found = []
+        buffers = []
         for argument in kernel.arguments:
             if argument.alias_of is None:
-                found.append(self.device.upload(values_of(argument, rng)))
-        return found
+                buffers.append(self.device.upload(values_of(argument, rng)))
+        return buffers
 
 
 def values_of(argument: Argument, rng: np.random.Generator) -> np.ndarray:
@@ -112,15 +112,15 @@ def xla_seconds(text: str, repeats: int) -> float | None:
     executable = client.compile(computation)
     parameters = ix.hlo.parse(text).entry.parameters
     arrays = [jax.device_put(np.ones(p.shape.dimensions, p.shape.dtype)) for p in parameters]
-    found = []
+    seconds = []
     for _ in range(repeats):
         start = time.perf_counter()
         for _ in range(BATCH):  # the device works while the host launches
             outputs = executable.execute(arrays)
         for output in outputs:
             output.block_until_ready()
-        found.append((time.perf_counter() - start) / BATCH)
-    return statistics.median(found)
+        seconds.append((time.perf_counter() - start) / BATCH)
+    return statistics.median(seconds)
 
 
 def predicted(kernel: Kernel, arch: str) -> str:
@@ -161,8 +161,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
         if chosen.names and not any(part in name for part in chosen.names):
             continue
         kernel = ix.emit(ix.hlo.parse(text).entry)
-        found = predicted(kernel, chosen.arch) if bench is None else measured(bench, kernel, text)
-        print(f"{name:28} {kernel.emitter:14} {found}")
+        line = predicted(kernel, chosen.arch) if bench is None else measured(bench, kernel, text)
+        print(f"{name:28} {kernel.emitter:14} {line}")
 
 
 if __name__ == "__main__":

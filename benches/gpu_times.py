@@ -69,8 +69,8 @@ def fit_products(device: ix.Device, lines: Sequence[Line]) -> tuple[ix.Device, C
     for cost in TILE_COSTS:
         times = {id(line): alone(cost, line) for line in lines}
         for share in SHARES.tolist():
-            found = error(lines, lambda line, s=share, t=times: seconds(t[id(line)], s, line))  # type: ignore[misc]
-            best = min(best, (found, cost, share))
+            wrong_by = error(lines, lambda line, s=share, t=times: seconds(t[id(line)], s, line))  # type: ignore[misc]
+            best = min(best, (wrong_by, cost, share))
     _, cost, share = best
     fitted = device.with_rates(tile_cost=cost, product_share=share)
     return fitted, lambda line: seconds(alone(cost, line), share, line)

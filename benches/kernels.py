@@ -38,11 +38,11 @@ def measure(name: str, module: ix.hlo.Module, arch: str) -> tuple[int, float]:
     cubin = ix.runtime.cubin(kernel, arch)
     compiled = time.perf_counter()
     lines = kernel.source.count("\n")
-    found = ix.coalescing(kernel)
+    report = ix.coalescing(kernel)
     print(
         f"{name:28} {kernel.emitter:22} {1e3 * (emitted - start):8.1f} ms {lines:6} lines "
         f"{1e3 * (compiled - emitted):8.0f} ms {len(cubin):8} bytes   "
-        f"loads {requests(found.reads)}  stores {requests(found.writes)}"
+        f"loads {requests(report.reads)}  stores {requests(report.writes)}"
     )
     return lines, compiled - emitted
 
@@ -68,10 +68,10 @@ def main() -> None:
         modules.append(("64 stages", ix.hlo.parse(stages(64))))
     with tempfile.TemporaryDirectory() as empty:
         os.environ["INDEXING_CACHE_DIR"] = empty
-        found = [measure(name, module, chosen.arch) for name, module in modules]
-    seconds = sorted(s for _, s in found)
+        measured = [measure(name, module, chosen.arch) for name, module in modules]
+    seconds = sorted(s for _, s in measured)
     print(
-        f"{len(found)} kernels, {sum(n for n, _ in found)} lines; NVRTC for {chosen.arch}: "
+        f"{len(measured)} kernels, {sum(n for n, _ in measured)} lines; NVRTC for {chosen.arch}: "
         f"median {1e3 * seconds[len(seconds) // 2]:.0f} ms, longest {1e3 * seconds[-1]:.0f} ms"
     )
 

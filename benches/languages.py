@@ -98,14 +98,16 @@ def least(once: Callable[[], list[float]], rounds: int, count: int) -> list[floa
 def rows(rounds: int = 30) -> list[list[str]]:
     """A row a language: microseconds of each step, and the sum of all over Rust's."""
     given = pairs(CORPUS.read_text().splitlines())
-    found = {
+    by_language = {
         "Rust": by_program([RUST], given, rounds),
         "C": in_c(given, rounds),
         "Python, one by one": in_python(given, rounds),
         "Python, in batch": in_batch(given, rounds),
     }
-    rust = sum(found["Rust"])
-    return [[name, *(f"{t / 1e3:.2f}" for t in times), f"{sum(times) / rust:.2f}"] for name, times in found.items()]
+    rust = sum(by_language["Rust"])
+    return [
+        [name, *(f"{t / 1e3:.2f}" for t in times), f"{sum(times) / rust:.2f}"] for name, times in by_language.items()
+    ]
 
 
 def main() -> None:

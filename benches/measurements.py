@@ -127,13 +127,13 @@ def workers(copies: int = 48) -> Iterator[list[str]]:
 def analyses(rounds: int = 5) -> list[list[str]]:
     """Queries of benches/analyses.py: the median over its fusions."""
     module = importlib.import_module("analyses")
-    found: dict[str, list[float]] = {}
+    times: dict[str, list[float]] = {}
     for case in module.CASES.values():
         fusion = module.fused(*case)
         for query, call in module.queries(fusion, module.emitted(fusion)).items():
             if (seconds := module.seconds(call, rounds)) is not None:
-                found.setdefault(query, []).append(seconds)
-    return [[q, str(len(t)), f"{statistics.median(t) * 1e6:.0f}"] for q, t in found.items()]
+                times.setdefault(query, []).append(seconds)
+    return [[q, str(len(t)), f"{statistics.median(t) * 1e6:.0f}"] for q, t in times.items()]
 
 
 def correlations(plans: int = 12) -> Iterator[list[str]]:

@@ -52,11 +52,11 @@ def predictions(name: str, chosen: str) -> tuple[int, float, float, int]:
         plans = space.grid(**{k.name: few.get(k.name, k.values) for k in space.knobs})
     fusion, predict = ix.hlo.parse(FUSIONS[name]).entry, ix.predict
     start = time.process_time()
-    found = predict(fusion, plans)
+    predicted = predict(fusion, plans)
     cold = time.process_time()
     predict(fusion, plans)
     warm = time.process_time()
-    return len(found), cold - start, warm - cold, kernel_count(space, plans)
+    return len(predicted), cold - start, warm - cold, kernel_count(space, plans)
 
 
 def kernel_count(space: ix.KnobSpace, plans: Mapping[str, NDArray[np.int64]]) -> int:
@@ -79,19 +79,19 @@ def instances(chosen: str) -> tuple[int, float, float, int]:
     values = np.arange(1_000_000) % (64 if chosen == "repeated" else 1_000_000) + 1
     m = ix.IndexingMap.parse(MAP).with_parameters(T=(1, 1_000_000))
     start = time.process_time()
-    found = m.instantiate(T=values)
-    made(found, chosen)
+    made_instances = m.instantiate(T=values)
+    made(made_instances, chosen)
     cold = time.process_time()
     made(m.instantiate(T=values), chosen)
-    return len(found), cold - start, time.process_time() - cold, 0
+    return len(made_instances), cold - start, time.process_time() - cold, 0
 
 
-def made(found: ix.Instances, chosen: str) -> None:
+def made(instances: ix.Instances, chosen: str) -> None:
     """Have what was chosen made."""
     if chosen == "columns":
-        assert found.results and found.constraints
+        assert instances.results and instances.constraints
     else:
-        assert found.maps
+        assert instances.maps
 
 
 def measured(repeats: int, *case: str) -> tuple[float, float, int]:

@@ -106,10 +106,10 @@ KINDS: tuple[Callable[[random.Random], Problem], ...] = (reshape, grid, window, 
 def problems(count: int, seed: int = 1) -> list[Problem]:
     """`count` different problems, the kinds in turn while they last; the same for the same seed."""
     generator = random.Random(seed)
-    found: dict[str, Problem] = {}
+    by_text: dict[str, Problem] = {}
     for attempt in itertools.count():
-        if len(found) == count:
+        if len(by_text) == count:
             break
         problem = KINDS[attempt % len(KINDS)](generator)
-        found.setdefault(problem.map_text(), problem)
-    return list(found.values())
+        by_text.setdefault(problem.map_text(), problem)
+    return list(by_text.values())

@@ -39,12 +39,12 @@ module = parse(text)
 print(time.process_time() - start)
 """
 ALL = """
-for instruction, found in maps(module, direction="{}").instructions.items():
+for instruction, indexings in maps(module, direction="{}").instructions.items():
     pass
 """
 OBJECTS = """
-for instruction, found in maps(module).instructions.items():
-    for indexing in found:
+for instruction, indexings in maps(module).instructions.items():
+    for indexing in indexings:
         for operand in indexing:
             for m in operand:
                 m.map

@@ -56,10 +56,10 @@ def main() -> None:
                         print(f"  {kernel.name} ({kernel.emitter}): {check}")
         seconds = time.perf_counter() - start
         print(f"{path.name}: {len(seen) - before} kernels, {dict(of_file)}, {seconds:.1f} s", flush=True)
-    for kind, found in statuses.items():
-        whole = sum(found.values())
-        left = f"{found['open']} open, {found['refuted']} refuted"
-        print(f"{kind:14}{whole:8} checks, {found['proved'] / whole:8.2%} proved, {left}")
+    for kind, counts in statuses.items():
+        whole = sum(counts.values())
+        left = f"{counts['open']} open, {counts['refuted']} refuted"
+        print(f"{kind:14}{whole:8} checks, {counts['proved'] / whole:8.2%} proved, {left}")
     for (kind, reason), count in reasons.most_common():
         print(f"{count:6} {kind}: {reason}")
 

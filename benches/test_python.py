@@ -31,8 +31,8 @@ def test_compose_two_maps(benchmark: Any) -> None:
 
 @pytest.mark.parametrize("threads", [1, 2])
 def test_parse_and_simplify_a_thousand(benchmark: Any, threads: int) -> None:
-    found = benchmark(lambda: ix.simplify_all(ix.parse_all(TEXTS), threads=threads))
-    assert len(found) == len(TEXTS)
+    simplified = benchmark(lambda: ix.simplify_all(ix.parse_all(TEXTS), threads=threads))
+    assert len(simplified) == len(TEXTS)
 
 
 def test_evaluate_over_arrays(benchmark: Any) -> None:

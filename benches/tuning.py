@@ -26,13 +26,13 @@ def rows(
     """A row a fusion, the last one of the medians."""
     ratios = []
     for name, computation in fusions:
-        found = ix.tune(computation, budget, seed, "cpu", sampler, store)
-        default, best = found.trials[0].seconds, min(t.seconds for t in found.trials if t.seconds is not None)
-        ratios.append(found.speedup)
-        changed = {n: v for n, v in found.best.items() if v != found.space.default[n]}
+        tuning = ix.tune(computation, budget, seed, "cpu", sampler, store)
+        default, best = tuning.trials[0].seconds, min(t.seconds for t in tuning.trials if t.seconds is not None)
+        ratios.append(tuning.gain.median)
+        changed = {n: v for n, v in tuning.best.items() if v != tuning.space.default[n]}
         times = [f"{t * 1e6:.2f}" if t else "" for t in (default, best)]
         plan = ", ".join(f"{n} {v}" for n, v in changed.items()) or "the default"
-        yield [name, found.space.emitter, str(len(found.trials)), *times, f"{found.speedup:.2f}", plan]
+        yield [name, tuning.space.emitter, str(len(tuning.trials)), *times, f"{tuning.gain.median:.2f}", plan]
     yield ["median", "", "", "", "", f"{statistics.median(ratios):.2f}", ""]
 
 

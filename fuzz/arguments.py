@@ -233,13 +233,13 @@ class Calls:
 def parameters(thing: Thing) -> tuple[list[str], int, int]:
     """The names of the parameters that can be given by name, and how many can stand by position, at least and at most."""
     try:
-        found = list(inspect.signature(thing).parameters.values())
+        stated = list(inspect.signature(thing).parameters.values())
     except ValueError:  # a method of a builtin type
         return [], 0, 2
-    by_position = [p for p in found if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
+    by_position = [p for p in stated if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
     least = sum(p.default is p.empty for p in by_position)
-    open_ended = any(p.kind is p.VAR_POSITIONAL for p in found)
-    names = [p.name for p in found if p.kind in (p.KEYWORD_ONLY, p.POSITIONAL_OR_KEYWORD)]
+    open_ended = any(p.kind is p.VAR_POSITIONAL for p in stated)
+    names = [p.name for p in stated if p.kind in (p.KEYWORD_ONLY, p.POSITIONAL_OR_KEYWORD)]
     return names, least, MAX_ARGUMENTS if open_ended else len(by_position)
 
 
@@ -274,10 +274,10 @@ def things(values: list[object]) -> Iterator[tuple[str, Thing]]:
     """Every public function and class, and every method and operator of the values, by name."""
     for module in MODULES:
         for name in [n for n in getattr(module, "__all__", vars(module)) if n[0] != "_" and n not in LEFT_OUT]:
-            found = getattr(module, name)
-            of_package = (getattr(found, "__module__", None) or "indexing").startswith("indexing")
-            if callable(found) and of_package and (not isinstance(found, type) or name in MADE_BY_USERS):
-                yield f"{module.__name__}.{name}", found
+            thing = getattr(module, name)
+            of_package = (getattr(thing, "__module__", None) or "indexing").startswith("indexing")
+            if callable(thing) and of_package and (not isinstance(thing, type) or name in MADE_BY_USERS):
+                yield f"{module.__name__}.{name}", thing
     for place, value in enumerate(values):
         kind = type(value)
         if kind.__module__.split(".")[0] != "indexing":

@@ -37,15 +37,15 @@ def certificate(seed: int, number: int) -> Certificate | None:
     return Certificate.from_json(made.to_json())
 
 
-def refusal(found: Certificate, solver: str | None) -> Refuted | None:
+def refusal(made: Certificate, solver: str | None) -> Refuted | None:
     """The error of a certificate that is refused, by the solver's counterexample if there is one."""
     try:
-        found.check(solver)
+        made.check(solver)
     except Refuted as refused:
         if solver:
             return refused
         try:
-            found.check("z3")
+            made.check("z3")
         except Refuted as proved:
             return proved
         except ix.IndexingError:
@@ -54,9 +54,9 @@ def refusal(found: Certificate, solver: str | None) -> Refuted | None:
     return None
 
 
-def place(found: Certificate, error: Refuted) -> str:
+def place(made: Certificate, error: Refuted) -> str:
     """The law of the step that was refused, or what is wrong with the whole; whether it is wrong, or undecided."""
-    law = error.reason if error.step is None else found.steps[error.step].law
+    law = error.reason if error.step is None else made.steps[error.step].law
     return f"{'wrong' if is_wrong(error) else 'undecided'}: {law}"
 
 
@@ -77,14 +77,14 @@ def main() -> int:
     print(f"seed {seed}, {chosen.count} maps", flush=True)
     start, steps, refused = time.process_time(), 0, Counter[str]()
     for number in range(chosen.first, chosen.first + chosen.count):
-        found = certificate(seed, number)
-        if found is None:
+        made = certificate(seed, number)
+        if made is None:
             continue
-        steps += len(found.steps)
-        error = refusal(found, chosen.solver)
+        steps += len(made.steps)
+        error = refusal(made, chosen.solver)
         if error is not None:
-            refused[place(found, error)] += 1
-            shown = found if chosen.show else found.before
+            refused[place(made, error)] += 1
+            shown = made if chosen.show else made.before
             print(f"\n{shown}\n  {error}\n  again: {sys.argv[0]} --seed {seed} --first {number} --count 1", flush=True)
     seconds = time.process_time() - start
     print(f"{chosen.count} maps, {steps} steps in {seconds:.0f} s: {refused.total()} refused")

@@ -138,17 +138,17 @@ def differences(got: Outputs | None, want: Outputs | None) -> str:
     """In words, what differs; NaNs are equal, whatever their bits."""
     if got is None or want is None:
         return "" if got is want else "it ends its process"
-    found = []
+    texts = []
     for case, (ours, theirs) in enumerate(zip(got, want, strict=True)):
         for number, (a, b) in enumerate(zip(ours, theirs, strict=True)):
             with np.errstate(all="ignore"):
                 same = (bits(a) == bits(b)).all(axis=1) | ((a != a) & (b != b))
             if not same.all():
                 place = int(np.flatnonzero(~same)[0])
-                found.append(
+                texts.append(
                     f"inputs {case}, output {number}: {int((~same).sum())} of {a.size}, [{place}] {a[place]!r} not {b[place]!r}"
                 )
-    return "; ".join(found)
+    return "; ".join(texts)
 
 
 def bits(array: np.ndarray) -> np.ndarray:
@@ -159,24 +159,24 @@ def bits(array: np.ndarray) -> np.ndarray:
 def compare(name: str, kernels: Sequence[Kernel], builders: Sequence[Builder], keep: Path | None) -> int:
     """Print what differs of the kernels of one program; returns how often."""
     source = joint_source((k.source_parts, f"kernel_{number}") for number, k in enumerate(kernels))
-    found, expected = 0, None
+    count, expected = 0, None
     with tempfile.TemporaryDirectory() as folder:
         for number, builder in enumerate(builders):
             library = Path(folder) / f"{number}.so"
             if refusal := builder.build(source, library):
                 print(f"{name}: {builder} refuses: {refusal}", flush=True)
-                found += 1
+                count += 1
                 continue
             got = outputs_of(library, kernels)
             expected = expected or got
             for kernel, ours, theirs in zip(kernels, got, expected, strict=True):
                 if what := differences(ours, theirs):
-                    found += 1
+                    count += 1
                     print(f"{name}: {kernel.name}, {builder}: {what}", flush=True)
                     if keep is not None:
                         digest = hashlib.sha256(kernel.source.encode()).hexdigest()[:8]
                         (keep / f"{kernel.name}.{digest}.c").write_text(kernel.source)
-    return found
+    return count
 
 
 def programs(options: argparse.Namespace) -> Iterator[tuple[str, str]]:
@@ -228,12 +228,12 @@ def main() -> int:
     flags = [tuple(shlex.split(o)) for o in options.options or ["", "-O0"]]
     commands = [tuple(shlex.split(c)) for c in options.compiler]
     builders = [Builder(c, f) for c in commands for f in reversed(flags)]
-    found = count = 0
+    differing = count = 0
     for name, kernels in batches(options):
         count += len(kernels)
-        found += compare(name, kernels, builders, options.keep)
-    print(f"{count} kernels, {len(builders)} compilers with options: {found} differences")
-    return 1 if found else 0
+        differing += compare(name, kernels, builders, options.keep)
+    print(f"{count} kernels, {len(builders)} compilers with options: {differing} differences")
+    return 1 if differing else 0
 
 
 if __name__ == "__main__":

@@ -65,10 +65,10 @@ def _closing(text: str, at: int) -> int:
     return at - 1
 
 
-def _some(r: random.Random, found: list[re.Match[str]]) -> re.Match[str]:
-    if not found:
+def _some(r: random.Random, matches: list[re.Match[str]]) -> re.Match[str]:
+    if not matches:
         raise UnfitError
-    return r.choice(found)
+    return r.choice(matches)
 
 
 def _shapes(line: Line) -> list[re.Match[str]]:
@@ -289,12 +289,12 @@ MUTATIONS: tuple[Mutation, ...] = (
 
 def opcodes(text: str) -> dict[str, list[int]]:
     """The lines of each opcode."""
-    found: dict[str, list[int]] = {}
+    lines: dict[str, list[int]] = {}
     for number, line in enumerate(text.split("\n")):
         head = _LINE.match(line)
         if head and (opcode := _OPCODE.search(line, head.end() - 1)):
-            found.setdefault(opcode[1], []).append(number)
-    return found
+            lines.setdefault(opcode[1], []).append(number)
+    return lines
 
 
 def mutate(text: str, r: random.Random, opcode: str = "") -> tuple[str, str]:

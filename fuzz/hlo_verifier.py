@@ -157,13 +157,13 @@ def known(deviations: Sequence[Deviation], error: str) -> bool:
 
 def verdicts(texts: Sequence[str]) -> list[str | None]:
     """What jaxlib says of each text. A child judges them in turn; where it dies, the next child goes on behind."""
-    found: list[str | None] = []
-    while len(found) < len(texts):
-        before = len(found)
-        found += _judged_by_a_child(texts[before:])
-        if len(found) < len(texts):
-            found.append(ABORTED)
-    return found
+    answers: list[str | None] = []
+    while len(answers) < len(texts):
+        before = len(answers)
+        answers += _judged_by_a_child(texts[before:])
+        if len(answers) < len(texts):
+            answers.append(ABORTED)
+    return answers
 
 
 def _judged_by_a_child(texts: Sequence[str]) -> list[str | None]:
@@ -176,9 +176,9 @@ def _judged_by_a_child(texts: Sequence[str]) -> list[str | None]:
         os._exit(0)
     os.close(writer)
     with os.fdopen(reader, encoding="utf-8", errors="replace") as lines:
-        found = [line.rstrip("\n") or None for line in lines]
+        answers = [line.rstrip("\n") or None for line in lines]
     os.waitpid(child, 0)
-    return found
+    return answers
 
 
 def pieces(text: str) -> Iterable[str]:
@@ -205,11 +205,11 @@ def read(path: str) -> str:
 def sources(files: Sequence[str]) -> dict[str, list[str]]:
     """Programs that jaxlib takes, by the opcodes in them."""
     texts = [program(opcode) for opcode in SAMPLES] + sorted({p for file in files for p in pieces(read(file))})
-    found: dict[str, list[str]] = collections.defaultdict(list)
+    programs: dict[str, list[str]] = collections.defaultdict(list)
     for text, refusal in zip(texts, verdicts(texts), strict=True):
         for opcode in opcodes(text) if refusal is None else ():
-            found[opcode].append(text)
-    return found
+            programs[opcode].append(text)
+    return programs
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -241,8 +241,8 @@ def report(judged: int, taken: list[tuple[str, str, str]], refused: list[tuple[s
     """Prints what differs; 1 where it is too much."""
     share = len(taken) / max(judged, 1)
     print(f"{judged} mutants: {len(taken)} ({share:.2%}) taken here alone, {len(refused)} refused here alone")
-    for title, found in (("taken here, jaxlib says", taken), ("refused here", refused)):
-        for what, why, text in found[:20]:
+    for title, differing in (("taken here, jaxlib says", taken), ("refused here", refused)):
+        for what, why, text in differing[:20]:
             print(f"--- {what}; {title}: {why[:300]}\n{text}")
     return int(share > MAX_TAKEN or bool(refused))
 

@@ -57,8 +57,8 @@ def in_block(block: ir.Block, change: Change) -> Iterator[Fault]:
     """All changes of one statement of a block, or of a block within."""
     for k, s in enumerate(block):
 
-        def here(found: ir.Block, k: int = k) -> ir.Block:
-            return (*block[:k], *found, *block[k + 1 :])
+        def here(statements: ir.Block, k: int = k) -> ir.Block:
+            return (*block[:k], *statements, *block[k + 1 :])
 
         for fault in change(s):
             yield replace(fault, probes=fault.probes or ((REACHED, s),)).within(here)
@@ -135,10 +135,10 @@ def _conditions(s: ir.If) -> Iterator[Fault]:
             changed = replace(c, **{name: bound + by})
             edge = max(bound, bound + by) if name == "upper" else min(bound, bound + by)
             probe = _probe(without, ir.Within(c.expression, edge, edge))
-            found = replace(s, conditions=(*others[0], changed, *others[1]))
+            faulty = replace(s, conditions=(*others[0], changed, *others[1]))
             what = f"{name} bound {bound} of {c.expression} by {by}"
             unread = _with_poison(s) if (by > 0) == (name == "upper") else None
-            yield Fault("predicate", what, (found,), ((probe,),), unread)
+            yield Fault("predicate", what, (faulty,), ((probe,),), unread)
 
 
 def _with_poison(s: ir.If) -> ir.Block | None:
@@ -269,12 +269,12 @@ def _with_value(kernel: ir.Kernel, variable: int, value: int) -> ir.Kernel:
     probe = ir.If((ir.Within(ix.variable(variable), value, value),), (REACHED,))
 
     def on_block(block: ir.Block) -> ir.Block:
-        found: list[ir.Statement] = []
+        out: list[ir.Statement] = []
         for s in block:
             is_loop = isinstance(s, ir.For) and s.variable == variable
-            found.append(replace(s, body=(probe, *s.body)) if is_loop else s)
+            out.append(replace(s, body=(probe, *s.body)) if is_loop else s)
             if isinstance(s, ir.LetIndex) and s.variable == variable:
-                found.append(probe)
-        return tuple(found)
+                out.append(probe)
+        return tuple(out)
 
     return replace(kernel, body=rewrite_blocks(kernel.body, on_block), buffers=(*kernel.buffers, PROBE))

@@ -162,7 +162,7 @@ def _data(shapes: Sequence[ix.hlo.Shape], promises: Collection[str] | None) -> l
     """Arrays with hardly two elements alike, twice the same ones among them; then small ones, in some of which one
     element is large. Where something is promised of integers, they are indices of a scatter.
     """
-    found = []
+    sets = []
     for seed, scale, large in ((0, 1, 0), (1, 1, 0), (0, 1, 0), (2, 2**-10, 0), (3, 2**-10, 100), (4, 2**-10, -100)):
         rng = np.random.default_rng(seed)
         arrays = []
@@ -175,8 +175,8 @@ def _data(shapes: Sequence[ix.hlo.Shape], promises: Collection[str] | None) -> l
             elif promises is not None:
                 array = _indices(array.shape, promises, seed).astype(array.dtype)
             arrays.append(array)
-        found.append(arrays)
-    return found
+        sets.append(arrays)
+    return sets
 
 
 def _indices(sizes: tuple[int, ...], promises: Collection[str], seed: int) -> np.ndarray:
@@ -184,16 +184,16 @@ def _indices(sizes: tuple[int, ...], promises: Collection[str], seed: int) -> np
     rng = np.random.default_rng(seed)
     count = math.prod(sizes)
     if UNIQUE in promises:
-        found = rng.permutation(count)
-        found[-1], found[np.argmin(found)] = 0, found[-1]
+        indices = rng.permutation(count)
+        indices[-1], indices[np.argmin(indices)] = 0, indices[-1]
     else:
         low, high = ((-3, 15), (0, 10), (0, 14), (0, 1), (10, 12))[seed]
-        found = rng.integers(low, high, count)
+        indices = rng.integers(low, high, count)
         if SORTED in promises:
-            found.sort()
+            indices.sort()
         if seed == 1:  # the last run is one update; the one before begins with a segment
-            found[32:], found[-1] = 10, 11
-    return found.reshape(sizes)
+            indices[32:], indices[-1] = 10, 11
+    return indices.reshape(sizes)
 
 
 _EXTREMA = {"maximum": "add", "minimum": "sub"}
@@ -212,9 +212,11 @@ def _with_sums(kernel: ir.Kernel) -> ir.Kernel:
     def on_body(f: ir.Function | ir.Kernel) -> ir.Block:
         return rewrite_values(f.body, on_value)
 
-    found = rewrite_bodies(kernel, on_body)
-    functions = tuple(replace(f, results=tuple(rewrite_value(r, on_value) for r in f.results)) for f in found.functions)
-    return replace(found, functions=functions)
+    with_sums = rewrite_bodies(kernel, on_body)
+    functions = tuple(
+        replace(f, results=tuple(rewrite_value(r, on_value) for r in f.results)) for f in with_sums.functions
+    )
+    return replace(with_sums, functions=functions)
 
 
 def _source(kernel: ir.Kernel) -> str:
@@ -234,9 +236,9 @@ def _watched(kernel: ir.Kernel) -> ir.Kernel:
     me = x + kernel.block[0] * (y + kernel.block[1] * z) + threads * block + 1
     names = {b.name for b in outputs}
 
-    def on_block(found: ir.Block) -> ir.Block:
+    def on_block(inner: ir.Block) -> ir.Block:
         out: list[ir.Statement] = []
-        for s in found:
+        for s in inner:
             if isinstance(s, ir.Store | ir.AtomicUpdate) and s.buffer in names:
                 note = ir.Load("s32", f"writer_{s.buffer}", s.index)
                 own = (
@@ -330,15 +332,15 @@ def _logical(memory: np.ndarray, shape: ix.hlo.Shape) -> np.ndarray:
 # ---------------------------------------------------------------- the command
 
 
-def sample(found: Sequence[Mutant], count: int, seed: int) -> list[Mutant]:
+def sample(mutants: Sequence[Mutant], count: int, seed: int) -> list[Mutant]:
     """Some mutants, of all kinds in turns; all where `count` is 0."""
     if not count:
-        return list(found)
+        return list(mutants)
     chance = random.Random(seed)
     by_kind: dict[str, list[Mutant]] = {}
-    for m in chance.sample(found, len(found)):
+    for m in chance.sample(mutants, len(mutants)):
         by_kind.setdefault(m.kind, []).append(m)
-    turns = [kinds[k] for k in range(len(found)) for kinds in by_kind.values() if k < len(kinds)]
+    turns = [kinds[k] for k in range(len(mutants)) for kinds in by_kind.values() if k < len(kinds)]
     return turns[:count]
 
 

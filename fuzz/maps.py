@@ -37,25 +37,25 @@ def check(source: Map) -> str | None:
     inside = [point for point in source.box() if source.contains(point)]
     if answer == "KNOWN EMPTY":
         return f"lost {inside[0]}: {answer}" if inside else None
-    found = read(answer)
-    if found.groups != source.groups:
+    simplified = read(answer)
+    if simplified.groups != source.groups:
         return f"other variables: {answer}"
-    wrong = compare(source, found, inside)
+    wrong = compare(source, simplified, inside)
     return wrong and f"{wrong}: {answer}"
 
 
-def compare(source: Map, found: Map, inside: list[dict[str, int]]) -> str | None:
+def compare(source: Map, simplified: Map, inside: list[dict[str, int]]) -> str | None:
     """Where two maps over the same variables differ: a point lost or added, or another value."""
     for point in inside:
-        if not found.contains(point):
+        if not simplified.contains(point):
             return f"lost {point}"
-        if found.at(point) != source.at(point):
-            return f"at {point}: {found.at(point)} instead of {source.at(point)}"
-    for name, (low, high) in found.bounds.items():
+        if simplified.at(point) != source.at(point):
+            return f"at {point}: {simplified.at(point)} instead of {source.at(point)}"
+    for name, (low, high) in simplified.bounds.items():
         if low < source.bounds[name][0] or high > source.bounds[name][1]:
             return f"the bounds of {name} grew"
     members = len(inside)
-    if sum(1 for point in found.box() if found.contains(point)) != members:
+    if sum(1 for point in simplified.box() if simplified.contains(point)) != members:
         return "added a point"
     return None
 

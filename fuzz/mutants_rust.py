@@ -146,8 +146,8 @@ def built_tests() -> dict[str, Path]:
         stdout=subprocess.PIPE,
         text=True,
     )
-    found = [json.loads(line) for line in built.stdout.splitlines()]
-    programs = {m["target"]["name"]: Path(m["executable"]) for m in found if m.get("executable")}
+    messages = [json.loads(line) for line in built.stdout.splitlines()]
+    programs = {m["target"]["name"]: Path(m["executable"]) for m in messages if m.get("executable")}
     return {test: programs["indexing_core" if test == "lib" else test] for test in TESTS}
 
 

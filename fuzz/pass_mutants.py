@@ -70,8 +70,8 @@ def faults(kernel: ir.Kernel) -> Iterator[tuple[str, ir.Kernel]]:
     yield from _swapped(kernel, local)
 
 
-def _fault(what: str, *found: ir.Statement) -> Fault:
-    return Fault("", what, found)
+def _fault(what: str, *statements: ir.Statement) -> Fault:
+    return Fault("", what, statements)
 
 
 def _is_reached(kernel: ir.Kernel, fault: Fault) -> bool:
@@ -115,7 +115,7 @@ def _indices(s: ir.Statement, kernel: ir.Kernel, local: set[str]) -> Iterator[Fa
                 places = [constant(0) if k == v else ix.variable(k) for k in range(len(kernel.variables))]
                 others.append(e.replace_variables(places))
         for other in others:
-            changed = rewrite_statement(s, lambda v: v, lambda found: other if found == e else found)  # noqa: B023
+            changed = rewrite_statement(s, lambda v: v, lambda index: other if index == e else index)  # noqa: B023
             if changed != s:
                 yield _fault(f"{e} becomes {other}", changed)
 
@@ -143,8 +143,8 @@ def _swapped(kernel: ir.Kernel, local: set[str]) -> Iterator[tuple[str, ir.Kerne
             if touches(a) and touches(b) and _writes(a, shared) != _writes(b, shared):
                 yield (*block[:k], b, a, *block[k + 2 :])
 
-    for found in on_block(kernel.body):
-        yield "accesses of shared memory swapped", replace(kernel, body=found)
+    for body in on_block(kernel.body):
+        yield "accesses of shared memory swapped", replace(kernel, body=body)
 
 
 def _writes(s: ir.Statement, names: set[str]) -> bool:
@@ -159,10 +159,10 @@ def verdict(step: Step, mutant: ir.Kernel) -> str:
     return ""
 
 
-def check(found: Sequence[Step], count: int, seed: int) -> tuple[Counter[str], list[str]]:
+def check(steps: Sequence[Step], count: int, seed: int) -> tuple[Counter[str], list[str]]:
     """The numbers of mutants that are found, by pass, of up to `count` each; and those that are missed."""
     by_pass: dict[str, list[tuple[Step, str, ir.Kernel]]] = {}
-    for step in found:
+    for step in steps:
         by_pass.setdefault(step.of.name, []).extend((step, what, k) for what, k in faults(step.after))
     counts, missed = Counter[str](), []
     for name, mutants in by_pass.items():

@@ -77,11 +77,11 @@ def check(source: Map) -> str | None:
     domain, results = meaning(source, context)
     if answer == "KNOWN EMPTY":
         return None if domain.is_empty() else f"lost {domain.sample_point()}: {answer}"
-    found_domain, found = meaning(read(answer), context)
+    found_domain, simplified = meaning(read(answer), context)
     if not domain.is_equal(found_domain):
         apart = domain.subtract(found_domain).union(found_domain.subtract(domain))
         return f"another domain, at {apart.sample_point()}: {answer}"
-    for k, (a, b) in enumerate(zip(results, found, strict=True)):
+    for k, (a, b) in enumerate(zip(results, simplified, strict=True)):
         apart = a.ne_set(b).intersect(domain)
         if not apart.is_empty():
             return f"result {k} differs at {apart.sample_point()}: {answer}"

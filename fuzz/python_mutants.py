@@ -231,9 +231,9 @@ def main() -> int:
         if not is_found(mutant):
             survivors.append(mutant)
             print(f"survives: {mutant}", flush=True)
-    found = 1 - len(survivors) / max(len(sample), 1)
-    print(f"{len(sample) - len(survivors)} of {len(sample)} mutants are found: {found:.0%}")
-    return 0 if found >= ENOUGH else 1
+    share = 1 - len(survivors) / max(len(sample), 1)
+    print(f"{len(sample) - len(survivors)} of {len(sample)} mutants are found: {share:.0%}")
+    return 0 if share >= ENOUGH else 1
 
 
 if __name__ == "__main__":

@@ -70,13 +70,13 @@ def _made(i: hlo.Instruction, values: Values) -> list[tuple[hlo.Computation, lis
     if i.opcode != "while":
         return [(i.called[0], operands)]
     condition, body = i.computation_of("condition"), i.computation_of("body")
-    state, found = operands[0], []
+    state, computations = operands[0], []
     while all_values(condition, [state])[condition.root]:
-        found += [(condition, [state]), (body, [state])]
+        computations += [(condition, [state]), (body, [state])]
         state = all_values(body, [state])[body.root]
     if _bits(state) != _bits(values[i]):
         raise WrongCall
-    return found
+    return computations
 
 
 def _bits(value: object) -> list[bytes]:

@@ -53,10 +53,10 @@ def check(program: Program, seed: str, options: Options) -> Finding | None:
     try:
         module = hlo.parse(program.text())
         reference = _reference(module)
-        found = reference(given)
+        ours = reference(given)
     except BaseException as error:  # whatever it is, the program is one that jaxlib accepts
         return Finding("refused", f"{type(error).__name__}: {error}")
-    if wrong := _differences(program, module, reference, given, found, want):
+    if wrong := _differences(program, module, reference, given, ours, want):
         return Finding("value", wrong)
     if wrong := _maps(program, module, theirs, given, seed, options.tries):
         return Finding("map", wrong)
@@ -83,21 +83,21 @@ def _differences(
     module: hlo.Module,
     run: Run,
     given: Arrays,
-    found: Sequence[object],
+    results: Sequence[object],
     want: Arrays,
     device: str = "",
 ) -> str | None:
     """The first output that differs from jaxlib's: compiled as by default, without denormal numbers, op by op as well.
 
-    `run` is what found the results, on a device if it is named, and is asked again where denormal numbers may be the reason.
+    `run`, on a device if it is named, gave the results, and is asked again where denormal numbers may be the reason.
     """
     names = list(program.outputs)
-    differ = [n for k, n in enumerate(names) if difference(found[k], want[k], program.outputs[n])]
+    differ = [n for k, n in enumerate(names) if difference(results[k], want[k], program.outputs[n])]
     if not differ:
         return None
     part = program.reduced(differ)
     careful = oracle.Compiled(part.text(oracle=True), quick=False)
-    ours = [found[names.index(n)] for n in differ]
+    ours = [results[names.index(n)] for n in differ]
     wrong = _wrong(part, ours, careful(_given(program, part, given)), device)
     if not wrong:
         return None
@@ -108,7 +108,7 @@ def _differences(
     reference = _reference(module)(given)
     for name in wrong:
         same = (
-            difference(found[names.index(name)], np.asarray(reference[names.index(name)]), part.outputs[name]) is None
+            difference(results[names.index(name)], np.asarray(reference[names.index(name)]), part.outputs[name]) is None
         )
         if name in still and not (same and alone.agrees(program, module, name, given)):
             return f"{name}: {wrong[name]}"
@@ -117,12 +117,12 @@ def _differences(
 
 def _wrong(part: Program, ours: Sequence[object], theirs: Arrays, device: str) -> dict[str, str]:
     """The outputs that differ, and how; those that XLA, or the device, is known to answer otherwise left out."""
-    found = {}
+    by_name = {}
     for (name, tolerance), a, b in zip(part.outputs.items(), ours, theirs, strict=True):
         wrong = difference(a, b, tolerance)
         if wrong and not deviations.known(part, name, a, b, tolerance, device):
-            found[name] = wrong
-    return found
+            by_name[name] = wrong
+    return by_name
 
 
 def _given(program: Program, part: Program, arguments: Arrays) -> list[np.ndarray]:
@@ -155,9 +155,9 @@ def _unless_values_differ(
     tolerance = list(program.outputs.values())[unnamed.output]
     reference = _reference(module)
     for asked in (given, unnamed.arguments):
-        found, want = reference(asked), theirs(asked)
-        if difference(found[unnamed.output], want[unnamed.output], tolerance):
-            return _differences(program, module, reference, asked, found, want)
+        ours, want = reference(asked), theirs(asked)
+        if difference(ours[unnamed.output], want[unnamed.output], tolerance):
+            return _differences(program, module, reference, asked, ours, want)
     return unnamed.what
 
 
@@ -172,10 +172,10 @@ def _kernels(program: Program, module: hlo.Module, theirs: oracle.Compiled, seed
         for call, pattern in enumerate(PATTERNS):
             device.pattern = pattern
             given = arguments(program, f"{seed}/call {call}")
-            found, want = run(given), theirs(given)
+            ours, want = run(given), theirs(given)
             if errors := device.errors():
                 return Finding(f"access on {device.name}", "; ".join(errors[:3]))
-            if wrong := _differences(program, module, run, given, found, want, device.name):
+            if wrong := _differences(program, module, run, given, ours, want, device.name):
                 return Finding(f"value on {device.name}", f"call {call}: {wrong}")
     except oracle.Refused:
         raise
@@ -193,11 +193,11 @@ def shrink(
         for smaller in _smaller(program, rng):
             patience -= 1
             try:
-                found = check(smaller, seed, options)
+                finding = check(smaller, seed, options)
             except oracle.Refused:
                 continue
-            if found is not None and found.kind == kind:
-                program, best = smaller, found
+            if finding is not None and finding.kind == kind:
+                program, best = smaller, finding
                 break
             if patience <= 0:
                 break
@@ -208,13 +208,13 @@ def shrink(
 
 def _smaller(program: Program, rng: random.Random) -> list[Program]:
     outputs = list(program.outputs)
-    found = []
+    programs = []
     if len(outputs) > 1:
         half = len(outputs) // 2
-        found += [program.reduced(part) for part in (outputs[:half], outputs[half:]) if part]
+        programs += [program.reduced(part) for part in (outputs[:half], outputs[half:]) if part]
         if len(outputs) < 8:
-            found += [program.reduced([o for o in outputs if o != left]) for left in outputs]
+            programs += [program.reduced([o for o in outputs if o != left]) for left in outputs]
     inner = [i for i in program.instructions if i.opcode not in ("parameter", "constant") and hasattr(i.shape, "kind")]
     inner = [i for i in inner if i.shape.kind != "token" and i.name not in outputs]
     rng.shuffle(inner)
-    return found + [program.with_parameter(i.name) for i in inner]
+    return programs + [program.with_parameter(i.name) for i in inner]

@@ -64,9 +64,9 @@ def flushed(array: np.ndarray) -> np.ndarray:
     The least normal numbers too: half of one, as it stands in the formula of a complex sine, is denormal.
     """
     if _is_complex(array):
-        found = array.copy()
-        found.real, found.imag = flushed(array.real), flushed(array.imag)
-        return found
+        zeroed = array.copy()
+        zeroed.real, zeroed.imag = flushed(array.real), flushed(array.imag)
+        return zeroed
     if not _is_float(array):
         return array
     tiny = float(np.finfo(np.float32).tiny) if array.dtype != np.float64 else np.finfo(np.float64).tiny

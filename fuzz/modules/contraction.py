@@ -130,8 +130,8 @@ def batch_norm(b: Builder, opcode: str) -> object:
     loose = Tolerance(64, True)
     if opcode == "batch-norm-training":
         shape = (x.shape, scale.shape, scale.shape)
-        found = b.emit(opcode, shape, [x, scale, mean], attributes, tolerance=loose)
-        return b.split(found)
+        results = b.emit(opcode, shape, [x, scale, mean], attributes, tolerance=loose)
+        return b.split(results)
     if opcode == "batch-norm-inference":
         offset = b.parameter(Array(kind, row), SMALL)
         return b.emit(opcode, x.shape, [x, scale, offset, mean, variance], attributes, tolerance=loose)
@@ -144,8 +144,8 @@ def random_bits(b: Builder) -> object:
     algorithm, words = b.rng.choice((("rng_three_fry", 2), ("rng_philox", 3), ("rng_philox", 2)))
     state = b.parameter(Array("u64", (words,)))
     bits = Array(b.pick("u32", "u64", "u8", "u16"), tuple(b.rng.randint(1, 5) for _ in range(b.rng.randint(0, 3))))
-    found = b.emit("rng-bit-generator", (state.shape, bits), [state], f"algorithm={algorithm}", tolerance=EXACT)
-    return b.split(found, [EXACT, EXACT])
+    results = b.emit("rng-bit-generator", (state.shape, bits), [state], f"algorithm={algorithm}", tolerance=EXACT)
+    return b.split(results, [EXACT, EXACT])
 
 
 GENERATORS = {

@@ -23,12 +23,12 @@ class Body:
 
     def arguments(self, b: Builder) -> list[Value]:
         """Values of the caller for the parameters."""
-        found = []
+        values = []
         for p in self.parameters:
             data = self.builder.data[p.name]
             plain = isinstance(p.shape, Array) and p.shape.layout is None
-            found.append(b.array([p.shape.kind], p.shape.sizes, data) if plain else b.fresh(p.shape, data))
-        return found
+            values.append(b.array([p.shape.kind], p.shape.sizes, data) if plain else b.fresh(p.shape, data))
+        return values
 
     @property
     def tolerances(self) -> list[Tolerance]:
@@ -72,8 +72,8 @@ def call(b: Builder, opcode: str, inner: Body) -> object:
     tolerance = inner.roots[0].tolerance if single else EXACT
     for a in arguments:
         tolerance |= a.tolerance
-    found = b.emit(opcode, shape, arguments, attributes, called=[function], tolerance=tolerance)
-    return found if single else b.split(found, inner.tolerances)
+    result = b.emit(opcode, shape, arguments, attributes, called=[function], tolerance=tolerance)
+    return result if single else b.split(result, inner.tolerances)
 
 
 def map_(b: Builder) -> Value:
@@ -98,15 +98,15 @@ def map_(b: Builder) -> Value:
 
 def _without_new_parameters(inner: Builder, kept: Sequence[str]) -> tuple[list[Instruction], list[str]]:
     """What the body needs beside its parameters becomes constants."""
-    found, constants = [], []
+    rest, constants = [], []
     for i in inner.instructions:
         if i.opcode == "parameter" and i.name not in kept:
             assert isinstance(i.shape, Array)
             literal = "true" if i.shape.kind == "pred" else "(1, 1)" if i.shape.kind[0] == "c" else "1"
             i = Instruction(i.name, i.shape, "constant", literal=literal)
             constants.append(i.name)
-        found.append(i)
-    return found, constants
+        rest.append(i)
+    return rest, constants
 
 
 def _passing(b: Builder, shapes: Sequence[Shape]) -> tuple[Computation, Shape]:
@@ -144,8 +144,8 @@ def conditional(b: Builder, steps: Sequence[Step]) -> object:
         attributes = f"true_computation={names[0]}, false_computation={names[1]}"
     computations = [branches[k][0] for k in order]
     operands = [chooser, *(operands[k] for k in order)]
-    found = b.emit("conditional", tuple(shapes), operands, attributes, called=computations, tolerance=EXACT)
-    return b.split(found, inner.tolerances)
+    results = b.emit("conditional", tuple(shapes), operands, attributes, called=computations, tolerance=EXACT)
+    return b.split(results, inner.tolerances)
 
 
 def while_(b: Builder, steps: Sequence[Step]) -> object:
@@ -173,8 +173,8 @@ def while_(b: Builder, steps: Sequence[Step]) -> object:
     zero = b.emit("constant", Array("s32"), (), literal="0", tolerance=EXACT)
     start = b.emit("tuple", shape, [*inner.arguments(b), *initial, zero])
     attributes = f"condition={condition.name}, body={step.name}"
-    found = b.emit("while", shape, [start], attributes, called=[condition, step], tolerance=EXACT)
-    return b.split(found, [EXACT] * count + inner.tolerances + [EXACT])
+    results = b.emit("while", shape, [start], attributes, called=[condition, step], tolerance=EXACT)
+    return b.split(results, [EXACT] * count + inner.tolerances + [EXACT])
 
 
 def _counts_to(b: Builder, shape: tuple[Shape, ...], limit: int) -> Computation:

@@ -85,10 +85,10 @@ def finished(b: Builder) -> Program:
 
 def arguments(program: Program, seed: str) -> list[np.ndarray]:
     """Data for the parameters; that of a parameter depends on its name and the seed alone."""
-    found = []
+    arrays = []
     for i in program.instructions:
         if i.opcode == "parameter":
             assert isinstance(i.shape, Array)
             rng = np.random.default_rng(zlib.crc32(f"{seed}/{i.name}".encode()))
-            found.append(random_array(i.shape.kind, i.shape.sizes, program.data[i.name], rng))
-    return found
+            arrays.append(random_array(i.shape.kind, i.shape.sizes, program.data[i.name], rng))
+    return arrays

@@ -121,8 +121,8 @@ def scatter(b: Builder) -> object:
     operands = [*targets, _indices(b, n, sizes), *updates]
     attributes = _scatter_attributes(n, function.computation, False)
     shape = targets[0].shape if count == 1 else tuple(t.shape for t in targets)
-    found = b.emit("scatter", shape, operands, attributes, called=[function.computation], tolerance=EXACT)
-    return found if count == 1 else b.split(found, [Tolerance()] * count)
+    results = b.emit("scatter", shape, operands, attributes, called=[function.computation], tolerance=EXACT)
+    return results if count == 1 else b.split(results, [Tolerance()] * count)
 
 
 GENERATORS = {"gather": (gather,), "scatter": (scatter,)}

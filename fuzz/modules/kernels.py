@@ -59,13 +59,13 @@ class FilledHost(Host):
 
 def chosen(chance: random.Random, options: argparse.Namespace) -> dict[str, Opener]:
     """The devices for a module, by name: by the shares of the command line."""
-    found: dict[str, Opener] = {}
+    openers: dict[str, Opener] = {}
     if chance.random() < options.kernels:
-        found["cpu"] = FilledHost
+        openers["cpu"] = FilledHost
     if options.ptx and chance.random() < options.ptx_share:
         arch = chance.choice(ARCHITECTURES)
-        found["ptx"] = ptx_opener(options.ptx, arch)
-    return found
+        openers["ptx"] = ptx_opener(options.ptx, arch)
+    return openers
 
 
 def ptx_opener(folder: Path, arch: str) -> Opener:

@@ -43,19 +43,19 @@ def reshape(b: Builder) -> Value:
 
 def _other_sizes(b: Builder, sizes: tuple[int, ...]) -> tuple[int, ...]:
     """Sizes with as many elements: factors of the count, joined at random, and some dimensions of 1."""
-    left, found = product(sizes), []
+    left, sizes_so_far = product(sizes), []
     if left == 0:
         return (*random_sizes(b.rng, 0, 2), 0)
     factors = [p for p in (2, 3, 5, 7) for _ in range(_multiplicity(left, p))]
     b.rng.shuffle(factors)
     for factor in factors:
-        if found and b.chance(0.5):
-            found[-1] *= factor
+        if sizes_so_far and b.chance(0.5):
+            sizes_so_far[-1] *= factor
         else:
-            found.append(factor)
+            sizes_so_far.append(factor)
     for _ in range(b.rng.randint(0, 2)):
-        found.insert(b.rng.randint(0, len(found)), 1)
-    return tuple(found) if product(found) == left else (left,)
+        sizes_so_far.insert(b.rng.randint(0, len(sizes_so_far)), 1)
+    return tuple(sizes_so_far) if product(sizes_so_far) == left else (left,)
 
 
 def _multiplicity(n: int, prime: int) -> int:
@@ -179,12 +179,12 @@ def start_indices(b: Builder, sizes: Sequence[int]) -> list[Value]:
     XLA's CPU takes the last start that is within the array modulo the type.
     """
     kind = b.pick(*(k for k in INDICES if ml_dtypes.iinfo(dtype(k)).max >= max(sizes, default=0)))
-    found = []
+    starts = []
     for size in sizes:
         least = 0 if kind[0] == "u" else -3
         data = Data() if b.chance(0.1) else Data("range", least, size + 2)
-        found.append(b.array([kind], (), data))
-    return found
+        starts.append(b.array([kind], (), data))
+    return starts
 
 
 def dynamic_slice(b: Builder) -> Value:
@@ -223,8 +223,8 @@ def sort(b: Builder) -> object:
     attributes = f"dimensions={{{axis}}}, is_stable={str(stable).lower()}, to_apply={comparator.name}"
     if len(operands) == 1:
         return b.emit("sort", keys[0].shape, operands, attributes, called=[comparator])
-    found = b.emit("sort", tuple(o.shape for o in operands), operands, attributes, called=[comparator])
-    return b.split(found, [o.tolerance for o in operands])
+    results = b.emit("sort", tuple(o.shape for o in operands), operands, attributes, called=[comparator])
+    return b.split(results, [o.tolerance for o in operands])
 
 
 def _comparator(b: Builder, kinds: Sequence[str], direction: str, total: bool) -> Computation:

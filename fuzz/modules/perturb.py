@@ -59,12 +59,12 @@ def named(
 
 
 def _flat(index: np.ndarray, sizes: Sequence[int]) -> np.ndarray:
-    found: np.ndarray = np.zeros(index.shape[1], np.int64)
+    positions: np.ndarray = np.zeros(index.shape[1], np.int64)
     for i, size in zip(index, sizes, strict=True):
         if not ((i >= 0) & (i < size)).all():
             raise AssertionError(f"an index from {i.min()} to {i.max()} of a dimension of {size}")
-        found = found * size + i
-    return found
+        positions = positions * size + i
+    return positions
 
 
 class Watcher:
@@ -81,7 +81,7 @@ class Watcher:
         there, here = self.entry.parameters[parameter].shape.dimensions, self.sizes[output]
         maps = computation_indexing(self.entry, output)[parameter]
         back = computation_inverse(self.entry, parameter)[output]
-        found = {
+        by_map = {
             "output to input": named(maps, 0, self.values, here, there),
             "input to output": named(back, 0, self.values, there, here).T,
         }
@@ -90,8 +90,8 @@ class Watcher:
                 pieces = [p for m in whole for p in (m.pieces if m.pieces is not None else (m,))]
                 sides = (there, here) if turned else (here, there)
                 matrix = named(pieces, 0, self.values, *sides)
-                found[f"{name}, pieces"] = matrix.T if turned else matrix
-        return found
+                by_map[f"{name}, pieces"] = matrix.T if turned else matrix
+        return by_map
 
 
 def unsound(

@@ -137,17 +137,17 @@ class Program:
 
     def called(self) -> list[Computation]:
         """Computations that are called, each after those that it calls."""
-        found: dict[str, Computation] = {}
+        by_name: dict[str, Computation] = {}
 
         def visit(instructions: Sequence[Instruction]) -> None:
             for instruction in instructions:
                 for computation in instruction.called:
-                    if computation.name not in found:
+                    if computation.name not in by_name:
                         visit(computation.instructions)
-                        found[computation.name] = computation
+                        by_name[computation.name] = computation
 
         visit(self.instructions)
-        return list(found.values())
+        return list(by_name.values())
 
     @property
     def parameters(self) -> list[str]:
@@ -180,8 +180,8 @@ class Program:
         place = next(k for k, i in enumerate(self.instructions) if i.name == name)
         parameter = Instruction(name, self.instructions[place].shape, "parameter")
         instructions = [*self.instructions[:place], parameter, *self.instructions[place + 1 :]]
-        found = Program(instructions, {name: ANY} | self.data, self.outputs)
-        return found.reduced([o for o in self.outputs if o != name] or list(self.outputs))
+        replaced = Program(instructions, {name: ANY} | self.data, self.outputs)
+        return replaced.reduced([o for o in self.outputs if o != name] or list(self.outputs))
 
 
 class Builder:
@@ -252,12 +252,12 @@ class Builder:
     def split(self, value: Value, tolerances: Sequence[Tolerance] = ()) -> list[Value]:
         """The elements of a tuple, each an instruction; tuples inside of it are taken apart as well."""
         assert isinstance(value.shape, tuple)
-        found: list[Value] = []
+        parts: list[Value] = []
         for k, shape in enumerate(value.shape):
             exact = tolerances[k] if tolerances else value.tolerance
             part = self.emit("get-tuple-element", shape, [value], f"index={k}", tolerance=exact)
-            found += [part] if isinstance(shape, Array) else self.split(part)
-        return found
+            parts += [part] if isinstance(shape, Array) else self.split(part)
+        return parts
 
     def computation(self, root: Value | Sequence[Value], prefix: str = "f") -> Computation:
         """What was built so far as a computation; several roots are returned as a tuple."""
@@ -361,10 +361,10 @@ def wide_sizes(rng: random.Random) -> tuple[int, ...]:
 
 
 def product(sizes: Sequence[int]) -> int:
-    found = 1
+    result = 1
     for size in sizes:
-        found *= size
-    return found
+        result *= size
+    return result
 
 
 def braces(numbers: Sequence[int]) -> str:

@@ -31,8 +31,8 @@ def _finish(
     attributes += f", to_apply={f.computation.name}"
     shapes = tuple(Array(a.kind, sizes) for a in arrays)
     shape = shapes[0] if len(shapes) == 1 else shapes
-    found = b.emit(opcode, shape, [*arrays, *initial], attributes, called=[f.computation], tolerance=EXACT)
-    return found if len(shapes) == 1 else b.split(found, [EXACT] * len(shapes))
+    results = b.emit(opcode, shape, [*arrays, *initial], attributes, called=[f.computation], tolerance=EXACT)
+    return results if len(shapes) == 1 else b.split(results, [EXACT] * len(shapes))
 
 
 def reduce(b: Builder) -> object:
@@ -65,7 +65,7 @@ class Window:
 def window(b: Builder, n: int, *, size: int | None = None, padded: tuple[int, ...] = (0, 0, 0, 1, 2, -1)) -> Window:
     """A random window over a dimension of n elements; mostly one that fits."""
     for _ in range(20):
-        found = Window(
+        w = Window(
             size or b.rng.randint(1, 4),
             b.rng.choice((1, 1, 2, 3)),
             b.rng.choice(padded),
@@ -73,9 +73,9 @@ def window(b: Builder, n: int, *, size: int | None = None, padded: tuple[int, ..
             b.rng.choice((1, 1, 1, 2, 3)),
             b.rng.choice((1, 1, 1, 2)),
         )
-        extent = (0 if n == 0 else (n - 1) * found.base + 1) + found.low + found.high
-        if extent >= 0 and (found.output(n) > 0 or b.chance(0.05)):
-            return found
+        extent = (0 if n == 0 else (n - 1) * w.base + 1) + w.low + w.high
+        if extent >= 0 and (w.output(n) > 0 or b.chance(0.05)):
+            return w
     return Window(1 if size is None else size, 1, 0, (size or 1) - 1, 1, 1)
 
 
@@ -155,8 +155,8 @@ def scan(b: Builder) -> object:
     attributes = f"dimensions={{{axis}}}, num_carries=1, to_apply={name}"
     if b.chance(0.3):
         attributes = attributes.replace("num_carries", "is_reverse=true, num_carries")
-    found = b.emit("scan", (x.shape, slice_), [x, initial], attributes, called=[step], tolerance=EXACT)
-    return b.split(found, [EXACT, EXACT])
+    results = b.emit("scan", (x.shape, slice_), [x, initial], attributes, called=[step], tolerance=EXACT)
+    return b.split(results, [EXACT, EXACT])
 
 
 GENERATORS = {

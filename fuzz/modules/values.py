@@ -69,13 +69,13 @@ def is_float(kind: str) -> bool:
 def random_array(kind: str, sizes: tuple[int, ...], data: Data, rng: np.random.Generator) -> np.ndarray:
     make = {"real": _real, "small": _small, "distinct": _distinct, "definite": _definite, "triangular": _triangular}
     if data.style == "range":
-        found = rng.integers(data.low, data.high, sizes, endpoint=True)
+        array = rng.integers(data.low, data.high, sizes, endpoint=True)
     elif data.style == "any":
-        found = _any(kind, sizes, rng)
+        array = _any(kind, sizes, rng)
     else:
-        found = make[data.style](kind, sizes, rng)
+        array = make[data.style](kind, sizes, rng)
     with np.errstate(all="ignore"):
-        return np.asarray(found).astype(dtype(kind)).reshape(sizes)
+        return np.asarray(array).astype(dtype(kind)).reshape(sizes)
 
 
 def _any(kind: str, sizes: tuple[int, ...], rng: np.random.Generator) -> np.ndarray:
@@ -85,15 +85,15 @@ def _any(kind: str, sizes: tuple[int, ...], rng: np.random.Generator) -> np.ndar
         return _any_integers(kind, sizes, rng)
     if kind[0] == "c":
         part = "f32" if kind == "c64" else "f64"
-        found = np.empty(sizes, np.complex128)
-        found.real, found.imag = _any(part, sizes, rng), _any(part, sizes, rng)
-        return found
+        array = np.empty(sizes, np.complex128)
+        array.real, array.imag = _any(part, sizes, rng), _any(part, sizes, rng)
+        return array
     if kind[:2] in ("f8", "f4") or (kind in ("f16", "bf16") and rng.random() < 0.3):
         return _any_bits(kind, sizes, rng)
-    found = _real(kind, sizes, rng)
+    array = _real(kind, sizes, rng)
     if rng.random() < 0.4:
-        found = np.where(rng.random(sizes) < 0.3, rng.choice(_special(kind), sizes), found)
-    return found
+        array = np.where(rng.random(sizes) < 0.3, rng.choice(_special(kind), sizes), array)
+    return array
 
 
 def _special(kind: str) -> list[float]:
@@ -108,25 +108,25 @@ def _any_integers(kind: str, sizes: tuple[int, ...], rng: np.random.Generator) -
         return _small(kind, sizes, rng)
     info = ml_dtypes.iinfo(dtype(kind))
     low, high = int(info.min), int(info.max)
-    found = rng.integers(low, high, sizes, endpoint=True, dtype=np.uint64 if kind == "u64" else np.int64)
-    edges = np.array([low, high, 0, 1, high - 1, low + 1], dtype=found.dtype)
-    return np.where(rng.random(sizes) < 0.3, rng.choice(edges, sizes), found)
+    array = rng.integers(low, high, sizes, endpoint=True, dtype=np.uint64 if kind == "u64" else np.int64)
+    edges = np.array([low, high, 0, 1, high - 1, low + 1], dtype=array.dtype)
+    return np.where(rng.random(sizes) < 0.3, rng.choice(edges, sizes), array)
 
 
 def _any_bits(kind: str, sizes: tuple[int, ...], rng: np.random.Generator) -> np.ndarray:
     width = bits(kind)
-    found = rng.integers(0, 1 << width, sizes, dtype=np.uint16)
-    carrier = np.ascontiguousarray(found.astype(np.uint16 if width == 16 else np.uint8))
+    array = rng.integers(0, 1 << width, sizes, dtype=np.uint16)
+    carrier = np.ascontiguousarray(array.astype(np.uint16 if width == 16 else np.uint8))
     return carrier.view(dtype(kind))
 
 
 def _real(kind: str, sizes: tuple[int, ...], rng: np.random.Generator) -> np.ndarray:
     if not (is_float(kind) or kind[0] == "c"):
         return _small(kind, sizes, rng)
-    found = rng.normal(size=sizes) * rng.choice([0.5, 1, 3])
+    array = rng.normal(size=sizes) * rng.choice([0.5, 1, 3])
     if kind[0] == "c":
-        return found + 1j * rng.normal(size=sizes)
-    return np.where(rng.random(sizes) < 0.3, np.round(found * 2), found)
+        return array + 1j * rng.normal(size=sizes)
+    return np.where(rng.random(sizes) < 0.3, np.round(array * 2), array)
 
 
 def _small(kind: str, sizes: tuple[int, ...], rng: np.random.Generator) -> np.ndarray:
@@ -134,8 +134,8 @@ def _small(kind: str, sizes: tuple[int, ...], rng: np.random.Generator) -> np.nd
     least = 0 if kind[0] == "u" or kind == "f8e8m0fnu" else -most
     if kind == "pred":
         return rng.integers(0, 2, sizes)
-    found = rng.integers(least, most, sizes, endpoint=True)
-    return found + 1j * rng.integers(least, most, sizes, endpoint=True) if kind[0] == "c" else found
+    array = rng.integers(least, most, sizes, endpoint=True)
+    return array + 1j * rng.integers(least, most, sizes, endpoint=True) if kind[0] == "c" else array
 
 
 def _distinct(kind: str, sizes: tuple[int, ...], rng: np.random.Generator) -> np.ndarray:
@@ -145,8 +145,8 @@ def _distinct(kind: str, sizes: tuple[int, ...], rng: np.random.Generator) -> np
 
 def _definite(kind: str, sizes: tuple[int, ...], rng: np.random.Generator) -> np.ndarray:
     half = _real(kind, sizes, rng)
-    found = half @ np.conj(np.swapaxes(half, -1, -2))
-    return found + np.eye(sizes[-1]) * (sizes[-1] + 1)
+    matrix = half @ np.conj(np.swapaxes(half, -1, -2))
+    return matrix + np.eye(sizes[-1]) * (sizes[-1] + 1)
 
 
 def _triangular(kind: str, sizes: tuple[int, ...], rng: np.random.Generator) -> np.ndarray:

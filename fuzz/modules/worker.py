@@ -32,7 +32,7 @@ def work(pipe: Connection, seed: int, numbers: range, options: argparse.Namespac
         try:
             program = generate.random_program(key, options.steps)
             how = Options(options.tries, tuple(chosen.values()), partial(_announce, pipe, number, program))
-            found = check(program, key, how)
+            finding = check(program, key, how)
         except oracle.Refused as error:
             pipe.send((number, "refused by jaxlib", str(error)))
             continue
@@ -40,12 +40,12 @@ def work(pipe: Connection, seed: int, numbers: range, options: argparse.Namespac
             pipe.send((number, "failed", ""))
             pipe.send((number, "smaller", f"the fuzzer itself: {traceback.format_exc()}"))
             continue
-        if found is None:
+        if finding is None:
             pipe.send((number, " with kernels on ".join(["right", " and ".join(chosen)]) if chosen else "right", ""))
             continue
-        pipe.send((number, "failed", str(found)))
-        small, why = shrink(program, key, how, found.kind)
-        pipe.send((number, "smaller", f"{why or found}\n{small.text()}"))
+        pipe.send((number, "failed", str(finding)))
+        small, why = shrink(program, key, how, finding.kind)
+        pipe.send((number, "smaller", f"{why or finding}\n{small.text()}"))
 
 
 def _announce(pipe: Connection, number: int, program: Program, device: str) -> None:
