@@ -129,6 +129,11 @@ class PartitionedComputation:
         return counts
 
     @takes(instruction=of_type(Instruction))
+    def reads(self, instruction: Instruction) -> frozenset[tuple[Subgraph, Access]]:
+        """The functions that read an instruction, each with the access from its index."""
+        return self._accesses.get(instruction, frozenset())
+
+    @takes(instruction=of_type(Instruction))
     def holds(self, instruction: Instruction) -> bool:
         """Whether a subgraph holds the instruction."""
         return instruction in self._owner

@@ -19,6 +19,7 @@ FILES = [
     for name in (
         "concatenate",
         "loop_gelu_bf16",
+        "loop_pool",
         "reduction_moments_bf16",
         "reduction_split",
         "rows_columns",

@@ -2,7 +2,7 @@
 
 Threads cover a box that contains every operand. A thread takes the same index of each operand in turn, checks that it is in
 bounds, and writes the element through the epilogue: `vector_width` neighbouring elements at once, if this divides the sizes
-of all operands.
+of all operands. Operands whose elements alternate within a vector are left to the loop emitter, which writes whole vectors.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from indexing.kernels.ir.types import storage_bytes
 from indexing.kernels.knob_space import KnobSpace
 from indexing.kernels.launch import Part, assembled, entry_builder, inside
 from indexing.kernels.linear import LinearPlan, linear_block_size, linear_knobs, vector_index
+from indexing.kernels.targets import TARGETS
 from indexing.kernels.vectors import check_width, is_cheap, lanes, widest_vector
 from indexing.ops.assemble import CONCATENATE
 from indexing.ops.registry import traits_of
@@ -46,6 +47,14 @@ def _is_hero(instruction: Instruction) -> bool:
     if traits_of(instruction) is not CONCATENATE or not 2 <= len(instruction.operands) <= MAX_OPERANDS:
         return False
     return all(o.shape.element_count for o in instruction.operands)
+
+
+def runs_on(match: Heroes, device: Device) -> bool:
+    """Whether operands do not alternate within the vectors that a device's kernels write."""
+    hero = match.first
+    (d,) = hero.ints("dimensions")
+    alternates = d == _fastest_dimension(hero) and MAX_LANES % hero.shape.dimensions[d] == 0
+    return not (alternates and TARGETS[device.dialect].vector_bytes)
 
 
 def plan_concatenate(
@@ -104,4 +113,4 @@ def _build_operands(body: FunctionBuilder, match: Heroes, plan: LinearPlan, box:
             match.build_after(body, at)
 
 
-EMITTER = Emitter(NAME, match_concatenate, plan_concatenate, concatenate_knobs, build_concatenate)
+EMITTER = Emitter(NAME, match_concatenate, plan_concatenate, concatenate_knobs, build_concatenate, runs_on)

@@ -29,7 +29,7 @@ from indexing.kernels.launch import (
     store,
     thread_id,
 )
-from indexing.kernels.vectors import WIDTHS, is_cheap, lanes, widest_vector
+from indexing.kernels.vectors import WIDTHS, bytes_beside, is_light, lanes, widest_vector
 from indexing.ops.registry import traits_of
 from indexing.partitioner import partition
 
@@ -114,7 +114,7 @@ def plan_loop(
     shapes = match.computation.root.shape.leaves
     count = max(prod(s.dimensions) for s in shapes)
     if vector_width is None:
-        vector_width = _vector_width(match.computation, shapes, count)
+        vector_width = _vector_width(match, shapes, count)
     elif vector_width not in WIDTHS:
         raise IndexingError(f"vector_width is 1, 2, 4, 8 or 16; got {vector_width}")
     if not _has_vectors(shapes, vector_width):
@@ -146,14 +146,18 @@ def _has_vectors(shapes: Sequence[Shape], width: int) -> bool:
     return len(counts) == 1 or not any(n % width for n in counts)
 
 
-def _vector_width(computation: Computation, shapes: Sequence[Shape], count: int) -> int:
-    """As many elements of the widest output as fit into 16 bytes, halved while threads are few; 1 for expensive bodies."""
-    order = computation.post_order()
-    if not is_cheap(order):
+def _vector_width(match: Elements, shapes: Sequence[Shape], count: int) -> int:
+    """As many elements of the widest array that lanes access side by side as fit into 16 bytes, halved while threads are few;
+    1 for expensive bodies.
+    """
+    order = match.computation.post_order()
+    if not is_light(match.parts, count):
         return 1
     counts = {prod(s.dimensions) for s in shapes}
     with_tail = len(counts) == 1 and len(order) <= MAX_TAIL_INSTRUCTIONS
-    return widest_vector(8, max(storage_bytes(s.element_type) for s in shapes), count, () if with_tail else counts)
+    sizes = [storage_bytes(s.element_type) for s in shapes]
+    beside = [bytes_beside(match.parts, p) for p in match.computation.parameters]
+    return widest_vector(8, max(sizes + beside), count, () if with_tail else counts)
 
 
 def build_loop(match: Elements, plan: LoopPlan) -> Kernel:

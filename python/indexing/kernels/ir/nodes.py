@@ -393,6 +393,12 @@ def blocks_of(statement: Statement) -> tuple[Block, ...]:
     return ()
 
 
+def iterations_of(loop: For) -> int | None:
+    """The number of iterations of a loop, if it is constant."""
+    start, stop = loop.start.constant_value, loop.stop.constant_value
+    return None if start is None or stop is None else max(-(-(stop - start) // loop.step), 0)
+
+
 def bodies(kernel: Kernel) -> tuple[Function | Kernel, ...]:
     """The functions and the entry."""
     return (*kernel.functions, kernel)

@@ -20,7 +20,7 @@ from indexing.kernels.passes.peel import peel_loops, unswitch
 from indexing.kernels.passes.row_loops import make_row_loops
 from indexing.kernels.passes.split_lanes import split_into_lanes
 from indexing.kernels.passes.thread_loops import make_thread_loops
-from indexing.kernels.passes.unroll import unroll_loops
+from indexing.kernels.passes.unroll import unroll_in_lanes, unroll_loops
 from indexing.kernels.passes.vectorize import vectorize_accesses
 
 if TYPE_CHECKING:
@@ -78,20 +78,21 @@ def _for_sequential(rewrite: Callable[[Kernel], Kernel]) -> Rewrite:
     return lambda kernel, target: kernel if target.has_threads else rewrite(kernel)
 
 
-def _vectorize(kernel: Kernel, target: TargetFeatures) -> Kernel:
-    return vectorize_accesses(kernel) if target.vector_bytes else kernel
+def _for_vectors(rewrite: Callable[[Kernel], Kernel]) -> Rewrite:
+    return lambda kernel, target: rewrite(kernel) if target.vector_bytes else kernel
 
 
 PASSES: tuple[Pass, ...] = (
     Pass("inline", _for_any(inline_functions), "logical"),
     Pass("fold", _for_any(fold_constants), "logical", may_drop_loads=True),
     Pass("dead-code", _for_any(remove_dead_code), "logical", may_drop_loads=True),
+    Pass("unroll-in-lanes", _for_vectors(unroll_in_lanes), "memory"),
     Pass("unswitch", _for_any(unswitch), "memory"),
     Pass("split-lanes", _for_any(split_into_lanes), "memory"),
     Pass("peel", _for_any(peel_loops), "memory"),
     Pass("hoist", _for_any(hoist_invariants), "memory"),
     Pass("flatten", _for_any(flatten_buffers), "memory"),
-    Pass("vectorize", _vectorize, "memory"),
+    Pass("vectorize", _for_vectors(vectorize_accesses), "memory"),
     Pass("group-reductions", _group_reductions, "memory"),
     Pass("inline-combiners", _for_any(inline_functions), "parallel"),
     Pass("narrow-floats", _for_any(convert_narrow_floats), "parallel"),

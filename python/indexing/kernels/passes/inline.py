@@ -1,12 +1,14 @@
 """Inlining of functions that are called once, and of cheap ones.
 
-Functions that are called several times and do more work stay, so that the kernel's size is linear in the graph.
+Functions that are called several times and do more work stay, so that the kernel's size is linear in the graph: inlining one
+adds at most MAX_COPIED statements.
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from dataclasses import replace
+from math import inf
 
 from indexing.kernels.ir.copying import Copying, Names
 from indexing.kernels.ir.nodes import (
@@ -22,12 +24,14 @@ from indexing.kernels.ir.nodes import (
     Statement,
     blocks_of,
     bodies,
+    iterations_of,
     statements,
 )
 from indexing.kernels.ir.traversal import rewrite_blocks, same_block
 
 MAX_DEPTH = 4  # nested blocks of an inlined function; otherwise a chain of functions could nest without bound
-MAX_CHEAP = 12  # statements of a cheap function, which has no loops or calls
+MAX_CHEAP = 12  # statements of a cheap function, over all iterations of its loops; it calls none
+MAX_COPIED = 96  # such statements that inlining a function may add to all of its callers
 
 
 def inline_functions(kernel: Kernel) -> Kernel:
@@ -40,7 +44,7 @@ def inline_functions(kernel: Kernel) -> Kernel:
         names = Names(function.variables, function.body, function.parameters)
         variables, body = _inlined(names, function.body, done, inlined)
         done[function.name] = replace(function, variables=variables, body=body)
-        if depth(body) <= MAX_DEPTH and (calls[function.name] == 1 or _is_cheap(body)):
+        if depth(body) <= MAX_DEPTH and (calls[function.name] == 1 or _is_cheap(body, calls[function.name])):
             inlined.add(function.name)
     variables, body = _inlined(Names(kernel.variables, kernel.body), kernel.body, done, inlined)
     kept = tuple(f for f in done.values() if f.name not in inlined or f.name in combiners)
@@ -52,9 +56,19 @@ def depth(body: Block) -> int:
     return 1 + max((depth(b) for s in body for b in blocks_of(s)), default=0)
 
 
-def _is_cheap(body: Block) -> bool:
-    nested = list(statements(body))
-    return len(nested) <= MAX_CHEAP and not any(isinstance(s, For | CallFunction) for s in nested)
+def _is_cheap(body: Block, calls: int) -> bool:
+    size = _size(body)
+    return size <= MAX_CHEAP or size * (calls - 1) <= MAX_COPIED
+
+
+def _size(body: Block) -> float:
+    """The number of statements, those of loops as often as they run; infinite with calls."""
+    total = 0.0
+    for s in body:
+        turns = iterations_of(s) if isinstance(s, For) else 1
+        inner = sum(map(_size, blocks_of(s)))
+        total += inf if turns is None or isinstance(s, CallFunction) else 1 + turns * inner
+    return total
 
 
 def _inlined(

@@ -20,7 +20,7 @@ from indexing.kernels.ir.nodes import (
     statements,
 )
 from indexing.kernels.ir.traversal import rewrite_blocks, same_block
-from indexing.kernels.passes.vectorize import lane_count
+from indexing.kernels.passes.lanes import lane_count
 
 if TYPE_CHECKING:
     from indexing.kernels.ir.nodes import Value

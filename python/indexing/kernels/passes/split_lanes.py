@@ -11,7 +11,7 @@ from indexing._core import Interval, SymbolicExpr, constant, variable
 from indexing.kernels.ir.copying import Copying, Names
 from indexing.kernels.ir.nodes import Block, For, If, Kernel, Statement, Within, statements
 from indexing.kernels.ir.traversal import rewrite_blocks, same_block
-from indexing.kernels.passes.vectorize import lane_count
+from indexing.kernels.passes.lanes import lane_count
 
 MAX_COPIED = 128  # statements that may be duplicated
 

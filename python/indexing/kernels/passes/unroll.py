@@ -27,9 +27,11 @@ from indexing.kernels.ir.nodes import (
     Load,
     Statement,
     Store,
+    iterations_of,
     statements,
 )
 from indexing.kernels.ir.traversal import expressions_of, may_leave, rewrite_blocks, same_block, subvalues, values_of
+from indexing.kernels.passes.lanes import lane_count
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -37,6 +39,7 @@ if TYPE_CHECKING:
     from indexing._core import SymbolicExpr
 
 MAX_STATEMENTS = 12  # a loop is unrolled here if it becomes at most so many
+MAX_IN_LANES = 128  # a loop inside a loop over lanes is unrolled if it becomes at most so many
 MAX_MARKED_STATEMENTS = 64  # a loop with loads of at most so many is left for the compiler to unroll
 UNROLL_FACTOR = 4
 
@@ -45,6 +48,21 @@ def unroll_loops(kernel: Kernel, has_threads: bool) -> Kernel:
     """The kernel with loops unrolled, or marked; `has_threads`: the threads of a block run in parallel."""
     unrolling = _Unroller(kernel, has_threads)
     body = rewrite_blocks(kernel.body, unrolling.block)
+    return replace(kernel, body=body, variables=tuple(unrolling.names.variables))
+
+
+def unroll_in_lanes(kernel: Kernel) -> Kernel:
+    """The kernel with short loops inside loops over lanes written out, so that their accesses can be vectorized."""
+    unrolling = _Unroller(kernel, has_threads=True)
+
+    def in_lanes(s: Statement) -> Statement:
+        body = unrolling.short(s.body) if isinstance(s, For) and lane_count(s) else ()
+        return replace(s, body=body) if isinstance(s, For) and body and body is not s.body else s
+
+    def on_block(block: Block) -> Block:
+        return same_block(block, [*map(in_lanes, block)])
+
+    body = rewrite_blocks(kernel.body, on_block)
     return replace(kernel, body=body, variables=tuple(unrolling.names.variables))
 
 
@@ -59,6 +77,23 @@ class _Unroller:
         for statement in block:
             out += self._loop(statement) if isinstance(statement, For) else [statement]
         return same_block(block, out)
+
+    def short(self, block: Block) -> Block:
+        """A block with its short loops written out, also in nested blocks."""
+
+        def on_block(block: Block) -> Block:
+            out: list[Statement] = []
+            for s in block:
+                out += self._short(s) if isinstance(s, For) else [s]
+            return same_block(block, out)
+
+        return rewrite_blocks(block, on_block)
+
+    def _short(self, loop: For) -> list[Statement]:
+        turns = iterations_of(loop)
+        if loop.lanes or turns is None or may_leave(loop.body) or turns * len(statements(loop.body)) > MAX_IN_LANES:
+            return [loop]
+        return self._written(loop, turns)
 
     def _loop(self, loop: For) -> Sequence[Statement]:
         turns, inner = iterations_of(loop), list(statements(loop.body))
@@ -105,12 +140,6 @@ class _Unroller:
             place = constant(start + turn * loop.step)
             out += Copying(self.names, self.names.variables, loop.body, {loop.variable: place}, {}).body
         return out
-
-
-def iterations_of(loop: For) -> int | None:
-    """The number of iterations of a loop, if it is constant."""
-    start, stop = loop.start.constant_value, loop.stop.constant_value
-    return None if start is None or stop is None else max(-(-(stop - start) // loop.step), 0)
 
 
 def _loads(s: Statement) -> Iterator[Load]:

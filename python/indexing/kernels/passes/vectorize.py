@@ -1,14 +1,16 @@
-"""Vectorization of memory accesses: adjacent, aligned accesses of a loop over lanes become vector loads in front of the loop,
-and vector stores after it.
+"""Vectorization of memory accesses: accesses of a loop over lanes become vector loads in front of the loop, and vector stores
+after it.
 
-An index is a lane of an aligned vector if it is `base + lane`, and `base`, which is loop-invariant, is a multiple of the
-vector's width.
+The loads of a buffer whose indices are constant distances from a loop-invariant `anchor`, one for each lane, are loaded
+together, each element once, in aligned vectors. Stores are merged if lanes store to neighbouring elements. Accesses in a
+branch whose conditions are the same for all lanes are merged in a branch with the same conditions.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from indexing._core import SymbolicExpr, constant, variable
 from indexing.kernels.ir.memory import Memory, orders_memory
@@ -18,22 +20,30 @@ from indexing.kernels.ir.nodes import (
     Copy,
     For,
     If,
-    Index,
     IndexVariable,
     Kernel,
-    LetIndex,
     Load,
     Statement,
     Store,
     statements,
 )
-from indexing.kernels.ir.traversal import may_leave, rewrite_blocks, rewrite_statement, rewrite_value, same_block
+from indexing.kernels.ir.traversal import (
+    may_leave,
+    rewrite_blocks,
+    rewrite_statement,
+    rewrite_value,
+    same_block,
+    subvalues,
+    values_of,
+)
 from indexing.kernels.ir.types import storage_bytes
+from indexing.kernels.passes.lanes import LaneIndices, Place, lane_count
 
 if TYPE_CHECKING:
     from indexing.kernels.ir.nodes import Value
 
 VECTOR_BYTES = 16
+Key: TypeAlias = "tuple[str, SymbolicExpr]"  # a buffer, and an anchor
 
 
 def vectorize_accesses(kernel: Kernel) -> Kernel:
@@ -41,12 +51,6 @@ def vectorize_accesses(kernel: Kernel) -> Kernel:
     vectors = _Vectors(kernel)
     body = rewrite_blocks(kernel.body, vectors.block)
     return replace(kernel, body=body, buffers=(*kernel.buffers, *vectors.buffers))
-
-
-def lane_count(loop: For) -> int:
-    """The number of lanes of a loop over lanes; 0 for other loops."""
-    count = loop.stop.constant_value
-    return count if loop.lanes and count is not None and loop.start.constant_value == 0 and loop.step == 1 else 0
 
 
 class _Vectors:
@@ -63,9 +67,7 @@ class _Vectors:
         out: list[Statement] = []
         for statement in block:
             if isinstance(statement, For) and lane_count(statement):
-                loop = _Lanes(self, statement)
-                rewritten = loop.rewritten()
-                out += [*loop.before, rewritten, *loop.after]
+                out += _Lanes(self, statement).rewritten()
             else:
                 out.append(statement)
         return same_block(block, out)
@@ -77,89 +79,193 @@ class _Vectors:
         self.by_name[name] = self.buffers[-1]
         return name
 
+    def unit(self, buffer: Buffer, anchor: SymbolicExpr, most: int) -> int:
+        """The largest number of elements, a power of two up to `most`, that one instruction may move from an anchor on."""
+        unit = min(most & -most, max(VECTOR_BYTES // storage_bytes(buffer.element_type), 1))
+        while unit > 1 and not anchor.is_multiple_of(unit):
+            unit //= 2
+        return unit
+
+
+@dataclass(frozen=True, slots=True)
+class _Loaded:
+    """The elements of a buffer that were loaded: their distances from an anchor, and where the local buffer begins."""
+
+    name: str
+    first: int
+    offsets: frozenset[int]
+
 
 @dataclass
-class _Lanes:
-    """Vectorizes one loop over lanes."""
+class _Scope:
+    """A block whose statements run under the same conditions for all lanes: vector loads in front of the loop, and vector
+    stores after it.
+    """
 
-    vectors: _Vectors
-    loop: For
+    loaded: dict[Key, tuple[_Loaded, ...]]
     before: list[Statement] = field(default_factory=list)
     after: list[Statement] = field(default_factory=list)
 
-    def rewritten(self) -> For:
-        self.width = lane_count(self.loop)
-        inner = list(statements(self.loop.body))
-        self.changing = {self.loop.variable, *(s.variable for s in inner if isinstance(s, LetIndex | For))}
-        self.places = [variable(k) for k in range(len(self.vectors.variables))]  # definitions of named indices
-        for s in inner:
-            if isinstance(s, LetIndex) and isinstance(s.value, SymbolicExpr):
-                self.places[s.variable] = s.value.replace_variables(self.places)
-        memory = self.vectors.memory
-        self.written = {m for s in inner for m in memory.written(s)}
-        self.read = {m for s in inner for m in memory.read(s)}
-        self.loads: dict[tuple[str, SymbolicExpr], str] = {}
-        if any(map(orders_memory, inner)) or may_leave(self.loop.body):
-            return self.loop
-        body = same_block(self.loop.body, [*map(self._statement, self.loop.body)])
-        return self.loop if body is self.loop.body else replace(self.loop, body=body)
 
-    def _statement(self, s: Statement) -> Statement:
+class _Lanes:
+    """Vectorizes one loop over lanes."""
+
+    def __init__(self, vectors: _Vectors, loop: For) -> None:
+        self.vectors, self.loop = vectors, loop
+        self.lanes = range(lane_count(loop))
+        self.index = LaneIndices(vectors.variables, loop)
+        inner = list(statements(loop.body))
+        memory = vectors.memory
+        self.writes = [m for s in inner for m in memory.written(s)]
+        self.read = {m for s in inner for m in memory.read(s)}
+        self.orders = any(map(orders_memory, inner)) or may_leave(loop.body)
+
+    def rewritten(self) -> Sequence[Statement]:
+        if self.orders:
+            return (self.loop,)
+        scope = _Scope({})
+        body = self._scope(self.loop.body, scope)
+        rewritten = self.loop if body is self.loop.body else replace(self.loop, body=body)
+        return *scope.before, rewritten, *scope.after
+
+    def _scope(self, block: Block, scope: _Scope) -> Block:
+        """A block under conditions that are the same for all lanes, with its loads and stores in `scope`."""
+        together: dict[Key, set[int]] = {}
+        for load, place in self._loads(block, self.lanes):
+            together.setdefault((load.buffer, place.anchor), set()).update(place.offsets)
+        for key, offsets in together.items():
+            unit = self.vectors.unit(self.vectors.by_name[key[0]], key[1], VECTOR_BYTES)
+            for near in _clusters(offsets, unit):
+                if not any(near <= known.offsets for known in scope.loaded.get(key, ())):
+                    self._load(key, near, unit, scope)
+        return self._block(block, self.lanes, scope)
+
+    def _load(self, key: Key, offsets: frozenset[int], unit: int, scope: _Scope) -> None:
+        """Load the elements at these distances from an anchor, unless that takes as many instructions as one by one."""
+        buffer, anchor = self.vectors.by_name[key[0]], key[1]
+        pieces = list(_pieces(offsets, unit))
+        if len(pieces) == len(offsets):
+            return
+        first = min(offsets) // unit * unit
+        name = self.vectors.local(buffer, max(offsets) + 1 - first)
+        scope.loaded[key] = (*scope.loaded.get(key, ()), _Loaded(name, first, offsets))
+        for at, width in pieces:
+            scope.before.append(Copy(name, constant(at - first), buffer.name, anchor + at, width))
+
+    # ------------------------------------------------------------ loads of a block
+
+    def _loads(self, block: Block, lanes: Sequence[int]) -> Iterator[tuple[Load, Place]]:
+        """The loads that all of `lanes` make, and those in branches that some of them take."""
+        for s in block:
+            if isinstance(s, For):
+                continue
+            values = s.conditions[:1] if isinstance(s, If) else values_of(s)  # the first is always evaluated
+            for load in (v for value in values for v in subvalues(value) if isinstance(v, Load)):
+                place = self._place(load, lanes)
+                if place is not None:
+                    yield load, place
+            if isinstance(s, If) and (parts := self._divided(s, lanes)):
+                yield from self._loads(s.then, parts[0])
+                yield from self._loads(s.otherwise, parts[1])
+
+    def _divided(self, s: If, lanes: Sequence[int]) -> tuple[list[int], list[int]] | None:
+        """The lanes that take either branch, if nothing but the lane decides; None otherwise."""
+        taken = [self.index.decided(s.conditions, lane) for lane in lanes]
+        if None in taken:
+            return None
+        pairs = list(zip(lanes, taken, strict=True))
+        return [lane for lane, t in pairs if t], [lane for lane, t in pairs if not t]
+
+    def _place(self, load: Load, lanes: Sequence[int]) -> Place | None:
+        buffer = self.vectors.by_name[load.buffer]
+        is_kept = buffer.space in ("global", "shared") and self.vectors.memory.of(load.buffer) not in self.writes
+        return self.index.place(load.index[0], lanes) if is_kept and len(load.index) == 1 and lanes else None
+
+    # ------------------------------------------------------------ rewriting
+
+    def _block(self, block: Block, lanes: Sequence[int], scope: _Scope) -> Block:
+        return same_block(block, [self._statement(s, lanes, scope) for s in block])
+
+    def _statement(self, s: Statement, lanes: Sequence[int], scope: _Scope) -> Statement:
         if isinstance(s, For):
             return s
-        if isinstance(s, If):  # its first condition is always evaluated
-            first = rewrite_value(s.conditions[0], self._value)
-            return s if first is s.conditions[0] else replace(s, conditions=(first, *s.conditions[1:]))
-        rewritten = rewrite_statement(s, self._value)
-        return self._store(rewritten) if isinstance(rewritten, Store) else rewritten
 
-    def _base(self, name: str, index: Index) -> SymbolicExpr | None:
-        """The base of an index, if the index is `base + lane` in an aligned vector; None otherwise."""
-        buffer = self.vectors.by_name.get(name)
-        if buffer is None or buffer.space not in ("global", "shared") or len(index) != 1:
-            return None
-        places = [variable(k) for k in range(len(self.vectors.variables))]
-        lane = places[self.loop.variable]
-        places[self.loop.variable] = constant(0)
-        place = index[0].replace_variables(self.places)
-        base = place.replace_variables(places)
-        intervals = [v.interval for v in self.vectors.variables]
-        if self.changing.intersection(base.used_variables()):
-            return None
-        if (base + lane - place).simplify(intervals).constant_value != 0:
-            return None
-        width = self._piece(buffer)
-        return base if width > 1 and base.simplify(intervals).is_multiple_of(width) else None
+        def on_value(value: Value) -> Value:
+            return self._loaded(value, lanes, scope) if isinstance(value, Load) else value
 
-    def _piece(self, buffer: Buffer) -> int:
-        """The number of elements that one instruction moves, a power of two."""
-        return min(self.width & -self.width, max(VECTOR_BYTES // storage_bytes(buffer.element_type), 1))
+        if isinstance(s, If):
+            return self._branch(s, lanes, scope, rewrite_value(s.conditions[0], on_value))
+        rewritten = rewrite_statement(s, on_value)
+        if isinstance(rewritten, Store) and lanes is self.lanes:
+            return self._store(rewritten, scope)
+        return rewritten
 
-    def _value(self, value: Value) -> Value:
-        if not isinstance(value, Load) or self.vectors.memory.of(value.buffer) in self.written:
-            return value
-        base = self._base(value.buffer, value.index)
-        if base is None:
-            return value
-        key = value.buffer, base
-        if key not in self.loads:
-            buffer = self.vectors.by_name[value.buffer]
-            self.loads[key] = name = self.vectors.local(buffer, self.width)
-            piece = self._piece(buffer)
-            for k in range(0, self.width, piece):
-                self.before.append(Copy(name, constant(k), value.buffer, base + k, piece))
-        return Load(value.type, self.loads[key], (variable(self.loop.variable),))
+    def _loaded(self, load: Load, lanes: Sequence[int], scope: _Scope) -> Value:
+        """The load of an element that was loaded before, from the local buffer."""
+        place = self._place(load, lanes)
+        if place is None:
+            return load
+        known = scope.loaded.get((load.buffer, place.anchor), ())
+        held = next((k for k in known if k.offsets.issuperset(place.offsets)), None)
+        return load if held is None else Load(load.type, held.name, (place.distance - held.first,))
 
-    def _store(self, store: Store) -> Statement:
-        own = self.vectors.memory.of(store.buffer)
-        is_alone = [m for s in statements(self.loop.body) for m in self.vectors.memory.written(s)].count(own) == 1
-        if not is_alone or own in self.read:
-            return store
-        base = self._base(store.buffer, store.index)
-        if base is None:
-            return store
+    def _branch(self, s: If, lanes: Sequence[int], scope: _Scope, first: Value) -> If:
+        parts = self._divided(s, lanes)
+        if parts is not None:
+            then, otherwise = (self._block(b, p, scope) for b, p in zip((s.then, s.otherwise), parts, strict=True))
+            is_same = then is s.then and otherwise is s.otherwise
+            return s if is_same else If(s.conditions, then, otherwise)
+        uniform = self.index.uniform(s.conditions) if lanes is self.lanes else None
+        if uniform is not None:
+            return self._uniform_branch(s, uniform, scope)
+        return s if first is s.conditions[0] else replace(s, conditions=(first, *s.conditions[1:]))
+
+    def _uniform_branch(self, s: If, uniform: tuple[Value, ...], scope: _Scope) -> If:
+        """A branch that all lanes take or none, with its accesses in a branch with the same conditions."""
+        own = [_Scope(dict(scope.loaded)) for _ in range(2)]
+        then, otherwise = (self._scope(b, o) for b, o in zip((s.then, s.otherwise), own, strict=True))
+        if then is s.then and otherwise is s.otherwise:
+            return s
+        for out, parts in ((scope.before, [o.before for o in own]), (scope.after, [o.after for o in own])):
+            if any(parts):
+                out.append(If(uniform, *map(tuple, parts)))
+        return If(uniform, then, otherwise)
+
+    def _store(self, store: Store, scope: _Scope) -> Statement:
+        memory = self.vectors.memory.of(store.buffer)
         buffer = self.vectors.by_name[store.buffer]
-        name, piece = self.vectors.local(buffer, self.width), self._piece(buffer)
-        for k in range(0, self.width, piece):
-            self.after.append(Copy(store.buffer, base + k, name, constant(k), piece))
+        if self.writes.count(memory) > 1 or memory in self.read or buffer.space not in ("global", "shared"):
+            return store
+        place = self.index.place(store.index[0], self.lanes) if len(store.index) == 1 else None
+        if place is None or not place.is_run:
+            return store
+        base, width = place.anchor + place.offsets[0], len(self.lanes)
+        unit = self.vectors.unit(buffer, base, width)
+        if unit == 1:
+            return store
+        name = self.vectors.local(buffer, width)
+        for k in range(0, width, unit):
+            scope.after.append(Copy(store.buffer, base + k, name, constant(k), unit))
         return Store(name, (variable(self.loop.variable),), store.value)
+
+
+def _clusters(offsets: Iterable[int], unit: int) -> Iterator[frozenset[int]]:
+    """The offsets in groups, each of which has no gap of more than a vector."""
+    group: list[int] = []
+    for at in sorted(offsets):
+        if group and at - group[-1] > unit:
+            yield frozenset(group)
+            group = []
+        group.append(at)
+    yield frozenset(group)
+
+
+def _pieces(offsets: Iterable[int], unit: int) -> Iterator[tuple[int, int]]:
+    """The aligned runs of up to `unit` neighbouring elements, powers of two, that have exactly these offsets."""
+    left = set(offsets)
+    while left:
+        at, width = min(left), unit
+        while at % width or not left.issuperset(range(at, at + width)):
+            width //= 2
+        yield at, width
+        left.difference_update(range(at, at + width))
