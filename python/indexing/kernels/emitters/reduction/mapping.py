@@ -12,16 +12,22 @@ from indexing.errors import IndexingError
 from indexing.hlo.layout import delinearize, major_to_minor
 from indexing.kernels.emitter import Plan, fits
 from indexing.kernels.emitters.reduction.splits import shared_bytes_of_splits
+from indexing.kernels.knob_space import powers_of_two
 from indexing.kernels.launch import Part, range_variable, thread_id
+from indexing.kernels.targets import TARGETS
 
 if TYPE_CHECKING:
     from indexing.device.limits import Limits
+    from indexing.device.record import Device
     from indexing.hlo import Instruction
     from indexing.kernels.kernel_builder import Dim3
     from indexing.ops.element_context import Index
 
 OUTER, STEP, LANE = range(3)  # the range variables of a thread mapping
 MAX_SPLITS = 1024
+WARP = 32
+MIN_LOADS = 4  # a thread has at least so many before more threads or blocks share the work
+MAX_SHORT = 16  # a thread takes at most so many elements of a row before several warps share it
 MIN_SPLIT_ELEMENTS = 1 << 16  # fewer are not worth sharing rows or columns among blocks
 
 
@@ -88,9 +94,10 @@ def dimensions_of(reduce: Instruction) -> Dimensions:
 class ReductionPlan:
     """Knobs and launch dimensions.
 
-    `threads` (a power of two) reduce one row or column; a block has `across` rows, or vectors of columns; a thread takes
-    `vector_width` elements at once. `splits` blocks share the rows or columns of one of `tiles` tiles: steps are interleaved
-    or, `contiguous_splits`, each block has consecutive ones. A thread reduces `value_bytes` bytes a column, in `dialect`.
+    `threads` (a power of two) reduce one row or column; a block has `across` rows, or vectors of columns, of one run or of
+    several whole ones; a thread takes `vector_width` elements at once. `splits` blocks share the rows or columns of one of
+    `tiles` tiles: steps are interleaved or, `contiguous_splits`, each block has consecutive ones. A thread reduces
+    `value_bytes` bytes a column, in `dialect`.
     """
 
     dimensions: Dimensions
@@ -123,7 +130,10 @@ class ReductionPlan:
         d = self.dimensions
         if d.kind == "row":
             return ceil_div(d.rows, self.across)
-        return d.rows // d.fast * ceil_div(d.fast // self.vector_width, self.across)
+        runs, groups = d.rows // d.fast, d.fast // self.vector_width
+        if self.across > groups:
+            return ceil_div(runs, self.across // groups)
+        return runs * ceil_div(groups, self.across)
 
     @property
     def grid(self) -> Dim3:
@@ -267,13 +277,16 @@ def _columns(plan: ReductionPlan) -> ThreadMapping:
     tile, split = bl_x // plan.splits, bl_x % plan.splits
     part, slot = th_x // plan.across, th_x % plan.across
     groups = d.fast // plan.vector_width
-    beside = ceil_div(groups, plan.across)
+    beside, runs = ceil_div(groups, plan.across), max(plan.across // groups, 1)
     steps, position, rest = divided(plan, split, part, d.reduced, range_variable(STEP))
+    run, group = tile // beside, tile % beside * plan.across + slot
+    if runs > 1:
+        run, group = tile * runs + slot // groups, slot % groups
     return ThreadMapping(
         d,
         plan.vector_width,
         (("outer", 1), ("step", steps)),
-        (Part(tile // beside, d.rows // d.fast), Part(tile % beside * plan.across + slot, groups)),
+        (Part(run, d.rows // d.fast), Part(group, groups)),
         (Part(position, d.reduced),),
         () if rest is None else (Part(rest, d.reduced),),
         tile,
@@ -299,6 +312,32 @@ def ceil_div(a: int, b: int) -> int:
 def power_of_two(limit: int) -> int:
     """The largest power of two up to `limit`; at least 1."""
     return 1 << (max(limit, 1).bit_length() - 1)
+
+
+def threads_of_row(vectors: int, width: int, vector_bytes: int, most: int, device: Device) -> int:
+    """The threads, a power of two up to `most`, for a row of vectors of `width` elements: part of a warp for a short one.
+
+    A thread of a warp takes up to MAX_SHORT elements, or MIN_LOADS vectors; a longer row has several warps. In a short one,
+    the fewest threads are idle whose neighbouring accesses fill sectors.
+    """
+    longest = max(MAX_SHORT, MIN_LOADS * width)
+    warp = min(WARP, most)
+    if vectors * width > WARP * longest or not TARGETS[device.dialect].has_threads:
+        return max(power_of_two(vectors // MIN_LOADS), warp)
+    sector = device.memory.sector_bytes
+    segment = min(vectors * vector_bytes, sector if vectors * vector_bytes % sector == 0 else 2 * sector)
+    sizes = [t for t in powers_of_two(warp) if t * vector_bytes >= segment and ceil_div(vectors, t) * width <= longest]
+    return min(sizes, key=lambda t: (ceil_div(vectors, t) * t, t), default=warp)
+
+
+def with_more_threads(threads: int, rows: int, vectors: int, most: int, device: Device) -> int:
+    """Twice the threads of a row, and so on up to `most`, while rows leave the device idle and threads have enough loads."""
+    has_threads = TARGETS[device.dialect].has_threads
+    while threads < most and rows * threads < device.widths.wanted_threads // 2:
+        if has_threads and vectors <= MIN_LOADS * threads:
+            break
+        threads *= 2
+    return threads
 
 
 def checked_threads(threads: int, most: int) -> int:

@@ -10,6 +10,7 @@ from indexing.kernels.emitter import fits
 from indexing.kernels.emitters.reduction.accumulators import value_bytes
 from indexing.kernels.emitters.reduction.mapping import (
     MAX_SPLITS,
+    MIN_LOADS,
     Dimensions,
     ReductionPlan,
     ceil_div,
@@ -18,20 +19,22 @@ from indexing.kernels.emitters.reduction.mapping import (
     legal_splits,
     power_of_two,
     splits_outer,
+    threads_of_row,
+    with_more_threads,
 )
 from indexing.kernels.emitters.reduction.match import NAME
 from indexing.kernels.ir.types import storage_bytes
 from indexing.kernels.knob_space import Condition, Knob, KnobSpace, Values, powers_of_two
 from indexing.kernels.launch import check_knob
-from indexing.kernels.vectors import WIDTHS, is_cheap, widest_vector
+from indexing.kernels.vectors import MIN_THREADS, WIDTHS, is_cheap, widest_vector
 
 if TYPE_CHECKING:
     from indexing.device.record import Device
     from indexing.kernels.epilogue import Heroes
 
-WARP = 32
 MAX_TAIL_INSTRUCTIONS = 64  # a body of at most so many is built a second time, for a partial vector
-MIN_LOADS = 4  # a thread has at least so many before more threads or blocks share the work
+MIN_ROW_VECTORS = 1024  # with fewer in all rows, vectors are narrower
+MAX_ALONE = 64  # one thread reduces a column of at most so many elements, if there are enough columns
 MIN_BLOCKS = 32  # with fewer, blocks share columns; with more, blocks get more threads instead
 
 
@@ -52,7 +55,7 @@ def plan_reduction(
     """
     d = dimensions_of(match.first)
     width = _vector_width(match, d) if vector_width is None else _checked_width(d, vector_width)
-    group = _group_size(d, width, threads, device)
+    group = _group_size(match, d, width, threads, device)
     chosen = _shared_by_blocks(_planned(match, d, width, group, device), splits, device)
     while threads is None and group > 1 and not fits(chosen, device.limits):
         group //= 2
@@ -63,9 +66,7 @@ def plan_reduction(
 def _planned(match: Heroes, d: Dimensions, width: int, threads: int, device: Device) -> ReductionPlan:
     """The plan with one block for each row or column; a block has as many rows as its shared memory has room for."""
     values = value_bytes(leaf.element_type for hero in match.heroes for leaf in hero.shape.leaves)
-    across = (
-        _rows_across(d, threads, device) if d.kind == "row" else _columns_across(d.fast // width, device.widths.columns)
-    )
+    across = _rows_across(d, threads, device) if d.kind == "row" else _columns_across(d, width, threads, device)
     plan = ReductionPlan(d, threads, across, width, 1, values, device.dialect, device.widths.reads_ahead)
     while d.kind == "row" and plan.across > 1 and not fits(_most_shared(plan), device.limits):
         plan = replace(plan, across=plan.across // 2)
@@ -89,7 +90,8 @@ def _shared_by_blocks(plan: ReductionPlan, splits: int | None, device: Device) -
         loads = _steps(plan) * (
             1 if splits_outer(d, plan.threads, plan.vector_width) or d.kind == "column" else d.outer
         )
-        wanted = device.widths.wanted_threads // launched if d.is_worth_splitting else 1
+        is_split = d.is_worth_splitting and not (d.kind == "column" and _has_few_elements(d, plan.vector_width))
+        wanted = device.widths.wanted_threads // launched if is_split else 1
         legal = legal_splits(plan, most, device.limits)
         return plan.with_splits(power_of_two(min(wanted, loads // MIN_LOADS, legal)))
     check_knob("splits", splits, 1, most)
@@ -141,11 +143,15 @@ def _vector_width(match: Heroes, d: Dimensions) -> int:
     if not is_cheap(order, match.heroes):
         return 1
     count = d.rows * d.reduced
-    read = [p.shape for p in computation.parameters if not p.shape.is_tuple and p.shape.element_count == count]
-    sizes = [storage_bytes(s.element_type) for s in read] or [4]
     is_one_row = d.kind == "row" and d.fast == count and len(order) <= MAX_TAIL_INSTRUCTIONS
-    limit = 8 if d.kind == "column" else 16
-    return widest_vector(limit, min(sizes), count, () if is_one_row else (d.fast,))
+    limit, least = (8, MIN_THREADS) if d.kind == "column" else (16, MIN_ROW_VECTORS)
+    return widest_vector(limit, min(_sizes_read(match, d)), count, () if is_one_row else (d.fast,), least)
+
+
+def _sizes_read(match: Heroes, d: Dimensions) -> list[int]:
+    """The bytes of an element of each input of the operands' size; 4 if there is none."""
+    read = [p.shape for p in match.computation.parameters if p.shape.element_count == d.rows * d.reduced]
+    return [storage_bytes(s.element_type) for s in read if not s.is_tuple] or [4]
 
 
 def _is_width(d: Dimensions, width: int) -> bool:
@@ -160,42 +166,54 @@ def _checked_width(d: Dimensions, width: int) -> int:
     return width
 
 
-def _group_size(d: Dimensions, width: int, threads: int | None, device: Device) -> int:
+def _group_size(match: Heroes, d: Dimensions, width: int, threads: int | None, device: Device) -> int:
     """The threads of a row or column."""
     most = _most_threads(d, width, device)
     if threads is not None:
         return checked_threads(threads, most)
-    return _row_group(d, width, most, device) if d.kind == "row" else _column_group(d, width, most, device)
+    return _row_group(match, d, width, most, device) if d.kind == "row" else _column_group(d, width, most, device)
 
 
-def _row_group(d: Dimensions, width: int, most: int, device: Device) -> int:
-    sizes, groups = device.widths, ceil_div(d.fast, width)
-    threads = min(max(power_of_two(groups // MIN_LOADS), min(WARP, most)), sizes.row_threads)
+def _row_group(match: Heroes, d: Dimensions, width: int, most: int, device: Device) -> int:
+    sizes, size = device.widths, min(_sizes_read(match, d))
+    groups = ceil_div(d.fast, width)
+    threads = min(threads_of_row(groups, width, width * size, most, device), sizes.row_threads)
     limit = min(most, sizes.row_threads) if d.is_worth_splitting else most
-    while threads < limit and d.rows * threads < sizes.wanted_threads // 2:
-        threads *= 2
-    return threads
+    return with_more_threads(threads, d.rows, groups, limit, device)
 
 
 def _most_threads(d: Dimensions, width: int, device: Device) -> int:
     most = device.limits.block_size
     if d.kind == "row":
         return min(power_of_two(ceil_div(d.fast, width)), power_of_two(most))
-    across = _columns_across(d.fast // width, device.widths.columns)
+    across = min(d.fast // width, device.widths.columns)
     return min(power_of_two(d.reduced), power_of_two(most // across))
 
 
-def _columns_across(groups: int, most: int) -> int:
-    """The vectors of columns per block; many are distributed evenly over the blocks, in whole sectors."""
+def _columns_across(d: Dimensions, width: int, threads: int, device: Device) -> int:
+    """The vectors of columns per block; many are distributed evenly over the blocks, in whole sectors. Where one thread has a
+    column, a block takes several runs of few.
+    """
+    groups, most = d.fast // width, device.widths.columns
+    if threads == 1:
+        most = max(most, device.widths.block_size)
+        groups *= min(max(most // groups, 1), d.rows // d.fast)
     if groups <= most:
         return groups
     even = ceil_div(groups, ceil_div(groups, most))
     return min(ceil_div(even, 8) * 8, most)
 
 
+def _has_few_elements(d: Dimensions, width: int) -> bool:
+    """Whether columns have so few elements, and are so many, that a thread reduces one."""
+    return d.reduced <= MAX_ALONE and d.rows // width >= MIN_THREADS
+
+
 def _column_group(d: Dimensions, width: int, most: int, device: Device) -> int:
     sizes, groups = device.widths, d.fast // width
-    across = _columns_across(groups, sizes.columns)
+    if _has_few_elements(d, width) or d.rows // width >= sizes.wanted_threads:
+        return 1
+    across = _columns_across(d, width, most, device)
     tiles = d.rows // d.fast * ceil_div(groups, across)
     threads = min(most, power_of_two(max(sizes.block_size // across, 1)))
     launched, wanted = tiles * across, sizes.wanted_threads // 2

@@ -11,27 +11,28 @@ from indexing.kernels.emitter import fits
 from indexing.kernels.emitters.reduction.accumulators import value_bytes
 from indexing.kernels.emitters.reduction.mapping import (
     MAX_SPLITS,
+    MIN_LOADS,
+    WARP,
     Dimensions,
     ceil_div,
     checked_threads,
     dimensions_of,
     legal_splits,
     power_of_two,
+    threads_of_row,
+    with_more_threads,
 )
 from indexing.kernels.emitters.rows.mapping import Keep, RowsPlan
 from indexing.kernels.emitters.rows.match import NAME, RowSpace
 from indexing.kernels.emitters.rows.online import with_online_sums
-from indexing.kernels.emitters.rows.row_cache import RowCache, row_cache_of
+from indexing.kernels.emitters.rows.row_cache import row_cache_of
 from indexing.kernels.ir.types import storage_bytes
 from indexing.kernels.knob_space import Condition, Knob, KnobSpace, Values, powers_of_two
 from indexing.kernels.launch import check_knob
-from indexing.kernels.vectors import VECTOR_BYTES, WIDTHS, check_width, is_cheap
+from indexing.kernels.vectors import MIN_THREADS, VECTOR_BYTES, WIDTHS, check_width, is_cheap
 
 if TYPE_CHECKING:
     from indexing.device.record import Device
-
-WARP = 32
-MIN_VECTORS = 4  # a thread has at least so many before more threads share a row
 
 
 def plan_rows(
@@ -78,7 +79,7 @@ def _split(
     if d.kind == "column":
         few = sizes.block_size // min(sizes.columns, power_of_two(d.fast))
     else:
-        few = min(max(power_of_two(d.reduced // width // MIN_VECTORS), WARP), sizes.row_threads)
+        few = min(max(power_of_two(d.reduced // width // MIN_LOADS), WARP), sizes.row_threads)
     chosen = min(power_of_two(few), most) if threads is None else checked_threads(threads, most)
     plan = _planned(space, d, chosen, width, Keep.ONLINE, device)
     while threads is None and plan.threads > 1 and not fits(plan, device.limits):
@@ -87,7 +88,7 @@ def _split(
         launched = plan.tiles * plan.threads * plan.across
         wanted = sizes.wanted_threads // launched if d.is_worth_splitting else 1
         legal = legal_splits(plan, _most_splits(plan), device.limits)
-        splits = power_of_two(min(wanted, plan.steps // MIN_VECTORS, legal))
+        splits = power_of_two(min(wanted, plan.steps // MIN_LOADS, legal))
     check_knob("splits", splits, 1, _most_splits(plan))
     return plan.with_splits(splits)
 
@@ -97,11 +98,7 @@ def _unsplit(
 ) -> RowsPlan:
     """The plan in which blocks do not share rows, with the best `keep` for as many threads as fit; both may be given."""
     most = _most_threads(d, width, device)
-    chosen = (
-        _threads(d, width, most, row_cache_of(space, True), device)
-        if threads is None
-        else checked_threads(threads, most)
-    )
+    chosen = _threads(space, d, width, most, device) if threads is None else checked_threads(threads, most)
     while True:
         kinds = _keeps_by_preference(space, d, chosen, width, device) if keep is None else (keep,)
         plans = [_planned(space, d, chosen, width, kind, device) for kind in kinds]
@@ -116,7 +113,7 @@ def _keeps_by_preference(space: RowSpace, d: Dimensions, threads: int, width: in
     has_online = not device.widths.caches_rows and with_online_sums(space).online
     again: Keep = Keep.ONLINE if has_online else Keep.NOTHING
     held = _planned(space, d, threads, width, Keep.REGISTERS, device).elements * row_cache_of(space, True).bytes_at_once
-    return (*((Keep.REGISTERS,) if held <= device.limits.kept_bytes else ()), Keep.SHARED, again)
+    return (*((Keep.REGISTERS,) if held <= _most_kept(device) else ()), Keep.SHARED, again)
 
 
 def _planned(space: RowSpace, d: Dimensions, threads: int, width: int, keep: Keep, device: Device) -> RowsPlan:
@@ -198,30 +195,48 @@ def _most_threads(d: Dimensions, width: int, device: Device) -> int:
 
 
 def _vector_width(space: RowSpace, d: Dimensions) -> int:
-    """The number of elements that fit into 16 bytes, of the narrowest input of the space's size; fewer if the row has less
-    than a vector for each thread of a warp.
+    """The number of elements that fit into 16 bytes, of the narrowest input of the space's size; fewer if a row has less
+    than a vector for each thread of a warp, and rows are few.
     """
-    computation = space.computation
-    if d.kind != "row" or not is_cheap(computation.post_order(), space.reductions):
+    if d.kind != "row" or not is_cheap(space.computation.post_order(), space.reductions):
         return 1
-    read = [p.shape for p in computation.parameters if p.shape.element_count == space.shape.element_count]
-    width = VECTOR_BYTES // min((storage_bytes(s.element_type) for s in read), default=4)
-    while width > 1 and (d.fast % width or d.reduced // width < WARP):
+    width = VECTOR_BYTES // _element_bytes(space)
+    while width > 1 and (d.fast % width or (d.reduced // width < WARP and d.rows * d.reduced // width < MIN_THREADS)):
         width //= 2
     return max(width, 1)
 
 
-def _threads(d: Dimensions, width: int, most: int, cache: RowCache, device: Device) -> int:
+def _element_bytes(space: RowSpace) -> int:
+    """The bytes of an element of the narrowest input of the space's size; 4 if there is none."""
+    read = [p.shape for p in space.computation.parameters if p.shape.element_count == space.shape.element_count]
+    return min((storage_bytes(s.element_type) for s in read), default=4)
+
+
+def _threads(space: RowSpace, d: Dimensions, width: int, most: int, device: Device) -> int:
     """The number of threads per row: few, to save synchronization, unless each would keep too much, or rows are few."""
-    groups, sizes = ceil_div(d.reduced, width), device.widths
+    groups, sizes, cache = ceil_div(d.reduced, width), device.widths, row_cache_of(space, True)
     if d.kind == "column":
         most = min(most, power_of_two(device.limits.block_size // min(WARP, power_of_two(d.fast))))
-    threads = min(max(power_of_two(groups // MIN_VECTORS), min(WARP, most)), sizes.row_threads, most)
-    while threads < most and ceil_div(groups, threads) * width * cache.bytes_at_once > device.limits.kept_bytes:
+        threads = max(power_of_two(groups // MIN_LOADS), min(WARP, most))
+    else:
+        threads = threads_of_row(groups, width, width * _element_bytes(space), most, device)
+    threads = min(threads, sizes.row_threads, most)
+    while threads < most and _keeps_too_much(groups, threads, width * cache.bytes_at_once, device):
         threads *= 2
-    while threads < most and d.rows * threads < sizes.wanted_threads // 2:
-        threads *= 2
-    return threads
+    return with_more_threads(threads, d.rows, groups, most, device)
+
+
+def _keeps_too_much(groups: int, threads: int, vector_bytes: int, device: Device) -> bool:
+    """Whether a thread would keep more than its registers have room for: half of these, or more if twice as many threads
+    would be idle more often.
+    """
+    steps, fewer = ceil_div(groups, threads), ceil_div(groups, 2 * threads)
+    most = device.limits.kept_bytes
+    return steps * vector_bytes > (most if steps == 2 * fewer else _most_kept(device))
+
+
+def _most_kept(device: Device) -> int:
+    return device.limits.kept_bytes * 3 // 2
 
 
 def _accumulated_types(space: RowSpace) -> Iterator[str]:
