@@ -1,29 +1,51 @@
-// fused: reduction emitter, 50 blocks of 256 threads
+// fused: reduction emitter, 7 blocks of 256 threads
 
 typedef float f32;
 typedef int s32;
+typedef struct __align__(16) { f32 v[4]; } f32x4;
 
 extern "C" __global__ void __launch_bounds__(256) reduction_reduce(const f32 *__restrict__ p0, f32 *__restrict__ o0, s32 *__restrict__ o1) {
   const s32 th_x = threadIdx.x;
   const s32 bl_x = blockIdx.x;
-  __shared__ f32 part0[8];
-  __shared__ s32 part1[8];
   f32 v0 = 0.0f;
   s32 v1 = 0;
-  const s32 j3_2 = th_x;
-  const f32 v4_10 = p0[bl_x * 300 + j3_2];
-  const s32 v5_10 = j3_2;
-  v0 = v4_10;
-  v1 = v5_10;
-  if (th_x + 256 <= 299) {
-    const s32 j3_1 = th_x + 256;
-    const f32 v4_1 = p0[bl_x * 300 + j3_1];
-    const s32 v5_1 = j3_1;
-    const bool v6_1 = v0 > v4_1;
-    const f32 v7_1 = v6_1 ? v0 : v4_1;
-    const s32 v8_1 = v6_1 ? v1 : v5_1;
-    v0 = v7_1;
-    v1 = v8_1;
+  if (bl_x * 8 + (th_x >> 5) <= 49) {
+    __align__(16) f32 x0[4];
+    const s32 j2 = bl_x * 8 + (th_x >> 5);
+    for (s32 step3 = 0; step3 < 2; step3++) {
+      const s32 j4 = step3 * 32 + (th_x & 31);
+      *(f32x4 *)(x0) = *(const f32x4 *)(p0 + j2 * 300 + j4 * 4);
+      #pragma unroll 4
+      for (s32 vector_index5 = 0; vector_index5 < 4; vector_index5++) {
+        const f32 v6 = x0[vector_index5];
+        const s32 v7 = j4 * 4 + vector_index5;
+        if (step3 <= 0 && vector_index5 <= 0) {
+          v0 = v6;
+          v1 = v7;
+        } else {
+          const bool v8 = v0 > v6;
+          const f32 v9 = v8 ? v0 : v6;
+          const s32 v10 = v8 ? v1 : v7;
+          v0 = v9;
+          v1 = v10;
+        }
+      }
+    }
+    if ((th_x & 31) + 64 <= 74) {
+      __align__(16) f32 x1[4];
+      const s32 j4_1 = (th_x & 31) + 64;
+      *(f32x4 *)(x1) = *(const f32x4 *)(p0 + j2 * 300 + j4_1 * 4);
+      #pragma unroll 4
+      for (s32 vector_1 = 0; vector_1 < 4; vector_1++) {
+        const f32 v6_1 = x1[vector_1];
+        const s32 v7_1 = j4_1 * 4 + vector_1;
+        const bool v8_1 = v0 > v6_1;
+        const f32 v9_1 = v8_1 ? v0 : v6_1;
+        const s32 v10_1 = v8_1 ? v1 : v7_1;
+        v0 = v9_1;
+        v1 = v10_1;
+      }
+    }
   }
   const f32 t0 = __shfl_down_sync(0xffffffffu, v0, 16);
   const s32 t1 = __shfl_down_sync(0xffffffffu, v1, 16);
@@ -31,12 +53,12 @@ extern "C" __global__ void __launch_bounds__(256) reduction_reduce(const f32 *__
   const f32 v1_1 = v0_1 ? v0 : t0;
   const f32 v2 = v0_1 ? t0 : v0;
   const bool v3 = v1_1 > v2;
-  const f32 v4_2 = v3 ? v1_1 : v2;
-  const bool v5_2 = v1_1 > v2;
+  const f32 v4 = v3 ? v1_1 : v2;
+  const bool v5 = v1_1 > v2;
   const s32 v6_2 = v0_1 ? v1 : t1;
   const s32 v7_2 = v0_1 ? t1 : v1;
-  const s32 v8_2 = v5_2 ? v6_2 : v7_2;
-  v0 = v4_2;
+  const s32 v8_2 = v5 ? v6_2 : v7_2;
+  v0 = v4;
   v1 = v8_2;
   const f32 t4 = __shfl_down_sync(0xffffffffu, v0, 8);
   const s32 t5 = __shfl_down_sync(0xffffffffu, v1, 8);
@@ -44,12 +66,12 @@ extern "C" __global__ void __launch_bounds__(256) reduction_reduce(const f32 *__
   const f32 v1_2 = v0_2 ? v0 : t4;
   const f32 v2_1 = v0_2 ? t4 : v0;
   const bool v3_1 = v1_2 > v2_1;
-  const f32 v4_3 = v3_1 ? v1_2 : v2_1;
-  const bool v5_3 = v1_2 > v2_1;
+  const f32 v4_1 = v3_1 ? v1_2 : v2_1;
+  const bool v5_1 = v1_2 > v2_1;
   const s32 v6_3 = v0_2 ? v1 : t5;
   const s32 v7_3 = v0_2 ? t5 : v1;
-  const s32 v8_3 = v5_3 ? v6_3 : v7_3;
-  v0 = v4_3;
+  const s32 v8_3 = v5_1 ? v6_3 : v7_3;
+  v0 = v4_1;
   v1 = v8_3;
   const f32 t8 = __shfl_down_sync(0xffffffffu, v0, 4);
   const s32 t9 = __shfl_down_sync(0xffffffffu, v1, 4);
@@ -57,12 +79,12 @@ extern "C" __global__ void __launch_bounds__(256) reduction_reduce(const f32 *__
   const f32 v1_3 = v0_3 ? v0 : t8;
   const f32 v2_2 = v0_3 ? t8 : v0;
   const bool v3_2 = v1_3 > v2_2;
-  const f32 v4_4 = v3_2 ? v1_3 : v2_2;
-  const bool v5_4 = v1_3 > v2_2;
+  const f32 v4_2 = v3_2 ? v1_3 : v2_2;
+  const bool v5_2 = v1_3 > v2_2;
   const s32 v6_4 = v0_3 ? v1 : t9;
   const s32 v7_4 = v0_3 ? t9 : v1;
-  const s32 v8_4 = v5_4 ? v6_4 : v7_4;
-  v0 = v4_4;
+  const s32 v8_4 = v5_2 ? v6_4 : v7_4;
+  v0 = v4_2;
   v1 = v8_4;
   const f32 t12 = __shfl_down_sync(0xffffffffu, v0, 2);
   const s32 t13 = __shfl_down_sync(0xffffffffu, v1, 2);
@@ -70,12 +92,12 @@ extern "C" __global__ void __launch_bounds__(256) reduction_reduce(const f32 *__
   const f32 v1_4 = v0_4 ? v0 : t12;
   const f32 v2_3 = v0_4 ? t12 : v0;
   const bool v3_3 = v1_4 > v2_3;
-  const f32 v4_5 = v3_3 ? v1_4 : v2_3;
-  const bool v5_5 = v1_4 > v2_3;
+  const f32 v4_3 = v3_3 ? v1_4 : v2_3;
+  const bool v5_3 = v1_4 > v2_3;
   const s32 v6_5 = v0_4 ? v1 : t13;
   const s32 v7_5 = v0_4 ? t13 : v1;
-  const s32 v8_5 = v5_5 ? v6_5 : v7_5;
-  v0 = v4_5;
+  const s32 v8_5 = v5_3 ? v6_5 : v7_5;
+  v0 = v4_3;
   v1 = v8_5;
   const f32 t16 = __shfl_down_sync(0xffffffffu, v0, 1);
   const s32 t17 = __shfl_down_sync(0xffffffffu, v1, 1);
@@ -83,63 +105,18 @@ extern "C" __global__ void __launch_bounds__(256) reduction_reduce(const f32 *__
   const f32 v1_5 = v0_5 ? v0 : t16;
   const f32 v2_4 = v0_5 ? t16 : v0;
   const bool v3_4 = v1_5 > v2_4;
-  const f32 v4_6 = v3_4 ? v1_5 : v2_4;
-  const bool v5_6 = v1_5 > v2_4;
+  const f32 v4_4 = v3_4 ? v1_5 : v2_4;
+  const bool v5_4 = v1_5 > v2_4;
   const s32 v6_6 = v0_5 ? v1 : t17;
   const s32 v7_6 = v0_5 ? t17 : v1;
-  const s32 v8_6 = v5_6 ? v6_6 : v7_6;
-  v0 = v4_6;
+  const s32 v8_6 = v5_4 ? v6_6 : v7_6;
+  v0 = v4_4;
   v1 = v8_6;
-  if ((th_x & 31) <= 0) {
-    part0[th_x >> 5] = v0;
-    part1[th_x >> 5] = v1;
-  }
-  __syncthreads();
-  v0 = part0[(th_x & 7)];
-  v1 = part1[(th_x & 7)];
-  const f32 t20 = __shfl_down_sync(0xffffffffu, v0, 4);
-  const s32 t21 = __shfl_down_sync(0xffffffffu, v1, 4);
-  const bool v0_6 = v1 <= t21;
-  const f32 v1_6 = v0_6 ? v0 : t20;
-  const f32 v2_5 = v0_6 ? t20 : v0;
-  const bool v3_5 = v1_6 > v2_5;
-  const f32 v4_7 = v3_5 ? v1_6 : v2_5;
-  const bool v5_7 = v1_6 > v2_5;
-  const s32 v6_7 = v0_6 ? v1 : t21;
-  const s32 v7_7 = v0_6 ? t21 : v1;
-  const s32 v8_7 = v5_7 ? v6_7 : v7_7;
-  v0 = v4_7;
-  v1 = v8_7;
-  const f32 t24 = __shfl_down_sync(0xffffffffu, v0, 2);
-  const s32 t25 = __shfl_down_sync(0xffffffffu, v1, 2);
-  const bool v0_7 = v1 <= t25;
-  const f32 v1_7 = v0_7 ? v0 : t24;
-  const f32 v2_6 = v0_7 ? t24 : v0;
-  const bool v3_6 = v1_7 > v2_6;
-  const f32 v4_8 = v3_6 ? v1_7 : v2_6;
-  const bool v5_8 = v1_7 > v2_6;
-  const s32 v6_8 = v0_7 ? v1 : t25;
-  const s32 v7_8 = v0_7 ? t25 : v1;
-  const s32 v8_8 = v5_8 ? v6_8 : v7_8;
-  v0 = v4_8;
-  v1 = v8_8;
-  const f32 t28 = __shfl_down_sync(0xffffffffu, v0, 1);
-  const s32 t29 = __shfl_down_sync(0xffffffffu, v1, 1);
-  const bool v0_8 = v1 <= t29;
-  const f32 v1_8 = v0_8 ? v0 : t28;
-  const f32 v2_7 = v0_8 ? t28 : v0;
-  const bool v3_7 = v1_8 > v2_7;
-  const f32 v4_9 = v3_7 ? v1_8 : v2_7;
-  const bool v5_9 = v1_8 > v2_7;
-  const s32 v6_9 = v0_8 ? v1 : t29;
-  const s32 v7_9 = v0_8 ? t29 : v1;
-  const s32 v8_9 = v5_9 ? v6_9 : v7_9;
-  v0 = v4_9;
-  v1 = v8_9;
-  if (th_x <= 0) {
-    const f32 v10 = v0;
-    const s32 v11 = v1;
-    o0[bl_x] = v10;
-    o1[bl_x] = v11;
+  if ((th_x & 31) <= 0 && bl_x * 8 + (th_x >> 5) <= 49) {
+    const s32 j11 = bl_x * 8 + (th_x >> 5);
+    const f32 v13 = v0;
+    const s32 v14 = v1;
+    o0[j11] = v13;
+    o1[j11] = v14;
   }
 }

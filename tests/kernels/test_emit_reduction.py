@@ -212,7 +212,7 @@ def test_warps_shuffle_and_short_rows_need_no_shared_memory() -> None:
     assert "__shfl_down_sync" in short.source
     assert "__shared__" not in short.source
     assert short.shared_bytes == 0
-    long = ix.emit(ix.hlo.parse(reduced("f32", (1000, 512), (1,))).entry)
+    long = ix.emit(ix.hlo.parse(reduced("f32", (1000, 1024), (1,))).entry)
     assert "__shfl_down_sync" in long.source
     assert long.shared_bytes == 4 * long.block[0] // 32
 

@@ -24,10 +24,10 @@ if TYPE_CHECKING:
 
 VECTOR_BYTES = 16
 WIDTHS = (1, 2, 4, 8, 16)
-LANES = 8  # for which the bytes that a thread reads are compared
+LANES = 8  # the bytes that a thread reads are compared for so many
 MIN_THREADS = 1 << 14  # with fewer threads, vectors are narrower
 MAX_LIGHT = 512  # instructions of a body that is built for each lane
-MAX_LOOP = 16  # iterations of a loop in such a body, which is written out
+MAX_LOOP = 16  # a loop of at most so many iterations in such a body is written out
 
 
 def is_cheap(order: Collection[Instruction], heroes: Collection[Instruction] = ()) -> bool:

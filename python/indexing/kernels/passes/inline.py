@@ -31,7 +31,7 @@ from indexing.kernels.ir.traversal import rewrite_blocks, same_block
 
 MAX_DEPTH = 4  # nested blocks of an inlined function; otherwise a chain of functions could nest without bound
 MAX_CHEAP = 12  # statements of a cheap function, over all iterations of its loops; it calls none
-MAX_COPIED = 96  # such statements that inlining a function may add to all of its callers
+MAX_COPIED = 96  # inlining a function adds at most so many to all of its callers
 
 
 def inline_functions(kernel: Kernel) -> Kernel:

@@ -1,0 +1,110 @@
+"""Default plans: vectors where accesses allow them, and no more threads than work for them; vectors in the machine's code."""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import indexing as ix
+from indexing.kernels.ir import nodes as ir
+from indexing.kernels.ir.memory import moves
+from indexing.kernels.ir.traversal import subvalues, values_of
+from indexing.kernels.ir.types import storage_bytes
+from indexing.kernels.kernel import Kernel
+from kernels import check, vector_moves
+
+GOLDEN = sorted((Path(__file__).parents[1] / "golden").glob("*.hlo"))
+ADD = "add { a = f32[] parameter(0) b = f32[] parameter(1) ROOT c = f32[] add(a, b) }\n"
+MAX = "max { a = f32[] parameter(0) b = f32[] parameter(1) ROOT c = f32[] maximum(a, b) }\n"
+STACK = """f { a = f32[64,2048,1] parameter(0) b = f32[64,2048,1] parameter(1)
+  c = bf16[64,2048,1] convert(a) d = bf16[64,2048,1] convert(b) ROOT r = bf16[64,2048,2] concatenate(c, d), dimensions={2} }"""
+CAUSAL = """f { x = bf16[4,64,512] parameter(0) z = bf16[] constant(0) p = bf16[4,67,512] pad(x, z), padding=0_0x3_0x0_0
+  s = bf16[4,64,512] slice(p), slice={[0:4], [0:64], [0:512]} ROOT r = bf16[4,64,512] add(s, x) }"""
+HALVES = """f { x = f32[512,128] parameter(0) a = f32[512,64] slice(x), slice={[0:512], [0:64]}
+  b = f32[512,64] slice(x), slice={[0:512], [64:128]} n = f32[512,64] negate(b) z = f32[] constant(0)
+  p = f32[512,128] pad(n, z), padding=0_0x0_64 q = f32[512,128] pad(a, z), padding=0_0x64_0
+  ROOT r = f32[512,128] add(p, q) }"""
+POOL = (
+    MAX
+    + """f { x = f32[2,56,56,64] parameter(0) i = f32[] constant(-inf)
+  ROOT r = f32[2,28,28,64] reduce-window(x, i), window={size=1x3x3x1 stride=1x2x2x1 pad=0_0x0_1x0_1x0_0}, to_apply=max }"""
+)
+BAGS = (
+    ADD
+    + """f { x = f32[4096,2,64] parameter(0) z = f32[] constant(0)
+  ROOT r = f32[4096,64] reduce(x, z), dimensions={1}, to_apply=add }"""
+)
+TRIPLES = (
+    ADD
+    + """f { x = f32[66000,3] parameter(0) z = f32[] constant(0)
+  ROOT r = f32[66000] reduce(x, z), dimensions={1}, to_apply=add }"""
+)
+
+
+@pytest.mark.parametrize("text", [STACK, CAUSAL, HALVES, POOL, BAGS, TRIPLES])
+def test_all_accesses_are_vectors_of_16_bytes(text: str) -> None:
+    check(text, tolerance=1e-2)
+    kernel = ix.emit(text)
+    assert kernel.emitter == "loop"
+    assert set(widths(kernel)) == {("load", 16), ("store", 16)}
+
+
+def widths(kernel: Kernel) -> Iterator[tuple[str, int]]:
+    """The kinds and bytes of the accesses to global memory."""
+    found = kernel.lowered
+    size = {b.name: storage_bytes(b.element_type) for b in found.buffers if b.space == "global"}
+    for function in ir.bodies(found):
+        results = function.results if isinstance(function, ir.Function) else ()
+        for s in [*ir.statements(function.body), *(ir.Let("", r) for r in results)]:
+            loads = [v.buffer for value in values_of(s) for v in subvalues(value) if isinstance(v, ir.Load)]
+            yield from (("load", size[b]) for b in loads if b in size)
+            yield from ((m.kind, m.width * size[m.buffer]) for m in moves(s) if m.buffer in size)
+            if isinstance(s, ir.Store) and s.buffer in size:
+                yield "store", size[s.buffer]
+            if isinstance(s, ir.AtomicUpdate):
+                yield "load", size[s.buffer]
+
+
+@pytest.mark.parametrize("path", GOLDEN, ids=lambda p: p.stem)
+def test_a_vector_is_one_instruction(path: Path) -> None:
+    pytest.importorskip("cuda.core")
+    kernel = ix.emit(path.read_text())
+    text = ix.runtime.ptx(kernel)
+    found = re.findall(r"\b(ld|st)(?:\.volatile)?\.global(?:\.nc)?(?:\.v(\d))?\.[a-z](\d+)", text)
+    in_code = {({"ld": "load", "st": "store"}[k], int(lanes or 1) * int(bits) // 8) for k, lanes, bits in found}
+    assert in_code <= set(widths(kernel))
+
+
+@pytest.mark.parametrize(
+    ("kind", "sizes", "dim", "width"),
+    [("f32", (4, 64, 1024), 0, 4), ("f32", (2048, 26, 64), 1, 4), ("bf16", (4300, 5, 64), 1, 8)],
+)
+def test_a_thread_has_the_few_elements_of_a_column(kind: str, sizes: tuple[int, ...], dim: int, width: int) -> None:
+    kernel = ix.emit(reduced(kind, sizes, dim))
+    assert kernel.emitter == "reduction" and not kernel.shared_bytes and "__shfl" not in kernel.source
+    assert set().union(*vector_moves(kernel).values()) == {width}
+    assert kernel.block[0] >= 64
+
+
+@pytest.mark.parametrize(
+    ("rows", "size", "threads"), [(16384, 16, 2), (16384, 96, 8), (16384, 393, 32), (16384, 26, 8)]
+)
+def test_a_short_row_has_part_of_a_warp(rows: int, size: int, threads: int) -> None:
+    kernel = ix.emit(reduced("f32", (rows, size), 1))
+    assert kernel.emitter == "reduction" and not kernel.shared_bytes
+    assert kernel.grid[0] * kernel.block[0] == rows * threads
+
+
+def reduced(kind: str, sizes: tuple[int, ...], dim: int) -> str:
+    of, to = ",".join(map(str, sizes)), ",".join(str(n) for d, n in enumerate(sizes) if d != dim)
+    return f"""{ADD.replace("f32", kind)}f {{ x = {kind}[{of}] parameter(0) z = {kind}[] constant(0)
+      ROOT r = {kind}[{to}] reduce(x, z), dimensions={{{dim}}}, to_apply=add }}"""
+
+
+def test_lanes_are_as_many_as_the_widest_elements_allow() -> None:
+    mixed = """f {{ x = bf16[256,512] parameter(0) s = f32[{size}] parameter(1) c = f32[256,512] convert(x)
+      b = f32[256,512] broadcast(s), dimensions={{{dim}}} m = f32[256,512] multiply(c, b) ROOT r = bf16[256,512] convert(m) }}"""
+    beside, along = (ix.emit(mixed.format(size=size, dim=dim)) for size, dim in ((512, 1), (256, 0)))
+    assert ("load", 16) in set(widths(beside)) and ("load", 8) in set(widths(beside))
+    assert set(widths(along)) == {("load", 16), ("load", 4), ("store", 16)}
