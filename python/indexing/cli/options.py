@@ -25,6 +25,7 @@ COMMANDS = (
     ("emit", "kernels", "print the kernels of a program"),
     ("run", "execution", "run a program and compare the outputs with the reference"),
     ("tune", "plan_search", "measure plans of a program's kernels on this machine, and keep the fastest"),
+    ("plans", "stored_plans", "list the plans that were measured, merge those of other stores, or write them as JSON"),
     ("draw", "pictures", "draw a computation, its maps on the edges; or what a kernel does to memory"),
     ("report", "pictures", "write a page for a browser: what a program's kernels waste, why, and their sources"),
     ("explore", "exploration_server", "serve a program's kernels to a browser here: change plans, see predictions"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import sqlite3
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -138,11 +138,10 @@ class Store:
         query = f"SELECT {_TRIAL} FROM trials WHERE fusion = ? AND conditions = ?"
         return {row[0]: _measured(row[1:]) for row in self._rows(query, fusion, conditions)}
 
-    def conditions(self, fusion: str) -> list[str]:
-        """The conditions under which plans of a fusion were measured."""
-        return [
-            row[0] for row in self._rows("SELECT DISTINCT conditions FROM trials WHERE fusion = ? ORDER BY 1", fusion)
-        ]
+    def trials(self, fusion: str) -> list[tuple[str, str, Measured]]:
+        """The conditions, plan and measurement of all trials of a fusion, in the order in which they were written last."""
+        rows = self._rows(f"SELECT conditions, {_TRIAL} FROM trials WHERE fusion = ? ORDER BY rowid", fusion)
+        return [(conditions, plan, _measured(row)) for conditions, plan, *row in rows]
 
     def put(self, fusion: str, plan: str, measured: Measured, conditions: str = "") -> None:
         """Write one row; it is on disk when this returns."""
@@ -234,7 +233,7 @@ class Store:
         return f"can't be used: {text}"
 
 
-def _measured(row: tuple[Any, ...]) -> Measured:
+def _measured(row: Sequence[Any]) -> Measured:
     state, attempts, seconds, spread, detail, *gain = row
     return Measured(state, attempts, seconds, spread, detail, None if gain[0] is None else Gain(*gain))
 
