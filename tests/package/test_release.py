@@ -29,6 +29,14 @@ def test_steps_of_workflows_are_targets_of_the_makefile(workflow: Path) -> None:
     assert "secrets." not in text and "persist-credentials: false" in text
 
 
+@pytest.mark.parametrize("workflow", WORKFLOWS, ids=lambda f: f.name)
+def test_actions_are_pinned_by_hash(workflow: Path) -> None:
+    """With the version in a comment, which dependabot keeps true."""
+    used = re.findall(r"uses: (.*)", workflow.read_text())
+    assert used and all(re.fullmatch(r"[\w-]+/[\w-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+", action) for action in used)
+    assert "package-ecosystem: github-actions" in (ROOT / ".github" / "dependabot.yml").read_text()
+
+
 def test_the_metadata_is_complete() -> None:
     assert PROJECT["license"] == "Apache-2.0" and PROJECT["license-files"] == ["LICENSE"] and PROJECT["authors"]
     versions = {f"Programming Language :: Python :: 3.{minor}" for minor in (11, 12, 13, 14)}
