@@ -6,7 +6,7 @@ thousand maps to simplify, and starts threads, but only values of arrays need it
 
 import sys
 
-__all__ = ["futures", "load_later", "ml_dtypes", "multiprocessing", "np"]
+__all__ = ["load_later", "ml_dtypes", "multiprocessing", "np"]
 TYPE_CHECKING = False  # typing takes as long to load as all maps need; importlib, types and __future__ as the half
 if TYPE_CHECKING:
     from types import ModuleType
@@ -58,13 +58,12 @@ class Library:
 
 if TYPE_CHECKING:
     import multiprocessing
-    from concurrent import futures
 
     import ml_dtypes
     import numpy as np
 else:
     ml_dtypes, np = Library("ml_dtypes"), Library("numpy")
-    futures, multiprocessing = Library("concurrent.futures"), Library("multiprocessing")
+    multiprocessing = Library("multiprocessing")
 
 
 def load_later(package: str, names: dict[str, str]) -> None:

@@ -1,48 +1,217 @@
-"""Work on many items by processes of this machine. What is under way when a process dies is done again."""
+"""Work on many items by processes of this machine, within limits of time and memory. What a process that dies was working on is
+done once more.
+"""
 
 from __future__ import annotations
 
 import os
+import signal
 import threading
+import time
 from collections import deque
-from collections.abc import Callable, Generator, Iterator, Sequence
-from dataclasses import dataclass
-from typing import Generic, TypeVar
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
-from indexing.lazy import futures, multiprocessing
+from indexing.errors import IndexingError
+from indexing.lazy import imported, multiprocessing
 
-__all__ = ["UNDER_WAY", "by_processes"]
+if TYPE_CHECKING:
+    from multiprocessing.connection import Connection
+    from multiprocessing.context import SpawnProcess
+
+__all__ = ["Limits", "by_processes"]
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
-UNDER_WAY = 4  # items that a worker has been handed
+TICK = 1.0  # seconds between two calls of `on_tick`, at most
+MAX_DEATHS = 2  # of processes that work on one item, after which it is given up
+MEBIBYTE = 1 << 20
 _DIED = "the process that worked on it died, twice: it may need more memory than there is"
+_NO_START = (
+    "worker processes can't start (exit status {}): does the script call this below `if __name__ == '__main__':`?"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """The most that one item may take: `seconds`, and `mebibytes` of memory that its process allocates. None is no limit."""
+
+    seconds: float | None = None
+    mebibytes: int | None = None
+
+
+NO_LIMITS = Limits()
 
 
 def by_processes(
-    items: Sequence[Item], workers: int, work: Callable[[Item], Result], failed: Callable[[Item, str], Result]
+    items: Sequence[Item],
+    workers: int,
+    work: Callable[[Item], Result],
+    failed: Callable[[Item, str], Result],
+    limits: Limits = NO_LIMITS,
+    on_tick: Callable[[], None] = lambda: None,
 ) -> Iterator[Result]:
     """The results of `work` on each item, in the order in which they are done; `failed` makes that of one that gave none.
 
-    When a process dies, the items under way are done again one by one, so that the one that kills it is found. Items,
-    results and `work` travel by pickle; processes are begun anew, so that a script calls this below
-    `if __name__ == "__main__":`.
+    `on_tick` is called at least once a second. Items, results and `work` travel by pickle; processes are begun anew, so that a
+    script calls this below `if __name__ == "__main__":`. Raises IndexingError if they can't start, or if the system can't limit
+    their memory.
     """
-    pool = _Pool(work, failed)
-    waiting, suspects = deque(items), deque[Item]()
-    while waiting or suspects:
-        one_by_one = bool(suspects)
-        count, anew = 1 if one_by_one else workers, multiprocessing.get_context("spawn")
-        processes = futures.ProcessPoolExecutor(count, anew, _end_with_parent)
+    pool = _Pool(work, failed, limits, deque((item, 0) for item in items))
+    try:
+        pool.start(min(workers, len(items)))
+        while pool.workers:
+            on_tick()
+            yield from pool.results()
+    finally:
+        pool.end()
+
+
+@dataclass(slots=True, eq=False)
+class _Worker(Generic[Item]):
+    """A process, and the item that it works on: None until it has started, and between two."""
+
+    process: SpawnProcess
+    pipe: Connection
+    item: Item | None = None
+    deaths: int = 0
+    begun: float = 0.0
+    has_started: bool = False
+
+
+@dataclass(slots=True)
+class _Pool(Generic[Item, Result]):
+    work: Callable[[Item], Result]
+    failed: Callable[[Item, str], Result]
+    limits: Limits
+    waiting: deque[tuple[Item, int]]
+    workers: list[_Worker[Item]] = field(default_factory=list)
+
+    def start(self, count: int) -> None:
+        """Begin processes."""
+        anew = multiprocessing.get_context("spawn")
+        for _ in range(count):
+            ours, theirs = anew.Pipe()
+            process = anew.Process(target=_serve, args=(theirs, self.work, self.limits.mebibytes), daemon=True)
+            process.start()
+            theirs.close()
+            self.workers.append(_Worker(process, ours))
+
+    def end(self) -> None:
+        """End all processes."""
+        for worker in self.workers:
+            self._kill(worker)
+
+    def results(self) -> Iterator[Result]:
+        """The results that are there within a second."""
+        wait = imported("multiprocessing.connection").wait
+        ready = set(wait([w.pipe for w in self.workers], self._patience()))
+        for worker in list(self.workers):
+            if worker.pipe in ready:
+                yield from self._received(worker)
+            elif worker.item is not None and self._remaining(worker) <= 0:
+                yield self.failed(worker.item, f"it took longer than {self.limits.seconds:g} seconds")
+                self._replace(worker)
+        self._hand_out()
+
+    def _patience(self) -> float:
+        return max(min([TICK, *(self._remaining(w) for w in self.workers if w.item is not None)]), 0.0)
+
+    def _remaining(self, worker: _Worker[Item]) -> float:
+        if self.limits.seconds is None:
+            return TICK
+        return worker.begun + self.limits.seconds - time.monotonic()
+
+    def _received(self, worker: _Worker[Item]) -> Iterator[Result]:
+        """The result that a worker sent, or that of its death."""
         try:
-            at_once = 1 if one_by_one else UNDER_WAY * workers
-            lost = yield from pool.until_one_dies(processes, suspects or waiting, at_once)
-        finally:
-            processes.shutdown(cancel_futures=True)
-        if one_by_one:
-            yield from (failed(item, _DIED) for item in lost)
-        else:
-            suspects.extend(lost)
+            result, problem = worker.pipe.recv()
+        except (EOFError, OSError):
+            yield from self._died(worker)
+            return
+        if not worker.has_started:
+            if problem is not None:
+                raise IndexingError(problem)
+            worker.has_started = True
+        elif worker.item is not None:
+            yield result if problem is None else self.failed(worker.item, problem)
+            worker.item = None
+
+    def _died(self, worker: _Worker[Item]) -> Iterator[Result]:
+        item, deaths = worker.item, worker.deaths + 1
+        if not worker.has_started:
+            worker.process.join()
+            raise IndexingError(_NO_START.format(worker.process.exitcode))
+        if item is not None and deaths < MAX_DEATHS:
+            self.waiting.append((item, deaths))
+        elif item is not None:
+            yield self.failed(item, _DIED)
+        self._replace(worker)
+
+    def _replace(self, worker: _Worker[Item]) -> None:
+        self._kill(worker)
+        self.workers.remove(worker)
+        if self.waiting:
+            self.start(1)
+
+    def _hand_out(self) -> None:
+        """Give idle workers an item; without one, they end. An item that ended a process is worked on while nothing else is."""
+        for worker in [w for w in self.workers if w.has_started and w.item is None]:
+            busy = [w for w in self.workers if w.item is not None]
+            if not self.waiting:
+                self._kill(worker)
+                self.workers.remove(worker)
+            elif not any(w.deaths for w in busy) and not (busy and self.waiting[0][1]):
+                self._hand(worker, *self.waiting.popleft())
+
+    def _hand(self, worker: _Worker[Item], item: Item, deaths: int) -> None:
+        worker.item, worker.deaths, worker.begun = item, deaths, time.monotonic()
+        with suppress(OSError):  # it died meanwhile, which the next `recv` tells
+            worker.pipe.send(item)
+
+    def _kill(self, worker: _Worker[Item]) -> None:
+        worker.process.kill()
+        worker.process.join()
+        worker.pipe.close()
+
+
+def _serve(pipe: Connection, work: Callable[[Any], Any], mebibytes: int | None) -> None:
+    """Work on items until the pipe is closed; answers are a result, or None and what was wrong."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent ends this process
+    _end_with_parent()
+    pipe.send((None, _limit_memory(mebibytes)))
+    while True:
+        try:
+            item = pipe.recv()
+        except EOFError:
+            return
+        answer = _answer(work, item)
+        try:
+            pipe.send(answer)
+        except Exception as error:  # the result can't travel
+            pipe.send((None, f"{type(error).__name__}: {error}"))
+
+
+def _answer(work: Callable[[Any], Any], item: Any) -> tuple[Any, str | None]:
+    try:
+        return work(item), None
+    except Exception as error:  # whatever it is, it is the answer for this item
+        return None, f"{type(error).__name__}: {error}"
+
+
+def _limit_memory(mebibytes: int | None) -> str | None:
+    """Limit what this process may allocate; the reason why that can't be done."""
+    if mebibytes is None:
+        return None
+    try:
+        resource = imported("resource")
+        _, most = resource.getrlimit(resource.RLIMIT_DATA)
+        resource.setrlimit(resource.RLIMIT_DATA, (mebibytes * MEBIBYTE, most))
+    except (ImportError, OSError, ValueError) as error:
+        return f"the memory of processes can't be limited on this system: {error}; leave out the limit"
+    return None
 
 
 def _end_with_parent() -> None:
@@ -55,35 +224,3 @@ def _end_with_parent() -> None:
             os._exit(1)
 
     threading.Thread(target=watch, daemon=True).start()
-
-
-@dataclass(frozen=True, slots=True)
-class _Pool(Generic[Item, Result]):
-    work: Callable[[Item], Result]
-    failed: Callable[[Item, str], Result]
-
-    def until_one_dies(
-        self, processes: futures.ProcessPoolExecutor, waiting: deque[Item], at_once: int
-    ) -> Generator[Result, None, list[Item]]:
-        """The results of those that are done; in the end the items that were under way when a process died."""
-        running: dict[futures.Future[Result], Item] = {}
-        lost: list[Item] = []
-        while (waiting or running) and not lost:
-            while waiting and len(running) < at_once:
-                try:
-                    running[processes.submit(self.work, waiting[0])] = waiting[0]
-                except futures.BrokenExecutor:  # told by those that run, where there are any
-                    break
-                waiting.popleft()
-            done, _ = futures.wait(running, return_when=futures.FIRST_COMPLETED)
-            for future in done:
-                item, failure = running.pop(future), future.exception()
-                if isinstance(failure, futures.BrokenExecutor):
-                    lost.append(item)
-                elif failure is not None:
-                    yield self.failed(item, f"{type(failure).__name__}: {failure}")
-                else:
-                    yield future.result()
-            if not done:
-                break
-        return lost + list(running.values()) if lost else lost

@@ -8,7 +8,8 @@ from typing import cast
 
 import indexing as ix
 from indexing.cli.answer import Answer, Table
-from indexing.cli.console import CommandLineError, Json
+from indexing.cli.console import Json
+from indexing.cli.folders import add_folder_options, analyze_folder, check_no_folder_options
 from indexing.cli.option_types import add_device, add_file, nonnegative_integer
 from indexing.cli.programs import named_instruction, read_program
 from indexing.report.comparison import Comparison, comparison_lines
@@ -33,11 +34,7 @@ def analyze_options(sub: argparse.ArgumentParser) -> None:
     sub.add_argument(
         "--min-waste", metavar="BYTES", type=nonnegative_integer, default=0, help="only those that waste so much"
     )
-    sub.add_argument("--out", metavar="DIR", help="of all programs below the folder FILE, write tables there (Parquet)")
-    sub.add_argument(
-        "--workers", metavar="N", type=nonnegative_integer, default=1, help="with --out: by N processes (default: 1)"
-    )
-    sub.add_argument("--ray", metavar="ADDRESS", help="with --out: by the Ray cluster there; local begins one")
+    add_folder_options(sub)
     add_device(sub)
 
 
@@ -47,8 +44,7 @@ def analyze(options: argparse.Namespace) -> Answer:
     """
     if options.out is not None:
         return analyze_folder(options)
-    if options.ray is not None or options.workers != 1:
-        raise CommandLineError("--workers and --ray are for a folder of programs: say by --out where the tables go")
+    check_no_folder_options(options)
     module = read_program(options.file)
     part = named_instruction(module, options.fusion) if options.fusion else module
     analyzed = ix.analyze(part, options.device, progress=options.progress, profile=options.profile)
@@ -57,23 +53,6 @@ def analyze(options: argparse.Namespace) -> Answer:
     top = options.top or None
     lines = report_lines(analyzed, top, options.min_waste, order, all_by="--top 0 shows all")
     return Answer(report_json(analyzed.worst(top, options.min_waste), analyzed), list(lines))
-
-
-def analyze_folder(options: argparse.Namespace) -> Answer:
-    """Analyze all programs of a folder; print their number, and where the tables are."""
-    tables = ix.analyze_files(options.file, options.out, options.device, options.workers, options.ray, options.progress)
-    data: Json = {
-        "programs": str(tables.programs),
-        "fusions": str(tables.fusions),
-        "analyzed": tables.analyzed,
-        "failed": tables.failed,
-        "known": tables.known,
-    }
-    lines = [
-        f"{tables.analyzed} programs analyzed, {tables.failed} of them with an error; {tables.known} were known",
-        f"a row for each program in {tables.programs}, for each fusion in {tables.fusions}",
-    ]
-    return Answer(data, lines)
 
 
 def report_json(kept: ix.ProgramReport, whole: ix.ProgramReport) -> Json:

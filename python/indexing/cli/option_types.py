@@ -8,7 +8,16 @@ from indexing.device.detect import devices, find_device
 from indexing.device.record import Device
 from indexing.errors import IndexingError
 
-__all__ = ["add_device", "add_file", "named_device", "nonnegative_integer", "nonnegative_number", "port", "sizes"]
+__all__ = [
+    "add_device",
+    "add_file",
+    "named_device",
+    "nonnegative_integer",
+    "nonnegative_number",
+    "port",
+    "positive_integer",
+    "sizes",
+]
 
 MAX_PORT = 65535
 
@@ -38,6 +47,14 @@ def nonnegative_integer(text: str) -> int:
     if not text.isdecimal():
         raise argparse.ArgumentTypeError(f"{text!r} is no integer from 0")
     return int(text)
+
+
+def positive_integer(text: str) -> int:
+    """An integer from 1."""
+    number = nonnegative_integer(text)
+    if number < 1:
+        raise argparse.ArgumentTypeError(f"{text!r} is no integer from 1")
+    return number
 
 
 def port(text: str) -> int:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
+import stat
 import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
+from indexing._core import __version__
 from indexing.errors import IndexingError
 from indexing.hlo.files import dumped_programs, load, program_of
 from indexing.report.programs import analyze
@@ -20,59 +23,70 @@ if TYPE_CHECKING:
 
 Cells: TypeAlias = "dict[str, str | int | float | None]"
 
-#: The columns of the table of programs, and of that of fusions, with the names of Arrow's types.
-PROGRAM_COLUMNS: Mapping[str, str] = {
-    "path": "string",
-    "bytes": "int64",
-    "changed_ns": "int64",
-    "device": "string",
-    "program": "string",
-    "kernels": "int64",
-    "ideal_bytes": "int64",
-    "bytes_moved": "int64",
-    "wasted": "int64",
-    "seconds": "float64",
-    "seconds_lost": "float64",
-    "not_modelled": "int64",
-    "flops": "int64",
-    "analysis_seconds": "float64",
-    "error": "string",
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A column of a table: the name of its type in Arrow, and what it holds."""
+
+    type: str
+    about: str
+
+
+_KEY: Mapping[str, Column] = {
+    "path": Column("string", "the file, relative to the folder that was analyzed"),
+    "content": Column("string", "the SHA-256 of the file's bytes"),
+    "version": Column("string", "the version of this package that analyzed it"),
+    "device": Column("string", "the device that it was analyzed for"),
 }
-FUSION_COLUMNS: Mapping[str, str] = {
-    "path": "string",
-    "device": "string",
-    "program": "string",
-    "instruction": "string",
-    "opcode": "string",
-    "shape": "string",
-    "place": "string",
-    "ideal_bytes": "int64",
-    "bytes_moved": "int64",
-    "wasted": "int64",
-    "seconds": "float64",
-    "seconds_lost": "float64",
-    "times": "int64",
-    "limit": "string",
-    "flops": "int64",
-    "array": "string",
-    "why": "string",
-    "remedy": "string",
+_TOTALS: Mapping[str, Column] = {
+    "ideal_bytes": Column("int64", "bytes that must move"),
+    "bytes_moved": Column("int64", "bytes that the kernels move"),
+    "wasted": Column("int64", "bytes that move beyond those that must"),
+    "seconds": Column("float64", "the predicted time of all runs; null where it is not modelled"),
+    "seconds_lost": Column("float64", "the predicted time that ideal accesses would save"),
+    "flops": Column("int64", "operations of one run, as XLA counts them"),
+}
+#: The columns of the table of programs, and of that of fusions.
+PROGRAM_COLUMNS: Mapping[str, Column] = {
+    **_KEY,
+    "bytes": Column("int64", "the size of the file"),
+    "program": Column("string", "the name of the HLO module"),
+    "kernels": Column("int64", "the kernels of the program, each counted once"),
+    **_TOTALS,
+    "not_modelled": Column("int64", "the kernels whose time is not modelled"),
+    "analysis_seconds": Column("float64", "the time that the analysis took"),
+    "error": Column("string", "why the program could not be analyzed; null if it was"),
+}
+FUSION_COLUMNS: Mapping[str, Column] = {
+    **_KEY,
+    "program": Column("string", "the name of the HLO module"),
+    "instruction": Column("string", "the instruction that the kernel computes"),
+    "opcode": Column("string", "its opcode"),
+    "shape": Column("string", "its shape"),
+    "place": Column("string", "the source line that the metadata names"),
+    **_TOTALS,
+    "times": Column("int64", "the number of times that the kernel runs"),
+    "limit": Column("string", "what limits its time: memory, arithmetic, issue, latency or launch"),
+    "array": Column("string", "the array whose access wastes most"),
+    "why": Column("string", "why that access wastes bytes"),
+    "remedy": Column("string", "what would mend it"),
 }
 
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A file, its size and its modification time, by which files are recognized that were analyzed already."""
+    """A file below a folder: its path relative to it, content and size; or the `problem` for which it can't be read."""
 
+    folder: str
     path: str
-    bytes: int
-    changed_ns: int
+    content: str = ""
+    bytes: int = 0
+    problem: str = ""
 
-    @classmethod
-    def of(cls, path: Path) -> Source:
-        """The current state of a file."""
-        status = path.stat()
-        return cls(str(path), status.st_size, status.st_mtime_ns)
+    @property
+    def place(self) -> Path:
+        """Where the file is."""
+        return Path(self.folder, self.path)
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,22 +100,49 @@ class FileRows:
 def sources_in(folder: Path, apart_from: Path) -> Iterator[Source]:
     """The programs below a folder, in the order of their paths; one file for each program that XLA dumped.
 
-    Hidden files and those below `apart_from` are left out.
+    Hidden files and those below `apart_from` are left out, and what XLA dumps of a program beside its text. What can't be read
+    (a broken link, a pipe, a file or folder of another user) is a source with a problem.
     """
-    for place, folders, files in os.walk(folder):
+    problems: list[OSError] = []
+    for place, folders, files in os.walk(folder, onerror=problems.append):
         here = Path(place)
-        folders[:] = sorted(f for f in folders if not f.startswith(".") and (here / f).resolve() != apart_from)
-        dumped = sorted(dumped_programs(here).values())
-        yield from map(Source.of, dumped or sorted(here / f for f in files if not f.startswith(".")))
+        dumped = dumped_programs(here)
+        folders[:] = sorted(
+            f for f in folders if not f.startswith(".") and f not in dumped and (here / f).resolve() != apart_from
+        )
+        paths = sorted(dumped.values()) or sorted(here / f for f in files if not f.startswith("."))
+        yield from (source_of(folder, path) for path in paths)
+    yield from (_unreadable(folder, Path(e.filename), e.strerror or str(e)) for e in problems)
+
+
+def source_of(folder: Path, path: Path) -> Source:
+    """The current state of a file."""
+    try:
+        mode = path.stat().st_mode
+        if not stat.S_ISREG(mode):
+            return _unreadable(folder, path, "this is no regular file")
+        with path.open("rb") as file:
+            content = hashlib.file_digest(file, "sha256").hexdigest()
+            return Source(str(folder), str(path.relative_to(folder)), content, file.tell())
+    except OSError as error:
+        return _unreadable(
+            folder, path, "this link leads nowhere" if path.is_symlink() else error.strerror or str(error)
+        )
+
+
+def _unreadable(folder: Path, path: Path, problem: str) -> Source:
+    return Source(str(folder), str(path.relative_to(folder)), problem=problem)
 
 
 def rows_of_file(source: Source, data: bytes | None, device: Device) -> FileRows:
     """The rows of a file, or of its content if that is given. An error becomes a row as well."""
+    if source.problem:
+        return failed(source, device, source.problem)
     started = time.perf_counter()
     try:
-        report = analyze(load(source.path) if data is None else program_of(data), device)
+        report = analyze(load(source.place) if data is None else program_of(data), device)
     except (IndexingError, OSError, MemoryError, RecursionError) as error:
-        return failed(source, device, f"{type(error).__name__}: {error}")
+        return failed(source, device, f"{type(error).__name__}: {error}".removesuffix(": "))
     row = _program_row(source, report)
     row["analysis_seconds"] = time.perf_counter() - started
     return FileRows(row, [_fusion_row(source, report, f) for f in report.fusions])
@@ -110,17 +151,17 @@ def rows_of_file(source: Source, data: bytes | None, device: Device) -> FileRows
 def failed(source: Source, device: Device, error: str) -> FileRows:
     """The row of a file with an error."""
     empty: Cells = dict.fromkeys(PROGRAM_COLUMNS)
-    return FileRows({**empty, **_about(source), "device": str(device), "error": error})
+    return FileRows({**empty, **_key(source, device), "bytes": source.bytes, "error": error})
 
 
-def _about(source: Source) -> Cells:
-    return {"path": source.path, "bytes": source.bytes, "changed_ns": source.changed_ns}
+def _key(source: Source, device: Device) -> Cells:
+    return {"path": source.path, "content": source.content, "version": __version__, "device": str(device)}
 
 
 def _program_row(source: Source, report: ProgramReport) -> Cells:
     return {
-        **_about(source),
-        "device": str(report.device),
+        **_key(source, report.device),
+        "bytes": source.bytes,
         "program": report.name,
         "kernels": len(report.fusions),
         "ideal_bytes": report.ideal_bytes,
@@ -139,8 +180,7 @@ def _fusion_row(source: Source, report: ProgramReport, fusion: FusionReport) -> 
     """The row of a fusion, with the access that wastes most."""
     worst = fusion.accesses[0] if fusion.accesses else None
     return {
-        "path": source.path,
-        "device": str(report.device),
+        **_key(source, report.device),
         "program": report.name,
         "instruction": fusion.name,
         "opcode": fusion.opcode,

@@ -5,35 +5,25 @@ Results are parts that are written atomically; a run that was killed continues w
 
 from __future__ import annotations
 
-import importlib
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 from indexing.arguments import integer, of_type, optional, takes
 from indexing.device.detect import chosen_device
 from indexing.device.record import Device, DeviceLike
-from indexing.errors import IndexingError, UnsupportedOp
-from indexing.extras import missing_extra
-from indexing.processes import by_processes
-from indexing.report.file_rows import (
-    FUSION_COLUMNS,
-    PROGRAM_COLUMNS,
-    Cells,
-    FileRows,
-    Source,
-    failed,
-    rows_of_file,
-    sources_in,
-)
+from indexing.errors import IndexingError
+from indexing.locks import locked
+from indexing.processes import Limits, by_processes
+from indexing.report.file_rows import FileRows, Source, failed, rows_of_file, sources_in
+from indexing.report.run_log import RunLog
+from indexing.report.tables import Tables
 from indexing.report.workers import by_ray
 
 __all__ = ["AnalyzedFiles", "analyze_files"]
 
-PART = 64  # programs of a part; at most this many results are lost when a run is killed
 #: Called with the number of programs that are done, and the number of all.
 Progress = Callable[[int, int], None]
 
@@ -58,6 +48,10 @@ class AnalyzedFiles:
     device=optional(of_type(Device, str)),
     workers=integer,
     ray=optional(of_type(str)),
+    timeout=optional(of_type(int, float)),
+    memory=optional(integer),
+    retry_errors=of_type(bool),
+    log=optional(of_type(str, os.PathLike)),
 )
 def analyze_files(
     folder: str | os.PathLike[str],
@@ -66,101 +60,70 @@ def analyze_files(
     workers: int = 1,
     ray: str | None = None,
     progress: Progress | None = None,
+    timeout: float | None = None,
+    memory: int | None = None,
+    retry_errors: bool = False,
+    log: str | os.PathLike[str] | None = None,
 ) -> AnalyzedFiles:
     """Analyze all programs below a folder, as `analyze` does, by `workers` processes; write the tables to the folder `out`.
 
-    With `ray`, the cluster at that address is used ("local" starts one). Files whose results are in `out` already, and which
-    have not changed since, are skipped. A file that cannot be read becomes a row with its error, as does one whose process
-    dies twice. Only one run at a time may write to `out`. Raises UnsupportedOp without the extra `data` (or `ray`), OSError
-    if a folder cannot be read or written; results until then are kept.
+    With `ray`, the cluster at that address is used ("local" starts one). Files whose results are in `out` already, by their
+    path in the folder, their content, the device and the version of this package, are skipped (with `retry_errors`, those with
+    an error are not); newer rows of a path take the place of older ones. A file that cannot be read becomes a row with its
+    error, as does one that takes longer than `timeout` seconds or more than `memory` MiB, or whose process dies twice. Results
+    are on disk after ten seconds at most. `log` is a file to which a line of JSON is added for the start, each program and the
+    end.
+
+    Raises IndexingError if another run writes to `out`, or if processes can't start or be limited, UnsupportedOp without the
+    extra `data` (or `ray`), OSError if a folder cannot be read or written; results until then are kept.
 
     Processes are spawned: a script must call this below `if __name__ == "__main__":`.
     """
-    if workers < 1:
-        raise IndexingError(f"analyze_files: workers is at least 1; got {workers}")
-    chosen = chosen_device(device)
-    place = Path(folder)
+    _check(workers, timeout, memory, ray)
+    chosen, place = chosen_device(device), Path(folder)
     if not place.is_dir():
         raise NotADirectoryError(20, "this is no folder of programs", str(folder))
-    tables = _Tables(Path(out))
-    known = tables.known(chosen)
-    sources = list(sources_in(place, Path(out).resolve()))
-    new = [s for s in sources if s not in known]
-    if ray is None:
-        work = partial(rows_of_file, data=None, device=chosen)
-        done = by_processes(new, workers, work, lambda source, error: failed(source, chosen, error))
-    else:
-        done = by_ray(new, chosen, ray)
-    analyzed = failures = 0
-    try:
-        for rows in tables.written(done):
-            analyzed += 1
-            failures += rows.program["error"] is not None
-            if progress is not None:
-                progress(analyzed, len(new))
-    finally:
-        tables.flush()
+    tables = Tables(Path(out))
+    with locked(Path(out) / ".lock", 0.0, f"another run writes to {out}: wait for its end, or give another folder"):
+        known = tables.known(chosen, retry_errors)
+        sources = list(sources_in(place, Path(out).resolve()))
+        new = [s for s in sources if (s.path, s.content) not in known]
+        run_log = RunLog(None if log is None else Path(log), place, len(new), len(sources) - len(new))
+        done = _rows(new, chosen, workers, Limits(timeout, memory), ray, tables.flush_if_due)
+        analyzed = failures = 0
+        try:
+            for rows in tables.written(done):
+                analyzed += 1
+                failures += rows.program["error"] is not None
+                run_log.program(rows)
+                if progress is not None:
+                    progress(analyzed, len(new))
+        finally:
+            tables.flush()
+            run_log.end(analyzed, failures)
+        tables.drop_superseded()
     return AnalyzedFiles(tables.programs, tables.fusions, analyzed, failures, len(sources) - len(new))
 
 
-class _Tables:
-    """The parts below a folder. That of fusions is written first, so that a part of programs implies one of fusions."""
-
-    def __init__(self, out: Path) -> None:
-        self.programs, self.fusions = out / "programs", out / "fusions"
-        self._arrow, self._parquet = _arrow("pyarrow"), _arrow("pyarrow.parquet")
-        self._rows: list[FileRows] = []
-        for folder in (self.programs, self.fusions):
-            folder.mkdir(parents=True, exist_ok=True)
-        for part in self.fusions.glob("*.parquet"):
-            if not (self.programs / part.name).exists():
-                part.unlink()  # a run was killed between the two
-        self._next = 1 + max((int(p.stem) for p in self.programs.glob("*.parquet")), default=-1)
-
-    def known(self, device: Device) -> set[Source]:
-        """The files that were analyzed for a device, in their state at that time."""
-        sources: set[Source] = set()
-        for part in sorted(self.programs.glob("*.parquet")):
-            try:
-                table = self._parquet.read_table(part, columns=["path", "bytes", "changed_ns", "device"]).to_pylist()
-            except (OSError, ValueError, KeyError) as error:
-                raise IndexingError(
-                    f"{part} is no part of these results ({error}): remove it, to do its programs again"
-                ) from None
-            sources |= {Source(r["path"], r["bytes"], r["changed_ns"]) for r in table if r["device"] == str(device)}
-        return sources
-
-    def written(self, done: Iterable[FileRows]) -> Iterator[FileRows]:
-        """Yield the rows, and write them as soon as they fill a part."""
-        for rows in done:
-            self._rows.append(rows)
-            if len(self._rows) >= PART:
-                self.flush()
-            yield rows
-
-    def flush(self) -> None:
-        """Write the pending rows as a part."""
-        if not self._rows:
-            return
-        name = f"{self._next:06}.parquet"
-        self._write(self.fusions / name, FUSION_COLUMNS, [f for r in self._rows for f in r.fusions])
-        self._write(self.programs / name, PROGRAM_COLUMNS, [r.program for r in self._rows])
-        self._rows, self._next = [], self._next + 1
-
-    def _write(self, path: Path, columns: Mapping[str, str], rows: list[Cells]) -> None:
-        types = {"string": self._arrow.string(), "int64": self._arrow.int64(), "float64": self._arrow.float64()}
-        schema = self._arrow.schema([(name, types[kind]) for name, kind in columns.items()])
-        unfinished = path.with_suffix(".unfinished")
-        try:
-            self._parquet.write_table(self._arrow.Table.from_pylist(rows, schema), unfinished)
-            unfinished.replace(path)
-        except OSError:
-            unfinished.unlink(missing_ok=True)
-            raise
+def _check(workers: int, timeout: float | None, memory: int | None, ray: str | None) -> None:
+    for name, value in (("workers", workers), ("timeout", timeout), ("memory", memory)):
+        if value is not None and value < 1:
+            raise IndexingError(f"analyze_files: {name} is at least 1; got {value}")
+    if ray is not None and (timeout is not None or memory is not None):
+        raise IndexingError(
+            "analyze_files: timeout and memory limit processes of this machine; leave them out with ray"
+        )
 
 
-def _arrow(name: str) -> Any:
-    try:
-        return importlib.import_module(name)
-    except ImportError as missing:
-        raise UnsupportedOp(missing_extra("a table of Parquet", "data", missing)) from None
+def _rows(
+    sources: Sequence[Source],
+    device: Device,
+    workers: int,
+    limits: Limits,
+    ray: str | None,
+    on_tick: Callable[[], None],
+) -> Iterator[FileRows]:
+    if ray is not None:
+        return by_ray(sources, device, ray, on_tick)
+    work = partial(rows_of_file, data=None, device=device)
+    return by_processes(sources, workers, work, lambda s, error: failed(s, device, error), limits, on_tick)

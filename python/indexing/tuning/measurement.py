@@ -8,10 +8,8 @@ measures at a time.
 
 from __future__ import annotations
 
-import sqlite3
 import time
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -19,6 +17,7 @@ import numpy as np
 
 from indexing.errors import IndexingError
 from indexing.kernels.ir.types import storage_bytes
+from indexing.locks import locked
 from indexing.ops.values import value_leaves
 from indexing.reference.interpreter import run_computation
 from indexing.runtime.plan_store import default_path
@@ -80,7 +79,8 @@ class Benchmark:
 
     def samples(self, kernels: Sequence[Kernel], least: int = MIN_PAIRS, most: int = PAIRS) -> list[list[float]]:
         """Samples of kernels whose results are correct, taken in turns, so that the load is the same for all."""
-        with measuring_alone():
+        lock = default_path().with_name("measuring.sqlite")
+        with locked(lock, MAX_WAIT, "another process measures, which would disturb this one"):
             runs = [self._run(k) for k in kernels]
             samples: list[list[float]] = [[] for _ in runs]
             begin = time.perf_counter()
@@ -138,22 +138,6 @@ def timing_of(samples: Sequence[float]) -> Timing:
     """The median and the spread of samples."""
     low, middle, high = np.quantile(samples, (0.25, 0.5, 0.75))
     return Timing(float(middle), float(high - low) / 2)
-
-
-@contextmanager
-def measuring_alone() -> Iterator[None]:
-    """Wait until no other process of the user measures; the system lets go of the lock of a process that dies."""
-    path = default_path().with_name("measuring.sqlite")
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        lock = sqlite3.connect(path, timeout=MAX_WAIT, isolation_level=None)
-        lock.execute("BEGIN EXCLUSIVE")
-    except (sqlite3.Error, OSError) as error:
-        raise IndexingError(f"no other process may measure meanwhile, but {path} can't be locked: {error}") from error
-    try:
-        yield
-    finally:
-        lock.close()
 
 
 def _rotation(kernel: Kernel) -> int:

@@ -162,7 +162,9 @@ def _plan_from(data: object, where: str) -> StoredPlan:
     if not is_right:
         raise IndexingError(f"these are no stored plans: {where} is no measurement of a plan")
     detail, conditions = _text(data, "detail", where), _text(data, "conditions", where)
-    measured = Measured(state, attempts, seconds, spread, detail, None if gain is None else _gain(gain, f"{where}.gain"))
+    measured = Measured(
+        state, attempts, seconds, spread, detail, None if gain is None else _gain(gain, f"{where}.gain")
+    )
     return StoredPlan(plan, conditions, measured)
 
 
