@@ -129,3 +129,16 @@ def test_a_knob_that_the_emitter_has_not_is_refused_by_name() -> None:
     fusion = ix.hlo.parse("ENTRY e { p = f32[64,64] parameter(0) ROOT t = f32[64,64] transpose(p), dimensions={1,0} }")
     with pytest.raises(ix.IndexingError, match="the transpose emitter has no knob 'tiel'; it has tile, block_size"):
         ix.emit(fusion, tiel=16)
+
+
+def test_the_kernel_of_the_default_plan_is_built_once() -> None:
+    """However the plan is named; another plan, and another device, have kernels of their own."""
+    computation = ix.hlo.parse(
+        "ENTRY e { p = f32[64,64] parameter(0) ROOT t = f32[64,64] transpose(p), dimensions={1,0} }"
+    ).entry
+    kernel = ix.emit(computation, device="h100")
+    default = ix.knobs(computation, device="h100").default
+    assert ix.emit(computation, device="h100", **default) is kernel
+    name = next(n for n, value in default.items() if value > 1)
+    assert ix.emit(computation, device="h100", **{**default, name: default[name] // 2}) is not kernel
+    assert ix.emit(computation, device="t4").device.name != kernel.device.name

@@ -64,9 +64,24 @@ def device_of_kernels(dialect: Dialect | None, device: Device | str | None) -> D
 
 
 def emit_fused(computation: Computation, device: Device, **knobs: int | None) -> Kernel:
-    """The kernel of a computation as one fusion, however much work it repeats."""
+    """The kernel of a computation as one fusion, however much work it repeats; that of the default plan is built once."""
     chosen = choose_emitter(computation, device)
-    return Kernel(chosen.emitter.build(chosen.match, _plan(chosen, device, knobs)), device)
+    plan = _plan(chosen, device, knobs)
+    known = computation.module.attached(_DefaultKernels).by_computation
+    default = known.get((computation, device))
+    if default is not None and default[0] == plan:
+        return default[1]
+    kernel = Kernel(chosen.emitter.build(chosen.match, plan), device)
+    if not knobs:
+        known[computation, device] = plan, kernel
+    return kernel
+
+
+@dataclass(slots=True)
+class _DefaultKernels:
+    """The plans and kernels of computations for which no knob was given."""
+
+    by_computation: dict[tuple[Computation, Device], tuple[Plan, Kernel]] = field(default_factory=dict)
 
 
 def _plan(chosen: Choice, device: Device, knobs: Mapping[str, int | None]) -> Plan:

@@ -66,7 +66,7 @@ class Access:
     `operand` is the number of the operand (or parameter) that is read, `output` that of the output that is written, `scratch`
     that of scratch memory, which blocks that share a result read and write; the others are None. `total` has sums over all
     warp instructions; in `unrolled`, all elements of a thread's vector count as one instruction. `exactness` is "exact" or
-    "estimate", and then `reason` says what was assumed or sampled.
+    "estimate", and then `reason` says what was assumed or sampled; of an upper bound, it says "at most".
     """
 
     kind: Literal["read", "write"]
