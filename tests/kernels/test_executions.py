@@ -8,7 +8,7 @@ import pytest
 
 from indexing._core import IndexingMap, Interval, SymbolicExpr, constant, variable
 from indexing.kernels.ir import nodes as ir
-from indexing.kernels.ir.executions import executions, shared_executions
+from indexing.kernels.ir.executions import global_executions, shared_executions
 from ir_kernels import TH_X, given, kernel, result
 
 STEP, LANE = variable(6), variable(7)
@@ -63,7 +63,7 @@ def threads(loads: Sequence[tuple[IndexingMap, int]]) -> int:
 def test_loads(name: str) -> None:
     body, most, least, is_certain = CASES[name]
     k = kernel(body, [given(0, "f32", 200), given(1, "f32"), result(0, "f32", 32)], block=32, **LOOPS)
-    every = executions(k)
+    every = global_executions(k)
     assert not every.unknown
     loads = every.of["p0", "load"]
     assert threads([(e.map, e.times) for e in loads]) == most
@@ -75,14 +75,14 @@ def test_loads(name: str) -> None:
 
 def test_stores_are_never_merged() -> None:
     k = kernel([loop(STORE), STORE], [result(0, "f32", 32)], block=32, **LOOPS)
-    assert threads([(e.map, e.times) for e in executions(k).of["o0", "store"]]) == 4 * 32 + 32
+    assert threads([(e.map, e.times) for e in global_executions(k).of["o0", "store"]]) == 4 * 32 + 32
 
 
 def test_loads_of_what_is_written_stay_apart() -> None:
     """A store through an alias, or a barrier, is between them; in a loop with either, a load is repeated."""
     again = [load("a"), load("b"), STORE, load("c"), ir.Barrier(), load("d"), loop(load("e"), STORE)]
     k = kernel(again, [given(0, "f32", 32), result(0, "f32", 32, alias_of="p0")], block=32, **LOOPS)
-    loads = executions(k).of["p0", "load"]
+    loads = global_executions(k).of["p0", "load"]
     assert threads([(e.map, e.times) for e in loads]) == 3 * 32 + 4 * 32
 
 
@@ -100,4 +100,4 @@ def test_a_function_loads_as_often_as_it_is_called() -> None:
     function = ir.Function("f", own, (), (), (ir.Load("f32", "p0", (variable(0),)),))
     calls = [ir.CallFunction(("a",), "f", (TH_X,)), ir.CallFunction(("b",), "f", (31 - TH_X,))]
     k = kernel(calls, [given(0, "f32", 32), result(0, "f32", 32)], block=32, functions=[function])
-    assert threads([(e.map, e.times) for e in executions(k).of["p0", "load"]]) == 64
+    assert threads([(e.map, e.times) for e in global_executions(k).of["p0", "load"]]) == 64

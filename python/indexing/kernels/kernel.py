@@ -15,7 +15,7 @@ from indexing.arguments import integer, item, of_type, takes
 from indexing.display import shown
 from indexing.kernels.ir import nodes
 from indexing.kernels.ir.accesses import Reached, reached_elements
-from indexing.kernels.ir.executions import Execution, Executions, executions, shared_executions
+from indexing.kernels.ir.executions import Execution, Executions, global_executions, shared_executions
 from indexing.kernels.ir.types import storage_bytes
 from indexing.kernels.passes import last_stage, run_passes
 from indexing.kernels.targets import TARGETS
@@ -245,7 +245,7 @@ class Kernel:
 
     @cached_property
     def _executions(self) -> Executions:
-        return executions(self._with_lanes)
+        return global_executions(self._with_lanes)
 
     @property
     def inputs(self) -> tuple[Argument, ...]:

@@ -46,7 +46,7 @@ class Executions:
     unknown: frozenset[str]
 
 
-def executions(kernel: Kernel) -> Executions:
+def global_executions(kernel: Kernel) -> Executions:
     """The executions of all accesses to arguments, through all functions."""
     by_buffer: dict[tuple[str, Kind], list[Execution]] = {}
     unknown: set[str] = set()
