@@ -18,8 +18,7 @@ from collections import Counter
 from pathlib import Path
 
 import indexing as ix
-from indexing.certificates import Certificate
-from indexing.errors import Refuted
+from indexing.certificates import Certificate, Verdict
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "oracles"))
 from exact_maps import Style, random_map
@@ -37,32 +36,23 @@ def certificate(seed: int, number: int) -> Certificate | None:
     return Certificate.from_json(made.to_json())
 
 
-def refusal(made: Certificate, solver: str | None) -> Refuted | None:
-    """The error of a certificate that is refused, by the solver's counterexample if there is one."""
+def judged(made: Certificate, solver: str | None) -> tuple[str, Verdict] | None:
+    """What is wrong with a certificate that does not hold: by the solver's counterexample if there is one."""
+    verdict = made.check(solver)
+    if verdict:
+        return None
+    proved = verdict if solver else second_opinion(made) or verdict
+    law = proved.reason if proved.step is None else made.steps[proved.step].law
+    return f"{'wrong' if ' is wrong where ' in proved.reason else 'undecided'}: {law}", proved
+
+
+def second_opinion(made: Certificate) -> Verdict | None:
+    """The solver's verdict, if it is installed and there is something that it refutes."""
     try:
-        made.check(solver)
-    except Refuted as refused:
-        if solver:
-            return refused
-        try:
-            made.check("z3")
-        except Refuted as proved:
-            return proved
-        except ix.IndexingError:
-            pass
-        return refused
-    return None
-
-
-def place(made: Certificate, error: Refuted) -> str:
-    """The law of the step that was refused, or what is wrong with the whole; whether it is wrong, or undecided."""
-    law = error.reason if error.step is None else made.steps[error.step].law
-    return f"{'wrong' if is_wrong(error) else 'undecided'}: {law}"
-
-
-def is_wrong(error: Refuted) -> bool:
-    """Whether there is a counterexample."""
-    return " is wrong where " in error.reason
+        verdict = made.check("z3")
+        return None if verdict else verdict
+    except ix.IndexingError:
+        return None
 
 
 def main() -> int:
@@ -81,11 +71,13 @@ def main() -> int:
         if made is None:
             continue
         steps += len(made.steps)
-        error = refusal(made, chosen.solver)
+        error = judged(made, chosen.solver)
         if error is not None:
-            refused[place(made, error)] += 1
+            refused[error[0]] += 1
             shown = made if chosen.show else made.before
-            print(f"\n{shown}\n  {error}\n  again: {sys.argv[0]} --seed {seed} --first {number} --count 1", flush=True)
+            print(
+                f"\n{shown}\n  {error[1]}\n  again: {sys.argv[0]} --seed {seed} --first {number} --count 1", flush=True
+            )
     seconds = time.process_time() - start
     print(f"{chosen.count} maps, {steps} steps in {seconds:.0f} s: {refused.total()} refused")
     for law, count in refused.most_common():

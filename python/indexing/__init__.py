@@ -47,6 +47,7 @@ if TYPE_CHECKING:
     from indexing.analysis.tiling.propagation import valid_tilings as valid_tilings
     from indexing.analysis.tiling.space import TilingSpace as TilingSpace
     from indexing.analysis.tiling.space import tiling_space as tiling_space
+    from indexing.certificates import Certificate as Certificate
     from indexing.device.detect import devices as devices
     from indexing.device.detect import find_device as find_device
     from indexing.device.record import Device as Device
@@ -90,6 +91,7 @@ else:
         __name__,
         {
             "indexing": "convert hlo reference runtime show",
+            "indexing.certificates": "Certificate",
             "indexing.device.detect": "devices find_device",
             "indexing.device.record": "Device",
             "indexing.analysis.memory.distinct_elements": "Utilization utilization",

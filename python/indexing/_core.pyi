@@ -6,7 +6,7 @@ from typing import Generic, Literal, Protocol, Self, SupportsIndex, TypeAlias, T
 import numpy as np
 import numpy.typing as npt
 
-from indexing.certificates import Certificate
+from indexing.certificates import Certificate, Step
 
 __all__ = [
     "Equivalence",
@@ -20,7 +20,6 @@ __all__ = [
     "PiecewiseMap",
     "Points",
     "Propagation",
-    "Step",
     "SymbolicExpr",
     "SymbolicMap",
     "Unstated",
@@ -307,14 +306,19 @@ class ParametricMap:
     def parameters(self) -> dict[str, range]:
         """The values that each parameter takes."""
     @overload
-    def instantiate(self, **values: _Integer) -> IndexingMap: ...  # type: ignore[overload-overlap]
+    def instantiate(self, *, certificate: Literal[True], **values: _Integer) -> tuple[IndexingMap, Certificate]: ...
     @overload
-    def instantiate(self, **values: _Integer | _Integers) -> Instances:
+    def instantiate(  # type: ignore[overload-overlap]
+        self, *, certificate: Literal[False] = False, **values: _Integer
+    ) -> IndexingMap: ...
+    @overload
+    def instantiate(self, *, certificate: Literal[False] = False, **values: _Integer | _Integers) -> Instances:
         """The map, simplified, where the parameters have these values; for arrays (they broadcast) one an element.
 
         Instances are columns: arrays of coefficients and bounds. Each as a map is equal to what `simplify` makes of this map
         with the values in it; it is made when one asks for it. Raises InvalidMap for values outside of a parameter's range,
-        and for parameters without a value.
+        and for parameters without a value. With `certificate`, returns a pair for one value of each: the map and its
+        `Certificate`.
         """
     def global_memory_traffic(
         self,
@@ -374,29 +378,6 @@ class Points:
 
         Raises MemoryError if there are too many.
         """
-
-@final
-class Step:
-    """One step of simplification: a rule on an expression, or a law of constraints on `expression in [a, b]`."""
-
-    @property
-    def rule(self) -> str:
-        """The name of the rule, or of the law of constraints."""
-    @property
-    def law(self) -> str:
-        """The law; `/` is floordiv, `%` is mod."""
-    @property
-    def precondition(self) -> str:
-        """The precondition of the law."""
-    @property
-    def before(self) -> str:
-        """The expression or constraint that the rule applied to."""
-    @property
-    def after(self) -> str:
-        """The result; of a constraint that always or never holds "true" or "false"."""
-    @property
-    def facts(self) -> tuple[str, ...]:
-        """Facts that the rule could use, where its law needs a domain: bounds of the variables, then constraints on them."""
 
 @final
 class Law:
@@ -521,9 +502,12 @@ class IndexingMap:
     def simplifies_fully(self) -> bool:
         """Whether `simplify` completes within its budget of work. If not, it returns an equal map that could be simpler."""
     def explain(self, effort: _Effort | None = None) -> tuple[Step, ...]:
-        """The steps of `simplify`."""
-    def compose(self, second: IndexingMap) -> IndexingMap:
+        """The steps of `simplify`: those of its certificate, each with its law and the facts that it uses."""
+    @overload
+    def compose(self, second: IndexingMap, certificate: Literal[False] = False) -> IndexingMap:
         """As `compose(self, second)`."""
+    @overload
+    def compose(self, second: IndexingMap, certificate: Literal[True]) -> tuple[IndexingMap, Certificate]: ...
     def __mul__(self, second: IndexingMap, /) -> IndexingMap: ...
     def __rmul__(self, first: IndexingMap, /) -> IndexingMap: ...
     def remove_unused_symbols(self) -> IndexingMap:
@@ -562,8 +546,13 @@ class IndexingMap:
         """The points of the domain, the last variable fastest."""
     def range(self, expr: _ExprLike) -> Interval:
         """An interval that holds all values of an expression over the map's variables."""
-    def is_empty(self) -> bool:
-        """Whether the domain has no points. Exact; raises Undecided if neither structure nor a bounded search decides."""
+    @overload
+    def is_empty(self, certificate: Literal[False] = False) -> bool:
+        """Whether the domain has no points. Exact; raises Undecided if neither structure nor a bounded search decides.
+        With `certificate`, returns a pair: the answer and its `Certificate`.
+        """
+    @overload
+    def is_empty(self, certificate: Literal[True]) -> tuple[bool, Certificate]: ...
     def count(self) -> int:
         """The number of points of the domain. Exact, by structure where there is one; raises Undecided as `is_empty`."""
     def image_count(self) -> int:
@@ -582,11 +571,15 @@ class IndexingMap:
         """Both maps at once: its domain is where both domains are and all results are equal. Raises InvalidMap where the
         maps differ in their numbers of variables or results.
         """
-    def equivalent(self, other: IndexingMap) -> Equivalence:
+    @overload
+    def equivalent(self, other: IndexingMap, certificate: Literal[False] = False) -> Equivalence:
         """Whether domains and results are equal. The answer is true or false, with a counterexample if it is false.
 
-        Names do not count. Raises InvalidMap for different numbers of variables or results, Undecided as `is_empty`.
+        Names do not count. With `certificate`, returns a pair: the answer and its `Certificate`. Raises InvalidMap for
+        different numbers of variables or results, Undecided as `is_empty`.
         """
+    @overload
+    def equivalent(self, other: IndexingMap, certificate: Literal[True]) -> tuple[Equivalence, Certificate]: ...
     def union(self, other: _Relation) -> PiecewiseMap:
         """The relation that has the pairs of both maps, of a point and its results. Raises InvalidMap where the numbers of
         dimensions, runtime variables or results differ.
@@ -716,13 +709,17 @@ def rules() -> tuple[Law, ...]:
 def constant(value: SupportsIndex) -> SymbolicExpr:
     """A constant."""
 
-def compose(first: IndexingMap, second: IndexingMap) -> IndexingMap:
+@overload
+def compose(first: IndexingMap, second: IndexingMap, certificate: Literal[False] = False) -> IndexingMap:
     """`second` after `first`, not simplified: the results of `first` are the dimensions of `second`.
 
     Bounds and constraints of both hold. Range variables are the second's, then the first's; runtime variables likewise.
-    Raises InvalidMap if the numbers of results and dimensions differ.
+    With `certificate`, returns a pair: the map and its `Certificate`. Raises InvalidMap if the numbers of results and
+    dimensions differ.
     """
 
+@overload
+def compose(first: IndexingMap, second: IndexingMap, certificate: Literal[True]) -> tuple[IndexingMap, Certificate]: ...
 def parse_all(texts: Iterable[str], threads: int | None = None, progress: _Progress | None = None) -> Maps:
     """Read many maps from an iterable of texts; the GIL is released. The error for the first bad text states its position.
 

@@ -7,7 +7,6 @@ __all__ = [
     "Overflow",
     "ParseError",
     "ReferenceFallback",
-    "Refuted",
     "Undecided",
     "UnsupportedOp",
 ]
@@ -82,22 +81,6 @@ class Undecided(IndexingError):
     """A question about a map that cannot be answered exactly within the work allowed."""
 
     id = "undecided"
-
-
-class Refuted(IndexingError):
-    """A certificate that does not prove what it claims: the number of the `step` (None: the whole), and the `reason`."""
-
-    id = "refuted"
-
-    def __init__(self, step: int | None, reason: str) -> None:
-        """`reason`: what does not follow."""
-        self.step = step
-        self.reason = reason
-        super().__init__(step, reason)
-
-    def __str__(self) -> str:
-        """The reason, after the number of the step."""
-        return self.reason if self.step is None else f"step {self.step}: {self.reason}"
 
 
 class ReferenceFallback(UserWarning):

@@ -471,3 +471,19 @@ def test_a_shell_completes_options_and_files(capsys: pytest.CaptureFixture[str],
     run = ["bash", "-c", script + "\n" + ask]
     done = subprocess.run(run, capture_output=True, text=True, check=True, cwd=Path(__file__).parents[2])
     assert completed in done.stdout.split() and "--json" not in done.stdout
+
+
+def test_certificates_are_written_and_checked(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    file = tmp_path / "proofs" / "map.json"
+    source = "(d0) -> (d0 floordiv 8), domain: d0 in [0, 6]"
+    assert printed(capsys, "simplify", "--certificate", str(file), source) == "(d0) -> (0), domain: d0 in [0, 6]\n"
+    assert printed(capsys, "check", str(file)) == "holds\n"
+    assert json.loads(printed(capsys, "check", "--json", str(file)))["holds"]
+    file.write_text(file.read_text().replace('"after": "0"', '"after": "1"'))
+    assert (
+        printed(capsys, "check", str(file), status=1) == "step 2: d0 floordiv 8 = 1 does not follow by single-value\n"
+    )
+    file.write_text("{\n")
+    assert f"{file}:2:1: not JSON" in refused(capsys, "check", str(file))
+    assert "No such file" in refused(capsys, "check", str(tmp_path / "none"))
+    assert "leave out --lines" in refused(capsys, "simplify", "--lines", "--certificate", str(file), source)

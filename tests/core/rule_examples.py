@@ -259,11 +259,13 @@ RULES: dict[str, RuleExample] = {
     ),
     "quotients-merge": RuleExample(
         (
-            "(d0) -> (max(d0, d0 * 3) floordiv 2), domain: d0 in [-3, 5]",
             "(d0, d1) -> ((d0 - d1) floordiv 3 - d0 floordiv 3), domain: d0 in [-9, 9], d1 in [-9, 9]",
             "(d0, d1) -> ((d1 - d0) floordiv 3 + d0 floordiv 3), domain: d0 in [-9, 9], d1 in [-9, 9]",
         ),
-        ("(d0) -> ((d0 * 3 + 2) floordiv 4 - d0 floordiv 5), domain: d0 in [-9, 9]",),
+        (
+            "(d0) -> ((d0 * 3 + 2) floordiv 4 - d0 floordiv 5), domain: d0 in [-9, 9]",
+            "(d0) -> (max(d0, d0 * 3) floordiv 2), domain: d0 in [-3, 5]",
+        ),
     ),
     "remainder-mirrored": RuleExample(
         ("(d0) -> ((d0 + 2) mod 3 - 2), domain: d0 in [-99, 99]",),

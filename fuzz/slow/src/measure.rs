@@ -1,7 +1,7 @@
 //! What a text costs: the work that the core counts, by what is done with it.
 
 use indexing_core::{
-    compose, explain, read_indexing_map, simplify, write_indexing_map, Arena, Expr, IndexingMap,
+    compose, certify, read_indexing_map, simplify, write_indexing_map, Arena, Expr, IndexingMap,
     PointVariables, ReadScratch, Scratch, Style,
 };
 use std::collections::BTreeSet;
@@ -66,8 +66,9 @@ impl Bench {
         self.timed(&mut cost, 3, |b| composed(&mut b.arena, &mut b.scratch, &after));
         self.timed(&mut cost, 4, |b| operate(&mut b.arena, &map));
         self.arena.clear();
-        if let Ok((_, steps)) = explain(&mut self.arena, &mut self.scratch, &map, PointVariables::Replace) {
-            cost.features.extend(steps.iter().map(|s| s.law.name.to_owned()));
+        let certified = certify(&mut self.arena, &mut self.scratch, &map, PointVariables::Replace);
+        if let Ok((_, certificate)) = certified {
+            cost.features.extend(certificate.steps.iter().map(|s| s.law.to_owned()));
         }
         for (phase, work) in PHASES.iter().zip(cost.work) {
             cost.features.insert(format!(

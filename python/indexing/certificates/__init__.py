@@ -1,10 +1,20 @@
-"""Certificates of simplification, and a checker of them that shares nothing with the simplifier.
+"""Certificates of answers about maps, and a check of them that shares nothing with the simplifier.
 
-The checker has its own reader (`reader.py`), its own arithmetic (`forms.py`), and derives what it needs from the steps alone
-(`entailment.py`, `laws.py`, `checker.py`). `solver.py` asks an SMT solver instead.
+`checker/` has a reader and integer arithmetic of its own, and derives each step from those that it names; `solver.py` asks an
+SMT solver instead.
 """
 
-from indexing.certificates.certificate import Certificate, recorded
+from indexing.certificates.certificate import Certificate, Verdict
+from indexing.certificates.recorded import of_composition, of_emptiness, of_equivalence, of_instance, recorded
 from indexing.certificates.step import Step
 
-__all__ = ["Certificate", "Step", "recorded"]
+__all__ = [
+    "Certificate",
+    "Step",
+    "Verdict",
+    "of_composition",
+    "of_emptiness",
+    "of_equivalence",
+    "of_instance",
+    "recorded",
+]

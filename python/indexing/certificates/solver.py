@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from functools import reduce
 from typing import Any
 
-from indexing.certificates.reader import Expr, MapText, TextError, read_expr, read_map
-from indexing.certificates.step import Step
-from indexing.errors import IndexingError, Refuted
+from indexing.certificates.checker.reader import Expr, MapText, TextError, read_expr, read_map
+from indexing.certificates.step import Refused, Step
+from indexing.errors import IndexingError
 from indexing.extras import missing_extra
 
 __all__ = ["prove"]
@@ -16,10 +17,17 @@ MILLISECONDS = 5_000
 
 
 class Translation:
-    """Expressions as terms of the solver, and the definitions of the quotients in them."""
+    """Expressions as terms of the solver, and the definitions of the quotients in them.
 
-    def __init__(self, z3: Any) -> None:
+    Quotients are values of a function, so that equal ones are known to be equal; so are products without `exact`, of which
+    nothing else is then known: what follows so follows.
+    """
+
+    def __init__(self, z3: Any, exact: bool) -> None:
         self.z3 = z3
+        self.exact = exact
+        numbers = (z3.IntSort(),) * 3
+        self.quotient, self.product = z3.Function("quotient", *numbers), z3.Function("product", *numbers)
         self.terms: dict[Expr, Any] = {}
         self.definitions: list[Any] = []
 
@@ -35,30 +43,32 @@ class Translation:
             return z3.IntVal(e)
         if isinstance(e, str):
             return z3.Int(e)
-        a, b = self.term(e[1]), self.term(e[2])
+        parts = [self.term(o) for o in e[1]]
         match e[0]:
             case "+":
-                return a + b
+                return z3.Sum(parts)
             case "*":
-                return a * b
+                return self.times(*parts)
             case "min":
-                return z3.If(a <= b, a, b)
+                return reduce(lambda a, b: z3.If(a <= b, a, b), parts)
             case "max":
-                return z3.If(a >= b, a, b)
-        quotient, remainder = self.divided(e[1], e[2])
+                return reduce(lambda a, b: z3.If(a >= b, a, b), parts)
+        quotient, remainder = self.divided(*parts)
         return quotient if e[0] == "/" else remainder
 
-    def divided(self, n: Expr, d: Expr) -> tuple[Any, Any]:
-        """Quotient and remainder by definition: n = d * q + r, r between 0 and d; the remainder of `mod` is not negative."""
-        key: Expr = ("divided", n, d)
-        a, b = self.term(n), self.term(d)
-        if key not in self.terms:
-            q, r = self.z3.FreshInt("q"), self.z3.FreshInt("r")
-            inside = self.z3.If(b > 0, self.z3.And(r >= 0, r < b), self.z3.And(r <= 0, r > b))
-            self.definitions.append(self.z3.Implies(b != 0, self.z3.And(a == b * q + r, inside)))
-            self.terms[key] = q, self.z3.If(self.z3.And(b < 0, r != 0), r - b, r)
-        found: tuple[Any, Any] = self.terms[key]
-        return found
+    def times(self, a: Any, b: Any) -> Any:
+        """The product."""
+        if self.exact or self.z3.is_int_value(a) or self.z3.is_int_value(b):
+            return a * b
+        return self.product(*sorted((a, b), key=str))
+
+    def divided(self, a: Any, b: Any) -> tuple[Any, Any]:
+        """Quotient and remainder by definition: a = b * q + r, r between 0 and b; the remainder of `mod` is not negative."""
+        z3, q = self.z3, self.quotient(a, b)
+        r = a - self.times(b, q)
+        inside = z3.If(b > 0, z3.And(r >= 0, r < b), z3.And(r <= 0, r > b))
+        self.definitions.append(z3.Implies(b != 0, inside))
+        return q, z3.If(z3.And(b < 0, r != 0), r - b, r)
 
     def claim(self, step: Step) -> Any:
         """The claim of a step."""
@@ -75,7 +85,7 @@ class Translation:
 
 
 def prove(before: str, steps: tuple[Step, ...]) -> None:
-    """Prove each step about the map `before` from those it names. Raises Refuted."""
+    """Prove each step about the map `before` from those it names. Raises Refused."""
     try:
         import z3
     except ImportError as failure:
@@ -86,32 +96,35 @@ def prove(before: str, steps: tuple[Step, ...]) -> None:
         try:
             _prove(z3, steps, read_map(before), step)
         except TextError as error:
-            raise Refuted(step.number, f"{error.message} at character {error.at}") from None
+            raise Refused(step.number, str(error)) from None
 
 
 def _prove(z3: Any, steps: tuple[Step, ...], before: MapText, step: Step) -> None:
     """Prove one step: the divisors of the map are not 0, the reasons hold, the claim does not."""
-    translation = Translation(z3)
-    claims = [translation.claim(steps[k]) for k in step.reasons]
-    goal = translation.claim(step)
-    solver = z3.Solver()
-    solver.set("timeout", MILLISECONDS)
-    solver.add(*claims, *(translation.term(d) != 0 for d in divisors(before)), *translation.definitions, z3.Not(goal))
-    found = solver.check()
-    if found == z3.sat:
-        raise Refuted(step.number, f"{step} is wrong where {solver.model()}")
-    if found == z3.unknown:
-        raise Refuted(step.number, f"{step}: the solver found neither a proof nor a counterexample")
+    for exact in (False, True):
+        translation = Translation(z3, exact)
+        claims = [translation.claim(steps[k]) for k in step.reasons]
+        goal = translation.claim(step)
+        defined = [translation.term(d) != 0 for d in divisors(before)]
+        solver = z3.Solver()
+        solver.set("timeout", MILLISECONDS)
+        solver.add(*claims, *defined, *translation.definitions, z3.Not(goal))
+        answer = solver.check()
+        if answer == z3.unsat:
+            return
+    if answer == z3.sat:
+        raise Refused(step.number, f"{step.text} is wrong where {solver.model()}")
+    raise Refused(step.number, f"undecided: {step.text}: the solver found neither a proof nor a counterexample")
 
 
 def divisors(of: MapText) -> set[Expr]:
     """The divisors of a map that are no numbers."""
-    found: set[Expr] = set()
+    terms: set[Expr] = set()
     todo = [*of.results, *(e for e, _, _ in of.domain)]
     while todo:
         e = todo.pop()
         if isinstance(e, tuple):
-            todo += e[1:]
-            if e[0] in "/%" and not isinstance(e[2], int):
-                found.add(e[2])
-    return found
+            todo += e[1]
+            if e[0] in "/%" and not isinstance(e[1][1], int):
+                terms.add(e[1][1])
+    return terms

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import argparse
+from pathlib import Path
 from typing import Literal
 
 import indexing as ix
-from indexing.cli.answer import Answer
+from indexing.cli.answer import Answer, write_file
 from indexing.cli.console import CommandLineError, Json
 from indexing.cli.programs import parsed_map, read_maps
 
@@ -17,15 +18,21 @@ def simplify_options(sub: argparse.ArgumentParser) -> None:
     """Add the options of `simplify`."""
     sub.add_argument("map", metavar="MAP", help="the map's text; - reads standard input")
     sub.add_argument("--lines", action="store_true", help="the input holds one map a line")
+    sub.add_argument("--certificate", metavar="FILE", type=Path, help="write the proof, which `check` checks, as JSON")
     sub.add_argument("--style", choices=("default", "xla"), default="default", help="xla prints / for floordiv")
     sub.add_argument("--effort", choices=("default", "search"), default="default", help="search for cheaper results")
 
 
 def simplify(options: argparse.Namespace) -> Answer:
     """Simplify one map, or one per line."""
+    if options.lines and options.certificate:
+        raise CommandLineError("a certificate is of one map: leave out --lines")
     text, file = read_maps(options.map)
     numbered = enumerate(text.split("\n") if options.lines else [text], 1)
     sources = [(number, source) for number, source in numbered if source.strip() or not options.lines]
+    if options.certificate:
+        certificate = parsed_map(text, file).simplify(certificate=True, effort=options.effort)[1]
+        write_file(options.certificate, certificate.to_json().encode())
     pairs = [(source.strip(), simplified_line(source, file, number, options.effort)) for number, source in sources]
     texts = [str(m) if options.style == "default" else m.to_text(style="xla") for _, m in pairs]
     items: list[Json] = [{"map": source, "simplified": t} for (source, _), t in zip(pairs, texts, strict=True)]

@@ -19,6 +19,7 @@ COMMANDS = (
     ("maps", "instruction_maps", "print the indexing maps of a program's instructions"),
     ("simplify", "map_algebra", "simplify an indexing map over its domain"),
     ("compose", "map_algebra", "compose two maps: the second applied to the results of the first"),
+    ("check", "certificate_check", "check a certificate: the proof of an answer about maps"),
     ("analyze", "memory", "print what a program's fusions waste of the memory's bandwidth, the worst first, and why"),
     ("compare", "memory", "print what changed between two dumps of one program: fusions, bytes, waste"),
     ("partition", "kernels", "split computations into functions, each emitted once"),

@@ -34,7 +34,7 @@ pub use map::names::{default_name, is_name, Names, VariableKind};
 pub use map::parametric::{DistinctRows, Parameter, ParametricMap};
 pub use map::piecewise_map::{PiecewiseMap, Signature};
 pub use map::simplify::{
-    certify, compose_simplified, explain, is_multiple_of, range_of, range_on_box, simplifies_fully, simplify,
+    certify, compose_simplified, is_multiple_of, range_of, range_on_box, simplifies_fully, simplify,
     simplify_expr,
 };
 pub use map::symbolic_map::SymbolicMap;
@@ -64,7 +64,6 @@ pub use simplify::law::{Group, Law};
 pub use simplify::range::Info;
 pub use simplify::recorder::{Certificate, CertifiedStep, Claim};
 pub use simplify::simplifier::{Scratch, Status};
-pub use simplify::trace::{Step, StepResult};
 pub use text::{
     abridged_expr, abridged_indexing_map, abridged_piecewise_map, abridged_symbolic_map, read_expr,
     read_indexing_map, read_piecewise_map, read_symbolic_map, write_expr, write_indexing_map,

@@ -9,13 +9,12 @@ use crate::interval::{equality, interval_of, PyInterval, PyVariable};
 use crate::map::PySymbolicMap;
 use crate::notebook::shown;
 use crate::parts;
-use crate::step::PyStep;
 use crate::vector;
 use crate::workspace::{self, Workspace, TEXT};
 use indexing_core::{
-    abridged_indexing_map, certify, compose, explain, from_tensor_sizes, read_indexing_map, simplifies_fully,
-    simplify, write_indexing_map, Arena, Expr, IndexingMap, Interval, MapBuilder, MapKind, Options,
-    PointVariables, Result, Scratch, Step, StepResult, SymbolicMap,
+    abridged_indexing_map, certify, compose, from_tensor_sizes, read_indexing_map, simplifies_fully,
+    simplify, write_indexing_map, Arena, IndexingMap, MapBuilder, MapKind, Options, PointVariables, Result,
+    Scratch, SymbolicMap,
 };
 use pyo3::basic::CompareOp;
 use pyo3::prelude::*;
@@ -51,14 +50,18 @@ impl PyIndexingMap {
     }
 
     /// The simplified map, and the certificate of its simplification.
-    fn certified<'py>(&self, py: Python<'py>, options: Options) -> PyResult<Bound<'py, PyAny>> {
+    pub(crate) fn certified<'py>(
+        &self,
+        py: Python<'py>,
+        options: Options,
+    ) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyAny>)> {
         let (simple, parts) = self.released(py, |w| {
             let (simple, certificate) = certify(&mut w.arena, &mut w.scratch, &self.0, options)?;
             let parts = recorded(&mut w.arena, [&self.0, &simple], &certificate)?;
             Ok((simple, parts))
         })?;
         let certificate = py.import("indexing.certificates")?.call_method1("recorded", parts)?;
-        Ok(PyTuple::new(py, [Bound::new(py, PyIndexingMap(simple))?.into_any(), certificate])?.into_any())
+        Ok((Bound::new(py, PyIndexingMap(simple))?.into_any(), certificate))
     }
 
     fn variables_at<'py>(&self, py: Python<'py>, from: usize, to: usize) -> PyResult<Bound<'py, PyTuple>> {
@@ -291,7 +294,7 @@ impl PyIndexingMap {
         let points = if keep_points { PointVariables::Keep } else { PointVariables::Replace };
         let options = Options { points, effort: effort_of(effort)? };
         if certificate {
-            return self.certified(py, options);
+            return Ok(self.certified(py, options)?.into_pyobject(py)?.into_any());
         }
         let map = self.released(py, |w| simplify(&mut w.arena, &mut w.scratch, &self.0, options))?;
         Ok(Bound::new(py, PyIndexingMap(map))?.into_any())
@@ -302,30 +305,38 @@ impl PyIndexingMap {
         self.released(py, |w| Ok(simplifies_fully(&mut w.arena, &mut w.scratch, &self.0)))
     }
 
-    /// The steps of `simplify`.
+    /// The steps of `simplify`: those of its certificate, each with its law and the facts that it uses.
     #[pyo3(signature = (effort = None))]
     fn explain<'py>(
         &self,
         py: Python<'py>,
         effort: Option<&Bound<'py, PyString>>,
-    ) -> PyResult<Bound<'py, PyTuple>> {
+    ) -> PyResult<Bound<'py, PyAny>> {
         let options = Options { effort: effort_of(effort)?, ..Options::default() };
-        let steps = self.released(py, |w| {
-            let (_, steps) = explain(&mut w.arena, &mut w.scratch, &self.0, options)?;
-            steps.iter().map(|s| self.step_text(&mut w.arena, s)).collect::<Result<Vec<_>>>()
-        })?;
-        PyTuple::new(py, steps.into_iter().map(|s| Py::new(py, s)).collect::<PyResult<Vec<_>>>()?)
+        self.certified(py, options)?.1.call_method0("explained")
     }
 
     /// As `compose(self, second)`.
-    fn compose(&self, py: Python<'_>, second: &PyIndexingMap) -> PyResult<Self> {
-        let bytes = self.0.dag().byte_size() + second.0.dag().byte_size();
-        let join = || workspace::with(|w| compose(&mut w.arena, &self.0, &second.0));
-        guarded(py, || workspace::released(py, bytes, join))?.map(PyIndexingMap).raise(py)
+    #[pyo3(signature = (second, certificate = false))]
+    fn compose<'py>(
+        &self,
+        py: Python<'py>,
+        second: &PyIndexingMap,
+        certificate: bool,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let composed = self.composed(py, second)?;
+        if !certificate {
+            return Ok(Bound::new(py, composed)?.into_any());
+        }
+        let texts = [self, second, &composed].map(|map| map.to_text(py, None));
+        let [first, second, result] = texts;
+        let proof =
+            py.import("indexing.certificates")?.call_method1("of_composition", (first?, second?, result?))?;
+        Ok((composed, proof).into_pyobject(py)?.into_any())
     }
 
     fn __mul__(&self, py: Python<'_>, second: &PyIndexingMap) -> PyResult<Self> {
-        self.compose(py, second)
+        self.composed(py, second)
     }
 
     /// The map without range and runtime variables on which neither results nor dimensions depend.
@@ -415,34 +426,10 @@ impl PyIndexingMap {
 }
 
 impl PyIndexingMap {
-    fn step_text(&self, arena: &mut Arena, step: &Step) -> Result<PyStep> {
-        let (after, constraints): (Vec<Expr>, &[(Expr, Interval)]) = match &step.after {
-            StepResult::Expression(e) => (vec![*e], &[]),
-            StepResult::Constraints(made) => (Vec::new(), made),
-            StepResult::Unsatisfiable => (Vec::new(), &[]),
-        };
-        let mut roots = vec![step.before.0];
-        roots.extend(after);
-        roots.extend(constraints.iter().chain(&step.facts).map(|f| f.0));
-        let dag = arena.export(&roots);
-        let text = |k: usize, interval: Option<Interval>| {
-            let text = self.0.text_of(&dag, k)?;
-            Ok(match interval {
-                Some(i) => format!("{text} in [{}, {}]", i.lower, i.upper),
-                None => text,
-            })
-        };
-        let texts = |first: usize, list: &[(Expr, Interval)]| {
-            list.iter().enumerate().map(|(k, f)| text(first + k, Some(f.1))).collect::<Result<Vec<_>>>()
-        };
-        let after = match &step.after {
-            StepResult::Expression(_) => text(1, None)?,
-            StepResult::Constraints(made) if made.is_empty() => "true".into(),
-            StepResult::Constraints(made) => texts(1, made)?.join(", "),
-            StepResult::Unsatisfiable => "false".into(),
-        };
-        let facts = texts(roots.len() - step.facts.len(), &step.facts)?;
-        Ok(PyStep { law: step.law, before: text(0, step.before.1)?, after, facts })
+    fn composed(&self, py: Python<'_>, second: &PyIndexingMap) -> PyResult<PyIndexingMap> {
+        let bytes = self.0.dag().byte_size() + second.0.dag().byte_size();
+        let join = || workspace::with(|w| compose(&mut w.arena, &self.0, &second.0));
+        guarded(py, || workspace::released(py, bytes, join))?.map(PyIndexingMap).raise(py)
     }
 
     /// Work that takes the longer the larger the map: the GIL is released where that pays.
@@ -483,12 +470,14 @@ impl PyIndexingMap {
 /// `second` after `first`, not simplified: the results of `first` are the dimensions of `second`.
 ///
 /// Bounds and constraints of both hold. Range variables are the second's, then the first's; runtime variables likewise.
-/// Raises InvalidMap if the numbers of results and dimensions differ.
-#[pyfunction(name = "compose")]
-pub fn compose_maps(
-    py: Python<'_>,
+/// With `certificate`, returns a pair: the map and its `Certificate`. Raises InvalidMap if the numbers of results and
+/// dimensions differ.
+#[pyfunction(name = "compose", signature = (first, second, certificate = false))]
+pub fn compose_maps<'py>(
+    py: Python<'py>,
     first: &PyIndexingMap,
     second: &PyIndexingMap,
-) -> PyResult<PyIndexingMap> {
-    first.compose(py, second)
+    certificate: bool,
+) -> PyResult<Bound<'py, PyAny>> {
+    first.compose(py, second, certificate)
 }

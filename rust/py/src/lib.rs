@@ -25,7 +25,6 @@ mod points;
 mod prediction;
 mod propagation;
 mod questions;
-mod step;
 mod vector;
 mod workspace;
 
@@ -51,7 +50,6 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<parametric::PyInstances>()?;
     module.add_class::<equivalence::PyEquivalence>()?;
     module.add_class::<points::PyPoints>()?;
-    module.add_class::<step::PyStep>()?;
     module.add_class::<laws::PyLaw>()?;
     module.add_class::<propagation::PyPropagation>()?;
     module.add("Unstated", module.py().get_type::<propagation::Unstated>())?;

@@ -10,8 +10,8 @@ use crate::memory_traffic::{as_traffic, Traffic};
 use crate::vector;
 use crate::workspace;
 use indexing_core::{
-    count_traffic, Access, Coefficient, DistinctRows, Error, IndexingMap, Interval, Memory, Parameter,
-    ParametricMap, ParametricTerms,
+    count_traffic, Access, Coefficient, DistinctRows, Error, IndexingMap, Interval, Memory, Options,
+    Parameter, ParametricMap, ParametricTerms,
 };
 use pyo3::basic::CompareOp;
 use pyo3::exceptions::{PyIndexError, PyTypeError};
@@ -150,18 +150,32 @@ impl PyParametricMap {
     ///
     /// Instances are columns: arrays of coefficients and bounds. Each as a map is equal to what `simplify` makes of this map
     /// with the values in it; it is made when one asks for it. Raises InvalidMap for values outside of a parameter's range,
-    /// and for parameters without a value.
-    #[pyo3(signature = (**values))]
+    /// and for parameters without a value. With `certificate`, returns a pair for one value of each: the map and its
+    /// `Certificate`.
+    #[pyo3(signature = (*, certificate = false, **values))]
     fn instantiate<'py>(
         &self,
         py: Python<'py>,
+        certificate: bool,
         values: Option<&Bound<'py, PyDict>>,
     ) -> PyResult<Bound<'py, PyAny>> {
         let given = values_by_name(&self.0, values, py)?;
         let list = PyTuple::new(py, &given)?;
         if let vector::Values::Point(point) = vector::values_of(&[list.as_any()])? {
+            if certificate {
+                let bound =
+                    workspace::with(|w| self.0.bind(&mut w.arena, &point)).map(PyIndexingMap).raise(py)?;
+                let (simple, steps) = bound.certified(py, Options::default())?;
+                let stated = self.stated().__str__(py)?;
+                let parts = (stated, values.map(|v| v.copy()).transpose()?, steps);
+                let proof = py.import("indexing.certificates")?.call_method1("of_instance", parts)?;
+                return Ok((simple, proof).into_pyobject(py)?.into_any());
+            }
             let work = || workspace::with(|w| self.0.instantiate(&mut w.arena, &mut w.scratch, &point));
             return Ok(Bound::new(py, PyIndexingMap(work().raise(py)?))?.into_any());
+        }
+        if certificate {
+            return Err(invalid(py, "a certificate is of one instance: give each parameter one value"));
         }
         let columns = vector::columns(py, given)?;
         let values = columns.values();

@@ -14,7 +14,7 @@ use indexing_core::{
     is_injective, range_of, MapKind,
 };
 use pyo3::prelude::*;
-use pyo3::types::PyTuple;
+use pyo3::types::{PyBool, PyTuple};
 
 #[pymethods]
 impl PyIndexingMap {
@@ -44,7 +44,7 @@ impl PyIndexingMap {
             vector::Values::Point(point) => {
                 let inside = workspace::with(|w| self.0.domain(&mut w.arena).contains(&point, &mut w.values))
                     .raise(py)?;
-                Ok(pyo3::types::PyBool::new(py, inside).to_owned().into_any())
+                Ok(PyBool::new(py, inside).to_owned().into_any())
             }
             vector::Values::Many(values) => {
                 let columns = vector::columns(py, values)?;
@@ -81,8 +81,16 @@ impl PyIndexingMap {
     }
 
     /// Whether the domain has no points. Exact; raises Undecided if neither structure nor a bounded search decides.
-    fn is_empty(&self, py: Python<'_>) -> PyResult<bool> {
-        self.asked(py, |arena, scratch| is_empty(arena, scratch, &self.0))
+    /// With `certificate`, returns a pair: the answer and its `Certificate`.
+    #[pyo3(signature = (certificate = false))]
+    fn is_empty<'py>(slf: &Bound<'py, Self>, certificate: bool) -> PyResult<Bound<'py, PyAny>> {
+        let py = slf.py();
+        let map = slf.get();
+        let answer = map.asked(py, |arena, scratch| is_empty(arena, scratch, &map.0))?;
+        match certificate {
+            true => py.import("indexing.certificates")?.call_method1("of_emptiness", (slf, answer)),
+            false => Ok(PyBool::new(py, answer).to_owned().into_any()),
+        }
     }
 
     /// The number of points of the domain. Exact, by structure where there is one; raises Undecided as `is_empty`.
@@ -127,15 +135,30 @@ impl PyIndexingMap {
 
     /// Whether domains and results are equal. The answer is true or false, with a counterexample if it is false.
     ///
-    /// Names do not count. Raises InvalidMap for different numbers of variables or results, Undecided as `is_empty`.
-    fn equivalent(&self, py: Python<'_>, other: &PyIndexingMap) -> PyResult<PyEquivalence> {
+    /// Names do not count. With `certificate`, returns a pair: the answer and its `Certificate`. Raises InvalidMap for
+    /// different numbers of variables or results, Undecided as `is_empty`.
+    #[pyo3(signature = (other, certificate = false))]
+    fn equivalent<'py>(
+        slf: &Bound<'py, Self>,
+        other: &Bound<'py, PyIndexingMap>,
+        certificate: bool,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let py = slf.py();
+        let (map, second) = (slf.get(), other.get());
         let difference_point =
-            self.asked(py, |arena, scratch| difference(arena, scratch, &self.0, &other.0))?;
-        let num_dims = self.0.num_dims().max(other.0.num_dims());
-        Ok(PyEquivalence(difference_point.map(|mut point| {
-            let symbols = point.split_off(num_dims);
-            (point, symbols)
-        })))
+            map.asked(py, |arena, scratch| difference(arena, scratch, &map.0, &second.0))?;
+        let num_dims = map.0.num_dims().max(second.0.num_dims());
+        let answer = Bound::new(
+            py,
+            PyEquivalence(difference_point.map(|mut point| {
+                let symbols = point.split_off(num_dims);
+                (point, symbols)
+            })),
+        )?;
+        match certificate {
+            true => py.import("indexing.certificates")?.call_method1("of_equivalence", (slf, other, answer)),
+            false => Ok(answer.into_any()),
+        }
     }
 }
 

@@ -6,7 +6,6 @@ use crate::interval::Interval;
 use crate::map::indexing_map::{IndexingMap, MapBuilder, MapKind};
 use crate::simplify::domain::{DomainSimplifier, Options, PointVariables};
 use crate::simplify::recorder::Certificate;
-use crate::simplify::trace::Step;
 use crate::simplify::{Scratch, Status};
 
 impl MapBuilder {
@@ -118,24 +117,6 @@ pub fn compose_simplified(
     value
 }
 
-/// Simplifies a map and records the steps, which refer to the arena.
-pub fn explain(
-    arena: &mut Arena,
-    scratch: &mut Scratch,
-    map: &IndexingMap,
-    options: impl Into<Options>,
-) -> Result<(IndexingMap, Vec<Step>)> {
-    if map.kind() != MapKind::Defined {
-        return Ok((map.clone(), Vec::new()));
-    }
-    let mut builder = map.to_builder(arena);
-    let mut domain = builder.take_domain(options.into());
-    let outcome = domain.explain(arena, scratch);
-    builder.known_empty = outcome.empty;
-    builder.put_domain(domain);
-    Ok((builder.build(arena)?, outcome.steps))
-}
-
 /// Simplifies a map; its certificate refers to the arena.
 pub fn certify(
     arena: &mut Arena,
@@ -148,7 +129,7 @@ pub fn certify(
     }
     let mut builder = map.to_builder(arena);
     let mut domain = builder.take_domain(options.into());
-    let outcome = domain.explain(arena, scratch);
+    let outcome = domain.certify(arena, scratch);
     builder.known_empty = outcome.empty;
     builder.put_domain(domain);
     Ok((builder.build(arena)?, outcome.certificate))

@@ -14,7 +14,6 @@ use crate::simplify::preimage::shifted_back;
 use crate::simplify::recorder::Certificate;
 use crate::simplify::simplifier::{Scratch, Simplifier, Status};
 use crate::simplify::stable_constraints::StableConstraints;
-use crate::simplify::trace::Step;
 use smallvec::SmallVec;
 use std::collections::HashMap;
 
@@ -25,8 +24,6 @@ pub struct Outcome {
     pub status: Status,
     /// Whether the domain was found to have no points; the results are then not simplified.
     pub empty: bool,
-    /// The steps, if they were requested.
-    pub steps: Vec<Step>,
     /// The certificate, if it was requested.
     pub certificate: Certificate,
 }
@@ -102,20 +99,19 @@ impl DomainSimplifier {
         self.run(arena, scratch, false)
     }
 
-    /// As [`DomainSimplifier::simplify`], recording the steps.
-    pub fn explain(&mut self, arena: &mut Arena, scratch: &mut Scratch) -> Outcome {
+    /// As [`DomainSimplifier::simplify`], recording a certificate.
+    pub fn certify(&mut self, arena: &mut Arena, scratch: &mut Scratch) -> Outcome {
         self.run(arena, scratch, true)
     }
 
-    fn run(&mut self, arena: &mut Arena, scratch: &mut Scratch, explain: bool) -> Outcome {
+    fn run(&mut self, arena: &mut Arena, scratch: &mut Scratch, certify: bool) -> Outcome {
         if self.bounds.iter().any(|b| b.is_empty()) {
-            let (steps, certificate) = (Vec::new(), Certificate::default());
-            return Outcome { status: Status::Complete, empty: true, steps, certificate };
+            return Outcome { status: Status::Complete, empty: true, certificate: Certificate::default() };
         }
         let size = self.size(arena);
         let mut s = Simplifier::new(arena, scratch);
         s.set_domain_budget(size);
-        if explain {
+        if certify {
             s.record_steps();
         }
         s.start_on(self.visible_bounds());
@@ -137,8 +133,7 @@ impl DomainSimplifier {
             }
         }
         let status = s.status();
-        let (steps, certificate) = s.take_steps();
-        Outcome { status, empty, steps, certificate }
+        Outcome { status, empty, certificate: s.take_certificate() }
     }
 
     /// Records the bounds and constraints as the map states them.
@@ -312,13 +307,17 @@ impl DomainSimplifier {
             }
             self.restate_facts(s, Some(k));
             let new = s.simplify(e);
+            let equality = s.equality(e, new);
             let implied = is_implied(s, (e, interval), new);
             if implied || EACH.iter().any(|row| (row.function)(self, s, k, &row.law)) {
                 self.constraints.remove(k);
                 return true;
             }
             if new != e && s.cost(new) < s.cost(e) {
-                s.record(|r, arena, ranges| r.substituted(arena, ranges, [e, new], interval));
+                s.record(|r, arena, ranges| {
+                    r.restore_equality(e, new, equality);
+                    r.substituted(arena, ranges, [e, new], interval);
+                });
                 self.constraints[k] = (new, interval);
                 return true;
             }

@@ -1,4 +1,4 @@
-//! A law as data, which traces, the generated document, the proofs and the examples of the tests use.
+//! A law as data, which certificates, the generated document, the proofs and the examples of the tests use.
 
 /// The place where a law is applied.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]

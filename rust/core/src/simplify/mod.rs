@@ -17,7 +17,6 @@ pub(crate) mod rules;
 pub(crate) mod search;
 pub(crate) mod simplifier;
 pub(crate) mod stable_constraints;
-pub(crate) mod trace;
 pub(crate) mod width;
 
 use law::Law;

@@ -57,8 +57,8 @@ pub(crate) struct Recorder {
     ranges: HashMap<Expr, usize>,
     /// Constraints and bounds of variables, by content.
     stated: HashMap<(Expr, Interval), usize>,
-    /// The latest of them about each expression.
-    latest: HashMap<Expr, usize>,
+    /// Of those about each expression, the one with the greatest lower and the one with the least upper bound.
+    tightest: HashMap<Expr, [(Interval, usize); 2]>,
     /// The steps that the laws that are being tried have used, those of the outermost first.
     used: Vec<usize>,
     /// The steps of what keeps divisors from being 0.
@@ -124,7 +124,13 @@ impl Recorder {
         let known = self.stated.get(&(e, interval)).copied();
         let id = known.unwrap_or_else(|| self.push(law, Claim::Within(e, bounds_only(interval)), from));
         self.stated.insert((e, interval), id);
-        self.latest.insert(e, id);
+        let [lower, upper] = self.tightest.entry(e).or_insert([(interval, id); 2]);
+        if interval.lower > lower.0.lower {
+            *lower = (interval, id);
+        }
+        if interval.upper < upper.0.upper {
+            *upper = (interval, id);
+        }
         id
     }
 
@@ -133,6 +139,15 @@ impl Recorder {
     /// The step that gives `before = after`; `None` if they are the same.
     pub(crate) fn equality(&self, before: Expr, after: Expr) -> Option<usize> {
         self.equal.get(&(before, after)).copied()
+    }
+
+    fn tightest(&self, e: Expr) -> Vec<usize> {
+        self.tightest.get(&e).map_or(Vec::new(), |both| both.map(|(_, id)| id).to_vec())
+    }
+
+    /// Restores an equality that was recorded before a new domain was started.
+    pub(crate) fn restore_equality(&mut self, before: Expr, after: Expr, id: Option<usize>) {
+        self.equal.extend(id.map(|id| ((before, after), id)));
     }
 
     fn equate(&mut self, law: &'static str, before: Expr, after: Expr, from: Vec<usize>) -> usize {
@@ -249,7 +264,7 @@ impl Recorder {
         if info.modulus <= 1 && own.is_some() {
             return own;
         }
-        let mut from: Vec<usize> = own.or(self.latest.get(&x).copied()).into_iter().collect();
+        let mut from = own.map_or_else(|| self.tightest(x), |id| vec![id]);
         if info.modulus > 1 || own.is_none() {
             from.extend(self.facts_about(arena, ranges, x));
         }
@@ -291,7 +306,7 @@ impl Recorder {
         if let Some(id) = self.stated.get(&c) {
             return Some(*id);
         }
-        let mut from: Vec<usize> = self.latest.get(&c.0).copied().into_iter().collect();
+        let mut from = self.tightest(c.0);
         from.extend(self.range(arena, ranges, c.0));
         Some(self.state("constraints-intersect", c, from))
     }

@@ -42,11 +42,11 @@ enum Step {
 impl Simplifier<'_> {
     /// The cheapest form that a search finds; that of the driver, if none is cheaper.
     pub(crate) fn search_result(&mut self, e: Expr) -> Expr {
-        let (trace, exhausted) = (self.trace.take(), self.exhausted);
+        let (recorder, exhausted) = (self.recorder.take(), self.exhausted);
         self.extend_limit(BUDGET);
         let steps = self.search(e);
         self.extend_limit(BUDGET);
-        (self.trace, self.exhausted) = (trace, exhausted);
+        (self.recorder, self.exhausted) = (recorder, exhausted);
         let mut links = vec![e];
         for step in steps {
             let last = links[links.len() - 1];

@@ -1,12 +1,11 @@
 //! The state of a simplification: the nodes, knowledge about them on the domain, the budget, the steps.
 
-use crate::expr::{Arena, Expr, Tag};
+use crate::expr::{Arena, Expr};
 use crate::interval::Interval;
 use crate::simplify::domain::DomainSimplifier;
 use crate::simplify::law::Law;
 use crate::simplify::range::{Info, Ranges};
 use crate::simplify::recorder::{Certificate, Recorder};
-use crate::simplify::trace::{Step, StepResult};
 use crate::simplify::width::Width;
 
 /// No node.
@@ -38,13 +37,6 @@ const BUDGET_PER_OPERAND: u64 = 400;
 const MIN_BUDGET: u64 = 200_000;
 /// The depth to which rules may call constructors that call rules.
 pub(crate) const MAX_DEPTH: u32 = 24;
-
-/// The record that is kept on request.
-#[derive(Default, Debug)]
-pub(crate) struct Trace {
-    steps: Vec<Step>,
-    pub(crate) recorder: Recorder,
-}
 
 /// The application of a law to an expression.
 #[derive(Clone, Copy, PartialEq)]
@@ -87,7 +79,7 @@ pub struct Simplifier<'a> {
     pub(crate) failed_split: Option<(Expr, i64)>,
     /// Whether a node was left as it is because its rules were already being tried, or because of its depth.
     pub(crate) is_incomplete: bool,
-    pub(crate) trace: Option<Box<Trace>>,
+    pub(crate) recorder: Option<Box<Recorder>>,
     /// Whether equal coefficients of a sum cost as much as one.
     pub(crate) shared_coefficients: bool,
     /// The question of the search to the rules.
@@ -116,7 +108,7 @@ impl<'a> Simplifier<'a> {
             active: [NONE; MAX_DEPTH as usize],
             failed_split: None,
             is_incomplete: false,
-            trace: None,
+            recorder: None,
             shared_coefficients: false,
             choice: None,
         }
@@ -124,33 +116,28 @@ impl<'a> Simplifier<'a> {
 
     /// Starts recording steps.
     pub fn record_steps(&mut self) {
-        self.trace = Some(Box::default());
+        self.recorder = Some(Box::default());
     }
 
     pub(crate) fn records_steps(&self) -> bool {
-        self.trace.is_some()
+        self.recorder.is_some()
     }
 
-    pub(crate) fn push_step(&mut self, step: Step) {
-        self.trace.get_or_insert_default().steps.push(step);
-    }
-
-    /// Takes the steps recorded so far, and the certificate.
-    pub fn take_steps(&mut self) -> (Vec<Step>, Certificate) {
-        let trace = self.trace.take().unwrap_or_default();
-        (trace.steps, trace.recorder.finish())
+    /// Takes the certificate recorded so far.
+    pub fn take_certificate(&mut self) -> Certificate {
+        self.recorder.take().map_or(Certificate::default(), |recorder| recorder.finish())
     }
 
     /// Calls `record` if steps are recorded.
     pub(crate) fn record(&mut self, record: impl FnOnce(&mut Recorder, &mut Arena, &mut Ranges)) {
-        if let Some(trace) = &mut self.trace {
-            record(&mut trace.recorder, self.arena, self.ranges);
+        if let Some(recorder) = &mut self.recorder {
+            record(recorder, self.arena, self.ranges);
         }
     }
 
     /// The place in the list of what laws have used, for the law that is tried next; 0 if nothing is recorded.
     pub(crate) fn mark(&self) -> usize {
-        self.trace.as_ref().map_or(0, |trace| trace.recorder.mark())
+        self.recorder.as_ref().map_or(0, |r| r.mark())
     }
 
     /// Records the letters of the law that is being tried, which is then applied.
@@ -165,7 +152,12 @@ impl<'a> Simplifier<'a> {
 
     /// The steps that laws have used since `mark`; nothing if nothing is recorded.
     pub(crate) fn used_since(&self, mark: usize) -> Vec<usize> {
-        self.trace.as_ref().map_or(Vec::new(), |trace| trace.recorder.used_since(mark))
+        self.recorder.as_ref().map_or(Vec::new(), |r| r.used_since(mark))
+    }
+
+    /// The step that gives `before = after` on the current domain, if it is recorded.
+    pub(crate) fn equality(&self, before: Expr, after: Expr) -> Option<usize> {
+        self.recorder.as_ref().and_then(|r| r.equality(before, after))
     }
 
     /// Forgets what a law used that was not applied.
@@ -244,17 +236,7 @@ impl<'a> Simplifier<'a> {
 
     /// Records the application of a rule.
     pub(crate) fn record_rule(&mut self, law: &Law, before: Expr, after: Expr, mark: usize) {
-        if self.records_steps() {
-            self.push_rule(law, before, after, mark);
-        }
-    }
-
-    #[cold]
-    fn push_rule(&mut self, law: &Law, before: Expr, after: Expr, mark: usize) {
         self.record(|r, _, _| r.rule(law, before, after, mark));
-        let facts = if law.needs_domain { self.facts_about(before) } else { Vec::new() };
-        let after = StepResult::Expression(after);
-        self.push_step(Step { law: *law, before: (before, None), after, facts });
     }
 
     /// Records the constraints that a law derived from the constraint `before`.
@@ -264,62 +246,17 @@ impl<'a> Simplifier<'a> {
         before: (Expr, Interval),
         after: &[(Expr, Interval)],
     ) {
-        if self.records_steps() {
-            self.push_constraint(law, before, after);
-        }
+        let is_kept = matches!(law.name, "constraint-bounds-term" | "constraint-congruence-bounds");
+        self.record(|r, arena, ranges| r.constraint(arena, ranges, (law.name, is_kept), before, after));
     }
 
     /// Records two constraints that are equal to one.
     pub(crate) fn record_merged(&mut self, law: &Law, both: [(Expr, Interval); 2], merged: (Expr, Interval)) {
         self.record(|r, _, _| r.merged(law, both, merged));
-        self.explain_constraint(law, both[1], &[merged]);
     }
 
     /// Records the intersection of two intervals of `e`.
-    pub(crate) fn record_intersection(&mut self, law: &Law, e: Expr, [a, b]: [Interval; 2]) {
-        self.record(|r, arena, ranges| r.intersection(arena, ranges, law, e, [a, b]));
-        self.explain_constraint(law, (e, a), &[(e, a.intersect(b))]);
-    }
-
-    #[cold]
-    fn push_constraint(&mut self, law: &Law, (e, interval): (Expr, Interval), after: &[(Expr, Interval)]) {
-        let is_kept = matches!(law.name, "constraint-bounds-term" | "constraint-congruence-bounds");
-        self.record(|r, arena, ranges| {
-            r.constraint(arena, ranges, (law.name, is_kept), (e, interval), after);
-        });
-        self.explain_constraint(law, (e, interval), after);
-    }
-
-    fn explain_constraint(&mut self, law: &Law, (e, interval): (Expr, Interval), after: &[(Expr, Interval)]) {
-        if !self.records_steps() {
-            return;
-        }
-        let facts = self.facts_about(e);
-        let unsatisfiable = after.iter().any(|(_, i)| i.is_empty());
-        let after =
-            if unsatisfiable { StepResult::Unsatisfiable } else { StepResult::Constraints(after.to_vec()) };
-        self.push_step(Step { law: *law, before: (e, Some(interval)), after, facts });
-    }
-
-    fn facts_about(&mut self, e: Expr) -> Vec<(Expr, Interval)> {
-        let used = self.variables_of(e);
-        let mut stated: Vec<(Expr, Interval)> =
-            self.ranges.facts.ranges.iter().map(|(form, bounds)| (*form, *bounds)).collect();
-        stated.retain(|(form, _)| self.variables_of(*form).iter().any(|v| used.contains(v)));
-        stated.sort_unstable_by(|a, b| self.arena.compare(a.0, b.0));
-        let mut facts: Vec<(Expr, Interval)> = Vec::with_capacity(used.len() + stated.len());
-        for v in used {
-            let index = self.arena.as_variable(v).map_or(usize::MAX, |i| i as usize);
-            facts.extend(self.ranges.variables.get(index).map(|info| (v, info.bounds)));
-        }
-        facts.extend(stated);
-        facts
-    }
-
-    fn variables_of(&mut self, e: Expr) -> Vec<Expr> {
-        let mut used = self.arena.reachable(&[e]);
-        used.retain(|x| self.arena.tag(*x) == Tag::Variable);
-        used.sort_unstable_by(|a, b| self.arena.compare(*a, *b));
-        used
+    pub(crate) fn record_intersection(&mut self, law: &Law, e: Expr, both: [Interval; 2]) {
+        self.record(|r, arena, ranges| r.intersection(arena, ranges, law, e, both));
     }
 }

@@ -324,6 +324,7 @@ pub(super) fn is_between_zero_and(s: &mut Simplifier<'_>, n: Expr, d: Expr) -> R
 
 fn of_multiple(s: &mut Simplifier<'_>, _: Expr, n: Expr, d: Expr) -> Result<Option<Expr>> {
     let Some((multiple, rest)) = multiples_of(s, n, d)? else { return Ok(None) };
+    s.reason(d);
     let q = s.floordiv(rest, d)?;
     s.combine(multiple, 1, q, 1).map(Some)
 }

@@ -57,6 +57,7 @@ fn with_bit(s: &mut Simplifier<'_>, factors: &[Expr]) -> Result<Option<Expr>> {
         if !BIT.covers(s.bounds(*bit)) {
             continue;
         }
+        s.reason(*bit);
         let (constant, mut terms) = s.arena.to_sum(factors[i]);
         let coeff = terms.iter().find(|t| t.expr == *bit).map_or(0, |t| t.coeff);
         terms.retain(|t| t.expr != *bit);

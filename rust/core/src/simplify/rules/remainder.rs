@@ -254,5 +254,6 @@ fn small(s: &mut Simplifier<'_>, _: Expr, n: Expr, d: Expr) -> Result<Option<Exp
 
 fn of_multiple(s: &mut Simplifier<'_>, _: Expr, n: Expr, d: Expr) -> Result<Option<Expr>> {
     let Some((_, rest)) = multiples_of(s, n, d)? else { return Ok(None) };
+    s.reason(d);
     s.modulo(rest, d).map(Some)
 }

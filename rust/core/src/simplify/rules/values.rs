@@ -153,7 +153,7 @@ fn cheapest(s: &mut Simplifier<'_>, table: &Table, e: Expr) -> Option<Expr> {
         if candidate_cost < cost
             && !hides
             && !divides
-            && values_of(s.arena, candidate, table).as_deref() == Some(&table.values)
+            && values_of(s.arena, candidate, table).as_deref() == Some(table.values.as_slice())
         {
             (best, cost) = (Some(candidate), candidate_cost);
         }
