@@ -26,7 +26,7 @@ __all__ = ["Limits", "by_processes"]
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 TICK = 1.0  # seconds between two calls of `on_tick`, at most
-MAX_DEATHS = 2  # of processes that work on one item, after which it is given up
+MAX_DEATHS = 2  # an item is given up after so many processes died of it
 MEBIBYTE = 1 << 20
 _DIED = "the process that worked on it died, twice: it may need more memory than there is"
 _NO_START = (
@@ -190,14 +190,14 @@ def _serve(pipe: Connection, work: Callable[[Any], Any], mebibytes: int | None) 
         answer = _answer(work, item)
         try:
             pipe.send(answer)
-        except Exception as error:  # the result can't travel
+        except BaseException as error:  # the result can't travel
             pipe.send((None, f"{type(error).__name__}: {error}"))
 
 
 def _answer(work: Callable[[Any], Any], item: Any) -> tuple[Any, str | None]:
     try:
         return work(item), None
-    except Exception as error:  # whatever it is, it is the answer for this item
+    except BaseException as error:  # whatever it is, a panic of the core too, it is the answer for this item
         return None, f"{type(error).__name__}: {error}"
 
 

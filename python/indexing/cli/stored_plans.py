@@ -30,8 +30,8 @@ def plans(options: argparse.Namespace) -> Answer:
     """List the fusions of the store, after those of other files were added."""
     store = Store(options.store).path
     added = [(file, _read(file).merge_into(store)) for file in options.merge]
-    found = ix.stored_plans(store, options.name, options.device)
-    return Answer(json.loads(found.to_json()), list(_parts(found, store, added)))
+    stored = ix.stored_plans(store, options.name, options.device)
+    return Answer(json.loads(stored.to_json()), list(_parts(stored, store, added)))
 
 
 def _read(file: Path) -> ix.StoredPlans:
@@ -47,12 +47,12 @@ def _read(file: Path) -> ix.StoredPlans:
         raise CommandLineError(f"{printable_name(str(file))}: {error}") from None
 
 
-def _parts(found: ix.StoredPlans, store: Path, added: list[tuple[Path, int]]) -> Iterator[Part]:
+def _parts(stored: ix.StoredPlans, store: Path, added: list[tuple[Path, int]]) -> Iterator[Part]:
     for file, count in added:
         yield f"{printable_name(str(file))}: {count} {'plan' if count == 1 else 'plans'} added"
-    head, *rows = [[printable_name(cell) if cell else "" for cell in row] for row in found.cells()]
+    head, *rows = [[printable_name(cell) if cell else "" for cell in row] for row in stored.cells()]
     right = tuple(f">{name}" if name in ("plans", "gain") else name for name in head)
     if rows:
-        yield Table(right, rows, str(found).splitlines())
+        yield Table(right, rows, str(stored).splitlines())
     count = len(rows)
     yield f"{count} {'fusion' if count == 1 else 'fusions'} in {printable_name(str(store))}"

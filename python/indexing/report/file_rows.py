@@ -85,7 +85,7 @@ class Source:
 
     @property
     def place(self) -> Path:
-        """Where the file is."""
+        """The path of the file."""
         return Path(self.folder, self.path)
 
 

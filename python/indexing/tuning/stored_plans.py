@@ -17,7 +17,7 @@ __all__ = ["StoredFusion", "StoredPlan", "StoredPlans", "stored_plans"]
 
 FORMAT = "indexing plans 1"
 _ABOUT = ("key", "name", "emitter", "device", "version")  # texts of a fusion
-_MEASURED = ("state", "attempts", "plan", "seconds", "spread", "gain")  # of a plan
+_MEASURED = ("state", "attempts", "plan", "seconds", "spread", "gain")  # the fields of a measured plan
 
 
 @dataclass(frozen=True, slots=True)
