@@ -181,13 +181,19 @@ def test_every_computation_is_partitioned_and_emitted_or_refused_by_name() -> No
 
 
 def test_no_planned_kernel_does_its_work_more_than_twice() -> None:
+    """But for fusions of the program that are predicted to be faster than their parts."""
     seen = 0
     for name, module in modules().items():
         try:
             kernels = planned_kernels(module)
         except ix.UnsupportedOp:
             continue
+        given = {
+            c for of in module.computations.values() for i in of.instructions.values() if i.is_fusion for c in i.called
+        }
         for planned in kernels:
+            if planned.computation in given:
+                continue
             once = sum(map(work_once, planned.computation.post_order()))
             most = MAX_REPETITION + (MAX_SHARED_WORK if reads_by_index(planned.computation) else 0)
             assert planned.kernel.work <= most * once, f"{name}: {planned.kernel.name}"

@@ -1,4 +1,8 @@
-"""Fusions that a program states: whether one kernel of them is slower than the kernels that planning makes of their parts."""
+"""Fusions that a program states: whether one kernel of them is slower than the kernels that planning makes of their parts.
+
+Predicted times decide. They are asked for only where several kernels could be faster at all, by the counts of the one kernel:
+it repeats much work, or its blocks leave cores idle.
+"""
 
 from __future__ import annotations
 
@@ -8,49 +12,50 @@ from typing import TYPE_CHECKING
 
 from indexing.graph.extraction import build_kernel_module
 from indexing.graph.flattening import flatten
-from indexing.graph.nodes import Graph, Ref, arrays_of, tree_refs
+from indexing.graph.nodes import Ref, arrays_of, tree_refs
 from indexing.kernels import choose_emitter
 from indexing.kernels.ir.types import storage_bytes
+from indexing.model.prediction import predict
 from indexing.model.work_time import predict_work
-from indexing.planning.fusion import PlannedFusion, plan_fusions
+from indexing.planning.fusion import plan_fusions
 
 if TYPE_CHECKING:
     from indexing.device.record import Device
+    from indexing.graph.nodes import Graph
     from indexing.graph.support import KernelSupport
     from indexing.hlo import Computation
 
-MAX_BLOCK_ELEMENTS = 1 << 16  # a block reads these in about the time that launching further kernels takes
-BUSY_BLOCKS = 64  # with fewer, much of the machine is idle; the same on all devices of a dialect
+OPERATIONS = 32  # at most, of an element of work, those of its index included
 
 
 def is_slower_than_its_parts(body: Computation, support: KernelSupport, device: Device) -> bool:
-    """Whether a kernel with few blocks is predicted to take longer than several that keep the device busy."""
-    blocks = _blocks(body, device)
-    if blocks >= BUSY_BLOCKS:
-        return False
+    """Whether a kernel of the whole computation is predicted to take longer than several of its parts."""
     graph = flatten(body)
     refs = (*(r for p in graph.parameters for r in arrays_of(p)), *tree_refs(graph.result))
-    whole = _seconds(refs, blocks, device)
-    if max(ref.shape.element_count for ref in refs) <= MAX_BLOCK_ELEMENTS * blocks or whole <= 2 * _seconds(
-        refs, BUSY_BLOCKS, device
-    ):
-        return False  # no two kernels take less
+    least = predict_work(device, _bytes(refs), launches=2).seconds  # no two kernels take less
+    if _most_seconds(body, _bytes(refs), device) <= least:
+        return False
+    whole = _seconds(body, device)
+    return whole > least and _seconds_of_parts(graph, support, device) < whole
+
+
+def _most_seconds(body: Computation, bytes_moved: int, device: Device) -> float:
+    """A bound of the kernel's time by its counts: cores without a block take no part in its traffic and its work."""
+    chosen = choose_emitter(body, device)
+    busy = min(prod(chosen.default_plan(device).grid) / device.cores.count, 1)
+    work = chosen.work * OPERATIONS / device.rates.operations
+    return predict_work(device, 0).seconds + max(bytes_moved / device.reached_bandwidth, work) / busy
+
+
+def _seconds_of_parts(graph: Graph, support: KernelSupport, device: Device) -> float:
+    """The predicted time of the kernels that planning makes of a graph."""
     parts = plan_fusions(graph, support, device)
-    return len(parts) > 1 and sum(_seconds_of_part(f, graph, device) for f in parts) < whole
+    built = (build_kernel_module(part.nodes, part.outputs, graph.nodes).module.build() for part in parts)
+    return sum(_seconds(module.entry, device) for module in built)
 
 
-def _seconds_of_part(fusion: PlannedFusion, graph: Graph, device: Device) -> float:
-    built = build_kernel_module(fusion.nodes, fusion.outputs, graph.nodes)
-    return _seconds((*fusion.outputs, *built.inputs), _blocks(built.module.build().entry, device), device)
-
-
-def _blocks(body: Computation, device: Device) -> int:
-    return prod(choose_emitter(body, device).default_plan(device).grid)
-
-
-def _seconds(refs: Iterable[Ref], blocks: int, device: Device) -> float:
-    """The predicted time of a kernel of so many blocks that reads and writes these arrays."""
-    return predict_work(device, _bytes(refs) * BUSY_BLOCKS / min(blocks, BUSY_BLOCKS)).seconds
+def _seconds(computation: Computation, device: Device) -> float:
+    return float(predict(computation, {}, device).time[0])
 
 
 def _bytes(refs: Iterable[Ref]) -> int:

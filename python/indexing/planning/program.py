@@ -15,14 +15,13 @@ from indexing.graph.nodes import Graph, Node, Ref, arrays_of, needed_nodes
 from indexing.graph.support import KernelSupport
 from indexing.hlo import Computation, Instruction, Module, Program, entry_of
 from indexing.hlo.program_like import or_function, part_of_program
-from indexing.kernels import choose_emitter, device_of_kernels, emit_fused
+from indexing.kernels import device_of_kernels, emit_fused
 from indexing.kernels.emitters import EMITTERS
 from indexing.planning.fusion import PlannedFusion, plan_fusions
 from indexing.planning.given_fusions import is_slower_than_its_parts
 from indexing.planning.groups import replacement_of
 from indexing.planning.trip_counts import known_trip_count
 from indexing.planning.views import viewed_parameter
-from indexing.work import repeats_itself
 
 if TYPE_CHECKING:
     from indexing.kernels.kernel import Kernel
@@ -116,15 +115,12 @@ class _ProgramPlanner:
         self.inlined = frozenset(i for i in fusions if i.is_fusion and self._should_inline(i))
 
     def _should_inline(self, fusion: Instruction) -> bool:
-        """Whether the fusion is inlined: no kernel can compute it, or only with much repeated work or too few blocks."""
+        """Whether the fusion is inlined: no kernel can compute it, or kernels of its parts are faster."""
         body = self._body_of(fusion)
         if any(o.shape.is_tuple for o in fusion.operands) or not self.support.computation(body):
             return True
         if body not in self.is_inlined:
-            chosen = choose_emitter(body, self.device)
-            self.is_inlined[body] = repeats_itself(body, chosen.work) or is_slower_than_its_parts(
-                body, self.support, self.device
-            )
+            self.is_inlined[body] = is_slower_than_its_parts(body, self.support, self.device)
         return self.is_inlined[body]
 
     def _replacement(self, instruction: Instruction) -> Computation | None:
