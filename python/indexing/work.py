@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 MAX_REPETITION = 2  # the work of a planned kernel, in multiples of computing each instruction once
 
 
+@cached_on_module
 def element_work(instruction: Instruction) -> int:
     """The number of elements that the longest loop for one element reads, at least 1; 0 for index arithmetic."""
     if traits_of(instruction).is_index_arithmetic:

@@ -14,7 +14,7 @@ from indexing.kernels import choose_emitter
 from indexing.kernels.emitter import Emitter
 from indexing.kernels.emitters import EMITTERS
 from indexing.kernels.emitters.loop import EMITTER as LOOP
-from indexing.kernels.emitters.loop import Elements
+from indexing.kernels.emitters.loop.elements import Elements
 from indexing.kernels.proposal import Proposal
 from indexing.planning.fusion import PlannedFusion, plan_fusions
 

@@ -10,10 +10,11 @@ import indexing as ix
 from indexing.device.table import portable_device
 from indexing.executable import planned_kernels
 from indexing.hlo import Computation, Module
-from indexing.planning.fusion import MAX_SHARED_WORK
+from indexing.kernels.emitters.loop.group import MAX_SHARED_WORK
 from indexing.planning.program import plan_program
 from indexing.work import MAX_REPETITION, work_once
 from kernels import compiled
+from plain_device import PlainDevice
 
 TESTS = Path(__file__).resolve().parents[1]
 FILES = sorted([*(TESTS.parent / "examples").glob("*.hlo"), *(TESTS / "golden").glob("*.hlo")])
@@ -295,13 +296,15 @@ def test_a_program_is_no_single_kernel() -> None:
     assert {k.dialect for k in ix.emit_all(module, dialect="opencl")} == {"opencl"}
 
 
-def test_a_fusion_is_one_kernel_whatever_it_repeats_but_programs_take_it_apart() -> None:
+@pytest.mark.parametrize(("length", "kernels"), [(40, 1), (40_000, 2)])
+def test_a_fusion_is_one_kernel_whatever_it_repeats_but_programs_take_it_apart(length: int, kernels: int) -> None:
+    """Where a launch takes less time than the repeated work."""
     body = LOG_OF_OTHER_ROW.replace("ENTRY main", "body")
     text = f"{body}\nENTRY e {{ x = f32[16,40] parameter(0)\n ROOT f = f32[16,40] fusion(x), kind=kLoop, calls=body }}"
-    module = ix.hlo.parse(text)
+    module = ix.hlo.parse(text.replace("16,40", f"16,{length}"))
     assert ix.emit(module).emitter == "loop"
-    assert ix.emit(module.entry.root).work > 16 * 40 * 40
-    assert len(ix.emit_all(module)) == 2
+    assert ix.emit(module.entry.root).work > 16 * length * length
+    assert len(ix.emit_all(module)) == kernels
 
 
 def test_an_entry_with_several_fusions_is_emitted_in_parts() -> None:
@@ -326,3 +329,41 @@ def test_the_work_of_a_scatter_is_its_result_and_its_updates() -> None:
 def test_an_unknown_dialect_is_named() -> None:
     with pytest.raises(ix.CompileError, match="no dialect 'ptx'"):
         ix.emit_all(ix.hlo.parse("ENTRY e { ROOT p = f32[2] parameter(0) }"), dialect="ptx")
+
+
+# Sorted rows with their indices: what reads the index, and the number of kernels.
+SORTED = {
+    "an iota": ("i = s32[9,77] iota(), iota_dimension=1", "slice(k), slice={[0:9],[0:5]}", 1),
+    "moved and converted": (
+        "j = s32[77] iota(), iota_dimension=0 i = s32[9,77] broadcast(j), dimensions={1}",
+        "slice(k), slice={[0:9],[0:5]}",
+        1,
+    ),
+    "a constant": (
+        "z = s32[] constant(3) i = s32[9,77] broadcast(z), dimensions={}",
+        "slice(k), slice={[0:9],[0:5]}",
+        1,
+    ),
+    "read by a kernel too": ("i = s32[9,77] iota(), iota_dimension=1", "subtract(k, i)", 1),
+    "a result too": ("i = s32[9,77] iota(), iota_dimension=1", "slice(k), slice={[0:9],[0:5]}", 2),
+}
+
+
+@pytest.mark.parametrize("device", ["cpu", PlainDevice()], ids=["cpu", "plain"])
+@pytest.mark.parametrize("name", SORTED)
+def test_a_step_of_the_host_computes_indices_and_constants_that_it_reads(name: str, device: str | PlainDevice) -> None:
+    """As XLA's fusions of a sort do: no kernel writes them."""
+    index, reader, kernels = SORTED[name]
+    shape = "s32[9,77]" if "subtract" in reader else "s32[9,5]"
+    results = ("f32[9,77]", "s", shape, "y") if name != "a result too" else ("s32[9,77]", "i", shape, "y")
+    text = f"""less {{ a = f32[] parameter(0) b = f32[] parameter(1) c = s32[] parameter(2) d = s32[] parameter(3)
+      ROOT r = pred[] compare(a, b), direction=LT }}
+    ENTRY e {{ x = f32[9,77] parameter(0) {index}
+      t = (f32[9,77], s32[9,77]) sort(x, i), dimensions={{1}}, is_stable=true, to_apply=less
+      s = f32[9,77] get-tuple-element(t), index=0 k = s32[9,77] get-tuple-element(t), index=1
+      y = {shape} {reader} ROOT r = ({results[0]}, {shape}) tuple({results[1]}, y) }}"""
+    run = compiled(text, device)
+    assert len(run.kernels) == kernels
+    x = np.random.default_rng(5).permutation(9 * 77).reshape(9, 77).astype(np.float32)
+    for got, want in zip(run(x), ix.evaluate(text, x), strict=True):
+        np.testing.assert_array_equal(got, want)

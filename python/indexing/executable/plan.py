@@ -164,8 +164,20 @@ class _Scheduler:
     def _reference_step(self, node: Node) -> ReferenceStep:
         check_has_value(node.instruction)
         self.planner.reference_steps.append(node.instruction)
-        operands, (outputs, formats) = self.slots.of_all(node.operands), self._outputs(node)
-        return ReferenceStep(operands, outputs, formats, node.instruction, _computed(node))
+        nodes = self._on_host_for(node)
+        read = tuple(dict.fromkeys(ref for n in nodes for ref in n.refs() if ref.node not in nodes))
+        operands, (outputs, formats) = tuple(map(self.slots.of, read)), self._outputs(node)
+        return ReferenceStep(operands, outputs, formats, node.instruction, _computed(nodes, read))
+
+    def _on_host_for(self, node: Node) -> list[Node]:
+        """The nodes that a step of the host computes to have this one, operands first."""
+        members = {node}
+        pending = [node]
+        while pending:
+            found = {ref.node for ref in pending.pop().refs()} & self.planned.on_host - members
+            members |= found
+            pending += found
+        return sorted(members, key=self.graph.number.__getitem__)
 
     def _constant(self, node: Node) -> None:
         self.constants[self.slots.of(Ref(node))] = only_array(node.instruction.literal)
@@ -177,15 +189,17 @@ class _Scheduler:
         return self.slots.of_all(tuple(refs)), tuple(format_of(ref.shape) for ref in refs)
 
 
-def _computed(node: Node) -> Callable[[Sequence[np.ndarray]], list[np.ndarray]]:
-    """The function that computes a node's arrays from those of its operands, by the reference."""
-    instruction, outputs = node.instruction, arrays_of(node)
+def _computed(nodes: Sequence[Node], read: Sequence[Ref]) -> Callable[[Sequence[np.ndarray]], list[np.ndarray]]:
+    """The function that computes the arrays of the last of some nodes from those that they read, by the reference."""
 
     def compute(arrays: Sequence[np.ndarray]) -> list[np.ndarray]:
-        given = iter(arrays)
-        operands = [nested_value(o.shape, given) for o in instruction.operands]
-        with np.errstate(all="ignore"):
-            leaves = value_leaves(evaluate_instruction(instruction, operands))
-        return [np.asarray(leaves[ref.leaf], ref.shape.dtype) for ref in outputs]
+        known = dict(zip(read, arrays, strict=True))
+        for node in nodes:
+            given = iter([known[ref] for ref in node.refs()])
+            operands = [nested_value(o.shape, given) for o in node.instruction.operands]
+            with np.errstate(all="ignore"):
+                leaves = value_leaves(evaluate_instruction(node.instruction, operands))
+            known.update((ref, np.asarray(leaves[ref.leaf], ref.shape.dtype)) for ref in arrays_of(node))
+        return [known[ref] for ref in arrays_of(nodes[-1])]
 
     return compute

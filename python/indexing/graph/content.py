@@ -19,5 +19,5 @@ def content_key(computation: Computation) -> str:
     graph = flatten(computation)
     needed, outputs = needed_nodes(graph), tuple(tree_refs(graph.result))
     members = [node for node in graph.nodes if node in needed and not node.instruction.is_parameter]
-    content = build_kernel_module(members, outputs, members).module.content if members else computation.shape
+    content = build_kernel_module(members, outputs, graph).module.content if members else computation.shape
     return hashlib.sha256(repr(content).encode()).hexdigest()

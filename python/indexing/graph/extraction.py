@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
-from indexing.graph.nodes import Node, Ref, Tree, arrays_of, operands_of, tree_refs
+from indexing.graph.nodes import Graph, Node, Ref, Tree, arrays_of, operands_of, tree_refs
 from indexing.hlo import BuiltInstruction, ComputationBuilder, ModuleBuilder
 
 
@@ -18,9 +18,9 @@ class KernelModule:
     names: Mapping[Node, str]
 
 
-def build_kernel_module(nodes: Collection[Node], outputs: tuple[Ref, ...], order: Sequence[Node]) -> KernelModule:
-    """The module that computes `outputs` by `nodes`; `order` lists the program's nodes, operands before users."""
-    members = [node for node in order if node in nodes]
+def build_kernel_module(nodes: Collection[Node], outputs: tuple[Ref, ...], graph: Graph) -> KernelModule:
+    """The module that computes `outputs` by `nodes` of a graph."""
+    members = sorted(nodes, key=graph.number.__getitem__)
     inputs = _inputs(members, outputs)
     module = ModuleBuilder("kernel", f"fused_{members[-1].instruction.name}")
     body = _Body(module.entry, inputs, nodes)

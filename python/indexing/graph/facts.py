@@ -20,18 +20,21 @@ T = TypeVar("T")
 
 @dataclass(eq=False)
 class GraphFacts:
-    """A graph, the instructions that kernels can compute (`supports`), and the nodes that have a kernel by now (`taken`)."""
+    """A graph, the instructions that kernels can compute (`supports`), the nodes that have a kernel by now (`taken`), and those
+    in whose kernels neighbouring threads need neighbouring elements (`coalesced`).
+    """
 
     graph: Graph
     supports: Callable[[Instruction], bool]
     taken: set[Node] = field(default_factory=set)
+    coalesced: set[Node] = field(default_factory=set)
     _maps: dict[tuple[Node, int], Indexing] = field(default_factory=dict)
     _attached: dict[type, object] = field(default_factory=dict)
 
-    @cached_property
+    @property
     def number(self) -> dict[Node, int]:
         """The position of each node in the graph, operands before users."""
-        return {node: k for k, node in enumerate(self.graph.nodes)}
+        return self.graph.number
 
     @cached_property
     def results(self) -> frozenset[Ref]:
@@ -39,9 +42,14 @@ class GraphFacts:
         return frozenset(tree_refs(self.graph.result))
 
     @cached_property
+    def result_nodes(self) -> frozenset[Node]:
+        """The nodes whose arrays the program returns."""
+        return frozenset(ref.node for ref in self.results)
+
+    @cached_property
     def live(self) -> frozenset[Node]:
         """The nodes that a result depends on."""
-        live = {ref.node for ref in self.results}
+        live = set(self.result_nodes)
         for node in reversed(self.graph.nodes):
             if any(user in live for user in node.users):
                 live.add(node)
@@ -76,14 +84,23 @@ class GraphFacts:
                 epilogues.add(node)
         return frozenset(epilogues)
 
+    @cached_property
+    def _computable(self) -> frozenset[Node]:
+        return frozenset(n for n in self.graph.nodes if self.supports(n.instruction))
+
+    @cached_property
+    def _loops(self) -> frozenset[Node]:
+        return frozenset(filter(self._loops_over_operand, self._computable))
+
     def can_compute(self, node: Node) -> bool:
         """Whether a kernel can compute the node."""
-        return self.supports(node.instruction)
+        return node in self._computable
 
     def needs_loop(self, node: Node) -> bool:
         """Whether computing one element of the output takes a loop over elements of an operand."""
-        if not self.can_compute(node):
-            return False
+        return node in self._loops
+
+    def _loops_over_operand(self, node: Node) -> bool:
         return any(o.map.is_undefined or bool(o.map.ranges) for indexings in self.maps(node, 0) for o in indexings)
 
     def users_of(self, node: Node) -> list[Node]:

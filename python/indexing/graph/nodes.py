@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING, TypeAlias
 
 from indexing.ops.registry import traits_of
@@ -51,7 +52,7 @@ class Ref:
         return self.node.instruction.shape.leaves[self.leaf]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Graph:
     """The nodes of a computation, parameters included, operands before users; `result` is what it returns."""
 
@@ -59,6 +60,11 @@ class Graph:
     parameters: tuple[Node, ...]
     nodes: tuple[Node, ...]
     result: Tree
+
+    @cached_property
+    def number(self) -> dict[Node, int]:
+        """The position of each node, operands before users."""
+        return {node: k for k, node in enumerate(self.nodes)}
 
 
 def tree_refs(tree: Tree) -> Iterator[Ref]:

@@ -227,8 +227,10 @@ class ProgramMaps(Mapping[Pair, "list[OperandIndexing]"]):
     def _between(self, start: Array, end: Array) -> list[OperandIndexing]:
         indexing = self._from(self._start(start))
         if self.direction == "output_to_input":
-            return [replace(m, leaf=0) for m in indexing[end.number] if m.leaf == end.leaf]
-        return [replace(m, leaf=0) for m in indexing[end.leaf] if m.leaf == start.leaf]
+            indexings, leaf = indexing[end.number], end.leaf
+        else:
+            indexings, leaf = indexing[end.leaf], start.leaf
+        return [replace(m, leaf=0) if leaf else m for m in indexings if m.leaf == leaf]
 
     def _start(self, array: Array) -> int:
         return array.leaf if self.direction == "output_to_input" else array.number

@@ -61,7 +61,7 @@ class Emitter(Generic[M, P]):
     """An emitter, by the name that kernels and docs/kernels.md give it.
 
     - `group(facts, seed, device)` proposes the nodes of a program that it would take into one kernel around `seed`, from counts
-      and maps; nothing is built. None where it proposes nothing beyond what planning joins for every emitter.
+      and maps; nothing is built. None where it proposes nothing beyond the kernel that grows from a node (`loop/group.py`).
     - `match(computation)` finds what the kernel is built around; None for a computation that the emitter does not take.
     - `plan(match, device, *, knob=.., ...)` has launch dimensions and knobs for a device. Knobs that are not given have the
       best values that the device's limits allow.

@@ -1,4 +1,4 @@
-"""Proposals of emitters: nodes of a program that one kernel would compute, and the memory traffic that this saves."""
+"""Proposals of emitters: nodes of a program that one kernel would compute, and what this saves and costs."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ if TYPE_CHECKING:
 class Proposal:
     """Nodes that one kernel would compute, `root` the last of them.
 
-    The kernel writes `outputs`; readers outside recompute members of `recomputed`. It saves `launches` of other kernels, and
-    `saved_bytes` of memory traffic. A proposal `is_open` if other nodes may join the kernel; with `keeps_neighbours`, those
-    that leave neighbouring threads with neighbouring elements of the root and of its operands. With a `replacement`, the root
-    is to be computed as that computation instead, whose instructions have faster kernels.
+    The kernel writes `outputs`; readers outside recompute members of `recomputed`. It saves `launches` of other kernels and
+    `saved_bytes` of memory traffic; `repeated_work` is what it and its readers compute again. A proposal `is_open` if other
+    nodes may join the kernel that leave neighbouring threads with neighbouring elements of the root and of its operands. With a
+    `replacement`, the root is to be computed as that computation instead, whose instructions have faster kernels.
     """
 
     root: Node
@@ -30,8 +30,8 @@ class Proposal:
     recomputed: Set[Node] = frozenset()
     launches: int = 0
     saved_bytes: int = 0
+    repeated_work: int = 0
     is_open: bool = False
-    keeps_neighbours: bool = False
     replacement: Computation | None = None
 
 

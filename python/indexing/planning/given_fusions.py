@@ -6,18 +6,18 @@ it repeats much work, or its blocks leave cores idle.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from math import prod
 from typing import TYPE_CHECKING
 
 from indexing.graph.extraction import build_kernel_module
 from indexing.graph.flattening import flatten
-from indexing.graph.nodes import Ref, arrays_of, tree_refs
+from indexing.graph.nodes import arrays_of, tree_refs
 from indexing.kernels import choose_emitter
 from indexing.kernels.ir.types import storage_bytes
 from indexing.model.prediction import predict
 from indexing.model.work_time import predict_work
 from indexing.planning.fusion import plan_fusions
+from indexing.work import work_once
 
 if TYPE_CHECKING:
     from indexing.device.record import Device
@@ -31,26 +31,27 @@ OPERATIONS = 32  # at most, of an element of work, those of its index included
 def is_slower_than_its_parts(body: Computation, support: KernelSupport, device: Device) -> bool:
     """Whether a kernel of the whole computation is predicted to take longer than several of its parts."""
     graph = flatten(body)
-    refs = (*(r for p in graph.parameters for r in arrays_of(p)), *tree_refs(graph.result))
-    least = predict_work(device, _bytes(refs), launches=2).seconds  # no two kernels take less
-    if _most_seconds(body, _bytes(refs), device) <= least:
-        return False
-    whole = _seconds(body, device)
-    return whole > least and _seconds_of_parts(graph, support, device) < whole
+    if _most_saved(body, graph, device) <= predict_work(device, 0).seconds:
+        return False  # the launch of a second kernel takes longer
+    return _seconds_of_parts(graph, support, device) < _seconds(body, device)
 
 
-def _most_seconds(body: Computation, bytes_moved: int, device: Device) -> float:
-    """A bound of the kernel's time by its counts: cores without a block take no part in its traffic and its work."""
+def _most_saved(body: Computation, graph: Graph, device: Device) -> float:
+    """A bound of the time that parts save by the kernel's counts: that of the work that it repeats, and of cores that are idle
+    because it has fewer blocks.
+    """
     chosen = choose_emitter(body, device)
     busy = min(prod(chosen.default_plan(device).grid) / device.cores.count, 1)
-    work = chosen.work * OPERATIONS / device.rates.operations
-    return predict_work(device, 0).seconds + max(bytes_moved / device.reached_bandwidth, work) / busy
+    once = sum(map(work_once, body.post_order()))
+    rate = device.rates.operations / OPERATIONS
+    at_best = max(_bytes(graph) / device.reached_bandwidth, once / rate)
+    return at_best * (1 / busy - 1) + max(chosen.work - once, 0) / rate / busy
 
 
 def _seconds_of_parts(graph: Graph, support: KernelSupport, device: Device) -> float:
     """The predicted time of the kernels that planning makes of a graph."""
     parts = plan_fusions(graph, support, device)
-    built = (build_kernel_module(part.nodes, part.outputs, graph.nodes).module.build() for part in parts)
+    built = (build_kernel_module(part.nodes, part.outputs, graph).module.build() for part in parts)
     return sum(_seconds(module.entry, device) for module in built)
 
 
@@ -58,5 +59,7 @@ def _seconds(computation: Computation, device: Device) -> float:
     return float(predict(computation, {}, device).time[0])
 
 
-def _bytes(refs: Iterable[Ref]) -> int:
+def _bytes(graph: Graph) -> int:
+    """The bytes of a graph's parameters and results."""
+    refs = (*(r for p in graph.parameters for r in arrays_of(p)), *tree_refs(graph.result))
     return sum(ref.shape.element_count * storage_bytes(ref.shape.element_type) for ref in refs)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Collection, Hashable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -16,10 +16,8 @@ from indexing.graph.support import KernelSupport
 from indexing.hlo import Computation, Instruction, Module, Program, entry_of
 from indexing.hlo.program_like import or_function, part_of_program
 from indexing.kernels import device_of_kernels, emit_fused
-from indexing.kernels.emitters import EMITTERS
-from indexing.planning.fusion import PlannedFusion, plan_fusions
+from indexing.planning.fusion import PlannedFusion, plan_fusions, replacement_of
 from indexing.planning.given_fusions import is_slower_than_its_parts
-from indexing.planning.groups import replacement_of
 from indexing.planning.trip_counts import known_trip_count
 from indexing.planning.views import viewed_parameter
 
@@ -48,14 +46,16 @@ class PlannedKernel:
 
 @dataclass(frozen=True, slots=True)
 class PlannedComputation:
-    """A graph and its kernels, by their roots; nodes `inside` kernels need no step of their own. The array of a node in `views`
-    has the memory of another array. `trip_counts` are those of loops whose condition is not evaluated.
+    """A graph and its kernels, by their roots; nodes `inside` kernels and steps of the host need no step of their own; those
+    `on_host` are computed by each step of the host that reads them. The array of a node in `views` has the memory of another
+    array. `trip_counts` are those of loops whose condition is not evaluated.
     """
 
     graph: Graph
     kernels: dict[Node, PlannedKernel]
     views: Mapping[Node, Ref]
     inside: frozenset[Node]
+    on_host: frozenset[Node]
     trip_counts: Mapping[Node, int]
 
 
@@ -124,7 +124,7 @@ class _ProgramPlanner:
         return self.is_inlined[body]
 
     def _replacement(self, instruction: Instruction) -> Computation | None:
-        return replacement_of(instruction, EMITTERS, self.device)
+        return replacement_of(instruction, self.device)
 
     def _body_of(self, fusion: Instruction) -> Computation:
         """The computation of a fusion, shared by equal fusions."""
@@ -178,10 +178,23 @@ class _ProgramPlanner:
         kernels = {n: self._planned_kernel(part) for n, part in parts.items() if n not in views}
         counts = {node: self.trip_counts[node] for node in graph.nodes if node in self.trip_counts}
         inside = frozenset(n for fusion in fusions for n in fusion.nodes) | views.keys()
-        return PlannedComputation(graph, kernels, views, inside, counts)
+        on_host = self._on_host(graph, {ref.node for part in parts.values() for ref in part.outputs})
+        return PlannedComputation(graph, kernels, views, inside | on_host, on_host, counts)
+
+    def _on_host(self, graph: Graph, written: Collection[Node]) -> frozenset[Node]:
+        """The nodes that steps of the host read and no kernel writes, and what these read."""
+        supports = self.support.instruction
+        pending = [ref.node for n in needed_nodes(graph) if not supports(n.instruction) for ref in n.refs()]
+        found: set[Node] = set()
+        while pending:
+            node = pending.pop()
+            if node not in found and node not in written and supports(node.instruction):
+                found.add(node)
+                pending += [ref.node for ref in node.refs()]
+        return frozenset(found)
 
     def _part_of(self, fusion: PlannedFusion, graph: Graph) -> _Part:
-        built = build_kernel_module(fusion.nodes, fusion.outputs, graph.nodes)
+        built = build_kernel_module(fusion.nodes, fusion.outputs, graph)
         content = built.module.content
         if content not in self.by_content:
             self.by_content[content] = built.module.build().entry

@@ -33,7 +33,7 @@ def group_dot(facts: GraphFacts, seed: Node, device: Device) -> Proposal | None:
         return None
     parts = dot_in_parts(seed.instruction)
     nodes = frozenset([seed])
-    return Proposal(seed, nodes, arrays_of(seed), is_open=True, keeps_neighbours=True, replacement=parts)
+    return Proposal(seed, nodes, arrays_of(seed), is_open=True, replacement=parts)
 
 
 def dot_in_parts(instruction: Instruction) -> Computation | None:

@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING
 from indexing._core import IndexingMap, compose
 from indexing.graph.nodes import Node, Ref
 from indexing.hlo.layout import major_to_minor
-from indexing.indexing_analysis.instructions import output_to_input
 from indexing.kernels.emitters.reduction.group_outputs import choose_outputs
 from indexing.kernels.emitters.reduction.match import arrays_of
 from indexing.kernels.emitters.reduction.rows import Rows, is_read_at_one_place, may_give_rows
@@ -24,6 +23,7 @@ from indexing.kernels.ir.types import storage_bytes
 from indexing.kernels.launch import same_memory
 from indexing.kernels.proposal import Proposal, is_view
 from indexing.ops.reduce import REDUCE
+from indexing.work import work_once
 
 if TYPE_CHECKING:
     from indexing.graph.facts import GraphFacts
@@ -43,12 +43,12 @@ Places = dict[Node, IndexingMap]  # for each node: the map from an index of the 
 @dataclass(eq=False)
 class RowMemo:
     """The memory of the searches of one graph: candidates, compositions of maps, and, by whether outputs may have an element
-    for each of the space, the reductions that were tried.
+    for each of the space, and the number of nodes that were taken by then, the reductions that were tried.
     """
 
     candidates: dict[Node, bool] = field(default_factory=dict)
     composed: dict[tuple[IndexingMap, IndexingMap], IndexingMap] = field(default_factory=dict)
-    tried: set[tuple[bool, Node]] = field(default_factory=set)
+    tried: set[tuple[bool, int, Node]] = field(default_factory=set)
 
     def compose(self, first: IndexingMap, second: IndexingMap) -> IndexingMap:
         """The composition of two maps, the second after the first."""
@@ -74,7 +74,7 @@ def _is_candidate(facts: GraphFacts, node: Node) -> bool:
         return may_give_rows(i)
     if i.shape.is_tuple or i.called:
         return False
-    return all(is_read_at_one_place(m) for maps in output_to_input(i) for m in maps)
+    return all(is_read_at_one_place(m) for maps in facts.maps(node, 0) for m in maps)
 
 
 def row_group(facts: GraphFacts, seed: Node, with_elements: bool) -> RowGroup | None:
@@ -83,11 +83,12 @@ def row_group(facts: GraphFacts, seed: Node, with_elements: bool) -> RowGroup | 
     `with_elements`: its outputs may have an element for each of the space.
     """
     memo = facts.attached(RowMemo)
-    if not may_give_rows(seed.instruction) or (with_elements, seed) in memo.tried or not may_join(facts, seed):
+    search = with_elements, len(facts.taken)
+    if not may_give_rows(seed.instruction) or (*search, seed) in memo.tried or not may_join(facts, seed):
         return None
     builder = _GroupBuilder(facts, seed, with_elements)
     group = builder.group()
-    memo.tried.update((with_elements, n) for n in builder.seen)
+    memo.tried.update((*search, n) for n in builder.seen)
     return group
 
 
@@ -142,7 +143,8 @@ class _GroupBuilder:
         kept = {r for r in read if r.node in nodes and r not in outputs.refs and r.node not in facts.rematerializable}
         # each would be written and read; arrays that several passes read are read once
         saved = sum(2 * storage_of(r) for r in kept) + (passes - 1) * max(map(storage_of, read), default=0)
-        return Proposal(root, frozenset(nodes), order, outputs.recomputed, passes - 1, saved)
+        again = sum(work_once(n.instruction) for n in outputs.recomputed)
+        return Proposal(root, frozenset(nodes), order, outputs.recomputed, passes - 1, saved, again)
 
     def _group_around(self, seeds: list[Node]) -> Places | None:
         """The members around the reductions `seeds`; None where a path would leave the group and return to it."""
@@ -295,7 +297,7 @@ class _GroupBuilder:
                 where = same_memory(self.rows.shape, array.shape).simplify()
                 yield from ((n, where) for n in self._read(operand))
             return
-        for operand, maps in zip(node.operands, output_to_input(i), strict=True):
+        for operand, maps in zip(node.operands, self.facts.maps(node, 0), strict=True):
             for m in maps:
                 yield from ((n, self.facts.attached(RowMemo).compose(place, m.map)) for n in self._read(operand))
 

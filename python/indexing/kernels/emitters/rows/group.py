@@ -26,4 +26,4 @@ def group_rows(facts: GraphFacts, seed: Node, device: Device) -> Proposal | None
         return None
     if device.widths.caches_rows:  # a second pass over cached rows costs less than the operations it saves
         return None
-    return part_in_one_pass(rows.whole, facts.graph.nodes, rows.of)
+    return part_in_one_pass(rows.whole, facts.graph, rows.of)

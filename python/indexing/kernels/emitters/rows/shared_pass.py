@@ -6,7 +6,7 @@ As one kernel, a softmax of few rows would have few blocks. Its maximum and its 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -16,20 +16,19 @@ from indexing.kernels.emitters.rows.online import with_online_sums
 from indexing.ops.reduce import REDUCE
 
 if TYPE_CHECKING:
-    from indexing.graph.nodes import Node
+    from indexing.graph.nodes import Graph, Node
     from indexing.kernels.proposal import Proposal
 
 
 def part_in_one_pass(
-    whole: Proposal, order: Sequence[Node], group_of: Callable[[Collection[Node], Collection[Node]], Proposal]
+    whole: Proposal, graph: Graph, group_of: Callable[[Collection[Node], Collection[Node]], Proposal]
 ) -> Proposal | None:
     """The part of a group that one pass computes, online sums included; None if there are no online sums, or if the pass
     would write elements of the space.
 
-    `order` has the program's nodes, operands first. `group_of(nodes, affordable)` makes a group of nodes; readers may
-    recompute those that are affordable.
+    `group_of(nodes, affordable)` makes a group of nodes; readers may recompute those that are affordable.
     """
-    levels = _levels(whole, order)
+    levels = _levels(whole, graph)
     if levels is None:
         return None
     number, members = levels.first_pass, levels.of
@@ -42,7 +41,7 @@ def part_in_one_pass(
         excluded |= written  # another kernel computes these, for all readers
         nodes = _needed(wanted, members, excluded)
         part = group_of(nodes, affordable)
-    space = _space_of(part, order)[0]
+    space = _space_of(part, graph)[0]
     return part if space is not None and with_online_sums(space).is_one_pass else None
 
 
@@ -69,8 +68,8 @@ class _Levels:
         return node.op is REDUCE or node.instruction.shape.element_count <= self.rows
 
 
-def _levels(whole: Proposal, order: Sequence[Node]) -> _Levels | None:
-    space, names = _space_of(whole, order)
+def _levels(whole: Proposal, graph: Graph) -> _Levels | None:
+    space, names = _space_of(whole, graph)
     if space is None:
         return None
     online = with_online_sums(space)
@@ -82,7 +81,7 @@ def _levels(whole: Proposal, order: Sequence[Node]) -> _Levels | None:
     return _Levels(levels, first, space.first.shape.leaves[0].element_count)
 
 
-def _space_of(group: Proposal, order: Sequence[Node]) -> tuple[RowSpace | None, Mapping[Node, str]]:
+def _space_of(group: Proposal, graph: Graph) -> tuple[RowSpace | None, Mapping[Node, str]]:
     """The row space of a group's kernel, and the names of the group's nodes in it."""
-    built = build_kernel_module(group.nodes, group.outputs, order)
+    built = build_kernel_module(group.nodes, group.outputs, graph)
     return row_space(built.module.build().entry), built.names

@@ -18,4 +18,4 @@ def group_tile(facts: GraphFacts, seed: Node, device: Device) -> Proposal | None
     """A kernel around a dot that matrix units compute, in which neighbouring threads have neighbouring columns."""
     if not is_tiled(seed.instruction, device):
         return None
-    return Proposal(seed, frozenset([seed]), arrays_of(seed), is_open=True, keeps_neighbours=True)
+    return Proposal(seed, frozenset([seed]), arrays_of(seed), is_open=True)

@@ -1,4 +1,4 @@
-"""The loop emitter: each thread computes some elements of each output, in memory order. It takes every fusion.
+"""The match, plan and kernel of the loop emitter.
 
 A thread computes `vector_width` neighbouring elements; inputs that are read at neighbouring, aligned positions are loaded as
 one vector, and outputs are stored as one; the remaining elements are computed one by one. If the grid would exceed
@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, ClassVar
 
 from indexing.errors import IndexingError
 from indexing.hlo.module_cache import cached_on_module
-from indexing.kernels.emitter import Emitter
 from indexing.kernels.hero import Output, outputs
 from indexing.kernels.ir.types import storage_bytes
 from indexing.kernels.kernel_builder import KernelBuilder
@@ -216,6 +215,3 @@ class _Body:
     def _output(self, output: Output, position: SymbolicExpr) -> None:
         index = tuple(self.body.scope.simplify(e) for e in element_at(position, output.shape))
         store(self.body, output, index, self.body.value(self.root, index, output.number))
-
-
-EMITTER = Emitter(NAME, match_elements, plan_loop, loop_knobs, build_loop)
