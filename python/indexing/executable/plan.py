@@ -174,9 +174,9 @@ class _Scheduler:
         members = {node}
         pending = [node]
         while pending:
-            found = {ref.node for ref in pending.pop().refs()} & self.planned.on_host - members
-            members |= found
-            pending += found
+            more = {ref.node for ref in pending.pop().refs()} & self.planned.on_host - members
+            members |= more
+            pending += more
         return sorted(members, key=self.graph.number.__getitem__)
 
     def _constant(self, node: Node) -> None:

@@ -112,25 +112,25 @@ class _FusionPlanner:
 
     def kernels(self) -> list[PlannedFusion]:
         """Kernels of the groups, and of all other nodes."""
-        found: list[PlannedFusion] = []
+        fusions: list[PlannedFusion] = []
         for node in reversed(self.facts.graph.nodes):
             if node not in self.facts.live or not self.facts.can_compute(node):
                 continue
             group = self.group_of.get(node)
             if group is not None and group.root is node:
                 self.recomputed |= group.recomputed
-                found.append(self._kernel(group))
+                fusions.append(self._kernel(group))
             if node in self.kernel_of or group is not None:
                 continue
             if self._is_recomputed(node):
                 self.recomputed.add(node)
                 if self._is_assembled_into(node):
-                    found.append(self._kernel(Proposal(node, {node}, arrays_of(node))))
+                    fusions.append(self._kernel(Proposal(node, {node}, arrays_of(node))))
             else:
-                found.append(self._kernel(self._grown(node)))
-        for kernel in found:
+                fusions.append(self._kernel(self._grown(node)))
+        for kernel in fusions:
             self._add_recomputed(kernel)
-        return found
+        return fusions
 
     def _kernel(self, proposal: Proposal) -> PlannedFusion:
         kernel = PlannedFusion(proposal.root, set(proposal.nodes), proposal.outputs)
@@ -156,7 +156,7 @@ class _FusionPlanner:
 
     def _is_assembled_into(self, node: Node) -> bool:
         """Whether a user assembles its result in the node's memory."""
-        operands = (found for user in self.facts.users_of(node) for found in operands_of(user))
+        operands = (operand for user in self.facts.users_of(node) for operand in operands_of(user))
         return any(ref.node is node for operand, is_assembled in operands if is_assembled for ref in tree_refs(operand))
 
     def _add_recomputed(self, kernel: PlannedFusion) -> None:

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from indexing.graph.support import KernelSupport
     from indexing.hlo import Computation
 
-OPERATIONS = 32  # at most, of an element of work, those of its index included
+MAX_OPERATIONS = 32  # an element of work takes at most so many, those of its index included
 
 
 def is_slower_than_its_parts(body: Computation, support: KernelSupport, device: Device) -> bool:
@@ -43,7 +43,7 @@ def _most_saved(body: Computation, graph: Graph, device: Device) -> float:
     chosen = choose_emitter(body, device)
     busy = min(prod(chosen.default_plan(device).grid) / device.cores.count, 1)
     once = sum(map(work_once, body.post_order()))
-    rate = device.rates.operations / OPERATIONS
+    rate = device.rates.operations / MAX_OPERATIONS
     at_best = max(_bytes(graph) / device.reached_bandwidth, once / rate)
     return at_best * (1 / busy - 1) + max(chosen.work - once, 0) / rate / busy
 

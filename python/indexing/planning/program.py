@@ -185,13 +185,13 @@ class _ProgramPlanner:
         """The nodes that steps of the host read and no kernel writes, and what these read."""
         supports = self.support.instruction
         pending = [ref.node for n in needed_nodes(graph) if not supports(n.instruction) for ref in n.refs()]
-        found: set[Node] = set()
+        on_host: set[Node] = set()
         while pending:
             node = pending.pop()
-            if node not in found and node not in written and supports(node.instruction):
-                found.add(node)
+            if node not in on_host and node not in written and supports(node.instruction):
+                on_host.add(node)
                 pending += [ref.node for ref in node.refs()]
-        return frozenset(found)
+        return frozenset(on_host)
 
     def _part_of(self, fusion: PlannedFusion, graph: Graph) -> _Part:
         built = build_kernel_module(fusion.nodes, fusion.outputs, graph)

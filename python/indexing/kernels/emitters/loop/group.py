@@ -152,10 +152,10 @@ class _GrowingKernel:
         if not node.op.has_no_compute or self.facts.coalesced.isdisjoint(self.nodes):
             return False
         operand = node.instruction.operands[0].shape
-        found = self.facts.maps(node, 0)[0]
-        if operand.is_tuple or len(found) != 1 or distance(access.map, node.instruction.shape) != 1:
+        indexings = self.facts.maps(node, 0)[0]
+        if operand.is_tuple or len(indexings) != 1 or distance(access.map, node.instruction.shape) != 1:
             return False
-        read = self.composer.compose(access, found[0], node, 0, operand.dimensions)
+        read = self.composer.compose(access, indexings[0], node, 0, operand.dimensions)
         return read.is_known and distance(read.map, operand) > 1
 
     def _accesses(self, node: Node, user: Node) -> Iterator[Access]:
@@ -173,8 +173,8 @@ class _GrowingKernel:
                     continue
                 for access in self.accesses[user]:
                     for output in outputs if is_read_at_once else (access.leaf,):
-                        for found in self.facts.maps(user, output)[position]:
-                            read = self.composer.compose(access, found, user, position, sizes)
+                        for indexing in self.facts.maps(user, output)[position]:
+                            read = self.composer.compose(access, indexing, user, position, sizes)
                             yield replace(read, leaf=leaf)
 
 
