@@ -148,7 +148,7 @@ def test_the_instruction_that_turns_the_array_is_named() -> None:
     assert "neighbouring lanes are 3996 B apart" in row.why, "a row of 999 numbers"
     assert "through the transpose `t`" in row.why and "a kernel of its own for `t`" in row.remedy
     (row,) = [r for r in ix.analyze(ix.hlo.parse(text.replace("#", "12"))).rows if r.kind == "read"]
-    assert row.why.endswith(f"; a cache serves it, for it holds the 576 B, which are read {192 / 108:.3g} times")
+    assert row.why.endswith(f"; a cache serves it, for it holds the 576 B, which warps load {192 / 108:.3g} times")
     assert not row.remedy
 
 
@@ -173,7 +173,7 @@ def test_what_leaves_memory_as_it_is_turns_nothing() -> None:
         ROOT n = f32[1,4096,32] negate(s)""",
         "x = f32[4096,64] parameter(#)",
     )
-    assert row.why == "neighbouring lanes are 32 B apart, so that each sector serves one lane, through the slice `s`"
+    assert row.why == "neighbouring lanes are 32 B apart, through the slice `s`; of a sector's 32 B, a warp uses 16"
     assert row.wasted == row.will_move // 2 == 4096 * 64 * 4 // 2 and "a kernel of its own" not in row.remedy
 
 
@@ -193,7 +193,7 @@ def test_lanes_that_are_not_active_are_said_to_be_so() -> None:
         ROOT n = f32[8192] negate(w)""",
         "x = f32[8192] parameter(#)",
     )
-    assert row.why.startswith("one lane in 2 is active, the next 8 B apart, so that each sector serves 4 lanes")
+    assert row.why.startswith("one lane in 2 is active, the next 8 B apart, through the slice `s`")
 
 
 def test_lanes_that_share_an_element_are_said_to_do_so() -> None:
@@ -217,7 +217,7 @@ def test_loads_of_one_vector_are_judged_together() -> None:
         "x = f32[1024] parameter(#) | y = bf16[4096,1024] parameter(#)",
     )
     assert row.uses == 4096 * 1024 and (row.wasted, row.ratio) == (0, 1)
-    assert row.why == "each element is read 4,096 times, which a cache serves, for it holds the 4096 B"
+    assert row.why == "warps load each element 4,096 times, which a cache serves, for it holds the 4096 B"
 
 
 @pytest.mark.parametrize(
@@ -226,19 +226,20 @@ def test_loads_of_one_vector_are_judged_together() -> None:
         (
             "s = f32[512,126] slice(x), slice={[0:512], [1:127]}\n ROOT n = f32[512,126] negate(s)",
             "x = f32[512,128] parameter(#)",
-            "the runs that a warp reads begin or end within a sector (32 B)",
+            "the runs that a warp reads begin within a sector (32 B), 4 B from its start, for example",
             "starts and lengths that are multiples of 8 elements",
         ),
         (
             "s = bf16[512,64] slice(x), slice={[0:512], [0:64]}\n ROOT n = bf16[512,64] negate(s)",
             "x = bf16[512,67] parameter(#)",
-            "a row of `x` is 134 B, which is no multiple of a sector (32 B): those at its ends are shared, and move twice",
-            "a multiple of 16 elements in dimension 1, by padding",
+            "a row of `x` (dimension 1) is 134 B, which is no multiple of a sector (32 B): what a warp reads of it begins "
+            "within one",
+            "rows of a multiple of 16 elements, by padding",
         ),
         (
             "ROOT n = f32[11] negate(x)",
             "x = f32[11] parameter(#)",
-            "`x` is 44 B, which is no multiple of a sector (32 B)",
+            "its 44 B are no multiple of a sector (32 B)",
             "",
         ),
         (
@@ -281,9 +282,9 @@ def test_why_something_is_read_again_or_not_known() -> None:
       ROOT t = (f32[1024,64], f32[8,1048576], f32[512]) tuple(b, c, g) }"""
     report = ix.analyze(ix.hlo.parse(text))
     again, large = access(report, "b", "p"), access(report, "c", "q")
-    assert again.why == "each element is read 1,024 times, which a cache serves, for it holds the 256 B"
+    assert again.why == "warps load each element 512 times, which a cache serves, for it holds the 256 B", "two rows"
     assert not again.remedy and "\n   read p" not in str(report)  # nothing is to be mended: no line for it
-    assert large.why == "each element is read 8 times"
+    assert large.why == "warps load each element 8 times"
     assert large.remedy == "a fusion of `c` with what reads it, which then reads `q`"
     assert "runtime values" in access(report, "g", "q").note
 

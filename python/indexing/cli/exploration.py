@@ -6,18 +6,19 @@ Everything is a pure function of the program, the device and the choices; result
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 from threading import Lock
 
 import indexing as ix
 from indexing.analysis.memory.global_memory import Coalescing, Tiles
 from indexing.cli.console import CommandLineError, Json
-from indexing.hlo import BuiltInstruction, Computation, Instruction, Module, ModuleBuilder, Shape
+from indexing.hlo import Computation, Instruction, Module, Shape
 from indexing.kernels.kernel import Kernel
 from indexing.kernels.knob_space import KnobSpace
 from indexing.model.prediction import Predictions
 from indexing.report.lines import bytes_text, seconds_text
+from indexing.report.remedies import with_layouts
 from indexing.show.banks import bank_picture
 from indexing.show.drawing import svg
 from indexing.show.fusion_pictures import pictures_of_accesses
@@ -63,7 +64,8 @@ class Exploration:
         key = fusion, tuple((k, choices[f"layout {k}"]) for k in numbers if f"layout {k}" in choices)
         with self._lock:
             if key not in self._changed:
-                self._changed[key] = with_layouts(computation, dict(key[1]))
+                orders = {k: order_of(computation.parameters[k], layout) for k, layout in key[1]}
+                self._changed[key] = with_layouts(computation, orders)
             return key, self._changed[key]
 
     def _kernel(self, computation: Computation, choices: Mapping[str, str]) -> Kernel:
@@ -198,22 +200,9 @@ def layout_choices(shape: Shape) -> Json:
     return {"value": now, "choices": choices, "shape": str(shape)}
 
 
-def with_layouts(computation: Computation, layouts: Mapping[int, str]) -> Computation:
-    """The computation, in a module of its own, with other layouts of parameters (by number; minor dimension first)."""
-    module = ModuleBuilder(computation.module.name, computation.name)
-    built: dict[Instruction, BuiltInstruction] = {}
-    for i in computation.post_order():
-        layout = layouts.get(i.parameter_number) if i.is_parameter else None
-        shape = i.shape if layout is None else in_layout(i, layout)
-        built[i] = module.entry.copy(i, [built[o] for o in i.operands], shape=shape)
-    module.entry.root = built[computation.root]
-    return module.build().entry
-
-
-def in_layout(parameter: Instruction, layout: str) -> Shape:
-    """The parameter's shape in another layout."""
-    shape, order = parameter.shape, layout.split(",")
-    rank = len(shape.dimensions)
+def order_of(parameter: Instruction, layout: str) -> tuple[int, ...]:
+    """The order of a parameter's dimensions, minor first, that a layout states."""
+    order, rank = layout.split(","), len(parameter.shape.dimensions)
     if sorted(order) != sorted(map(str, range(rank))):
         raise CommandLineError(f"{layout!r} is no order of the {rank} dimensions of {parameter.name}")
-    return replace(shape, layout=tuple(map(int, order)), layout_text=f"{{{layout}}}")
+    return tuple(map(int, order))

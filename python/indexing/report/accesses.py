@@ -142,7 +142,7 @@ def _with_reason(
     if row.excess * EXPLAINED < (row.will_move or 0) or not row.excess or not shape.is_array:
         return row
     array = AccessedArray(part, operand, shape, row.array, row.ideal_bytes, row.instruction)
-    why, remedy = reasons_for(array, accesses, row.uses / max(row.distinct, 1))
+    why, remedy = reasons_for(array, accesses)
     return replace(row, why=why, remedy=remedy)
 
 

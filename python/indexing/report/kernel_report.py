@@ -13,7 +13,6 @@ from indexing.report.accesses import AccessReport
 from indexing.report.equal_kernels import content_key
 from indexing.report.lines import bytes_text, number_text, printable, row_lines, seconds_text
 from indexing.report.origin import kernel_of_xla
-from indexing.report.remedies import donation
 
 __all__ = [
     "FIGURES",
@@ -47,8 +46,8 @@ class FusionReport:
     kernel computes. It runs `times` times. A run takes `run_seconds` (None if that is not modelled), by the prediction of
     `ix.predict`; without its waste, `run_seconds_lost` less. `limit` names what takes the time. `accesses` are those of one
     run, sorted by waste, `operations` those of one run. `share` is the part of the program's time. `place` is the source
-    line according to metadata; `note` says what was assumed. `measured` are the seconds of all runs by a profile, if
-    there is one.
+    line according to metadata; `note` says what was assumed; `remedies` are changes of the program that save time. `measured`
+    are the seconds of all runs by a profile, if there is one.
     """
 
     origin: Instruction
@@ -64,6 +63,7 @@ class FusionReport:
     place: Place | None = None
     note: str = ""
     measured: float | None = None
+    remedies: tuple[str, ...] = ()
 
     @property
     def name(self) -> str:
@@ -140,7 +140,7 @@ class FusionReport:
             "intensity": self.intensity,
             "flops_per_second": self.flops_per_second,
             "place": str(self.place) if self.place else None,
-            "remedy": donation(self.origin, self.seconds),
+            "remedy": "; ".join(self.remedies),
             "note": self.note,
         }
 
@@ -231,8 +231,7 @@ def _details(fusion: FusionReport) -> Iterator[str]:
         much = row.remedy and row.excess * NOTEWORTHY >= per_run > 0
         if row.wasted or row.note or much:
             yield from row_lines(row)
-    remedy = donation(fusion.origin, fusion.seconds)
-    if remedy:
+    for remedy in fusion.remedies:
         yield f"mend: {printable(remedy)}"
     for note in filter(None, (fusion.note, kernel_of_xla(fusion.instruction))):
         yield f"note: {printable(note)}"

@@ -18,6 +18,7 @@ from indexing.report.accesses import rows_of
 from indexing.report.kernel_report import FusionReport, sorted_kernels
 from indexing.report.profiles import beside_profile, read_profile
 from indexing.report.program_report import ProgramReport
+from indexing.report.remedies import Kernel, remedies_of
 from indexing.report.runs import Run, runs_of
 from indexing.report.steps import Schedule, Step, fused_steps, is_optimized, planned_steps
 from indexing.report.times import times_of
@@ -131,7 +132,9 @@ def _place(i: Instruction) -> Place | None:
 
 
 def _counted(report: FusionReport, run: Run, total: float) -> FusionReport:
-    """The report with the number of runs, and its share of the program's time."""
+    """The report with the number of runs, its share of the program's time, and what saves of it."""
     note = "; ".join(filter(None, (report.note, run.note)))
-    share = (report.run_seconds or 0.0) * run.times / total
-    return replace(report, times=run.times, share=share, note=note)
+    seconds, lost = report.run_seconds or 0.0, report.run_seconds_lost
+    kernel = Kernel(report.instruction, report.origin, report.accesses, seconds, lost, run.times, report.device)
+    share = seconds * run.times / total
+    return replace(report, times=run.times, share=share, note=note, remedies=remedies_of(kernel))

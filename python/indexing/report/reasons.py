@@ -1,7 +1,8 @@
 """Reasons why an access moves more than it must, and remedies, as sentences.
 
-They follow from the access's map from threads to elements: the distance of adjacent lanes in memory, the dimension along which
-lanes lie, and the instruction of the fusion that changed the order.
+What moves beyond that has four parts: bytes that move again for another warp instruction, sectors that runs of bytes touch
+because they begin within one, sectors of which scattered lanes use a part, and what is left of the last sector of a warp
+instruction. The greatest part gives the sentence; its numbers come from the access's map from threads to elements.
 """
 
 from __future__ import annotations
@@ -9,7 +10,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 from math import gcd
 from typing import TYPE_CHECKING
 
@@ -17,17 +17,18 @@ from indexing._core import constant, variable
 from indexing.hlo.layout import bit_width, major_to_minor
 from indexing.indexing_analysis.instructions import output_to_input
 from indexing.ops.registry import traits_of
+from indexing.report.warp_samples import Step, WarpSample, sample_of
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from indexing.analysis.memory.global_memory import Access
     from indexing.hlo import Instruction, Shape
 
-__all__ = ["AccessedArray", "Step", "lane_steps", "reasons_for"]
+__all__ = ["AccessedArray", "permutes", "reasons_for"]
 
-READ_AGAIN = 1.5  # repeated reads of an element are mentioned from this number on
+READ_AGAIN = 1.5  # loads of an element from which on a cache is worth a word
 CACHED = 1 << 20  # bytes that fit in the cache of any device
-RARE = 4  # a step is mentioned if it is at least this fraction of a warp's steps
-WARP = 32  # lanes that are compared
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,112 +56,151 @@ class AccessedArray:
         return -(-self.shape.element_count * bit_width(self.shape.element_type) // 8)
 
 
-@dataclass(frozen=True, slots=True)
-class Step:
-    """The step from a lane to the next one that touches another element: bytes in memory, and the dimensions that change.
-
-    The next one is `lanes` lanes ahead; those between touch the same element (`shared`), or none.
-    """
-
-    bytes: int
-    dimensions: tuple[int, ...]
-    lanes: int = 1
-    shared: bool = False
-
-    @property
-    def lanes_text(self) -> str:
-        """The lanes that are so far apart."""
-        if self.lanes == 1:
-            return "neighbouring lanes are"
-        return (
-            f"{self.lanes} lanes share an element, the next are"
-            if self.shared
-            else f"one lane in {self.lanes} is active, the next"
-        )
+def reasons_for(array: AccessedArray, accesses: Sequence[Access]) -> tuple[str, str]:
+    """The reason why accesses move more than they must, and a remedy; empty if nothing is known about them."""
+    if not accesses:
+        return "", ""
+    again = sum(a.unrolled.asked for a in accesses) / max(array.ideal_bytes, 1)
+    parts = {sentence: [part(a) for a in accesses] for sentence, part in _PARTS.items()}
+    sentence = max(parts, key=lambda s: sum(parts[s]))
+    if sum(parts[sentence]) <= (again - 1) * array.ideal_bytes:
+        return _read_again(array, accesses, again)
+    worst = accesses[max(range(len(accesses)), key=parts[sentence].__getitem__)]
+    why, remedy = sentence(array, worst, sample_of(worst, array.shape))
+    if array.operand is not None and again >= READ_AGAIN and array.bytes <= CACHED:
+        return f"{why}; a cache serves it, for it holds the {array.bytes} B, which warps load {_times(again)}", ""
+    return why, remedy
 
 
-def reasons_for(array: AccessedArray, accesses: Sequence[Access], reuse: float) -> tuple[str, str]:
-    """The reasons why accesses move more than they must, and remedies; empty if nothing is known about them."""
-    slow = [a for a in accesses if not a.coalesced]
-    is_read_again = array.operand is not None and reuse >= READ_AGAIN
-    if slow:
-        why, remedy = _uncoalesced(array, max(slow, key=lambda a: a.total.sectors))
-        if is_read_again and array.bytes <= CACHED:
-            return f"{why}; a cache serves it, for it holds the {array.bytes} B, which are read {_times(reuse)}", ""
-        return why, remedy
-    if accesses and is_read_again:
-        return _read_again(array, reuse)
-    return _partial_sectors(array, accesses[0]) if accesses else ("", "")
+def _times(count: float) -> str:
+    return f"{count:,.0f} times" if count >= 10 else f"{count:.3g} times"
 
 
-def _uncoalesced(array: AccessedArray, access: Access) -> tuple[str, str]:
-    steps = lane_steps(access, array.shape)
-    usual = steps[0] if steps else None
-    if access.map.runtimes and (usual is None or usual.shared):
-        return (
-            f"which elements lanes {array.verb} depends on values that are known at run time only",
-            "indices in ascending order, or rows of at least a sector (32 B) a lane",
-        )
-    if usual is None:
-        return f"few lanes of a warp {array.verb} at once", ""
-    minor = major_to_minor(array.shape)[-1:]
-    path = _reordering_instructions(array)
-    via = f", through {_named(path)}" if path else ""
-    distance = f"{usual.lanes_text} {' or '.join(str(abs(step.bytes)) for step in steps)} B apart"
-    if usual.dimensions and usual.dimensions != minor:
-        number = "dimension" if len(usual.dimensions) == 1 else "dimensions"
-        along = ", ".join(map(str, usual.dimensions))
-        where = f" (they go along {number} {along} of {array.shape}, memory along dimension {minor[0]}){via}"
-        return distance + where, _reordering_remedy(array, usual.dimensions)
-    if abs(usual.bytes) * 8 > access.element_bits:
-        return (
-            f"{distance}, so that each sector serves {_lanes_a_sector(usual, access)}{via}",
-            f"a layout of `{array.name}` in which what lanes {array.verb} lies side by side, or wider accesses a lane",
-        )
-    return _partial_sectors(array, access)
-
-
-def _lanes_a_sector(step: Step, access: Access) -> str:
-    count = access.sector_bytes // abs(step.bytes)
-    return "one lane" if count <= 1 else f"{count} lanes"
-
-
-def _partial_sectors(array: AccessedArray, access: Access) -> tuple[str, str]:
-    """The reason for adjacent lanes whose runs begin or end within a sector: the length of rows, or where they start."""
-    sector = access.sector_bytes
-    if array.ideal_bytes < sector:
-        return f"its {array.ideal_bytes} B are less than a sector ({sector} B), which moves whole", ""
-    at_once = round(access.unrolled.asked / access.unrolled.instructions)
-    if at_once * 2 <= sector:
-        return f"a warp {array.verb}s {at_once} B at a time, and a sector ({sector} B) moves whole", ""
-    elements = sector * 8 // gcd(sector * 8, access.element_bits)
-    order = major_to_minor(array.shape)
-    row = array.shape.dimensions[order[-1]] * access.element_bits // 8
-    if row == array.bytes and row % sector:
-        return f"`{array.name}` is {row} B, which is no multiple of a sector ({sector} B)", ""
-    if row % sector:
-        return (
-            f"a row of `{array.name}` is {row} B, which is no multiple of a sector ({sector} B): "
-            "those at its ends are shared, and move twice",
-            f"a multiple of {elements} elements in dimension {order[-1]}, by padding",
-        )
-    return (
-        f"the runs that a warp {array.verb}s begin or end within a sector ({sector} B)",
-        f"starts and lengths that are multiples of {elements} elements",
-    )
-
-
-def _times(reuse: float) -> str:
-    return f"{reuse:,.0f} times" if reuse >= 10 else f"{reuse:.3g} times"
-
-
-def _read_again(array: AccessedArray, reuse: float) -> tuple[str, str]:
-    why = f"each element is read {_times(reuse)}"
+def _read_again(array: AccessedArray, accesses: Sequence[Access], again: float) -> tuple[str, str]:
+    verb = "store" if array.operand is None else "load"
+    each = max(a.unrolled.asked for a in accesses) / max(array.ideal_bytes, 1)
+    parts = f"the {len(accesses)} {verb}s of the kernel overlap: " if len(accesses) > 1 and each * 1.01 < again else ""
+    why = f"{parts}warps {verb} each element {_times(again)}"
+    if any(a.map.runtimes for a in accesses):
+        return f"warps {verb} {again:.3g} times as much; which elements depends on values known at run time only", ""
+    if array.operand is None:
+        return why, ""
     if array.bytes <= CACHED:
         return f"{why}, which a cache serves, for it holds the {array.bytes} B", ""
     if _only_moves(array.instruction):
         return why, f"a fusion of `{array.called}` with what reads it, which then reads `{array.name}`"
     return why, f"a tile of `{array.name}` in shared memory or registers, or more elements a thread"
+
+
+def _scattered(array: AccessedArray, access: Access, sample: WarpSample) -> tuple[str, str]:
+    """The reason for lanes whose bytes lie in several runs, each of which moves whole sectors."""
+    usual = sample.steps[0] if sample.steps else None
+    if access.map.runtimes and (usual is None or usual.shared):
+        return (
+            f"which elements lanes {array.verb} depends on values that are known at run time only",
+            "indices in ascending order, or rows of at least a sector (32 B) a lane",
+        )
+    used = (
+        f"of a sector's {access.sector_bytes} B, a warp uses {_number(access.unrolled.asked / access.unrolled.sectors)}"
+    )
+    if usual is None:
+        return used, ""
+    minor = major_to_minor(array.shape)[-1:]
+    path = _reordering_instructions(array)
+    via = f", through {_named(path)}" if path else ""
+    apart = dict.fromkeys(str(abs(step.bytes)) for step in sample.steps)
+    distance = f"{_lanes_text(usual)} {' or '.join(apart)} B apart"
+    if abs(usual.bytes) == sample.lane_bytes:
+        distance = f"a warp {array.verb}s runs of {sample.run_bytes} B, apart from each other"
+    dimensions = tuple(d for d in usual.dimensions if array.shape.dimensions[d] > 1)
+    if dimensions and dimensions != minor and abs(usual.bytes) != sample.lane_bytes:
+        number = "dimension" if len(dimensions) == 1 else "dimensions"
+        along = ", ".join(map(str, dimensions))
+        where = f" (they go along {number} {along} of {array.shape}, memory along dimension {minor[0]}){via}"
+        return f"{distance}{where}; {used}", _reordering_remedy(array, dimensions)
+    return (
+        f"{distance}{via}; {used}",
+        f"a layout of `{array.name}` in which what lanes {array.verb} lies side by side, or wider accesses a lane",
+    )
+
+
+def _number(count: float) -> str:
+    return f"{count:.3g}"
+
+
+def _lanes_text(step: Step) -> str:
+    """The lanes that are so far apart."""
+    if step.lanes == 1:
+        return "neighbouring lanes are"
+    if step.shared:
+        return f"{step.lanes} lanes share an element, the next are"
+    return f"one lane in {step.lanes} is active, the next"
+
+
+def _misaligned(array: AccessedArray, access: Access, sample: WarpSample) -> tuple[str, str]:
+    """The reason for runs that begin within a sector: the length of rows, or where they start in rows."""
+    sector = access.sector_bytes
+    elements = sector // gcd(sector, sample.element_bytes)
+    row = _unaligned_row(array.shape, sample, sector)
+    if row is not None:
+        size, dimensions = row
+        along = (
+            f"dimension {dimensions[0]}" if len(dimensions) == 1 else f"dimensions {', '.join(map(str, dimensions))}"
+        )
+        return (
+            f"a row of `{array.name}` ({along}) is {size} B, which is no multiple of a sector ({sector} B): "
+            f"what a warp {array.verb}s of it begins within one",
+            f"rows of a multiple of {elements} elements, by padding",
+        )
+    offsets = Counter(start % sector for start in sample.starts if start % sector)
+    such = f", {_most_frequent(offsets)} B from its start, for example" if offsets else ""
+    return (
+        f"the runs that a warp {array.verb}s begin within a sector ({sector} B){such}",
+        f"starts and lengths that are multiples of {elements} elements",
+    )
+
+
+def _most_frequent(counts: Counter[int]) -> int:
+    return max(counts, key=lambda n: (counts[n], -n))
+
+
+def _unaligned_row(shape: Shape, sample: WarpSample, sector: int) -> tuple[int, tuple[int, ...]] | None:
+    """The bytes of rows at whose ends runs come to begin within sectors, and their dimensions; None if rows are not why."""
+    within = [start for start in sample.starts if start % sector]
+    found = None
+    size, dimensions = sample.element_bytes, tuple[int, ...]()
+    for d in reversed(major_to_minor(shape)[1:]):
+        if shape.dimensions[d] == 1:
+            continue
+        size, dimensions = size * shape.dimensions[d], (d, *dimensions)
+        if within and all(start % size % sector == 0 for start in within):
+            found = size, dimensions
+    return found
+
+
+def _partial(array: AccessedArray, access: Access, sample: WarpSample) -> tuple[str, str]:
+    """The reason for warp instructions whose bytes do not fill their last sector."""
+    sector = access.sector_bytes
+    if array.ideal_bytes < sector:
+        return f"its {array.ideal_bytes} B are less than a sector ({sector} B), which moves whole", ""
+    if array.ideal_bytes % sector and access.unrolled.ideal * sector - access.unrolled.asked < sector:
+        return f"its {array.ideal_bytes} B are no multiple of a sector ({sector} B)", ""
+    at_once = access.unrolled.asked / access.unrolled.instructions
+    mean = "" if {sum(map(len, runs)) for runs in sample.runs if runs} == {at_once} else " on average"
+    return f"a warp {array.verb}s {_number(at_once)} B at a time{mean}, and a sector ({sector} B) moves whole", ""
+
+
+def _sectors(bytes_of: Callable[[Access], float]) -> Callable[[Access], float]:
+    """A number of sectors in bytes."""
+    return lambda access: bytes_of(access) * access.sector_bytes
+
+
+#: The sentences, and the bytes that each accounts for.
+_PARTS: dict[Callable[[AccessedArray, Access, WarpSample], tuple[str, str]], Callable[[Access], float]] = {
+    _scattered: _sectors(lambda a: min(a.unrolled.sectors, a.unrolled.aligned) - a.unrolled.ideal),
+    _misaligned: _sectors(lambda a: max(a.unrolled.sectors - a.unrolled.aligned, 0)),
+    _partial: lambda a: a.unrolled.ideal * a.sector_bytes - a.unrolled.asked,
+}
 
 
 def _only_moves(i: Instruction) -> bool:
@@ -172,7 +212,7 @@ def _reordering_remedy(array: AccessedArray, dimensions: tuple[int, ...]) -> str
     order = [d for d in major_to_minor(array.shape) if d not in dimensions] + list(dimensions)
     layout = ",".join(str(d) for d in reversed(order))
     turn = f"a layout {{{layout}}} of `{array.name}`" if dimensions else f"another layout of `{array.name}`"
-    transposes = [i for i in _reordering_instructions(array) if _permutes(i)]
+    transposes = [i for i in _reordering_instructions(array) if permutes(i)]
     if transposes:
         return f"{turn}; a tile in shared memory; or a kernel of its own for `{transposes[0].name}`"
     return f"{turn}, or a tile in shared memory"
@@ -187,7 +227,7 @@ def _reordering_instructions(array: AccessedArray) -> list[Instruction]:
     fusion = array.instruction
     if array.operand is None or not fusion.is_fusion:
         return []
-    reordering: list[Instruction] = []
+    found: list[Instruction] = []
     pending, seen = [fusion.called[0].parameters[array.operand]], set()
     while pending:
         i = pending.pop(0)
@@ -198,8 +238,8 @@ def _reordering_instructions(array: AccessedArray) -> list[Instruction]:
                 if not traits_of(user).same_memory and any(
                     _reorders(m.map.results, user) for k in _places(i, user) for m in output_to_input(user)[k]
                 ):
-                    reordering.append(user)
-    return reordering
+                    found.append(user)
+    return found
 
 
 def _places(operand: Instruction, user: Instruction) -> Iterator[int]:
@@ -209,56 +249,13 @@ def _places(operand: Instruction, user: Instruction) -> Iterator[int]:
 def _reorders(results: Sequence[object], user: Instruction) -> bool:
     """Whether the results are neither the index nor a part of it in order. Dimensions of size 1 are ignored."""
     own = [variable(k) for k, size in enumerate(user.shape.dimensions) if size != 1]
-    moving = [r for r in results if r != constant(0)]
-    return moving != [v for v in own if v in moving]
+    found = [r for r in results if r != constant(0)]
+    return found != [v for v in own if v in found]
 
 
-def _permutes(i: Instruction) -> bool:
+def permutes(i: Instruction) -> bool:
     """Whether the result is the operand with its dimensions in another order."""
     own = [variable(k) for k in range(len(i.shape.dimensions))]
     maps = output_to_input(i)
     results = [list(m.map.results) for m in maps[0]] if len(maps) == 1 else []
     return len(results) == 1 and results[0] != own and sorted(map(str, results[0])) == sorted(map(str, own))
-
-
-def lane_steps(access: Access, shape: Shape) -> list[Step]:
-    """The distances of lanes that touch different elements, in the first, middle and last warps: the most frequent one, and
-    the second if it is not rare.
-    """
-    counts: Counter[Step] = Counter()
-    for part in (0, 1, 2):
-        points = [(lane, _index_of_lane(access, lane, part)) for lane in range(WARP)]
-        active = [(lane, index) for lane, index in points if index is not None]
-        firsts = [active[k] for k in range(len(active)) if not k or active[k - 1][1] != active[k][1]]
-        shares = len(firsts) < len(active)
-        for (first, a), (second, b) in pairwise(firsts):
-            bytes_, changed = _difference(a, b, access, shape)
-            counts[Step(bytes_, changed, second - first, shares and second - first > 1)] += 1
-    order = sorted(counts, key=lambda step: (-counts[step], -abs(step.bytes)))
-    return [step for k, step in enumerate(order[:2]) if k == 0 or counts[step] * RARE >= counts.total()]
-
-
-def _index_of_lane(access: Access, lane: int, part: int) -> tuple[int, ...] | None:
-    """The array's index that a lane of the first (0), a middle (1) or the last (2) warp touches; None if it is not active."""
-    m = access.map
-    dims = [v.lower for v in m.dims[:3]] + [v.lower + (v.upper - v.lower) * part // 2 for v in m.dims[3:]]
-    rest = lane
-    for k in range(min(3, len(dims))):
-        size = m.dims[k].upper - m.dims[k].lower + 1
-        dims[k] += rest % size
-        rest //= size
-    ranges = [v.lower + (v.upper - v.lower) * part // 2 for v in m.ranges]
-    symbols = [*ranges, *(max(v.lower, 0) for v in m.runtimes)]
-    if rest or not m.contains(dims, symbols):
-        return None
-    return tuple(int(x) for x in m.evaluate(dims, symbols))
-
-
-def _difference(a: tuple[int, ...], b: tuple[int, ...], access: Access, shape: Shape) -> tuple[int, tuple[int, ...]]:
-    """Bytes from one index to another, and the dimensions that change."""
-    stride, position = 1, 0
-    for d in reversed(major_to_minor(shape)):
-        position += (b[d] - a[d]) * stride
-        stride *= shape.dimensions[d]
-    changed = tuple(d for d, (x, y) in enumerate(zip(a, b, strict=True)) if x != y)
-    return position * access.element_bits // 8, changed

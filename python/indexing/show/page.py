@@ -20,7 +20,6 @@ from indexing.kernels import emit
 from indexing.report.kernel_report import groups_of, time_of
 from indexing.report.origin import kernel_of_xla
 from indexing.report.program_report import totals_line
-from indexing.report.remedies import donation
 from indexing.show.banks import bank_picture
 from indexing.show.drawing import svg
 from indexing.show.fusion_pictures import pictures_of_accesses
@@ -111,7 +110,7 @@ def row_of(group: Group, texts: Texts) -> Data:
     numbers: list[Data] = [_rounded(sum(f.seconds_lost for f in group)), seconds, _rounded(sum(f.share for f in group))]
     numbers += [texts.number(first.limit), sum(f.bytes for f in group), sum(f.ideal_bytes for f in group), flops]
     runs = f"it runs {first.times:,} times" if first.times != 1 else ""
-    note = "; ".join(filter(None, (runs, first.note, donation(first.origin, first.seconds), kernel_of_xla(i))))
+    note = "; ".join(filter(None, (runs, first.note, *first.remedies, kernel_of_xla(i))))
     after = (str(first.place or ""), str(i.shape), i.attributes.get("kind", ""), note)
     named = [texts.number(text) for text in after]
     return [

@@ -1,0 +1,122 @@
+"""Remedies of a report: each is right about the program, and saves what the changed program is predicted to take less."""
+
+import pytest
+
+import indexing as ix
+from indexing.report.lines import seconds_text
+
+TURNED = """HloModule turned, is_scheduled=true
+f { a = f32[4096,4096]{0,1} parameter(0)
+  b = f32[4096,4096]{1,0} parameter(1)
+  ROOT s = f32[4096,4096]{1,0} add(a, b) }
+ENTRY e { x = f32[4096,4096]{1,0} parameter(0)
+  y = f32[4096,4096]{0,1} parameter(1), metadata={op_name="y"}
+  ROOT r = f32[4096,4096]{1,0} fusion(y, x), kind=kLoop, calls=f }
+"""
+LOOP = """HloModule loop, is_scheduled=true
+wide { a = bf16[2048,2048] parameter(0) ROOT c = f32[2048,2048] convert(a) }
+step { w = f32[2048,2048] parameter(0) x = f32[2048,2048] parameter(1) ROOT s = f32[2048,2048] add(w, x) }
+next { i = s32[] parameter(0) o = s32[] constant(1) ROOT s = s32[] add(i, o) }
+condition { p = (s32[], bf16[2048,2048], f32[2048,2048]) parameter(0)
+  i = s32[] get-tuple-element(p), index=0
+  n = s32[] constant(12)
+  ROOT l = pred[] compare(i, n), direction=LT }
+body { p = (s32[], bf16[2048,2048], f32[2048,2048]) parameter(0)
+  i = s32[] get-tuple-element(p), index=0
+  w = bf16[2048,2048] get-tuple-element(p), index=1
+  x = f32[2048,2048] get-tuple-element(p), index=2
+  c = f32[2048,2048] fusion(w), kind=kLoop, calls=wide, metadata={op_name="to_f32"}
+  y = f32[2048,2048] fusion(c, x), kind=kLoop, calls=step
+  j = s32[] fusion(i), kind=kLoop, calls=next
+  ROOT t = (s32[], bf16[2048,2048], f32[2048,2048]) tuple(j, w, y) }
+ENTRY e { z = s32[] constant(0)
+  w = bf16[2048,2048] parameter(0)
+  x = f32[2048,2048] parameter(1)
+  t = (s32[], bf16[2048,2048], f32[2048,2048]) tuple(z, w, x)
+  r = (s32[], bf16[2048,2048], f32[2048,2048]) while(t), condition=condition, body=body,
+    backend_config={"known_trip_count":{"n":"12"}}
+  ROOT o = f32[2048,2048] get-tuple-element(r), index=2 }
+"""
+
+
+def remedies(text: str) -> dict[str, tuple[str, ...]]:
+    return {f.name: f.remedies for f in ix.analyze(ix.hlo.parse(text), "h100").fusions}
+
+
+def seconds(text: str) -> float:
+    return ix.analyze(ix.hlo.parse(text), "h100").seconds
+
+
+def test_a_layout_of_an_argument_saves_what_the_program_with_it_takes_less() -> None:
+    (found,) = remedies(TURNED)["r"]
+    assert found.startswith(
+        "keep argument 1, `y`, in another layout: x = jax.device_put(x, Format(Layout((0, 1)), x.sharding))"
+    )
+    saved = seconds(TURNED) - seconds(TURNED.replace("{0,1}", "{1,0}"))
+    assert found.endswith(f"which saves {seconds_text(saved)}") and saved > 0
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        (
+            "ROOT r = f32[4096,4096]{1,0} fusion(y, x)",
+            "n = f32[4096,4096]{0,1} negate(y)\n ROOT r = f32[4096,4096]{1,0} fusion(n, x)",
+        ),
+        ("  ROOT r =", "  n = f32[4096,4096]{0,1} negate(y)\n  ROOT r ="),
+        ("4096", "64"),
+    ],
+    ids=["no argument", "read elsewhere too", "nothing is lost"],
+)
+def test_no_layout_is_proposed_where_it_saves_nothing_or_costs_elsewhere(old: str, new: str) -> None:
+    assert not any("layout" in text for found in remedies(TURNED.replace(old, new)).values() for text in found)
+
+
+def test_what_iterations_do_not_change_is_hoisted() -> None:
+    """The weight is the same in each iteration, so that eleven of twelve conversions are saved."""
+    found = remedies(LOOP)
+    assert found["y"] == found["j"] == ()
+    (text,) = found["c"]
+    assert text.startswith("hoist `to_f32` out of the loop `r`: it computes the same in each of 12 iterations; ")
+    hoisted = LOOP.replace("bf16[2048,2048]", "f32[2048,2048]").replace("calls=wide", "calls=step")
+    hoisted = hoisted.replace(
+        "  c = f32[2048,2048] fusion(w), kind=kLoop, calls=step", "  c = f32[2048,2048] bitcast(w)"
+    )
+    hoisted = hoisted.replace("wide { a = f32", "wide { a = bf16").replace(
+        "w = f32[2048,2048] parameter(0)\n  x",
+        "v = bf16[2048,2048] parameter(0)\n  w = f32[2048,2048] fusion(v), kind=kLoop, calls=wide\n  x",
+    )
+    assert text.endswith(f"which saves {seconds_text(seconds(LOOP) - seconds(hoisted))}")
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("tuple(j, w, y)", "tuple(j, v, y)"),
+        ('"n":"12"', '"n":"1"'),
+    ],
+    ids=["it changes", "one iteration"],
+)
+def test_what_changes_or_runs_once_is_not_hoisted(old: str, new: str) -> None:
+    text = LOOP.replace("  ROOT t =", "  v = bf16[2048,2048] negate(w)\n  ROOT t =").replace(old, new)
+    assert not any("hoist" in told for told in remedies(text)["c"])
+
+
+def test_a_kernel_of_its_own_for_a_transpose_saves_what_the_two_kernels_take_less() -> None:
+    """Two loops over a transposed array read columns; a kernel that transposes tiles, and one that adds rows, take less."""
+    parts = """p = f32[8192,1024] parameter(0)
+      t = f32[1024,8192] transpose(p), dimensions={1,0}, metadata={op_name="turn"}
+      r = f32[1024,8192] reverse(t), dimensions={1}
+      ROOT a = f32[1024,8192] add(t, r) }
+    """
+    before, after = parts.split("r = f32", 1)
+    split = f"f {{ {before.replace('t = ', 'ROOT t = ')} }} g {{ t = f32[1024,8192] parameter(0) r = f32{after}"
+    entry = """ENTRY e { x = f32[8192,1024] parameter(0)
+      n = f32[8192,1024] negate(x)
+      #ROOT r = f32[1024,8192] fusion(@), kind=kLoop, calls=@@ }"""
+    one = f"HloModule m, is_scheduled=true\nf {{ {parts}" + entry.replace("#", "").replace("@@", "f").replace("@", "n")
+    made = "t = f32[1024,8192] fusion(n), kind=kLoop, calls=f\n"
+    two = "HloModule m, is_scheduled=true\n" + split + entry.replace("#", made).replace("@@", "g").replace("@", "t")
+    (found,) = remedies(one)["r"]
+    assert found.startswith("compute `turn` in a kernel of its own: y = jax.lax.optimization_barrier(y) around it, ")
+    assert found.endswith(f"which saves {seconds_text(seconds(one) - seconds(two))}")
