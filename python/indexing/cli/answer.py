@@ -9,7 +9,7 @@ from typing import TypeAlias
 
 from indexing.cli.console import CommandLineError, Json
 
-__all__ = ["Answer", "Listing", "Part", "Remark", "Table", "plain_lines", "write_file"]
+__all__ = ["Answer", "Listing", "Part", "Prose", "Remark", "Table", "plain_lines", "write_file"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +40,14 @@ class Remark:
     mark: str
 
 
-Part: TypeAlias = "str | Table | Listing | Remark"
+@dataclass(frozen=True, slots=True)
+class Prose:
+    """A line of words and figures, which a terminal breaks between words where it is too long."""
+
+    text: str
+
+
+Part: TypeAlias = "str | Table | Listing | Remark | Prose"
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +67,9 @@ def plain_lines(parts: Iterable[Part]) -> Iterator[str]:
         elif isinstance(part, Listing):
             yield part.text.rstrip("\n")
         else:
-            yield f"{part.mark} {part.text}" if isinstance(part, Remark) else part
+            yield (
+                part if isinstance(part, str) else f"{part.mark} {part.text}" if isinstance(part, Remark) else part.text
+            )
 
 
 def write_file(path: Path, content: bytes) -> Path:

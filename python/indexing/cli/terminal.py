@@ -7,7 +7,9 @@ from __future__ import annotations
 import importlib
 import io
 import os
+import shutil
 import sys
+import textwrap
 import threading
 import time
 from collections.abc import Iterable, Iterator
@@ -15,7 +17,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, TextIO
 
-from indexing.cli.answer import Listing, Part, Remark, Table, plain_lines
+from indexing.cli.answer import Listing, Part, Prose, Table, plain_lines
 from indexing.report.lines import printable
 
 __all__ = ["Progress", "render_lines", "show_progress"]
@@ -28,7 +30,7 @@ def render_lines(parts: Iterable[Part]) -> Iterable[str]:
     """The lines of parts: drawn if standard output is a terminal, rich is installed, and there is something to draw."""
     if not is_terminal(sys.stdout) or os.environ.get("TERM") == "dumb":
         return plain_lines(parts)
-    parts = list(parts)
+    parts = [line for part in parts for line in (_broken(part.text) if isinstance(part, Prose) else (part,))]
     if not any(isinstance(part, Table | Listing) or _style_of(part) for part in parts):
         return plain_lines(parts)
     try:
@@ -39,6 +41,13 @@ def render_lines(parts: Iterable[Part]) -> Iterable[str]:
     for part in parts:
         console.print(_drawable(part), soft_wrap=not isinstance(part, Table))
     return str(console.file.getvalue()).splitlines()
+
+
+def _broken(line: str) -> list[str]:
+    """The lines of a terminal's width that a line is broken into, between words; later ones are indented further."""
+    indent = " " * (len(line) - len(line.lstrip()) + 4)
+    wide = shutil.get_terminal_size().columns
+    return textwrap.wrap(line, wide, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False) or [""]
 
 
 def is_terminal(stream: TextIO | None) -> bool:
@@ -56,7 +65,7 @@ def _drawable(part: Part) -> Any:
         return importlib.import_module("rich.syntax").Syntax(
             part.text, part.language, theme="ansi_dark", background_color="default"
         )
-    line = part.text if isinstance(part, Remark) else part
+    line = part if isinstance(part, str) else part.text
     return importlib.import_module("rich.text").Text(printable(line), _style_of(line))
 
 
