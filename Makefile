@@ -50,8 +50,8 @@ jaxlib = $(shell "$(python)" -c 'import jaxlib; print(jaxlib.__version__)')
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-demo: $(VENV)-demo/.made ## build quickly, install in .venv-demo, then show what it does with examples/transformer_block.hlo
-	@cd examples && "$(abspath $(VENV))-demo/$(scripts)/python" demo.py transformer_block.hlo
+demo: $(VENV)-demo/.made ## build quickly, install in .venv-demo, then show what it does with examples/rotary.hlo
+	@cd examples && "$(abspath $(VENV))-demo/$(scripts)/python" demo.py rotary.hlo
 
 test: lint rust-test c-test python-test ## everything that CI checks: format, lints, types, stub, Rust and Python tests
 

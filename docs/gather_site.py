@@ -33,7 +33,8 @@ def main(folder: Path) -> None:
     folder.mkdir(parents=True)
     for document in (ROOT / "docs").glob("*.md"):
         (folder / document.name).write_text(beside(document.read_text(encoding="utf-8")), encoding="utf-8")
-    shutil.copytree(ROOT / "docs" / "notebooks", folder / "notebooks")
+    for kind in ("notebooks", "pictures"):
+        shutil.copytree(ROOT / "docs" / kind, folder / kind)
     for name in PROJECT:
         (folder / name).write_text(beside((ROOT / name).read_text(encoding="utf-8")), encoding="utf-8")
     (folder / "index.md").write_text(beside((ROOT / "README.md").read_text(encoding="utf-8")), encoding="utf-8")

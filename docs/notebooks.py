@@ -10,6 +10,7 @@ from pathlib import Path
 
 HERE = Path(__file__).parent
 FOLDER = HERE / "notebooks"
+LINK = re.compile(r"\]\((?!https?:|#)")  # to a file beside the document, which is above the notebook
 TUTORIALS = ("tutorial_jax", "tutorial_tuning", "tutorial_compiler")
 
 
@@ -27,7 +28,7 @@ def cells_of(text: str) -> Iterator[dict[str, object]]:
         if k % 2:
             yield from code_cells(part)
         elif part.strip():
-            yield {"cell_type": "markdown", "metadata": {}, "source": part.strip()}
+            yield {"cell_type": "markdown", "metadata": {}, "source": LINK.sub("](../", part.strip())}
 
 
 def code_cells(text: str) -> Iterator[dict[str, object]]:

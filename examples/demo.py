@@ -36,9 +36,9 @@ def main(path: Path, picture: Path) -> int:
     heading("What to try next")
     worst = report.fusions[0].name
     for command in (
-        f"indexing analyze {path}",
+        f"indexing analyze {path} --device h100 --roofline",
         f"indexing explore {path}",
-        f"indexing draw {path} --picture tile --instruction {worst} -o tile.svg",
+        f"indexing draw {path} --picture accesses --instruction {worst} -o accesses.svg",
         "indexing doctor",
     ):
         print(f"    {command}")
@@ -51,7 +51,7 @@ def main(path: Path, picture: Path) -> int:
 
 def show_worst(module: ix.hlo.Module, picture: Path) -> ix.ProgramReport:
     heading("What its kernels take, and the one that loses most time")
-    report = ix.analyze(module)
+    report = ix.analyze(module, "h100")
     print(*report_lines(report, top=1), sep="\n")
     picture.write_text(program_page(report), encoding="utf-8")
     print(f"\nAll {len(report.fusions)} kernels, with graphs and sources, as a page for a browser: {picture}")
@@ -98,5 +98,5 @@ def show_results(module: ix.hlo.Module) -> int:
 if __name__ == "__main__":
     here = Path(__file__).parent
     given = [Path(argument) for argument in sys.argv[1:]]
-    program = given[0] if given else here / "transformer_block.hlo"
+    program = given[0] if given else here / "rotary.hlo"
     sys.exit(main(program, given[1] if len(given) > 1 else Path(tempfile.gettempdir()) / "indexing_demo.html"))

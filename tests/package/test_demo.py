@@ -9,7 +9,7 @@ EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 
 def test_the_demo(tmp_path: Path) -> None:
     page = tmp_path / "page.html"
-    command = [sys.executable, str(EXAMPLES / "demo.py"), str(EXAMPLES / "transformer_block.hlo"), str(page)]
+    command = [sys.executable, str(EXAMPLES / "demo.py"), str(EXAMPLES / "rotary.hlo"), str(page)]
     done = subprocess.run(command, capture_output=True, text=True, check=True, cwd=tmp_path)
     assert page.read_text().startswith("<!DOCTYPE html>") and str(page) in done.stdout
     for said in ("of it lost", "limit", "__global__", "checks proved", "First call", "the reference"):
