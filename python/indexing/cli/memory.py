@@ -7,9 +7,14 @@ from collections.abc import Mapping, Sequence
 from typing import cast
 
 import indexing as ix
+<<<<<<< HEAD
 from indexing.cli.answer import Answer, Table
 from indexing.cli.console import Json
 from indexing.cli.folders import add_folder_options, analyze_folder, check_no_folder_options
+=======
+from indexing.cli.answer import Answer, Prose, Table
+from indexing.cli.console import CommandLineError, Json
+>>>>>>> ab640f88 (Show a program's roofline as a picture and as columns; fit the page to its window)
 from indexing.cli.option_types import add_device, add_file, nonnegative_integer
 from indexing.cli.programs import named_instruction, read_program
 from indexing.report.comparison import Comparison, comparison_lines
@@ -32,6 +37,9 @@ def analyze_options(sub: argparse.ArgumentParser) -> None:
         help="measured times beside the predicted: trace.json(.gz), xplane.pb, Nsight's SQLite",
     )
     sub.add_argument(
+        "--roofline", action="store_true", help="with intensity, operations a second, and those that are attainable"
+    )
+    sub.add_argument(
         "--min-waste", metavar="BYTES", type=nonnegative_integer, default=0, help="only those that waste so much"
     )
     add_folder_options(sub)
@@ -51,8 +59,8 @@ def analyze(options: argparse.Namespace) -> Answer:
     order = options.sort or ("difference" if options.profile else "lost")
     analyzed = analyzed.sorted_by(order)
     top = options.top or None
-    lines = report_lines(analyzed, top, options.min_waste, order, all_by="--top 0 shows all")
-    return Answer(report_json(analyzed.worst(top, options.min_waste), analyzed), list(lines))
+    lines = report_lines(analyzed, top, options.min_waste, order, "--top 0 shows all", options.roofline)
+    return Answer(report_json(analyzed.worst(top, options.min_waste), analyzed), [Prose(line) for line in lines])
 
 
 def report_json(kept: ix.ProgramReport, whole: ix.ProgramReport) -> Json:
@@ -109,7 +117,7 @@ def compare(options: argparse.Namespace) -> Answer:
         "same": len(comparison.same),
     }
     lines = list(comparison_lines(comparison, options.top or None))
-    return Answer(data, [totals_table(comparison, lines[:2]), *lines[2:]])
+    return Answer(data, [totals_table(comparison, lines[:2]), *map(Prose, lines[2:])])
 
 
 def totals_table(comparison: Comparison, plain: Sequence[str]) -> Table:

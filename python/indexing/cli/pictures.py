@@ -14,6 +14,7 @@ from indexing.hlo import Computation, Instruction, Module
 from indexing.show import drawing, graphviz_layout
 from indexing.show.fusion_pictures import access_pictures, bank_pictures, stacked
 from indexing.show.page import program_page
+from indexing.show.roofline import roofline_svg
 from indexing.show.tile_path import tile_picture
 
 FORMS = ("svg", "png", "dot")
@@ -26,8 +27,12 @@ def draw_options(sub: argparse.ArgumentParser) -> None:
     sub.add_argument(
         "--instruction", metavar="NAME", help="this one, wherever it is: a fusion's computation, its accesses"
     )
-    about_picture = "what a warp touches by sector, shared memory by bank, a tile's way (default: graph)"
-    sub.add_argument("--picture", choices=("graph", "accesses", "banks", "tile"), default="graph", help=about_picture)
+    about_picture = (
+        "what a warp touches by sector, shared memory by bank, a tile's way, kernels by speed (default: graph)"
+    )
+    sub.add_argument(
+        "--picture", choices=("graph", "accesses", "banks", "tile", "roofline"), default="graph", help=about_picture
+    )
     sub.add_argument("--tile", metavar="SIZES", type=sizes, help="of the tile, such as 32,32: for accesses and tile")
     sub.add_argument("--format", choices=FORMS, help="default: what the ending of --out says, else svg")
     about_layout = "default: Graphviz's where the extra viz is there and the picture is not large, else plain"
@@ -44,6 +49,8 @@ def draw(options: argparse.Namespace) -> Answer:
         name = options.computation or (_called_by(module, options.instruction) if options.instruction else None)
         chosen = named_computation(module, name) if name else module.entry
         about, picture = chosen.name, draw_computation(chosen, form, options.layout)
+    elif options.picture == "roofline":
+        about, picture = module.name, _roofline(module, options.device, form)
     else:
         target = _target(module, options)
         about, picture = target.name, _in_cells(target, options, form)
@@ -55,6 +62,12 @@ def draw(options: argparse.Namespace) -> Answer:
         raise CommandLineError("a PNG picture goes to a file: say --out FILE.png")
     text = picture.decode()
     return Answer(data | {"picture": text}, [text.rstrip("\n")])
+
+
+def _roofline(module: Module, device: str | None, form: str) -> bytes:
+    if form != "svg":
+        raise CommandLineError("a roofline is drawn as SVG: say --format svg, or --out FILE.svg")
+    return roofline_svg(ix.analyze(module, device), is_alone=True).encode()
 
 
 def _form_of(path: Path | None) -> str:

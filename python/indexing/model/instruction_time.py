@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from indexing.device.record import Device
     from indexing.hlo import BuiltInstruction, Computation, ComputationBuilder, Instruction
 
-__all__ = ["KernelTime", "predict_instruction"]
+__all__ = ["KernelTime", "predict_instruction", "product_of"]
 
 MOVED = ("cache_bytes", "memory_bytes")
 EXACT_F32 = ("HIGHEST", "highest")  # operand precisions at which a library multiplies f32 on scalar units

@@ -13,10 +13,12 @@ from indexing.report.accesses import AccessReport
 from indexing.report.equal_kernels import content_key
 from indexing.report.lines import bytes_text, number_text, printable, row_lines, seconds_text
 from indexing.report.origin import kernel_of_xla
+from indexing.report.roofline import attainable_flops
 
 __all__ = [
     "FIGURES",
     "ORDERS",
+    "ROOFLINE",
     "Cell",
     "FusionReport",
     "Group",
@@ -36,6 +38,7 @@ NOTEWORTHY = 10  # excess at least, as a fraction of the bytes that the kernel m
 NAMED = 3  # so many of equal kernels are named
 #: Headings of the figures of kernels.
 FIGURES = ("measured", "lost", "time", "share", "limit", "bytes", "FLOPs")
+ROOFLINE = ("FLOP/B", "FLOP/s", "attainable")
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +50,7 @@ class FusionReport:
     `ix.predict`; without its waste, `run_seconds_lost` less. `limit` names what takes the time. `accesses` are those of one
     run, sorted by waste, `operations` those of one run. `share` is the part of the program's time. `place` is the source
     line according to metadata; `note` says what was assumed; `remedies` are changes of the program that save time. `measured`
-    are the seconds of all runs by a profile, if there is one.
+    are the seconds of all runs by a profile, if there is one; `memory_bytes` those of one run that caches do not serve.
     """
 
     origin: Instruction
@@ -64,6 +67,7 @@ class FusionReport:
     note: str = ""
     measured: float | None = None
     remedies: tuple[str, ...] = ()
+    memory_bytes: float | None = None
 
     @property
     def name(self) -> str:
@@ -111,13 +115,19 @@ class FusionReport:
 
     @property
     def intensity(self) -> float | None:
-        """The arithmetic intensity: operations for each byte that moves; None if they are not known, or nothing moves."""
-        return None if self.flops is None or not self.bytes else self.flops / self.bytes
+        """The arithmetic intensity: operations for each byte that memory moves; None if not known, or nothing moves."""
+        moved = self.bytes if self.memory_bytes is None else self.memory_bytes * self.times
+        return None if self.flops is None or not moved else self.flops / moved
 
     @property
     def flops_per_second(self) -> float | None:
         """Operations a second at the predicted time: the height in a roofline over `intensity`."""
         return None if self.flops is None or not self.seconds else self.flops / self.seconds
+
+    @property
+    def attainable(self) -> float | None:
+        """Operations a second at most, by its intensity, the memory's bandwidth and the units that compute."""
+        return None if self.intensity is None else attainable_flops(self.instruction, self.device, self.intensity)
 
     def cells(self) -> dict[str, Cell]:
         """All facts about the kernel, by column."""
@@ -139,6 +149,7 @@ class FusionReport:
             "transcendentals": self.operations.transcendentals * self.times,
             "intensity": self.intensity,
             "flops_per_second": self.flops_per_second,
+            "attainable": self.attainable,
             "place": str(self.place) if self.place else None,
             "remedy": "; ".join(self.remedies),
             "note": self.note,
@@ -179,9 +190,13 @@ def groups_of(fusions: Sequence[FusionReport], order: str = "lost") -> list[Grou
     return sorted(by_content.values(), key=lambda group: tuple(-sum(x) for x in zip(*map(key, group), strict=True)))
 
 
-def kernel_lines(groups: Sequence[Group]) -> Iterator[str]:
-    """A line of headings, then the figures of each group of equal kernels, and the accesses that waste."""
+def kernel_lines(groups: Sequence[Group], roofline: bool = False) -> Iterator[str]:
+    """A line of headings, then the figures of each group of equal kernels, and the accesses that waste.
+
+    With `roofline`, each has also its intensity, its operations a second, and those that are attainable.
+    """
     columns = [c for c in zip(FIGURES, *map(figures_of, groups), strict=True) if any(c[1:])]
+    columns += zip(ROOFLINE, *(roofline_of(group[0]) for group in groups), strict=True) if roofline else ()
     widths = [max(map(len, column)) for column in columns]
     headings, *figures = zip(*columns, strict=True)
     number = len(str(len(groups)))
@@ -210,6 +225,12 @@ def figures_of(group: Sequence[FusionReport]) -> tuple[str, ...]:
         bytes_text(sum(f.bytes for f in group)),
         "unknown" if first.flops is None else number_text(sum(f.flops or 0 for f in group)).strip(),
     )
+
+
+def roofline_of(kernel: FusionReport) -> tuple[str, ...]:
+    """The figures of a kernel in a roofline, in the order of `ROOFLINE`; those that are not known are `unknown`."""
+    figures = kernel.intensity, kernel.flops_per_second, kernel.attainable
+    return tuple("unknown" if x is None else number_text(x).strip() for x in figures)
 
 
 def title_of(group: Sequence[FusionReport]) -> str:

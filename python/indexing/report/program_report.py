@@ -156,6 +156,7 @@ def report_lines(
     min_waste: int = 0,
     order: str = "lost",
     all_by: str = "`.fusions` has all",
+    roofline: bool = False,
 ) -> Iterator[str]:
     """The totals of all; then groups of equal kernels, with the accesses that move more than they must."""
     yield totals_line(report)
@@ -163,7 +164,7 @@ def report_lines(
     kept = groups_of(report.worst(None, min_waste).fusions, order)[:top]
     if kept:
         yield ""
-        yield from kernel_lines(kept)
+        yield from kernel_lines(kept, roofline)
     rest = len(report.fusions) - sum(map(len, kept))
     if rest:
         others = set(map(id, report.fusions)) - {id(f) for f in chain.from_iterable(kept)}

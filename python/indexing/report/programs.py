@@ -122,6 +122,7 @@ def _report(step: Step, device: Device) -> FusionReport:
         operations_of(i),
         place=_place(step.origin) or _place(i),
         note=times.note,
+        memory_bytes=times.memory_bytes,
     )
 
 

@@ -144,7 +144,8 @@ def _layouts(kernel: Kernel) -> Iterator[tuple[str, float]]:
             continue
         if operand.name not in {row.array for row in kernel.accesses if row.wasted}:
             continue
-        seconds, order = min((_seconds_in(kernel, k, order), order) for order in _orders(operand.shape))
+        changed = [(_seconds_in(kernel, k, order), order) for order in _orders(operand.shape)]
+        seconds, order = min(changed, default=(kernel.seconds, ()))
         if kernel.seconds - seconds > WORTHWHILE * kernel.seconds:
             line = f"x = jax.device_put(x, Format(Layout({order}), x.sharding)), with jax.experimental.layout"
             yield f"keep {_named(operand)}, in another layout: {line}", kernel.seconds - seconds

@@ -18,12 +18,16 @@ __all__ = ["Times", "times_of"]
 
 @dataclass(frozen=True, slots=True)
 class Times:
-    """The predicted seconds of a kernel (None if not modelled), the part of them that is due to waste, and what limits them."""
+    """The predicted seconds of a kernel (None if not modelled), the part of them that is due to waste, and what limits them.
+
+    `memory_bytes` are those that the device's memory moves, without those that caches serve.
+    """
 
     seconds: float | None
     lost: float = 0.0
     limit: str = ""
     note: str = ""
+    memory_bytes: float | None = None
 
 
 def times_of(i: Instruction, rows: Sequence[AccessReport], device: Device) -> Times:
@@ -35,4 +39,5 @@ def times_of(i: Instruction, rows: Sequence[AccessReport], device: Device) -> Ti
         return Times(None, note=predicted.note)
     wasted, least = sum(row.wasted for row in rows), sum(row.ideal_bytes for row in rows)
     lost = predicted.seconds - predicted.seconds_without(device, wasted, least) if wasted else 0.0
-    return Times(predicted.seconds, max(lost, 0.0), predicted.limit or "", predicted.note)
+    memory_bytes = None if predicted.demand is None else predicted.demand["memory_bytes"]
+    return Times(predicted.seconds, max(lost, 0.0), predicted.limit or "", predicted.note, memory_bytes)

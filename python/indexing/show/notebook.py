@@ -22,6 +22,7 @@ from indexing.report.kernel_report import FIGURES, figures_of, groups_of
 from indexing.report.lines import kernel_line, seconds_text
 from indexing.report.program_report import ProgramReport, totals_line
 from indexing.show.drawing import svg
+from indexing.show.roofline import roofline_svg
 from indexing.tuning.tuner import Tuning
 
 MAX_DRAWN = 120  # instructions; larger computations have no picture
@@ -42,7 +43,7 @@ def graph(value: Module | Computation | Instruction) -> str | None:
 
 
 def report_table(report: ProgramReport) -> str:
-    """The first kernels as a table, each with the reason for its worst access."""
+    """The first kernels as a table, each with the reason for its worst access; and the roofline of all."""
     rows = []
     for group in groups_of(report.fusions)[:SHOWN]:
         first = group[0]
@@ -50,7 +51,7 @@ def report_table(report: ProgramReport) -> str:
         more = f" and {len(group) - 1} like it" if len(group) > 1 else ""
         rows.append((first.name + more, *figures_of(group), worst.why if worst else "", str(first.place or "")))
     above = "<br>".join(map(escape, (totals_line(report), *report.notes)))
-    return f"<p>{above}</p>{table(('kernel', *FIGURES, 'why', 'source'), rows)}"
+    return f"<p>{above}</p>{table(('kernel', *FIGURES, 'why', 'source'), rows)}{roofline_svg(report)}"
 
 
 def comparison_table(comparison: Comparison) -> str:

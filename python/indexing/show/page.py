@@ -23,6 +23,7 @@ from indexing.report.program_report import totals_line
 from indexing.show.banks import bank_picture
 from indexing.show.drawing import svg
 from indexing.show.fusion_pictures import pictures_of_accesses
+from indexing.show.roofline import roofline_svg
 from indexing.show.svg_renderer import cells_svg, highlight
 from indexing.show.tile_path import tile_picture
 
@@ -57,6 +58,7 @@ def program_page(report: ProgramReport) -> str:
     filled = {
         "TITLE": escape(report.name),
         "TOTALS": "<br>".join(map(escape, (totals_line(report), *report.notes))),
+        "ROOFLINE": roofline_svg(report),
         "DATA": script_json(data),
         "HIGHLIGHT": highlight(),
         "THEME": theme(),
