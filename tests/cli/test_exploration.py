@@ -11,10 +11,11 @@ from xml.etree import ElementTree
 import pytest
 
 import indexing as ix
-from indexing.cli.exploration import MAX_PLANS, Exploration, predicted_plans, with_layouts, with_unit
+from indexing.cli.exploration import MAX_PLANS, Exploration, predicted_plans, with_unit
 from indexing.cli.exploration_server import Server
 from indexing.device.detect import find_device
 from indexing.report.lines import seconds_text
+from indexing.report.remedies import with_layouts
 from indexing.show.banks import bank_picture
 from indexing.show.svg_renderer import cells_svg
 
@@ -95,7 +96,7 @@ def test_another_layout_is_another_kernel(server: Server) -> None:
     text = PROGRAM.replace("total { p = f32[512,256]{1,0}", "total { p = f32[512,256]{0,1}")
     changed = ix.hlo.parse(text.split("ENTRY")[0]).computations["total"]
     assert columns["seconds"] == ix.predict(changed, ix.knobs(changed).default, H100).time[0] != rows["seconds"]
-    assert with_layouts(MODULE.computations["total"], {0: "0,1"}).parameters[0].shape.layout == (0, 1)
+    assert with_layouts(MODULE.computations["total"], {0: (0, 1)}).parameters[0].shape.layout == (0, 1)
 
 
 def titles(picture: str) -> list[str]:
