@@ -7,14 +7,9 @@ from collections.abc import Mapping, Sequence
 from typing import cast
 
 import indexing as ix
-<<<<<<< HEAD
-from indexing.cli.answer import Answer, Table
+from indexing.cli.answer import Answer, Prose, Table
 from indexing.cli.console import Json
 from indexing.cli.folders import add_folder_options, analyze_folder, check_no_folder_options
-=======
-from indexing.cli.answer import Answer, Prose, Table
-from indexing.cli.console import CommandLineError, Json
->>>>>>> ab640f88 (Show a program's roofline as a picture and as columns; fit the page to its window)
 from indexing.cli.option_types import add_device, add_file, nonnegative_integer
 from indexing.cli.programs import named_instruction, read_program
 from indexing.report.comparison import Comparison, comparison_lines

@@ -206,7 +206,7 @@ def _parts_at(node: Node, graph: Graph) -> Iterator[Computation]:
     for targets, given in (((Ref(node),), None), (outputs, node)):
         members = _needed(targets, given, graph)
         if members:
-            yield build_kernel_module(members, targets, graph.nodes).module.build().entry
+            yield build_kernel_module(members, targets, graph).module.build().entry
 
 
 def _needed(targets: Sequence[Ref], given: Node | None, graph: Graph) -> set[Node]:
