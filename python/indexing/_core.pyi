@@ -545,7 +545,8 @@ class IndexingMap:
     def points(self) -> Points:
         """The points of the domain, the last variable fastest."""
     def range(self, expr: _ExprLike) -> Interval:
-        """An interval that holds all values of an expression over the map's variables."""
+        """An interval that holds all values of an expression over the map's variables; the least one unless that takes much
+        work."""
     @overload
     def is_empty(self, certificate: Literal[False] = False) -> bool:
         """Whether the domain has no points. Exact; raises Undecided if neither structure nor a bounded search decides.

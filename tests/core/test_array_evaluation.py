@@ -50,15 +50,14 @@ def test_values_are_those_of_integers(text: str, kind: str, count: int) -> None:
     given = columns(kind, count)
     expected = [RESULTS[text](x, y) for x, y in zip(*given, strict=True)]
     arrays = [np.array(column) for column in given]
-    divisors = [y * y + 1 for y in given[1]] if "d1 * d1" in text else []
-    if all(LEAST <= value <= MOST for value in (v for row in (*expected, divisors) for v in row)):
+    # Values in between, such as divisors, may leave int64.
+    if all(LEAST <= value <= MOST for row in expected for value in row):
         assert [list(row) for row in zip(*(a.tolist() for a in m.evaluate(arrays)), strict=True)] == expected
     else:
         with pytest.raises(ix.Overflow):
             m.evaluate(arrays)
     # One that overflows leaves the others of its block alone.
     kept = [k for k, row in enumerate(expected) if all(LEAST <= v <= MOST for v in row)]
-    kept = [k for k in kept if not divisors or divisors[k] <= MOST]
     if kept:
         found = m.evaluate([a[kept] for a in arrays])
         assert [list(row) for row in zip(*(a.tolist() for a in found), strict=True)] == [expected[k] for k in kept]

@@ -348,6 +348,16 @@ def test_points_come_lazily_and_in_order() -> None:
     ]
 
 
+def test_points_on_a_line_are_solved() -> None:
+    # For each a there are one or two b, of a hundred thousand.
+    m = read("(a, b) -> (a), domain: a in [0, 100000], b in [0, 100000], (a * b) mod 65537 in [1, 1]")
+    (a, b), _ = m.points().arrays()
+    inverses = [(x, pow(x, -1, 65537)) for x in range(100_001) if x % 65537]
+    assert list(zip(a.tolist(), b.tolist(), strict=True)) == [
+        (x, z) for x, y in inverses for z in (y, y + 65537) if z <= 100_000
+    ]
+
+
 def test_undefined_and_empty_maps_pass_through() -> None:
     undefined, empty, one = ix.IndexingMap.undefined(), ix.IndexingMap.known_empty(), ix.IndexingMap.identity([3])
     assert (one * undefined).is_undefined

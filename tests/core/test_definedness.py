@@ -1,11 +1,13 @@
 """Where a map is defined, what leaves int64, and texts at its ends: one definition, before and after `simplify`."""
 
 import itertools
+import re
 
+import numpy as np
 import pytest
 
 import indexing as ix
-from exact_maps import read
+from exact_maps import evaluate, read
 
 # Divisors that may be 0, in constraints and in results: of one sign and of both, nested, cancelling.
 DIVIDED = [
@@ -128,3 +130,21 @@ def test_simplify_needs_no_wider_integers(bound: int) -> None:
     open_below = ix.IndexingMap.parse("(d0) -> ((d0 + 5) floordiv 4 - d0 * 6), domain: d0 in [-9223372036854775808, 9]")
     point = [-(10**18)]
     assert open_below.simplify().evaluate(point) == open_below.evaluate(point)
+
+
+def test_a_text_is_as_narrow_as_its_map() -> None:
+    text = "(d0, d1) -> (-((d0 * 2 - d1 + ((d0 * 2) floordiv 7) mod 12 + 8) floordiv 5)), domain: d0 in [0, 4095], "
+    for value in (7, 2**20, 2**31 - 1):
+        m = ix.IndexingMap.parse(f"{text}d1 in [{value}, {value}]").simplify()
+        assert m.index_bits() == 32
+        assert all(int(number) < 2**31 for number in re.findall(r"\d+", str(m).split(", domain")[0])), str(m)
+
+
+@pytest.mark.parametrize("d0", [2**63 - 2, 2**63 - 7, -(2**63), -(2**63) + 5])
+def test_values_in_between_may_leave_int64(d0: int) -> None:
+    # Constructors join the quotients, and move the sign into one.
+    for text in ("(d0 floordiv 2 + 5) floordiv 3", "(d0 floordiv 2 - 5) floordiv 3 + 1", "-(d0 floordiv 7)"):
+        m = ix.IndexingMap.parse(f"(d0) -> ({text}), domain: d0 in [-9223372036854775808, 9223372036854775806]")
+        expected = evaluate(read(f"(d0) -> ({text})").results[0], {"d0": d0})
+        assert m.evaluate([d0]) == (expected,)
+        assert m.evaluate([np.array([0, d0])])[0].tolist()[1] == expected

@@ -1,7 +1,9 @@
 """Maps in parameters: each instance is what `simplify` makes of the map with the values in it."""
 
+import dataclasses
 import itertools
 import pickle
+import random
 
 import hypothesis
 import hypothesis.strategies as st
@@ -9,6 +11,7 @@ import numpy as np
 import pytest
 
 import indexing as ix
+from exact_maps import Style, random_map
 
 TILES = (
     "(d0, T)[s0] -> (d0 * T + s0), domain: d0 in [0, 99], T in [1, 64], s0 in [0, 63], "
@@ -193,3 +196,28 @@ def test_they_are_values() -> None:
     again = pickle.loads(pickle.dumps(tiles))
     assert again == tiles and hash(again) == hash(tiles) and repr(again) == repr(tiles)
     assert tiles != ix.IndexingMap.parse(TILES).with_parameters(T=(8, 64))
+
+
+def test_an_instance_has_the_points_of_the_map_with_that_value() -> None:
+    style = Style(most_points=200, largest_size=5, huge_numbers=False)
+    checked = 0
+    for number in range(150):
+        source = random_map(random.Random(f"instances/{number}"), style)
+        if len(source.names) < 2:
+            continue
+        name, other = source.names[0], source.names[-1]
+        # Whether the divisor is 0 depends on the other variable, where the dividend is 0.
+        divided = ("floordiv", ("floordiv", name, 2), ("-", other, name))
+        source = dataclasses.replace(source, results=(*source.results, divided))
+        m = ix.IndexingMap.parse(str(source))
+        if m.is_known_empty:
+            assert not any(map(source.contains, source.box()))
+            continue
+        values = m.variables[0].interval
+        found = m.with_parameters(**{name: values})
+        for value in range(values.lower, values.upper + 1):
+            points = [p for p in source.box() if p[name] == value and source.contains(p)]
+            (instance,) = found.instantiate(**{name: [value]}).maps
+            assert instance.count() == len(points), (str(source), value)
+            checked += len(points)
+    assert checked > 1000

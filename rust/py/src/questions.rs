@@ -40,7 +40,15 @@ impl PyIndexingMap {
         dims: &Bound<'py, PyAny>,
         symbols: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        match self.values(py, dims, symbols)? {
+        let values = match self.0.kind() {
+            // A map that is known to be empty has forgotten its variables: any number of values is a point.
+            MapKind::KnownEmpty => {
+                let none = PyTuple::empty(py).into_any();
+                vector::values_of(&[dims, symbols.unwrap_or(&none)])?
+            }
+            _ => self.values(py, dims, symbols)?,
+        };
+        match values {
             vector::Values::Point(point) => {
                 let inside = workspace::with(|w| self.0.domain(&mut w.arena).contains(&point, &mut w.values))
                     .raise(py)?;
@@ -68,7 +76,8 @@ impl PyIndexingMap {
         })
     }
 
-    /// An interval that holds all values of an expression over the map's variables.
+    /// An interval that holds all values of an expression over the map's variables; the least one unless that takes much
+    /// work.
     fn range(&self, py: Python<'_>, expr: &Bound<'_, PyAny>) -> PyResult<PyInterval> {
         let e = need_operand(expr)?;
         let result = self.released(py, |w| {

@@ -1,6 +1,6 @@
 //! Evaluation of a [`Dag`]: at one point, and over blocks of points, in one pass over its words.
 
-use crate::error::{Error, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::expr::flat::Dag;
 use crate::expr::flat_nodes::Entry;
 use crate::expr::rows::{self, Reciprocal};
@@ -8,27 +8,54 @@ use crate::int::{floor_div, floor_mod};
 use smallvec::{smallvec, SmallVec};
 use std::ops::Range;
 
-fn quotient(a: i64, b: i64) -> Result<i64> {
-    match floor_div(a, b) {
-        Some(q) => Ok(q),
-        None if b == 0 => Err(Error::division_by_zero()),
-        None => Err(Error::overflow("a quotient")),
+/// Integers in which nodes are evaluated.
+trait Integer: Copy + Ord + From<i64> + TryInto<i64> {
+    fn floordiv(self, by: Self) -> Option<Self>;
+    fn modulo(self, by: Self) -> Option<Self>;
+    fn times(self, other: Self) -> Option<Self>;
+    fn sum(constant: i64, terms: impl Iterator<Item = (i64, Self)>) -> Option<Self>;
+}
+
+impl Integer for i64 {
+    fn floordiv(self, by: i64) -> Option<i64> {
+        floor_div(self, by)
+    }
+
+    fn modulo(self, by: i64) -> Option<i64> {
+        floor_mod(self, by)
+    }
+
+    fn times(self, other: i64) -> Option<i64> {
+        self.checked_mul(other)
+    }
+
+    fn sum(constant: i64, terms: impl Iterator<Item = (i64, i64)>) -> Option<i64> {
+        // Partial sums may leave int64 where the sum does not.
+        let wide = terms.map(|(coeff, value)| (coeff, i128::from(value)));
+        i64::try_from(i128::sum(constant, wide)?).ok()
     }
 }
 
-fn product(mut factors: impl Iterator<Item = i64>) -> Result<i64> {
-    factors.try_fold(1i64, |p, f| p.checked_mul(f)).ok_or_else(|| Error::overflow("a product"))
-}
-
-fn sum(constant: i64, terms: impl Iterator<Item = (i64, i64)>) -> Result<i64> {
-    // Partial sums may leave int64 where the sum does not.
-    let mut total = i128::from(constant);
-    for (coeff, value) in terms {
-        total = total
-            .checked_add(i128::from(coeff) * i128::from(value))
-            .ok_or_else(|| Error::overflow("a sum"))?;
+impl Integer for i128 {
+    fn floordiv(self, by: i128) -> Option<i128> {
+        let quotient = self.checked_div_euclid(by)?;
+        // Euclid's remainder is never negative; that of a floor quotient has the divisor's sign.
+        let moved = by < 0 && quotient.checked_mul(by) != Some(self);
+        Some(if moved { quotient - 1 } else { quotient })
     }
-    i64::try_from(total).map_err(|_| Error::overflow("a sum"))
+
+    fn modulo(self, by: i128) -> Option<i128> {
+        self.checked_rem_euclid(by)
+    }
+
+    fn times(self, other: i128) -> Option<i128> {
+        self.checked_mul(other)
+    }
+
+    fn sum(constant: i64, mut terms: impl Iterator<Item = (i64, i128)>) -> Option<i128> {
+        let term = |sum: i128, (coeff, value): (i64, i128)| sum.checked_add(value.checked_mul(coeff.into())?);
+        terms.try_fold(constant.into(), term)
+    }
 }
 
 impl Dag {
@@ -37,12 +64,36 @@ impl Dag {
         self.root_positions()[..count].iter().max().map_or(0, |r| *r as usize + 1)
     }
 
+    /// Writes the values of the first `count` roots to `roots`; variable `i` has the value `variable(i)`. Values of other nodes
+    /// may leave int64.
+    fn roots_into(
+        &self,
+        count: usize,
+        variable: impl Fn(u32) -> Option<i64> + Copy,
+        values: &mut Vec<i64>,
+        mut roots: impl FnMut(usize, i64),
+    ) -> Result<()> {
+        let (nodes, places) = (self.nodes_for(count), &self.root_positions()[..count]);
+        match self.values_into(nodes, variable, values) {
+            Ok(()) => places.iter().enumerate().for_each(|(k, r)| roots(k, values[*r as usize])),
+            Err(e) if e.kind() == ErrorKind::Overflow => {
+                let mut wide: Vec<i128> = Vec::new();
+                self.values_into(nodes, variable, &mut wide)?;
+                for (k, r) in places.iter().enumerate() {
+                    roots(k, wide[*r as usize].try_into().map_err(|_| e.clone())?);
+                }
+            }
+            Err(e) => return Err(e),
+        }
+        Ok(())
+    }
+
     /// Writes the values of the first `nodes` nodes to `values`; variable `i` has the value `variable(i)`.
-    fn values_into(
+    fn values_into<N: Integer>(
         &self,
         nodes: usize,
         variable: impl Fn(u32) -> Option<i64>,
-        values: &mut Vec<i64>,
+        values: &mut Vec<N>,
     ) -> Result<()> {
         values.clear();
         values.reserve(nodes);
@@ -50,16 +101,28 @@ impl Dag {
             let at = |p: &i64| values[*p as usize];
             let value = match entry {
                 Entry::Variable(v) => {
-                    variable(v).ok_or_else(|| Error::invalid_map(format!("variable {v} has no value")))?
+                    let value = variable(v);
+                    value.ok_or_else(|| Error::invalid_map(format!("variable {v} has no value")))?.into()
                 }
-                Entry::Constant(c) => c,
-                Entry::FloorDiv(a, b) => quotient(values[a], values[b])?,
-                Entry::Mod(a, b) => floor_mod(values[a], values[b]).ok_or_else(Error::division_by_zero)?,
-                Entry::Product(args) => product(args.iter().map(at))?,
-                Entry::Min(args) => args.iter().map(at).min().unwrap_or(0),
-                Entry::Max(args) => args.iter().map(at).max().unwrap_or(0),
+                Entry::Constant(c) => c.into(),
+                Entry::FloorDiv(_, b) | Entry::Mod(_, b) if values[b] == 0.into() => {
+                    return Err(Error::division_by_zero());
+                }
+                Entry::FloorDiv(a, b) => {
+                    values[a].floordiv(values[b]).ok_or_else(|| Error::overflow("a quotient"))?
+                }
+                Entry::Mod(a, b) => {
+                    values[a].modulo(values[b]).ok_or_else(|| Error::overflow("a remainder"))?
+                }
+                Entry::Product(args) => {
+                    let product = args.iter().map(at).try_fold(1.into(), N::times);
+                    product.ok_or_else(|| Error::overflow("a product"))?
+                }
+                Entry::Min(args) => args.iter().map(at).min().unwrap_or(0.into()),
+                Entry::Max(args) => args.iter().map(at).max().unwrap_or(0.into()),
                 Entry::Sum(constant, pairs) => {
-                    sum(constant, pairs.chunks_exact(2).map(|p| (p[0], at(&p[1]))))?
+                    let sum = N::sum(constant, pairs.chunks_exact(2).map(|p| (p[0], at(&p[1]))));
+                    sum.ok_or_else(|| Error::overflow("a sum"))?
                 }
             };
             values.push(value);
@@ -69,7 +132,7 @@ impl Dag {
 
     /// Evaluates the roots; variable `i` has the value `variables[i]`. `scratch` is memory to work in.
     ///
-    /// Errors: a divisor of 0, a value that leaves int64, a variable without a value.
+    /// Errors: a divisor of 0, the value of a root that leaves int64, a variable without a value.
     pub fn evaluate(&self, variables: &[i64], scratch: &mut Vec<i64>) -> Result<Vec<i64>> {
         self.evaluate_first(self.root_count(), variables, scratch)
     }
@@ -94,10 +157,8 @@ impl Dag {
         scratch: &mut Vec<i64>,
         roots: &mut Vec<i64>,
     ) -> Result<()> {
-        self.values_into(self.nodes_for(count), |v| variables.get(v as usize).copied(), scratch)?;
         roots.clear();
-        roots.extend(self.root_positions()[..count].iter().map(|r| scratch[*r as usize]));
-        Ok(())
+        self.roots_into(count, |v| variables.get(v as usize).copied(), scratch, |_, value| roots.push(value))
     }
 
     /// The values of the first roots, as many as `out` has, at many points: variable `i` has the values
@@ -115,9 +176,8 @@ impl Dag {
                 continue;
             }
             for i in part {
-                self.values_into(plan.roots.len(), |v| variables.get(v as usize).map(|x| x[i]), &mut values)?;
-                let roots = self.root_positions();
-                out.iter_mut().zip(roots).for_each(|(out, root)| out[i] = values[*root as usize]);
+                let variable = |v: u32| variables.get(v as usize).map(|x| x[i]);
+                self.roots_into(out.len(), variable, &mut values, |k, value| out[k][i] = value)?;
             }
         }
         Ok(())

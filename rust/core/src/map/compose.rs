@@ -165,19 +165,19 @@ impl MapBuilder {
         Ok(MapKind::Defined)
     }
 
-    /// Adds constraints that no divisor of `second` is 0: divisions may cancel when its variables are replaced.
+    /// Adds constraints that no divisor of `map` is 0: divisions may cancel when its variables are replaced.
     #[cold]
-    fn add_conditions(
+    pub(crate) fn add_conditions(
         &mut self,
         arena: &mut Arena,
-        second: &IndexingMap,
+        map: &IndexingMap,
         variable: impl Fn(&mut Arena, u32) -> Expr,
     ) -> Result<()> {
-        let roots = arena.import(second.dag());
-        let bounds: Vec<Interval> = second.intervals().collect();
+        let roots = arena.import(map.dag());
+        let bounds: Vec<Interval> = map.intervals().collect();
         let (conditions, allowed): (Vec<Expr>, Vec<Interval>) =
             arena.conditions(&bounds, roots.into_iter())?.into_iter().unzip();
-        let variables: Vec<Expr> = (0..second.num_variables()).map(|v| variable(arena, v as u32)).collect();
+        let variables: Vec<Expr> = (0..map.num_variables()).map(|v| variable(arena, v as u32)).collect();
         for (e, interval) in arena.substitute(&conditions, &variables)?.into_iter().zip(allowed) {
             self.add_constraint(arena, e, interval);
         }

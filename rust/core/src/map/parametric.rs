@@ -3,7 +3,7 @@
 //! A tuner asks the same question of one map at thousands of tile sizes. The map is simplified once, for all values of its
 //! parameters; an instance substitutes values for the parameters, and is simplified again by [`simplify`].
 
-use crate::error::{Error, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::expr::{Arena, Expr};
 use crate::int::floor_mod;
 use crate::interval::Interval;
@@ -132,7 +132,11 @@ impl ParametricMap {
         self.check(values)?;
         let mut kept = Vec::with_capacity(map.num_variables());
         let places = self.places(arena, values, &mut kept);
-        let mut roots = arena.import_substituted(map.dag(), &places)?;
+        let mut roots = match arena.import_substituted(map.dag(), &places) {
+            // A divisor is 0 at all points.
+            Err(e) if e.kind() == ErrorKind::DivisionByZero => return Ok(IndexingMap::known_empty(arena)),
+            roots => roots?,
+        };
         let expressions = roots.drain(map.num_results()..).zip(map.constraint_bounds()).collect();
         let num_dims = kept.iter().filter(|v| **v < map.num_dims()).count();
         let mut builder = MapBuilder {
@@ -145,6 +149,9 @@ impl ParametricMap {
         };
         let constraints: Vec<(Expr, Interval)> = expressions;
         constraints.into_iter().for_each(|(e, i)| builder.add_constraint(arena, e, i));
+        if arena.divides_by_expressions {
+            builder.add_conditions(arena, map, |_, v| places[v as usize])?;
+        }
         builder.build(arena)
     }
 
@@ -199,22 +206,24 @@ pub struct DistinctRows {
 impl DistinctRows {
     /// The distinct rows among `length` rows.
     pub fn new(columns: &[&[i64]], length: usize) -> Self {
-        let mut rows = DistinctRows { first: (0..length.min(1)).collect(), index: vec![0; length] };
-        for column in columns {
-            let of_column = DistinctRows::of_column(column);
-            if of_column.first.len() <= 1 {
-                continue;
-            }
-            if rows.first.len() <= 1 {
-                rows = of_column;
-                continue;
-            }
-            let count = of_column.first.len() as i64;
-            let both = rows.index.iter().zip(&of_column.index);
-            let pairs: Vec<i64> = both.map(|(a, b)| i64::from(*a) * count + i64::from(*b)).collect();
-            rows = DistinctRows::of_column(&pairs);
+        let equal = DistinctRows { first: (0..length.min(1)).collect(), index: vec![0; length] };
+        columns.iter().fold(equal, |rows, column| rows.with_column(column))
+    }
+
+    /// The distinct rows with one more column.
+    #[must_use]
+    pub fn with_column(self, column: &[i64]) -> Self {
+        let of_column = DistinctRows::of_column(column);
+        if of_column.first.len() <= 1 {
+            return self;
         }
-        rows
+        if self.first.len() <= 1 {
+            return of_column;
+        }
+        let count = of_column.first.len() as i64;
+        let both = self.index.iter().zip(&of_column.index);
+        let pairs: Vec<i64> = both.map(|(a, b)| i64::from(*a) * count + i64::from(*b)).collect();
+        DistinctRows::of_column(&pairs)
     }
 
     fn of_column(column: &[i64]) -> Self {

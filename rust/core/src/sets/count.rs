@@ -11,6 +11,7 @@ use crate::expr::{Arena, Expr, Node};
 use crate::int::{floor_div, floor_mod};
 use crate::interval::Interval;
 use crate::map::indexing_map::MapBuilder;
+use crate::sets::line::solutions;
 
 /// The budget of one question in units of work. Visiting a box costs one unit for every few words of the constraints.
 pub(crate) const BUDGET: u64 = 1 << 26;
@@ -237,27 +238,6 @@ fn holds(dag: &Dag, bounds: &[Interval], point: &[i64], scratch: &mut Vec<i64>) 
     Ok(dag.evaluate(point, scratch)?.iter().zip(bounds).all(|(v, i)| i.contains(*v)))
 }
 
-/// The `x` with `coeff * x + rest` in the interval.
-fn solutions(coeff: i64, rest: i64, interval: Interval) -> Interval {
-    if coeff == 0 {
-        return if interval.contains(rest) { Interval::ALL } else { Interval::EMPTY };
-    }
-    let c = i128::from(coeff);
-    let floor = |end: i64| (i128::from(end) - i128::from(rest)).div_euclid(c.abs()) * c.signum();
-    let ceiling = |end: i64| -(i128::from(rest) - i128::from(end)).div_euclid(c.abs()) * c.signum();
-    let (least, most) = (ceiling(interval.lower), floor(interval.upper));
-    let (least, most) = if coeff > 0 { (least, most) } else { (most, least) };
-    let open_below = if coeff > 0 { interval.lower == i64::MIN } else { interval.upper == i64::MAX };
-    let open_above = if coeff > 0 { interval.upper == i64::MAX } else { interval.lower == i64::MIN };
-    let (first, last) = (i128::from(i64::MIN), i128::from(i64::MAX));
-    let least = if open_below { first } else { least };
-    let most = if open_above { last } else { most };
-    if least > last || most < first || least > most {
-        return Interval::EMPTY;
-    }
-    Interval::new(least.max(first) as i64, most.min(last) as i64)
-}
-
 /// The dependence of `e in interval` on variable `v`, and the rest of `e` without it; `None` if it has no closed form.
 fn linear_dependence(
     arena: &mut Arena,
@@ -388,34 +368,6 @@ mod tests {
             let counted = count_group(arena, &map, group, Question::HowMany, limit);
             assert_eq!(counted.ok(), decided.then_some(0), "{units} units");
         }
-    }
-
-    #[test]
-    fn solutions_are_all_there_are() {
-        for (coeff, rest) in (-4..=4).flat_map(|c| (-6..=6).map(move |r| (c, r))) {
-            for (lower, upper) in (-9..9).flat_map(|l| (l..9).map(move |u| (l, u))) {
-                let solved = solutions(coeff, rest, Interval::new(lower, upper));
-                for x in -20..=20 {
-                    let inside = (lower..=upper).contains(&(coeff * x + rest));
-                    assert_eq!(solved.contains(x), inside, "{coeff} * {x} + {rest} in [{lower}, {upper}]");
-                }
-            }
-        }
-        let far = solutions(-1, i64::MIN + 2, Interval::point(0));
-        assert_eq!(far, Interval::point(i64::MIN + 2));
-        assert!(solutions(1, i64::MIN, Interval::point(0)).is_empty());
-        // An end that is open holds for what int64 does not.
-        assert_eq!(solutions(4, 1, Interval::new(0, i64::MAX)), Interval::new(0, i64::MAX));
-        assert_eq!(solutions(4, 1, Interval::new(i64::MIN, 0)), Interval::new(i64::MIN, -1));
-        assert_eq!(solutions(-4, 1, Interval::new(0, i64::MAX)), Interval::new(i64::MIN, 0));
-        assert_eq!(solutions(-4, 1, Interval::new(i64::MIN, 0)), Interval::new(1, i64::MAX));
-        assert_eq!(solutions(0, 1, Interval::new(0, 1)), Interval::ALL);
-        // Both ends of int64 may be the only solution, or miss it by one.
-        assert_eq!(solutions(1, 0, Interval::point(i64::MIN)), Interval::point(i64::MIN));
-        assert_eq!(solutions(1, 0, Interval::point(i64::MAX)), Interval::point(i64::MAX));
-        assert_eq!(solutions(1, 1, Interval::point(i64::MIN + 1)), Interval::point(i64::MIN));
-        assert_eq!(solutions(1, -1, Interval::point(i64::MAX - 1)), Interval::point(i64::MAX));
-        assert!(solutions(1, i64::MAX, Interval::new(-5, -3)).is_empty());
     }
 
     #[test]

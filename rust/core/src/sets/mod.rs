@@ -4,6 +4,7 @@ pub(crate) mod count;
 pub(crate) mod image;
 pub(crate) mod inverse;
 pub(crate) mod join_pieces;
+mod line;
 pub(crate) mod membership;
 pub(crate) mod piece_counts;
 pub(crate) mod piece_values;

@@ -118,6 +118,10 @@ fn sign_of(x: i64) -> i32 {
 const BLOCK: usize = 1 << 11;
 /// Boxes of at most this many points are not bisected any more.
 const SMALL_BOX: u128 = 256;
+/// Batches are given up after so many points outside of the domain.
+const MAX_REJECTED: u64 = 1 << 31;
+/// A line is solved if at most one of so many points may be a solution.
+const SPARSE: u128 = 16;
 /// The units of work of a step, besides one for every four words of constraints.
 const STEP_COST: u64 = 4;
 /// The units of work that may be spent in search of one point.
@@ -136,6 +140,8 @@ pub struct Points {
     ranges: Vec<Interval>,
     /// The work since the last point was found.
     search_work: u64,
+    /// The points outside of the domain that were visited in batches.
+    rejected: u64,
 }
 
 impl Points {
@@ -161,9 +167,10 @@ impl Points {
         Ok(PointStep::Searching)
     }
 
-    /// The number of points that were not returned yet, if there are no constraints.
+    /// The number of points that were not returned yet, if there are no constraints, or none are left.
     pub fn known_count(&self) -> Option<u128> {
-        let unconstrained = self.domain.constraints.root_count() == 0;
+        let is_done = self.boxes.is_empty() && self.current.is_none();
+        let unconstrained = self.domain.constraints.root_count() == 0 || is_done;
         let in_boxes =
             self.boxes.iter().map(|part| part.iter().fold(1u128, |n, i| n.saturating_mul(i.count())));
         let in_current = self.current.as_ref().map_or(0, |(part, _)| remaining_points(part, &self.next));
@@ -223,6 +230,10 @@ impl Points {
             }
         }
         let kept = inside.iter().filter(|inside| **inside == 1).count();
+        self.rejected += (count - kept) as u64;
+        if self.rejected > MAX_REJECTED {
+            return Err(Error::undecided("the list of all points, which can be iterated over one by one,"));
+        }
         if kept > 0 {
             self.search_work = 0;
         } else {
@@ -260,6 +271,7 @@ impl Points {
         let size = part.iter().fold(1u128, |n, i| n.saturating_mul(i.count()));
         match part.iter().position(|i| !i.is_point()) {
             _ if size == 0 => {}
+            Some(v) if !all && size > SMALL_BOX && self.solve_on_line(&part, v) => {}
             Some(v) if !all && size > SMALL_BOX => {
                 let Interval { lower, upper } = part[v];
                 let middle = (i128::from(lower) + i128::from(upper)).div_euclid(2) as i64;
@@ -274,6 +286,26 @@ impl Points {
             }
         }
         Ok(())
+    }
+
+    /// Replaces a box in which only variable `v` varies by the parts of it in which constraints that depend linearly on it
+    /// hold; false if these are not much smaller.
+    fn solve_on_line(&mut self, part: &[Interval], v: usize) -> bool {
+        if part[v + 1..].iter().any(|i| !i.is_point()) {
+            return false;
+        }
+        let found = self.domain.constraints.solutions_on_line(&self.domain.bounds, part, v);
+        let values = found.values();
+        let listed = values.iter().fold(0u128, |sum, i| sum.saturating_add(i.count()));
+        if listed > part[v].count() / SPARSE {
+            return false;
+        }
+        self.boxes.extend(values.into_iter().rev().map(|values| {
+            let mut part = part.to_vec();
+            part[v] = values;
+            part
+        }));
+        true
     }
 
     fn advance(&mut self) {
@@ -340,10 +372,15 @@ impl IndexingMap {
         let mut expressions = arena.import(self.dag());
         let divisors = arena.divisors(expressions[..self.num_results()].iter().copied());
         expressions.extend(divisors);
+        let mut bounds: Vec<Interval> = self.constraint_bounds().collect();
+        if self.kind() == MapKind::KnownEmpty {
+            expressions.push(arena.constant(0));
+            bounds.push(Interval::EMPTY);
+        }
         Domain {
             intervals: self.intervals().collect(),
             constraints: arena.export(&expressions[self.num_results()..]),
-            bounds: self.constraint_bounds().collect(),
+            bounds: bounds.into(),
         }
     }
 
@@ -371,6 +408,7 @@ impl IndexingMap {
             scratch: Vec::new(),
             ranges: Vec::new(),
             search_work: 0,
+            rejected: 0,
         }
     }
 }
@@ -400,5 +438,9 @@ mod tests {
         assert!(points.search_work >= 100 * STEP_COST);
         points.search_work = SEARCH_BUDGET;
         assert!(points.step(1).is_err());
+        (points.search_work, points.rejected) = (0, MAX_REJECTED);
+        let found = std::iter::repeat_with(|| points.extend(1000, &mut [Vec::new(), Vec::new()]));
+        let error = found.take(100).find_map(std::result::Result::err).unwrap();
+        assert!(error.message().contains("iterated over"));
     }
 }

@@ -32,6 +32,12 @@ fn scaled(c: i64, factor: i64, shift: i64) -> Option<i64> {
     c.checked_mul(factor)?.checked_add(shift).filter(|c| (-MAX_INSIDE..=MAX_INSIDE).contains(c))
 }
 
+/// `constant + shift`; `None` if that needs more than 32 bits, unless one of both does, or is `wide` for another reason.
+fn moved(constant: i64, shift: i64, wide: bool) -> Option<i64> {
+    let narrow = |c: i64| (-MAX_INSIDE..=MAX_INSIDE).contains(&c);
+    constant.checked_add(shift).filter(|sum| wide || narrow(*sum) || !narrow(constant))
+}
+
 /// The factors other than 1 that are printed for terms with these coefficients, of which equal ones share one.
 fn factors(mut coefficients: Vec<i64>) -> i64 {
     coefficients.iter_mut().for_each(|c| *c = c.saturating_abs());
@@ -168,9 +174,10 @@ impl Writer<'_> {
             Entry::FloorDiv(a, b) => {
                 let (a, m) = (a as u32, self.constant_of(b as u32)?);
                 let (own, shift) = (self.own_constant(a), quotient.checked_mul(m)?);
+                let inside = moved(own, shift, quotient.saturating_abs() > MAX_INSIDE)?;
                 // A dividend with m - 1 is printed as a ceildiv without it.
                 let price = |c: i64| self.price(a, if c == m - 1 { 0 } else { c }, levels);
-                Some((shift, 1 + price(own) - price(own.checked_add(shift)?)))
+                Some((shift, 1 + price(own) - price(inside)))
             }
             Entry::Min(args) | Entry::Max(args) => {
                 Some((quotient, 1 + self.argument_gain(args, quotient, levels)?))
@@ -185,9 +192,9 @@ impl Writer<'_> {
         for &a in args {
             let a = a as u32;
             let own = self.own_constant(a);
-            let moved = own.checked_add(shift)?;
+            let inside = moved(own, shift, shift.saturating_abs() > MAX_INSIDE)?;
             if self.constant_of(a).is_none() {
-                gain += self.price(a, own, levels) - self.price(a, moved, levels);
+                gain += self.price(a, own, levels) - self.price(a, inside, levels);
             }
         }
         Some(gain)
