@@ -1,6 +1,7 @@
-"""Random maps over large domains, judged by isl: the simplified map is the same function on the same set.
+"""Random maps over large domains, judged by isl: the simplified map is the same function on the same set. With `--domains`,
+maps of several constraints: whether they have points, and the least and greatest value of each variable and result.
 
-    python fuzz/presburger.py --count N [--seed S] [--first I]
+    python fuzz/presburger.py --count N [--seed S] [--first I] [--domains]
 
 Maps that isl can't decide within its budget of operations are counted, and left.
 """
@@ -11,6 +12,8 @@ import argparse
 import random
 import secrets
 import sys
+from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 
 import islpy as isl
@@ -18,9 +21,10 @@ import islpy as isl
 import indexing as ix
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "oracles"))
-from exact_maps import Bounds, Expr, Map, Style, random_map, read
+from exact_maps import Bounds, Expr, Map, Style, random_constraint, random_map, read
 
 LARGE = Style(most_points=10**12, largest_size=5000, huge_numbers=False, variable_divisors=False)
+SMALL = replace(LARGE, most_points=10**5, largest_size=20)
 BUDGET = 200_000  # isl's operations a map
 
 
@@ -96,16 +100,103 @@ def is_quasi_affine(e: Expr) -> bool:
     return (e[0] != "*" or constant) and is_quasi_affine(e[1]) and is_quasi_affine(e[2])
 
 
+# ---- domains
+
+
+def random_domain(generator: random.Random) -> Map:
+    """A map of one result whose constraints have variables in common."""
+    style = generator.choice((LARGE, SMALL))
+    source = random_map(generator, style)
+    kinds = (random_form, lambda g, bounds: random_constraint(g, bounds, style))
+    constraints = (generator.choice(kinds)(generator, source.bounds) for _ in range(generator.randint(1, 3)))
+    return replace(source, results=source.results[:1], constraints=tuple(constraints))
+
+
+def random_form(generator: random.Random, bounds: dict[str, Bounds]) -> tuple[Expr, Bounds]:
+    """A constraint on a sum of all variables, or on its remainder."""
+    e: Expr = 0
+    for name in bounds:
+        e = ("+", e, ("*", name, generator.choice((1, 1, -1, 2, 3, -2, 5, 8, -7, 16))))
+    if generator.random() < 0.4:
+        modulus = generator.choice((3, 4, 5, 8, 12, 16))
+        low = generator.randint(0, modulus - 1)
+        return ("mod", e, modulus), (low, min(modulus - 1, low + generator.choice((0, 0, 1, 2))))
+    low = generator.randint(-20, 40)
+    return e, (low, low + generator.choice((0, 0, 1, 3, 5, 10, 30)))
+
+
+def extremes(e: isl.PwAff, domain: isl.Set) -> Bounds:
+    on = e.intersect_domain(domain)
+    return int(on.min_val().to_str()), int(on.max_val().to_str())
+
+
+def compare_domain(source: Map) -> Counter[str]:
+    """What was asked of a domain, what has isl's answer, and what contradicts it."""
+    context = isl.Context()
+    context.set_max_operations(BUDGET)
+    domain, results = meaning(source, context)
+    space = isl.LocalSpace.from_space(domain.get_space())
+    variables = [
+        isl.PwAff.from_aff(isl.Aff.var_on_domain(space, isl.dim_type.set, k)) for k in range(len(source.names))
+    ]
+    bounds = [] if domain.is_empty() else [extremes(e, domain) for e in (*variables, *results)]
+    m = ix.IndexingMap.parse(str(source))
+    simple = m.simplify()
+    found: Counter[str] = Counter({"domains": 1, "empty": not bounds})
+    found["known empty"] = simple.is_known_empty and not bounds
+    found["contradictions"] = (simple.is_known_empty or m.is_empty()) and bool(bounds)
+    found["emptiness decided"] = m.is_empty() == (not bounds)
+    if not bounds or simple.is_known_empty:
+        return found
+    own = [m.range(e) for e in (*map(ix.variable, range(len(variables))), *m.results)]
+    stated = [v.interval for v in (*simple.dims, *simple.ranges, *simple.runtimes)]
+    for known, (low, high) in zip([*own, *stated], [*bounds, *bounds[: len(stated)]], strict=True):
+        found["contradictions"] += known.lower > low or known.upper < high
+    found["bounds"] = len(bounds)
+    found["best bounds"] = sum((i.lower, i.upper) == b for i, b in zip(own, bounds, strict=True))
+    found["simplified bounds"] = len(stated)
+    found["best simplified bounds"] = sum((i.lower, i.upper) == b for i, b in zip(stated, bounds, strict=False))
+    return found
+
+
+def compare_domains(seed: int, numbers: range) -> int:
+    """Compares domains, prints what contradicts isl and the sums; the exit status."""
+    total: Counter[str] = Counter()
+    for number in numbers:
+        source = random_domain(random.Random(f"{seed}/{number}"))
+        if not all(map(is_quasi_affine, [*source.results, *(e for e, _ in source.constraints)])):
+            continue
+        try:
+            found = compare_domain(source)
+        except isl.Error:  # out of budget
+            continue
+        except ix.IndexingError as undecided:
+            found = Counter({"domains": 1, str(undecided): 1})
+        if found["contradictions"]:
+            print(
+                f"\n{source}\n  again: fuzz/presburger.py --domains --seed {seed} --first {number} --count 1",
+                flush=True,
+            )
+        total += found
+    print(", ".join(f"{name}: {count}" for name, count in total.items()))
+    return 1 if total["contradictions"] else 0
+
+
 def main() -> int:
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     options.add_argument("--count", type=int, default=1000)
     options.add_argument("--seed", type=int, default=None)
     options.add_argument("--first", type=int, default=0)
+    options.add_argument("--domains", action="store_true", help="compare emptiness and bounds of domains")
     chosen = options.parse_args()
     seed = secrets.randbits(32) if chosen.seed is None else chosen.seed
+    numbers = range(chosen.first, chosen.first + chosen.count)
+    if chosen.domains:
+        print(f"seed {seed}, {chosen.count} domains against isl", flush=True)
+        return compare_domains(seed, numbers)
     print(f"seed {seed}, {chosen.count} maps against isl", flush=True)
     undecided, wrong = 0, 0
-    for number in range(chosen.first, chosen.first + chosen.count):
+    for number in numbers:
         source = random_map(random.Random(f"{seed}/{number}"), LARGE)
         if not all(map(is_quasi_affine, [*source.results, *(e for e, _ in source.constraints)])):
             undecided += 1

@@ -115,12 +115,66 @@ DOMAINS: dict[str, DomainExample] = {
             ),
             # The constructor finds a smaller modulus than that of the constraint.
             (
-                "(d0) -> (d0), domain: d0 in [0, 9], ((d0 mod 3) * 5 + 1) mod 6 in [5, 5]",
-                "(d0) -> (d0), domain: d0 in [0, 9], (1 - d0 mod 3) mod 6 in [5, 5]",
+                "(d0) -> (d0), domain: d0 in [1, 19], ((d0 mod 4) * 5 + 1) mod 12 in [4, 4]",
+                "(d0) -> (d0), domain: d0 in [1, 19], ((d0 mod 4) * 5 + 1) mod 12 in [4, 4]",
+            ),
+        ),
+    ),
+    "constraint-on-remainder": DomainExample(
+        (
+            ("(d0) -> (d0), domain: d0 in [0, 8], (d0 + 6) mod 8 in [3, 5]", "(d0) -> (d0), domain: d0 in [5, 7]"),
+            ("(d0) -> (d0), domain: d0 in [-6, 3], d0 mod 8 in [4, 5]", "(d0) -> (d0), domain: d0 in [-4, -3]"),
+            (
+                "(d0, d1) -> (d0, d1), domain: d0 in [0, 9], d1 in [0, 9], (d0 * 2 + d1) mod 16 in [14, 15]",
+                "(d0, d1) -> (d0, d1), domain: d0 in [3, 7], d1 in [0, 9], d0 * 2 + d1 in [14, 15]",
             ),
             (
-                "(d0) -> (d0), domain: d0 in [0, 20], ((d0 mod 5) * 7 + 3) mod 10 in [4, 4]",
-                "(d0) -> (d0), domain: d0 in [0, 20], (3 - (d0 mod 5) * 3) mod 10 in [4, 4]",
+                "(d0) -> (d0), domain: d0 in [0, 9], ((d0 mod 3) * 5 + 1) mod 6 in [5, 5]",
+                "(d0) -> (d0), domain: d0 in [2, 8], d0 mod 3 in [2, 2]",
+            ),
+        ),
+        (
+            (
+                "(d0) -> (d0), domain: d0 in [0, 17], d0 mod 8 in [0, 3]",
+                "(d0) -> (d0), domain: d0 in [0, 17], d0 mod 8 in [0, 3]",
+            ),
+        ),
+    ),
+    "constraint-remainder-bounds": DomainExample(
+        (
+            (
+                "(d0) -> (d0), domain: d0 in [0, 22], d0 mod 8 in [3, 5]",
+                "(d0) -> (d0), domain: d0 in [3, 21], d0 mod 8 in [3, 5]",
+            ),
+            (
+                "(d0) -> (d0), domain: d0 in [-9, 9], (d0 * 3 + 1) mod 16 in [4, 6]",
+                "(d0) -> (d0), domain: d0 in [-9, 7], (d0 * 3 + 1) mod 16 in [4, 6]",
+            ),
+            ("(d0, d1) -> (d0), domain: d0 in [0, 3], d1 in [-3, 3], (d0 - d1) mod 16 in [8, 8]", "KNOWN EMPTY"),
+        ),
+        (
+            (
+                "(d0) -> (d0), domain: d0 in [3, 21], d0 mod 8 in [3, 5]",
+                "(d0) -> (d0), domain: d0 in [3, 21], d0 mod 8 in [3, 5]",
+            ),
+        ),
+    ),
+    "constraints-contradict": DomainExample(
+        (
+            (
+                "(d0, d1) -> (d0), domain: d0 in [0, 50], d1 in [0, 50], d0 - d1 * 2 in [6, 6], (d0 + d1) mod 3 in [1, 1]",
+                "KNOWN EMPTY",
+            ),
+            (
+                "(d0, d1, d2) -> (d0), domain: d0 in [0, 90], d1 in [0, 9], d2 in [0, 9], d0 * 6 + d1 * 10 - d2 * 15 in [1, 2], "
+                "(d0 - d2) mod 5 in [0, 1], d1 mod 3 in [0, 0]",
+                "KNOWN EMPTY",
+            ),
+        ),
+        (
+            (
+                "(d0, d1) -> (d0), domain: d0 in [0, 9], d1 in [0, 9], d0 - d1 in [-3, 3], d0 + d1 in [5, 9]",
+                "(d0, d1) -> (d0), domain: d0 in [0, 9], d1 in [0, 9], d0 - d1 in [-3, 3], d0 + d1 in [5, 9]",
             ),
         ),
     ),
@@ -147,16 +201,16 @@ DOMAINS: dict[str, DomainExample] = {
         ),
         (
             (
-                "(d0, d1) -> (d0, d1), domain: d0 in [-9, 9], d1 in [-9, 9], (d0 + d1) mod 4 in [1, 1], (d0 + d1) mod 7 in [2, 2]",
-                "(d0, d1) -> (d0, d1), domain: d0 in [-9, 9], d1 in [-9, 9], (d0 + d1) mod 28 in [9, 9]",
+                "(d0, d1) -> (d0, d1), domain: d0 in [-40, 9], d1 in [-9, 9], (d0 + d1) mod 4 in [1, 1], (d0 + d1) mod 7 in [2, 2]",
+                "(d0, d1) -> (d0, d1), domain: d0 in [-40, 9], d1 in [-9, 9], (d0 + d1) mod 28 in [9, 9]",
             ),
         ),
     ),
     "constraint-congruence-bounds": DomainExample(
         (
             (
-                "(d0) -> (d0), domain: d0 in [-9, 9], d0 mod 4 in [1, 1]",
-                "(d0) -> (d0), domain: d0 in [-7, 9], d0 mod 4 in [1, 1]",
+                "(d0) -> (d0), domain: d0 in [-9, 9], d0 mod 4 in [1, 1], d0 mod 6 in [3, 3]",
+                "(d0) -> (d0), domain: d0 in [-3, 9], d0 mod 12 in [9, 9]",
             ),
         ),
         (
@@ -318,7 +372,7 @@ RANGES: dict[str, RangeExample] = {
     ),
     "range-by-common-denominator": RangeExample(
         (("d0 floordiv 4 + d1", "d0 in [0, 9], d1 in [-9, 9], d0 + d1 * 4 in [0, 7]", (0, 1)),),
-        (("d0 floordiv 4 + d1", "d0 in [0, 9], d1 in [-9, 9], d0 + d1 * 3 in [0, 7]", (-3, 4)),),
+        (("d0 floordiv 4 + d1", "d0 in [0, 9], d1 in [-9, 9], d0 + d1 * 3 in [0, 7]", (-1, 2)),),
     ),
     "range-of-quotient": RangeExample(
         (("d0 floordiv 4", "d0 in [-5, 7]", (-2, 1)),),

@@ -77,6 +77,20 @@ def constraint_congruence_normal(w: Writer) -> Iterator[Claim]:
     yield from shifted(w, m)
 
 
+def dividends_in_periods(w: Writer) -> Iterator[Claim]:
+    r, s, e, d, n, of_x, of_first, of_last = w.integers("r s e d n of_x of_first of_last")
+    (m,) = w.small("m")
+    # x = of_x + e; of_x, of_first and of_last are m times the quotients q, k and l.
+    yield z3.And(n >= 1, d <= -1), n * d <= -n
+    yield z3.And(e <= s, of_first + s - m < of_x + e), of_x - of_first > -m  # not q - k <= -1
+    yield z3.And(r <= e, of_x + e < of_last + r + m), of_last - of_x > -m
+    yield z3.And(r <= e, of_first <= of_x), of_first + r <= of_x + e
+    yield z3.And(e <= s, of_x <= of_last), of_x + e <= of_last + s
+    # And back, for x = m * k + e.
+    yield z3.And(r >= 0, s < m, r <= e, e <= s), w.positive_mod(e, m) == e
+    yield from shifted(w, m)
+
+
 def range_of_remainder(w: Writer) -> Iterator[Claim]:
     x, u, v = w.integers("x u v")
     (m,) = w.small("m")
@@ -152,6 +166,14 @@ def constraint_equates(w: Writer) -> Iterator[Claim]:
     yield x - y == 0, f(y) == f(x)
 
 
+def constraints_contradict(w: Writer) -> Iterator[Claim]:
+    # The Omega test finds that no integers satisfy both; a point of the domain would.
+    x, y, a, b, c, d = w.integers("x y a b c d")
+    e, f = (z3.Function(name, z3.IntSort(), z3.IntSort()) for name in "ef")
+    both = [z3.And(a <= e(v), e(v) <= b, c <= f(v), f(v) <= d) for v in (x, y)]
+    yield z3.ForAll([x], z3.Not(both[0])), z3.Not(both[1])
+
+
 def range_of_quotient_by_expression(w: Writer) -> Iterator[Claim]:
     x, y, u, v, p, q = w.integers("x y u v p q")
     ends = [w.div(e, d) for e in (u, v) for d in (p, q)]
@@ -212,6 +234,8 @@ IN_STEPS: dict[str, Proof] = {
     "quotient-of-remainder": Proof(quotient_of_remainder),
     "remainder-inner-expanded": Proof(remainder_inner_expanded),
     "constraint-congruence-normal": Proof(constraint_congruence_normal),
+    "constraint-on-remainder": Proof(dividends_in_periods),
+    "constraint-remainder-bounds": Proof(dividends_in_periods),
     "range-of-remainder": Proof(range_of_remainder),
     "congruence-of-sum": Proof(congruence_of_sum),
     "congruence-of-extremum": Proof(congruence_of_extremum),
@@ -222,6 +246,7 @@ OF_WORDS: dict[str, Proof] = {
     "constraint-normal-form": Proof(constraint_normal_form),
     "constraint-congruences-merge": Proof(constraint_congruences_merge),
     "constraint-divisor": Proof(constraint_divisor),
+    "constraints-contradict": Proof(constraints_contradict),
     "constraint-equates": Proof(constraint_equates),
     "range-of-quotient-by-expression": Proof(range_of_quotient_by_expression),
     "range-of-remainder-by-expression": Proof(range_of_remainder_by_expression),

@@ -2,6 +2,7 @@
 
 import pickle
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 
@@ -181,3 +182,17 @@ def test_what_is_not_known_is_said() -> None:
     )
     with pytest.raises(ix.Undecided, match="not known"):
         hard.image_count()
+
+
+def test_rows_of_many_results_differ() -> None:
+    # By the Chinese remainder theorem, as the least common multiple of the divisors is beyond the bound.
+    residues = ", ".join(f"a mod {k}" for k in range(3, 87))
+    assert read(f"(a) -> ({residues}), domain: a in [0, 2097150]").is_injective()
+    assert not read("(a) -> (a mod 4, a mod 6), domain: a in [0, 12]").is_injective()
+
+
+def test_a_map_without_points_contains_none() -> None:
+    empty = read("(d0)[s0] -> (d0), domain: d0 in [0, 3], s0 in [0, 3], d0 in [5, 6]")
+    assert empty.is_known_empty
+    assert empty.contains([1], [2]) is False
+    assert empty.contains([np.arange(3)], [1]).tolist() == [False] * 3

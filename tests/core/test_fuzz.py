@@ -1,6 +1,7 @@
 """A share of the fuzzing in every test run: random maps judged at each point of their domain, and by isl."""
 
 import random
+from collections import Counter
 
 import pytest
 
@@ -77,3 +78,35 @@ def test_composition_is_application_twice() -> None:
                 checked += 1
                 assert found.at(renamed) == second.at(middle)
     assert checked > 200
+
+
+def test_a_batch_composes_as_one_by_one() -> None:
+    compared = 0
+    for number in range(1500):
+        generator = random.Random(f"{SEED}/pairs/{number}")
+        sources = [random_map(generator, maps.SMALL) for _ in range(2)]
+        if len(sources[0].results) != len(sources[1].groups[0]):
+            continue
+        try:
+            pair = tuple(ix.IndexingMap.parse(str(m)) for m in sources)
+            alone = ix.compose(*pair).simplify()
+        except ix.Overflow:
+            continue
+        compared += 1
+        assert str(ix.compose_all([pair])[0]) == str(alone), " ;; ".join(map(str, sources))
+    assert compared > 300
+
+
+@pytest.mark.parametrize("batch", range(4))
+def test_isl_agrees_about_emptiness_and_bounds(batch: int) -> None:
+    total: Counter[str] = Counter()
+    for number in range(batch * 75, batch * 75 + 75):
+        source = presburger.random_domain(random.Random(f"{SEED}/domains/{number}"))
+        if all(map(presburger.is_quasi_affine, [*source.results, *(e for e, _ in source.constraints)])):
+            try:
+                total += presburger.compare_domain(source)
+            except presburger.isl.Error:
+                continue
+    assert total["contradictions"] == 0
+    assert total["emptiness decided"] == total["domains"] > 40
+    assert total["best bounds"] >= 0.99 * total["bounds"] > 50

@@ -5,6 +5,7 @@ use crate::expr::{variable_bit, Arena, Expr};
 use crate::interval::Interval;
 use crate::map::indexing_map::{IndexingMap, MapBuilder, MapKind};
 use crate::simplify::domain::{DomainSimplifier, Options, PointVariables};
+use crate::simplify::presburger::tightest_bounds;
 use crate::simplify::recorder::Certificate;
 use crate::simplify::{Scratch, Status};
 
@@ -146,8 +147,9 @@ pub fn range_of(arena: &mut Arena, scratch: &mut Scratch, map: &MapBuilder, e: E
     if map.known_empty || domain.simplify(arena, scratch).empty {
         return Interval::EMPTY;
     }
-    let simplified = scratch.ranges.bounds(arena, domain.results[0]);
-    simplified.intersect(scratch.ranges.bounds(arena, e))
+    let simplified = domain.results[0];
+    let known = scratch.ranges.bounds(arena, simplified).intersect(scratch.ranges.bounds(arena, e));
+    tightest_bounds(arena, &mut scratch.ranges, &domain.constraints, simplified, known)
 }
 
 /// Simplifies `e` with variable `i` in `bounds[i]`; variables beyond the list may have any value.
@@ -176,7 +178,8 @@ pub fn range_on_box(arena: &mut Arena, scratch: &mut Scratch, e: Expr, bounds: V
     if !defined {
         return Interval::EMPTY;
     }
-    scratch.ranges.bounds(arena, simplified).intersect(scratch.ranges.bounds(arena, e))
+    let known = scratch.ranges.bounds(arena, simplified).intersect(scratch.ranges.bounds(arena, e));
+    tightest_bounds(arena, &mut scratch.ranges, &[], simplified, known)
 }
 
 /// Whether `e` is known to be a multiple of `factor` for all values of its variables.

@@ -6,16 +6,21 @@ use crate::expr::work::Limit;
 use crate::expr::{Arena, Expr, Node};
 use crate::interval::Interval;
 use crate::map::indexing_map::{IndexingMap, MapBuilder, MapKind};
+use crate::map::parametric::DistinctRows;
 use crate::sets::count::{count_group, groups, Group, Question, BUDGET, WORDS_PER_UNIT};
 use crate::sets::inverse::{determines, invert};
 use crate::sets::points::PointStep;
 use crate::simplify::domain::PointVariables;
 use crate::simplify::facts::normal_form;
+use crate::simplify::presburger::{IntegerDomain, Undecided, Work};
 use crate::simplify::width::Width;
 use crate::simplify::Scratch;
 
 /// The maximal number of points that are enumerated for one answer.
 pub(super) const MAX_ENUMERATED: u128 = 1 << 21;
+
+/// The work in search of one point by the Omega test.
+const SAMPLE_WORK: u64 = 1 << 18;
 
 fn require_defined(map: &IndexingMap) -> Result<()> {
     if map.kind() == MapKind::Undefined {
@@ -72,12 +77,36 @@ pub(crate) fn is_empty_within(
     limit: Limit,
 ) -> Result<bool> {
     let Some(builder) = simplified_builder(arena, scratch, map)? else { return Ok(true) };
+    if let Some(empty) = is_empty_by_sample(arena, scratch, map, &builder)? {
+        return Ok(empty);
+    }
     for g in groups(arena, &builder, &[]).iter().filter(|g| !g.constraints.is_empty()) {
         if count_group(arena, &builder, g, Question::WhetherAny, limit)? == 0 {
             return Ok(true);
         }
     }
     Ok(false)
+}
+
+/// Whether the domain has no points, by one that is in it, or by the Omega test; `None` if that does not decide.
+fn is_empty_by_sample(
+    arena: &mut Arena,
+    scratch: &mut Scratch,
+    map: &IndexingMap,
+    simplified: &MapBuilder,
+) -> Result<Option<bool>> {
+    let constraints = &simplified.constraints;
+    if constraints.is_empty() {
+        return Ok(Some(false));
+    }
+    let Some(domain) = IntegerDomain::new(arena, &mut scratch.ranges, constraints, &[]) else {
+        return Ok(None);
+    };
+    match domain.sample(&mut Work(SAMPLE_WORK)) {
+        Ok(Some(point)) => Ok(map.domain(arena).contains(&point, &mut Vec::new())?.then_some(false)),
+        Ok(None) => Ok(Some(true)),
+        Err(Undecided) => Ok(None),
+    }
 }
 
 /// The number of different results, as factors. Errors: as [`count`].
@@ -126,8 +155,7 @@ fn image_of_group(
             return Ok(steps.count);
         }
     }
-    let rows = enumerate(arena, map, group, &results, limit)?;
-    Ok(rows.count_distinct() as u128)
+    count_distinct(arena, map, group, &results, limit)
 }
 
 /// The `count` values `first`, `first + step`, `first + 2 * step`, ..
@@ -259,6 +287,22 @@ impl ResultRows {
     }
 }
 
+/// A group alone, with these results. Error: there are too many points to enumerate.
+fn of_group(map: &MapBuilder, group: &Group, results: &[Expr]) -> Result<MapBuilder> {
+    let box_size = group.variables.iter().fold(1u128, |n, v| n.saturating_mul(map.intervals[*v].count()));
+    if box_size > MAX_ENUMERATED {
+        return Err(Error::undecided("the number of different results"));
+    }
+    let mut part = map.clone();
+    part.results = results.to_vec();
+    part.constraints = group.constraints.iter().map(|k| map.constraints[*k]).collect();
+    for v in (0..map.intervals.len()).filter(|v| !group.variables.contains(v)) {
+        let own = &mut part.intervals[v];
+        own.upper = own.lower;
+    }
+    Ok(part)
+}
+
 /// The values of `results`, a nonempty list, at all points of a group. Error: there are too many to enumerate.
 pub(super) fn enumerate(
     arena: &mut Arena,
@@ -267,23 +311,10 @@ pub(super) fn enumerate(
     results: &[Expr],
     limit: Limit,
 ) -> Result<ResultRows> {
-    let box_size = group.variables.iter().fold(1u128, |n, v| n.saturating_mul(map.intervals[*v].count()));
-    if box_size > MAX_ENUMERATED {
-        return Err(Error::undecided("the number of different results"));
-    }
-    let mut part = map.clone();
-    part.results = results.to_vec();
-    part.constraints = group.constraints.iter().map(|k| map.constraints[*k]).collect();
-    let others: Vec<usize> = (0..map.intervals.len()).filter(|v| !group.variables.contains(v)).collect();
-    for v in others {
-        let own = &mut part.intervals[v];
-        own.upper = own.lower;
-    }
-    let map = part.build(arena)?;
+    let map = of_group(map, group, results)?.build(arena)?;
     let work = 1 + (results.len() + map.num_variables()) / 2 + map.dag().node_words().len() / WORDS_PER_UNIT;
     let mut points = map.points(arena);
-    let mut scratch = Vec::new();
-    let mut rows = ResultRows { width: results.len(), values: Vec::new() };
+    let (mut scratch, mut rows) = (Vec::new(), ResultRows { width: results.len(), values: Vec::new() });
     loop {
         match points.step(usize::MAX)? {
             PointStep::Point(_) if limit.is_reached(arena) => {
@@ -297,6 +328,47 @@ pub(super) fn enumerate(
             PointStep::End => return Ok(rows),
         }
     }
+}
+
+/// The points that are found at a time.
+const BATCH: usize = 1 << 14;
+
+/// The number of different rows of `results` at the points of a group. Only the number of the row of each point is kept, as
+/// results are added one by one, until all are different. Error: there are too many points.
+fn count_distinct(
+    arena: &mut Arena,
+    map: &MapBuilder,
+    group: &Group,
+    results: &[Expr],
+    limit: Limit,
+) -> Result<u128> {
+    let undecided = || Error::undecided("the number of different results");
+    let part = of_group(map, group, &[])?;
+    let part = part.build(arena)?;
+    let mut columns = vec![Vec::new(); part.num_variables()];
+    let mut points = part.points(arena);
+    while points.extend(BATCH, &mut columns)? {
+        arena.charge(BATCH * (1 + part.num_variables() / 2 + part.dag().node_words().len() / WORDS_PER_UNIT));
+        if limit.is_reached(arena) {
+            return Err(undecided());
+        }
+    }
+    let columns: Vec<&[i64]> = columns.iter().map(Vec::as_slice).collect();
+    let length = columns.first().map_or(0, |column| column.len());
+    let (mut rows, mut values) = (DistinctRows::new(&[], length), vec![0; length]);
+    for result in results {
+        let dag = arena.export(&[*result]);
+        arena.charge(length * (1 + dag.node_words().len() / WORDS_PER_UNIT));
+        if limit.is_reached(arena) {
+            return Err(undecided());
+        }
+        dag.evaluate_block(&columns, &mut [&mut values])?;
+        rows = rows.with_column(&values);
+        if rows.first.len() == length {
+            break;
+        }
+    }
+    Ok(rows.first.len() as u128)
 }
 
 fn product(factors: &[u128]) -> Option<u128> {

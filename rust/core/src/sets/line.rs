@@ -67,7 +67,7 @@ impl Dag {
     /// The values of variable `v`, in a box in which only it varies, at which the roots that depend linearly on it, or linearly
     /// within a remainder, may lie in `bounds`. Other roots are not considered.
     pub(super) fn solutions_on_line(&self, bounds: &[Interval], part: &[Interval], v: usize) -> Solutions {
-        let mut found = Solutions { interval: part[v], modulus: 1, residue: 0 };
+        let mut known = Solutions { interval: part[v], modulus: 1, residue: 0 };
         let entries: Vec<Entry<'_>> = self.entries().collect();
         let mut values: Vec<Linear> = Vec::with_capacity(entries.len());
         for entry in &entries {
@@ -75,7 +75,7 @@ impl Dag {
         }
         for (root, allowed) in self.root_positions().iter().zip(bounds) {
             match (values[*root as usize], &entries[*root as usize]) {
-                (Some((coeff, rest)), _) => found = found.bounded(coeff, rest, *allowed),
+                (Some((coeff, rest)), _) => known = known.bounded(coeff, rest, *allowed),
                 (None, Entry::Mod(x, m)) => {
                     let divisor = values[*m].filter(|m| m.0 == 0 && m.1 > 0);
                     let Some(((coeff, rest), (_, m))) = values[*x].zip(divisor) else { continue };
@@ -83,13 +83,13 @@ impl Dag {
                     let right = rest.checked_neg().and_then(|r| floor_mod(r, m));
                     let right = right.and_then(|r| floor_mod(r.checked_add(residues.lower)?, m));
                     if let Some(right) = right.filter(|_| residues.is_point()) {
-                        found = found.congruent(coeff, right, m);
+                        known = known.congruent(coeff, right, m);
                     }
                 }
                 _ => {}
             }
         }
-        found
+        known
     }
 }
 
@@ -148,10 +148,10 @@ mod tests {
     fn solutions_are_all_there_are() {
         for (coeff, rest) in (-4..=4).flat_map(|c| (-6..=6).map(move |r| (c, r))) {
             for (lower, upper) in (-9..9).flat_map(|l| (l..9).map(move |u| (l, u))) {
-                let found = solutions(coeff, rest, Interval::new(lower, upper));
+                let solved = solutions(coeff, rest, Interval::new(lower, upper));
                 for x in -20..=20 {
                     let inside = (lower..=upper).contains(&(coeff * x + rest));
-                    assert_eq!(found.contains(x), inside, "{coeff} * {x} + {rest} in [{lower}, {upper}]");
+                    assert_eq!(solved.contains(x), inside, "{coeff} * {x} + {rest} in [{lower}, {upper}]");
                 }
             }
         }
@@ -177,8 +177,8 @@ mod tests {
         let whole = Solutions { interval: Interval::new(-20, 30), modulus: 1, residue: 0 };
         for m in 1..9 {
             for (coeff, right) in (-9..9).flat_map(|c| (0..m).map(move |r| (c, r))) {
-                let found = whole.congruent(coeff, right, m).congruent(3, 1, 4);
-                let listed: Vec<i64> = found.values().iter().flat_map(|i| i.lower..=i.upper).collect();
+                let solved = whole.congruent(coeff, right, m).congruent(3, 1, 4);
+                let listed: Vec<i64> = solved.values().iter().flat_map(|i| i.lower..=i.upper).collect();
                 let holds =
                     |x: &i64| floor_mod(coeff * x - right, m) == Some(0) && floor_mod(3 * x, 4) == Some(1);
                 let wanted: Vec<i64> = (-20..=30).filter(holds).collect();

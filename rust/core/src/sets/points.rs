@@ -294,8 +294,8 @@ impl Points {
         if part[v + 1..].iter().any(|i| !i.is_point()) {
             return false;
         }
-        let found = self.domain.constraints.solutions_on_line(&self.domain.bounds, part, v);
-        let values = found.values();
+        let solved = self.domain.constraints.solutions_on_line(&self.domain.bounds, part, v);
+        let values = solved.values();
         let listed = values.iter().fold(0u128, |sum, i| sum.saturating_add(i.count()));
         if listed > part[v].count() / SPARSE {
             return false;
@@ -439,8 +439,8 @@ mod tests {
         points.search_work = SEARCH_BUDGET;
         assert!(points.step(1).is_err());
         (points.search_work, points.rejected) = (0, MAX_REJECTED);
-        let found = std::iter::repeat_with(|| points.extend(1000, &mut [Vec::new(), Vec::new()]));
-        let error = found.take(100).find_map(std::result::Result::err).unwrap();
+        let batches = std::iter::repeat_with(|| points.extend(1000, &mut [Vec::new(), Vec::new()]));
+        let error = batches.take(100).find_map(std::result::Result::err).unwrap();
         assert!(error.message().contains("iterated over"));
     }
 }

@@ -6,7 +6,8 @@
 
 use crate::expr::{Arena, Expr, Node, Tag, Term};
 use crate::interval::Interval;
-use crate::simplify::constraints::{is_implied, law, ConstraintPropagation, Row};
+use crate::simplify::constraints::{is_implied, law, ConstraintPropagation, Row, INTERSECT};
+use crate::simplify::contradiction;
 use crate::simplify::domain::{DomainSimplifier, Effort, PointVariables};
 use crate::simplify::facts::{normal_form, EqualVariables};
 use crate::simplify::law::Law;
@@ -83,7 +84,7 @@ static EACH: [Row<ApplyToOne>; 1] = [Row {
 /// All laws of this file.
 pub(crate) fn laws() -> impl Iterator<Item = Law> {
     let whole = CONDITIONS.iter().chain(&TOGETHER).map(|row| row.law);
-    whole.chain(EACH.iter().map(|row| row.law))
+    whole.chain(EACH.iter().map(|row| row.law)).chain(contradiction::laws())
 }
 
 /// The changes that a round of tightening made.
@@ -176,7 +177,9 @@ impl DomainSimplifier {
             // If the condition overflows int64, it is not stated: the rules cannot use it.
             let Ok(Some(condition)) = s.arena.nonzero(d, known) else { continue };
             let twin = s.arena.nonzero_as_minimum(d);
-            if !stated.implies(s.arena, condition) && !twin.is_ok_and(|twin| stated.implies(s.arena, twin)) {
+            let is_stated =
+                stated.implies(s.arena, condition) || twin.is_ok_and(|twin| stated.implies(s.arena, twin));
+            if !is_stated && !self.is_never(s, (d, Interval::point(0))) {
                 s.record_constraint(law, (d, Interval::ALL), &[condition]);
                 self.constraints.push(condition);
                 stated.add(condition);
@@ -206,6 +209,7 @@ impl DomainSimplifier {
         let mut stated = Vec::new();
         let mut stable = StableConstraints::default();
         self.sort_constraints(s);
+        self.intersect_equal(s);
         for round in 1..=MAX_ROUNDS {
             let given = std::mem::take(&mut self.constraints);
             let before: SmallVec<[Interval; 8]> = SmallVec::from_slice(&self.bounds);
@@ -216,7 +220,7 @@ impl DomainSimplifier {
             match done {
                 Round::Empty => return true,
                 _ if s.status() == Status::BudgetExhausted => break,
-                Round::Unchanged => return false,
+                Round::Unchanged => return self.has_no_points(s),
                 Round::Changed => {}
             }
             stable.end_round(s.arena, &before, &self.bounds);
@@ -288,6 +292,18 @@ impl DomainSimplifier {
 
     fn sort_constraints(&mut self, s: &Simplifier<'_>) {
         self.constraints.sort_by(|a, b| s.arena.compare(a.0, b.0));
+    }
+
+    /// Intersects the intervals of equal expressions, which follow one another.
+    fn intersect_equal(&mut self, s: &mut Simplifier<'_>) {
+        self.constraints.dedup_by(|later, first| {
+            let is_equal = later.0 == first.0;
+            if is_equal {
+                s.record_intersection(&INTERSECT, first.0, [first.1, later.1]);
+                first.1 = first.1.intersect(later.1);
+            }
+            is_equal
+        });
     }
 
     /// Simplifies each constraint with the others as facts; true if one became cheaper.

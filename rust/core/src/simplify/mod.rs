@@ -3,6 +3,7 @@
 pub(crate) mod congruence;
 pub(crate) mod constraints;
 pub(crate) mod constructor_laws;
+pub(crate) mod contradiction;
 pub(crate) mod cost;
 pub(crate) mod definedness;
 pub(crate) mod domain;
@@ -11,6 +12,7 @@ pub(crate) mod driver;
 pub(crate) mod facts;
 pub(crate) mod law;
 pub(crate) mod preimage;
+pub(crate) mod presburger;
 pub(crate) mod range;
 pub(crate) mod recorder;
 pub(crate) mod rules;

@@ -366,6 +366,25 @@ impl Recorder {
         }
     }
 
+    /// The constraints, with the bounds of their variables, have no point in common.
+    pub(crate) fn contradiction(
+        &mut self,
+        arena: &mut Arena,
+        ranges: &mut Ranges,
+        law: &Law,
+        constraints: &[(Expr, Interval)],
+    ) {
+        let mut from = Vec::new();
+        for c in constraints {
+            from.extend(self.constraint_step(arena, ranges, *c));
+            for v in arena.variables(&[c.0]) {
+                let x = arena.variable(v);
+                from.extend(self.range(arena, ranges, x));
+            }
+        }
+        self.push(law.name, Claim::Never, from);
+    }
+
     /// A constraint on `before` is replaced by that on the equal expression `after`, by what was used.
     pub(crate) fn substituted(
         &mut self,

@@ -246,8 +246,16 @@ impl<'a> Simplifier<'a> {
         before: (Expr, Interval),
         after: &[(Expr, Interval)],
     ) {
-        let is_kept = matches!(law.name, "constraint-bounds-term" | "constraint-congruence-bounds");
+        let is_kept = matches!(
+            law.name,
+            "constraint-bounds-term" | "constraint-congruence-bounds" | "constraint-remainder-bounds"
+        );
         self.record(|r, arena, ranges| r.constraint(arena, ranges, (law.name, is_kept), before, after));
+    }
+
+    /// Records that the constraints contradict each other.
+    pub(crate) fn record_contradiction(&mut self, law: &Law, constraints: &[(Expr, Interval)]) {
+        self.record(|r, arena, ranges| r.contradiction(arena, ranges, law, constraints));
     }
 
     /// Records two constraints that are equal to one.

@@ -2,7 +2,7 @@
 
 use super::{law, Apply, Assumption, ConstraintPropagation, Row};
 use crate::expr::{Expr, Node, Term, Terms};
-use crate::int::{div_mod_positive, floor_mod, inverse_mod};
+use crate::int::{ceil_div, div_mod_positive, floor_div, floor_mod, inverse_mod};
 use crate::interval::Interval;
 use crate::simplify::congruence::{chinese_remainder, Conjunction};
 use crate::simplify::law::Law;
@@ -22,15 +22,35 @@ type ApplyToPair =
 /// A law of a congruence on a variable; returns whether the bounds of the variable now imply it.
 type ApplyToVariable = fn(&mut ConstraintPropagation, &mut Simplifier<'_>, &Congruence, u32, &Law) -> bool;
 
-pub(super) static REMAINDERS: [Row<Apply>; 1] = [Row {
-    law: law(
-        "constraint-congruence-normal",
-        "mod",
-        "(u * x + c) % m = r is (x + i * c) % m = i * r % m",
-        "m > 0, 0 <= r < m, i * u % m = 1",
-    ),
-    function: ConstraintPropagation::congruence_normal,
-}];
+pub(super) static REMAINDERS: [Row<Apply>; 3] = [
+    Row {
+        law: law(
+            "constraint-on-remainder",
+            "mod",
+            "x % m in [r, s] = x in [k * m + r, k * m + s]",
+            "m > 0, 0 <= r, s < m, k * m + s - m < x < k * m + r + m",
+        ),
+        function: ConstraintPropagation::on_remainder,
+    },
+    Row {
+        law: law(
+            "constraint-remainder-bounds",
+            "mod",
+            "x % m in [r, s] implies x in [k * m + r, l * m + s]",
+            "m > 0, 0 <= r, s < m, k * m + s - m < x < l * m + r + m",
+        ),
+        function: ConstraintPropagation::bounds_by_remainder,
+    },
+    Row {
+        law: law(
+            "constraint-congruence-normal",
+            "mod",
+            "(u * x + c) % m = r is (x + i * c) % m = i * r % m",
+            "m > 0, 0 <= r < m, i * u % m = 1",
+        ),
+        function: ConstraintPropagation::congruence_normal,
+    },
+];
 
 pub(super) static PAIRS: [Row<ApplyToPair>; 2] = [
     Row {
@@ -63,7 +83,39 @@ pub(super) static VARIABLES: [Row<ApplyToVariable>; 1] = [Row {
     function: ConstraintPropagation::bounds_by_congruence,
 }];
 
+/// The dividends of `e in interval`, a remainder, from the first to the last period that its bounds reach, and whether
+/// these are the same; `None` if the dividend is not bounded.
+fn dividends_in_periods(
+    s: &mut Simplifier<'_>,
+    e: Expr,
+    interval: Interval,
+) -> Option<(Expr, Interval, bool)> {
+    let (x, m) = s.arena.as_mod(e)?;
+    let range = s.bounds(x);
+    let (lower, upper) = (range.lower.checked_sub(interval.upper)?, range.upper.checked_sub(interval.lower)?);
+    let (first, last) = (ceil_div(lower, m)?, floor_div(upper, m)?);
+    let least = first.checked_mul(m)?.checked_add(interval.lower)?;
+    let most = last.checked_mul(m)?.checked_add(interval.upper)?;
+    range.is_bounded().then_some((x, Interval::new(least, most), first == last))
+}
+
 impl ConstraintPropagation {
+    fn on_remainder(&mut self, s: &mut Simplifier<'_>, a: &mut Assumption, law: &Law) -> bool {
+        let Some((x, inner, true)) = dividends_in_periods(s, a.expr, a.interval) else { return false };
+        s.record_constraint(law, a.stated(), &[(x, inner)]);
+        self.work.push(a.part(x, inner));
+        true
+    }
+
+    fn bounds_by_remainder(&mut self, s: &mut Simplifier<'_>, a: &mut Assumption, law: &Law) -> bool {
+        let Some((x, inner, false)) = dividends_in_periods(s, a.expr, a.interval) else { return false };
+        if !inner.covers(s.bounds(x)) {
+            s.record_constraint(law, a.stated(), &[(x, inner)]);
+            self.work.push(Assumption { implied: true, ..a.part(x, inner) });
+        }
+        false
+    }
+
     fn congruence_normal(&mut self, s: &mut Simplifier<'_>, a: &mut Assumption, law: &Law) -> bool {
         if !a.interval.is_point() {
             return false;

@@ -79,7 +79,7 @@ pub(crate) const fn law(
 }
 
 /// Applied whenever an expression already has an interval.
-const INTERSECT: Law =
+pub(crate) const INTERSECT: Law =
     law("constraints-intersect", "any", "e in [a, b] and e in [c, d] = e in [max(a, c), min(b, d)]", "none");
 /// Applied whenever a constraint is compared with the bounds of its expression.
 const IMPLIED: Law = law("constraint-implied", "any", "e in [a, b] is true", "a <= u, v <= b, e in [u, v]");

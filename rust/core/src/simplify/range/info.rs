@@ -50,6 +50,18 @@ impl Info {
         Info { bounds: Interval::ALL, modulus, residue: div_mod_positive(residue, modulus).1 }
     }
 
+    /// The value at this part of the way from the least to the greatest one, down to one with the residue.
+    pub(crate) fn value_at(self, part: i128, of: i128) -> i64 {
+        let Interval { lower, upper } = self.bounds;
+        let way = (i128::from(upper) - i128::from(lower)) * part / of;
+        let value = (i128::from(lower) + way) as i64;
+        if self.modulus > 1 {
+            let above = value.wrapping_sub(self.residue).rem_euclid(self.modulus);
+            return value.checked_sub(above).map_or(lower, |x| x.max(lower));
+        }
+        value
+    }
+
     /// Tightens bounds and congruence by each other.
     #[must_use]
     pub fn tightened(self) -> Info {

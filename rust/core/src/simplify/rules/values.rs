@@ -8,7 +8,6 @@ use crate::expr::{Arena, Expr, Node, Tag, Term, Terms};
 use crate::int::{div_mod_positive, floor_div, floor_mod, gcd_i64};
 use crate::interval::Interval;
 use crate::simplify::simplifier::Simplifier;
-use std::collections::HashMap;
 
 /// The maximal number of values of the variable.
 const MAX_VALUES: i64 = 64;
@@ -137,8 +136,6 @@ const UNCLIPPED: usize = 5;
 /// The cheapest form with the values of `e`, if it is cheaper than `e`.
 fn cheapest(s: &mut Simplifier<'_>, table: &Table, e: Expr) -> Option<Expr> {
     let (mut best, mut cost) = (None, s.cost(e));
-    // No division takes the place of a clamp, nor one by a large number that of a shift.
-    let divisor = greatest_divisor(s.arena, e);
     for (least, form) in FORMS {
         if *least >= cost {
             break;
@@ -147,12 +144,15 @@ fn cheapest(s: &mut Simplifier<'_>, table: &Table, e: Expr) -> Option<Expr> {
         // A form that overflows is none.
         let Ok(Some(candidate)) = form(s.arena, table) else { continue };
         let candidate_cost = s.cost(candidate);
+        if candidate_cost >= cost {
+            continue;
+        }
         // What has wider bounds than the values hides them from what it becomes a part of: it must be worth that.
         let hides = !s.bounds(e).covers(s.bounds(candidate)) && candidate_cost > s.cost(e) / 2;
-        let divides = greatest_divisor(s.arena, candidate) > divisor;
-        if candidate_cost < cost
-            && !hides
-            && !divides
+        // No division takes the place of a clamp, nor one by a large number that of a shift.
+        let divides = |arena: &mut Arena| greatest_divisor(arena, candidate) > greatest_divisor(arena, e);
+        if !hides
+            && !divides(s.arena)
             && values_of(s.arena, candidate, table).as_deref() == Some(table.values.as_slice())
         {
             (best, cost) = (Some(candidate), candidate_cost);
@@ -173,12 +173,17 @@ fn greatest_divisor(arena: &mut Arena, e: Expr) -> u64 {
 impl Table {
     /// The values of an expression of one variable; `None` if there are many, or one leaves int64.
     fn of(s: &mut Simplifier<'_>, e: Expr) -> Option<Table> {
-        if s.arena.variables_of(e).count_ones() != 1 {
+        let bits = s.arena.variables_of(e);
+        if bits.count_ones() != 1 {
             return None;
         }
-        let v = match s.arena.variables(&[e]).as_slice() {
-            [v] => *v,
-            _ => return None,
+        let v = match s.ranges.variables.len() {
+            // Each variable has a bit of its own.
+            0..=16 => bits.trailing_zeros(),
+            _ => match s.arena.variables(&[e]).as_slice() {
+                [v] => *v,
+                _ => return None,
+            },
         };
         let x = s.arena.variable(v);
         let bounds = s.bounds(x);
@@ -223,41 +228,62 @@ impl Table {
 
 /// The values of `e` at the values of the table's variable; `None` beyond int64, and where a divisor is 0.
 fn values_of(arena: &mut Arena, e: Expr, table: &Table) -> Option<Vec<i64>> {
-    let variable = arena.variables(&[table.x]).first().copied()?;
     let nodes = arena.post_order(&[e]);
     if nodes.len() > MAX_NODES {
         return None;
     }
-    arena.charge(nodes.len() * table.values.len() / 4);
-    let start = table.low;
-    let mut known: HashMap<Expr, Vec<i64>> = HashMap::with_capacity(nodes.len());
-    for node in nodes {
-        let column: Option<Vec<i64>> = (0..table.values.len())
-            .map(|k| {
-                value_at(arena, node, |o| match arena.as_constant(o) {
-                    Some(c) => c,
-                    None if arena.as_variable(o) == Some(variable) => start + k as i64,
-                    None => known.get(&o).map_or(0, |column| column[k]),
-                })
-            })
-            .collect();
-        known.insert(node, column?);
+    let count = table.values.len();
+    arena.charge(nodes.len() * count / 4);
+    // The values of one node after the other, which are found where they begin.
+    let mut all: Vec<i64> = Vec::with_capacity(nodes.len() * count);
+    for (k, node) in nodes.iter().enumerate() {
+        let place = |o: Expr| nodes[..k].iter().rposition(|x| *x == o).map(|p| p * count);
+        match arena.node(*node) {
+            Node::Constant(c) => all.resize(all.len() + count, c),
+            Node::Variable(_) => all.extend((0..count).map(|k| table.at(k))),
+            Node::Sum(constant, terms) => {
+                all.resize(all.len() + count, constant);
+                for t in terms {
+                    fold_into_last(&mut all, count, place(t.expr)?, |sum, x| {
+                        sum.checked_add(t.coeff.checked_mul(x)?)
+                    })?;
+                }
+            }
+            Node::Product(args) => {
+                all.resize(all.len() + count, 1);
+                args.iter()
+                    .try_for_each(|a| fold_into_last(&mut all, count, place(*a)?, i64::checked_mul))?;
+            }
+            Node::Min(args) | Node::Max(args) => {
+                let least = arena.tag(*node) == Tag::Min;
+                let first = place(args[0])?;
+                all.extend_from_within(first..first + count);
+                let better = |a: i64, b: i64| Some(if least { a.min(b) } else { a.max(b) });
+                args[1..].iter().try_for_each(|a| fold_into_last(&mut all, count, place(*a)?, better))?;
+            }
+            Node::FloorDiv(a, b) | Node::Mod(a, b) => {
+                let is_quotient = arena.tag(*node) == Tag::FloorDiv;
+                let first = place(a)?;
+                all.extend_from_within(first..first + count);
+                fold_into_last(&mut all, count, place(b)?, if is_quotient { floor_div } else { floor_mod })?;
+            }
+        }
     }
-    known.remove(&e)
+    Some(all.split_off((nodes.len() - 1) * count))
 }
 
-fn value_at(arena: &Arena, e: Expr, at: impl Fn(Expr) -> i64) -> Option<i64> {
-    match arena.node(e) {
-        Node::Constant(_) | Node::Variable(_) => Some(at(e)),
-        Node::Sum(constant, terms) => {
-            terms.iter().try_fold(constant, |sum, t| sum.checked_add(t.coeff.checked_mul(at(t.expr))?))
-        }
-        Node::Product(args) => args.iter().try_fold(1i64, |product, a| product.checked_mul(at(*a))),
-        Node::FloorDiv(a, b) => floor_div(at(a), at(b)),
-        Node::Mod(a, b) => floor_mod(at(a), at(b)),
-        Node::Min(args) => args.iter().map(|a| at(*a)).min(),
-        Node::Max(args) => args.iter().map(|a| at(*a)).max(),
-    }
+/// Replaces each of the last `count` numbers by `f` of it and of its partner among those from `place` on.
+fn fold_into_last(
+    all: &mut [i64],
+    count: usize,
+    place: usize,
+    f: impl Fn(i64, i64) -> Option<i64>,
+) -> Option<()> {
+    let (before, last) = all.split_at_mut(all.len() - count);
+    last.iter_mut().zip(&before[place..]).try_for_each(|(own, other)| {
+        *own = f(*own, *other)?;
+        Some(())
+    })
 }
 
 // ---------------------------------------------------------------------- forms

@@ -1,0 +1,98 @@
+//! Constraints that contradict each other as a system, though none is impossible by itself: a few points are tried, then the
+//! Omega test decides.
+
+use crate::expr::Expr;
+use crate::interval::Interval;
+use crate::simplify::constraints::{law, Row};
+use crate::simplify::domain::DomainSimplifier;
+use crate::simplify::law::Law;
+use crate::simplify::presburger::{IntegerDomain, Work};
+use crate::simplify::simplifier::Simplifier;
+use smallvec::SmallVec;
+
+/// A law of all constraints as one system; returns whether there is no point.
+type ApplyToSystem = fn(&DomainSimplifier, &mut Simplifier<'_>, &Law) -> bool;
+
+/// Laws of all constraints as one system.
+static SYSTEM: [Row<ApplyToSystem>; 1] = [Row {
+    law: law(
+        "constraints-contradict",
+        "any",
+        "e in [a, b] and f in [c, d] is false",
+        "no integers satisfy e in [a, b] and f in [c, d]",
+    ),
+    function: DomainSimplifier::constraints_contradict,
+}];
+
+/// The number of points that are tried before.
+const SAMPLES: i128 = 9;
+/// The work of the Omega test on a domain.
+const SYSTEM_WORK: u64 = 1 << 14;
+
+/// All laws of this file.
+pub(crate) fn laws() -> impl Iterator<Item = Law> {
+    SYSTEM.iter().map(|row| row.law)
+}
+
+impl DomainSimplifier {
+    /// Whether the constraints, each of which has points in the box, are sample to have none in common.
+    pub(crate) fn has_no_points(&self, s: &mut Simplifier<'_>) -> bool {
+        SYSTEM.iter().any(|row| (row.function)(self, s, &row.law))
+    }
+
+    /// Whether constraints that have variables in common have no point in common.
+    fn constraints_contradict(&self, s: &mut Simplifier<'_>, law: &Law) -> bool {
+        if !self.is_entangled(s) || self.has_point(s) {
+            return false;
+        }
+        let is_empty = is_contradiction(s, &self.constraints);
+        if is_empty {
+            s.record_contradiction(law, &self.constraints);
+        }
+        is_empty
+    }
+
+    /// Whether no point satisfies one more constraint, as that a divisor is 0 where that of an equal expression is not.
+    pub(crate) fn is_never(&self, s: &mut Simplifier<'_>, one: (Expr, Interval)) -> bool {
+        let all: Vec<(Expr, Interval)> = self.constraints.iter().copied().chain([one]).collect();
+        is_contradiction(s, &all)
+    }
+
+    /// Whether one of a few points of the box, spread evenly, satisfies all constraints, as in most domains.
+    fn has_point(&self, s: &mut Simplifier<'_>) -> bool {
+        let roots: SmallVec<[Expr; 8]> = self.constraints.iter().map(|c| c.0).collect();
+        (0..SAMPLES).any(|k| {
+            // At first, all values are those in the middle.
+            let place = |v: usize| (SAMPLES / 2 + k * (v as i128 + 1)) % SAMPLES;
+            let point: Vec<i64> = s
+                .ranges
+                .variables
+                .iter()
+                .enumerate()
+                .map(|(v, info)| info.value_at(place(v), SAMPLES - 1))
+                .collect();
+            let values = s.arena.evaluate(&roots, &point);
+            values.is_ok_and(|all| all.iter().zip(&self.constraints).all(|(x, c)| c.1.contains(*x)))
+        })
+    }
+
+    /// Whether two constraints may have a variable in common.
+    fn is_entangled(&self, s: &Simplifier<'_>) -> bool {
+        let mut used = 0;
+        self.constraints.iter().any(|(e, _)| {
+            let own = s.arena.variables_of(*e);
+            let is_shared = used & own != 0;
+            used |= own;
+            is_shared
+        })
+    }
+}
+
+/// Whether no point of the box satisfies all constraints, as far as the Omega test decides it.
+fn is_contradiction(s: &mut Simplifier<'_>, constraints: &[(Expr, Interval)]) -> bool {
+    let Some(domain) = IntegerDomain::new(s.arena, s.ranges, constraints, &[]) else { return false };
+    let mut work = Work(SYSTEM_WORK);
+    let sample = domain.sample(&mut work);
+    s.arena.charge((SYSTEM_WORK - work.0) as usize);
+    sample == Ok(None)
+}
