@@ -237,7 +237,9 @@ def test_what_is_no_program_is_told_from_one() -> None:
     assert refused.value.__notes__ == ["This looks like a path: ix.hlo.load reads files."]
     with pytest.raises(ix.ParseError) as refused:
         ix.hlo.parse(jax.jit(model).lower(*ARGUMENTS).as_text())
-    assert refused.value.__notes__ == ["This looks like MLIR: ix.hlo.from_stablehlo reads StableHLO."]
+    assert refused.value.__notes__ == [
+        "This looks like MLIR: ix.hlo.from_stablehlo reads StableHLO, and ix.hlo.load files of it."
+    ]
 
 
 def test_a_function_is_evaluated_on_its_arguments() -> None:

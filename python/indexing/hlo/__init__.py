@@ -61,5 +61,5 @@ def parse(text: str) -> Module:
         if text.strip() and "{" not in text and "\n" not in text.strip():
             error.add_note("This looks like a path: ix.hlo.load reads files.")
         if "func.func" in text:
-            error.add_note("This looks like MLIR: ix.hlo.from_stablehlo reads StableHLO.")
+            error.add_note("This looks like MLIR: ix.hlo.from_stablehlo reads StableHLO, and ix.hlo.load files of it.")
         raise

@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Predictions", "predict"]
 
+SHOWN = 10  # plans are in a table
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Predictions:
@@ -85,6 +87,24 @@ class Predictions:
         factors = [np.abs(np.log2((column + 1) / (self.default[name] + 1))) for name, column in self.plans.items()]
         order = np.lexsort((np.sum(factors, axis=0), self.time))
         return [self.plan(row) for row in order[:count].tolist()]
+
+    def cells(self, count: int = SHOWN) -> list[list[str]]:
+        """A header with units, then a row for each of the plans with the least predicted times."""
+        head = [*self.plans, "time (us)", "limit", "moved (bytes)", "sectors", "bank conflicts", "occupancy (%)"]
+        rows = np.argsort(self.time, kind="stable")[:count].tolist()
+        return [head, *([str(value) for value in self.plan(k).values()] + self._cells(k) for k in rows)]
+
+    def _cells(self, k: int) -> list[str]:
+        counts = [f"{column[k]:,.6g}" for column in (self.bytes, self.sectors, self.conflicts)]
+        return [f"{self.time[k] * 1e6:.4g}", str(self.limit[k]), *counts, f"{self.occupancy[k] * 100:.0f}"]
+
+    def __str__(self) -> str:
+        """The best plans as a table."""
+        rows = self.cells()
+        widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+        lines = ["  ".join(c.rjust(w) for c, w in zip(row, widths, strict=True)) for row in rows]
+        more = [f"the best {SHOWN} of {len(self)} plans on {self.device}"] if len(self) > SHOWN else []
+        return "\n".join([*lines, *more])
 
     def __repr__(self) -> str:
         """The number of plans and the range of their times."""

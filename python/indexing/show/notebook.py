@@ -19,7 +19,7 @@ from indexing.kernels.kernel import Kernel
 from indexing.model.prediction import Predictions
 from indexing.report.comparison import Comparison
 from indexing.report.kernel_report import FIGURES, figures_of, groups_of
-from indexing.report.lines import kernel_line, seconds_text
+from indexing.report.lines import kernel_line
 from indexing.report.program_report import ProgramReport, totals_line
 from indexing.show.drawing import svg
 from indexing.show.roofline import roofline_svg
@@ -94,16 +94,7 @@ def accesses_table(report: Coalescing) -> str:
 
 def plans_table(predictions: Predictions) -> str:
     """The plans with the least predicted times."""
-    rows = []
-    for row in predictions.time.argsort(kind="stable")[:SHOWN].tolist():
-        plan = ", ".join(f"{name} = {value}" for name, value in predictions.plan(row).items())
-        numbers = (
-            f"{predictions.sectors[row]:,.6g}",
-            f"{predictions.conflicts[row]:,.6g}",
-            f"{predictions.occupancy[row]:.3g}",
-        )
-        rows.append((plan, seconds_text(float(predictions.time[row])), *numbers))
-    head = ("plan", "predicted", "sectors", "conflicts", "occupancy")
+    head, *rows = (tuple(row) for row in predictions.cells(SHOWN))
     return f"<p>{len(predictions)} plans on {escape(str(predictions.device))}</p>{table(head, rows)}"
 
 

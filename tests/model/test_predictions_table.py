@@ -1,0 +1,26 @@
+"""Predictions as text: the best plans first, with units."""
+
+import numpy as np
+
+import indexing as ix
+
+NEGATE = "ENTRY f { p = f32[4096,256] parameter(0) ROOT n = f32[4096,256] negate(p) }"
+
+
+def test_the_best_plans_are_a_table_with_units() -> None:
+    found = ix.predict(ix.hlo.parse(NEGATE).entry, device="h100")
+    head, *rows = found.cells()
+    assert head[-6:] == ["time (us)", "limit", "moved (bytes)", "sectors", "bank conflicts", "occupancy (%)"]
+    assert head[:-6] == list(found.plans) and len(rows) == 10
+    times = [float(row[-6]) for row in rows]
+    assert times == sorted(times) and times[0] == float(f"{found.time.min() * 1e6:.4g}")
+    best = np.argsort(found.time, kind="stable")[0]
+    assert [int(cell) for cell in rows[0][:-6]] == list(found.plan(best).values())
+    lines = str(found).splitlines()
+    assert lines[0].split("  ")[-1].strip() == "occupancy (%)"
+    assert lines[-1] == f"the best 10 of {len(found)} plans on {found.device}"
+
+
+def test_a_few_plans_are_all_shown() -> None:
+    found = ix.predict(ix.hlo.parse(NEGATE).entry, {"block_size": [128, 256]}, device="h100")
+    assert len(str(found).splitlines()) == 3 and repr(found).startswith("<predictions for 2 plans of a loop kernel")
