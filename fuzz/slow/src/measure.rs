@@ -1,7 +1,7 @@
 //! What a text costs: the work that the core counts, by what is done with it.
 
 use indexing_core::{
-    compose, certify, read_indexing_map, simplify, write_indexing_map, Arena, Expr, IndexingMap,
+    certify, compose, read_indexing_map, simplify, write_indexing_map, Arena, Expr, IndexingMap,
     PointVariables, ReadScratch, Scratch, Style,
 };
 use std::collections::BTreeSet;
