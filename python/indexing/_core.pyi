@@ -661,6 +661,7 @@ class PiecewiseMap:
     def compose(self, second: _Relation) -> PiecewiseMap:
         """The pairs (x, z) with (x, y) in this relation and (y, z) in the second, piece by piece."""
     def __mul__(self, second: _Relation, /) -> PiecewiseMap: ...
+    def __rmul__(self, first: _Relation, /) -> PiecewiseMap: ...
     def inverse(self) -> PiecewiseMap:
         """The inverse relation, from results to dimensions, piece by piece."""
     def simplify(self) -> PiecewiseMap:

@@ -288,7 +288,7 @@ fn steps_of_constraints_are_told_where_they_are_made() {
     let implied = |domain| (domain, "constraint-implied");
     let sum = |interval| implied(format!("d0 in [0, 9], d1 in [0, 9], d0 + d1 in {interval}"));
     let rest =
-        |box_| (format!("d0 in {box_}, d1 in [0, 9], d0 mod 4 in [1, 1]"), "constraint-congruence-bounds");
+        |box_| (format!("d0 in {box_}, d1 in [0, 9], d0 mod 4 in [1, 1]"), "constraint-remainder-bounds");
     for ((domain, law), is_recorded) in [
         (sum("[0, 18]"), true),
         (sum("[-1, 19]"), true),
