@@ -82,8 +82,8 @@ if TYPE_CHECKING:
     from indexing.report.programs import analyze as analyze
     from indexing.tuning.calibration import Calibration as Calibration
     from indexing.tuning.calibration import calibrate as calibrate
-    from indexing.tuning.stored_plans import StoredPlans as StoredPlans
-    from indexing.tuning.stored_plans import stored_plans as stored_plans
+    from indexing.tuning.plan_queries import StoredPlans as StoredPlans
+    from indexing.tuning.plan_queries import stored_plans as stored_plans
     from indexing.tuning.tuner import Tuning as Tuning
     from indexing.tuning.tuner import tune as tune
 else:
@@ -115,7 +115,7 @@ else:
             "indexing.reference.evaluation": "evaluate evaluate_replicas",
             "indexing.tuning.calibration": "Calibration calibrate",
             "indexing.model.prediction": "Predictions predict",
-            "indexing.tuning.stored_plans": "StoredPlans stored_plans",
+            "indexing.tuning.plan_queries": "StoredPlans stored_plans",
             "indexing.tuning.tuner": "Tuning tune",
         },
     )

@@ -154,8 +154,8 @@ def test_the_answer_to_equivalence_is_a_value() -> None:
     )
     same, other = one.equivalent(one), one.equivalent(two)
     assert same and not other
-    assert repr(same) == "<equivalent>"
-    assert repr(other) == "<not equivalent: counterexample=((3,), (0,))>"
+    assert repr(same) == "Equivalence(counterexample=None)"
+    assert repr(other) == "Equivalence(counterexample=((3,), (0,)))"
     for answer in (same, other):
         copy = pickle.loads(pickle.dumps(answer))
         assert copy == answer == eval(repr(answer), {"Equivalence": ix.Equivalence})

@@ -64,6 +64,7 @@ IN_RUST = {
     "core/src/map/names.rs": {"domain"},  # a word of maps
     "core/src/text/read_map.rs": {"domain"},
     "py/src/expr.rs": {"constant"},  # kinds of nodes
+    "py/src/maps.rs": {"map"},
     "py/src/operand_maps.rs": {"clamp", "map"},  # fields of maps
 }
 

@@ -22,9 +22,12 @@ OTHER_MEANINGS = {
     "analysis/memory/grids.py": {"constant"},  # a node of an index expression
     "analysis/tiling/mixed_radix.py": {"constant"},
     "analysis/tiling/sizes.py": {"constant"},
-    "certificates/entailment.py": {"remainder"},  # what a quotient leaves
-    "certificates/forms.py": {"add", "constant", "remainder"},  # operators of index expressions
-    "certificates/reader.py": {"ceil", "domain"},  # words of the text form
+    "certificates/checker/facts.py": {"remainder"},  # what a quotient leaves
+    "certificates/checker/forms.py": {"add", "constant", "remainder"},  # operators of index expressions
+    "certificates/checker/reader.py": {"domain"},  # a word of the text form
+    "cli/folders.py": {"log"},  # the file of a run
+    "cli/stored_plans.py": {"fusion"},  # a word of a sentence
+    "tuning/plan_queries.py": {"fusion"},  # a column
     "convert/isl_relations.py": {"constant"},
     "convert/polyhedral.py": {"constant"},
     "convert/symbolic.py": {"constant"},

@@ -236,7 +236,7 @@ class PtxDevice:
     ("run", "errors", "kind"),
     [
         ("self.compiled(kernel)(buffers)", "", None),
-        ("self.compiled(kernel)(buffers)", "'a race'", check.Finding("access on ptx", "a race; a race; a race")),
+        ("self.compiled(kernel)(buffers)", "'a race'", check.Finding("access on ptx", "a race; a race")),
         ("pass", "", "value on ptx"),
     ],
 )

@@ -114,11 +114,14 @@ def test_what_kernels_repeat_stands_on_the_page_once() -> None:
 def test_text_of_a_program_is_no_markup_and_no_placeholder() -> None:
     plain, hostile = read("m.py")[0], read(HOSTILE.replace('"', ""))[0]
     assert [tag for tag, _ in plain.found] == [tag for tag, _ in hostile.found]
-    module = ix.hlo.parse(
-        f'ENTRY e {{ p = f32[8] parameter(0) ROOT n = f32[8] negate(p), metadata={{source_file="{HOSTILE}" source_line=1}} }}'
-    )
-    elements = Elements(program_page(ix.analyze(module)))
-    assert [tag for tag, _ in elements.found] == [tag for tag, _ in plain.found]
+
+    def of_source(file: str) -> Elements:
+        about = f'metadata={{source_file="{file}" source_line=1}}'
+        text = f"ENTRY e {{ p = f32[8] parameter(0) ROOT n = f32[8] negate(p), {about} }}"
+        return Elements(program_page(ix.analyze(ix.hlo.parse(text))))
+
+    elements = of_source(HOSTILE)
+    assert [tag for tag, _ in elements.found] == [tag for tag, _ in of_source("m.py").found]
     assert data_of(elements)["rows"][0][9] == HOSTILE + ":1"
 
 

@@ -4,8 +4,8 @@
 SMT solver instead.
 """
 
+from indexing.certificates.answers import of_composition, of_emptiness, of_equivalence, of_instance, recorded
 from indexing.certificates.certificate import Certificate, Verdict
-from indexing.certificates.recorded import of_composition, of_emptiness, of_equivalence, of_instance, recorded
 from indexing.certificates.step import Step
 
 __all__ = [

@@ -167,15 +167,15 @@ def _most_frequent(counts: Counter[int]) -> int:
 def _unaligned_row(shape: Shape, sample: WarpSample, sector: int) -> tuple[int, tuple[int, ...]] | None:
     """The bytes of rows at whose ends runs come to begin within sectors, and their dimensions; None if rows are not why."""
     within = [start for start in sample.starts if start % sector]
-    found = None
+    widest = None
     size, dimensions = sample.element_bytes, tuple[int, ...]()
     for d in reversed(major_to_minor(shape)[1:]):
         if shape.dimensions[d] == 1:
             continue
         size, dimensions = size * shape.dimensions[d], (d, *dimensions)
         if within and all(start % size % sector == 0 for start in within):
-            found = size, dimensions
-    return found
+            widest = size, dimensions
+    return widest
 
 
 def _partial(array: AccessedArray, access: Access, sample: WarpSample) -> tuple[str, str]:
@@ -227,7 +227,7 @@ def _reordering_instructions(array: AccessedArray) -> list[Instruction]:
     fusion = array.instruction
     if array.operand is None or not fusion.is_fusion:
         return []
-    found: list[Instruction] = []
+    moved: list[Instruction] = []
     pending, seen = [fusion.called[0].parameters[array.operand]], set()
     while pending:
         i = pending.pop(0)
@@ -238,8 +238,8 @@ def _reordering_instructions(array: AccessedArray) -> list[Instruction]:
                 if not traits_of(user).same_memory and any(
                     _reorders(m.map.results, user) for k in _places(i, user) for m in output_to_input(user)[k]
                 ):
-                    found.append(user)
-    return found
+                    moved.append(user)
+    return moved
 
 
 def _places(operand: Instruction, user: Instruction) -> Iterator[int]:
@@ -249,8 +249,8 @@ def _places(operand: Instruction, user: Instruction) -> Iterator[int]:
 def _reorders(results: Sequence[object], user: Instruction) -> bool:
     """Whether the results are neither the index nor a part of it in order. Dimensions of size 1 are ignored."""
     own = [variable(k) for k, size in enumerate(user.shape.dimensions) if size != 1]
-    found = [r for r in results if r != constant(0)]
-    return found != [v for v in own if v in found]
+    moving = [r for r in results if r != constant(0)]
+    return moving != [v for v in own if v in moving]
 
 
 def permutes(i: Instruction) -> bool:

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Kernel", "remedies_of", "with_layouts"]
 
-WORTHWHILE = 0.05  # of the kernel's time is saved at least
+WORTHWHILE = 0.05  # a remedy saves at least this share of the kernel's time
 MAX_SPLITS = 2  # instructions at which a fusion is split
 
 
@@ -53,10 +53,10 @@ def remedies_of(kernel: Kernel) -> tuple[str, ...]:
     """The changes of the program that save time, as sentences."""
     if not kernel.times:
         return ()
-    found = [*_donation(kernel), *_hoisting(kernel)]
+    remedies = [*_donation(kernel), *_hoisting(kernel)]
     if kernel.lost > WORTHWHILE * kernel.seconds and kernel.instruction.is_fusion:
-        found += [*_layouts(kernel), *_split(kernel)]
-    return tuple(f"{text}, which saves {seconds_text(saved * kernel.times)}" for text, saved in found)
+        remedies += [*_layouts(kernel), *_split(kernel)]
+    return tuple(f"{text}, which saves {seconds_text(saved * kernel.times)}" for text, saved in remedies)
 
 
 def _donation(kernel: Kernel) -> Iterator[tuple[str, float]]:
@@ -166,8 +166,8 @@ def _seconds_in(kernel: Kernel, operand: int, order: Sequence[int]) -> float:
 
 def _seconds(computation: Computation, kernel: Kernel) -> float:
     """The predicted seconds of a kernel of the computation; infinite if they are not modelled."""
-    found = predict_instruction(fusion_of(computation, kernel.origin.name), kernel.device).seconds
-    return float("inf") if found is None else found
+    seconds = predict_instruction(fusion_of(computation, kernel.origin.name), kernel.device).seconds
+    return float("inf") if seconds is None else seconds
 
 
 def with_layouts(computation: Computation, layouts: dict[int, tuple[int, ...]]) -> Computation:
@@ -211,11 +211,11 @@ def _parts_at(node: Node, graph: Graph) -> Iterator[Computation]:
 
 def _needed(targets: Sequence[Ref], given: Node | None, graph: Graph) -> set[Node]:
     """The nodes that compute arrays from parameters and from the result of a given node."""
-    found: set[Node] = set()
+    needed: set[Node] = set()
     pending = [ref.node for ref in targets]
     while pending:
         node = pending.pop()
-        if node not in found and node is not given and node not in graph.parameters:
-            found.add(node)
+        if node not in needed and node is not given and node not in graph.parameters:
+            needed.add(node)
             pending.extend(ref.node for ref in node.refs())
-    return found
+    return needed

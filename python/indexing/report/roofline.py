@@ -45,8 +45,8 @@ def _computed(i: Instruction) -> Sequence[Instruction]:
 
 def _usual_type(computed: Sequence[Instruction]) -> str:
     """The type of most elements that are computed."""
-    found: Counter[str] = Counter()
+    elements: Counter[str] = Counter()
     for i in computed:
         if i.shape.is_array and not i.is_parameter and not traits_of(i).has_no_compute:
-            found[i.shape.element_type] += max(i.shape.element_count, 1)
-    return max(found, key=lambda kind: found[kind], default="f32")
+            elements[i.shape.element_type] += max(i.shape.element_count, 1)
+    return max(elements, key=lambda kind: elements[kind], default="f32")

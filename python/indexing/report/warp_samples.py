@@ -87,9 +87,9 @@ class WarpSample:
     @cached_property
     def steps(self) -> list[Step]:
         """The most frequent step from lane to lane, and the second if it is not rare."""
-        found = Counter(step for warp in range(len(self.active)) for step in self._steps_of(warp))
-        order = sorted(found, key=lambda step: (-found[step], -abs(step.bytes)))
-        return [step for k, step in enumerate(order[:2]) if k == 0 or found[step] * RARE >= found.total()]
+        counted = Counter(step for warp in range(len(self.active)) for step in self._steps_of(warp))
+        order = sorted(counted, key=lambda step: (-counted[step], -abs(step.bytes)))
+        return [step for k, step in enumerate(order[:2]) if k == 0 or counted[step] * RARE >= counted.total()]
 
     def _steps_of(self, warp: int) -> Iterator[Step]:
         firsts = [(int(lane), int(v)) for lane, v in zip(*self._first_elements(warp), strict=True)]
@@ -108,8 +108,8 @@ class WarpSample:
 
 
 def _mode(counts: Iterable[int]) -> int:
-    found = Counter(counts)
-    return max(found, key=lambda n: (found[n], n), default=0)
+    frequencies = Counter(counts)
+    return max(frequencies, key=lambda n: (frequencies[n], n), default=0)
 
 
 def _runs(addresses: NDArray[np.int64], width: int) -> list[range]:
@@ -143,11 +143,11 @@ def _shaped(values: Any, form: tuple[int, ...]) -> Any:
 
 
 def _addresses(indices: Sequence[NDArray[np.int64]], access: Access, shape: Shape, form: tuple[int, ...]) -> Any:
-    found, stride = np.zeros(form, np.int64), access.element_bits // 8
+    addresses, stride = np.zeros(form, np.int64), access.element_bits // 8
     for d in reversed(major_to_minor(shape)):
-        found = found + indices[d] * stride
+        addresses = addresses + indices[d] * stride
         stride *= shape.dimensions[d]
-    return found
+    return addresses
 
 
 def _spread(count: int) -> Sequence[int]:
@@ -158,8 +158,8 @@ def _spread(count: int) -> Sequence[int]:
 
 
 def _digits(number: Any, sizes: Sequence[int]) -> list[Any]:
-    found = []
+    digits = []
     for size in sizes:
-        found.append(number % size)
+        digits.append(number % size)
         number = number // size
-    return found
+    return digits

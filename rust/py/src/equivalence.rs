@@ -47,8 +47,8 @@ impl PyEquivalence {
 
     fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
         Ok(match self.counterexample(py)? {
-            Some(point) => format!("<not equivalent: counterexample={}>", point.repr()?),
-            None => "<equivalent>".into(),
+            Some(point) => format!("Equivalence(counterexample={})", point.repr()?),
+            None => "Equivalence(counterexample=None)".into(),
         })
     }
 

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain, product
 from math import prod
 
-from indexing.certificates.checker.check import check_steps
 from indexing.certificates.checker.reader import Expr, MapText, TextError, read_map, replaced, value_at
+from indexing.certificates.checker.step_check import check_steps
 from indexing.certificates.step import Claims, Refused
 
 __all__ = ["check"]
