@@ -292,6 +292,15 @@ def _pruned(kernel: ir.Kernel) -> ir.Kernel:
             return kernel
 
 
+def _extreme(kind: str, sign: int) -> float:
+    """The largest number of a type, or the least; of floats, one beyond all data."""
+    if kind[0] not in "su":
+        return 1e30 * sign if kind != "pred" else int(sign > 0)
+    bits = int(kind[1:])
+    low, high = (-(2 ** (bits - 1)), 2 ** (bits - 1) - 1) if kind[0] == "s" else (0, 2**bits - 1)
+    return high if sign > 0 else low
+
+
 def _with_first_value(kernel: ir.Kernel, name: str, sign: int) -> ir.Kernel:
     """The kernel with a variable that begins with the largest number of its kind, or with the least."""
 
@@ -299,8 +308,7 @@ def _with_first_value(kernel: ir.Kernel, name: str, sign: int) -> ir.Kernel:
         return tuple(poisoned(s) if isinstance(s, ir.Var) and s.name == name else s for s in block)
 
     def poisoned(s: ir.Var) -> ir.Var:
-        kind = s.initial.type
-        return replace(s, initial=ir.Constant(kind, sign * (0x7F if kind[0] in "su" else 1e30)))
+        return replace(s, initial=ir.Constant(s.type, _extreme(s.type, sign)))
 
     return replace(kernel, body=rewrite_blocks(kernel.body, on_block))
 
