@@ -142,21 +142,21 @@ def compare_domain(source: Map) -> Counter[str]:
     bounds = [] if domain.is_empty() else [extremes(e, domain) for e in (*variables, *results)]
     m = ix.IndexingMap.parse(str(source))
     simple = m.simplify()
-    found: Counter[str] = Counter({"domains": 1, "empty": not bounds})
-    found["known empty"] = simple.is_known_empty and not bounds
-    found["contradictions"] = (simple.is_known_empty or m.is_empty()) and bool(bounds)
-    found["emptiness decided"] = m.is_empty() == (not bounds)
+    result: Counter[str] = Counter({"domains": 1, "empty": not bounds})
+    result["known empty"] = simple.is_known_empty and not bounds
+    result["contradictions"] = (simple.is_known_empty or m.is_empty()) and bool(bounds)
+    result["emptiness decided"] = m.is_empty() == (not bounds)
     if not bounds or simple.is_known_empty:
-        return found
+        return result
     own = [m.range(e) for e in (*map(ix.variable, range(len(variables))), *m.results)]
     stated = [v.interval for v in (*simple.dims, *simple.ranges, *simple.runtimes)]
     for known, (low, high) in zip([*own, *stated], [*bounds, *bounds[: len(stated)]], strict=True):
-        found["contradictions"] += known.lower > low or known.upper < high
-    found["bounds"] = len(bounds)
-    found["best bounds"] = sum((i.lower, i.upper) == b for i, b in zip(own, bounds, strict=True))
-    found["simplified bounds"] = len(stated)
-    found["best simplified bounds"] = sum((i.lower, i.upper) == b for i, b in zip(stated, bounds, strict=False))
-    return found
+        result["contradictions"] += known.lower > low or known.upper < high
+    result["bounds"] = len(bounds)
+    result["best bounds"] = sum((i.lower, i.upper) == b for i, b in zip(own, bounds, strict=True))
+    result["simplified bounds"] = len(stated)
+    result["best simplified bounds"] = sum((i.lower, i.upper) == b for i, b in zip(stated, bounds, strict=False))
+    return result
 
 
 def compare_domains(seed: int, numbers: range) -> int:
@@ -167,17 +167,17 @@ def compare_domains(seed: int, numbers: range) -> int:
         if not all(map(is_quasi_affine, [*source.results, *(e for e, _ in source.constraints)])):
             continue
         try:
-            found = compare_domain(source)
+            actual = compare_domain(source)
         except isl.Error:  # out of budget
             continue
         except ix.IndexingError as undecided:
-            found = Counter({"domains": 1, str(undecided): 1})
-        if found["contradictions"]:
+            actual = Counter({"domains": 1, str(undecided): 1})
+        if actual["contradictions"]:
             print(
                 f"\n{source}\n  again: fuzz/presburger.py --domains --seed {seed} --first {number} --count 1",
                 flush=True,
             )
-        total += found
+        total += actual
     print(", ".join(f"{name}: {count}" for name, count in total.items()))
     return 1 if total["contradictions"] else 0
 

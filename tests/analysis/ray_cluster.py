@@ -30,13 +30,13 @@ def test_every_row_is_there_once_when_a_node_is_killed(tmp_path: Path) -> None:
             ended.append(done)
 
     try:
-        found = ix.analyze_files(folder, tmp_path / "out", ray=cluster.address, progress=progress)
+        summary = ix.analyze_files(folder, tmp_path / "out", ray=cluster.address, progress=progress)
         again = ix.analyze_files(folder, tmp_path / "out", ray=cluster.address)
     finally:
         cluster.shutdown()
-    assert ended and (found.analyzed, found.failed) == (COUNT + 1, 1)
+    assert ended and (summary.analyzed, summary.failed) == (COUNT + 1, 1)
     assert (again.analyzed, again.known) == (0, COUNT + 1)
-    paths = pq.read_table(found.programs)["path"].to_pylist()
+    paths = pq.read_table(summary.programs)["path"].to_pylist()
     assert sorted(paths) == sorted(map(str, folder.iterdir()))
-    assert len(pq.read_table(found.fusions)) == COUNT
+    assert len(pq.read_table(summary.fusions)) == COUNT
     assert not ray.is_initialized()

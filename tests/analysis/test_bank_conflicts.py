@@ -59,9 +59,9 @@ PROGRAMS = {
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_kernels_take_as_many_passes_as_the_simulator_counts(name: str, dialect: Dialect) -> None:
     kernel = ix.emit(ix.hlo.parse(PROGRAMS[name]).entry, dialect=dialect)
-    found = ix.coalescing(kernel).shared
-    assert found
-    for access in found:
+    shared = ix.coalescing(kernel).shared
+    assert shared
+    for access in shared:
         assert access.exactness == "exact" or "at most" in access.reason  # bytes of a word in a partial vector
         assert access.total.numbers == simulate_banks(access.map, kernel.block, access.cell_bytes), access.map
 
@@ -77,9 +77,9 @@ def test_any_map_takes_as_many_passes_as_the_simulator_counts(
         f"bl_z in [0, 0], step in [0, 3], th_x + bl_x * 7 + step in [2, 60]"
     )
     map_ = ix.IndexingMap.parse(text)
-    found = count_banks(map_, (48, 2, 1), cell_bytes * 8, H100)
-    assert found is not None
-    assert found[0].numbers == simulate_banks(map_, (48, 2, 1), cell_bytes)
+    actual = count_banks(map_, (48, 2, 1), cell_bytes * 8, H100)
+    assert actual is not None
+    assert actual[0].numbers == simulate_banks(map_, (48, 2, 1), cell_bytes)
 
 
 def test_conflicts_worked_out_by_hand() -> None:
@@ -88,9 +88,9 @@ def test_conflicts_worked_out_by_hand() -> None:
             f"(th_x, th_y, th_z, bl_x, bl_y, bl_z) -> (th_x * {stride}), domain: th_x in [0, 31], th_y in [0, 0], "
             "th_z in [0, 0], bl_x in [0, 9], bl_y in [0, 0], bl_z in [0, 0]"
         )
-        found = count_banks(ix.IndexingMap.parse(text), (32, 1, 1), cell_bytes * 8, H100)
-        assert found is not None
-        return (found[0].passes - found[0].ideal) / found[0].instructions
+        actual = count_banks(ix.IndexingMap.parse(text), (32, 1, 1), cell_bytes * 8, H100)
+        assert actual is not None
+        return (actual[0].passes - actual[0].ideal) / actual[0].instructions
 
     # a column of a tile of 32 words a row: all lanes in one bank; a row padded by one word: none
     assert [conflicts(s) for s in (0, 1, 2, 4, 32, 33)] == [0, 0, 1, 3, 31, 0]
@@ -102,8 +102,8 @@ def test_conflicts_worked_out_by_hand() -> None:
 
 def test_the_tile_of_a_transpose_has_no_conflicts() -> None:
     for kind in ("f32", "f64", "bf16", "s8"):
-        found = ix.coalescing(ix.emit(ix.hlo.parse(transposed(kind, 512, 512)).entry))
-        assert [(a.kind, a.conflicts) for a in found.shared] == [("store", 0), ("load", 0)], kind
+        accesses = ix.coalescing(ix.emit(ix.hlo.parse(transposed(kind, 512, 512)).entry))
+        assert [(a.kind, a.conflicts) for a in accesses.shared] == [("store", 0), ("load", 0)], kind
 
 
 BYTES = {"s8": 1, "bf16": 2, "f32": 4, "f64": 8}
@@ -128,8 +128,8 @@ def test_what_is_judged_is_what_the_source_does(name: str) -> None:
     written = entry_accesses(lowered)
     shared = {b.name for b in lowered.buffers if b.space == "shared"}
     maps = [written.access_map(a) for a in written.once if a.buffer in shared and a.kind != "atomic"]
-    found = [a.execution.map for a in kernel.shared_accesses]
-    assert {*found} == {m.remove_unused_symbols() for m in maps if not m.is_known_empty}
+    actual = [a.execution.map for a in kernel.shared_accesses]
+    assert {*actual} == {m.remove_unused_symbols() for m in maps if not m.is_known_empty}
     for body in (lowered.body, kernel.lowered.body):
         copied = {end for s in statements(body) if isinstance(s, Copy) for end in (s.source, s.destination)}
         assert kernel.vector_arguments == {
@@ -141,5 +141,5 @@ def test_what_is_judged_is_what_the_source_does(name: str) -> None:
 
 @pytest.mark.parametrize("name", ["transpose", "transpose of short rows", "row reduction"])
 def test_shared_memory_of_a_target_without_threads_has_no_banks(name: str) -> None:
-    found = ix.coalescing(ix.emit(fusion(name), "c"))
-    assert found.shared == () and found.accesses
+    accesses = ix.coalescing(ix.emit(fusion(name), "c"))
+    assert accesses.shared == () and accesses.accesses

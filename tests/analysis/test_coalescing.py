@@ -27,9 +27,9 @@ def argument_of(kernel: Kernel, access: Access) -> Argument:
 
 
 def assert_as_simulated(kernel: Kernel) -> None:
-    found = ix.coalescing(kernel)
-    assert found.accesses
-    for access in found.accesses:
+    accesses = ix.coalescing(kernel)
+    assert accesses.accesses
+    for access in accesses.accesses:
         argument = argument_of(kernel, access)
         layout = argument.layout if argument.layout is not None else tuple(range(len(argument.dimensions)))[::-1]
         steps = strides(argument.dimensions, layout)
@@ -113,8 +113,8 @@ def maps_of_threads() -> st.SearchStrategy[str]:
 def test_any_thread_map_moves_what_the_simulator_counts(text: str, bits: int) -> None:
     m = ix.IndexingMap.parse(text).simplify()
     block = (40, 2, 1)
-    found = count(m, [1], block, bits, H100, False)
-    got = (0,) * 5 if found is None else found.each.numbers[:5]
+    actual = count(m, [1], block, bits, H100, False)
+    got = (0,) * 5 if actual is None else actual.each.numbers[:5]
     assert got == simulate(m, [1], block, bits).numbers
 
 
@@ -158,8 +158,8 @@ def test_nested_thread_maps_move_what_the_simulator_counts(seed: int, block: tup
     m = ix.IndexingMap.parse(nested_map(seed, block))
     if m.is_known_empty:
         return
-    found = count(m, [1], block, bits, H100, False)
-    got = (0,) * 5 if found is None else found.each.numbers[:5]
+    actual = count(m, [1], block, bits, H100, False)
+    got = (0,) * 5 if actual is None else actual.each.numbers[:5]
     assert got == simulate(m, [1], block, bits).numbers
 
 
@@ -225,9 +225,9 @@ def test_parameters_behind_and_beside_a_hero_have_maps() -> None:
     kernel = ix.emit(root)
     assert kernel.emitter == "transpose"
     assert_as_simulated(kernel)
-    found = ix.coalescing(kernel)
-    assert found.unknown == ()
-    assert [(r.operand, r.total.asked, r.coalesced) for r in found.reads] == [(0, 24576, True), (1, 24576, True)]
+    accesses = ix.coalescing(kernel)
+    assert accesses.unknown == ()
+    assert [(r.operand, r.total.asked, r.coalesced) for r in accesses.reads] == [(0, 24576, True), (1, 24576, True)]
 
 
 def test_a_device_is_taken_by_its_name() -> None:

@@ -40,16 +40,16 @@ def kernels(*of: tuple) -> ix.hlo.Module:
     return program(*((name, fusion(name, *operations)) for name, *operations in of))
 
 
-def names(found: Comparison) -> list[tuple[list[str], list[str]]]:
-    return [([f.name for f in r.before], [f.name for f in r.after]) for r in found.replaced]
+def names(actual: Comparison) -> list[tuple[list[str], list[str]]]:
+    return [([f.name for f in r.before], [f.name for f in r.after]) for r in actual.replaced]
 
 
 def test_fusions_that_were_merged_are_told_with_what_they_became() -> None:
     before = kernels(("a", EXP), ("b", SIN), ("c", NEG))
-    found = ix.compare(before, kernels(("z", EXP, SIN), ("y", NEG)))
-    assert names(found) == [(["a", "b"], ["z"])]
-    assert [(a.name, b.name) for a, b in found.same] == [("c", "y")] and found.changed == ()
-    text = str(found)
+    comparison = ix.compare(before, kernels(("z", EXP, SIN), ("y", NEG)))
+    assert names(comparison) == [(["a", "b"], ["z"])]
+    assert [(a.name, b.name) for a, b in comparison.same] == [("c", "y")] and comparison.changed == ()
+    text = str(comparison)
     array = 4096 * 4
     assert "2 kernels, 65.5 kB in " in text and "-> 1, 32.8 kB in " in text and "m.py:3" in text
     assert f"-{2 * array / 1000:.3g} kB moved, +0 B wasted, -" in text
@@ -57,16 +57,16 @@ def test_fusions_that_were_merged_are_told_with_what_they_became() -> None:
 
 
 def test_a_fusion_that_was_split_and_one_cut_elsewhere() -> None:
-    found = ix.compare(kernels(("a", EXP, SIN)), kernels(("y", EXP), ("z", SIN)))
-    assert names(found) == [(["a"], ["y", "z"])]
-    found = ix.compare(kernels(("a", EXP, SIN, NEG), ("b", TANH)), kernels(("y", EXP), ("z", SIN, NEG, TANH)))
-    assert names(found) == [(["a", "b"], ["y", "z"])]
+    comparison = ix.compare(kernels(("a", EXP, SIN)), kernels(("y", EXP), ("z", SIN)))
+    assert names(comparison) == [(["a"], ["y", "z"])]
+    comparison = ix.compare(kernels(("a", EXP, SIN, NEG), ("b", TANH)), kernels(("y", EXP), ("z", SIN, NEG, TANH)))
+    assert names(comparison) == [(["a", "b"], ["y", "z"])]
 
 
 def test_a_kernel_that_became_one_other_is_changed() -> None:
-    found = ix.compare(kernels(("a", EXP, SIN)), kernels(("z", EXP, SIN, ("negate", "sin", 4))))
-    assert [(a.name, b.name) for a, b in found.changed] == [("a", "z")]
-    assert (found.replaced, found.lost, found.made) == ((), (), ())
+    comparison = ix.compare(kernels(("a", EXP, SIN)), kernels(("z", EXP, SIN, ("negate", "sin", 4))))
+    assert [(a.name, b.name) for a, b in comparison.changed] == [("a", "z")]
+    assert (comparison.replaced, comparison.lost, comparison.made) == ((), (), ())
 
 
 def test_equal_layers_are_paired_in_their_order() -> None:
@@ -77,15 +77,15 @@ def test_equal_layers_are_paired_in_their_order() -> None:
 
 
 def test_what_has_nothing_like_it_is_lost_and_made() -> None:
-    found = ix.compare(kernels(("a", EXP), ("b", SIN)), kernels(("y", EXP), ("z", TANH)))
-    assert ([f.name for f in found.lost], [f.name for f in found.made]) == (["b"], ["z"])
-    assert found.replaced == () and "nothing like it after: 1" in str(found)
+    comparison = ix.compare(kernels(("a", EXP), ("b", SIN)), kernels(("y", EXP), ("z", TANH)))
+    assert ([f.name for f in comparison.lost], [f.name for f in comparison.made]) == (["b"], ["z"])
+    assert comparison.replaced == () and "nothing like it after: 1" in str(comparison)
 
 
 def test_programs_without_metadata_are_matched_by_operations_and_shapes() -> None:
     bare = [(opcode, "", 0) for opcode in ("exponential", "sine", "negate")]
-    found = ix.compare(kernels(("a", bare[0], bare[1]), ("b", bare[2])), kernels(("y", *bare)))
-    assert names(found) == [(["a", "b"], ["y"])]
+    comparison = ix.compare(kernels(("a", bare[0], bare[1]), ("b", bare[2])), kernels(("y", *bare)))
+    assert names(comparison) == [(["a", "b"], ["y"])]
 
 
 def test_versions_that_name_functions_and_scopes_otherwise() -> None:

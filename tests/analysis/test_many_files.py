@@ -50,9 +50,9 @@ def test_rows_are_what_analyze_says_and_a_second_run_does_what_is_new(tmp_path: 
     folder = programs(tmp_path / "programs", 3)
     (folder / "broken.hlo").write_text("HloModule b\nENTRY e { p = f32[4] foo() }")
     (folder / ".hidden").write_text("")
-    found = ix.analyze_files(folder, tmp_path / "out")
-    assert (found.analyzed, found.failed, found.known) == (4, 1, 0)
-    broken, *rows = table(found.programs)
+    summary = ix.analyze_files(folder, tmp_path / "out")
+    assert (summary.analyzed, summary.failed, summary.known) == (4, 1, 0)
+    broken, *rows = table(summary.programs)
     assert "foo" in broken["error"] and broken["kernels"] is None
     for k, row in enumerate(rows):
         report = ix.analyze(ix.hlo.parse(COPY.format(k + 1)))
@@ -64,7 +64,7 @@ def test_rows_are_what_analyze_says_and_a_second_run_does_what_is_new(tmp_path: 
         for name in ("ideal_bytes", "wasted", "seconds", "seconds_lost", "not_modelled", "flops"):
             assert row[name] == getattr(report, name)
         assert row["bytes_moved"] == report.bytes
-    fusions = table(found.fusions)
+    fusions = table(summary.fusions)
     assert [(f["instruction"], f["opcode"]) for f in fusions] == [("t", "transpose")] * 3
     assert [f["bytes_moved"] for f in fusions] == [row["bytes_moved"] for row in rows]
 
@@ -86,8 +86,8 @@ def test_of_a_dump_each_program_counts_once(tmp_path: Path) -> None:
     for beside in ("deeper/a.hlo", "module_0001.jit_f/module.mlir", "module_0001.jit_f/topology.textproto"):
         (tmp_path / beside).parent.mkdir(exist_ok=True)
         (tmp_path / beside).write_text("")
-    found = [Path(s.path).name for s in sources_in(tmp_path, (tmp_path / "out").resolve())]
-    assert found == ["module_0001.jit_f.sm_90_gpu_after_optimizations.txt", "a.hlo"]
+    actual = [Path(s.path).name for s in sources_in(tmp_path, (tmp_path / "out").resolve())]
+    assert actual == ["module_0001.jit_f.sm_90_gpu_after_optimizations.txt", "a.hlo"]
 
 
 def deadly(source: Source) -> FileRows:
@@ -140,10 +140,10 @@ def test_a_run_that_was_killed_goes_on(tmp_path: Path) -> None:
     command = [sys.executable, script, folder, tmp_path / "out"]
     killed = subprocess.run(command, timeout=120, capture_output=True)  # ends when the workers have closed the pipes
     assert killed.returncode == -signal.SIGKILL
-    found = ix.analyze_files(folder, tmp_path / "out")
-    assert found.known >= 64 and found.known + found.analyzed == 80
-    assert [Path(row["path"]).name for row in table(found.programs)] == sorted(f.name for f in folder.iterdir())
-    assert len(table(found.fusions)) == 80
+    summary = ix.analyze_files(folder, tmp_path / "out")
+    assert summary.known >= 64 and summary.known + summary.analyzed == 80
+    assert [Path(row["path"]).name for row in table(summary.programs)] == sorted(f.name for f in folder.iterdir())
+    assert len(table(summary.fusions)) == 80
 
 
 def test_ctrl_c_keeps_what_was_done(tmp_path: Path) -> None:
@@ -155,8 +155,8 @@ def test_ctrl_c_keeps_what_was_done(tmp_path: Path) -> None:
 
     with pytest.raises(KeyboardInterrupt):
         ix.analyze_files(folder, tmp_path / "out", progress=interrupt)
-    found = ix.analyze_files(folder, tmp_path / "out")
-    assert (found.known, found.analyzed) == (3, 2) and len(table(found.programs)) == 5
+    summary = ix.analyze_files(folder, tmp_path / "out")
+    assert (summary.known, summary.analyzed) == (3, 2) and len(table(summary.programs)) == 5
 
 
 def test_what_was_done_is_kept_where_the_disk_is_full(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -202,8 +202,8 @@ def test_what_is_no_readable_file_is_a_row(tmp_path: Path) -> None:
     os.mkfifo(folder / "pipe.hlo")
     with socket.socket(socket.AF_UNIX) as s:
         s.bind(str(folder / "socket.hlo"))
-    found = ix.analyze_files(folder, tmp_path / "out")
-    errors = {row["path"]: row["error"] for row in table(found.programs)}
+    summary = ix.analyze_files(folder, tmp_path / "out")
+    errors = {row["path"]: row["error"] for row in table(summary.programs)}
     assert errors == {
         "broken.hlo": "this link leads nowhere",
         "m000.hlo": None,
@@ -246,8 +246,10 @@ def test_another_version_analyzes_again_and_each_program_has_one_row(
     folder = programs(tmp_path / "programs", 2)
     ix.analyze_files(folder, tmp_path / "out")
     monkeypatch.setattr("indexing.report.tables.__version__", "9.9")
-    found = ix.analyze_files(folder, tmp_path / "out")
-    assert (found.analyzed, found.known) == (2, 0) and len(table(found.programs)) == len(table(found.fusions)) == 2
+    summary = ix.analyze_files(folder, tmp_path / "out")
+    assert (summary.analyzed, summary.known) == (2, 0) and len(table(summary.programs)) == len(
+        table(summary.fusions)
+    ) == 2
 
 
 def test_errors_are_tried_again_on_request(tmp_path: Path) -> None:
@@ -255,8 +257,8 @@ def test_errors_are_tried_again_on_request(tmp_path: Path) -> None:
     (folder / "broken.hlo").write_text("HloModule b\nENTRY e { p = f32[4] foo() }")
     assert ix.analyze_files(folder, tmp_path / "out").failed == 1
     assert ix.analyze_files(folder, tmp_path / "out").analyzed == 0
-    found = ix.analyze_files(folder, tmp_path / "out", retry_errors=True)
-    assert (found.analyzed, found.failed, found.known) == (1, 1, 2) and len(table(found.programs)) == 3
+    summary = ix.analyze_files(folder, tmp_path / "out", retry_errors=True)
+    assert (summary.analyzed, summary.failed, summary.known) == (1, 1, 2) and len(table(summary.programs)) == 3
 
 
 def test_a_run_that_died_between_the_two_tables_is_mended(tmp_path: Path) -> None:
@@ -336,9 +338,9 @@ def test_the_log_has_a_line_for_each_program(tmp_path: Path) -> None:
 
 
 def test_each_column_says_what_it_holds(tmp_path: Path) -> None:
-    found = ix.analyze_files(programs(tmp_path / "programs", 1), tmp_path / "out")
+    summary = ix.analyze_files(programs(tmp_path / "programs", 1), tmp_path / "out")
     page = Path(__file__).parents[2].joinpath("docs/analyses.md").read_text()
-    for folder, columns in ((found.programs, PROGRAM_COLUMNS), (found.fusions, FUSION_COLUMNS)):
+    for folder, columns in ((summary.programs, PROGRAM_COLUMNS), (summary.fusions, FUSION_COLUMNS)):
         schema = pq.read_schema(next(folder.iterdir()))
         assert schema.names == list(columns)
         for column in schema:

@@ -33,11 +33,11 @@ def traced(tmp_path_factory: pytest.TempPathFactory) -> tuple[ix.hlo.Module, Pat
 
 def durations(trace: Path) -> dict[str, float]:
     """By the trace's own text: the seconds of the events of each instruction."""
-    found: dict[str, float] = defaultdict(float)
+    result: dict[str, float] = defaultdict(float)
     for event in json.loads(gzip.decompress(trace.read_bytes()))["traceEvents"]:
         if "hlo_op" in event.get("args", {}):
-            found[event["args"]["hlo_op"]] += event["dur"] / 1e6
-    return found
+            result[event["args"]["hlo_op"]] += event["dur"] / 1e6
+    return result
 
 
 @pytest.mark.parametrize("kind", [1, 2])

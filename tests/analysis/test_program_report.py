@@ -28,8 +28,8 @@ def program(n: int = 256) -> ix.hlo.Module:
 
 
 def access(report: ix.ProgramReport, fusion: str, array: str):
-    (found,) = [r for f in report.fusions if f.name == fusion for r in f.accesses if r.array == array]
-    return found
+    (result,) = [r for f in report.fusions if f.name == fusion for r in f.accesses if r.array == array]
+    return result
 
 
 def test_what_wastes_most_comes_first_and_totals_add_up() -> None:
@@ -51,8 +51,8 @@ def test_times_are_those_of_predict_and_what_is_lost_the_time_of_wasted_bytes(de
     """An array beyond the cache: the share of the memory's rate that streams reach decides (docs/prediction.md)."""
     module = ix.hlo.parse(str(program()).replace("256,64", "16384,8192").replace("16384", "32768"))
     (fusion, *_) = ix.analyze(module, device).fusions
-    found = ix.predict(fusion.instruction, {}, device)
-    assert fusion.wasted > 0 and fusion.seconds == found.time[0]
+    prediction = ix.predict(fusion.instruction, {}, device)
+    assert fusion.wasted > 0 and fusion.seconds == prediction.time[0]
     share = ix.find_device(device).memory.reached
     assert 0 < fusion.seconds_lost < 1.02 * fusion.wasted / (rate * share)  # caches keep some of what is wasted
 
@@ -61,10 +61,10 @@ def test_times_of_single_instructions_and_of_a_device_of_ones_own() -> None:
     """The kernel of an instruction outside of fusions is predicted as if it were one; never below its bytes over the bandwidth."""
     text = "ENTRY e { p = f32[134217728] parameter(0) ROOT n = f32[134217728] negate(p) }"
     mine = ix.find_device("h100").with_memory(bandwidth=1e12)
-    (found,) = ix.analyze(ix.hlo.parse(text), mine).fusions
-    assert (found.name, found.opcode) == ("n", "negate")
-    assert found.seconds == ix.predict(found.instruction, {}, mine).time[0] >= 2**30 / 1e12
-    assert found.seconds_lost == 0
+    (report,) = ix.analyze(ix.hlo.parse(text), mine).fusions
+    assert (report.name, report.opcode) == ("n", "negate")
+    assert report.seconds == ix.predict(report.instruction, {}, mine).time[0] >= 2**30 / 1e12
+    assert report.seconds_lost == 0
 
 
 # Fusions beside a product, copies, a loop, a collective and library calls, some of them in the background.
@@ -408,9 +408,9 @@ def test_units(text: str, expected: str) -> None:
 
 def test_renamed_programs_are_the_same() -> None:
     other = ix.hlo.parse(str(program()).replace("straight", "forward").replace("two", "last").replace("one", "first"))
-    found = ix.compare(program(), other)
-    assert sorted((a.name, b.name) for a, b in found.same) == [("one", "first"), ("two", "last")]
-    assert not (found.lost or found.made or found.changed)
+    comparison = ix.compare(program(), other)
+    assert sorted((a.name, b.name) for a, b in comparison.same) == [("one", "first"), ("two", "last")]
+    assert not (comparison.lost or comparison.made or comparison.changed)
 
 
 def test_fusions_made_and_lost() -> None:
@@ -425,10 +425,12 @@ ENTRY main {
   y = f32[256,64]{0,1} parameter(1)
   ROOT two = f32[256,64]{1,0} fusion(y, x), kind=kLoop, calls=together
 }""")
-    found = ix.compare(fused, after)
-    assert [(a.name, b.name) for a, b in found.changed] == [("two", "two")], "which adds in both"
-    assert [f.name for f in found.lost] == ["one"] and found.made == (), "whose line only the one before names"
-    lines = str(found).splitlines()
+    comparison = ix.compare(fused, after)
+    assert [(a.name, b.name) for a, b in comparison.changed] == [("two", "two")], "which adds in both"
+    assert [f.name for f in comparison.lost] == ["one"] and comparison.made == (), (
+        "whose line only the one before names"
+    )
+    lines = str(comparison).splitlines()
     assert lines[2].startswith("-131 kB moved, +0 B wasted, -") and lines[2].endswith(" us; 0 kernels are the same")
 
 
@@ -445,8 +447,8 @@ def test_what_changed_by_its_operation() -> None:
 def test_equal_kernels_are_paired_one_by_one() -> None:
     text = "HloModule m, is_scheduled=true\nENTRY e { p = f32[8] parameter(0) a = f32[8] negate(p) ROOT b = f32[8] negate(a) }"
     once = "HloModule m, is_scheduled=true\nENTRY e { p = f32[8] parameter(0) ROOT a = f32[8] negate(p) }"
-    found = ix.compare(ix.hlo.parse(text), ix.hlo.parse(once))
-    assert (len(found.same), len(found.lost), len(found.made)) == (1, 1, 0)
+    comparison = ix.compare(ix.hlo.parse(text), ix.hlo.parse(once))
+    assert (len(comparison.same), len(comparison.lost), len(comparison.made)) == (1, 1, 0)
     text = "ENTRY e {{ p = s32[2] parameter(0) c = s32[2] constant({{1, {}}}) ROOT a = s32[2] add(p, c) }}"
     constants = [text.format(k) for k in (2, 3)]
     assert len(ix.compare(*map(ix.hlo.parse, constants)).same) == 1

@@ -62,14 +62,14 @@ def fusion(parameter: str, body: str) -> ix.hlo.Module:
 
 def judged(module: ix.hlo.Module) -> list[Told]:
     """The sentences of a program about accesses that can be enumerated."""
-    found = []
+    result = []
     report = ix.analyze(module, "h100")
     for kernel in report.fusions:
         for row in kernel.accesses:
             told = told_of(kernel.instruction, row, report.device)
             if told is not None:
-                found.append(told)
-    return found
+                result.append(told)
+    return result
 
 
 def told_of(i: ix.hlo.Instruction, row: AccessReport, device: ix.Device) -> Told | None:
@@ -92,9 +92,9 @@ def told_of(i: ix.hlo.Instruction, row: AccessReport, device: ix.Device) -> Told
 
 def holds(module: ix.hlo.Module) -> int:
     """Assert that no claim about the program is false; the number of sentences."""
-    found = judged(module)
-    assert not [(told.why, wrong) for told in found if (wrong := false_claims(told))]
-    return len(found)
+    result = judged(module)
+    assert not [(told.why, wrong) for told in result if (wrong := false_claims(told))]
+    return len(result)
 
 
 @pytest.mark.parametrize("path", PROGRAMS, ids=lambda path: path.stem)

@@ -48,12 +48,12 @@ def seconds(text: str) -> float:
 
 
 def test_a_layout_of_an_argument_saves_what_the_program_with_it_takes_less() -> None:
-    (found,) = remedies(TURNED)["r"]
-    assert found.startswith(
+    (remedy,) = remedies(TURNED)["r"]
+    assert remedy.startswith(
         "keep argument 1, `y`, in another layout: x = jax.device_put(x, Format(Layout((0, 1)), x.sharding))"
     )
     saved = seconds(TURNED) - seconds(TURNED.replace("{0,1}", "{1,0}"))
-    assert found.endswith(f"which saves {seconds_text(saved)}") and saved > 0
+    assert remedy.endswith(f"which saves {seconds_text(saved)}") and saved > 0
 
 
 @pytest.mark.parametrize(
@@ -69,14 +69,14 @@ def test_a_layout_of_an_argument_saves_what_the_program_with_it_takes_less() -> 
     ids=["no argument", "read elsewhere too", "nothing is lost"],
 )
 def test_no_layout_is_proposed_where_it_saves_nothing_or_costs_elsewhere(old: str, new: str) -> None:
-    assert not any("layout" in text for found in remedies(TURNED.replace(old, new)).values() for text in found)
+    assert not any("layout" in text for actual in remedies(TURNED.replace(old, new)).values() for text in actual)
 
 
 def test_what_iterations_do_not_change_is_hoisted() -> None:
     """The weight is the same in each iteration, so that eleven of twelve conversions are saved."""
-    found = remedies(LOOP)
-    assert found["y"] == found["j"] == ()
-    (text,) = found["c"]
+    remedy = remedies(LOOP)
+    assert remedy["y"] == remedy["j"] == ()
+    (text,) = remedy["c"]
     assert text.startswith("hoist `to_f32` out of the loop `r`: it computes the same in each of 12 iterations; ")
     hoisted = LOOP.replace("bf16[2048,2048]", "f32[2048,2048]").replace("calls=wide", "calls=step")
     hoisted = hoisted.replace(
@@ -117,6 +117,6 @@ def test_a_kernel_of_its_own_for_a_transpose_saves_what_the_two_kernels_take_les
     one = f"HloModule m, is_scheduled=true\nf {{ {parts}" + entry.replace("#", "").replace("@@", "f").replace("@", "n")
     made = "t = f32[1024,8192] fusion(n), kind=kLoop, calls=f\n"
     two = "HloModule m, is_scheduled=true\n" + split + entry.replace("#", made).replace("@@", "g").replace("@", "t")
-    (found,) = remedies(one)["r"]
-    assert found.startswith("compute `turn` in a kernel of its own: y = jax.lax.optimization_barrier(y) around it, ")
-    assert found.endswith(f"which saves {seconds_text(seconds(one) - seconds(two))}")
+    (remedy,) = remedies(one)["r"]
+    assert remedy.startswith("compute `turn` in a kernel of its own: y = jax.lax.optimization_barrier(y) around it, ")
+    assert remedy.endswith(f"which saves {seconds_text(seconds(one) - seconds(two))}")

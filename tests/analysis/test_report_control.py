@@ -40,8 +40,8 @@ def as_xla_runs_it(text: str) -> ix.hlo.Module:
 
 def test_loops_multiply_by_their_trip_counts_and_calls_by_their_number() -> None:
     """Ten iterations from 0 below 10; the condition of a loop with a known count is not evaluated."""
-    found = times(as_xla_runs_it(PROGRAM))
-    assert found == {"double": 2, "next": 10, "y": 10}
+    actual = times(as_xla_runs_it(PROGRAM))
+    assert actual == {"double": 2, "next": 10, "y": 10}
     stated = PROGRAM.replace("i, n), direction=LT", "i, i), direction=EQ").replace(
         "body=body", 'body=body, backend_config={"known_trip_count":{"n":"7"}}'
     )
@@ -151,8 +151,8 @@ def test_a_scatter_in_place_must_move_what_it_touches() -> None:
         scatter_dims_to_operand_dims={0,1}, index_vector_dim=1, to_apply=set, unique_indices=true }
     ENTRY e { c = bf16[16,4096,1024] parameter(0) i = s32[16,2] parameter(1) u = bf16[16,1024] parameter(2)
       ROOT r = bf16[16,4096,1024] fusion(c, i, u), kind=kInput, calls=f }"""
-    (found,) = ix.analyze(ix.hlo.parse(text), "h100").fusions
-    assert 2 * 16 * 1024 * 2 <= found.ideal_bytes <= found.bytes < 200_000
+    (report,) = ix.analyze(ix.hlo.parse(text), "h100").fusions
+    assert 2 * 16 * 1024 * 2 <= report.ideal_bytes <= report.bytes < 200_000
 
 
 def test_a_copy_that_only_keeps_an_argument_says_what_donating_it_saves() -> None:

@@ -35,7 +35,7 @@ def moved(
         for dims, symbols in indexing.map.points():
             step = tuple(s // n for s, n in zip(symbols, sequential, strict=False))
             reached.setdefault(dims, set()).add((step, indexing.map.evaluate(dims, symbols)))
-    found = [0, 0, 0, 0]
+    result = [0, 0, 0, 0]
     for at in itertools.product(*(range(0, n, s) for n, s in zip(root.shape.dimensions, tile, strict=True))):
         ends = zip(at, tile, root.shape.dimensions, strict=True)
         here = itertools.product(*(range(a, min(a + s, n)) for a, s, n in ends))
@@ -45,24 +45,24 @@ def moved(
                 size * sum(i * s for i, s in zip(e, steps, strict=True)) for at_step, e in elements if at_step == step
             }
             touched = {a + b for a in starts for b in range(size)}
-            found[0] += bool(touched)
-            found[1] += len(touched)
-            found[2] += len({b // 32 for b in touched})
-            found[3] += len({b // 128 for b in touched})
-    return found[0], found[1], found[2], found[3]
+            result[0] += bool(touched)
+            result[1] += len(touched)
+            result[2] += len({b // 32 for b in touched})
+            result[3] += len({b // 128 for b in touched})
+    return result[0], result[1], result[2], result[3]
 
 
 @pytest.mark.parametrize("tile", [(1, 1), (1, 20), (5, 4), (8, 10), (24, 40), (3, 40), (7, 16)])
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_tiles_move_what_their_elements_need(name: str, tile: tuple[int, int]) -> None:
     root = ix.hlo.parse(PROGRAMS[name]).entry.root
-    found = ix.coalescing(root, launch=ix.Tiles(tile))
-    assert [a.output for a in found.writes] == [0]
-    assert found.writes[0].total.numbers[:4] == moved(root, None, tile)
-    for a in found.reads:
+    accesses = ix.coalescing(root, launch=ix.Tiles(tile))
+    assert [a.output for a in accesses.writes] == [0]
+    assert accesses.writes[0].total.numbers[:4] == moved(root, None, tile)
+    for a in accesses.reads:
         assert a.exactness == "exact"
         assert a.total.numbers[:4] == moved(root, a.operand, tile), a.map
-    assert {a.operand for a in found.reads} | {k for k, _ in found.unknown} == set(range(len(root.operands)))
+    assert {a.operand for a in accesses.reads} | {k for k, _ in accesses.unknown} == set(range(len(root.operands)))
 
 
 ADD = "add { a = f32[] parameter(0) b = f32[] parameter(1) ROOT c = f32[] add(a, b) } "
@@ -87,10 +87,10 @@ def test_what_is_contracted_or_reduced_has_tiles_as_well(name: str) -> None:
     text, plans = SEQUENTIAL[name]
     root = ix.hlo.parse(text).entry.root
     for sizes, sequential in plans:
-        found = ix.coalescing(root, launch=ix.Tiles(sizes, sequential))
-        assert {a.operand for a in found.reads} == set(range(len(root.operands))) and not found.unknown
-        assert found.writes[0].total.numbers[:4] == moved(root, None, sizes)
-        for a in found.reads:
+        accesses = ix.coalescing(root, launch=ix.Tiles(sizes, sequential))
+        assert {a.operand for a in accesses.reads} == set(range(len(root.operands))) and not accesses.unknown
+        assert accesses.writes[0].total.numbers[:4] == moved(root, None, sizes)
+        for a in accesses.reads:
             assert a.exactness == "exact"
             assert a.total.numbers[:4] == moved(root, a.operand, sizes, sequential), (sizes, sequential)
 
@@ -118,9 +118,9 @@ def test_how_much_of_what_is_moved_is_asked_for() -> None:
 
 def test_what_is_no_tile_is_told() -> None:
     root = ix.hlo.parse(PROGRAMS["reshape"]).entry.root
-    found = ix.coalescing(root, launch=ix.Tiles((2, 7)))
-    assert found.reads == ()
-    assert found.unknown == ((0, "at these sizes, it reads no tile"),)
+    accesses = ix.coalescing(root, launch=ix.Tiles((2, 7)))
+    assert accesses.reads == ()
+    assert accesses.unknown == ((0, "at these sizes, it reads no tile"),)
     with pytest.raises(ix.IndexingError, match="dimensions"):
         ix.coalescing(root, launch=ix.Tiles((2,)))
     with pytest.raises(ix.IndexingError, match="sizes"):

@@ -35,10 +35,10 @@ MAPS = [
 
 
 def needed_by_point(m: ix.IndexingMap) -> dict[tuple[int, ...], set[tuple[int, ...]]]:
-    found: dict[tuple[int, ...], set[tuple[int, ...]]] = {}
+    result: dict[tuple[int, ...], set[tuple[int, ...]]] = {}
     for dims, symbols in m.points():
-        found.setdefault(dims, set()).add(m.evaluate(dims, symbols))
-    return found
+        result.setdefault(dims, set()).add(m.evaluate(dims, symbols))
+    return result
 
 
 def check(m: ix.IndexingMap, tile: ix.Tile, extents: Sequence[int]) -> int:
@@ -76,8 +76,8 @@ def test_chains_of_ops(seed: int) -> None:
     root = ix.hlo.parse(Chain(seed).text).entry.root
     if root.opcode != "fusion" or root.shape.element_count > 200:
         return
-    for operand, found in enumerate(ix.output_to_input(root)):
-        maps = [indexing.map for indexing in found]
+    for operand, actual in enumerate(ix.output_to_input(root)):
+        maps = [indexing.map for indexing in actual]
         if any(m.is_known_empty for m in maps):
             continue
         for m, tile in zip(dict.fromkeys(maps), propagate_tiles(root, operand), strict=True):
@@ -145,8 +145,8 @@ def test_a_mask_says_which_indices_need_anything() -> None:
 
 def test_sizes_that_are_no_powers_of_two() -> None:
     text = "ENTRY e { p = f32[8,6] parameter(0) ROOT r = f32[48] reshape(p) }"
-    found = list(ix.valid_tilings(ix.hlo.parse(text).entry.root))
-    assert found == [(1,), (2,), (3,), (6,), (12,), (18,), (24,), (30,), (36,), (42,), (48,)]
+    actual = list(ix.valid_tilings(ix.hlo.parse(text).entry.root))
+    assert actual == [(1,), (2,), (3,), (6,), (12,), (18,), (24,), (30,), (36,), (42,), (48,)]
 
 
 def searched(root: ix.hlo.Instruction) -> list[tuple[int, ...]]:
@@ -191,8 +191,8 @@ def test_valid_tilings_of_chains_are_all_that_hold(seed: int) -> None:
 def test_large_dimensions_are_not_searched() -> None:
     """Sizes of 2^33 elements: divisors of the inner size and multiples of it are listed at once."""
     text = "ENTRY e { p = s8[8388608,1024] parameter(0) ROOT r = s8[8589934592] reshape(p) }"
-    found = itertools.islice(ix.valid_tilings(ix.hlo.parse(text).entry.root), 14)
-    assert list(found) == [(2**k,) for k in range(11)] + [(2048,), (3072,), (4096,)]
+    actual = itertools.islice(ix.valid_tilings(ix.hlo.parse(text).entry.root), 14)
+    assert list(actual) == [(2**k,) for k in range(11)] + [(2048,), (3072,), (4096,)]
 
 
 def test_divisors() -> None:

@@ -88,11 +88,11 @@ def cells(tile: ix.Tile, at: Sequence[int], sizes: Sequence[int], shape: Sequenc
 
 def needed(fused: ix.hlo.Instruction, output: int, operand: int) -> dict[tuple[int, ...], set[tuple[int, ...]]]:
     """Of each element of an output: the elements of an operand that it needs."""
-    found: dict[tuple[int, ...], set[tuple[int, ...]]] = {}
+    result: dict[tuple[int, ...], set[tuple[int, ...]]] = {}
     for indexing in ix.output_to_input(fused, output)[operand]:
         for dims, symbols in indexing.map.points():
-            found.setdefault(dims, set()).add(indexing.map.evaluate(dims, symbols))
-    return found
+            result.setdefault(dims, set()).add(indexing.map.evaluate(dims, symbols))
+    return result
 
 
 def check(fused: ix.hlo.Instruction, most: int = 12) -> int:
@@ -110,8 +110,8 @@ def check(fused: ix.hlo.Instruction, most: int = 12) -> int:
             whole = [w | o for w, o in zip(whole, outputs, strict=True)]
             is_full = all(a + s <= d.size for at in places for a, s, d in zip(at, sizes, space.dimensions, strict=True))
             check_operands(fused, space, sizes, places, outputs, is_full)
-        for found, shape in zip(whole, shapes, strict=True):
-            assert found == set(itertools.product(*map(range, shape))), sizes
+        for actual, shape in zip(whole, shapes, strict=True):
+            assert actual == set(itertools.product(*map(range, shape))), sizes
     return len(every)
 
 

@@ -78,11 +78,11 @@ def test_elements_that_reach_the_output(seed: int) -> None:
         return
     rng = np.random.default_rng(seed)
     operands = [generic(o.shape, rng) for o in root.operands]
-    for k, found in enumerate(ix.utilization(root)):
+    for k, actual in enumerate(ix.utilization(root)):
         elements = {at for _, at in reached(root, operands, k, 0, drawn(rng))[0]}
-        assert found.exactness == "exact"
-        assert found.at_least == found.distinct == len(elements)
-        assert found.bytes == 4 * len(elements)
+        assert actual.exactness == "exact"
+        assert actual.at_least == actual.distinct == len(elements)
+        assert actual.bytes == 4 * len(elements)
 
 
 def test_a_gather_is_bounded_from_both_sides() -> None:
@@ -174,8 +174,8 @@ def test_producers_that_are_computed_where_they_are_read() -> None:
     root = ix.hlo.parse(text).entry.root
     by_name = {i.name: i for i in root.computation.instructions.values()}
     used = ix.utilization(root, producers=[by_name[n] for n in ("c", "s", "n", "b", "w")])
-    found = {u.operand.name: (u.distinct, u.elements, u.reads, u.reuse) for u in used}
-    assert found == {
+    actual = {u.operand.name: (u.distinct, u.elements, u.reads, u.reuse) for u in used}
+    assert actual == {
         "c": (72, 72, 72, 1.0),
         "w": (72, 72, 72, 1.0),
         "s": (24, 24, 72, 3.0),  # each element is recomputed for 3 columns
@@ -203,5 +203,5 @@ ENTRY e {
 }"""
     second = ix.hlo.parse(text).entry.root
     (first,) = second.operands
-    found = {u.operand.name: (u.distinct, u.reads) for u in ix.utilization(second, producers=[first])}
-    assert found == {"first": (40, 40), "p": (40, 40)}
+    actual = {u.operand.name: (u.distinct, u.reads) for u in ix.utilization(second, producers=[first])}
+    assert actual == {"first": (40, 40), "p": (40, 40)}

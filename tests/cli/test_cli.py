@@ -106,9 +106,9 @@ def test_maps_show_where_runtime_values_are_read(capsys: pytest.CaptureFixture[s
 
 
 def test_maps_as_json(capsys: pytest.CaptureFixture[str], write: Write) -> None:
-    (found,) = json.loads(printed(capsys, "maps", "--json", write(DYNAMIC_SLICE)))
-    assert found["instruction"], found["opcode"] == ("d", "dynamic-slice")
-    (indexing,) = found["operands"][0]["maps"]
+    (actual,) = json.loads(printed(capsys, "maps", "--json", write(DYNAMIC_SLICE)))
+    assert actual["instruction"], actual["opcode"] == ("d", "dynamic-slice")
+    (indexing,) = actual["operands"][0]["maps"]
     assert indexing["exactness"] == "exact"
     assert [v["instruction"] for v in indexing["runtime_values"]] == ["start"]
 
@@ -147,9 +147,9 @@ def test_compose(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_partition(capsys: pytest.CaptureFixture[str], write: Write) -> None:
-    (found,) = json.loads(printed(capsys, "partition", "--json", write(FUSION)))
-    assert found["computation"] == "twice"
-    assert [s["roots"] for s in found["subgraphs"]] == [["sum"]]
+    (actual,) = json.loads(printed(capsys, "partition", "--json", write(FUSION)))
+    assert actual["computation"] == "twice"
+    assert [s["roots"] for s in actual["subgraphs"]] == [["sum"]]
 
 
 def test_emit_prints_cuda_source(capsys: pytest.CaptureFixture[str], write: Write) -> None:
@@ -213,9 +213,9 @@ def test_emit_says_what_is_proved(capsys: pytest.CaptureFixture[str], write: Wri
     assert "written once: output o0" in proofs
     assert "same accesses: flatten: store o0" in proofs
     (kernel,) = json.loads(printed(capsys, "emit", "--json", "--verify", write(FUSION)))
-    found = kernel["verification"]
-    assert (found["checks"], found["not_proved"]) == (len(proofs), [])
-    assert [f"{c['kind']}: {c['subject']}" + f": {c['reason']}" * bool(c["reason"]) for c in found["proved"]] != []
+    actual = kernel["verification"]
+    assert (actual["checks"], actual["not_proved"]) == (len(proofs), [])
+    assert [f"{c['kind']}: {c['subject']}" + f": {c['reason']}" * bool(c["reason"]) for c in actual["proved"]] != []
 
 
 def test_emit_names_what_is_not_proved(
@@ -397,11 +397,11 @@ def test_analyze(capsys: pytest.CaptureFixture[str], write: Write) -> None:
     assert lines[0].startswith(f"transpose on {find_device()}, as this package would run it: 1 kernel in ")
     assert lines[0].endswith("nothing is wasted; 0 FLOP")
     assert lines[3].startswith("1. ") and lines[3].endswith(" t  f32[3,2] transpose")
-    found = json.loads(printed(capsys, "analyze", "--json", write(FUSION)))
-    assert found["ideal_bytes"] == sum(row["ideal_bytes"] for row in found["rows"])
-    assert {row["kind"] for row in found["rows"]} == {"read", "write"}
-    assert found["seconds"] == sum(kernel["seconds"] for kernel in found["fusions"]) == found["least_seconds"]
-    assert found["flops"] == sum(kernel["flops"] for kernel in found["fusions"]) and found["not_modelled"] == 0
+    answer = json.loads(printed(capsys, "analyze", "--json", write(FUSION)))
+    assert answer["ideal_bytes"] == sum(row["ideal_bytes"] for row in answer["rows"])
+    assert {row["kind"] for row in answer["rows"]} == {"read", "write"}
+    assert answer["seconds"] == sum(kernel["seconds"] for kernel in answer["fusions"]) == answer["least_seconds"]
+    assert answer["flops"] == sum(kernel["flops"] for kernel in answer["fusions"]) and answer["not_modelled"] == 0
     assert (
         json.loads(printed(capsys, "analyze", "--json", "--fusion", "%sum", write(FUSION)))["rows"][0]["instruction"]
         == "sum"
@@ -430,8 +430,8 @@ def test_compare(capsys: pytest.CaptureFixture[str], write: Write, tmp_path: Pat
     )
     assert out[3:6] == ["replaced: 0", "changed: 0", "lost, and nothing like it after: 1"]
     assert out[6].startswith("  f  f32[8] fusion")
-    found = json.loads(printed(capsys, "compare", "--json", before, before))
-    assert (found["same"], found["lost"], found["made"], found["changed"]) == (1, [], [], [])
+    answer = json.loads(printed(capsys, "compare", "--json", before, before))
+    assert (answer["same"], answer["lost"], answer["made"], answer["changed"]) == (1, [], [], [])
 
 
 def test_report(capsys: pytest.CaptureFixture[str], write: Write, tmp_path: Path) -> None:
@@ -444,9 +444,9 @@ def test_report(capsys: pytest.CaptureFixture[str], write: Write, tmp_path: Path
 def test_doctor(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     out = printed(capsys, "doctor")
     assert "ok  cpu          runs programs" in out and "ok  reference    runs programs" in out
-    found = json.loads(printed(capsys, "doctor", "--json"))
-    assert {f["name"] for f in found["back_ends"]} == {"cuda", "cpu", "reference"}
-    assert all(f["about"] for f in found["back_ends"] + found["extras"])
+    answer = json.loads(printed(capsys, "doctor", "--json"))
+    assert {f["name"] for f in answer["back_ends"]} == {"cuda", "cpu", "reference"}
+    assert all(f["about"] for f in answer["back_ends"] + answer["extras"])
     monkeypatch.setitem(sys.modules, "sympy", None)
     monkeypatch.setattr(diagnosis, "is_installed", lambda module: module != "sympy")
     lines = printed(capsys, "doctor").splitlines()

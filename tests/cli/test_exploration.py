@@ -36,11 +36,11 @@ H100 = find_device("h100")
 
 @pytest.fixture(scope="module")
 def server() -> Iterator[Server]:
-    with Server(Exploration(MODULE, H100), 0) as found:
-        thread = threading.Thread(target=found.serve_forever, daemon=True)
+    with Server(Exploration(MODULE, H100), 0) as opened:
+        thread = threading.Thread(target=opened.serve_forever, daemon=True)
         thread.start()
-        yield found
-        found.shutdown()
+        yield opened
+        opened.shutdown()
 
 
 def get(server: Server, path: str, host: str | None = None, **query: str) -> tuple[int, str, dict[str, str]]:
@@ -48,9 +48,9 @@ def get(server: Server, path: str, host: str | None = None, **query: str) -> tup
     address = path + "?" + urlencode({"token": server.token} | query, quote_via=quote)
     connection.request("GET", address, headers={"Host": host} if host else {})
     reply = connection.getresponse()
-    found = reply.status, reply.read().decode(), dict(reply.getheaders())
+    result = reply.status, reply.read().decode(), dict(reply.getheaders())
     connection.close()
-    return found
+    return result
 
 
 def asked(server: Server, path: str, **query: str) -> dict[str, object]:
@@ -71,11 +71,11 @@ def test_all_fusions_are_listed(server: Server) -> None:
 def test_predictions_are_those_of_predict(server: Server) -> None:
     turned = MODULE.entry.instructions["turned"]
     for tile in (8, 32):
-        found = predicted(server, fusion="turned", tile=str(tile))
+        reply = predicted(server, fusion="turned", tile=str(tile))
         expected = ix.predict(turned, {"tile": tile}, H100)
-        assert found["seconds"] == expected.time[0] and found["emitter"] == "transpose"
-        assert {k["name"]: k["value"] for k in found["knobs"]}["tile"] == tile  # type: ignore[attr-defined]
-        assert "__global__" in str(found["source"])
+        assert reply["seconds"] == expected.time[0] and reply["emitter"] == "transpose"
+        assert {k["name"]: k["value"] for k in reply["knobs"]}["tile"] == tile  # type: ignore[attr-defined]
+        assert "__global__" in str(reply["source"])
     everything = ix.predict(turned, None, H100)
     expected = {
         "plan": everything.best()[0],
@@ -105,10 +105,10 @@ def titles(picture: str) -> list[str]:
 
 def test_the_pictures_are_those_of_the_plan_and_the_layout(server: Server) -> None:
     for tile in ("8", "32"):
-        found = asked(server, "/accesses", fusion="turned", tile=tile)
+        reply = asked(server, "/accesses", fusion="turned", tile=tile)
         kernel = ix.emit(MODULE.entry.instructions["turned"], tile=int(tile))
         expected = [cells_svg(bank_picture(a, H100)) for a in ix.coalescing(kernel).shared]
-        assert found["banks"] == expected
+        assert reply["banks"] == expected
     for layout, element in (("1,0", "[0, 1]"), ("0,1", "[1, 0]")):
         sectors = asked(server, "/accesses", fusion="sums", **{"layout 0": layout})["sectors"]
         said = [title for access in sectors for title in titles(access["picture"])]  # type: ignore[attr-defined]
@@ -116,14 +116,14 @@ def test_the_pictures_are_those_of_the_plan_and_the_layout(server: Server) -> No
 
 
 def test_a_tile_is_followed_and_its_loads_counted(server: Server) -> None:
-    found = asked(server, "/tile", fusion="turned", **{"tile sizes": "16,64"})
-    assert found["sizes"] == [16, 64] and found["space"] == [
+    reply = asked(server, "/tile", fusion="turned", **{"tile sizes": "16,64"})
+    assert reply["sizes"] == [16, 64] and reply["space"] == [
         {"size": 256, "kind": "parallel"},
         {"size": 512, "kind": "parallel"},
     ]
-    assert "t, rows 0:21, columns 0:64: 76% in the tile" in titles(str(found["way"])), "16 of 21 rows"
+    assert "t, rows 0:21, columns 0:64: 76% in the tile" in titles(str(reply["way"])), "16 of 21 rows"
     # 64 rows of 16 elements are 128 sectors; 16 rows of 64 elements as well
-    assert found["moves"] == [
+    assert reply["moves"] == [
         {"access": "read of p", "sectors": "128", "ratio": "1"},
         {"access": "write of the output", "sectors": "128", "ratio": "1"},
     ]
@@ -131,9 +131,9 @@ def test_a_tile_is_followed_and_its_loads_counted(server: Server) -> None:
 
 
 def test_maps_and_graph_are_those_of_the_fusion(server: Server) -> None:
-    found = asked(server, "/maps", fusion="turned")
-    assert "(d0, d1) -> (d1, d0)" in str(found["maps"])
-    texts = [e.text for e in ElementTree.fromstring(str(found["graph"])).iter("{http://www.w3.org/2000/svg}text")]
+    reply = asked(server, "/maps", fusion="turned")
+    assert "(d0, d1) -> (d1, d0)" in str(reply["maps"])
+    texts = [e.text for e in ElementTree.fromstring(str(reply["graph"])).iter("{http://www.w3.org/2000/svg}text")]
     assert {"p", "t"} <= set(texts)
 
 

@@ -35,18 +35,18 @@ def tuned(capsys: pytest.CaptureFixture[str], file: str, *more: str, status: int
 
 
 def test_all_kernels_of_a_program(capsys: pytest.CaptureFixture[str], file: str) -> None:
-    found = json.loads(tuned(capsys, file, "--json", "--seed", "5"))
-    assert found["store"] == str(Path(file).with_name("plans.sqlite")) and Path(found["store"]).exists()
-    assert [k["emitter"] for k in found["kernels"]] == ["loop", "transpose"]
-    for kernel in found["kernels"]:
+    answer = json.loads(tuned(capsys, file, "--json", "--seed", "5"))
+    assert answer["store"] == str(Path(file).with_name("plans.sqlite")) and Path(answer["store"]).exists()
+    assert [k["emitter"] for k in answer["kernels"]] == ["loop", "transpose"]
+    for kernel in answer["kernels"]:
         times = {json.dumps(t["plan"]): t["seconds"] for t in kernel["trials"]}
         assert len(times) == 3 and json.dumps(kernel["best"]) in times and kernel["device"] == "CPU"
         gain = kernel["gain"]
         assert gain["low"] <= gain["median"] <= gain["high"]
         assert (gain["low"] >= 1.02) == (kernel["best"] != kernel["trials"][0]["plan"])
-    assert json.loads(tuned(capsys, file, "--json", "--seed", "5")) == found
+    assert json.loads(tuned(capsys, file, "--json", "--seed", "5")) == answer
     other = json.loads(tuned(capsys, file, "--json", "--seed", "6"))
-    assert [t["plan"] for t in other["kernels"][0]["trials"]] != [t["plan"] for t in found["kernels"][0]["trials"]]
+    assert [t["plan"] for t in other["kernels"][0]["trials"]] != [t["plan"] for t in answer["kernels"][0]["trials"]]
 
 
 def test_one_fusion_as_a_table(capsys: pytest.CaptureFixture[str], file: str) -> None:

@@ -97,17 +97,17 @@ def test_isl_agrees_and_round_trips(text: str) -> None:
     m = parse(text)
     relation = islpy.Map(convert.to_isl(m))
     pairs = {(d, m.evaluate(d, s)) for d, s in m.points()}
-    found = set()
+    actual = set()
 
     def add(point: islpy.Point) -> None:
         space = point.get_space()
         numbers = [
             point.get_coordinate_val(islpy.dim_type.set, k).to_python() for k in range(space.dim(islpy.dim_type.set))
         ]
-        found.add((tuple(numbers[: m.num_dims]), tuple(numbers[m.num_dims :])))
+        actual.add((tuple(numbers[: m.num_dims]), tuple(numbers[m.num_dims :])))
 
     relation.wrap().flatten().foreach_point(add)
-    assert found == pairs
+    assert actual == pairs
     assert convert.from_isl(convert.to_isl(m)).equivalent(m)
 
 
@@ -269,8 +269,8 @@ def test_linear_layouts_by_brute_force() -> None:
         m = convert.from_linear_layout(bases)
         for index in itertools.product(*(range(1 << w) for w in widths)):
             expected = [0] * int(outs)
-            for value, found in zip(index, bases.values(), strict=True):
-                for bit, basis in enumerate(found):
+            for value, actual in zip(index, bases.values(), strict=True):
+                for bit, basis in enumerate(actual):
                     if value >> bit & 1:
                         expected = [e ^ b for e, b in zip(expected, basis, strict=True)]
             assert m.evaluate(index) == tuple(expected)

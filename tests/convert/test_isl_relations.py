@@ -46,8 +46,8 @@ def same_relation(first: islpy.Map, second: islpy.Map) -> bool:
 @pytest.mark.parametrize("kind", [islpy.Map, islpy.BasicMap, islpy.PwMultiAff, islpy.MultiAff])
 def test_values_of_islpy_are_read_as_their_text(kind: type) -> None:
     text = "{ [i] -> [(2 + 3i)] }" if kind is islpy.MultiAff else "{ [i] -> [2 + 3i] : 0 <= i <= 9 }"
-    found = from_isl(kind(text))
-    assert found == from_isl(text) and [found.evaluate([k])[0] for k in range(3)] == [2, 5, 8]
+    converted = from_isl(kind(text))
+    assert converted == from_isl(text) and [converted.evaluate([k])[0] for k in range(3)] == [2, 5, 8]
 
 
 def test_what_is_no_text_of_a_relation_is_named() -> None:
@@ -63,9 +63,9 @@ def test_what_isl_prints_is_read_as_the_same_relation(text: str) -> None:
         with pytest.raises(ix.InvalidMap, match="pieces"):
             from_isl(str(relation))
         return
-    found = from_isl(str(relation))
-    assert same_relation(islpy.Map(to_isl(found)), relation)
-    assert same_relation(islpy.Map(to_isl(from_isl(str(islpy.Map(to_isl(found)))))), relation)
+    converted = from_isl(str(relation))
+    assert same_relation(islpy.Map(to_isl(converted)), relation)
+    assert same_relation(islpy.Map(to_isl(from_isl(str(islpy.Map(to_isl(converted)))))), relation)
 
 
 @pytest.mark.parametrize(

@@ -81,9 +81,9 @@ A, B = ix.variable(0), ix.variable(1)
     ],
 )
 def test_latex(e: ix.SymbolicExpr, latex: str | None) -> None:
-    found = to_latex(e, NAMES)
-    assert found.count("{") == found.count("}") and found.count("\\left") == found.count("\\right")
-    assert latex is None or found == latex
+    actual = to_latex(e, NAMES)
+    assert actual.count("{") == actual.count("}") and actual.count("\\left") == actual.count("\\right")
+    assert latex is None or actual == latex
 
 
 def test_latex_of_maps() -> None:

@@ -59,8 +59,8 @@ def test_values_are_those_of_integers(text: str, kind: str, count: int) -> None:
     # One that overflows leaves the others of its block alone.
     kept = [k for k, row in enumerate(expected) if all(LEAST <= v <= MOST for v in row)]
     if kept:
-        found = m.evaluate([a[kept] for a in arrays])
-        assert [list(row) for row in zip(*(a.tolist() for a in found), strict=True)] == [expected[k] for k in kept]
+        values = m.evaluate([a[kept] for a in arrays])
+        assert [list(row) for row in zip(*(a.tolist() for a in values), strict=True)] == [expected[k] for k in kept]
 
 
 BOUNDS = [

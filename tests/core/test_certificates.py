@@ -33,9 +33,9 @@ def certificate(text: str) -> Certificate:
 
 def refused(made: Certificate, message: str, solver: str | None = None) -> Verdict:
     """The verdict of a certificate that must not hold."""
-    found = made.check(solver)
-    assert not found and message in str(found), found
-    return found
+    verdict = made.check(solver)
+    assert not verdict and message in str(verdict), verdict
+    return verdict
 
 
 @pytest.mark.parametrize("text", [SPLIT, EMPTY, BOUNDED, DIVIDED, "KNOWN EMPTY", "() -> (3)"])
@@ -127,8 +127,8 @@ def test_emptiness_by_a_search_is_repeated_up_to_a_limit() -> None:
     for size in (9, 99):
         answer, made = ix.IndexingMap.parse(text.replace("{0}", str(size))).is_empty(certificate=True)
         assert answer
-        found = made.check()
-        assert (found or found.is_undecided) and bool(found) is (size == 9 or bool(made.steps)), found
+        verdict = made.check()
+        assert (verdict or verdict.is_undecided) and bool(verdict) is (size == 9 or bool(made.steps)), verdict
 
 
 def test_equivalence_has_certificates() -> None:
@@ -158,8 +158,8 @@ def test_the_solver_refuses_a_wrong_step() -> None:
     pytest.importorskip("z3")
     made = certificate(SPLIT)
     steps = [replace(s, after=s.after + " + 1") if s.claim == "equal" else s for s in made.steps]
-    found = refused(replace(made, steps=tuple(steps), results=(None, None)), "is wrong where", "z3")
-    assert found.step is not None and steps[found.step].claim == "equal" and not found.is_undecided
+    actual = refused(replace(made, steps=tuple(steps), results=(None, None)), "is wrong where", "z3")
+    assert actual.step is not None and steps[actual.step].claim == "equal" and not actual.is_undecided
 
 
 # ------------------------------------------------------------------ wrong certificates
@@ -291,7 +291,7 @@ def test_forms_have_the_values_of_expressions() -> None:
 
 
 def test_what_follows_holds_at_every_point() -> None:
-    chosen, found = random.Random(2), 0
+    chosen, followed = random.Random(2), 0
     for _ in range(600):
         forms = Forms()
         bounds = {name: sorted((chosen.randint(-4, 4), chosen.randint(-4, 4))) for name in "xy"}
@@ -322,17 +322,17 @@ def test_what_follows_holds_at_every_point() -> None:
             (None, 1),
         ):
             if facts.is_within(form, lower, upper):
-                found += 1
+                followed += 1
                 assert all((lower is None or v >= lower) and (upper is None or v <= upper) for v in values), (e, bounds)
         for m in (2, 3):
             if facts.is_within(form, None, None, m, 1):
                 assert all(v % m == 1 for v in values), (e, bounds)
         assert not facts.is_impossible()
-    assert found > 400  # it proves something
+    assert followed > 400  # it proves something
 
 
 def test_systems_without_solution_have_none() -> None:
-    chosen, found = random.Random(3), 0
+    chosen, contradictions = random.Random(3), 0
     values = [-4, -3, -2, -1, 1, 2, 3, 4]
     for _ in range(2000):
         system = [{u: chosen.choice(values) for u in ("x", "y", ())} for _ in range(chosen.randint(1, 5))]
@@ -341,9 +341,9 @@ def test_systems_without_solution_have_none() -> None:
         at = [[r["x"] * x + r["y"] * y + r[()] for r in system] for x, y in box]
         has = any(values[0] == 0 and all(v <= 0 for v in values[1:]) for values in at)
         if has_no_solution(equal, at_most):
-            found += 1
+            contradictions += 1
             assert not has, system
-    assert found > 300
+    assert contradictions > 300
 
 
 def test_maps_are_read_as_they_are_written() -> None:

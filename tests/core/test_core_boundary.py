@@ -27,12 +27,12 @@ class Formulas:
 
 def subjects() -> dict[str, object]:
     """A value of each class."""
-    module, found = _core.parse_hlo(TEXT), _core.IndexingMap.parse(MAP)
-    parametric = found.with_parameters(d0=(0, 3))
-    made = [module, found, found.dims[0], found.dims[0].interval, found.results[0], found.points(), parametric]
+    module, map_ = _core.parse_hlo(TEXT), _core.IndexingMap.parse(MAP)
+    parametric = map_.with_parameters(d0=(0, 3))
+    made = [module, map_, map_.dims[0], map_.dims[0].interval, map_.results[0], map_.points(), parametric]
     structures = {name: "alias" for name, op in REGISTRY.items() if op.kind == "alias"}
     made += [_core.Propagation(module, structures, Formulas())]
-    made += [*found.explain(), *_core.rules(), found.equivalent(found), _core.SymbolicMap.parse("(d0) -> (d0 * 2)")]
+    made += [*map_.explain(), *_core.rules(), map_.equivalent(map_), _core.SymbolicMap.parse("(d0) -> (d0 * 2)")]
     return {type(value).__name__: value for value in made if value is not None}
 
 
@@ -89,17 +89,17 @@ def arguments_of(function: object) -> int:
 
 def exported() -> dict[str, tuple[object, str]]:
     """Every function, and every method of every class: of what, and its name."""
-    found: dict[str, tuple[object, str]] = {}
+    result: dict[str, tuple[object, str]] = {}
     for name, value in vars(_core).items():
         if isinstance(value, type):
             members = [
                 m for m in dir(value) if m not in dir(object) or m in ("__eq__", "__hash__", "__repr__", "__init__")
             ]
-            found |= {f"{name}.{member}": (value, member) for member in members}
-            found[name] = (_core, name)
+            result |= {f"{name}.{member}": (value, member) for member in members}
+            result[name] = (_core, name)
         elif callable(value):
-            found[name] = (_core, name)
-    return found
+            result[name] = (_core, name)
+    return result
 
 
 @pytest.mark.parametrize("name", sorted(exported()))
@@ -115,9 +115,9 @@ def test_no_panic_leaves_the_core(name: str) -> None:
     each = itertools.product(odd, repeat=count) if count <= 1 else drawn
     for given in each:
         try:
-            found = getattr(owner, member)
-            if callable(found):
-                found(*given)
+            attribute = getattr(owner, member)
+            if callable(attribute):
+                attribute(*given)
         except BaseException as error:
             assert isinstance(error, Exception), f"{name}{tuple(given)}: {error!r}"
 

@@ -55,9 +55,9 @@ def test_ranges_hold_all_values_and_simplify_changes_none(tree: Expr, box: list[
         for a in range(intervals[0].lower, intervals[0].upper + 1)
         for b in range(intervals[1].lower, intervals[1].upper + 1)
     }
-    found = e.range(intervals)
-    assert found.lower <= min(values.values())
-    assert max(values.values()) <= found.upper
+    bounds = e.range(intervals)
+    assert bounds.lower <= min(values.values())
+    assert max(values.values()) <= bounds.upper
     simple = e.simplify(intervals)
     assert {p: simple.evaluate(p) for p in values} == values
     for factor in (2, 3, 4):
@@ -157,9 +157,9 @@ def test_division_by_zero_is_an_error() -> None:
 
 def test_arrays_broadcast_and_unsigned_ones_are_checked() -> None:
     e = v[0] * 10 + v[1]
-    found = e.evaluate([np.arange(3)[:, None], np.arange(4, dtype=np.uint8)])
-    assert found.shape == (3, 4)
-    assert (found == np.arange(3)[:, None] * 10 + np.arange(4)).all()
+    values = e.evaluate([np.arange(3)[:, None], np.arange(4, dtype=np.uint8)])
+    assert values.shape == (3, 4)
+    assert (values == np.arange(3)[:, None] * 10 + np.arange(4)).all()
     assert e.evaluate([np.zeros((0, 2), int), 1]).shape == (0, 2)
     assert list(e.evaluate([np.array([1, 2], dtype=np.uint64), 0])) == [10, 20]
     with pytest.raises(ix.Overflow):
@@ -212,12 +212,12 @@ def test_any_text_is_read_or_refused(source: str) -> None:
 
 def test_hashes_are_the_same_in_every_process() -> None:
     code = "import indexing as ix; print(hash(ix.variable(0) * 3 + 1), hash(ix.IndexingMap.identity([2, 3])))"
-    found = set()
+    actual = set()
     for seed in ("1", "2"):
         env = {**os.environ, "PYTHONHASHSEED": seed, "PYTHONPATH": os.pathsep.join(sys.path)}
         done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, env=env)
-        found.add(done.stdout)
-    assert len(found) == 1
+        actual.add(done.stdout)
+    assert len(actual) == 1
 
 
 @settings(max_examples=60, deadline=None)

@@ -15,8 +15,8 @@ CORE = ROOT / "rust" / "core" / "src"
 def stated(block: str) -> list[str]:
     """The lines of a block of ARCHITECTURE.md, which are what is enforced here."""
     text = (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8")
-    (found,) = re.findall(rf"^```{block}\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
-    return str(found).splitlines()
+    (result,) = re.findall(rf"^```{block}\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
+    return str(result).splitlines()
 
 
 # The rooms from the lowest up, each with those that it may use.
@@ -58,15 +58,15 @@ def used_paths(file: Path, root: Path = CORE) -> set[tuple[str, ...]]:
     use = r"\buse\s+([^;]+);"
     written = {path for tree in re.findall(use, code_of(file)) for path in single_paths(tree)}
     written |= set(re.findall(r"\b(?:crate|super|self)(?:::\w+)+", re.sub(use, "", code_of(file))))
-    found = set()
+    actual = set()
     for first, *rest in (path.split("::") for path in written):
         if first == "crate":
-            found.add(tuple(rest))
+            actual.add(tuple(rest))
         elif first in ("super", "self"):
             ups = [first, *rest].count("super")
             above = place(file, root)[: len(place(file, root)) - ups]
-            found.add((*above, *(name for name in rest if name not in ("super", "self"))))
-    return {home_of(path, root) for path in found}
+            actual.add((*above, *(name for name in rest if name not in ("super", "self"))))
+    return {home_of(path, root) for path in actual}
 
 
 def home_of(path: tuple[str, ...], root: Path) -> tuple[str, ...]:
@@ -111,11 +111,11 @@ def modules_of(room: str) -> set[str]:
 
 def at_most(room: str, module: str) -> set[str]:
     """The modules of a layer and of those below."""
-    found: set[str] = set()
+    result: set[str] = set()
     for layer in FILES[room]:
-        found |= set(layer.split())
-        if module in found:
-            return found
+        result |= set(layer.split())
+        if module in result:
+            return result
     raise AssertionError(f"{room}/{module} has no place among the layers of its room")
 
 
@@ -129,12 +129,12 @@ def test_the_rooms_have_no_circle() -> None:
 
 def used_files(file: Path, root: Path) -> set[Path]:
     """The files that a file names by path; `crate::a::b::Item` is in `a/b.rs`, or in `a.rs` or `a/mod.rs`."""
-    found = set()
+    result = set()
     for path in used_paths(file, root):
         modules = (root.joinpath(*path[:end]) for end in range(len(path), 0, -1))
         candidates = (f for module in modules for f in (module.with_suffix(".rs"), module / "mod.rs") if f.exists())
-        found |= set(itertools.islice(candidates, 1))
-    return found - {file}
+        result |= set(itertools.islice(candidates, 1))
+    return result - {file}
 
 
 @pytest.mark.parametrize("root", [CORE, ROOT / "rust/py/src"], ids=["core", "binding"])
@@ -164,8 +164,8 @@ def test_the_core_has_one_face() -> None:
 def test_the_core_knows_no_python_and_does_no_io() -> None:
     assert "pyo3" not in (ROOT / "rust/core/Cargo.toml").read_text()
     for file in CORE.rglob("*.rs"):
-        found = re.findall(r"\bstd::(?:fs|io|net|env|process)\b|\bprintln!|\bstatic mut\b|\bunsafe\b", code_of(file))
-        assert not found, f"{file.relative_to(ROOT)}: {found}"
+        matches = re.findall(r"\bstd::(?:fs|io|net|env|process)\b|\bprintln!|\bstatic mut\b|\bunsafe\b", code_of(file))
+        assert not matches, f"{file.relative_to(ROOT)}: {matches}"
 
 
 def test_the_binding_reaches_for_memory_in_one_file() -> None:

@@ -90,8 +90,8 @@ def test_arrays_give_what_points_give(p: Parts) -> None:
     assert inside.dtype == bool
     assert inside.tolist() == [p.inside(x) for x in box]
     assert [m.contains(x[:2], x[2:]) for x in box[:20]] == inside.tolist()[:20]
-    found = np.stack(m.evaluate(columns[:2], columns[2:]), axis=1)
-    assert [tuple(row) for row in found.tolist()] == [p.values(x) for x in box]
+    actual = np.stack(m.evaluate(columns[:2], columns[2:]), axis=1)
+    assert [tuple(row) for row in actual.tolist()] == [p.values(x) for x in box]
 
 
 @settings(max_examples=40, deadline=None)
@@ -402,8 +402,8 @@ def test_quotients_of_the_greatest_number_are_bounded() -> None:
     m = read(
         "(d0) -> (9223372036854775807 floordiv d0, max(d0 * 2, 9223372036854775807 floordiv d0)), domain: d0 in [2147483646, 2147483648]"
     )
-    found = m.range(m.results[0])
-    assert found.lower <= 9223372036854775807 // 2147483648
+    bounds = m.range(m.results[0])
+    assert bounds.lower <= 9223372036854775807 // 2147483648
     assert m.simplify().evaluate([2147483648]) == (4294967295, 4294967296)
 
 
@@ -469,10 +469,10 @@ def _composed(times: int) -> ix.IndexingMap:
     inner = ix.IndexingMap.parse(
         "(d0, d1) -> (min(d0 + d1, d0 * 2 + 3), d1), domain: d0 in [-1000000000, 1000000000], d1 in [0, 9]"
     )
-    found = inner
+    result = inner
     for _ in range(times):
-        found = ix.compose(found, inner)
-    return found
+        result = ix.compose(result, inner)
+    return result
 
 
 def test_a_text_that_sharing_makes_too_long_is_refused_and_its_repr_abridged() -> None:
@@ -492,7 +492,7 @@ def test_a_text_that_sharing_makes_too_long_is_refused_and_its_repr_abridged() -
 def test_a_text_that_is_long_without_sharing_is_printed_and_a_short_repr_is_whole() -> None:
     terms = " + ".join(f"d0 mod {k + 3} * {10**15 + k}" for k in range(120_000))
     text = f"(d0) -> ({terms}), domain: d0 in [0, 1234567890]"
-    found = str(ix.IndexingMap.parse(text))
-    assert len(found) > 2**22 and str(ix.IndexingMap.parse(found)) == found
+    actual = str(ix.IndexingMap.parse(text))
+    assert len(actual) > 2**22 and str(ix.IndexingMap.parse(actual)) == actual
     short = "(d0) -> (d0), domain: d0 in [0, 3]"
     assert repr(ix.IndexingMap.parse(short)) == f"IndexingMap({short})"

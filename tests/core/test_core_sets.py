@@ -35,9 +35,9 @@ def test_the_inverse_is_the_inverse_relation(p: Parts) -> None:
     m = p.map()
     expected = {(y, x[:2], x[3:]) for x, y in p.graph().items()}
     inverse = m.inverse()
-    found = graph(inverse)
+    actual = graph(inverse)
     runtime = len(p.runtimes)
-    assert {(x[:2], y, x[len(x) - runtime :]) for x, y in found.items()} == expected
+    assert {(x[:2], y, x[len(x) - runtime :]) for x, y in actual.items()} == expected
 
 
 @settings(max_examples=80, deadline=None)
@@ -48,10 +48,10 @@ def test_comparisons(p: Parts, q: Parts) -> None:
     assert m.equivalent(m.simplify())
     if m.is_known_empty or other.is_known_empty:
         return
-    found = m.equivalent(other)
-    assert bool(found) == (a == b) == (found.counterexample is None)
-    if found.counterexample is not None:
-        point = found.counterexample[0] + found.counterexample[1]
+    equivalence = m.equivalent(other)
+    assert bool(equivalence) == (a == b) == (equivalence.counterexample is None)
+    if equivalence.counterexample is not None:
+        point = equivalence.counterexample[0] + equivalence.counterexample[1]
         assert a.get(point) != b.get(point)
     assert graph(m.intersect(other)) == {x: y for x, y in a.items() if b.get(x) == y}
 
@@ -136,14 +136,14 @@ def test_inverses_by_structure() -> None:
 def test_equivalence_on_domains_too_large_to_list() -> None:
     a = read("(d0) -> (d0 mod 8), domain: d0 in [0, 1000000000000]")
     assert a.equivalent(read("(x) -> (x - (x floordiv 8) * 8), domain: x in [0, 1000000000000]"))
-    found = a.equivalent(read("(d0) -> (d0 mod 8), domain: d0 in [0, 999999999999]"))
-    assert not found and found.counterexample == ((10**12,), ())
+    equivalence = a.equivalent(read("(d0) -> (d0 mod 8), domain: d0 in [0, 999999999999]"))
+    assert not equivalence and equivalence.counterexample == ((10**12,), ())
     # They differ at one point of 10^12, which no drawing of points would find.
     b = read("(d0) -> (max(d0 mod 8, d0 - 999999999995)), domain: d0 in [0, 1000000000002]")
     c = read("(d0) -> (d0 mod 8), domain: d0 in [0, 1000000000002]")
-    found = c.equivalent(b)
-    assert not found and found.counterexample is not None
-    assert c.evaluate(*found.counterexample) != b.evaluate(*found.counterexample)
+    equivalence = c.equivalent(b)
+    assert not equivalence and equivalence.counterexample is not None
+    assert c.evaluate(*equivalence.counterexample) != b.evaluate(*equivalence.counterexample)
     assert a.equivalent(ix.IndexingMap.known_empty()).counterexample == ((0,), ())
 
 

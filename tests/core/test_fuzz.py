@@ -65,18 +65,18 @@ def test_composition_is_application_twice() -> None:
             composed = ix.compose(ix.IndexingMap.parse(str(first)), ix.IndexingMap.parse(str(second))).simplify()
         except ix.Overflow:
             continue
-        found = None if composed.is_known_empty else read(str(composed))
+        actual = None if composed.is_known_empty else read(str(composed))
         for point in first.box():
             middle = dict(zip(second.groups[0], first.at(point), strict=True))
             inside = first.contains(point) and second.contains(middle)
-            if found is None:
+            if actual is None:
                 assert not inside
                 continue
-            renamed = dict(zip(found.names, point.values(), strict=True))
-            assert found.contains(renamed) == inside
+            renamed = dict(zip(actual.names, point.values(), strict=True))
+            assert actual.contains(renamed) == inside
             if inside:
                 checked += 1
-                assert found.at(renamed) == second.at(middle)
+                assert actual.at(renamed) == second.at(middle)
     assert checked > 200
 
 

@@ -36,12 +36,12 @@ def with_value(m: ix.IndexingMap, name: str, value: int) -> ix.IndexingMap:
 def test_tiles_of_each_size() -> None:
     m = ix.IndexingMap.parse(TILES)
     sizes = np.array([5, 64, 1, 5, 10, 99 - 50])
-    found = m.with_parameters(T=(1, 64)).instantiate(T=sizes)
-    assert len(found) == 6 and len(found.maps) == 5
-    assert [found[k] for k in range(6)] == [with_value(m, "T", int(t)).simplify() for t in sizes]
-    assert str(found[-2]) == "(d0)[s0] -> (d0 * 10 + s0), domain: d0 in [0, 9], s0 in [0, 9]"
-    assert found[0] is found[3] and found.index.tolist() == [0, 1, 2, 0, 3, 4]
-    assert m.with_parameters(T=None).instantiate(T=10) == found[4]
+    instantiated = m.with_parameters(T=(1, 64)).instantiate(T=sizes)
+    assert len(instantiated) == 6 and len(instantiated.maps) == 5
+    assert [instantiated[k] for k in range(6)] == [with_value(m, "T", int(t)).simplify() for t in sizes]
+    assert str(instantiated[-2]) == "(d0)[s0] -> (d0 * 10 + s0), domain: d0 in [0, 9], s0 in [0, 9]"
+    assert instantiated[0] is instantiated[3] and instantiated.index.tolist() == [0, 1, 2, 0, 3, 4]
+    assert m.with_parameters(T=None).instantiate(T=10) == instantiated[4]
 
 
 def test_it_is_simplified_once_for_all_values() -> None:
@@ -49,8 +49,8 @@ def test_it_is_simplified_once_for_all_values() -> None:
         "(d0, N, T)[s0] -> ((d0 * T + s0) floordiv T, (d0 * T) mod T, N mod 4), "
         "domain: d0 in [0, 99], N in [1, 2], T in [1, 2], s0 in [0, 0]"
     )
-    found = m.with_parameters(T=None, N=range(4, 400, 4)).map
-    assert str(found.results[1]) == "0" and str(found.results[2]) == "0"
+    actual = m.with_parameters(T=None, N=range(4, 400, 4)).map
+    assert str(actual.results[1]) == "0" and str(actual.results[2]) == "0"
     assert m.with_parameters(N=range(4, 400, 4), T=None).parameters == {"N": range(4, 397, 4), "T": range(1, 2**63)}
 
 
@@ -81,8 +81,8 @@ def test_instances_are_equal_to_simplifying_each(
     text += f"d1 in [0, {sizes[1]}], s0 in [0, {sizes[2]}], U in [1, 50], {condition} in [-9, 30]"
     m = ix.IndexingMap.parse(text)
     tiles = np.array(data.draw(st.lists(SIZE, min_size=4, max_size=4)))
-    found = m.with_parameters(U=(1, 50), T=range(1, 51)).instantiate(T=tiles, U=7)
-    for t, instance in zip(tiles, found, strict=True):
+    instantiated = m.with_parameters(U=(1, 50), T=range(1, 51)).instantiate(T=tiles, U=7)
+    for t, instance in zip(tiles, instantiated, strict=True):
         assert instance == with_value(with_value(m, "T", int(t)), "U", 7).simplify()
 
 
@@ -100,21 +100,21 @@ def test_columns_say_what_the_maps_say_at_every_point(
     text += f"d1 in [0, {sizes[1]}], s0 in [0, {sizes[2]}], U in [1, 12], {condition} in [-9, 30]"
     m = ix.IndexingMap.parse(text)
     parametric = m.with_parameters(U=(1, 12), T=(1, 12))
-    found = parametric.instantiate(T=np.array([t for t, _ in values]), U=np.array([u for _, u in values]))
-    assert {name: column.tolist() for name, column in found.values.items()} == {
+    instantiated = parametric.instantiate(T=np.array([t for t, _ in values]), U=np.array([u for _, u in values]))
+    assert {name: column.tolist() for name, column in instantiated.values.items()} == {
         "T": [t for t, _ in values],
         "U": [u for _, u in values],
     }
     for row, (t, u) in enumerate(values):
         plain = with_value(with_value(m, "T", t), "U", u)
         wanted = {} if plain.is_known_empty else {p: plain.evaluate(*p) for p in plain.points()}
-        assert found_points(parametric.map, found, row, t, u) == wanted
+        assert found_points(parametric.map, instantiated, row, t, u) == wanted
 
 
-def found_points(m: ix.IndexingMap, found: ix.Instances, row: int, t: int, u: int) -> dict[object, tuple[int, ...]]:
+def found_points(m: ix.IndexingMap, actual: ix.Instances, row: int, t: int, u: int) -> dict[object, tuple[int, ...]]:
     """The points of an instance with its results, from its columns."""
     if m.is_known_empty:
-        assert found.results == found.constraints == ()
+        assert actual.results == actual.constraints == ()
         return {}
 
     def total(terms: tuple[tuple[ix.SymbolicExpr, np.ndarray], ...], point: tuple[int, ...]) -> int:
@@ -124,17 +124,17 @@ def found_points(m: ix.IndexingMap, found: ix.Instances, row: int, t: int, u: in
     free = [v.interval for v in m.variables if v.name not in ("T", "U")]
     for d0, d1, s0 in itertools.product(*(range(i.lower, i.upper + 1) for i in free)):
         point = (d0, t, d1, s0, u)
-        if all(lower[row] <= total(terms, point) <= upper[row] for terms, lower, upper in found.constraints):
-            points[(d0, d1), (s0,)] = tuple(total(terms, point) for terms in found.results)
+        if all(lower[row] <= total(terms, point) <= upper[row] for terms, lower, upper in actual.constraints):
+            points[(d0, d1), (s0,)] = tuple(total(terms, point) for terms in actual.results)
     return points
 
 
 def test_strides_and_bounds_of_tiles_are_arrays() -> None:
-    found = ix.IndexingMap.parse(
+    parsed = ix.IndexingMap.parse(
         "(d0, T)[s0] -> (d0 * T + s0, (d0 * 4 + T * 3 - 2) * T, s0 floordiv T), domain: d0 in [0, 99], T in [1, 64], "
         "s0 in [0, 63], s0 - T in [-64, -1]"
     )
-    tiles = found.with_parameters(T=(1, 64)).instantiate(T=np.array([8, 32]))
+    tiles = parsed.with_parameters(T=(1, 64)).instantiate(T=np.array([8, 32]))
     d0, s0, one = ix.variable(0), ix.variable(2), ix.constant(1)
     first, second, third = ({f: c.tolist() for f, c in terms} for terms in tiles.results)
     assert (
@@ -151,13 +151,13 @@ def test_maps_are_made_when_asked_for_and_once() -> None:
     m = ix.IndexingMap.parse("(d0, T) -> (d0 * T * 1000000000), domain: d0 in [0, 9], T in [1, 1]").with_parameters(
         T=None
     )
-    found = m.instantiate(T=np.array([1, 10**15, 3]))
-    assert found[2] == m.instantiate(T=3) and found[2] is found[-1]
-    for asked in (lambda: found[1], lambda: found.maps, lambda: found.results):
+    instantiated = m.instantiate(T=np.array([1, 10**15, 3]))
+    assert instantiated[2] == m.instantiate(T=3) and instantiated[2] is instantiated[-1]
+    for asked in (lambda: instantiated[1], lambda: instantiated.maps, lambda: instantiated.results):
         with pytest.raises(ix.Overflow):
             asked()
     with pytest.raises(ix.Overflow, match="item 1: "):
-        _ = found[1]
+        _ = instantiated[1]
     again = m.instantiate(T=np.array([2, 3, 2]))
     last = again[2]
     assert again.maps[0] is last and again.maps[0] is again[0] and again.maps[1] is again[1]
@@ -165,8 +165,8 @@ def test_maps_are_made_when_asked_for_and_once() -> None:
 
 def test_columns_broadcast_and_rows_are_counted_once() -> None:
     m = ix.IndexingMap.parse("(d0, A, B) -> (d0 * A + B), domain: d0 in [0, 9], A in [1, 1], B in [1, 1]")
-    found = m.with_parameters(A=(1, 10), B=(1, 10)).instantiate(A=np.array([1, 2, 1, 2]), B=np.int32(3))
-    assert len(found.maps) == 2 and found.index.tolist() == [0, 1, 0, 1]
+    instantiated = m.with_parameters(A=(1, 10), B=(1, 10)).instantiate(A=np.array([1, 2, 1, 2]), B=np.int32(3))
+    assert len(instantiated.maps) == 2 and instantiated.index.tolist() == [0, 1, 0, 1]
     empty = m.with_parameters(A=(1, 10), B=(1, 10)).instantiate(A=np.array([], np.int64), B=3)
     assert len(empty) == 0 and empty.maps == ()
 
@@ -214,10 +214,10 @@ def test_an_instance_has_the_points_of_the_map_with_that_value() -> None:
             assert not any(map(source.contains, source.box()))
             continue
         values = m.variables[0].interval
-        found = m.with_parameters(**{name: values})
+        parametric = m.with_parameters(**{name: values})
         for value in range(values.lower, values.upper + 1):
             points = [p for p in source.box() if p[name] == value and source.contains(p)]
-            (instance,) = found.instantiate(**{name: [value]}).maps
+            (instance,) = parametric.instantiate(**{name: [value]}).maps
             assert instance.count() == len(points), (str(source), value)
             checked += len(points)
     assert checked > 1000

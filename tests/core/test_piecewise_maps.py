@@ -28,11 +28,11 @@ def pairs_of(p: Parts) -> Pairs:
 
 def pairs(relation: ix.PiecewiseMap) -> Pairs:
     """The same, as the pieces tell."""
-    found = set()
+    result = set()
     for m in relation.pieces:
         symbols = m.num_dims + m.num_ranges
-        found |= {(x[: m.num_dims] + x[symbols:], y) for x, y in graph(m).items()}
-    return frozenset(found)
+        result |= {(x[: m.num_dims] + x[symbols:], y) for x, y in graph(m).items()}
+    return frozenset(result)
 
 
 def relation(some: list[Parts]) -> tuple[ix.PiecewiseMap, Pairs]:
@@ -92,14 +92,14 @@ def test_values_are_those_of_the_piece_that_has_the_point(some: list[Parts]) -> 
     points = list(itertools.product(range(-9, 15, 2), range(-8, 14, 3), range(-8, 10)))
     columns = [np.array(c) for c in zip(*points, strict=True)]
     assert a.contains(columns[:2], columns[2:]).tolist() == [p in by_point for p in points]
-    for x, found in list(by_point.items())[:20]:
+    for x, actual in list(by_point.items())[:20]:
         assert a.contains(x[:2], x[2:])
-        if len(found) == 1:
-            assert {a.evaluate(x[:2], x[2:])} == found
+        if len(actual) == 1:
+            assert {a.evaluate(x[:2], x[2:])} == actual
         else:
             with pytest.raises(ix.InvalidMap, match="disagree"):
                 a.evaluate(x[:2], x[2:])
-    unique = [x for x, found in by_point.items() if len(found) == 1]
+    unique = [x for x, actual in by_point.items() if len(actual) == 1]
     if unique:
         columns = [np.array(c) for c in zip(*unique, strict=True)]
         expected = [next(iter(by_point[x]))[0] for x in unique]
@@ -139,11 +139,11 @@ def affine_pieces(draw: st.DrawFn) -> list[ix.IndexingMap]:
 
 
 def isl_of(some: list[ix.IndexingMap]) -> islpy.UnionMap:
-    found = islpy.Map("{ [d0, d1] -> [o] : 1 = 0 }").to_union_map()
+    result = islpy.Map("{ [d0, d1] -> [o] : 1 = 0 }").to_union_map()
     for m in some:
         if not m.is_known_empty:
-            found = found.union(islpy.Map(to_isl(m)).to_union_map())
-    return found
+            result = result.union(islpy.Map(to_isl(m)).to_union_map())
+    return result
 
 
 @settings(max_examples=80, deadline=None)

@@ -123,11 +123,11 @@ def test_a_proof_may_take_small_parameters() -> None:
 
 
 def pairs(examples: dict[str, object], kind: str) -> list[object]:
-    found = []
+    result = []
     for name, example in examples.items():
         for k, case in enumerate(getattr(example, kind)):
-            found.append(pytest.param(name, case, id=f"{name}-{k}"))
-    return found
+            result.append(pytest.param(name, case, id=f"{name}-{k}"))
+    return result
 
 
 def value(e: object, point: dict[str, int]) -> int | None:
@@ -209,8 +209,8 @@ def test_range(name: str, case: tuple[str, str, tuple[int, int]]) -> None:
     dims = ", ".join(d for d in ("d0", "d1") if d in domain)
     whole = f"({dims}) -> ({text}), domain: {domain}"
     m = ix.IndexingMap.parse(whole)
-    found = m.range(m.results[0])
-    assert (found.lower, found.upper) == expected
+    bounds = m.range(m.results[0])
+    assert (bounds.lower, bounds.upper) == expected
     written = read(whole)
     values = [written.at(point)[0] for point in written.box() if written.contains(point)]
     assert expected[0] <= min(values) and max(values) <= expected[1]

@@ -33,20 +33,20 @@ GAPS = {
 @pytest.mark.parametrize("text", GAPS)
 def test_forms_that_take_two_steps_are_found(text: str) -> None:
     m = ix.IndexingMap.parse(text)
-    found = m.simplify(effort="search")
-    assert cost(found) <= GAPS[text] and cost(found) < cost(m.simplify())
-    same_values(read(text), str(found))
+    simplified = m.simplify(effort="search")
+    assert cost(simplified) <= GAPS[text] and cost(simplified) < cost(m.simplify())
+    same_values(read(text), str(simplified))
 
 
 @settings(max_examples=25, deadline=None)
 @given(parts())
 def test_the_search_keeps_every_value_and_is_never_dearer(p: Parts) -> None:
     m = p.map()
-    found = m.simplify(effort="search")
-    assert found.equivalent(m)
-    assert found == m.simplify(effort="search")
+    simplified = m.simplify(effort="search")
+    assert simplified.equivalent(m)
+    assert simplified == m.simplify(effort="search")
     certified, certificate = m.simplify(effort="search", certificate=True)
-    assert certified == found
+    assert certified == simplified
     assert certificate.check()
 
 

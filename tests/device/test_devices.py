@@ -120,9 +120,9 @@ def described(name: str) -> dict[str, str]:
 
 @pytest.mark.parametrize("name", XLA)
 def test_figures_are_those_of_xla(name: str) -> None:
-    found = described(name)
+    actual = described(name)
     for field, value in (COMMON | dict(zip(FIELDS, XLA[name], strict=True))).items():
-        assert float(found[field]) == value, field
+        assert float(actual[field]) == value, field
     device = find_device(name)
     cores, lanes, threads, shared, optin, clock, l2, memory, bandwidth = XLA[name]
     assert (device.cores.count, device.cores.lanes, device.cores.threads) == (cores, lanes, threads)
@@ -224,13 +224,13 @@ def test_a_device_that_no_one_named_says_so(monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setattr(detect, "detected_device", lambda: None)
     default = ix.find_device()
     assert str(default) == "H100 SXM (default; none detected)" and default != ix.find_device("h100")
-    found = replace(find_device("l4"), origin="detected")
-    monkeypatch.setattr(detect, "detected_device", lambda: found)
+    actual = replace(find_device("l4"), origin="detected")
+    monkeypatch.setattr(detect, "detected_device", lambda: actual)
     module = ix.hlo.parse(
         "ENTRY e { p = f32[64,64] parameter(0)\n ROOT t = f32[64,64] transpose(p), dimensions={1,0} }"
     )
     assert "on L4 (detected), " in str(ix.analyze(module)) and "on L4 (detected): " in repr(ix.coalescing(module))
-    assert "on L4 (detected): " in repr(ix.predict(module)) and ix.predict(module).device is found
+    assert "on L4 (detected): " in repr(ix.predict(module)) and ix.predict(module).device is actual
     assert " (d" not in str(ix.analyze(module, "l4"))
 
 
@@ -265,24 +265,24 @@ def attributes_of(device: ix.Device, **others: int) -> Callable[[str], int]:
 @pytest.mark.parametrize("name", CAPABILITIES)
 def test_a_gpu_that_reports_its_figures_is_the_one_of_the_table(name: str) -> None:
     known = find_device(name)
-    found = reported_device(known.description, known.memory.bytes, attributes_of(known))
-    assert (found.origin, found.name, found.architecture) == ("detected", known.description, known.architecture)
-    assert (found.limits, found.widths, found.cores) == (known.limits, known.widths, known.cores)
-    assert found.memory.bandwidth == pytest.approx(known.memory.bandwidth, rel=1e-5)
-    assert found.memory.l2_bandwidth == pytest.approx(known.memory.l2_bandwidth)
-    assert found.rates.matrix_clock == pytest.approx(known.rates.matrix_clock)
+    device = reported_device(known.description, known.memory.bytes, attributes_of(known))
+    assert (device.origin, device.name, device.architecture) == ("detected", known.description, known.architecture)
+    assert (device.limits, device.widths, device.cores) == (known.limits, known.widths, known.cores)
+    assert device.memory.bandwidth == pytest.approx(known.memory.bandwidth, rel=1e-5)
+    assert device.memory.l2_bandwidth == pytest.approx(known.memory.l2_bandwidth)
+    assert device.rates.matrix_clock == pytest.approx(known.rates.matrix_clock)
 
 
 def test_a_gpu_of_which_nothing_is_known_but_what_it_reports() -> None:
     """A third of an H100, of a newer architecture: with its rates a core; and one that is older than all."""
     h100 = find_device("h100")
     read = attributes_of(h100, MULTIPROCESSOR_COUNT=44, COMPUTE_CAPABILITY_MINOR=3, MAX_THREADS_PER_BLOCK=512)
-    found = reported_device("NVIDIA H33", 10**9, read)
-    assert str(found) == "NVIDIA H33 (detected)" and found.architecture is not None
-    assert (found.architecture.name, found.limits.threads, found.memory.bytes) == ("sm_93", 512, 10**9)
-    assert found.matrix_flops("bf16") == pytest.approx(h100.matrix_flops("bf16") / 3)
-    assert found.rates.operations == pytest.approx(h100.rates.operations / 3)
-    assert found.widths.wanted_threads == 32768  # of 44 * 2048 / 2
+    device = reported_device("NVIDIA H33", 10**9, read)
+    assert str(device) == "NVIDIA H33 (detected)" and device.architecture is not None
+    assert (device.architecture.name, device.limits.threads, device.memory.bytes) == ("sm_93", 512, 10**9)
+    assert device.matrix_flops("bf16") == pytest.approx(h100.matrix_flops("bf16") / 3)
+    assert device.rates.operations == pytest.approx(h100.rates.operations / 3)
+    assert device.widths.wanted_threads == 32768  # of 44 * 2048 / 2
     same = reported_device("NVIDIA H100 NVL", 10**9, attributes_of(h100))
     assert same.rates.matrix == h100.rates.matrix and same.rates.scalar == h100.rates.scalar
     older = reported_device("old", 10**9, attributes_of(h100, COMPUTE_CAPABILITY_MAJOR=6))

@@ -78,8 +78,8 @@ def test_a_proposal_that_a_path_leaves_and_enters_again_is_not_taken() -> None:
 
 def test_a_proposal_that_saves_nothing_is_not_taken() -> None:
     def group(facts: GraphFacts, seed: Node, device: Device) -> Proposal | None:
-        found = group_pair(facts, seed, device)
-        return found and Proposal(found.root, found.nodes, found.outputs)
+        proposal = group_pair(facts, seed, device)
+        return proposal and Proposal(proposal.root, proposal.nodes, proposal.outputs)
 
     idle: Emitter[Any, Any] = Emitter("idle", match_pair, LOOP.plan, LOOP.knobs, LOOP.build, group=group)
     assert [len(f.nodes) for f in planned(TEXT, (idle, *EMITTERS))] == [1, 1]

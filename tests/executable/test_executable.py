@@ -84,11 +84,11 @@ def test_a_cluster_never_computes_an_element_twice_in_a_loop() -> None:
     few_long_rows = SOFTMAX.replace("[6,10]", "[2,131072]").replace("[6]", "[2]")
     graph = flatten(ix.hlo.parse(few_long_rows).entry)
     fusions = plan_fusions(graph, KernelSupport(), portable_device("c"))
-    found = {c.root.instruction.name: {n.instruction.name for n in c.nodes} for c in fusions}
-    assert found["m"] == {"m", "low"}
-    assert found["e"] == {"e", "d", "mb"}
-    assert found["s"] == {"s", "zero"}
-    assert found["y"] == {"y", "sb"}
+    actual = {c.root.instruction.name: {n.instruction.name for n in c.nodes} for c in fusions}
+    assert actual["m"] == {"m", "low"}
+    assert actual["e"] == {"e", "d", "mb"}
+    assert actual["s"] == {"s", "zero"}
+    assert actual["y"] == {"y", "sb"}
 
 
 @pytest.mark.parametrize("device", DEVICES)
@@ -373,10 +373,10 @@ class Clock:
 
 @pytest.fixture
 def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
-    found = Clock()
+    result = Clock()
     for module in (executable, executable.plan, tape):
-        monkeypatch.setattr(module, "perf_counter", found)
-    return found
+        monkeypatch.setattr(module, "perf_counter", result)
+    return result
 
 
 @pytest.mark.usefixtures("clock")
@@ -389,11 +389,11 @@ def test_a_profile_counts_what_each_kernel_takes_and_its_compilation_apart() -> 
         )
     )
     program = compiled(module, "cpu")
-    found = program.profile(np.int32(0), np.full(4, 2, np.float32))
-    by_name = {s.name: s for s in found.steps}
+    profile = program.profile(np.int32(0), np.full(4, 2, np.float32))
+    by_name = {s.name: s for s in profile.steps}
     assert len(by_name) == len(program.kernels) + 1
     assert by_name["s"].emitter == "reference"
-    for step in found.steps:
+    for step in profile.steps:
         assert (
             step.seconds == step.launches if step.name == "s" else step.seconds > 0
         )  # kernels have a clock of their own
@@ -402,10 +402,10 @@ def test_a_profile_counts_what_each_kernel_takes_and_its_compilation_apart() -> 
     assert by_name["loop_multiply"].launches == 3  # turns of the loop
     assert by_name["loop_compare"].launches == 4
     assert by_name["s"].launches == 1
-    assert found.compile_seconds == pytest.approx(len(program.kernels) + 1)
-    assert found.seconds == 3  # from the first look to the last, two looks beside the sort between them
-    assert found.other_seconds == found.seconds - found.step_seconds
-    assert [s.seconds for s in found.steps] == sorted((s.seconds for s in found.steps), reverse=True)
+    assert profile.compile_seconds == pytest.approx(len(program.kernels) + 1)
+    assert profile.seconds == 3  # from the first look to the last, two looks beside the sort between them
+    assert profile.other_seconds == profile.seconds - profile.step_seconds
+    assert [s.seconds for s in profile.steps] == sorted((s.seconds for s in profile.steps), reverse=True)
     np.testing.assert_array_equal(program(np.int32(0), np.full(4, 2, np.float32)), np.full(4, 256, np.float32))
 
 
@@ -421,9 +421,9 @@ def test_a_profile_is_a_table() -> None:
 
 
 def test_the_reference_has_a_profile_of_one_step(clock: Clock) -> None:
-    found = compiled(SOFTMAX, "reference").profile(np.ones((6, 10), np.float32))
-    assert [(s.name, s.emitter, s.launches, s.seconds) for s in found.steps] == [("main", "reference", 1, 1.0)]
-    assert found.compile_seconds == 0
+    profile = compiled(SOFTMAX, "reference").profile(np.ones((6, 10), np.float32))
+    assert [(s.name, s.emitter, s.launches, s.seconds) for s in profile.steps] == [("main", "reference", 1, 1.0)]
+    assert profile.compile_seconds == 0
 
 
 def test_a_profile_that_fails_leaves_the_program_as_it_was() -> None:

@@ -119,13 +119,13 @@ PLANS = {
 
 def programs() -> dict[str, str]:
     """The programs of examples and goldens, and all that stand as text in tests."""
-    found = {f.name: f.read_text() for f in FILES}
+    result = {f.name: f.read_text() for f in FILES}
     for file in sorted(TESTS.rglob("test_*.py")):
         for node in ast.walk(ast.parse(file.read_text())):
             text = node.value if isinstance(node, ast.Constant) else None
             if isinstance(text, str) and "ROOT" in text and "{" in text:
-                found[f"{file.name}:{node.lineno}"] = text
-    return found
+                result[f"{file.name}:{node.lineno}"] = text
+    return result
 
 
 def modules() -> dict[str, Module]:
@@ -161,10 +161,10 @@ def names_what_it_is_about(error: ix.IndexingError, computation: Computation) ->
 
 
 def test_every_computation_is_partitioned_and_emitted_or_refused_by_name() -> None:
-    found = modules()
-    assert len(found) > 60
+    actual = modules()
+    assert len(actual) > 60
     emitted = 0
-    for name, module in found.items():
+    for name, module in actual.items():
         computations = list(module.computations.values())
         fusions = [i for c in computations for i in c.instructions.values() if i.opcode == "fusion"]
         for computation in computations:
@@ -272,11 +272,11 @@ def test_a_hero_whose_epilogue_reads_it_back_through_a_reshape_counts_once(rows:
 
 @pytest.mark.parametrize(("text", "wanted"), PLANS.values(), ids=PLANS.keys())
 def test_plans(text: str, wanted: list[str]) -> None:
-    found = []
+    actual = []
     for planned in planned_kernels(ix.hlo.parse(text)):
         names = (i.name for i in planned.computation.instructions.values() if i.opcode not in ("parameter", "constant"))
-        found.append(" ".join(sorted(names)))
-    assert found == wanted
+        actual.append(" ".join(sorted(names)))
+    assert actual == wanted
 
 
 @pytest.mark.parametrize("name", PLANS)

@@ -50,14 +50,14 @@ def runners(kind: str, sizes: str = "3"):
 )
 def test_numbers_that_stay_what_they_are_are_converted(kind: str, given: object) -> None:
     for run in runners(kind):
-        found = run(given)
-        assert found.dtype == ix.hlo.Shape.array(kind, [3]).dtype
+        results = run(given)
+        assert results.dtype == ix.hlo.Shape.array(kind, [3]).dtype
         wanted = np.asarray(given)
         wide = np.complex128 if wanted.dtype.kind == "c" or kind == "c64" else object
-        if wide is object and wanted.dtype.kind in "biu" and found.dtype.kind in "biu":
-            assert [int(x) for x in found] == [int(x) for x in wanted]
+        if wide is object and wanted.dtype.kind in "biu" and results.dtype.kind in "biu":
+            assert [int(x) for x in results] == [int(x) for x in wanted]
         else:
-            np.testing.assert_array_equal(found.astype(np.complex128), wanted.astype(np.complex128))
+            np.testing.assert_array_equal(results.astype(np.complex128), wanted.astype(np.complex128))
 
 
 def test_floats_are_rounded_to_the_nearest() -> None:

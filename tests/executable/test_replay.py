@@ -169,8 +169,8 @@ ENTRY main {
 
 
 def test_a_loop_passes_its_state_on_by_addresses() -> None:
-    found = opcodes(FIBONACCI)
-    inside = found[found.index(Opcode.UNLESS) :]
+    actual = opcodes(FIBONACCI)
+    inside = actual[actual.index(Opcode.UNLESS) :]
     assert Opcode.MOVE in inside
     assert Opcode.COPY not in inside
 
@@ -248,8 +248,8 @@ ENTRY main {{
 }}
 """
     run = compiled(text, device="cpu")
-    found = opcodes(text)
-    inside = found[found.index(Opcode.UNLESS) : found.index(Opcode.JUMP)]
+    actual = opcodes(text)
+    inside = actual[actual.index(Opcode.UNLESS) : actual.index(Opcode.JUMP)]
     assert inside.count(Opcode.HOST) == 1
     assert Opcode.LAUNCH in inside
     x = np.array([3, 1, 4, 1, 5, 9, 2, 6], np.float32)
@@ -284,9 +284,11 @@ ENTRY main {
 
 def test_threads_run_one_program_at_a_time_each() -> None:
     run = compiled(FIBONACCI, device="cpu")
-    found: dict[int, float] = {}
+    actual: dict[int, float] = {}
     threads = [
-        threading.Thread(target=lambda n=n: found.update({n: float(run(np.int32(n), np.float32(0), np.float32(1))[0])}))
+        threading.Thread(
+            target=lambda n=n: actual.update({n: float(run(np.int32(n), np.float32(0), np.float32(1))[0])})
+        )
         for n in range(1, 30)
     ]
     for t in threads:
@@ -296,7 +298,7 @@ def test_threads_run_one_program_at_a_time_each() -> None:
     a, b = 0.0, 1.0
     for n in range(1, 30):
         a, b = b, a + b
-        assert found[n] == a
+        assert actual[n] == a
 
 
 def test_a_program_without_end_is_interrupted() -> None:
@@ -375,8 +377,8 @@ def test_a_move_that_is_no_permutation_is_refused() -> None:
 
 def test_a_profile_counts_every_turn_of_a_replayed_loop() -> None:
     run = compiled(FIBONACCI, device="cpu")
-    found = {s.name: s.launches for s in run.profile(np.int32(1000), np.float32(0), np.float32(0)).steps}
-    assert sorted(found.values()) == [1000, 1000, 1001]
+    actual = {s.name: s.launches for s in run.profile(np.int32(1000), np.float32(0), np.float32(0)).steps}
+    assert sorted(actual.values()) == [1000, 1000, 1001]
 
 
 def test_work_is_measured_now_and_then() -> None:

@@ -102,9 +102,9 @@ def test_kernels_and_their_results(function: Function, inputs: int, emitters: li
     sizes = [(ROWS, LENGTH)] * inputs or [(ROWS, LENGTH), (LENGTH,), (LENGTH,)]
     module = ix.from_jax(function, *(np.zeros(s, np.float32) for s in sizes))
     if emitters is not None:
-        found = planned_kernels(module, portable_device("cuda"))
-        assert sorted(k.kernel.emitter for k in found) == emitters
-        assert all(k.kernel.grid[0] >= 32 for k in found), "blocks share the rows"
+        kernels = planned_kernels(module, portable_device("cuda"))
+        assert sorted(k.kernel.emitter for k in kernels) == emitters
+        assert all(k.kernel.grid[0] >= 32 for k in kernels), "blocks share the rows"
     executable = compiled(module, opencl_device() if DEVICE == "cpu" else DEVICE)
     assert not any(kernel.verify().open for kernel in executable.kernels)
     for seed in (1, 2):
@@ -119,15 +119,15 @@ def test_a_constant_of_another_type_is_converted_by_its_readers() -> None:
     with jax.enable_x64(True):
         module = ix.from_jax(masked_softmax, *(np.zeros((ROWS, LENGTH), np.float32) for _ in range(2)))
     assert "convert(" in str(module)
-    found = planned_kernels(module, portable_device("cuda"))
-    assert sorted(k.kernel.emitter for k in found) == ["loop", "rows"]
+    kernels = planned_kernels(module, portable_device("cuda"))
+    assert sorted(k.kernel.emitter for k in kernels) == ["loop", "rows"]
 
 
 def test_columns_and_fusions() -> None:
     """Rows that are columns of memory; a fusion of XLA's that is one whole softmax."""
     x = np.zeros((200_000, 4), np.float32)
-    found = planned_kernels(ix.from_jax(lambda x: jax.nn.softmax(x, 0), x), portable_device("cuda"))
-    assert sorted(k.kernel.emitter for k in found) == ["loop", "rows"]
+    kernels = planned_kernels(ix.from_jax(lambda x: jax.nn.softmax(x, 0), x), portable_device("cuda"))
+    assert sorted(k.kernel.emitter for k in kernels) == ["loop", "rows"]
     text = (
         softmax_text(4, 100_000).replace("ENTRY fused", "fused")
         + """
@@ -136,17 +136,17 @@ def test_columns_and_fusions() -> None:
       ROOT r = f32[4,100000] fusion(x), kind=kCustom, calls=fused
     }"""
     )
-    found = planned_kernels(ix.hlo.parse(text), portable_device("opencl"))
-    assert sorted(k.kernel.emitter for k in found) == ["loop", "rows"]
+    kernels = planned_kernels(ix.hlo.parse(text), portable_device("opencl"))
+    assert sorted(k.kernel.emitter for k in kernels) == ["loop", "rows"]
 
 
 def test_more_rows_stay_one_kernel() -> None:
     for rows, length in ((64, LENGTH), (4, 1 << 16)):
-        found = planned_kernels(ix.from_jax(softmax, np.zeros((rows, length), np.float32)), portable_device("cuda"))
-        assert [k.kernel.emitter for k in found] == ["rows"]
+        kernels = planned_kernels(ix.from_jax(softmax, np.zeros((rows, length), np.float32)), portable_device("cuda"))
+        assert [k.kernel.emitter for k in kernels] == ["rows"]
 
 
 def test_processors_read_rows_again() -> None:
     """A row that is read again is near; exponentials that are computed again take longer than that."""
-    found = planned_kernels(ix.from_jax(softmax, np.zeros((ROWS, LENGTH), np.float32)), portable_device("c"))
-    assert "rows" not in {k.kernel.emitter for k in found}
+    kernels = planned_kernels(ix.from_jax(softmax, np.zeros((ROWS, LENGTH), np.float32)), portable_device("c"))
+    assert "rows" not in {k.kernel.emitter for k in kernels}

@@ -123,12 +123,12 @@ def test_a_subroutine_returns_to_each_of_its_calls(name: str) -> None:
 
 @pytest.mark.parametrize("name", DEVICES)
 def test_a_profile_has_the_times_of_kernels_and_of_host_steps(name: str) -> None:
-    device, found = DEVICES[name](), dict[int, int]()
+    device, actual = DEVICES[name](), dict[int, int]()
     program = ready(counting_tape(device, Step()), device)
     program.run(
-        [], values(device), lambda number, seconds, launches: found.update({number: found.get(number, 0) + launches})
+        [], values(device), lambda number, seconds, launches: actual.update({number: actual.get(number, 0) + launches})
     )
-    assert found == {0: 3, 1: 3}
+    assert actual == {0: 3, 1: 3}
 
 
 def test_a_step_of_the_host_cannot_write_to_its_operands() -> None:
@@ -239,8 +239,8 @@ def test_shared_and_deep_control_flow_is_recorded_once(device: str) -> None:
 
 
 def test_a_tape_grows_with_the_text_of_its_program() -> None:
-    found = opcodes(SHARED)
-    assert Opcode.CALL in found
-    assert len(found) < 40 * 400
+    actual = opcodes(SHARED)
+    assert Opcode.CALL in actual
+    assert len(actual) < 40 * 400
     assert Opcode.CALL in opcodes(nested(90))
     assert Opcode.CALL not in opcodes(nested(20))

@@ -124,12 +124,12 @@ def test_counts_are_those_of_numpy(kind: str, direction: str) -> None:
         numbers = first + step * np.arange(400, dtype=np.int64)
         ends = np.flatnonzero(~HOLDS[direction](numbers, bound))
         is_exact = len(ends) > 0 and ((numbers[: ends[0] + 1] >= low) & (numbers[: ends[0] + 1] <= high)).all()
-        found = trip_count(kind, direction, first, bound, step)
+        count = trip_count(kind, direction, first, bound, step)
         if is_exact:
-            assert found == ends[0], (first, bound, step)
+            assert count == ends[0], (first, bound, step)
             known += 1
-        elif found is not None:
-            assert found >= 400, (first, bound, step)
+        elif count is not None:
+            assert count >= 400, (first, bound, step)
     assert known > 20
 
 

@@ -87,8 +87,8 @@ def data(text: str, seed: int = 3) -> list[object]:
 @pytest.mark.parametrize("name", VIEWS)
 def test_nothing_is_launched_for_a_view(name: str) -> None:
     entry, launches, copies = VIEWS[name]
-    found = opcodes(program(entry))
-    assert (found.count(Opcode.LAUNCH), found.count(Opcode.COPY)) == (launches, copies)
+    actual = opcodes(program(entry))
+    assert (actual.count(Opcode.LAUNCH), actual.count(Opcode.COPY)) == (launches, copies)
     assert len(compiled(program(entry), "cpu").kernels) == launches
     for dialect in ("c", "cuda", "opencl"):
         assert len(planned_kernels(ix.hlo.parse(program(entry)), portable_device(dialect))) == launches

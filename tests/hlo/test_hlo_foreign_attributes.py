@@ -39,14 +39,14 @@ def test_an_attribute_is_foreign_where_jaxlib_says_so(opcode: str) -> None:
             continue
         text = "\n".join([*lines[:place], f"{lines[place].rstrip()}, {key}=0", *lines[place + 1 :]])
         is_foreign = f'unexpected attribute "{key}"' in message(hlo_module_from_text, text)
-        found = message(ix.hlo.parse, text)
-        assert found or not is_foreign, key
-        assert is_foreign or f"attribute {key} belongs to other opcodes" not in found, key
+        actual = message(ix.hlo.parse, text)
+        assert actual or not is_foreign, key
+        assert is_foreign or f"attribute {key} belongs to other opcodes" not in actual, key
 
 
 def test_an_attribute_that_no_opcode_has_is_kept() -> None:
-    found = ix.hlo.parse("ENTRY e { p = f32[2] parameter(0) ROOT r = f32[2] negate(p), of_a_tool={1} }").entry.root
-    assert found.attributes["of_a_tool"] == "{1}"
+    root = ix.hlo.parse("ENTRY e { p = f32[2] parameter(0) ROOT r = f32[2] negate(p), of_a_tool={1} }").entry.root
+    assert root.attributes["of_a_tool"] == "{1}"
 
 
 @pytest.mark.parametrize("shape", ["f32[]{}", "s32[]{ }", "token[]{}"])

@@ -98,8 +98,8 @@ def dump(folder: Path, names: list[str]) -> Path:
 
 def test_programs_of_a_dump(tmp_path: Path) -> None:
     programs = ix.hlo.dumped_programs(dump(tmp_path, list(DUMPED)))
-    found = {name: ix.hlo.load(path).name for name, path in programs.items()}
-    assert found == {"module_0001.jit_f": "f", "module_0002.jit_g": "before_g"}
+    actual = {name: ix.hlo.load(path).name for name, path in programs.items()}
+    assert actual == {"module_0001.jit_f": "f", "module_0002.jit_g": "before_g"}
     with pytest.raises(ix.IndexingError, match="has 2 programs; give one of these files: module_0001.jit_f.sm"):
         ix.hlo.load(tmp_path)
 

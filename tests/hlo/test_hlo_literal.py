@@ -24,10 +24,10 @@ def literal(shape: str, text: str):
 
 
 def check(shape: str, text: str, expected) -> None:
-    found = literal(shape, text)
+    values = literal(shape, text)
     want = np.asarray(expected, ix.hlo.DTYPES[shape.split("[")[0]])
-    assert found.dtype == want.dtype and found.shape == want.shape
-    assert found.tobytes() == want.tobytes()
+    assert values.dtype == want.dtype and values.shape == want.shape
+    assert values.tobytes() == want.tobytes()
 
 
 @pytest.mark.parametrize("name", INTEGERS)
@@ -62,8 +62,8 @@ def test_every_code_of_the_narrow_floats_is_read_from_its_decimal_form(name: str
         values = codes.view(dtype).astype(np.float64)
     finite = np.isfinite(values)
     text = "{" + ", ".join(repr(float(v)) for v in values[finite]) + "}"
-    found = literal(f"{name}[{finite.sum()}]", text)
-    assert found.tobytes() == codes[finite].tobytes()
+    actual = literal(f"{name}[{finite.sum()}]", text)
+    assert actual.tobytes() == codes[finite].tobytes()
 
 
 @pytest.mark.parametrize("name", [t for t in FLOATS if t not in ("f8e8m0fnu", "f64")])
@@ -91,8 +91,8 @@ def test_double_rounding_does_not_happen() -> None:
 
 
 def test_infinities_and_payloads() -> None:
-    found = literal("f32[7]", "{inf, -inf, nan, -nan, nan(0x1), -nan(0x400001), -0}").view(np.uint32)
-    assert [hex(v) for v in found] == [
+    actual = literal("f32[7]", "{inf, -inf, nan, -nan, nan(0x1), -nan(0x400001), -0}").view(np.uint32)
+    assert [hex(v) for v in actual] == [
         "0x7f800000", "0xff800000", "0x7fc00000", "0xffc00000", "0x7f800001", "0xffc00001", "0x80000000",
     ]  # fmt: skip
     assert literal("bf16[2]", "{nan, -inf}").view(np.uint16).tolist() == [0x7FC0, 0xFF80]
@@ -138,8 +138,8 @@ def test_nesting_comments_and_empty_arrays() -> None:
 
 
 def test_one_number_stands_for_all() -> None:
-    found = literal("bf16[17,22]", "1")
-    assert found.shape == (17, 22) and (found == 1).all()
+    values = literal("bf16[17,22]", "1")
+    assert values.shape == (17, 22) and (values == 1).all()
     assert literal("s8[1000000,1000000]", "3")[5, 7] == 3  # takes no memory
 
 

@@ -41,8 +41,8 @@ def test_the_names_are_those_of_the_registry() -> None:
 
 def test_what_calls_needs_the_computation() -> None:
     keys = {key for keys in CALLS.values() for key in keys}
-    found = {name: sorted(keys & set(needs)) for name, (_, _, needs) in TABLE.items()}
-    assert {name: called for name, called in found.items() if called} == CALLS
+    actual = {name: sorted(keys & set(needs)) for name, (_, _, needs) in TABLE.items()}
+    assert {name: called for name, called in actual.items() if called} == CALLS
 
 
 #: What spells an opcode in the Rust sources without meaning one, or is part of the text's grammar.
@@ -70,13 +70,13 @@ IN_RUST = {
 
 
 def test_the_core_names_opcodes_in_one_table() -> None:
-    rust, found = Path(__file__).parents[2] / "rust", {}
+    rust, actual = Path(__file__).parents[2] / "rust", {}
     for file in rust.rglob("*.rs"):
         code = re.sub(r"^\s*//.*$", "", file.read_text().split("#[cfg(test)]")[0], flags=re.MULTILINE)
         words = set(re.findall(r'"([a-z-]+)"', code)) & set(TABLE)
         if words and "tests" not in file.parts and file.name != "opcodes.rs":
-            found[file.relative_to(rust).as_posix()] = words
-    assert found == IN_RUST
+            actual[file.relative_to(rust).as_posix()] = words
+    assert actual == IN_RUST
 
 
 def instruction(opcode: str) -> tuple[ix.hlo.Instruction, str]:
@@ -88,13 +88,13 @@ def instruction(opcode: str) -> tuple[ix.hlo.Instruction, str]:
 @pytest.mark.parametrize("opcode", sorted(SAMPLES))
 def test_numbers_of_operands(opcode: str) -> None:
     """The sample has as many operands as the table allows; one less than the least, one more than the most is refused."""
-    found, text = instruction(opcode)
+    actual, text = instruction(opcode)
     least, most, _ = TABLE[opcode]
-    count = len(found.operands)
+    count = len(actual.operands)
     assert least <= count and (most is None or count <= most)
     if opcode in ("parameter", "constant"):
         return
-    line = str(found)
+    line = str(actual)
     written = re.search(rf" {opcode}\((.*?)\)", line)
     assert written is not None
     for wrong in [least - 1] * (least > 0) + ([] if most is None else [most + 1]):
@@ -107,10 +107,10 @@ def test_numbers_of_operands(opcode: str) -> None:
 @pytest.mark.parametrize("opcode", sorted(SAMPLES))
 def test_needed_attributes(opcode: str) -> None:
     """Without an attribute, the parser names it if the table needs it; else the op's maps do without it."""
-    found, text = instruction(opcode)
-    line, needs = str(found), TABLE[opcode][2]
-    assert set(needs) <= set(found.attributes)
-    for key, value in found.attributes.items():
+    actual, text = instruction(opcode)
+    line, needs = str(actual), TABLE[opcode][2]
+    assert set(needs) <= set(actual.attributes)
+    for key, value in actual.attributes.items():
         changed = text.replace(line, line.replace(f", {key}={value}", ""))
         assert changed != text
         if key in needs:

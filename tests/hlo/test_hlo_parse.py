@@ -264,8 +264,8 @@ def test_shapes_that_text_leaves_out_are_inferred() -> None:
         "g = compare(n, t), direction=LT",
         "ROOT r = tuple(g, n)",
     )
-    found = {i.name: str(i.shape) for i in c.instructions.values()}
-    assert found["d"] == "f32[2,5]" and found["t"] == "f32[5,2]" and found["r"] == "(pred[5,2], f32[5,2])"
+    actual = {i.name: str(i.shape) for i in c.instructions.values()}
+    assert actual["d"] == "f32[2,5]" and actual["t"] == "f32[5,2]" and actual["r"] == "(pred[5,2], f32[5,2])"
 
 
 @pytest.mark.parametrize(

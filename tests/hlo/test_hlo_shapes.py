@@ -296,10 +296,10 @@ def test_a_shape_that_the_text_leaves_out(operands: str, instruction: str) -> No
     parameters = [f"p{i} = {shape} parameter({i})" for i, shape in enumerate(shapes(operands))]
     start = CALLED + "ENTRY e {\n" + "\n".join(parameters)
     try:
-        found = ix.hlo.parse(f"{start}\nROOT r = {call}\n}}").entry.root.shape
+        actual = ix.hlo.parse(f"{start}\nROOT r = {call}\n}}").entry.root.shape
     except ix.ParseError as error:
         assert "expected the shape in front of the opcode" in str(error)
         return
     written = ix.hlo.parse(f"{start}\nROOT r = {instruction}\n}}").entry.root.shape
-    assert [e.dimensions for e in found.elements] == [e.dimensions for e in written.elements]
-    assert "?" in operands or found.dimensions == written.dimensions
+    assert [e.dimensions for e in actual.elements] == [e.dimensions for e in written.elements]
+    assert "?" in operands or actual.dimensions == written.dimensions

@@ -30,7 +30,7 @@ def test_deviations_are_documented(deviation: Deviation) -> None:
 
 def judged_by_jaxlib(texts: list[str]) -> list[str | None]:
     """The message of each text that jaxlib refuses."""
-    found = subprocess.run(
+    results = subprocess.run(
         [sys.executable, "-c", JUDGE],
         input=json.dumps(texts),
         capture_output=True,
@@ -38,7 +38,7 @@ def judged_by_jaxlib(texts: list[str]) -> list[str | None]:
         check=True,
         cwd=ROOT / "fuzz",
     )
-    return json.loads(found.stdout)
+    return json.loads(results.stdout)
 
 
 def test_no_instruction_is_called_like_an_element_type() -> None:

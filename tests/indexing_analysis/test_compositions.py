@@ -14,19 +14,19 @@ def read(text: str, **more: object) -> OperandIndexing:
 
 def test_equal_compositions_are_one_object_whatever_objects_they_are_of() -> None:
     first, second = "(d0) -> (d0 * 2), domain: d0 in [0, 9]", "(d0) -> (d0 + 1), domain: d0 in [0, 18]"
-    found = MAPS.compose(read(first), read(second))
-    assert found == read("(d0) -> (d0 * 2 + 1), domain: d0 in [0, 9]")
-    assert MAPS.compose(read(first), read(second)) is found
+    composed = MAPS.compose(read(first), read(second))
+    assert composed == read("(d0) -> (d0 * 2 + 1), domain: d0 in [0, 9]")
+    assert MAPS.compose(read(first), read(second)) is composed
     third = read("(d0) -> (d0), domain: d0 in [0, 9]")
-    assert MAPS.compose(third, read(str(found.map))) is found  # another way to an equal map
-    assert MAPS.compose(third, read(first)) is not found
+    assert MAPS.compose(third, read(str(composed.map))) is composed  # another way to an equal map
+    assert MAPS.compose(third, read(first)) is not composed
 
 
 def test_objects_that_are_gone_do_not_lend_their_identity() -> None:
     second = read("(d0) -> (d0 + 1), domain: d0 in [0, 99]")
     for k in range(90):  # each is freed at once, unless the maps keep it
-        found = MAPS.compose(read(f"(d0) -> (d0 + {k}), domain: d0 in [0, 9]"), second)
-        assert found.map == ix.IndexingMap.parse(f"(d0) -> (d0 + {k + 1}), domain: d0 in [0, 9]")
+        composed = MAPS.compose(read(f"(d0) -> (d0 + {k}), domain: d0 in [0, 9]"), second)
+        assert composed.map == ix.IndexingMap.parse(f"(d0) -> (d0 + {k + 1}), domain: d0 in [0, 9]")
 
 
 def test_reasons_follow_one_another_each_once_and_at_most_four() -> None:
@@ -35,15 +35,15 @@ def test_reasons_follow_one_another_each_once_and_at_most_four() -> None:
     second = read(identity, exactness="over-approximate", reason="two; three")
     assert MAPS.compose(first, second).reason == "one; two; three"
     many = read(identity, exactness="unknown", reason="three; four; five")
-    found = MAPS.compose(MAPS.compose(first, second), many)
-    assert (found.exactness, found.reason) == ("unknown", "one; two; three; four; and more")
+    composed = MAPS.compose(MAPS.compose(first, second), many)
+    assert (composed.exactness, composed.reason) == ("unknown", "one; two; three; four; and more")
 
 
 def test_exact_pieces_of_a_bound_are_composed_and_empty_ones_left_out() -> None:
     halves = [read(f"(d0) -> (d0), domain: d0 in [{k}, {k + 4}]") for k in (0, 5)]
     bound = read("(d0) -> (d0), domain: d0 in [0, 9]", exactness="over-approximate", reason="r", pieces=tuple(halves))
-    found = MAPS.compose(bound, read("(d0) -> (d0 * 2), domain: d0 in [0, 3]"))
-    assert [p.map for p in found.pieces or ()] == [ix.IndexingMap.parse("(d0) -> (d0 * 2), domain: d0 in [0, 3]")]
+    composed = MAPS.compose(bound, read("(d0) -> (d0 * 2), domain: d0 in [0, 3]"))
+    assert [p.map for p in composed.pieces or ()] == [ix.IndexingMap.parse("(d0) -> (d0 * 2), domain: d0 in [0, 3]")]
     inexact = read("(d0) -> (d0), domain: d0 in [0, 9]", exactness="over-approximate", reason="r")
     assert MAPS.compose(bound, inexact).pieces is None
 
@@ -72,9 +72,9 @@ def test_values_of_both_maps_stand_as_their_variables_do() -> None:
     second = read(
         "(d0){rt0} -> (d0 * rt0), domain: d0 in [0, 14], rt0 in [1, 3]", runtime_values=(RuntimeValue(p, at),)
     )
-    found = MAPS.compose(first, second)
+    composed = MAPS.compose(first, second)
     domain = "domain: d0 in [0, 9], rt0 in [1, 3], rt1 in [0, 5]"
-    assert found.map == ix.IndexingMap.parse(f"(d0){{rt0, rt1}} -> ((d0 + rt1) * rt0), {domain}")
-    assert [v.instruction for v in found.runtime_values] == [p, k]
+    assert composed.map == ix.IndexingMap.parse(f"(d0){{rt0, rt1}} -> ((d0 + rt1) * rt0), {domain}")
+    assert [v.instruction for v in composed.runtime_values] == [p, k]
     index = ix.IndexingMap.parse(f"(d0){{rt0, rt1}} -> ((d0 + rt1) mod 10), {domain}")  # p is read where k says
-    assert found.runtime_values[0].map == index
+    assert composed.runtime_values[0].map == index

@@ -225,10 +225,10 @@ def test_too_many_different_maps_become_one_that_says_so() -> None:
         ]
         at = f"a{k}"
     root = ix.hlo.parse(fusion_of("\n".join(lines), "s32[1024]", out="s32[1024]")).entry.root
-    (found,) = ix.output_to_input(root)[0]
-    assert found.exactness == "over-approximate"
-    assert "more than 64 different maps" in found.reason
-    assert str(found.map) == spelled("(d0)[s0] -> (s0), domain: d0 in [0, 1023], s0 in [0, 1023]")
+    (indexing,) = ix.output_to_input(root)[0]
+    assert indexing.exactness == "over-approximate"
+    assert "more than 64 different maps" in indexing.reason
+    assert str(indexing.map) == spelled("(d0)[s0] -> (s0), domain: d0 in [0, 1023], s0 in [0, 1023]")
 
 
 # ---------------------------------------------------------------- outputs, nesting, tuples
@@ -277,8 +277,8 @@ SLICES = """  a = s32[7,6] dynamic-slice(p0, p1, p2), dynamic_slice_sizes={7,6}
 def test_composition_keeps_each_runtime_variable_with_its_value() -> None:
     text = fusion_of(SLICES, "s32[9,8]", "s32[]", "s32[]", "s32[]", "s32[]", out="s32[3,2]")
     root = ix.hlo.parse(text).entry.root
-    (found,) = ix.output_to_input(root)[0]
-    starts = {v.instruction.name: v.bounds for v in found.runtime_values}
+    (indexing,) = ix.output_to_input(root)[0]
+    starts = {v.instruction.name: v.bounds for v in indexing.runtime_values}
     assert starts == {"p1": (0, 2), "p2": (0, 2), "p3": (0, 4), "p4": (0, 4)}
     rng = np.random.default_rng(0)
     for _ in range(6):
@@ -292,17 +292,17 @@ def test_composition_keeps_each_runtime_variable_with_its_value() -> None:
 def test_a_constant_start_folds(offset: int, want: str) -> None:
     body = f"  c = s32[] constant({offset})\n  ROOT s = s32[10] dynamic-slice(p0, c), dynamic_slice_sizes={{10}}"
     root = check(fusion_of(body, "s32[100]", out="s32[10]"))
-    (found,) = ix.output_to_input(root)[0]
-    assert str(found.map).startswith(want)
-    assert found.runtime_values == ()
+    (indexing,) = ix.output_to_input(root)[0]
+    assert str(indexing.map).startswith(want)
+    assert indexing.runtime_values == ()
 
 
 @pytest.mark.parametrize("offset", [99, -3])
 def test_a_constant_start_out_of_range_stays_and_is_clamped(offset: int) -> None:
     body = f"  c = s32[] constant({offset})\n  ROOT s = s32[10] dynamic-slice(p0, c), dynamic_slice_sizes={{10}}"
     root = check(fusion_of(body, "s32[100]", out="s32[10]"))
-    (found,) = ix.output_to_input(root)[0]
-    assert [(v.instruction.name, v.bounds) for v in found.runtime_values] == [("c", (0, 90))]
+    (indexing,) = ix.output_to_input(root)[0]
+    assert [(v.instruction.name, v.bounds) for v in indexing.runtime_values] == [("c", (0, 90))]
 
 
 def test_an_iota_start_folds_with_its_clamp() -> None:
@@ -374,8 +374,8 @@ def test_pieces_of_equal_signatures_keep_their_own_values() -> None:
     root = ix.hlo.parse(text).entry.root
     for call in (ix.output_to_input, ix.input_to_output):
         for operand, name in zip(root.operands, "ij", strict=True):
-            ((found,), *_) = call(operand)
-            assert {v.instruction.name for p in found.pieces or () for v in p.runtime_values} == {name}
+            ((actual,), *_) = call(operand)
+            assert {v.instruction.name for p in actual.pieces or () for v in p.runtime_values} == {name}
 
 
 @pytest.mark.parametrize("starts", [(0, 4), (2, 3), (7, -1)])

@@ -30,10 +30,10 @@ def pairs(m: ix.IndexingMap) -> set[tuple[tuple[int, ...], tuple[int, ...]]]:
 def assert_turned_around(text: str, sizes: tuple[int, ...]) -> ix.IndexingMap:
     m = ix.IndexingMap.parse(text)
     inside = {(a, b) for a, b in pairs(m) if all(0 <= x < n for x, n in zip(b, sizes, strict=True))}
-    found = inverted(OperandIndexing(m), sizes)
-    assert found.exactness == "exact"
-    assert pairs(found.map) == {(b, a) for a, b in inside}, text
-    return found.map
+    inverse = inverted(OperandIndexing(m), sizes)
+    assert inverse.exactness == "exact"
+    assert pairs(inverse.map) == {(b, a) for a, b in inside}, text
+    return inverse.map
 
 
 SUMS = [
@@ -60,8 +60,8 @@ SUMS = [
 
 @pytest.mark.parametrize(("text", "size", "unsolved"), SUMS)
 def test_sums_are_taken_apart_where_their_terms_can_be_told(text: str, size: int, unsolved: int) -> None:
-    found = assert_turned_around(text, (size,))
-    assert len(found.ranges) == unsolved
+    actual = assert_turned_around(text, (size,))
+    assert len(actual.ranges) == unsolved
 
 
 @pytest.mark.parametrize("seed", range(60))
@@ -133,28 +133,28 @@ def test_runtime_values_stay_those_of_the_map() -> None:
     """(d0) reads p[d0 * 2 + start]: p[i] is read by (i - start) / 2, for the same start, read at the same place."""
     start = start_of_slice()
     m = ix.IndexingMap.parse("(d0)[s0]{rt0} -> (d0 * 2 + s0 + rt0), domain: d0 in [0, 2], s0 in [0, 1], rt0 in [0, 5]")
-    found = inverted(OperandIndexing(m, (start,)), (12,))
-    assert (len(found.map.dims), len(found.map.runtimes)) == (1, 1)
-    assert [(v.instruction.name, v.bounds) for v in found.runtime_values] == [("s", (0, 5))]
-    symbols = len(found.map.ranges)
+    inverse = inverted(OperandIndexing(m, (start,)), (12,))
+    assert (len(inverse.map.dims), len(inverse.map.runtimes)) == (1, 1)
+    assert [(v.instruction.name, v.bounds) for v in inverse.runtime_values] == [("s", (0, 5))]
+    symbols = len(inverse.map.ranges)
     assert symbols == 0
     for value in range(6):
         pairs = {(i, d) for d in range(3) for s in range(2) for i in range(12) if d * 2 + s + value == i}
-        inside = [i for i in range(12) if found.map.contains([i], [value])]
-        assert {(i, found.map.evaluate([i], [value])[0]) for i in inside} == pairs
+        inside = [i for i in range(12) if inverse.map.contains([i], [value])]
+        assert {(i, inverse.map.evaluate([i], [value])[0]) for i in inside} == pairs
 
 
 def test_runtime_values_stand_behind_what_stays_unsolved() -> None:
     """d0 * 2 + s0 + rt0 with three values of s0: an element is read by one or two d0, for the same value."""
     start = start_of_slice()
     m = ix.IndexingMap.parse("(d0)[s0]{rt0} -> (d0 * 2 + s0 + rt0), domain: d0 in [0, 2], s0 in [0, 2], rt0 in [0, 5]")
-    found = inverted(OperandIndexing(m, (start,)), (12,)).map
-    (unsolved,) = found.ranges
+    actual = inverted(OperandIndexing(m, (start,)), (12,)).map
+    (unsolved,) = actual.ranges
     choices = range(unsolved.interval.lower, unsolved.interval.upper + 1)
     for value in range(6):
         read = {(d * 2 + s + value, d) for d in range(3) for s in range(3)}
-        inside = [(i, s) for i in range(12) for s in choices if found.contains([i], [s, value])]
-        assert {(i, found.evaluate([i], [s, value])[0]) for i, s in inside} == read
+        inside = [(i, s) for i in range(12) for s in choices if actual.contains([i], [s, value])]
+        assert {(i, actual.evaluate([i], [s, value])[0]) for i, s in inside} == read
 
 
 def test_several_runtime_values_keep_their_order() -> None:
@@ -163,12 +163,12 @@ def test_several_runtime_values_keep_their_order() -> None:
     m = ix.IndexingMap.parse(
         "(d0){rt0, rt1} -> (d0 + rt0 * 2 - rt1 + 2), domain: d0 in [0, 2], rt0 in [0, 3], rt1 in [0, 2]"
     )
-    found = inverted(OperandIndexing(m, (replace(start, bounds=None), replace(start, bounds=(0, 1)))), (12,))
-    assert [v.bounds for v in found.runtime_values] == [(0, 3), (0, 1)]
+    inverse = inverted(OperandIndexing(m, (replace(start, bounds=None), replace(start, bounds=(0, 1)))), (12,))
+    assert [v.bounds for v in inverse.runtime_values] == [(0, 3), (0, 1)]
     for values in itertools.product(range(4), range(3)):
         read = {d + values[0] * 2 - values[1] + 2: d for d in range(3)}
-        inside = [i for i in range(12) if found.map.contains([i], list(values))]
-        assert {i: found.map.evaluate([i], list(values))[0] for i in inside} == read
+        inside = [i for i in range(12) if inverse.map.contains([i], list(values))]
+        assert {i: inverse.map.evaluate([i], list(values))[0] for i in inside} == read
 
 
 def test_the_place_of_a_value_may_depend_on_other_values() -> None:
@@ -177,11 +177,11 @@ def test_the_place_of_a_value_may_depend_on_other_values() -> None:
     domain = "domain: d0 in [0, 2], rt0 in [0, 3], rt1 in [0, 2]"
     m = ix.IndexingMap.parse(f"(d0){{rt0, rt1}} -> (d0 + rt0 + 1), {domain}")
     place = ix.IndexingMap.parse(f"(d0){{rt0, rt1}} -> (d0 + rt1 * 4), {domain}")
-    found = inverted(OperandIndexing(m, (replace(start, map=place), start)), (12,)).runtime_values[0].map
+    value = inverted(OperandIndexing(m, (replace(start, map=place), start)), (12,)).runtime_values[0].map
     for i, first, second in itertools.product(range(12), range(4), range(3)):
-        assert found.contains([i], [first, second]) == (0 <= i - first - 1 < 3)
-        if found.contains([i], [first, second]):
-            assert found.evaluate([i], [first, second]) == (i - first - 1 + second * 4,)
+        assert value.contains([i], [first, second]) == (0 <= i - first - 1 < 3)
+        if value.contains([i], [first, second]):
+            assert value.evaluate([i], [first, second]) == (i - first - 1 + second * 4,)
 
 
 def test_the_place_of_a_value_may_depend_on_several_ranges() -> None:
@@ -190,18 +190,18 @@ def test_the_place_of_a_value_may_depend_on_several_ranges() -> None:
     domain = "domain: d0 in [0, 1], s0 in [0, 1], s1 in [0, 2], rt0 in [0, 3]"
     m = ix.IndexingMap.parse(f"(d0)[s0, s1]{{rt0}} -> (d0 * 6 + s0 * 3 + s1 + rt0), {domain}")
     place = ix.IndexingMap.parse(f"(d0)[s0, s1]{{rt0}} -> (d0 + s0 * 10 + s1 * 100), {domain}")
-    found = inverted(OperandIndexing(m, (replace(start, map=place),)), (15,)).runtime_values[0].map
+    actual = inverted(OperandIndexing(m, (replace(start, map=place),)), (15,)).runtime_values[0].map
     for d, s0, s1, value in itertools.product(range(2), range(2), range(3), range(4)):
-        ranges = [0] * len(found.ranges)
-        assert found.evaluate([d * 6 + s0 * 3 + s1 + value], [*ranges, value]) == (d + s0 * 10 + s1 * 100,)
+        ranges = [0] * len(actual.ranges)
+        assert actual.evaluate([d * 6 + s0 * 3 + s1 + value], [*ranges, value]) == (d + s0 * 10 + s1 * 100,)
 
 
 def test_bounds_that_a_runtime_value_has_already_stay() -> None:
     """A value that is clamped to less than its variable's interval is clamped so in the inverse as well."""
     start = start_of_slice()
     m = ix.IndexingMap.parse("(d0){rt0} -> (d0 + rt0), domain: d0 in [0, 2], rt0 in [0, 5]")
-    (found,) = inverted(OperandIndexing(m, (replace(start, bounds=(1, 4)),)), (8,)).runtime_values
-    assert found.bounds == (1, 4)
+    (value,) = inverted(OperandIndexing(m, (replace(start, bounds=(1, 4)),)), (8,)).runtime_values
+    assert value.bounds == (1, 4)
 
 
 def test_accesses_at_indices_of_other_places_are_others() -> None:

@@ -15,13 +15,13 @@ def test_grouped_indexing_from_the_middle_of_a_fusion() -> None:
     module = ix.hlo.parse(text)
     fusion = module.entry.root
     middle = module.computations["f"].instructions["b"]
-    found = ix.grouped_indexing([fusion], middle)
+    indexings = ix.grouped_indexing([fusion], middle)
     box = "domain: d0 in [0, 2], d1 in [0, 3], d2 in [0, 4]"
-    assert {i.name: [str(m.map) for m in maps] for i, maps in found.items()} == {
+    assert {i.name: [str(m.map) for m in maps] for i, maps in indexings.items()} == {
         "b": [f"(d0, d1, d2) -> (d0, d1, d2), {box}"],
         "p0": [f"(d0, d1, d2) -> (d0, d2), {box}"],
     }
-    assert fusion.operands[0] in found
+    assert fusion.operands[0] in indexings
 
 
 def test_grouped_indexing_of_one_instruction_names_its_producers() -> None:
@@ -39,11 +39,11 @@ def test_grouped_indexing_of_one_instruction_names_its_producers() -> None:
       c = f32[] constant(0)
       ROOT r = (f32[32], f32[32]) reduce(p0, p1, p2, c), dimensions={1}, to_apply=sum2 }"""
     root = ix.hlo.parse(text).entry.root
-    found = {i.name: [str(m.map) for m in maps] for i, maps in ix.grouped_indexing([root], root).items()}
+    actual = {i.name: [str(m.map) for m in maps] for i, maps in ix.grouped_indexing([root], root).items()}
     row = spelled("(d0)[s0] -> (d0, s0), domain: d0 in [0, 31], s0 in [0, 39]")
-    assert found["r"] == [spelled("(d0) -> (d0), domain: d0 in [0, 31]")]
-    assert found["p0"] == [row]
-    assert found["p2"] == [spelled("(d0) -> (), domain: d0 in [0, 31]")]
+    assert actual["r"] == [spelled("(d0) -> (d0), domain: d0 in [0, 31]")]
+    assert actual["p0"] == [row]
+    assert actual["p2"] == [spelled("(d0) -> (), domain: d0 in [0, 31]")]
 
 
 def test_grouped_indexing_stops_at_the_edge_of_the_cluster() -> None:

@@ -204,27 +204,27 @@ def simplest(text: str) -> str:
 
 @pytest.mark.parametrize("name", CASES)
 def test_output_to_input(name: str) -> None:
-    found = ix.output_to_input(instruction_of(name))
+    indexings = ix.output_to_input(instruction_of(name))
     for k, want in CASES[name][2].items():
-        assert [str(m.map) for m in found[k]] == [simplest(text) for text in want], f"operand {k}"
-    assert len(found) == len(CASES[name][0])
+        assert [str(m.map) for m in indexings[k]] == [simplest(text) for text in want], f"operand {k}"
+    assert len(indexings) == len(CASES[name][0])
 
 
 @pytest.mark.parametrize("name", [name for name, case in CASES.items() if case[3]])
 def test_input_to_output(name: str) -> None:
     for k, want in CASES[name][3].items():
-        found = ix.input_to_output(instruction_of(name), k)
-        assert [str(m.map) for m in found[0]] == [simplest(text) for text in want], f"operand {k}"
+        indexings = ix.input_to_output(instruction_of(name), k)
+        assert [str(m.map) for m in indexings[0]] == [simplest(text) for text in want], f"operand {k}"
 
 
 def test_runtime_variables_are_read_where_the_document_says() -> None:
-    (found,) = ix.output_to_input(instruction_of("gather"))[0]
-    assert [(v.instruction.name, str(v.map), v.bounds) for v in found.runtime_values] == [
+    (indexing,) = ix.output_to_input(instruction_of("gather"))[0]
+    assert [(v.instruction.name, str(v.map), v.bounds) for v in indexing.runtime_values] == [
         ("p1", spelled(f"(d0, d1, d2, d3) -> (d0, {k}), domain: {GATHERED}"), (0, last))
         for k, last in ((0, 26), (1, 68))
     ]
-    (found,) = ix.output_to_input(instruction_of("dynamic-slice"))[0]
-    assert [(v.instruction.name, v.bounds) for v in found.runtime_values] == [("p1", (0, 1)), ("p3", (0, 226))]
+    (indexing,) = ix.output_to_input(instruction_of("dynamic-slice"))[0]
+    assert [(v.instruction.name, v.bounds) for v in indexing.runtime_values] == [("p1", (0, 1)), ("p3", (0, 226))]
 
 
 def test_reshapes_that_cancel_are_the_identity() -> None:
@@ -234,5 +234,5 @@ def test_reshapes_that_cancel_are_the_identity() -> None:
       ROOT b = f32[10,10,10] reshape(a) }
     ENTRY e { p = f32[10,10,10] parameter(0)
       ROOT r = f32[10,10,10] fusion(p), kind=kLoop, calls=f }"""
-    ((found,),) = ix.output_to_input(ix.hlo.parse(text).entry.root)
-    assert str(found.map) == spelled(f"(d0, d1, d2) -> (d0, d1, d2), domain: {box(d0=9, d1=9, d2=9)}")
+    ((indexing,),) = ix.output_to_input(ix.hlo.parse(text).entry.root)
+    assert str(indexing.map) == spelled(f"(d0, d1, d2) -> (d0, d1, d2), domain: {box(d0=9, d1=9, d2=9)}")

@@ -37,23 +37,23 @@ ENTRY e { p = f32[4,6] parameter(0)
 @pytest.mark.parametrize("direction", ["output_to_input", "input_to_output"])
 def test_every_instruction_has_the_maps_that_it_has_by_itself(direction: str) -> None:
     module, alone = ix.hlo.parse(TEXT), ix.hlo.parse(TEXT)
-    found = ix.maps(module, direction=direction).instructions
-    assert len(found) == len(list(found)) == module.instruction_count
-    for i in found:
+    instructions = ix.maps(module, direction=direction).instructions
+    assert len(instructions) == len(list(instructions)) == module.instruction_count
+    for i in instructions:
         same = alone.computations[i.computation.name].instructions[i.name]
         if direction == "output_to_input":
             wanted = [ix.output_to_input(same, k) for k in range(len(same.shape.leaves))]
         else:
             wanted = [ix.input_to_output(same, k) for k in range(len(same.operands))]
-        assert repr(found[i]) == repr(wanted), i.name
+        assert repr(instructions[i]) == repr(wanted), i.name
 
 
 def test_called_computations_count_by_content() -> None:
     entry = ix.hlo.parse(TEXT).entry.instructions
     assert entry["c1"].signature == entry["c2"].signature != entry["c3"].signature
-    found = ix.maps(entry["c1"].module).instructions
-    assert found[entry["c1"]] is found[entry["c2"]]
-    d1, d2 = (found[entry[n]][0][0][0] for n in ("d1", "d2"))
+    instructions = ix.maps(entry["c1"].module).instructions
+    assert instructions[entry["c1"]] is instructions[entry["c2"]]
+    d1, d2 = (instructions[entry[n]][0][0][0] for n in ("d1", "d2"))
     assert d1.map == d2.map and d1.runtime_values[0].instruction is entry["k"]
 
 
@@ -70,9 +70,9 @@ def test_called_further_down_or_written_in_place() -> None:
 
 
 def test_an_instruction_of_another_module_is_refused() -> None:
-    found = ix.maps(ix.hlo.parse(TEXT)).instructions
+    instructions = ix.maps(ix.hlo.parse(TEXT)).instructions
     with pytest.raises(KeyError, match="no instruction of m"):
-        found[ix.hlo.parse(TEXT).entry.root]
+        instructions[ix.hlo.parse(TEXT).entry.root]
 
 
 def test_no_numpy_for_indices_that_are_known() -> None:
@@ -117,11 +117,11 @@ ENTRY e { p = f32[8,6] parameter(0)
 @pytest.mark.parametrize("order", [1, -1])
 def test_formulas_name_the_operands_of_each_instruction_whatever_was_asked_before(direction: str, order: int) -> None:
     module = ix.hlo.parse(OPERANDS)
-    found = ix.maps(module, direction=direction).instructions
+    instructions = ix.maps(module, direction=direction).instructions
     for i in list(module.entry.instructions.values())[::order]:
         alone = ix.hlo.parse(OPERANDS)
         asked_first = ix.maps(alone, direction=direction).instructions[alone.entry.instructions[i.name]]
-        assert repr(found[i]) == repr(asked_first), i.name
+        assert repr(instructions[i]) == repr(asked_first), i.name
     equal = [
         {module.entry.instructions[n].signature for n in names} for names in ("w1 w2 w3 w4 w5".split(), ["g1", "g2"])
     ]

@@ -29,22 +29,22 @@ ARGUMENTS = ({"w": array(5, 4), "b": array(4)}, array(3, 5), array(2))
 def needed(function, arguments) -> dict[tuple[str, str], np.ndarray]:
     """For each output and input, by names: whether the derivative of an element by an element is no zero."""
     by_output = jax.jacobian(function, argnums=tuple(range(len(arguments))))(*arguments)
-    found = {}
+    result = {}
     for output, of_arguments in by_output.items():
         for place, of_leaves in zip(("params", "x", "unused"), of_arguments, strict=True):
             for path, derivative in jax.tree_util.tree_flatten_with_path(of_leaves)[0]:
-                found[f"result['{output}']", place + jax.tree_util.keystr(path)] = np.asarray(derivative) != 0
-    return found
+                result[f"result['{output}']", place + jax.tree_util.keystr(path)] = np.asarray(derivative) != 0
+    return result
 
 
 def named(maps, near, far) -> np.ndarray:
     """Which elements the maps between two arrays name."""
-    found = np.zeros(near + far, bool)
+    result = np.zeros(near + far, bool)
     for m in maps:
         assert m.exactness == "exact"
         for dims, symbols in m.map.points():
-            found[(*dims, *m.map.evaluate(dims, symbols))] = True
-    return found
+            result[(*dims, *m.map.evaluate(dims, symbols))] = True
+    return result
 
 
 def test_maps_name_what_derivatives_show() -> None:
@@ -145,8 +145,8 @@ def test_compile_and_tune_take_a_program_in_every_form(tmp_path: Path) -> None:
         executable = compile_program(*program, device="reference")
         for data in (x, x + 1):
             np.testing.assert_array_equal(executable(data), data.T)
-        (found,) = ix.tune(*program, budget=1, device="cpu", store=tmp_path / "store")
-        assert found.trials[0].plan == ix.knobs(module, "c").default
+        (trials,) = ix.tune(*program, budget=1, device="cpu", store=tmp_path / "store")
+        assert trials.trials[0].plan == ix.knobs(module, "c").default
 
 
 # ---- where instructions come from
@@ -245,8 +245,8 @@ def test_what_is_no_program_is_told_from_one() -> None:
 def test_a_function_is_evaluated_on_its_arguments() -> None:
     """The arrays of pytrees are the program's arguments."""
     x, y = np.arange(6.0, dtype=np.float32).reshape(2, 3), np.float32(2)
-    found = ix.evaluate(lambda tree, k: {"sum": tree["x"].sum() * k, "t": tree["x"].T}, {"x": x}, y)
-    assert float(found[0]) == 30 and (found[1] == x.T).all()
+    values = ix.evaluate(lambda tree, k: {"sum": tree["x"].sum() * k, "t": tree["x"].T}, {"x": x}, y)
+    assert float(values[0]) == 30 and (values[1] == x.T).all()
     with pytest.raises(TypeError, match="expected a Module or a str, or a function and its arguments"):
         ix.evaluate(3)
 

@@ -32,10 +32,10 @@ def test_files_have_the_maps_that_their_programs_have(tmp_path: Path, direction:
     files = [tmp_path / f"{k}.hlo" for k in range(4, 9)]
     for k, file in enumerate(files, 4):
         file.write_bytes(gzip.compress(SLICE.format(k).encode()) if k % 2 else SLICE.format(k).encode())
-    found = {row.path: row for row in ix.maps(files, direction=direction, workers=2)}
-    assert set(found) == set(map(str, files))
+    actual = {row.path: row for row in ix.maps(files, direction=direction, workers=2)}
+    assert set(actual) == set(map(str, files))
     for file in files:
-        row = found[str(file)]
+        row = actual[str(file)]
         assert row.error is None
         alone = ix.maps(ix.hlo.load(file), direction=direction)
         assert texts(row.maps) == texts(alone)
@@ -46,11 +46,11 @@ def test_what_can_not_be_read_is_a_row_with_its_error(tmp_path: Path) -> None:
     good, broken, gone = (tmp_path / name for name in ("good.hlo", "broken.hlo", "gone.hlo"))
     good.write_text(SLICE.format(4))
     broken.write_text(BROKEN)
-    found = {Path(row.path).name: row for row in ix.maps([good, str(broken), gone], workers=2)}
-    assert found["good.hlo"].maps is not None
-    assert found["broken.hlo"].maps is None and found["gone.hlo"].maps is None
-    assert found["broken.hlo"].error.startswith(f"ParseError: {broken}")
-    assert found["gone.hlo"].error.startswith("FileNotFoundError")
+    actual = {Path(row.path).name: row for row in ix.maps([good, str(broken), gone], workers=2)}
+    assert actual["good.hlo"].maps is not None
+    assert actual["broken.hlo"].maps is None and actual["gone.hlo"].maps is None
+    assert actual["broken.hlo"].error.startswith(f"ParseError: {broken}")
+    assert actual["gone.hlo"].error.startswith("FileNotFoundError")
 
 
 def deadly(number: int) -> str:
@@ -63,10 +63,10 @@ def deadly(number: int) -> str:
 
 
 def test_a_process_that_dies_takes_one_item_with_it() -> None:
-    found = sorted(by_processes(range(9), 2, deadly, lambda number, error: f"{number}: {error}"))
-    assert found[2].startswith("2: the process that worked on it died, twice")
-    assert found[3] == "3: ZeroDivisionError: a fault"
-    assert found[:2] + found[4:] == [f"{n}: none" for n in range(9) if n not in (2, 3)]
+    actual = sorted(by_processes(range(9), 2, deadly, lambda number, error: f"{number}: {error}"))
+    assert actual[2].startswith("2: the process that worked on it died, twice")
+    assert actual[3] == "3: ZeroDivisionError: a fault"
+    assert actual[:2] + actual[4:] == [f"{n}: none" for n in range(9) if n not in (2, 3)]
 
 
 def test_maps_are_pickled_with_what_was_found() -> None:

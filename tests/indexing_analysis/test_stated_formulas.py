@@ -48,8 +48,8 @@ def stated(monkeypatch: pytest.MonkeyPatch, run: Callable[[], object]) -> Counte
 
 def reads(module: ix.hlo.Module, name: str) -> list[tuple[str, list[str]]]:
     """The maps of an instruction to its first operand, each with the instructions that its runtime values read."""
-    found = output_to_input(module.entry.instructions[name])[0]
-    return [(str(m.map).partition(", domain")[0], [v.instruction.name for v in m.runtime_values]) for m in found]
+    indexing = output_to_input(module.entry.instructions[name])[0]
+    return [(str(m.map).partition(", domain")[0], [v.instruction.name for v in m.runtime_values]) for m in indexing]
 
 
 def test_a_formula_is_stated_once_for_a_signature_and_each_repetition_of_operands(
@@ -167,17 +167,17 @@ def test_known_values_are_read_through_ops_that_move_elements(direction: bool) -
 def test_threads_share_a_module() -> None:
     expected = [reads(ix.hlo.parse(SLICES), name) for name in "abcd"]
     module = ix.hlo.parse(SLICES)
-    found: list[list[object]] = []
+    actual: list[list[object]] = []
 
     def ask() -> None:
-        found.append([reads(module, name) for name in "abcd"])
+        actual.append([reads(module, name) for name in "abcd"])
 
     threads = [threading.Thread(target=ask) for _ in range(8)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    assert found == [expected] * 8
+    assert actual == [expected] * 8
 
 
 AHEAD = """
@@ -238,11 +238,11 @@ def test_no_formula_is_missing_while_maps_are_composed(
         return original(self, inverse, at, is_used)
 
     monkeypatch.setattr(computations.ModuleMaps, "_statement", noted)
-    found = ix.maps(ix.hlo.parse(text), direction=direction)
+    maps = ix.maps(ix.hlo.parse(text), direction=direction)
     if all_instructions:
-        list(found.instructions.items())
+        list(maps.instructions.items())
     else:
-        found.find()
+        maps.find()
     assert not late
 
 
@@ -282,8 +282,8 @@ ENTRY e {{
     ],
 )  # fmt: skip
 def test_known_starts_of_slices(lines: str, start: str) -> None:
-    found = output_to_input(ix.hlo.parse(NUMBERS.format(lines)), 0)[0][0]
-    assert str(found.map).partition(" -> ")[2].startswith(f"({start})")
+    indexing = output_to_input(ix.hlo.parse(NUMBERS.format(lines)), 0)[0][0]
+    assert str(indexing.map).partition(" -> ")[2].startswith(f"({start})")
 
 
 GATHERED = """
@@ -297,8 +297,8 @@ ENTRY e {{
 
 @pytest.mark.parametrize("elements, element", [("4, 4, 4", "4"), ("4, 4, 5", "rt0")])
 def test_elements_at_unknown_indices_are_known_if_all_are_equal(elements: str, element: str) -> None:
-    found = output_to_input(ix.hlo.parse(GATHERED.format(elements)), 0)[0][0]
-    assert str(found.map).partition(" -> ")[2].startswith(f"({element})")
+    indexing = output_to_input(ix.hlo.parse(GATHERED.format(elements)), 0)[0][0]
+    assert str(indexing.map).partition(" -> ")[2].startswith(f"({element})")
 
 
 @pytest.mark.parametrize("copies, is_known", [(63, True), (64, False)])
@@ -343,8 +343,8 @@ def test_formulas_of_arrays_of_unknown_size_are_not_stated(monkeypatch: pytest.M
 
 def test_known_values_are_not_read_through_a_change_of_width() -> None:
     line = "c = s8[4] constant({1, 2, 3, 0}) at = s32[] bitcast-convert(c)"
-    found = output_to_input(ix.hlo.parse(NUMBERS.format(line)), 0)[0][0]
-    assert [v.instruction.name for v in found.runtime_values] == ["at"]
+    indexing = output_to_input(ix.hlo.parse(NUMBERS.format(line)), 0)[0][0]
+    assert [v.instruction.name for v in indexing.runtime_values] == ["at"]
 
 
 def test_rows_are_asked_for_at_once(monkeypatch: pytest.MonkeyPatch) -> None:

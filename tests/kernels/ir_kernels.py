@@ -80,18 +80,21 @@ def held(value: ir.Value) -> ir.Value:
     return ir.Op("convert", "u8", (value,)) if value.type == "pred" else value
 
 
-def compiled(found: ir.Kernel) -> HostKernel:
-    threads = found.block[0] * found.block[1] * found.block[2]
+def compiled(ir_kernel: ir.Kernel) -> HostKernel:
+    threads = ir_kernel.block[0] * ir_kernel.block[1] * ir_kernel.block[2]
     return HostKernel(
-        found.name, write(make_thread_loops(convert_narrow_floats(found)), TARGETS["c"]), found.grid, threads
+        ir_kernel.name,
+        write(make_thread_loops(convert_narrow_floats(ir_kernel)), TARGETS["c"]),
+        ir_kernel.grid,
+        threads,
     )
 
 
-def run(found: ir.Kernel | HostKernel, *arrays: np.ndarray, of: ir.Kernel | None = None) -> list[np.ndarray]:
+def run(ir_kernel: ir.Kernel | HostKernel, *arrays: np.ndarray, of: ir.Kernel | None = None) -> list[np.ndarray]:
     """The contents of all buffers that a launch passes behind the inputs, after a launch on copies of `arrays`."""
-    kernel_ir = of if of is not None else found
+    kernel_ir = of if of is not None else ir_kernel
     assert isinstance(kernel_ir, ir.Kernel)
-    launched = found if isinstance(found, HostKernel) else compiled(found)
+    launched = ir_kernel if isinstance(ir_kernel, HostKernel) else compiled(ir_kernel)
     passed = []
     for k, buffer in enumerate(arguments(kernel_ir)):
         dtype = NUMPY[buffer.element_type]
@@ -106,5 +109,5 @@ def run(found: ir.Kernel | HostKernel, *arrays: np.ndarray, of: ir.Kernel | None
     ]
 
 
-def _is_written(found: ir.Kernel, buffer: ir.Buffer) -> bool:
-    return any(b.alias_of == buffer.name for b in found.buffers)
+def _is_written(ir_kernel: ir.Kernel, buffer: ir.Buffer) -> bool:
+    return any(b.alias_of == buffer.name for b in ir_kernel.buffers)

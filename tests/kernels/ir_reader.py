@@ -59,10 +59,10 @@ def read_kernel(text: str) -> Kernel:
 def _sizes(line: Line, word: str) -> tuple[int, int, int]:
     line.expect_word(word)
     at = line.start()
-    found = line.integers("(", ")")
-    if len(found) != 3:
+    result = line.integers("(", ")")
+    if len(result) != 3:
         line.fail(f"a {word} has three sizes", at)
-    return found
+    return result
 
 
 def _read_buffer(line: Line, buffers: dict[str, Buffer]) -> None:
@@ -111,8 +111,8 @@ def _read_function(lines: Lines, results: dict[str, tuple[str, ...]]) -> Functio
     body.given("parameter")
     statements = body.block(INDENT)
     last = lines.take("return", INDENT)
-    found = [body.value(last)]
+    result = [body.value(last)]
     while last.takes(","):
-        found.append(body.value(last))
+        result.append(body.value(last))
     last.end()
-    return Function(name, tuple(body.variables), tuple(parameters), statements, tuple(found), line.comment, inline)
+    return Function(name, tuple(body.variables), tuple(parameters), statements, tuple(result), line.comment, inline)

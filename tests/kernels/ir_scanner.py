@@ -45,9 +45,9 @@ class Line:
 
     def takes(self, symbol: str) -> bool:
         """Read the symbol, if it comes next; returns whether it does."""
-        found = self.sees(symbol)
-        self.at += len(symbol) if found else 0
-        return found
+        result = self.sees(symbol)
+        self.at += len(symbol) if result else 0
+        return result
 
     def expect(self, symbol: str) -> None:
         """Read a symbol."""
@@ -65,17 +65,17 @@ class Line:
 
     def word(self, what: str = "a name") -> str:
         """Read a word of letters, digits and underscores."""
-        found = self.next_word()
-        if not found:
+        result = self.next_word()
+        if not result:
             self.expected(what)
-        self.at += len(found)
-        return found
+        self.at += len(result)
+        return result
 
     def takes_word(self, word: str) -> bool:
         """Read the word, if it comes next; returns whether it does."""
-        found = self.next_word() == word
-        self.at += len(word) if found else 0
-        return found
+        result = self.next_word() == word
+        self.at += len(word) if result else 0
+        return result
 
     def expect_word(self, word: str) -> None:
         """Read the given word."""
@@ -91,11 +91,11 @@ class Line:
     def until_space(self, what: str) -> str:
         """Read up to the next space."""
         self._skip()
-        found = self.text[self.at :].split(None, 1)
-        if not found:
+        result = self.text[self.at :].split(None, 1)
+        if not result:
             self.expected(what)
-        self.at += len(found[0])
-        return found[0]
+        self.at += len(result[0])
+        return result[0]
 
     def start(self) -> int:
         """The position of the next word or symbol."""
@@ -126,21 +126,21 @@ class Line:
         else:
             while end < len(self.text) and (self.text[end].isalnum() or self.text[end] in "+-."):
                 end += 1
-        found = _number(self.text[start:end])
-        if found is None:
+        result = _number(self.text[start:end])
+        if result is None:
             self.expected("a number")
         self.at = end
-        return found
+        return result
 
     def integers(self, opening: str, closing: str) -> tuple[int, ...]:
         """Read comma-separated integers in brackets."""
         self.expect(opening)
-        found: list[int] = []
+        result: list[int] = []
         while not self.takes(closing):
-            if found:
+            if result:
                 self.expect(",")
-            found.append(self.integer())
-        return tuple(found)
+            result.append(self.integer())
+        return tuple(result)
 
     # ------------------------------------------------------------ index expressions
 
@@ -187,8 +187,8 @@ class Lines:
     """The lines of a text that have not been read; empty lines and comment lines are skipped."""
 
     def __init__(self, text: str) -> None:
-        found = (Line(n, line) for n, line in enumerate(text.splitlines(), 1))
-        self.lines = [line for line in found if line.text.strip()]
+        numbered = (Line(n, line) for n, line in enumerate(text.splitlines(), 1))
+        self.lines = [line for line in numbered if line.text.strip()]
         self.at = 0
         self.after = Line(text.count("\n") + 1, "")
 

@@ -109,11 +109,11 @@ class Body:
             return self._if(line)
         if word in self._simple:
             line.word()
-            found = self._simple[word](line)
+            result = self._simple[word](line)
         else:
-            found = self._named(line)
+            result = self._named(line)
         line.end()
-        return found
+        return result
 
     def _for(self, line: Line) -> For:
         line.word()
@@ -142,17 +142,17 @@ class Body:
         return If(conditions, then, otherwise)
 
     def _conditions(self, line: Line) -> tuple[Value, ...]:
-        found = [self.value(line)]
+        result = [self.value(line)]
         while line.takes_word("and"):
-            found.append(self.value(line))
-        return tuple(found)
+            result.append(self.value(line))
+        return tuple(result)
 
     def _var(self, line: Line) -> Var:
         name, kind = self._pair(line)
         line.expect("=")
-        found = Var(name, kind, self.value(line))
+        result = Var(name, kind, self.value(line))
         self.types[name] = kind
-        return found
+        return result
 
     def _pair(self, line: Line) -> tuple[str, str]:
         name = line.word()
@@ -198,10 +198,10 @@ class Body:
 
     def _one_place(self, line: Line) -> SymbolicExpr:
         at = line.start()
-        found = read_place(line, self.numbers)
-        if len(found) != 1:
+        result = read_place(line, self.numbers)
+        if len(result) != 1:
             line.fail("a copy takes flat buffers, whose index has one component", at)
-        return found[0]
+        return result[0]
 
     def _atomic(self, line: Line) -> AtomicUpdate:
         buffer, index = line.word("a buffer"), read_place(line, self.numbers)
@@ -245,25 +245,25 @@ class Body:
             return self._call(line, tuple(names))
         if len(names) != 1:
             line.expected("'call'")
-        found: Let | Shuffle | FetchAdd
+        result: Let | Shuffle | FetchAdd
         if word == "shuffle":
             line.word()
             is_first = line.takes_word("first")
             count = line.integer()
             line.expect_word("of")
             value = self.value(line)
-            found = Shuffle(names[0], value, 0, count) if is_first else Shuffle(names[0], value, count)
-            self.types[names[0]] = found.value.type
+            result = Shuffle(names[0], value, 0, count) if is_first else Shuffle(names[0], value, count)
+            self.types[names[0]] = result.value.type
         elif word == "fetch_add":
             line.word()
             buffer, index = line.word("a buffer"), read_place(line, self.numbers)
             line.expect("+=")
-            found = FetchAdd(names[0], buffer, index, self.value(line))
+            result = FetchAdd(names[0], buffer, index, self.value(line))
             self.types[names[0]] = "u32"
         else:
-            found = Let(names[0], self.value(line))
-            self.types[names[0]] = found.value.type
-        return found
+            result = Let(names[0], self.value(line))
+            self.types[names[0]] = result.value.type
+        return result
 
     def _call(self, line: Line, names: tuple[str, ...]) -> CallFunction:
         line.word()
@@ -313,15 +313,15 @@ class Body:
         upper = line.integer()
         line.expect("]")
         try:
-            found = IndexVariable(name, Interval(lower, upper), kind)
+            actual = IndexVariable(name, Interval(lower, upper), kind)
         except (IndexingError, OverflowError) as error:
             line.fail(str(error).splitlines()[0], at)
         number = self._all.setdefault(name, len(self.variables))
         if number == len(self.variables):
-            self.variables.append(found)
-        elif name in self.declared and self.variables[number] != found:
+            self.variables.append(actual)
+        elif name in self.declared and self.variables[number] != actual:
             line.fail(f"{name} was declared with another interval or of another kind", at)
-        self.variables[number] = found
+        self.variables[number] = actual
         self.declared.add(name)
         if is_known:
             self.numbers[name] = number

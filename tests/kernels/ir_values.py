@@ -20,12 +20,12 @@ MAX_DEPTH = 200  # operations are nested at most so deep
 def read_place(line: Line, variables: Mapping[str, int]) -> Index:
     """Read an index in brackets."""
     line.expect("[")
-    found: list[SymbolicExpr] = []
+    result: list[SymbolicExpr] = []
     while not line.takes("]"):
-        if found:
+        if result:
             line.expect(",")
-        found.append(line.expression(variables))
-    return tuple(found)
+        result.append(line.expression(variables))
+    return tuple(result)
 
 
 def read_value(line: Line, variables: Mapping[str, int], types: Mapping[str, str], depth: int = 0) -> Value:

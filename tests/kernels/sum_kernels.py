@@ -70,12 +70,12 @@ def row_sum(threads: int, rows: int, columns: int, block: int) -> Case:
         ir.If((inside, ir.Within(TH_X % threads, 0, 0)), (ir.Store("o0", (row,), ir.Ref("f32", "sum")),)),
     )  # fmt: skip
     steps = -(-columns // threads)
-    found = kernel(
+    built = kernel(
         body, [given(0, "f32", rows * columns), result(0, "f32", rows)], -(-rows // across), block, [ADD],
         column=("let", 0, steps * threads - 1), step=("loop", 0, steps - 1),
     )  # fmt: skip
     return Case(
-        found,
+        built,
         lambda rng: (rng.integers(-8, 8, rows * columns).astype(np.float32),),
         lambda x: (x.reshape(rows, columns).sum(1),),
     )
@@ -96,11 +96,11 @@ def column_sum() -> Case:
         ir.GroupReduce(("sum",), ("f32",), "add", group, 32),
         ir.If((ir.Within(TH_X // 32, 0, 0), inside[0]), (ir.Store("o0", (column,), ir.Ref("f32", "sum")),)),
     )
-    found = kernel(
+    built = kernel(
         body, [given(0, "f32", rows * columns), result(0, "f32", columns)], 3, 256, [ADD], step=("loop", 0, 12)
     )
     return Case(
-        found,
+        built,
         lambda rng: (rng.integers(-8, 8, rows * columns).astype(np.float32),),
         lambda x: (x.reshape(rows, columns).sum(0),),
     )

@@ -56,7 +56,7 @@ def histogram(kind: str, opcode: str, compute: str) -> Case:
         )),
     )  # fmt: skip
     buffers = [given(0, "s32", count), given(1, kind, count), result(0, kind, bins)]
-    found = kernel(body, buffers, -(-count // 128), 128, [combiner], bin=("let", 0, bins - 1))
+    built = kernel(body, buffers, -(-count // 128), 128, [combiner], bin=("let", 0, bins - 1))
 
     def inputs(rng: np.random.Generator) -> tuple[np.ndarray, ...]:
         values = rng.integers(0, 2, count)
@@ -71,7 +71,7 @@ def histogram(kind: str, opcode: str, compute: str) -> Case:
         (np.maximum if own == "maximum" else np.add).at(out, places, values)
         return (out,)
 
-    return Case(found, inputs, expected)
+    return Case(built, inputs, expected)
 
 
 NUMPY_STORED = {**{name: name for name in NUMPY}, "bf16": "u16"}

@@ -48,22 +48,22 @@ def test_reductions(data: st.DataObject) -> None:
     }}"""
     text = text.replace("negate", "not") if kind == "u16" else text
     computation = ix.hlo.parse(text).entry
-    found = match_reduction(computation)
-    assert found is not None
-    fast = plan_reduction(found, portable_device("cuda")).dimensions.fast
+    match = match_reduction(computation)
+    assert match is not None
+    fast = plan_reduction(match, portable_device("cuda")).dimensions.fast
     knobs = {"vector_width": data.draw(st.sampled_from([w for w in WIDTHS if fast % w == 0]))}
     most = data.draw(st.integers(0, 6))
     device = portable_device(device_of_tests().dialect)
     for exponent in range(most, -1, -1):  # the largest power of two up to it that is legal
         try:
-            plan = plan_reduction(found, device, **knobs, threads=2**exponent)
+            plan = plan_reduction(match, device, **knobs, threads=2**exponent)
             break
         except ix.IndexingError:
             continue
     knobs["threads"] = plan.threads
     knobs["splits"] = data.draw(st.integers(1, 12))
     try:
-        plan_reduction(found, device, **knobs)
+        plan_reduction(match, device, **knobs)
     except ix.IndexingError:
         knobs["splits"] = 1
     kernel = check(text, "reduction", **knobs)

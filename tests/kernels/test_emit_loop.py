@@ -32,12 +32,12 @@ def written(kernel: Kernel, output: int = 0) -> list[tuple[int, ...]]:
     """Every index that some thread writes, each time it does, by enumeration."""
     m = kernel.thread_to_output(output)
     axes = [range(v.interval.lower, v.interval.upper + 1) for v in (*m.dims, *m.ranges)]
-    found = []
+    result = []
     for point in itertools.product(*axes):
         dims, ranges = point[: len(m.dims)], point[len(m.dims) :]
         if m.contains(dims, ranges):
-            found.append(tuple(int(x) for x in m.evaluate(dims, ranges)))
-    return found
+            result.append(tuple(int(x) for x in m.evaluate(dims, ranges)))
+    return result
 
 
 @pytest.mark.parametrize(
@@ -331,5 +331,5 @@ def test_tables_of_constants_hold_nan_and_infinity(kind: str, entries: tuple[str
     text = f"ENTRY fused {{ ROOT c = {kind}[4] constant({{1, {', '.join(numbers)}, 2}}) }}"
     text = text if kind != "c128" else text.replace("{1,", "{(1, 0),").replace(", 2}", ", (2, 0)}")
     check(text, "loop")
-    found = ix.runtime.ptx(ix.emit(ix.hlo.parse(text).entry)).replace(" ", "")
-    assert all(entry in found for entry in entries)
+    actual = ix.runtime.ptx(ix.emit(ix.hlo.parse(text).entry)).replace(" ", "")
+    assert all(entry in actual for entry in entries)

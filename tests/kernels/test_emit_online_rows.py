@@ -75,8 +75,8 @@ def check_rows(kernel: Kernel, module: ix.hlo.Module, want_of: Callable[[np.ndar
 
 def assert_proved(kernel: Kernel) -> None:
     for target in ("c", "cuda", "opencl"):
-        found = Kernel(kernel.ir, portable_device(target)).verify()
-        assert (found.refuted, found.open) == ((), ())
+        proofs = Kernel(kernel.ir, portable_device(target)).verify()
+        assert (proofs.refuted, proofs.open) == ((), ())
 
 
 @pytest.mark.parametrize("threads", [1, 32, 256])

@@ -342,9 +342,9 @@ def test_a_core_reads_a_stretch_of_memory_and_its_part_of_the_rest(
 ) -> None:
     kernel = ix.emit(ix.hlo.parse(reduced("f32", sizes, dims)).entry, dialect="c", **knobs)
     places: dict[int, list[int]] = {}
-    for found in kernel.input_maps[0]:
-        for threads, ranges in found.points():
-            place = int(np.ravel_multi_index(found.evaluate(threads, ranges), sizes))
+    for actual in kernel.input_maps[0]:
+        for threads, ranges in actual.points():
+            place = int(np.ravel_multi_index(actual.evaluate(threads, ranges), sizes))
             places.setdefault(threads[3], []).append(place)
     assert len(places) == kernel.grid[0]
     assert sorted(p for read in places.values() for p in read) == list(range(np.prod(sizes)))

@@ -288,9 +288,9 @@ def test_work_is_that_of_each_element_once() -> None:
 
 def test_knows_large_numbers_of_rows() -> None:
     kernel = ix.emit(ix.hlo.parse(softmax(65536, 1024, "bf16")).entry)
-    found = kernel.verify()
-    assert not found.refuted
-    assert not found.open
+    proofs = kernel.verify()
+    assert not proofs.refuted
+    assert not proofs.open
     assert np.prod(kernel.grid) * (kernel.block[0] // 32) == 65536
 
 

@@ -62,8 +62,8 @@ def test_neighbours_under_one_index(kind: str, op: str, vector_width: int) -> No
 
 def test_large_updates_are_read_as_vectors() -> None:
     text = scattered("f32").replace("24,1", "4096,1").replace("24,2,3", "4096,2,32").replace("10,5", "100,64")
-    found = vector_moves(ix.emit(ix.hlo.parse(text).entry))
-    assert found == {"p0": set(), "p1": set(), "p2": {4}, "o0": set()}
+    actual = vector_moves(ix.emit(ix.hlo.parse(text).entry))
+    assert actual == {"p0": set(), "p1": set(), "p2": {4}, "o0": set()}
 
 
 @pytest.mark.parametrize(("kind", "op"), [("f64", "max"), ("u8", "or"), ("f32", "mul"), ("f32", "add")])
@@ -262,10 +262,12 @@ def test_cuda_compiles(arch: str) -> None:
 
 
 def test_the_reads_of_indices_are_stated() -> None:
-    found = ix.coalescing(ix.hlo.parse(POINTS).entry)
-    assert {a.operand for a in found.reads if a.output is None} == {1, 2}
-    assert {a.output for a in found.reads if a.operand is None} <= {0}  # what the updates are added to
-    assert {a.output for a in found.writes} == {0} and not found.unknown  # the operand is updated in place, not read
+    accesses = ix.coalescing(ix.hlo.parse(POINTS).entry)
+    assert {a.operand for a in accesses.reads if a.output is None} == {1, 2}
+    assert {a.output for a in accesses.reads if a.operand is None} <= {0}  # what the updates are added to
+    assert {a.output for a in accesses.writes} == {
+        0
+    } and not accesses.unknown  # the operand is updated in place, not read
 
 
 def test_without_threads_one_block_makes_all_updates_plainly() -> None:

@@ -44,16 +44,16 @@ def test_fragments_are_those_of_the_instructions(kind: str, word: int) -> None:
     """Element i of fragment A of m16n8k16 (m16n8k32): row = groupID for 0 <= i < 2 or 4 <= i < 6 (i < 4 or 8 <= i < 12), else
     groupID + 8; col = threadID_in_group * 2 + (i & 1), and 8 more for i >= 4 (* 4 + (i & 3), 16 more for i >= 8).
     """
-    found = INSTRUCTIONS[kind]
+    instruction = INSTRUCTIONS[kind]
     for lane, register, element in all_of(range(32), range(4), range(word)):
         group, thread, i = lane >> 2, lane % 4, register * word + element
         row = group if i % (2 * word) < word else group + 8
         column = thread * word + (i & (word - 1)) + (4 * word if i >= 2 * word else 0)
-        assert found.left.evaluate([lane, register, element]) == (row, column)
+        assert instruction.left.evaluate([lane, register, element]) == (row, column)
     for lane, register, element in all_of(range(32), range(2), range(word)):
         i = register * word + element
         row = (lane % 4) * word + (i & (word - 1)) + (4 * word if i >= word else 0)
-        assert found.right.evaluate([lane, register, element]) == (lane >> 2, row)
+        assert instruction.right.evaluate([lane, register, element]) == (lane >> 2, row)
     for lane, i in all_of(range(32), range(4)):
         row = lane >> 2 if i < 2 else (lane >> 2) + 8
         assert SUM.evaluate([lane, i]) == (row, (lane % 4) * 2 + (i & 1))
@@ -61,9 +61,9 @@ def test_fragments_are_those_of_the_instructions(kind: str, word: int) -> None:
 
 @pytest.mark.parametrize("kind", [*INSTRUCTIONS])
 def test_each_element_is_held_once(kind: str) -> None:
-    found = INSTRUCTIONS[kind]
-    assert found.left.is_bijection_onto([16, found.depth])
-    assert found.right.is_bijection_onto([8, found.depth])
+    instruction = INSTRUCTIONS[kind]
+    assert instruction.left.is_bijection_onto([16, instruction.depth])
+    assert instruction.right.is_bijection_onto([8, instruction.depth])
     assert SUM.is_bijection_onto([16, 8])
 
 
@@ -85,11 +85,11 @@ def test_no_two_lines_of_a_matrix_share_a_bank(lines: int, run: int, piece: int)
 
 def test_the_kernel_has_no_bank_conflicts() -> None:
     kernel = emitted(product("128,128", "128,128", "128,128", PLAIN), tile_rows=64, tile_columns=64)
-    found = list(bank_accesses(kernel, portable_device("cuda")))
-    assert {(a.kind, a.array) for a in found} == {
+    actual = list(bank_accesses(kernel, portable_device("cuda")))
+    assert {(a.kind, a.array) for a in actual} == {
         (k, f"{s}_tile") for k in ("load", "store") for s in ("left", "right")
     }
-    assert all(a.conflicts == 0 for a in found)
+    assert all(a.conflicts == 0 for a in actual)
 
 
 # ---------------------------------------------------------------- kernels
@@ -156,9 +156,9 @@ def test_a_kernel_without_its_barriers_is_refuted() -> None:
 
 
 def test_places_beside_pieces_are_not_proved() -> None:
-    found = [m for m in mutants(lowered()) if "source_index of the loadmatrices" in m.what]
-    assert found
-    assert all(any(c.status != "proved" for c in verify(m.kernel).checks) for m in found)
+    actual = [m for m in mutants(lowered()) if "source_index of the loadmatrices" in m.what]
+    assert actual
+    assert all(any(c.status != "proved" for c in verify(m.kernel).checks) for m in actual)
 
 
 def test_a_warp_multiplies_as_one() -> None:

@@ -135,9 +135,9 @@ def test_a_transpose_that_moves_nothing_in_memory_is_a_loop() -> None:
 def test_a_warp_meets_no_bank_twice(kind: str, sizes: tuple[int, int]) -> None:
     """Words of shared memory that the 32 threads of a warp touch together lie in different banks."""
     computation = ix.hlo.parse(moved(kind, sizes, (1, 0))).entry
-    found = match_transpose(computation)
-    assert found is not None
-    plan = plan_transpose(found, portable_device("cuda"))
+    match = match_transpose(computation)
+    assert match is not None
+    plan = plan_transpose(match, portable_device("cuda"))
     for walk in (reading(plan), storing(plan)):
         for warp in range(plan.block_size // 32):
             words = {int(walk.cell.evaluate([warp * 32 + lane, *[0] * 8])) for lane in range(32)}

@@ -52,9 +52,9 @@ def test_all_accesses_are_vectors_of_16_bytes(text: str) -> None:
 
 def widths(kernel: Kernel) -> Iterator[tuple[str, int]]:
     """The kinds and bytes of the accesses to global memory."""
-    found = kernel.lowered
-    size = {b.name: storage_bytes(b.element_type) for b in found.buffers if b.space == "global"}
-    for function in ir.bodies(found):
+    lowered = kernel.lowered
+    size = {b.name: storage_bytes(b.element_type) for b in lowered.buffers if b.space == "global"}
+    for function in ir.bodies(lowered):
         results = function.results if isinstance(function, ir.Function) else ()
         for s in [*ir.statements(function.body), *(ir.Let("", r) for r in results)]:
             loads = [v.buffer for value in values_of(s) for v in subvalues(value) if isinstance(v, ir.Load)]
@@ -71,8 +71,8 @@ def test_a_vector_is_one_instruction(path: Path) -> None:
     pytest.importorskip("cuda.core")
     kernel = ix.emit(path.read_text())
     text = ix.runtime.ptx(kernel)
-    found = re.findall(r"\b(ld|st)(?:\.volatile)?\.global(?:\.nc)?(?:\.v(\d))?\.[a-z](\d+)", text)
-    in_code = {({"ld": "load", "st": "store"}[k], int(lanes or 1) * int(bits) // 8) for k, lanes, bits in found}
+    matches = re.findall(r"\b(ld|st)(?:\.volatile)?\.global(?:\.nc)?(?:\.v(\d))?\.[a-z](\d+)", text)
+    in_code = {({"ld": "load", "st": "store"}[k], int(lanes or 1) * int(bits) // 8) for k, lanes, bits in matches}
     assert in_code <= set(widths(kernel))
 
 

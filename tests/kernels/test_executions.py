@@ -91,8 +91,8 @@ def test_a_loop_with_a_barrier_counts_once() -> None:
     taken = ir.Let("a", ir.Load("f32", "tile", (TH_X,)))
     body = [loop(cell, ir.Barrier(), taken, ir.Let("b", ir.Load("f32", "tile", (TH_X,))), ir.Barrier())]
     buffers = [result(0, "f32", 32), ir.Buffer("tile", "f32", (32,), "shared")]
-    found = shared_executions(kernel(body, buffers, block=32, **LOOPS))
-    assert [(a.kind, e.map.count() * e.times) for a, e in found] == [("store", 128), ("load", 128)]
+    actual = shared_executions(kernel(body, buffers, block=32, **LOOPS))
+    assert [(a.kind, e.map.count() * e.times) for a, e in actual] == [("store", 128), ("load", 128)]
 
 
 def test_a_function_loads_as_often_as_it_is_called() -> None:

@@ -48,13 +48,13 @@ def test_kernels_of_all_emitters_write_each_element_exactly_once(case: Path) -> 
 def updates(kernel: Kernel, output: Argument) -> tuple[Argument, ix.IndexingMap]:
     """The input that an in-place kernel writes into an output: the largest one that is read; and the map of its reads."""
     inputs = [a for k, a in enumerate(kernel.inputs) if kernel.input_maps[a.number] and k != output.alias_of]
-    found = max((a for a in inputs if a.element_type == output.element_type), key=lambda a: a.element_count)
-    return found, min(kernel.input_maps[found.number], key=lambda m: len(m.ranges))  # not those of runs
+    result = max((a for a in inputs if a.element_type == output.element_type), key=lambda a: a.element_count)
+    return result, min(kernel.input_maps[result.number], key=lambda m: len(m.ranges))  # not those of runs
 
 
 def test_all_emitters_have_their_cases() -> None:
-    found = {ix.emit(ix.hlo.load(case).entry).emitter for case in GOLDEN}
-    assert found == {emitter.name for emitter in EMITTERS}
+    actual = {ix.emit(ix.hlo.load(case).entry).emitter for case in GOLDEN}
+    assert actual == {emitter.name for emitter in EMITTERS}
 
 
 def test_source_depends_on_nothing_but_the_module() -> None:

@@ -56,11 +56,11 @@ def whole(text: str, like: str = "") -> str:
 
 def part(text: str, word: str) -> str:
     """The lines of a kernel that declare its buffers, or its functions with their bodies."""
-    found, takes = "", False
+    result, takes = "", False
     for line in text.splitlines(True):
         takes = line.startswith(word) or (takes and line.startswith(" "))
-        found += line if takes else ""
-    return found
+        result += line if takes else ""
+    return result
 
 
 @pytest.mark.parametrize(("name", "title", "before", "after"), cases(), ids=lambda value: value[:60].replace("\n", " "))
@@ -69,19 +69,19 @@ def test_pass(name: str, title: str, before: str, after: str) -> None:
     assert not [c for c in verify(given).checks if c.kind == "typed" and c.status != "proved"]
     dialect = title[1 : title.index("]")] if title.startswith("[") else "c" if name == "thread-loops" else "cuda"
     expected = given if after.strip() == "same" else read_kernel(whole(after, before))
-    found = BY_NAME[name].rewrite(given, TARGETS[dialect])
-    assert print_kernel(found) == print_kernel(expected)
+    rewritten = BY_NAME[name].rewrite(given, TARGETS[dialect])
+    assert print_kernel(rewritten) == print_kernel(expected)
     if after.strip() == "same" and name not in ("flatten", "row-loops"):
-        assert found.body is given.body  # nothing is made anew
+        assert rewritten.body is given.body  # nothing is made anew
     if name != "thread-loops":  # whose threads are not side by side
-        assert not verify(found).refuted or verify(given).refuted
+        assert not verify(rewritten).refuted or verify(given).refuted
 
 
 @pytest.mark.parametrize("name", BY_NAME)
 def test_each_pass_has_its_cases(name: str) -> None:
-    found = {after.strip() for _, _, after in cases_of(name)}
-    assert "same" in found, f"{name} has no case where it leaves a kernel as it is"
-    assert found - {"same"}, f"{name} has no case where it changes a kernel"
+    actual = {after.strip() for _, _, after in cases_of(name)}
+    assert "same" in actual, f"{name} has no case where it leaves a kernel as it is"
+    assert actual - {"same"}, f"{name} has no case where it changes a kernel"
 
 
 def test_each_file_of_cases_is_of_a_pass() -> None:

@@ -70,24 +70,24 @@ def test_all_forms_of_statements_and_values_read_back() -> None:
 
 
 def test_what_is_read_is_the_kernel_itself() -> None:
-    found = read_kernel(SMALL)
-    assert (found.name, found.emitter, found.grid, found.block) == ("k", "loop", (13, 1, 1), (128, 1, 1))
-    assert found.comment == "any words"
-    assert found.buffer("p0").layout == (0, 1)
-    assert found.buffer("o1").alias_of == "p0"
-    assert found.buffer("t").data == (1 - 2j, complex(-0.0, float("inf")))
-    assert [v.name for v in found.variables] == ["th_x", "th_y", "th_z", "bl_x", "bl_y", "bl_z", "i", "j", "k"]
-    assert found.function("add").inline is True
-    assert found.function("f").index == (0,)
-    assert [r.type for r in found.function("f").results] == ["u16", "f32"]
+    kernel = read_kernel(SMALL)
+    assert (kernel.name, kernel.emitter, kernel.grid, kernel.block) == ("k", "loop", (13, 1, 1), (128, 1, 1))
+    assert kernel.comment == "any words"
+    assert kernel.buffer("p0").layout == (0, 1)
+    assert kernel.buffer("o1").alias_of == "p0"
+    assert kernel.buffer("t").data == (1 - 2j, complex(-0.0, float("inf")))
+    assert [v.name for v in kernel.variables] == ["th_x", "th_y", "th_z", "bl_x", "bl_y", "bl_z", "i", "j", "k"]
+    assert kernel.function("add").inline is True
+    assert kernel.function("f").index == (0,)
+    assert [r.type for r in kernel.function("f").results] == ["u16", "f32"]
 
 
 def stages(case: Path, dialect: str) -> list[tuple[str, Kernel]]:
     kernel = ix.emit(ix.hlo.load(case).entry, dialect=dialect)
-    found = [("built", kernel.ir)]
+    result = [("built", kernel.ir)]
     for p in PASSES:
-        found.append((p.name, p.rewrite(found[-1][1], kernel.target)))
-    return found
+        result.append((p.name, p.rewrite(result[-1][1], kernel.target)))
+    return result
 
 
 @pytest.mark.parametrize("dialect", ["c", "cuda"])

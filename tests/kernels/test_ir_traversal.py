@@ -38,8 +38,8 @@ def test_every_value_and_every_index_is_rewritten() -> None:
     def renamed(value: ir.Value) -> ir.Value:
         return ir.Ref("f32", "u") if value == ir.Ref("f32", "v") else value
 
-    found = rewrite_values(given, renamed, lambda e: e.replace_variables([variable(1)]))
-    assert found == every_statement("u", variable(1))
+    actual = rewrite_values(given, renamed, lambda e: e.replace_variables([variable(1)]))
+    assert actual == every_statement("u", variable(1))
 
 
 def test_what_stays_is_the_same_object() -> None:

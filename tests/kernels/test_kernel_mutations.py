@@ -27,6 +27,6 @@ def test_a_counter_that_begins_with_another_number_is_found_by_proof() -> None:
     """Blocks that come one after the other give right results with it, in every call."""
     (case,) = (c for c in CASES if c.stem == "reduction_split_columns")
     trial = kernel_mutations.Trial(ix.hlo.load(case).entry)
-    found = [m for m in kernel_mutations.mutants(trial.kernel) if m.what == "constant 0"]
-    assert found
-    assert all("not reset" in str(verify(m.kernel)) for m in found)
+    actual = [m for m in kernel_mutations.mutants(trial.kernel) if m.what == "constant 0"]
+    assert actual
+    assert all("not reset" in str(verify(m.kernel)) for m in actual)

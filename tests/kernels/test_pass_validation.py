@@ -49,8 +49,8 @@ def test_a_loop_over_threads_that_keeps_too_little_is_found() -> None:
     assert not [c for c in check_initialized(step.after) if c.status != "proved"]
     short = [k for what, k in faults(step.after) if what.startswith("stop") and what.endswith("by -1")]
     assert len(short) > 3
-    found = [[c for c in check_initialized(k) if c.status == "refuted"] for k in short]
-    assert any(found)
+    actual = [[c for c in check_initialized(k) if c.status == "refuted"] for k in short]
+    assert any(actual)
     assert all(verdict(step, k) for k in short)
 
 
@@ -58,9 +58,9 @@ def test_a_pass_is_named_where_its_kernel_cannot_be_proved(changed) -> None:
     step = next(s for s in changed if s.of.name == "row-loops")
     what, mutant = next((w, k) for w, k in faults(step.after) if "stop" in w)
     checks = verify_steps([(step.of, step.before, mutant)], portable_device("c").limits).checks
-    found = [c for c in checks if c.status != "proved"]
-    assert found, what
-    assert all("row-loops" in str(c) for c in found)
+    actual = [c for c in checks if c.status != "proved"]
+    assert actual, what
+    assert all("row-loops" in str(c) for c in actual)
 
 
 LANES = "(d0)[s0] -> (d0 * 8 + s0), domain: d0 in [0, 9], s0 in [0, 7]"
@@ -114,11 +114,11 @@ LANES = "(d0)[s0] -> (d0 * 8 + s0), domain: d0 in [0, 9], s0 in [0, 7]"
 )
 def test_parts_of_accesses_cover_them(parts: list[str], is_covered: bool) -> None:
     whole = normalized(ix.IndexingMap.parse(LANES).simplify())
-    found = [normalized(ix.IndexingMap.parse(m).simplify()) for m in parts]
-    assert covers(found, [whole]) == is_covered
-    accesses = {(*d, *m.evaluate(d, s)) for m in found for d, s in m.points()}
+    actual = [normalized(ix.IndexingMap.parse(m).simplify()) for m in parts]
+    assert covers(actual, [whole]) == is_covered
+    accesses = {(*d, *m.evaluate(d, s)) for m in actual for d, s in m.points()}
     assert ({(*d, *whole.evaluate(d, s)) for d, s in whole.points()} <= accesses) == is_covered
-    fault, is_whole = difference([whole], found)
+    fault, is_whole = difference([whole], actual)
     assert is_whole
     assert ("no access" in fault or "only after" in fault) or is_covered
 

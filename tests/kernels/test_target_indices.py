@@ -25,8 +25,8 @@ def values_of(expressions: list[SymbolicExpr]) -> list[np.ndarray]:
 def expected(expression: SymbolicExpr) -> np.ndarray:
     block, thread, loop = np.meshgrid(np.arange(BLOCKS), np.arange(THREADS), np.arange(-3, 4), indexing="ij")
     none = np.zeros_like(block)
-    found = expression.evaluate([thread, none, none, block, none, none, loop])
-    return np.broadcast_to(found, block.shape).reshape(-1)
+    values = expression.evaluate([thread, none, none, block, none, none, loop])
+    return np.broadcast_to(values, block.shape).reshape(-1)
 
 
 def random_expression(rng: np.random.Generator, depth: int) -> SymbolicExpr:
@@ -77,8 +77,8 @@ def test_what_leaves_32_bits_is_computed_in_64() -> None:
 
 
 def text_of(expression: SymbolicExpr) -> str:
-    found = kernel([ir.Store("o0", (TH_X,), ir.IndexValue(expression))], [result(0, "s64", THREADS)], BLOCKS, THREADS)
-    return write(make_thread_loops(found), TARGETS["c"])
+    results = kernel([ir.Store("o0", (TH_X,), ir.IndexValue(expression))], [result(0, "s64", THREADS)], BLOCKS, THREADS)
+    return write(make_thread_loops(results), TARGETS["c"])
 
 
 def test_division_and_remainder_are_the_cheapest_that_are_right() -> None:

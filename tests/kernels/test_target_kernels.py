@@ -27,8 +27,8 @@ def test_runs_as_c(name: str) -> None:
             np.testing.assert_array_equal(got, expected)
 
 
-def lowered(found: ir.Kernel, target: str) -> ir.Kernel:
-    return lower_group_reductions(found, TARGETS[target].shuffle_width)
+def lowered(ir_kernel: ir.Kernel, target: str) -> ir.Kernel:
+    return lower_group_reductions(ir_kernel, TARGETS[target].shuffle_width)
 
 
 @pytest.mark.parametrize("name", CASES)
@@ -48,28 +48,28 @@ def test_runs_as_opencl(name: str) -> None:
 
     device = opencl_device()
     case = CASES[name]
-    found = lowered(case.kernel, "opencl")
-    source = write(found, TARGETS["opencl"])
-    entry = cl.Kernel(cl.Program(device._context, source).build(options=["-w", "-cl-std=CL1.2"]), found.name)
+    ir_kernel = lowered(case.kernel, "opencl")
+    source = write(ir_kernel, TARGETS["opencl"])
+    entry = cl.Kernel(cl.Program(device._context, source).build(options=["-w", "-cl-std=CL1.2"]), ir_kernel.name)
     for seed in (1, 2):
         inputs = case.inputs(np.random.default_rng(seed))
         buffers = []
-        for k, b in enumerate(arguments(found)):
+        for k, b in enumerate(arguments(ir_kernel)):
             empty = np.zeros(-(-max(b.size, 1) * NUMPY[b.element_type].itemsize // 16) * 16, np.uint8)
             data = inputs[k].view(np.uint8) if k < len(inputs) else empty
             empty[: data.size] = data
             buffers.append(device.upload(empty))
-        size = tuple(g * b for g, b in zip(found.grid, found.block, strict=True))
-        entry(device._queue, size, found.block, *(b.handle for b in buffers))
-        written = [k for k, b in enumerate(arguments(found)) if b.role != "input" or _in_place(found, b.name)]
+        size = tuple(g * b for g, b in zip(ir_kernel.grid, ir_kernel.block, strict=True))
+        entry(device._queue, size, ir_kernel.block, *(b.handle for b in buffers))
+        written = [k for k, b in enumerate(arguments(ir_kernel)) if b.role != "input" or _in_place(ir_kernel, b.name)]
         for k, expected in zip(written, case.expected(*inputs), strict=True):
-            buffer = arguments(found)[k]
+            buffer = arguments(ir_kernel)[k]
             got = device.download(buffers[k], NUMPY[buffer.element_type], (buffer.size,))
             np.testing.assert_array_equal(got, expected)
 
 
-def _in_place(found: ir.Kernel, name: str) -> bool:
-    return any(b.alias_of == name for b in found.buffers)
+def _in_place(ir_kernel: ir.Kernel, name: str) -> bool:
+    return any(b.alias_of == name for b in ir_kernel.buffers)
 
 
 # ---------------------------------------------------------------- what the text says
@@ -103,14 +103,14 @@ def test_shared_memory_counts_bytes() -> None:
 
 def test_a_barrier_under_a_condition_of_single_threads_is_refused() -> None:
     flag = ir.Op("gt", "pred", (ir.Load("f32", "p0", (TH_X,)), f32(0.0)))
-    found = kernel([ir.If((flag,), (ir.Barrier(),))], [given(0, "f32", 64)], 1, 64)
+    ir_kernel = kernel([ir.If((flag,), (ir.Barrier(),))], [given(0, "f32", 64)], 1, 64)
     with pytest.raises(CompileError, match="barrier"):
-        make_thread_loops(found)
+        make_thread_loops(ir_kernel)
 
 
 def test_a_name_from_outside_ends_no_comment() -> None:
-    found = replace(CASES["vectors"].kernel, comment="a\nint x; \\ b */ c")
+    ir_kernel = replace(CASES["vectors"].kernel, comment="a\nint x; \\ b */ c")
     for target in TARGETS.values():
-        text = write(found if target.has_threads else make_thread_loops(found), target)
+        text = write(ir_kernel if target.has_threads else make_thread_loops(ir_kernel), target)
         assert "int x" not in text.splitlines()[1]
         assert text.splitlines()[0] == "// a int x; _ b */ c"

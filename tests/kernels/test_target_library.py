@@ -41,10 +41,10 @@ def test_all_targets_have_the_same_names(target: Target) -> None:
 
 def whole_library(target: Target) -> str:
     """A source with all definitions, whose functions are not static, so that a compiler makes code of each."""
-    found = closure(target.library, target.library)
+    names = closure(target.library, target.library)
     qualifier = target.function.replace("static", "").replace("inline", "").strip()
-    lines = [*target.prelude, *(d.text for d in found if not d.is_function)]
-    return "\n".join([*lines, *(f"{qualifier} {d.text}" for d in found if d.is_function)]) + "\n"
+    lines = [*target.prelude, *(d.text for d in names if not d.is_function)]
+    return "\n".join([*lines, *(f"{qualifier} {d.text}" for d in names if d.is_function)]) + "\n"
 
 
 def test_the_c_compiler_takes_all(tmp_path: object) -> None:

@@ -186,11 +186,11 @@ KINDS = ["pred", *INTEGERS, *FLOATS, *COMPLEX]
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_operations(kind: str) -> None:
-    found = operations_kernel(kind)
-    once = compiled(found)
+    ir_kernel = operations_kernel(kind)
+    once = compiled(ir_kernel)
     for seed in (1, 2):
         inputs = [numbers(kind, np.random.default_rng([seed, k])) for k in range(3)]
-        outputs = run(once, *inputs, of=found)
+        outputs = run(once, *inputs, of=ir_kernel)
         for got, (opcode, to, arity, function) in zip(outputs, operations(kind), strict=True):
             with np.errstate(all="ignore"):
                 expected = function(*inputs[:arity]).astype(NUMPY[to])
@@ -256,12 +256,12 @@ def saturated(value: float, low: int, high: int) -> int:
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_conversions(kind: str) -> None:
-    found = many(kind, [(to, lambda x, to=to: ir.Op("convert", to, (x,))) for to in KINDS])
+    ir_kernel = many(kind, [(to, lambda x, to=to: ir.Op("convert", to, (x,))) for to in KINDS])
     x = numbers(kind, np.random.default_rng(3))
     if kind in FLOATS:
         x = np.where(np.arange(COUNT) % 3 == 0, x * np.float32(1e5), x).astype(x.dtype)
         x[: COUNT // 5] *= x.dtype.type(1e15)
-    for got, to in zip(run(found, x), KINDS, strict=True):
+    for got, to in zip(run(ir_kernel, x), KINDS, strict=True):
         with np.errstate(all="ignore"):
             np.testing.assert_array_equal(got, converted(x, kind, to), err_msg=to)
 
@@ -270,9 +270,9 @@ def test_conversions(kind: str) -> None:
 def test_saturation_to_every_integer_type(kind: str) -> None:
     names = [k.name for k in ELEMENT_TYPES.values() if k.is_integer]
     storage = {n: ELEMENT_TYPES[n].storage_type for n in names}
-    found = many(kind, [(storage[n], lambda x, n=n: ir.Op("saturate", storage[n], (x,), n)) for n in names])
+    ir_kernel = many(kind, [(storage[n], lambda x, n=n: ir.Op("saturate", storage[n], (x,), n)) for n in names])
     x = numbers(kind, np.random.default_rng(4)) * NUMPY[kind].type(50)
-    for got, name in zip(run(found, x), names, strict=True):
+    for got, name in zip(run(ir_kernel, x), names, strict=True):
         bits, is_signed = ELEMENT_TYPES[name].bits, name[0] == "s"
         low, high = (-(1 << (bits - 1)), (1 << (bits - 1)) - 1) if is_signed else (0, (1 << bits) - 1)
         expected = np.array([saturated(v, low, high) for v in x.tolist()], got.dtype)
@@ -285,10 +285,10 @@ def bits_of(name: str) -> np.ndarray:
     return np.arange(1 << width, dtype=np.uint16 if width == 16 else np.uint8)
 
 
-def run_chunks(found: ir.Kernel, x: np.ndarray) -> list[np.ndarray]:
-    once = compiled(found)
+def run_chunks(ir_kernel: ir.Kernel, x: np.ndarray) -> list[np.ndarray]:
+    once = compiled(ir_kernel)
     padded = np.resize(x, -(-x.size // COUNT) * COUNT)
-    parts = [run(once, padded[k : k + COUNT], of=found) for k in range(0, padded.size, COUNT)]
+    parts = [run(once, padded[k : k + COUNT], of=ir_kernel) for k in range(0, padded.size, COUNT)]
     return [np.concatenate(p)[: x.size] for p in zip(*parts, strict=True)]
 
 
@@ -355,11 +355,11 @@ def test_reduced_precision(name: str, bits: tuple[int, int]) -> None:
     own = {"f32": (8, 23), "f64": (11, 52), "f16": (5, 10), "bf16": (8, 7)}[name]
     exponent, mantissa = min(bits[0], own[0]), min(bits[1], own[1])
     wide = [ir.Constant("s32", b) for b in (exponent, mantissa)]
-    found = many(compute, [(compute, lambda x: ir.Op("reduce_precision", compute, (x, *wide), name))])
+    ir_kernel = many(compute, [(compute, lambda x: ir.Op("reduce_precision", compute, (x, *wide), name))])
     x = numbers(compute, np.random.default_rng(6))
     if name in ("f16", "bf16"):
         x = x.astype(ELEMENT_TYPES[name].dtype).astype(np.float32)
-    (got,) = run(found, x)
+    (got,) = run(ir_kernel, x)
     np.testing.assert_array_equal(got, np.array([reduced(float(v), exponent, mantissa) for v in x]).astype(x.dtype))
 
 

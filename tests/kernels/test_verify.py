@@ -20,8 +20,8 @@ def gathered(index: ir.Value) -> ir.Kernel:
     return kernel(body, [given(0, "s64", 32), given(1, "f32", 10), result(0, "f32", 32)], 1, 32, j=("let", 0, 9))
 
 
-def statuses(found: ir.Kernel) -> set[str]:
-    return {c.status for c in verify(found).checks if "index j" in c.subject}
+def statuses(result: ir.Kernel) -> set[str]:
+    return {c.status for c in verify(result).checks if "index j" in c.subject}
 
 
 LOADED = ir.Load("s64", "p0", (TH_X,))
@@ -48,8 +48,8 @@ def test_indices_of_data_are_proved_from_their_clamps(index: ir.Value, status: s
 def test_an_access_outside_is_refuted() -> None:
     for shift, status in ((0, "proved"), (1, "refuted")):
         body = [ir.Store("o0", (TH_X + constant(shift),), ir.Constant("f32", 1.0))]
-        found = verify(kernel(body, [result(0, "f32", 32)], 1, 32)).checks
-        assert {c.status for c in found if c.kind == "in bounds"} == {status}
+        checks = verify(kernel(body, [result(0, "f32", 32)], 1, 32)).checks
+        assert {c.status for c in checks if c.kind == "in bounds"} == {status}
 
 
 @pytest.mark.parametrize(
@@ -67,5 +67,5 @@ def test_races_beside_indices_of_data(element: ix.SymbolicExpr, condition: ir.Va
         ir.LetIndex(6, ir.Op("clamp", "s64", (number(0), LOADED, number(9)))),
         ir.If((condition,), (ir.Store("tile", (element,), ir.Constant("f32", 1.0)),)),
     ]
-    found = verify(kernel(body, [given(0, "s64", 32), shared], 1, 32, j=("let", 0, 9))).checks
-    assert [c.status for c in found if c.kind == "race"] == [status]
+    checks = verify(kernel(body, [given(0, "s64", 32), shared], 1, 32, j=("let", 0, 9))).checks
+    assert [c.status for c in checks if c.kind == "race"] == [status]

@@ -33,9 +33,9 @@ def test_the_results_stay() -> None:
             f"({number}) mod {row} in [0, {row - 1 - stride % row}]"
         )
         m = ix.IndexingMap.parse(text).simplify()
-        found = with_digits(m)
-        digits += found != m
-        assert results(found) == results(m), text
+        actual = with_digits(m)
+        digits += actual != m
+        assert results(actual) == results(m), text
     assert digits > 150
 
 
@@ -61,9 +61,9 @@ def test_counters_that_others_determine_or_no_result_needs() -> None:
         domain = f"t in [0, {threads}], s in [0, 3], {e} in [{first}, {first + last}]"
         m = ix.IndexingMap.parse(f"(t)[s] -> ({result}), domain: {domain}")
         for change in (normalized, without_repeats):
-            found = change(m.simplify())
-            shorter += not found.is_known_empty and found.num_ranges == 0
-            assert (set() if found.is_known_empty else accesses(found)) == accesses(m), str(m)
+            actual = change(m.simplify())
+            shorter += not actual.is_known_empty and actual.num_ranges == 0
+            assert (set() if actual.is_known_empty else accesses(actual)) == accesses(m), str(m)
     assert shorter > 150
 
 

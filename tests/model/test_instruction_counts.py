@@ -40,6 +40,6 @@ def test_registers_are_no_memory() -> None:
 def test_a_product_takes_at_least_the_time_of_its_matrix_units() -> None:
     text = """ENTRY e { a = bf16[2048,1024] parameter(0) b = bf16[1024,4096] parameter(1)
       ROOT d = f32[2048,4096] dot(a, b), lhs_contracting_dims={1}, rhs_contracting_dims={0} }"""
-    found = ix.predict(ix.hlo.parse(text).entry, {"tile_rows": [64, 128], "tile_columns": 128}, "h100")
-    assert found.emitter == "dot-tile"
-    assert (found.time >= 2048 * 1024 * 4096 / (132 * 2048 * H100.rates.matrix_clock)).all()
+    prediction = ix.predict(ix.hlo.parse(text).entry, {"tile_rows": [64, 128], "tile_columns": 128}, "h100")
+    assert prediction.emitter == "dot-tile"
+    assert (prediction.time >= 2048 * 1024 * 4096 / (132 * 2048 * H100.rates.matrix_clock)).all()

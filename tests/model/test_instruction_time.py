@@ -40,9 +40,9 @@ def root(body: str) -> ix.hlo.Instruction:
 def test_streams_take_the_time_of_their_bytes(name: str, device: str) -> None:
     body, moved = STREAMS[name]
     chosen = ix.find_device(device)
-    found = predict_instruction(root(body), chosen)
-    assert found.seconds is not None and moved / chosen.memory.bandwidth < found.seconds
-    assert found.seconds < 3 * moved / chosen.memory.bandwidth and found.limit in ("memory", "arithmetic")
+    prediction = predict_instruction(root(body), chosen)
+    assert prediction.seconds is not None and moved / chosen.memory.bandwidth < prediction.seconds
+    assert prediction.seconds < 3 * moved / chosen.memory.bandwidth and prediction.limit in ("memory", "arithmetic")
 
 
 @pytest.mark.parametrize(
@@ -56,8 +56,8 @@ def test_streams_take_the_time_of_their_bytes(name: str, device: str) -> None:
     ],
 )
 def test_what_has_no_model_has_no_time_and_says_so(body: str) -> None:
-    found = predict_instruction(root(body), H100)
-    assert found.seconds is None and found.limit is None and found.note.startswith("not modelled: ")
+    prediction = predict_instruction(root(body), H100)
+    assert prediction.seconds is None and prediction.limit is None and prediction.note.startswith("not modelled: ")
 
 
 def library_product(kind: str, precision: str, batch: int, m: int, k: int, n: int) -> ix.hlo.Instruction:
@@ -85,16 +85,18 @@ def test_products_of_libraries_take_most_of_the_rate_of_their_units(
     kind: str, precision: str, teraflops: float
 ) -> None:
     """The rates are those of NVIDIA's data sheet; tf32 is the default of f32."""
-    found = predict_instruction(library_product(kind, precision, 1, 8192, 8192, 8192), H100)
+    prediction = predict_instruction(library_product(kind, precision, 1, 8192, 8192, 8192), H100)
     least = 2 * 8192**3 / (teraflops * 1e12)
-    assert found.seconds is not None and least < found.seconds < 1.6 * least and found.limit == "arithmetic"
+    assert (
+        prediction.seconds is not None and least < prediction.seconds < 1.6 * least and prediction.limit == "arithmetic"
+    )
 
 
 def test_a_product_without_a_library_is_priced_as_its_kernel() -> None:
     body = "a = bf16[4096,4096] parameter(0)\n b = bf16[4096,4096] parameter(1)\n "
     dot = root(f"{body}ROOT d = bf16[4096,4096] dot(a, b), lhs_contracting_dims={{1}}, rhs_contracting_dims={{0}}")
-    found = predict_instruction(dot, H100)
-    assert found.seconds is not None and found.seconds > 2 * 4096**3 / 989.5e12
+    prediction = predict_instruction(dot, H100)
+    assert prediction.seconds is not None and prediction.seconds > 2 * 4096**3 / 989.5e12
 
 
 def test_products_of_any_layout_are_found_by_their_maps() -> None:
@@ -125,9 +127,9 @@ def test_updates_of_few_elements_wait_for_each_other() -> None:
             f"ROOT s = f32[{bins}] scatter(h, i, u), update_window_dims={{}}, inserted_window_dims={{0}}, "
             "scatter_dims_to_operand_dims={0}, index_vector_dim=1, to_apply=add"
         )
-        found = predict_instruction(root(body), H100).seconds
-        assert found is not None
-        return found
+        seconds = predict_instruction(root(body), H100).seconds
+        assert seconds is not None
+        return seconds
 
     assert histogram(16) - histogram(32) == pytest.approx(2**15 / H100.rates.clock)
     assert histogram(1 << 20) < histogram(16) / 3
@@ -138,14 +140,14 @@ def test_arrays_of_more_elements_than_a_grid_has_blocks() -> None:
     computation = ix.hlo.parse(
         "ENTRY e { x = f32[4194304,2048] parameter(0)\n ROOT r = f32[4194304,2048] tanh(x) }"
     ).entry
-    found = ix.predict(computation, {}, "A100 PCIe 80GB")
-    assert found.sectors[0] == 2 * 2**33 * 4 / 32
-    assert found.time[0] == pytest.approx(2 * 2**33 * 4 / (2039e9 * 0.82), rel=0.01)
+    prediction = ix.predict(computation, {}, "A100 PCIe 80GB")
+    assert prediction.sectors[0] == 2 * 2**33 * 4 / 32
+    assert prediction.time[0] == pytest.approx(2 * 2**33 * 4 / (2039e9 * 0.82), rel=0.01)
 
 
 def test_work_of_which_no_kernel_is_known() -> None:
-    found = predict_work(H100, 3352.32e9 * 0.9, launches=2)
-    assert (found.seconds, found.limit) == (pytest.approx(1 + 2 * 3.6e-6), "memory")
+    actual = predict_work(H100, 3352.32e9 * 0.9, launches=2)
+    assert (actual.seconds, actual.limit) == (pytest.approx(1 + 2 * 3.6e-6), "memory")
     assert predict_work(H100, 1.0, {"f32": H100.flops("f32")}).limit == "arithmetic"
     exact, fast = (predict_work(H100, 0.0, {"bf16": 1e15}, matrix=m).seconds for m in (False, True))
     assert exact / fast == pytest.approx(H100.matrix_flops("bf16") / H100.flops("bf16"), rel=0.01)
@@ -155,8 +157,13 @@ def test_work_of_which_no_kernel_is_known() -> None:
 
 def test_repeated_reads_of_a_large_array_move_once_from_memory() -> None:
     """Of the nine reads of each element, the first of a wave of blocks moves it; rows at the ends of waves move twice."""
-    found = ix.predict(root(STREAMS["windows"][0]).computation, {}, "h100")
+    prediction = ix.predict(root(STREAMS["windows"][0]).computation, {}, "h100")
     assert (
-        2 * 0.99 * BYTES < found.memory_bytes[0] < 2 * 1.15 * BYTES < found.cache_bytes[0] < 6 * BYTES < found.bytes[0]
+        2 * 0.99 * BYTES
+        < prediction.memory_bytes[0]
+        < 2 * 1.15 * BYTES
+        < prediction.cache_bytes[0]
+        < 6 * BYTES
+        < prediction.bytes[0]
     )
-    assert np.isin(found.limit, ("memory", "arithmetic")).all()
+    assert np.isin(prediction.limit, ("memory", "arithmetic")).all()

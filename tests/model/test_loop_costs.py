@@ -26,7 +26,7 @@ def costs(body: str, size: int, grid: int = 1, rows: int = 1, more: str = "") ->
 
 
 def test_neighbouring_elements_are_vectors_and_one_run() -> None:
-    found = costs(
+    cost = costs(
         "  for t in [0, 127] = 0 to 128 step 1\n"
         "    v0 = load.f32 p0[t + bl_x * 128]\n"
         "    v1 = exp.f32(v0)\n"
@@ -34,8 +34,8 @@ def test_neighbouring_elements_are_vectors_and_one_run() -> None:
         size=1024,
         grid=8,
     )
-    assert found.steps == 8 * (2 + 128 // 8 * (4 + 1 + 14 + 1))
-    assert (found.lines, found.runs) == pytest.approx((2 * 4096 / 64, 2))
+    assert cost.steps == 8 * (2 + 128 // 8 * (4 + 1 + 14 + 1))
+    assert (cost.lines, cost.runs) == pytest.approx((2 * 4096 / 64, 2))
 
 
 def test_lanes_that_are_written_out_are_vectors() -> None:
@@ -50,7 +50,7 @@ def test_lanes_that_are_written_out_are_vectors() -> None:
 
 
 def test_a_sum_in_one_variable_waits_for_each_turn() -> None:
-    found = costs(
+    cost = costs(
         "  var s: f32 = f32 0.0\n"
         "  for t in [0, 99] = 0 to 100 step 1\n"
         "    v0 = load.f32 p0[t]\n"
@@ -59,12 +59,12 @@ def test_a_sum_in_one_variable_waits_for_each_turn() -> None:
         "  store o0[0] = s\n",
         size=128,
     )
-    assert found.steps == 2 + 100 * (4 + 2 * 2) + 1
+    assert cost.steps == 2 + 100 * (4 + 2 * 2) + 1
 
 
 def test_a_store_that_stays_is_no_vector() -> None:
-    found = costs("  for t in [0, 99] = 0 to 100 step 1\n    store o0[0] = f32 0.0\n", size=128)
-    assert (found.steps, found.lines, found.runs) == (2 + 100 * (4 + 1), 1, 1)
+    cost = costs("  for t in [0, 99] = 0 to 100 step 1\n    store o0[0] = f32 0.0\n", size=128)
+    assert (cost.steps, cost.lines, cost.runs) == (2 + 100 * (4 + 1), 1, 1)
 
 
 def test_loops_of_functions_count() -> None:
@@ -82,13 +82,13 @@ def test_loops_of_functions_count() -> None:
 
 def test_rows_of_blocks_are_far_from_each_other() -> None:
     body = "  for t in [0, 127] = 0 to 128 step 1\n    store o0[t + bl_x * 128 + bl_y * 512] = f32 0.0\n"
-    found = costs(body, 1536, grid=4, rows=3)
-    assert (found.steps, found.lines, found.runs) == pytest.approx((12 * (2 + 16 * (4 + 1)), 3 * 512 * 4 / 64, 3))
+    cost = costs(body, 1536, grid=4, rows=3)
+    assert (cost.steps, cost.lines, cost.runs) == pytest.approx((12 * (2 + 16 * (4 + 1)), 3 * 512 * 4 / 64, 3))
 
 
 def test_the_last_block_to_arrive_is_one_of_all_and_shared_memory_is_near() -> None:
     buffers = "buffer w0: u32[1] global scratch 0\nbuffer last0: u32[1] shared\n"
-    found = costs(
+    cost = costs(
         "  arrived = fetch_add w0[0] += u32 1\n"
         "  store last0[0] = arrived\n"
         "  if eq.pred(load.u32 last0[0], u32 15)\n"
@@ -98,19 +98,19 @@ def test_the_last_block_to_arrive_is_one_of_all_and_shared_memory_is_near() -> N
         grid=16,
         more=buffers,
     )
-    assert found.steps == pytest.approx(16 * (20 + 1 + 2) + 2 + 10 * (4 + 1))
-    assert (found.lines, found.runs) == pytest.approx((1 + 10 / 16, 1 + 10 / 16))
+    assert cost.steps == pytest.approx(16 * (20 + 1 + 2) + 2 + 10 * (4 + 1))
+    assert (cost.lines, cost.runs) == pytest.approx((1 + 10 / 16, 1 + 10 / 16))
 
 
 def test_a_branch_counts_as_often_as_it_is_taken() -> None:
-    found = costs(
+    cost = costs(
         "  for t in [0, 99] = 0 to 100 step 1\n"
         "    if within(t, [, 24])\n"
         "      for u in [0, 9] = 0 to 10 step 1\n"
         "        store o0[t * 5 + u * 50] = f32 0.0\n",
         size=1024,
     )
-    assert found.steps == pytest.approx(2 + 100 * 2 + 25 * (2 + 10 * (4 + 1)))
+    assert cost.steps == pytest.approx(2 + 100 * 2 + 25 * (2 + 10 * (4 + 1)))
 
 
 def strided(inner: int, outer: int, stride: int) -> LoopCosts:
@@ -136,10 +136,14 @@ def test_plans_are_ranked_as_their_loops_are() -> None:
     """By loops that stride through memory, and those that leave vectors unused."""
     text = "ENTRY f { p = f32[1024,1024] parameter(0)\n ROOT n = f32[1024,1024] negate(p) }"
     plans = {"block_size": [128, 512, 8], "vector_width": [1, 2, 1], "max_blocks": [2**31 - 1, 1, 4096]}
-    found = ix.predict(ix.hlo.parse(text).entry, plans, device="cpu")
-    assert found.time[0] * 3 < found.time[1] and found.time[0] * 3 < found.time[2]
-    assert not found.exact.any() and (found.operations > 0).all() and (found.memory_bytes >= 2 * 4 * 2**20).all()
-    assert found.threads.tolist() == [128, 512, 8] and found.blocks.tolist() == [8192, 1, 4096]
+    prediction = ix.predict(ix.hlo.parse(text).entry, plans, device="cpu")
+    assert prediction.time[0] * 3 < prediction.time[1] and prediction.time[0] * 3 < prediction.time[2]
+    assert (
+        not prediction.exact.any()
+        and (prediction.operations > 0).all()
+        and (prediction.memory_bytes >= 2 * 4 * 2**20).all()
+    )
+    assert prediction.threads.tolist() == [128, 512, 8] and prediction.blocks.tolist() == [8192, 1, 4096]
     text = "ENTRY f { p = f32[1000,1100] parameter(0)\n ROOT t = f32[1100,1000] transpose(p), dimensions={1,0} }"
     transposes = ix.predict(ix.hlo.parse(text).entry, {"tile": [32, 64], "block_size": [256, 864]}, device="cpu")
     assert transposes.operations[0] < transposes.operations[1]

@@ -20,33 +20,38 @@ from random_fusions import random_fusion, random_hero_fusion
 
 
 def by_itself(kernel: object) -> tuple[float, float, float, float]:
-    found = ix.coalescing(kernel)
-    total = [a.total for a in found.accesses]
-    passes = sum(a.total.passes for a in found.shared)
-    ideal = sum(a.total.ideal for a in found.shared)
+    accesses = ix.coalescing(kernel)
+    total = [a.total for a in accesses.accesses]
+    passes = sum(a.total.passes for a in accesses.shared)
+    ideal = sum(a.total.ideal for a in accesses.shared)
     return sum(t.instructions for t in total), sum(t.sectors for t in total), passes, passes - ideal
 
 
 def assert_as_counted(computation: ix.hlo.Computation, columns: dict[str, np.ndarray]) -> ix.Predictions:
     """Each plan against the kernel that it makes."""
-    found = ix.predict(computation, columns)
-    for row in range(len(found)):
-        kernel = emit_fused(computation, portable_device("cuda"), **found.plan(row))
-        numbers = found.instructions[row], found.sectors[row], found.passes[row], found.conflicts[row]
-        if found.exact[row]:
-            assert numbers == by_itself(kernel), found.plan(row)
-        assert found.blocks[row] == np.prod(kernel.grid) and found.threads[row] == np.prod(kernel.block)
-        assert found.shared_bytes[row] == kernel.shared_bytes
-        assert found.issued[row] > 0 and found.limit[row] in LIMITS
-    return found
+    prediction = ix.predict(computation, columns)
+    for row in range(len(prediction)):
+        kernel = emit_fused(computation, portable_device("cuda"), **prediction.plan(row))
+        numbers = (
+            prediction.instructions[row],
+            prediction.sectors[row],
+            prediction.passes[row],
+            prediction.conflicts[row],
+        )
+        if prediction.exact[row]:
+            assert numbers == by_itself(kernel), prediction.plan(row)
+        assert prediction.blocks[row] == np.prod(kernel.grid) and prediction.threads[row] == np.prod(kernel.block)
+        assert prediction.shared_bytes[row] == kernel.shared_bytes
+        assert prediction.issued[row] > 0 and prediction.limit[row] in LIMITS
+    return prediction
 
 
 @pytest.mark.parametrize("name", FUSIONS)
 def test_each_plan_is_what_its_kernel_is_counted_to_do(name: str) -> None:
     computation = fusion(name)
     space = ix.knobs(computation)
-    found = assert_as_counted(computation, space.sample(25, seed=11))
-    assert found.exact.all() == (name not in ("scatter", "sorted scatter", "unique scatter", "update"))
+    actual = assert_as_counted(computation, space.sample(25, seed=11))
+    assert actual.exact.all() == (name not in ("scatter", "sorted scatter", "unique scatter", "update"))
 
 
 @pytest.mark.parametrize("seed", [3, 11, 24, 46, 53, 59])
@@ -70,17 +75,17 @@ def test_blocks_that_share_results_leave_parts_beside_a_second_output() -> None:
       n = f32[1024,128] negate(p)
       s = f32[128] reduce(n, z), dimensions={0}, to_apply=add
       ROOT t = (f32[128], f32[1024,128]) tuple(s, n) }"""
-    found = ix.predict(ix.hlo.parse(text).entry, {"splits": [1, 2, 8, 32], "threads": 32, "vector_width": 1})
-    assert found.sectors.tolist() == [2 * 16384 + 16 + (2 * 16 * n + 4 if n > 1 else 0) for n in (1, 2, 8, 32)]
-    assert found.exact.all()
+    prediction = ix.predict(ix.hlo.parse(text).entry, {"splits": [1, 2, 8, 32], "threads": 32, "vector_width": 1})
+    assert prediction.sectors.tolist() == [2 * 16384 + 16 + (2 * 16 * n + 4 if n > 1 else 0) for n in (1, 2, 8, 32)]
+    assert prediction.exact.all()
 
 
 def test_blocks_of_any_size_are_counted_exactly() -> None:
     """By enumeration: the sectors of each warp's elements."""
     computation = fusion("loop")
     blocks = np.array([1, 7, 31, 32, 33, 96, 100, 1000, 1024])
-    found = ix.predict(computation, {"block_size": blocks, "vector_width": 1})
-    for b, sectors in zip(blocks, found.sectors, strict=True):
+    prediction = ix.predict(computation, {"block_size": blocks, "vector_width": 1})
+    for b, sectors in zip(blocks, prediction.sectors, strict=True):
         threads = np.arange(33 * 40)
         warps = threads // b * 1000 + threads % b // 32
         pairs = {(w, a // 8) for w, a in zip(warps, threads, strict=True)}
@@ -121,37 +126,39 @@ def test_threads_cut_into_blocks_of_many_sizes(place: str, bound: str, threads: 
 
     memory = [1], bits, 32, 256, 1024, 6, widest
     of_sizes = with_block_size(thread_map("bl_x", 1).simplify(), 1024)
-    found, index = of_sizes.global_memory_traffic({"block": sizes}, sizes, *memory)
+    actual, index = of_sizes.global_memory_traffic({"block": sizes}, sizes, *memory)
     for k, block in zip(index.tolist(), sizes.tolist(), strict=True):
         m = thread_map(f"(bl_x * {block} + th_x)", block)
         moved = simulate(m, [1], (block, 1, 1), bits, 0 if widest else None, widest)
-        each = (0, 0, 0) if found[k] is None else found[k][0]
+        each = (0, 0, 0) if actual[k] is None else actual[k][0]
         assert (each[0], each[2]) == (moved.instructions, moved.sectors), block
 
 
 def test_the_default_is_the_whole_grid_and_repeats_cost_nothing() -> None:
     computation = fusion("transpose")
-    found = ix.predict(computation)
-    assert len(found) == len(list(ix.knobs(computation).plans()))
-    again = ix.predict(computation, {n: np.tile(c, 3) for n, c in found.plans.items()})
-    assert (again.time == np.tile(found.time, 3)).all()
-    assert found.best(2)[0] == found.plan(int(np.argmin(found.time)))
+    prediction = ix.predict(computation)
+    assert len(prediction) == len(list(ix.knobs(computation).plans()))
+    again = ix.predict(computation, {n: np.tile(c, 3) for n, c in prediction.plans.items()})
+    assert (again.time == np.tile(prediction.time, 3)).all()
+    assert prediction.best(2)[0] == prediction.plan(int(np.argmin(prediction.time)))
 
 
 def test_the_model_ranks_what_is_plain() -> None:
     computation = ix.hlo.parse("ENTRY f { p = f32[4096,4096] parameter(0)\n ROOT n = f32[4096,4096] negate(p) }").entry
-    found = ix.predict(computation, {"block_size": [1, 32, 128, 1000], "vector_width": 1, "max_blocks": 2**31 - 1})
-    assert found.time[0] > 4 * found.time[1] > 0 and found.time[3] > 0.9 * found.time[2]
+    prediction = ix.predict(computation, {"block_size": [1, 32, 128, 1000], "vector_width": 1, "max_blocks": 2**31 - 1})
+    assert prediction.time[0] > 4 * prediction.time[1] > 0 and prediction.time[3] > 0.9 * prediction.time[2]
     ideal_bytes = 2 * 4096 * 4096 * 4
-    assert ideal_bytes / 3350e9 < found.time[2] < 1.3 * ideal_bytes / 3350e9
-    assert (found.memory_bytes[1:3] == ideal_bytes).all() and found.occupancy[2] == 1
+    assert ideal_bytes / 3350e9 < prediction.time[2] < 1.3 * ideal_bytes / 3350e9
+    assert (prediction.memory_bytes[1:3] == ideal_bytes).all() and prediction.occupancy[2] == 1
 
 
 def test_of_equal_times_the_plan_nearest_to_the_default_is_best() -> None:
     computation = ix.hlo.parse("ENTRY f { p = f32[4096,4096] parameter(0)\n ROOT n = f32[4096,4096] negate(p) }").entry
-    found = ix.predict(computation, {"block_size": [32, 1024, 128, 64], "vector_width": 4, "max_blocks": 2**31 - 1})
-    found = replace(found, time=np.ones(4))
-    assert [plan["block_size"] for plan in found.best(4)] == [128, 64, 32, 1024]
+    prediction = ix.predict(
+        computation, {"block_size": [32, 1024, 128, 64], "vector_width": 4, "max_blocks": 2**31 - 1}
+    )
+    prediction = replace(prediction, time=np.ones(4))
+    assert [plan["block_size"] for plan in prediction.best(4)] == [128, 64, 32, 1024]
 
 
 def test_what_cannot_be_is_refused() -> None:

@@ -8,19 +8,21 @@ NEGATE = "ENTRY f { p = f32[4096,256] parameter(0) ROOT n = f32[4096,256] negate
 
 
 def test_the_best_plans_are_a_table_with_units() -> None:
-    found = ix.predict(ix.hlo.parse(NEGATE).entry, device="h100")
-    head, *rows = found.cells()
+    prediction = ix.predict(ix.hlo.parse(NEGATE).entry, device="h100")
+    head, *rows = prediction.cells()
     assert head[-6:] == ["time (us)", "limit", "moved (bytes)", "sectors", "bank conflicts", "occupancy (%)"]
-    assert head[:-6] == list(found.plans) and len(rows) == 10
+    assert head[:-6] == list(prediction.plans) and len(rows) == 10
     times = [float(row[-6]) for row in rows]
-    assert times == sorted(times) and times[0] == float(f"{found.time.min() * 1e6:.4g}")
-    best = np.argsort(found.time, kind="stable")[0]
-    assert [int(cell) for cell in rows[0][:-6]] == list(found.plan(best).values())
-    lines = str(found).splitlines()
+    assert times == sorted(times) and times[0] == float(f"{prediction.time.min() * 1e6:.4g}")
+    best = np.argsort(prediction.time, kind="stable")[0]
+    assert [int(cell) for cell in rows[0][:-6]] == list(prediction.plan(best).values())
+    lines = str(prediction).splitlines()
     assert lines[0].split("  ")[-1].strip() == "occupancy (%)"
-    assert lines[-1] == f"the best 10 of {len(found)} plans on {found.device}"
+    assert lines[-1] == f"the best 10 of {len(prediction)} plans on {prediction.device}"
 
 
 def test_a_few_plans_are_all_shown() -> None:
-    found = ix.predict(ix.hlo.parse(NEGATE).entry, {"block_size": [128, 256]}, device="h100")
-    assert len(str(found).splitlines()) == 3 and repr(found).startswith("<predictions for 2 plans of a loop kernel")
+    prediction = ix.predict(ix.hlo.parse(NEGATE).entry, {"block_size": [128, 256]}, device="h100")
+    assert len(str(prediction).splitlines()) == 3 and repr(prediction).startswith(
+        "<predictions for 2 plans of a loop kernel"
+    )

@@ -148,8 +148,8 @@ def test_bits_split_with_the_lowest_first() -> None:
     ],
 )
 def test_maps(text: str, maps: list[str]) -> None:
-    found = ix.output_to_input(ix.hlo.parse(text.replace(") ", ")\n").replace("{ ", "{\n")).entry.root)
-    assert [str(operand[0].map).split(", domain")[0] for operand in found] == maps
+    indexings = ix.output_to_input(ix.hlo.parse(text.replace(") ", ")\n").replace("{ ", "{\n")).entry.root)
+    assert [str(operand[0].map).split(", domain")[0] for operand in indexings] == maps
 
 
 @pytest.mark.parametrize(

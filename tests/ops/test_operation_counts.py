@@ -23,13 +23,13 @@ DEVIATIONS = {
 
 def counted_by_xla(text: str) -> tuple[float, float]:
     module = _hlo.hlo_module_from_text(text)
-    found = _jax.hlo_module_cost_analysis(jax.devices("cpu")[0].client, module)
-    return found.get("flops", 0.0), found.get("transcendentals", 0.0)
+    costs = _jax.hlo_module_cost_analysis(jax.devices("cpu")[0].client, module)
+    return costs.get("flops", 0.0), costs.get("transcendentals", 0.0)
 
 
 def counted(text: str) -> tuple[int, int]:
-    found = operations_in(ix.hlo.parse(text).entry)
-    return found.flops, found.transcendentals
+    operations = operations_in(ix.hlo.parse(text).entry)
+    return operations.flops, operations.transcendentals
 
 
 def test_each_op_that_computes_states_its_operations() -> None:

@@ -201,8 +201,8 @@ def test_rng_has_maps_and_no_value():
     root = root_of(text)
     with pytest.raises(ix.UnsupportedOp, match=r"rng r .*rng-bit-generator"):
         run(root, [np.float32(0), np.float32(1)])
-    for (found,) in ix.output_to_input(root):
-        assert (str(found.map), found.exactness) == (spelled("(d0) -> (), domain: d0 in [0, 2]"), "exact")
+    for (actual,) in ix.output_to_input(root):
+        assert (str(actual.map), actual.exactness) == (spelled("(d0) -> (), domain: d0 in [0, 2]"), "exact")
 
 
 EMPTY = [

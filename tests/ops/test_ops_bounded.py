@@ -111,11 +111,11 @@ def test_maps_are_unknown_with_the_reason():
     module = ix.hlo.parse(program(body))
     for name in ("d", "r", "g", "s"):
         instruction = module.entry.instructions[name]
-        for (found,) in ix.output_to_input(instruction):
-            assert (found.exactness, found.map.is_undefined) == ("unknown", True)
-            assert "f32[<=6] is in use" in found.reason
-        for (found,) in ix.input_to_output(instruction, 0):
-            assert found.exactness == "unknown"
+        for (actual,) in ix.output_to_input(instruction):
+            assert (actual.exactness, actual.map.is_undefined) == ("unknown", True)
+            assert "f32[<=6] is in use" in actual.reason
+        for (actual,) in ix.input_to_output(instruction, 0):
+            assert actual.exactness == "unknown"
     assert [m.exactness for maps in ix.output_to_input(module.entry.root) for m in maps] == ["exact"]
 
 

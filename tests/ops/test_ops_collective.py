@@ -37,31 +37,31 @@ def reached(
         [rng.permutation(s.element_count).reshape(s.dimensions) + 100 * r for s in shapes] for r in range(replicas)
     ]
     before = value_leaves(ix.evaluate_replicas(module, given)[asking])[output]
-    found: Triples = set()
+    result: Triples = set()
     for replica in range(replicas):
         for at in np.ndindex(*shapes[which].dimensions):
             changed = [list(g) for g in given]
             changed[replica][which] = given[replica][which].copy()
             changed[replica][which][at] += 7
             after = value_leaves(ix.evaluate_replicas(module, changed)[asking])[output]
-            found |= {(tuple(map(int, o)), replica, at) for o in np.argwhere(before != after)}
-    return found
+            result |= {(tuple(map(int, o)), replica, at) for o in np.argwhere(before != after)}
+    return result
 
 
 def named_by(m: OperandIndexing, asking: int) -> Triples:
     """The triples that a map names for the asking replica."""
     pairs = named([m], {})
-    found: Triples = set()
+    result: Triples = set()
     for o, at in pairs:
         if m.replica_map is None:
-            found.add((o, asking, at))
+            result.add((o, asking, at))
             continue
         own = m.replica_map.ranges
         for point in itertools.product(*(range(v.interval.lower, v.interval.upper + 1) for v in own)):
             symbols = [*point, *([asking] if m.replica_map.runtimes else [])]
             if m.replica_map.contains(list(o), symbols):
-                found.add((o, int(m.replica_map.evaluate(list(o), symbols)[0]), at))
-    return found
+                result.add((o, int(m.replica_map.evaluate(list(o), symbols)[0]), at))
+    return result
 
 
 def asks_replicas_alone(m: OperandIndexing, replicas: int) -> bool:
@@ -100,15 +100,15 @@ def check_all_replicas(text: str, replicas: int) -> None:
         for k, maps in enumerate(ix.output_to_input(root, output)):
             for asking in range(replicas):
                 want = reached(text, replicas, asking, k, output)
-                found: Triples = set()
+                actual: Triples = set()
                 for m in maps:
-                    found |= named_by(m, asking)
+                    actual |= named_by(m, asking)
                     assert asks_replicas_alone(m, replicas)
                     assert m.replica_map is None or [str(v) for v in m.replica_map.dims] == [str(v) for v in m.map.dims]
                 label = f"replica {asking}: {[(str(m.map), str(m.replica_map)) for m in maps]}"
-                assert want <= found, label
+                assert want <= actual, label
                 if all(m.exactness == "exact" for m in maps):
-                    assert found <= want, label
+                    assert actual <= want, label
 
 
 @pytest.mark.parametrize("groups", GROUPS)
@@ -150,8 +150,8 @@ def test_all_gather_divides_its_index_into_replica_and_element() -> None:
     text = text.replace("ROOT r", "g").replace("\n}\n", "\n ROOT r = s32[32768] reshape(g)\n}\n")
     entry = ix.hlo.parse(text).entry
     gather, reshape = entry.instructions["g"], entry.root
-    found = ix.grouped_indexing([reshape, gather], reshape)
-    ((m,),) = [maps for i, maps in found.items() if i.opcode == "parameter"]
+    indexings = ix.grouped_indexing([reshape, gather], reshape)
+    ((m,),) = [maps for i, maps in indexings.items() if i.opcode == "parameter"]
     assert str(m.map) == spelled("(d0) -> ((d0 floordiv 128) mod 128, d0 mod 128), domain: d0 in [0, 32767]")
     assert str(m.replica_map) == spelled("(d0) -> (d0 floordiv 16384), domain: d0 in [0, 32767]")
 
@@ -163,10 +163,10 @@ def test_chained_all_gathers_ask_one_after_another() -> None:
       ROOT b = s32[8] all-gather(a), replica_groups={{0,2},{1,3}}, dimensions={0} }"""
     module = ix.hlo.parse(text)
     entry = module.entry
-    found = ix.grouped_indexing(list(entry.instructions.values()), entry.root)[entry.parameters[0]]
+    actual = ix.grouped_indexing(list(entry.instructions.values()), entry.root)[entry.parameters[0]]
     for asking in range(4):
         want = reached(text, 4, asking, 0, 0)
-        assert named_by(found[0], asking) == want
+        assert named_by(actual[0], asking) == want
 
 
 def test_starts_pack_operands_and_results_and_dones_unpack_them() -> None:
@@ -208,8 +208,8 @@ RAGGED = program(
 
 
 def test_ragged_all_to_all_is_a_bound() -> None:
-    found = ix.output_to_input(ix.hlo.parse(RAGGED).entry.root)
-    assert {m.exactness for maps in found for m in maps} == {"over-approximate"}
+    indexings = ix.output_to_input(ix.hlo.parse(RAGGED).entry.root)
+    assert {m.exactness for maps in indexings for m in maps} == {"over-approximate"}
     kept = np.array([5, 6, 7, 8])
     given = [
         [np.array([1, 2, 2, 9]), kept, [0, 1], [1, 2], [0, 0], [1, 1]],
@@ -218,7 +218,7 @@ def test_ragged_all_to_all_is_a_bound() -> None:
     out = ix.evaluate_replicas(RAGGED, given)
     assert [o.tolist() for o in out] == [[1, 3, 7, 8], [2, 2, 4, 8]]
     for asking, k in itertools.product(range(2), range(2)):
-        assert reached(RAGGED, 2, asking, k, 0, given) <= named_by(found[k][0], asking)
+        assert reached(RAGGED, 2, asking, k, 0, given) <= named_by(indexings[k][0], asking)
 
 
 def test_ragged_all_to_all_keeps_elements_that_no_row_overwrites() -> None:
@@ -247,8 +247,8 @@ def test_starts_of_several_operands_give_the_operands_then_the_results(
     check_all_replicas(text, 2)
     wanted = [ix.output_to_input(ix.hlo.parse(text).entry.root, k) for k in range(2)]
     start = ix.hlo.parse(asynchronous(name, results, attributes)).entry.instructions["s"]
-    found = [ix.output_to_input(start, k) for k in range(5)]
-    assert found == [[[identity([2])], []], [[], [identity([3])]], *wanted, [[], []]]
+    actual = [ix.output_to_input(start, k) for k in range(5)]
+    assert actual == [[[identity([2])], []], [[], [identity([3])]], *wanted, [[], []]]
 
 
 def test_dones_of_several_operands_give_the_results() -> None:
@@ -303,8 +303,8 @@ def test_loops_and_calls_with_collectives_run_in_lockstep() -> None:
 
 def test_groups_without_a_pattern_are_bounded_by_all_replicas() -> None:
     assert Members(((0, 1), (2, 5), (3, 4))).stride() is None
-    found, reason = Members(((0, 1), (2, 5), (3, 4))).replica_map([4])
-    assert str(found) == spelled("(d0)[s0] -> (s0), domain: d0 in [0, 3], s0 in [0, 5]")
+    actual, reason = Members(((0, 1), (2, 5), (3, 4))).replica_map([4])
+    assert str(actual) == spelled("(d0)[s0] -> (s0), domain: d0 in [0, 3], s0 in [0, 5]")
     assert "pattern" in reason
 
 
@@ -313,7 +313,7 @@ def test_neighbours_of_a_row_of_replicas_are_named_exactly() -> None:
     text = """HloModule m, replica_count=4
     ENTRY e { p = f32[2] parameter(0)
       ROOT r = f32[2] collective-permute(p), source_target_pairs={{0,1},{1,2},{2,3}} }"""
-    ((found,),) = ix.output_to_input(ix.hlo.parse(text).entry.root)
-    assert found.exactness == "exact" and found.replica_map is not None
-    asked = [r for r in range(4) if found.replica_map.contains([0], [r])]
-    assert [(r, found.replica_map.evaluate([0], [r])) for r in asked] == [(1, (0,)), (2, (1,)), (3, (2,))]
+    ((indexing,),) = ix.output_to_input(ix.hlo.parse(text).entry.root)
+    assert indexing.exactness == "exact" and indexing.replica_map is not None
+    asked = [r for r in range(4) if indexing.replica_map.contains([0], [r])]
+    assert [(r, indexing.replica_map.evaluate([0], [r])) for r in asked] == [(1, (0,)), (2, (1,)), (3, (2,))]

@@ -231,9 +231,9 @@ def test_each_kernel_element_meets_input_where_nothing_is_padded(window, out, ex
         f"f64[1,{out},1] convolution(p0, p1), window={{{window}}}, dim_labels=b0f_0io->b0f", "f64[1,5,1]", "f64[3,1,1]"
     )
     values = [np.array([1.0, 2, 4, 8, 16]).reshape(1, 5, 1), np.array([1.0, 3, 5]).reshape(3, 1, 1)]
-    (found,) = run(root_of(text), values)
+    (actual,) = run(root_of(text), values)
     want = np.convolve(np.concatenate([[0.0] * (not exact), values[0].ravel()]), [5.0, 3, 1], "valid")
-    np.testing.assert_allclose(found.ravel(), want)
+    np.testing.assert_allclose(actual.ravel(), want)
     check(text, values, operands=[0, 1])
     op = REGISTRY["convolution"]
     (back,), (there,) = op.output_to_input(root_of(text), 0)[1], op.input_to_output(root_of(text), 1)[0]

@@ -203,8 +203,8 @@ def test_recv_done_gives_what_was_received() -> None:
       r = (s32[2], u32[], token[]) recv(t), channel_id=1
       ROOT d = (s32[2], token[]) recv-done(r), channel_id=1 }"""
     root = root_of(text)
-    ((found,),) = ix.output_to_input(root)
-    assert (str(found.map), found.leaf) == (spelled("(d0) -> (d0), domain: d0 in [0, 1]"), 0)
+    ((indexing,),) = ix.output_to_input(root)
+    assert (str(indexing.map), indexing.leaf) == (spelled("(d0) -> (d0), domain: d0 in [0, 1]"), 0)
     assert ix.output_to_input(root, 1) == [[]]
     assert [[m.leaf for m in maps] for maps in ix.input_to_output(root)] == [[0], []]
 
@@ -230,8 +230,8 @@ def test_what_is_received_may_be_several_arrays() -> None:
 )
 def test_what_is_not_known_says_why(line: str, operand: str) -> None:
     root = root_of(f"HloModule m\nENTRY e {{\n p0 = {operand} parameter(0)\n ROOT r = {line}\n}}")
-    for found in (ix.output_to_input(root), ix.input_to_output(root)):
-        (m,) = found[0]
+    for actual in (ix.output_to_input(root), ix.input_to_output(root)):
+        (m,) = actual[0]
         assert (m.exactness, m.map.is_undefined) == ("unknown", True)
         assert m.reason
     with pytest.raises(ix.UnsupportedOp):
@@ -292,8 +292,8 @@ def test_calls_nested_as_deep_as_programs_may_be() -> None:
     ]
     lines.append(f"ENTRY e {{ p = s32[2] parameter(0)\n ROOT r = s32[2] call(p), to_apply=f{depth - 1} }}")
     module = ix.hlo.parse("\n".join(lines))
-    for found in (ix.output_to_input(module.entry.root), ix.input_to_output(module.entry.root)):
-        assert str(found[0][0].map) == spelled("(d0) -> (-d0 + 1), domain: d0 in [0, 1]")
+    for actual in (ix.output_to_input(module.entry.root), ix.input_to_output(module.entry.root)):
+        assert str(actual[0][0].map) == spelled("(d0) -> (-d0 + 1), domain: d0 in [0, 1]")
     assert ix.evaluate(module, np.array([1, 2])).tolist() == [2, 1]
 
 
@@ -307,8 +307,8 @@ def test_the_state_of_the_device_is_no_operand() -> None:
 @pytest.mark.parametrize("line", ["f32[?,3] negate(p)", "f32[3,?] transpose(p), dimensions={1,0}", "f32[?] reshape(p)"])
 def test_sizes_without_a_bound_have_no_maps(line: str) -> None:
     root = root_of(f"HloModule m\nENTRY e {{\n p = f32[?,3] parameter(0)\n ROOT r = {line}\n}}")
-    for found in (ix.output_to_input(root), ix.input_to_output(root)):
-        ((m,),) = found
+    for actual in (ix.output_to_input(root), ix.input_to_output(root)):
+        ((m,),) = actual
         assert (m.exactness, m.map.is_undefined) == ("unknown", True)
         assert "not known" in m.reason
 

@@ -96,8 +96,8 @@ def test_a_scatter_without_index_components_beside_another_result():
     for start in (0, 7):
         p, u = np.arange(start, start + 3, dtype=np.float32), np.array([10, 20, 30], np.float32)
         arguments = p, np.zeros((0, 3), np.int32), u
-        for found in (ix.evaluate(text, *arguments), run(*arguments)):
-            np.testing.assert_array_equal(found, [p + u, -(p + u)])
+        for actual in (ix.evaluate(text, *arguments), run(*arguments)):
+            np.testing.assert_array_equal(actual, [p + u, -(p + u)])
 
 
 def whole_scatter(rank):
@@ -169,9 +169,9 @@ def test_arrays_of_many_dimensions(rank):
     x = X.reshape([1] * (rank - 1) + [3])
     for operation, want in high_rank_cases(rank):
         got = ix.evaluate(high_rank_program(rank, operation), x)
-        found = got if isinstance(got, tuple) else (got,)
+        actual = got if isinstance(got, tuple) else (got,)
         expected = want if isinstance(want, tuple) else (want,)
-        for one, other in zip(found, expected, strict=True):
+        for one, other in zip(actual, expected, strict=True):
             np.testing.assert_allclose(one.ravel().astype(np.complex64), np.ravel(other), rtol=1e-6, err_msg=operation)
 
 

@@ -40,11 +40,11 @@ def test_an_expansion_gives_what_the_reference_gives(opcode, sizes, feature, lay
     instruction, values = module.entry.root, positive(module, 3)
     expansion = REGISTRY[opcode].expansion(instruction)
     with np.errstate(all="ignore"):
-        expected, found = ix.evaluate(module, *values), run_computation(expansion, values)
+        expected, actual = ix.evaluate(module, *values), run_computation(expansion, values)
     assert expansion.root.shape.without_layout() == instruction.shape.without_layout()
     for mine, its in zip(expansion.root.shape.leaves, instruction.shape.leaves, strict=True):
         assert mine.minor_to_major == its.minor_to_major
-    for one, other in zip(as_list(found), as_list(expected), strict=True):
+    for one, other in zip(as_list(actual), as_list(expected), strict=True):
         close(one, other, tolerance)
 
 

@@ -287,8 +287,8 @@ def test_gather_clamps_each_kind_of_index():
 
 
 def maps_of(text, name, output=0):
-    found = ix.output_to_input(ix.hlo.parse(text).entry.instructions[name], output)
-    return [[str(m.map) for m in maps] for maps in found]
+    indexings = ix.output_to_input(ix.hlo.parse(text).entry.instructions[name], output)
+    return [[str(m.map) for m in maps] for maps in indexings]
 
 
 def test_constant_starts_fold_and_are_not_shared_between_like_instructions():
@@ -304,13 +304,13 @@ ENTRY e {
 }
 """
     module = ix.hlo.parse(text)
-    found = [ix.output_to_input(module.entry.instructions[n])[0][0] for n in ("first", "second", "third")]
-    assert [str(m.map) for m in found] == [
+    actual = [ix.output_to_input(module.entry.instructions[n])[0][0] for n in ("first", "second", "third")]
+    assert [str(m.map) for m in actual] == [
         "(d0) -> (d0 + 3), domain: d0 in [0, 3]",
         "(d0) -> (d0 + 5), domain: d0 in [0, 3]",
         "(d0){rt0} -> (d0 + rt0), domain: d0 in [0, 3], rt0 in [0, 6]",
     ]
-    assert [v.instruction.name for v in found[2].runtime_values] == ["c"]
+    assert [v.instruction.name for v in actual[2].runtime_values] == ["c"]
 
 
 def test_iota_indices_fold_with_gathers_clamp_and_scatters_drop():
@@ -399,9 +399,9 @@ def test_starts_in_one_vector_are_read_one_a_dimension() -> None:
     text = """ENTRY e { p = f32[4,6] parameter(0)
       s = s32[2] parameter(1)
       ROOT r = f32[2,3] dynamic-slice(p, s), dynamic_slice_sizes={2,3} }"""
-    (found,) = ix.output_to_input(root_of(text))[0]
-    assert [v.map.evaluate([0, 0], [0, 0][: len(v.map.runtimes)]) for v in found.runtime_values] == [(0,), (1,)]
+    (indexing,) = ix.output_to_input(root_of(text))[0]
+    assert [v.map.evaluate([0, 0], [0, 0][: len(v.map.runtimes)]) for v in indexing.runtime_values] == [(0,), (1,)]
     data, starts = np.arange(24, dtype=np.float32).reshape(4, 6), np.array([1, 2], np.int32)
     result = ix.evaluate(text, data, starts)
     assert result.tolist() == [[data[i + 1, j + 2].item() for j in range(3)] for i in range(2)]
-    assert found.map.evaluate([1, 1], [1, 2]) == (2, 3)
+    assert indexing.map.evaluate([1, 1], [1, 2]) == (2, 3)

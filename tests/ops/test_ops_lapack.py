@@ -60,17 +60,17 @@ def test_vectors_are_those_of_the_definition(name: str, kind: type) -> None:
     a = matrices(kind, 2, 4, 4)
     if name == "eigh":
         a = a + adjoint(a)
-        found, vectors = ix.evaluate(ix.from_jax(lambda a: tuple(jnp.linalg.eigh(a)), a), a)
-        np.testing.assert_allclose(a @ vectors, vectors * found[:, None], atol=1e-4)
+        actual, vectors = ix.evaluate(ix.from_jax(lambda a: tuple(jnp.linalg.eigh(a)), a), a)
+        np.testing.assert_allclose(a @ vectors, vectors * actual[:, None], atol=1e-4)
         np.testing.assert_allclose(adjoint(vectors) @ vectors, np.broadcast_to(np.eye(4), a.shape), atol=1e-4)
     elif name == "eig":
-        found, vectors = ix.evaluate(ix.from_jax(lambda a: tuple(jnp.linalg.eig(a)), a), a)
-        np.testing.assert_allclose(a @ vectors, vectors * found[:, None], atol=1e-4)
+        actual, vectors = ix.evaluate(ix.from_jax(lambda a: tuple(jnp.linalg.eig(a)), a), a)
+        np.testing.assert_allclose(a @ vectors, vectors * actual[:, None], atol=1e-4)
         np.testing.assert_allclose(np.linalg.norm(vectors, axis=-2), 1, atol=1e-4)
     else:
         a = a if name == "svd" else a[..., :2]
-        left, found, right = ix.evaluate(ix.from_jax(lambda a: tuple(jnp.linalg.svd(a, full_matrices=False)), a), a)
-        np.testing.assert_allclose(left * found[:, None] @ right, a, atol=1e-4)
+        left, actual, right = ix.evaluate(ix.from_jax(lambda a: tuple(jnp.linalg.svd(a, full_matrices=False)), a), a)
+        np.testing.assert_allclose(left * actual[:, None] @ right, a, atol=1e-4)
 
 
 def test_a_program_runs_them_on_the_host() -> None:
@@ -91,8 +91,8 @@ def test_matrices_that_are_not_finite_fail_alone() -> None:
         "lapack_ssyevd_ffi", "(f32[2,3,3], f32[2,3], s32[2])", ["f32[2,3,3]"], "{mode = 86 : ui8, uplo = 76 : ui8}"
     )
     a = np.stack([np.full((3, 3), np.nan), np.eye(3)]).astype(np.float32)
-    _, found, info = ix.evaluate(text, a)
-    assert np.isnan(found[0]).all() and found[1].tolist() == [1, 1, 1] and info.tolist() == [1, 0]
+    _, actual, info = ix.evaluate(text, a)
+    assert np.isnan(actual[0]).all() and actual[1].tolist() == [1, 1, 1] and info.tolist() == [1, 0]
 
 
 @pytest.mark.parametrize(
@@ -141,5 +141,5 @@ def test_what_is_no_call_of_lapack_is_refused(
     module = ix.hlo.parse(text)
     with pytest.raises(ix.UnsupportedOp, match=why):
         ix.evaluate(module, *(np.zeros(p.shape.dimensions, p.shape.dtype) for p in module.entry.parameters))
-    found = ix.output_to_input(module.entry.root)
-    assert all(m.exactness == "unknown" and why in m.reason for maps in found for m in maps)
+    indexings = ix.output_to_input(module.entry.root)
+    assert all(m.exactness == "unknown" and why in m.reason for maps in indexings for m in maps)

@@ -329,8 +329,8 @@ def test_calls_that_differ_in_their_configuration_alone_are_different():
     ]
     text = "ENTRY e {\n  p = f32[2,3] parameter(0)\n  q = f32[3,4] parameter(1)\n  " + "\n  ".join(calls)
     text += "\n  ROOT r = (f32[2,4], f32[2,4], f32[2,4]) tuple(c, d, e)\n}"
-    for found, factor in zip(results(text, a, b), (1, 3, 1), strict=True):
-        np.testing.assert_allclose(found, factor * (a @ b), rtol=1e-5, atol=1e-6)
+    for actual, factor in zip(results(text, a, b), (1, 3, 1), strict=True):
+        np.testing.assert_allclose(actual, factor * (a @ b), rtol=1e-5, atol=1e-6)
     by_name = ix.hlo.parse(text).entry.instructions
     assert by_name["c"].signature == by_name["e"].signature != by_name["d"].signature
 

@@ -182,9 +182,9 @@ def test_dynamic_reshape_of_static_sizes_is_a_reshape() -> None:
 
 def test_dynamic_reshape_of_a_dynamic_size_is_unknown_with_its_reason() -> None:
     module = ix.hlo.parse(program("s32[3,<=4] dynamic-reshape(p0, p1, p2)", "s32[<=12]", "s32[]", "s32[]"))
-    (found,) = ix.output_to_input(module.entry.root)[0]
-    assert found.exactness == "unknown"
-    assert "run time" in found.reason
+    (indexing,) = ix.output_to_input(module.entry.root)[0]
+    assert indexing.exactness == "unknown"
+    assert "run time" in indexing.reason
 
 
 def test_iota_counts_along_its_dimension_and_wraps_in_narrow_types() -> None:

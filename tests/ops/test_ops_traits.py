@@ -106,7 +106,7 @@ def named_opcodes(tree: ast.Module) -> Iterator[tuple[int, str]]:
 
 
 def test_no_opcode_is_named_outside_of_ops() -> None:
-    found, used = [], set()
+    violations, used = [], set()
     for path, tree in sources():
         own = {word for start, words in OWN_TABLES.items() if path.startswith(start) for word in words}
         for line, opcode in named_opcodes(tree):
@@ -114,8 +114,8 @@ def test_no_opcode_is_named_outside_of_ops() -> None:
                 continue
             used.add((path, opcode))
             if opcode not in OTHER_MEANINGS.get(path, set()):
-                found.append(f"{path}:{line}: {opcode}")
-    assert found == []
+                violations.append(f"{path}:{line}: {opcode}")
+    assert violations == []
     assert {(path, word) for path, words in OTHER_MEANINGS.items() for word in words} == used
 
 
@@ -190,7 +190,7 @@ def test_what_moves_gives_elements_of_its_operand_as_they_are(opcode: str, modul
     for output, shape in enumerate(instruction.shape.leaves):
         if shape.element_type == "token":
             continue
-        maps = [m for found in ix.output_to_input(instruction, output) for m in found]
+        maps = [m for actual in ix.output_to_input(instruction, output) for m in actual]
         assert len(maps) == 1 and maps[0].exactness == "exact"
         assert not maps[0].map.ranges and not maps[0].map.constraints
         if op.passes_operand or op.kind == "alias":

@@ -217,10 +217,10 @@ def test_arrays_that_a_reduction_keeps_apart_reach_their_own_result_alone(functi
     np.testing.assert_array_equal(others, second)
     check(text, values, operands=range(4), change=lambda v: np.asarray(v) + 9)
     op, root = REGISTRY["reduce-window"], root_of(text)
-    found = [[maps[0].exactness == "exact" for maps in op.output_to_input(root, output)] for output in range(2)]
-    assert found == [[True, False, True, False], used]
+    actual = [[maps[0].exactness == "exact" for maps in op.output_to_input(root, output)] for output in range(2)]
+    assert actual == [[True, False, True, False], used]
     back = [[maps[0].exactness == "exact" for maps in op.input_to_output(root, operand)] for operand in range(4)]
-    assert back == [list(column) for column in zip(*found, strict=True)]
+    assert back == [list(column) for column in zip(*actual, strict=True)]
 
 
 @pytest.mark.parametrize(
@@ -240,8 +240,8 @@ def test_arrays_that_a_reduction_to_scalars_keeps_apart(function, computation, s
     np.testing.assert_array_equal(other, second)
     check(text, values, operands=range(4), change=lambda v: np.asarray(v) + 9)
     op, root = REGISTRY["reduce"], root_of(text)
-    found = [[maps[0].exactness == "exact" for maps in op.output_to_input(root, output)] for output in range(2)]
-    assert found == [[True, False, True, False], used]
+    actual = [[maps[0].exactness == "exact" for maps in op.output_to_input(root, output)] for output in range(2)]
+    assert actual == [[True, False, True, False], used]
 
 
 @pytest.mark.parametrize("seed", range(6))

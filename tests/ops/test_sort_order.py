@@ -74,9 +74,9 @@ def test_total_order_tells_zeros_and_nans_apart() -> None:
     module = program(["f32"], "ROOT c = pred[] compare(a0, b0), direction=LT, type=TOTALORDER", 6)
     row = np.array([np.nan, 0.0, -0.0, -np.nan, np.inf, -np.inf], np.float32)
     got = ix.evaluate(module, np.stack([row, row[::-1], np.roll(row, 2)]))
-    for found in got:
-        assert np.isnan(found[[0, 5]]).all() and found[1] == -np.inf and found[4] == np.inf
-        assert np.signbit(found).tolist() == [True, True, True, False, False, False]
+    for actual in got:
+        assert np.isnan(actual[[0, 5]]).all() and actual[1] == -np.inf and actual[4] == np.inf
+        assert np.signbit(actual).tolist() == [True, True, True, False, False, False]
 
 
 @pytest.mark.parametrize("kind", ["s8", "u8", "s64", "u64", "bf16", "f64", "u32"])

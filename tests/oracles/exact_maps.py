@@ -110,15 +110,15 @@ class Reader:
         return token
 
     def names(self, opening: str, closing: str) -> tuple[str, ...]:
-        found: list[str] = []
+        result: list[str] = []
         if self.peek() == opening:
             self.take()
             while self.peek() != closing:
-                found.append(self.take())
+                result.append(self.take())
                 if self.peek() == ",":
                     self.take()
             self.take(closing)
-        return tuple(found)
+        return tuple(result)
 
     def map(self) -> Map:
         groups = (self.names("(", ")"), self.names("[", "]"), self.names("{", "}"))

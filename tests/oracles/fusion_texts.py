@@ -95,5 +95,5 @@ def fusion_of(body: str, *operands: str, out: str) -> str:
     )
 
 
-def texts(found: list[list[object]]) -> list[list[str]]:
-    return [[str(m.map) for m in maps] for maps in found]
+def texts(actual: list[list[object]]) -> list[list[str]]:
+    return [[str(m.map) for m in maps] for maps in actual]

@@ -212,12 +212,12 @@ def check(text: str, emitter: str | None = None, seed: int = 0, tolerance: float
 def vector_moves(kernel: Kernel) -> dict[str, set[int]]:
     """The widths of the vectors that a kernel moves on a GPU from or to each of its arguments."""
     lowered = replace(kernel, device=portable_device("cuda")).lowered
-    found: dict[str, set[int]] = {b.name: set() for b in lowered.buffers if b.role != "none"}
+    result: dict[str, set[int]] = {b.name: set() for b in lowered.buffers if b.role != "none"}
     for statement in statements(lowered.body):
         if isinstance(statement, Copy):
-            for name in {statement.source, statement.destination} & found.keys():
-                found[name].add(statement.width)
-    return found
+            for name in {statement.source, statement.destination} & result.keys():
+                result[name].add(statement.width)
+    return result
 
 
 def visits(kernel_map: ix.IndexingMap, sizes: tuple[int, ...]) -> np.ndarray:

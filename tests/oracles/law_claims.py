@@ -44,11 +44,11 @@ def parse(text: str) -> Node:
     tokens: list[str] = []
     at = 0
     while at < len(text.rstrip()):
-        found = _TOKEN.match(text, at)
-        if not found:
+        actual = _TOKEN.match(text, at)
+        if not actual:
             raise Open(text)
-        tokens.append(found[1])
-        at = found.end()
+        tokens.append(actual[1])
+        at = actual.end()
     tokens.append("")
     node = _sum(tokens)
     if tokens != [""]:
@@ -161,9 +161,9 @@ class Reader:
             return z3.Or(*map(self.atom, alternatives))
         if len(parts := split(text, " divides ")) == 2:
             return self.divides(*parts)
-        if found := re.fullmatch(r"(.*) in \[(.*)\]", text):
-            lower, upper = split(found[2], ", ")
-            ends = [f"{lower} <= {found[1]}"] * (lower != "-oo") + [f"{found[1]} <= {upper}"] * (upper != "oo")
+        if actual := re.fullmatch(r"(.*) in \[(.*)\]", text):
+            lower, upper = split(actual[2], ", ")
+            ends = [f"{lower} <= {actual[1]}"] * (lower != "-oo") + [f"{actual[1]} <= {upper}"] * (upper != "oo")
             return z3.And(*map(self.atom, ends))
         parts = _COMPARISON.split(text)
         if len(parts) < 3:
@@ -216,7 +216,7 @@ def claims(law: str, precondition: str) -> Callable[[Writer], Iterator[Claim]]:
     if ";" in condition or ".." in condition:
         raise Open(condition)
     atoms = [] if condition == "none" else _joined(split(condition, ", "))
-    positive = {found[1] for atom in atoms if (found := re.fullmatch(r"(\w+) > 0", atom))}
+    positive = {actual[1] for atom in atoms if (actual := re.fullmatch(r"(\w+) > 0", atom))}
 
     def build(writer: Writer) -> Iterator[Claim]:
         for turned in (False, True)[: 1 + dual]:
@@ -234,10 +234,10 @@ def claims(law: str, precondition: str) -> Callable[[Writer], Iterator[Claim]]:
 
 def _joined(atoms: list[str]) -> list[str]:
     """`g divides m, n and s - r` is one atom."""
-    found: list[str] = []
+    result: list[str] = []
     for atom in atoms:
-        if found and " divides " in found[-1] and not _COMPARISON.search(atom) and " divides " not in atom:
-            found[-1] += " and " + atom
+        if result and " divides " in result[-1] and not _COMPARISON.search(atom) and " divides " not in atom:
+            result[-1] += " and " + atom
         else:
-            found.append(atom)
-    return found
+            result.append(atom)
+    return result

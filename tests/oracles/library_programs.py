@@ -25,14 +25,14 @@ def call(target, results, shapes, config=None, attributes="", quoted=False):
 
 def results(text, *arrays):
     """What the reference and the executable give, which must agree up to the rounding of sums."""
-    found = ix.evaluate(text, *arrays)
+    values = ix.evaluate(text, *arrays)
     run = compiled(text)
     for _ in range(2):
-        for one, other in zip(_tuple(run(*arrays)), _tuple(found), strict=True):
+        for one, other in zip(_tuple(run(*arrays)), _tuple(values), strict=True):
             assert one.dtype == other.dtype
             wide = complex if one.dtype.kind == "c" else float
             np.testing.assert_allclose(one.astype(wide), other.astype(wide), rtol=2e-5, atol=2e-6)
-    return _tuple(found)
+    return _tuple(values)
 
 
 def _tuple(value):

@@ -25,11 +25,11 @@ class Moved:
 
 
 def strides(sizes: Sequence[int], minor_to_major: Sequence[int]) -> list[int]:
-    found, step = [0] * len(sizes), 1
+    result, step = [0] * len(sizes), 1
     for d in minor_to_major:
-        found[d] = step
+        result[d] = step
         step *= sizes[d]
-    return found
+    return result
 
 
 def spans(variables: Sequence[ix.Variable]) -> list[range]:
@@ -81,13 +81,13 @@ def instructions(
     by_lane = [
         [reached(m, steps, lane, (*symbols[:vector], v, *symbols[vector:]), bits) for v in values] for lane in lanes
     ]
-    whole = [found for found in by_lane if all(found)]
-    partial = [found for found in by_lane if not all(found)]
+    whole = [actual for actual in by_lane if all(actual)]
+    partial = [actual for actual in by_lane if not all(actual)]
     piece = max(min(len(values), most // bits), 1)
     for first in range(0, len(values), piece):
-        yield {a for found in whole for one in found[first : first + piece] for a in one}
+        yield {a for actual in whole for one in actual[first : first + piece] for a in one}
     for k in range(len(values)):
-        yield {a for found in partial for a in found[k]}
+        yield {a for actual in partial for a in actual[k]}
 
 
 def reached(
@@ -113,20 +113,20 @@ def simulate_banks(
     m: ix.IndexingMap, block: tuple[int, int, int], cell_bytes: int, banks: int = 32, bank_bytes: int = 4
 ) -> tuple[int, int, int, int]:
     """Instructions, bytes, passes and least passes of all warps over the banks of shared memory, word by word."""
-    found = [0, 0, 0, 0]
+    result = [0, 0, 0, 0]
     together = max(banks * bank_bytes // cell_bytes, 1)  # lanes whose cells fill all banks once
     for lanes in warp_lanes(m, block):
         for symbols in itertools.product(*spans(m.ranges)):
             cells = [reached(m, [1], lane, symbols, 1) for lane in lanes]
             if not any(cells):
                 continue
-            found[0] += 1
-            found[1] += cell_bytes * len({c for cell in cells for c in cell})
+            result[0] += 1
+            result[1] += cell_bytes * len({c for cell in cells for c in cell})
             for first in range(0, len(cells), together):
                 passes, least = bank_passes(cells[first : first + together], cell_bytes, banks, bank_bytes)
-                found[2] += passes
-                found[3] += least
-    return found[0], found[1], found[2], found[3]
+                result[2] += passes
+                result[3] += least
+    return result[0], result[1], result[2], result[3]
 
 
 def bank_passes(cells: list[list[int]], cell_bytes: int, banks: int, bank_bytes: int) -> tuple[int, int]:

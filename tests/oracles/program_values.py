@@ -69,8 +69,8 @@ def points_of(m: OperandIndexing, values: Values) -> tuple[np.ndarray, np.ndarra
         kept &= (element >= runtime.interval.lower) & (element <= runtime.interval.upper)
     variables = [*point, *(np.where(kept, r, v.interval.lower) for r, v in zip(runtimes, m.map.runtimes, strict=True))]
     for e, interval in m.map.constraints:
-        found = np.broadcast_to(e.evaluate(variables), count)
-        kept &= (found >= interval.lower) & (found <= interval.upper)
+        actual = np.broadcast_to(e.evaluate(variables), count)
+        kept &= (actual >= interval.lower) & (actual <= interval.upper)
     results = [np.broadcast_to(e.evaluate(variables), count)[kept] for e in m.map.results]
     dims = [d[kept] for d in point[: len(m.map.dims)]]
     rows, columns = (np.array(side, np.int64).reshape(len(side), int(kept.sum())) for side in (dims, results))

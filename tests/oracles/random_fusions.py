@@ -33,9 +33,9 @@ class Fusion:
         return self.values[int(self.rng.choice(len(self.values), p=weights / weights.sum()))]
 
     def like(self, kind: str, sizes: tuple[int, ...]) -> str:
-        found = [v for v in self.values if v[1:] == (kind, sizes)]
-        if found and self.rng.random() < 0.8:
-            return found[int(self.rng.integers(len(found)))][0]
+        result = [v for v in self.values if v[1:] == (kind, sizes)]
+        if result and self.rng.random() < 0.8:
+            return result[int(self.rng.integers(len(result)))][0]
         return self.parameter(kind, sizes)[0]
 
     def chance(self, *choices: str) -> str:
@@ -198,13 +198,13 @@ def braces(numbers) -> str:
 
 
 def primes(number: int) -> list[int]:
-    found, factor = [], 2
+    result, factor = [], 2
     while number > 1:
         while number % factor == 0:
-            found.append(factor)
+            result.append(factor)
             number //= factor
         factor += 1
-    return found
+    return result
 
 
 def random_fusion(seed: int) -> str:

@@ -75,13 +75,13 @@ def named(maps: Iterable[OperandIndexing], values: Values, leaf: int = 0) -> Pai
     return set().union(*(points(m, values) for m in maps if m.leaf == leaf))
 
 
-def points(found: OperandIndexing, values: Values) -> Pairs:
+def points(actual: OperandIndexing, values: Values) -> Pairs:
     """The pairs of one map: the values of its domain's points, all at once."""
-    m = found.map
-    assert len(found.runtime_values) == len(m.runtimes), f"{len(found.runtime_values)} values for {m}"
+    m = actual.map
+    assert len(actual.runtime_values) == len(m.runtimes), f"{len(actual.runtime_values)} values for {m}"
     if m.is_known_empty:
         return set()
-    own, other = points_of(found, values)
+    own, other = points_of(actual, values)
     return set(zip(map(tuple, own.T.tolist()), map(tuple, other.T.tolist()), strict=True))
 
 
@@ -103,17 +103,17 @@ def reached(
 ) -> list[Pairs]:
     """For each output the pairs (output index, operand index) where another value of the operand's element shows."""
     before = _outputs(instruction, operands)
-    found: list[Pairs] = [set() for _ in before]
+    result: list[Pairs] = [set() for _ in before]
     original = np.asarray(value_leaves(operands[which])[leaf])
     for at in np.ndindex(*original.shape):
         for another in change:
             changed = original.copy()
             changed[at] = another(original[at])
             after = _outputs(instruction, _with_leaf(instruction, operands, which, leaf, changed))
-            for pairs, old, new in zip(found, before, after, strict=True):
+            for pairs, old, new in zip(result, before, after, strict=True):
                 differs = (_bytes(old) != _bytes(new)).any(axis=-1)
                 pairs |= {(tuple(int(x) for x in o), at) for o in np.argwhere(differs)}
-    return found
+    return result
 
 
 def drawn(rng: np.random.Generator) -> list[Change]:
@@ -133,8 +133,8 @@ def drawn(rng: np.random.Generator) -> list[Change]:
 
 def _outputs(instruction: hlo.Instruction, operands: Sequence[object]) -> list[np.ndarray]:
     with np.errstate(all="ignore"):
-        found = value_leaves(evaluate_instruction(instruction, operands))
-    return [np.zeros(0, np.int8) if v is None else np.asarray(v) for v in found]  # a token has no elements
+        leaves = value_leaves(evaluate_instruction(instruction, operands))
+    return [np.zeros(0, np.int8) if v is None else np.asarray(v) for v in leaves]  # a token has no elements
 
 
 def _bytes(array: np.ndarray) -> np.ndarray:
@@ -148,9 +148,9 @@ def _with_leaf(
 ) -> list[object]:
     flat = value_leaves(operands[which])
     flat[leaf] = array
-    found = list(operands)
-    found[which] = nest(instruction.operands[which].shape, flat)
-    return found
+    result = list(operands)
+    result[which] = nest(instruction.operands[which].shape, flat)
+    return result
 
 
 # ---------------------------------------------------------------- the two compared
@@ -194,10 +194,10 @@ def _check_operand(
     for output, want in enumerate(outputs):
         label = f"{root.opcode}, output {output}, operand {k}, array {leaf}"
         for forward in (*own_formula(root), ix.output_to_input):
-            found = forward(root, output)
-            assert len(found) == len(root.operands), label
-            _check_ranks(found[k], root.operands[k], root, (leaf, output))
-            own = [m for m in found[k] if m.leaf == leaf]
+            actual = forward(root, output)
+            assert len(actual) == len(root.operands), label
+            _check_ranks(actual[k], root.operands[k], root, (leaf, output))
+            own = [m for m in actual[k] if m.leaf == leaf]
             _check_bounds(own, values, leaf, root.operands[k].shape.leaves[leaf], label)
             agree(own, want, values, leaf, label, shows, disjoint)
         turned = {(b, a) for a, b in want}
@@ -263,10 +263,10 @@ def agree(
         assert said <= want, f"{label}: named, though not reached: {sorted(said - want)[:3]}: {texts}"
 
 
-def _simplified(found: OperandIndexing) -> OperandIndexing:
+def _simplified(result: OperandIndexing) -> OperandIndexing:
     """The same with a simplified map; values stay clamped to what the formula's own map says."""
-    if found.map.is_known_empty:
-        return found
-    bounds = [(v.interval.lower, v.interval.upper) for v in found.map.runtimes]
-    values = [replace(v, bounds=v.bounds or b) for v, b in zip(found.runtime_values, bounds, strict=True)]
-    return replace(found, map=found.map.simplify(), runtime_values=tuple(values))
+    if result.map.is_known_empty:
+        return result
+    bounds = [(v.interval.lower, v.interval.upper) for v in result.map.runtimes]
+    values = [replace(v, bounds=v.bounds or b) for v, b in zip(result.runtime_values, bounds, strict=True)]
+    return replace(result, map=result.map.simplify(), runtime_values=tuple(values))

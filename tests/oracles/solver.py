@@ -41,14 +41,14 @@ class Writer:
 
     def small(self, names: str) -> list[Integer]:
         """Positive parameters."""
-        found: list[Integer] = []
+        result: list[Integer] = []
         for name in names.split():
             self.asked.append(name)
             value: Integer = self.values.get(name, z3.Int(name))
             if not isinstance(value, int):
                 self.definitions.append(value > 0)
-            found.append(value)
-        return found
+            result.append(value)
+        return result
 
     def fresh(self, kind: str) -> z3.ArithRef:
         return z3.Int(f"{kind}!{len(self.known)}")

@@ -23,12 +23,12 @@ WORDS: dict[Opcode, Callable[[Sequence[int]], int]] = {  # the words of an instr
 def instructions(text: str) -> list[list[int]]:
     """The instructions of a program on the CPU, each as its words."""
     words = compiled(text, device="cpu")._program.tape.words
-    found, at = [], 0
+    result, at = [], 0
     while at < len(words):
         end = at + WORDS[Opcode(words[at])](words[at:])
-        found.append(words[at:end])
+        result.append(words[at:end])
         at = end
-    return found
+    return result
 
 
 def opcodes(text: str) -> list[Opcode]:

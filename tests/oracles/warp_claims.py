@@ -29,13 +29,13 @@ class Launch:
 
     def runs(self, warp: Lanes) -> list[tuple[int, int]]:
         """The starts and lengths of runs of adjacent bytes."""
-        found: list[list[int]] = []
+        actual: list[list[int]] = []
         for address in sorted({a for of in warp.values() for a, _ in of}):
-            if found and sum(found[-1]) == address:
-                found[-1][1] += self.width
+            if actual and sum(actual[-1]) == address:
+                actual[-1][1] += self.width
             else:
-                found.append([address, self.width])
-        return [(start, length) for start, length in found]
+                actual.append([address, self.width])
+        return [(start, length) for start, length in actual]
 
     def parts(self) -> tuple[int, int, int, int]:
         """Bytes asked, in ideal sectors, in sectors, and in sectors if each run began at one."""
@@ -50,20 +50,20 @@ class Launch:
 
     def steps(self) -> Counter[int]:
         """The distances between lanes that follow each other and touch different elements first."""
-        found: Counter[int] = Counter()
+        result: Counter[int] = Counter()
         for warp in self.warps:
             firsts = [warp[lane][0][0] for lane in sorted(warp)]
-            found.update(abs(b - a) for a, b in pairwise(firsts) if a != b)
-        return found
+            result.update(abs(b - a) for a, b in pairwise(firsts) if a != b)
+        return result
 
     def gaps(self) -> Counter[int]:
         """The lanes from one to the next that touches another element first."""
-        found: Counter[int] = Counter()
+        result: Counter[int] = Counter()
         for warp in self.warps:
             lanes = sorted(warp)
             firsts = [lane for k, lane in enumerate(lanes) if not k or warp[lanes[k - 1]][0][0] != warp[lane][0][0]]
-            found.update(b - a for a, b in pairwise(firsts))
-        return found
+            result.update(b - a for a, b in pairwise(firsts))
+        return result
 
     @property
     def elements(self) -> set[int]:
@@ -119,12 +119,12 @@ class Told:
 
     def total(self, kind: str) -> int:
         """The bytes of all launches beyond what must move that are due to scattered lanes, starts in sectors, or rests of them."""
-        found = {"scattered": 0, "misaligned": 0, "partial": 0}
+        result = {"scattered": 0, "misaligned": 0, "partial": 0}
         for asked, ideal, sectors, aligned in (launch.parts() for launch in self.launches):
-            found["scattered"] += min(sectors, aligned) - ideal
-            found["misaligned"] += max(sectors - aligned, 0)
-            found["partial"] += ideal - asked
-        return found[kind]
+            result["scattered"] += min(sectors, aligned) - ideal
+            result["misaligned"] += max(sectors - aligned, 0)
+            result["partial"] += ideal - asked
+        return result[kind]
 
 
 def number(text: str) -> float:
@@ -252,13 +252,13 @@ def goes_along(told: Told, dimensions: str, minor: int) -> bool:
     if minor != told.minor_to_major[0]:
         return False
     for launch in told.launches:
-        found: Counter[bool] = Counter()
+        actual: Counter[bool] = Counter()
         for warp in launch.warps:
             firsts = [warp[lane][0] for lane in sorted(warp)]
             for (a, i), (b, j) in pairwise(firsts):
                 if a != b:
-                    found[{d for d, (x, y) in enumerate(zip(i, j, strict=True)) if x != y} == wanted] += 1
-        if 8 * found[True] >= found.total() > 0:
+                    actual[{d for d, (x, y) in enumerate(zip(i, j, strict=True)) if x != y} == wanted] += 1
+        if 8 * actual[True] >= actual.total() > 0:
             return True
     return False
 

@@ -26,8 +26,8 @@ def stated_layers() -> dict[str, set[str]]:
 def modules() -> dict[str, Path]:
     """Each module of the package by its name below `indexing`, stubs included."""
     files = sorted(f for f in PACKAGE.rglob("*.py*") if f.suffix in (".py", ".pyi"))
-    found = {".".join(f.relative_to(PACKAGE).with_suffix("").parts): f for f in files}
-    return {FACE if name == "__init__" else name.removesuffix(".__init__"): file for name, file in found.items()}
+    actual = {".".join(f.relative_to(PACKAGE).with_suffix("").parts): f for f in files}
+    return {FACE if name == "__init__" else name.removesuffix(".__init__"): file for name, file in actual.items()}
 
 
 MODULES = modules()
@@ -35,17 +35,17 @@ MODULES = modules()
 
 def imported(name: str) -> set[str]:
     """The modules of the package that a module imports: at the top, inside of functions, for type checkers, by name."""
-    found: set[str] = set()
+    result: set[str] = set()
     for node in ast.walk(ast.parse(MODULES[name].read_text(encoding="utf-8"))):
         if isinstance(node, ast.ImportFrom):
             assert node.level == 0, f"{name}:{node.lineno}: write the import in full, from indexing..."
-            found |= {path for alias in node.names for path in home_of(node.module or "", alias.name)}
+            result |= {path for alias in node.names for path in home_of(node.module or "", alias.name)}
         elif isinstance(node, ast.Import):
-            found |= {path for alias in node.names for path in home_of(alias.name, "")}
+            result |= {path for alias in node.names for path in home_of(alias.name, "")}
         elif isinstance(node, ast.Call) and ast.unparse(node.func).split(".")[-1] in BY_NAME:
             given = (str(a.value) for a in node.args if isinstance(a, ast.Constant))
-            found |= {path for module in given for path in home_of(module, "")}
-    return found - {name}
+            result |= {path for module in given for path in home_of(module, "")}
+    return result - {name}
 
 
 def below(name: str) -> set[str]:
@@ -138,12 +138,12 @@ def test_there_is_no_circle_between_what_a_folder_holds(folder: str) -> None:
 
 
 def test_no_function_has_the_name_of_a_module_beside_it() -> None:
-    found = []
+    violations = []
     for name, file in MODULES.items():
         folder = file.parent
         beside = {f.stem for f in folder.glob("*.py")} | {
             f.name for f in folder.iterdir() if (f / "__init__.py").exists()
         }
         functions = {n.name for n in ast.parse(file.read_text(encoding="utf-8")).body if isinstance(n, ast.FunctionDef)}
-        found += [f"{name}.{function}" for function in sorted(functions & beside)]
-    assert found == []
+        violations += [f"{name}.{function}" for function in sorted(functions & beside)]
+    assert violations == []

@@ -34,20 +34,23 @@ def c_type(rust: str) -> str:
 
 
 def exported() -> dict[str, tuple[str, list[tuple[str, str]]]]:
-    found = {}
+    results = {}
     pattern = r"#\[no_mangle\]\s*pub (?:unsafe )?extern \"C\" fn (\w+)\(([^)]*)\)(?: -> ([^{]+))? \{"
     for name, arguments, result in re.findall(pattern, RUST):
         pairs = [part.split(":") for part in arguments.split(",") if part.strip()]
-        found[name] = (c_type(result) if result else "void", [(c_type(t), n.strip()) for n, t in pairs])
-    return found
+        results[name] = (c_type(result) if result else "void", [(c_type(t), n.strip()) for n, t in pairs])
+    return results
 
 
 def declared() -> dict[str, tuple[str, list[tuple[str, str]]]]:
-    found = {}
+    results = {}
     for result, name, arguments in re.findall(r"^(\w[\w *]*?)(indexing_\w+)\(([^)]*)\);", CODE, re.MULTILINE):
         pairs = [] if arguments == "void" else re.findall(r"([^,]*?)(\w+)\s*(?:,|$)", arguments)
-        found[name] = (result.replace(" *", "*").strip(), [(re.sub(r"\s*\*\s*", "*", t).strip(), n) for t, n in pairs])
-    return found
+        results[name] = (
+            result.replace(" *", "*").strip(),
+            [(re.sub(r"\s*\*\s*", "*", t).strip(), n) for t, n in pairs],
+        )
+    return results
 
 
 def test_the_header_declares_what_the_crate_exports() -> None:

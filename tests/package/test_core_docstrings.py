@@ -14,15 +14,15 @@ Function = ast.FunctionDef
 
 def documented() -> list[tuple[str, ast.ClassDef | Function]]:
     """Each public class, method and function of the stub. Slots (`__len__`) have the interpreter's words."""
-    found: list[tuple[str, ast.ClassDef | Function]] = []
+    actual: list[tuple[str, ast.ClassDef | Function]] = []
     for node in ast.parse(STUB.read_text()).body:
         if isinstance(node, ast.ClassDef):
-            found.append((node.name, node))
+            actual.append((node.name, node))
             methods = [m for m in node.body if isinstance(m, Function) and not m.name.startswith("_")]
-            found += [(f"{node.name}.{m.name}", m) for m in methods]
+            actual += [(f"{node.name}.{m.name}", m) for m in methods]
         elif isinstance(node, Function):
-            found.append((node.name, node))
-    public = [(name, node) for name, node in found if not name.startswith("_")]
+            actual.append((node.name, node))
+    public = [(name, node) for name, node in actual if not name.startswith("_")]
     return [(name, node) for name, node in public if not is_overload(node) or ast.get_docstring(node)]
 
 
@@ -31,10 +31,10 @@ def is_overload(node: ast.ClassDef | Function) -> bool:
 
 
 def at_run_time(name: str) -> object:
-    found: object = _core
+    result: object = _core
     for part in name.split("."):
-        found = getattr(found, part)
-    return found
+        result = getattr(result, part)
+    return result
 
 
 @pytest.mark.parametrize(("name", "node"), documented(), ids=lambda x: x if isinstance(x, str) else "")
@@ -55,8 +55,8 @@ def is_property(node: Function) -> bool:
 def test_signatures_are_those_of_the_stub(name: str, node: Function) -> None:
     stated = node.args
     names = [a.arg for a in (*stated.posonlyargs, *stated.args, *stated.kwonlyargs) if a.arg not in ("self", "cls")]
-    found = inspect.signature(at_run_time(name)).parameters  # type: ignore[arg-type]
-    own = [p for p in found.values() if p.name not in ("self", "cls")]
+    parameters = inspect.signature(at_run_time(name)).parameters  # type: ignore[arg-type]
+    own = [p for p in parameters.values() if p.name not in ("self", "cls")]
     variadic = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
     assert [p.name for p in own if p.kind not in variadic] == names
     defaults = [ast.unparse(d) for d in stated.defaults] + [ast.unparse(d) for d in stated.kw_defaults if d]

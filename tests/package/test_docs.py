@@ -23,12 +23,12 @@ def test_python_sessions(document: Path) -> None:
 
 def sessions(document: Path) -> list[tuple[str, str]]:
     """Each command of the document's `console` blocks, and what is printed under it."""
-    found = []
+    result = []
     for block in re.findall(r"^```console\n(.*?)^```$", document.read_text(), re.MULTILINE | re.DOTALL):
         for part in re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]:
             command, _, output = part.partition("\n")
-            found.append((command, output))
-    return found
+            result.append((command, output))
+    return result
 
 
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda f: f.name)

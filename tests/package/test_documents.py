@@ -37,12 +37,12 @@ def words_of_the_code() -> frozenset[str]:
 
 @cache
 def files_and_folders() -> tuple[str, ...]:
-    found = [
+    actual = [
         f
         for name in ("python", "rust", "tests", "fuzz", "benches", "examples", "docs")
         for f in (ROOT / name).rglob("*")
     ]
-    return tuple(f"/{f.relative_to(ROOT).as_posix()}" for f in [*found, *ROOT.iterdir()] if "target" not in f.parts)
+    return tuple(f"/{f.relative_to(ROOT).as_posix()}" for f in [*actual, *ROOT.iterdir()] if "target" not in f.parts)
 
 
 def is_there(path: str) -> bool:
@@ -82,7 +82,7 @@ def recipes() -> list[tuple[str, str]]:
     """Each section of CONTRIBUTING.md with the commands of its recipe."""
     sections = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8").split("\n## ")[1:]
     blocks = ((s.split("\n")[0], re.findall(r"^```recipe\n(.*?)^```", s, re.MULTILINE | re.DOTALL)) for s in sections)
-    return [(title, line) for title, found in blocks for block in found for line in block.splitlines()]
+    return [(title, line) for title, actual in blocks for block in actual for line in block.splitlines()]
 
 
 def test_every_way_to_extend_the_package_has_a_recipe() -> None:

@@ -60,9 +60,9 @@ def test_a_wrong_value_is_found_and_its_program_made_smaller(monkeypatch: pytest
     program = _with_an_instruction_named_bad()
     assert check.check(program, SEED, check.Options()) is None
     monkeypatch.setitem(REGISTRY, "negate", replace(REGISTRY["negate"], reference=wrong))
-    found = check.check(program, SEED, check.Options())
-    assert found is not None
-    assert found.kind == "value" and found.reason.startswith("bad: ")
+    findings = check.check(program, SEED, check.Options())
+    assert findings is not None
+    assert findings.kind == "value" and findings.reason.startswith("bad: ")
     small, why = check.shrink(program, SEED, check.Options(), "value")
     assert [i.opcode for i in small.instructions] == ["parameter", "negate"]
     assert why is not None
@@ -134,9 +134,9 @@ def _loop_of_squares() -> Program:
 
 def test_a_pair_that_no_map_names_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(perturb, "named", lambda maps, leaf, values, here, there: np.zeros((6, 6), bool))
-    found = check.check(_with_an_instruction_named_bad(), SEED, check.Options())
-    assert found is not None
-    assert found.kind == "map" and "don't name" in found.reason
+    findings = check.check(_with_an_instruction_named_bad(), SEED, check.Options())
+    assert findings is not None
+    assert findings.kind == "map" and "don't name" in findings.reason
 
 
 def test_what_only_we_refuse_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -144,8 +144,8 @@ def test_what_only_we_refuse_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
         raise ix.UnsupportedOp("no")
 
     monkeypatch.setattr(ix.hlo, "parse", refuse)
-    found = check.check(_with_an_instruction_named_bad(), SEED, check.Options())
-    assert found == check.Finding("refused", "UnsupportedOp: no")
+    findings = check.check(_with_an_instruction_named_bad(), SEED, check.Options())
+    assert findings == check.Finding("refused", "UnsupportedOp: no")
 
 
 ON_CPU = check.Options(tries=1, devices=(kernels.FilledHost,))
@@ -161,15 +161,15 @@ def test_kernels_of_wide_rows_agree_with_jaxlib() -> None:
 
 
 def test_fusions_of_wide_rows_have_several_results_that_mix_reductions_with_moves() -> None:
-    found = set()
+    actual = set()
     for number in range(60):
         b = Builder(random.Random(f"{SEED}/fusions/{number}"), Names())
         rows.fusion(b)
         (fusion,) = [i for i in b.instructions if i.opcode == "fusion"]
         if isinstance(fusion.shape, tuple) and len(fusion.shape) > 1:
             opcodes = {i.opcode for i in fusion.called[0].instructions}
-            found |= opcodes if "reduce" in opcodes else set()
-    assert found >= {"slice", "reverse", "concatenate", "reshape", "dynamic-slice", "reduce"}
+            actual |= opcodes if "reduce" in opcodes else set()
+    assert actual >= {"slice", "reverse", "concatenate", "reshape", "dynamic-slice", "reduce"}
 
 
 class _Careless(kernels.FilledHost):
@@ -192,9 +192,9 @@ def test_an_element_that_no_kernel_writes_is_found() -> None:
         memory[:4] = device.pattern
 
     program = _with_an_instruction_named_bad().reduced(["bad"])
-    found = check.check(program, SEED, check.Options(1, (lambda: _Careless(restore),)))
-    assert found is not None and found.kind == "value on cpu"
-    assert found.reason.startswith("call 0: bad: ") and found.reason.endswith("at [0, 0], and at 0 more of 6")
+    findings = check.check(program, SEED, check.Options(1, (lambda: _Careless(restore),)))
+    assert findings is not None and findings.kind == "value on cpu"
+    assert findings.reason.startswith("call 0: bad: ") and findings.reason.endswith("at [0, 0], and at 0 more of 6")
 
 
 def test_memory_that_is_written_beside_a_buffer_is_found() -> None:
@@ -204,8 +204,8 @@ def test_memory_that_is_written_beside_a_buffer_is_found() -> None:
         memory.base[-1] = 1
 
     program = _with_an_instruction_named_bad().reduced(["bad"])
-    found = check.check(program, SEED, check.Options(1, (lambda: _Careless(overrun),)))
-    assert found == check.Finding("access on cpu", "memory behind a buffer of 24 bytes was written")
+    findings = check.check(program, SEED, check.Options(1, (lambda: _Careless(overrun),)))
+    assert findings == check.Finding("access on cpu", "memory behind a buffer of 24 bytes was written")
 
 
 RUNNER = """
@@ -245,8 +245,8 @@ def test_a_runner_of_ptx_is_asked_for_values_and_errors(
 ) -> None:
     (tmp_path / "check.py").write_text(RUNNER.replace("RUN", run).replace("ERRORS", errors))
     opener = kernels.ptx_opener(tmp_path, "90")
-    found = check.check(_with_an_instruction_named_bad(), SEED, check.Options(1, (opener,)))
-    assert (found.kind if found and isinstance(kind, str) else found) == kind
+    findings = check.check(_with_an_instruction_named_bad(), SEED, check.Options(1, (opener,)))
+    assert (findings.kind if findings and isinstance(kind, str) else findings) == kind
 
 
 @pytest.mark.parametrize(
@@ -306,8 +306,8 @@ def test_data_of_every_type_has_its_type_and_sizes() -> None:
     rng = np.random.default_rng(0)
     for kind in ALL:
         for sizes in ((), (0, 2), (3, 2)):
-            found = random_array(kind, sizes, ANY, rng)
-            assert found.dtype == dtype(kind) and found.shape == sizes
+            actual = random_array(kind, sizes, ANY, rng)
+            assert actual.dtype == dtype(kind) and actual.shape == sizes
 
 
 def test_the_oracle_leaves_the_jax_of_other_tests_alone() -> None:
@@ -317,8 +317,8 @@ def test_the_oracle_leaves_the_jax_of_other_tests_alone() -> None:
 
 def test_a_device_is_excused_within_what_it_rounds() -> None:
     shape = Array("f64", (1,))
-    found = [Instruction("x", shape, "parameter"), Instruction("r", shape, "rsqrt", ("x",))]
-    program, theirs = Program(found, {"x": ANY}, {"r": EXACT}), np.array([1.25])
+    actual = [Instruction("x", shape, "parameter"), Instruction("r", shape, "rsqrt", ("x",))]
+    program, theirs = Program(actual, {"x": ANY}, {"r": EXACT}), np.array([1.25])
     for device, by, is_known in (
         ("ptx", 2.0**-21, True),
         ("cpu", 2.0**-21, False),

@@ -70,13 +70,13 @@ def for_type_checkers() -> dict[str, str]:
     """Each name that type checkers see being loaded later, and its module."""
     tree = ast.parse(Path(ix.__file__).read_text())
     (block,) = [node for node in tree.body if isinstance(node, ast.If)]
-    found = {}
+    result = {}
     for node in block.body:
         assert isinstance(node, ast.ImportFrom) and node.module
         for alias in node.names:
             assert alias.asname == alias.name
-            found[alias.name] = node.module
-    return found
+            result[alias.name] = node.module
+    return result
 
 
 def test_what_is_loaded_later_is_what_type_checkers_see() -> None:

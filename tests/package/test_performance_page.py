@@ -21,12 +21,12 @@ PAGE = (ROOT / "docs" / "performance.md").read_text(encoding="utf-8")
 
 def tables() -> dict[str, list[list[str]]]:
     """The rows of the page, by the title of their section."""
-    found = {}
+    result = {}
     for part in PAGE.split("\n## ")[1:]:
         title, *lines = part.splitlines()
         rows = [line for line in lines if line.startswith("|")][2:]
-        found[title] = [[cell.strip() for cell in row.strip("|").split("|")] for row in rows]
-    return found
+        result[title] = [[cell.strip() for cell in row.strip("|").split("|")] for row in rows]
+    return result
 
 
 def test_the_page_is_what_the_generator_makes_of_its_rows() -> None:

@@ -15,10 +15,10 @@ KNOWN = (
 
 @pytest.mark.parametrize("module", mutants.MODULES)
 def test_every_mutant_is_another_program(module: str) -> None:
-    found = list(mutants.mutants(module))
-    assert len({m.change for m in found}) > 1
+    actual = list(mutants.mutants(module))
+    assert len({m.change for m in actual}) > 1
     source = ast.unparse(ast.parse((mutants.PACKAGE / module).read_text()))
-    for mutant in found[:: max(len(found) // 8, 1)]:
+    for mutant in actual[:: max(len(actual) // 8, 1)]:
         changed = mutants.source_of(mutant)
         assert changed != source
         compile(changed, module, "exec")
@@ -26,8 +26,8 @@ def test_every_mutant_is_another_program(module: str) -> None:
 
 @pytest.mark.parametrize("change", KNOWN)
 def test_faults_of_the_inverse_are_found(change: str) -> None:
-    found = mutants.mutants("indexing_analysis/generic_inverse.py")
-    (mutant,) = [m for m in found if m.change.endswith(f": {change}")]
+    actual = mutants.mutants("indexing_analysis/generic_inverse.py")
+    (mutant,) = [m for m in actual if m.change.endswith(f": {change}")]
     assert mutants.is_found(mutant)
 
 

@@ -17,6 +17,6 @@ def test_survivors_name_functions_of_the_core_and_have_reasons() -> None:
 
 def test_equal_changes_of_a_function_are_numbered() -> None:
     row = "{}\trust/core/src/interval.rs\t{}\tplus\ta + b -> a - b"
-    found = list(mutants.named([row.format(1, 7), row.format(2, 9)]))
-    assert [m.name for m in found] == ["interval.rs: plus: a + b -> a - b", "interval.rs: plus: a + b -> a - b (2)"]
-    assert [m.place for m in found] == ["rust/core/src/interval.rs:7", "rust/core/src/interval.rs:9"]
+    actual = list(mutants.named([row.format(1, 7), row.format(2, 9)]))
+    assert [m.name for m in actual] == ["interval.rs: plus: a + b -> a - b", "interval.rs: plus: a + b -> a - b (2)"]
+    assert [m.place for m in actual] == ["rust/core/src/interval.rs:7", "rust/core/src/interval.rs:9"]

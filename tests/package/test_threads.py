@@ -75,18 +75,18 @@ def test_threads_that_share_values_get_the_same_results() -> None:
     maps = [ix.IndexingMap.parse(LARGE), ix.IndexingMap.parse(HARD), ix.IndexingMap.parse(SPARSE)]
 
     def results(_: int) -> list[object]:
-        found: list[object] = []
+        actual: list[object] = []
         for m in maps:
-            found += [m.simplify(), hash(m), str(m), m * ix.IndexingMap.identity([1000] * m.num_results)]
-        return [*found, maps[1].count(), maps[1].image_count(), maps[1].inverse(), maps[0].results[7].postorder()]
+            actual += [m.simplify(), hash(m), str(m), m * ix.IndexingMap.identity([1000] * m.num_results)]
+        return [*actual, maps[1].count(), maps[1].image_count(), maps[1].inverse(), maps[0].results[7].postorder()]
 
     expected = results(0)
     with ThreadPoolExecutor(4) as pool:
-        assert all(found == expected for found in pool.map(results, range(16)))
+        assert all(actual == expected for actual in pool.map(results, range(16)))
 
 
 def test_one_iterator_gives_each_point_once_to_several_threads() -> None:
     points = ix.IndexingMap.parse("(d0, d1) -> (d0), domain: d0 in [0, 99], d1 in [0, 99], d0 + d1 in [0, 99]").points()
     with ThreadPoolExecutor(4) as pool:
-        found = [p for part in pool.map(lambda _: list(points), range(4)) for p in part]
-    assert sorted(found) == [((a, b), ()) for a in range(100) for b in range(100 - a)]
+        actual = [p for part in pool.map(lambda _: list(points), range(4)) for p in part]
+    assert sorted(actual) == [((a, b), ()) for a in range(100) for b in range(100 - a)]

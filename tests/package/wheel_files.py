@@ -10,8 +10,8 @@ COMPILED = (".pyc", ".so", ".pyd")
 
 def sources() -> set[str]:
     """The files of the package, as a wheel names them."""
-    found = (f for f in FOLDER.rglob("*") if f.is_file() and f.suffix not in COMPILED)
-    return {f.relative_to(FOLDER).as_posix() for f in found}
+    actual = (f for f in FOLDER.rglob("*") if f.is_file() and f.suffix not in COMPILED)
+    return {f.relative_to(FOLDER).as_posix() for f in actual}
 
 
 def differences(wheel: Path) -> list[str]:

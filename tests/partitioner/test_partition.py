@@ -12,33 +12,33 @@ def parts(text: str, **options) -> dict[str, list[str]]:
     """Root's name -> names of the instructions of its function."""
     computation = ix.hlo.parse(text).entry
     forced = [computation.instructions[n] for n in options.pop("force", ())]
-    found = ix.partition(computation, force_roots=forced)
-    return {s.roots[0].name: sorted(i.name for i in s.instructions) for s in found.subgraphs}
+    partitioned = ix.partition(computation, force_roots=forced)
+    return {s.roots[0].name: sorted(i.name for i in s.instructions) for s in partitioned.subgraphs}
 
 
 def test_a_transposed_and_a_direct_user_split() -> None:
-    found = parts("""fused {
+    partitioned = parts("""fused {
       p = f32[8,8] parameter(0)
       log = f32[8,8] log(p)
       t = f32[8,8] transpose(log), dimensions={1,0}
       ROOT add = f32[8,8] add(log, t)
     }""")
-    assert found == {"add": ["add", "t"], "log": ["log", "p"]}
+    assert partitioned == {"add": ["add", "t"], "log": ["log", "p"]}
 
 
 def test_users_at_one_index_share_a_function() -> None:
-    found = parts("""fused {
+    partitioned = parts("""fused {
       p = f32[8] parameter(0)
       e = f32[8] exponential(p)
       a = f32[8] add(e, p)
       m = f32[8] multiply(e, e)
       ROOT s = f32[8] subtract(a, m)
     }""")
-    assert found == {"s": ["a", "e", "m", "p", "s"]}
+    assert partitioned == {"s": ["a", "e", "m", "p", "s"]}
 
 
 def test_paths_that_lead_back_to_one_index_join() -> None:
-    found = parts("""fused {
+    partitioned = parts("""fused {
       p = f32[4,6] parameter(0)
       e = f32[4,6] exponential(p)
       t = f32[6,4] transpose(e), dimensions={1,0}
@@ -46,7 +46,7 @@ def test_paths_that_lead_back_to_one_index_join() -> None:
       b = f32[4,6] transpose(n), dimensions={1,0}
       ROOT a = f32[4,6] add(e, b)
     }""")
-    assert found == {"a": ["a", "b", "e", "n", "p", "t"]}
+    assert partitioned == {"a": ["a", "b", "e", "n", "p", "t"]}
 
 
 def test_a_chain_of_slices_is_a_chain_of_functions() -> None:
@@ -57,14 +57,14 @@ def test_a_chain_of_slices_is_a_chain_of_functions() -> None:
         lines += [f"h{k} = f32[{size}] slice({previous}), slice={{[1:{size + 1}]}}"]
         lines += [f"{'ROOT ' if k == 2 else ''}a{k} = f32[{size}] add(l{k}, h{k})"]
         previous = f"a{k}"
-    found = ix.partition(ix.hlo.parse("fused {\n" + "\n".join(lines) + "\n}").entry)
-    assert [s.name for s in found.subgraphs] == ["fused_a2", "fused_a1", "fused_a0", "fused_p"]
-    assert [s.has_no_compute for s in found.subgraphs] == [False, False, False, True]
-    assert [i.name for i in found.subgraphs[0].instructions] == ["l2", "h2", "a2"]
+    partitioned = ix.partition(ix.hlo.parse("fused {\n" + "\n".join(lines) + "\n}").entry)
+    assert [s.name for s in partitioned.subgraphs] == ["fused_a2", "fused_a1", "fused_a0", "fused_p"]
+    assert [s.has_no_compute for s in partitioned.subgraphs] == [False, False, False, True]
+    assert [i.name for i in partitioned.subgraphs[0].instructions] == ["l2", "h2", "a2"]
 
 
 def test_starts_that_differ_are_different_indices() -> None:
-    found = parts("""fused {
+    partitioned = parts("""fused {
       x = f32[16] parameter(0)
       e = f32[16] exponential(x)
       i = s32[] parameter(1)
@@ -73,11 +73,11 @@ def test_starts_that_differ_are_different_indices() -> None:
       b = f32[4] dynamic-slice(e, j), dynamic_slice_sizes={4}
       ROOT s = f32[4] add(a, b)
     }""")
-    assert found["e"] == ["e", "x"]
+    assert partitioned["e"] == ["e", "x"]
 
 
 def test_two_loops_over_an_operand_share_a_function_and_no_copy() -> None:
-    found = parts("""sum { a = f32[] parameter(0) b = f32[] parameter(1) ROOT c = f32[] add(a, b) }
+    partitioned = parts("""sum { a = f32[] parameter(0) b = f32[] parameter(1) ROOT c = f32[] add(a, b) }
     max { a = f32[] parameter(0) b = f32[] parameter(1) ROOT c = f32[] maximum(a, b) }
     ENTRY fused {
       x = f32[4,8] parameter(0)
@@ -87,7 +87,7 @@ def test_two_loops_over_an_operand_share_a_function_and_no_copy() -> None:
       m = f32[4] reduce(e, z), dimensions={1}, to_apply=max
       ROOT a = f32[4] add(s, m)
     }""")
-    assert found == {"a": ["a", "m", "s", "z"], "e": ["e", "x"]}
+    assert partitioned == {"a": ["a", "m", "s", "z"], "e": ["e", "x"]}
 
 
 def test_forced_roots() -> None:
@@ -102,7 +102,7 @@ def test_forced_roots() -> None:
 
 
 def test_a_tuples_elements_of_one_shape_share_its_function() -> None:
-    found = parts("""fused {
+    partitioned = parts("""fused {
       p = f32[6] parameter(0)
       q = f32[2,3] parameter(1)
       a = f32[6] negate(p)
@@ -111,16 +111,16 @@ def test_a_tuples_elements_of_one_shape_share_its_function() -> None:
       d = f32[5] slice(p), slice={[0:5]}
       ROOT t = (f32[6], f32[6], f32[2,3], f32[5]) tuple(a, b, c, d)
     }""")
-    assert found == {"t": ["a", "b", "c", "q", "t"], "d": ["d"], "p": ["p"]}
+    assert partitioned == {"t": ["a", "b", "c", "q", "t"], "d": ["d"], "p": ["p"]}
 
 
 def test_arrays_of_one_element_share_a_function_whatever_their_rank() -> None:
-    found = parts("""fused {
+    partitioned = parts("""fused {
       p = f32[1] parameter(0)
       q = f32[1,1] parameter(1)
       ROOT t = (f32[1], f32[1,1]) tuple(p, q)
     }""")
-    assert found == {"t": ["p", "q", "t"]}
+    assert partitioned == {"t": ["p", "q", "t"]}
 
 
 def test_dead_instructions_are_in_no_subgraph() -> None:
@@ -129,15 +129,15 @@ def test_dead_instructions_are_in_no_subgraph() -> None:
       d = f32[6] exponential(p)
       ROOT n = f32[6] negate(p)
     }""").entry
-    found = ix.partition(computation)
-    assert found.find(computation.root).roots == (computation.root,)
-    assert found.holds(computation.root) and not found.holds(computation.instructions["d"])
+    partitioned = ix.partition(computation)
+    assert partitioned.find(computation.root).roots == (computation.root,)
+    assert partitioned.holds(computation.root) and not partitioned.holds(computation.instructions["d"])
     with pytest.raises(ix.IndexingError, match="in no subgraph"):
-        found.find(computation.instructions["d"])
+        partitioned.find(computation.instructions["d"])
 
 
 def test_names_that_c_does_not_allow_are_spelled_apart() -> None:
-    found = ix.partition(
+    partitioned = ix.partition(
         ix.hlo.parse("""%fused.1-x {
       %p = f32[6] parameter(0)
       %a.b = f32[6] exponential(%p)
@@ -146,7 +146,7 @@ def test_names_that_c_does_not_allow_are_spelled_apart() -> None:
       ROOT %a_b = f32[6] reverse(%r), dimensions={0}
     }""").entry
     )
-    names = [s.name for s in found.subgraphs]
+    names = [s.name for s in partitioned.subgraphs]
     assert len(set(names)) == len(names) == 2
     assert all(n.isascii() and n.isidentifier() for n in names)
 
@@ -158,8 +158,8 @@ def test_equal_names_are_numbered_from_2() -> None:
       %a-b = f32[6] reverse(%a.b), dimensions={0}
       ROOT %a_b = f32[6] log(%a-b)
     }""").entry
-    found = ix.partition(computation, force_roots=computation.instructions.values())
-    assert {s.name for s in found.subgraphs} == {"f_a_b", "f_a_b_2", "f_a_b_3", "f_p"}
+    partitioned = ix.partition(computation, force_roots=computation.instructions.values())
+    assert {s.name for s in partitioned.subgraphs} == {"f_a_b", "f_a_b_2", "f_a_b_3", "f_p"}
 
 
 @pytest.mark.parametrize(("name", "identifier"), [("", "_"), ("1x", "_1x"), ("x1", "x1"), ("a.b-c", "a_b_c")])
@@ -193,8 +193,8 @@ def test_an_index_of_more_nodes_than_the_limit_starts_a_function(monkeypatch: py
       ROOT t = f32[3,8] transpose(r), dimensions={1,0}
     }"""
     computation = ix.hlo.parse(text).entry
-    ((found,),) = ix.output_to_input(computation)
-    nodes = sum(len(e.nodes()) for e in found.map.results)
+    ((indexing,),) = ix.output_to_input(computation)
+    nodes = sum(len(e.nodes()) for e in indexing.map.results)
     monkeypatch.setattr("indexing.partitioner.MAX_INDEX_NODES", nodes)
     assert parts(text) == {"t": ["e", "p", "r", "t"]}
     monkeypatch.setattr("indexing.partitioner.MAX_INDEX_NODES", nodes - 1)
@@ -217,16 +217,16 @@ ENTRY fused {
 def test_an_epilogue_takes_the_heroes_values() -> None:
     c = ix.hlo.parse(REDUCTION).entry
     get = c.instructions
-    found = partition(c, epilogues=[Epilogue.from_paths([(get["r"], get["l"]), (get["r"], get["s"])])])
-    (epilogue,) = found.epilogues
+    partitioned = partition(c, epilogues=[Epilogue.from_paths([(get["r"], get["l"]), (get["r"], get["s"])])])
+    (epilogue,) = partitioned.epilogues
     assert epilogue.name == "fused__epilogue__l_s"
     assert [i.name for i in epilogue.instructions] == ["b", "a", "l", "s"]
     assert epilogue.injected == (get["r"],)
     assert epilogue.index_sizes == ()
-    assert found.find(get["p"]).roots == (get["p"],)
-    assert found.find(get["z"]).roots == (get["z"],)
+    assert partitioned.find(get["p"]).roots == (get["p"],)
+    assert partitioned.find(get["z"]).roots == (get["z"],)
     with pytest.raises(ix.IndexingError, match="hero"):
-        found.find(get["r"])
+        partitioned.find(get["r"])
 
 
 def test_an_epilogue_recomputes_a_hero_at_another_index() -> None:
@@ -238,8 +238,8 @@ def test_an_epilogue_recomputes_a_hero_at_another_index() -> None:
       ROOT t = (f32[4], f32[4]) tuple(n, r)
     }""").entry
     get = c.instructions
-    found = partition(c, epilogues=[Epilogue((get["h"],), (get["n"], get["r"]), (4,), 2 * (IDENTITY,))])
-    assert {i.name for i in found.epilogues[0].instructions} == {"h", "n", "r"}
+    partitioned = partition(c, epilogues=[Epilogue((get["h"],), (get["n"], get["r"]), (4,), 2 * (IDENTITY,))])
+    assert {i.name for i in partitioned.epilogues[0].instructions} == {"h", "n", "r"}
     alone = partition(c, epilogues=[Epilogue((get["h"],), (get["n"],), (4,), (IDENTITY,))])
     assert alone.find(get["n"]) is alone.epilogues[0] and alone.find(get["r"]).roots == (get["r"],)
 
@@ -253,8 +253,8 @@ def test_an_epilogue_takes_a_hero_of_a_tuple_along_a_dimension_of_one_element() 
       ROOT t = (f32[1,8], f32[1,8]) tuple(h, n)
     }""").entry
     get, own = c.instructions, ix.IndexingMap.identity((1, 8))
-    found = partition(c, epilogues=[Epilogue((get["h"],), (get["t"],), (1, 8), (own,))])
-    assert found.find(get["h"]) is found.find(get["n"])  # which alone computes it
+    partitioned = partition(c, epilogues=[Epilogue((get["h"],), (get["t"],), (1, 8), (own,))])
+    assert partitioned.find(get["h"]) is partitioned.find(get["n"])  # which alone computes it
 
 
 def test_heroes_of_an_epilogue_have_one_shape() -> None:
@@ -272,8 +272,8 @@ def test_text_form() -> None:
       t = f32[2,4]{1,0} transpose(p0), dimensions={1,0}
       ROOT r = f32[2,4]{1,0} tanh(t)
     }""").entry
-    found = ix.partition(computation, force_roots=[computation.instructions["t"]])
-    lines = str(found).splitlines()
+    partitioned = ix.partition(computation, force_roots=[computation.instructions["t"]])
+    lines = str(partitioned).splitlines()
     assert lines[0] == "PartitionedComputation fused:"
     assert lines[1] == "SUBGRAPH fused_r {"
     assert lines[4] == "SUBGRAPH fused_t no_compute {"
@@ -310,9 +310,11 @@ def test_arrays_of_a_call_are_read_at_their_own_indices() -> None:
           s = f32[4,3] broadcast(h), dimensions={0}
           ROOT n = f32[4,3] add(g, s) }"""
     )
-    found = ix.partition(module)
-    assert [[r.name for r in s.roots] for s in found.subgraphs] == [["n"], ["c"]], "c is read at (d0, d1) and at (d0)"
-    assert {i.name for i in found.find(module.entry.root).instructions} >= {"n", "s", "g", "h"}
+    partitioned = ix.partition(module)
+    assert [[r.name for r in s.roots] for s in partitioned.subgraphs] == [["n"], ["c"]], (
+        "c is read at (d0, d1) and at (d0)"
+    )
+    assert {i.name for i in partitioned.find(module.entry.root).instructions} >= {"n", "s", "g", "h"}
 
 
 def test_arrays_of_a_call_read_its_operands_at_their_own_indices() -> None:
@@ -334,8 +336,8 @@ def test_arrays_of_a_call_read_its_operands_at_their_own_indices() -> None:
           b = f32[4,3] broadcast(s), dimensions={0}
           ROOT r = f32[4,3] add(k, b) }"""
     )
-    found = ix.partition(module)
-    owner = {name: found.find(i).roots[0].name for name, i in module.entry.instructions.items()}
+    partitioned = ix.partition(module)
+    owner = {name: partitioned.find(i).roots[0].name for name, i in module.entry.instructions.items()}
     assert (owner["c"], owner["y"], owner["x"], owner["z"]) == ("c", "c", "x", "z")
 
 
@@ -434,8 +436,8 @@ def test_arrays_of_one_index_are_computed_together() -> None:
           w = f32[4] get-tuple-element(r), index=1
           ROOT s = f32[4] add(v, w) }"""
     )
-    found = ix.partition(module)
-    assert found.find(module.entry.instructions["r"]) is found.find(module.entry.root)
-    assert found.evaluations[module.entry.instructions["r"]] == 4
+    partitioned = ix.partition(module)
+    assert partitioned.find(module.entry.instructions["r"]) is partitioned.find(module.entry.root)
+    assert partitioned.evaluations[module.entry.instructions["r"]] == 4
     forced = module.entry.instructions["v"]
     assert ix.partition(module, force_roots=[forced]).find(forced).roots == (forced,)

@@ -67,9 +67,9 @@ def wrong(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Wrong]:
 
 @pytest.mark.parametrize("options", [(), ("-O0",)], ids=["as used", "-O0"])
 def test_the_compiler_here_knows_the_answers(options: tuple[str, ...]) -> None:
-    found = compiler.find_compiler()
-    flags = [f for f in found.flags if f != "-shared"]
-    assert wrong_kernels([*found.command, *flags, *options, "-lm"]) == ()
+    c_compiler = compiler.find_compiler()
+    flags = [f for f in c_compiler.flags if f != "-shared"]
+    assert wrong_kernels([*c_compiler.command, *flags, *options, "-lm"]) == ()
 
 
 def test_each_kernel_has_an_answer_and_its_number() -> None:
@@ -86,9 +86,9 @@ def test_an_answer_differs_from_what_was_there_before(case: known_answers.Case) 
 
 def test_flags_that_are_right_are_added(wrong: Wrong) -> None:
     wrong.write({"-O2"})
-    found = compiler.find_compiler()
-    assert found.flags[-1] == "-O2" and found.verdict.added == ("-O2",)
-    assert found.verdict.wrong[:3] == tuple((flags, ("take",)) for flags in SAFER[:3])
+    c_compiler = compiler.find_compiler()
+    assert c_compiler.flags[-1] == "-O2" and c_compiler.verdict.added == ("-O2",)
+    assert c_compiler.verdict.wrong[:3] == tuple((flags, ("take",)) for flags in SAFER[:3])
     x = np.arange(6, dtype=np.float32)
     np.testing.assert_array_equal(
         compiled("ENTRY e { p = f32[6] parameter(0) ROOT n = f32[6] negate(p) }", "cpu")(x), -x
@@ -156,10 +156,10 @@ def test_a_damaged_verdict_is_found_anew(wrong: Wrong) -> None:
 
 def test_the_doctor_says_which_flags_are_used_and_why(wrong: Wrong) -> None:
     path = wrong.write({"-O1"})
-    found = diagnosis.test_device("cpu")
-    assert found.works
+    actual = diagnosis.test_device("cpu")
+    assert actual.works
     assert re.search(
-        rf"{path} \(.+\): right with -O1 in 17 of 17 .*\(wrong with the usual flags: take; .*O2: take\)", found.about
+        rf"{path} \(.+\): right with -O1 in 17 of 17 .*\(wrong with the usual flags: take; .*O2: take\)", actual.about
     )
     wrong.write(set())
     compiler.find_compiler.cache_clear()

@@ -32,9 +32,9 @@ print(run(np.ones(3, np.float32)).tolist())
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("INDEXING_CACHE_DIR", str(tmp_path / "kept"))
-    found = cache.directory("host")
-    assert found is not None
-    return found
+    result = cache.directory("host")
+    assert result is not None
+    return result
 
 
 def give_away(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -249,9 +249,9 @@ def test_new_folders_and_objects_are_private_whatever_the_umask(umask: str, is_f
         )
         assert done.stdout.strip() == "[-1.0, -1.0, -1.0]"
     kept = tmp_path / f"indexing-{os.getuid()}" if is_fallback else tmp_path / "new" / "cache"
-    found = [kept, *kept.rglob("*")]
-    assert any(p.suffix == ".so" for p in found)
-    assert not any(p.lstat().st_mode & 0o077 for p in found)
+    actual = [kept, *kept.rglob("*")]
+    assert any(p.suffix == ".so" for p in actual)
+    assert not any(p.lstat().st_mode & 0o077 for p in actual)
 
 
 def test_why_the_folder_of_last_resort_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -316,7 +316,7 @@ def test_memory_may_come_back_while_the_pool_is_at_work() -> None:
         free.victims = [pool.lease(1000), pool.lease(1000)]
         del lease
     free.victims = []
-    assert pool.kept == sum(m.nbytes for found in free.values() for m in found) == 3000
+    assert pool.kept == sum(m.nbytes for actual in free.values() for m in actual) == 3000
 
 
 def test_many_threads_lease_and_return_memory() -> None:
@@ -335,4 +335,4 @@ def test_many_threads_lease_and_return_memory() -> None:
         t.start()
     for t in threads:
         t.join()
-    assert pool.kept == sum(m.nbytes for found in pool._free.values() for m in found)
+    assert pool.kept == sum(m.nbytes for actual in pool._free.values() for m in actual)

@@ -250,12 +250,12 @@ def test_another_processor_has_objects_of_its_own(empty_cache: Path, monkeypatch
     """The key holds the macros that the compiler defines for this machine's instructions."""
     source = SOURCE.replace("NAME", "machine")
     here = compiler.object_path(source)
-    found = compiler.find_compiler()
+    c_compiler = compiler.find_compiler()
     monkeypatch.setattr(compiler, "PROCESSORS", ((),))
     compiler.find_compiler.cache_clear()
     try:
         assert compiler.object_path(source) != here
-        assert compiler.find_compiler().identity != found.identity
+        assert compiler.find_compiler().identity != c_compiler.identity
     finally:
         compiler.find_compiler.cache_clear()
 
@@ -347,9 +347,9 @@ def test_a_compiler_is_told_of_the_processor_as_it_understands(
     )
     script.chmod(0o755)
     monkeypatch.setenv("CC", str(script))
-    found = compiler.find_compiler()
-    assert found.flags.count("-march=native") == (not refused)
-    assert found.flags.count("-mcpu=native") == (len(refused) == 1)
+    c_compiler = compiler.find_compiler()
+    assert c_compiler.flags.count("-march=native") == (not refused)
+    assert c_compiler.flags.count("-mcpu=native") == (len(refused) == 1)
     x = np.linspace(-5, 5, 100).astype(np.float32)
     (got,) = run(elementwise(lambda a: ir.Op("neg", "f32", (a,)), ["f32"], "f32", x.size), x)
     np.testing.assert_array_equal(got, -x)
@@ -375,11 +375,11 @@ def of_f32(opcode: str, *operands: ir.Value) -> ir.Op:
 
 def becomes_vectors(value: Callable[..., ir.Value], inputs: int) -> bool:
     """Whether the compiler makes vectors of the loop over an elementwise kernel's threads; True where it isn't gcc."""
-    found = compiler.find_compiler()
-    if "gcc" not in subprocess.run([*found.command, "-v"], capture_output=True, text=True, check=False).stderr:
+    c_compiler = compiler.find_compiler()
+    if "gcc" not in subprocess.run([*c_compiler.command, "-v"], capture_output=True, text=True, check=False).stderr:
         return True  # only gcc says it in this form
     source = write(make_thread_loops(elementwise(value, ["f32"] * inputs, "f32", 4096)), TARGETS["c"])
-    command = [*found.command, *found.flags, "-fopt-info-vec-optimized", "-", "-o", os.devnull, "-c"]
+    command = [*c_compiler.command, *c_compiler.flags, "-fopt-info-vec-optimized", "-", "-o", os.devnull, "-c"]
     return "loop vectorized" in subprocess.run(command, input=source, capture_output=True, text=True, check=True).stderr
 
 

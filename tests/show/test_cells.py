@@ -30,9 +30,9 @@ def root(text: str) -> ix.hlo.Instruction:
 
 def by_key(picture: Panels) -> dict[str, Cell]:
     cells = [cell for panel in picture.panels for cell in panel.cells]
-    found = {cell.key: cell for cell in cells}
-    assert len(found) == len(cells), "each key is there once"
-    return found
+    result = {cell.key: cell for cell in cells}
+    assert len(result) == len(cells), "each key is there once"
+    return result
 
 
 # ---- what a warp touches
@@ -67,9 +67,9 @@ def test_an_element_that_many_threads_ask_for_names_all_and_what_nobody_asks_for
 def test_the_cells_of_any_access_are_what_its_map_says(text: str) -> None:
     """Against the map at each lane of the first warp, and the memory order by numpy."""
     part = root(text)
-    found = ix.coalescing(part)
-    assert len(found.accesses) == 2
-    for access in found.accesses:
+    accesses = ix.coalescing(part)
+    assert len(accesses.accesses) == 2
+    for access in accesses.accesses:
         shape = part.operands[0].shape if access.operand == 0 else part.shape
         positions = np.arange(np.prod(shape.dimensions)).reshape(shape.dimensions)
         size = access.map.dims[0].upper + 1
@@ -189,20 +189,20 @@ SCALAR = "ENTRY e { p = f32[] parameter(0) ROOT b = f32[3] broadcast(p), dimensi
 def needed(part: ix.hlo.Instruction, tile: set[tuple[int, ...]]) -> dict[str, set[tuple[int, ...]]]:
     """By enumeration: the elements of each array that some element of the output's tile needs, operand by operand."""
     computation = part.called[0] if part.is_fusion else part.computation
-    found = {computation.root.name: tile}
+    result = {computation.root.name: tile}
     for i in reversed(computation.instructions.values()):
-        if i.is_parameter or i.is_constant or i.name not in found:
+        if i.is_parameter or i.is_constant or i.name not in result:
             continue
         for operand, indexings in zip(i.operands, ix.output_to_input(i), strict=True):
-            for index in found[i.name]:
+            for index in result[i.name]:
                 for m in (x.map for x in indexings):
                     spans = [range(v.lower, v.upper + 1) for v in m.ranges]
-                    found.setdefault(operand.name, set()).update(
+                    result.setdefault(operand.name, set()).update(
                         tuple(m.evaluate(list(index), list(values)))
                         for values in itertools.product(*spans)
                         if m.contains(list(index), list(values))
                     )
-    return found
+    return result
 
 
 def elements(part: Part) -> set[tuple[int, ...]]:
@@ -228,13 +228,13 @@ def test_a_tile_covers_what_its_elements_need(text: str, sizes: tuple[int, ...],
     extents = part.shape.dimensions
     spans = [range(n * s, min((n + 1) * s, e)) for n, s, e in zip(numbers, sizes, extents, strict=True)]
     expected = needed(part, set(itertools.product(*spans)))
-    found: dict[str, set[tuple[int, ...]]] = {}
+    actual: dict[str, set[tuple[int, ...]]] = {}
     exact: dict[str, bool] = {}
     for p in follow_tile(part, sizes, numbers).parts:
-        found.setdefault(p.array[0].name, set()).update(elements(p))
+        actual.setdefault(p.array[0].name, set()).update(elements(p))
         exact[p.array[0].name] = exact.get(p.array[0].name, True) and p.exact
-    assert found.keys() == {k for k in expected if k != "z"}
-    for name, of in found.items():
+    assert actual.keys() == {k for k in expected if k != "z"}
+    for name, of in actual.items():
         assert of == expected[name] if exact[name] else of >= expected[name], name
         picture = tile_picture(part, sizes, numbers)
         shown = {

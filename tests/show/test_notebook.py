@@ -63,8 +63,8 @@ def test_accesses_plans_and_tiles_are_tables() -> None:
     assert cells(ix.coalescing(fusion, launch=ix.Launch()))[:5] == ["read of operand 0", "32", "4", "8", "no"]
     shared = cells(ix.coalescing(fusion))
     assert "store of tile0, shared" in shared and "1 passes" in shared
-    found = ix.predict(fusion, {"tile": [8, 32], "block_size": 256})
-    assert cells(found)[: len(found.plans)] == [str(v) for v in found.best()[0].values()]
+    prediction = ix.predict(fusion, {"tile": [8, 32], "block_size": 256})
+    assert cells(prediction)[: len(prediction.plans)] == [str(v) for v in prediction.best()[0].values()]
     space = cells(ix.tiling_space(fusion))
     assert space[:3] == ["d0", "256 (parallel)", "t"] and "(d0, d1) -> (d1, d0)" in space
 
@@ -73,8 +73,8 @@ def test_comparisons_and_searches_are_shown(tmp_path: Path) -> None:
     module = ix.hlo.parse(TEXT)
     changed = ElementTree.fromstring(shown(ix.compare(module, module))["text/html"])
     assert "1 kernel is the same" in changed.text
-    found = ix.tune(module.entry.root, budget=1, device="cpu", store=tmp_path / "store")
-    assert [e.text for e in ElementTree.fromstring(f"<div>{shown(found)['text/html']}</div>").iter("th")][
+    trials = ix.tune(module.entry.root, budget=1, device="cpu", store=tmp_path / "store")
+    assert [e.text for e in ElementTree.fromstring(f"<div>{shown(trials)['text/html']}</div>").iter("th")][
         -1
     ] == "problem"
 

@@ -32,15 +32,15 @@ class Elements(HTMLParser):
 
     def __init__(self, text: str) -> None:
         super().__init__()
-        self.found: list[tuple[str, dict[str, str | None]]] = []
+        self.tags: list[tuple[str, dict[str, str | None]]] = []
         self.scripts: list[str] = []
         self.feed(text)
 
     def handle_starttag(self, tag: str, attrs) -> None:
-        self.found.append((tag, dict(attrs)))
+        self.tags.append((tag, dict(attrs)))
 
     def handle_data(self, data: str) -> None:
-        if self.found[-1:] and self.found[-1][0] == "script":
+        if self.tags[-1:] and self.tags[-1][0] == "script":
             self.scripts.append(data)
 
 
@@ -113,7 +113,7 @@ def test_what_kernels_repeat_stands_on_the_page_once() -> None:
 
 def test_text_of_a_program_is_no_markup_and_no_placeholder() -> None:
     plain, hostile = read("m.py")[0], read(HOSTILE.replace('"', ""))[0]
-    assert [tag for tag, _ in plain.found] == [tag for tag, _ in hostile.found]
+    assert [tag for tag, _ in plain.tags] == [tag for tag, _ in hostile.tags]
 
     def of_source(file: str) -> Elements:
         about = f'metadata={{source_file="{file}" source_line=1}}'
@@ -121,13 +121,13 @@ def test_text_of_a_program_is_no_markup_and_no_placeholder() -> None:
         return Elements(program_page(ix.analyze(ix.hlo.parse(text))))
 
     elements = of_source(HOSTILE)
-    assert [tag for tag, _ in elements.found] == [tag for tag, _ in of_source("m.py").found]
+    assert [tag for tag, _ in elements.tags] == [tag for tag, _ in of_source("m.py").tags]
     assert data_of(elements)["rows"][0][9] == HOSTILE + ":1"
 
 
 def test_the_page_needs_no_network() -> None:
     elements, _ = read("m.py")
-    assert not [a for _, attributes in elements.found for a in attributes if a in ("src", "href", "srcset", "action")]
+    assert not [a for _, attributes in elements.tags for a in attributes if a in ("src", "href", "srcset", "action")]
     assert "url(" not in re.sub(r"url\(#\w+\)", "", "".join(elements.scripts))
 
 
@@ -135,8 +135,8 @@ def test_the_page_needs_no_network() -> None:
 
 
 def boxes(picture: str) -> list[tuple[float, float, float, float]]:
-    found = ElementTree.fromstring(picture).iter(SVG + "rect")
-    return [tuple(float(e.get(k)) for k in ("x", "y", "width", "height")) for e in found]
+    actual = ElementTree.fromstring(picture).iter(SVG + "rect")
+    return [tuple(float(e.get(k)) for k in ("x", "y", "width", "height")) for e in actual]
 
 
 CHAIN = "\n".join(f"  n{k + 1} = f32[8,8] add(n{k}, p)" for k in range(6))

@@ -43,13 +43,13 @@ def test_a_search_loses_nothing_when_a_node_is_killed(
 
     monkeypatch.setattr(Store, "put", killing)
     path = tmp_path / "tuning.sqlite"
-    found = ix.tune(fusion("row reduction"), budget=12, seed=1, device="cpu", store=path, ray=cluster.address)
-    assert [t.measured.state for t in found.trials] == ["measured"] * 12
+    trials = ix.tune(fusion("row reduction"), budget=12, seed=1, device="cpu", store=path, ray=cluster.address)
+    assert [t.measured.state for t in trials.trials] == ["measured"] * 12
     assert len(set(stored)) == 12 and not ray.is_initialized()
-    assert tuned_plan(fusion("row reduction"), device_of_dialect("c"), Store(path)) == found.best
+    assert tuned_plan(fusion("row reduction"), device_of_dialect("c"), Store(path)) == trials.best
     count = len(stored)
     here = ix.tune(fusion("row reduction"), budget=12, seed=1, device="cpu", store=path)
-    assert here.trials == found.trials and len(stored) == count
+    assert here.trials == trials.trials and len(stored) == count
 
 
 def test_a_worker_without_memory_is_a_trial_that_failed(
@@ -67,10 +67,10 @@ def test_a_worker_without_memory_is_a_trial_that_failed(
         return outcome(self, ray.remote(max_retries=0)(killed).remote())
 
     monkeypatch.setattr(ClusterBench, "_outcome", first_fails)
-    found = ix.tune(ix.hlo.parse(LOOP).entry, budget=3, device="cpu", store=tmp_path / "s.sqlite", ray=cluster.address)
-    states = sorted(t.measured.state for t in found.trials)
+    trials = ix.tune(ix.hlo.parse(LOOP).entry, budget=3, device="cpu", store=tmp_path / "s.sqlite", ray=cluster.address)
+    states = sorted(t.measured.state for t in trials.trials)
     assert states == ["failed", "measured", "measured"]
-    (detail,) = (t.measured.detail for t in found.trials if t.seconds is None)
+    (detail,) = (t.measured.detail for t in trials.trials if t.seconds is None)
     assert "WorkerCrashedError" in detail or "OutOfMemoryError" in detail
 
 

@@ -17,12 +17,12 @@ def test_a_machine_that_follows_the_model_is_found_again() -> None:
     for name, computation in corpus():
         columns = ix.knobs(computation).sample(4, seed=2)
         measured.append((name, ix.predict(computation, columns, h100), ix.predict(computation, columns, truth).time))
-    found = fitted(h100, measured)
-    ratios = np.array([p.after / p.measured for p in found.points])
-    assert found.correlation > 0.99 >= found.correlation_before - 0.01 and found.correlation >= found.correlation_before
-    assert np.abs(np.log(ratios)).mean() < 0.3 < np.abs(np.log([p.before / p.measured for p in found.points])).mean()
-    assert found.device.reached_bandwidth < h100.reached_bandwidth / 2
-    assert [p.plan for p in found.points[:4]] == [measured[0][1].plan(k) for k in range(4)]
+    fit = fitted(h100, measured)
+    ratios = np.array([p.after / p.measured for p in fit.points])
+    assert fit.correlation > 0.99 >= fit.correlation_before - 0.01 and fit.correlation >= fit.correlation_before
+    assert np.abs(np.log(ratios)).mean() < 0.3 < np.abs(np.log([p.before / p.measured for p in fit.points])).mean()
+    assert fit.device.reached_bandwidth < h100.reached_bandwidth / 2
+    assert [p.plan for p in fit.points[:4]] == [measured[0][1].plan(k) for k in range(4)]
 
 
 def test_correlations_of_each_fusion() -> None:
@@ -35,9 +35,11 @@ def test_correlations_of_each_fusion() -> None:
         ("a", 3.0, 7.0, 9.0),
     ]
     points = tuple(Point(name, {}, measured, before, after) for name, measured, before, after in times)
-    found = Calibration(CPU, points)
-    assert found.of_fusions["a"] == pytest.approx((-1, 1)) and found.of_fusions["b"] == pytest.approx((1, -1))
-    assert "of the plans of one fusion, median: 0.000, before the fit 0.000" in found.report()
+    calibration = Calibration(CPU, points)
+    assert calibration.of_fusions["a"] == pytest.approx((-1, 1)) and calibration.of_fusions["b"] == pytest.approx(
+        (1, -1)
+    )
+    assert "of the plans of one fusion, median: 0.000, before the fit 0.000" in calibration.report()
 
 
 def test_rank_correlation() -> None:
@@ -52,11 +54,11 @@ def test_rank_correlation() -> None:
 def test_this_processor(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("indexing.tuning.measurement.SAMPLE", 1e-5)
     monkeypatch.setattr(calibration, "_TEXTS", {k: calibration._TEXTS[k] for k in ("small copy", "exponential")})
-    found = ix.calibrate("cpu", plans=2)
-    assert len(found.points) == 4 and all(p.measured > 0 for p in found.points)
-    assert found.device.limits == CPU.limits and found.device.name == CPU.name and -1 <= found.correlation <= 1
-    assert found.report().startswith("CPU: rank correlation ") and len(found.report().splitlines()) == 2 + 6 + 4
+    actual = ix.calibrate("cpu", plans=2)
+    assert len(actual.points) == 4 and all(p.measured > 0 for p in actual.points)
+    assert actual.device.limits == CPU.limits and actual.device.name == CPU.name and -1 <= actual.correlation <= 1
+    assert actual.report().startswith("CPU: rank correlation ") and len(actual.report().splitlines()) == 2 + 6 + 4
     loop = ix.hlo.parse("ENTRY f { p = f32[64] parameter(0)\n ROOT n = f32[64] negate(p) }").entry
-    assert (ix.predict(loop, device=found.device).time > 0).all()
+    assert (ix.predict(loop, device=actual.device).time > 0).all()
     with pytest.raises(ix.IndexingError, match="plans is at least 1"):
         ix.calibrate("cpu", plans=0)

@@ -39,14 +39,14 @@ def no_search(*given: object) -> list[Tuning]:
 def test_a_fresh_process_loads_no_emitter_and_no_numpy(text: str) -> None:
     def asked(subject: str) -> str:
         code = (
-            f"import sys, indexing as ix; m = ix.hlo.parse({text!r}); found = ix.tune({subject}, 2, device='cpu')\n"
-            "print(found, [m for m in sys.modules if m in ('numpy', 'indexing.kernels', 'indexing.ops', 'optuna')])"
+            f"import sys, indexing as ix; m = ix.hlo.parse({text!r}); trials = ix.tune({subject}, 2, device='cpu')\n"
+            "print(trials, [m for m in sys.modules if m in ('numpy', 'indexing.kernels', 'indexing.ops', 'optuna')])"
         )
         return subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True).stdout
 
     for subject, here in (("m", ix.hlo.parse(text)), ("[*m.computations.values()][0]", first(text))):
-        found = ix.tune(here, budget=2, device="cpu")
-        assert asked(subject) == f"{found} []\n"
+        trials = ix.tune(here, budget=2, device="cpu")
+        assert asked(subject) == f"{trials} []\n"
 
 
 def first(text: str) -> ix.hlo.Computation:
@@ -104,9 +104,9 @@ def test_a_plan_that_ended_its_process_is_told_as_before(store: Path) -> None:
     space = ix.knobs(computation, "c")
     key = fusion_key(computation, portable_device("c"), device_of_dialect("c"))
     Store(store).put(key, plan_text(space.default), Measured("started", 2))
-    found = ix.tune(computation, budget=2, device="cpu")
-    assert [t.measured.state for t in found.trials] == ["failed", "measured"]
-    assert ix.tune(computation, budget=2, device="cpu") == found
+    trials = ix.tune(computation, budget=2, device="cpu")
+    assert [t.measured.state for t in trials.trials] == ["failed", "measured"]
+    assert ix.tune(computation, budget=2, device="cpu") == trials
 
 
 def test_a_store_of_an_older_version_is_left_as_it_is(store: Path) -> None:

@@ -37,34 +37,34 @@ def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return path
 
 
-def plans(found: ix.Tuning) -> list[dict[str, int]]:
-    return [t.plan for t in found.trials]
+def plans(actual: ix.Tuning) -> list[dict[str, int]]:
+    return [t.plan for t in actual.trials]
 
 
 @pytest.mark.parametrize("name", ["transpose", "row reduction", "sorted scatter", "update"])
 def test_a_search_finds_a_plan_and_keeps_it(name: str) -> None:
-    found = ix.tune(fusion(name), budget=3, device="cpu")
-    assert [t.measured.state for t in found.trials] == ["measured"] * 3
-    assert plans(found)[0] == found.space.default and found.space.allows({n: [v] for n, v in found.best.items()})[0]
-    assert found.gain == NO_GAIN or found.gain.low >= 1.02
+    trials = ix.tune(fusion(name), budget=3, device="cpu")
+    assert [t.measured.state for t in trials.trials] == ["measured"] * 3
+    assert plans(trials)[0] == trials.space.default and trials.space.allows({n: [v] for n, v in trials.best.items()})[0]
+    assert trials.gain == NO_GAIN or trials.gain.low >= 1.02
     again = ix.tune(fusion(name), budget=3, device="cpu")
-    assert again.trials == found.trials and again.key == found.key
-    assert [list(t.plan) for t in again.trials] == [list(t.plan) for t in found.trials]
-    assert tuned_plan(fusion(name), device_of_dialect("c")) == found.best
+    assert again.trials == trials.trials and again.key == trials.key
+    assert [list(t.plan) for t in again.trials] == [list(t.plan) for t in trials.trials]
+    assert tuned_plan(fusion(name), device_of_dialect("c")) == trials.best
 
 
 def test_plans_are_found_under_other_names() -> None:
-    found = ix.tune(ix.hlo.parse(LOOP), budget=2, device="cpu")[0]
+    trials = ix.tune(ix.hlo.parse(LOOP), budget=2, device="cpu")[0]
     renamed = ix.hlo.parse(re.sub(r"\b(f|p|n)\b", r"other.\1", LOOP))
     assert str(renamed) != str(ix.hlo.parse(LOOP))
-    assert tuned_plan(renamed.entry, device_of_dialect("c")) == found.best
+    assert tuned_plan(renamed.entry, device_of_dialect("c")) == trials.best
 
 
 def test_compile_takes_what_was_measured(store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     module = ix.hlo.parse(LOOP)
-    (found,) = ix.tune(module, budget=2, device="cpu")
+    (trials,) = ix.tune(module, budget=2, device="cpu")
     plan = {"block_size": 64, "vector_width": 1, "max_blocks": 2}
-    Store(store).put(found.key, plan_text(plan), Measured("measured", 1, 1e-12, 0.0, gain=Gain(2, 2, 2)))
+    Store(store).put(trials.key, plan_text(plan), Measured("measured", 1, 1e-12, 0.0, gain=Gain(2, 2, 2)))
     tuned = (lambda: ix.compile(module, "cpu", tuned=True))()
     plain = (lambda: ix.compile(module, "cpu"))()
     assert tuned.kernels[0].block == (64, 1, 1) and plain.kernels[0].block != (64, 1, 1)
@@ -82,10 +82,10 @@ def test_the_same_trials_from_one_seed() -> None:
     for sampler in ("predicted", "grid", "random", "tpe"):
         if sampler in ("random", "tpe"):
             pytest.importorskip("optuna")
-        found = trials(sampler, 1)
-        assert found == trials(sampler, 1) and found[0] == space.default
-        assert len({plan_text(p) for p in found}) == len(found) > 3
-        assert space.allows({n: [p[n] for p in found] for n in space.names}).all()
+        actual = trials(sampler, 1)
+        assert actual == trials(sampler, 1) and actual[0] == space.default
+        assert len({plan_text(p) for p in actual}) == len(actual) > 3
+        assert space.allows({n: [p[n] for p in actual] for n in space.names}).all()
     assert trials("predicted", 1) != trials("predicted", 2)
 
 
@@ -160,28 +160,30 @@ def scripted(factor: float, monkeypatch: pytest.MonkeyPatch) -> list[int]:
 
 def test_the_fastest_are_compared_in_turns_with_the_default(monkeypatch: pytest.MonkeyPatch) -> None:
     rounds = scripted(0.5, monkeypatch)
-    found = ix.tune(fusion("row reduction"), budget=6, device="cpu")
-    assert rounds == [1] * 6 + [4, 2] and found.gain == Gain(2.0, 2.0, 2.0)
-    assert found.best != found.space.default and found.trials[0].measured.gain == NO_GAIN
+    trials = ix.tune(fusion("row reduction"), budget=6, device="cpu")
+    assert rounds == [1] * 6 + [4, 2] and trials.gain == Gain(2.0, 2.0, 2.0)
+    assert trials.best != trials.space.default and trials.trials[0].measured.gain == NO_GAIN
     monkeypatch.setattr(Benchmark, "samples", None)
-    assert ix.tune(fusion("row reduction"), budget=6, device="cpu").trials == found.trials
-    assert tuned_plan(fusion("row reduction"), device_of_dialect("c")) == found.best
+    assert ix.tune(fusion("row reduction"), budget=6, device="cpu").trials == trials.trials
+    assert tuned_plan(fusion("row reduction"), device_of_dialect("c")) == trials.best
 
 
 @pytest.mark.parametrize("factor", [1.0, 1.5, 0.99])
 def test_a_plan_that_is_not_certainly_faster_is_not_kept(factor: float, monkeypatch: pytest.MonkeyPatch) -> None:
     scripted(factor, monkeypatch)
-    found = ix.tune(fusion("row reduction"), budget=6, device="cpu")
-    assert found.best == found.space.default == tuned_plan(fusion("row reduction"), device_of_dialect("c"))
-    assert found.gain == NO_GAIN
+    trials = ix.tune(fusion("row reduction"), budget=6, device="cpu")
+    assert trials.best == trials.space.default == tuned_plan(fusion("row reduction"), device_of_dialect("c"))
+    assert trials.gain == NO_GAIN
 
 
 def test_a_later_search_takes_back_a_gain_that_does_not_hold(monkeypatch: pytest.MonkeyPatch) -> None:
     scripted(0.5, monkeypatch)
     assert ix.tune(fusion("row reduction"), budget=6, device="cpu").gain.median == 2
     scripted(1.0, monkeypatch)
-    found = ix.tune(fusion("row reduction"), budget=5, device="cpu")
-    assert found.gain == NO_GAIN and tuned_plan(fusion("row reduction"), device_of_dialect("c")) == found.space.default
+    trials = ix.tune(fusion("row reduction"), budget=5, device="cpu")
+    assert (
+        trials.gain == NO_GAIN and tuned_plan(fusion("row reduction"), device_of_dialect("c")) == trials.space.default
+    )
 
 
 def test_other_conditions_are_other_measurements(store: Path) -> None:
@@ -201,8 +203,8 @@ def test_other_conditions_are_other_measurements(store: Path) -> None:
 
 
 def test_no_further_plan_is_tried_when_time_is_over() -> None:
-    found = ix.tune(ix.hlo.parse(LOOP).entry, budget=6, device="cpu", seconds=0)
-    assert len(found.trials) == 1 and found.best == found.space.default
+    trials = ix.tune(ix.hlo.parse(LOOP).entry, budget=6, device="cpu", seconds=0)
+    assert len(trials.trials) == 1 and trials.best == trials.space.default
 
 
 def test_the_processor_launches_on_each_copy_in_turn() -> None:
@@ -210,8 +212,8 @@ def test_the_processor_launches_on_each_copy_in_turn() -> None:
     data = [np.full(1000, k, np.float32) for k in range(3)]
     sets = [[device.upload(d), device.upload(np.zeros(1000, np.float32))] for d in data]
     assert device.clock(ix.emit(computation, "c"), sets)(2, 2) > 0  # the third, then the first
-    found = [device.download(s[1], np.dtype(np.float32), (1000,))[0] for s in sets]
-    assert found == [0, 0, -2]
+    actual = [device.download(s[1], np.dtype(np.float32), (1000,))[0] for s in sets]
+    assert actual == [0, 0, -2]
     device.clock(ix.emit(computation, "c"), sets)(1, 1)
     assert device.download(sets[1][1], np.dtype(np.float32), (1000,))[-1] == -1
 
@@ -223,10 +225,10 @@ def test_wrong_results_are_never_timed(monkeypatch: pytest.MonkeyPatch) -> None:
     assert benchmark.problem(ix.emit(computation, "c")) == ""
     assert benchmark.problem(ix.emit(other, "c")).startswith("output 0 is wrong by")
     monkeypatch.setattr(Benchmark, "problem", lambda self, kernel: "output 0 is wrong")
-    found = ix.tune(computation, budget=2, device="cpu")
-    assert {t.measured.state for t in found.trials} == {"wrong"}
+    trials = ix.tune(computation, budget=2, device="cpu")
+    assert {t.measured.state for t in trials.trials} == {"wrong"}
     with pytest.raises(ix.IndexingError, match=r"no plan of f could be measured: output 0 is wrong"):
-        _ = found.best
+        _ = trials.best
     assert tuned_plan(computation, device_of_dialect("c")) == {}
 
 
@@ -235,8 +237,8 @@ def test_memory_that_is_not_there_is_a_trial_that_failed(monkeypatch: pytest.Mon
         raise MemoryError("64 GiB")
 
     monkeypatch.setattr(Benchmark, "timing", none_left)
-    found = ix.tune(ix.hlo.parse(LOOP).entry, budget=2, device="cpu")
-    assert [(t.measured.state, t.measured.detail) for t in found.trials] == [("failed", "64 GiB")] * 2
+    trials = ix.tune(ix.hlo.parse(LOOP).entry, budget=2, device="cpu")
+    assert [(t.measured.state, t.measured.detail) for t in trials.trials] == [("failed", "64 GiB")] * 2
 
 
 def test_devices_that_are_not_there(monkeypatch: pytest.MonkeyPatch, store: Path) -> None:
@@ -276,8 +278,8 @@ def test_ctrl_c_keeps_what_was_measured(monkeypatch: pytest.MonkeyPatch, store: 
     key = fusion_key(computation, portable_device("c"), device_of_dialect("c"))
     kept = {plan for plan, m in Store(store).plans(key).items() if m.state == "measured"}
     assert len(kept) == 2
-    found = ix.tune(computation, budget=5, device="cpu")
-    attempts = {plan_text(t.plan): t.measured.attempts for t in found.trials}
+    trials = ix.tune(computation, budget=5, device="cpu")
+    attempts = {plan_text(t.plan): t.measured.attempts for t in trials.trials}
     assert all(attempts[plan] == 1 for plan in kept) and sorted(attempts.values()) == [1, 1, 1, 1, 2]
 
 
@@ -311,8 +313,8 @@ def test_a_killed_search_goes_on(store: Path, tmp_path: Path) -> None:
     key = fusion_key(ix.hlo.parse(LOOP).entry, portable_device("c"), device_of_dialect("c"))
     before = {p: m for p, m in Store(store).plans(key).items() if m.state == "measured"}
     assert before
-    found = ix.tune(ix.hlo.parse(LOOP).entry, budget=6, device="cpu")
-    after = {plan_text(t.plan): t.measured for t in found.trials}
+    trials = ix.tune(ix.hlo.parse(LOOP).entry, budget=6, device="cpu")
+    after = {plan_text(t.plan): t.measured for t in trials.trials}
     assert len(after) == 6 and before.keys() <= after.keys()
     assert {m.attempts for m in after.values()} <= {1, 2} and all(after[p].attempts == 1 for p in before)
 
@@ -322,8 +324,8 @@ def test_what_ended_its_process_twice_is_left_out(store: Path) -> None:
     space = ix.knobs(computation, "c")
     key = fusion_key(computation, portable_device("c"), device_of_dialect("c"))
     Store(store).put(key, plan_text(space.default), Measured("started", 2))
-    found = ix.tune(computation, budget=2, device="cpu")
-    assert found.trials[0].measured.state == "failed" and found.trials[1].measured.state == "measured"
+    trials = ix.tune(computation, budget=2, device="cpu")
+    assert trials.trials[0].measured.state == "failed" and trials.trials[1].measured.state == "measured"
 
 
 def test_stores_that_can_not_be_used(store: Path) -> None:
@@ -397,11 +399,11 @@ def test_arguments() -> None:
 
 
 def test_tables_and_pictures(tmp_path: Path) -> None:
-    found = ix.tune(fusion("row reduction"), budget=3, device="cpu")
-    lines = found.table().splitlines()
+    trials = ix.tune(fusion("row reduction"), budget=3, device="cpu")
+    lines = trials.table().splitlines()
     assert len(lines) == 4 and lines[0].split()[:3] == ["vector_width", "threads", "splits"]
     pytest.importorskip("matplotlib")
-    found.plot(tmp_path / "search.svg")
+    trials.plot(tmp_path / "search.svg")
     assert (tmp_path / "search.svg").read_text().count("measured") >= 1
 
 

@@ -183,7 +183,7 @@ impl Checker {
         let domain = inverse.domain(arena);
         for (point, values) in &truth.points {
             let y: Vec<i64> = values.iter().map(|x| *x as i64).collect();
-            let mut found = false;
+            let mut is_kept = false;
             for rest in all_points(&ranges) {
                 let whole = [y.clone(), rest].concat();
                 match domain.contains(&whole, &mut Vec::new()) {
@@ -193,9 +193,9 @@ impl Checker {
                 }
                 let back = inverse.dag().evaluate_first(point.len(), &whole, &mut Vec::new());
                 let Ok(back) = back else { return Ok(()) };
-                found |= &back == point;
+                is_kept |= &back == point;
             }
-            expect(found, || format!("the inverse loses {point:?}"))?;
+            expect(is_kept, || format!("the inverse loses {point:?}"))?;
         }
         Ok(())
     }

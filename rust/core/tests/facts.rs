@@ -7,7 +7,7 @@ fn derived_and_exact(text: &str) -> (Interval, Interval) {
     let arena = &mut Arena::new();
     let map = read_indexing_map(text, arena, &mut ReadScratch::default()).expect(text);
     let builder = map.to_builder(arena);
-    let found = range_of(arena, &mut Scratch::default(), &builder, builder.results[0]);
+    let range = range_of(arena, &mut Scratch::default(), &builder, builder.results[0]);
     let mut points = map.points(arena);
     let mut hull: Option<Interval> = None;
     loop {
@@ -17,7 +17,7 @@ fn derived_and_exact(text: &str) -> (Interval, Interval) {
                 hull = Some(hull.map_or(Interval::point(value), |h| h.union(Interval::point(value))));
             }
             PointStep::Searching => {}
-            PointStep::End => return (found, hull.expect("a point")),
+            PointStep::End => return (range, hull.expect("a point")),
         }
     }
 }
@@ -47,8 +47,8 @@ fn bounds_by_facts_are_exact() {
          (d0 floordiv 2) mod 3 + d1 in [0, 2]",
         "(d0, d1) -> (d0 + d1 * 2), domain: d0 in [0, 11], d1 in [0, 5], d0 floordiv 2 + d1 in [0, 2]",
     ] {
-        let (found, exact) = derived_and_exact(text);
-        assert_eq!(found, exact, "{text}");
+        let (derived, exact) = derived_and_exact(text);
+        assert_eq!(derived, exact, "{text}");
     }
 }
 
@@ -59,7 +59,7 @@ fn sums_have_the_bounds_of_many_facts() {
         let names: Vec<String> = (0..=count).map(|v| format!("d{v}")).collect();
         let bounds: String = names.iter().map(|d| format!("{d} in [0, 1], ")).collect();
         let facts: Vec<String> = names[1..].iter().map(|d| format!("d0 * 2 + {d} in [1, 2]")).collect();
-        let found = |result: &str| {
+        let range_with = |result: &str| {
             let domain = format!("domain: {bounds}{}", facts.join(", "));
             let text = format!("({}) -> ({result}), {domain}", names.join(", "));
             let arena = &mut Arena::new();
@@ -67,9 +67,9 @@ fn sums_have_the_bounds_of_many_facts() {
             let map = map.to_builder(arena);
             range_of(arena, &mut Scratch::default(), &map, map.results[0])
         };
-        assert_eq!(found(&format!("d0 * 4 + d{count} * 2 + 5")), Interval::new(7, 9), "{count} facts");
+        assert_eq!(range_with(&format!("d0 * 4 + d{count} * 2 + 5")), Interval::new(7, 9), "{count} facts");
         // Both others are 1 if d0 is 0, and 0 if it is 1.
-        assert_eq!(found(&format!("d0 * 2 + d1 + d{count}")), Interval::point(2), "{count} facts");
+        assert_eq!(range_with(&format!("d0 * 2 + d1 + d{count}")), Interval::point(2), "{count} facts");
     }
 }
 
@@ -86,7 +86,7 @@ fn facts_about_digits_tell_nothing_else() {
         "(d0, d1) -> (d0 mod 6 + ((d0 floordiv 2) mod 3) * 5 + d1 * 2), domain: d0 in [0, 11], d1 in [0, 5], \
          (d0 floordiv 2) mod 3 + d1 in [0, 2]",
     ] {
-        let (found, exact) = derived_and_exact(text);
-        assert!(found.covers(exact), "{text}: {found:?}, not {exact:?}");
+        let (derived, exact) = derived_and_exact(text);
+        assert!(derived.covers(exact), "{text}: {derived:?}, not {exact:?}");
     }
 }

@@ -106,8 +106,8 @@ const FORMS_BY_HAND: &[(&str, &str)] = &[
 
 /// What a result costs as it is written: 1 for each sign, 4 for each other operator.
 fn written_cost(result: &str) -> usize {
-    let found = |words: &[&str]| words.iter().map(|w| result.matches(w).count()).sum::<usize>();
-    found(&[" + ", " - ", " * "]) + 4 * found(&["div", "mod", ", "])
+    let occurrences = |words: &[&str]| words.iter().map(|w| result.matches(w).count()).sum::<usize>();
+    occurrences(&[" + ", " - ", " * "]) + 4 * occurrences(&["div", "mod", ", "])
 }
 
 #[test]
@@ -122,8 +122,8 @@ fn forms_are_no_dearer_than_those_written_by_hand() {
             assert_eq!(value(&other, &point), value(&map, &point), "{line} at {point:?}: {by_hand}");
             assert_eq!(value(&form, &point), value(&map, &point), "{line} at {point:?}: {}", text(&form));
         }
-        let found = text(&form);
-        let result = found.split_once("), domain").and_then(|t| t.0.split_once("-> (")).expect(&found).1;
+        let written = text(&form);
+        let result = written.split_once("), domain").and_then(|t| t.0.split_once("-> (")).expect(&written).1;
         assert!(written_cost(result) <= written_cost(by_hand), "{line}: {result}");
     }
 }
@@ -156,13 +156,13 @@ fn forms_mean_what_they_are_forms_of() {
 
 #[test]
 fn forms_are_those_accepted() {
-    let found: Vec<String> = MAPS.lines().map(|line| text(&form_of(&read(line)))).collect();
+    let forms: Vec<String> = MAPS.lines().map(|line| text(&form_of(&read(line)))).collect();
     if std::env::var("GOLDEN").as_deref() == Ok("accept") {
         let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/forms.golden");
-        return std::fs::write(path, found.join("\n") + "\n").expect("a file of the sources");
+        return std::fs::write(path, forms.join("\n") + "\n").expect("a file of the sources");
     }
-    assert_eq!(found.len(), FORMS.lines().count());
-    for ((line, form), accepted) in MAPS.lines().zip(&found).zip(FORMS.lines()) {
+    assert_eq!(forms.len(), FORMS.lines().count());
+    for ((line, form), accepted) in MAPS.lines().zip(&forms).zip(FORMS.lines()) {
         assert_eq!(form, accepted, "the form of {line}");
     }
 }

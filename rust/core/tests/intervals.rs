@@ -24,18 +24,18 @@ fn hull(values: impl Iterator<Item = i64>) -> Option<Interval> {
     })
 }
 
-/// `found` holds all `values`, and where both its ends are numbers, is the least interval that does.
-fn check(found: Interval, values: impl Iterator<Item = i64> + Clone, what: &str) {
-    assert!(values.clone().all(|v| found.contains(v)), "{what}: {found:?}");
+/// `actual` holds all `values`, and where both its ends are numbers, is the least interval that does.
+fn check(actual: Interval, values: impl Iterator<Item = i64> + Clone, what: &str) {
+    assert!(values.clone().all(|v| actual.contains(v)), "{what}: {actual:?}");
     let least = hull(values).unwrap_or(Interval::EMPTY);
-    if found.lower != LOW {
-        assert_eq!(found.lower, least.lower, "{what}");
+    if actual.lower != LOW {
+        assert_eq!(actual.lower, least.lower, "{what}");
     }
-    if found.upper != HIGH {
-        assert_eq!(found.upper, least.upper, "{what}");
+    if actual.upper != HIGH {
+        assert_eq!(actual.upper, least.upper, "{what}");
     }
-    assert!(found.lower != LOW || least.lower <= -9, "{what} is unbounded below");
-    assert!(found.upper != HIGH || least.upper >= 9, "{what} is unbounded above");
+    assert!(actual.lower != LOW || least.lower <= -9, "{what} is unbounded below");
+    assert!(actual.upper != HIGH || least.upper >= 9, "{what} is unbounded above");
 }
 
 #[test]
@@ -54,9 +54,12 @@ fn operations_with_a_number_are_those_of_the_elements() {
             if k != 0 {
                 // The x with k * x in the interval.
                 let inside = (-FAR..=FAR).filter(move |v| x.contains(v * k));
-                let found = x.quotient_by(k);
-                assert!((-9..=9).all(|v| found.contains(v) == x.contains(v * k)), "{x:?} by {k}: {found:?}");
-                assert!(inside.clone().all(|v| found.contains(v)));
+                let quotients = x.quotient_by(k);
+                assert!(
+                    (-9..=9).all(|v| quotients.contains(v) == x.contains(v * k)),
+                    "{x:?} by {k}: {quotients:?}"
+                );
+                assert!(inside.clone().all(|v| quotients.contains(v)));
             }
         }
         assert_eq!(x.is_point(), x.lower == x.upper);
@@ -135,11 +138,11 @@ fn quotients_by_intervals_are_those_of_the_elements() {
                 continue;
             }
             let rest = |a: i64, b: i64| a - b.abs() * floor(a, b.abs());
-            let found = y.remainders();
+            let remainders = y.remainders();
             let each = (-20..20).flat_map(|a| elements(y).filter(|b| *b != 0).map(move |b| rest(a, b)));
             assert!(
-                each.clone().all(|r| found.contains(r)) && hull(each) == Some(found),
-                "mod {y:?}: {found:?}"
+                each.clone().all(|r| remainders.contains(r)) && hull(each) == Some(remainders),
+                "mod {y:?}: {remainders:?}"
             );
         }
     }
@@ -214,12 +217,12 @@ fn quotients_by_factors_are_open_where_the_interval_is() {
     for (lower, upper) in ends.iter().flat_map(|a| ends.iter().map(move |b| (*a, *b))).filter(|(a, b)| a < b)
     {
         for factor in [-5, -2, -1, 1, 2, 3] {
-            let found = Interval::new(lower, upper).quotient_by(factor);
+            let quotients = Interval::new(lower, upper).quotient_by(factor);
             for x in values {
                 let product = i128::from(x) * i128::from(factor);
                 let above = lower == i64::MIN || i128::from(lower) <= product;
                 let below = upper == i64::MAX || product <= i128::from(upper);
-                assert_eq!(found.contains(x), above && below, "{x} * {factor} in [{lower}, {upper}]");
+                assert_eq!(quotients.contains(x), above && below, "{x} * {factor} in [{lower}, {upper}]");
             }
         }
     }

@@ -42,34 +42,34 @@ fn quotients_that_differ_join_in_sums_of_32_terms() {
 
 #[test]
 fn mirrored_remainders_are_found_in_sums_of_32_terms() {
-    for (terms, found) in [(1, true), (31, true), (32, true), (33, false), (34, false)] {
+    for (terms, applied) in [(1, true), (31, true), (32, true), (33, false), (34, false)] {
         let text = of_sum("2 - (d0 * 3 + d1 + 2) mod 3", 1, terms);
-        assert_eq!(!text.contains(" - "), found, "{terms} terms: {text}");
+        assert_eq!(!text.contains(" - "), applied, "{terms} terms: {text}");
     }
 }
 
 #[test]
 fn products_are_factored_in_sums_of_32_terms() {
-    for (terms, found) in [(2, true), (31, true), (32, true), (33, false), (34, false)] {
+    for (terms, applied) in [(2, true), (31, true), (32, true), (33, false), (34, false)] {
         let text = of_sum("d0 * d1 + d0 * d2", 2, terms);
-        assert_eq!(text.contains("(d1 + d2)"), found, "{terms} terms: {text}");
+        assert_eq!(text.contains("(d1 + d2)"), applied, "{terms} terms: {text}");
     }
 }
 
 #[test]
 fn laws_of_sums_are_tried_on_64_terms() {
-    for (terms, found) in [(2, true), (63, true), (64, true), (65, false), (66, false)] {
+    for (terms, applied) in [(2, true), (63, true), (64, true), (65, false), (66, false)] {
         let text = of_sum("d0 - (d0 floordiv 4) * 4", 2, terms);
-        assert_eq!(text.contains("d0 mod 4"), found, "{terms} terms: {text}");
+        assert_eq!(text.contains("d0 mod 4"), applied, "{terms} terms: {text}");
     }
 }
 
 /// `x + 8 * (x floordiv 4) = 3 * x - 2 * (x mod 4)`, and so on: digits are spelled otherwise in sums of 24 terms.
 #[test]
 fn digits_are_spelled_otherwise_in_sums_of_24_terms() {
-    for (terms, found) in [(2, true), (23, true), (24, true), (25, false), (26, false)] {
+    for (terms, applied) in [(2, true), (23, true), (24, true), (25, false), (26, false)] {
         let text = of_sum("d0 * 2 + d0 floordiv 2", 2, terms);
-        assert_eq!(text.contains("(d0 * 5) floordiv 2"), found, "{terms} terms: {text}");
+        assert_eq!(text.contains("(d0 * 5) floordiv 2"), applied, "{terms} terms: {text}");
     }
 }
 
@@ -87,10 +87,10 @@ fn digits_are_spelled_otherwise_at_any_depth() {
 /// The arguments of a minimum are compared pair by pair up to 24: of `d0` and `d0 + d1`, the second is idle.
 #[test]
 fn arguments_are_compared_pair_by_pair_up_to_24() {
-    for (arguments, found) in [(3, true), (23, true), (24, true), (25, false), (26, false)] {
+    for (arguments, applied) in [(3, true), (23, true), (24, true), (25, false), (26, false)] {
         let others: String = (2..arguments).map(|k| format!(", d{} * 3 - 100", k + 1)).collect();
         let text = simplified(&format!("min(d0, d0 + d1{others})"), &wide(arguments + 1), arguments + 1);
-        assert_eq!(!text.contains("d0 + d1,"), found, "{arguments} arguments: {text}");
+        assert_eq!(!text.contains("d0 + d1,"), applied, "{arguments} arguments: {text}");
     }
 }
 
@@ -98,9 +98,9 @@ fn arguments_are_compared_pair_by_pair_up_to_24() {
 /// compared with `x floordiv 2`, which does alike.
 #[test]
 fn steps_of_a_quotient_are_compared_up_to_64() {
-    for (last, found) in [(9, true), (127, true), (129, true), (130, false), (133, false)] {
+    for (last, applied) in [(9, true), (127, true), (129, true), (130, false), (133, false)] {
         let text = simplified("(d0 * 1000 + 1000) floordiv 2001", &format!("d0 in [0, {last}]"), 1);
-        assert_eq!(text == "d0 floordiv 2", found, "up to {last}: {text}");
+        assert_eq!(text == "d0 floordiv 2", applied, "up to {last}: {text}");
     }
 }
 

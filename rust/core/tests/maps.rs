@@ -59,8 +59,8 @@ fn white_space_does_not_matter() {
         "(d0) -> (d00), domain: d0 in [0, 9]",
     ] {
         let message = |text: &str| {
-            let found = read_indexing_map(text, &mut Arena::new(), &mut ReadScratch::default());
-            found.expect_err(text).message().to_owned()
+            let outcome = read_indexing_map(text, &mut Arena::new(), &mut ReadScratch::default());
+            outcome.expect_err(text).message().to_owned()
         };
         assert_eq!(message(&wrong.replace(' ', "  ")), message(wrong), "{wrong}");
     }

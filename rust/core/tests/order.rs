@@ -27,9 +27,9 @@ fn shuffled(tree: &Tree, r: &mut Random) -> Tree {
         Tree::Variable(v) => Tree::Variable(*v),
         Tree::Constant(c) => Tree::Constant(*c),
         Tree::Binary(op, _, _) if commutes(*op) => {
-            let mut found = Vec::new();
-            operands(*op, tree, &mut found);
-            let mut groups: Vec<Tree> = found.into_iter().map(|t| shuffled(t, r)).collect();
+            let mut leaves = Vec::new();
+            operands(*op, tree, &mut leaves);
+            let mut groups: Vec<Tree> = leaves.into_iter().map(|t| shuffled(t, r)).collect();
             while groups.len() > 1 {
                 let a = groups.swap_remove(r.below(groups.len() as u64) as usize);
                 let b = groups.swap_remove(r.below(groups.len() as u64) as usize);

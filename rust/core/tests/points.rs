@@ -60,15 +60,15 @@ fn points_come_one_by_one_in_order() {
         let map = read(text);
         for limit in [1, 5, 1000] {
             let mut points = map.points(&mut Arena::new());
-            let mut found = Vec::new();
+            let mut all = Vec::new();
             loop {
                 match points.step(limit).expect(text) {
-                    PointStep::Point(p) => found.push(p),
+                    PointStep::Point(p) => all.push(p),
                     PointStep::Searching => {}
                     PointStep::End => break,
                 }
             }
-            assert_eq!(found, expected(&map, *holds), "{text}");
+            assert_eq!(all, expected(&map, *holds), "{text}");
         }
     }
 }
@@ -96,9 +96,9 @@ fn points_come_as_columns() {
                     break;
                 }
             }
-            let found: Vec<Vec<i64>> =
+            let rows: Vec<Vec<i64>> =
                 (0..columns[0].len()).map(|k| columns.iter().map(|c| c[k]).collect()).collect();
-            assert_eq!(found, all, "{text} by {limit}");
+            assert_eq!(rows, all, "{text} by {limit}");
         }
     }
 }
@@ -121,9 +121,9 @@ fn single_points_and_columns_may_be_mixed() {
                 points.extend(4, &mut columns).expect(text);
             }
         }
-        let found: Vec<Vec<i64>> =
+        let rows: Vec<Vec<i64>> =
             (0..columns[0].len()).map(|k| columns.iter().map(|c| c[k]).collect()).collect();
-        assert_eq!(found, expected(&map, *holds), "{text}");
+        assert_eq!(rows, expected(&map, *holds), "{text}");
     }
 }
 
@@ -205,15 +205,15 @@ fn large_boxes_begin_at_their_first_points() {
 fn overflow_is_an_error_at_its_point() {
     let map = read("(d0) -> (d0), domain: d0 in [0, 3], d0 * 9223372036854775807 in [-9223372036854775808, 9223372036854775807]");
     let mut points = map.points(&mut Arena::new());
-    let mut found = Vec::new();
+    let mut values = Vec::new();
     let error = loop {
         match points.step(8) {
-            Ok(PointStep::Point(p)) => found.push(p[0]),
+            Ok(PointStep::Point(p)) => values.push(p[0]),
             Ok(_) => {}
             Err(e) => break e,
         }
     };
-    assert_eq!((found, error.kind()), (vec![0, 1], ErrorKind::Overflow));
+    assert_eq!((values, error.kind()), (vec![0, 1], ErrorKind::Overflow));
 }
 
 #[test]

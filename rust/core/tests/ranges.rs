@@ -37,13 +37,13 @@ fn gcd(a: i64, b: i64) -> i64 {
     }
 }
 
-fn found(arena: &mut Arena, e: Expr, bounds: &[Interval]) -> Interval {
+fn bounds_of(arena: &mut Arena, e: Expr, bounds: &[Interval]) -> Interval {
     range_on_box(arena, &mut Scratch::default(), e, bounds.to_vec())
 }
 
 fn assert_exact(arena: &mut Arena, e: Expr, bounds: &[Interval], what: &str) {
     let least = hull(&values(arena, e, bounds));
-    assert_eq!(found(arena, e, bounds), least, "{what} on {bounds:?}");
+    assert_eq!(bounds_of(arena, e, bounds), least, "{what} on {bounds:?}");
 }
 
 const BOXES: [[(i64, i64); 2]; 8] = [
@@ -112,11 +112,11 @@ fn bounds_of_remainders_follow_ends_and_residues() {
                     false => Interval::new(residue, m - step + residue),
                 };
                 let least = hull(&values(&mut arena, rest, &bounds));
-                let found = found(&mut arena, rest, &bounds);
-                assert!(found.covers(least), "{form:?} mod {m} on {bounds:?}: {found:?}");
+                let actual = bounds_of(&mut arena, rest, &bounds);
+                assert!(actual.covers(least), "{form:?} mod {m} on {bounds:?}: {actual:?}");
                 assert!(
-                    expected.covers(found),
-                    "{form:?} mod {m} on {bounds:?}: {found:?}, not {expected:?}"
+                    expected.covers(actual),
+                    "{form:?} mod {m} on {bounds:?}: {actual:?}, not {expected:?}"
                 );
             }
         }
@@ -136,7 +136,7 @@ fn bounds_of_products_are_exact() {
         }
         let square = arena.mul(x, x).expect("small");
         let least = hull(&values(&mut arena, square, &bounds));
-        let range = found(&mut arena, square, &bounds);
+        let range = bounds_of(&mut arena, square, &bounds);
         // The two factors are taken to be independent, but a square is never negative.
         assert!(range.lower >= 0 && range.covers(least), "{range:?}");
         assert_eq!(range.upper, least.upper, "x * x on {bounds:?}");
@@ -300,9 +300,9 @@ fn residues_tighten_bounds() {
                 for (factor, c) in [(1, 0), (3, 1), (-2, 5)] {
                     let e = arena.affine(x, factor, c).expect("small");
                     let all: Vec<i64> = kept.iter().map(|x| factor * x + c).collect();
-                    let found = range_of(&mut arena, &mut Scratch::default(), &map, e);
+                    let actual = range_of(&mut arena, &mut Scratch::default(), &map, e);
                     let expected = if all.is_empty() { Interval::EMPTY } else { hull(&all) };
-                    assert_eq!(found, expected, "{factor}x + {c}, x = {r} mod {m} in [{from}, {to}]");
+                    assert_eq!(actual, expected, "{factor}x + {c}, x = {r} mod {m} in [{from}, {to}]");
                 }
             }
         }
@@ -327,8 +327,8 @@ fn ends_of_int64_are_never_left() {
                     arena.clear();
                     let form = [a, b, c];
                     let e = linear(&mut arena, form);
-                    let found = found(&mut arena, e, &[*x, y]);
-                    check_ends(found, form, [*x, y]);
+                    let actual = bounds_of(&mut arena, e, &[*x, y]);
+                    check_ends(actual, form, [*x, y]);
                 }
             }
         }
@@ -346,11 +346,11 @@ fn scaled(a: i64, x: Interval) -> [Option<i128>; 2] {
     }
 }
 
-fn check_ends(found: Interval, [a, b, c]: [i64; 3], [x, y]: [Interval; 2]) {
+fn check_ends(actual: Interval, [a, b, c]: [i64; 3], [x, y]: [Interval; 2]) {
     let (p, q) = (scaled(a, x), scaled(b, y));
     let inside = |v: i128| i128::from(LOW) < v && v < i128::from(HIGH);
-    let what = format!("{a}x + {b}y + {c}, x in {x:?}, y in {y:?}: {found:?}");
-    for (k, end) in [found.lower, found.upper].into_iter().enumerate() {
+    let what = format!("{a}x + {b}y + {c}, x in {x:?}, y in {y:?}: {actual:?}");
+    for (k, end) in [actual.lower, actual.upper].into_iter().enumerate() {
         let exact = p[k].zip(q[k]).map(|(p, q)| (p, q, p + q + i128::from(c)));
         let open = if k == 0 { LOW } else { HIGH };
         match exact {
@@ -393,8 +393,8 @@ fn products_of_multiples_are_multiples() {
         let shifted = arena.offset(product, 1).expect("small");
         for (e, rest) in [(product, 0), (shifted, 1)] {
             let e = arena.modulo_constant(e, m * n).expect("small");
-            let found = range_of(&mut arena, &mut Scratch::default(), &map, e);
-            assert_eq!(found, Interval::point(rest), "{m} and {n}");
+            let actual = range_of(&mut arena, &mut Scratch::default(), &map, e);
+            assert_eq!(actual, Interval::point(rest), "{m} and {n}");
         }
     }
 }

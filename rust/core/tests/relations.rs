@@ -32,9 +32,9 @@ fn inverses_of_digits_have_no_free_variable() {
         ("(d0, d1) -> (d0 * 8 + d1), domain: d0 in [0, 4294967295], d1 in [-3, 4]", "((d0 + 3) floordiv 8, (d0 + 3) mod 8 - 3)"),
     ] {
         let (a, s) = (&mut Arena::new(), &mut Scratch::default());
-        let found = write_indexing_map(&inverse(a, s, &read(map)).expect(map), Style::Plain).expect("short");
-        let result = found.split("-> ").nth(1).and_then(|t| t.split(", domain").next());
-        assert_eq!(result, Some(back), "{map}: {found}");
+        let written = write_indexing_map(&inverse(a, s, &read(map)).expect(map), Style::Plain).expect("short");
+        let result = written.split("-> ").nth(1).and_then(|t| t.split(", domain").next());
+        assert_eq!(result, Some(back), "{map}: {written}");
         assert_eq!(is_injective(a, s, &read(map)), Ok(true), "{map}");
     }
 }
@@ -54,23 +54,23 @@ fn injectivity_of_large_domains_is_told() {
         ("d0 floordiv 2", false),
     ] {
         let map = read(&format!("(d0, d1) -> ({results}), domain: {large}"));
-        let found = is_injective(&mut Arena::new(), &mut Scratch::default(), &map);
-        assert_eq!(found, Ok(expected), "{results}");
+        let injective = is_injective(&mut Arena::new(), &mut Scratch::default(), &map);
+        assert_eq!(injective, Ok(expected), "{results}");
     }
 }
 
 /// All points of a map: dimensions, ranges and runtime variables, then results.
 fn graph(map: &IndexingMap) -> BTreeSet<(Vec<i64>, Vec<i64>)> {
-    let (mut points, mut found) = (map.points(&mut Arena::new()), BTreeSet::new());
+    let (mut points, mut pairs) = (map.points(&mut Arena::new()), BTreeSet::new());
     loop {
         match points.step(4096).expect("small") {
             PointStep::Point(p) => {
                 let y =
                     map.dag().evaluate_first(map.num_results(), &p, &mut Vec::new()).expect("small").to_vec();
-                found.insert((p, y));
+                pairs.insert((p, y));
             }
             PointStep::Searching => {}
-            PointStep::End => return found,
+            PointStep::End => return pairs,
         }
     }
 }
@@ -102,7 +102,7 @@ fn inverses_keep_runtime_variables_and_name_what_is_open_a_range() {
 
 /// Maps that differ at one of very many points: no sample finds it.
 #[test]
-fn a_single_point_of_difference_is_found() {
+fn a_single_point_difference_is_found() {
     let first = "(d0, d1) -> (d0 * 4 + d1), domain: d0 in [0, 1099511627775], d1 in [0, 3]";
     for (second, at) in [
         (format!("{first}, d0 * 4 + d1 in [1, 9999999999999]"), Some(vec![0, 0])),
@@ -123,12 +123,12 @@ fn a_single_point_of_difference_is_found() {
     ] {
         let (a, b) = (read(first), read(&second));
         for (a, b) in [(&a, &b), (&b, &a)] {
-            let found = difference(&mut Arena::new(), &mut Scratch::default(), a, b).expect(&second);
+            let point = difference(&mut Arena::new(), &mut Scratch::default(), a, b).expect(&second);
             if second.contains("700000000000") {
-                let point = found.expect("one in the middle");
+                let point = point.expect("one in the middle");
                 assert!(point[0] == 700_000_000_001 && point[1] > 0, "{point:?}");
             } else {
-                assert_eq!(found, at, "{second}");
+                assert_eq!(point, at, "{second}");
             }
         }
     }
@@ -145,8 +145,8 @@ fn index_bits_follow_the_largest_value_on_the_way() {
         ("(d0) -> (d0 * 4611686018427387904), domain: d0 in [0, 7]", Err(ErrorKind::Overflow)),
         ("KNOWN EMPTY", Ok(32)),
     ] {
-        let found = index_bits(&mut Arena::new(), &mut Scratch::default(), &read(map));
-        assert_eq!(found.map_err(|e| e.kind()), bits, "{map}");
+        let actual = index_bits(&mut Arena::new(), &mut Scratch::default(), &read(map));
+        assert_eq!(actual.map_err(|e| e.kind()), bits, "{map}");
     }
 }
 

@@ -41,9 +41,9 @@ fn random_map(r: &mut Random, arena: &mut Arena) -> Option<IndexingMap> {
 
 /// The graph, from the definition: each point of the box that fulfils the constraints, with its results.
 fn graph(map: &IndexingMap) -> Option<BTreeMap<Vec<i64>, Vec<i64>>> {
-    let mut found = BTreeMap::new();
+    let mut graph = BTreeMap::new();
     if map.kind() != MapKind::Defined {
-        return Some(found);
+        return Some(graph);
     }
     let (all, scratch) = (map.num_results() + map.constraint_bounds().len(), &mut Vec::new());
     let [x, y, z] = [map.interval(0), map.interval(1), map.interval(2)];
@@ -53,12 +53,12 @@ fn graph(map: &IndexingMap) -> Option<BTreeMap<Vec<i64>, Vec<i64>>> {
                 let values = map.dag().evaluate_first(all, &[a, b, c], scratch).ok()?.to_vec();
                 let (results, constrained) = values.split_at(map.num_results());
                 if map.constraint_bounds().zip(constrained).all(|(i, v)| i.contains(*v)) {
-                    found.insert(vec![a, b, c], results.to_vec());
+                    graph.insert(vec![a, b, c], results.to_vec());
                 }
             }
         }
     }
-    Some(found)
+    Some(graph)
 }
 
 fn product(factors: Vec<u128>) -> u128 {
@@ -101,7 +101,7 @@ fn check_points(map: &IndexingMap, graph: &BTreeMap<Vec<i64>, Vec<i64>>) {
 fn check_inverse(map: &IndexingMap, graph: &BTreeMap<Vec<i64>, Vec<i64>>) {
     let (a, s) = (&mut Arena::new(), &mut Scratch::default());
     let back = inverse(a, s, map).expect("small");
-    let mut found = BTreeSet::new();
+    let mut pairs = BTreeSet::new();
     if back.kind() == MapKind::Defined {
         let domain = back.domain(a);
         let mut points = back.points(a);
@@ -111,7 +111,7 @@ fn check_inverse(map: &IndexingMap, graph: &BTreeMap<Vec<i64>, Vec<i64>>) {
                     assert!(domain.contains(&p, &mut Vec::new()).expect("small"));
                     let x =
                         back.dag().evaluate_first(back.num_results(), &p, &mut Vec::new()).expect("small");
-                    found.insert((x.to_vec(), p[..map.num_results()].to_vec()));
+                    pairs.insert((x.to_vec(), p[..map.num_results()].to_vec()));
                 }
                 PointStep::Searching => {}
                 PointStep::End => break,
@@ -119,7 +119,7 @@ fn check_inverse(map: &IndexingMap, graph: &BTreeMap<Vec<i64>, Vec<i64>>) {
         }
     }
     let expected: BTreeSet<_> = graph.iter().map(|(x, y)| (x.clone(), y.clone())).collect();
-    assert_eq!(found, expected);
+    assert_eq!(pairs, expected);
 }
 
 #[test]
@@ -150,9 +150,9 @@ fn inverses_have_as_few_variables_as_there_are_choices() {
     ] {
         let (map, a, s) = (read(text), &mut Arena::new(), &mut Scratch::default());
         let back = inverse(a, s, &map).expect("small");
-        let mut found: Vec<u128> = back.intervals().skip(map.num_results()).map(|i| i.count()).collect();
-        found.sort_by_key(|n| std::cmp::Reverse(*n));
-        assert_eq!(found, choices, "{text}");
+        let mut counts: Vec<u128> = back.intervals().skip(map.num_results()).map(|i| i.count()).collect();
+        counts.sort_by_key(|n| std::cmp::Reverse(*n));
+        assert_eq!(counts, choices, "{text}");
         check_inverse(&map, &graph(&map).expect("small"));
     }
 }
@@ -269,7 +269,7 @@ fn large_domains_are_counted() {
         let (a, s) = (&mut Arena::new(), &mut Scratch::default());
         let map = read(text);
         assert_eq!(product(count(a, s, &map).expect(text)), points, "{text}");
-        let found = image_count(a, s, &map).map(product).ok();
-        assert!(found == values || found.is_none(), "{text}: {found:?}");
+        let images = image_count(a, s, &map).map(product).ok();
+        assert!(images == values || images.is_none(), "{text}: {images:?}");
     }
 }

@@ -315,7 +315,7 @@ fn steps_of_constraints_are_told_where_they_are_made() {
 
 fn check(kind: &Kind) {
     let (arena, scratch) = (&mut Arena::new(), &mut Scratch::default());
-    let mut found = [0; 3];
+    let mut missed_in_all = [0; 3];
     for seed in 1..CASES {
         let mut r = Random(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1);
         let source = random_map(kind, &mut r);
@@ -323,9 +323,13 @@ fn check(kind: &Kind) {
             check_steps(&source, arena, scratch);
         }
         let missed = missed(&source, arena, scratch);
-        found.iter_mut().zip(missed).for_each(|(all, one)| *all += one);
+        missed_in_all.iter_mut().zip(missed).for_each(|(all, one)| *all += one);
     }
-    assert!(found.iter().zip(kind.record).all(|(f, r)| *f <= r), "{found:?}, recorded are {:?}", kind.record);
+    assert!(
+        missed_in_all.iter().zip(kind.record).all(|(f, r)| *f <= r),
+        "{missed_in_all:?}, recorded are {:?}",
+        kind.record
+    );
 }
 
 #[test]
