@@ -230,6 +230,30 @@ def test_parameters_behind_and_beside_a_hero_have_maps() -> None:
     assert [(r.operand, r.total.asked, r.coalesced) for r in accesses.reads] == [(0, 24576, True), (1, 24576, True)]
 
 
+def test_iterations_of_loops_that_begin_at_the_thread_are_warp_instructions() -> None:
+    """132 vectors of 4 for 64 threads: iterations of 64, 64 and 4 threads."""
+    module = ix.hlo.parse("ENTRY e { p = f32[528] parameter(0) ROOT n = f32[528] negate(p) }")
+    found = ix.coalescing(ix.emit(module, block_size=64, vector_width=4, max_blocks=1, dialect="cuda"))
+    assert [(a.total.instructions, a.total.asked, a.total.sectors) for a in found.accesses] == 2 * [(5, 2112, 66)]
+
+
+def test_loads_under_conditions_by_lane_are_single() -> None:
+    """Row r of the window at offset j is read by rows 0 to 7 - j: all but offset 0 under a condition on each lane, though for
+    some the condition is the same for all lanes of a thread.
+    """
+    root = fusion(
+        "p = s32[8,33] parameter(0)\n z = s32[] constant(0)\n"
+        "ROOT r = s32[8,33] reduce-window(p, z), window={size=8x1 pad=0_7x0_0}, to_apply=most",
+        "p = s32[8,33] parameter(0)\n ROOT r = s32[8,33] fusion(p), kind=kLoop, calls=f",
+        "most { a = s32[] parameter(0) b = s32[] parameter(1) ROOT m = s32[] maximum(a, b) }",
+    )
+    found = ix.coalescing(ix.emit(root, block_size=32, vector_width=4, dialect="cuda"))
+    threads = range(8 * 33 // 4)
+    active = [[sum(4 * i + v < (8 - j) * 33 for i in threads) for v in range(4)] for j in range(1, 8)]
+    expected = 3 + sum(-(-n // 32) for of in active for n in of)
+    assert sum(a.total.instructions for a in found.reads) == expected == 47
+
+
 def test_a_device_is_taken_by_its_name() -> None:
     module = ix.hlo.parse("ENTRY e { p = f32[64] parameter(0) ROOT n = f32[64] negate(p) }")
     assert ix.coalescing(module, "h100") == ix.coalescing(module, H100)

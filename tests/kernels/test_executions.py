@@ -38,6 +38,12 @@ CASES = {
     "merged with a load that came before a condition": ([load("a"), when(BOUND, load("b"))], 32, 32, True),
     "of a condition first": ([when(BOUND, load("a")), load("b")], 48, 16, True),
     "in both branches": ([when(BOUND, load("a"), otherwise=[load("b")])], 32, 16, True),
+    "of a lane, in the other branch": (
+        [when(BOUND, loop(load("a", TH_X + LANE), number=7), otherwise=[load("b", TH_X + 1)])],
+        80,
+        64,
+        True,
+    ),
     "moved in front of a loop": ([loop(load("a"))], 32, 32, True),
     "moved out, and merged with a load behind": ([loop(load("a")), load("b")], 32, 32, True),
     "kept in a loop by a condition": ([loop(when(BOUND, load("a")))], 64, 16, True),

@@ -245,7 +245,7 @@ class Kernel:
 
     @cached_property
     def _executions(self) -> Executions:
-        return global_executions(self._with_lanes)
+        return global_executions(self._with_lanes, self._vector_buffers)
 
     @property
     def inputs(self) -> tuple[Argument, ...]:
@@ -305,8 +305,12 @@ class Kernel:
     def vector_arguments(self) -> frozenset[tuple[ArgumentKind, int]]:
         """The kind and number of each input that is read, or output that is written, by vector accesses."""
         arguments = {b.name: (b.role, b.number) for b in self.memory_form.buffers if b.role != "none"}
+        return frozenset(arguments[name] for name in self._vector_buffers if name in arguments)
+
+    @cached_property
+    def _vector_buffers(self) -> frozenset[str]:
         copies = [s for s in nodes.statements(self.memory_form.body) if isinstance(s, nodes.Copy)]
-        return frozenset(arguments[end] for s in copies for end in (s.source, s.destination) if end in arguments)
+        return frozenset(end for s in copies for end in (s.source, s.destination))
 
     @takes(output=integer, access=integer)
     def thread_to_output(self, output: int = 0, access: int = 0) -> IndexingMap:

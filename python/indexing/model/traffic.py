@@ -162,30 +162,30 @@ class KernelTraffic:
 
     def _executed(self, argument: Argument, e: Execution, blocks: NDArray[np.int64], known: _Known) -> Traffic:
         """The traffic of all executions of a map."""
-        t = self._of_map(argument, e.map, blocks, known)
+        t = self._of_map(argument, e, blocks, known)
         counted = (e.times * n for n in (t.instructions, t.sectors, t.moved, t.cached, t.memory))
         instructions, sectors, moved, cached, memory = counted
         exact = t.exact & (e.is_certain and not e.may_merge)
         return Traffic(instructions, sectors, moved, cached, memory, exact)
 
-    def _of_map(self, argument: Argument, m: IndexingMap, blocks: NDArray[np.int64], known: _Known) -> Traffic:
+    def _of_map(self, argument: Argument, e: Execution, blocks: NDArray[np.int64], known: _Known) -> Traffic:
         """The traffic with the kernel's own blocks, or with each of the sizes `blocks`. Equal maps are counted once."""
-        memory = self._memory(argument, m)
-        key = m, memory
+        memory = self._memory(argument, e)
+        key = e.map, memory
         if key not in known:
-            known[key] = self._traffic(m, blocks, memory)
+            known[key] = self._traffic(e.map, blocks, memory)
         return known[key]
 
-    def _memory(self, argument: Argument, m: IndexingMap) -> _Memory:
+    def _memory(self, argument: Argument, e: Execution) -> _Memory:
         """The memory as the core expects it: the array's strides and bits, the device's sizes, and vectors."""
-        is_vector = (argument.kind, argument.number) in self.kernel.vector_arguments
+        is_vector = not e.by_lane and (argument.kind, argument.number) in self.kernel.vector_arguments
         return (
             tuple(strides(argument)),
             storage_bytes(argument.element_type) * 8,
             self.device.cores.warp_size,
             self.device.memory.sector_bytes * 8,
             self.device.memory.line_bytes * 8,
-            vector_of(m),
+            vector_of(e.map),
             VECTOR_BITS if is_vector else 0,
         )
 

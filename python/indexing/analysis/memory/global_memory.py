@@ -238,10 +238,10 @@ def _of_kernel(kernel: Kernel, device: Device, storage: Storage) -> Coalescing:
             )
         has_vectors = (argument.kind, argument.number) in kernel.vector_arguments
         for e in accesses.executions:
-            launch = kernel.block, device, storage
-            of_map = [_executed(a, e) for a in _accesses(e.map, argument, accesses.kind, *launch, has_vectors)]
+            how = argument, accesses.kind, kernel.block, device, storage, has_vectors and not e.by_lane
+            of_map = [_executed(a, e) for a in _accesses(e.map, *how)]
             if e.may_merge:
-                least = () if e.merged is None else _accesses(e.merged, argument, accesses.kind, *launch, has_vectors)
+                least = () if e.merged is None else _accesses(e.merged, *how)
                 sectors = sum(a.total.sectors for a in least)
                 why = f"at most: a compiler may merge loads of the same element, which leaves {sectors:.6g} sectors"
                 of_map = [_estimated(a, why) for a in of_map]

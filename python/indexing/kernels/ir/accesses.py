@@ -148,10 +148,15 @@ class Call:
 
 @dataclass
 class Accesses:
-    """All memory accesses of a body, in program order."""
+    """All memory accesses of a body, in program order.
+
+    `by_iteration`: a range variable of a map counts the iterations of a loop whose first counter differs by thread; else it is
+    the counter.
+    """
 
     variables: tuple[IndexVariable, ...]
     given: int  # the number of leading variables that are given: thread ids, or the index of a function
+    by_iteration: bool = False
     accesses: list[Access] = field(default_factory=list)
     claims: list[Claim] = field(default_factory=list)
     calls: list[Call] = field(default_factory=list)
@@ -168,6 +173,9 @@ class Accesses:
     promises: dict[int, str] = field(default_factory=dict)
     arrivals: dict[str, Access] = field(default_factory=dict)  # counter increments, by the names of the old values
     counters: dict[str, Access] = field(default_factory=dict)  # the same, by the shared buffers that hold these values
+    starts: dict[int, tuple[SymbolicExpr, int]] = field(
+        default_factory=dict
+    )  # the first counter, if not constant; the step
 
     def collect(self, body: Block, results: Iterable[Value] = ()) -> Accesses:
         """Collect the accesses of the body and of the values that it returns."""
@@ -191,10 +199,15 @@ class Accesses:
         places = [variable(0)] * len(self.variables)
         for k, number in enumerate(order):
             places[number] = variable(k + 1 if lanes > 1 and k >= first_data else k)
+            if self.by_iteration and number in self.starts:
+                start, step = self.starts[number]
+                places[number] = start.replace_variables(places) + step * places[number]
         expressions = [e.replace_variables(places) for e in results]
         if lanes > 1:
             expressions[-1] = expressions[-1] + variable(first_data)
         constraints = [(e.replace_variables(places), i) for e, i in context.constraints]
+        if self.by_iteration:
+            constraints += [(places[k], self.variables[k].interval) for k in loops if k in self.starts]
         if not is_for_all_threads:
             constraints += self._outside(context)
         dims = [self._variable(k) for k in range(self.given)]
@@ -225,6 +238,8 @@ class Accesses:
 
     def _variable(self, number: int) -> Variable:
         v = self.variables[number]
+        if self.by_iteration and number in self.starts:
+            return Variable(v.name, Interval(0, (v.interval.upper - v.interval.lower) // self.starts[number][1]))
         return Variable(v.name, v.interval)
 
     # ------------------------------------------------------------ statements
@@ -340,6 +355,8 @@ class Accesses:
         counter = variable(s.variable)
         start, stop = context.at(s.start), context.at(s.stop)
         self._claim_counter(s, start, stop, context)
+        if start.constant_value is None:
+            self.starts[s.variable] = start, s.step
         constraints = [*context.constraints]
         interval = self.variables[s.variable].interval
         if start.constant_value != interval.lower:
@@ -389,9 +406,9 @@ def defined_by(s: Statement) -> str:
     return getattr(s, "name", "") or getattr(s, "destination", "") or getattr(s, "buffer", "") or f"{number}"
 
 
-def entry_accesses(kernel: Kernel) -> Accesses:
+def entry_accesses(kernel: Kernel, by_iteration: bool = False) -> Accesses:
     """The accesses of the entry, from thread ids; those of called functions are not included."""
-    return Accesses(kernel.variables, 6).collect(kernel.body)
+    return Accesses(kernel.variables, 6, by_iteration).collect(kernel.body)
 
 
 def all_accesses(kernel: Kernel) -> Iterator[tuple[str, Accesses]]:

@@ -13,11 +13,12 @@ from dataclasses import dataclass, replace
 from math import prod
 from typing import TypeAlias
 
-from indexing._core import IndexingMap, SymbolicExpr, SymbolicMap, compose, constant, variable
-from indexing.kernels.ir.accesses import MAX_MAPS, VECTOR, Access, Accesses, Kind, entry_accesses
+from indexing._core import IndexingMap, Interval, SymbolicExpr, SymbolicMap, compose, constant, variable
+from indexing.kernels.ir.accesses import MAX_MAPS, VECTOR, Access, Accesses, Kind, Time, entry_accesses
 from indexing.kernels.ir.memory import Memory
 from indexing.kernels.ir.nodes import Kernel, bodies, statements
 
+MAX_LANES = 16
 #: The conditions and the loops around a statement, each with the branch that is taken.
 _Frames: TypeAlias = "tuple[tuple[tuple[int | SymbolicExpr, ...], int | SymbolicExpr], ...]"
 
@@ -28,7 +29,8 @@ class Execution:
     points is executed `times` times.
 
     If a compiler `may_merge` some, `merged` is the map when it merges all; None if nothing is left then. `is_certain` if no
-    data decides which threads reach the statement.
+    data decides which threads reach the statement. `by_lane` if a thread's vector is loaded by single elements, for a
+    condition around may hold for some of them.
     """
 
     map: IndexingMap
@@ -36,6 +38,7 @@ class Execution:
     may_merge: bool = False
     merged: IndexingMap | None = None
     is_certain: bool = True
+    by_lane: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,23 +49,27 @@ class Executions:
     unknown: frozenset[str]
 
 
-def global_executions(kernel: Kernel) -> Executions:
-    """The executions of all accesses to arguments, through all functions."""
+def global_executions(kernel: Kernel, vectors: Collection[str] = ()) -> Executions:
+    """The executions of all accesses to arguments, through all functions; `vectors` are the buffers that are loaded or stored
+    by vectors, which a compiler does not merge with loads of single elements.
+    """
     by_buffer: dict[tuple[str, Kind], list[Execution]] = {}
     unknown: set[str] = set()
     threads: dict[str, dict[IndexingMap, bool]] = {}  # to a function's index, and whether no data decides
     arguments = {b.name for b in kernel.buffers if b.role != "none"}
     memory = Memory(kernel)
     written = {place for body in bodies(kernel) for s in statements(body.body) for place in memory.written(s)}
-    functions = [(f.name, Accesses(f.variables, len(f.index)).collect(f.body, f.results)) for f in kernel.functions]
-    for name, body in [(kernel.name, entry_accesses(kernel)), *reversed(functions)]:
+    functions = [
+        (f.name, Accesses(f.variables, len(f.index), True).collect(f.body, f.results)) for f in kernel.functions
+    ]
+    for name, body in [(kernel.name, entry_accesses(kernel, by_iteration=True)), *reversed(functions)]:
         callers: Sequence[tuple[IndexingMap | None, bool]] = [*threads.get(name, {}).items()]
         callers = [(None, True)] if name == kernel.name else callers
         accesses = [a for a in body.once if a.buffer in arguments]
         if len(callers) > MAX_MAPS:
             unknown.update(a.buffer for a in accesses)
             callers = []
-        for a, inside, is_equal in _unmerged(body, accesses, memory, written):
+        for a, inside, is_equal in _unmerged(body, accesses, memory, written, vectors):
             of_body = _execution(body, a, inside, is_equal)
             of_threads = (of_body if m is None else _called(m, is_certain, of_body) for m, is_certain in callers)
             by_buffer.setdefault((a.buffer, a.kind), []).extend(e for e in of_threads if not e.map.is_known_empty)
@@ -77,7 +84,7 @@ def global_executions(kernel: Kernel) -> Executions:
 def shared_executions(kernel: Kernel) -> Iterator[tuple[Access, Execution]]:
     """The executions of the loads and stores of shared memory, as maps to cells: elements, or vectors of them."""
     shared = {b.name for b in kernel.buffers if b.space == "shared"}
-    body = entry_accesses(kernel)
+    body = entry_accesses(kernel, by_iteration=True)
     accesses = [a for a in body.once if a.buffer in shared and a.kind != "atomic"]
     memory = Memory(kernel)
     for a, inside, is_equal in _unmerged(body, accesses, memory, shared):
@@ -88,15 +95,20 @@ def shared_executions(kernel: Kernel) -> Iterator[tuple[Access, Execution]]:
 
 
 def _unmerged(
-    body: Accesses, accesses: Iterable[Access], memory: Memory, written: Collection[str]
+    body: Accesses,
+    accesses: Iterable[Access],
+    memory: Memory,
+    written: Collection[str],
+    vectors: Collection[str] = (),
 ) -> Iterator[tuple[Access, frozenset[int], bool]]:
     """The accesses of a body without the loads that are merged with an earlier one; the loops that each can't leave; and
     whether there is an equal one.
 
-    Loads of buffers that are written stay apart if a store or a barrier is between. Equal stores are in different branches: a
-    compiler may join them.
+    Loads of buffers that are written stay apart if a store or a barrier is between. Equal accesses in different branches, in
+    iterations of short loops, too, a compiler may join.
     """
     known: dict[tuple[object, ...], list[_Frames]] = {}
+    times: dict[tuple[object, ...], list[Time]] = {}  # of the loads of each index
     stores: Counter[str] = Counter()
     for a in accesses:
         place = memory.of(a.buffer)
@@ -107,9 +119,51 @@ def _unmerged(
         frames = _frames(a, inside)
         if a.kind == "load" and any(frames[: len(others)] == others for others in earlier):
             continue
-        yield a, inside, bool(earlier)
+        is_single = a.kind == "load" and a.buffer not in vectors
+        unrolled = [(a.buffer, index, since) for index in _unrolled(body, a)] if is_single else []
+        yield a, inside, bool(earlier) or any(_are_branches(a.time, t) for k in unrolled for t in times.get(k, ()))
         earlier.append(frames)
+        for k in unrolled:
+            times.setdefault(k, []).append(a.time)
         stores[place] += a.kind != "load"
+
+
+def _lanes(body: Accesses, a: Access) -> Iterator[int]:
+    """The loops over lanes around an access."""
+    return (k for k in a.context.loops if body.variables[k].name.startswith(VECTOR))
+
+
+def _unrolled(body: Accesses, a: Access) -> Iterator[tuple[SymbolicExpr, ...]]:
+    """The index of an access, and its index in each iteration of a short loop around it, which a compiler may unroll."""
+    yield a.index
+    for loop in a.context.loops:
+        interval = body.variables[loop].interval
+        if loop in _used(a.index) and len(interval) <= MAX_LANES:
+            for value in range(interval.lower, interval.upper + 1):
+                yield tuple(e.replace({variable(loop): constant(value)}) for e in a.index)
+
+
+def _are_branches(time: Time, other: Time) -> bool:
+    """Whether two statements are in the two branches of one condition."""
+    first = next((k for k, (s, t) in enumerate(zip(time, other, strict=False)) if s != t), 0)
+    return first % 2 == 1 and isinstance(time[first], int)
+
+
+def _is_by_lane(body: Accesses, a: Access) -> bool:
+    """Whether a condition around an access differs by lane in another way than a bound of neighbouring places."""
+    intervals = [v.interval for v in body.variables]
+    for lane in _lanes(body, a):
+        for e, bounds in a.context.constraints:
+            if lane in e.used_variables() and lane in (e - variable(lane)).simplify(intervals).used_variables():
+                others = tuple(c for c in a.context.constraints if c != (e, bounds))
+                m = body.map(replace(a.context, constraints=others), [e])
+                if not _is_within(m.range(m.results[0]), bounds):
+                    return True
+    return False
+
+
+def _is_within(inner: Interval, outer: Interval) -> bool:
+    return outer.lower <= inner.lower and inner.upper <= outer.upper
 
 
 def _frames(a: Access, inside: Collection[int]) -> _Frames:
@@ -153,7 +207,7 @@ def _execution(body: Accesses, a: Access, inside: Collection[int], is_equal: boo
     m = whole.remove_unused_symbols()
     merged = None if is_equal else _without_unused(m)
     may_merge = is_equal or (a.kind == "load" and (times > 1 or merged is not m))
-    return Execution(m, times, may_merge, merged, a.context.is_certain)
+    return Execution(m, times, may_merge, merged, a.context.is_certain, _is_by_lane(body, a))
 
 
 def _without_unused(m: IndexingMap) -> IndexingMap:
@@ -173,7 +227,7 @@ def _called(threads: IndexingMap, is_certain: bool, e: Execution) -> Execution:
     """The executions in a function that threads call."""
     m, merged = (None if inner is None else _whole(compose(threads, inner).simplify()) for inner in (e.map, e.merged))
     assert m is not None
-    return Execution(m, e.times, e.may_merge, merged, is_certain and e.is_certain)
+    return replace(e, map=m, merged=merged, is_certain=is_certain and e.is_certain)
 
 
 def _whole(m: IndexingMap) -> IndexingMap:
