@@ -29,6 +29,8 @@ class GraphFacts:
     taken: set[Node] = field(default_factory=set)
     coalesced: set[Node] = field(default_factory=set)
     _maps: dict[tuple[Node, int], Indexing] = field(default_factory=dict)
+    _users: dict[Node, tuple[Node, ...]] = field(default_factory=dict)
+    _read: dict[Node, tuple[Node, ...]] = field(default_factory=dict)
     _attached: dict[type, object] = field(default_factory=dict)
 
     @property
@@ -103,9 +105,18 @@ class GraphFacts:
     def _loops_over_operand(self, node: Node) -> bool:
         return any(o.map.is_undefined or bool(o.map.ranges) for indexings in self.maps(node, 0) for o in indexings)
 
-    def users_of(self, node: Node) -> list[Node]:
+    def users_of(self, node: Node) -> tuple[Node, ...]:
         """The live users of a node, each once."""
-        return [u for u in dict.fromkeys(node.users) if u in self.live]
+        if node not in self._users:
+            self._users[node] = tuple(u for u in dict.fromkeys(node.users) if u in self.live)
+        return self._users[node]
+
+    def read_nodes(self, node: Node) -> tuple[Node, ...]:
+        """The nodes whose results a node reads from memory, each once: without those that each kernel computes anew."""
+        if node not in self._read:
+            nodes = dict.fromkeys(ref.node for ref in node.refs())
+            self._read[node] = tuple(n for n in nodes if n not in self.rematerializable)
+        return self._read[node]
 
     def maps(self, node: Node, output: int) -> Indexing:
         """The maps from an output of a node to its operands."""

@@ -158,23 +158,24 @@ class _GroupBuilder:
         """The nodes of `starts` and their transitive users that have an element for each of the space or of the rows."""
         number, places, outside = self.facts.number, dict(starts), set[Node]()
         pending: list[tuple[int, Node]] = []
-        eligible: set[Node] = set()
+        eligible, known = set[Node](), set(starts)
 
         def push(node: Node, may_join: bool) -> None:
             for user in self.facts.users_of(node):
-                heappush(pending, (number[user], user))
-                if may_join and number[user] - number[self.seed] < MAX_DISTANCE:
+                if user not in known:
+                    known.add(user)
+                    heappush(pending, (number[user], user))
+                if may_join and user not in places and number[user] - number[self.seed] < MAX_DISTANCE:
                     eligible.add(user)
 
         for node in starts:
             push(node, may_join=True)
         for _ in range(MAX_VISITED):
-            if not (eligible and pending):
+            if not eligible:
                 break
             _, node = heappop(pending)
-            if node in places or node in outside:
-                continue
-            place = self._place_as_user(node, places, outside) if node in eligible and len(places) < max_nodes else None
+            may_join = node in eligible and len(places) < max_nodes
+            place = self._place_as_user(node, places, outside) if may_join else None
             if place is not None and not with_elements and not self._is_per_row(node):
                 place = None
             eligible.discard(node)
@@ -202,7 +203,7 @@ class _GroupBuilder:
         moves of elements that their readers do better.
         """
         kept = dict(consumers)
-        results = {ref.node for ref in self.facts.results}
+        results = self.facts.result_nodes
         for node in sorted(consumers, key=self.facts.number.__getitem__, reverse=True):
             users = self.facts.users_of(node)
             if node.op is REDUCE or node in results or self._is_per_row(node) or any(u in kept for u in users):
@@ -229,17 +230,13 @@ class _GroupBuilder:
         """
         number, members = self.facts.number, Places()
         places: dict[Node, set[IndexingMap]] = {n: {place} for n, place in consumers.items()}
-        pending = [(-number[n], n) for n in consumers]
-        pending.sort()
-        eligible, feeds_outside, done = set(consumers), set[Node](), set[Node]()
+        pending = sorted((-number[n], n) for n in consumers)
+        eligible, feeds_outside, known = set(consumers), set[Node](), set(consumers)
         while eligible:
             _, node = heappop(pending)
-            if node in done:
-                continue
-            done.add(node)
             eligible.discard(node)
-            may_join = node not in feeds_outside and len(members) < MAX_NODES
-            place = self._place_as_operand(node, places[node], members, node in consumers) if may_join else None
+            is_inside = node not in feeds_outside and len(members) < MAX_NODES
+            place = self._place_as_operand(node, places[node], members, node in consumers) if is_inside else None
             if place is None and node in consumers:
                 return None
             reads = [] if place is None else list(self._reads(node, place))
@@ -248,14 +245,16 @@ class _GroupBuilder:
             inside = {n for n, _ in reads}
             for n, where in reads:
                 places.setdefault(n, set()).add(where)
-                heappush(pending, (-number[n], n))
-                if n not in feeds_outside:
+                if n not in feeds_outside and may_join(self.facts, n):
                     eligible.add(n)
-            for n in {ref.node for ref in node.refs()} - inside - self.facts.rematerializable:
-                feeds_outside.add(n)
-                heappush(pending, (-number[n], n))
-                if n not in consumers:
-                    eligible.discard(n)
+            for n in self.facts.read_nodes(node):
+                if n not in inside and n not in feeds_outside:
+                    feeds_outside.add(n)
+                    if n not in consumers:
+                        eligible.discard(n)
+                if n not in known:
+                    known.add(n)
+                    heappush(pending, (-number[n], n))
         return members
 
     def _place_as_operand(
@@ -274,15 +273,13 @@ class _GroupBuilder:
         is_of_space = shape.element_count in (self.rows.shape.element_count, self.rows.count, 1)
         if not (is_of_space or node.op.has_no_compute):
             return None
-        is_inside = node not in {r.node for r in self.facts.results} and all(
-            u in members for u in self.facts.users_of(node)
-        )
+        is_inside = node not in self.facts.result_nodes and all(u in members for u in self.facts.users_of(node))
         return place if is_inside or self._may_be_output(node, place) else None
 
     def _may_be_output(self, node: Node, place: IndexingMap) -> bool:
         """Whether nodes outside may read the node, from memory or by recomputing it."""
         if node.op.has_no_compute:
-            return node not in {r.node for r in self.facts.results} and is_view(node)
+            return node not in self.facts.result_nodes and is_view(node)
         if place != self.rows.place_of(node.instruction.shape.leaves[0]):
             return False
         if not self.with_elements:
