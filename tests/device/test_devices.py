@@ -348,7 +348,7 @@ def test_plans_are_made_for_the_device() -> None:
     large, few = (ix.emit(computation, device=name) for name in ("h100", "t4"))
     assert (large.device.name, few.device.name) == ("H100 SXM", "T4")
     assert large.grid[0] == 8 * few.grid[0], "131072 and 16384 threads keep them busy"
-    assert ix.knobs(computation, device="t4").default["splits"] == few.grid[0]
+    assert ix.knobs(computation, device="t4").default["split_k"] == few.grid[0]
     assert ix.emit(computation).device.name == "any CUDA GPU"
     assert ix.emit(computation, device="cpu").dialect == "c"
     kernels = ix.emit_all(ix.hlo.parse(text), device="t4")

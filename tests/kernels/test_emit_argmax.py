@@ -62,7 +62,7 @@ def test_the_first_of_several(direction: str, shape: tuple[int, ...], is_last: b
 
 
 @pytest.mark.parametrize(("sizes", "dimension"), [("2,5000", 1), ("5000,8", 0)])
-@pytest.mark.parametrize("knobs", [{"splits": 1}, {"splits": 4}, {"splits": 2, "vector_width": 2}])
+@pytest.mark.parametrize("knobs", [{"split_k": 1}, {"split_k": 4}, {"split_k": 2, "vector_width": 2}])
 def test_blocks_that_share_a_row(sizes: str, dimension: int, knobs: dict[str, int]) -> None:
     text = program(sizes, dimension, "GT", index="s64")
     module = ix.hlo.parse(text)

@@ -61,11 +61,11 @@ def test_reductions(data: st.DataObject) -> None:
         except ix.IndexingError:
             continue
     knobs["threads"] = plan.threads
-    knobs["splits"] = data.draw(st.integers(1, 12))
+    knobs["split_k"] = data.draw(st.integers(1, 12))
     try:
         plan_reduction(match, device, **knobs)
     except ix.IndexingError:
-        knobs["splits"] = 1
+        knobs["split_k"] = 1
     kernel = check(text, "reduction", **knobs)
     assert_written_once(kernel, list(computation.root.shape.leaves))
     assert (visits(kernel.thread_to_input(0), tuple(sizes)) == 1).all()

@@ -89,14 +89,14 @@ def test_one_pass(
     width = 4 if length % 4 == 0 else 1
     threads = min(threads, 1 << (length // width).bit_length() - 1)
     knobs = {"keep": 3, "threads": threads, "vector_width": width}
-    kernel = ix.emit(module.entry, dialect=DIALECTS[0], **knobs, **({"splits": 1} if passes == 1 else {}))
+    kernel = ix.emit(module.entry, dialect=DIALECTS[0], **knobs, **({"split_k": 1} if passes == 1 else {}))
     check_rows(kernel, module, want)
     assert len(kernel.input_maps[0]) <= passes
     assert_proved(kernel)
 
 
 @pytest.mark.parametrize("dialect", DIALECTS)
-@pytest.mark.parametrize(("threads", "splits"), [(1, 5), (32, 7), (64, 3), (256, 4), (2, 480)])
+@pytest.mark.parametrize(("threads", "split_k"), [(1, 5), (32, 7), (64, 3), (256, 4), (2, 480)])
 @pytest.mark.parametrize("length", [1001, 4096])
 @pytest.mark.parametrize(("program", "want", "passes"), PROGRAMS[1:])
 def test_blocks_share_rows(
@@ -105,13 +105,13 @@ def test_blocks_share_rows(
     passes: int,
     length: int,
     threads: int,
-    splits: int,
+    split_k: int,
     dialect: str,
 ) -> None:
     module = ix.hlo.parse(program(len(unusual_rows(length)), length))
-    splits = min(splits, length // threads)
-    kernel = ix.emit(module.entry, dialect=dialect, threads=threads, splits=splits, vector_width=1)
-    assert kernel.grid[0] >= splits
+    split_k = min(split_k, length // threads)
+    kernel = ix.emit(module.entry, dialect=dialect, threads=threads, split_k=split_k, vector_width=1)
+    assert kernel.grid[0] >= split_k
     assert sum(isinstance(s, FetchAdd) for s in statements(kernel.ir.body)) == 1
     check_rows(kernel, module, want)
     assert len(kernel.input_maps[0]) <= 1 + (dialect == "c")  # a stretch, and what is left after all of them
@@ -149,7 +149,7 @@ def test_blocks_share_rows_of_any_dimensions(sizes: tuple[int, ...], dims: tuple
     y = wide * np.expand_dims(weights, dims)
     want = 2 + ((y - np.expand_dims((y.sum(dims) + 2) * weights, dims)) ** 2).sum(dims)
     for dialect in DIALECTS:
-        kernel = ix.emit(module.entry, dialect=dialect, threads=threads, splits=6)
+        kernel = ix.emit(module.entry, dialect=dialect, threads=threads, split_k=6)
         (got,) = launcher(kernel, [module.entry.root.shape], device_of(kernel))(arrays)
         np.testing.assert_allclose(got, want, rtol=2e-5)
         assert_proved(kernel)
@@ -161,17 +161,17 @@ def test_moments_far_from_zero(dialect: str, threads: int) -> None:
     """A mean of a thousand times the spread costs as many units in the last place, and less where many of them cancel."""
     module = ix.hlo.parse(moments(3, 100000))
     x = (np.random.default_rng(1).standard_normal((3, 100000)) + 1000).astype(np.float32)
-    kernel = ix.emit(module.entry, dialect=dialect, threads=threads, splits=50)
+    kernel = ix.emit(module.entry, dialect=dialect, threads=threads, split_k=50)
     _, squares = launcher(kernel, list(module.entry.root.shape.leaves), device_of(kernel))([x])
     np.testing.assert_allclose(squares, 100000 * x.astype(np.float64).var(1), rtol=2e-5)
 
 
 def test_plans_of_few_long_rows() -> None:
     """As many blocks as keep a device busy, from 65,536 elements on; each row's by one block where there are enough of them."""
-    for rows, length, splits in ((1, 1 << 24, 512), (8, 1 << 20, 64), (1000, 4096, 1), (2, 1 << 12, 1)):
+    for rows, length, split_k in ((1, 1 << 24, 512), (8, 1 << 20, 64), (1000, 4096, 1), (2, 1 << 12, 1)):
         kernel = ix.emit(ix.hlo.parse(moments(rows, length)).entry)
-        assert kernel.grid[0] >= min(rows, 8) * splits, (rows, length)
-        assert bool(kernel.scratch) == (splits > 1)
+        assert kernel.grid[0] >= min(rows, 8) * split_k, (rows, length)
+        assert bool(kernel.scratch) == (split_k > 1)
 
 
 def test_splits_that_are_refused() -> None:
@@ -182,18 +182,18 @@ def test_splits_that_are_refused() -> None:
         (moments(3, 4096), {"keep": 2}, 1),
         (moments(3, 4096), {"threads": 64, "vector_width": 1}, 64),
     ):
-        with pytest.raises(ix.IndexingError, match=rf"splits must lie in \[1, {most}\]"):
-            ix.emit(ix.hlo.parse(program).entry, splits=most + 1, **knobs)
+        with pytest.raises(ix.IndexingError, match=rf"split_k must lie in \[1, {most}\]"):
+            ix.emit(ix.hlo.parse(program).entry, split_k=most + 1, **knobs)
 
 
 def test_every_plan_that_knobs_allow() -> None:
     entry = ix.hlo.parse(moments(5, 1024)).entry
     space = ix.knobs(entry)
-    assert space.names == ("vector_width", "threads", "keep", "splits")
-    assert space.legal("splits", {"vector_width": 4, "threads": 32, "keep": 3}) == range(1, 9)
-    assert space.legal("splits", {"vector_width": 4, "threads": 32, "keep": 0}) == range(1, 2)
-    for keep, splits in ((0, 1), (1, 1), (3, 1), (3, 8)):
-        plan = space.check({"vector_width": 4, "threads": 32, "keep": keep, "splits": splits})
+    assert space.names == ("vector_width", "threads", "keep", "split_k")
+    assert space.legal("split_k", {"vector_width": 4, "threads": 32, "keep": 3}) == range(1, 9)
+    assert space.legal("split_k", {"vector_width": 4, "threads": 32, "keep": 0}) == range(1, 2)
+    for keep, split_k in ((0, 1), (1, 1), (3, 1), (3, 8)):
+        plan = space.check({"vector_width": 4, "threads": 32, "keep": keep, "split_k": split_k})
         assert ix.emit(entry, **plan).verify().open == ()
 
 

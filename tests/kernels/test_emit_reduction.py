@@ -224,7 +224,7 @@ def test_cuda_compiles(arch: str) -> None:
             op = "or" if kind == "pred" else "add"
             computation = ix.hlo.parse(reduced(kind, (40, 100), dims, op)).entry
             assert ix.runtime.cubin(ix.emit(computation), arch)
-            assert ix.runtime.cubin(ix.emit(computation, vector_width=4, threads=4, splits=3), arch)
+            assert ix.runtime.cubin(ix.emit(computation, vector_width=4, threads=4, split_k=3), arch)
 
 
 # ------------------------------------------------------------ vectors, and rows that blocks share
@@ -259,20 +259,20 @@ def test_vectors_that_do_not_divide_a_row_are_refused(width: int) -> None:
 @pytest.mark.parametrize(
     ("sizes", "dims", "knobs"),
     [
-        ((3000,), (0,), {"threads": 32, "splits": 8}),
-        ((3001,), (0,), {"threads": 64, "splits": 5, "vector_width": 4}),
-        ((3000,), (0,), {"threads": 1, "splits": 16}),
-        ((5, 700), (1,), {"threads": 32, "splits": 7}),
-        ((300, 7), (0,), {"threads": 4, "splits": 9}),
-        ((300, 40), (0,), {"threads": 2, "splits": 3, "vector_width": 4}),
-        ((20, 3, 16), (0, 2), {"threads": 4, "splits": 4}),
-        ((4, 3, 4000), (0, 2), {"threads": 128, "splits": 2}),
-        ((2, 500, 3, 4), (1,), {"threads": 8, "splits": 60}),
+        ((3000,), (0,), {"threads": 32, "split_k": 8}),
+        ((3001,), (0,), {"threads": 64, "split_k": 5, "vector_width": 4}),
+        ((3000,), (0,), {"threads": 1, "split_k": 16}),
+        ((5, 700), (1,), {"threads": 32, "split_k": 7}),
+        ((300, 7), (0,), {"threads": 4, "split_k": 9}),
+        ((300, 40), (0,), {"threads": 2, "split_k": 3, "vector_width": 4}),
+        ((20, 3, 16), (0, 2), {"threads": 4, "split_k": 4}),
+        ((4, 3, 4000), (0, 2), {"threads": 128, "split_k": 2}),
+        ((2, 500, 3, 4), (1,), {"threads": 8, "split_k": 60}),
     ],
 )
 def test_blocks_share_rows(op: str, sizes: tuple[int, ...], dims: tuple[int, ...], knobs: dict[str, int]) -> None:
     kernel = fully_checked(reduced("f32", sizes, dims, op), sizes, **knobs)
-    assert kernel.grid[0] % knobs["splits"] == 0
+    assert kernel.grid[0] % knobs["split_k"] == 0
     assert [a.element_type for a in kernel.scratch] == ["f32", "u32"]
 
 
@@ -281,7 +281,7 @@ def test_blocks_share_rows(op: str, sizes: tuple[int, ...], dims: tuple[int, ...
 def test_types_of_shared_rows(kind: str, dims: tuple[int, ...]) -> None:
     op = "or" if kind == "pred" else "add"
     tolerance = 2e-2 if kind in ("f16", "bf16") else 1e-5
-    check(reduced(kind, (64, 96), dims, op), "reduction", tolerance=tolerance, threads=4, splits=4)
+    check(reduced(kind, (64, 96), dims, op), "reduction", tolerance=tolerance, threads=4, split_k=4)
 
 
 @pytest.mark.parametrize("dim", [0, 1])
@@ -295,7 +295,7 @@ def test_shared_rows_without_a_neutral_element(dim: int, width: int) -> None:
       big = s32[] constant(2147483647)
       ROOT r = (f32[{(90, 60)[dim]}], s32[{(90, 60)[dim]}]) reduce(p, i, low, big), dimensions={{{dim}}}, to_apply=arg
     }}"""
-    fully_checked(text, (60, 90), splits=5, threads=4, vector_width=width)
+    fully_checked(text, (60, 90), split_k=5, threads=4, vector_width=width)
 
 
 def test_shared_rows_with_several_heroes_and_side_outputs() -> None:
@@ -311,15 +311,15 @@ def test_shared_rows_with_several_heroes_and_side_outputs() -> None:
       w = f32[8] multiply(m, s)
       ROOT r = (f32[8], f32[8,640], f32[8]) tuple(w, e, m)
     }}"""
-    kernel = fully_checked(text, (8, 640), splits=4, threads=8, vector_width=4)
+    kernel = fully_checked(text, (8, 640), split_k=4, threads=8, vector_width=4)
     assert vector_moves(kernel)["o1"] == {4}  # the side output's store
     assert len(kernel.scratch) == 3
 
 
-@pytest.mark.parametrize("splits", [0, 18, 2000])
-def test_splits_out_of_range_are_refused(splits: int) -> None:
-    with pytest.raises(ix.IndexingError, match=r"splits must lie in \[1, 17\]"):
-        ix.emit(ix.hlo.parse(reduced("f32", (9, 70), (1,))).entry, threads=4, splits=splits)
+@pytest.mark.parametrize("split_k", [0, 18, 2000])
+def test_splits_out_of_range_are_refused(split_k: int) -> None:
+    with pytest.raises(ix.IndexingError, match=r"split_k must lie in \[1, 17\]"):
+        ix.emit(ix.hlo.parse(reduced("f32", (9, 70), (1,))).entry, threads=4, split_k=split_k)
 
 
 @pytest.mark.parametrize(("sizes", "dims"), [((1 << 24,), (0,)), ((8, 1 << 18), (1,)), ((1 << 20, 8), (0,))])
@@ -331,10 +331,10 @@ def test_few_results_keep_many_blocks_busy(sizes: tuple[int, ...], dims: tuple[i
 @pytest.mark.parametrize(
     ("sizes", "dims", "knobs"),
     [
-        ((3, 5000), (1,), {"threads": 64, "splits": 7}),
-        ((9000,), (0,), {"threads": 64, "splits": 16}),
-        ((4096,), (0,), {"threads": 64, "splits": 16}),
-        ((2000, 4), (0,), {"threads": 16, "splits": 9}),
+        ((3, 5000), (1,), {"threads": 64, "split_k": 7}),
+        ((9000,), (0,), {"threads": 64, "split_k": 16}),
+        ((4096,), (0,), {"threads": 64, "split_k": 16}),
+        ((2000, 4), (0,), {"threads": 16, "split_k": 9}),
     ],
 )
 def test_a_core_reads_a_stretch_of_memory_and_its_part_of_the_rest(

@@ -75,7 +75,7 @@ def test_blocks_that_share_results_leave_parts_beside_a_second_output() -> None:
       n = f32[1024,128] negate(p)
       s = f32[128] reduce(n, z), dimensions={0}, to_apply=add
       ROOT t = (f32[128], f32[1024,128]) tuple(s, n) }"""
-    prediction = ix.predict(ix.hlo.parse(text).entry, {"splits": [1, 2, 8, 32], "threads": 32, "vector_width": 1})
+    prediction = ix.predict(ix.hlo.parse(text).entry, {"split_k": [1, 2, 8, 32], "threads": 32, "vector_width": 1})
     assert prediction.sectors.tolist() == [2 * 16384 + 16 + (2 * 16 * n + 4 if n > 1 else 0) for n in (1, 2, 8, 32)]
     assert prediction.exact.all()
 
@@ -164,7 +164,7 @@ def test_of_equal_times_the_plan_nearest_to_the_default_is_best() -> None:
 def test_what_cannot_be_is_refused() -> None:
     computation = fusion("row reduction")
     with pytest.raises(ix.IndexingError, match=r"plan 1 is not legal: threads is one of"):
-        ix.predict(computation, {"threads": [32, 33], "splits": 1})
+        ix.predict(computation, {"threads": [32, 33], "split_k": 1})
     with pytest.raises(ix.IndexingError, match="no knob 'tile'"):
         ix.predict(computation, {"tile": [32]})
     with pytest.raises(

@@ -114,7 +114,7 @@ def test_a_store_of_an_older_version_is_left_as_it_is(store: Path) -> None:
         connection.execute("PRAGMA user_version = 2")
     connection.close()
     before = store.read_bytes()
-    with pytest.raises(ix.IndexingError, match=r"is of version 2, and this package reads 3: .*move it away"):
+    with pytest.raises(ix.IndexingError, match=r"is of version 2, and this package reads 4: .*move it away"):
         ix.tune(ix.hlo.parse(FUSION).entry, budget=2, device="cpu")
     assert store.read_bytes() == before
 

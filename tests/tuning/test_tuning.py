@@ -340,7 +340,7 @@ def test_stores_that_can_not_be_used(store: Path) -> None:
     with sqlite3.connect(store) as connection:
         connection.execute("PRAGMA user_version = 7")
     connection.close()
-    with pytest.raises(ix.IndexingError, match=r"is of version 7, and this package reads 3: update"):
+    with pytest.raises(ix.IndexingError, match=r"is of version 7, and this package reads 4: update"):
         searched()
     store.unlink()
     searched()
@@ -401,7 +401,7 @@ def test_arguments() -> None:
 def test_tables_and_pictures(tmp_path: Path) -> None:
     trials = ix.tune(fusion("row reduction"), budget=3, device="cpu")
     lines = trials.table().splitlines()
-    assert len(lines) == 4 and lines[0].split()[:3] == ["vector_width", "threads", "splits"]
+    assert len(lines) == 4 and lines[0].split()[:3] == ["vector_width", "threads", "split_k"]
     pytest.importorskip("matplotlib")
     trials.plot(tmp_path / "search.svg")
     assert (tmp_path / "search.svg").read_text().count("measured") >= 1

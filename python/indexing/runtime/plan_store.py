@@ -17,7 +17,7 @@ from indexing.errors import IndexingError
 
 __all__ = ["FusionRow", "Gain", "KernelRow", "Measured", "State", "Store", "default_path", "plan_of", "plan_text"]
 
-VERSION = 3  # 2 had no fusions, conditions and gains
+VERSION = 4  # 3 had plans with a knob `splits`
 MAX_WAIT = 30.0  # seconds that a writer waits for a lock
 #: A plan left "started" was being measured when its process died.
 State: TypeAlias = Literal["started", "measured", "wrong", "failed"]

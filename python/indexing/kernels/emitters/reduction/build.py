@@ -41,7 +41,7 @@ class _Body:
         self.match, self.plan, self.body = match, plan, body
         self.mapping = thread_mapping(plan)
         self.accumulators = [Accumulators(body, Reducer.of(hero), plan.columns) for hero in match.heroes]
-        self.splits = Splits(body, plan.splits, plan.tiles, plan.across * plan.columns, self.accumulators)
+        self.splits = Splits(body, plan.split_k, plan.tiles, plan.across * plan.columns, self.accumulators)
 
     def build(self) -> None:
         """Build the whole entry."""

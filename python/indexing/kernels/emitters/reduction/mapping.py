@@ -95,7 +95,7 @@ class ReductionPlan:
     """Knobs and launch dimensions.
 
     `threads` (a power of two) reduce one row or column; a block has `across` rows, or vectors of columns, of one run or of
-    several whole ones; a thread takes `vector_width` elements at once. `splits` blocks share the rows or columns of one of
+    several whole ones; a thread takes `vector_width` elements at once. `split_k` blocks share the rows or columns of one of
     `tiles` tiles: steps are interleaved or, `contiguous_splits`, each block has consecutive ones. A thread reduces
     `value_bytes` bytes a column, in `dialect`.
     """
@@ -104,7 +104,7 @@ class ReductionPlan:
     threads: int
     across: int
     vector_width: int
-    splits: int
+    split_k: int
     value_bytes: int
     dialect: str
     contiguous_splits: bool = False
@@ -113,11 +113,11 @@ class ReductionPlan:
     def shared_bytes(self) -> int:
         """The shared memory in which the threads of a block combine their values."""
         values = self.value_bytes * self.columns
-        return shared_bytes_of_splits(values, self.block[0], self.threads, self.distance, self.splits, self.dialect)
+        return shared_bytes_of_splits(values, self.block[0], self.threads, self.distance, self.split_k, self.dialect)
 
-    def with_splits(self, splits: int) -> ReductionPlan:
-        """The plan in which `splits` blocks share the rows or columns of a tile."""
-        return replace(self, splits=splits)
+    def with_splits(self, split_k: int) -> ReductionPlan:
+        """The plan in which `split_k` blocks share the rows or columns of a tile."""
+        return replace(self, split_k=split_k)
 
     @property
     def distance(self) -> int:
@@ -138,7 +138,7 @@ class ReductionPlan:
     @property
     def grid(self) -> Dim3:
         """The blocks, in one dimension."""
-        return (self.tiles * self.splits, 1, 1)
+        return (self.tiles * self.split_k, 1, 1)
 
     @property
     def block(self) -> Dim3:
@@ -192,13 +192,13 @@ def thread_mapping(plan: ReductionPlan) -> ThreadMapping:
 
 def _rows(plan: ReductionPlan) -> ThreadMapping:
     d, th_x, bl_x = plan.dimensions, thread_id("th_x"), thread_id("bl_x")
-    tile, split = bl_x // plan.splits, bl_x % plan.splits
+    tile, split = bl_x // plan.split_k, bl_x % plan.split_k
     part, slot = th_x % plan.threads, th_x // plan.threads
     outer, outers, groups = range_variable(OUTER), d.outer, ceil_div(d.fast, plan.vector_width)
     step = range_variable(STEP)
     if splits_outer(d, plan.threads, plan.vector_width):
-        outer, outers = outer * plan.splits + split, ceil_div(d.outer, plan.splits)
-        steps, group, rest = divided(replace(plan, splits=1), constant(0), part, groups, step)
+        outer, outers = outer * plan.split_k + split, ceil_div(d.outer, plan.split_k)
+        steps, group, rest = divided(replace(plan, split_k=1), constant(0), part, groups, step)
     else:
         steps, group, rest = divided(plan, split, part, groups, step)
     run = Part(outer, d.outer)
@@ -223,8 +223,8 @@ class SplitPlan(Plan, Protocol):
     def tiles(self) -> int:
         """The number of groups of rows."""
 
-    def with_splits(self, splits: int) -> Plan:
-        """The plan in which `splits` blocks share the rows of a group."""
+    def with_splits(self, split_k: int) -> Plan:
+        """The plan in which `split_k` blocks share the rows of a group."""
 
 
 def legal_splits(plan: SplitPlan, most: int, limits: Limits) -> int:
@@ -238,14 +238,14 @@ def legal_splits(plan: SplitPlan, most: int, limits: Limits) -> int:
 
 
 class Division(Protocol):
-    """The division of vectors among `threads` of each of `splits` blocks: interleaved, or `contiguous_splits`."""
+    """The division of vectors among `threads` of each of `split_k` blocks: interleaved, or `contiguous_splits`."""
 
     @property
     def threads(self) -> int:
         """The number of threads of a block that share a row or column."""
 
     @property
-    def splits(self) -> int:
+    def split_k(self) -> int:
         """The number of blocks that share it."""
 
     @property
@@ -259,9 +259,9 @@ def divided(
     """The number of steps of a thread over `count` vectors that blocks share, its vector at a `step`, and one that it may take
     after these.
     """
-    threads = plan.threads * plan.splits
+    threads = plan.threads * plan.split_k
     in_turn = split * plan.threads + part
-    if plan.splits == 1 or not plan.contiguous_splits:
+    if plan.split_k == 1 or not plan.contiguous_splits:
         return ceil_div(count, threads), step * threads + in_turn, None
     whole = count // threads
     return whole, (split * whole + step) * plan.threads + part, whole * threads + in_turn if count % threads else None
@@ -274,7 +274,7 @@ def splits_outer(dimensions: Dimensions, threads: int, width: int) -> bool:
 
 def _columns(plan: ReductionPlan) -> ThreadMapping:
     d, th_x, bl_x = plan.dimensions, thread_id("th_x"), thread_id("bl_x")
-    tile, split = bl_x // plan.splits, bl_x % plan.splits
+    tile, split = bl_x // plan.split_k, bl_x % plan.split_k
     part, slot = th_x // plan.across, th_x % plan.across
     groups = d.fast // plan.vector_width
     beside, runs = ceil_div(groups, plan.across), max(plan.across // groups, 1)

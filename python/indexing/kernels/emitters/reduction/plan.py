@@ -44,22 +44,22 @@ def plan_reduction(
     *,
     threads: int | None = None,
     vector_width: int | None = None,
-    splits: int | None = None,
+    split_k: int | None = None,
 ) -> ReductionPlan:
     """Launch dimensions for a device.
 
     Knobs: `threads` of a block that reduce one row or column, a power of two up to the most of a block, at most the number of
     vectors along the fastest reduced dimensions (row), or of reduced elements (column). `vector_width`, 1, 2, 4, 8 or 16
-    elements per load, which divides the fastest dimensions (a single row may have a remainder). `splits`, 1 to 1024 blocks that
-    share a row or column, at most one for each step that its threads would take.
+    elements per load, which divides the fastest dimensions (a single row may have a remainder). `split_k`, 1 to 1024 blocks
+    that share a row or column, at most one for each step that its threads would take.
     """
     d = dimensions_of(match.first)
     width = _vector_width(match, d) if vector_width is None else _checked_width(d, vector_width)
     group = _group_size(match, d, width, threads, device)
-    chosen = _shared_by_blocks(_planned(match, d, width, group, device), splits, device)
+    chosen = _shared_by_blocks(_planned(match, d, width, group, device), split_k, device)
     while threads is None and group > 1 and not fits(chosen, device.limits):
         group //= 2
-        chosen = _shared_by_blocks(_planned(match, d, width, group, device), splits, device)
+        chosen = _shared_by_blocks(_planned(match, d, width, group, device), split_k, device)
     return chosen
 
 
@@ -82,10 +82,10 @@ def _rows_across(d: Dimensions, threads: int, device: Device) -> int:
     return min(max(device.widths.block_size // threads, 1), power_of_two(d.rows))
 
 
-def _shared_by_blocks(plan: ReductionPlan, splits: int | None, device: Device) -> ReductionPlan:
-    """The plan in which `splits` blocks share a row or column; by default as many as keep the device busy."""
+def _shared_by_blocks(plan: ReductionPlan, split_k: int | None, device: Device) -> ReductionPlan:
+    """The plan in which `split_k` blocks share a row or column; by default as many as keep the device busy."""
     d, most = plan.dimensions, _most_splits(plan)
-    if splits is None:
+    if split_k is None:
         launched = plan.tiles * plan.threads * plan.across
         loads = _steps(plan) * (
             1 if splits_outer(d, plan.threads, plan.vector_width) or d.kind == "column" else d.outer
@@ -94,8 +94,8 @@ def _shared_by_blocks(plan: ReductionPlan, splits: int | None, device: Device) -
         wanted = device.widths.wanted_threads // launched if is_split else 1
         legal = legal_splits(plan, most, device.limits)
         return plan.with_splits(power_of_two(min(wanted, loads // MIN_LOADS, legal)))
-    check_knob("splits", splits, 1, most)
-    return plan.with_splits(splits)
+    check_knob("split_k", split_k, 1, most)
+    return plan.with_splits(split_k)
 
 
 def reduction_knobs(match: Heroes, default: ReductionPlan, device: Device) -> KnobSpace:
@@ -114,11 +114,11 @@ def reduction_knobs(match: Heroes, default: ReductionPlan, device: Device) -> Kn
         (
             Knob("vector_width", widths, default.vector_width),
             Knob("threads", max(threads.values(), key=len), default.threads),
-            Knob("splits", max(splits.values(), key=len), default.splits),
+            Knob("split_k", max(splits.values(), key=len), default.split_k),
         ),
         (
             Condition("threads", ("vector_width",), threads),
-            Condition("splits", ("vector_width", "threads"), splits),
+            Condition("split_k", ("vector_width", "threads"), splits),
         ),
     )
 

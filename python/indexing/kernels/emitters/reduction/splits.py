@@ -30,19 +30,19 @@ if TYPE_CHECKING:
 LAST_BYTES = 4  # the shared memory that says whether the block is the last
 
 
-def shared_bytes_of_splits(values: int, block: int, threads: int, distance: int, splits: int, dialect: str) -> int:
+def shared_bytes_of_splits(values: int, block: int, threads: int, distance: int, split_k: int, dialect: str) -> int:
     """The bytes of shared memory in which a block combines its own values, and, if several blocks share a row, the results of
     all, and which tell its threads whether it is the last.
     """
     own = shared_bytes(values, block, threads, distance, dialect)
-    if splits == 1:
+    if split_k == 1:
         return own
-    return own + shared_bytes(values, block, _collecting(threads, splits), distance, dialect) + LAST_BYTES
+    return own + shared_bytes(values, block, _collecting(threads, split_k), distance, dialect) + LAST_BYTES
 
 
-def _collecting(threads: int, splits: int) -> int:
+def _collecting(threads: int, split_k: int) -> int:
     """The number of threads of a group that combine the results of that many blocks, a power of two."""
-    return min(threads, 1 << (splits.bit_length() - 1))
+    return min(threads, 1 << (split_k.bit_length() - 1))
 
 
 class Splits:

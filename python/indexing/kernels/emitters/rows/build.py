@@ -83,7 +83,7 @@ class _Body:
         (reductions,) = self.space.passes
         accumulators = self._accumulate(0, reductions)
         combine(list(accumulators.values()), self.group, plan.threads)
-        splits = Splits(body, plan.splits, plan.tiles, plan.across, list(accumulators.values()))
+        splits = Splits(body, plan.split_k, plan.tiles, plan.across, list(accumulators.values()))
         with splits.combined(self.group, plan.tile, plan.split, plan.slot):
             self._finish(accumulators)
             self._per_row()

@@ -32,7 +32,7 @@ class RowsPlan:
 
     `threads` share a row, and `across` rows a block; a thread takes `vector_width` elements at once, and keeps elements that it
     needs again in `keep` (`ONLINE`: it keeps none, but sums are computed online). If the fastest dimension is a kept one, the
-    rows of a block are neighbours along it, and threads of one row are `across` thread ids apart. `splits` blocks share the
+    rows of a block are neighbours along it, and threads of one row are `across` thread ids apart. `split_k` blocks share the
     rows of one of `tiles` groups: steps are interleaved or, `contiguous_splits`, each block has consecutive ones. A thread
     reduces values of `value_bytes` bytes, all passes together, and keeps `kept_bytes` bytes of an element, in `dialect`.
     """
@@ -46,19 +46,19 @@ class RowsPlan:
     kept_bytes: int
     dialect: str
     contiguous_splits: bool
-    splits: int = 1
+    split_k: int = 1
 
     @property
     def shared_bytes(self) -> int:
         """The shared memory in which threads combine their values, and keep elements."""
         kept = self.elements * self.block[0] * self.kept_bytes if self.keep == Keep.SHARED else 0
         return kept + shared_bytes_of_splits(
-            self.value_bytes, self.block[0], self.threads, self.distance, self.splits, self.dialect
+            self.value_bytes, self.block[0], self.threads, self.distance, self.split_k, self.dialect
         )
 
-    def with_splits(self, splits: int) -> RowsPlan:
-        """The plan in which `splits` blocks share the rows of a group."""
-        return replace(self, splits=splits)
+    def with_splits(self, split_k: int) -> RowsPlan:
+        """The plan in which `split_k` blocks share the rows of a group."""
+        return replace(self, split_k=split_k)
 
     @property
     def elements(self) -> int:
@@ -73,17 +73,17 @@ class RowsPlan:
     @property
     def grid(self) -> Dim3:
         """The blocks, in one dimension."""
-        return (self.tiles * self.splits, 1, 1)
+        return (self.tiles * self.split_k, 1, 1)
 
     @property
     def tile(self) -> SymbolicExpr:
         """The number of a block's group of rows."""
-        return thread_id("bl_x") // self.splits
+        return thread_id("bl_x") // self.split_k
 
     @property
     def split(self) -> SymbolicExpr:
         """The number of a block among those of its group of rows."""
-        return thread_id("bl_x") % self.splits
+        return thread_id("bl_x") % self.split_k
 
     @property
     def tiles(self) -> int:

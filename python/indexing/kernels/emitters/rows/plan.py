@@ -42,14 +42,14 @@ def plan_rows(
     threads: int | None = None,
     vector_width: int | None = None,
     keep: int | None = None,
-    splits: int | None = None,
+    split_k: int | None = None,
 ) -> RowsPlan:
     """Launch dimensions for a device.
 
     Knobs: `threads` per row, a power of two up to the most of a block, at most the number of the row's vectors. `vector_width`,
     1, 2, 4, 8 or 16 elements per load, which divides the fastest dimensions; 1 if these are not reduced. `keep`: elements
     needed by later passes are read again (0), kept in shared memory, if a block's part fits (1), or in registers (2); 3 is 0
-    with online sums. `splits`, 1 to 1024 blocks that share a row, at most one for each step that its threads would take; more
+    with online sums. `split_k`, 1 to 1024 blocks that share a row, at most one for each step that its threads would take; more
     than 1 only with `keep` 3, if that leaves a single pass without outputs per element.
     """
     d = dimensions_of(space.first)
@@ -57,11 +57,11 @@ def plan_rows(
     if vector_width is not None:
         check_width(vector_width, d.fast if d.kind == "row" else 1)
         width = vector_width
-    if keep in (None, Keep.ONLINE) and with_online_sums(space).is_one_pass and splits != 1:
-        split = _split(space, d, width, threads, splits, device)
-        if split.splits > 1:
+    if keep in (None, Keep.ONLINE) and with_online_sums(space).is_one_pass and split_k != 1:
+        split = _split(space, d, width, threads, split_k, device)
+        if split.split_k > 1:
             return split
-    check_knob("splits", 1 if splits is None else splits, 1, 1)
+    check_knob("split_k", 1 if split_k is None else split_k, 1, 1)
     if keep is not None:
         check_knob("keep", keep, 0, len(Keep) - 1)
     if keep == Keep.ONLINE and not with_online_sums(space).online:
@@ -72,7 +72,7 @@ def plan_rows(
 
 
 def _split(
-    space: RowSpace, d: Dimensions, width: int, threads: int | None, splits: int | None, device: Device
+    space: RowSpace, d: Dimensions, width: int, threads: int | None, split_k: int | None, device: Device
 ) -> RowsPlan:
     """The plan in which blocks share rows; by default as many as keep the device busy."""
     most, sizes = _most_threads(d, width, device), device.widths
@@ -84,13 +84,13 @@ def _split(
     plan = _planned(space, d, chosen, width, Keep.ONLINE, device)
     while threads is None and plan.threads > 1 and not fits(plan, device.limits):
         plan = _planned(space, d, plan.threads // 2, width, Keep.ONLINE, device)
-    if splits is None:
+    if split_k is None:
         launched = plan.tiles * plan.threads * plan.across
         wanted = sizes.wanted_threads // launched if d.is_worth_splitting else 1
         legal = legal_splits(plan, _most_splits(plan), device.limits)
-        splits = power_of_two(min(wanted, plan.steps // MIN_LOADS, legal))
-    check_knob("splits", splits, 1, _most_splits(plan))
-    return plan.with_splits(splits)
+        split_k = power_of_two(min(wanted, plan.steps // MIN_LOADS, legal))
+    check_knob("split_k", split_k, 1, _most_splits(plan))
+    return plan.with_splits(split_k)
 
 
 def _unsplit(
@@ -155,12 +155,12 @@ def rows_knobs(space: RowSpace, default: RowsPlan, device: Device) -> KnobSpace:
             Knob("vector_width", widths, default.vector_width),
             Knob("threads", max(threads.values(), key=len), default.threads),
             Knob("keep", (0, 1, 2, *online), int(default.keep)),
-            Knob("splits", max(splits.values(), key=len), default.splits),
+            Knob("split_k", max(splits.values(), key=len), default.split_k),
         ),
         (
             Condition("threads", ("vector_width",), threads),
             Condition("keep", ("vector_width", "threads"), keeps),
-            Condition("splits", ("vector_width", "threads", "keep"), splits),
+            Condition("split_k", ("vector_width", "threads", "keep"), splits),
         ),
     )
 
