@@ -1,30 +1,64 @@
 """Gather the documents of the site in one folder, for MkDocs: python docs/gather_site.py FOLDER
 
-The README is its first page; links into docs/ become links beside it, and the reference has a section for each public name.
+The README is its first page; links into docs/ become links beside it, and the reference has a page for each topic.
 """
 
 import re
 import shutil
 import sys
+from collections.abc import Iterator
 from pathlib import Path
+from types import ModuleType
 
 import indexing
 
 ROOT = Path(__file__).resolve().parent.parent
 PROJECT = ("ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md")
+PICTURE = re.compile(
+    r'<picture>\s*<source media="[^"]*" srcset="([^"]*)">\s*<img alt="([^"]*)" src="([^"]*)">\s*</picture>'
+)
+NEIGHBOUR = re.compile(r"\]\(\.\./([\w/]+)\.(?:md|ipynb)")  # a document beside the folder of a notebook
+#: The pages of the reference, and the folders of the package whose public names stand on each.
+TOPICS = {
+    "maps": ("indexing", "_core", "certificates"),
+    "programs": ("hlo", "indexing_analysis", "reference"),
+    "analyses": ("analysis", "report", "device"),
+    "kernels": ("kernels", "partitioner", "planning"),
+    "predictions": ("model", "tuning"),
+    "execution": ("executable",),
+    "errors": ("errors",),
+}
+#: Modules whose names are reached through them.
+MODULES = {
+    "programs": ("hlo", "layout", "reference"),
+    "maps": ("convert",),
+    "analyses": ("show",),
+    "execution": ("runtime",),
+}
 
 
 def beside(text: str) -> str:
-    """The text with links that hold for documents in one folder."""
+    """The text with links that hold for documents in one folder, and pictures in MkDocs' way for both schemes."""
+    text = PICTURE.sub(r"![\2](\3#only-light)\n![\2](\1#only-dark)", text)
     return re.sub(r"\]\((?:docs/|\.\./)", "](", text)
 
 
-def reference() -> str:
-    """A page with a section for each public name, filled in from docstrings."""
-    lines = ["# Reference", ""]
+def names_by_topic() -> dict[str, list[str]]:
+    """The public names of each page, in the order of `indexing.__all__`."""
+    topic_of = {folder: topic for topic, folders in TOPICS.items() for folder in folders}
+    found: dict[str, list[str]] = {topic: [] for topic in TOPICS}
     for name in indexing.__all__:
-        lines += [f"::: indexing.{name}", ""]
-    return "\n".join(lines)
+        value = getattr(indexing, name)
+        if not isinstance(value, ModuleType):
+            found[topic_of[".".join(value.__module__.split(".")[1:2]) or "indexing"]].append(name)
+    return found
+
+
+def reference(topic: str, names: list[str]) -> Iterator[str]:
+    """The lines of a page with a section for each name, filled in from docstrings."""
+    yield from (f"# {topic.capitalize()}", "")
+    for name in (*names, *MODULES.get(topic, ())):
+        yield from (f"::: indexing.{name}", "")
 
 
 def main(folder: Path) -> None:
@@ -33,12 +67,16 @@ def main(folder: Path) -> None:
     folder.mkdir(parents=True)
     for document in (ROOT / "docs").glob("*.md"):
         (folder / document.name).write_text(beside(document.read_text(encoding="utf-8")), encoding="utf-8")
-    for kind in ("notebooks", "pictures"):
-        shutil.copytree(ROOT / "docs" / kind, folder / kind)
+    shutil.copytree(ROOT / "docs" / "pictures", folder / "pictures")
+    (folder / "notebooks").mkdir()
+    for notebook in (ROOT / "docs" / "notebooks").glob("*.ipynb"):  # whose links MkDocs leaves as they are
+        text = NEIGHBOUR.sub(r"](../../\1/", notebook.read_text(encoding="utf-8"))
+        (folder / "notebooks" / notebook.name).write_text(text, encoding="utf-8")
     for name in PROJECT:
         (folder / name).write_text(beside((ROOT / name).read_text(encoding="utf-8")), encoding="utf-8")
     (folder / "index.md").write_text(beside((ROOT / "README.md").read_text(encoding="utf-8")), encoding="utf-8")
-    (folder / "reference.md").write_text(reference(), encoding="utf-8")
+    for topic, names in names_by_topic().items():
+        (folder / f"reference_{topic}.md").write_text("\n".join(reference(topic, names)), encoding="utf-8")
 
 
 if __name__ == "__main__":

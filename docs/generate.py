@@ -5,11 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 import notebooks
+import pictures
 from api_table import api_table
 
-import indexing as ix
 from indexing.ops.docs import ops_table
-from indexing.show.roofline import roofline_svg
 
 HERE = Path(__file__).parent
 
@@ -18,8 +17,7 @@ def main() -> None:
     """Write each of them."""
     (HERE / "api.md").write_text(api_table(), encoding="utf-8")
     (HERE / "ops.md").write_text(ops_table(), encoding="utf-8")
-    rotary = ix.analyze(ix.hlo.load(HERE.parent / "examples/rotary.hlo"), "h100")
-    (HERE / "pictures/rotary_roofline.svg").write_text(roofline_svg(rotary, is_alone=True), encoding="utf-8")
+    pictures.main()
     notebooks.main()
 
 

@@ -331,7 +331,7 @@ def test_draw(capsys: pytest.CaptureFixture[str], write: Write) -> None:
     assert "(d0, d1) -> (d1, d0)" in texts
     assert {"p0", "t"} <= set(texts)
     graph = printed(capsys, "draw", "--format", "dot", write(TRANSPOSE))
-    assert 'n0 -> n1 [label="(d0, d1) -> (d1, d0)", tooltip="(d0, d1) -> (d1, d0)"];' in graph
+    assert 'n0 -> n1 [label="   (d0, d1) -> (d1, d0)   ", tooltip="(d0, d1) -> (d1, d0)"];' in graph
 
 
 @pytest.mark.parametrize(
@@ -339,7 +339,7 @@ def test_draw(capsys: pytest.CaptureFixture[str], write: Write) -> None:
     [
         ("accesses", "thread 2: elements [2, 0]"),
         ("banks", "bank 2, word 2: lane 2, pass 1 of 1"),
-        ("tile", "t, rows 0:5, columns 0:2: 80% in the tile"),
+        ("tile", "t, rows 0:8, columns 0:4: 50% in the tile"),
     ],
 )
 def test_draw_what_a_kernel_does_to_memory(
@@ -353,7 +353,7 @@ def test_draw_what_a_kernel_does_to_memory(
     printed(capsys, "draw", "--picture", what, *of, *tile, "-o", str(tmp_path / "a.png"), write(text))
     assert (tmp_path / "a.png").read_bytes().startswith(b"\x89PNG"), "the ending says which form"
     assert main(["draw", "--picture", what, write(text)]) == 1
-    assert "say which instruction" in capsys.readouterr().err
+    assert "say which instruction: --instruction NAME, one of\n  t  transpose f32[64,64]\n" in capsys.readouterr().err
 
 
 def test_draw_says_what_there_is_not(capsys: pytest.CaptureFixture[str], write: Write) -> None:

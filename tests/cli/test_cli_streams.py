@@ -19,8 +19,8 @@ fused {
   ROOT t = f32[3,2] transpose(n), dimensions={1,0}
 }
 ENTRY main {
-  a_name_that_is_too_long_for_any_box_that_is_drawn = f32[2,3] parameter(0)
-  ROOT f = f32[3,2] fusion(a_name_that_is_too_long_for_any_box_that_is_drawn), kind=kLoop, calls=fused
+  a_name_that_is_too_long_for_any_box_since_no_box_is_so_wide_as_this = f32[2,3] parameter(0)
+  ROOT f = f32[3,2] fusion(a_name_that_is_too_long_for_any_box_since_no_box_is_so_wide_as_this), kind=kLoop, calls=fused
 }
 """
 BROKEN = "HloModule m\nENTRY main {\n  ROOT p = f32[2 parameter(0)\n}\n"
@@ -66,7 +66,7 @@ def test_any_text_can_be_printed_in_any_encoding(program: str, tmp_path: Path, e
     message = run("maps", program, "--instruction", "größe", environment=environment).stderr
     assert b"the program has no instruction" in message and b"Traceback" not in message
     picture = run("draw", "--layout", "plain", program, environment=environment).stdout
-    assert picture.isascii() and "a_name_that_is_too_long_for_any_b…" in "".join(
+    assert picture.isascii() and "a_name_that_is_too_long_for_any_box_since_no_box_is_so_wide…" in "".join(
         ElementTree.fromstring(picture).itertext()
     )
 

@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from check_links import dead_links
 
 import indexing as ix
 
@@ -40,5 +41,37 @@ def test_links_lead_to_pages_and_headings(pages: dict[str, str]) -> None:
             assert not anchor or anchor[1:] in headings, f"{name}: {page}{anchor}"
 
 
-def test_the_reference_has_all_public_names(pages: dict[str, str]) -> None:
-    assert re.findall(r"^::: indexing\.(\w+)$", pages["reference.md"], re.MULTILINE) == list(ix.__all__)
+def test_the_reference_has_all_public_names_by_topic(pages: dict[str, str]) -> None:
+    listed = [
+        re.findall(r"^::: indexing\.(\w+)$", text, re.MULTILINE) for n, text in pages.items() if "reference_" in n
+    ]
+    assert sorted(name for names in listed for name in names) == sorted(ix.__all__) and len(listed) > 5
+
+
+def test_pictures_are_there_for_both_schemes(pages: dict[str, str]) -> None:
+    shown = {path for text in pages.values() for path in re.findall(r"\]\((pictures/[^)]*)\)", text)}
+    schemes: dict[str, set[str]] = {}
+    for path in shown:
+        name, _, scheme = path.partition("#only-")
+        assert f"-{scheme}." in name and (ROOT / "docs" / name).is_file(), path
+        schemes.setdefault(scheme, set()).add(name.replace(f"-{scheme}.", "."))
+    assert schemes["light"] == schemes["dark"] and len(schemes["light"]) >= 6
+    assert not any("<picture>" in text for text in pages.values())
+
+
+@pytest.mark.parametrize(
+    ("link", "is_dead"),
+    [
+        ("b/", False),
+        ("b/#there", False),
+        ("b/#gone", True),
+        ("c.svg", True),
+        ("#here", False),
+        ("https://a.example", False),
+    ],
+)
+def test_links_that_lead_nowhere_are_found(link: str, is_dead: bool, tmp_path: Path) -> None:
+    (tmp_path / "b").mkdir()
+    (tmp_path / "b" / "index.html").write_text('<h1 id="there">B</h1>')
+    (tmp_path / "index.html").write_text(f'<p id="here"><a href="{link}">b</a><img src="b/index.html"></p>')
+    assert dead_links(tmp_path) == ([f"index.html: {link}"] if is_dead else [])

@@ -1,6 +1,7 @@
 """Pictures of accesses, banks and tiles as data, against enumeration from the definitions; and their forms."""
 
 import itertools
+import re
 from xml.etree import ElementTree
 
 import numpy as np
@@ -12,6 +13,7 @@ from indexing.analysis.memory.transactions import count_banks
 from indexing.device.detect import find_device
 from indexing.show.banks import bank_picture, words_of_warp
 from indexing.show.cells import Cell, Panels, positions_of
+from indexing.show.colours import ABSENT, BACK, DARK, EMPTY, INK, dark_rules, in_dark, with_scheme
 from indexing.show.fusion_pictures import access_pictures, bank_pictures, stacked
 from indexing.show.svg_renderer import cells_svg
 from indexing.show.tile_path import Part, covered, follow_tile, tile_picture
@@ -303,10 +305,10 @@ def test_all_forms_draw_the_same_cells() -> None:
 
 def test_panels_and_cells_do_not_overlap() -> None:
     for picture in (stacked(access_pictures(root(TRANSPOSE)), "both"), tile_picture(root(SOFTMAX))):
-        places, across, down = positions_of(picture)
-        for k, a in enumerate(places):
-            assert a.left >= 0 and a.left + a.width <= across and a.top + a.height <= down
-            for b in places[:k]:
+        places = positions_of(picture)
+        for k, a in enumerate(places.panels):
+            assert a.left >= 0 and a.left + a.width <= places.across and a.top + a.height <= places.down
+            for b in places.panels[:k]:
                 apart = a.left >= b.left + b.width or b.left >= a.left + a.width
                 assert apart or a.top >= b.top + b.height or b.top >= a.top + a.height
         for panel in picture.panels:
@@ -320,3 +322,64 @@ def test_names_of_programs_are_no_markup() -> None:
     hostile = Panels("<script>", "]]>&", picture.panels)
     drawn = ElementTree.fromstring(cells_svg(hostile))
     assert next(e.text for e in drawn.iter(SVG + "text")) == "<script>" and not list(drawn.iter(SVG + "script"))
+
+
+# ---- maps
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "(d0, d1) -> (d1 floordiv 2, d0 * 2 + d1 mod 2), domain: d0 in [0, 5], d1 in [0, 7]",
+        "(d0)[s0] -> (d0 * 2 + s0 - 3), domain: d0 in [0, 6], s0 in [0, 2], d0 + s0 in [1, 7]",
+        "() -> (), domain: ",
+        "(d0) -> (), domain: d0 in [2, 4]",
+    ],
+)
+def test_points_and_elements_of_a_map_name_each_other(text: str) -> None:
+    m = ix.IndexingMap.parse(text)
+    spans = [range(v.lower, v.upper + 1) for v in (*m.dims, *m.ranges)]
+    pairs = set()
+    for point in itertools.product(*spans):
+        dims, symbols = list(point[: m.num_dims]), list(point[m.num_dims :])
+        if m.contains(dims, symbols):
+            pairs.add((tuple(dims), tuple(m.evaluate(dims, symbols))))
+    picture = ix.show.map_picture(m)
+    cells = by_key(picture)
+    drawn = {(k, other) for k, cell in cells.items() if k[0] == "d" for other in cell.partners}
+    name = "_".join
+    assert drawn == {("d" + name(map(str, d)), "r" + name(map(str, r))) for d, r in pairs}
+    assert {(b, a) for a, b in drawn} == {(k, o) for k, c in cells.items() if k[0] == "r" for o in c.partners}
+    numbers = {tuple(map(int, k[1:].split("_"))) if k[1:] else (): c.text for k, c in cells.items() if k[0] == "d"}
+    assert list(numbers.values()) == [str(k) for k in range(len(numbers))], "points are counted in order"
+    assert "not all" not in picture.note and picture.note.startswith(f"{len(numbers)} point")
+
+
+def test_what_is_left_out_of_a_large_map_is_told() -> None:
+    picture = ix.show.map_picture(ix.IndexingMap.parse("(d0) -> (d0 * 7), domain: d0 in [0, 99999]"))
+    assert picture.note.endswith("; not all are drawn") and all(len(p.cells) <= 48 for p in picture.panels)
+
+
+# ---- scales and colours
+
+
+def test_a_tile_has_the_same_scale_in_all_arrays_and_numbers_on_its_axes() -> None:
+    text = "ENTRY e { p = f32[512,256] parameter(0) ROOT t = f32[256,512] transpose(p), dimensions={1,0} }"
+    picture = tile_picture(root(text), (64, 32))
+    assert "a cell is 64 rows by 32 columns" in picture.note
+    of, to = ({p.title.split(":")[0]: p for p in picture.panels}[name] for name in ("p", "t"))
+    assert (len(of.rows), len(of.columns), len(to.rows), len(to.columns)) == (8, 8, 4, 16)
+    assert of.rows == tuple(str(64 * k) for k in range(8)) and to.columns[:5] == ("0", "", "", "", "128")
+    assert [(c.row, c.column, c.columns) for c in to.cells] == [(0, 0, 1)]
+    assert [(c.row, c.column, c.columns) for c in of.cells] == [(0, 0, 2)], "half of a row of cells"
+
+
+def test_in_the_dark_nothing_is_white_and_texts_differ_from_the_ground() -> None:
+    picture = cells_svg(tile_picture(root(TRANSPOSE)))
+    light, dark = (set(re.findall(r'(?:fill|stroke)="(#[0-9a-f]{6})"', text)) for text in (picture, in_dark(picture)))
+    assert light & set(DARK) and not dark & set(DARK), "each has its counterpart"
+    brightness = {c: sum(int(c[k : k + 2], 16) for k in (1, 3, 5)) / 765 for c in {*DARK, *DARK.values()}}
+    assert all(brightness[DARK[c]] < 0.35 for c in (BACK, EMPTY, ABSENT)) and brightness[DARK[INK]] > 0.8
+    rules = dark_rules(".drawn")
+    assert all(f'.drawn [fill="{of}"] {{ fill: {to}; }}' in rules for of, to in DARK.items())
+    assert ElementTree.fromstring(with_scheme(picture)).get("data-scheme") == "both"

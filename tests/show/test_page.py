@@ -3,12 +3,14 @@
 import json
 import re
 from html.parser import HTMLParser
+from itertools import pairwise
 from xml.etree import ElementTree
 
 import pytest
 
 import indexing as ix
 from indexing.show import drawing
+from indexing.show.layers import Link, place_in_layers
 from indexing.show.page import program_page
 
 HOSTILE = "</script><script>alert(1)</script>@DATA@ &lt;b&gt;"
@@ -134,34 +136,56 @@ def test_the_page_needs_no_network() -> None:
 # ---- graphs
 
 
-def boxes(picture: str) -> list[tuple[float, float, float, float]]:
-    actual = ElementTree.fromstring(picture).iter(SVG + "rect")
-    return [tuple(float(e.get(k)) for k in ("x", "y", "width", "height")) for e in actual]
-
-
 CHAIN = "\n".join(f"  n{k + 1} = f32[8,8] add(n{k}, p)" for k in range(6))
 GRAPHS = {
     "chain": f"ENTRY e {{\n n0 = f32[8,8] parameter(0)\n p = f32[8,8] parameter(1)\n{CHAIN}\n ROOT r = f32[8,8] negate(n6) }}",
     "wide": "ENTRY e { p = f32[4] parameter(0) "
     + " ".join(f"n{k} = f32[4] negate(p)" for k in range(6))
     + " ROOT t = (f32[4], f32[4], f32[4], f32[4], f32[4], f32[4]) tuple(n0, n1, n2, n3, n4, n5) }",
+    "skipping": "ENTRY e { p = f32[9] parameter(0) a = f32[9] negate(p) b = f32[9] negate(a) c = f32[9] add(b, p) "
+    "d = f32[9] multiply(c, a) e = f32[9] multiply(d, p) f = f32[9] add(e, b) ROOT r = f32[9] add(f, p) }",
     "unused": "ENTRY e { p = f32[4] parameter(0) q = f32[] parameter(1) ROOT n = f32[4] negate(p) }",
 }
 
 
 @pytest.mark.parametrize("name", GRAPHS)
-def test_boxes_and_the_lines_above_them_do_not_overlap(name: str) -> None:
+def test_boxes_and_the_lines_above_them_do_not_overlap_and_no_edge_is_behind_one(name: str) -> None:
     entry = ix.hlo.parse(GRAPHS[name]).entry
-    lines = {k: len(v) for k, v in drawing.lines_above(drawing.edges(entry)).items()}
-    places = drawing.layout(entry, lines)
-    rectangles = [
-        (x, y - drawing.LINE * lines.get(n, 0), x + drawing.WIDTH, y + drawing.HEIGHT) for n, (x, y) in places.items()
+    drawn = drawing.edges(entry)
+    lines = drawing.lines_above(drawn)
+    boxes = [drawing.Box(i, lines.get(n, [])) for n, i in entry.instructions.items()]
+    numbers = {n: k for k, n in enumerate(entry.instructions)}
+    links = [
+        Link(numbers[e.operand.name], numbers[e.user.name], boxes[numbers[e.user.name]].port(e.number)) for e in drawn
     ]
+    placed = place_in_layers([box.size for box in boxes], drawing.levels_of(entry), links)
+    rectangles = [(x, y, x + b.size[0], y + b.size[1]) for (x, y), b in zip(placed.corners, boxes, strict=True)]
     for k, (left, top, right, bottom) in enumerate(rectangles):
+        assert left >= 0 and top >= 0 and right <= placed.size[0] and bottom <= placed.size[1]
         for other in rectangles[:k]:
             assert right <= other[0] or other[2] <= left or bottom <= other[1] or other[3] <= top
-    assert all(places[o.name][1] < places[i.name][1] for i in entry.instructions.values() for o in i.operands)
-    assert len(boxes(drawing.svg(entry))) == len(entry.instructions)
+    for link, route in zip(links, placed.routes, strict=True):
+        assert rectangles[link.start][3] == route[0][1], "an edge leaves its operand"
+        assert rectangles[link.end][1] + link.port[1] == route[-1][1], "and ends at its user"
+        for x, y in points_of(route):
+            behind = [k for k, (a, b, c, d) in enumerate(rectangles) if a < x < c and b < y < d]
+            assert set(behind) <= {link.end}
+    picture = ElementTree.fromstring(drawing.svg(entry))
+    assert len(list(picture.iter(SVG + "rect"))) == len(entry.instructions)
+
+
+def points_of(route: list[tuple[int, int]]) -> list[tuple[float, float]]:
+    """Points of an edge's curve: cubic from row to row, with both handles at half of the height; straight through rows."""
+    found: list[tuple[float, float]] = []
+    for k, ((x0, y0), (x1, y1)) in enumerate(pairwise(route)):
+        bend = (y1 - y0) // 2
+        a, b = ((x0, y0 + bend), (x1, y1 - bend)) if k % 2 == 0 else ((x0, y0), (x1, y1))
+        for t in (n / 20 for n in range(21)):
+            weights = ((1 - t) ** 3, 3 * t * (1 - t) ** 2, 3 * t * t * (1 - t), t**3)
+            places = ((x0, y0), a, b, (x1, y1))
+            x, y = (sum(w * place[side] for w, place in zip(weights, places, strict=True)) for side in (0, 1))
+            found.append((x, y))
+    return found
 
 
 def test_maps_stand_above_their_users_by_number() -> None:

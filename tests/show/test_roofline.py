@@ -38,7 +38,7 @@ def test_units_are_those_that_compute() -> None:
 
 def test_each_kernel_is_a_disk_and_those_that_lose_time_are_red() -> None:
     report = ix.analyze(ix.hlo.load(ROOT / "examples/rotary.hlo"), "h100")
-    picture = ElementTree.fromstring(roofline_svg(report, is_alone=True))
+    picture = ElementTree.fromstring(roofline_svg(report))
     disks = {d.find(SVG + "title").text.split(":")[0]: d for d in picture.iter(SVG + "circle")}
     assert set(disks) == {f.name for f in report.fusions if f.flops_per_second}
     assert {name: d.get("fill") for name, d in disks.items()} == {

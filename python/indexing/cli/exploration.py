@@ -20,8 +20,8 @@ from indexing.model.prediction import Predictions
 from indexing.report.lines import bytes_text, seconds_text
 from indexing.report.remedies import with_layouts
 from indexing.show.banks import bank_picture
-from indexing.show.drawing import svg
 from indexing.show.fusion_pictures import pictures_of_accesses
+from indexing.show.graphviz_layout import graph_svgs
 from indexing.show.page import MAX_DRAWN
 from indexing.show.svg_renderer import cells_svg
 from indexing.show.tile_path import follow_tile, tile_picture
@@ -104,7 +104,7 @@ class Exploration:
         """The maps of a fusion from output to input, and its graph if that is not too large."""
         _, computation = self._chosen(fusion, choices)
         drawn = len(computation.instructions) <= MAX_DRAWN
-        return {"maps": str(ix.maps(computation)), "graph": svg(computation) if drawn else ""}
+        return {"maps": str(ix.maps(computation)), "graph": graph_svgs([computation])[0] if drawn else ""}
 
     def accesses(self, fusion: str, choices: Mapping[str, str]) -> Json:
         """Pictures of the memory that accesses of a plan's kernel touch: global memory, worst first, then shared memory."""

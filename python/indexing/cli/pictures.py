@@ -12,12 +12,14 @@ from indexing.cli.option_types import add_device, add_file, sizes
 from indexing.cli.programs import fusions, named_computation, named_instruction, printable_name, read_program
 from indexing.hlo import Computation, Instruction, Module
 from indexing.show import drawing, graphviz_layout
+from indexing.show.colours import with_scheme
 from indexing.show.fusion_pictures import access_pictures, bank_pictures, stacked
 from indexing.show.page import program_page
 from indexing.show.roofline import roofline_svg
 from indexing.show.tile_path import tile_picture
 
 FORMS = ("svg", "png", "dot")
+MAX_LISTED = 40  # instructions to choose from
 
 
 def draw_options(sub: argparse.ArgumentParser) -> None:
@@ -35,7 +37,7 @@ def draw_options(sub: argparse.ArgumentParser) -> None:
     )
     sub.add_argument("--tile", metavar="SIZES", type=sizes, help="of the tile, such as 32,32: for accesses and tile")
     sub.add_argument("--format", choices=FORMS, help="default: what the ending of --out says, else svg")
-    about_layout = "default: Graphviz's where the extra viz is there and the picture is not large, else plain"
+    about_layout = "default: Graphviz's where it can be had and the picture is not large, else plain"
     sub.add_argument("--layout", choices=("auto", "graphviz", "plain"), default="auto", help=about_layout)
     sub.add_argument("--out", "-o", metavar="FILE", type=Path, help="write the picture there, and print its path")
     add_device(sub)
@@ -67,7 +69,7 @@ def draw(options: argparse.Namespace) -> Answer:
 def _roofline(module: Module, device: str | None, form: str) -> bytes:
     if form != "svg":
         raise CommandLineError("a roofline is drawn as SVG: say --format svg, or --out FILE.svg")
-    return roofline_svg(ix.analyze(module, device), is_alone=True).encode()
+    return with_scheme(roofline_svg(ix.analyze(module, device))).encode()
 
 
 def _form_of(path: Path | None) -> str:
@@ -86,9 +88,10 @@ def _target(module: Module, options: argparse.Namespace) -> Instruction | Comput
         return named_instruction(module, options.instruction)
     if options.computation:
         return named_computation(module, options.computation)
-    names = [printable_name(i.name) for i in fusions(module)]
-    few = ", ".join(names[:5]) + (", ..." if len(names) > 5 else "")
-    raise CommandLineError(f"say which instruction: --instruction NAME{f', one of {few}' if names else ''}")
+    computed = fusions(module) or [i for i in module.entry.instructions.values() if i.shape.is_array and i.operands]
+    listed = "".join(f"\n  {printable_name(i.name)}  {i.opcode} {i.shape}" for i in computed[:MAX_LISTED])
+    more = f"\n  and {len(computed) - MAX_LISTED} more" if len(computed) > MAX_LISTED else ""
+    raise CommandLineError(f"say which instruction: --instruction NAME, one of{listed}{more}")
 
 
 def _called_by(module: Module, name: str) -> str:
@@ -122,10 +125,14 @@ def draw_computation(computation: Computation, form: str, layout: str) -> bytes:
     """The picture; laid out by Graphviz on request, or if it is available and the picture is not too large."""
     if form == "dot":
         return drawing.dot(computation).encode()
-    fits = len(computation.instructions) <= graphviz_layout.MAX_LAID_OUT
-    if layout == "graphviz" or form == "png" or (layout == "auto" and fits and graphviz_layout.is_available()):
-        return graphviz_layout.graphviz_svg(computation, "png" if form == "png" else "svg")
-    return drawing.svg(computation).encode()
+    if form == "png":
+        return graphviz_layout.graphviz_svg(computation, "png")
+    if layout == "auto":
+        (picture,) = graphviz_layout.graph_svgs([computation])
+    else:
+        plain = layout == "plain"
+        picture = drawing.svg(computation) if plain else graphviz_layout.graphviz_svg(computation).decode()
+    return with_scheme(picture).encode()
 
 
 def report_options(sub: argparse.ArgumentParser) -> None:

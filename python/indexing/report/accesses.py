@@ -18,6 +18,7 @@ from indexing.analysis.memory.global_memory import Access, Coalescing, coalescin
 from indexing.device.record import Device
 from indexing.errors import IndexingError
 from indexing.hlo.layout import bit_width
+from indexing.hlo.program_like import parameter_names
 from indexing.indexing_analysis.instructions import output_to_input
 from indexing.ops.registry import traits_of
 from indexing.report.reasons import AccessedArray, reasons_for
@@ -72,7 +73,7 @@ def rows_of(
     instruction: Instruction, device: Device, origin: Instruction | None = None, names: Sequence[str] = ()
 ) -> list[AccessReport]:
     """One row for each array that the instruction reads or writes; it is called as `origin`, and its operands by `names`."""
-    called = _Names((origin or instruction).name, tuple(names) or tuple(o.name for o in instruction.operands))
+    called = _Names((origin or instruction).name, tuple(names) or parameter_names(instruction))
     moved: Coalescing | None = None
     problem = ""
     op = traits_of(instruction)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from indexing.graph.flattening import flatten
 from indexing.graph.nodes import needed_nodes
+from indexing.hlo.program_like import parameter_names
 from indexing.ops.registry import traits_of
 from indexing.ops.trip_counts import stated_trip_count
 from indexing.planning.program import CONTROL_FLOW, PlannedComputation, plan_program
@@ -104,7 +105,7 @@ class _FusedSteps:
             elif op.runs_computations:
                 yield Step(i, i, bodies=i.called, is_choice=op.calls == "branches")
             elif not is_free(i):
-                yield Step(self.single.of(i), i, tuple(o.name for o in i.operands))
+                yield Step(self.single.of(i), i, parameter_names(i))
 
     def _loop(self, i: Instruction) -> Step:
         """A known trip count leaves the condition out: nothing evaluates it."""
@@ -163,7 +164,7 @@ def _steps_of(planned: PlannedComputation, fusions: dict[Computation, Instructio
         elif node.op.calls in CONTROL_FLOW:
             yield _control_flow(node, planned)
         elif node not in planned.inside and not is_free(i):
-            yield Step(i, i, tuple(o.name for o in i.operands))
+            yield Step(i, i, parameter_names(i))
 
 
 def _name_of(ref: Ref) -> str:

@@ -9,31 +9,30 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import accumulate
-from typing import TypeAlias
+
+from indexing.show.colours import ABSENT, EMPTY
+from indexing.show.layers import Link, Point, place_in_layers
 
 __all__ = [
+    "ABSENT",
     "CELL",
     "EMPTY",
     "GAP",
-    "GROUND",
     "HEAD",
     "Cell",
     "Panel",
     "Panels",
+    "Places",
     "Position",
-    "curve_between",
     "hue",
     "list_in_words",
     "positions_of",
 ]
 
-Point: TypeAlias = tuple[int, int]
 CELL = 16  # pixels from one cell to the next
 CHARACTER = 6  # pixels of one character of a label
 GAP = 18  # pixels between panels
-MARGIN = 60  # pixels beside the panels, for arrows that skip levels
 HEAD = 18  # pixels of a title
-EMPTY, GROUND = "#e4e4e4", "#f5f5f5"  # cells that are not used, and absent ones
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,39 +84,48 @@ class Position:
     height: int
     cells_left: int
     cells_top: int
-    level: int
 
 
-def positions_of(picture: Panels) -> tuple[list[Position], int, int]:
-    """The position of each panel, with levels below each other (centred if there are arrows); then the size of the picture."""
+@dataclass(frozen=True, slots=True)
+class Places:
+    """The positions of a picture's panels, the points of its arrows, and its size."""
+
+    panels: list[Position]
+    routes: list[list[Point]]
+    across: int
+    down: int
+
+
+def positions_of(picture: Panels) -> Places:
+    """The places of panels: levels below each other, from the left; with arrows, near those that they lead to."""
     sizes = [_size(panel) for panel in picture.panels]
-    levels = sorted({panel.level for panel in picture.panels})
-    members = [[k for k, panel in enumerate(picture.panels) if panel.level == level] for level in levels]
-    widths = [sum(sizes[k][0] for k in row) + GAP * (len(row) - 1) for row in members]
-    between = 2 * GAP if picture.arrows else GAP
-    tops = list(accumulate((max(sizes[k][1] for k in row) + between for row in members), initial=3 * HEAD))
-    across = max([*widths, CHARACTER * max(len(picture.note), len(picture.title), 60)])
-    places: dict[int, Position] = {}
-    for row, width, top in zip(members, widths, tops, strict=False):
-        left = (across - width) // 2 if picture.arrows else 0
-        for k in row:
-            margin, head = _margin(picture.panels[k]), _head(picture.panels[k])
-            y = top + max(sizes[other][1] for other in row) - sizes[k][1]
-            places[k] = Position(GAP + left, y, *sizes[k], GAP + left + margin, y + head, picture.panels[k].level)
-            left += sizes[k][0] + GAP
-    beside = MARGIN if picture.arrows else 0
-    return [places[k] for k in range(len(sizes))], across + 2 * GAP + beside, tops[-1]
+    corners, routes, (width, height) = _corners(picture, sizes)
+    across = max(width, CHARACTER * max(len(picture.note), len(picture.title), 60))
+    positions = []
+    for panel, size, (x, y) in zip(picture.panels, sizes, corners, strict=True):
+        left, top = GAP + x, 3 * HEAD + y
+        positions.append(Position(left, top, *size, left + _margin(panel), top + _head(panel)))
+    moved = [[(GAP + x, 3 * HEAD + y) for x, y in route] for route in routes]
+    return Places(positions, moved, across + 2 * GAP, height + 3 * HEAD + GAP)
 
 
-def curve_between(start: Position, end: Position) -> tuple[Point, Point, Point, Point]:
-    """An arrow's cubic curve: from below a panel to above one of the next level, otherwise from side to side."""
-    if end.level == start.level + 1:
-        a, b = (start.left + start.width // 2, start.top + start.height + 2), (end.left + end.width // 2, end.top - 2)
-        bend = (b[1] - a[1]) // 2
-        return a, (a[0], a[1] + bend), (b[0], b[1] - bend), b
-    a, b = (start.left + start.width, start.top + start.height // 2), (end.left + end.width, end.top + HEAD)
-    side = max(a[0], b[0]) + MARGIN
-    return a, (side, a[1]), (side, b[1]), b
+def _corners(picture: Panels, sizes: Sequence[Point]) -> tuple[list[Point], list[list[Point]], Point]:
+    """The upper left corner of each panel, the arrows, and the size of all."""
+    levels = [panel.level for panel in picture.panels]
+    if picture.arrows:
+        links = [Link(a, b, (sizes[b][0] // 2, 0)) for a, b in picture.arrows]
+        placed = place_in_layers(sizes, levels, links)
+        return placed.corners, placed.routes, placed.size
+    heights = {
+        level: max(h for (_, h), of in zip(sizes, levels, strict=True) if of == level) for level in sorted(levels)
+    }
+    tops = dict(zip(heights, accumulate((h + GAP for h in heights.values()), initial=0), strict=False))
+    ends = dict.fromkeys(heights, 0)
+    corners = []
+    for (width, _), level in zip(sizes, levels, strict=True):
+        corners.append((ends[level], tops[level]))
+        ends[level] += width + GAP
+    return corners, [], (max(ends.values(), default=0), sum(heights.values()) + GAP * len(heights))
 
 
 def _size(panel: Panel) -> tuple[int, int]:

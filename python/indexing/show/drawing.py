@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from html import escape
 from typing import TYPE_CHECKING
@@ -14,14 +14,16 @@ from indexing.arguments import of_type, takes
 from indexing.hlo import Computation, Instruction
 from indexing.indexing_analysis.instructions import output_to_input
 from indexing.ops.registry import traits_of
+from indexing.show.colours import COUNTED, FUSED, GIVEN, INK, LINE, LOOPING, MUTED, OTHER
+from indexing.show.layers import Link, Point, curves, place_in_layers
 
 if TYPE_CHECKING:
     from indexing.ops.operand_indexing import Indexing
 
-WIDTH, HEIGHT = 240, 44  # the sides of a box
-GAP_X, GAP_Y, LINE = 24, 44, 12  # gaps between boxes; the height of a line with a map, above the reader's box
-LABEL = 46  # characters of such a line
-GIVEN, COUNTED, FUSED, LOOPING, OTHER = "#d9e8fb", "#eeeeee", "#fde9c9", "#f9d5d5", "#ffffff"
+EDGE, HEIGHT = 16, 44  # pixels around the picture; the height of a box
+ROW = 13  # the height of a line with a map, above the reader's box
+NAME, LABEL = 60, 46  # characters of a line in a box, and of a line with a map
+PORTS = 10  # pixels between the ends of edges at a box
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,8 +60,10 @@ def maps_of(user: Instruction) -> Indexing:
 def dot(computation: Computation) -> str:
     """The computation as text for Graphviz's `dot`."""
     numbers = {name: k for k, name in enumerate(computation.instructions)}
-    lines = [f"digraph {dot_string(computation.name)} {{", '  node [shape=box, style=filled, fontname="sans-serif"];']
-    lines.append('  edge [fontname="sans-serif", fontsize=10];')
+    lines = [f"digraph {dot_string(computation.name)} {{", "  graph [bgcolor=transparent, ranksep=0.6, nodesep=0.3];"]
+    font = 'fontname="Helvetica,Arial,sans-serif"'
+    lines.append(f'  node [shape=box, style=filled, {font}, fontsize=12, color="{LINE}", fontcolor="{INK}"];')
+    lines.append(f'  edge [{font}, fontsize=10, color="{LINE}", fontcolor="{MUTED}", headport=n, tailport=s];')
     for name, instruction in computation.instructions.items():
         colour = colour_of(instruction)
         width = ", penwidth=2" if instruction.is_root else ""
@@ -67,7 +71,7 @@ def dot(computation: Computation) -> str:
             f"  n{numbers[name]} [label={dot_string(caption(instruction))}, fillcolor={dot_string(colour)}{width}];"
         )
     for edge in edges(computation):
-        label = "\n".join(shortened(map_text(line), LABEL) for line in edge.label.split("\n"))
+        label = "\n".join(f"   {shortened(map_text(line), LABEL)}   " for line in edge.label.split("\n") if line)
         ends = f"n{numbers[edge.operand.name]} -> n{numbers[edge.user.name]}"
         lines.append(f"  {ends} [label={dot_string(label)}, tooltip={dot_string(edge.label)}];")
     return "\n".join([*lines, "}", ""])
@@ -98,6 +102,36 @@ def caption(instruction: Instruction) -> str:
 # ---- SVG
 
 
+@dataclass(frozen=True, slots=True)
+class Box:
+    """An instruction and the lines above it: its maps, to the right of where its edges end."""
+
+    instruction: Instruction
+    lines: list[str]
+
+    @property
+    def inner_width(self) -> int:
+        """The width of the rectangle."""
+        return 24 + 7 * max(len(shortened(line, NAME)) for line in caption(self.instruction).split("\n"))
+
+    @property
+    def ports(self) -> float:
+        """Half of the width that the ends of edges take."""
+        return min(PORTS * (len(self.instruction.operands) - 1), self.inner_width - 24) / 2
+
+    @property
+    def size(self) -> Point:
+        """The size with the lines, whose longest decides how wide it is on both sides."""
+        longest = max((len(shortened(line, LABEL)) for line in self.lines), default=0)
+        width = max(self.inner_width, round(2 * self.ports) + 16 + 12 * longest)
+        return width, HEIGHT + ROW * len(self.lines)
+
+    def port(self, number: int) -> Point:
+        """The end of an operand's edge, from the upper left corner."""
+        step = 2 * self.ports / max(len(self.instruction.operands) - 1, 1)
+        return round(self.size[0] / 2 - self.ports + step * number), ROW * len(self.lines)
+
+
 @takes(computation=of_type(Computation))
 def svg(computation: Computation) -> str:
     """The computation as an SVG picture: operands above their users, and above each user its maps, by the operand's number.
@@ -106,20 +140,24 @@ def svg(computation: Computation) -> str:
     """
     drawn = edges(computation)
     labels = lines_above(drawn)
-    places = layout(computation, {name: len(lines) for name, lines in labels.items()})
-    across = max(x for x, _ in places.values()) + WIDTH + GAP_X
-    down = max(y for _, y in places.values()) + HEIGHT + GAP_X
-    body = [line for edge in drawn for line in edge_svg(edge, places)]
-    for i in computation.instructions.values():
-        body += labels_svg(labels.get(i.name, []), places[i.name])
-        body += box_svg(i, places[i.name])
-    size = f'width="{across}" height="{down}" viewBox="0 0 {across} {down}"'
+    boxes = {name: Box(i, labels.get(name, [])) for name, i in computation.instructions.items()}
+    numbers = {name: k for k, name in enumerate(boxes)}
+    links = [Link(numbers[e.operand.name], numbers[e.user.name], boxes[e.user.name].port(e.number)) for e in drawn]
+    places = place_in_layers([box.size for box in boxes.values()], levels_of(computation), links)
+    body = [line for edge, route in zip(drawn, places.routes, strict=True) for line in edge_svg(edge, curves(route))]
+    for box, place in zip(boxes.values(), places.corners, strict=True):
+        body += box_svg(box, place)
+    across, down = (side + 2 * EDGE for side in places.size)
+    size = f'width="{across}" height="{down}" viewBox="{-EDGE} {-EDGE} {across} {down}"'
     head = f'<svg xmlns="http://www.w3.org/2000/svg" {size} font-family="sans-serif">'
-    marker = (
-        '<defs><marker id="arrow" viewBox="0 0 8 8" refX="8" refY="4" markerWidth="7" markerHeight="7" orient="auto">'
-        '<path d="M0 0 L8 4 L0 8 z" fill="#555555"/></marker></defs>'
-    )
-    return "\n".join([head, f"<title>{xml_text(computation.name)}</title>", marker, *body, "</svg>", ""])
+    title = f"<title>{xml_text(computation.name)}</title>"
+    return "\n".join([head, title, arrow_head("arrow"), *body, "</svg>", ""])
+
+
+def arrow_head(name: str) -> str:
+    """The head of arrows, to refer to by its name."""
+    marker = f'<marker id="{name}" viewBox="0 0 8 8" refX="8" refY="4" markerWidth="7" markerHeight="7" orient="auto">'
+    return f'<defs>{marker}<path d="M0 0 L8 4 L0 8 z" fill="{LINE}"/></marker></defs>'
 
 
 def lines_above(drawn: Sequence[Edge]) -> dict[str, list[str]]:
@@ -137,78 +175,42 @@ def map_text(line: str) -> str:
     return "same index" if left == right else line
 
 
-def layout(computation: Computation, lines: Mapping[str, int]) -> Mapping[str, tuple[int, int]]:
-    """The position of each box: in a row above all its users and below all its operands, near boxes with the same users.
-
-    `lines` are the numbers of lines above the boxes.
-    """
-    rows = rows_of_boxes(computation)
-    widest = max(map(len, rows))
-    places: dict[str, tuple[int, int]] = {}
-    y = GAP_X
-    for row in rows:
-        ordered = sorted(row, key=lambda i: mean_column(i, places))
-        y += LINE * max(lines.get(i.name, 0) for i in row)
-        indent = GAP_X + (widest - len(row)) * (WIDTH + GAP_X) // 2
-        for column, instruction in enumerate(ordered):
-            places[instruction.name] = (indent + column * (WIDTH + GAP_X), y)
-        y += HEIGHT + GAP_Y
-    return places
-
-
-def rows_of_boxes(computation: Computation) -> list[list[Instruction]]:
-    """The instructions by row: directly below the lowest operand; without operands, directly above the highest user."""
+def levels_of(computation: Computation) -> list[int]:
+    """The row of each instruction: directly below the lowest operand; without operands, directly above the highest user."""
     depth: dict[str, int] = {}
     for name, instruction in computation.instructions.items():
         depth[name] = 1 + max((depth[o.name] for o in instruction.operands), default=-1)
-    rows: dict[int, list[Instruction]] = {}
+    levels = []
     for name, instruction in computation.instructions.items():
         users = [depth[u.name] for u in instruction.users]
-        row = min(users) - 1 if users and not instruction.operands else depth[name]
-        rows.setdefault(row, []).append(instruction)
-    return [rows[k] for k in sorted(rows)]
+        levels.append(min(users) - 1 if users and not instruction.operands else depth[name])
+    return levels
 
 
-def mean_column(instruction: Instruction, places: Mapping[str, tuple[int, int]]) -> float:
-    """The mean column of the operands; without operands, that of the other operands of its users."""
-    beside = instruction.operands or [o for u in instruction.users for o in u.operands]
-    columns = [places[o.name][0] for o in beside if o.name in places]
-    return sum(columns) / len(columns) if columns else 0.0
-
-
-def edge_svg(edge: Edge, places: Mapping[str, tuple[int, int]]) -> Iterator[str]:
-    """A curve from the operand to its position among the user's operands, with its maps in a tooltip."""
-    (x0, y0), (x1, y1) = places[edge.operand.name], places[edge.user.name]
-    x0, y0 = x0 + WIDTH // 2, y0 + HEIGHT
-    x1 += WIDTH * (edge.number + 1) // (len(edge.user.operands) + 1)
-    bend = (y1 - y0) // 2
-    path = f"M{x0} {y0} C{x0} {y0 + bend} {x1} {y1 - bend} {x1} {y1}"
-    yield f'<path d="{path}" fill="none" stroke="#999999" marker-end="url(#arrow)">'
+def edge_svg(edge: Edge, path: str) -> Iterator[str]:
+    """An edge, with its maps in a tooltip."""
+    yield f'<path d="{path}" fill="none" stroke="{LINE}" marker-end="url(#arrow)">'
     yield f"<title>{xml_text(edge.label)}</title></path>"
 
 
-def labels_svg(lines: Sequence[str], place: tuple[int, int]) -> Iterator[str]:
-    """The maps of a user, line by line, above its box."""
-    x, y = place
-    for k, line in enumerate(lines):
-        at = y - LINE * (len(lines) - k) + 5
-        short = xml_text(shortened(line, LABEL))
-        style = 'font-size="9" fill="#444444" stroke="#ffffff" stroke-width="3" paint-order="stroke"'
-        yield f'<text x="{x + 2}" y="{at}" {style}>{short}<title>{xml_text(line)}</title></text>'
+def box_svg(box: Box, place: Point) -> Iterator[str]:
+    """A rectangle with the instruction's name, opcode and shape; above it its maps, line by line."""
+    middle, top = place[0] + box.size[0] // 2, place[1] + box.size[1] - HEIGHT
+    for k, line in enumerate(box.lines):
+        x, y = round(middle + box.ports + 8), place[1] + ROW * k + 8
+        yield text_svg(x, y, line, LABEL, f'font-size="10" fill="{MUTED}"')
+    root = box.instruction.is_root
+    style = f'fill="{colour_of(box.instruction)}" stroke="{INK if root else LINE}" stroke-width="{2 if root else 1}"'
+    inner = box.inner_width
+    yield f'<rect x="{middle - inner // 2}" y="{top}" width="{inner}" height="{HEIGHT}" rx="5" {style}/>'
+    for k, line in enumerate(caption(box.instruction).split("\n")):
+        yield text_svg(middle, top + 18 + 16 * k, line, NAME, f'font-size="{12 - k}" fill="{INK}" text-anchor="middle"')
 
 
-def box_svg(instruction: Instruction, place: tuple[int, int]) -> Iterator[str]:
-    """A rectangle with the instruction's name, opcode and shape."""
-    (x, y), colour = place, colour_of(instruction)
-    style = f'fill="{colour}" stroke="#333333" stroke-width="{2 if instruction.is_root else 1}"'
-    yield f'<rect x="{x}" y="{y}" width="{WIDTH}" height="{HEIGHT}" rx="5" {style}/>'
-    for k, line in enumerate(caption(instruction).split("\n")[:2]):
-        yield text_svg(x + WIDTH // 2, y + 18 + 16 * k, shortened(line), 12 - k, "#111111")
-
-
-def text_svg(x: int, y: int, line: str, size: int, colour: str) -> str:
-    """One centred line."""
-    return f'<text x="{x}" y="{y}" font-size="{size}" fill="{colour}" text-anchor="middle">{xml_text(line)}</text>'
+def text_svg(x: int, y: int, line: str, most: int, style: str) -> str:
+    """One line, with a tooltip if it is shortened."""
+    whole = f"<title>{xml_text(line)}</title>" if len(line) > most else ""
+    return f'<text x="{x}" y="{y}" {style}>{xml_text(shortened(line, most))}{whole}</text>'
 
 
 def xml_text(text: str) -> str:
@@ -216,6 +218,6 @@ def xml_text(text: str) -> str:
     return escape(text).encode("ascii", "xmlcharrefreplace").decode()
 
 
-def shortened(line: str, most: int = 34) -> str:
-    """The text, shortened to the number of characters that fit in a box."""
+def shortened(line: str, most: int) -> str:
+    """The text, shortened to so many characters."""
     return line if len(line) <= most else line[: most - 1] + "…"

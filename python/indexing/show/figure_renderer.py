@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 import io
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from indexing.errors import UnsupportedOp
 from indexing.extras import missing_extra
-from indexing.show.cells import CELL, GAP, GROUND, HEAD, Cell, Panel, Panels, Position, curve_between, positions_of
+from indexing.show.cells import ABSENT, CELL, GAP, HEAD, Cell, Panel, Panels, Position, positions_of
+from indexing.show.colours import LINE, MUTED
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+
+    from indexing.show.layers import Point
 
 __all__ = ["figure", "png"]
 
@@ -24,15 +30,16 @@ def figure(picture: Panels) -> Figure:
         from matplotlib.figure import Figure
     except ImportError as missing:
         raise UnsupportedOp(missing_extra("a figure of matplotlib", "viz", missing)) from None
-    places, across, down = positions_of(picture)
+    places = positions_of(picture)
+    across, down = places.across, places.down
     drawn = Figure(figsize=(across / DOTS, down / DOTS), dpi=DOTS)
     axes = drawn.add_axes((0.0, 0.0, 1.0, 1.0))
     axes.set(xlim=(0, across), ylim=(down, 0))
     axes.axis("off")
     _text(axes, GAP, HEAD, picture.title, 13)
-    for a, b in picture.arrows:
-        _arrow(axes, places[a], places[b])
-    for panel, place in zip(picture.panels, places, strict=True):
+    for route in places.routes:
+        _arrow(axes, route)
+    for panel, place in zip(picture.panels, places.panels, strict=True):
         _panel(axes, panel, place)
     _text(axes, GAP, 2 * HEAD, picture.note, 11)
     return drawn
@@ -49,10 +56,10 @@ def _panel(axes: Axes, panel: Panel, place: Position) -> None:
     _text(axes, place.left, place.top + 12, panel.title, 11)
     for k, label in enumerate(panel.rows):
         y = place.cells_top + k * CELL
-        _text(axes, place.left, y + 11, label, 9, color="#666666")
-        _box(axes, place.cells_left, y, len(panel.columns) * CELL - 2, GROUND)
+        _text(axes, place.left, y + 11, label, 9, color=MUTED)
+        _box(axes, place.cells_left, y, len(panel.columns) * CELL - 2, ABSENT)
     for k, label in enumerate(panel.columns):
-        _text(axes, place.cells_left + k * CELL, place.cells_top - 4, label, 8, color="#666666")
+        _text(axes, place.cells_left + k * CELL, place.cells_top - 4, label, 8, color=MUTED)
     for cell in panel.cells:
         _cell(axes, cell, place)
 
@@ -76,10 +83,13 @@ def _text(axes: Axes, x: int, y: int, text: str, size: int, **more: Any) -> None
         axes.text(x, y, text.replace("$", r"\$"), fontsize=size * 72 / DOTS, va="baseline", **more)
 
 
-def _arrow(axes: Axes, start: Position, end: Position) -> None:
+def _arrow(axes: Axes, route: Sequence[Point]) -> None:
     from matplotlib.patches import FancyArrowPatch
     from matplotlib.path import Path
 
-    codes = [Path.MOVETO, Path.CURVE4, Path.CURVE4, Path.CURVE4]
-    curve = Path(curve_between(start, end), codes)
-    axes.add_patch(FancyArrowPatch(path=curve, arrowstyle="->", mutation_scale=8, color="#aaaaaa"))
+    points, codes = [route[0]], [Path.MOVETO]
+    for k, ((x0, y0), (x1, y1)) in enumerate(pairwise(route)):
+        bend = (y1 - y0) // 2
+        points += [(x1, y1)] if k % 2 else [(x0, y0 + bend), (x1, y1 - bend), (x1, y1)]
+        codes += [Path.LINETO] if k % 2 else [Path.CURVE4] * 3
+    axes.add_patch(FancyArrowPatch(path=Path(points, codes), arrowstyle="->", mutation_scale=8, color=LINE))

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from indexing.analysis.memory.global_memory import Access, Coalescing, Launch, Tiles, coalescing
 from indexing.arguments import of_type, optional, takes
 from indexing.device.record import Device, DeviceLike
-from indexing.hlo.program_like import or_function, part_of_program
+from indexing.hlo.program_like import or_function, parameter_names, part_of_program
 from indexing.show.banks import bank_picture
 from indexing.show.cells import Cell, Panel
 from indexing.show.picture import Picture
@@ -57,7 +57,7 @@ def _shape(part: Instruction | Computation, access: Access) -> Shape:
 def name_of_access(part: Instruction | Computation, access: Access) -> str:
     """The name of an access."""
     if access.operand is not None:
-        return f"read of operand {access.operand}, {part.operands[access.operand].name}"
+        return f"read of operand {access.operand}, {parameter_names(part)[access.operand]}"
     return f"write of output {access.output}"
 
 

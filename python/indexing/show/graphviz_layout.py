@@ -1,12 +1,15 @@
-"""Pictures of computations laid out by Graphviz, which pygraphviz (of the extra `viz`) contains.
+"""Pictures of computations laid out by Graphviz: that of pygraphviz (the extra `viz`), or the program `dot`.
 
-Graphviz is a C library for a single thread and trusted text, so it runs in a process of its own.
+Graphviz is a C library for a single thread and trusted text, so it runs in a process of its own, one for many graphs.
 """
 
 from __future__ import annotations
 
+import re
+import shutil
 import subprocess
 import sys
+from collections.abc import Sequence
 from importlib.util import find_spec
 from typing import Literal, TypeAlias
 
@@ -14,9 +17,9 @@ from indexing.arguments import of_type, one_of, takes
 from indexing.errors import UnsupportedOp
 from indexing.extras import missing_extra
 from indexing.hlo import Computation
-from indexing.show.drawing import dot
+from indexing.show.drawing import dot, svg
 
-__all__ = ["MAX_LAID_OUT", "Form", "graphviz_svg", "is_available"]
+__all__ = ["MAX_LAID_OUT", "Form", "graph_svgs", "graphviz_svg", "is_available"]
 
 Form: TypeAlias = Literal["svg", "png"]
 MAX_LAID_OUT = 400  # instructions; Graphviz takes minutes for thousands, and their picture is unreadable
@@ -24,9 +27,17 @@ MAX_SECONDS = 300
 PROGRAM = """
 import sys, warnings, pygraphviz
 warnings.simplefilter("ignore")
-graph = pygraphviz.AGraph(string=sys.stdin.buffer.read().decode())
-sys.stdout.buffer.write(graph.draw(format=sys.argv[1], prog="dot"))
+for text in sys.stdin.buffer.read().decode().split("\f"):
+    sys.stdout.buffer.write(pygraphviz.AGraph(string=text).draw(format=sys.argv[1], prog="dot"))
 """
+
+
+def graph_svgs(computations: Sequence[Computation]) -> list[str]:
+    """A picture of each computation: by Graphviz where it can be had and none is too large for it, otherwise plain."""
+    small = all(len(c.instructions) <= MAX_LAID_OUT for c in computations)
+    if not (small and computations and is_available()):
+        return [svg(c) for c in computations]
+    return _pictures(_drawn([dot(c) for c in computations], "svg"))
 
 
 @takes(computation=of_type(Computation), form=one_of("svg", "png"))
@@ -39,18 +50,24 @@ def graphviz_svg(computation: Computation, form: Form = "svg") -> bytes:
     if count > MAX_LAID_OUT:
         raise UnsupportedOp(f"{count} instructions are too many for Graphviz's layout, {MAX_LAID_OUT} are the most")
     if not is_available():
-        raise UnsupportedOp(missing_extra("Graphviz's layout", "viz", ImportError("there is no pygraphviz")))
-    drawn = _drawn(dot(computation), form)
-    if form == "png":
-        return drawn
-    picture = drawn[drawn.index(b"<svg") :].decode()
-    return picture.encode("ascii", "xmlcharrefreplace")
+        absent = ImportError("there is neither pygraphviz nor the program dot")
+        raise UnsupportedOp(missing_extra("Graphviz's layout", "viz", absent))
+    drawn = _drawn([dot(computation)], form)
+    return drawn if form == "png" else _pictures(drawn)[0].encode()
 
 
-def _drawn(graph: str, form: Form) -> bytes:
-    command = [sys.executable, "-I", "-c", PROGRAM, form]
+def _pictures(drawn: bytes) -> list[str]:
+    """The pictures of several graphs, without the heads of files; sizes in pixels."""
+    found = re.findall(r"<svg.*?</svg>", drawn.decode(), re.DOTALL)
+    return [re.sub(r'="(\d+)pt"', r'="\1"', p, count=2).encode("ascii", "xmlcharrefreplace").decode() for p in found]
+
+
+def _drawn(graphs: Sequence[str], form: Form) -> bytes:
+    program = [sys.executable, "-I", "-c", PROGRAM, form] if _has_pygraphviz() else ["dot", f"-T{form}"]
+    between = "\f" if _has_pygraphviz() else "\n"
+    text = between.join(graphs).encode()
     try:
-        done = subprocess.run(command, input=graph.encode(), capture_output=True, timeout=MAX_SECONDS, check=True)
+        done = subprocess.run(program, input=text, capture_output=True, timeout=MAX_SECONDS, check=True)
     except subprocess.CalledProcessError as failure:
         said = failure.stderr.decode(errors="replace").strip().splitlines() or [f"status {failure.returncode}"]
         raise UnsupportedOp(f"Graphviz could not draw this ({said[-1]}); the plain layout does without it") from None
@@ -61,6 +78,10 @@ def _drawn(graph: str, form: Form) -> bytes:
 
 def is_available() -> bool:
     """Whether Graphviz is available."""
+    return _has_pygraphviz() or shutil.which("dot") is not None
+
+
+def _has_pygraphviz() -> bool:
     try:
         return sys.modules.get("pygraphviz", sys) is not None and find_spec("pygraphviz") is not None
     except (ImportError, ValueError):

@@ -21,7 +21,8 @@ from indexing.report.comparison import Comparison
 from indexing.report.kernel_report import FIGURES, figures_of, groups_of
 from indexing.report.lines import kernel_line
 from indexing.report.program_report import ProgramReport, totals_line
-from indexing.show.drawing import svg
+from indexing.show.colours import with_scheme
+from indexing.show.graphviz_layout import graph_svgs
 from indexing.show.roofline import roofline_svg
 from indexing.tuning.tuner import Tuning
 
@@ -39,7 +40,7 @@ def graph(value: Module | Computation | Instruction) -> str | None:
     if isinstance(value, Instruction):
         return graph(value.called[0]) if value.called else None
     computation = value.entry if isinstance(value, Module) else value
-    return svg(computation) if len(computation.instructions) <= MAX_DRAWN else None
+    return with_scheme(graph_svgs([computation])[0]) if len(computation.instructions) <= MAX_DRAWN else None
 
 
 def report_table(report: ProgramReport) -> str:
@@ -51,7 +52,7 @@ def report_table(report: ProgramReport) -> str:
         more = f" and {len(group) - 1} like it" if len(group) > 1 else ""
         rows.append((first.name + more, *figures_of(group), worst.why if worst else "", str(first.place or "")))
     above = "<br>".join(map(escape, (totals_line(report), *report.notes)))
-    return f"<p>{above}</p>{table(('kernel', *FIGURES, 'why', 'source'), rows)}{roofline_svg(report)}"
+    return f"<p>{above}</p>{table(('kernel', *FIGURES, 'why', 'source'), rows)}{with_scheme(roofline_svg(report))}"
 
 
 def comparison_table(comparison: Comparison) -> str:
@@ -112,7 +113,13 @@ def tiles_table(space: TilingSpace) -> str:
 
 
 def table(head: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> str:
-    """A table of text."""
-    top = "".join(f"<th>{escape(cell)}</th>" for cell in head)
-    body = "".join(f"<tr>{''.join(f'<td>{escape(cell)}</td>' for cell in row)}</tr>" for row in rows)
-    return f"<table><thead><tr>{top}</tr></thead><tbody>{body}</tbody></table>"
+    """A table of text, from the left; numbers are on the right, where notebooks put everything."""
+    numeric = [all(row[k][:1].isdigit() for row in rows) for k in range(len(head))]
+
+    def line(tag: str, cells: Sequence[str]) -> str:
+        sides = ("right" if is_number else "left" for is_number in numeric)
+        made = (f'<{tag} style="text-align:{side}">{escape(c)}</{tag}>' for c, side in zip(cells, sides, strict=True))
+        return f"<tr>{''.join(made)}</tr>"
+
+    body = "".join(line("td", row) for row in rows)
+    return f"<table><thead>{line('th', head)}</thead><tbody>{body}</tbody></table>"

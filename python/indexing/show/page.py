@@ -21,8 +21,9 @@ from indexing.report.kernel_report import groups_of, time_of
 from indexing.report.origin import kernel_of_xla
 from indexing.report.program_report import totals_line
 from indexing.show.banks import bank_picture
-from indexing.show.drawing import svg
+from indexing.show.colours import dark_rules
 from indexing.show.fusion_pictures import pictures_of_accesses
+from indexing.show.graphviz_layout import graph_svgs
 from indexing.show.roofline import roofline_svg
 from indexing.show.svg_renderer import cells_svg, highlight
 from indexing.show.tile_path import tile_picture
@@ -49,10 +50,11 @@ def program_page(report: ProgramReport) -> str:
     """The page of a program's report; a pure function of it. Equal kernels are one row."""
     groups = groups_of(report.fusions)
     texts = Texts()
+    graphs = iter(graph_svgs([group[0].instruction.called[0] for group in groups if _is_drawn(group[0])]))
     data: Data = {
         "rows": [row_of(group, texts) for group in groups],
         "accesses": [[access_data(r, texts) for r in group[0].accesses] for group in groups],
-        "details": [kernel_details(group[0]) for group in groups],
+        "details": [kernel_details(of, next(graphs) if _is_drawn(of) else "") for of, *_ in groups],
         "texts": texts.texts(),
     }
     filled = {
@@ -76,7 +78,8 @@ def template() -> str:
 @cache
 def theme() -> str:
     """The style of all pages: light or dark as the browser's theme, and a single column if the window is narrow."""
-    return Path(__file__).with_name("theme.css").read_text(encoding="utf-8")
+    style = Path(__file__).with_name("theme.css").read_text(encoding="utf-8")
+    return f"{style}@media (prefers-color-scheme: dark) {{ {dark_rules('.drawn')} }}\n"
 
 
 def script_json(data: Data) -> str:
@@ -137,12 +140,16 @@ def access_data(row: AccessReport, texts: Texts) -> Data:
     return [texts.number(row.kind), texts.number(row.array), *numbers, *after]
 
 
-def kernel_details(fusion: FusionReport) -> Data:
+def _is_drawn(fusion: FusionReport) -> bool:
+    """Whether a kernel's graph is on the page."""
+    i = fusion.instruction
+    return i.is_fusion and len(i.called[0].instructions) <= MAX_DRAWN
+
+
+def kernel_details(fusion: FusionReport, graph: str) -> Data:
     """Maps, graph, source and pictures of a kernel; those that cannot be made are left out, and the accesses state why."""
     i = fusion.instruction
-    computation = i.called[0] if i.is_fusion else None
-    graph = svg(computation) if computation is not None and len(computation.instructions) <= MAX_DRAWN else ""
-    source, emitter = source_of(i, fusion.device) if computation is not None else ("", "")
+    source, emitter = source_of(i, fusion.device) if i.is_fusion else ("", "")
     return {
         "of": fusion.name,
         "maps": str(maps(i)),

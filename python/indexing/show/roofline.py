@@ -1,6 +1,6 @@
 """The roofline of a program as SVG: each kernel by its operations for a byte and a second, below what is attainable.
 
-Text and lines have the colour of the text around the picture; a picture of its own has one for light and one for dark.
+A disk's area is the kernel's share of the time.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from indexing.report.kernel_report import groups_of, lost_text, time_of
 from indexing.report.lines import count_text, number_text, printable, seconds_text
 from indexing.report.roofline import peak_of
+from indexing.show.colours import INK
 from indexing.show.drawing import xml_text
 
 if TYPE_CHECKING:
@@ -28,10 +29,6 @@ NAMED = 3  # kernels with their names beside them
 NAME = 30  # characters of a name
 LINE = 13  # pixels of a line of text
 WHOLE, LOSING = "#2f7fc1", "#d6404e"  # kernels that lose no time, and those that do
-COLOURS = (
-    "<style>svg.roofline { color: #222222; background: #ffffff; } "
-    "@media (prefers-color-scheme: dark) { svg.roofline { color: #dcdcdc; background: #17191d; } }</style>"
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,8 +45,8 @@ class _Axes:
         return HEIGHT - BOTTOM - (log10(flops) - self.y[0]) / (self.y[1] - self.y[0]) * (HEIGHT - TOP - BOTTOM)
 
 
-def roofline_svg(report: ProgramReport, is_alone: bool = False) -> str:
-    """The picture: a file (`is_alone`), or a part of a page. Kernels without operations, or without a time, are not in it."""
+def roofline_svg(report: ProgramReport) -> str:
+    """The picture. Kernels without operations, or without a time, are not in it."""
     groups = groups_of(report.fusions, "time")
     drawn = [g for g in groups if g[0].intensity and g[0].flops_per_second]
     left_out = sum(map(len, groups)) - sum(map(len, drawn))
@@ -59,8 +56,7 @@ def roofline_svg(report: ProgramReport, is_alone: bool = False) -> str:
     title = f"{printable(report.name)} on {report.device.name}: operations a second over operations for a byte{note}"
     body = [
         f'<svg xmlns="http://www.w3.org/2000/svg" class="roofline" viewBox="0 0 {WIDTH} {HEIGHT}" width="{WIDTH}" '
-        f'font-family="sans-serif" font-size="11" fill="currentColor" role="img" aria-label="{xml_text(title)}">',
-        COLOURS if is_alone else "",
+        f'font-family="sans-serif" font-size="11" fill="{INK}" role="img" aria-label="{xml_text(title)}">',
         _text(LEFT, 16, title, "start"),
         *_grid(axes),
         *_roofs(roofs, report.device.memory.bandwidth, axes),
@@ -68,7 +64,7 @@ def roofline_svg(report: ProgramReport, is_alone: bool = False) -> str:
         *_names(drawn[:NAMED], axes),
         "</svg>",
     ]
-    return "\n".join(filter(None, body))
+    return "\n".join(body)
 
 
 def _axes(groups: Sequence[Group], highest: float, bandwidth: float) -> _Axes:
@@ -122,23 +118,24 @@ def _disk(group: Group, axes: _Axes) -> tuple[float, float, float]:
 
 
 def _names(groups: Sequence[Group], axes: _Axes) -> Iterator[str]:
-    """The names of kernels, on both sides of their disks by turns, to the left near the edge; none covers one before it."""
+    """The names of kernels, to the right of their disks and of those beside them, left near the edge; none covers another."""
+    disks = [_disk(group, axes) for group in groups]
     taken: list[float] = []
-    for k, group in enumerate(groups):
-        x, y, radius = _disk(group, axes)
+    for group, (x, y, radius) in zip(groups, disks, strict=True):
+        at = max(other + r for other, below, r in disks if abs(below - y) < r + LINE and abs(other - x) < r + radius)
         y += 4
         while any(abs(y - other) < LINE for other in taken):
             y += 1
         taken.append(y)
         name = printable(group[0].name)
         short = name if len(name) <= NAME else name[: NAME - 2] + ".."
-        side, at = ("end", x - radius - 4) if x > WIDTH * 2 / 3 or k % 2 else ("start", x + radius + 4)
+        side, at = ("end", x - radius - 4) if x > WIDTH * 2 / 3 else ("start", at + 4)
         yield _text(at, y, short, side)
 
 
 def _line(x: float, y: float, to_x: float, to_y: float, opacity: float, width: float = 1.0) -> str:
     return (
-        f'<line x1="{x:.1f}" y1="{y:.1f}" x2="{to_x:.1f}" y2="{to_y:.1f}" stroke="currentColor" '
+        f'<line x1="{x:.1f}" y1="{y:.1f}" x2="{to_x:.1f}" y2="{to_y:.1f}" stroke="{INK}" '
         f'stroke-opacity="{opacity}" stroke-width="{width}"/>'
     )
 

@@ -6,12 +6,14 @@ from collections.abc import Iterator
 from functools import cache
 from importlib import resources
 
-from indexing.show.cells import CELL, GAP, GROUND, HEAD, Cell, Panel, Panels, Position, curve_between, positions_of
-from indexing.show.drawing import xml_text
+from indexing.show.cells import ABSENT, CELL, GAP, HEAD, Cell, Panel, Panels, Position, positions_of
+from indexing.show.colours import INK, LINE, MUTED, with_scheme
+from indexing.show.drawing import arrow_head, xml_text
+from indexing.show.layers import curves
 
 __all__ = ["cells_svg", "highlight", "whole_svg"]
 
-STYLE = "rect.on { stroke: #000; stroke-width: 2; } .cells rect[data-key] { cursor: pointer; }"
+STYLE = ".cells rect.on { stroke: #000; stroke-width: 2; } .cells rect[data-key] { cursor: pointer; }"
 SQUARE = CELL - 2
 
 
@@ -24,35 +26,33 @@ def highlight() -> str:
 def whole_svg(picture: Panels) -> str:
     """The picture with its own style and script: as a file, or in a notebook."""
     script = f"{highlight()}\nhighlight(document.currentScript.closest('svg'));"
-    return cells_svg(picture, f"<style>{STYLE}</style>", f"<script><![CDATA[{script}]]></script>")
+    return with_scheme(cells_svg(picture, f"<style>{STYLE}</style>", f"<script><![CDATA[{script}]]></script>"))
 
 
 def cells_svg(picture: Panels, before: str = "", after: str = "") -> str:
     """The picture without a script; the page that contains it calls `highlight`."""
-    places, across, down = positions_of(picture)
-    size = f'width="{across}" height="{down}" viewBox="0 0 {across} {down}"'
+    places = positions_of(picture)
+    size = f'width="{places.across}" height="{places.down}" viewBox="0 0 {places.across} {places.down}"'
     head = f'<svg xmlns="http://www.w3.org/2000/svg" class="cells" {size} font-family="sans-serif">'
-    marker = (
-        '<defs><marker id="to" viewBox="0 0 8 8" refX="8" refY="4" markerWidth="7" markerHeight="7" orient="auto">'
-        '<path d="M0 0 L8 4 L0 8 z" fill="#777777"/></marker></defs>'
-    )
-    body = [_text(GAP, HEAD, picture.title, 13), *(_arrow(places[a], places[b]) for a, b in picture.arrows)]
-    for panel, place in zip(picture.panels, places, strict=True):
+    arrow = f'fill="none" stroke="{LINE}" marker-end="url(#to)"'
+    body = [_text(GAP, HEAD, picture.title, 13)]
+    body += [f'<path d="{curves(route)}" {arrow}/>' for route in places.routes]
+    for panel, place in zip(picture.panels, places.panels, strict=True):
         body += _panel(panel, place)
-    said = f'<text x="{GAP}" y="{2 * HEAD}" font-size="11" fill="#333333" class="said">{xml_text(picture.note)}</text>'
-    return "\n".join([head, before, marker if picture.arrows else "", *body, said, after, "</svg>"])
+    said = f'<text x="{GAP}" y="{2 * HEAD}" font-size="11" fill="{MUTED}" class="said">{xml_text(picture.note)}</text>'
+    return "\n".join([head, before, arrow_head("to") if picture.arrows else "", *body, said, after, "</svg>"])
 
 
 def _panel(panel: Panel, place: Position) -> Iterator[str]:
     yield _text(place.left, place.top + 12, panel.title, 11)
     for k, label in enumerate(panel.rows):
         y = place.cells_top + k * CELL
-        yield _text(place.left, y + 11, label, 9, "#666666")
+        yield _text(place.left, y + 11, label, 9, MUTED)
         wide = len(panel.columns) * CELL - 2
-        yield f'<rect x="{place.cells_left}" y="{y}" width="{wide}" height="{SQUARE}" fill="{GROUND}"/>'
+        yield f'<rect x="{place.cells_left}" y="{y}" width="{wide}" height="{SQUARE}" fill="{ABSENT}"/>'
     for k, label in enumerate(panel.columns):
         if label:
-            yield _text(place.cells_left + k * CELL, place.cells_top - 4, label, 8, "#666666")
+            yield _text(place.cells_left + k * CELL, place.cells_top - 4, label, 8, MUTED)
     for cell in panel.cells:
         yield _cell(cell, place)
 
@@ -71,11 +71,5 @@ def _cell(cell: Cell, place: Position) -> str:
     return f"{box}<title>{xml_text(cell.title)}</title></rect>{text}"
 
 
-def _text(x: int, y: int, text: str, size: int, colour: str = "#111111") -> str:
+def _text(x: int, y: int, text: str, size: int, colour: str = INK) -> str:
     return f'<text x="{x}" y="{y}" font-size="{size}" fill="{colour}">{xml_text(text)}</text>' if text else ""
-
-
-def _arrow(start: Position, end: Position) -> str:
-    first, *others = (f"{x} {y}" for x, y in curve_between(start, end))
-    path = f"M{first} C{' '.join(others)}"
-    return f'<path d="{path}" fill="none" stroke="#aaaaaa" marker-end="url(#to)"/>'

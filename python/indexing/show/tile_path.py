@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import accumulate, groupby, pairwise
-from math import prod
+from math import ceil, prod
 from typing import TypeAlias
 
 from indexing.analysis.tiling.propagation import Tile
@@ -15,6 +15,7 @@ from indexing.errors import IndexingError
 from indexing.hlo import Instruction, Program, Shape
 from indexing.hlo.program_like import or_function, part_of_program
 from indexing.kernels.hero import outputs
+from indexing.report.lines import count_text
 from indexing.show.cells import Cell, Panel, list_in_words
 from indexing.show.picture import Picture
 
@@ -22,12 +23,12 @@ __all__ = ["Part", "TilePath", "covered", "follow_tile", "tile_picture"]
 
 #: For each row or column of a panel, its first index, and the one behind its last.
 Cuts: TypeAlias = list[tuple[int, int]]
-Colour: TypeAlias = tuple[int, int, int]  # red, green, blue
 
-MAX_ROWS, MAX_COLUMNS = 12, 24  # cells of an array; in larger arrays, a cell represents several elements
+MAX_ROWS, MAX_COLUMNS = 12, 24  # cells of the largest array; in all arrays, a cell represents as many elements
+LABELLED = 4  # columns of cells between two whose numbers are written
 MAX_ARRAYS = 60
 MAX_DEFAULT_SIZE = 32  # by default a tile is at most so large along a dimension
-WHOLE, ROOT = (47, 111, 187), (196, 98, 16)  # the colours of cells that the tile covers, in arrays and in outputs
+WHOLE, ROOT = "#2f6fbb", "#c46210"  # the colours of cells that the tile covers, in arrays and in outputs
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,11 +164,14 @@ def tile_picture(target: Program, sizes: Sequence[int] | None = None, numbers: S
     shown = list(by_array)[:MAX_ARRAYS]
     levels = _levels(shown)
     made = _results_of_target(target)
+    scale = _scale([by_array[array][0].shape for array in shown])
     panels = tuple(
-        _panel(by_array[array], levels[array], k, ROOT if array[0] in made else WHOLE) for k, array in enumerate(shown)
+        _panel(by_array[array], levels[array], k, ROOT if array[0] in made else WHOLE, scale)
+        for k, array in enumerate(shown)
     )
     tile, whole = (" x ".join(map(str, of)) for of in (path.sizes, (d.size for d in path.space.dimensions)))
     note = f"tile {tile} of {whole}" if path.sizes else "one element"
+    note += f"; a cell is {count_text(scale[0], 'row')} by {count_text(scale[1], 'column')}" if max(scale) > 1 else ""
     left_out = len(by_array) - len(shown)
     note += f"; {left_out} arrays left out" if left_out else ""
     unknown = [f"{i.name} ({why})" for i, why in path.space.unknown]
@@ -202,11 +206,23 @@ def _levels(shown: Sequence[Array]) -> dict[Array, int]:
     return {array: highest - height[array[0]] for array in shown}
 
 
-def _panel(parts: Sequence[Part], level: int, number: int, colour: Colour) -> Panel:
-    """The panel of an array; the colour of a cell is the covered share of its elements."""
+def _scale(shapes: Sequence[Shape]) -> tuple[int, int]:
+    """The rows and columns of elements that a cell represents, the same in all arrays."""
+    rows = max(prod(shape.dimensions[:-1]) for shape in shapes)
+    columns = max(shape.dimensions[-1] if shape.dimensions else 1 for shape in shapes)
+    return _power_of_two(rows / MAX_ROWS), _power_of_two(columns / MAX_COLUMNS)
+
+
+def _power_of_two(least: float) -> int:
+    """The least power of two that is as great."""
+    return 1 << max(ceil(least) - 1, 0).bit_length()
+
+
+def _panel(parts: Sequence[Part], level: int, number: int, colour: str, scale: tuple[int, int]) -> Panel:
+    """The panel of an array, with axes; the colour of a cell is the covered share of its elements."""
     i, shape = parts[0].array[0], parts[0].shape
     *leading, columns = shape.dimensions or (1,)
-    row_cuts, column_cuts = _run_bounds(prod(leading), MAX_ROWS), _run_bounds(columns, MAX_COLUMNS)
+    row_cuts, column_cuts = _run_bounds(prod(leading), scale[0]), _run_bounds(columns, scale[1])
     shares = [_shares(part, leading, columns, row_cuts, column_cuts) for part in parts]
     cells = []
     for r, (top, bottom) in enumerate(row_cuts):
@@ -218,7 +234,9 @@ def _panel(parts: Sequence[Part], level: int, number: int, colour: Colour) -> Pa
                 Cell(r, first, f"a{number}r{r}c{first}", "", title, _shade(colour, share), (), last - first + 1)
             )
     tiles = list_in_words([f"{part}{'' if part.exact else ' at most'}" for part in parts], 3)
-    return Panel(f"{i.name}: {shape} {tiles}", ("",) * len(row_cuts), ("",) * len(column_cuts), tuple(cells), level)
+    rows = tuple(str(start) for start, _ in row_cuts)
+    across = tuple("" if k % LABELLED else str(start) for k, (start, _) in enumerate(column_cuts))
+    return Panel(f"{i.name}: {shape} {tiles}", rows, across, tuple(cells), level)
 
 
 def _shares(part: Part, leading: Sequence[int], columns: int, row_cuts: Cuts, column_cuts: Cuts) -> list[list[float]]:
@@ -232,11 +250,9 @@ def _shares(part: Part, leading: Sequence[int], columns: int, row_cuts: Cuts, co
     return [[row * column for column in across] for row in rows]
 
 
-def _run_bounds(size: int, most: int) -> Cuts:
-    """The bounds of at most `most` runs of indices, with lengths as equal as possible."""
-    count = min(size, most)
-    ends = [size * k // count for k in range(count + 1)] if count else [0]
-    return list(pairwise(ends))
+def _run_bounds(size: int, length: int) -> Cuts:
+    """The bounds of runs of so many indices; the last may be shorter."""
+    return list(pairwise([*range(0, size, length), size]))
 
 
 def _runs(shares: Sequence[float]) -> Iterator[tuple[float, tuple[int, int]]]:
@@ -247,7 +263,6 @@ def _runs(shares: Sequence[float]) -> Iterator[tuple[float, tuple[int, int]]]:
             yield share, (places[0], places[-1])
 
 
-def _shade(colour: Colour, share: float) -> str:
-    """A shade from light to the full colour; the least share is still visible."""
-    weight = 0.25 + 0.75 * share
-    return "#" + "".join(f"{round(238 + (part - 238) * weight):02x}" for part in colour)
+def _shade(colour: str, share: float) -> str:
+    """The colour, the more transparent the smaller the share; the least is still visible."""
+    return f"{colour}{round(255 * (0.2 + 0.8 * share)):02x}"
