@@ -233,8 +233,8 @@ def test_parameters_behind_and_beside_a_hero_have_maps() -> None:
 def test_iterations_of_loops_that_begin_at_the_thread_are_warp_instructions() -> None:
     """132 vectors of 4 for 64 threads: iterations of 64, 64 and 4 threads."""
     module = ix.hlo.parse("ENTRY e { p = f32[528] parameter(0) ROOT n = f32[528] negate(p) }")
-    found = ix.coalescing(ix.emit(module, block_size=64, vector_width=4, max_blocks=1, dialect="cuda"))
-    assert [(a.total.instructions, a.total.asked, a.total.sectors) for a in found.accesses] == 2 * [(5, 2112, 66)]
+    answer = ix.coalescing(ix.emit(module, block_size=64, vector_width=4, max_blocks=1, dialect="cuda"))
+    assert [(a.total.instructions, a.total.asked, a.total.sectors) for a in answer.accesses] == 2 * [(5, 2112, 66)]
 
 
 def test_loads_under_conditions_by_lane_are_single() -> None:
@@ -247,11 +247,22 @@ def test_loads_under_conditions_by_lane_are_single() -> None:
         "p = s32[8,33] parameter(0)\n ROOT r = s32[8,33] fusion(p), kind=kLoop, calls=f",
         "most { a = s32[] parameter(0) b = s32[] parameter(1) ROOT m = s32[] maximum(a, b) }",
     )
-    found = ix.coalescing(ix.emit(root, block_size=32, vector_width=4, dialect="cuda"))
+    answer = ix.coalescing(ix.emit(root, block_size=32, vector_width=4, dialect="cuda"))
     threads = range(8 * 33 // 4)
     active = [[sum(4 * i + v < (8 - j) * 33 for i in threads) for v in range(4)] for j in range(1, 8)]
     expected = 3 + sum(-(-n // 32) for of in active for n in of)
-    assert sum(a.total.instructions for a in found.reads) == expected == 47
+    assert sum(a.total.instructions for a in answer.reads) == expected == 47
+
+
+def test_what_a_compiler_may_merge_is_said_of_all_loads_together() -> None:
+    """13 elements in reverse, two a thread: 12, 10, ... 2 and 11, 9, ... 1 in two sectors each, 0 by the last thread; or that
+    together with the first.
+    """
+    module = ix.hlo.parse("ENTRY e { p = f32[13] parameter(0) ROOT r = f32[13] reverse(p), dimensions={0} }")
+    answer = ix.coalescing(ix.emit(module, dialect="cuda", block_size=64, vector_width=2))
+    assert sum(a.total.sectors for a in answer.reads) == 5
+    merged = "at most: a compiler may merge loads of the same element, which leaves 4 of 5 sectors"
+    assert [a.reason for a in answer.reads] == ["", merged]
 
 
 def test_a_device_is_taken_by_its_name() -> None:

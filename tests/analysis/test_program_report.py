@@ -299,6 +299,40 @@ def test_what_contracts_inside_a_fusion_is_judged_by_the_least() -> None:
     assert all("a tiled kernel" in r.why for r in report.rows if r.kind == "read")
 
 
+def test_a_fusion_that_runs_as_several_kernels_has_their_time() -> None:
+    """Halves of normalized rows change places, so that one kernel of elements would reduce each row 128 times."""
+    text = """add {{ a = f32[] parameter(0)
+      b = f32[] parameter(1)
+      ROOT r = f32[] add(a, b) }}
+    f {{ p = {s} parameter(0)
+      q = {s} multiply(p, p)
+      z = f32[] constant(0)
+      t = f32[{n},16] reduce(q, z), dimensions={{2}}, to_apply=add
+      r = f32[{n},16] rsqrt(t)
+      b = {s} broadcast(r), dimensions={{0,1}}
+      y = {s} multiply(p, b)
+      left = f32[{n},16,64] slice(y), slice={{[0:{n}],[0:16],[0:64]}}
+      right = f32[{n},16,64] slice(y), slice={{[0:{n}],[0:16],[64:128]}}
+      ROOT c = {s} concatenate(right, left), dimensions={{2}} }}
+    ENTRY e {{ x = {s} parameter(0)
+      ROOT turned = {s} fusion(x), kind=kCustom, calls=f }}"""
+    module = ix.hlo.parse(text.format(s="f32[8192,16,128]", n=8192))
+    report = ix.analyze(module, "h100")
+    (kernel,) = report.fusions
+    parts = ix.emit_all(module, device="h100")
+    moved = [a.bytes_moved for k in parts for a in ix.coalescing(k, "h100").accesses]
+    array = 8192 * 16 * 128 * 4
+    assert len(parts) > 1 and kernel.name == "turned"
+    assert (kernel.bytes, kernel.ideal_bytes) == (sum(moved), 2 * array)
+    assert (
+        2 * array / 3.35232e12
+        < kernel.seconds
+        < 8 * array / 3.35232e12
+        < ix.predict(kernel.instruction, {}, "h100").time[0]
+    )
+    assert f"this package runs {len(parts)}" in kernel.note
+
+
 def test_reports_of_jax_functions_and_of_one_fusion() -> None:
     x = np.zeros((128, 64), np.float32)
     report = ix.analyze(lambda a: jnp.tanh(a).T, x, device="a100")

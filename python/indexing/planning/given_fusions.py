@@ -23,9 +23,17 @@ if TYPE_CHECKING:
     from indexing.device.record import Device
     from indexing.graph.nodes import Graph
     from indexing.graph.support import KernelSupport
-    from indexing.hlo import Computation
+    from indexing.hlo import Computation, Instruction
 
 MAX_OPERATIONS = 32  # an element of work takes at most so many, those of its index included
+
+
+def needs_parts(fusion: Instruction, support: KernelSupport, device: Device) -> bool:
+    """Whether a fusion is not one kernel: none can compute it, or kernels of its parts are faster."""
+    body = fusion.called[0]
+    if any(o.shape.is_tuple for o in fusion.operands) or not support.computation(body):
+        return True
+    return is_slower_than_its_parts(body, support, device)
 
 
 def is_slower_than_its_parts(body: Computation, support: KernelSupport, device: Device) -> bool:

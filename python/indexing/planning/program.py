@@ -17,7 +17,7 @@ from indexing.hlo import Computation, Instruction, Module, Program, entry_of
 from indexing.hlo.program_like import or_function, part_of_program
 from indexing.kernels import device_of_kernels, emit_fused
 from indexing.planning.fusion import PlannedFusion, plan_fusions, replacement_of
-from indexing.planning.given_fusions import is_slower_than_its_parts
+from indexing.planning.given_fusions import needs_parts
 from indexing.planning.trip_counts import known_trip_count
 from indexing.planning.views import viewed_parameter
 
@@ -117,10 +117,8 @@ class _ProgramPlanner:
     def _should_inline(self, fusion: Instruction) -> bool:
         """Whether the fusion is inlined: no kernel can compute it, or kernels of its parts are faster."""
         body = self._body_of(fusion)
-        if any(o.shape.is_tuple for o in fusion.operands) or not self.support.computation(body):
-            return True
         if body not in self.is_inlined:
-            self.is_inlined[body] = is_slower_than_its_parts(body, self.support, self.device)
+            self.is_inlined[body] = needs_parts(fusion, self.support, self.device)
         return self.is_inlined[body]
 
     def _replacement(self, instruction: Instruction) -> Computation | None:

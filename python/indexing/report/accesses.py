@@ -232,7 +232,8 @@ def _wasted(access: Access) -> int:
 
 
 def _notes(accesses: Sequence[Access], problem: str) -> str:
-    return "; ".join(dict.fromkeys(filter(None, (*(a.reason for a in accesses), problem))))
+    reasons = [reason for a in accesses for reason in a.reason.split("; ")]
+    return "; ".join(dict.fromkeys(filter(None, (*reasons, problem))))
 
 
 def _conflicts(accesses: Sequence[BankAccess]) -> str:

@@ -7,6 +7,7 @@ from dataclasses import replace
 from os import PathLike
 from typing import TYPE_CHECKING
 
+from indexing.analysis.memory.distinct_elements import utilization
 from indexing.arguments import of_type, optional
 from indexing.device.detect import chosen_device
 from indexing.device.record import Device, DeviceLike
@@ -14,8 +15,9 @@ from indexing.errors import UnsupportedOp
 from indexing.hlo import Computation, Instruction, Program, source_place
 from indexing.hlo.program_like import or_function, part_of_program
 from indexing.ops.operation_totals import operations_of
-from indexing.report.accesses import rows_of
+from indexing.report.accesses import AccessReport, rows_of
 from indexing.report.kernel_report import FusionReport, sorted_kernels
+from indexing.report.lines import seconds_text
 from indexing.report.profiles import beside_profile, read_profile
 from indexing.report.program_report import ProgramReport
 from indexing.report.remedies import Kernel, remedies_of
@@ -82,8 +84,8 @@ def analyze(
 
 def _schedule(part: Instruction | Computation, device: Device, is_planned: bool) -> Schedule:
     if isinstance(part, Instruction):
-        return fused_steps([part])
-    return planned_steps(part, device) if is_planned else fused_steps(part.listed)
+        return fused_steps([part], device)
+    return planned_steps(part, device) if is_planned else fused_steps(part.listed, device)
 
 
 def _named(part: Instruction | Computation, name: str) -> Instruction:
@@ -108,6 +110,8 @@ def _reports(
 
 
 def _report(step: Step, device: Device) -> FusionReport:
+    if step.parts:
+        return _report_of_parts(step, device)
     i = step.instruction
     rows = sorted(rows_of(i, device, step.origin, step.operands), key=lambda r: (-r.wasted, -r.excess))
     times = times_of(i, rows, device)
@@ -123,6 +127,36 @@ def _report(step: Step, device: Device) -> FusionReport:
         place=_place(step.origin) or _place(i),
         note=times.note,
         memory_bytes=times.memory_bytes,
+    )
+
+
+def _report_of_parts(step: Step, device: Device) -> FusionReport:
+    """The report of a fusion that this package runs as several kernels: what stands between them need not move."""
+    i, body = step.instruction, step.instruction.called[0]
+    given = {p.name: name for p, name in zip(body.parameters, step.operands, strict=True)}
+    least = {used.operand.name: used.bytes for used in utilization(i)}
+    results = {body.root, *body.root.operands} if body.root.shape.is_tuple else {body.root}
+    parts = [_report(part, device) for part in step.parts]
+    rows: list[AccessReport] = []
+    for part in parts:
+        for row in part.accesses:
+            ideal = row.ideal_bytes if row.kind == "write" and part.origin in results else 0
+            ideal = min(least.pop(given.get(row.array, ""), 0), row.ideal_bytes) if row.kind == "read" else ideal
+            rows.append(replace(row, array=given.get(row.array, row.array), ideal_bytes=ideal))
+    longest = max(parts, key=lambda part: part.run_seconds or 0.0)
+    names = ", ".join(f"{part.name} {seconds_text(part.run_seconds or 0.0)}" for part in parts)
+    missing = [part.note for part in parts if part.run_seconds is None]
+    return replace(
+        longest,
+        origin=step.origin,
+        instruction=i,
+        accesses=tuple(rows),
+        run_seconds=None if missing else sum(part.run_seconds or 0.0 for part in parts),
+        run_seconds_lost=sum(part.run_seconds_lost for part in parts),
+        operations=operations_of(i),
+        place=_place(step.origin) or _place(i),
+        note="; ".join(missing) or f"one kernel of it would repeat work: this package runs {len(parts)}, {names}",
+        memory_bytes=sum(part.memory_bytes or 0.0 for part in parts),
     )
 
 

@@ -12,9 +12,11 @@ from typing import TYPE_CHECKING
 
 from indexing.graph.flattening import flatten
 from indexing.graph.nodes import needed_nodes
+from indexing.graph.support import KernelSupport
 from indexing.hlo.program_like import parameter_names
 from indexing.ops.registry import traits_of
 from indexing.ops.trip_counts import stated_trip_count
+from indexing.planning.given_fusions import needs_parts
 from indexing.planning.program import CONTROL_FLOW, PlannedComputation, plan_program
 from indexing.planning.trip_counts import known_trip_count
 from indexing.report.kernel_fusions import SingleFusions, fusion_of
@@ -34,7 +36,7 @@ class Step:
 
     `instruction` is what a kernel computes; `origin` is the program's instruction whose name and source line it has, `operands`
     are the names of the arrays that it reads. Control flow runs `bodies`: each of them `repeats` times (None if that is
-    unknown), or only one of them (`is_choice`).
+    unknown), or only one of them (`is_choice`). `parts` are the kernels of a fusion that this package runs as several.
     """
 
     instruction: Instruction
@@ -43,6 +45,7 @@ class Step:
     bodies: tuple[Hashable, ...] = ()
     repeats: int | None = 1
     is_choice: bool = False
+    parts: tuple[Step, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,9 +67,9 @@ def is_optimized(part: Instruction | Computation) -> bool:
 # ---- the instructions of the program as kernels
 
 
-def fused_steps(instructions: Sequence[Instruction]) -> Schedule:
+def fused_steps(instructions: Sequence[Instruction], device: Device) -> Schedule:
     """The steps of instructions, each of which is a kernel if it moves data."""
-    fused = _FusedSteps()
+    fused = _FusedSteps(device)
     root = tuple(fused.steps(instructions))
     return Schedule(root, _reached(root, lambda c: tuple(fused.steps(c.instructions.values()))))
 
@@ -92,8 +95,11 @@ def _reached(
 class _FusedSteps:
     """The steps of a program's instructions; trip counts of loops are stated, or derived from graphs."""
 
-    def __init__(self) -> None:
+    def __init__(self, device: Device) -> None:
+        self.device = device
+        self.support = KernelSupport()
         self.graphs: dict[Computation, Graph] = {}
+        self.parts: dict[int, tuple[Step, ...]] = {}  # by the signatures of fusions
         self.single = SingleFusions()
 
     def steps(self, instructions: Iterable[Instruction]) -> Iterable[Step]:
@@ -105,7 +111,16 @@ class _FusedSteps:
             elif op.runs_computations:
                 yield Step(i, i, bodies=i.called, is_choice=op.calls == "branches")
             elif not is_free(i):
-                yield Step(self.single.of(i), i, parameter_names(i))
+                yield Step(self.single.of(i), i, parameter_names(i), parts=self._parts(i))
+
+    def _parts(self, i: Instruction) -> tuple[Step, ...]:
+        if not i.is_fusion:
+            return ()
+        if i.signature not in self.parts:
+            is_whole = not needs_parts(i, self.support, self.device)
+            planned = () if is_whole else planned_steps(i.called[0], self.device).root
+            self.parts[i.signature] = planned if all(not s.bodies for s in planned) else ()
+        return self.parts[i.signature]
 
     def _loop(self, i: Instruction) -> Step:
         """A known trip count leaves the condition out: nothing evaluates it."""

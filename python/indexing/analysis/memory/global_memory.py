@@ -237,17 +237,33 @@ def _of_kernel(kernel: Kernel, device: Device, storage: Storage) -> Coalescing:
                 (argument.number, "its loads are too many to be followed through the functions of the kernel")
             )
         has_vectors = (argument.kind, argument.number) in kernel.vector_arguments
-        for e in accesses.executions:
-            how = argument, accesses.kind, kernel.block, device, storage, has_vectors and not e.by_lane
-            of_map = [_executed(a, e) for a in _accesses(e.map, *how)]
-            if e.may_merge:
-                least = () if e.merged is None else _accesses(e.merged, *how)
-                sectors = sum(a.total.sectors for a in least)
-                why = f"at most: a compiler may merge loads of the same element, which leaves {sectors:.6g} sectors"
-                of_map = [_estimated(a, why) for a in of_map]
-            (reads if accesses.kind == "load" else writes).extend(of_map)
+        how = argument, accesses.kind, kernel.block, device, storage
+        counted = [_of_execution(e, *how, has_vectors and not e.by_lane) for e in accesses.executions]
+        left, most = sum(c.left for c in counted), sum(a.total.sectors for c in counted for a in c.accesses)
+        sectors = f"{round(left):,} of {round(most):,} sectors"
+        why = f"at most: a compiler may merge loads of the same element, which leaves {sectors}"
+        of_argument = [_estimated(a, why) if c.may_merge else a for c in counted for a in c.accesses]
+        (reads if accesses.kind == "load" else writes).extend(of_argument)
     shared = tuple(bank_accesses(kernel, device))
     return Coalescing(tuple(reads), tuple(writes), device, kernel.emitter, tuple(unknown), shared)
+
+
+@dataclass(frozen=True, slots=True)
+class _Executed:
+    """The traffic of all executions of a map; `left` are the sectors if a compiler merges all that it may."""
+
+    accesses: list[Access]
+    left: float
+    may_merge: bool
+
+
+def _of_execution(
+    e: Execution, argument: Argument, kind: Direction, block: Dim3, device: Device, storage: Storage, has_vectors: bool
+) -> _Executed:
+    how = argument, kind, block, device, storage, has_vectors
+    accesses = [_executed(a, e) for a in _accesses(e.map, *how)]
+    merged = accesses if not e.may_merge else () if e.merged is None else _accesses(e.merged, *how)
+    return _Executed(accesses, sum(a.total.sectors for a in merged), e.may_merge)
 
 
 def _executed(access: Access, e: Execution) -> Access:
