@@ -4,6 +4,7 @@ import io
 import json
 import os
 import re
+import shlex
 import subprocess
 import sys
 from collections.abc import Callable
@@ -14,7 +15,7 @@ import numpy as np
 import pytest
 
 from indexing.cli import diagnosis, main, manual
-from indexing.cli.options import command_parsers, parser
+from indexing.cli.options import COMMANDS, EXAMPLES, GROUPS, command_parsers, parser
 from indexing.device.detect import find_device
 from indexing.kernels.ir.text import print_kernel
 from indexing.kernels.kernel import Kernel
@@ -382,7 +383,9 @@ def test_the_option_that_was_meant_is_named(capsys: pytest.CaptureFixture[str]) 
     assert told.startswith("usage: indexing analyze") and "did you mean '--top'?" in told
     with pytest.raises(SystemExit, match="2"):
         main(["maps", "a.hlo", "b.hlo"])
-    assert capsys.readouterr().err.endswith("unrecognized arguments: b.hlo\n")
+    assert capsys.readouterr().err.endswith(
+        "unrecognized arguments: b.hlo (`indexing maps --help` lists what there is)\n"
+    )
 
 
 def test_a_name_is_first_looked_for_in_the_entry(capsys: pytest.CaptureFixture[str], write: Write) -> None:
@@ -487,3 +490,18 @@ def test_certificates_are_written_and_checked(capsys: pytest.CaptureFixture[str]
     assert f"{file}:2:1: not JSON" in refused(capsys, "check", str(file))
     assert "No such file" in refused(capsys, "check", str(tmp_path / "none"))
     assert "leave out --lines" in refused(capsys, "simplify", "--lines", "--certificate", str(file), source)
+
+
+def test_every_command_has_its_place_in_the_list_and_examples_parse(capsys: pytest.CaptureFixture[str]) -> None:
+    assert sorted(name for _, names in GROUPS for name in names) == sorted(name for name, _, _ in COMMANDS)
+    for name, words in EXAMPLES.items():
+        with pytest.raises(SystemExit, match="0"):
+            main([name, "--help"])
+        shown = capsys.readouterr().out
+        assert shown.startswith(f"usage: indexing {name} [options]") and "example: indexing" in shown
+        parser().parse_args([name, *shlex.split(words.split(" > ")[0])])
+
+
+def test_nouns_agree_with_their_numbers(capsys: pytest.CaptureFixture[str], write: Write) -> None:
+    assert printed(capsys, "run", "--device", "reference", write(TRANSPOSE)).startswith("0 kernels on ")
+    assert " 1 function\n" in printed(capsys, "partition", write(FUSION))

@@ -133,3 +133,29 @@ def test_the_rate_and_the_time_left_are_said() -> None:
     assert progress.line("indexing", now=104.0) == "indexing: 4 s, 10 of 30, 2.5 a second, 8 s left"
     progress(30, 30)
     assert progress.line("indexing", now=104.0) == "indexing: 4 s, 30 of 30"
+
+
+def test_no_word_is_cut_at_eighty_columns(tmp_path: Path) -> None:
+    """What is longer than a terminal is wide goes on in the next line, behind a whole word."""
+    file = tmp_path / "turned.hlo"
+    file.write_text(TURNED)
+    wide = {"COLUMNS": "80", "NO_COLOR": "1"}
+    for arguments in (["maps", str(file)], ["analyze", str(file)], ["doctor"], ["--help"], ["draw", "--help"]):
+        shown = COLOUR.sub("", on_a_terminal(*arguments, **wide)).splitlines()
+        assert max(map(len, shown)) <= 80 or any(" " not in line.strip() for line in shown if len(line) > 80), arguments
+    done = subprocess.run([sys.executable, "-m", "indexing", "maps", str(file)], capture_output=True, text=True)
+    assert COLOUR.sub("", on_a_terminal("maps", str(file), **wide)).split() == done.stdout.split()
+
+
+def test_source_is_not_broken_into_lines() -> None:
+    drawn = on_a_terminal("draw", EXAMPLE, "--layout", "plain", COLUMNS="40", TERM="dumb")
+    assert max(map(len, drawn.splitlines())) > 80
+
+
+def test_help_has_colours_on_a_terminal_only(capsys: pytest.CaptureFixture[str]) -> None:
+    shown = on_a_terminal("--help")
+    assert "\x1b[1mKernels:\x1b[0m" in shown and "\x1b[36memit\x1b[0m" in shown
+    with pytest.raises(SystemExit, match="0"):
+        main(["--help"])
+    assert capsys.readouterr().out.split() == COLOUR.sub("", shown).split()
+    assert "\x1b" not in on_a_terminal("--help", NO_COLOR="1")

@@ -62,7 +62,7 @@ def test_accesses_plans_and_tiles_are_tables() -> None:
 
     assert cells(ix.coalescing(fusion, launch=ix.Launch()))[:5] == ["read of operand 0", "32", "4", "8", "no"]
     shared = cells(ix.coalescing(fusion))
-    assert "store of tile0, shared" in shared and "1 passes" in shared
+    assert "store of tile0, shared" in shared and "1 pass" in shared
     prediction = ix.predict(fusion, {"tile": [8, 32], "block_size": 256})
     assert cells(prediction)[: len(prediction.plans)] == [str(v) for v in prediction.best()[0].values()]
     space = cells(ix.tiling_space(fusion))

@@ -14,7 +14,7 @@ import indexing as ix
 from indexing.cli.answer import Answer
 from indexing.cli.console import print_error, warnings_as_messages, write, write_json
 from indexing.cli.options import parser
-from indexing.cli.terminal import render_lines, show_progress
+from indexing.cli.terminal import render_lines, show_progress, styled_help
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -54,5 +54,5 @@ def parse_arguments(arguments: Sequence[str] | None) -> argparse.Namespace:
             return parser().parse_args(arguments)
     except SystemExit as leaving:
         if not leaving.code:
-            write(said.getvalue().splitlines())
+            write(styled_help(said.getvalue()))
         raise

@@ -9,7 +9,7 @@ from typing import TypeAlias
 
 from indexing.cli.console import CommandLineError, Json
 
-__all__ = ["Answer", "Listing", "Part", "Prose", "Remark", "Table", "plain_lines", "write_file"]
+__all__ = ["Answer", "Listing", "Part", "Remark", "Table", "plain_lines", "write_file"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,14 +40,8 @@ class Remark:
     mark: str
 
 
-@dataclass(frozen=True, slots=True)
-class Prose:
-    """A line of words and figures, which a terminal breaks between words where it is too long."""
-
-    text: str
-
-
-Part: TypeAlias = "str | Table | Listing | Remark | Prose"
+#: Of these, a line is broken between words where it is too long for a terminal.
+Part: TypeAlias = "str | Table | Listing | Remark"
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,9 +61,7 @@ def plain_lines(parts: Iterable[Part]) -> Iterator[str]:
         elif isinstance(part, Listing):
             yield part.text.rstrip("\n")
         else:
-            yield (
-                part if isinstance(part, str) else f"{part.mark} {part.text}" if isinstance(part, Remark) else part.text
-            )
+            yield part if isinstance(part, str) else f"{part.mark} {part.text}"
 
 
 def write_file(path: Path, content: bytes) -> Path:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import sys
+import textwrap
 import warnings
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -59,11 +61,30 @@ def write_json(data: Json) -> None:
 def print_error(message: str) -> None:
     """Write an error message to standard error, if there is one; control characters are escaped."""
     safe = "".join(c if c.isprintable() or c in "\n\t" else c.encode("unicode_escape").decode() for c in message)
+    first, *others = f"indexing: {safe}".split("\n")
+    safe = "\n".join([*(fitted(first) if is_terminal(sys.stderr) else [first]), *others])
     if sys.stderr is not None:
         try:
-            print(f"indexing: {_encodable(safe, sys.stderr)}", file=sys.stderr, flush=True)
+            print(_encodable(safe, sys.stderr), file=sys.stderr, flush=True)
         except OSError:  # there is no stream left for a message
             _discard(sys.stderr)
+
+
+def is_terminal(stream: TextIO | None) -> bool:
+    """Whether the stream is an open terminal."""
+    try:
+        return stream is not None and stream.isatty()
+    except ValueError:
+        return False
+
+
+def fitted(line: str) -> list[str]:
+    """The lines of a terminal's width that a line is broken into, between words; later ones are indented further."""
+    wide = shutil.get_terminal_size().columns
+    if len(line) <= wide or "\n" in line:
+        return line.split("\n")
+    indent = " " * (len(line) - len(line.lstrip()) + 4)
+    return textwrap.wrap(line, wide, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False) or [""]
 
 
 @contextmanager

@@ -13,6 +13,7 @@ from indexing.cli.answer import Answer
 from indexing.cli.console import CommandLineError, Json
 from indexing.cli.option_types import add_file, nonnegative_integer, nonnegative_number
 from indexing.cli.programs import read_program
+from indexing.display import count_text
 from indexing.executable.devices import DEVICE_NAMES
 from indexing.lazy import np
 from indexing.ops.values import HloValue
@@ -46,7 +47,7 @@ def run(options: argparse.Namespace) -> Answer:
     executable = ix.compile(module, device=options.device)
     outputs, expected = flat_arrays(executable(*arrays)), flat_arrays(ix.evaluate(module, *arrays))
     data: list[Json] = []
-    lines = [f"{len(executable.kernels)} kernels on {executable.device}"]
+    lines = [f"{count_text(len(executable.kernels), 'kernel')} on {executable.device}"]
     close = True
     for k, (got, want) in enumerate(zip(outputs, expected, strict=True)):
         apart = difference(got, want, options.tolerance)

@@ -14,6 +14,7 @@ from indexing.cli.answer import Answer, Listing, Part, Remark, write_file
 from indexing.cli.console import Json
 from indexing.cli.option_types import add_file, named_device
 from indexing.cli.programs import named_computation, named_instruction, printable_name, read_program
+from indexing.display import count_text
 from indexing.hlo import Module
 from indexing.kernels.ir.text import print_kernel
 from indexing.kernels.passes import STAGES
@@ -59,7 +60,7 @@ def subgraph_json(subgraph: Subgraph) -> Json:
 
 def subgraph_lines(computation: str, subgraphs: Sequence[Subgraph]) -> Iterator[str]:
     """A computation's functions as indented text."""
-    yield f"{printable_name(computation)}: {len(subgraphs)} functions"
+    yield f"{printable_name(computation)}: {count_text(len(subgraphs), 'function')}"
     for subgraph in subgraphs:
         yield f"  {printable_name(subgraph.name)}: {', '.join(printable_name(i.name) for i in subgraph.instructions)}"
         yield f"    returns {', '.join(printable_name(i.name) for i in subgraph.roots)}"

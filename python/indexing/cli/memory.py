@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import cast
 
 import indexing as ix
-from indexing.cli.answer import Answer, Prose, Table
+from indexing.cli.answer import Answer, Table
 from indexing.cli.console import Json
 from indexing.cli.folders import add_folder_options, analyze_folder, check_no_folder_options
 from indexing.cli.option_types import add_device, add_file, nonnegative_integer
@@ -55,7 +55,7 @@ def analyze(options: argparse.Namespace) -> Answer:
     analyzed = analyzed.sorted_by(order)
     top = options.top or None
     lines = report_lines(analyzed, top, options.min_waste, order, "--top 0 shows all", options.roofline)
-    return Answer(report_json(analyzed.worst(top, options.min_waste), analyzed), [Prose(line) for line in lines])
+    return Answer(report_json(analyzed.worst(top, options.min_waste), analyzed), lines)
 
 
 def report_json(kept: ix.ProgramReport, whole: ix.ProgramReport) -> Json:
@@ -112,7 +112,7 @@ def compare(options: argparse.Namespace) -> Answer:
         "same": len(comparison.same),
     }
     lines = list(comparison_lines(comparison, options.top or None))
-    return Answer(data, [totals_table(comparison, lines[:2]), *map(Prose, lines[2:])])
+    return Answer(data, [totals_table(comparison, lines[:2]), *lines[2:]])
 
 
 def totals_table(comparison: Comparison, plain: Sequence[str]) -> Table:

@@ -4,14 +4,39 @@ from __future__ import annotations
 
 import argparse
 import re
+import sys
 from collections.abc import Iterator
 from difflib import get_close_matches
+from shutil import get_terminal_size
 from typing import Any, NoReturn
 
 import indexing as ix
+from indexing.cli.console import print_error
 from indexing.lazy import imported
 
 __all__ = ["CommandParser", "parser"]
+
+#: The headings of the list of commands, with the commands below each.
+GROUPS = (
+    ("Maps", ("maps", "simplify", "compose", "check")),
+    ("Programs on memory", ("analyze", "compare", "report", "explore", "draw")),
+    ("Kernels", ("partition", "emit", "run", "tune", "plans")),
+    ("This installation", ("doctor", "man")),
+)
+
+#: An example of a command, after its name.
+EXAMPLES = {
+    "maps": "program.hlo --instruction fusion.3",
+    "simplify": "'(d0) -> (d0 * 8 floordiv 4), domain: d0 in [0, 9]'",
+    "analyze": "program.hlo --device h100 --top 5",
+    "compare": "before.hlo after.hlo",
+    "report": "program.hlo --device h100 -o page.html",
+    "draw": "program.hlo --instruction fusion.3 -o graph.svg",
+    "emit": "program.hlo --dialect c --verify",
+    "run": "program.hlo --device cpu",
+    "tune": "program.hlo --seconds 60",
+    "man": "--form bash > ~/.local/share/bash-completion/completions/indexing",
+}
 
 #: Name, module in this folder, and description. The module has the command's function, which takes the parsed options and
 #: returns an Answer, and `<name>_options`, which adds its options to a parser.
@@ -35,8 +60,38 @@ COMMANDS = (
 )
 
 
+class _Help(argparse.HelpFormatter):
+    """Help with a short usage, headings that begin with capitals, and the metavariable of an option once."""
+
+    def __init__(self, prog: str) -> None:
+        super().__init__(prog, max_help_position=26, width=min(get_terminal_size().columns, 100))
+
+    def add_usage(self, usage, actions, groups, prefix=None):  # type: ignore[no-untyped-def]  # argparse's own
+        """Add a usage of which [options] stands for all options."""
+        given = " ".join(
+            self._format_args(a, self._get_default_metavar_for_positional(a)) for a in actions if not a.option_strings
+        )
+        super().add_usage(f"%(prog)s [options] {given}".rstrip(), actions, groups, prefix)
+
+    def start_section(self, heading: str | None) -> None:
+        """Begin a section."""
+        super().start_section({"positional arguments": "Arguments", "options": "Options"}.get(heading or "", heading))
+
+    def _format_action_invocation(self, action: argparse.Action) -> str:
+        if not action.option_strings:
+            return super()._format_action_invocation(action)
+        names = ", ".join(sorted(action.option_strings, key=len))
+        value = (
+            "" if action.nargs == 0 else f" {self._format_args(action, self._get_default_metavar_for_optional(action))}"
+        )
+        return f"{names}{value}"
+
+
 class _Parser(argparse.ArgumentParser):
     """A parser whose errors suggest the nearest choice or option for one that does not exist."""
+
+    def __init__(self, **named: Any) -> None:
+        super().__init__(formatter_class=_Help, **named)
 
     def parse_known_args(self, args=None, namespace=None):  # type: ignore[no-untyped-def]  # argparse's own
         """Parse as usual, except that a command itself rejects unknown options, so that its own usage is printed."""
@@ -52,7 +107,12 @@ class _Parser(argparse.ArgumentParser):
             near = get_close_matches(matched[1], re.findall(r"[\w-]+", matched[2]), 1)
         elif matched := re.search(r"unrecognized arguments: (?:.* )?(--[\w-]+)", message):
             near = get_close_matches(matched[1], self._option_string_actions, 1)
-        super().error(message + (f"; did you mean {near[0]!r}?" if near else ""))
+        if message.startswith("argument COMMAND: invalid choice") and matched:
+            message = f"there is no command {matched[1]!r}"
+        meant = f"; did you mean {near[0]!r}?" if near else ""
+        self.print_usage(sys.stderr)
+        print_error(f"{message}{meant} (`{self.prog} --help` lists what there is)")
+        self.exit(2)
 
 
 class CommandParser(_Parser):
@@ -80,14 +140,36 @@ class CommandParser(_Parser):
         return super().parse_known_args(args, namespace)  # type: ignore[no-untyped-call]
 
 
+class _TopParser(_Parser):
+    """The parser of all commands."""
+
+    def format_help(self) -> str:
+        """The commands by group, and how to go on."""
+        about = {name: text for name, _, text in COMMANDS}
+        formatter = self._get_formatter()
+        formatter.add_usage(None, [a for a in self._actions if not a.option_strings], [])
+        formatter.add_text(self.description)
+        for heading, names in GROUPS:
+            formatter.start_section(heading)
+            for name in names:
+                formatter.add_argument(argparse.Action([], name, metavar=name, help=about[name]))
+            formatter.end_section()
+        formatter.start_section("Options")
+        formatter.add_arguments([a for a in self._actions if a.option_strings])
+        formatter.end_section()
+        formatter.add_text("`indexing COMMAND --help` says more of a command, `indexing man` all.")
+        return formatter.format_help()
+
+
 def parser() -> argparse.ArgumentParser:
     """The parser of all commands."""
-    top = _Parser(prog="indexing", description="Indexing maps of tensor programs.")
+    top = _TopParser(prog="indexing", description="Indexing maps of tensor programs.")
     top.add_argument("--version", action="version", version=f"indexing {ix.__version__}")
-    commands = top.add_subparsers(metavar="COMMAND", required=True, parser_class=CommandParser)
+    commands = top.add_subparsers(prog="indexing", metavar="COMMAND", required=True, parser_class=CommandParser)
     for name, module, about in COMMANDS:
         description = about[0].upper() + about[1:] + "."
-        commands.add_parser(name, help=about, description=description, command=name, module=module)
+        example = f"example: indexing {name} {EXAMPLES[name]}" if name in EXAMPLES else None
+        commands.add_parser(name, help=about, description=description, epilog=example, command=name, module=module)
     return top
 
 

@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 
 import indexing as ix
-from indexing.cli.answer import Answer, write_file
+from indexing.cli.answer import Answer, Listing, write_file
 from indexing.cli.console import CommandLineError, Json
 from indexing.cli.option_types import add_device, add_file, sizes
 from indexing.cli.programs import fusions, named_computation, named_instruction, printable_name, read_program
@@ -63,7 +63,7 @@ def draw(options: argparse.Namespace) -> Answer:
     if form == "png":
         raise CommandLineError("a PNG picture goes to a file: say --out FILE.png")
     text = picture.decode()
-    return Answer(data | {"picture": text}, [text.rstrip("\n")])
+    return Answer(data | {"picture": text}, [Listing(text, "xml" if form == "svg" else "dot")])
 
 
 def _roofline(module: Module, device: str | None, form: str) -> bytes:

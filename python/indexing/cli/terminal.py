@@ -7,55 +7,56 @@ from __future__ import annotations
 import importlib
 import io
 import os
-import shutil
+import re
 import sys
-import textwrap
 import threading
 import time
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any, TextIO
+from typing import Any
 
-from indexing.cli.answer import Listing, Part, Prose, Table, plain_lines
+from indexing.cli.answer import Listing, Part, Table, plain_lines
+from indexing.cli.console import fitted, is_terminal
 from indexing.report.lines import printable
 
-__all__ = ["Progress", "render_lines", "show_progress"]
+__all__ = ["Progress", "render_lines", "show_progress", "styled_help"]
 
 # The beginnings of highlighted lines, and their styles.
 STYLES = (("why: ", "yellow"), ("mend: ", "green"), ("note: ", "magenta"), ("ok ", "green"), ("no ", "red"))
 
 
 def render_lines(parts: Iterable[Part]) -> Iterable[str]:
-    """The lines of parts: drawn if standard output is a terminal, rich is installed, and there is something to draw."""
-    if not is_terminal(sys.stdout) or os.environ.get("TERM") == "dumb":
+    """The lines of parts: on a terminal within its width, and drawn if rich is installed and there is something to draw."""
+    if not is_terminal(sys.stdout):
         return plain_lines(parts)
-    parts = [line for part in parts for line in (_broken(part.text) if isinstance(part, Prose) else (part,))]
-    if not any(isinstance(part, Table | Listing) or _style_of(part) for part in parts):
-        return plain_lines(parts)
+    parts = [line for part in parts for line in (fitted(part) if isinstance(part, str) else (part,))]
+    has_drawn = any(isinstance(part, Table | Listing) or _style_of(part) for part in parts)
+    if not has_drawn or os.environ.get("TERM") == "dumb":
+        return _plain_within(parts)
     try:
         rich = importlib.import_module("rich.console")
     except ImportError:
-        return plain_lines(parts)
+        return _plain_within(parts)
     console = rich.Console(file=io.StringIO(), force_terminal=True, highlight=False, markup=False, emoji=False)
     for part in parts:
         console.print(_drawable(part), soft_wrap=not isinstance(part, Table))
     return str(console.file.getvalue()).splitlines()
 
 
-def _broken(line: str) -> list[str]:
-    """The lines of a terminal's width that a line is broken into, between words; later ones are indented further."""
-    indent = " " * (len(line) - len(line.lstrip()) + 4)
-    wide = shutil.get_terminal_size().columns
-    return textwrap.wrap(line, wide, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False) or [""]
+def _plain_within(parts: Iterable[Part]) -> Iterator[str]:
+    """The lines of parts within a terminal's width, except for listings."""
+    for part in parts:
+        for line in plain_lines([part]):
+            yield from (line,) if isinstance(part, Listing) else fitted(line)
 
 
-def is_terminal(stream: TextIO | None) -> bool:
-    """Whether the stream is an open terminal."""
-    try:
-        return stream is not None and stream.isatty()
-    except ValueError:
-        return False
+def styled_help(text: str) -> Iterable[str]:
+    """The lines of a help text: on a terminal, headings are bold, and what stands for itself has a colour."""
+    if not is_terminal(sys.stdout) or "NO_COLOR" in os.environ or os.environ.get("TERM") == "dumb":
+        return text.splitlines()
+    bold = re.sub(r"^(\w[\w ]*:)", "\x1b[1m\\1\x1b[0m", text, flags=re.MULTILINE)
+    return re.sub(r"^  (\S+(?: \S+)*)", "  \x1b[36m\\1\x1b[0m", bold, flags=re.MULTILINE).splitlines()
 
 
 def _drawable(part: Part) -> Any:

@@ -9,7 +9,7 @@ from functools import cached_property, partial
 from typing import TYPE_CHECKING, Literal, TypeAlias, cast, overload
 
 from indexing.arguments import integer, one_of
-from indexing.display import shown
+from indexing.display import count_text, shown
 from indexing.errors import IndexingError
 from indexing.hlo import Instruction, Module, Part, Program, from_jax
 from indexing.hlo.files import load
@@ -219,7 +219,8 @@ class ProgramMaps(Mapping[Pair, "list[OperandIndexing]"]):
 
     def __repr__(self) -> str:
         """The part, and how many arrays there are."""
-        return f"<maps of {self.part.name}: {len(self.inputs)} inputs, {len(self.outputs)} outputs>"
+        counted = f"{count_text(len(self.inputs), 'input')}, {count_text(len(self.outputs), 'output')}"
+        return f"<maps of {self.part.name}: {counted}>"
 
     def _repr_html_(self) -> str | None:
         return shown(self, "maps_table")

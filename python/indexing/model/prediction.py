@@ -11,7 +11,7 @@ from indexing._core import predict_times
 from indexing.arguments import of_type, optional, takes
 from indexing.device.detect import chosen_device
 from indexing.device.record import Device, DeviceLike
-from indexing.display import shown
+from indexing.display import count_text, shown
 from indexing.errors import IndexingError
 from indexing.hlo import Computation, Program
 from indexing.hlo.program_like import or_function, part_of_program
@@ -109,7 +109,7 @@ class Predictions:
     def __repr__(self) -> str:
         """The number of plans and the range of their times."""
         times = f": {self.time.min() * 1e6:.3g} to {self.time.max() * 1e6:.3g} us" if len(self) else ""
-        return f"<predictions for {len(self)} plans of a {self.emitter} kernel on {self.device}{times}>"
+        return f"<predictions for {count_text(len(self), 'plan')} of a {self.emitter} kernel on {self.device}{times}>"
 
     def _repr_html_(self) -> str | None:
         return shown(self, "plans_table")

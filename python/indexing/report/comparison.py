@@ -6,11 +6,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from indexing.display import shown
+from indexing.display import count_text, shown
 from indexing.hlo.program_like import part_of_program
 from indexing.report.equal_kernels import Key, content_key
 from indexing.report.kernel_report import FusionReport
-from indexing.report.lines import bytes_text, count_text, printable, seconds_text
+from indexing.report.lines import bytes_text, printable, seconds_text
 from indexing.report.program_report import ProgramReport, totals_line
 from indexing.report.programs import analyze
 from indexing.report.replacement import Replacement, line_of, replacements

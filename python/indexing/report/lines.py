@@ -9,6 +9,8 @@ if TYPE_CHECKING:
     from indexing.kernels.kernel import Kernel
     from indexing.report.accesses import AccessReport
 
+from indexing.display import count_text
+
 __all__ = ["bytes_text", "count_text", "kernel_line", "number_text", "printable", "row_lines", "seconds_text"]
 
 STEP = 1000
@@ -32,11 +34,6 @@ def row_lines(row: AccessReport) -> Iterator[str]:
 def kernel_line(kernel: Kernel) -> str:
     """One line: the kernel's name, its emitter and its launch dimensions."""
     return f"{kernel.name}: {kernel.emitter} emitter, grid {kernel.grid}, block {kernel.block}"
-
-
-def count_text(count: int, noun: str) -> str:
-    """`1 kernel`, `2 kernels`."""
-    return f"{count} {noun}" + ("" if count == 1 else "s")
 
 
 def bytes_text(count: float) -> str:

@@ -15,9 +15,10 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from indexing.display import count_text
 from indexing.errors import IndexingError, ParseError
 from indexing.report.kernel_report import sorted_kernels
-from indexing.report.lines import count_text, printable, seconds_text
+from indexing.report.lines import printable, seconds_text
 from indexing.report.wire import Fields, fields_of, text_of, varint_of
 
 __all__ = ["Measured", "Profile", "beside_profile", "comparable", "read_profile"]

@@ -9,7 +9,7 @@ from itertools import chain
 from typing import Any
 
 from indexing.device.record import Device
-from indexing.display import shown
+from indexing.display import count_text, shown
 from indexing.errors import IndexingError, UnsupportedOp
 from indexing.extras import missing_extra
 from indexing.report.accesses import AccessReport
@@ -23,7 +23,7 @@ from indexing.report.kernel_report import (
     sorted_kernels,
     time_of,
 )
-from indexing.report.lines import bytes_text, count_text, number_text, printable, seconds_text
+from indexing.report.lines import bytes_text, number_text, printable, seconds_text
 from indexing.report.runs import TimeRange
 
 __all__ = ["ProgramReport", "report_lines", "totals_line"]

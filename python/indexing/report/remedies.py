@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from indexing.display import count_text
 from indexing.graph.extraction import build_kernel_module
 from indexing.graph.flattening import flatten
 from indexing.graph.nodes import Ref, tree_refs
@@ -20,7 +21,7 @@ from indexing.model.instruction_time import predict_instruction
 from indexing.ops.registry import traits_of
 from indexing.ops.trip_counts import stated_trip_count
 from indexing.report.kernel_fusions import fusion_of
-from indexing.report.lines import count_text, seconds_text
+from indexing.report.lines import seconds_text
 from indexing.report.reasons import permutes
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from indexing.report.lines import count_text
+from indexing.display import count_text
 from indexing.show.cells import Cell, Panel, hue, list_in_words
 from indexing.show.picture import Picture
 from indexing.show.warp import lanes_of, values_of_ranges

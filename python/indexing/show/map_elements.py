@@ -8,7 +8,7 @@ from typing import TypeAlias
 
 from indexing._core import IndexingMap
 from indexing.arguments import of_type, takes
-from indexing.report.lines import count_text
+from indexing.display import count_text
 from indexing.show.cells import Cell, Panel, hue, list_in_words
 from indexing.show.picture import Picture
 

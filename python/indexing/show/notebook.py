@@ -13,6 +13,7 @@ from indexing._core import IndexingMap, SymbolicExpr
 from indexing.analysis.memory.global_memory import Coalescing
 from indexing.analysis.tiling.space import TilingSpace
 from indexing.convert import to_latex
+from indexing.display import count_text
 from indexing.hlo import Computation, Instruction, Module
 from indexing.indexing_analysis.programs import ProgramMaps
 from indexing.kernels.kernel import Kernel
@@ -89,14 +90,22 @@ def accesses_table(report: Coalescing) -> str:
         verdict = "yes" if a.coalesced else "no"
         rows.append((f"{a.kind} of {which}", f"{a.sectors:.6g}", f"{a.ideal:.6g}", f"{a.ratio:.3g}", verdict))
     for b in report.shared:
-        rows.append((f"{b.kind} of {b.array}, shared", f"{b.passes:.6g} passes", f"{b.ideal:.6g}", "", ""))
+        rows.append(
+            (
+                f"{b.kind} of {b.array}, shared",
+                f"{b.passes:.6g} pass" + ("" if b.passes == 1 else "es"),
+                f"{b.ideal:.6g}",
+                "",
+                "",
+            )
+        )
     return table(("access", "sectors a warp", "least", "ratio", "coalesced"), rows)
 
 
 def plans_table(predictions: Predictions) -> str:
     """The plans with the least predicted times."""
     head, *rows = (tuple(row) for row in predictions.cells(SHOWN))
-    return f"<p>{len(predictions)} plans on {escape(str(predictions.device))}</p>{table(head, rows)}"
+    return f"<p>{count_text(len(predictions), 'plan')} on {escape(str(predictions.device))}</p>{table(head, rows)}"
 
 
 def trials_table(tuning: Tuning) -> str:

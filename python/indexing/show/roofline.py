@@ -9,8 +9,9 @@ from dataclasses import dataclass
 from math import ceil, floor, log10, sqrt
 from typing import TYPE_CHECKING
 
+from indexing.display import count_text
 from indexing.report.kernel_report import groups_of, lost_text, time_of
-from indexing.report.lines import count_text, number_text, printable, seconds_text
+from indexing.report.lines import number_text, printable, seconds_text
 from indexing.report.roofline import peak_of
 from indexing.show.colours import INK
 from indexing.show.drawing import xml_text

@@ -11,11 +11,11 @@ from typing import TypeAlias
 from indexing.analysis.tiling.propagation import Tile
 from indexing.analysis.tiling.space import Array, TilingSpace, tiling_space
 from indexing.arguments import integers, optional, takes
+from indexing.display import count_text
 from indexing.errors import IndexingError
 from indexing.hlo import Instruction, Program, Shape
 from indexing.hlo.program_like import or_function, part_of_program
 from indexing.kernels.hero import outputs
-from indexing.report.lines import count_text
 from indexing.show.cells import Cell, Panel, list_in_words
 from indexing.show.picture import Picture
 

@@ -8,7 +8,7 @@ from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from indexing.display import shown
+from indexing.display import count_text, shown
 from indexing.errors import IndexingError
 from indexing.hlo import Instruction
 from indexing.runtime.plan_store import NO_GAIN, Gain, Measured
@@ -132,7 +132,7 @@ class Tuning:
         """The fusion, and the gain of the best plan; `print` shows the table."""
         measured = sum(t.seconds is not None for t in self.trials)
         gain = f": {self.best}, {gain_text(self.gain)}" if measured else ""
-        return f"<{measured} plans of {self.name} measured on {self.device}{gain}>"
+        return f"<{count_text(measured, 'plan')} of {self.name} measured on {self.device}{gain}>"
 
     def __str__(self) -> str:
         """`table`."""
