@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from modules.program import EXACT, SUM, Array, Builder, Tolerance, Value, braces
 from modules.reductions import window, window_text
 from modules.values import DEFINITE, REAL, SMALL, TRIANGULAR, Data
@@ -53,7 +55,9 @@ def convolution(b: Builder) -> Value:
     by_batch = groups > 1 and b.chance(0.4)
     batch, per_group, out = b.rng.randint(1, 2), b.rng.randint(1, 2), b.rng.randint(1, 2) * groups
     sizes = [b.rng.randint(1, 6) for _ in range(rank)]
-    windows = [window(b, n) for n in sizes]
+    windows = [
+        w if w.low >= 0 or w.high <= 0 else replace(w, low=0) for w in (window(b, n) for n in sizes)
+    ]  # see AVOIDED
     results = [w.output(n) for w, n in zip(windows, sizes, strict=True)]
     features = per_group if by_batch else per_group * groups
     labels_in, x = _arranged(b, "bf", [batch * groups if by_batch else batch, features], sizes)
