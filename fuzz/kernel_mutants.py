@@ -12,7 +12,7 @@ from indexing.kernels.ir.accesses import BLOCK_X
 from indexing.kernels.ir.memory import moves
 from indexing.kernels.ir.traversal import rewrite_blocks, rewrite_statement
 
-Moving = ir.Copy | ir.LoadMatrices | ir.MatrixMultiply
+Moving = ir.Copy | ir.LoadMatrices | ir.MatrixMultiply | ir.MultiplyPanels
 PROBE = ir.Buffer("probe", "s32", (1,), "global", "scratch", 99)
 REACHED = ir.Store("probe", (constant(0),), ir.Constant("s32", 1))
 FIRST = "first value of "

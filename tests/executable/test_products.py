@@ -21,13 +21,13 @@ def program(left: str, right: str, out: str, numbers: str, kind: str = "f32") ->
 @pytest.mark.parametrize(
     ("left", "right", "out", "numbers", "emitters"),
     [
-        ("40,24", "24,32", "40,32", PLAIN, ["dot"]),
-        ("40,24", "32,24", "40,32", LAST, ["transpose", "dot"]),
+        ("40,24", "24,32", "40,32", PLAIN, ["dot-panels"]),
+        ("40,24", "32,24", "40,32", LAST, ["dot-panels"]),
         ("40,24", "24", "40", PLAIN, ["reduction"]),
         ("40,24", "8,24", "40,8", LAST, ["reduction"]),
         ("2,24", "50,24", "2,50", LAST, ["reduction"]),
         ("24", "24", "", "lhs_contracting_dims={0}, rhs_contracting_dims={0}", ["reduction"]),
-        ("3,20,16", "3,30,16", "3,20,30", "lhs_batch_dims={0}, lhs_contracting_dims={2}, rhs_batch_dims={0}, rhs_contracting_dims={2}", ["transpose", "dot"]),
+        ("3,20,16", "3,30,16", "3,20,30", "lhs_batch_dims={0}, lhs_contracting_dims={2}, rhs_batch_dims={0}, rhs_contracting_dims={2}", ["dot-panels"]),
         ("3,20,16", "3,16", "3,20", "lhs_batch_dims={0}, lhs_contracting_dims={2}, rhs_batch_dims={0}, rhs_contracting_dims={1}", ["reduction"]),
         ("40,24", "24,8", "40,8", PLAIN, ["loop"]),
     ],
@@ -46,11 +46,11 @@ def test_a_transpose_that_columns_need_is_a_kernel_of_its_own() -> None:
       e = f32[24,32] exponential(t)
       ROOT d = f32[40,32] dot(x, e), lhs_contracting_dims={1}, rhs_contracting_dims={0}
     }"""
-    assert [k.emitter for k in compiled(text).kernels] == ["transpose", "dot"]
+    assert [k.emitter for k in compiled(text).kernels] == ["transpose", "dot-panels"]
     left = text.replace(
         "x = f32[40,24] parameter(0)", "p = f32[24,40] parameter(0)\n x = f32[40,24] transpose(p), dimensions={1,0}"
     )
-    assert [k.emitter for k in compiled(left).kernels] == ["transpose", "dot"]
+    assert [k.emitter for k in compiled(left).kernels] == ["transpose", "dot-panels"]
 
 
 def test_a_product_whose_columns_are_moved_apart_is_a_kernel_of_its_own() -> None:
@@ -61,9 +61,9 @@ def test_a_product_whose_columns_are_moved_apart_is_a_kernel_of_its_own() -> Non
       e = f32[40,32] exponential(d)
       ROOT t = f32[32,40] transpose(e), dimensions={1,0}
     }"""
-    assert [k.emitter for k in compiled(text).kernels] == ["dot", "transpose"]
+    assert [k.emitter for k in compiled(text).kernels] == ["dot-panels", "transpose"]
     beside = text.replace("ROOT t = f32[32,40] transpose(e), dimensions={1,0}", "ROOT t = f32[40,32] negate(e)")
-    assert [k.emitter for k in compiled(beside).kernels] == ["dot"]
+    assert [k.emitter for k in compiled(beside).kernels] == ["dot-panels"]
 
 
 def test_integers_stay_as_they_are() -> None:
@@ -75,8 +75,8 @@ def test_integers_stay_as_they_are() -> None:
     assert ix.evaluate(ix.hlo.parse(text), x, y).tolist() == (x @ y).tolist()
 
 
-def test_tensor_cores_read_operands_in_any_layout() -> None:
-    """On CUDA, a product of bf16 is one kernel, with what follows it; scalar units read a transposed right operand."""
+def test_tiles_are_read_from_operands_in_any_layout() -> None:
+    """A product is one kernel, with what follows it, where tiles are copied first; other kernels read a transposed operand."""
     text = """ENTRY e {
       x = bf16[40,32] parameter(0)
       y = bf16[64,32] parameter(1)
@@ -85,4 +85,5 @@ def test_tensor_cores_read_operands_in_any_layout() -> None:
     }"""
     module = ix.hlo.parse(text)
     assert [k.emitter for k in ix.emit_all(module, dialect="cuda")] == ["dot-tile"]
+    assert [k.emitter for k in ix.emit_all(module, dialect="c")] == ["dot-panels"]
     assert [k.emitter for k in ix.emit_all(module, dialect="opencl")] == ["transpose", "dot"]

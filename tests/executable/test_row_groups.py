@@ -192,7 +192,7 @@ def test_what_a_product_can_compute_last_is_left_to_it() -> None:
     executable = compiled(ix.from_jax(function, x, w), tolerance=1e-2)
     for got, want in zip(executable(x, w), function(x, w), strict=True):
         np.testing.assert_allclose(got, want, rtol=1e-3, atol=1e-4)
-    assert {k.emitter: len(k.outputs) for k in executable.kernels} == {"dot": 1, "rows": 1}
+    assert {k.emitter: len(k.outputs) for k in executable.kernels} == {"dot-panels": 1, "rows": 1}
 
 
 @pytest.mark.parametrize(("kind", "reducer"), [("f32", "add"), ("s32", "maximum"), ("bf16", "multiply")])

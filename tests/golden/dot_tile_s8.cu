@@ -38,7 +38,8 @@ extern "C" __global__ void __launch_bounds__(128) dot_tile_dot(const s8 *__restr
   __align__(16) s8 x1[2];
   __align__(16) s8 x2[2];
   __align__(16) s8 x3[2];
-  __align__(16) f32 x4[2];
+  __align__(16) s8 x4[2];
+  __align__(16) f32 x5[2];
   sums[0] = 0;
   sums[1] = 0;
   sums[2] = 0;
@@ -50,59 +51,70 @@ extern "C" __global__ void __launch_bounds__(128) dot_tile_dot(const s8 *__restr
   #pragma unroll 4
   for (s32 turn1 = 0; turn1 < 16; turn1++) {
     const s32 left_cell = turn1 * 128 + (th_x >> 6) * 64 + ((th_x + turn1 * 16 + (th_x >> 6) * 8) & 63);
-    if (turn1 * 2 + (th_x >> 6) + ((bl_x >> 1) & 3) * 32 <= 99 && (th_x & 63) <= 34) {
+    if (turn1 * 2 + (th_x >> 6) + ((bl_x >> 1) & 3) * 32 <= 99) {
       const s32 j2 = turn1 * 2 + (th_x >> 6) + ((bl_x >> 1) & 3) * 32;
-      const s32 j3 = (th_x & 63);
-      *(s8x2 *)(x0) = *(const s8x2 *)(p0 + j2 * 70 + j3 * 2 + (bl_x >> 3) * 7000);
-      const s8 v5_1 = x0[0];
-      x1[0] = v5_1;
-      const s8 v5_2 = x0[1];
-      x1[1] = v5_2;
-      *(s8x2 *)(left_tile + left_cell * 2) = *(const s8x2 *)(x1);
+      if ((th_x & 63) <= 34) {
+        const s32 j3 = (th_x & 63);
+        *(s8x2 *)(x0) = *(const s8x2 *)(p0 + j2 * 70 + j3 * 2 + (bl_x >> 3) * 7000);
+        const s8 v5_1 = x0[0];
+        x1[0] = v5_1;
+        const s8 v5_2 = x0[1];
+        x1[1] = v5_2;
+        *(s8x2 *)(left_tile + left_cell * 2) = *(const s8x2 *)(x1);
+      } else {
+        x2[0] = 0;
+        x2[1] = 0;
+        *(s8x2 *)(left_tile + left_cell * 2) = *(const s8x2 *)(x2);
+      }
     } else {
-      x2[0] = 0;
-      x2[1] = 0;
-      *(s8x2 *)(left_tile + left_cell * 2) = *(const s8x2 *)(x2);
+      x3[0] = 0;
+      x3[1] = 0;
+      *(s8x2 *)(left_tile + left_cell * 2) = *(const s8x2 *)(x3);
     }
   }
   #pragma unroll 4
-  for (s32 turn7 = 0; turn7 < 16; turn7++) {
-    if (turn7 * 8 + (th_x >> 4) <= 69 && (th_x & 15) + (bl_x & 1) * 16 <= 24) {
-      const s32 j8 = turn7 * 8 + (th_x >> 4);
-      const s32 j9 = (th_x & 15) + (bl_x & 1) * 16;
-      *(s8x2 *)(x3) = *(const s8x2 *)(p1 + j8 * 50 + j9 * 2 + (bl_x >> 3) * 3500);
-      const s8 v11_1 = x3[0];
-      right_tile[th_x * 256 + ((th_x * 4 + turn7) & 15) * 8 - (th_x >> 4) * 4095] = v11_1;
-      const s8 v11_2 = x3[1];
-      right_tile[th_x * 256 + ((th_x * 4 + turn7 + 2) & 15) * 8 - (th_x >> 4) * 4095 + 128] = v11_2;
+  for (s32 turn8 = 0; turn8 < 16; turn8++) {
+    if (turn8 * 8 + (th_x >> 4) <= 69) {
+      const s32 j9 = turn8 * 8 + (th_x >> 4);
+      if ((th_x & 15) + (bl_x & 1) * 16 <= 24) {
+        const s32 j10 = (th_x & 15) + (bl_x & 1) * 16;
+        *(s8x2 *)(x4) = *(const s8x2 *)(p1 + j9 * 50 + j10 * 2 + (bl_x >> 3) * 3500);
+        const s8 v12_1 = x4[0];
+        right_tile[th_x * 256 + ((th_x * 4 + turn8) & 15) * 8 - (th_x >> 4) * 4095] = v12_1;
+        const s8 v12_2 = x4[1];
+        right_tile[th_x * 256 + ((th_x * 4 + turn8 + 2) & 15) * 8 - (th_x >> 4) * 4095 + 128] = v12_2;
+      } else {
+        right_tile[th_x * 256 + ((th_x * 4 + turn8) & 15) * 8 - (th_x >> 4) * 4095] = 0;
+        right_tile[th_x * 256 + ((th_x * 4 + turn8 + 2) & 15) * 8 - (th_x >> 4) * 4095 + 128] = 0;
+      }
     } else {
-      right_tile[th_x * 256 + ((th_x * 4 + turn7) & 15) * 8 - (th_x >> 4) * 4095] = 0;
-      right_tile[th_x * 256 + ((th_x * 4 + turn7 + 2) & 15) * 8 - (th_x >> 4) * 4095 + 128] = 0;
+      right_tile[th_x * 256 + ((th_x * 4 + turn8) & 15) * 8 - (th_x >> 4) * 4095] = 0;
+      right_tile[th_x * 256 + ((th_x * 4 + turn8 + 2) & 15) * 8 - (th_x >> 4) * 4095 + 128] = 0;
     }
   }
   __syncthreads();
-  for (s32 part13 = 0; part13 < 4; part13++) {
-    load_matrices(left, left_tile + (th_x >> 6) * 2048 + (th_x & 15) * 128 + ((th_x + part13 * 2 + ((th_x >> 4) & 1)) & 7) * 16);
-    load_matrices(right, right_tile + (th_x & 7) * 128 + ((th_x >> 4) & 3) * 1024 + ((th_x + part13 * 2 + ((th_x >> 3) & 1)) & 7) * 16);
+  for (s32 part15 = 0; part15 < 4; part15++) {
+    load_matrices(left, left_tile + (th_x >> 6) * 2048 + (th_x & 15) * 128 + ((th_x + part15 * 2 + ((th_x >> 4) & 1)) & 7) * 16);
+    load_matrices(right, right_tile + (th_x & 7) * 128 + ((th_x >> 4) & 3) * 1024 + ((th_x + part15 * 2 + ((th_x >> 3) & 1)) & 7) * 16);
     multiply_matrices_s8(sums, left, right);
     multiply_matrices_s8(sums + 4, left, right + 2);
   }
   #pragma unroll 2
-  for (s32 j15 = 0; j15 < 2; j15++) {
+  for (s32 j17 = 0; j17 < 2; j17++) {
     #pragma unroll 2
-    for (s32 half16 = 0; half16 < 2; half16++) {
-      if (half16 * 8 + (th_x >> 6) * 16 + ((th_x >> 2) & 7) + ((bl_x >> 1) & 3) * 32 <= 99 && j15 * 4 + (th_x & 3) + (bl_x & 1) * 16 + ((th_x >> 5) & 1) * 8 <= 24) {
-        const s32 j17 = half16 * 8 + (th_x >> 6) * 16 + ((th_x >> 2) & 7) + ((bl_x >> 1) & 3) * 32;
-        const s32 j18 = j15 * 4 + (th_x & 3) + (bl_x & 1) * 16 + ((th_x >> 5) & 1) * 8;
-        const s32 v20_1 = sums[j15 * 4 + half16 * 2];
-        const f32 v21_1 = (f32)v20_1;
-        const f32 v22_1 = v21_1 * 0.125f;
-        x4[0] = v22_1;
-        const s32 v20_2 = sums[j15 * 4 + half16 * 2 + 1];
-        const f32 v21_2 = (f32)v20_2;
-        const f32 v22_2 = v21_2 * 0.125f;
-        x4[1] = v22_2;
-        store_vector_8(o0 + j17 * 50 + j18 * 2 + (bl_x >> 3) * 5000, x4);
+    for (s32 half18 = 0; half18 < 2; half18++) {
+      if (half18 * 8 + (th_x >> 6) * 16 + ((th_x >> 2) & 7) + ((bl_x >> 1) & 3) * 32 <= 99 && j17 * 4 + (th_x & 3) + (bl_x & 1) * 16 + ((th_x >> 5) & 1) * 8 <= 24) {
+        const s32 j19 = half18 * 8 + (th_x >> 6) * 16 + ((th_x >> 2) & 7) + ((bl_x >> 1) & 3) * 32;
+        const s32 j20 = j17 * 4 + (th_x & 3) + (bl_x & 1) * 16 + ((th_x >> 5) & 1) * 8;
+        const s32 v22_1 = sums[j17 * 4 + half18 * 2];
+        const f32 v23_1 = (f32)v22_1;
+        const f32 v24_1 = v23_1 * 0.125f;
+        x5[0] = v24_1;
+        const s32 v22_2 = sums[j17 * 4 + half18 * 2 + 1];
+        const f32 v23_2 = (f32)v22_2;
+        const f32 v24_2 = v23_2 * 0.125f;
+        x5[1] = v24_2;
+        store_vector_8(o0 + j19 * 50 + j20 * 2 + (bl_x >> 3) * 5000, x5);
       }
     }
   }

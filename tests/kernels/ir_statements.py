@@ -25,6 +25,7 @@ from indexing.kernels.ir.nodes import (
     LetIndex,
     LoadMatrices,
     MatrixMultiply,
+    MultiplyPanels,
     Shuffle,
     Statement,
     Store,
@@ -67,6 +68,7 @@ class Body:
             "copy": self._copy,
             "load_matrices": self._load_matrices,
             "matrix_multiply": self._matrix_multiply,
+            "multiply_panels": self._multiply_panels,
             "atomic": self._atomic,
             "group_reduce": self._group_reduce,
             "break": self._break,
@@ -189,12 +191,19 @@ class Body:
 
     def _matrix_multiply(self, line: Line) -> MatrixMultiply:
         kind = line.one_of(ELEMENT_TYPES, "a type")
+        return MatrixMultiply(kind, *self._sum_and_factors(line))
+
+    def _multiply_panels(self, line: Line) -> MultiplyPanels:
+        kind, depth = line.one_of(ELEMENT_TYPES, "a type"), line.integer()
+        return MultiplyPanels(kind, *self._sum_and_factors(line), depth)
+
+    def _sum_and_factors(self, line: Line) -> tuple[str, SymbolicExpr, str, SymbolicExpr, str, SymbolicExpr]:
         line.expect(":")
         total = self._flat_place(line)
         line.expect("+=")
         left = self._flat_place(line)
         line.expect("*")
-        return MatrixMultiply(kind, *total, *left, *self._flat_place(line))
+        return (*total, *left, *self._flat_place(line))
 
     def _one_place(self, line: Line) -> SymbolicExpr:
         at = line.start()

@@ -55,6 +55,7 @@ entry
   load_matrices 8: s[0] = s[0] transposed
   load_matrices 16: s[4] = s[bl_x * 16]
   matrix_multiply bf16: s[0] += s[4] * s[8]
+  multiply_panels f32 16: s[0] += s[4] * s[bl_x * 16]
   barrier
   break
 """
@@ -126,7 +127,7 @@ def test_as_much_is_proved_of_what_is_read(case: Path) -> None:
         ("v0, v1 = call", "v0 = call", "23:15: f has 2 results; 1 are named"),
         ("      break if", "       break if", "26:8: this line is indented by 7 spaces"),
         ("\nentry", "\nbuffer x: f32[] shared\nentry", "14:1: expected 'entry', found 'buffer'"),
-        ("  break\n", "  break\nx = 1\n", "43:1: expected the end of the kernel, found 'x'"),
+        ("  break\n", "  break\nx = 1\n", "44:1: expected the end of the kernel, found 'x'"),
         ("to max", "till max", "25:25: there is no index variable till here"),
         ("k in [0, 15] =", "i in [0, 15] =", "28:7: i was declared with another interval or of another kind"),
     ],

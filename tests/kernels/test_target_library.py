@@ -4,6 +4,7 @@ import re
 
 import pytest
 
+from indexing.kernels.ir.fragments import PANEL_TYPES
 from indexing.kernels.targets import TARGETS, Target
 from indexing.kernels.targets.library import Definition, closure
 from indexing.runtime.compiler import find_compiler
@@ -32,6 +33,7 @@ def test_all_targets_have_the_same_names(target: Target) -> None:
     every = set(TARGETS["cuda"].library)
     own = {"angle", "angle_of", "two_over_pi", "limit_f64"}
     own |= {"exp_terms", "exp_terms_of", "two_to", "choose_f32", "choose_f64"}
+    own |= {"VECTOR_BYTES", *(f"multiply_panels_{kind}" for kind in PANEL_TYPES)}
     extra = {n for n in target.library if n not in every and n not in own and not n.endswith("_wide")}
     missing = every - set(target.library)
     asked_for_first = ("matrices", "load_transposed", "store_vector")

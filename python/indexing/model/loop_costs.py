@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from indexing._core import SymbolicExpr
 from indexing.kernels.ir import nodes as ir
+from indexing.kernels.ir.fragments import PANEL_BYTES, PANEL_ROWS
 from indexing.kernels.ir.traversal import subvalues, values_of
 from indexing.kernels.ir.types import storage_bytes
 from indexing.model.kernel_walk import GRID, KernelWalk
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 
 BLOCKS = 3  # so many blocks are visited, evenly spaced
 LANES = 8  # the lanes of a vector
+VECTOR_BYTES = 32
 MAX_UNROLLED = 16  # iterations of a loop that the compiler unrolls
 CACHED_LINES = 512  # so many lines remain in the cache until a loop runs again
 PAGE = 4096  # bytes: lines at distances that are multiples of it share a set of the cache
@@ -128,6 +130,9 @@ class _BlockVisitor(KernelWalk):
         own += sum(isinstance(v, ir.Load | ir.Within) for v in _values(s))
         if isinstance(s, ir.Store | ir.Copy):
             return own + 1
+        if isinstance(s, ir.MultiplyPanels):
+            vectors = PANEL_BYTES // VECTOR_BYTES
+            return s.depth * (PANEL_ROWS * vectors + PANEL_ROWS + vectors)  # products, and loads of both panels
         if isinstance(s, ir.AtomicUpdate | ir.FetchAdd):
             return own + UPDATE
         return own + self._steps_of(s.function) if isinstance(s, ir.CallFunction) else own

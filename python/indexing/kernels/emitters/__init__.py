@@ -3,7 +3,18 @@
 from typing import Any
 
 from indexing.kernels.emitter import Emitter
-from indexing.kernels.emitters import concatenate, dot, loop, reduction, rows, scatter, tile, transpose, update_slice
+from indexing.kernels.emitters import (
+    concatenate,
+    dot,
+    loop,
+    panels,
+    reduction,
+    rows,
+    scatter,
+    tile,
+    transpose,
+    update_slice,
+)
 
 #: The first that matches a fusion emits its kernel.
 EMITTERS: tuple[Emitter[Any, Any], ...] = (
@@ -14,6 +25,7 @@ EMITTERS: tuple[Emitter[Any, Any], ...] = (
     reduction.EMITTER,
     concatenate.EMITTER,
     tile.EMITTER,
+    panels.EMITTER,
     dot.EMITTER,
     loop.EMITTER,
 )

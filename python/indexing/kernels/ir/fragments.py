@@ -11,12 +11,21 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from indexing._core import IndexingMap
+from indexing.kernels.ir.types import storage_bytes
 
 CAPABILITY = (8, 0)  # the least compute capability that has the instructions
 LANES = 32
 PIECE_BYTES = 16
 LINES = 8  # the lines of a matrix of `LoadMatrices`
 ROWS, COLUMNS = 16, 8  # the sides of the sum
+PANEL_ROWS = 6  # the left panel of `MultiplyPanels`: with two vectors a row, the sums take 12 of 16 vector registers
+PANEL_BYTES = 64  # a row of the right panel: one vector, or up to four
+PANEL_TYPES = ("f32", "f64", "s32")
+
+
+def panel_columns(element_type: str) -> int:
+    """The columns of the right panel of `MultiplyPanels`."""
+    return PANEL_BYTES // storage_bytes(element_type)
 
 
 @dataclass(frozen=True, slots=True)

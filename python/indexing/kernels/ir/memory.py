@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
+from indexing.kernels.ir.fragments import PANEL_ROWS, panel_columns
 from indexing.kernels.ir.nodes import (
     AtomicUpdate,
     Barrier,
@@ -19,6 +20,7 @@ from indexing.kernels.ir.nodes import (
     Load,
     LoadMatrices,
     MatrixMultiply,
+    MultiplyPanels,
     Shuffle,
     Statement,
     Store,
@@ -54,6 +56,10 @@ def moves(s: Statement) -> tuple[Move, ...]:
         case MatrixMultiply(_, total, at, left, row, right, column):
             loads = (left, row, WORDS["left"]), (right, column, WORDS["right"]), (total, at, WORDS["accumulator"])
             return (*(Move("load", *place) for place in loads), Move("store", total, at, WORDS["accumulator"]))
+        case MultiplyPanels(kind, total, at, left, row, right, column, depth):
+            columns = panel_columns(kind)
+            loads = (left, row, PANEL_ROWS * depth), (right, column, depth * columns), (total, at, PANEL_ROWS * columns)
+            return (*(Move("load", *place) for place in loads), Move("store", *loads[2]))
     return ()
 
 

@@ -195,6 +195,25 @@ class MatrixMultiply:
 
 
 @dataclass(frozen=True, slots=True)
+class MultiplyPanels:
+    """Add the product of two panels to a tile of sums in local memory, all of `element_type` and row-major, without gaps.
+
+    The left panel has `fragments.PANEL_ROWS` rows of `depth` elements, the right one `depth` rows of
+    `fragments.panel_columns(element_type)`. Each product is added in one operation, in the order of the depth. Each thread
+    computes a tile of its own, which the target holds in vector registers meanwhile.
+    """
+
+    element_type: str
+    accumulator: str
+    accumulator_index: SymbolicExpr
+    left: str
+    left_index: SymbolicExpr
+    right: str
+    right_index: SymbolicExpr
+    depth: int
+
+
+@dataclass(frozen=True, slots=True)
 class AtomicUpdate:
     """buffer[index] = combiner(buffer[index], value), atomically.
 
@@ -294,8 +313,8 @@ class Fence:
 
 
 Statement: TypeAlias = (
-    "Let | Var | Assign | LetIndex | CallFunction | Store | Copy | LoadMatrices | MatrixMultiply | AtomicUpdate"
-    " | FetchAdd | GroupReduce | Shuffle | For | If | Break | Barrier | Fence"
+    "Let | Var | Assign | LetIndex | CallFunction | Store | Copy | LoadMatrices | MatrixMultiply | MultiplyPanels"
+    " | AtomicUpdate | FetchAdd | GroupReduce | Shuffle | For | If | Break | Barrier | Fence"
 )
 Block: TypeAlias = "tuple[Statement, ...]"
 

@@ -43,6 +43,7 @@ from indexing.kernels.ir.nodes import (
     Load,
     LoadMatrices,
     MatrixMultiply,
+    MultiplyPanels,
     Op,
     Ref,
     Shuffle,
@@ -177,6 +178,9 @@ class _Body:
             case MatrixMultiply(kind, total, at, left, row, right, column):
                 factors = f"{left}{self._place((row,))} * {right}{self._place((column,))}"
                 return f"matrix_multiply {kind}: {total}{self._place((at,))} += {factors}"
+            case MultiplyPanels(kind, total, at, left, row, right, column, depth):
+                factors = f"{left}{self._place((row,))} * {right}{self._place((column,))}"
+                return f"multiply_panels {kind} {depth}: {total}{self._place((at,))} += {factors}"
             case GroupReduce(results, types, combiner, threads, distance, to_all):
                 pairs = ", ".join(f"{n}: {t}" for n, t in zip(results, types, strict=True))
                 how = " to all" if to_all else ""

@@ -29,6 +29,7 @@ from indexing.kernels.ir.nodes import (
     Load,
     LoadMatrices,
     MatrixMultiply,
+    MultiplyPanels,
     Op,
     Shuffle,
     Statement,
@@ -156,6 +157,11 @@ def _value(statement: Let | Assign | Shuffle | Store | AtomicUpdate | FetchAdd) 
 
 
 _index, _conditions = attrgetter("index"), attrgetter("conditions")
+_FACTORS = _Parts(
+    _none,
+    attrgetter("accumulator_index", "left_index", "right_index"),
+    lambda s, v, i: replace(s, accumulator_index=i[0], left_index=i[1], right_index=i[2]),
+)
 _PARTS: Mapping[type, _Parts] = {
     Let: _Parts(_value, _none, lambda s, v, i: Let(s.name, *v)),
     Assign: _Parts(_value, _none, lambda s, v, i: Assign(s.name, *v)),
@@ -180,11 +186,8 @@ _PARTS: Mapping[type, _Parts] = {
         attrgetter("destination_index", "source_index"),
         lambda s, v, i: replace(s, destination_index=i[0], source_index=i[1]),
     ),
-    MatrixMultiply: _Parts(
-        _none,
-        attrgetter("accumulator_index", "left_index", "right_index"),
-        lambda s, v, i: replace(s, accumulator_index=i[0], left_index=i[1], right_index=i[2]),
-    ),
+    MatrixMultiply: _FACTORS,
+    MultiplyPanels: _FACTORS,
     For: _Parts(_none, attrgetter("start", "stop"), lambda s, v, i: replace(s, start=i[0], stop=i[1])),
     If: _Parts(_conditions, _none, lambda s, v, i: If(v, s.then, s.otherwise)),
     Break: _Parts(_conditions, _none, lambda s, v, i: Break(v)),

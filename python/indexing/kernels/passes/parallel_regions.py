@@ -8,9 +8,10 @@ from typing import TypeAlias
 
 from indexing._core import Interval, SymbolicExpr, constant, variable
 from indexing.kernels.ir import nodes as ir
+from indexing.kernels.ir.memory import moves
 from indexing.kernels.ir.traversal import expressions_of, indices_of, rewrite_statement, subvalues, values_of
 from indexing.kernels.ir.types import decoded, encoded, storage_type
-from indexing.kernels.passes.uniform import AXES
+from indexing.kernels.passes.uniform import AXES, tiles_of_sums
 
 Guards: TypeAlias = "tuple[tuple[ir.Value, ...], ...]"
 
@@ -180,6 +181,7 @@ class ThreadLoops:
         self.kept = self._kept()
         self.kept_indices = self._kept_indices()
         self.spread = self._spread()
+        self.tiles = tiles_of_sums(kernel)
 
     # ------------------------------------------------------------ values live across regions
 
@@ -202,10 +204,9 @@ class ThreadLoops:
                     use.assigned.add(name)
                 case ir.LetIndex(variable=number, value=value):
                     use.given[number] = value
-                case ir.Copy(destination=a, source=b):
-                    use.buffers.update((a, b))
             if isinstance(s, ir.Store | ir.AtomicUpdate | ir.FetchAdd):
                 use.buffers.add(s.buffer)
+            use.buffers.update(m.buffer for m in moves(s))
         for guard in region.guards:
             self._note_values(use, guard)
         return use
@@ -373,17 +374,25 @@ class ThreadLoops:
             statement = replace(statement, then=then, otherwise=otherwise)
         statement = rewrite_statement(statement, self._moved)
         if isinstance(statement, ir.Store) and statement.buffer in self.spread:
-            statement = replace(statement, index=self._column(statement.index))
+            statement = replace(statement, index=self._cell_of(statement.buffer, statement.index))
+        elif isinstance(statement, ir.MultiplyPanels) and statement.accumulator in self.spread:
+            (at,) = self._cell_of(statement.accumulator, (statement.accumulator_index,))
+            statement = replace(statement, accumulator_index=at)
         yield statement
 
     def _moved(self, value: ir.Value) -> ir.Value:
         if isinstance(value, ir.Load) and value.buffer in self.spread:
-            return replace(value, index=self._column(value.index))
+            return replace(value, index=self._cell_of(value.buffer, value.index))
         return value
 
-    def _column(self, index: ir.Index) -> ir.Index:
-        """The index in an array of columns; neighbouring threads have neighbouring cells, for vectorization."""
-        return ((index[0] if index else constant(0)) * self.threads + self.thread,)
+    def _cell_of(self, buffer: str, index: ir.Index) -> ir.Index:
+        """The thread's own cell of an element. Neighbouring threads have neighbouring cells, for vectorization; but a tile of
+        sums has no gaps.
+        """
+        place = index[0] if index else constant(0)
+        if buffer in self.tiles:
+            return (self.thread * self.buffers[buffer].size + place,)
+        return (place * self.threads + self.thread,)
 
     def _copied(self, s: ir.Copy) -> Iterator[ir.Statement]:
         """A copy, element by element."""
@@ -391,7 +400,8 @@ class ThreadLoops:
         for k in range(s.width):
             load = ir.Load(kind, s.source, (s.source_index + k,))
             store = ir.Store(s.destination, (s.destination_index + k,), self._moved(load))
-            yield replace(store, index=self._column(store.index)) if s.destination in self.spread else store
+            to = self._cell_of(s.destination, store.index) if s.destination in self.spread else store.index
+            yield replace(store, index=to)
 
     # ------------------------------------------------------------ reductions
 

@@ -12,6 +12,11 @@ AXES = 3
 IDS = 6
 
 
+def tiles_of_sums(kernel: ir.Kernel) -> frozenset[str]:
+    """The local buffers that hold a tile of sums of each thread, without gaps."""
+    return frozenset(s.accumulator for s in ir.statements(kernel.body) if isinstance(s, ir.MultiplyPanels))
+
+
 def has_barrier(statement: ir.Statement) -> bool:
     """Whether a statement synchronizes the threads of a block."""
     return any(isinstance(s, ir.Barrier | ir.GroupReduce) for s in ir.statements((statement,)))
@@ -24,6 +29,7 @@ class Uniformity:
         """Analyze a kernel. Block ids are uniform; so are thread ids along an axis with one thread."""
         self.kernel = kernel
         self.spaces = {b.name: b.space for b in kernel.buffers}
+        self.tiles = tiles_of_sums(kernel)
         self.threads = kernel.block[0] * kernel.block[1] * kernel.block[2]
         self.variables = {*range(AXES, IDS), *(k for k in range(AXES) if kernel.block[k] == 1)}
         self.names: set[str] = set()
@@ -120,7 +126,7 @@ class Uniformity:
         """Whether a statement accesses a local array."""
         loaded = {part.buffer for v in values_of(s) for part in subvalues(v) if isinstance(part, ir.Load)}
         stored = {s.buffer} if isinstance(s, ir.Store) else set()
-        return any(self.spaces[name] == "local" for name in loaded | stored)
+        return any(self.spaces[name] == "local" for name in loaded | stored - self.tiles)
 
     def _places(self, loop: ir.For) -> Iterator[tuple[SymbolicExpr, int]]:
         """The memory indices that a loop accesses, each with the number of elements accessed there."""

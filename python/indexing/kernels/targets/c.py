@@ -10,6 +10,7 @@ from collections.abc import Iterator
 
 from indexing.errors import CompileError
 from indexing.kernels.ir import nodes as ir
+from indexing.kernels.targets.c_panels import panel_definitions
 from indexing.kernels.targets.library import Definition, call_macro, function, library_of, macro, typedef
 from indexing.kernels.targets.library_complex import COMPLEX
 from indexing.kernels.targets.library_float import FLOAT
@@ -114,7 +115,7 @@ _SWAP = "__sync_val_compare_and_swap({pointer}, {expected}, {value})"
 C = Target(
     name="c",
     ending=".c",
-    library=library_of(INTEGER, FLOAT, COMPLEX, MATH, _words()),
+    library=library_of(INTEGER, FLOAT, COMPLEX, MATH, _words(), panel_definitions()),
     has_threads=False,
     shuffle_width=0,
     vector_bytes=0,
@@ -141,5 +142,6 @@ C = Target(
     joins_conditions=True,
     constant_select={"f32": "choose_f32", "f64": "choose_f64"},
     thread_loop="#pragma GCC ivdep",
+    lane_loop="#pragma GCC unroll 1",  # gcc makes vectors of the loop, but few of the statements that it would unroll it to
     prelude=(),
 )

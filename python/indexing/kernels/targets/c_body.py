@@ -95,6 +95,8 @@ class BodyWriter(StatementWriter):
         step = f"{name}++" if s.step == 1 else f"{name} += {s.step}"
         if self.target.thread_loop and s.variable == 0 and self._is_thread_loop(s) and not _has_atomics(s):
             self.line(self.target.thread_loop)
+        elif self.target.lane_loop and s.lanes:
+            self.line(self.target.lane_loop)
         elif s.unroll and self.target.unroll:
             self.line(self.target.unroll.format(n=s.unroll))
         start, stop = self.index.text(s.start), self.index.text(s.stop)

@@ -144,6 +144,11 @@ class StatementWriter:
         places = (s.accumulator, s.accumulator_index), (s.left, s.left_index), (s.right, s.right_index)
         self.line(f"{name}({', '.join(self.pointer(buffer, (at,)) for buffer, at in places)});")
 
+    def _multiplypanels(self, s: ir.MultiplyPanels) -> None:
+        name = self.unit.use(f"multiply_panels_{s.element_type}")
+        places = (s.accumulator, s.accumulator_index), (s.left, s.left_index), (s.right, s.right_index)
+        self.line(f"{name}({', '.join(self.pointer(buffer, (at,)) for buffer, at in places)}, {s.depth});")
+
     def _fetchadd(self, s: ir.FetchAdd) -> None:
         text = self.target.fetch_add.format(pointer=self.pointer(s.buffer, s.index), value=self.values.text(s.value))
         self.line(f"const {self.unit.use('u32')} {s.name} = {text};")

@@ -67,8 +67,13 @@ class Target:
         False  # conditions on indices are joined by `&`: one branch, or none in loops that are vectorized
     )
     thread_loop: str = ""  # in front of a loop over the threads of a block
+    lane_loop: str = ""  # in front of a loop over the lanes of a vector
     prelude: tuple[str, ...] = ()
 
     def multiplies_matrices(self, element_type: str) -> bool:
         """Whether it has an instruction for `MatrixMultiply` with factors of that element type."""
         return f"multiply_matrices_{element_type}" in self.library
+
+    def multiplies_panels(self, element_type: str) -> bool:
+        """Whether it has a function for `MultiplyPanels` of that element type."""
+        return f"multiply_panels_{element_type}" in self.library

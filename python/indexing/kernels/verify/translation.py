@@ -6,9 +6,11 @@ the thread's id. For each buffer, the maps of both kernels must cover each other
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
+from math import prod
 from typing import TYPE_CHECKING, TypeAlias
 
 from indexing._core import IndexingMap, SymbolicExpr, SymbolicMap, Variable, compose, constant, variable
@@ -26,7 +28,7 @@ X, Y, IDS = 0, 1, 6
 Key: TypeAlias = (
     "tuple[str, str, str, str]"  # the body, the kind of access, the buffer or called function, what it defines
 )
-Maps: TypeAlias = "dict[Key, list[IndexingMap]]"
+Maps: TypeAlias = "dict[Key, Mapping[IndexingMap, int]]"  # with the times of each
 
 
 @dataclass(eq=False)
@@ -41,15 +43,17 @@ class Collected:
         return list(all_accesses(self.kernel))
 
     @cached_property
-    def maps(self) -> list[tuple[str, Access | Call, IndexingMap]]:
-        """The body, the access and its map from threads, for all accesses and calls that some thread makes."""
+    def maps(self) -> list[tuple[str, Access | Call, IndexingMap, int]]:
+        """The body, the access, its map from threads, and the iterations of loops on whose counters that does not depend, for
+        all accesses and calls that some thread makes.
+        """
         made = []
         for name, body in self.bodies:
-            accesses: list[Access | Call] = [*body.accesses, *body.calls]
+            accesses: list[Access | Call] = [*body.once, *body.calls]
             for a in accesses:
                 m = _map(body, a, a.index if isinstance(a, Call) else (element_of(self.kernel, a),))
-                if not m.is_known_empty and not (m := normalized(m)).is_known_empty:
-                    made.append((name, a, m))
+                if not m.is_known_empty and not (reduced := normalized(m)).is_known_empty:
+                    made.append((name, a, reduced, _repeats(m)))
         return made
 
 
@@ -78,9 +82,9 @@ def compare_accesses(old_kernel: Collected, new_kernel: Collected, name: str, ma
         if not is_dropped and ((kind == "call" and buffer in indexed) or buffer in kept):
             where = f"{kind} {buffer}" + f" for {definition}" * bool(definition)
             where = where if body in ("", before.name) else f"{body}: {where}"
-            check = _checked(old.get(key, []), new.get(key, []), f"{name}: {where}")
+            check = _checked([*old.get(key, {})], [*new.get(key, {})], f"{name}: {where}")
             if kind == "store" and check.status == "proved":
-                check = _as_often(old.get(key, []), new.get(key, []), check)
+                check = _as_often(old.get(key, {}), new.get(key, {}), check)
             is_open = check.status == "refuted" and buffer in _conditional_on_data(old_kernel, new_kernel)
             yield replace(check, status="open", reason=f"{check.reason}, which data may decide") if is_open else check
 
@@ -105,16 +109,20 @@ def _checked(old: list[IndexingMap], new: list[IndexingMap], subject: str) -> Ch
     return Check("same accesses", subject, "proved" if is_whole else "open", "compared in the first and last blocks")
 
 
-def _as_often(old: list[IndexingMap], new: list[IndexingMap], check: Check) -> Check:
-    """The check of stores to the same elements, refuted if some are written more often."""
+def _as_often(old: Mapping[IndexingMap, int], new: Mapping[IndexingMap, int], check: Check) -> Check:
+    """The check of stores to the same elements, refuted if some are written more often.
+
+    A store is counted once, or, where that differs, in all iterations of the loops on whose counters nothing depends: a
+    condition that a pass proves may have been the last to depend on one.
+    """
     if {*old} == {*new}:
         return check
     try:
         counts = [sum(m.count() for m in maps) for maps in (old, new)]
+        if counts[0] == counts[1] or len({sum(m.count() * n for m, n in x.items()) for x in (old, new)}) == 1:
+            return check
     except IndexingError as error:
         return replace(check, status="open", reason=str(error).splitlines()[0])
-    if counts[0] == counts[1]:
-        return check
     return replace(check, status="refuted", reason=f"{counts[0]} stores are {counts[1]} after it")
 
 
@@ -123,7 +131,9 @@ def _through_functions(kernel: Kernel) -> Maps:
     reached = reached_elements(kernel)
     if reached.unknown:
         raise IndexingError(f"there are too many maps to {', '.join(sorted(reached.unknown))} through functions")
-    return {("", kind, buffer, ""): [*map(normalized, maps)] for (buffer, kind), maps in reached.maps.items()}
+    return {
+        ("", kind, buffer, ""): dict.fromkeys(map(normalized, maps), 1) for (buffer, kind), maps in reached.maps.items()
+    }
 
 
 def _by_body(of: Collected, like: Kernel, by_definition: bool) -> Maps:
@@ -132,12 +142,12 @@ def _by_body(of: Collected, like: Kernel, by_definition: bool) -> Maps:
     With `by_definition`, loads and calls for different names are apart: those for one name may only go as a whole, since a
     name that is used must be defined.
     """
-    by_key: dict[Key, dict[IndexingMap, None]] = {}
-    for name, a, m in of.maps:
+    by_key: dict[Key, Counter[IndexingMap]] = defaultdict(Counter)
+    for name, a, m, times in of.maps:
         m = _renumbered(m, of.kernel, like) if name == of.kernel.name else m
         if not m.is_known_empty:
-            by_key.setdefault(_key(name, a, by_definition), {})[m] = None
-    return {key: list(maps) for key, maps in by_key.items()}
+            by_key[_key(name, a, by_definition)][m] += times
+    return {**by_key}
 
 
 def _key(name: str, a: Access | Call, by_definition: bool) -> Key:
@@ -150,6 +160,12 @@ def _key(name: str, a: Access | Call, by_definition: bool) -> Key:
 def _map(body: Accesses, a: Access | Call, index: tuple[SymbolicExpr, ...]) -> IndexingMap:
     width = 1 if isinstance(a, Call) else a.width
     return body.map(a.context, index, width, is_for_all_threads=True).simplify()
+
+
+def _repeats(m: IndexingMap) -> int:
+    """The number of values of the range variables that a map does not use."""
+    used = {v for e in (*m.results, *(e for e, _ in m.constraints)) for v in e.used_variables()}
+    return prod(len(v.interval) for k, v in enumerate(m.ranges, m.num_dims) if k not in used)
 
 
 def element_of(kernel: Kernel, a: Access) -> SymbolicExpr:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from indexing.kernels.ir.copying import names_of
-from indexing.kernels.ir.fragments import INSTRUCTIONS, PIECE_BYTES
+from indexing.kernels.ir.fragments import INSTRUCTIONS, PANEL_TYPES, PIECE_BYTES
 from indexing.kernels.ir.nodes import (
     Assign,
     AtomicUpdate,
@@ -26,6 +26,7 @@ from indexing.kernels.ir.nodes import (
     Load,
     LoadMatrices,
     MatrixMultiply,
+    MultiplyPanels,
     Op,
     Ref,
     Statement,
@@ -120,6 +121,8 @@ class _TypeChecker:
                 yield from self._load_matrices(s)
             case MatrixMultiply():
                 yield from self._multiply(s)
+            case MultiplyPanels():
+                yield from self._multiply_panels(s)
             case CallFunction():
                 yield from self._call(s)
             case GroupReduce():
@@ -207,6 +210,15 @@ class _TypeChecker:
         yield from self._registers(s.accumulator, instruction.accumulator)
         yield from self._registers(s.left, "u32")
         yield from self._registers(s.right, "u32")
+
+    def _multiply_panels(self, s: MultiplyPanels) -> Iterator[str]:
+        if s.element_type not in PANEL_TYPES or s.depth < 1:
+            yield f"multiply_panels: there is none for {s.element_type} and depth {s.depth}"
+        for name in (s.left, s.right):
+            buffer = self.buffers.get(name)
+            if buffer is None or buffer.space != "shared" or buffer.element_type != s.element_type:
+                yield f"multiply_panels {name}: there is no such shared buffer of type {s.element_type}"
+        yield from self._registers(s.accumulator, s.element_type)
 
     def _registers(self, name: str, kind: str) -> Iterator[str]:
         buffer = self.buffers.get(name)

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import gcd, prod
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import TYPE_CHECKING
 
 from indexing._core import IndexingMap
 from indexing.errors import IndexingError
-from indexing.hlo.layout import major_to_minor
 from indexing.kernels.emitter import fits
-from indexing.kernels.emitters.dot.match import Product, dimension_numbers, product_of
+from indexing.kernels.emitters.dot.match import Product, product_of
 from indexing.kernels.emitters.tile.match import NAME, instruction_of
+from indexing.kernels.emitters.tile.shared_tile import Axis, SharedTile, Side, fastest
 from indexing.kernels.ir.fragments import COLUMNS, LANES, LINES, ROWS, MatrixInstruction
 from indexing.kernels.knob_space import Condition, Knob, KnobSpace, Values
 
@@ -27,40 +27,16 @@ WARP_TILE = 64, 32  # rows and columns of the sum that a warp has at most: half 
 LEAST_WARP_TILE = ROWS, 2 * COLUMNS  # four matrices of the right factor are loaded together
 WARPS = 4  # a block has so many if its tile has as many least tiles
 
-Side: TypeAlias = Literal["left", "right"]
-Axis: TypeAlias = Literal["free", "sum"]
 
-
-@dataclass(frozen=True, slots=True)
-class SharedTile:
-    """The tile of one operand in shared memory: `lines` of `run` elements along `fast`, in pieces of 16 bytes.
-
-    `reads` is the dimension along which neighbouring threads read the operand, `vector` elements each.
-    """
-
-    side: Side
-    lines: int
-    run: int
-    piece: int
-    fast: Axis
-    reads: Axis
-    vector: int
-
-    @property
-    def place(self) -> IndexingMap:
-        """(line, element) -> position. Pieces of a line are rotated, so that eight lines have a piece in all banks once."""
-        pieces = self.run // self.piece
-        turn = max(LINES // pieces, 1)  # lines that fill all banks
-        rotated = f"(element floordiv {self.piece} + line floordiv {turn}) mod {pieces}"
-        return IndexingMap.parse(
-            f"(line, element) -> (line * {self.run} + {rotated} * {self.piece} + element mod {self.piece}), "
-            f"domain: line in [0, {self.lines - 1}], element in [0, {self.run - 1}]"
-        )
-
-    @property
-    def is_transposed(self) -> bool:
-        """Whether its lines are along the sum, so that matrices are transposed as they are loaded."""
-        return self.fast == "free"
+def rotated(lines: int, run: int, piece: int) -> IndexingMap:
+    """(line, element) -> position. Pieces of a line are rotated, so that eight lines have a piece in all banks once."""
+    pieces = run // piece
+    turn = max(LINES // pieces, 1)  # lines that fill all banks
+    place = f"(element floordiv {piece} + line floordiv {turn}) mod {pieces}"
+    return IndexingMap.parse(
+        f"(line, element) -> (line * {run} + {place} * {piece} + element mod {piece}), "
+        f"domain: line in [0, {lines - 1}], element in [0, {run - 1}]"
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +104,8 @@ class TilePlan:
         fast: Axis = reads if self.instruction.element_bytes == 2 else "sum"  # only 16 bits are transposed
         lines, run = (free, depth) if fast == "sum" else (depth, free)
         along = depth if reads == "sum" else free
-        return SharedTile(side, lines, run, piece, fast, reads, gcd(size, piece, along))
+        kind, place = self.instruction.element_type, rotated(lines, run, piece)
+        return SharedTile(side, kind, lines, run, fast, reads, gcd(size, piece, along), place)
 
     @property
     def shared_bytes(self) -> int:
@@ -147,17 +124,7 @@ def default_tile(sizes: Product, device: Device) -> tuple[int, int]:
 
 def planned(dot: Instruction, tile: tuple[int, int], depth: int) -> TilePlan:
     """The plan with these knobs."""
-    return TilePlan(product_of(dot), instruction_of(dot), *tile, depth, (_fastest(dot, 0), _fastest(dot, 1)))
-
-
-def _fastest(dot: Instruction, k: int) -> tuple[Axis, int]:
-    """The role of an operand's fastest dimension in memory that is not of the batch, and its size."""
-    shape, (batch, contracting) = dot.operands[k].shape, dimension_numbers(dot)[k]
-    last = next(d for d in reversed(major_to_minor(shape)) if d not in batch)
-    is_last = not batch or last == major_to_minor(shape)[-1]
-    order = contracting if last in contracting else [d for d in range(shape.rank) if d not in (*batch, *contracting)]
-    size = shape.dimensions[last] if is_last and order[-1] == last else 1
-    return ("sum" if last in contracting else "free"), size
+    return TilePlan(product_of(dot), instruction_of(dot), *tile, depth, (fastest(dot, 0), fastest(dot, 1)))
 
 
 def plan_tile(

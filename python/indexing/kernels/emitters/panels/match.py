@@ -1,0 +1,62 @@
+"""Products of matrices that the panels emitter takes."""
+
+from __future__ import annotations
+
+from math import prod
+from typing import TYPE_CHECKING
+
+from indexing.graph.nodes import arrays_of
+from indexing.hlo.layout import major_to_minor
+from indexing.hlo.module_cache import cached_on_module
+from indexing.kernels.emitters.dot.match import product_of
+from indexing.kernels.epilogue import Heroes, single_hero_of
+from indexing.kernels.ir.fragments import PANEL_ROWS, PANEL_TYPES, panel_columns
+from indexing.kernels.proposal import Proposal
+from indexing.kernels.targets import TARGETS
+from indexing.ops.dot import DOT
+from indexing.ops.element_types import element_type
+from indexing.ops.registry import traits_of
+
+if TYPE_CHECKING:
+    from indexing.device.record import Device
+    from indexing.graph.facts import GraphFacts
+    from indexing.graph.nodes import Node
+    from indexing.hlo import Computation, Instruction
+
+NAME = "dot-panels"
+MIN_CONTRACTED = 8  # below, copies of the operands take longer than the products
+
+
+def runs_on(match: Heroes, device: Device) -> bool:
+    """Whether the device's dialect multiplies panels of the type in which the sums are computed."""
+    return TARGETS[device.dialect].multiplies_panels(sum_type(match.first))
+
+
+def group_panels(facts: GraphFacts, seed: Node, device: Device) -> Proposal | None:
+    """A kernel around a dot as it is, whatever the layout of its operands."""
+    dot = seed.instruction
+    if not _is_hero(dot) or not TARGETS[device.dialect].multiplies_panels(sum_type(dot)):
+        return None
+    return Proposal(seed, frozenset([seed]), arrays_of(seed), is_open=True)
+
+
+def sum_type(dot: Instruction) -> str:
+    """The type in which a dot's sums are computed."""
+    return element_type(dot.shape.element_type).compute_type
+
+
+@cached_on_module
+def match_panels(computation: Computation) -> Heroes | None:
+    """The dot that every output follows; None if there is none, or several."""
+    return single_hero_of(computation, _is_hero)
+
+
+def _is_hero(i: Instruction) -> bool:
+    if traits_of(i) is not DOT or sum_type(i) not in PANEL_TYPES:
+        return False
+    if any(element_type(o.shape.element_type).kind == "complex" for o in i.operands):
+        return False
+    p = product_of(i)
+    is_plain = major_to_minor(i.shape) == tuple(range(i.shape.rank)) and prod(p.batch) > 0
+    is_large = prod(p.rows) >= PANEL_ROWS and prod(p.columns) >= panel_columns(sum_type(i))
+    return is_plain and is_large and prod(p.contracted) >= MIN_CONTRACTED

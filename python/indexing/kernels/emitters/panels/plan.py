@@ -1,0 +1,178 @@
+"""Launch dimensions and knobs of a product of panels."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import gcd, prod
+from typing import TYPE_CHECKING
+
+from indexing._core import IndexingMap
+from indexing.kernels.emitter import fits
+from indexing.kernels.emitters.dot.match import Product, product_of
+from indexing.kernels.emitters.panels.match import NAME, sum_type
+from indexing.kernels.emitters.tile.shared_tile import Axis, SharedTile, fastest
+from indexing.kernels.ir.fragments import PANEL_ROWS, panel_columns
+from indexing.kernels.ir.types import storage_bytes
+from indexing.kernels.knob_space import Condition, Knob, KnobSpace, Values
+from indexing.kernels.launch import check_knob
+
+if TYPE_CHECKING:
+    from indexing.device.record import Device
+    from indexing.hlo import Instruction
+    from indexing.kernels.epilogue import Heroes
+    from indexing.kernels.kernel_builder import Dim3
+
+MAX_DEFAULT_PANELS = 20, 8  # rows and columns of a block by default: the tiles of both operands fit into 64 KiB
+MAX_PANELS = 32
+MAX_DEPTH_BYTES = 256  # a line of the left panel by default
+DEPTH_UNIT, MAX_DEPTH = 8, 256
+VECTOR = 16  # elements that a thread copies at once
+
+
+@dataclass(frozen=True, slots=True)
+class PanelPlan:
+    """Knobs and launch dimensions: a block computes `row_panels` by `column_panels` tiles of sums, a thread each, and copies
+    pieces of `tile_depth` along the sum.
+    """
+
+    sizes: Product
+    element_type: str
+    row_panels: int
+    column_panels: int
+    tile_depth: int
+    fastest: tuple[Axis, Axis]  # of each operand's dimensions
+
+    @property
+    def panels(self) -> tuple[int, int]:
+        """The tiles of sums of a block along rows and columns."""
+        return self.row_panels, self.column_panels
+
+    @property
+    def columns(self) -> int:
+        """The columns of a tile of sums."""
+        return panel_columns(self.element_type)
+
+    @property
+    def tile_rows(self) -> int:
+        """The rows of a block's tile."""
+        return self.row_panels * PANEL_ROWS
+
+    @property
+    def tile_columns(self) -> int:
+        """The columns of a block's tile."""
+        return self.column_panels * self.columns
+
+    @property
+    def tiles(self) -> tuple[int, int, int]:
+        """The numbers of blocks along the batch, the rows and the columns."""
+        s = self.sizes
+        return prod(s.batch), -(-prod(s.rows) // self.tile_rows), -(-prod(s.columns) // self.tile_columns)
+
+    @property
+    def steps(self) -> int:
+        """The number of tiles along the sum."""
+        return -(-prod(self.sizes.contracted) // self.tile_depth)
+
+    @property
+    def grid(self) -> Dim3:
+        """The blocks, in one dimension."""
+        return (prod(self.tiles), 1, 1)
+
+    @property
+    def block(self) -> Dim3:
+        """The threads of a block, in one dimension."""
+        return (prod(self.panels), 1, 1)
+
+    @property
+    def shared_tiles(self) -> tuple[SharedTile, SharedTile]:
+        """The tiles of both operands: rows one after another, and panels of columns one after another."""
+        rows, columns, depth, width = self.tile_rows, self.tile_columns, self.tile_depth, self.columns
+        return (
+            self._tile(0, rows, depth, f"line * {depth} + element"),
+            self._tile(
+                1, depth, columns, f"(element floordiv {width} * {depth} + line) * {width} + element mod {width}"
+            ),
+        )
+
+    def _tile(self, k: int, lines: int, run: int, place: str) -> SharedTile:
+        side, fast, widest = (("left", "sum", VECTOR), ("right", "free", self.columns))[k]
+        along = run if self.fastest[k] == fast else lines
+        bounds = f"line in [0, {lines - 1}], element in [0, {run - 1}]"
+        places = IndexingMap.parse(f"(line, element) -> ({place}), domain: {bounds}")
+        return SharedTile(side, self.element_type, lines, run, fast, self.fastest[k], gcd(widest, along), places)  # type: ignore[arg-type]
+
+    @property
+    def shared_bytes(self) -> int:
+        """The bytes of both tiles."""
+        return (self.tile_rows + self.tile_columns) * self.tile_depth * storage_bytes(self.element_type)
+
+
+def plan_panels(
+    match: Heroes,
+    device: Device,
+    *,
+    row_panels: int | None = None,
+    column_panels: int | None = None,
+    tile_depth: int | None = None,
+) -> PanelPlan:
+    """Launch dimensions.
+
+    Knobs: `row_panels` and `column_panels` of the product per block, from 1 to 32 each, of 6 rows and of 64 bytes of columns;
+    `tile_depth`, the elements along the sum that are copied at once, 1 to 256.
+    """
+    dot = match.first
+    rows, columns = _default_panels(dot, device)
+    chosen = row_panels or rows, column_panels or columns, tile_depth or _default_depth(dot)
+    check_knob("row_panels", chosen[0], 1, MAX_PANELS)
+    check_knob("column_panels", chosen[1], 1, MAX_PANELS)
+    check_knob("tile_depth", chosen[2], 1, MAX_DEPTH)
+    return _planned(dot, *chosen)
+
+
+def _planned(dot: Instruction, rows: int, columns: int, depth: int) -> PanelPlan:
+    return PanelPlan(product_of(dot), sum_type(dot), rows, columns, depth, (fastest(dot, 0)[0], fastest(dot, 1)[0]))
+
+
+def _default_panels(dot: Instruction, device: Device) -> tuple[int, int]:
+    """The panels of blocks of equal size, of which each core has one if there are as many panels."""
+    p, width = product_of(dot), panel_columns(sum_type(dot))
+    all_rows, all_columns = -(-prod(p.rows) // PANEL_ROWS), -(-prod(p.columns) // width)
+    rows, columns = _even(all_rows, MAX_DEFAULT_PANELS[0]), _even(all_columns, MAX_DEFAULT_PANELS[1])
+    while prod(p.batch) * -(-all_rows // rows) * -(-all_columns // columns) < device.cores.count and rows > 1:
+        rows = -(-rows // 2)
+    return rows, columns
+
+
+def _default_depth(dot: Instruction) -> int:
+    contracted = prod(product_of(dot).contracted)
+    most = MAX_DEPTH_BYTES // storage_bytes(sum_type(dot))
+    return -(-_even(contracted, most) // DEPTH_UNIT) * DEPTH_UNIT
+
+
+def _even(count: int, most: int) -> int:
+    """The largest part of a count if it is divided into as few even parts of at most so many as possible."""
+    return -(-count // -(-count // most))
+
+
+def panel_knobs(match: Heroes, default: PanelPlan, device: Device) -> KnobSpace:
+    """Names, legal values and defaults of the knobs: tiles that fit into the memory of a block."""
+    panels = range(1, MAX_PANELS + 1)
+    depths: dict[tuple[int, ...], Values] = {
+        (r, c): range(1, _most_depth(match.first, r, c, device) + 1) for r in panels for c in panels
+    }
+    return KnobSpace(
+        NAME,
+        (
+            Knob("row_panels", panels, default.row_panels),
+            Knob("column_panels", panels, default.column_panels),
+            Knob("tile_depth", range(1, MAX_DEPTH + 1), default.tile_depth),
+        ),
+        (Condition("tile_depth", ("row_panels", "column_panels"), depths),),
+    )
+
+
+def _most_depth(dot: Instruction, rows: int, columns: int, device: Device) -> int:
+    """The greatest depth of tiles that fit; 0 if the block has too many threads or too many bytes."""
+    line = _planned(dot, rows, columns, 1)
+    depth = min(MAX_DEPTH, device.limits.shared_bytes // line.shared_bytes)
+    return depth if depth and fits(line, device.limits) else 0

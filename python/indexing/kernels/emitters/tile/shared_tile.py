@@ -1,0 +1,179 @@
+"""Tiles of a product's operands in shared memory, which the threads of a block fill together."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import partial
+from math import prod
+from typing import TYPE_CHECKING, Literal, TypeAlias
+
+from indexing._core import IndexingMap, SymbolicExpr
+from indexing.hlo.layout import delinearize, major_to_minor
+from indexing.kernels.emitters.dot.match import dimension_numbers, operand_index, product_of
+from indexing.kernels.ir.nodes import Buffer, Constant, Load
+from indexing.kernels.ir.types import storage_type
+from indexing.kernels.launch import Part, guarded, inside, loop_over, thread_id
+from indexing.kernels.vectors import lanes
+from indexing.ops.element_context import Value
+from indexing.ops.element_types import element_type
+from indexing.ops.elementwise.conversion import convert_code
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from indexing.hlo import Instruction
+    from indexing.kernels.epilogue import Heroes
+    from indexing.kernels.function_builder import FunctionBuilder
+    from indexing.ops.element_context import Index
+
+Side: TypeAlias = Literal["left", "right"]
+Axis: TypeAlias = Literal["free", "sum"]
+
+
+@dataclass(frozen=True, slots=True)
+class SharedTile:
+    """The tile of one operand in shared memory: `lines` of `run` elements of a type along `fast`, of which `place` has the
+    positions: (line, element) -> position.
+
+    `reads` is the dimension along which neighbouring threads read the operand, `vector` elements each, which are neighbours
+    in the tile as well if `reads` is `fast`.
+    """
+
+    side: Side
+    element_type: str
+    lines: int
+    run: int
+    fast: Axis
+    reads: Axis
+    vector: int
+    place: IndexingMap
+
+    @property
+    def number(self) -> int:
+        """The number of the operand."""
+        return 0 if self.side == "left" else 1
+
+    @property
+    def buffer(self) -> Buffer:
+        """The buffer that holds it."""
+        return Buffer(f"{self.side}_tile", self.element_type, (self.lines * self.run,), "shared")
+
+
+def fastest(dot: Instruction, k: int) -> tuple[Axis, int]:
+    """The role of an operand's fastest dimension in memory that is not of the batch, and its size."""
+    shape, (batch, contracting) = dot.operands[k].shape, dimension_numbers(dot)[k]
+    last = next(d for d in reversed(major_to_minor(shape)) if d not in batch)
+    is_last = not batch or last == major_to_minor(shape)[-1]
+    order = contracting if last in contracting else [d for d in range(shape.rank) if d not in (*batch, *contracting)]
+    size = shape.dimensions[last] if is_last and order[-1] == last else 1
+    return ("sum" if last in contracting else "free"), size
+
+
+def position(m: IndexingMap, *values: SymbolicExpr, result: int = 0) -> SymbolicExpr:
+    """A result of a map."""
+    return m.results[result].replace_variables(list(values))
+
+
+class TileBuilder:
+    """Builds the copies of tiles of a dot's operands to shared memory, with the operands' producers, and its results."""
+
+    def __init__(self, body: FunctionBuilder, match: Heroes, batch: SymbolicExpr, threads: int) -> None:
+        """Start with the entry, whose block has so many threads in one dimension, and the product of the batch."""
+        self.body, self.match, self.batch, self.threads = body, match, batch, threads
+        self.dot, self.sizes = match.first, product_of(match.first)
+
+    def fill(self, tile: SharedTile, starts: Mapping[Axis, SymbolicExpr]) -> None:
+        """Copy the tile that begins at `starts`: each thread takes vectors along the dimension in which they are neighbours."""
+        body = self.body
+        width = tile.run if tile.reads == tile.fast else tile.lines
+        vectors = width // tile.vector
+        count = tile.lines * tile.run // tile.vector
+        with loop_over(body, -(-count // self.threads), "turn") as turn:
+            number = body.scope.simplify(turn * self.threads + thread_id("th_x"))
+            with inside(body, [Part(number, count)]) as (at,):
+                self._vector(tile, starts, body.scope.simplify(at // vectors), body.scope.simplify(at % vectors))
+
+    def _vector(
+        self, tile: SharedTile, starts: Mapping[Axis, SymbolicExpr], slow: SymbolicExpr, vector: SymbolicExpr
+    ) -> None:
+        """Copy one vector; at the end of the operand, those of its elements that exist, and zeros."""
+        body, width, sizes = self.body, tile.vector, self._sizes(tile)
+        along, across = tile.reads, _other(tile.reads)
+        line, first = starts[across] + slow, starts[along] + vector * width
+        place = self._places(tile, slow, vector)
+
+        def zeros() -> None:
+            with lanes(body, width) as lane:
+                self._store(tile, place(lane))
+
+        def whole(row: SymbolicExpr, cell: SymbolicExpr) -> None:
+            with lanes(body, width) as lane, body.base_scope():
+                self._store(tile, place(lane), {across: row, along: cell * width + lane})
+
+        def some(row: SymbolicExpr) -> None:
+            with lanes(body, width) as lane, body.base_scope():
+                part = Part(first + lane, sizes[along])
+                self._either(
+                    part,
+                    lambda at: self._store(tile, place(lane), {across: row, along: at}),
+                    lambda: self._store(tile, place(lane)),
+                )
+
+        def of_line(row: SymbolicExpr) -> None:
+            cells = Part(first // width, sizes[along] // width)
+            self._either(cells, partial(whole, row), partial(some, row) if sizes[along] % width else zeros)
+
+        self._either(Part(line, sizes[across]), of_line, zeros)
+
+    def _either(self, part: Part, inside: Callable[[SymbolicExpr], None], outside: Callable[[], None]) -> None:
+        """Build `inside` for a coordinate that is less than its count, and `outside` for others, if there are any."""
+        body, at = self.body, self.body.scope.simplify(part.expression)
+        conditions = body.within(at, 0, part.count - 1)
+        with guarded(body, conditions):
+            inside(*body.inside((at,), [part.count]))
+        if conditions:
+            with body.otherwise():
+                outside()
+
+    def _places(self, tile: SharedTile, slow: SymbolicExpr, vector: SymbolicExpr) -> Callable[[SymbolicExpr], Index]:
+        """The places in a tile of the lanes of a vector: neighbours, if its lines are along the dimension that is read."""
+        width, simplify = tile.vector, self.body.scope.simplify
+        if tile.reads != tile.fast:
+            return lambda lane: (simplify(position(tile.place, vector * width + lane, slow)),)
+        first = simplify(position(tile.place, slow, vector * width)) // width
+        cell = self.body.named_index(f"{tile.side}_cell", first, 0, tile.buffer.size // width - 1)
+        return lambda lane: (cell * width + lane,)
+
+    def _store(self, tile: SharedTile, place: Index, at: Mapping[Axis, SymbolicExpr] | None = None) -> None:
+        """Store an element of the operand; without one, zero."""
+        kind, k = tile.element_type, tile.number
+        if at is None:
+            self.body.store(tile.buffer.name, place, Constant(storage_type(kind), 0))
+            return
+        own = self._index((self.sizes.rows, self.sizes.columns)[k], at["free"])
+        batch, contracted = self._index(self.sizes.batch, self.batch), self._index(self.sizes.contracted, at["sum"])
+        value = self.body.read(self.dot.operands[k], operand_index(self.dot, k, batch, own, contracted))
+        if value.element_type != kind:
+            value = Value(self.body.node(convert_code(self.body, value, element_type(kind))), kind)
+        self.body.store(tile.buffer.name, place, self.body.stored(kind, value))
+
+    def finish(self, total: Load, row: SymbolicExpr, column: SymbolicExpr) -> None:
+        """Build the epilogue and the stores of an element of the product, whose sum is `total`."""
+        p, kind = self.sizes, self.dot.shape.element_type
+        index = tuple(
+            i for n, at in ((p.batch, self.batch), (p.rows, row), (p.columns, column)) for i in self._index(n, at)
+        )
+        self.body.inject(self.dot, index, [self.body.let(kind, Value(total, kind))])
+        self.match.build_after(self.body, index)
+
+    def _index(self, sizes: Sequence[int], at: SymbolicExpr) -> Index:
+        """The index in dimensions of `sizes` of the element at a position in all of them."""
+        return tuple(map(self.body.scope.simplify, delinearize(at, sizes)))
+
+    def _sizes(self, tile: SharedTile) -> dict[Axis, int]:
+        free = (self.sizes.rows, self.sizes.columns)[tile.number]
+        return {"free": prod(free), "sum": prod(self.sizes.contracted)}
+
+
+def _other(axis: Axis) -> Axis:
+    return "free" if axis == "sum" else "sum"

@@ -1,0 +1,123 @@
+"""The panels emitter: sizes with and without rests, layouts, types, proofs, results on the CPU, faults."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import indexing as ix
+from indexing.kernels.ir import nodes as ir
+from indexing.kernels.ir.traversal import rewrite_blocks
+from indexing.kernels.kernel import Kernel
+from indexing.kernels.verify import verify
+from kernel_mutants import mutants
+from kernels import assert_written_once, close, launch, random_array
+
+PLAIN = "lhs_contracting_dims={1}, rhs_contracting_dims={0}"
+TRANSPOSED = "lhs_contracting_dims={0}, rhs_contracting_dims={1}"
+BATCH = "lhs_batch_dims={0}, lhs_contracting_dims={2}, rhs_batch_dims={0}, rhs_contracting_dims={1}"
+
+
+def product(left: str, right: str, out: str, numbers: str, kind: str = "f32", result: str = "f32") -> str:
+    return f"""fused {{
+      x = {kind}[{left}] parameter(0)
+      y = {kind}[{right}] parameter(1)
+      ROOT d = {result}[{out}] dot(x, y), {numbers}
+    }}"""
+
+
+AROUND = """fused {
+  x = f32[50,70] parameter(0)
+  y = f16[70,33] parameter(1)
+  b = f32[33] parameter(2)
+  halves = f32[70,33] convert(y)
+  left = f32[50,70] exponential(x)
+  d = f32[50,33] dot(left, halves), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+  rows = f32[50,33] broadcast(b), dimensions={1}
+  ROOT out = f32[50,33] add(d, rows)
+}"""
+
+
+def emitted(text: str, **knobs: int) -> Kernel:
+    kernel = ix.emit(ix.hlo.parse(text).entry, dialect="c", **knobs)
+    assert kernel.emitter == "dot-panels"
+    return kernel
+
+
+CASES = [
+    (product("64,32", "32,64", "64,64", PLAIN), {}),
+    (product("250,100", "100,130", "250,130", PLAIN), {}),
+    (product("101,43", "43,51", "101,51", PLAIN), {"row_panels": 3, "column_panels": 2, "tile_depth": 7}),
+    (product("40,100", "51,40", "100,51", TRANSPOSED, "f64", "f64"), {}),
+    (product("6,8", "8,16", "6,16", PLAIN), {}),
+    (product("3,24,40", "3,40,20", "3,24,20", BATCH), {"row_panels": 1}),
+    (product("60,70", "70,50", "60,50", PLAIN, "s8", "s32"), {"tile_depth": 32}),
+    (product("65,60", "60,70", "65,70", PLAIN, "bf16", "bf16"), {}),
+    (product("30,60", "60,40", "30,40", PLAIN, "f16", "f32"), {}),
+    (AROUND, {"column_panels": 1}),
+]
+
+
+@pytest.mark.parametrize(("text", "knobs"), CASES)
+def test_kernels_are_proved_and_right(text: str, knobs: dict[str, int]) -> None:
+    kernel, computation = emitted(text, **knobs), ix.hlo.parse(text).entry
+    proofs = kernel.verify()
+    assert proofs.refuted == proofs.open == (), str(proofs)
+    assert_written_once(kernel, [computation.root.shape])
+    rng = np.random.default_rng(7)
+    arrays = [random_array(p.shape, rng) for p in computation.parameters]
+    (result,) = launch(kernel, arrays, [computation.root.shape])
+    close(result, ix.evaluate(computation.module, *arrays))
+
+
+def test_products_of_large_integers_wrap() -> None:
+    text = product("8,16", "16,16", "8,16", PLAIN, "s32", "s32")
+    x, y = (np.random.default_rng(k).integers(-(2**31), 2**31, s, np.int32) for k, s in enumerate([(8, 16), (16, 16)]))
+    (result,) = launch(emitted(text), [x, y], [ix.hlo.parse(text).entry.root.shape])
+    expected = (x.astype(object) @ y.astype(object)) % 2**32
+    assert (result.view(np.uint32).astype(object) == expected).all()
+
+
+def test_small_products_and_other_targets_are_left_to_others() -> None:
+    large = ix.hlo.parse(product("64,32", "32,64", "64,64", PLAIN)).entry
+    assert [ix.emit(large, dialect=d).emitter for d in ("cuda", "opencl")] == ["dot", "dot"]
+    few = ix.hlo.parse(product("5,32", "32,64", "5,64", PLAIN)).entry
+    assert ix.emit(few, dialect="c").emitter == "dot"
+
+
+@pytest.mark.parametrize(("knob", "value"), [("row_panels", 33), ("column_panels", -1), ("tile_depth", 257)])
+def test_knobs_that_are_not_legal(knob: str, value: int) -> None:
+    with pytest.raises(ix.IndexingError, match=f"{knob} must lie in"):
+        emitted(product("64,32", "32,64", "64,64", PLAIN), **{knob: value})
+
+
+def test_plans_beyond_the_memory_of_a_block_are_refused() -> None:
+    with pytest.raises(ix.IndexingError, match="bytes of shared memory"):
+        emitted(product("256,256", "256,256", "256,256", PLAIN), row_panels=32, column_panels=32, tile_depth=256)
+
+
+# ---------------------------------------------------------------- faults
+
+
+def test_a_kernel_without_its_barriers_is_refuted() -> None:
+    kernel = emitted(product("24,64", "64,32", "24,32", PLAIN), tile_depth=16)
+    without = [m.kernel for m in mutants(kernel.ir) if m.kind == "barrier"]
+    assert len(without) == 2
+    assert all("race" in {c.kind for c in verify(k).checks if c.status != "proved"} for k in without)
+
+
+def test_panels_beside_their_places_are_not_proved() -> None:
+    kernel = emitted(product("20,24", "24,32", "20,32", PLAIN), tile_depth=8)
+    wrong = [m for m in mutants(kernel.lowered) if "of the multiplypanels" in m.what]
+    assert wrong
+    assert all(any(c.status != "proved" for c in verify(m.kernel).checks) for m in wrong)
+
+
+def test_panels_of_another_type_are_refuted() -> None:
+    kernel = emitted(product("20,24", "24,32", "20,32", PLAIN)).lowered
+
+    def of_type(block: ir.Block) -> ir.Block:
+        return tuple(replace(s, element_type="f64") if isinstance(s, ir.MultiplyPanels) else s for s in block)
+
+    checks = verify(replace(kernel, body=rewrite_blocks(kernel.body, of_type))).refuted
+    assert "typed" in {c.kind for c in checks}
