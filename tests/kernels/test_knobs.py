@@ -13,7 +13,7 @@ import pytest
 import indexing as ix
 from fusion_texts import FUSIONS, fusion
 from indexing.kernels.emitters import EMITTERS as ALL
-from indexing.kernels.knob_space import Condition, Knob, KnobSpace
+from indexing.kernels.knob_space import Condition, GridSizes, Knob, KnobSpace
 
 EMITTERS = {
     "transpose": "transpose",
@@ -153,3 +153,37 @@ def test_its_text_says_all() -> None:
     ]
     conditions = (Condition("b", ("a",), {(1,): range(1, 9), (2,): (4,)}),)  # of which one leaves all
     assert str(replace(small(), conditions=conditions)).splitlines()[4:] == ["b in {4} where a = 2"]
+
+
+@pytest.mark.parametrize("blocks", [*range(1, 130), 4095, 4096, 99_999])
+def test_grid_sizes_are_all_quotients_rounded_up(blocks: int) -> None:
+    sizes = GridSizes(blocks)
+    quotients = {-(-blocks // k) for k in range(1, blocks + 1)}
+    assert sorted(sizes) == sorted(quotients) and len(sizes) == len(quotients), "each once"
+    for most in {1, 2, 3, blocks // 2 + 1, blocks, 10 * blocks}:
+        assert sizes.of(most) == max(q for q in quotients if q <= most)
+
+
+def test_only_plans_that_differ_are_counted_and_drawn() -> None:
+    """By their launches: the kernels of a loop over 96 elements."""
+    computation = ix.hlo.parse("ENTRY e { p = f32[96] parameter(0) ROOT n = f32[96] negate(p) }").entry
+    space = ix.knobs(computation)
+    few = KnobSpace("loop", (Knob("block_size", range(1, 9), 8), *space.knobs[1:]), limit=space.limit)
+    most = {m for b in range(1, 97) for m in (b, 2**31 - 1)}
+    launches = {
+        (plan["block_size"], plan["vector_width"], plan["max_blocks"]): ix.emit(computation, **plan).grid
+        for plan in few.plans(block_size=range(1, 9), max_blocks=sorted(most))
+    }
+    differing = {(block, width, grid) for (block, width, _), grid in launches.items()}
+    assert few.size == len(differing)
+    drawn = few.sample(500, seed=2)
+    rows = list(zip(*(drawn[n].tolist() for n in few.names), strict=True))
+    assert {(b, w, launches[b, w, m]) for b, w, m in rows} <= differing and len(set(rows)) > 150
+    assert all(launches[row][0] == row[2] for row in rows), "a value is the number of blocks"
+    grid = list(zip(*few.grid().values(), strict=True))
+    assert len(
+        {
+            (b, w, ix.emit(computation, block_size=b, vector_width=w, max_blocks=m).grid)
+            for b, w, m in map(tuple, np.array(grid).tolist())
+        }
+    ) == len(grid)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from math import prod
+from math import isqrt, prod
 from random import Random
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias, overload
 
 from indexing.arguments import integer
 from indexing.errors import IndexingError
@@ -65,15 +65,67 @@ class Condition:
 
 
 @dataclass(frozen=True, slots=True)
+class BlockLimit:
+    """A knob that bounds the number of blocks: all its values with which a block does as many chunks are one plan.
+
+    There are `count` elements, of which a block does as many at once as the product of the `given` knobs.
+    """
+
+    knob: str
+    given: tuple[str, ...]
+    count: int
+
+    def values(self, plan: Mapping[str, int]) -> GridSizes:
+        """The numbers of blocks that differ, given the earlier knobs."""
+        blocks = self.count
+        for name in self.given:
+            blocks = -(-blocks // plan[name])
+        return GridSizes(max(blocks, 1))
+
+
+@dataclass(frozen=True, slots=True)
+class GridSizes(Sequence[int]):
+    """The different quotients, rounded up, of a number of blocks and of 1, 2, 3, ..: not ascending.
+
+    With n = blocks - 1, they are n floordiv k + 1. Those of k <= isqrt(n) are different, and below them each number is one.
+    """
+
+    blocks: int
+
+    def __len__(self) -> int:
+        """Their number."""
+        root = isqrt(self.blocks - 1)
+        return root + (self.blocks - 1) // (root + 1) + 1
+
+    @overload
+    def __getitem__(self, index: int) -> int: ...
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[int]: ...
+    def __getitem__(self, index: int | slice) -> int | Sequence[int]:
+        """One of them, or some."""
+        if isinstance(index, slice):
+            return [self[k] for k in range(*index.indices(len(self)))]
+        if not 0 <= index < len(self):
+            raise IndexError(index)
+        root = isqrt(self.blocks - 1)
+        return (self.blocks - 1) // (index + 1) + 1 if index < root else index - root + 1
+
+    def of(self, most: int) -> int:
+        """The number of blocks with at most so many."""
+        return -(-self.blocks // -(-self.blocks // most))
+
+
+@dataclass(frozen=True, slots=True)
 class KnobSpace:
     """All plans of an emitter for one fusion. Every combination that it allows can be emitted.
 
-    A knob has at most one condition, on earlier knobs.
+    A knob has at most one condition, on earlier knobs; of the values that a `limit` makes equal, all are legal.
     """
 
     emitter: str
     knobs: tuple[Knob, ...]
     conditions: tuple[Condition, ...] = ()
+    limit: BlockLimit | None = None
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -91,6 +143,11 @@ class KnobSpace:
             if c.knob == name:
                 return c.values.get(tuple(plan[g] for g in c.given), ())
         return self._knob(name).values
+
+    def differing(self, name: str, plan: Mapping[str, int]) -> Sequence[int]:
+        """The legal values of a knob that make different plans, given the values of earlier knobs."""
+        is_limit = self.limit is not None and self.limit.knob == name
+        return self.limit.values(plan) if self.limit is not None and is_limit else self.legal(name, plan)
 
     def _knob(self, name: str) -> Knob:
         for k in self.knobs:
@@ -156,20 +213,23 @@ class KnobSpace:
         return allowed
 
     def plans(self, **choices: Sequence[int]) -> Iterator[dict[str, int]]:
-        """All legal plans over the given choices of knobs; other knobs have the values of a grid."""
+        """All legal plans over the given choices of knobs; others have the values of a grid, of equal ones the greatest."""
         for name in choices:
             self._knob(name)
-        yield from self._plans({}, {k.name: tuple(choices.get(k.name, k.choices)) for k in self.knobs})
+        yield from self._plans({}, choices)
 
     def _plans(self, begun: dict[str, int], choices: Mapping[str, Sequence[int]]) -> Iterator[dict[str, int]]:
         if len(begun) == len(self.knobs):
             yield dict(begun)
             return
-        name = self.names[len(begun)]
-        legal = self.legal(name, begun)
-        for value in choices[name]:
+        knob = self.knobs[len(begun)]
+        legal, differing = self.legal(knob.name, begun), self.differing(knob.name, begun)
+        values: Iterable[int] = choices.get(knob.name, knob.choices)
+        if isinstance(differing, GridSizes) and knob.name not in choices:
+            values = {differing.of(value): value for value in values}.values()
+        for value in values:
             if value in legal:
-                yield from self._plans({**begun, name: value}, choices)
+                yield from self._plans({**begun, knob.name: value}, choices)
 
     def grid(self, **choices: Sequence[int]) -> Columns:
         """The same plans as `plans`, as columns."""
@@ -177,29 +237,33 @@ class KnobSpace:
         return {n: np.array([p[n] for p in plans], np.int64) for n in self.names}
 
     def sample(self, count: int, seed: int = 0) -> Columns:
-        """Random legal plans, deterministic for a seed: each knob is uniform over its legal values, given earlier knobs."""
+        """Random legal plans, deterministic for a seed: each knob is uniform over what differs, given earlier knobs."""
         random = Random(seed)
         columns: dict[str, list[int]] = {n: [] for n in self.names}
         for _ in range(count):
             plan: dict[str, int] = {}
             for name in self.names:
-                plan[name] = random.choice(self.legal(name, plan))
+                plan[name] = random.choice(self.differing(name, plan))
                 columns[name].append(plan[name])
         return {n: np.array(c, np.int64) for n, c in columns.items()}
 
     @property
     def size(self) -> int:
-        """The number of legal plans."""
-        restricted = {n for c in self.conditions for n in (c.knob, *c.given)}
+        """The number of legal plans that differ."""
+        restricted = {n for c in self._rules for n in (c.knob, *c.given)}
         free = prod(len(k.values) for k in self.knobs if k.name not in restricted)
         return free * self._restricted([n for n in self.names if n in restricted], {})
+
+    @property
+    def _rules(self) -> tuple[Condition | BlockLimit, ...]:
+        return self.conditions + (() if self.limit is None else (self.limit,))
 
     def _restricted(self, names: list[str], begun: dict[str, int]) -> int:
         if not names:
             return 1
         first, *rest = names
-        values = self.legal(first, begun)
-        if not any(first in c.given for c in self.conditions):
+        values = self.differing(first, begun)
+        if not any(first in c.given for c in self._rules):
             return len(values) * self._restricted(rest, begun)
         return sum(self._restricted(rest, {**begun, first: v}) for v in values)
 

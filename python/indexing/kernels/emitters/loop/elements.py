@@ -18,7 +18,7 @@ from indexing.hlo.module_cache import cached_on_module
 from indexing.kernels.hero import Output, outputs
 from indexing.kernels.ir.types import storage_bytes
 from indexing.kernels.kernel_builder import KernelBuilder
-from indexing.kernels.knob_space import Knob, KnobSpace
+from indexing.kernels.knob_space import BlockLimit, Knob, KnobSpace
 from indexing.kernels.launch import (
     assembled,
     check_knob,
@@ -136,6 +136,7 @@ def loop_knobs(match: Elements, default: LoopPlan, device: Device) -> KnobSpace:
             Knob("vector_width", widths, default.vector_width),
             Knob("max_blocks", range(1, blocks + 1), blocks, "grid"),
         ),
+        limit=BlockLimit("max_blocks", ("vector_width", "block_size"), max(prod(s.dimensions) for s in shapes)),
     )
 
 
