@@ -27,6 +27,10 @@ def when(condition: ir.Value, *body: ir.Statement, otherwise: Sequence[ir.Statem
     return ir.If((condition,), tuple(body), tuple(otherwise))
 
 
+def several(*conditions: ir.Value) -> ir.If:
+    return ir.If(conditions, (STORE,), (load("a"),))
+
+
 BOUND = ir.Within(TH_X, None, 15)  # half of the threads
 DATA = ir.Op("lt", "pred", (ir.Load("f32", "p1", ()), ir.Constant("f32", 0.0)))
 STORE = ir.Store("o0", (TH_X,), ir.Constant("f32", 0.0))
@@ -57,6 +61,7 @@ CASES = {
     "kept in a loop by another around it": ([loop(loop(load("a", TH_X + LANE), number=6), number=7)], 128, 128, True),
     "lanes are written out": ([loop(loop(load("a", TH_X + LANE), number=7))], 128, 128, True),
     "if data say so": ([when(DATA, load("a"))], 32, 32, False),
+    "unless all of several bounds hold": ([several(ir.Within(TH_X, 4, 19), ir.Within(TH_X, 8, 40))], 20, 20, True),
     "unless data say so": ([when(DATA, STORE, otherwise=[load("a")])], 32, 32, False),
 }
 

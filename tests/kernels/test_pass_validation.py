@@ -123,6 +123,15 @@ def test_parts_of_accesses_cover_them(parts: list[str], is_covered: bool) -> Non
     assert ("no access" in fault or "only after" in fault) or is_covered
 
 
+@pytest.mark.parametrize(("before", "last", "is_same"), [(298, 299, True), (297, 299, False), (298, 298, False)])
+def test_the_last_iteration_of_a_long_loop_is_part_of_it(before: int, last: int, is_same: bool) -> None:
+    text = "(d0)[s0] -> (d0 + s0 * 10 + ((d0 + s0 * 3) floordiv 7) * 100), domain: d0 in [0, 9], s0 in [{0}, {1}]"
+    bounds = [(0, 299), (0, before), (last, last)]
+    whole, *parts = [normalized(ix.IndexingMap.parse(text.format(*b)).simplify()) for b in bounds]
+    assert covers(parts, [whole]) == is_same
+    assert covers([whole], parts) or not is_same
+
+
 def test_an_index_outside_of_its_condition_has_all_its_values() -> None:
     """Loops over threads begin within the loops of the convolution, in front of which its indices are computed."""
     text = """fused {

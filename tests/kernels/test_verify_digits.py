@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import indexing as ix
-from indexing.kernels.verify.cover import normalized, without_repeats
+from indexing.kernels.verify.cover import normalized
 from indexing.kernels.verify.digits import with_digits
 
 
@@ -60,11 +60,10 @@ def test_counters_that_others_determine_or_no_result_needs() -> None:
         result = str(rng.choice(("s", "s * 2 + t", "t", "5")))
         domain = f"t in [0, {threads}], s in [0, 3], {e} in [{first}, {first + last}]"
         m = ix.IndexingMap.parse(f"(t)[s] -> ({result}), domain: {domain}")
-        for change in (normalized, without_repeats):
-            actual = change(m.simplify())
-            shorter += not actual.is_known_empty and actual.num_ranges == 0
-            assert (set() if actual.is_known_empty else accesses(actual)) == accesses(m), str(m)
-    assert shorter > 150
+        actual = normalized(m.simplify())
+        shorter += not actual.is_known_empty and actual.num_ranges == 0
+        assert (set() if actual.is_known_empty else accesses(actual)) == accesses(m), str(m)
+    assert shorter > 75
 
 
 ROTATED = """fused {
@@ -88,9 +87,4 @@ DILATED = """fused {
 def test_threads_whose_rows_cross_blocks(text: str, dialect: str) -> None:
     proofs = ix.emit(ix.hlo.parse(text).entry, dialect).verify()
     assert proofs.refuted == ()
-    # What a pass keeps of accesses under conditions is compared in some blocks; what the result does is proved in all.
-    partly = [
-        c for c in proofs.open if c.kind == "same accesses" and c.reason == "compared in the first and last blocks"
-    ]
-    assert [c.subject.partition(":")[0] for c in partly] in ([], ["unroll-in-lanes"] * 2)
-    assert list(proofs.open) == partly
+    assert proofs.open == ()

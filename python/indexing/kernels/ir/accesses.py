@@ -6,9 +6,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import reduce
 from typing import Literal, TypeAlias
 
-from indexing._core import IndexingMap, Interval, SymbolicExpr, SymbolicMap, Variable, compose, variable
+from indexing._core import IndexingMap, Interval, SymbolicExpr, SymbolicMap, Variable, compose, constant, variable
 from indexing.kernels.ir.memory import moves
 from indexing.kernels.ir.nodes import (
     Assign,
@@ -78,22 +79,21 @@ class Context:
                 certain = False
         return replace(self, constraints=tuple(constraints), is_certain=certain, guarded=self.loops)
 
-    def without(self, conditions: Sequence[Value]) -> Context:
-        """The context in which not all conditions hold; only the negation of a single bound is known as a constraint."""
-        return replace(self._negated(conditions), guarded=self.loops)
+    def without(self, conditions: Sequence[Value], intervals: Sequence[Interval]) -> Context:
+        """The context in which not all conditions hold, for index variables in their intervals: those of indices are one
+        constraint, that the least of the distances from their bounds is negative.
+        """
+        distances = [d for c in conditions if isinstance(c, Within) for d in self._distances(c)]
+        least = reduce(SymbolicExpr.min, [d for d in distances if d.range(intervals).lower < 0] or [constant(0)])
+        if not all(isinstance(c, Within) for c in conditions):
+            return replace(self, is_certain=False, guarded=self.loops)
+        return replace(self, constraints=(*self.constraints, (least, _interval(None, -1))), guarded=self.loops)
 
-    def _negated(self, conditions: Sequence[Value]) -> Context:
-        if len(conditions) == 1 and isinstance(conditions[0], Within):
-            c = conditions[0]
-            if c.lower is None and c.upper is not None:
-                return replace(
-                    self, constraints=(*self.constraints, (self.at(c.expression), _interval(c.upper + 1, None)))
-                )
-            if c.upper is None and c.lower is not None:
-                return replace(
-                    self, constraints=(*self.constraints, (self.at(c.expression), _interval(None, c.lower - 1)))
-                )
-        return replace(self, is_certain=False)
+    def _distances(self, c: Within) -> Iterator[SymbolicExpr]:
+        """Yield how far an expression is inside of each of its bounds."""
+        e = self.at(c.expression)
+        yield from () if c.lower is None else [e - c.lower]
+        yield from () if c.upper is None else [c.upper - e]
 
     def define(self, number: int, place: SymbolicExpr) -> Context:
         """The context with a variable defined as `place`."""
@@ -222,6 +222,11 @@ class Accesses:
         return IndexingMap(symbolic, dims, ranges, data, constraints)
 
     @property
+    def intervals(self) -> list[Interval]:
+        """The intervals of all variables."""
+        return [v.interval for v in self.variables]
+
+    @property
     def once(self) -> Iterable[Access]:
         """The accesses, each of a loop with barriers, which is visited twice, once."""
         return {(a.time, a.kind, a.buffer, a.index): a for a in self.accesses}.values()
@@ -263,7 +268,7 @@ class Accesses:
             before = self.phases
             self._block(s.then, inner, 0)
             after_then, self.phases = self.phases, before
-            self._block(s.otherwise, context.without(s.conditions), 1)
+            self._block(s.otherwise, context.without(s.conditions, self.intervals), 1)
             self.phases |= after_then
             return context
         if isinstance(s, For):
@@ -280,7 +285,7 @@ class Accesses:
         if isinstance(s, Assign) and s.name in self.assigned:
             self.assigned[s.name].append((s.value, context))
         if isinstance(s, Break):
-            return context.without(s.conditions)
+            return context.without(s.conditions, self.intervals)
         self._effect(s, context)
         return context
 
@@ -330,8 +335,7 @@ class Accesses:
             case Op("eq", _, (Load(_, buffer, _), Constant(_, int(last)))) if buffer in self.counters:
                 arrival = self.counters[buffer]
                 block, count = variable(BLOCK_X), last + 1
-                intervals = [v.interval for v in self.variables]
-                if (arrival.index[0] - block // count).simplify(intervals).constant_value == 0:
+                if (arrival.index[0] - block // count).simplify(self.intervals).constant_value == 0:
                     constraints = (*inside.constraints, (block % count, Interval(last, last)))
                     is_certain = outside.is_certain and self._is_one_thread(arrival)
                     return replace(inside, constraints=constraints, is_certain=is_certain)

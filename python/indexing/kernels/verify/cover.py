@@ -1,20 +1,28 @@
-"""Coverage of maps by others: whether each point of some maps, with its results, is a point of others.
+"""Coverage of maps by others: whether each access of some maps, by a thread of an element, is one of others.
 
-Maps with the same variables are compared by the core: their intersection has the points at which both have the same results.
-A map with one variable less may be a single iteration of the other's loop.
+Maps are compared one by one, then their iterations: a pass may have written out those of short loops, or the last ones. What
+is left, the core compares as relations between threads and elements.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 
-from indexing._core import IndexingMap, Interval, SymbolicExpr, SymbolicMap, Variable, constant, variable
+from indexing._core import (
+    IndexingMap,
+    Interval,
+    PiecewiseMap,
+    SymbolicExpr,
+    SymbolicMap,
+    Variable,
+    constant,
+    variable,
+)
 from indexing.errors import IndexingError
 from indexing.kernels.ir.accesses import INT64
 
-MAX_ITERATIONS = 64  # a pass may have written out a loop of at most so many
-MAX_LOOPS = 2  # an access has at most so many such loops around it
+MAX_ITERATIONS = 256  # loops around an access are written out to at most so many
 
 
 def normalized(m: IndexingMap) -> IndexingMap:
@@ -99,33 +107,53 @@ def _rewritten(m: IndexingMap, places: Sequence[SymbolicExpr], ranges: Sequence[
     return IndexingMap(symbols, m.dims, ranges, m.runtimes, constraints)
 
 
-def without_repeats(m: IndexingMap) -> IndexingMap:
-    """The map without counters on which no result depends, if every access is one of their first iteration."""
-    for k in range(m.num_dims, m.num_dims + m.num_ranges):
-        if not any(k in e.used_variables() for e in m.results) and _holds_first(m, k):
-            return without_repeats(_replaced(m, k, constant(m.variables[k].interval.lower)).simplify())
-    return m
-
-
-def _holds_first(m: IndexingMap, k: int) -> bool:
-    """Whether the constraints that hold for any value of a variable hold for its least one."""
-    places = [variable(v) for v in range(len(m.variables))]
-    first = [*places[:k], constant(m.variables[k].interval.lower), *places[k + 1 :]]
-    intervals = [v.interval for v in m.variables]
-    for e, bounds in m.constraints:
-        growth = (e - e.replace_variables(first)).simplify(intervals).range(intervals)
-        at_first = e.replace_variables(first).range(intervals)
-        is_least = growth.lower >= 0 and at_first.lower >= bounds.lower
-        is_greatest = growth.upper <= 0 and at_first.upper <= bounds.upper
-        if not (is_least or is_greatest):
-            return False
-    return True
-
-
 def covers(whole: Sequence[IndexingMap], parts: Sequence[IndexingMap]) -> bool:
-    """Whether it is known that each point of `parts` is one of `whole`."""
+    """Whether it is known that each pair of a thread and an element of `parts` is one of `whole`."""
+    for divided in (_written_out, _ends_apart):
+        if parts := _rest(whole, parts):
+            whole = [*whole, *(piece for m in whole for piece in divided(m))]
+            parts = [piece for m in _rest(whole, parts) for piece in divided(m)]
+    return all(_is_covered(m, whole) for m in _rest(whole, parts))
+
+
+def _rest(whole: Sequence[IndexingMap], parts: Sequence[IndexingMap]) -> list[IndexingMap]:
+    """The maps of `parts` that are not part of one of `whole`, as their equal domains or equal results show."""
     known = set(whole)
-    return all(m in known or any(_is_equal(m, other) for other in whole) or _is_covered(m, whole) for m in parts)
+    by_results: dict[tuple[SymbolicExpr, ...], list[IndexingMap]] = {}
+    for other in whole:
+        by_results.setdefault(other.results, []).append(other)
+    return [
+        m
+        for m in parts
+        if m not in known
+        and not any(_is_equal(m, other) for other in whole)
+        and not _is_covered(m, by_results.get(m.results, ()))
+    ]
+
+
+def _written_out(m: IndexingMap) -> list[IndexingMap]:
+    """The iterations of short loops, each a map without their counters: a pass may have written out any of the loops."""
+    pieces = [m]
+    for k in reversed(range(m.num_dims, m.num_dims + m.num_ranges)):
+        own = m.variables[k].interval
+        if len(own) * len(pieces) <= MAX_ITERATIONS:
+            pieces = _present(_replaced(p, k, constant(x)) for p in pieces for x in range(own.lower, own.upper + 1))
+    return [normalized(p) for p in pieces]
+
+
+def _ends_apart(m: IndexingMap) -> list[IndexingMap]:
+    """The last iterations of loops, each a map without the loop's counter, and the others: a pass may have peeled the last."""
+    pieces = [m]
+    for k in reversed(range(m.num_dims, m.num_dims + m.num_ranges)):
+        last = m.variables[k].interval.upper
+        earlier = (p.add_constraint(variable(k), (INT64.lower, last - 1)) for p in pieces)
+        pieces = _present([*earlier, *(_replaced(p, k, constant(last)) for p in pieces)])
+    return [normalized(p) for p in pieces]
+
+
+def _present(maps: Iterable[IndexingMap]) -> list[IndexingMap]:
+    """The maps, simplified, without those that have no points."""
+    return [m for m in (m.simplify() for m in maps) if not m.is_known_empty]
 
 
 def _is_equal(m: IndexingMap, other: IndexingMap) -> bool:
@@ -142,83 +170,9 @@ def _is_equal(m: IndexingMap, other: IndexingMap) -> bool:
 
 
 def _is_covered(m: IndexingMap, whole: Sequence[IndexingMap]) -> bool:
+    sizes = (m.num_dims, m.num_runtimes, m.num_results)
+    others = [o for o in whole if (o.num_dims, o.num_runtimes, o.num_results) == sizes]
     try:
-        total = m.count()
-        pieces: dict[IndexingMap, int] = {}
-        for other in whole:
-            for piece in _common(m, other):
-                if (count := piece.count()) == total:
-                    return True
-                if count:
-                    pieces[piece.simplify()] = count
-        return _count_disjoint(pieces) == total
+        return PiecewiseMap(others).covers(m)
     except IndexingError:
         return False
-
-
-def _count_disjoint(pieces: Mapping[IndexingMap, int]) -> int:
-    """The number of points of pieces that have no points in common, the largest first."""
-    chosen: list[IndexingMap] = []
-    for piece in sorted(pieces, key=lambda p: -pieces[p]):
-        if all(piece.intersect(other).is_empty() for other in chosen):
-            chosen.append(piece)
-    return sum(pieces[p] for p in chosen)
-
-
-def _common(m: IndexingMap, other: IndexingMap) -> Iterator[IndexingMap]:
-    """Parts of `m` that are parts of `other`: all of their common points, or those of one iteration of either's loop."""
-    if m.is_known_empty or other.is_known_empty or abs(m.num_ranges - other.num_ranges) > MAX_LOOPS:
-        return
-    if (m.num_dims, m.num_runtimes, m.num_results) != (other.num_dims, other.num_runtimes, other.num_results):
-        return
-    if any(not m.range(a).intersect(other.range(b)) for a, b in zip(m.results, other.results, strict=True)):
-        return
-    if m.num_ranges == other.num_ranges:
-        yield m.intersect(other)
-        yield from (m.intersect(shifted) for shifted in _shifted(other, m))
-    elif m.num_ranges > other.num_ranges:
-        for k, value in _iterations(m):
-            at = _replaced(m, k, constant(value))
-            for piece in _common(at.simplify(), other):
-                if not piece.is_known_empty:
-                    yield _with_counter(piece, k, value)
-    else:
-        for k, value in _iterations(other):
-            yield from _common(m, _replaced(other, k, constant(value)).simplify())
-
-
-def _shifted(m: IndexingMap, like: IndexingMap) -> Iterator[IndexingMap]:
-    """The map with a counter from another number on, so that its results are those of `like`: a part of a vector."""
-    if m.num_results != 1:
-        return
-    (own,), (other,) = m.results, like.results
-    distance = (own - other).simplify([v.interval for v in m.variables]).constant_value
-    for k in range(m.num_dims, m.num_dims + m.num_ranges) if distance else ():
-        places = [variable(v) for v in range(len(m.variables))]
-        step = (other.replace_variables([*places[:k], places[k] + 1, *places[k + 1 :]]) - other).constant_value
-        if step and distance is not None and distance % step == 0:
-            yield _renumbered(m, k, distance // step)
-
-
-def _renumbered(m: IndexingMap, number: int, by: int) -> IndexingMap:
-    """The map with a range variable that is larger by a number."""
-    places = [variable(v) - by if v == number else variable(v) for v in range(len(m.variables))]
-    ranges = list(m.ranges)
-    own = ranges[number - m.num_dims].interval
-    ranges[number - m.num_dims] = Variable(None, Interval(own.lower + by, own.upper + by))
-    return _rewritten(m, places, ranges)
-
-
-def _iterations(m: IndexingMap) -> Iterator[tuple[int, int]]:
-    """The iterations that a pass may have written out: those of short loops, the last one of long loops."""
-    for k, v in enumerate(m.ranges, m.num_dims):
-        low, high = v.interval.lower, v.interval.upper
-        yield from ((k, value) for value in range(low if high - low < MAX_ITERATIONS else high, high + 1))
-
-
-def _with_counter(piece: IndexingMap, number: int, value: int) -> IndexingMap:
-    """A piece at one iteration of a loop, with the loop's counter as a variable again."""
-    places = [variable(k if k < number else k + 1) for k in range(len(piece.variables))]
-    ranges = [Variable(None, v.interval) for v in piece.ranges]
-    ranges.insert(number - piece.num_dims, Variable(None, Interval(value, value)))
-    return _rewritten(piece, places, ranges)
