@@ -245,8 +245,11 @@ def test_a_runner_of_ptx_is_asked_for_values_and_errors(
 ) -> None:
     (tmp_path / "check.py").write_text(RUNNER.replace("RUN", run).replace("ERRORS", errors))
     opener = kernels.ptx_opener(tmp_path, "90")
-    findings = check.check(_with_an_instruction_named_bad(), SEED, check.Options(1, (opener,)))
-    assert (findings.kind if findings and isinstance(kind, str) else findings) == kind
+    program = _with_an_instruction_named_bad()
+    finding = check.check(program, SEED, check.Options(1, (opener,)))
+    assert (finding.kind if finding and isinstance(kind, str) else finding) == kind
+    launched = [k.name for k in ix.emit_all(ix.hlo.parse(program.text()), "c")]
+    assert launched == ["loop_reverse", "loop_negate"]  # each with its errors; the copy is a view of the first result
 
 
 @pytest.mark.parametrize(
