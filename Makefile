@@ -9,6 +9,8 @@ SEED   ?=
 FIRST  ?=
 CORPUS ?=
 GPU_PYTHON ?=
+# The one place of the repository's address: https://HOST/OWNER/NAME. A workflow knows it; see `addresses`.
+REPOSITORY ?=
 
 scripts := $(if $(findstring Windows_NT,$(OS)),Scripts,bin)
 bin    := $(VENV)/$(scripts)
@@ -41,11 +43,12 @@ wheel_flags = -C llvm-args=--inlinehint-threshold=30000
 
 # The system's, or the one that the extra `cpu` installs.
 c_compiler = $(or $(shell command -v cc),"$(python)" -m ziglang cc)
+last_release = $(shell git describe --tags --abbrev=0 --match 'v*' 2>/dev/null)
 jaxlib = $(shell "$(python)" -c 'import jaxlib; print(jaxlib.__version__)')
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test rust-test c-test c-install python-test lint lint-rust lint-python fmt bench golden fuzz mutants mutants-python mutants-rust gpu ahead-of-time ray browser wheel portable-wheel sdist smoke audit docs clean
+.PHONY: help demo test rust-test c-test c-install python-test lint lint-rust lint-python fmt bench golden fuzz mutants mutants-python mutants-rust gpu ahead-of-time ray browser wheel portable-wheel addresses sdist smoke semver audit docs clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -159,6 +162,9 @@ portable-wheel: $(VENV)/.made ## a wheel for any Linux of the last ten years (TA
 	PATH="$(abspath $(bin)):$$PATH" $(bin)/maturin build --quiet --release --locked $(if $(TARGET),--target $(TARGET)) $(portable) --interpreter "$(python)" --out dist/portable
 	$(bin)/twine check --strict dist/portable/*.whl
 
+addresses: ## write REPOSITORY= into the metadata and the links of README.md, for a release
+	$(PYTHON) docs/addresses.py "$(REPOSITORY)"
+
 sdist: $(VENV)/.made ## the source distribution, with tests and documents, into dist/portable/
 	$(bin)/pip install --quiet 'twine>=6.1'
 	$(bin)/maturin sdist --out dist/portable
@@ -170,6 +176,9 @@ smoke: dist/.built ## look into the wheel, install it where nothing else is, and
 	"$(abspath $(VENV))-smoke/$(scripts)/python" -m pip install --quiet dist/*.whl
 	cd examples && "$(abspath $(VENV))-smoke/$(scripts)/python" -m indexing maps embedding.hlo --instruction row
 	cd examples && "$(abspath $(VENV))-smoke/$(scripts)/python" -m indexing run --device reference embedding.hlo
+
+semver: ## compare the crate's interface with that of the last release (cargo install cargo-semver-checks)
+	$(if $(last_release),cargo semver-checks --package indexing-core --baseline-rev $(last_release),@echo 'there is no release to compare with')
 
 audit: $(VENV)/.developed ## licences, advisories and sources of the crates (cargo deny) and of the Python packages (pip-audit)
 	cargo deny --locked check

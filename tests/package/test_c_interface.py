@@ -17,15 +17,15 @@ C_TYPES = {
     "bool": "bool",
     "Status": "indexing_status",
     "Map": "indexing_map",
-    "Device": "indexing_device",
-    "Demand": "indexing_demand",
-    "Prediction": "indexing_prediction",
+    "Sized<Device>": "indexing_device",
+    "Sized<Demand>": "indexing_demand",
+    "Sized<Prediction>": "indexing_prediction",
 }
 
 
 def c_type(rust: str) -> str:
     """`*const *const Map` as `const indexing_map*const*`."""
-    *pointers, name = re.findall(r"\*const|\*mut|\w+", rust)
+    *pointers, name = re.findall(r"\*const|\*mut|[\w<>]+", rust)
     if not pointers:
         return C_TYPES[name]
     const = "const " if pointers[-1] == "*const" else ""
@@ -60,10 +60,14 @@ def test_the_header_declares_what_the_crate_exports() -> None:
 
 def test_structs_have_the_fields_of_the_core_in_order() -> None:
     for name in ("Device", "Demand", "Prediction"):
-        body = re.search(rf"#\[repr\(C\)\]\npub struct {name} \{{(.*?)\n\}}", MODEL, re.DOTALL)
+        body = re.search(rf"#\[repr\(C\)\]\n#\[non_exhaustive\]\npub struct {name} \{{(.*?)\n\}}", MODEL, re.DOTALL)
         fields = re.findall(r"pub (\w+): f64", body[1]) if body else []
         stated = re.search(rf"struct indexing_{name.lower()} \{{(.*?)\}}", CODE, re.DOTALL)
-        assert stated and re.findall(r"double (\w+);", stated[1]) == fields != []
+        assert stated and re.findall(r"(\w+) (\w+);", stated[1]) == [
+            ("size_t", "size"),
+            *(("double", f) for f in fields),
+        ]
+        assert fields
 
 
 def test_statuses_have_the_numbers_of_the_crate() -> None:

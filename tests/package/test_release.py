@@ -5,6 +5,7 @@ import tomllib
 from pathlib import Path
 
 import pytest
+from addresses import addressed_project, addressed_readme
 
 import indexing as ix
 
@@ -48,3 +49,17 @@ def test_extras_that_the_command_looks_for_are_those_of_the_package() -> None:
     from indexing.cli.diagnosis import EXTRAS
 
     assert set(EXTRAS) <= set(PROJECT["optional-dependencies"])
+
+
+def test_an_address_is_all_that_an_index_page_needs() -> None:
+    """With it, no link of README.md is relative, and the metadata have theirs."""
+    repository = "https://code.example/owner/name"
+    readme = addressed_readme((ROOT / "README.md").read_text(), repository, "1.2.3")
+    targets = re.findall(r"\]\(([^)]+)\)", readme) + re.findall(r'(?:src|srcset)="([^"]+)"', readme)
+    assert len(targets) > 30 and all(t.startswith(("https://", "#")) for t in targets)
+    files = {t.split("/v1.2.3/")[1].split("#")[0] for t in targets if t.startswith(repository)}
+    assert all((ROOT / file).is_file() for file in files)
+    assert addressed_readme(readme, repository, "1.2.3") == readme, "once is enough"
+    project = addressed_project((ROOT / "pyproject.toml").read_text(), repository, "1.2.3")
+    assert set(tomllib.loads(project)["project"]["urls"]) == {"Repository", "Documentation", "Changelog", "Issues"}
+    assert "urls" not in PROJECT, "no owner is known yet"

@@ -9,8 +9,8 @@
  * Threads. Maps never change: threads may use one map at a time together, and one may free what another made.
  *
  * Versions. Programs go on working, without being compiled again, with each later version of the same MAJOR (before 1.0: of the
- * same 0.MINOR), which the SONAME of the shared library states. Functions and statuses may be added within it; numbers, structs and
- * signatures stay.
+ * same 0.MINOR), which the SONAME of the shared library states. Functions and statuses may be added within it, and fields at the
+ * ends of structs, which state their size for this; numbers, the fields that are there, and signatures stay.
  *
  * The library is built by `cargo build --release -p indexing-capi`: libindexing.a, libindexing.so (.dylib, indexing.dll).
  */
@@ -45,8 +45,10 @@ typedef enum indexing_status {
 /* A map from dimensions, range variables and runtime variables to results, and its domain. */
 typedef struct indexing_map indexing_map;
 
-/* What the model of times knows of a device; docs/prediction.md has its formulas. Rates are a second; a limit of 0 is none. */
+/* What the model of times knows of a device; docs/prediction.md has its formulas. Rates are a second; a limit of 0 is none. Each
+ * struct begins with its size, as in `indexing_device device = {.size = sizeof device, ...}`; what isn't stated is 0. */
 typedef struct indexing_device {
+    size_t size;             /* sizeof(indexing_device) */
     double processors;       /* each holds blocks */
     double warp_size;        /* threads */
     double threads;          /* the most that a processor holds */
@@ -67,6 +69,7 @@ typedef struct indexing_device {
 
 /* What a kernel asks of a device. */
 typedef struct indexing_demand {
+    size_t size;          /* sizeof(indexing_demand) */
     double blocks;
     double threads;       /* of a block */
     double registers;     /* of a thread */
@@ -82,6 +85,7 @@ typedef struct indexing_demand {
 
 /* What the model says of it. */
 typedef struct indexing_prediction {
+    size_t size;       /* sizeof(indexing_prediction), which the caller sets too */
     double resident;   /* blocks that a processor holds at a time; 0: it can't be launched */
     double occupancy;  /* share of a processor's threads that they fill */
     double waves;      /* how often all processors are filled */
@@ -152,7 +156,9 @@ indexing_status indexing_map_count(const indexing_map *map, uint64_t *out);
 /* Whether the domain has no point. INDEXING_UNSUPPORTED as above. */
 indexing_status indexing_map_is_empty(const indexing_map *map, bool *out);
 
-/* The predictions of `count` kernels on a device. */
+/* The predictions of `count` kernels on a device. INDEXING_INVALID_ARGUMENT for sizes that aren't those of the structs, a device
+ * without processors or warps, numbers that are negative or NaN, and work for which the device has no rate;
+ * indexing_last_error_item says of which demand. */
 indexing_status indexing_predict(const indexing_device *device, const indexing_demand *demands, size_t count, indexing_prediction *predictions);
 
 #ifdef __cplusplus

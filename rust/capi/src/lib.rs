@@ -6,12 +6,10 @@ mod batch;
 mod maps;
 mod pointers;
 mod points;
+mod prediction;
 mod status;
 mod workspace;
 
-use indexing_core::{Demand, Device, Prediction};
-use pointers::{reference, slice, slice_mut};
-use status::guarded;
 use std::ffi::c_char;
 
 pub use batch::{indexing_maps_compose, indexing_maps_parse, indexing_maps_simplify};
@@ -21,6 +19,7 @@ pub use maps::{
     indexing_map_text, indexing_string_free,
 };
 pub use points::{indexing_map_count, indexing_map_evaluate, indexing_map_is_empty};
+pub use prediction::{indexing_predict, Sized};
 pub use status::Status;
 pub use workspace::Map;
 
@@ -48,21 +47,7 @@ pub extern "C" fn indexing_last_error_item() -> usize {
     status::last_item()
 }
 
-/// # Safety
-/// As the header says.
-#[no_mangle]
-pub unsafe extern "C" fn indexing_predict(
-    device: *const Device,
-    demands: *const Demand,
-    count: usize,
-    predictions: *mut Prediction,
-) -> Status {
-    guarded(|| {
-        // SAFETY: the header asks for one device, and `count` demands.
-        let (device, demands) = unsafe { (reference(device, "device")?, slice(demands, count, "demands")?) };
-        // SAFETY: the header asks for `count` places.
-        let predictions = unsafe { slice_mut(predictions, count, "predictions") }?;
-        predictions.iter_mut().zip(demands).for_each(|(place, demand)| *place = device.predict(demand));
-        Ok(())
-    })
-}
+// The examples of the document in Rust.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/c.md")]
+struct Document;

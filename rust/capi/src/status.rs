@@ -53,6 +53,7 @@ impl From<Error> for Failure {
             ErrorKind::InvalidMap => Status::InvalidMap,
             ErrorKind::DivisionByZero => Status::DivisionByZero,
             ErrorKind::Unsupported => Status::Unsupported,
+            _ => Status::Internal, // a kind that the header lacks
         };
         Failure { status, message: error.message().to_owned(), offset: error.offset(), item: None }
     }

@@ -173,10 +173,9 @@ fn the_header_states_the_version() {
 
 #[test]
 fn predictions_are_those_of_the_core() {
-    let device =
-        Device { processors: 4.0, warp_size: 32.0, threads: 1024.0, latency: 1e-6, ..Device::default() };
-    let demands = [64.0, 2048.0].map(|threads| Demand { blocks: 8.0, threads, ..Demand::default() });
-    let mut predictions = [Prediction::default(); 2];
+    let device = Sized::new(machine());
+    let demands = [64.0, 2048.0].map(|threads| Sized::new(of_threads(threads)));
+    let mut predictions = [Sized::new(Prediction::default()); 2];
     // SAFETY: two demands, two places.
     unsafe {
         assert_eq!(indexing_predict(&device, demands.as_ptr(), 2, predictions.as_mut_ptr()), Status::Ok);
@@ -185,8 +184,48 @@ fn predictions_are_those_of_the_core() {
             Status::InvalidArgument
         );
     }
-    assert_eq!(predictions, demands.map(|d| device.predict(&d)));
-    assert_eq!(predictions[1].time, f64::INFINITY);
+    assert_eq!(predictions, demands.map(|d| Sized::new(machine().predict(&d.value))));
+    assert_eq!(predictions[1].value.time, f64::INFINITY);
+}
+
+fn machine() -> Device {
+    Device::default().with(|d| (d.processors, d.warp_size, d.threads, d.latency) = (4.0, 32.0, 1024.0, 1e-6))
+}
+
+fn of_threads(threads: f64) -> Demand {
+    Demand::default().with(|d| (d.blocks, d.threads) = (8.0, threads))
+}
+
+#[test]
+fn machines_and_demands_that_make_no_sense_are_refused_by_name() {
+    let predict = |device: Sized<Device>, demand: Sized<Demand>, size: usize| {
+        let mut found = [Sized::new(Prediction::default()); 2];
+        found[1].size = size;
+        let demands = [Sized::new(of_threads(64.0)), demand];
+        // SAFETY: two demands, two places.
+        let status = unsafe { indexing_predict(&device, demands.as_ptr(), 2, found.as_mut_ptr()) };
+        let untouched = found.iter().all(|p| p.value == Prediction::default());
+        (status, message(), indexing_last_error_item(), untouched)
+    };
+    let (fine, size) = (Sized::new(of_threads(64.0)), size_of::<Sized<Prediction>>());
+    assert_eq!(predict(Sized::new(machine()), fine, size).0, Status::Ok);
+    let refused = |said: (Status, String, usize, bool), words: &str, item: usize| {
+        assert_eq!((said.0, said.2, said.3), (Status::InvalidArgument, item, true), "{}", said.1);
+        assert!(said.1.contains(words), "{}", said.1);
+    };
+    for odd in [f64::NAN, 0.0, -1.0, f64::INFINITY] {
+        let device = Sized::new(machine().with(|d| d.processors = odd));
+        refused(predict(device, fine, size), &format!("device.processors is {odd}"), usize::MAX);
+    }
+    let slow = Sized::new(machine().with(|d| d.memory_rate = -2.0));
+    refused(predict(slow, fine, size), "device.memory_rate is -2", usize::MAX);
+    let without = Sized { size: 0, value: machine() };
+    refused(predict(without, fine, size), "set it to sizeof(indexing_device)", usize::MAX);
+    let lost = Sized::new(of_threads(64.0).with(|d| d.updates = f64::NAN));
+    refused(predict(Sized::new(machine()), lost, size), "demand.updates is NaN", 1);
+    let idle = Sized::new(of_threads(64.0).with(|d| d.operations = 5.0));
+    refused(predict(Sized::new(machine()), idle, size), "device.operation_rate is 0", 1);
+    refused(predict(Sized::new(machine()), fine, 8), "prediction.size is 8", 1);
 }
 
 #[test]

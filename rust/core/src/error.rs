@@ -4,6 +4,7 @@ use std::fmt;
 
 /// The kinds of errors; their names are stable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum ErrorKind {
     /// Text that does not follow the grammar.
     Parse,

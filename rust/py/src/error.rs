@@ -20,6 +20,7 @@ fn class_name(kind: ErrorKind) -> &'static str {
         ErrorKind::Overflow => "Overflow",
         ErrorKind::InvalidMap | ErrorKind::DivisionByZero => "InvalidMap",
         ErrorKind::Unsupported => "Undecided",
+        _ => "IndexingError",
     }
 }
 

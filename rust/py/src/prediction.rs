@@ -44,41 +44,22 @@ fn device_of(fields: [f64; 16]) -> Device {
         fields;
     let [.., operation_rate, issue_rate, pass_rate, update_rate, latency, loads_under_way, launch, block] =
         fields;
-    Device {
-        processors,
-        warp_size,
-        threads,
-        blocks,
-        registers,
-        shared_bytes,
-        memory_rate,
-        cache_rate,
-        operation_rate,
-        issue_rate,
-        pass_rate,
-        update_rate,
-        latency,
-        loads_under_way,
-        launch,
-        block,
-    }
+    Device::default().with(|d| {
+        (d.processors, d.warp_size, d.threads, d.blocks) = (processors, warp_size, threads, blocks);
+        (d.registers, d.shared_bytes) = (registers, shared_bytes);
+        (d.memory_rate, d.cache_rate, d.operation_rate) = (memory_rate, cache_rate, operation_rate);
+        (d.issue_rate, d.pass_rate, d.update_rate) = (issue_rate, pass_rate, update_rate);
+        (d.latency, d.loads_under_way, d.launch, d.block) = (latency, loads_under_way, launch, block);
+    })
 }
 
 fn demand_of(columns: &[Vec<f64>], row: usize) -> Demand {
     let at = |k: usize| columns[k][row];
-    Demand {
-        blocks: at(0),
-        threads: at(1),
-        registers: at(2),
-        shared_bytes: at(3),
-        instructions: at(4),
-        moved: at(5),
-        memory: at(6),
-        passes: at(7),
-        operations: at(8),
-        issued: at(9),
-        updates: at(10),
-    }
+    Demand::default().with(|d| {
+        (d.blocks, d.threads, d.registers, d.shared_bytes) = (at(0), at(1), at(2), at(3));
+        (d.instructions, d.moved, d.memory, d.passes) = (at(4), at(5), at(6), at(7));
+        (d.operations, d.issued, d.updates) = (at(8), at(9), at(10));
+    })
 }
 
 /// An array of numbers.

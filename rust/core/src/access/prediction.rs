@@ -6,6 +6,7 @@
 /// The constants of a device in the model. Rates are per second; a limit of 0 is none.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 #[repr(C)]
+#[non_exhaustive]
 pub struct Device {
     /// Processors, each of which holds blocks.
     pub processors: f64,
@@ -44,6 +45,7 @@ pub struct Device {
 /// The demands of a kernel on a device.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 #[repr(C)]
+#[non_exhaustive]
 pub struct Demand {
     /// Blocks.
     pub blocks: f64,
@@ -72,6 +74,7 @@ pub struct Demand {
 /// The model's prediction for a kernel.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 #[repr(C)]
+#[non_exhaustive]
 pub struct Prediction {
     /// Blocks that a processor holds at a time; 0: it can't be launched.
     pub resident: f64,
@@ -95,17 +98,31 @@ const ISSUE: usize = 4;
 /// Memory that is slowed down by more than this waits for latency.
 const MAX_SLOWDOWN: f64 = 1.5;
 
+impl Demand {
+    /// The demands with fields set: `Demand::default().with(|d| d.blocks = 8.0)`.
+    pub fn with(mut self, set: impl FnOnce(&mut Self)) -> Self {
+        set(&mut self);
+        self
+    }
+}
+
 impl Device {
+    /// The device with fields set, as [`Demand::with`].
+    pub fn with(mut self, set: impl FnOnce(&mut Self)) -> Self {
+        set(&mut self);
+        self
+    }
+
     /// The prediction for a kernel that asks for `d`.
     ///
     /// ```
     /// use indexing_core::{Demand, Device};
     ///
-    /// let device = Device { processors: 4.0, warp_size: 32.0, threads: 1024.0, latency: 1e-6, ..Device::default() };
-    /// let kernel = Demand { blocks: 8.0, threads: 512.0, ..Demand::default() };
+    /// let device = Device::default().with(|d| (d.processors, d.warp_size, d.threads, d.latency) = (4.0, 32.0, 1024.0, 1e-6));
+    /// let kernel = Demand::default().with(|d| (d.blocks, d.threads) = (8.0, 512.0));
     /// let found = device.predict(&kernel);
     /// assert_eq!((found.resident, found.occupancy, found.waves), (2.0, 1.0, 1.0));
-    /// let too_large = Demand { threads: 2048.0, ..kernel };
+    /// let too_large = kernel.with(|d| d.threads = 2048.0);
     /// assert_eq!(device.predict(&too_large).time, f64::INFINITY);
     /// ```
     pub fn predict(&self, d: &Demand) -> Prediction {

@@ -6,6 +6,7 @@ use std::collections::HashMap;
 
 /// The memory of an access, and the units that it moves at once; sizes in bits.
 #[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
 pub enum Memory {
     /// Sectors, tagged in lines of whole sectors. A thread moves up to `vector` bits with one instruction; 0 for one element.
     Global {

@@ -5,6 +5,7 @@ use crate::interval::Interval;
 
 /// The treatment of variables that have one value.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[non_exhaustive]
 pub enum PointVariables {
     /// Replace them by constants.
     #[default]
@@ -15,6 +16,7 @@ pub enum PointVariables {
 
 /// The work that is spent on results.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[non_exhaustive]
 pub enum Effort {
     /// The laws that make an expression cheaper.
     #[default]

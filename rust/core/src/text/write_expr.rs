@@ -12,6 +12,7 @@ use std::fmt::Write;
 
 /// The style in which operators are printed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[non_exhaustive]
 pub enum Style {
     /// `floordiv`, and `min(a, b, c)`.
     #[default]
