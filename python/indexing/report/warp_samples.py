@@ -7,10 +7,9 @@ count as one access.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import pairwise
 from math import prod
 from typing import TYPE_CHECKING, Any
 
@@ -77,34 +76,39 @@ class WarpSample:
     @property
     def lane_bytes(self) -> int:
         """The bytes that a lane touches side by side: the most frequent number."""
-        lanes = zip(
-            self.addresses.reshape(-1, self.active.shape[2]), self.active.reshape(-1, self.active.shape[2]), strict=True
-        )
-        return _mode(
-            len(_runs(addresses[active], self.element_bytes)[0]) for addresses, active in lanes if active.any()
-        )
+        touched = self.active.any(axis=2)
+        last = self.addresses.max(axis=2, where=self.active, initial=np.iinfo(np.int64).min)
+        ascending = np.sort(np.where(self.active, self.addresses, last[..., None])[touched], axis=1)
+        steps = np.diff(ascending, axis=1)
+        adjacent = np.logical_and.accumulate(steps <= self.element_bytes, axis=1)
+        return _mode((self.element_bytes + (steps * adjacent).sum(axis=1)).tolist())
 
     @cached_property
     def steps(self) -> list[Step]:
         """The most frequent step from lane to lane, and the second if it is not rare."""
-        counted = Counter(step for warp in range(len(self.active)) for step in self._steps_of(warp))
-        order = sorted(counted, key=lambda step: (-counted[step], -abs(step.bytes)))
-        return [step for k, step in enumerate(order[:2]) if k == 0 or counted[step] * RARE >= counted.total()]
+        warps, lanes = np.nonzero(self.active.any(axis=2))
+        firsts = warps, lanes, self.active[warps, lanes].argmax(axis=1)
+        addresses = self.addresses[firsts]
+        changing = np.flatnonzero(np.append(True, (np.diff(warps) != 0) | (np.diff(addresses) != 0))[: len(warps)])
+        here, there = changing[:-1], changing[1:]
+        shares = np.bincount(warps, minlength=len(self.active)) > np.bincount(
+            warps[changing], minlength=len(self.active)
+        )
+        ahead = lanes[there] - lanes[here]
+        changes = [of[firsts][there] != of[firsts][here] for of in self.indices]
+        steps = [addresses[there] - addresses[here], ahead, shares[warps[here]] & (ahead > 1), *changes]
+        return _most_frequent(np.stack(steps, axis=1)[warps[there] == warps[here]])
 
-    def _steps_of(self, warp: int) -> Iterator[Step]:
-        firsts = [(int(lane), int(v)) for lane, v in zip(*self._first_elements(warp), strict=True)]
-        addresses = [int(self.addresses[warp, lane, v]) for lane, v in firsts]
-        changing = [k for k, address in enumerate(addresses) if not k or addresses[k - 1] != address]
-        for k, n in pairwise(changing):
-            (lane, v), (next_lane, w) = firsts[k], firsts[n]
-            changed = tuple(d for d, of in enumerate(self.indices) if of[warp, lane, v] != of[warp, next_lane, w])
-            lanes, shares = next_lane - lane, len(changing) < len(firsts)
-            yield Step(addresses[n] - addresses[k], changed, lanes, shares and lanes > 1)
 
-    def _first_elements(self, warp: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-        """The active lanes of a warp, and the first element that each touches."""
-        lanes = np.flatnonzero(self.active[warp].any(axis=1))
-        return lanes, self.active[warp].argmax(axis=1)[lanes]
+def _most_frequent(steps: NDArray[np.int64]) -> list[Step]:
+    """The most frequent of steps, each its bytes, its lanes, whether it is shared, and whether each dimension changes."""
+    different, firsts, counts = np.unique(steps, axis=0, return_index=True, return_counts=True)
+    order = sorted(range(len(counts)), key=lambda k: (-counts[k], -abs(different[k, 0]), firsts[k]))
+    frequent = [different[k].tolist() for k in order[:2] if k == order[0] or counts[k] * RARE >= len(steps)]
+    return [
+        Step(distance, tuple(d for d, changes in enumerate(changed) if changes), lanes, bool(shared))
+        for distance, lanes, shared, *changed in frequent
+    ]
 
 
 def _mode(counts: Iterable[int]) -> int:
