@@ -8,6 +8,7 @@ branch whose conditions are the same for all lanes are merged in a branch with t
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, TypeAlias
@@ -103,6 +104,7 @@ class _Scope:
     """
 
     loaded: dict[Key, tuple[_Loaded, ...]]
+    is_conditional: bool = False
     before: list[Statement] = field(default_factory=list)
     after: list[Statement] = field(default_factory=list)
 
@@ -130,21 +132,23 @@ class _Lanes:
 
     def _scope(self, block: Block, scope: _Scope) -> Block:
         """A block under conditions that are the same for all lanes, with its loads and stores in `scope`."""
-        together: dict[Key, set[int]] = {}
+        together: dict[Key, Counter[int]] = {}
         for load, place in self._loads(block, self.lanes):
-            together.setdefault((load.buffer, place.anchor), set()).update(place.offsets)
-        for key, offsets in together.items():
+            together.setdefault((load.buffer, place.anchor), Counter()).update(place.offsets)
+        for key, times in together.items():
             unit = self.vectors.unit(self.vectors.by_name[key[0]], key[1], VECTOR_BYTES)
-            for near in _clusters(offsets, unit):
+            for near in _clusters(times, unit):
                 if not any(near <= known.offsets for known in scope.loaded.get(key, ())):
-                    self._load(key, near, unit, scope)
+                    self._load(key, near, sum(times[at] for at in near), unit, scope)
         return self._block(block, self.lanes, scope)
 
-    def _load(self, key: Key, offsets: frozenset[int], unit: int, scope: _Scope) -> None:
-        """Load the elements at these distances from an anchor, unless that takes as many instructions as one by one."""
+    def _load(self, key: Key, offsets: frozenset[int], times: int, unit: int, scope: _Scope) -> None:
+        """Load the elements at these distances from an anchor, unless that takes as many instructions as one by one: a
+        compiler loads each once, but under a condition in each of the `times` that lanes do.
+        """
         buffer, anchor = self.vectors.by_name[key[0]], key[1]
         pieces = list(_pieces(offsets, unit))
-        if len(pieces) == len(offsets):
+        if len(pieces) >= (times if scope.is_conditional else len(offsets)):
             return
         first = min(offsets) // unit * unit
         name = self.vectors.local(buffer, max(offsets) + 1 - first)
@@ -222,7 +226,7 @@ class _Lanes:
 
     def _uniform_branch(self, s: If, uniform: tuple[Value, ...], scope: _Scope) -> If:
         """A branch that all lanes take or none, with its accesses in a branch with the same conditions."""
-        own = [_Scope(dict(scope.loaded)) for _ in range(2)]
+        own = [_Scope(dict(scope.loaded), is_conditional=True) for _ in range(2)]
         then, otherwise = (self._scope(b, o) for b, o in zip((s.then, s.otherwise), own, strict=True))
         if then is s.then and otherwise is s.otherwise:
             return s
