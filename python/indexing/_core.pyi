@@ -31,6 +31,7 @@ __all__ = [
     "constant",
     "count_all",
     "global_memory_traffic",
+    "hlo_element_types",
     "hlo_opcodes",
     "parse_all",
     "parse_hlo",
@@ -752,6 +753,12 @@ __version__: str
 
 #: A constant's value: (shape's row, bytes), a list of a tuple's values, or None for a token.
 _LiteralData: TypeAlias = tuple[int, bytes | None] | list[_LiteralData] | None
+
+#: Exponent and mantissa bits of a float, its bias, and the codes of its largest finite number, infinity and NaN, if any.
+_FormatCodes: TypeAlias = tuple[int, int, int, int, int | None, int | None]
+
+def hlo_element_types() -> list[tuple[str, int, _FormatCodes | None]]:
+    """Each element type that arrays can have: name, bits, and the format of a float, or of a complex number's halves."""
 
 def hlo_opcodes() -> list[tuple[str, int, int | None, list[str]]]:
     """Each known opcode: its name, least and greatest number of operands, and the attributes that it needs."""

@@ -59,7 +59,7 @@ IN_RUST = {
     "core/src/hlo_text/parser/starts.rs": {  # short forms of the text
         *("async-done", "async-start", "async-update", "custom-call", "fusion", "get-tuple-element", "parameter"),
     },
-    "core/src/hlo_text/shape.rs": {"tuple"},  # an element type
+    "core/src/hlo_text/element.rs": {"tuple"},  # an element type
     "core/src/hlo_text/tables.rs": {"custom-call"},  # whose backend_config has a meaning
     "core/src/map/names.rs": {"domain"},  # a word of maps
     "core/src/text/read_map.rs": {"domain"},

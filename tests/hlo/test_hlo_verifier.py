@@ -66,3 +66,20 @@ def test_each_example_is_taken_by_one_of_the_two() -> None:
     for deviation in LOOSER:
         assert re.search(deviation.pattern, theirs[deviation] or ""), deviation.what
         assert refused_here(text(deviation)) is None, deviation.what
+
+
+def test_convolutions_take_the_pairs_of_types_that_jaxlib_takes() -> None:
+    """One type has all numbers of the other: floats with a sign and powers of two alone are no exception."""
+    kinds = ("pred", "s8", "u64", "f8e4m3fn", "f8e8m0fnu", "bf16", "f16", "f32", "c64")
+    call = "convolution(p, q), window={size=2}, dim_labels=b0f_0io->b0f"
+    texts = [
+        f"ENTRY e {{ p = {a}[1,4,1] parameter(0) q = {b}[2,1,1] parameter(1) ROOT c = {a}[1,3,1] {call} }}"
+        for a in kinds
+        for b in kinds
+    ]
+    for text, refusal in zip(texts, judged_by_jaxlib(texts), strict=True):
+        if refusal is None:
+            ix.hlo.parse(text)
+        else:
+            with pytest.raises(ix.ParseError, match="has all numbers of"):
+                ix.hlo.parse(text)

@@ -4,54 +4,35 @@ from __future__ import annotations
 
 import itertools
 import math
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cache
 
+from indexing import _core
 from indexing.arguments import integer, integers, item, of_type, takes
 from indexing.errors import IndexingError, UnsupportedOp
 from indexing.lazy import ml_dtypes, np
 
 __all__ = ["DTYPES", "Shape"]
 
-#: The name in numpy or ml_dtypes of each element type that arrays can have.
-_NUMPY_NAMES = {
-    "pred": "bool_",
-    "s1": "int8",
-    "s2": "int2",
-    "s4": "int4",
-    "s8": "int8",
-    "s16": "int16",
-    "s32": "int32",
-    "s64": "int64",
-    "u1": "uint8",
-    "u2": "uint2",
-    "u4": "uint4",
-    "u8": "uint8",
-    "u16": "uint16",
-    "u32": "uint32",
-    "u64": "uint64",
-    "f4e2m1fn": "float4_e2m1fn",
-    "f8e3m4": "float8_e3m4",
-    "f8e4m3": "float8_e4m3",
-    "f8e4m3b11fnuz": "float8_e4m3b11fnuz",
-    "f8e4m3fn": "float8_e4m3fn",
-    "f8e4m3fnuz": "float8_e4m3fnuz",
-    "f8e5m2": "float8_e5m2",
-    "f8e5m2fnuz": "float8_e5m2fnuz",
-    "f8e8m0fnu": "float8_e8m0fnu",
-    "bf16": "bfloat16",
-    "f16": "float16",
-    "f32": "float32",
-    "f64": "float64",
-    "c64": "complex64",
-    "c128": "complex128",
-}
+#: The names in numpy or ml_dtypes that do not follow from the name of the element type.
+_NUMPY_NAMES = {"pred": "bool_", "s1": "int8", "u1": "uint8"}
+_NUMPY_WORDS = {"s": "int", "u": "uint", "f": "float", "bf": "bfloat", "c": "complex"}
+_NAMES = tuple(name for name, *_ in _core.hlo_element_types())
+
+
+def _numpy_name(name: str) -> str:
+    """The name in numpy or ml_dtypes: float8_e5m2 for f8e5m2."""
+    if name in _NUMPY_NAMES:
+        return _NUMPY_NAMES[name]
+    word, bits, variant = re.fullmatch(r"([a-z]+)(\d+)(\w*)", name).groups()  # type: ignore[union-attr]  # as all names
+    return _NUMPY_WORDS[word] + bits + (f"_{variant}" if variant else "")
 
 
 @cache
 def _dtype(name: str) -> np.dtype[np.generic]:
-    known = _NUMPY_NAMES[name]
+    known = _numpy_name(name)
     scalar: type[np.generic] = getattr(np, known, None) or getattr(ml_dtypes, known)
     return np.dtype(scalar)
 
@@ -63,13 +44,13 @@ class _NumpyTypes(Mapping[str, "np.dtype[np.generic]"]):
         return _dtype(name)
 
     def __contains__(self, name: object) -> bool:
-        return name in _NUMPY_NAMES
+        return name in _NAMES
 
     def __iter__(self) -> Iterator[str]:
-        return iter(_NUMPY_NAMES)
+        return iter(_NAMES)
 
     def __len__(self) -> int:
-        return len(_NUMPY_NAMES)
+        return len(_NAMES)
 
 
 #: The numpy type of each element type that arrays can have.

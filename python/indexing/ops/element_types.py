@@ -1,4 +1,4 @@
-"""Table of HLO's element types: kind, width and numpy type of each.
+"""HLO's element types: kind, width, numpy type, and the format of floats, from the core's table.
 
 Sub-byte types (s2, s4, u2, u4, f4e2m1fn) take one byte an element in arrays, as ml_dtypes lays them out.
 """
@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
+from indexing import _core
 from indexing.errors import UnsupportedOp
 from indexing.hlo.shape import DTYPES
 
@@ -18,15 +19,32 @@ Kind = Literal["pred", "signed", "unsigned", "float", "complex"]
 
 
 @dataclass(frozen=True, slots=True)
+class FloatFormat:
+    """A float with a sign: bits of exponent and mantissa, the bias, codes of the largest finite number, infinity and NaN.
+
+    Where the code of NaN is that of minus zero, there is no minus zero.
+    """
+
+    exponent: int
+    mantissa: int
+    bias: int
+    largest: int
+    infinity: int | None
+    nan: int | None
+
+
+@dataclass(frozen=True, slots=True)
 class ElementType:
     """An element type of HLO.
 
-    `bits` is the logical width of one element (1 for pred, both halves for a complex type).
+    `bits` is the logical width of one element (1 for pred, both halves for a complex type). `format` is that of a float, or of
+    each half; None where there is none, as for powers of two alone.
     """
 
     name: str
     kind: Kind
     bits: int
+    format: FloatFormat | None
 
     @property
     def dtype(self) -> np.dtype[np.generic]:
@@ -68,42 +86,18 @@ class ElementType:
         return self.bits < 8
 
 
-def _entry(name: str, kind: Kind, bits: int) -> tuple[str, ElementType]:
-    return name, ElementType(name, kind, bits)
-
-
-ELEMENT_TYPES: dict[str, ElementType] = dict(
-    (
-        _entry("pred", "pred", 1),
-        _entry("s2", "signed", 2),
-        _entry("s4", "signed", 4),
-        _entry("s8", "signed", 8),
-        _entry("s16", "signed", 16),
-        _entry("s32", "signed", 32),
-        _entry("s64", "signed", 64),
-        _entry("u2", "unsigned", 2),
-        _entry("u4", "unsigned", 4),
-        _entry("u8", "unsigned", 8),
-        _entry("u16", "unsigned", 16),
-        _entry("u32", "unsigned", 32),
-        _entry("u64", "unsigned", 64),
-        _entry("f4e2m1fn", "float", 4),
-        _entry("f8e3m4", "float", 8),
-        _entry("f8e4m3", "float", 8),
-        _entry("f8e4m3b11fnuz", "float", 8),
-        _entry("f8e4m3fn", "float", 8),
-        _entry("f8e4m3fnuz", "float", 8),
-        _entry("f8e5m2", "float", 8),
-        _entry("f8e5m2fnuz", "float", 8),
-        _entry("f8e8m0fnu", "float", 8),
-        _entry("bf16", "float", 16),
-        _entry("f16", "float", 16),
-        _entry("f32", "float", 32),
-        _entry("f64", "float", 64),
-        _entry("c64", "complex", 64),
-        _entry("c128", "complex", 128),
-    )
-)
+_KINDS: dict[str, Kind] = {
+    "p": "pred",
+    "s": "signed",
+    "u": "unsigned",
+    "c": "complex",
+}  # by the first letter of the name
+#: s1 and u1 are names in texts only: no array of numpy holds them.
+ELEMENT_TYPES: dict[str, ElementType] = {
+    name: ElementType(name, _KINDS.get(name[0], "float"), 1 if name == "pred" else bits, codes and FloatFormat(*codes))
+    for name, bits, codes in _core.hlo_element_types()
+    if bits > 1
+}
 
 
 def element_type(name: str) -> ElementType:

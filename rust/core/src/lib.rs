@@ -22,9 +22,9 @@ pub use expr::flat::Dag;
 pub use expr::{Arena, Expr, Node, Term};
 pub use hlo_text::{
     build_module, parse_module, write_shape, Attribute, Call, Class, Computation, Draft, DraftArgument,
-    DraftComputation, DraftError, DraftInstruction, DraftValue, ElementRow, ElementType, HloError,
-    Instruction, Labels, Layout, Literal, Module, OpcodeRow, Place, Rows, Shape, ShapeId, ShapeTable, Span,
-    WindowDim, ELEMENT_TYPES, MAX_CALL_DEPTH, MAX_TUPLE_DEPTH, OPCODES, UNBOUNDED,
+    DraftComputation, DraftError, DraftInstruction, DraftValue, ElementRow, ElementType, FloatFormat,
+    HloError, Instruction, Labels, Layout, Literal, Module, OpcodeRow, Place, Rows, Shape, ShapeId,
+    ShapeTable, Span, Special, WindowDim, ELEMENT_TYPES, MAX_CALL_DEPTH, MAX_TUPLE_DEPTH, OPCODES, UNBOUNDED,
 };
 pub use interval::Interval;
 pub use map::compose::compose;

@@ -3,7 +3,8 @@
 use crate::argument::text_of;
 use crate::error::guarded;
 use indexing_core::{
-    parse_module, write_shape, Computation, HloError, Literal, Module, OpcodeRow, WindowDim, OPCODES,
+    parse_module, write_shape, Class, Computation, FloatFormat, HloError, Literal, Module, OpcodeRow,
+    WindowDim, ELEMENT_TYPES, OPCODES,
 };
 use pyo3::exceptions::PyIndexError;
 use pyo3::prelude::*;
@@ -25,6 +26,19 @@ type Labels = (i64, i64, Vec<i64>);
 fn hlo_opcodes() -> Vec<(&'static str, u32, Option<u32>, Vec<&'static str>)> {
     let max_operands = |row: &OpcodeRow| (row.max_operands < u32::MAX).then_some(row.max_operands);
     OPCODES.iter().map(|row| (row.name, row.min_operands, max_operands(row), row.needs.to_vec())).collect()
+}
+
+/// Exponent and mantissa bits of a float, its bias, and the codes of its largest finite number, infinity and NaN, if any.
+type FormatCodes = (u32, u32, i32, u64, Option<u64>, Option<u64>);
+
+/// Each element type that arrays can have: name, bits, and the format of a float, or of a complex number's halves.
+#[pyfunction]
+fn hlo_element_types() -> Vec<(&'static str, u32, Option<FormatCodes>)> {
+    let codes = |f: FloatFormat| {
+        (f.exponent, f.mantissa, f.bias, f.largest(), f.infinity(), f.not_a_number(false, None))
+    };
+    let arrays = ELEMENT_TYPES.iter().filter(|row| row.class != Class::NoArray);
+    arrays.map(|row| (row.name, row.bits, row.format.map(codes))).collect()
 }
 
 /// Parses HLO text. Raises ParseError.
@@ -321,6 +335,7 @@ fn literal_value<'py>(py: Python<'py>, literal: &Literal) -> PyResult<Bound<'py,
 /// Adds the names of this file to the module.
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<HloModule>()?;
+    module.add_function(wrap_pyfunction!(hlo_element_types, module)?)?;
     module.add_function(wrap_pyfunction!(hlo_opcodes, module)?)?;
     module.add_function(wrap_pyfunction!(parse_hlo, module)?)
 }

@@ -6,70 +6,33 @@ They have no branches, so that compilers can vectorize them.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from indexing.kernels.targets.library import Definition, function
-from indexing.ops.element_types import ELEMENT_TYPES
+from indexing.ops.element_types import ELEMENT_TYPES, FloatFormat
 from indexing.ops.elementwise.conversion import FLOAT_FORMATS
 
 
-@dataclass(frozen=True, slots=True)
-class NarrowFormat:
-    """A float format of at most 8 bits with a sign: its widths, bias, and the codes of its special values.
-
-    `largest` is the code of the largest finite magnitude; a magnitude beyond it becomes `overflow`. With `fnuz`, the
-    code of minus zero is the only NaN and there is no infinity.
-    """
-
-    name: str
-    bits: int
-    mantissa: int
-    bias: int
-    largest: int
-    overflow: int
-    nan: int
-    fnuz: bool = False
-
-    @property
-    def infinity(self) -> int | None:
-        """The code of infinity; None if the format has none."""
-        return self.overflow if self.overflow > self.largest and self.overflow < self.nan else None
-
-
-NARROW_FORMATS: tuple[NarrowFormat, ...] = (
-    NarrowFormat("f4e2m1fn", 4, 1, 1, 0x7, 0x7, 0x8),
-    NarrowFormat("f8e3m4", 8, 4, 3, 0x6F, 0x70, 0x78),
-    NarrowFormat("f8e4m3", 8, 3, 7, 0x77, 0x78, 0x7C),
-    NarrowFormat("f8e4m3fn", 8, 3, 7, 0x7E, 0x7F, 0x7F),
-    NarrowFormat("f8e4m3fnuz", 8, 3, 8, 0x7F, 0x80, 0x80, fnuz=True),
-    NarrowFormat("f8e4m3b11fnuz", 8, 3, 11, 0x7F, 0x80, 0x80, fnuz=True),
-    NarrowFormat("f8e5m2", 8, 2, 15, 0x7B, 0x7C, 0x7E),
-    NarrowFormat("f8e5m2fnuz", 8, 2, 16, 0x7F, 0x80, 0x80, fnuz=True),
-)
-
-
-def _encode_narrow(f: NarrowFormat) -> Definition:
+def _encode_narrow(name: str, f: FloatFormat) -> Definition:
     """The function that rounds f32 to a format: normal numbers by integer arithmetic; smaller ones by adding a power of two
     whose last bit is the format's smallest step, so that the hardware rounds.
     """
     dropped = 23 - f.mantissa
     smallest_normal = (127 + 1 - f.bias) << 23
     step = 24 - f.bias - f.mantissa
-    own = "code | sign"
-    if f.name == "f4e2m1fn":
-        nan, overflow = f"{f.nan:#x}", f"{f.overflow:#x} | sign"
-    elif f.fnuz:
-        nan, overflow, own = "0x80", "0x80", "code == 0 ? 0 : code | sign"
-    else:
-        nan, overflow = f"{f.nan:#x} | sign", f"{f.overflow:#x} | sign"
+    sign_bit = f.exponent + f.mantissa
+    nan, overflow, own = f"{f.nan or 0:#x} | sign", f"{f.infinity or f.nan or 0:#x} | sign", "code | sign"
+    if f.nan is None:  # the largest number stands for what is beyond it, minus zero for NaN
+        nan, overflow = f"{1 << sign_bit:#x}", f"{f.largest:#x} | sign"
+    elif f.nan == 1 << sign_bit:
+        nan, overflow, own = f"{f.nan:#x}", f"{f.nan:#x}", "code == 0 ? 0 : code | sign"
     result = f"magnitude > 0x7f800000u ? {nan} : code > {f.largest:#x}u ? {overflow} : {own}"
     if nan == overflow == f"{f.largest + 1:#x} | sign":  # the code of NaN is larger than any
         result = f"(code < {f.nan:#x}u ? code : {f.nan:#x}u) | sign"
     return function(
-        f"encode_{f.name}",
+        f"encode_{name}",
         f"""\
-u8 encode_{f.name}(f32 x) {{
-  u32 bits = bits_f32(x), sign = bits >> 31 << {f.bits - 1}, magnitude = bits & 0x7fffffffu;
+u8 encode_{name}(f32 x) {{
+  u32 bits = bits_f32(x), sign = bits >> 31 << {sign_bit}, magnitude = bits & 0x7fffffffu;
   u32 rounded = (magnitude + {(1 << (dropped - 1)) - 1:#x}u + (magnitude >> {dropped} & 1)) >> {dropped};
   u32 below = bits_f32(float_f32(magnitude) + {2.0**step!r}f) - {(127 + step) << 23:#x}u;
   u32 code = magnitude < {smallest_normal:#x}u ? below : rounded - {(127 - f.bias) << f.mantissa:#x}u;
@@ -79,20 +42,21 @@ u8 encode_{f.name}(f32 x) {{
     )
 
 
-def _decode_narrow(f: NarrowFormat) -> Definition:
-    sign, mask = 1 << (f.bits - 1), (1 << (f.bits - 1)) - 1
-    value = f"bits | (u32)(code & {sign:#x}) << {32 - f.bits}"
-    if f.fnuz:
-        value = f"code == 0x80 ? 0x7fc00000u : {value}"
+def _decode_narrow(name: str, f: FloatFormat) -> Definition:
+    sign_bit = f.exponent + f.mantissa
+    sign, mask = 1 << sign_bit, (1 << sign_bit) - 1
+    value = f"bits | (u32)(code & {sign:#x}) << {31 - sign_bit}"
+    if f.nan == sign:
+        value = f"code == {f.nan:#x} ? 0x7fc00000u : {value}"
     elif f.infinity is not None:
         value = f"magnitude > {f.infinity:#x}u ? 0x7fc00000u : {value}"
-    elif f.name != "f4e2m1fn":
+    elif f.nan is not None:
         value = f"magnitude == {f.nan:#x}u ? 0x7fc00000u : {value}"
     infinite = "" if f.infinity is None else f"  bits = magnitude == {f.infinity:#x}u ? 0x7f800000u : bits;\n"
     return function(
-        f"decode_{f.name}",
+        f"decode_{name}",
         f"""\
-f32 decode_{f.name}(u8 code) {{
+f32 decode_{name}(u8 code) {{
   u32 magnitude = code & {mask:#x}u, below = bits_f32((f32)(s32)magnitude * {2.0 ** (1 - f.bias - f.mantissa)!r}f);
   u32 bits = magnitude < {1 << f.mantissa}u ? below : (magnitude << {23 - f.mantissa}) + {(127 - f.bias) << 23:#x}u;
 {infinite}  return float_f32({value});
@@ -239,9 +203,10 @@ _DECODE_BF16 = function(
 def _all() -> Iterator[Definition]:
     yield from real_functions("f32")
     yield from real_functions("f64")
-    for f in NARROW_FORMATS:
-        yield _encode_narrow(f)
-        yield _decode_narrow(f)
+    for kind in ELEMENT_TYPES.values():
+        if kind.kind == "float" and kind.bits <= 8 and kind.format is not None:
+            yield _encode_narrow(kind.name, kind.format)
+            yield _decode_narrow(kind.name, kind.format)
     yield from _E8M0
     yield from HALVES
     yield _DECODE_BF16

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from indexing.errors import UnsupportedOp
 from indexing.lazy import np
-from indexing.ops.element_types import ElementType, element_type
+from indexing.ops.element_types import ELEMENT_TYPES, ElementType, element_type
 from indexing.ops.elementwise.builders import elementwise_op, kind_of, narrow_integer, refuse
 from indexing.ops.op import Op
 from indexing.ops.values import Array
@@ -19,7 +19,12 @@ if TYPE_CHECKING:
     from indexing.hlo import Instruction
     from indexing.ops.element_context import ElementContext, Value
 
-FLOAT_FORMATS = {"f16": (5, 10), "bf16": (8, 7), "f32": (8, 23), "f64": (11, 52)}  # bits of exponent and mantissa
+#: Exponent and mantissa bits of the floats that reduce-precision takes.
+FLOAT_FORMATS = {
+    kind.name: (kind.format.exponent, kind.format.mantissa)
+    for kind in ELEMENT_TYPES.values()
+    if kind.format is not None and kind.kind == "float" and kind.bits >= 16
+}
 
 
 def _target(instruction: Instruction) -> ElementType:

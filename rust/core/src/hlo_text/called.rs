@@ -1,9 +1,10 @@
 //! Checks of instructions and the computations that they call: numbers of parameters, shapes of parameters and roots.
 
 use super::attributes::find_attribute;
+use super::element::ElementType;
 use super::error::{HloError, Result};
 use super::infer::{compatible, same_sizes};
-use super::shape::{ElementType, Interner, ShapeId};
+use super::shape::{Interner, ShapeId};
 use super::tables::{Instruction, Module};
 
 /// A call to check: the attribute `key` names the computation, the `nth` that the caller names.

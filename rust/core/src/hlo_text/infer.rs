@@ -9,9 +9,10 @@ pub(super) mod movement;
 pub(super) mod numeric;
 pub(super) mod tuples;
 
+use super::element::{Class, ElementType};
 use super::error::{HloError, Result};
 use super::lexer::{integers, Cursor, Span};
-use super::shape::{count_elements, Class, ElementType, Interner, Shape, ShapeId, UNBOUNDED};
+use super::shape::{count_elements, Interner, Shape, ShapeId, UNBOUNDED};
 use super::tables::Attribute;
 
 /// Attributes whose values are computations.

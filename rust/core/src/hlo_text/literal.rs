@@ -1,9 +1,10 @@
 //! Literals of constants: checked when the program is read, converted to bytes on request.
 
+use super::element::{Class, ElementType};
 use super::error::{HloError, Result};
 use super::lexer::Cursor;
 use super::number::{encode, Number};
-use super::shape::{Class, ElementType, Shape, ShapeId, ShapeTable};
+use super::shape::{Shape, ShapeId, ShapeTable};
 
 /// The value of a constant.
 #[derive(Clone, Debug, PartialEq, Eq)]

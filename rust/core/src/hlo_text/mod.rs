@@ -4,6 +4,7 @@ mod attributes;
 mod called;
 mod calls;
 mod draft;
+mod element;
 mod error;
 mod groups;
 mod infer;
@@ -24,14 +25,12 @@ type Table<K, V> = std::collections::HashMap<K, V, foldhash::quality::RandomStat
 pub use attributes::{Labels, WindowDim};
 pub use calls::MAX_CALL_DEPTH;
 pub use draft::{Draft, DraftArgument, DraftComputation, DraftInstruction, DraftValue};
+pub use element::{Class, ElementRow, ElementType, FloatFormat, Special, ELEMENT_TYPES};
 pub use error::{HloError, Place};
 pub use lexer::Span;
 pub use literal::Literal;
 pub use opcodes::{OpcodeRow, OPCODES};
 pub use parser::{build_module, parse_module, DraftError};
 pub use print::write_shape;
-pub use shape::{
-    Class, ElementRow, ElementType, Layout, Shape, ShapeId, ShapeTable, ELEMENT_TYPES, MAX_TUPLE_DEPTH,
-    UNBOUNDED,
-};
+pub use shape::{Layout, Shape, ShapeId, ShapeTable, MAX_TUPLE_DEPTH, UNBOUNDED};
 pub use tables::{Attribute, Call, Computation, Instruction, Module, Rows};

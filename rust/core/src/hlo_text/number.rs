@@ -1,6 +1,6 @@
 //! Numbers of every element type as bytes: integers with their ranges, floating point rounded to nearest, ties to even.
 
-use super::shape::{Class, ElementRow, ElementType};
+use super::element::{Class, ElementRow, ElementType, FloatFormat, Special};
 
 /// A number as a literal writes it.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -15,77 +15,28 @@ pub(super) enum Number {
     Nan(bool, Option<u64>),
 }
 
-/// The values of a floating point type besides finite numbers.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Special {
-    /// Infinities and payloads, as IEEE 754.
-    Ieee,
-    /// No infinity; not-a-number has all exponent and mantissa bits set.
-    AllOnes,
-    /// No infinity, no negative zero: its code is not-a-number.
-    NegativeZero,
-    /// Finite numbers only.
-    FiniteOnly,
-}
-
-/// A binary floating point format with a sign bit.
-#[derive(Clone, Copy)]
-struct Format {
-    exponent: u32,
-    mantissa: u32,
-    bias: i32,
-    special: Special,
-}
-
-const fn format(exponent: u32, mantissa: u32, bias: i32, special: Special) -> Format {
-    Format { exponent, mantissa, bias, special }
-}
-
-fn format_of(name: &str) -> Format {
-    match name {
-        "f4e2m1fn" => format(2, 1, 1, Special::FiniteOnly),
-        "f8e3m4" => format(3, 4, 3, Special::Ieee),
-        "f8e4m3" => format(4, 3, 7, Special::Ieee),
-        "f8e4m3b11fnuz" => format(4, 3, 11, Special::NegativeZero),
-        "f8e4m3fn" => format(4, 3, 7, Special::AllOnes),
-        "f8e4m3fnuz" => format(4, 3, 8, Special::NegativeZero),
-        "f8e5m2" => format(5, 2, 15, Special::Ieee),
-        "f8e5m2fnuz" => format(5, 2, 16, Special::NegativeZero),
-        "bf16" => format(8, 7, 127, Special::Ieee),
-        "f16" => format(5, 10, 15, Special::Ieee),
-        "f32" => format(8, 23, 127, Special::Ieee),
-        _ => format(11, 52, 1023, Special::Ieee),
-    }
-}
-
 /// Whether each number of one type is a number of the other.
 pub(super) fn holds(wide: ElementType, narrow: ElementType) -> bool {
     let (to, from) = (wide.row(), narrow.row());
-    let real = |row: &ElementRow| {
-        if row.class == Class::Complex {
-            format_of(if row.bits == 64 { "f32" } else { "f64" })
-        } else {
-            format_of(row.name)
-        }
-    };
     let digits = |row: &ElementRow| row.bits - u32::from(row.class == Class::Signed);
+    let exponent = |row: &ElementRow| row.format.map_or(row.bits, |f| f.exponent);
+    let mantissa = |row: &ElementRow| row.format.map_or(0, |f| f.mantissa);
     match (to.class, from.class) {
         _ if wide == narrow => true,
+        (Class::Float, _) if to.format.is_none() => false,
         (_, Class::Boolean) => true,
         (Class::Signed | Class::Unsigned, Class::Signed | Class::Unsigned) => {
             digits(from) <= digits(to) && (from.class == Class::Unsigned || to.class == Class::Signed)
         }
-        (Class::Float | Class::Complex, Class::Signed | Class::Unsigned) => {
-            digits(from) <= real(to).mantissa + 1
-        }
+        (Class::Float | Class::Complex, Class::Signed | Class::Unsigned) => digits(from) <= mantissa(to) + 1,
         (Class::Float, Class::Float) | (Class::Complex, Class::Float | Class::Complex) => {
-            real(from).mantissa <= real(to).mantissa && real(from).exponent <= real(to).exponent
+            mantissa(from) <= mantissa(to) && exponent(from) <= exponent(to)
         }
         _ => false,
     }
 }
 
-impl Format {
+impl FloatFormat {
     /// The code of a number, without its sign; `None` beyond the largest finite number.
     fn finite(self, magnitude: f64) -> Option<u64> {
         let bits = magnitude.to_bits();
@@ -102,33 +53,6 @@ impl Format {
         let quotient = shift_to_nearest(significand, exponent - self.mantissa as i32 - scale);
         let code = (((exponent + self.bias - 1) as u64) << self.mantissa) + quotient;
         (code <= self.largest()).then_some(code)
-    }
-
-    fn largest(self) -> u64 {
-        let all = (1 << (self.exponent + self.mantissa)) - 1;
-        match self.special {
-            Special::Ieee => all - (1 << self.mantissa),
-            Special::AllOnes => all - 1,
-            Special::NegativeZero | Special::FiniteOnly => all,
-        }
-    }
-
-    fn infinity(self) -> Option<u64> {
-        (self.special == Special::Ieee).then(|| self.largest() + 1)
-    }
-
-    fn not_a_number(self, negative: bool, payload: Option<u64>) -> Option<u64> {
-        let sign = u64::from(negative) << (self.exponent + self.mantissa);
-        match self.special {
-            Special::Ieee => {
-                let payload = payload.unwrap_or(1 << (self.mantissa - 1));
-                let fits = payload != 0 && payload >> self.mantissa == 0;
-                fits.then(|| sign | (self.largest() + 1) | payload)
-            }
-            Special::AllOnes => Some(sign | (self.largest() + 1)),
-            Special::NegativeZero => Some(1 << (self.exponent + self.mantissa)),
-            Special::FiniteOnly => None,
-        }
     }
 
     fn encode(self, number: Number) -> Option<u64> {
@@ -177,9 +101,10 @@ pub(super) fn encode(element: ElementType, number: Number, out: &mut Vec<u8>) ->
     let code = match row.class {
         Class::Boolean => boolean(number)?,
         Class::Signed | Class::Unsigned => integer(row.class, row.bits, number)?,
-        Class::Float if row.name == "f8e8m0fnu" => exponent_only(number)?,
-        Class::Float => format_of(row.name).encode(number)?,
-        Class::Complex => format_of(if row.bits == 64 { "f32" } else { "f64" }).encode(number)?,
+        Class::Float | Class::Complex => match row.format {
+            Some(format) => format.encode(number)?,
+            None => exponent_only(number)?,
+        },
         Class::NoArray => return None,
     };
     let bytes = stored_bytes(element) / if row.class == Class::Complex { 2 } else { 1 };

@@ -5,6 +5,7 @@ use super::called::{
     combines_arrays, combines_inputs, combines_scalars, combines_sources, compares_elements, compares_pairs,
     equals, equals_branch, equals_fused, holds, maps_elements, starts, steps, Callee,
 };
+use super::element::Class;
 use super::error::Result;
 use super::infer::communication::{
     all_gather, all_gather_start, all_reduce, all_to_all, copy_start, first, infeed, ordered, outfeed,
@@ -28,7 +29,6 @@ use super::infer::numeric::{
 };
 use super::infer::tuples::{conditional, get_tuple_element, identifier, like_only, token, tuple};
 use super::infer::{shape_of_first, unknown_shape, InferredShape, Rule, ShapeContext, COMPUTATION_KEYS};
-use super::shape::Class;
 use super::tables::is_annotation;
 
 /// A check of a computation that is called: its parameters and its root against the caller.

@@ -9,12 +9,13 @@ use std::collections::HashSet;
 
 use super::called::check_called;
 use super::calls::link_calls;
+use super::element::ElementType;
 use super::error::{HloError, Result};
 use super::infer::COMPUTATION_KEYS;
 use super::lexer::{Cursor, Span};
 use super::opcodes::OPCODES;
 use super::pairs::check_pairs;
-use super::shape::{ElementType, Interner, ShapeId};
+use super::shape::{Interner, ShapeId};
 use super::signature::Signatures;
 use super::tables::{Attribute, Computation, Instruction, Module, Rows, Target};
 use super::Table;

@@ -1,9 +1,10 @@
 //! From tables to text that reads back to the same tables.
 
+use super::element::ElementType;
 use super::error::Result;
 use super::lexer::Cursor;
 use super::literal::{parse_literal, Literal};
-use super::shape::{ElementType, Interner, ShapeId, ShapeTable, UNBOUNDED};
+use super::shape::{Interner, ShapeId, ShapeTable, UNBOUNDED};
 use super::tables::{Instruction, Module, Rows};
 
 impl Module {

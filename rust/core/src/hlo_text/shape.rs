@@ -1,109 +1,12 @@
-//! Shapes: element types, and one table of the different shapes of a module.
+//! Shapes: one table of the different shapes of a module.
 
+use super::element::ElementType;
 use super::error::{HloError, Result};
 use super::lexer::{is_word, Cursor};
 use super::Table;
 
 /// Deepest nesting of tuples in a shape; real programs stay below ten.
 pub const MAX_TUPLE_DEPTH: usize = 100;
-
-/// The class of numbers of an element type.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Class {
-    /// `pred`.
-    Boolean,
-    /// Two's complement integers.
-    Signed,
-    /// Unsigned integers.
-    Unsigned,
-    /// Floating point.
-    Float,
-    /// Pairs of floating point numbers.
-    Complex,
-    /// Tuples, buffers, tokens and opaque values: no array of numbers.
-    NoArray,
-}
-
-/// One element type.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct ElementRow {
-    /// As text writes it.
-    pub name: &'static str,
-    /// Bits an element takes; 0 where there are none.
-    pub bits: u32,
-    /// The class of its numbers.
-    pub class: Class,
-}
-
-const fn row(name: &'static str, bits: u32, class: Class) -> ElementRow {
-    ElementRow { name, bits, class }
-}
-
-/// Every element type of HLO; [`ElementType`] is a row's number.
-pub static ELEMENT_TYPES: [ElementRow; 34] = [
-    row("tuple", 0, Class::NoArray),
-    row("buffer", 0, Class::NoArray),
-    row("token", 0, Class::NoArray),
-    row("opaque", 0, Class::NoArray),
-    row("pred", 8, Class::Boolean),
-    row("s1", 1, Class::Signed),
-    row("s2", 2, Class::Signed),
-    row("s4", 4, Class::Signed),
-    row("s8", 8, Class::Signed),
-    row("s16", 16, Class::Signed),
-    row("s32", 32, Class::Signed),
-    row("s64", 64, Class::Signed),
-    row("u1", 1, Class::Unsigned),
-    row("u2", 2, Class::Unsigned),
-    row("u4", 4, Class::Unsigned),
-    row("u8", 8, Class::Unsigned),
-    row("u16", 16, Class::Unsigned),
-    row("u32", 32, Class::Unsigned),
-    row("u64", 64, Class::Unsigned),
-    row("f4e2m1fn", 4, Class::Float),
-    row("f8e3m4", 8, Class::Float),
-    row("f8e4m3", 8, Class::Float),
-    row("f8e4m3b11fnuz", 8, Class::Float),
-    row("f8e4m3fn", 8, Class::Float),
-    row("f8e4m3fnuz", 8, Class::Float),
-    row("f8e5m2", 8, Class::Float),
-    row("f8e5m2fnuz", 8, Class::Float),
-    row("f8e8m0fnu", 8, Class::Float),
-    row("bf16", 16, Class::Float),
-    row("f16", 16, Class::Float),
-    row("f32", 32, Class::Float),
-    row("f64", 64, Class::Float),
-    row("c64", 64, Class::Complex),
-    row("c128", 128, Class::Complex),
-];
-
-/// A row of [`ELEMENT_TYPES`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct ElementType(u8);
-
-impl ElementType {
-    /// The type of a tuple.
-    pub const TUPLE: Self = Self(0);
-    /// The type of a buffer, which text writes `b(f32[2])`.
-    pub const BUFFER: Self = Self(1);
-    /// The type of a boolean.
-    pub const PRED: Self = Self(4);
-
-    /// The type that text calls `name`.
-    pub fn named(name: &str) -> Option<Self> {
-        ELEMENT_TYPES.iter().position(|t| t.name == name).filter(|&i| i > 1).map(|i| Self(i as u8))
-    }
-
-    /// The row.
-    pub fn row(self) -> &'static ElementRow {
-        &ELEMENT_TYPES[self.0 as usize]
-    }
-
-    /// Whether arrays of this type exist.
-    pub fn is_array(self) -> bool {
-        self.row().class != Class::NoArray
-    }
-}
 
 /// The size of a dimension that text writes `?`: nothing is known of it.
 pub const UNBOUNDED: i64 = -1;

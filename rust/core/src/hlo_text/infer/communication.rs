@@ -2,9 +2,10 @@
 
 use std::collections::HashSet;
 
+use super::super::element::ElementType;
 use super::super::error::Result;
 use super::super::groups::replica_groups;
-use super::super::shape::{ElementType, Shape, ShapeId};
+use super::super::shape::{Shape, ShapeId};
 use super::tuples::{like_all, tuple};
 use super::{same_size, same_sizes, InferredShape, ShapeContext};
 

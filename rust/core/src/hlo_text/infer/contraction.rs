@@ -1,9 +1,10 @@
 //! Shapes of opcodes that combine many elements: dot, reduce, windows, convolution, sort.
 
 use super::super::attributes::{self, WindowDim};
+use super::super::element::Class;
 use super::super::error::Result;
 use super::super::number::holds;
-use super::super::shape::{Class, Shape, UNBOUNDED};
+use super::super::shape::{Shape, UNBOUNDED};
 use super::{same_size, same_sizes, InferredShape, ShapeContext};
 
 /// The pairs of corresponding dimensions of two operands.

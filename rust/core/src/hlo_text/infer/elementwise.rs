@@ -1,7 +1,8 @@
 //! Shapes of elementwise opcodes: all operands have the result's sizes. The comment of each rule describes the result.
 
+use super::super::element::{Class, ElementType};
 use super::super::error::Result;
-use super::super::shape::{Class, ElementType, Shape};
+use super::super::shape::Shape;
 use super::{same_sizes, InferredShape, ShapeContext};
 
 fn of(element: Option<ElementType>, shape: &Shape) -> Result<InferredShape> {

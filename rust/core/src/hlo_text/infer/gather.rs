@@ -1,7 +1,8 @@
 //! Shapes of gather and scatter, by their dimension numbers.
 
+use super::super::element::Class;
 use super::super::error::Result;
-use super::super::shape::{Class, Shape};
+use super::super::shape::Shape;
 use super::{same_size, same_sizes, InferredShape, ShapeContext};
 
 /// The names of the dimension numbers of gather, and of scatter.

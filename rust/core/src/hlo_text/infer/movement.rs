@@ -1,8 +1,9 @@
 //! Shapes of opcodes that move elements: each result element is an operand element, or padding.
 
 use super::super::attributes;
+use super::super::element::{Class, ElementType};
 use super::super::error::Result;
-use super::super::shape::{Class, ElementType, Shape, UNBOUNDED};
+use super::super::shape::{Shape, UNBOUNDED};
 use super::{same_size, same_sizes, InferredShape, ShapeContext};
 
 fn of(shape: &Shape, sizes: Vec<i64>) -> Result<InferredShape> {

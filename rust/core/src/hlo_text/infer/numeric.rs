@@ -1,7 +1,8 @@
 //! Shapes of opcodes of linear algebra, statistics and random numbers.
 
+use super::super::element::{Class, ElementType};
 use super::super::error::Result;
-use super::super::shape::{Class, ElementType, Shape};
+use super::super::shape::Shape;
 use super::{same_size, same_sizes, shape_of_first, InferredShape, ShapeContext};
 
 /// Batches of square matrices.

@@ -1,7 +1,7 @@
 //! Shapes of tuples, tokens, and opcodes that pass several values through.
 
+use super::super::element::ElementType;
 use super::super::error::Result;
-use super::super::shape::ElementType;
 use super::{InferredShape, ShapeContext};
 
 /// The tuple of the operands.
