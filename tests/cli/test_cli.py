@@ -4,7 +4,6 @@ import io
 import json
 import os
 import re
-import shlex
 import subprocess
 import sys
 from collections.abc import Callable
@@ -15,7 +14,7 @@ import numpy as np
 import pytest
 
 from indexing.cli import diagnosis, main, manual
-from indexing.cli.options import COMMANDS, EXAMPLES, GROUPS, command_parsers, parser
+from indexing.cli.options import command_parsers, parser
 from indexing.device.detect import find_device
 from indexing.kernels.ir.text import print_kernel
 from indexing.kernels.kernel import Kernel
@@ -490,16 +489,6 @@ def test_certificates_are_written_and_checked(capsys: pytest.CaptureFixture[str]
     assert f"{file}:2:1: not JSON" in refused(capsys, "check", str(file))
     assert "No such file" in refused(capsys, "check", str(tmp_path / "none"))
     assert "leave out --lines" in refused(capsys, "simplify", "--lines", "--certificate", str(file), source)
-
-
-def test_every_command_has_its_place_in_the_list_and_examples_parse(capsys: pytest.CaptureFixture[str]) -> None:
-    assert sorted(name for _, names in GROUPS for name in names) == sorted(name for name, _, _ in COMMANDS)
-    for name, words in EXAMPLES.items():
-        with pytest.raises(SystemExit, match="0"):
-            main([name, "--help"])
-        shown = capsys.readouterr().out
-        assert shown.startswith(f"usage: indexing {name} [options]") and "example: indexing" in shown
-        parser().parse_args([name, *shlex.split(words.split(" > ")[0])])
 
 
 def test_nouns_agree_with_their_numbers(capsys: pytest.CaptureFixture[str], write: Write) -> None:

@@ -1,5 +1,6 @@
 """Random command lines end as the command line promises: an answer, one message, or wrong usage."""
 
+import shlex
 from collections.abc import Iterator
 
 import pytest
@@ -7,6 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import command_line
+from indexing.cli import main
+from indexing.cli.options import COMMANDS, parser
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -23,7 +26,20 @@ def test_a_command_ends_with_an_answer_or_a_message(seed: int, number: int) -> N
 
 
 def test_commands_of_every_kind_are_drawn() -> None:
+    apart = {"check", "tune", "plans", "explore", "doctor", "man"}  # which measure, serve, or tell of this machine
+    assert {*command_line.COMMANDS, *apart} == {command.name for command in COMMANDS}
     drawn = [command_line.command(1, k) for k in range(400)]
     assert {words[0] for words, _ in drawn} >= set(command_line.COMMANDS)
     assert {w for words, _ in drawn for w in words} >= {"--json", "--out", "packed.hlo", "-", "\udcff"}
     assert {data[:2] == b"\x1f\x8b" for _, data in drawn} == {True, False}
+
+
+def test_examples_of_commands_are_shown_and_parse(capsys: pytest.CaptureFixture[str]) -> None:
+    for command in COMMANDS:
+        with pytest.raises(SystemExit, match="0"):
+            main([command.name, "--help"])
+        shown = capsys.readouterr().out
+        assert shown.startswith(f"usage: indexing {command.name} [options]")
+        if command.example:
+            assert "example: indexing" in shown
+            parser().parse_args([command.name, *shlex.split(command.example.split(" > ")[0])])

@@ -68,7 +68,7 @@ def test_names_stand_in_the_code(document: Path) -> None:
 def test_every_command_has_a_row_in_the_page_of_commands() -> None:
     page = (ROOT / "docs" / "cli.md").read_text(encoding="utf-8")
     rows = re.findall(r"^\| `([a-z]+)[` ]", page, re.MULTILINE)
-    assert sorted(rows) == sorted(name for name, _, _ in COMMANDS)
+    assert sorted(rows) == sorted(command.name for command in COMMANDS)
 
 
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda f: f.name)

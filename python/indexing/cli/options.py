@@ -6,6 +6,7 @@ import argparse
 import re
 import sys
 from collections.abc import Iterator
+from dataclasses import dataclass
 from difflib import get_close_matches
 from shutil import get_terminal_size
 from typing import Any, NoReturn
@@ -16,48 +17,101 @@ from indexing.lazy import imported
 
 __all__ = ["CommandParser", "parser"]
 
-#: The headings of the list of commands, with the commands below each.
-GROUPS = (
-    ("Maps", ("maps", "simplify", "compose", "check")),
-    ("Programs on memory", ("analyze", "compare", "report", "explore", "draw")),
-    ("Kernels", ("partition", "emit", "run", "tune", "plans")),
-    ("This installation", ("doctor", "man")),
-)
 
-#: An example of a command, after its name.
-EXAMPLES = {
-    "maps": "program.hlo --instruction fusion.3",
-    "simplify": "'(d0) -> (d0 * 8 floordiv 4), domain: d0 in [0, 9]'",
-    "analyze": "program.hlo --device h100 --top 5",
-    "compare": "before.hlo after.hlo",
-    "report": "program.hlo --device h100 -o page.html",
-    "draw": "program.hlo --instruction fusion.3 -o graph.svg",
-    "emit": "program.hlo --dialect c --verify",
-    "run": "program.hlo --device cpu",
-    "tune": "program.hlo --seconds 60",
-    "man": "--form bash > ~/.local/share/bash-completion/completions/indexing",
+@dataclass(frozen=True, slots=True)
+class Command:
+    """A command: its name, its module in this folder, a description, and an example, after its name.
+
+    The module has the command's function, which takes the parsed options and returns an Answer, and `<name>_options`, which
+    adds its options to a parser.
+    """
+
+    name: str
+    module: str
+    about: str
+    example: str = ""
+
+
+#: The commands, below the headings of their list.
+GROUPS = {
+    "Maps": (
+        Command(
+            "maps",
+            "instruction_maps",
+            "print the indexing maps of a program's instructions",
+            "program.hlo --instruction fusion.3",
+        ),
+        Command(
+            "simplify",
+            "map_algebra",
+            "simplify an indexing map over its domain",
+            "'(d0) -> (d0 * 8 floordiv 4), domain: d0 in [0, 9]'",
+        ),
+        Command("compose", "map_algebra", "compose two maps: the second applied to the results of the first"),
+        Command("check", "certificate_check", "check a certificate: the proof of an answer about maps"),
+    ),
+    "Programs on memory": (
+        Command(
+            "analyze",
+            "memory",
+            "print what a program's fusions waste of the memory's bandwidth, the worst first, and why",
+            "program.hlo --device h100 --top 5",
+        ),
+        Command(
+            "compare",
+            "memory",
+            "print what changed between two dumps of one program: fusions, bytes, waste",
+            "before.hlo after.hlo",
+        ),
+        Command(
+            "report",
+            "pictures",
+            "write a page for a browser: what a program's kernels waste, why, and their sources",
+            "program.hlo --device h100 -o page.html",
+        ),
+        Command(
+            "explore",
+            "exploration_server",
+            "serve a program's kernels to a browser here: change plans, see predictions",
+        ),
+        Command(
+            "draw",
+            "pictures",
+            "draw a computation, its maps on the edges; or what a kernel does to memory",
+            "program.hlo --instruction fusion.3 -o graph.svg",
+        ),
+    ),
+    "Kernels": (
+        Command("partition", "kernels", "split computations into functions, each emitted once"),
+        Command("emit", "kernels", "print the kernels of a program", "program.hlo --dialect c --verify"),
+        Command(
+            "run", "execution", "run a program and compare the outputs with the reference", "program.hlo --device cpu"
+        ),
+        Command(
+            "tune",
+            "plan_search",
+            "measure plans of a program's kernels on this machine, and keep the fastest",
+            "program.hlo --seconds 60",
+        ),
+        Command(
+            "plans",
+            "stored_plans",
+            "list the plans that were measured, merge those of other stores, or write them as JSON",
+        ),
+    ),
+    "This installation": (
+        Command(
+            "doctor", "diagnosis", "say which back ends work here, why others don't, and how to install what is missing"
+        ),
+        Command(
+            "man",
+            "manual",
+            "print the manual page, or what a shell completes by",
+            "--form bash > ~/.local/share/bash-completion/completions/indexing",
+        ),
+    ),
 }
-
-#: Name, module in this folder, and description. The module has the command's function, which takes the parsed options and
-#: returns an Answer, and `<name>_options`, which adds its options to a parser.
-COMMANDS = (
-    ("maps", "instruction_maps", "print the indexing maps of a program's instructions"),
-    ("simplify", "map_algebra", "simplify an indexing map over its domain"),
-    ("compose", "map_algebra", "compose two maps: the second applied to the results of the first"),
-    ("check", "certificate_check", "check a certificate: the proof of an answer about maps"),
-    ("analyze", "memory", "print what a program's fusions waste of the memory's bandwidth, the worst first, and why"),
-    ("compare", "memory", "print what changed between two dumps of one program: fusions, bytes, waste"),
-    ("partition", "kernels", "split computations into functions, each emitted once"),
-    ("emit", "kernels", "print the kernels of a program"),
-    ("run", "execution", "run a program and compare the outputs with the reference"),
-    ("tune", "plan_search", "measure plans of a program's kernels on this machine, and keep the fastest"),
-    ("plans", "stored_plans", "list the plans that were measured, merge those of other stores, or write them as JSON"),
-    ("draw", "pictures", "draw a computation, its maps on the edges; or what a kernel does to memory"),
-    ("report", "pictures", "write a page for a browser: what a program's kernels waste, why, and their sources"),
-    ("explore", "exploration_server", "serve a program's kernels to a browser here: change plans, see predictions"),
-    ("doctor", "diagnosis", "say which back ends work here, why others don't, and how to install what is missing"),
-    ("man", "manual", "print the manual page, or what a shell completes by"),
-)
+COMMANDS = tuple(command for group in GROUPS.values() for command in group)
 
 
 class _Help(argparse.HelpFormatter):
@@ -145,14 +199,13 @@ class _TopParser(_Parser):
 
     def format_help(self) -> str:
         """The commands by group, and how to go on."""
-        about = {name: text for name, _, text in COMMANDS}
         formatter = self._get_formatter()
         formatter.add_usage(None, [a for a in self._actions if not a.option_strings], [])
         formatter.add_text(self.description)
-        for heading, names in GROUPS:
+        for heading, group in GROUPS.items():
             formatter.start_section(heading)
-            for name in names:
-                formatter.add_argument(argparse.Action([], name, metavar=name, help=about[name]))
+            for c in group:
+                formatter.add_argument(argparse.Action([], c.name, metavar=c.name, help=c.about))
             formatter.end_section()
         formatter.start_section("Options")
         formatter.add_arguments([a for a in self._actions if a.option_strings])
@@ -166,10 +219,12 @@ def parser() -> argparse.ArgumentParser:
     top = _TopParser(prog="indexing", description="Indexing maps of tensor programs.")
     top.add_argument("--version", action="version", version=f"indexing {ix.__version__}")
     commands = top.add_subparsers(prog="indexing", metavar="COMMAND", required=True, parser_class=CommandParser)
-    for name, module, about in COMMANDS:
-        description = about[0].upper() + about[1:] + "."
-        example = f"example: indexing {name} {EXAMPLES[name]}" if name in EXAMPLES else None
-        commands.add_parser(name, help=about, description=description, epilog=example, command=name, module=module)
+    for c in COMMANDS:
+        description = c.about[0].upper() + c.about[1:] + "."
+        example = f"example: indexing {c.name} {c.example}" if c.example else None
+        commands.add_parser(
+            c.name, help=c.about, description=description, epilog=example, command=c.name, module=c.module
+        )
     return top
 
 
