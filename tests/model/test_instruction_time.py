@@ -92,6 +92,22 @@ def test_products_of_libraries_take_most_of_the_rate_of_their_units(
     )
 
 
+def test_the_overlap_of_windows_moves_once() -> None:
+    """A depthwise convolution by a library: each of its 49 reads of an element is part of a matrix, but not of memory."""
+    config = '{"cudnn_conv_backend_config":{"conv_result_scale":1,"activation_mode":"kNone"}}'
+    call = root(
+        "x = bf16[64,112,112,96]{3,2,1,0} parameter(0)\n w = bf16[96,7,7,1]{3,2,1,0} parameter(1)\n "
+        "c = (bf16[64,112,112,96]{3,2,1,0}, u8[0]{0}) custom-call(x, w), window={size=7x7 pad=3_3x3_3}, "
+        "dim_labels=b01f_o01i->b01f, feature_group_count=96, "
+        f'custom_call_target="__cudnn$convForward", backend_config={config}\n '
+        "ROOT r = bf16[64,112,112,96]{3,2,1,0} get-tuple-element(c), index=0"
+    ).operands[0]
+    prediction = predict_instruction(call, H100)
+    arrays = 2 * 64 * 112 * 112 * 96 * 2
+    assert prediction.seconds is not None and prediction.limit == "arithmetic"
+    assert arrays / H100.memory.bandwidth < prediction.seconds < 10 * arrays / H100.memory.bandwidth
+
+
 def test_a_product_without_a_library_is_priced_as_its_kernel() -> None:
     body = "a = bf16[4096,4096] parameter(0)\n b = bf16[4096,4096] parameter(1)\n "
     dot = root(f"{body}ROOT d = bf16[4096,4096] dot(a, b), lhs_contracting_dims={{1}}, rhs_contracting_dims={{0}}")

@@ -126,11 +126,13 @@ def _bytes(i: Instruction) -> float:
 
 def _of_product(call: Instruction, meaning: Computation, device: Device) -> KernelTime:
     """The time of a library's product, which a call stands for."""
-    products = [p for p in map(product_of, meaning.post_order()) if p is not None]
+    products = {i: p for i in meaning.post_order() if (p := product_of(i)) is not None}
     if not products:
         return KernelTime(None, note=f"not modelled: {call.name} is a library call without a model")
-    seconds = sum(product_seconds(p, device, _rate(call, p, device)) for p in products)
-    memory = sum(p.bytes for p in products) / device.reached_bandwidth
+    seconds = sum(product_seconds(p, device, _rate(call, p, device)) for p in products.values())
+    # the windows of a convolution overlap, so that its arrays have fewer bytes than its matrices
+    moved = (min(p.bytes, sum(map(_bytes, (i, *i.operands)))) for i, p in products.items())
+    memory = sum(moved) / device.reached_bandwidth
     fixed = device.rates.launch + device.memory.latency
     parts: tuple[tuple[float, Limit], ...] = ((fixed, "launch"), (memory, "memory"), (seconds, "arithmetic"))
     return KernelTime(fixed + max(seconds, memory), max(parts)[1], "a library's product, by the model of its tiles")
