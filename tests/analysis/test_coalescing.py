@@ -198,6 +198,23 @@ def test_runtime_starts_are_averaged_and_said_to_be() -> None:
     assert reads[0].sectors == (5 * 4 + 28 * 5) / 33
 
 
+@pytest.mark.parametrize(("width", "sectors"), [(1, 1), (4, 1), (64, 8), (256, 32)])
+def test_lanes_look_up_rows_of_their_own(width: int, sectors: int) -> None:
+    """Each of 4,096 rows moves whole sectors, however many of them a warp looks up."""
+    dims = "offset_dims={1}, collapsed_slice_dims={0}, start_index_map={0}, index_vector_dim=1"
+    text = (
+        f"ENTRY e {{ x = f32[65536,{width}] parameter(0)\n i = s32[4096,1] parameter(1)\n "
+        f"ROOT g = f32[4096,{width}] gather(x, i), {dims}, slice_sizes={{1,{width}}} }}"
+    )
+    module = ix.hlo.parse(text)
+    kernel = ix.emit(module, dialect="cuda")
+    (read,) = [a for a in ix.coalescing(kernel, H100).reads if a.operand == 0]
+    assert read.total.sectors == read.unrolled.sectors == 4096 * sectors
+    assert read.total.asked == 4096 * width * 4
+    everything = sum(a.total.sectors for a in ix.coalescing(kernel, H100).accesses)
+    assert ix.predict(module.entry, {}, H100).sectors.tolist() == [everything]
+
+
 def test_a_device_is_a_value() -> None:
     root = ix.hlo.parse("ENTRY e { p = f32[4096] parameter(0) ROOT n = f32[4096] negate(p) }").entry.root
     wide = H100.with_cores(warp_size=64).with_memory(sector_bytes=64, line_bytes=128)

@@ -163,7 +163,9 @@ class KernelTraffic:
     def _executed(self, argument: Argument, e: Execution, blocks: NDArray[np.int64], known: _Known) -> Traffic:
         """The traffic of all executions of a map."""
         t = self._of_map(argument, e, blocks, known)
-        counted = (e.times * n for n in (t.instructions, t.sectors, t.moved, t.cached, t.memory))
+        threads = blocks if self.has_block_knob else np.full_like(blocks, prod(self.kernel.block))
+        warps = e.lanes / np.minimum(threads, self.device.cores.warp_size) if e.lanes else 1.0
+        counted = (e.times * n for n in (t.instructions * warps, t.sectors, t.moved, t.cached, t.memory))
         instructions, sectors, moved, cached, memory = counted
         exact = t.exact & (e.is_certain and not e.may_merge)
         return Traffic(instructions, sectors, moved, cached, memory, exact)
@@ -182,7 +184,7 @@ class KernelTraffic:
         return (
             tuple(strides(argument)),
             storage_bytes(argument.element_type) * 8,
-            self.device.cores.warp_size,
+            e.lanes or self.device.cores.warp_size,
             self.device.memory.sector_bytes * 8,
             self.device.memory.line_bytes * 8,
             vector_of(e.map),

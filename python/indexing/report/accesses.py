@@ -93,7 +93,7 @@ def rows_of(
     in_place = _operands_in_place(instruction, device)
     for used in utilization(instruction):
         accesses = [a for a in moved.reads if a.operand == used.number] if moved is not None else []
-        row = _at_most_what_moves(_read_row(called, used, accesses, problem))
+        row = _at_most_what_is_asked(_read_row(called, used, accesses, problem), accesses)
         if used.number in in_place and not accesses:
             row = replace(row, distinct=0, uses=0, ideal_bytes=0, will_move=0)  # the result stands in its memory
         rows.append(_with_reason(row, instruction, used.operand.shape.leaves[used.leaf], accesses, used.number))
@@ -101,7 +101,9 @@ def rows_of(
     for k, shape in enumerate(instruction.shape.leaves):
         accesses = [a for a in moved.writes if a.output == k] if moved is not None else []
         note = "; ".join(filter(None, (_notes(accesses, problem), conflicts)))
-        row = _at_most_what_moves(_write_row(called, instruction, k, shape, _total_traffic(accesses), note))
+        row = _at_most_what_is_asked(
+            _write_row(called, instruction, k, shape, _total_traffic(accesses), note), accesses
+        )
         rows.append(_with_reason(row, instruction, shape, accesses, None))
     return rows
 
@@ -122,13 +124,12 @@ def _operands_in_place(instruction: Instruction, device: Device) -> frozenset[in
     return frozenset(kernel.arguments[a.alias_of].number for a in kernel.outputs if a.alias_of is not None)
 
 
-def _at_most_what_moves(row: AccessReport) -> AccessReport:
+def _at_most_what_is_asked(row: AccessReport, accesses: Sequence[Access]) -> AccessReport:
     """The row without the elements that no access touches: rows that a gather or an update in place leaves alone."""
-    if row.will_move is None or row.ideal_bytes <= row.will_move:
+    asked = min(round(sum(a.total.asked for a in accesses)), row.will_move or 0)
+    if row.will_move is None or row.ideal_bytes <= asked:
         return row
-    return replace(
-        row, distinct=min(row.distinct, row.will_move * row.elements // _whole(row)), ideal_bytes=row.will_move
-    )
+    return replace(row, distinct=min(row.distinct, asked * row.elements // _whole(row)), ideal_bytes=asked)
 
 
 def _whole(row: AccessReport) -> int:

@@ -260,7 +260,7 @@ class _Executed:
 def _of_execution(
     e: Execution, argument: Argument, kind: Direction, block: Dim3, device: Device, storage: Storage, has_vectors: bool
 ) -> _Executed:
-    how = argument, kind, block, device, storage, has_vectors
+    how = argument, kind, block, device, storage, has_vectors, e.lanes
     accesses = [_executed(a, e) for a in _accesses(e.map, *how)]
     merged = accesses if not e.may_merge else () if e.merged is None else _accesses(e.merged, *how)
     return _Executed(accesses, sum(a.total.sectors for a in merged), e.may_merge)
@@ -346,13 +346,17 @@ def _accesses(
     device: Device,
     storage: Storage,
     may_be_vector: bool,
+    lanes: int = 0,
 ) -> Iterator[Access]:
-    """The traffic of a map's warps; a map with an empty domain is no access."""
+    """The traffic of a map's warps; a map with an empty domain is no access. Data are the same for so many `lanes`."""
     bits = bit_width(argument.element_type)
     width = bits if storage == "packed" and bits < 8 else storage_bytes(argument.element_type) * 8
-    counted = count(m, _strides(argument), block, width, device, may_be_vector)
+    warp = min(device.cores.warp_size, prod(block))
+    groups = device.with_cores(warp_size=lanes) if 0 < lanes < warp else device
+    counted = count(m, _strides(argument), block, width, groups, may_be_vector)
     if counted is None:
         return
+    of_warps = 1 if groups is device else lanes / warp
     number = {argument.kind: argument.number}
     access = Access(
         "read" if kind == "load" else "write",
@@ -360,15 +364,16 @@ def _accesses(
         number.get("output"),
         m,
         width,
-        counted.each,
-        counted.unrolled,
+        counted.each.by_warps(of_warps),
+        counted.unrolled.by_warps(of_warps),
         device.memory.sector_bytes,
         scratch=number.get("scratch"),
     )
     if counted.sampled is not None:
         access = _estimated(access, sampling(counted.sampled))
     if m.runtimes:
-        access = _estimated(access, "runtime values are the same for all lanes, and each as likely as the others")
+        same = "differ by lane" if lanes == 1 else f"are the same for {f'every {lanes}' if lanes else 'all'} lanes"
+        access = _estimated(access, f"runtime values {same}, and each as likely as the others")
     yield access
 
 

@@ -10,15 +10,18 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from math import prod
+from functools import partial
+from math import log2, prod
 from typing import TypeAlias
 
 from indexing._core import IndexingMap, Interval, SymbolicExpr, SymbolicMap, compose, constant, variable
-from indexing.kernels.ir.accesses import MAX_MAPS, VECTOR, Access, Accesses, Kind, Time, entry_accesses
+from indexing.kernels.ir.accesses import BLOCK_X, MAX_MAPS, VECTOR, Access, Accesses, Kind, Time, entry_accesses
 from indexing.kernels.ir.memory import Memory
-from indexing.kernels.ir.nodes import Kernel, bodies, statements
+from indexing.kernels.ir.nodes import Kernel, Ref, bodies, statements
+from indexing.kernels.ir.traversal import expressions_of, subvalues
 
 MAX_LANES = 16
+WARP, WARPS = 32, 8
 #: The conditions and the loops around a statement, each with the branch that is taken.
 _Frames: TypeAlias = "tuple[tuple[tuple[int | SymbolicExpr, ...], int | SymbolicExpr], ...]"
 
@@ -30,7 +33,7 @@ class Execution:
 
     If a compiler `may_merge` some, `merged` is the map when it merges all; None if nothing is left then. `is_certain` if no
     data decides which threads reach the statement. `by_lane` if a thread's vector is loaded by single elements, for a
-    condition around may hold for some of them.
+    condition around may hold for some of them. So many neighbouring `lanes` have the same values of data in the index; 0: all.
     """
 
     map: IndexingMap
@@ -39,6 +42,7 @@ class Execution:
     merged: IndexingMap | None = None
     is_certain: bool = True
     by_lane: bool = False
+    lanes: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,7 +211,41 @@ def _execution(body: Accesses, a: Access, inside: Collection[int], is_equal: boo
     m = whole.remove_unused_symbols()
     merged = None if is_equal else _without_unused(m)
     may_merge = is_equal or (a.kind == "load" and (times > 1 or merged is not m))
-    return Execution(m, times, may_merge, merged, a.context.is_certain, _is_by_lane(body, a))
+    lanes = _lanes_with_equal_data(body, a) if m.runtimes else 0
+    return Execution(m, times, may_merge, merged, a.context.is_certain, _is_by_lane(body, a), lanes)
+
+
+def _lanes_with_equal_data(body: Accesses, a: Access) -> int:
+    """The number of neighbouring threads for which the data in an index are loaded from the same places; 0: all of a warp."""
+    indices, pending, known = list[SymbolicExpr](), list[int | str](_used(a.index)), set[int | str]()
+    while pending:
+        name = pending.pop()
+        if name in known:
+            continue
+        known.add(name)
+        definitions = (
+            [body.data.get(name)] if isinstance(name, int) else [body.names.get(name), *body.assigned.get(name, ())]
+        )
+        for value, context in filter(None, definitions):
+            of_data = [context.at(e) for v in subvalues(value) for e in expressions_of(v)]
+            indices += of_data
+            pending += [*_used(of_data), *(v.name for v in subvalues(value) if isinstance(v, Ref))]
+    return min((n for n in map(partial(_lanes_of, body), indices) if n), default=0)
+
+
+def _lanes_of(body: Accesses, index: SymbolicExpr) -> int:
+    """The number of neighbouring threads with the same value of an index, as a power of two; 0: all of a warp.
+
+    A few warps are looked at. Blocks of one thread are counted as if they formed warps.
+    """
+    intervals = [v.interval for v in body.variables]
+    number = 0 if len(intervals[0]) > 1 or body.given <= BLOCK_X else BLOCK_X
+    values = [(i.lower + i.upper) // 2 for i in intervals]
+    lanes = range(min(len(intervals[number]), WARP * WARPS))
+    of_lanes = [index.evaluate([*values[:number], lane, *values[number + 1 :]]) for lane in lanes]
+    runs = sum(k == 0 or k % WARP == 0 or n != of_lanes[k - 1] for k, n in enumerate(of_lanes))
+    length = len(lanes) / runs
+    return 0 if length >= min(WARP, len(lanes)) else 1 << round(log2(length))
 
 
 def _without_unused(m: IndexingMap) -> IndexingMap:

@@ -1,0 +1,72 @@
+"""Reports of example programs: no array must move more than it does, no kernel is faster than its bytes and operations, and
+what streams takes at most three times the time of its bytes.
+"""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+import indexing as ix
+from indexing.ops.registry import traits_of
+from indexing.report.kernel_report import FusionReport
+from random_fusions import random_fusion, random_hero_fusion
+
+ROOT = Path(__file__).parents[2]
+PROGRAMS = sorted([*(ROOT / "tests/golden").glob("*.hlo"), *(ROOT / "examples").glob("*.hlo")])
+DEVICES = ("h100", "V100", "T4")
+
+
+def least_seconds(kernel: FusionReport) -> float:
+    """Those of the bytes that must move beyond what the L2 cache holds, at the whole bandwidth, and of the operations at
+    twice the rate of the fastest units: a product in f32 may be one of narrower parts.
+    """
+    device, runs = kernel.device, max(kernel.times, 1)
+    rates = [device.flops("f32"), *(device.matrix_flops(kind) for kind in device.rates.matrix)]
+    moved = max(kernel.ideal_bytes / runs - device.memory.l2_bytes, 0)
+    return max(moved / device.memory.bandwidth, (kernel.flops or 0) / runs / max(rates) / 2, device.rates.launch)
+
+
+def check(module: ix.hlo.Module, device: str) -> None:
+    for kernel in ix.analyze(module, device).fusions:
+        for row in kernel.accesses:
+            assert row.will_move is None or row.ideal_bytes <= row.will_move, f"{kernel.name}: {row.array}"
+            assert row.distinct <= row.elements and row.wasted <= row.excess, f"{kernel.name}: {row.array}"
+        if kernel.run_seconds is None:
+            assert kernel.note.startswith("not modelled"), kernel.name
+            continue
+        assert kernel.run_seconds >= least_seconds(kernel), kernel.name
+        assert 0 <= kernel.run_seconds_lost <= kernel.run_seconds - kernel.device.rates.launch, kernel.name
+        is_stream = not kernel.instruction.is_fusion or all(
+            i.is_parameter or i.is_constant or traits_of(i).is_elementwise for i in kernel.instruction.called[0].listed
+        )
+        if is_stream and kernel.limit == "memory":
+            slow = 3 * kernel.bytes / max(kernel.times, 1) / kernel.device.memory.bandwidth
+            assert kernel.run_seconds <= slow + 10e-6, kernel.name
+
+
+@pytest.mark.parametrize("device", DEVICES)
+@pytest.mark.parametrize("path", PROGRAMS, ids=lambda p: p.stem)
+def test_examples(path: Path, device: str) -> None:
+    check(ix.hlo.load(path), device)
+
+
+def test_what_scattered_elements_must_move_are_the_elements() -> None:
+    """16,384 single elements, 64 apart: each takes a sector of 32 bytes."""
+    text = """ENTRY e { c = bf16[16384,64] parameter(0)
+      i = s32[16384,2] parameter(1)
+      u = bf16[16384] parameter(2)
+      ROOT s = bf16[16384,64] scatter(c, i, u), update_window_dims={}, inserted_window_dims={0,1},
+        scatter_dims_to_operand_dims={0,1}, index_vector_dim=1, unique_indices=true, to_apply=second }"""
+    second = "second { a = bf16[] parameter(0) b = bf16[] parameter(1) ROOT r = bf16[] add(b, b) }"
+    module = ix.hlo.parse(f"{second}\n{text}")
+    (kernel,) = ix.analyze(module, "h100").fusions
+    (written,) = [row for row in kernel.accesses if row.kind == "write"]
+    assert written.ideal_bytes == 16384 * 2 and written.distinct == 16384
+    check(module, "h100")
+
+
+@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("made", [random_fusion, random_hero_fusion])
+def test_random_fusions(made: Callable[[int], str], seed: int) -> None:
+    check(ix.hlo.parse(made(seed)), "h100")
