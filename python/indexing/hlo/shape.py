@@ -109,8 +109,8 @@ class Shape:
     def array(cls, element_type: str, dimensions: tuple[int, ...] | list[int]) -> Shape:
         """An array's shape without a layout. Raises IndexingError for an unknown element type or a negative size."""
         sizes = tuple(dimensions)
-        if element_type not in _NUMPY_NAMES:
-            raise IndexingError(f"{element_type!r} is no element type of arrays; one of {', '.join(_NUMPY_NAMES)}")
+        if element_type not in _NAMES:
+            raise IndexingError(f"{element_type!r} is no element type of arrays; one of {', '.join(_NAMES)}")
         if min(sizes, default=0) < 0:
             raise IndexingError(f"sizes cannot be negative, found {sizes}")
         return cls(element_type, sizes, None, (), "", (False,) * len(sizes), math.prod(sizes))
@@ -118,7 +118,7 @@ class Shape:
     @property
     def is_array(self) -> bool:
         """Whether this is an array's shape: no tuple, token or opaque value."""
-        return self.element_type in _NUMPY_NAMES
+        return self.element_type in _NAMES
 
     @property
     def rank(self) -> int:
