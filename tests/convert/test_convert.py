@@ -198,11 +198,12 @@ ATOMS = [
     for name in sorted(vars(atoms_nv))
     if name.startswith(("SM70_", "SM80_", "SM90_64x64x"))
 ]
+IN_SHARED_MEMORY = {"SS": ("a_layout", "b_layout"), "RS": ("b_layout",)}  # each thread has all of it
 FRAGMENTS = [
     pytest.param(getattr(atom, part), id=f"{name}.{part}")
     for name, atom in ATOMS
     for part in ("a_layout", "b_layout", "c_layout")
-    if hasattr(atom, part)
+    if hasattr(atom, part) and not any(f"_{kind}" in name and part in of for kind, of in IN_SHARED_MEMORY.items())
 ]
 
 
