@@ -159,3 +159,12 @@ def test_help_has_colours_on_a_terminal_only(capsys: pytest.CaptureFixture[str])
         main(["--help"])
     assert capsys.readouterr().out.split() == COLOUR.sub("", shown).split()
     assert "\x1b" not in on_a_terminal("--help", NO_COLOR="1")
+
+
+def test_simplifying_many_lines_says_how_many_are_done(monkeypatch: pytest.MonkeyPatch) -> None:
+    told: list[tuple[int, int]] = []
+    monkeypatch.setattr(terminal.Progress, "__call__", lambda self, done, total: told.append((done, total)))
+    lines = "(d0) -> (d0), domain: d0 in [0, 3]\n\n(d0) -> (d0 mod 2), domain: d0 in [0, 3]\n"
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(lines.encode())))
+    assert main(["simplify", "--lines", "-"]) == 0
+    assert told == [(1, 2), (2, 2)]

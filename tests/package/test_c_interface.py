@@ -17,9 +17,9 @@ C_TYPES = {
     "bool": "bool",
     "Status": "indexing_status",
     "Map": "indexing_map",
-    "Sized<Device>": "indexing_device",
-    "Sized<Demand>": "indexing_demand",
-    "Sized<Prediction>": "indexing_prediction",
+    "WithSize<Device>": "indexing_device",
+    "WithSize<Demand>": "indexing_demand",
+    "WithSize<Prediction>": "indexing_prediction",
 }
 
 

@@ -33,7 +33,10 @@ def simplify(options: argparse.Namespace) -> Answer:
     if options.certificate:
         certificate = parsed_map(text, file).simplify(certificate=True, effort=options.effort)[1]
         write_file(options.certificate, certificate.to_json().encode())
-    pairs = [(source.strip(), simplified_line(source, file, number, options.effort)) for number, source in sources]
+    pairs = []
+    for number, source in sources:
+        pairs.append((source.strip(), simplified_line(source, file, number, options.effort)))
+        options.progress(len(pairs), len(sources))
     texts = [str(m) if options.style == "default" else m.to_text(style="xla") for _, m in pairs]
     items: list[Json] = [{"map": source, "simplified": t} for (source, _), t in zip(pairs, texts, strict=True)]
     return Answer(items if options.lines else items[0], texts)

@@ -19,7 +19,7 @@ pub use maps::{
     indexing_map_text, indexing_string_free,
 };
 pub use points::{indexing_map_count, indexing_map_evaluate, indexing_map_is_empty};
-pub use prediction::{indexing_predict, Sized};
+pub use prediction::{indexing_predict, WithSize};
 pub use status::Status;
 pub use workspace::Map;
 

@@ -7,17 +7,17 @@ use indexing_core::{Demand, Device, Prediction};
 /// A struct of the header: its size in bytes, and its numbers.
 #[repr(C)]
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Sized<T> {
+pub struct WithSize<T> {
     /// As the caller's compiler has it.
     pub size: usize,
     /// What follows.
     pub value: T,
 }
 
-impl<T> Sized<T> {
+impl<T> WithSize<T> {
     /// The struct with its size.
     pub fn new(value: T) -> Self {
-        Sized { size: size_of::<Self>(), value }
+        WithSize { size: size_of::<Self>(), value }
     }
 
     fn check(&self, what: &str) -> Result<&T, Failure> {
@@ -36,10 +36,10 @@ impl<T> Sized<T> {
 /// As the header says.
 #[no_mangle]
 pub unsafe extern "C" fn indexing_predict(
-    device: *const Sized<Device>,
-    demands: *const Sized<Demand>,
+    device: *const WithSize<Device>,
+    demands: *const WithSize<Demand>,
     count: usize,
-    predictions: *mut Sized<Prediction>,
+    predictions: *mut WithSize<Prediction>,
 ) -> Status {
     guarded(|| {
         // SAFETY: the header asks for one device, and `count` demands.

@@ -173,9 +173,9 @@ fn the_header_states_the_version() {
 
 #[test]
 fn predictions_are_those_of_the_core() {
-    let device = Sized::new(machine());
-    let demands = [64.0, 2048.0].map(|threads| Sized::new(of_threads(threads)));
-    let mut predictions = [Sized::new(Prediction::default()); 2];
+    let device = WithSize::new(machine());
+    let demands = [64.0, 2048.0].map(|threads| WithSize::new(of_threads(threads)));
+    let mut predictions = [WithSize::new(Prediction::default()); 2];
     // SAFETY: two demands, two places.
     unsafe {
         assert_eq!(indexing_predict(&device, demands.as_ptr(), 2, predictions.as_mut_ptr()), Status::Ok);
@@ -184,7 +184,7 @@ fn predictions_are_those_of_the_core() {
             Status::InvalidArgument
         );
     }
-    assert_eq!(predictions, demands.map(|d| Sized::new(machine().predict(&d.value))));
+    assert_eq!(predictions, demands.map(|d| WithSize::new(machine().predict(&d.value))));
     assert_eq!(predictions[1].value.time, f64::INFINITY);
 }
 
@@ -198,34 +198,34 @@ fn of_threads(threads: f64) -> Demand {
 
 #[test]
 fn machines_and_demands_that_make_no_sense_are_refused_by_name() {
-    let predict = |device: Sized<Device>, demand: Sized<Demand>, size: usize| {
-        let mut found = [Sized::new(Prediction::default()); 2];
+    let predict = |device: WithSize<Device>, demand: WithSize<Demand>, size: usize| {
+        let mut found = [WithSize::new(Prediction::default()); 2];
         found[1].size = size;
-        let demands = [Sized::new(of_threads(64.0)), demand];
+        let demands = [WithSize::new(of_threads(64.0)), demand];
         // SAFETY: two demands, two places.
         let status = unsafe { indexing_predict(&device, demands.as_ptr(), 2, found.as_mut_ptr()) };
         let untouched = found.iter().all(|p| p.value == Prediction::default());
         (status, message(), indexing_last_error_item(), untouched)
     };
-    let (fine, size) = (Sized::new(of_threads(64.0)), size_of::<Sized<Prediction>>());
-    assert_eq!(predict(Sized::new(machine()), fine, size).0, Status::Ok);
+    let (fine, size) = (WithSize::new(of_threads(64.0)), size_of::<WithSize<Prediction>>());
+    assert_eq!(predict(WithSize::new(machine()), fine, size).0, Status::Ok);
     let refused = |said: (Status, String, usize, bool), words: &str, item: usize| {
         assert_eq!((said.0, said.2, said.3), (Status::InvalidArgument, item, true), "{}", said.1);
         assert!(said.1.contains(words), "{}", said.1);
     };
     for odd in [f64::NAN, 0.0, -1.0, f64::INFINITY] {
-        let device = Sized::new(machine().with(|d| d.processors = odd));
+        let device = WithSize::new(machine().with(|d| d.processors = odd));
         refused(predict(device, fine, size), &format!("device.processors is {odd}"), usize::MAX);
     }
-    let slow = Sized::new(machine().with(|d| d.memory_rate = -2.0));
+    let slow = WithSize::new(machine().with(|d| d.memory_rate = -2.0));
     refused(predict(slow, fine, size), "device.memory_rate is -2", usize::MAX);
-    let without = Sized { size: 0, value: machine() };
+    let without = WithSize { size: 0, value: machine() };
     refused(predict(without, fine, size), "set it to sizeof(indexing_device)", usize::MAX);
-    let lost = Sized::new(of_threads(64.0).with(|d| d.updates = f64::NAN));
-    refused(predict(Sized::new(machine()), lost, size), "demand.updates is NaN", 1);
-    let idle = Sized::new(of_threads(64.0).with(|d| d.operations = 5.0));
-    refused(predict(Sized::new(machine()), idle, size), "device.operation_rate is 0", 1);
-    refused(predict(Sized::new(machine()), fine, 8), "prediction.size is 8", 1);
+    let lost = WithSize::new(of_threads(64.0).with(|d| d.updates = f64::NAN));
+    refused(predict(WithSize::new(machine()), lost, size), "demand.updates is NaN", 1);
+    let idle = WithSize::new(of_threads(64.0).with(|d| d.operations = 5.0));
+    refused(predict(WithSize::new(machine()), idle, size), "device.operation_rate is 0", 1);
+    refused(predict(WithSize::new(machine()), fine, 8), "prediction.size is 8", 1);
 }
 
 #[test]
