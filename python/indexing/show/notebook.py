@@ -29,6 +29,7 @@ from indexing.tuning.tuner import Tuning
 
 MAX_DRAWN = 120  # instructions; larger computations have no picture
 SHOWN = 20  # kernels of a report
+LONG = 60  # characters of a sentence, for which a column is wide
 
 
 def formula(value: IndexingMap | SymbolicExpr) -> str:
@@ -122,13 +123,18 @@ def tiles_table(space: TilingSpace) -> str:
 
 
 def table(head: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> str:
-    """A table of text, from the left; numbers are on the right, where notebooks put everything."""
-    numeric = [all(row[k][:1].isdigit() for row in rows) for k in range(len(head))]
+    """A table of text, from the left; numbers are on the right, where notebooks put everything. Empty columns are left out."""
+    columns = [k for k in range(len(head)) if not rows or any(row[k] for row in rows)]
+    styles = {k: _style_of_column([row[k] for row in rows]) for k in columns}
 
     def line(tag: str, cells: Sequence[str]) -> str:
-        sides = ("right" if is_number else "left" for is_number in numeric)
-        made = (f'<{tag} style="text-align:{side}">{escape(c)}</{tag}>' for c, side in zip(cells, sides, strict=True))
-        return f"<tr>{''.join(made)}</tr>"
+        return "<tr>" + "".join(f'<{tag} style="{styles[k]}">{escape(cells[k])}</{tag}>' for k in columns) + "</tr>"
 
     body = "".join(line("td", row) for row in rows)
     return f"<table><thead>{line('th', head)}</thead><tbody>{body}</tbody></table>"
+
+
+def _style_of_column(cells: Sequence[str]) -> str:
+    if all(cell[:1].isdigit() for cell in cells):
+        return "text-align:right"
+    return "text-align:left" + (";min-width:30em" if max(map(len, cells)) > LONG else "")
