@@ -12,7 +12,7 @@ from indexing.kernels.ir.accesses import BLOCK_X
 from indexing.kernels.ir.memory import moves
 from indexing.kernels.ir.traversal import rewrite_blocks, rewrite_statement
 
-Moving = ir.Copy | ir.LoadMatrices | ir.MatrixMultiply | ir.MultiplyPanels
+Moving = ir.Copy | ir.CopyAsync | ir.LoadMatrices | ir.MatrixMultiply | ir.MultiplyPanels
 PROBE = ir.Buffer("probe", "s32", (1,), "global", "scratch", 99)
 REACHED = ir.Store("probe", (constant(0),), ir.Constant("s32", 1))
 FIRST = "first value of "
@@ -103,6 +103,8 @@ def _changes(s: ir.Statement) -> Iterator[Fault]:
             yield Fault("loop bound", what, (changed,), ((probe,),))
     elif isinstance(s, ir.Barrier):
         yield Fault("barrier", "a barrier less", ())
+    elif isinstance(s, ir.WaitCopies):
+        yield Fault("wait", "a wait for copies less", ())
     elif isinstance(s, ir.Fence):
         yield Fault("fence", "a fence less", ())
     elif isinstance(s, ir.Store | ir.AtomicUpdate | ir.Assign | Moving):

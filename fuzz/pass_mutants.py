@@ -59,7 +59,7 @@ def faults(kernel: ir.Kernel) -> Iterator[tuple[str, ir.Kernel]]:
             yield from (_fault(f"stop {s.stop} by {by}", replace(s, stop=s.stop + by)) for by in (-1, 1))
         elif isinstance(s, ir.If) and _accesses((*s.then, *s.otherwise), local):
             yield from _bounds(s)
-        elif isinstance(s, ir.Store | ir.Copy) and _accesses((s,), local):
+        elif isinstance(s, ir.Store | ir.Copy | ir.CopyAsync) and _accesses((s,), local):
             yield _fault(f"without {s}")
         if not isinstance(s, ir.For | ir.If) and _accesses((s,), local):
             yield from _indices(s, kernel, local)
@@ -99,7 +99,7 @@ def _accesses(block: ir.Block, local: set[str]) -> bool:
     for s in ir.statements(block):
         if isinstance(s, ir.Store) and s.buffer not in local:
             return True
-        if isinstance(s, ir.Copy) and not {s.source, s.destination} <= local:
+        if isinstance(s, ir.Copy | ir.CopyAsync) and not {s.source, s.destination} <= local:
             return True
         if any(isinstance(v, ir.Load) and v.buffer not in local for value in values_of(s) for v in subvalues(value)):
             return True
@@ -125,6 +125,8 @@ def _own_indices(s: ir.Statement, local: set[str]) -> Iterator[SymbolicExpr]:
         yield from indices_of(s)
     if isinstance(s, ir.Copy):
         yield s.source_index if s.source not in local else s.destination_index
+    if isinstance(s, ir.CopyAsync):
+        yield from indices_of(s)
     for value in values_of(s):
         for part in subvalues(value):
             if isinstance(part, ir.Load) and part.buffer not in local:

@@ -68,52 +68,52 @@ static void dot_panels_dot_blocks(const u16 *restrict p0, const u16 *restrict p1
       for (s32 register0 = 0; register0 < 96; register0++) {
         sums[th_x * 96 + register0] = 0.0f;
       }
-      const s32 left_cell = th_x;
+      const s32 left_cell1 = th_x;
       if (th_x <= 63) {
-        const s32 j1 = th_x;
+        const s32 j2 = th_x;
         #pragma GCC unroll 1
-        for (s32 vector_index2 = 0; vector_index2 < 16; vector_index2++) {
-          const u16 v3 = p0[th_x * 16 + bl_x * 1024 + vector_index2];
-          const f32 v4 = decode_bf16(v3);
-          left_tile[th_x * 16 + vector_index2] = v4;
+        for (s32 vector_index3 = 0; vector_index3 < 16; vector_index3++) {
+          const u16 v4 = p0[th_x * 16 + bl_x * 1024 + vector_index3];
+          const f32 v5 = decode_bf16(v4);
+          left_tile[th_x * 16 + vector_index3] = v5;
         }
       } else {
         #pragma GCC unroll 1
-        for (s32 vector_index5 = 0; vector_index5 < 16; vector_index5++) {
-          left_tile[th_x * 16 + vector_index5] = 0.0f;
+        for (s32 vector_index6 = 0; vector_index6 < 16; vector_index6++) {
+          left_tile[th_x * 16 + vector_index6] = 0.0f;
         }
       }
-      for (s32 turn6 = 0; turn6 < 1; turn6++) {
-        const s32 j7 = th_x;
-        const s32 right_cell = j7 * 16 - (j7 / 6) * 95;
+      for (s32 turn7 = 0; turn7 < 1; turn7++) {
+        const s32 j8 = th_x;
+        const s32 right_cell9 = j8 * 16 - (j8 / 6) * 95;
         #pragma GCC unroll 1
-        for (s32 vector_index8 = 0; vector_index8 < 16; vector_index8++) {
-          const u16 v9 = p1[th_x * 16 + bl_x * 1536 + vector_index8];
-          const f32 v10 = decode_bf16(v9);
-          right_tile[right_cell * 16 + vector_index8] = v10;
+        for (s32 vector_index10 = 0; vector_index10 < 16; vector_index10++) {
+          const u16 v11 = p1[th_x * 16 + bl_x * 1536 + vector_index10];
+          const f32 v12 = decode_bf16(v11);
+          right_tile[right_cell9 * 16 + vector_index10] = v12;
         }
       }
       if (th_x + 66 <= 95) {
-        const s32 j7_1 = th_x + 66;
-        const s32 right_1 = j7_1 * 16 - (j7_1 / 6) * 95;
+        const s32 j8_1 = th_x + 66;
+        const s32 right_1 = j8_1 * 16 - (j8_1 / 6) * 95;
         #pragma GCC unroll 1
         for (s32 vector_1 = 0; vector_1 < 16; vector_1++) {
-          const u16 v9_1 = p1[th_x * 16 + bl_x * 1536 + vector_1 + 1056];
-          const f32 v10_1 = decode_bf16(v9_1);
-          right_tile[right_1 * 16 + vector_1] = v10_1;
+          const u16 v11_1 = p1[th_x * 16 + bl_x * 1536 + vector_1 + 1056];
+          const f32 v12_1 = decode_bf16(v11_1);
+          right_tile[right_1 * 16 + vector_1] = v12_1;
         }
       }
     }
     #pragma GCC ivdep
     for (s32 th_x = 0; th_x < 66; th_x++) {
       multiply_panels_f32(sums + th_x * 96, left_tile + (th_x / 6) * 96, right_tile + (th_x % 6) * 256, 16);
-      for (s32 i11 = 0; i11 < 6; i11++) {
-        if (i11 + (th_x / 6) * 6 <= 63) {
-          const s32 j12 = i11 + (th_x / 6) * 6;
+      for (s32 i13 = 0; i13 < 6; i13++) {
+        if (i13 + (th_x / 6) * 6 <= 63) {
+          const s32 j14 = i13 + (th_x / 6) * 6;
           #pragma GCC unroll 1
-          for (s32 vector_index13 = 0; vector_index13 < 16; vector_index13++) {
-            const u16 v14_bits = encode_bf16(sums[th_x * 96 + i11 * 16 + vector_index13]);
-            o0[bl_x * 6144 + j12 * 96 + vector_index13 + (th_x % 6) * 16] = v14_bits;
+          for (s32 vector_index15 = 0; vector_index15 < 16; vector_index15++) {
+            const u16 v16_bits = encode_bf16(sums[th_x * 96 + i13 * 16 + vector_index15]);
+            o0[bl_x * 6144 + j14 * 96 + vector_index15 + (th_x % 6) * 16] = v16_bits;
           }
         }
       }

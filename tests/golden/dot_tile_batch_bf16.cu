@@ -59,27 +59,27 @@ extern "C" __global__ void __launch_bounds__(128) dot_tile_dot(const u16 *__rest
     __align__(16) u16 x0[8];
     __align__(16) u16 x1[8];
     const s32 j1 = th_x;
-    const s32 left_cell = (j1 >> 1) * 2 + ((j1 + (j1 >> 3)) & 1);
+    const s32 left_cell2 = (j1 >> 1) * 2 + ((j1 + (j1 >> 3)) & 1);
     *(u16x8 *)(x0) = *(const u16x8 *)(p0 + j1 * 8 + (bl_x / 3) * 512);
     #pragma unroll 8
-    for (s32 vector_index2 = 0; vector_index2 < 8; vector_index2++) {
-      const u16 v3 = x0[vector_index2];
-      x1[vector_index2] = v3;
+    for (s32 vector_index3 = 0; vector_index3 < 8; vector_index3++) {
+      const u16 v4 = x0[vector_index3];
+      x1[vector_index3] = v4;
     }
-    *(u16x8 *)(left_tile + left_cell * 8) = *(const u16x8 *)(x1);
+    *(u16x8 *)(left_tile + left_cell2 * 8) = *(const u16x8 *)(x1);
   }
   if (th_x <= 63) {
     __align__(16) u16 x2[8];
     __align__(16) u16 x3[8];
-    const s32 j5 = th_x;
-    const s32 right_cell = (j5 >> 2) * 4 + ((j5 + (j5 >> 3)) & 3);
-    *(u16x8 *)(x2) = *(const u16x8 *)(p1 + j5 * 8 + (bl_x / 6) * 1536 + (j5 >> 2) * 64 + (bl_x % 3) * 32);
+    const s32 j6 = th_x;
+    const s32 right_cell7 = (j6 >> 2) * 4 + ((j6 + (j6 >> 3)) & 3);
+    *(u16x8 *)(x2) = *(const u16x8 *)(p1 + j6 * 8 + (bl_x / 6) * 1536 + (j6 >> 2) * 64 + (bl_x % 3) * 32);
     #pragma unroll 8
-    for (s32 vector_index6 = 0; vector_index6 < 8; vector_index6++) {
-      const u16 v7 = x2[vector_index6];
-      x3[vector_index6] = v7;
+    for (s32 vector_index8 = 0; vector_index8 < 8; vector_index8++) {
+      const u16 v9 = x2[vector_index8];
+      x3[vector_index8] = v9;
     }
-    *(u16x8 *)(right_tile + right_cell * 8) = *(const u16x8 *)(x3);
+    *(u16x8 *)(right_tile + right_cell7 * 8) = *(const u16x8 *)(x3);
   }
   __syncthreads();
   load_matrices(left, left_tile + (th_x >> 6) * 256 + (th_x & 15) * 16 + (((th_x >> 2) + (th_x >> 4)) & 1) * 8);
@@ -87,14 +87,14 @@ extern "C" __global__ void __launch_bounds__(128) dot_tile_dot(const u16 *__rest
   multiply_matrices_bf16(sums, left, right);
   multiply_matrices_bf16(sums + 4, left, right + 2);
   #pragma unroll 2
-  for (s32 j10 = 0; j10 < 2; j10++) {
+  for (s32 j12 = 0; j12 < 2; j12++) {
     #pragma unroll 2
-    for (s32 half11 = 0; half11 < 2; half11++) {
-      const u16 v13_1 = encode_bf16(sums[j10 * 4 + half11 * 2]);
-      x4[0] = v13_1;
-      const u16 v13_3 = encode_bf16(sums[j10 * 4 + half11 * 2 + 1]);
-      x4[1] = v13_3;
-      store_vector_4(o0 + th_x * 2 + bl_x * 32 + j10 * 8 + half11 * 768 + (th_x >> 2) * 88 + (th_x >> 6) * 1504 + (bl_x / 3) * 2976 - (th_x >> 5) * 752, x4);
+    for (s32 half13 = 0; half13 < 2; half13++) {
+      const u16 v15_1 = encode_bf16(sums[j12 * 4 + half13 * 2]);
+      x4[0] = v15_1;
+      const u16 v15_3 = encode_bf16(sums[j12 * 4 + half13 * 2 + 1]);
+      x4[1] = v15_3;
+      store_vector_4(o0 + th_x * 2 + bl_x * 32 + j12 * 8 + half13 * 768 + (th_x >> 2) * 88 + (th_x >> 6) * 1504 + (bl_x / 3) * 2976 - (th_x >> 5) * 752, x4);
     }
   }
 }

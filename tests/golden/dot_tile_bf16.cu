@@ -1,12 +1,18 @@
 // layer: dot-tile emitter, 160 blocks of 128 threads
 
+typedef unsigned int u32;
 typedef float f32;
 typedef unsigned short u16;
-typedef unsigned int u32;
 #define float_f32 __uint_as_float
 typedef int s32;
 typedef struct __align__(16) { u16 v[8]; } u16x8;
 typedef struct __align__(8) { f32 v[2]; } f32x2;
+
+static __device__ void copy_async_16(void *to, const void *from) {
+  const u32 place = (u32)__cvta_generic_to_shared(to);
+  asm volatile("cp.async.cg.shared.global [%0], [%1], 16;"
+               : : "r"(place), "l"(__cvta_generic_to_global(from)) : "memory");
+}
 
 static __device__ f32 decode_bf16(u16 bits) { return float_f32((u32)bits << 16); }
 
@@ -42,107 +48,135 @@ static __device__ void store_vector_4(void *to, const void *from) {
                : : "l"(__cvta_generic_to_global(to)), "r"(words[0]) : "memory");
 }
 
+static __device__ void wait_copies() { asm volatile("cp.async.wait_all;" : : : "memory"); }
+
 extern "C" __global__ void __launch_bounds__(128) dot_tile_dot(const u16 *__restrict__ p0, const u16 *__restrict__ p1, const u16 *__restrict__ p2, const f32 *__restrict__ p3, u16 *__restrict__ o0) {
   const s32 th_x = threadIdx.x;
   const s32 bl_x = blockIdx.x;
   __shared__ __align__(16) u16 left_tile[4096];
   __shared__ __align__(16) u16 right_tile[2048];
+  __shared__ __align__(16) u16 left_tile2[4096];
+  __shared__ __align__(16) u16 right_tile2[2048];
   __align__(16) u32 left[4];
   __align__(16) u32 right[8];
   __align__(16) f32 sums[16];
   __align__(16) u16 x0[8];
   __align__(16) u16 x1[8];
   __align__(16) u16 x2[8];
-  __align__(16) u16 x3[8];
-  __align__(16) u16 x4[8];
   __align__(16) u16 x5[8];
   __align__(16) u16 x6[8];
-  __align__(16) f32 x7[2];
-  __align__(16) u16 x8[2];
+  __align__(16) u16 x7[8];
+  __align__(16) u16 x8[8];
+  __align__(16) u16 x11[8];
+  __align__(16) f32 x12[2];
+  __align__(16) u16 x13[2];
   #pragma unroll 16
   for (s32 register0 = 0; register0 < 16; register0++) {
     sums[register0] = 0.0f;
   }
-  for (s32 step1 = 0; step1 < 2; step1++) {
-    #pragma unroll 4
-    for (s32 turn2 = 0; turn2 < 4; turn2++) {
-      const s32 left_cell = th_x + turn2 * 128 + (th_x >> 3) * 9 - ((th_x * 9) >> 6) * 8;
-      if (step1 * 8 + (th_x & 7) <= 11) {
-        const s32 j3 = step1 * 8 + (th_x & 7);
-        *(u16x8 *)(x0) = *(const u16x8 *)(p0 + turn2 * 1536 + j3 * 8 + (th_x >> 3) * 96 + (bl_x / 20) * 6144);
-        *(u16x8 *)(x1) = *(const u16x8 *)(p1 + j3 * 8);
-        #pragma unroll 8
-        for (s32 vector_index4 = 0; vector_index4 < 8; vector_index4++) {
-          const u16 v5 = x0[vector_index4];
-          const f32 v6 = decode_bf16(v5);
-          const u16 v7 = x1[vector_index4];
-          const f32 v8 = decode_bf16(v7);
-          const f32 v9 = maximum_f32(v6, v8);
-          x2[vector_index4] = encode_bf16(v9);
-        }
-        *(u16x8 *)(left_tile + left_cell * 8) = *(const u16x8 *)(x2);
-      } else {
-        x3[0] = 0;
-        x3[1] = 0;
-        x3[2] = 0;
-        x3[3] = 0;
-        x3[4] = 0;
-        x3[5] = 0;
-        x3[6] = 0;
-        x3[7] = 0;
-        *(u16x8 *)(left_tile + left_cell * 8) = *(const u16x8 *)(x3);
+  #pragma unroll 4
+  for (s32 turn1 = 0; turn1 < 4; turn1++) {
+    const s32 left_cell2 = th_x + turn1 * 128 + (th_x >> 3) * 9 - ((th_x * 9) >> 6) * 8;
+    *(u16x8 *)(x0) = *(const u16x8 *)(p0 + th_x * 8 + turn1 * 1536 + (th_x >> 3) * 32 + (bl_x / 20) * 6144);
+    *(u16x8 *)(x1) = *(const u16x8 *)(p1 + (th_x & 7) * 8);
+    #pragma unroll 8
+    for (s32 vector_index3 = 0; vector_index3 < 8; vector_index3++) {
+      const u16 v4 = x0[vector_index3];
+      const f32 v5 = decode_bf16(v4);
+      const u16 v6 = x1[vector_index3];
+      const f32 v7 = decode_bf16(v6);
+      const f32 v8 = maximum_f32(v5, v7);
+      x2[vector_index3] = encode_bf16(v8);
+    }
+    *(u16x8 *)(left_tile + left_cell2 * 8) = *(const u16x8 *)(x2);
+  }
+  const s32 right_1 = th_x + (th_x >> 3) * 9 - ((th_x * 9) >> 6) * 8;
+  copy_async_16(right_tile + right_1 * 8, p2 + th_x * 8 + (th_x >> 3) * 32 + (bl_x % 20) * 3072);
+  const s32 right_2 = th_x + (th_x >> 3) * 9 - ((th_x * 9) >> 6) * 8 + 128;
+  copy_async_16(right_tile + right_2 * 8, p2 + th_x * 8 + (th_x >> 3) * 32 + (bl_x % 20) * 3072 + 1536);
+  wait_copies();
+  __syncthreads();
+  #pragma unroll 4
+  for (s32 turn14 = 0; turn14 < 4; turn14++) {
+    const s32 left_cell15 = th_x + turn14 * 128 + (th_x >> 3) * 9 - ((th_x * 9) >> 6) * 8;
+    if ((th_x & 7) + 8 <= 11) {
+      const s32 j16 = (th_x & 7) + 8;
+      *(u16x8 *)(x5) = *(const u16x8 *)(p0 + turn14 * 1536 + j16 * 8 + (th_x >> 3) * 96 + (bl_x / 20) * 6144);
+      *(u16x8 *)(x6) = *(const u16x8 *)(p1 + j16 * 8);
+      #pragma unroll 8
+      for (s32 vector_index17 = 0; vector_index17 < 8; vector_index17++) {
+        const u16 v18 = x5[vector_index17];
+        const f32 v19 = decode_bf16(v18);
+        const u16 v20 = x6[vector_index17];
+        const f32 v21 = decode_bf16(v20);
+        const f32 v22 = maximum_f32(v19, v21);
+        x7[vector_index17] = encode_bf16(v22);
       }
+      *(u16x8 *)(left_tile2 + left_cell15 * 8) = *(const u16x8 *)(x7);
+    } else {
+      x8[0] = 0;
+      x8[1] = 0;
+      x8[2] = 0;
+      x8[3] = 0;
+      x8[4] = 0;
+      x8[5] = 0;
+      x8[6] = 0;
+      x8[7] = 0;
+      *(u16x8 *)(left_tile2 + left_cell15 * 8) = *(const u16x8 *)(x8);
     }
-    for (s32 turn11 = 0; turn11 < 2; turn11++) {
-      const s32 right_cell = th_x + turn11 * 128 + (th_x >> 3) * 9 - ((th_x * 9) >> 6) * 8;
-      if (step1 * 8 + (th_x & 7) <= 11) {
-        const s32 j12 = step1 * 8 + (th_x & 7);
-        *(u16x8 *)(x4) = *(const u16x8 *)(p2 + turn11 * 1536 + j12 * 8 + (th_x >> 3) * 96 + (bl_x % 20) * 3072);
-        #pragma unroll 8
-        for (s32 vector_index13 = 0; vector_index13 < 8; vector_index13++) {
-          const u16 v14 = x4[vector_index13];
-          x5[vector_index13] = v14;
-        }
-        *(u16x8 *)(right_tile + right_cell * 8) = *(const u16x8 *)(x5);
-      } else {
-        x6[0] = 0;
-        x6[1] = 0;
-        x6[2] = 0;
-        x6[3] = 0;
-        x6[4] = 0;
-        x6[5] = 0;
-        x6[6] = 0;
-        x6[7] = 0;
-        *(u16x8 *)(right_tile + right_cell * 8) = *(const u16x8 *)(x6);
-      }
+  }
+  for (s32 turn24 = 0; turn24 < 2; turn24++) {
+    const s32 right_cell25 = th_x + turn24 * 128 + (th_x >> 3) * 9 - ((th_x * 9) >> 6) * 8;
+    if ((th_x & 7) + 8 <= 11) {
+      const s32 j26 = (th_x & 7) + 8;
+      copy_async_16(right_tile2 + right_cell25 * 8, p2 + turn24 * 1536 + j26 * 8 + (th_x >> 3) * 96 + (bl_x % 20) * 3072);
+    } else {
+      x11[0] = 0;
+      x11[1] = 0;
+      x11[2] = 0;
+      x11[3] = 0;
+      x11[4] = 0;
+      x11[5] = 0;
+      x11[6] = 0;
+      x11[7] = 0;
+      *(u16x8 *)(right_tile2 + right_cell25 * 8) = *(const u16x8 *)(x11);
     }
-    __syncthreads();
-    for (s32 part17 = 0; part17 < 4; part17++) {
-      load_matrices(left, left_tile + (th_x >> 5) * 1024 + (th_x & 15) * 64 + ((th_x + part17 * 2 + ((th_x >> 4) & 1)) & 7) * 8);
-      load_matrices(right, right_tile + (th_x & 7) * 64 + ((th_x >> 4) & 1) * 512 + ((th_x + part17 * 2 + ((th_x >> 3) & 1)) & 7) * 8);
-      load_matrices(right + 4, right_tile + (th_x & 7) * 64 + ((th_x >> 4) & 1) * 512 + ((th_x + part17 * 2 + ((th_x >> 3) & 1)) & 7) * 8 + 1024);
-      multiply_matrices_bf16(sums, left, right);
-      multiply_matrices_bf16(sums + 4, left, right + 2);
-      multiply_matrices_bf16(sums + 8, left, right + 4);
-      multiply_matrices_bf16(sums + 12, left, right + 6);
-    }
-    __syncthreads();
+  }
+  for (s32 part31 = 0; part31 < 4; part31++) {
+    load_matrices(left, left_tile + (th_x >> 5) * 1024 + (th_x & 15) * 64 + ((th_x + part31 * 2 + ((th_x >> 4) & 1)) & 7) * 8);
+    load_matrices(right, right_tile + (th_x & 7) * 64 + ((th_x >> 4) & 1) * 512 + ((th_x + part31 * 2 + ((th_x >> 3) & 1)) & 7) * 8);
+    load_matrices(right + 4, right_tile + (th_x & 7) * 64 + ((th_x >> 4) & 1) * 512 + ((th_x + part31 * 2 + ((th_x >> 3) & 1)) & 7) * 8 + 1024);
+    multiply_matrices_bf16(sums, left, right);
+    multiply_matrices_bf16(sums + 4, left, right + 2);
+    multiply_matrices_bf16(sums + 8, left, right + 4);
+    multiply_matrices_bf16(sums + 12, left, right + 6);
+  }
+  wait_copies();
+  __syncthreads();
+  for (s32 part34 = 0; part34 < 4; part34++) {
+    load_matrices(left, left_tile2 + (th_x >> 5) * 1024 + (th_x & 15) * 64 + ((th_x + part34 * 2 + ((th_x >> 4) & 1)) & 7) * 8);
+    load_matrices(right, right_tile2 + (th_x & 7) * 64 + ((th_x >> 4) & 1) * 512 + ((th_x + part34 * 2 + ((th_x >> 3) & 1)) & 7) * 8);
+    load_matrices(right + 4, right_tile2 + (th_x & 7) * 64 + ((th_x >> 4) & 1) * 512 + ((th_x + part34 * 2 + ((th_x >> 3) & 1)) & 7) * 8 + 1024);
+    multiply_matrices_bf16(sums, left, right);
+    multiply_matrices_bf16(sums + 4, left, right + 2);
+    multiply_matrices_bf16(sums + 8, left, right + 4);
+    multiply_matrices_bf16(sums + 12, left, right + 6);
   }
   #pragma unroll 4
-  for (s32 j20 = 0; j20 < 4; j20++) {
+  for (s32 j37 = 0; j37 < 4; j37++) {
     #pragma unroll 2
-    for (s32 half21 = 0; half21 < 2; half21++) {
-      *(f32x2 *)(x7) = *(const f32x2 *)(p3 + j20 * 8 + (th_x & 3) * 2 + (bl_x % 20) * 32);
+    for (s32 half38 = 0; half38 < 2; half38++) {
+      *(f32x2 *)(x12) = *(const f32x2 *)(p3 + j37 * 8 + (th_x & 3) * 2 + (bl_x % 20) * 32);
       #pragma unroll 2
-      for (s32 vector_index22 = 0; vector_index22 < 2; vector_index22++) {
-        const f32 v23 = sums[j20 * 4 + half21 * 2 + vector_index22];
-        const f32 v24 = x7[vector_index22];
-        const f32 v25 = v23 + v24;
-        const f32 v26 = maximum_f32(v25, 0.0f);
-        const u16 v27_bits = encode_bf16(v26);
-        x8[vector_index22] = v27_bits;
+      for (s32 vector_index39 = 0; vector_index39 < 2; vector_index39++) {
+        const f32 v40 = sums[j37 * 4 + half38 * 2 + vector_index39];
+        const f32 v41 = x12[vector_index39];
+        const f32 v42 = v40 + v41;
+        const f32 v43 = maximum_f32(v42, 0.0f);
+        const u16 v44_bits = encode_bf16(v43);
+        x13[vector_index39] = v44_bits;
       }
-      store_vector_4(o0 + th_x * 2 + bl_x * 32 + j20 * 8 + half21 * 5120 + (th_x >> 2) * 632 + (th_x >> 5) * 5120 + (bl_x / 20) * 40320, x8);
+      store_vector_4(o0 + th_x * 2 + bl_x * 32 + j37 * 8 + half38 * 5120 + (th_x >> 2) * 632 + (th_x >> 5) * 5120 + (bl_x / 20) * 40320, x13);
     }
   }
 }

@@ -50,71 +50,71 @@ extern "C" __global__ void __launch_bounds__(128) dot_tile_dot(const s8 *__restr
   sums[7] = 0;
   #pragma unroll 4
   for (s32 turn1 = 0; turn1 < 16; turn1++) {
-    const s32 left_cell = turn1 * 128 + (th_x >> 6) * 64 + ((th_x + turn1 * 16 + (th_x >> 6) * 8) & 63);
+    const s32 left_cell2 = turn1 * 128 + (th_x >> 6) * 64 + ((th_x + turn1 * 16 + (th_x >> 6) * 8) & 63);
     if (turn1 * 2 + (th_x >> 6) + ((bl_x >> 1) & 3) * 32 <= 99) {
-      const s32 j2 = turn1 * 2 + (th_x >> 6) + ((bl_x >> 1) & 3) * 32;
+      const s32 j3 = turn1 * 2 + (th_x >> 6) + ((bl_x >> 1) & 3) * 32;
       if ((th_x & 63) <= 34) {
-        const s32 j3 = (th_x & 63);
-        *(s8x2 *)(x0) = *(const s8x2 *)(p0 + j2 * 70 + j3 * 2 + (bl_x >> 3) * 7000);
-        const s8 v5_1 = x0[0];
-        x1[0] = v5_1;
-        const s8 v5_2 = x0[1];
-        x1[1] = v5_2;
-        *(s8x2 *)(left_tile + left_cell * 2) = *(const s8x2 *)(x1);
+        const s32 j4 = (th_x & 63);
+        *(s8x2 *)(x0) = *(const s8x2 *)(p0 + j3 * 70 + j4 * 2 + (bl_x >> 3) * 7000);
+        const s8 v6_1 = x0[0];
+        x1[0] = v6_1;
+        const s8 v6_2 = x0[1];
+        x1[1] = v6_2;
+        *(s8x2 *)(left_tile + left_cell2 * 2) = *(const s8x2 *)(x1);
       } else {
         x2[0] = 0;
         x2[1] = 0;
-        *(s8x2 *)(left_tile + left_cell * 2) = *(const s8x2 *)(x2);
+        *(s8x2 *)(left_tile + left_cell2 * 2) = *(const s8x2 *)(x2);
       }
     } else {
       x3[0] = 0;
       x3[1] = 0;
-      *(s8x2 *)(left_tile + left_cell * 2) = *(const s8x2 *)(x3);
+      *(s8x2 *)(left_tile + left_cell2 * 2) = *(const s8x2 *)(x3);
     }
   }
   #pragma unroll 4
-  for (s32 turn8 = 0; turn8 < 16; turn8++) {
-    if (turn8 * 8 + (th_x >> 4) <= 69) {
-      const s32 j9 = turn8 * 8 + (th_x >> 4);
+  for (s32 turn9 = 0; turn9 < 16; turn9++) {
+    if (turn9 * 8 + (th_x >> 4) <= 69) {
+      const s32 j10 = turn9 * 8 + (th_x >> 4);
       if ((th_x & 15) + (bl_x & 1) * 16 <= 24) {
-        const s32 j10 = (th_x & 15) + (bl_x & 1) * 16;
-        *(s8x2 *)(x4) = *(const s8x2 *)(p1 + j9 * 50 + j10 * 2 + (bl_x >> 3) * 3500);
-        const s8 v12_1 = x4[0];
-        right_tile[th_x * 256 + ((th_x * 4 + turn8) & 15) * 8 - (th_x >> 4) * 4095] = v12_1;
-        const s8 v12_2 = x4[1];
-        right_tile[th_x * 256 + ((th_x * 4 + turn8 + 2) & 15) * 8 - (th_x >> 4) * 4095 + 128] = v12_2;
+        const s32 j11 = (th_x & 15) + (bl_x & 1) * 16;
+        *(s8x2 *)(x4) = *(const s8x2 *)(p1 + j10 * 50 + j11 * 2 + (bl_x >> 3) * 3500);
+        const s8 v13_1 = x4[0];
+        right_tile[th_x * 256 + ((th_x * 4 + turn9) & 15) * 8 - (th_x >> 4) * 4095] = v13_1;
+        const s8 v13_2 = x4[1];
+        right_tile[th_x * 256 + ((th_x * 4 + turn9 + 2) & 15) * 8 - (th_x >> 4) * 4095 + 128] = v13_2;
       } else {
-        right_tile[th_x * 256 + ((th_x * 4 + turn8) & 15) * 8 - (th_x >> 4) * 4095] = 0;
-        right_tile[th_x * 256 + ((th_x * 4 + turn8 + 2) & 15) * 8 - (th_x >> 4) * 4095 + 128] = 0;
+        right_tile[th_x * 256 + ((th_x * 4 + turn9) & 15) * 8 - (th_x >> 4) * 4095] = 0;
+        right_tile[th_x * 256 + ((th_x * 4 + turn9 + 2) & 15) * 8 - (th_x >> 4) * 4095 + 128] = 0;
       }
     } else {
-      right_tile[th_x * 256 + ((th_x * 4 + turn8) & 15) * 8 - (th_x >> 4) * 4095] = 0;
-      right_tile[th_x * 256 + ((th_x * 4 + turn8 + 2) & 15) * 8 - (th_x >> 4) * 4095 + 128] = 0;
+      right_tile[th_x * 256 + ((th_x * 4 + turn9) & 15) * 8 - (th_x >> 4) * 4095] = 0;
+      right_tile[th_x * 256 + ((th_x * 4 + turn9 + 2) & 15) * 8 - (th_x >> 4) * 4095 + 128] = 0;
     }
   }
   __syncthreads();
-  for (s32 part15 = 0; part15 < 4; part15++) {
-    load_matrices(left, left_tile + (th_x >> 6) * 2048 + (th_x & 15) * 128 + ((th_x + part15 * 2 + ((th_x >> 4) & 1)) & 7) * 16);
-    load_matrices(right, right_tile + (th_x & 7) * 128 + ((th_x >> 4) & 3) * 1024 + ((th_x + part15 * 2 + ((th_x >> 3) & 1)) & 7) * 16);
+  for (s32 part16 = 0; part16 < 4; part16++) {
+    load_matrices(left, left_tile + (th_x >> 6) * 2048 + (th_x & 15) * 128 + ((th_x + part16 * 2 + ((th_x >> 4) & 1)) & 7) * 16);
+    load_matrices(right, right_tile + (th_x & 7) * 128 + ((th_x >> 4) & 3) * 1024 + ((th_x + part16 * 2 + ((th_x >> 3) & 1)) & 7) * 16);
     multiply_matrices_s8(sums, left, right);
     multiply_matrices_s8(sums + 4, left, right + 2);
   }
   #pragma unroll 2
-  for (s32 j17 = 0; j17 < 2; j17++) {
+  for (s32 j18 = 0; j18 < 2; j18++) {
     #pragma unroll 2
-    for (s32 half18 = 0; half18 < 2; half18++) {
-      if (half18 * 8 + (th_x >> 6) * 16 + ((th_x >> 2) & 7) + ((bl_x >> 1) & 3) * 32 <= 99 && j17 * 4 + (th_x & 3) + (bl_x & 1) * 16 + ((th_x >> 5) & 1) * 8 <= 24) {
-        const s32 j19 = half18 * 8 + (th_x >> 6) * 16 + ((th_x >> 2) & 7) + ((bl_x >> 1) & 3) * 32;
-        const s32 j20 = j17 * 4 + (th_x & 3) + (bl_x & 1) * 16 + ((th_x >> 5) & 1) * 8;
-        const s32 v22_1 = sums[j17 * 4 + half18 * 2];
-        const f32 v23_1 = (f32)v22_1;
-        const f32 v24_1 = v23_1 * 0.125f;
-        x5[0] = v24_1;
-        const s32 v22_2 = sums[j17 * 4 + half18 * 2 + 1];
-        const f32 v23_2 = (f32)v22_2;
-        const f32 v24_2 = v23_2 * 0.125f;
-        x5[1] = v24_2;
-        store_vector_8(o0 + j19 * 50 + j20 * 2 + (bl_x >> 3) * 5000, x5);
+    for (s32 half19 = 0; half19 < 2; half19++) {
+      if (half19 * 8 + (th_x >> 6) * 16 + ((th_x >> 2) & 7) + ((bl_x >> 1) & 3) * 32 <= 99 && j18 * 4 + (th_x & 3) + (bl_x & 1) * 16 + ((th_x >> 5) & 1) * 8 <= 24) {
+        const s32 j20 = half19 * 8 + (th_x >> 6) * 16 + ((th_x >> 2) & 7) + ((bl_x >> 1) & 3) * 32;
+        const s32 j21 = j18 * 4 + (th_x & 3) + (bl_x & 1) * 16 + ((th_x >> 5) & 1) * 8;
+        const s32 v23_1 = sums[j18 * 4 + half19 * 2];
+        const f32 v24_1 = (f32)v23_1;
+        const f32 v25_1 = v24_1 * 0.125f;
+        x5[0] = v25_1;
+        const s32 v23_2 = sums[j18 * 4 + half19 * 2 + 1];
+        const f32 v24_2 = (f32)v23_2;
+        const f32 v25_2 = v24_2 * 0.125f;
+        x5[1] = v25_2;
+        store_vector_8(o0 + j20 * 50 + j21 * 2 + (bl_x >> 3) * 5000, x5);
       }
     }
   }

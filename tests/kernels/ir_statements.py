@@ -15,6 +15,7 @@ from indexing.kernels.ir.nodes import (
     Break,
     CallFunction,
     Copy,
+    CopyAsync,
     Fence,
     FetchAdd,
     For,
@@ -30,6 +31,7 @@ from indexing.kernels.ir.nodes import (
     Statement,
     Store,
     Var,
+    WaitCopies,
 )
 from indexing.ops.element_types import ELEMENT_TYPES
 from ir_scanner import OPERATORS, Line, Lines
@@ -66,6 +68,8 @@ class Body:
             "set": self._set,
             "store": self._store,
             "copy": self._copy,
+            "copy_async": self._copy_async,
+            "wait_copies": lambda _: WaitCopies(),
             "load_matrices": self._load_matrices,
             "matrix_multiply": self._matrix_multiply,
             "multiply_panels": self._multiply_panels,
@@ -178,6 +182,10 @@ class Body:
         line.expect("=")
         source, start = line.word("a buffer"), self._one_place(line)
         return Copy(destination, to, source, start, width)
+
+    def _copy_async(self, line: Line) -> CopyAsync:
+        copy = self._copy(line)
+        return CopyAsync(copy.destination, copy.destination_index, copy.source, copy.source_index, copy.width)
 
     def _flat_place(self, line: Line) -> tuple[str, SymbolicExpr]:
         return line.word("a buffer"), self._one_place(line)

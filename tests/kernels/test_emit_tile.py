@@ -19,6 +19,7 @@ from kernels import assert_written_once
 
 PLAIN = "lhs_contracting_dims={1}, rhs_contracting_dims={0}"
 TRANSPOSED = "lhs_contracting_dims={0}, rhs_contracting_dims={1}"
+LAST = "lhs_contracting_dims={1}, rhs_contracting_dims={1}"
 BATCH = "lhs_batch_dims={0}, lhs_contracting_dims={2}, rhs_batch_dims={0}, rhs_contracting_dims={1}"
 
 
@@ -84,7 +85,7 @@ def test_no_two_lines_of_a_matrix_share_a_bank(lines: int, run: int, piece: int)
 
 
 def test_the_kernel_has_no_bank_conflicts() -> None:
-    kernel = emitted(product("128,128", "128,128", "128,128", PLAIN), tile_rows=64, tile_columns=64)
+    kernel = emitted(product("128,128", "128,128", "128,128", PLAIN), tile_rows=64, tile_columns=64, stages=1)
     actual = list(bank_accesses(kernel, portable_device("cuda")))
     assert {(a.kind, a.array) for a in actual} == {
         (k, f"{s}_tile") for k in ("load", "store") for s in ("left", "right")
@@ -105,6 +106,9 @@ def test_the_kernel_has_no_bank_conflicts() -> None:
         (product("16,16", "16,16", "16,16", PLAIN), {"tile_rows": 16, "tile_columns": 16}),
         (product("3,24,40", "3,40,20", "3,24,20", BATCH), {"tile_rows": 32}),
         (product("60,70", "70,50", "60,50", PLAIN, "s8", "s32"), {}),
+        (product("48,160", "160,40", "48,40", PLAIN), {"tile_depth": 32, "stages": 2}),
+        (product("40,128", "40,128", "40,40", LAST, "s8", "s32"), {"tile_depth": 32, "stages": 2}),
+        (product("33,75", "75,20", "33,20", PLAIN, "f16"), {"tile_depth": 16, "stages": 2}),
         (product("70,60", "50,70", "60,50", TRANSPOSED, "u8", "s32"), {"tile_columns": 128}),
     ],
 )
@@ -114,6 +118,34 @@ def test_kernels_are_proved_and_compile(text: str, knobs: dict[str, int]) -> Non
     assert proofs.refuted == proofs.open == (), str(proofs)
     assert_written_once(kernel, [ix.hlo.parse(text).entry.root.shape])
     assert ix.runtime.cubin(kernel, "sm_80")
+
+
+def async_copies(kernel: Kernel) -> dict[str, set[int]]:
+    """The widths of asynchronous copies, by the argument that they read."""
+    widths: dict[str, set[int]] = {}
+    for s in ir.statements(kernel.lowered.body):
+        if isinstance(s, ir.CopyAsync):
+            widths.setdefault(s.source, set()).add(s.width)
+    return widths
+
+
+def test_long_sums_are_copied_asynchronously_while_tiles_are_multiplied() -> None:
+    text = product("128,512", "512,128", "128,128", PLAIN)
+    kernel = emitted(text)
+    assert async_copies(kernel) == {"p0": {8}, "p1": {8}}
+    assert sum(isinstance(s, ir.Barrier) for s in ir.statements(kernel.ir.body)) == 2  # one a step
+    assert async_copies(emitted(text, stages=1)) == {}
+    assert all(a.conflicts == 0 for a in bank_accesses(kernel, portable_device("cuda")))
+
+
+def test_what_is_computed_passes_through_registers() -> None:
+    text = """fused {
+      x = f32[64,512] parameter(0)
+      y = bf16[512,64] parameter(1)
+      narrow = bf16[64,512] convert(x)
+      ROOT d = f32[64,64] dot(narrow, y), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+    }"""
+    assert async_copies(emitted(text, stages=2)) == {"p1": {8}}
 
 
 def test_other_targets_have_no_such_instructions() -> None:
@@ -152,6 +184,14 @@ def test_a_kernel_without_its_barriers_is_refuted() -> None:
     without = [m.kernel for m in mutants(kernel) if m.kind == "barrier"]
     assert len(without) == 2
     assert all("race" in {c.kind for c in verify(k).checks if c.status != "proved"} for k in without)
+
+
+def test_a_kernel_that_does_not_wait_for_its_copies_is_refuted() -> None:
+    text = product("64,160", "160,64", "64,64", PLAIN)
+    kernel = emitted(text, tile_rows=32, tile_columns=32, tile_depth=32, stages=2).lowered
+    without = [m for m in mutants(kernel) if m.kind in ("wait", "barrier")]
+    assert {m.kind for m in without} == {"wait", "barrier"}
+    assert all("race" in {c.kind for c in verify(m.kernel).refuted} for m in without)
 
 
 def test_places_beside_pieces_are_not_proved() -> None:

@@ -52,6 +52,8 @@ entry
   m1 = shuffle first 8 of n
   group_reduce w: f32, v: pred by add threads 32 distance 1
   group_reduce w: f32 by add threads 4 distance 8 to all
+  copy_async 8: s[0] = s[8]
+  wait_copies
   load_matrices 8: s[0] = s[0] transposed
   load_matrices 16: s[4] = s[bl_x * 16]
   matrix_multiply bf16: s[0] += s[4] * s[8]
@@ -127,7 +129,7 @@ def test_as_much_is_proved_of_what_is_read(case: Path) -> None:
         ("v0, v1 = call", "v0 = call", "23:15: f has 2 results; 1 are named"),
         ("      break if", "       break if", "26:8: this line is indented by 7 spaces"),
         ("\nentry", "\nbuffer x: f32[] shared\nentry", "14:1: expected 'entry', found 'buffer'"),
-        ("  break\n", "  break\nx = 1\n", "44:1: expected the end of the kernel, found 'x'"),
+        ("  break\n", "  break\nx = 1\n", "46:1: expected the end of the kernel, found 'x'"),
         ("to max", "till max", "25:25: there is no index variable till here"),
         ("k in [0, 15] =", "i in [0, 15] =", "28:7: i was declared with another interval or of another kind"),
     ],

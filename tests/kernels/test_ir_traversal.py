@@ -18,6 +18,8 @@ def every_statement(name: str, x: SymbolicExpr) -> ir.Block:
         ir.CallFunction(("c",), "f", (x,), (v, ir.IndexValue(x))),
         ir.Store("o", (x, x * 3), v),
         ir.Copy("l", x, "p", x + 4, 4),
+        ir.CopyAsync("t", x, "p", x * 4, 4),
+        ir.WaitCopies(),
         ir.LoadMatrices("r", x, "t", x * 8, 8, True),
         ir.MatrixMultiply("bf16", "q", x, "r", x + 1, "r", x + 2),
         ir.MultiplyPanels("f32", "q", x, "t", x + 1, "t", x + 2, 16),

@@ -33,7 +33,8 @@ FAULTS = 5  # each pass gets so many
 
 @pytest.fixture(scope="module")
 def changed():
-    return list(steps(FILES, ("c", "opencl")))
+    asynchronous = (s for s in steps([GOLDEN / "dot_tile_bf16.hlo"], ("cuda",)) if s.of.name == "async-copies")
+    return [*steps(FILES, ("c", "opencl")), *asynchronous]
 
 
 def test_faults_of_each_pass_are_found(changed) -> None:

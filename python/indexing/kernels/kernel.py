@@ -309,7 +309,7 @@ class Kernel:
 
     @cached_property
     def _vector_buffers(self) -> frozenset[str]:
-        copies = [s for s in nodes.statements(self.memory_form.body) if isinstance(s, nodes.Copy)]
+        copies = [s for s in nodes.statements(self.memory_form.body) if isinstance(s, nodes.Copy | nodes.CopyAsync)]
         return frozenset(end for s in copies for end in (s.source, s.destination))
 
     @takes(output=integer, access=integer)

@@ -181,7 +181,7 @@ def instructions_of(s: Statement, registers: Collection[str] = ()) -> Units:
         _add(units, _of_value(value, registers))
     if isinstance(s, ir.Store) and s.buffer in registers:
         return units
-    if isinstance(s, ir.Store | ir.Copy | ir.LoadMatrices | ir.FetchAdd | ir.Shuffle):
+    if isinstance(s, ir.Store | ir.Copy | ir.CopyAsync | ir.LoadMatrices | ir.FetchAdd | ir.Shuffle):
         units["memory"] += 1
     elif isinstance(s, ir.AtomicUpdate):
         units["memory"] += 1 if s.opcode in ATOMIC_UPDATES else SWAP

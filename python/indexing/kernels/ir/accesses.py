@@ -19,6 +19,7 @@ from indexing.kernels.ir.nodes import (
     Break,
     CallFunction,
     Constant,
+    CopyAsync,
     FetchAdd,
     For,
     GroupReduce,
@@ -34,6 +35,7 @@ from indexing.kernels.ir.nodes import (
     Store,
     Value,
     Var,
+    WaitCopies,
     Within,
     statements,
 )
@@ -162,6 +164,7 @@ class Accesses:
     calls: list[Call] = field(default_factory=list)
     phases: frozenset[int] = frozenset({0})
     _phase_count: int = 1
+    copies: frozenset[int] = frozenset()  # the accesses by asynchronous copies that may not be complete
     barriers: list[tuple[Time, Context]] = field(default_factory=list)
     _time: Time = ()
     _definition: str = ""
@@ -265,11 +268,12 @@ class Accesses:
             for condition in s.conditions:  # each is evaluated only if those before hold
                 self._loads(condition, inner)
                 inner = self._last_block(inner.within((condition,)), inner, condition)
-            before = self.phases
+            before, begun = self.phases, self.copies
             self._block(s.then, inner, 0)
-            after_then, self.phases = self.phases, before
+            after_then, self.phases, own, self.copies = self.phases, before, self.copies, begun
             self._block(s.otherwise, context.without(s.conditions, self.intervals), 1)
             self.phases |= after_then
+            self.copies |= own
             return context
         if isinstance(s, For):
             self._loop(s, context)
@@ -299,11 +303,17 @@ class Accesses:
                 self.counters[s.buffer] = self.arrivals[s.value.name]
         for m in moves(s):
             self._add(m.kind, m.buffer, (m.index,), context, m.width)
+        if isinstance(s, CopyAsync):
+            self.copies |= {len(self.accesses) - 1}
+        elif isinstance(s, WaitCopies):
+            self.copies = frozenset()
         if isinstance(s, CallFunction):
             self.calls.append(Call(s.function, tuple(map(context.at, s.index)), context, s.names[0]))
         elif isinstance(s, Barrier | GroupReduce):
             self.phases = frozenset({self._phase_count})
             self._phase_count += 1
+            for k in self.copies:  # not complete: the store may come in this phase as well
+                self.accesses[k] = replace(self.accesses[k], phases=self.accesses[k].phases | self.phases)
             self.barriers.append((self._time, context))
 
     def _add(self, kind: Kind, buffer: str, index: Sequence[SymbolicExpr], context: Context, width: int = 1) -> None:
@@ -372,11 +382,12 @@ class Accesses:
         is_certain = context.is_certain and not may_leave(s.body)
         loops = (*context.loops, s.variable)
         inner = replace(context, loops=loops, constraints=tuple(constraints), is_certain=is_certain)
-        before = self.phases
+        before, begun = self.phases, self.copies
         self._block(s.body, inner, counter)
         if any(isinstance(b, Barrier | GroupReduce) for b in statements(s.body)):
             self._block(s.body, inner, counter)
             self.phases |= before
+        self.copies |= begun
 
     def _claim_counter(self, s: For, start: SymbolicExpr, stop: SymbolicExpr, context: Context) -> None:
         """Claim that the counter's first and last values, if the loop runs at all, lie in its interval."""

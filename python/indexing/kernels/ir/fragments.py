@@ -16,6 +16,7 @@ from indexing.kernels.ir.types import storage_bytes
 CAPABILITY = (8, 0)  # the least compute capability that has the instructions
 LANES = 32
 PIECE_BYTES = 16
+ASYNC_BYTES = (4, 8, 16)  # sizes of a `CopyAsync`
 LINES = 8  # the lines of a matrix of `LoadMatrices`
 ROWS, COLUMNS = 16, 8  # the sides of the sum
 PANEL_ROWS = 6  # the left panel of `MultiplyPanels`: with two vectors a row, the sums take 12 of 16 vector registers

@@ -12,6 +12,7 @@ from indexing.kernels.ir.nodes import (
     Barrier,
     CallFunction,
     Copy,
+    CopyAsync,
     Fence,
     FetchAdd,
     Function,
@@ -25,6 +26,7 @@ from indexing.kernels.ir.nodes import (
     Statement,
     Store,
     Value,
+    WaitCopies,
     statements,
 )
 from indexing.kernels.ir.traversal import subvalues, values_of
@@ -49,7 +51,7 @@ class Move:
 def moves(s: Statement) -> tuple[Move, ...]:
     """The loads and stores of a statement that moves several elements, loads first; none for other statements."""
     match s:
-        case Copy(destination, to, source, start, width):
+        case Copy(destination, to, source, start, width) | CopyAsync(destination, to, source, start, width):
             return Move("load", source, start, width), Move("store", destination, to, width)
         case LoadMatrices(destination, to, source, start, width, _):
             return Move("load", source, start, width), Move("store", destination, to, WORDS["loaded"])
@@ -106,4 +108,4 @@ class Memory:
 
 def orders_memory(s: Statement) -> bool:
     """Whether a statement synchronizes with other threads, so that memory may have changed after it."""
-    return isinstance(s, Barrier | GroupReduce | Fence | Shuffle | FetchAdd)
+    return isinstance(s, Barrier | GroupReduce | Fence | Shuffle | FetchAdd | WaitCopies)

@@ -160,6 +160,29 @@ class Copy:
 
 
 @dataclass(frozen=True, slots=True)
+class CopyAsync:
+    """Begin to copy `width` neighbouring elements from global to shared memory, past the registers of the thread.
+
+    Both buffers are flat, both indices multiples of `width`. The copy is complete for the thread after `WaitCopies`, and for
+    other threads after the next barrier.
+    """
+
+    destination: str
+    destination_index: SymbolicExpr
+    source: str
+    source_index: SymbolicExpr
+    width: int
+
+
+@dataclass(frozen=True, slots=True)
+class WaitCopies:
+    """Wait until all copies that the thread began are complete.
+
+    Copies are begun by the pass `async-copies`, in kernels that wait for them, for targets that have the instruction.
+    """
+
+
+@dataclass(frozen=True, slots=True)
 class LoadMatrices:
     """Load four 8 x 8 matrices of 16-bit elements (or 8 x 16 of bytes) from shared memory into the registers of a warp.
 
@@ -315,6 +338,7 @@ class Fence:
 Statement: TypeAlias = (
     "Let | Var | Assign | LetIndex | CallFunction | Store | Copy | LoadMatrices | MatrixMultiply | MultiplyPanels"
     " | AtomicUpdate | FetchAdd | GroupReduce | Shuffle | For | If | Break | Barrier | Fence"
+    " | CopyAsync | WaitCopies"
 )
 Block: TypeAlias = "tuple[Statement, ...]"
 

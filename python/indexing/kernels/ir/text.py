@@ -29,6 +29,7 @@ from indexing.kernels.ir.nodes import (
     CallFunction,
     Constant,
     Copy,
+    CopyAsync,
     Fence,
     FetchAdd,
     For,
@@ -50,6 +51,7 @@ from indexing.kernels.ir.nodes import (
     Statement,
     Store,
     Var,
+    WaitCopies,
     Within,
     statements,
 )
@@ -170,6 +172,10 @@ class _Body:
                 return f"{name} = fetch_add {buffer}{self._place(index)} += {self.value(value)}"
             case Copy(destination, to, source, start, width):
                 return f"copy {width}: {destination}{self._place((to,))} = {source}{self._place((start,))}"
+            case CopyAsync(destination, to, source, start, width):
+                return f"copy_async {width}: {destination}{self._place((to,))} = {source}{self._place((start,))}"
+            case WaitCopies():
+                return "wait_copies"
             case LoadMatrices(destination, to, source, start, width, transposed):
                 how = " transposed" if transposed else ""
                 return (

@@ -18,6 +18,7 @@ from indexing.kernels.ir.nodes import (
     Break,
     CallFunction,
     Copy,
+    CopyAsync,
     FetchAdd,
     For,
     Function,
@@ -157,6 +158,11 @@ def _value(statement: Let | Assign | Shuffle | Store | AtomicUpdate | FetchAdd) 
 
 
 _index, _conditions = attrgetter("index"), attrgetter("conditions")
+_ENDS = _Parts(
+    _none,
+    attrgetter("destination_index", "source_index"),
+    lambda s, v, i: replace(s, destination_index=i[0], source_index=i[1]),
+)
 _FACTORS = _Parts(
     _none,
     attrgetter("accumulator_index", "left_index", "right_index"),
@@ -176,16 +182,9 @@ _PARTS: Mapping[type, _Parts] = {
     Store: _Parts(_value, _index, lambda s, v, i: Store(s.buffer, i, *v)),
     AtomicUpdate: _Parts(_value, _index, lambda s, v, i: AtomicUpdate(s.buffer, i, s.combiner, v[0], s.opcode)),
     FetchAdd: _Parts(_value, _index, lambda s, v, i: FetchAdd(s.name, s.buffer, i, *v)),
-    Copy: _Parts(
-        _none,
-        attrgetter("destination_index", "source_index"),
-        lambda s, v, i: Copy(s.destination, i[0], s.source, i[1], s.width),
-    ),
-    LoadMatrices: _Parts(
-        _none,
-        attrgetter("destination_index", "source_index"),
-        lambda s, v, i: replace(s, destination_index=i[0], source_index=i[1]),
-    ),
+    Copy: _ENDS,
+    CopyAsync: _ENDS,
+    LoadMatrices: _ENDS,
     MatrixMultiply: _FACTORS,
     MultiplyPanels: _FACTORS,
     For: _Parts(_none, attrgetter("start", "stop"), lambda s, v, i: replace(s, start=i[0], stop=i[1])),

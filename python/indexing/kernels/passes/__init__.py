@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias
 
 from indexing.errors import IndexingError
+from indexing.kernels.passes.async_copies import begin_copies
 from indexing.kernels.passes.dead_code import remove_dead_code
 from indexing.kernels.passes.flatten import flatten_buffers
 from indexing.kernels.passes.fold import fold_constants
@@ -41,6 +42,10 @@ class TargetFeatures(Protocol):
     @property
     def vector_bytes(self) -> int:
         """The widest useful load or store; 0: the compiler vectorizes."""
+
+    @property
+    def copies_async(self) -> bool:
+        """Whether it has `CopyAsync`."""
 
 
 Rewrite: TypeAlias = "Callable[[Kernel, TargetFeatures], Kernel]"
@@ -93,6 +98,7 @@ PASSES: tuple[Pass, ...] = (
     Pass("hoist", _for_any(hoist_invariants), "memory"),
     Pass("flatten", _for_any(flatten_buffers), "memory"),
     Pass("vectorize", _for_vectors(vectorize_accesses), "memory"),
+    Pass("async-copies", lambda kernel, target: begin_copies(kernel) if target.copies_async else kernel, "memory"),
     Pass("group-reductions", _group_reductions, "memory"),
     Pass("inline-combiners", _for_any(inline_functions), "parallel"),
     Pass("narrow-floats", _for_any(convert_narrow_floats), "parallel"),

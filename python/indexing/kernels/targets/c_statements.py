@@ -132,6 +132,16 @@ class StatementWriter:
             ends.append(f"*({space}{constant}{kind} *)({self.pointer(buffer.name, (place,))})")
         self.line(f"{ends[0]} = {ends[1]};")
 
+    def _copyasync(self, s: ir.CopyAsync) -> None:
+        size = storage_bytes(self.unit.buffers[s.destination].element_type) * s.width
+        places = (s.destination, s.destination_index), (s.source, s.source_index)
+        name = self.unit.use(f"copy_async_{size}")
+        self.line(f"{name}({', '.join(self.pointer(buffer, (at,)) for buffer, at in places)});")
+
+    def _waitcopies(self, s: ir.WaitCopies) -> None:
+        if self.target.copies_async:
+            self.line(f"{self.unit.use('wait_copies')}();")
+
     def _loadmatrices(self, s: ir.LoadMatrices) -> None:
         name = self.unit.use("load_transposed" if s.transposed else "load_matrices")
         to, source = (

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from indexing.kernels.ir import nodes as ir
-from indexing.kernels.ir.fragments import COLUMNS, INSTRUCTIONS, ROWS, MatrixInstruction
+from indexing.kernels.ir.fragments import ASYNC_BYTES, COLUMNS, INSTRUCTIONS, ROWS, MatrixInstruction
 from indexing.kernels.targets.library import Definition, call_macro, function, library_of, macro, typedef
 from indexing.kernels.targets.library_complex import COMPLEX
 from indexing.kernels.targets.library_float import FLOAT
@@ -137,6 +137,22 @@ void store_vector_{size}(void *to, const void *from) {{
         )
 
 
+def _async_copies() -> Iterator[Definition]:
+    """Copies from global to shared memory, past the L1 cache where the instruction can."""
+    for size in ASYNC_BYTES:
+        yield function(
+            f"copy_async_{size}",
+            f"""\
+void copy_async_{size}(void *to, const void *from) {{
+  const u32 place = (u32)__cvta_generic_to_shared(to);
+  asm volatile("cp.async.{"cg" if size == 16 else "ca"}.shared.global [%0], [%1], {size};"
+               : : "r"(place), "l"(__cvta_generic_to_global(from)) : "memory");
+}}""",
+            "u32",
+        )
+    yield function("wait_copies", 'void wait_copies() { asm volatile("cp.async.wait_all;" : : : "memory"); }', "")
+
+
 def _multiply_matrices(i: MatrixInstruction) -> Definition:
     """The instruction for factors of one element type, as a function of pointers to registers."""
     bits = "f" if i.accumulator == "f32" else "r"
@@ -190,7 +206,19 @@ def _entry(kernel: ir.Kernel, parameters: tuple[Parameter, ...], used: frozenset
 CUDA = Target(
     name="cuda",
     ending=".cu",
-    library=library_of(INTEGER, FLOAT, COMPLEX, _words(), _hypotenuses(), _vector_stores(), _INSTRUCTIONS, _MATRICES),
+    library=library_of(
+        *(
+            INTEGER,
+            FLOAT,
+            COMPLEX,
+            _words(),
+            _hypotenuses(),
+            _vector_stores(),
+            _async_copies(),
+            _INSTRUCTIONS,
+            _MATRICES,
+        )
+    ),
     has_threads=True,
     shuffle_width=32,
     vector_bytes=16,

@@ -70,6 +70,11 @@ class Target:
     lane_loop: str = ""  # in front of a loop over the lanes of a vector
     prelude: tuple[str, ...] = ()
 
+    @property
+    def copies_async(self) -> bool:
+        """Whether it has `CopyAsync`."""
+        return "wait_copies" in self.library
+
     def multiplies_matrices(self, element_type: str) -> bool:
         """Whether it has an instruction for `MatrixMultiply` with factors of that element type."""
         return f"multiply_matrices_{element_type}" in self.library

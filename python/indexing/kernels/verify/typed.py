@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from indexing.kernels.ir.copying import names_of
-from indexing.kernels.ir.fragments import INSTRUCTIONS, PANEL_TYPES, PIECE_BYTES
+from indexing.kernels.ir.fragments import ASYNC_BYTES, INSTRUCTIONS, PANEL_TYPES, PIECE_BYTES
 from indexing.kernels.ir.nodes import (
     Assign,
     AtomicUpdate,
@@ -15,6 +15,7 @@ from indexing.kernels.ir.nodes import (
     CallFunction,
     Constant,
     Copy,
+    CopyAsync,
     FetchAdd,
     For,
     Function,
@@ -117,6 +118,8 @@ class _TypeChecker:
                 yield from self._atomic(s)
             case Copy():
                 yield from self._copy(s)
+            case CopyAsync():
+                yield from self._copy_async(s)
             case LoadMatrices():
                 yield from self._load_matrices(s)
             case MatrixMultiply():
@@ -191,6 +194,15 @@ class _TypeChecker:
             yield f"copy {s.destination}: it is only read"
         if s.width < 1 or s.width & (s.width - 1):
             yield f"copy {s.destination}: {s.width} elements are no vector"
+
+    def _copy_async(self, s: CopyAsync) -> Iterator[str]:
+        to, source = self.buffers.get(s.destination), self.buffers.get(s.source)
+        if to is None or to.space != "shared" or source is None or source.space != "global":
+            yield f"copy_async {s.destination} = {s.source}: it copies from global to shared memory"
+        elif storage_type(to.element_type) != storage_type(source.element_type):
+            yield f"copy_async {s.destination} = {s.source}: their types differ"
+        elif storage_bytes(to.element_type) * s.width not in ASYNC_BYTES:
+            yield f"copy_async {s.destination}: {s.width} elements are not {' or '.join(map(str, ASYNC_BYTES))} bytes"
 
     def _load_matrices(self, s: LoadMatrices) -> Iterator[str]:
         source = self.buffers.get(s.source)

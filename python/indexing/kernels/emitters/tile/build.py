@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from math import prod
 from typing import TYPE_CHECKING
 
@@ -11,8 +12,8 @@ from indexing.kernels.emitters.tile.match import NAME
 from indexing.kernels.emitters.tile.shared_tile import SharedTile, TileBuilder, position
 from indexing.kernels.ir.fragments import COLUMNS, LANES, LINES, ROWS, SUM
 from indexing.kernels.ir.memory import WORDS
-from indexing.kernels.ir.nodes import Buffer, Constant, Load, LoadMatrices, MatrixMultiply
-from indexing.kernels.launch import Part, assembled, entry_builder, inside, loop_over, thread_id
+from indexing.kernels.ir.nodes import Buffer, Constant, Load, LoadMatrices, MatrixMultiply, WaitCopies
+from indexing.kernels.launch import Part, assembled, entry_builder, guarded, inside, loop_over, thread_id
 from indexing.kernels.vectors import lanes
 
 if TYPE_CHECKING:
@@ -44,7 +45,8 @@ class _Body:
         self.corner = [w * n for w, n in zip(warps, plan.warp_tile, strict=True)]  # of the warp in the block's tile
         self.counts = plan.warp_tile[0] // ROWS, plan.warp_tile[1] // COLUMNS  # products of a warp
         self.sums = prod(self.counts) * WORDS["accumulator"]
-        for tile in plan.shared_tiles:
+        self.stages = [[replace(t, stage=s) for t in plan.shared_tiles] for s in range(plan.stages)]
+        for tile in (t for stage in self.stages for t in stage):
             body.kernel.add_buffer(tile.buffer)
         for name, kind, size in (
             ("left", "u32", self.counts[0] * WORDS["left"]),
@@ -58,14 +60,51 @@ class _Body:
         body = self.body
         with loop_over(body, self.sums, "register") as register:
             body.store("sums", (register,), Constant(self.instruction.accumulator, 0))
-        with loop_over(body, self.plan.steps, "step") as step:
-            for tile, free in zip(self.plan.shared_tiles, self._begins(), strict=True):
-                self.tile.fill(tile, {"free": free, "sum": step * self.plan.tile_depth})
-            body.barrier()
-            self._multiply()
-            if self.plan.steps > 1:
-                body.barrier()
+        if self.plan.stages == 1:
+            self._one_by_one()
+        else:
+            self._in_turns()
         self._finish()
+
+    def _one_by_one(self) -> None:
+        """Build the steps along the sum: a tile is copied, then multiplied."""
+        body, steps = self.body, self.plan.steps
+        with loop_over(body, steps, "step") as step:
+            self._copy(step, 0)
+            body.barrier()
+            self._multiply(0)
+            if steps > 1:
+                body.barrier()
+
+    def _in_turns(self) -> None:
+        """Build the steps in turns of two stages: while a tile is multiplied, the next one is copied to the other stage.
+
+        A barrier separates the copies of a tile from its products, and the products of the tile before from the copies of the
+        next one.
+        """
+        turns, rest = divmod(self.plan.steps, 2)
+        self._copy(constant(0), 0)
+        if turns:
+            with loop_over(self.body, turns, "turn") as turn:
+                for stage in range(2):
+                    self._step(turn * 2 + stage, stage)
+        if rest:
+            self._step(constant(self.plan.steps - 1), 0)
+
+    def _step(self, step: SymbolicExpr, stage: int) -> None:
+        body, last = self.body, self.plan.steps - 1
+        body.add(WaitCopies())
+        body.barrier()
+        following = body.scope.simplify(step + 1)
+        if body.range(following).lower <= last:
+            with guarded(body, body.within(following, None, last)):
+                self._copy(following, 1 - stage)
+        self._multiply(stage)
+
+    def _copy(self, step: SymbolicExpr, stage: int) -> None:
+        """Copy the tiles of a step to a stage of shared memory."""
+        for tile, free in zip(self.stages[stage], self._begins(), strict=True):
+            self.tile.fill(tile, {"free": free, "sum": step * self.plan.tile_depth})
 
     def _begins(self) -> tuple[SymbolicExpr, SymbolicExpr]:
         """The first row and the first column of the block's tile."""
@@ -77,10 +116,10 @@ class _Body:
 
     # ------------------------------------------------------------ products
 
-    def _multiply(self) -> None:
+    def _multiply(self, stage: int) -> None:
         """Load fragments and multiply them, along the tile's depth."""
         body, (rows, columns) = self.body, self.counts
-        left, right = self.plan.shared_tiles
+        left, right = self.stages[stage]
         with loop_over(body, self.plan.tile_depth // self.instruction.depth, "part") as part:
             depth = part * self.instruction.depth
             with loop_over(body, rows, "i") as i:

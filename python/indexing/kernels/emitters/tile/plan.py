@@ -12,7 +12,7 @@ from indexing.kernels.emitter import fits
 from indexing.kernels.emitters.dot.match import Product, product_of
 from indexing.kernels.emitters.tile.match import NAME, instruction_of
 from indexing.kernels.emitters.tile.shared_tile import Axis, SharedTile, Side, fastest
-from indexing.kernels.ir.fragments import COLUMNS, LANES, LINES, ROWS, MatrixInstruction
+from indexing.kernels.ir.fragments import ASYNC_BYTES, COLUMNS, LANES, LINES, ROWS, MatrixInstruction
 from indexing.kernels.knob_space import Condition, Knob, KnobSpace, Values
 
 if TYPE_CHECKING:
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from indexing.kernels.kernel_builder import Dim3
 
 TILE_ROWS, TILE_COLUMNS, PIECES = (16, 32, 64, 128), (16, 32, 64, 128), (2, 4, 8)
+STAGES = (1, 2)
 DEFAULT_TILES = ((128, 128), (128, 64), (64, 64), (64, 32), (32, 32))  # largest first
 WARP_TILE = 64, 32  # rows and columns of the sum that a warp has at most: half of a thread's registers
 LEAST_WARP_TILE = ROWS, 2 * COLUMNS  # four matrices of the right factor are loaded together
@@ -50,6 +51,7 @@ class TilePlan:
     tile_rows: int
     tile_columns: int
     tile_depth: int
+    stages: int
     fastest: tuple[tuple[Axis, int], tuple[Axis, int]]  # of each operand: the fastest dimension, and its size
 
     @property
@@ -109,8 +111,8 @@ class TilePlan:
 
     @property
     def shared_bytes(self) -> int:
-        """The bytes of both tiles."""
-        return (self.tile_rows + self.tile_columns) * self.tile_depth * self.instruction.element_bytes
+        """The bytes of both tiles, of each stage."""
+        return self.stages * (self.tile_rows + self.tile_columns) * self.tile_depth * self.instruction.element_bytes
 
 
 def default_tile(sizes: Product, device: Device) -> tuple[int, int]:
@@ -122,9 +124,9 @@ def default_tile(sizes: Product, device: Device) -> tuple[int, int]:
     return next((t for t, n in zip(tiles, counts, strict=True) if n >= device.cores.count), tiles[-1])
 
 
-def planned(dot: Instruction, tile: tuple[int, int], depth: int) -> TilePlan:
+def planned(dot: Instruction, tile: tuple[int, int], depth: int, stages: int) -> TilePlan:
     """The plan with these knobs."""
-    return TilePlan(product_of(dot), instruction_of(dot), *tile, depth, (fastest(dot, 0), fastest(dot, 1)))
+    return TilePlan(product_of(dot), instruction_of(dot), *tile, depth, stages, (fastest(dot, 0), fastest(dot, 1)))
 
 
 def plan_tile(
@@ -134,46 +136,76 @@ def plan_tile(
     tile_rows: int | None = None,
     tile_columns: int | None = None,
     tile_depth: int | None = None,
+    stages: int | None = None,
 ) -> TilePlan:
     """Launch dimensions.
 
     Knobs: `tile_rows` and `tile_columns` of the product per block, 16, 32, 64 or 128; `tile_depth`, the elements along the sum
-    that shared memory holds at once: 32, 64 or 128 bytes of them.
+    that shared memory holds at once: 32, 64 or 128 bytes of them; `stages` of shared memory: with 2, a tile is copied while
+    the one before it is multiplied.
     """
     dot = match.first
     rows, columns = default_tile(product_of(dot), device)
     chosen = {"tile_rows": tile_rows or rows, "tile_columns": tile_columns or columns}
-    chosen["tile_depth"] = tile_depth or _default_depth(dot)
-    legal = {"tile_rows": TILE_ROWS, "tile_columns": TILE_COLUMNS, "tile_depth": _depths(dot)}
+    legal = {"tile_rows": TILE_ROWS, "tile_columns": TILE_COLUMNS, "tile_depth": _depths(dot), "stages": STAGES}
+    default = _default_pipeline(dot, (chosen["tile_rows"], chosen["tile_columns"]), tile_depth, device)
+    chosen |= {"tile_depth": tile_depth or default[0], "stages": stages or default[1]}
     for name, value in chosen.items():
         if value not in legal[name]:
             raise IndexingError(f"{name} is one of {', '.join(map(str, legal[name]))} here; got {value}")
-    return planned(dot, (chosen["tile_rows"], chosen["tile_columns"]), chosen["tile_depth"])
+    return planned(dot, (chosen["tile_rows"], chosen["tile_columns"]), chosen["tile_depth"], chosen["stages"])
 
 
 def _depths(dot: Instruction) -> tuple[int, ...]:
     return tuple(pieces * instruction_of(dot).piece for pieces in PIECES)
 
 
-def _default_depth(dot: Instruction) -> int:
-    """The least depth that holds the sum; the greatest if none does."""
+def _default_pipeline(dot: Instruction, tile: tuple[int, int], depth: int | None, device: Device) -> tuple[int, int]:
+    """The least depth that holds the sum, in one stage; else, if an operand's tiles are copied asynchronously, two stages
+    of the greatest depth that fits, and one stage of the greatest depth if not.
+    """
     contracted = prod(product_of(dot).contracted)
-    return next((d for d in _depths(dot) if d >= contracted), _depths(dot)[-1])
+    depths = _depths(dot) if depth is None else (depth,)
+    whole = next((d for d in depths if d >= contracted), None)
+    if whole is not None:
+        return whole, 1
+    plans = [planned(dot, tile, d, 2) for d in depths if d in _depths(dot)]
+    deep = [p.tile_depth for p in plans if fits(p, device.limits) and is_asynchronous(dot, p)]
+    return (deep[-1], 2) if deep else (depths[-1], 1)
+
+
+def is_asynchronous(dot: Instruction, plan: TilePlan) -> bool:
+    """Whether a tile of an operand can be copied as it is, in whole vectors of a size that the instruction has."""
+    size = plan.instruction.element_bytes
+    return any(
+        o.is_parameter and t.reads == t.fast and t.vector * size in ASYNC_BYTES
+        for o, t in zip(dot.operands, plan.shared_tiles, strict=True)
+    )
 
 
 def tile_knobs(match: Heroes, default: TilePlan, device: Device) -> KnobSpace:
     """Names, legal values and defaults of the knobs: tiles that fit into shared memory."""
+    dot = match.first
     depths: dict[tuple[int, ...], Values] = {
-        (r, c): tuple(d for d in _depths(match.first) if fits(planned(match.first, (r, c), d), device.limits))
+        (r, c): tuple(d for d in _depths(dot) if fits(planned(dot, (r, c), d, 1), device.limits))
         for r in TILE_ROWS
         for c in TILE_COLUMNS
+    }
+    stages: dict[tuple[int, ...], Values] = {
+        (*tile, d): tuple(n for n in STAGES if fits(planned(dot, tile, d, n), device.limits))  # type: ignore[arg-type]
+        for tile, legal in depths.items()
+        for d in legal
     }
     return KnobSpace(
         NAME,
         (
             Knob("tile_rows", TILE_ROWS, default.tile_rows),
             Knob("tile_columns", TILE_COLUMNS, default.tile_columns),
-            Knob("tile_depth", _depths(match.first), default.tile_depth),
+            Knob("tile_depth", _depths(dot), default.tile_depth),
+            Knob("stages", STAGES, default.stages),
         ),
-        (Condition("tile_depth", ("tile_rows", "tile_columns"), depths),),
+        (
+            Condition("tile_depth", ("tile_rows", "tile_columns"), depths),
+            Condition("stages", ("tile_rows", "tile_columns", "tile_depth"), stages),
+        ),
     )

@@ -47,6 +47,7 @@ class SharedTile:
     reads: Axis
     vector: int
     place: IndexingMap
+    stage: int = 0
 
     @property
     def number(self) -> int:
@@ -56,7 +57,8 @@ class SharedTile:
     @property
     def buffer(self) -> Buffer:
         """The buffer that holds it."""
-        return Buffer(f"{self.side}_tile", self.element_type, (self.lines * self.run,), "shared")
+        name = f"{self.side}_tile" + f"{self.stage + 1}" * (self.stage > 0)
+        return Buffer(name, self.element_type, (self.lines * self.run,), "shared")
 
 
 def fastest(dot: Instruction, k: int) -> tuple[Axis, int]:
@@ -141,7 +143,7 @@ class TileBuilder:
         if tile.reads != tile.fast:
             return lambda lane: (simplify(position(tile.place, vector * width + lane, slow)),)
         first = simplify(position(tile.place, slow, vector * width)) // width
-        cell = self.body.named_index(f"{tile.side}_cell", first, 0, tile.buffer.size // width - 1)
+        cell = self.body.named_index(self.body.fresh(f"{tile.side}_cell"), first, 0, tile.buffer.size // width - 1)
         return lambda lane: (cell * width + lane,)
 
     def _store(self, tile: SharedTile, place: Index, at: Mapping[Axis, SymbolicExpr] | None = None) -> None:
