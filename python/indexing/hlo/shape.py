@@ -16,23 +16,24 @@ from indexing.lazy import ml_dtypes, np
 
 __all__ = ["DTYPES", "Shape"]
 
-#: The names in numpy or ml_dtypes that do not follow from the name of the element type.
-_NUMPY_NAMES = {"pred": "bool_", "s1": "int8", "u1": "uint8"}
 _NUMPY_WORDS = {"s": "int", "u": "uint", "f": "float", "bf": "bfloat", "c": "complex"}
-_NAMES = tuple(name for name, *_ in _core.hlo_element_types())
 
 
 def _numpy_name(name: str) -> str:
-    """The name in numpy or ml_dtypes: float8_e5m2 for f8e5m2."""
-    if name in _NUMPY_NAMES:
-        return _NUMPY_NAMES[name]
-    word, bits, variant = re.fullmatch(r"([a-z]+)(\d+)(\w*)", name).groups()  # type: ignore[union-attr]  # as all names
-    return _NUMPY_WORDS[word] + bits + (f"_{variant}" if variant else "")
+    """The name in numpy or ml_dtypes of an element type of arrays: float8_e5m2 for f8e5m2."""
+    word, bits, variant = re.findall(r"([a-z]+)(\d+)(\w*)", name)[0]
+    return _NUMPY_WORDS[word] + bits + ("_" + variant if variant else "")
+
+
+#: The name in numpy or ml_dtypes of each element type that arrays can have. They have no integers of one bit.
+_NUMPY_NAMES = {"pred": "bool_"}
+_NUMPY_NAMES |= {name: _numpy_name(name) for name, *_ in _core.hlo_element_types() if name not in _NUMPY_NAMES}
+_NUMPY_NAMES |= {"s1": "int8", "u1": "uint8"}
 
 
 @cache
 def _dtype(name: str) -> np.dtype[np.generic]:
-    known = _numpy_name(name)
+    known = _NUMPY_NAMES[name]
     scalar: type[np.generic] = getattr(np, known, None) or getattr(ml_dtypes, known)
     return np.dtype(scalar)
 
@@ -44,13 +45,13 @@ class _NumpyTypes(Mapping[str, "np.dtype[np.generic]"]):
         return _dtype(name)
 
     def __contains__(self, name: object) -> bool:
-        return name in _NAMES
+        return name in _NUMPY_NAMES
 
     def __iter__(self) -> Iterator[str]:
-        return iter(_NAMES)
+        return iter(_NUMPY_NAMES)
 
     def __len__(self) -> int:
-        return len(_NAMES)
+        return len(_NUMPY_NAMES)
 
 
 #: The numpy type of each element type that arrays can have.
@@ -109,8 +110,8 @@ class Shape:
     def array(cls, element_type: str, dimensions: tuple[int, ...] | list[int]) -> Shape:
         """An array's shape without a layout. Raises IndexingError for an unknown element type or a negative size."""
         sizes = tuple(dimensions)
-        if element_type not in _NAMES:
-            raise IndexingError(f"{element_type!r} is no element type of arrays; one of {', '.join(_NAMES)}")
+        if element_type not in _NUMPY_NAMES:
+            raise IndexingError(f"{element_type!r} is no element type of arrays; one of {', '.join(_NUMPY_NAMES)}")
         if min(sizes, default=0) < 0:
             raise IndexingError(f"sizes cannot be negative, found {sizes}")
         return cls(element_type, sizes, None, (), "", (False,) * len(sizes), math.prod(sizes))
@@ -118,7 +119,7 @@ class Shape:
     @property
     def is_array(self) -> bool:
         """Whether this is an array's shape: no tuple, token or opaque value."""
-        return self.element_type in _NAMES
+        return self.element_type in _NUMPY_NAMES
 
     @property
     def rank(self) -> int:
