@@ -3,7 +3,7 @@
 import pytest
 
 import indexing as ix
-from indexing.graph.content import content_key
+from indexing.graph.extraction import content_key
 from indexing.planning.program import planned_kernels
 
 SOFTMAX = """

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from indexing._core import __version__
 from indexing.errors import UnsupportedOp
-from indexing.graph.content import content_key
+from indexing.graph.extraction import content_key
 from indexing.kernels import knobs_of
 from indexing.runtime.identity import described, device_identity
 from indexing.runtime.plan_store import Store

@@ -1,12 +1,14 @@
-"""Extraction of some nodes of a graph as an HLO module of its own, the input of emitters."""
+"""Extraction of some nodes of a graph as an HLO module of its own, the input of emitters; a key of its content."""
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
-from indexing.graph.nodes import Graph, Node, Ref, Tree, arrays_of, operands_of, tree_refs
-from indexing.hlo import BuiltInstruction, ComputationBuilder, ModuleBuilder
+from indexing.graph.flattening import flatten
+from indexing.graph.nodes import Graph, Node, Ref, Tree, arrays_of, needed_nodes, operands_of, tree_refs
+from indexing.hlo import BuiltInstruction, Computation, ComputationBuilder, ModuleBuilder
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,3 +75,16 @@ class _Body:
         if not source.shape.is_tuple:
             return source
         return self.entry.element(source, ref.leaf)
+
+
+def content_key(computation: Computation) -> str:
+    """A hash that is equal for computations that compute the same results by the same instructions in the same layouts.
+
+    Names, annotations, the order of parameters, instructions that no result needs, and calls do not change it: a computation,
+    a fusion of it and the copy that planning makes have one key. It is stable across processes.
+    """
+    graph = flatten(computation)
+    needed, outputs = needed_nodes(graph), tuple(tree_refs(graph.result))
+    members = [node for node in graph.nodes if node in needed and not node.instruction.is_parameter]
+    content = build_kernel_module(members, outputs, graph).module.content if members else computation.shape
+    return hashlib.sha256(repr(content).encode()).hexdigest()

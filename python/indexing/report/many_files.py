@@ -5,12 +5,15 @@ Results are parts that are written atomically; a run that was killed continues w
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 
+from indexing._core import __version__
 from indexing.arguments import integer, of_type, optional, takes
 from indexing.device.detect import chosen_device
 from indexing.device.record import Device, DeviceLike
@@ -18,7 +21,6 @@ from indexing.errors import IndexingError
 from indexing.locks import locked
 from indexing.processes import Limits, by_processes
 from indexing.report.file_rows import FileRows, Source, failed, rows_of_file, sources_in
-from indexing.report.run_log import RunLog
 from indexing.report.tables import Tables
 from indexing.report.workers import by_ray
 
@@ -88,7 +90,7 @@ def analyze_files(
         known = tables.known(chosen, retry_errors)
         sources = list(sources_in(place, Path(out).resolve()))
         new = [s for s in sources if (s.path, s.content) not in known]
-        run_log = RunLog(None if log is None else Path(log), place, len(new), len(sources) - len(new))
+        run_log = _RunLog(None if log is None else Path(log), place, len(new), len(sources) - len(new))
         done = _rows(new, chosen, workers, Limits(timeout, memory), ray, tables.flush_if_due)
         analyzed = failures = 0
         try:
@@ -127,3 +129,29 @@ def _rows(
         return by_ray(sources, device, ray, on_tick)
     work = partial(rows_of_file, data=None, device=device)
     return by_processes(sources, workers, work, lambda s, error: failed(s, device, error), limits, on_tick)
+
+
+class _RunLog:
+    """The log of runs: appends a line of JSON for each event, on its own, so that several runs can share the file."""
+
+    def __init__(self, path: Path | None, folder: Path, new: int, known: int) -> None:
+        """Begin a run; without a path, nothing is written."""
+        self._path = path
+        self._write("start", folder=str(folder), programs=new, known=known, version=__version__)
+
+    def program(self, rows: FileRows) -> None:
+        """A program that is done, or has an error."""
+        row = rows.program
+        names = ("path", "analysis_seconds", "kernels", "error")
+        self._write("program", **{n: row[n] for n in names})
+
+    def end(self, analyzed: int, failed: int) -> None:
+        """The end of the run, also of one that was interrupted."""
+        self._write("end", analyzed=analyzed, failed=failed)
+
+    def _write(self, event: str, **about: object) -> None:
+        if self._path is None:
+            return
+        line = {"time": datetime.now(UTC).isoformat(timespec="milliseconds"), "event": event, **about}
+        with self._path.open("a", encoding="utf-8") as file:
+            file.write(json.dumps(line) + "\n")
