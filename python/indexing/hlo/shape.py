@@ -22,7 +22,7 @@ _NUMPY_WORDS = {"s": "int", "u": "uint", "f": "float", "bf": "bfloat", "c": "com
 def _numpy_name(name: str) -> str:
     """The name in numpy or ml_dtypes of an element type of arrays: float8_e5m2 for f8e5m2."""
     word, bits, variant = re.findall(r"([a-z]+)(\d+)(\w*)", name)[0]
-    return _NUMPY_WORDS[word] + bits + ("_" + variant if variant else "")
+    return f"{_NUMPY_WORDS[word]}{bits}_{variant}".rstrip("_")
 
 
 #: The name in numpy or ml_dtypes of each element type that arrays can have. They have no integers of one bit.
