@@ -25,6 +25,8 @@ OTHER_MEANINGS = {
     "certificates/checker/facts.py": {"remainder"},  # what a quotient leaves
     "certificates/checker/forms.py": {"add", "constant", "remainder"},  # operators of index expressions
     "certificates/checker/reader.py": {"domain"},  # a word of the text form
+    "kernels/emitters/panels/match.py": {"complex"},  # a kind of element types
+    "show/graphviz_layout.py": {"dot"},  # a program of Graphviz
     "cli/folders.py": {"log"},  # the file of a run
     "cli/stored_plans.py": {"fusion"},  # a word of a sentence
     "tuning/plan_queries.py": {"fusion"},  # a column
@@ -66,7 +68,7 @@ OTHER_MEANINGS = {
     "cli/exploration_server.py": {"fusion"},  # a field of the question
     "cli/pictures.py": {"dot"},
     "cli/options.py": {"compare"},  # a command
-    "hlo/shape.py": {"tuple"},  # an element type
+    "hlo/shape.py": {"complex", "tuple"},  # a type of numpy, an element type
     "hlo/attributes.py": {"slice"},  # an attribute
     "hlo/window.py": {"pad"},  # a field of windows
     "kernels/launch.py": {"clamp"},

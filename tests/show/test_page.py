@@ -176,7 +176,7 @@ def test_boxes_and_the_lines_above_them_do_not_overlap_and_no_edge_is_behind_one
 
 def points_of(route: list[tuple[int, int]]) -> list[tuple[float, float]]:
     """Points of an edge's curve: cubic from row to row, with both handles at half of the height; straight through rows."""
-    found: list[tuple[float, float]] = []
+    points: list[tuple[float, float]] = []
     for k, ((x0, y0), (x1, y1)) in enumerate(pairwise(route)):
         bend = (y1 - y0) // 2
         a, b = ((x0, y0 + bend), (x1, y1 - bend)) if k % 2 == 0 else ((x0, y0), (x1, y1))
@@ -184,8 +184,8 @@ def points_of(route: list[tuple[int, int]]) -> list[tuple[float, float]]:
             weights = ((1 - t) ** 3, 3 * t * (1 - t) ** 2, 3 * t * t * (1 - t), t**3)
             places = ((x0, y0), a, b, (x1, y1))
             x, y = (sum(w * place[side] for w, place in zip(weights, places, strict=True)) for side in (0, 1))
-            found.append((x, y))
-    return found
+            points.append((x, y))
+    return points
 
 
 def test_maps_stand_above_their_users_by_number() -> None:

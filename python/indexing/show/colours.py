@@ -37,7 +37,7 @@ def dark_rules(scope: str) -> str:
 
 def in_dark(svg: str) -> str:
     """The picture with the colours for a dark ground."""
-    return re.sub(r'(?<==")#[0-9a-f]{6}(?=")', lambda found: DARK.get(found[0], found[0]), svg)
+    return re.sub(r'(?<==")#[0-9a-f]{6}(?=")', lambda colour: DARK.get(colour[0], colour[0]), svg)
 
 
 def with_scheme(svg: str) -> str:

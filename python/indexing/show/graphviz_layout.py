@@ -58,8 +58,8 @@ def graphviz_svg(computation: Computation, form: Form = "svg") -> bytes:
 
 def _pictures(drawn: bytes) -> list[str]:
     """The pictures of several graphs, without the heads of files; sizes in pixels."""
-    found = re.findall(r"<svg.*?</svg>", drawn.decode(), re.DOTALL)
-    return [re.sub(r'="(\d+)pt"', r'="\1"', p, count=2).encode("ascii", "xmlcharrefreplace").decode() for p in found]
+    pictures = re.findall(r"<svg.*?</svg>", drawn.decode(), re.DOTALL)
+    return [re.sub(r'="(\d+)pt"', r'="\1"', p, count=2).encode("ascii", "xmlcharrefreplace").decode() for p in pictures]
 
 
 def _drawn(graphs: Sequence[str], form: Form) -> bytes:

@@ -73,11 +73,11 @@ def curves(route: Sequence[Point]) -> str:
 
 def _steps(links: Iterable[Link], levels: Sequence[int], lanes: Mapping[Point, int]) -> set[tuple[int, int]]:
     """The edges from each row to the next, through lanes."""
-    found = set()
+    pairs = set()
     for link in links:
         passed = [lanes[link.start, level] for level in range(levels[link.start] + 1, levels[link.end])]
-        found |= set(pairwise([link.start, *passed, link.end]))
-    return found
+        pairs |= set(pairwise([link.start, *passed, link.end]))
+    return pairs
 
 
 def _middles(rows: Sequence[list[int]], steps: Iterable[tuple[int, int]], widths: Sequence[int]) -> list[int]:
@@ -119,8 +119,8 @@ def _spread(row: Sequence[int], middles: list[float], widths: Sequence[int]) -> 
 
 def _tops(rows: Mapping[int, Sequence[int]], sizes: Sequence[Size]) -> dict[int, Point]:
     """The upper and lower end of each row."""
-    y, found = 0, {}
+    y, extents = 0, {}
     for level in sorted(rows):
         bottom = y + max((sizes[k][1] for k in rows[level] if k < len(sizes)), default=0)
-        found[level], y = (y, bottom), bottom + GAP_Y
-    return found
+        extents[level], y = (y, bottom), bottom + GAP_Y
+    return extents

@@ -10,7 +10,7 @@ use indexing_core::{Demand, Device, Prediction};
 pub struct WithSize<T> {
     /// As the caller's compiler has it.
     pub size: usize,
-    /// What follows.
+    /// The struct without its size.
     pub value: T,
 }
 

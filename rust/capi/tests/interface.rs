@@ -199,12 +199,12 @@ fn of_threads(threads: f64) -> Demand {
 #[test]
 fn machines_and_demands_that_make_no_sense_are_refused_by_name() {
     let predict = |device: WithSize<Device>, demand: WithSize<Demand>, size: usize| {
-        let mut found = [WithSize::new(Prediction::default()); 2];
-        found[1].size = size;
+        let mut predictions = [WithSize::new(Prediction::default()); 2];
+        predictions[1].size = size;
         let demands = [WithSize::new(of_threads(64.0)), demand];
         // SAFETY: two demands, two places.
-        let status = unsafe { indexing_predict(&device, demands.as_ptr(), 2, found.as_mut_ptr()) };
-        let untouched = found.iter().all(|p| p.value == Prediction::default());
+        let status = unsafe { indexing_predict(&device, demands.as_ptr(), 2, predictions.as_mut_ptr()) };
+        let untouched = predictions.iter().all(|p| p.value == Prediction::default());
         (status, message(), indexing_last_error_item(), untouched)
     };
     let (fine, size) = (WithSize::new(of_threads(64.0)), size_of::<WithSize<Prediction>>());
