@@ -44,6 +44,9 @@ if TYPE_CHECKING:
     from indexing.kernels.ir.nodes import Value
 
 VECTOR_BYTES = 16
+MAX_SPAN = 256  # a local buffer has at most so many elements; those that nothing reads take no register
+MAX_ITERATIONS = 16  # a loop without lanes of at most so many is written out, so that vectors stay in registers
+MAX_HELD = 32  # it loads at most so many elements in front: more take the registers of other threads
 Key: TypeAlias = "tuple[str, SymbolicExpr]"  # a buffer, and an anchor
 
 
@@ -67,11 +70,27 @@ class _Vectors:
     def block(self, block: Block) -> Block:
         out: list[Statement] = []
         for statement in block:
-            if isinstance(statement, For) and lane_count(statement):
-                out += _Lanes(self, statement).rewritten()
+            if isinstance(statement, For):
+                out += _Lanes(self, statement).rewritten() if lane_count(statement) else self._short(statement)
             else:
                 out.append(statement)
         return same_block(block, out)
+
+    def _short(self, loop: For) -> Block:
+        """A short innermost loop, as one over lanes if its iterations load vectors, which registers hold."""
+        lanes, count = replace(loop, lanes=True), len(self.buffers)
+        if not 2 <= lane_count(lanes) <= MAX_ITERATIONS or any(isinstance(s, For) for s in statements(loop.body)):
+            return (loop,)
+        rewritten = tuple(_Lanes(self, lanes).rewritten())
+        names = {b.name for b in self.buffers[count:]}
+        if (
+            0
+            < sum(s.width for s in statements(rewritten) if isinstance(s, Copy) and s.destination in names)
+            <= MAX_HELD
+        ):
+            return rewritten
+        del self.buffers[count:]
+        return (loop,)
 
     def local(self, like: Buffer, width: int) -> str:
         """A new local buffer for a vector of the elements of another."""
@@ -132,12 +151,13 @@ class _Lanes:
 
     def _scope(self, block: Block, scope: _Scope) -> Block:
         """A block under conditions that are the same for all lanes, with its loads and stores in `scope`."""
-        together: dict[Key, Counter[int]] = {}
+        together: dict[Key, list[tuple[int, ...]]] = {}
         for load, place in self._loads(block, self.lanes):
-            together.setdefault((load.buffer, place.anchor), Counter()).update(place.offsets)
-        for key, times in together.items():
+            together.setdefault((load.buffer, place.anchor), []).append(place.offsets)
+        for key, loads in together.items():
             unit = self.vectors.unit(self.vectors.by_name[key[0]], key[1], VECTOR_BYTES)
-            for near in _clusters(times, unit):
+            times = Counter(at for offsets in loads for at in offsets)
+            for near in _clusters(loads, unit):
                 if not any(near <= known.offsets for known in scope.loaded.get(key, ())):
                     self._load(key, near, sum(times[at] for at in near), unit, scope)
         return self._block(block, self.lanes, scope)
@@ -149,6 +169,8 @@ class _Lanes:
         buffer, anchor = self.vectors.by_name[key[0]], key[1]
         pieces = list(_pieces(offsets, unit))
         if len(pieces) >= (times if scope.is_conditional else len(offsets)):
+            return
+        if max(offsets) - min(offsets) >= MAX_SPAN:
             return
         first = min(offsets) // unit * unit
         name = self.vectors.local(buffer, max(offsets) + 1 - first)
@@ -253,15 +275,13 @@ class _Lanes:
         return Store(name, (variable(self.loop.variable),), store.value)
 
 
-def _clusters(offsets: Iterable[int], unit: int) -> Iterator[frozenset[int]]:
-    """The offsets in groups, each of which has no gap of more than a vector."""
-    group: list[int] = []
-    for at in sorted(offsets):
-        if group and at - group[-1] > unit:
-            yield frozenset(group)
-            group = []
-        group.append(at)
-    yield frozenset(group)
+def _clusters(loads: Iterable[tuple[int, ...]], unit: int) -> list[frozenset[int]]:
+    """The offsets of loads in groups: those of one load, and those with no gap of more than a vector."""
+    groups: list[frozenset[int]] = []
+    for offsets in loads:
+        near = [g for g in groups if any(abs(a - b) <= unit for a in g for b in offsets)]
+        groups = [g for g in groups if g not in near] + [frozenset(offsets).union(*near)]
+    return sorted(groups, key=min)
 
 
 def _pieces(offsets: Iterable[int], unit: int) -> Iterator[tuple[int, int]]:
