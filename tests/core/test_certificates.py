@@ -24,6 +24,7 @@ from rule_examples import RULES
 SPLIT = "(d0, d1) -> ((d0 * 8 + d1) floordiv 8, (d0 * 8 + d1) mod 8), domain: d0 in [0, 63], d1 in [0, 7]"
 EMPTY = "(d0) -> (d0), domain: d0 in [0, 9], d0 * 2 + d0 mod 2 in [40, 50]"
 BOUNDED = "(d0, d1) -> (d0), domain: d0 in [0, 63], d1 in [0, 3], d0 * 4 + d1 in [3, 50]"
+EQUATED = "(d0)[s0] -> (s0), domain: d0 in [-4, 3], s0 in [-4, 2], min(d0 + s0, d0 ceildiv 6) * (s0 + 8) in [-2, 1], s0 - d0 in [0, 0]"
 DIVIDED = "(d0){rt0} -> (d0 mod rt0), domain: d0 in [0, 63], rt0 in [-3, 100]"
 
 
@@ -38,7 +39,7 @@ def refused(made: Certificate, message: str, solver: str | None = None) -> Verdi
     return verdict
 
 
-@pytest.mark.parametrize("text", [SPLIT, EMPTY, BOUNDED, DIVIDED, "KNOWN EMPTY", "() -> (3)"])
+@pytest.mark.parametrize("text", [SPLIT, EMPTY, BOUNDED, EQUATED, DIVIDED, "KNOWN EMPTY", "() -> (3)"])
 def test_certificates_hold_and_read_back(text: str) -> None:
     simple, made = ix.IndexingMap.parse(text).simplify(certificate=True)
     assert simple == ix.IndexingMap.parse(text).simplify()
@@ -67,6 +68,21 @@ def test_examples_of_rules_have_certificates(name: str) -> None:
 def test_random_maps_have_certificates() -> None:
     for number in range(300):
         assert certificate(str(random_map(random.Random(f"certificates/{number}"), Style()))).check(), number
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "(d0) -> (max(d0, (d0 * 3) ceildiv 8)), domain: d0 in [{M}, {M}]",
+        "(d0) -> (d0), domain: d0 in [{M}, {M}], (d0 + 8) mod 16 in [3, 7]",
+        "(d0, d1) -> (d1), domain: d0 in [3, {M}], d1 in [{M}, {M}], min(d1, d0) - d0 in [{M}, {M}]",
+        "(d0, d1) -> (d0), domain: d0 in [0, 9], d1 in [4, {M}], min(d1 + d0, d1) in [99, {M}]",
+        "(d0) -> (min(d0 - 9, d0 mod 5) floordiv 16), domain: d0 in [3, {M}]",
+    ],
+)
+def test_maps_at_the_end_of_int64_have_certificates(text: str) -> None:
+    found = certificate(text.replace("{M}", str(2**63 - 1))).check()
+    assert found, found
 
 
 # ------------------------------------------------------------------ other questions

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, TypeAlias
@@ -13,6 +14,7 @@ __all__ = ["of_composition", "of_emptiness", "of_equivalence", "of_instance", "r
 
 #: A bound of this size means "unbounded".
 UNBOUNDED = (-(2**63), 2**63 - 1)
+IS_NAME = re.compile(r"[^\W\d][\w.]*").fullmatch
 _Parts: TypeAlias = "tuple[str, list[str], list[int] | None, list[tuple[str, str]], list[int]]"
 #: A map of the core.
 _Map: TypeAlias = Any
@@ -34,7 +36,9 @@ def _recorded(
 ) -> Step:
     lower, upper, modulus, residue = ranged or [*UNBOUNDED, 1, 0]
     ends = (None if lower == UNBOUNDED[0] else lower, None if upper == UNBOUNDED[1] else upper)
-    ends = (lower, upper) if lower == upper or (law == "given" and texts[0].isalnum()) else ends
+    # The bounds of a variable are numbers, however large; those of a constraint on another expression may be none.
+    is_bound = law != "substituted" and len(texts) == 1 and IS_NAME(texts[0]) is not None
+    ends = (lower, upper) if lower == upper or is_bound else ends
     claim = "never" if not texts else "equal" if len(texts) == 2 else "within"
     before, after = (*texts, "", "")[:2]
     modulus, residue = (modulus, residue) if modulus > 1 else (1, 0)

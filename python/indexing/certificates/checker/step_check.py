@@ -110,11 +110,12 @@ class Checker:
             facts.claim(*r)
         return facts
 
-    def reasons(self, step: Step) -> Facts:
-        """The claims of the reasons of a step."""
+    def reasons(self, step: Step, equal: dict[Form, Form] | None = None) -> Facts:
+        """The claims of the reasons of a step, with forms replaced by equal ones."""
         named = [self.steps[k] for k in step.reasons]
         zeros = [add(self.form(r.before), self.form(r.after), -1) for r in named if r.claim == "equal"]
-        return self.facts([self.range_of(r) for r in named if r.claim == "within"], zeros)
+        ranges = [(self.form(r.before, equal), *self.range_of(r)[1:]) for r in named if r.claim == "within"]
+        return self.facts(ranges, zeros)
 
     def rewriting(self, step: Step) -> dict[Form, Form]:
         """The forms that the reasons replace: those of equalities, and variables by what they are equal to."""
@@ -140,8 +141,9 @@ class Checker:
         if step.claim == "never":
             return facts.is_impossible()
         if step.claim == "within":
-            own = self.range_of(step)
-            return facts.is_within(*own) or facts.is_within(self.form(step.before, self.rewriting(step)), *own[1:])
+            own, equal = self.range_of(step), self.rewriting(step)
+            new = (self.form(step.before, equal), *own[1:])
+            return facts.is_within(*own) or facts.is_within(*new) or self.reasons(step, equal).is_within(*new)
         plain = add(self.form(step.before), self.form(step.after), -1)
         if not plain:
             return True

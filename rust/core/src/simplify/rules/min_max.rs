@@ -157,9 +157,9 @@ struct LastStep {
     count: i64,
 }
 
-/// The end of the range in ascending or descending order; `None` for a single value.
+/// The end of the range in ascending or descending order; `None` for a single value, and without a bound.
 fn last_step(range: Interval, rises: bool) -> Option<LastStep> {
-    let count = range.upper.checked_sub(range.lower).filter(|n| *n > 0)?;
+    let count = range.upper.checked_sub(range.lower).filter(|n| *n > 0 && range.is_bounded())?;
     Some(if rises {
         let shift = range.lower.checked_neg()?;
         LastStep { last: range.upper, before: range.upper - 1, sign: 1, shift, count }

@@ -137,6 +137,10 @@ impl Simplifier<'_> {
     pub(super) fn bind_split(&mut self, split: &Split, n: Expr, m: i64) {
         self.reason(split.low);
         self.reason(split.high);
+        // The values of terms that are constant modulo the radix.
+        if self.records_steps() {
+            self.arena.to_sum(n).1.iter().for_each(|t| self.reason(t.expr));
+        }
         let (low, radix) = (split.low, split.radix);
         self.bind(|a| vec![("n", n), ("m", a.constant(m)), ("r", low), ("g", a.constant(radix))]);
     }
