@@ -207,8 +207,9 @@ fn maps_of(given: &Bound<'_, PyAny>) -> PyResult<Batch<IndexingMap>> {
 impl PyMaps {
     /// The maps as a batch, whose different ones are known.
     fn batch(&self) -> Batch<IndexingMap> {
-        let mut place = vec![u32::MAX; self.different.maps.len()];
-        let (mut different, mut first) = (Vec::new(), Vec::new());
+        let most = self.different.maps.len();
+        let mut place = vec![u32::MAX; most];
+        let (mut different, mut first) = (Vec::with_capacity(most), Vec::with_capacity(most));
         let index = self.index.iter().enumerate().map(|(k, at)| {
             let own = &mut place[*at as usize];
             if *own == u32::MAX {

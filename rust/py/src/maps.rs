@@ -7,7 +7,7 @@ use indexing_core::IndexingMap;
 use pyo3::basic::CompareOp;
 use pyo3::exceptions::{PyIndexError, PyTypeError};
 use pyo3::prelude::*;
-use pyo3::types::{PyList, PySlice};
+use pyo3::types::{PyIterator, PyList, PySlice};
 use std::sync::{Arc, OnceLock};
 
 /// Different maps, and their objects as far as they were asked for.
@@ -74,15 +74,22 @@ impl PyMaps {
             let part = PyMaps { index, different: self.different.clone() };
             return Ok(Bound::new(py, part)?.into_any());
         }
-        if !key.hasattr("__index__")? {
-            return Err(PyTypeError::new_err("maps are numbered by an int, or a slice"));
-        }
-        let (row, count) = (key.extract::<isize>()?, self.index.len());
+        let row = key.extract::<isize>().map_err(|error| match error.is_instance_of::<PyTypeError>(py) {
+            true => PyTypeError::new_err("maps are numbered by an int, or a slice"),
+            false => error,
+        })?;
+        let count = self.index.len();
         let from_start = if row < 0 { row.saturating_add(count as isize) } else { row };
         match usize::try_from(from_start).ok().filter(|k| *k < count) {
             Some(k) => Ok(self.item(py, k)?.into_bound(py).into_any()),
             None => Err(PyIndexError::new_err(format!("there are {count} maps, not one at {row}"))),
         }
+    }
+
+    /// An iterator over all maps, which are made at once.
+    fn __iter__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyIterator>> {
+        let maps = (0..self.index.len()).map(|k| self.item(py, k));
+        PyList::new(py, maps.collect::<PyResult<Vec<_>>>()?)?.try_iter()
     }
 
     /// The number of different maps.

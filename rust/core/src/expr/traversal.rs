@@ -5,6 +5,9 @@ use crate::expr::{Arena, Expr, Node, Tag};
 use crate::int::{floor_div, floor_mod};
 use smallvec::SmallVec;
 
+/// Room for the nodes of most expressions.
+const MANY_NODES: usize = 32;
+
 /// Something that is computed of each node from that of its operands, and kept.
 pub(crate) trait BottomUp {
     /// The nodes.
@@ -88,7 +91,7 @@ impl Arena {
 
     /// All nodes reachable from `roots`, each once, in depth-first post-order: a function of the structure alone.
     pub fn post_order(&mut self, roots: &[Expr]) -> Vec<Expr> {
-        let mut out = Vec::new();
+        let mut out = Vec::with_capacity(MANY_NODES);
         self.post_order_into(roots, &mut out);
         out
     }
@@ -152,12 +155,24 @@ impl Arena {
     ///
     /// Errors: a divisor of 0, a value that leaves int64, a variable without a value.
     pub fn evaluate(&mut self, roots: &[Expr], variables: &[i64]) -> Result<Vec<i64>> {
-        let order = self.reachable(roots);
-        let mut values = vec![0i64; order.last().map_or(0, |e| e.index() + 1)];
-        for e in order {
-            values[e.index()] = self.value_of(e, variables, &values)?;
-        }
+        let order = self.post_order(roots);
+        let mut values = Vec::new();
+        self.evaluate_in_order(&order, variables, &mut values)?;
         Ok(roots.iter().map(|e| values[e.index()]).collect())
+    }
+
+    /// The values of nodes, operands before their users, by their ids.
+    pub(crate) fn evaluate_in_order(
+        &self,
+        order: &[Expr],
+        variables: &[i64],
+        values: &mut Vec<i64>,
+    ) -> Result<()> {
+        values.resize(order.iter().map(|e| e.index() + 1).max().unwrap_or(0), 0);
+        for e in order {
+            values[e.index()] = self.value_of(*e, variables, values)?;
+        }
+        Ok(())
     }
 
     fn value_of(&self, e: Expr, variables: &[i64], values: &[i64]) -> Result<i64> {

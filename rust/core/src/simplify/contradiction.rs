@@ -35,7 +35,7 @@ pub(crate) fn laws() -> impl Iterator<Item = Law> {
 }
 
 impl DomainSimplifier {
-    /// Whether the constraints, each of which has points in the box, are sample to have none in common.
+    /// Whether the constraints, each of which has points in the box, have none in common.
     pub(crate) fn has_no_points(&self, s: &mut Simplifier<'_>) -> bool {
         SYSTEM.iter().any(|row| (row.function)(self, s, &row.law))
     }
@@ -61,18 +61,17 @@ impl DomainSimplifier {
     /// Whether one of a few points of the box, spread evenly, satisfies all constraints, as in most domains.
     fn has_point(&self, s: &mut Simplifier<'_>) -> bool {
         let roots: SmallVec<[Expr; 8]> = self.constraints.iter().map(|c| c.0).collect();
+        let order = s.arena.post_order(&roots);
+        let (mut point, mut values) = (Vec::new(), Vec::new());
         (0..SAMPLES).any(|k| {
             // At first, all values are those in the middle.
             let place = |v: usize| (SAMPLES / 2 + k * (v as i128 + 1)) % SAMPLES;
-            let point: Vec<i64> = s
-                .ranges
-                .variables
-                .iter()
-                .enumerate()
-                .map(|(v, info)| info.value_at(place(v), SAMPLES - 1))
-                .collect();
-            let values = s.arena.evaluate(&roots, &point);
-            values.is_ok_and(|all| all.iter().zip(&self.constraints).all(|(x, c)| c.1.contains(*x)))
+            point.clear();
+            let variables = s.ranges.variables.iter().enumerate();
+            point.extend(variables.map(|(v, info)| info.value_at(place(v), SAMPLES - 1)));
+            s.arena.charge(order.len());
+            let is_defined = s.arena.evaluate_in_order(&order, &point, &mut values).is_ok();
+            is_defined && self.constraints.iter().all(|c| c.1.contains(values[c.0.index()]))
         })
     }
 

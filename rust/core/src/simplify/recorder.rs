@@ -42,6 +42,9 @@ const OPERANDS: &str = "operands";
 const CHAIN: &str = "chain";
 /// The law of the condition that a divisor is not 0, which holds because the map is defined.
 const CONDITION: &str = "constraint-divisor";
+/// The laws that keep the constraint that they derive others from.
+const KEEPING: [&str; 3] =
+    ["constraint-bounds-term", "constraint-congruence-bounds", "constraint-remainder-bounds"];
 /// The law of a constraint on an expression that is replaced by an equal one.
 const SUBSTITUTED: &str = "substituted";
 
@@ -316,7 +319,7 @@ impl Recorder {
         &mut self,
         arena: &mut Arena,
         ranges: &mut Ranges,
-        (law, is_kept): (&'static str, bool),
+        law: &'static str,
         before: (Expr, Interval),
         after: &[(Expr, Interval)],
     ) {
@@ -342,7 +345,7 @@ impl Recorder {
             .filter(|c| c.1 != Interval::ALL)
             .map(|c| self.state(law, *c, forward.clone()))
             .collect();
-        if !is_kept {
+        if !KEEPING.contains(&law) {
             self.push(law, Claim::Within(before.0, bounds_only(before.1)), with(&made));
         }
     }

@@ -246,11 +246,7 @@ impl<'a> Simplifier<'a> {
         before: (Expr, Interval),
         after: &[(Expr, Interval)],
     ) {
-        let is_kept = matches!(
-            law.name,
-            "constraint-bounds-term" | "constraint-congruence-bounds" | "constraint-remainder-bounds"
-        );
-        self.record(|r, arena, ranges| r.constraint(arena, ranges, (law.name, is_kept), before, after));
+        self.record(|r, arena, ranges| r.constraint(arena, ranges, law.name, before, after));
     }
 
     /// Records that the constraints contradict each other.

@@ -97,6 +97,11 @@ fn range_by_common_denominator(ranges: &Ranges, arena: &mut Arena, e: Expr) -> O
     let Node::Sum(_, terms) = arena.node(e) else { return None };
     let t = *terms.iter().find(|t| t.coeff == 1 && arena.as_floordiv(t.expr).is_some())?;
     let (x, b) = arena.as_floordiv(t.expr)?;
+    // Building the numerator costs more than to see that no fact is about its variables.
+    let own = arena.variables_of(e);
+    if !ranges.facts.ranges.keys().any(|form| arena.variables_of(*form) == own) {
+        return None;
+    }
     let rest = arena.sub(e, t.expr).ok()?;
     let numerator = arena.combine(x, 1, rest, b).ok()?;
     let (form, factor, offset) = normal_form(arena, numerator)?;

@@ -59,10 +59,10 @@ pub(super) fn remainder_mirrored(s: &mut Simplifier<'_>, e: Expr, terms: &[Term]
     for (k, t) in terms.iter().enumerate() {
         let Some((x, m)) = s.arena.as_mod(t.expr) else { continue };
         let (Some(minus), Some(top)) = (t.coeff.checked_neg(), t.coeff.checked_mul(m - 1)) else { continue };
-        // The result is cheaper only if a constant becomes 0, inside or outside of the remainder.
-        let inside = s.arena.constant_part(x) == m - 1;
-        let outside = s.arena.constant_part(e).checked_add(top) == Some(0);
-        if !inside && !outside {
+        // The result is cheaper only if a constant becomes 0, inside or outside of the remainder, and none takes its place.
+        let (own, beside) = (s.arena.constant_part(x), s.arena.constant_part(e));
+        let becomes_zero = own == m - 1 && beside != 0 || own != 0 && beside.checked_add(top) == Some(0);
+        if !becomes_zero {
             continue;
         }
         let one = s.arena.constant(1);

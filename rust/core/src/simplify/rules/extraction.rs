@@ -4,7 +4,7 @@
 //! They hold for all integers, and are apart from the laws of sums because they hide ranges: the difference of a dividend
 //! and its quotient has looser bounds than the remainder that it equals. The driver applies them after all others.
 
-use super::sum::{have_common_term, shares_variables};
+use super::sum::{have_common_term, may_cancel, shares_variables};
 use super::{rule, Row, ALWAYS};
 use crate::error::Result;
 use crate::expr::canonical::signed_residue;
@@ -267,7 +267,9 @@ fn remainder_expanded(s: &mut Simplifier<'_>, of: SumForm<'_>, k: usize) -> Resu
         return Ok(None);
     }
     let mut new = Terms::from_slice(of.terms);
-    if !expand(s, new.remove(k), &mut new)? {
+    let t = new.remove(k);
+    let rest = new.len();
+    if !expand(s, t, &mut new)? || !(s.is_searching() || may_cancel(s, &new[..rest], &new[rest..])) {
         return Ok(None);
     }
     of.with_terms(s, &new)
@@ -337,6 +339,10 @@ fn remainder_expanded_inside(s: &mut Simplifier<'_>, of: SumForm<'_>, k: usize) 
 fn quotient_contracted(s: &mut Simplifier<'_>, of: SumForm<'_>, k: usize) -> Result<Option<Expr>> {
     let t = of.terms[k];
     let Some((x, m)) = s.arena.as_floordiv(t.expr).filter(|(_, m)| t.coeff % m == 0) else { return Ok(None) };
+    let remainder = |t: &Term| s.arena.tag(t.expr) == Tag::Mod;
+    if !s.is_searching() && !have_common_term(s, of.sum, x) && !of.terms.iter().any(remainder) {
+        return Ok(None);
+    }
     let rest = s.modulo_constant(x, m)?;
     let mut new = Terms::from_slice(of.terms);
     new[k] = Term::new(t.coeff / m, x);

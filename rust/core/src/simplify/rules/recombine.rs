@@ -1,7 +1,7 @@
 //! Laws of sums that recombine quotients and remainders of one dividend, and adjacent digits.
 
 use super::remainder::are_congruent;
-use super::sum::{have_common_term, shares_variables, with_term, with_terms};
+use super::sum::{have_common_term, may_cancel, shares_variables, with_term, with_terms};
 use crate::error::Result;
 use crate::expr::{Expr, Node, Tag, Term, Terms};
 use crate::int::gcd_i64;
@@ -72,6 +72,9 @@ pub(super) fn remainder_beside_quotient(
             new.push(Term::new(minus, one));
         }
         _ => new.push(Term::new(minus, q)),
+    }
+    if !may_cancel(s, terms, &new) {
+        return Ok(None);
     }
     let out = with_term(s, e, terms, &[k], &new)?;
     Ok(out)

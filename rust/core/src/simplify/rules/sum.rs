@@ -301,6 +301,19 @@ pub(super) fn have_common_term(s: &Simplifier<'_>, e: Expr, x: Expr) -> bool {
     }
 }
 
+/// Whether one of the new terms is among those that a sum has, or is the next digit of one, or has one as the next digit: more
+/// terms are cheaper only then.
+pub(super) fn may_cancel(s: &Simplifier<'_>, terms: &[Term], new: &[Term]) -> bool {
+    let carries = |low: Term, high: Term| {
+        s.arena.as_mod(low.expr).is_some_and(|(_, m)| low.coeff.checked_mul(m) == Some(high.coeff))
+    };
+    let meets = |n: Term| terms.iter().any(|t| t.expr == n.expr || carries(*t, n) || carries(n, *t));
+    new.iter().any(|n| match s.arena.node(n.expr) {
+        Node::Sum(_, parts) => parts.iter().any(|p| meets(Term::new(n.coeff.wrapping_mul(p.coeff), p.expr))),
+        _ => meets(*n),
+    })
+}
+
 /// `min(a, b) + t = min(a + t, b + t)`, if that is cheaper.
 fn term_moved_in(s: &mut Simplifier<'_>, e: Expr, _: &[Term]) -> Result<Option<Expr>> {
     let Some((tag, args)) = s.distribute_over_extremum(e)? else { return Ok(None) };

@@ -122,6 +122,8 @@ struct Table {
     x: Expr,
     low: i64,
     values: Vec<i64>,
+    /// The differences of neighbours.
+    steps: Vec<i64>,
 }
 
 /// A form with the values of the table; `None` if there is none of its kind.
@@ -153,7 +155,7 @@ fn cheapest(s: &mut Simplifier<'_>, table: &Table, e: Expr) -> Option<Expr> {
         let divides = |arena: &mut Arena| greatest_divisor(arena, candidate) > greatest_divisor(arena, e);
         if !hides
             && !divides(s.arena)
-            && values_of(s.arena, candidate, table).as_deref() == Some(table.values.as_slice())
+            && values_of(s.arena, candidate, (table.low, table.values.len())).as_ref() == Some(&table.values)
         {
             (best, cost) = (Some(candidate), candidate_cost);
         }
@@ -190,10 +192,18 @@ impl Table {
         if !has_few_values(bounds) {
             return None;
         }
-        let count = bounds.upper - bounds.lower + 1;
-        let empty = Table { x, low: bounds.lower, values: vec![0; count as usize] };
-        let values = values_of(s.arena, e, &empty)?;
-        Some(Table { values, ..empty })
+        let count = (bounds.upper - bounds.lower + 1) as usize;
+        let values = values_of(s.arena, e, (bounds.lower, count))?;
+        Table::new(x, bounds.lower, values)
+    }
+
+    /// `None` if a difference leaves int64.
+    fn new(x: Expr, low: i64, values: Vec<i64>) -> Option<Table> {
+        let mut steps = Vec::with_capacity(values.len());
+        for w in values.windows(2) {
+            steps.push(w[1].checked_sub(w[0])?);
+        }
+        Some(Table { x, low, values, steps })
     }
 
     fn at(&self, k: usize) -> i64 {
@@ -206,11 +216,6 @@ impl Table {
 
     fn last(&self) -> i64 {
         self.values[self.values.len() - 1]
-    }
-
-    /// The differences of neighbours; `None` beyond int64.
-    fn differences(&self) -> Option<Vec<i64>> {
-        self.values.windows(2).map(|w| w[1].checked_sub(w[0])).collect()
     }
 
     /// The line through the value at `k` with this slope.
@@ -226,13 +231,12 @@ impl Table {
     }
 }
 
-/// The values of `e` at the values of the table's variable; `None` beyond int64, and where a divisor is 0.
-fn values_of(arena: &mut Arena, e: Expr, table: &Table) -> Option<Vec<i64>> {
+/// The values of `e` at `count` values of its variable from `low` on; `None` beyond int64, and where a divisor is 0.
+fn values_of(arena: &mut Arena, e: Expr, (low, count): (i64, usize)) -> Option<Vec<i64>> {
     let nodes = arena.post_order(&[e]);
     if nodes.len() > MAX_NODES {
         return None;
     }
-    let count = table.values.len();
     arena.charge(nodes.len() * count / 4);
     // The values of one node after the other, which are found where they begin.
     let mut all: Vec<i64> = Vec::with_capacity(nodes.len() * count);
@@ -240,7 +244,7 @@ fn values_of(arena: &mut Arena, e: Expr, table: &Table) -> Option<Vec<i64>> {
         let place = |o: Expr| nodes[..k].iter().rposition(|x| *x == o).map(|p| p * count);
         match arena.node(*node) {
             Node::Constant(c) => all.resize(all.len() + count, c),
-            Node::Variable(_) => all.extend((0..count).map(|k| table.at(k))),
+            Node::Variable(_) => all.extend((0..count).map(|k| low + k as i64)),
             Node::Sum(constant, terms) => {
                 all.resize(all.len() + count, constant);
                 for t in terms {
@@ -290,7 +294,7 @@ fn fold_into_last(
 
 /// `a * x + b`.
 fn line(arena: &mut Arena, t: &Table) -> Result<Option<Expr>> {
-    let Some(d) = t.differences() else { return Ok(None) };
+    let d = &t.steps;
     match d.iter().all(|x| *x == d[0]) {
         true => t.line_at(arena, 0, d[0]).map(Some),
         false => Ok(None),
@@ -299,7 +303,7 @@ fn line(arena: &mut Arena, t: &Table) -> Result<Option<Expr>> {
 
 /// `x * (a * x + b) + c`.
 fn square(arena: &mut Arena, t: &Table) -> Result<Option<Expr>> {
-    let Some(d) = t.differences() else { return Ok(None) };
+    let d = &t.steps;
     let bend = d.get(1).and_then(|second| second.checked_sub(d[0])).unwrap_or(0);
     if d.len() < 3
         || bend == 0
@@ -321,7 +325,7 @@ fn square(arena: &mut Arena, t: &Table) -> Result<Option<Expr>> {
 
 /// `min(a * x + b, c * x + d)`, or the maximum.
 fn bend(arena: &mut Arena, t: &Table) -> Result<Option<Expr>> {
-    let Some(d) = t.differences() else { return Ok(None) };
+    let d = &t.steps;
     let end = t.values.len() - 1;
     for (first, last) in [(d[0], d[end - 1]), (0, d[end - 1]), (d[0], 0), (0, 0)] {
         let line = |k: usize, slope: i64| {
@@ -340,15 +344,16 @@ fn bend(arena: &mut Arena, t: &Table) -> Result<Option<Expr>> {
 }
 
 /// The two differences of neighbours, in ascending order; `None` if there are more, or fewer.
-fn two_differences(t: &Table) -> Option<(Vec<i64>, i64, i64)> {
-    let d = t.differences()?;
-    let (low, high) = (*d.iter().min()?, *d.iter().max()?);
-    (low < high && d.iter().all(|x| *x == low || *x == high)).then_some((d, low, high))
+fn two_differences(t: &Table) -> Option<(i64, i64)> {
+    let one = *t.steps.first()?;
+    let other = *t.steps.iter().find(|x| **x != one)?;
+    let both = t.steps.iter().all(|x| *x == one || *x == other);
+    both.then_some((one.min(other), one.max(other)))
 }
 
 /// `(a * x + b) mod m + c`.
 fn period(arena: &mut Arena, t: &Table) -> Result<Option<Expr>> {
-    let Some((_, low, high)) = two_differences(t) else { return Ok(None) };
+    let Some((low, high)) = two_differences(t) else { return Ok(None) };
     let (Some(least), Some(greatest)) = (t.values.iter().min(), t.values.iter().max()) else {
         return Ok(None);
     };
@@ -375,9 +380,9 @@ fn period(arena: &mut Arena, t: &Table) -> Result<Option<Expr>> {
 
 /// `a * x + c * ((q * x + r) / d) + b`: the cheapest of both signs of `c`.
 fn steps(arena: &mut Arena, t: &Table) -> Result<Option<Expr>> {
-    let Some((d, low, high)) = two_differences(t) else { return Ok(None) };
+    let Some((low, high)) = two_differences(t) else { return Ok(None) };
     let Some(step) = high.checked_sub(low) else { return Ok(None) };
-    let up: Vec<i64> = d.iter().map(|x| i64::from(*x == high)).collect();
+    let up: Vec<i64> = t.steps.iter().map(|x| i64::from(*x == high)).collect();
     let down: Vec<i64> = up.iter().map(|x| 1 - x).collect();
     let mut best: Option<Expr> = None;
     for (word, base, step) in [(up, low, step), (down, high, -step)] {
@@ -438,11 +443,8 @@ fn clipped(arena: &mut Arena, t: &Table) -> Result<Option<Expr>> {
             continue;
         }
         let bound = arena.constant(t.at(k));
-        let inner = Table {
-            x: arena.extremum(tag, &[t.x, bound])?,
-            low: t.at(kept.start),
-            values: t.values[kept].to_vec(),
-        };
+        let x = arena.extremum(tag, &[t.x, bound])?;
+        let Some(inner) = Table::new(x, t.at(kept.start), t.values[kept].to_vec()) else { continue };
         for (_, form) in &FORMS[..UNCLIPPED] {
             if let Some(form_of_inner) = form(arena, &inner)? {
                 return Ok(Some(form_of_inner));
@@ -463,7 +465,7 @@ fn capped(arena: &mut Arena, t: &Table) -> Result<Option<Expr>> {
         let scaled: Option<Vec<i64>> =
             t.values.iter().map(|v| v.checked_sub(base)?.checked_div(step)).collect();
         let Some(scaled) = scaled else { continue };
-        let of = Table { x: t.x, low: t.low, values: scaled };
+        let Some(of) = Table::new(t.x, t.low, scaled) else { continue };
         let Some(capped) = least_of_period(arena, &of)? else { continue };
         return arena.affine(capped, step, base).map(Some);
     }
