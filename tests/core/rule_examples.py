@@ -240,6 +240,18 @@ RULES: dict[str, RuleExample] = {
             "(d0, d1) -> (d0 * (d0 * 3 + d1)), domain: d0 in [-1, 0], d1 in [-9, 9]",
         ),
     ),
+    "square-of-bit": RuleExample(
+        (
+            "(d0) -> ((1 - d0) * (1 - d0)), domain: d0 in [0, 1]",
+            "(d0, d1) -> ((d0 mod 2 - 1) * (d0 mod 2 - 1) * d1), domain: d0 in [-99, 99], d1 in [-9, 9]",
+            "(d0) -> ((d0 floordiv 4 + 2) * (d0 floordiv 4 + 2)), domain: d0 in [-8, -1]",
+        ),
+        (
+            "(d0) -> ((2 - d0) * (2 - d0)), domain: d0 in [0, 3]",
+            "(d0) -> ((d0 floordiv 4 + 2) * (d0 floordiv 4 + 2)), domain: d0 in [-8, 0]",
+            "(d0) -> ((d0 floordiv 4 + 2) * (d0 floordiv 4 + 1)), domain: d0 in [-8, -1]",
+        ),
+    ),
     "values-equal": RuleExample(
         (
             "(d0) -> (min(d0 * 8, d0 mod 5)), domain: d0 in [-4, 4]",
@@ -286,6 +298,13 @@ RULES: dict[str, RuleExample] = {
     "extremum-term-moved-out": RuleExample(
         ("(d0, d1) -> (max(d0 + d1, d1 * 2)), domain: d0 in [0, 7], d1 in [0, 3]",),
         ("(d0, d1) -> (max(d0 + d1, d0 * 2 - d1 * 2)), domain: d0 in [0, 7], d1 in [0, 3]",),
+    ),
+    "form-extremum-term-moved-out": RuleExample(
+        (
+            "(d0) -> (min(d0 * 2, d0 + 5)), domain: d0 in [-99, 99]",
+            "(d0, d1) -> (d1 - max(d0 * 2, d0 + 5) * 2), domain: d0 in [-9, 9], d1 in [-9, 9]",
+        ),
+        ("(d0, d1) -> (min(d0 * 2, d1 + 5)), domain: d0 in [-9, 9], d1 in [-9, 9]",),
     ),
     "quotient-of-digit": RuleExample(
         (

@@ -4,6 +4,7 @@
 //! They hold for all integers, and are apart from the laws of sums because they hide ranges: the difference of a dividend
 //! and its quotient has looser bounds than the remainder that it equals. The driver applies them after all others.
 
+use super::min_max::with_term_outside;
 use super::sum::{have_common_term, may_cancel, shares_variables};
 use super::{rule, Row, ALWAYS};
 use crate::error::Result;
@@ -124,6 +125,19 @@ const FORMS: &[(Tag, Row<FormRule>)] = &[
             residues_below_moved_in,
         ),
     ),
+    (
+        Tag::Min,
+        Row::new(
+            rule(
+                "form-extremum-term-moved-out",
+                "sum",
+                "min(a + t, b) + c = min(a, b - t) + t + c",
+                "none (max alike)",
+            ),
+            ALWAYS,
+            extremum_term_moved_out,
+        ),
+    ),
 ];
 
 /// The laws.
@@ -144,7 +158,7 @@ pub(super) fn apply(s: &mut Simplifier<'_>, e: Expr) -> Option<Expr> {
     let divided = s.arena.as_floordiv(e).or_else(|| s.arena.as_mod(e));
     let sum = divided.map_or(e, |(dividend, _)| dividend);
     let Node::Sum(_, terms) = s.arena.node(sum) else { return None };
-    if terms.len() > MAX_TERMS || !(s.is_searching() || is_related(s, terms)) {
+    if terms.len() > MAX_TERMS || !(s.is_searching() || is_related(s, terms) || is_shifted(s, sum)) {
         return None;
     }
     let mut search = Search { e, divisor: divided.map(|(_, m)| m), best: None };
@@ -222,8 +236,12 @@ impl Search {
 }
 
 impl SumForm<'_> {
+    /// The operator of the term; laws of minima are those of maxima as well.
     fn tag(&self, s: &Simplifier<'_>, k: usize) -> Tag {
-        s.arena.tag(self.terms[k].expr)
+        match s.arena.tag(self.terms[k].expr) {
+            Tag::Max => Tag::Min,
+            tag => tag,
+        }
     }
 
     /// The sum with these terms instead.
@@ -241,6 +259,12 @@ fn is_related(s: &Simplifier<'_>, terms: &[Term]) -> bool {
         _ => false,
     };
     are_related(s, terms) || terms.iter().any(inside)
+}
+
+/// Whether a constant stands beside a minimum or maximum: it may cancel with one that a term leaves inside.
+fn is_shifted(s: &Simplifier<'_>, sum: Expr) -> bool {
+    let Node::Sum(constant, terms) = s.arena.node(sum) else { return false };
+    constant != 0 && terms.iter().any(|t| matches!(s.arena.tag(t.expr), Tag::Min | Tag::Max))
 }
 
 fn are_related(s: &Simplifier<'_>, terms: &[Term]) -> bool {
@@ -371,6 +395,22 @@ fn terms_moved_out(s: &mut Simplifier<'_>, of: SumForm<'_>, k: usize) -> Result<
     let low = s.arena.sum(inner, &low)?;
     new[k].expr = s.arena.floordiv_constant(low, m)?;
     of.with_terms(s, &new)
+}
+
+/// `c * min(a + t, b) + k = c * min(a, b - t) + c * t + k`, if that is cheaper.
+fn extremum_term_moved_out(s: &mut Simplifier<'_>, of: SumForm<'_>, k: usize) -> Result<Option<Expr>> {
+    let t = of.terms[k];
+    let (Node::Min(args) | Node::Max(args)) = s.arena.node(t.expr) else { return Ok(None) };
+    let (tag, args) = (s.arena.tag(t.expr), args.to_vec());
+    if s.arena.constant_part(of.sum) == 0 {
+        return Ok(None);
+    }
+    with_term_outside(s, tag, &args, |s, form| {
+        let mut new = Terms::from_slice(of.terms);
+        new[k].expr = form;
+        let form = of.with_terms(s, &new)?;
+        Ok(form.filter(|form| s.cost(*form) < s.cost(of.sum)))
+    })
 }
 
 fn terms_moved_in(s: &mut Simplifier<'_>, of: SumForm<'_>, k: usize) -> Result<Option<Expr>> {

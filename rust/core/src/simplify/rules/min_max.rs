@@ -98,6 +98,16 @@ fn of_quotients(s: &mut Simplifier<'_>, tag: Tag, e: Expr, args: &[Expr]) -> Res
 
 /// `min(a + t, b + k * t, c) = min(a, b + (k - 1) * t, c - t) + t`, if that is cheaper.
 fn term_moved_out(s: &mut Simplifier<'_>, tag: Tag, e: Expr, args: &[Expr]) -> Result<Option<Expr>> {
+    with_term_outside(s, tag, args, |s, raw| Ok(s.cheaper_form(raw, e)))
+}
+
+/// Calls `accept` with the extremum after each term that two of its arguments have was moved out, until it returns a result.
+pub(super) fn with_term_outside(
+    s: &mut Simplifier<'_>,
+    tag: Tag,
+    args: &[Expr],
+    mut accept: impl FnMut(&mut Simplifier<'_>, Expr) -> Result<Option<Expr>>,
+) -> Result<Option<Expr>> {
     let terms = |k: usize| match s.arena.node(args[k]) {
         Node::Sum(_, terms) => terms,
         _ => &[],
@@ -113,7 +123,7 @@ fn term_moved_out(s: &mut Simplifier<'_>, tag: Tag, e: Expr, args: &[Expr]) -> R
                 args.iter().map(|a| s.arena.combine(*a, 1, t.expr, minus)).collect::<Result<Vec<_>>>()?;
             let rest = s.arena.extremum(tag, &rest)?;
             let raw = s.arena.combine(rest, 1, t.expr, coeff)?;
-            if let Some(out) = s.cheaper_form(raw, e) {
+            if let Some(out) = accept(s, raw)? {
                 return Ok(Some(out));
             }
         }

@@ -6,8 +6,9 @@ use crate::expr::{Expr, Node};
 use crate::interval::Interval;
 use crate::simplify::simplifier::Simplifier;
 
-/// The values of a bit.
+/// The values of a bit, and those of a negated one.
 const BIT: Interval = Interval { lower: 0, upper: 1 };
+const NEGATED_BIT: Interval = Interval { lower: -1, upper: 0 };
 
 type ProductRule = fn(&mut Simplifier<'_>, &[Expr]) -> Result<Option<Expr>>;
 
@@ -24,6 +25,13 @@ pub(super) const PRODUCTS: &[Row<ProductRule>] = &[
             .on_domain(),
         ALWAYS,
         with_bit,
+    ),
+    Row::new(
+        rule("square-of-bit", "product", "b * b = b, n * n = -n", "0 <= b <= 1, -1 <= n <= 0")
+            .always()
+            .on_domain(),
+        ALWAYS,
+        square_of_bit,
     ),
 ];
 
@@ -65,6 +73,23 @@ fn with_bit(s: &mut Simplifier<'_>, factors: &[Expr]) -> Result<Option<Expr>> {
         let mut new = factors.to_vec();
         new[i] = s.arena.sum(constant, &terms)?;
         let out = s.arena.product(&new)?;
+        return Ok(Some(s.simplify(out)));
+    }
+    Ok(None)
+}
+
+/// `b * b = b` for a factor that is 0 or 1, and `n * n = -n` for one that is -1 or 0; equal factors follow one another.
+fn square_of_bit(s: &mut Simplifier<'_>, factors: &[Expr]) -> Result<Option<Expr>> {
+    for k in (1..factors.len()).filter(|k| factors[k - 1] == factors[*k]) {
+        let bounds = s.bounds(factors[k]);
+        let is_negated = NEGATED_BIT.covers(bounds);
+        if !is_negated && !BIT.covers(bounds) {
+            continue;
+        }
+        s.reason(factors[k]);
+        let rest: Vec<Expr> = (0..factors.len()).filter(|j| *j != k).map(|j| factors[j]).collect();
+        let product = s.arena.product(&rest)?;
+        let out = s.arena.scale(product, if is_negated { -1 } else { 1 })?;
         return Ok(Some(s.simplify(out)));
     }
     Ok(None)
