@@ -14,6 +14,8 @@ pub(crate) const MAX_COST: u32 = u32::MAX - 1;
 const MAX_INSIDE: i64 = i32::MAX as i64;
 /// Into a minimum or maximum of more arguments, no factor is printed.
 const MAX_ARGUMENTS_INSIDE: usize = 8;
+/// Of a minimum or maximum of more arguments, none are printed within one of their own.
+const MAX_SHARING_ARGUMENTS: usize = 8;
 
 impl Simplifier<'_> {
     /// The cost of an expression as a tree: 1 for each addition and each coefficient that is not 1 or -1, 4 for each floordiv,
@@ -64,7 +66,8 @@ impl Simplifier<'_> {
             }
             Node::Product(args) => args.iter().fold(args.len() as u32 - 1, |c, a| c.saturating_add(at(*a))),
             Node::Min(args) | Node::Max(args) => {
-                args.iter().fold(4 * (args.len() as u32 - 1), |c, a| c.saturating_add(at(*a)))
+                let own = 4 * (args.len() as u32 - 1);
+                args.iter().fold(own, |c, a| c.saturating_add(at(*a))) - self.gain_of_shared_term(args)
             }
             Node::Sum(constant, terms) => {
                 let own = self.own_cost_of_sum(constant, terms);
@@ -119,6 +122,31 @@ impl Simplifier<'_> {
             terms.iter().map(|t| Some(Term::new(scaled(t.coeff, 0)?, t.expr))).collect();
         let (after, before) = (self.own_cost_of_sum(moved, &inside?), self.own_cost_of_sum(constant, terms));
         Some(i64::from(after) - i64::from(before))
+    }
+
+    /// The cost saved if arguments that have the term of a variable in common are printed as an extremum of their own, with
+    /// the term behind it: `min(a + t, b + t, c)` as `min(min(a, b) + t, c)`.
+    fn gain_of_shared_term(&self, args: &[Expr]) -> u32 {
+        if !(3..=MAX_SHARING_ARGUMENTS).contains(&args.len()) {
+            return 0;
+        }
+        let sums: Vec<(i64, Terms)> = args.iter().map(|a| self.arena.to_sum(*a)).collect();
+        // An extremum within would be joined with the one around it.
+        let is_extremum = |t: &Term| matches!(self.arena.tag(t.expr), Tag::Min | Tag::Max);
+        if sums.iter().any(|s| s.1.iter().any(is_extremum)) {
+            return 0;
+        }
+        let mut best: Option<(usize, Term)> = None;
+        for t in sums.iter().flat_map(|s| &s.1).filter(|t| self.arena.tag(t.expr) == Tag::Variable) {
+            let count = sums.iter().filter(|s| s.1.contains(t)).count();
+            if count > best.map_or(1, |b| b.0) {
+                best = Some((count, *t));
+            }
+        }
+        let Some((count, t)) = best else { return 0 };
+        let alone = sums.iter().filter(|s| s.0 == 0 && s.1.as_slice() == [t]).count();
+        let factors = if matches!(t.coeff, 1 | -1) { 0 } else { count - 1 };
+        (count - alone + factors).saturating_sub(1) as u32
     }
 
     /// The cost saved if a factor is printed inside: `c * min(a, b) + k` as `min(c * a + k, c * b + k)`, and

@@ -10,6 +10,9 @@ use crate::expr::flat::Dag;
 use crate::expr::flat_nodes::Entry;
 use std::fmt::Write;
 
+/// Of a minimum or maximum of more arguments, none are printed within one of their own.
+const MAX_SHARING_ARGUMENTS: usize = 8;
+
 /// The style in which operators are printed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 #[non_exhaustive]
@@ -50,7 +53,9 @@ pub(super) enum Task {
     /// `factor * expr + constant`, as one sum; the expression's own constant is multiplied as well.
     Scaled(u32, i64, i64, Level),
     /// The sum of the items at these places of the list of items.
-    Group(u32, u32),
+    Group(u32, u32, Level),
+    /// As `Scaled`, without the term of this variable.
+    Without(u32, u32, i64, i64),
     Text(&'static str),
     Number(i64),
     /// A number, in brackets where an operator follows a sign.
@@ -133,14 +138,11 @@ impl<'d> Writer<'d> {
                     self.push_items(e);
                     self.sum(first, constant, level);
                 }
-                Task::Scaled(e, factor, constant, level) => {
-                    let first = self.items.len();
-                    self.push_items(e);
-                    self.items[first..].iter_mut().for_each(|i| i.coeff = i.coeff.wrapping_mul(factor));
-                    let constant = self.own_constant(e).wrapping_mul(factor).wrapping_add(constant);
-                    self.sum(first, constant, level);
+                Task::Scaled(e, factor, constant, level) => self.scaled(e, None, factor, constant, level),
+                Task::Without(e, variable, factor, constant) => {
+                    self.scaled(e, Some(variable), factor, constant, Level::Sum);
                 }
-                Task::Group(first, end) => self.layout(first as usize, end as usize, 0, Level::Factor),
+                Task::Group(first, end, level) => self.layout(first as usize, end as usize, 0, level),
             }
             if out.len() > self.limit {
                 return Err(Error::new(
@@ -154,6 +156,23 @@ impl<'d> Writer<'d> {
             }
         }
         Ok(())
+    }
+
+    /// Prints `factor * e + shift`, without the term of a variable.
+    fn scaled(&mut self, e: u32, without: Option<u32>, factor: i64, shift: i64, level: Level) {
+        let first = self.items.len();
+        self.push_items(e);
+        let mut k = first;
+        while k < self.items.len() {
+            if Some(self.items[k].expr) == without {
+                self.items.remove(k);
+                continue;
+            }
+            self.items[k].coeff = self.items[k].coeff.wrapping_mul(factor);
+            k += 1;
+        }
+        let constant = self.own_constant(e).wrapping_mul(factor).wrapping_add(shift);
+        self.sum(first, constant, level);
     }
 
     pub(super) fn entry(&self, e: u32) -> Entry<'d> {
@@ -235,8 +254,9 @@ impl<'d> Writer<'d> {
                 let constant = self.own_constant(a).wrapping_add(shift);
                 let floor = if self.style == Style::Xla { " / " } else { " floordiv " };
                 match self.constant_of(b) {
-                    Some(m) if constant != 0 && constant == m - 1 => {
-                        self.binary(" ceildiv ", Task::WithConstant(a, 0, Level::Factor), b, level);
+                    Some(m) if self.is_cheaper_up(a, constant, m) => {
+                        let above = constant.wrapping_sub(m - 1);
+                        self.binary(" ceildiv ", Task::WithConstant(a, above, Level::Factor), b, level);
                     }
                     Some(_) if shift != 0 => {
                         self.binary(floor, Task::WithConstant(a, constant, Level::Factor), b, level);
@@ -252,24 +272,92 @@ impl<'d> Writer<'d> {
 
     /// A minimum or maximum of `factor * a + shift` for each argument `a`.
     pub(super) fn call(&mut self, open: &'static str, args: &[i64], factor: i64, shift: i64) {
-        let nested = self.style == Style::Xla;
-        self.tasks.push(Task::Char(')'));
-        for (k, &a) in args.iter().enumerate().rev() {
-            if nested && k > 0 && k + 1 < args.len() {
-                self.tasks.push(Task::Char(')'));
-            }
-            let a = a as u32;
-            self.tasks.push(if (factor, shift) == (1, 0) {
-                Task::Expr(a, Level::Sum)
-            } else {
-                Task::Scaled(a, factor, shift, Level::Sum)
-            });
+        let shared = self.shared_term(args, factor, shift);
+        let (group, single): (Vec<i64>, Vec<i64>) = match shared {
+            Some(t) => args.iter().copied().partition(|a| self.has_term(*a as u32, t)),
+            None => (Vec::new(), args.to_vec()),
+        };
+        let one = |a: i64| match (factor, shift) {
+            (1, 0) => Task::Expr(a as u32, Level::Sum),
+            _ => Task::Scaled(a as u32, factor, shift, Level::Sum),
+        };
+        let mut printed: Vec<Vec<Task>> = single.into_iter().map(|a| vec![one(a)]).collect();
+        if let Some(t) = shared {
+            let rest = group.iter().map(|a| vec![Task::Without(*a as u32, t.expr, factor, shift)]).collect();
+            let mut tasks = self.arguments(open, rest);
+            let coeff = t.coeff.wrapping_mul(factor);
+            let first = self.items.len();
+            self.items.push(Item { coeff: coeff.abs(), ..t });
+            tasks.extend([
+                Task::Text(if coeff < 0 { " - " } else { " + " }),
+                Task::Group(first as u32, first as u32 + 1, Level::Term),
+            ]);
+            printed.insert(0, tasks);
+        }
+        let tasks = self.arguments(open, printed);
+        self.tasks.extend(tasks.into_iter().rev());
+    }
+
+    /// The tasks that print a minimum or maximum of these arguments, from the left.
+    fn arguments(&self, open: &'static str, arguments: Vec<Vec<Task>>) -> Vec<Task> {
+        let (nested, count) = (self.style == Style::Xla, arguments.len());
+        let opened = if nested { count - 1 } else { 1 };
+        let mut tasks = vec![Task::Text(open); opened];
+        for (k, own) in arguments.into_iter().enumerate() {
             if k > 0 {
-                self.tasks.push(Task::Text(", "));
+                tasks.push(Task::Text(", "));
+            }
+            tasks.extend(own);
+            if nested && k > 0 && k + 1 < count {
+                tasks.push(Task::Char(')'));
             }
         }
-        let opened = if nested { args.len() - 1 } else { 1 };
-        self.tasks.extend(std::iter::repeat_n(Task::Text(open), opened));
+        tasks.push(Task::Char(')'));
+        tasks
+    }
+
+    /// The term of a variable that most arguments have, if it costs less behind a minimum of what is left of them.
+    fn shared_term(&self, args: &[i64], factor: i64, shift: i64) -> Option<Item> {
+        if !(3..=MAX_SHARING_ARGUMENTS).contains(&args.len()) {
+            return None;
+        }
+        let is_variable = |t: &Item| matches!(self.entry(t.expr), Entry::Variable(_));
+        // An extremum within would be joined with the one around it.
+        let is_extremum = |t: Item| matches!(self.entry(t.expr), Entry::Min(_) | Entry::Max(_));
+        if args.iter().any(|a| self.terms_of(*a as u32).any(is_extremum)) {
+            return None;
+        }
+        let sharing = |t: Item| args.iter().filter(move |a| self.has_term(**a as u32, t));
+        let mut best: Option<(usize, Item)> = None;
+        for t in args.iter().flat_map(|a| self.terms_of(*a as u32)).filter(is_variable) {
+            let count = sharing(t).count();
+            if count > best.map_or(1, |b| b.0) {
+                best = Some((count, t));
+            }
+        }
+        let (count, t) = best?;
+        let is_alone = |a: &&i64| {
+            let constant = self.own_constant(**a as u32).wrapping_mul(factor).wrapping_add(shift);
+            constant == 0 && self.terms_of(**a as u32).count() == 1
+        };
+        let additions = count - sharing(t).filter(is_alone).count();
+        let scaled = t.coeff.checked_mul(factor).filter(|c| *c != i64::MIN)?;
+        let factors = if matches!(scaled, 1 | -1) { 0 } else { count - 1 };
+        (additions + factors > 1).then_some(t)
+    }
+
+    /// The terms of an expression read as a sum.
+    fn terms_of(&self, e: u32) -> impl Iterator<Item = Item> + 'd {
+        let (pairs, one): (&'d [i64], _) = match self.entry(e) {
+            Entry::Sum(_, pairs) => (pairs, None),
+            Entry::Constant(_) => (&[], None),
+            _ => (&[], Some(Item { coeff: 1, expr: e, shift: 0 })),
+        };
+        items_of(pairs).chain(one)
+    }
+
+    fn has_term(&self, e: u32, t: Item) -> bool {
+        self.terms_of(e).any(|own| own == t)
     }
 
     fn push_terms(&mut self, pairs: &[i64]) {

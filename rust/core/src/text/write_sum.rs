@@ -175,8 +175,7 @@ impl Writer<'_> {
                 let (a, m) = (a as u32, self.constant_of(b as u32)?);
                 let (own, shift) = (self.own_constant(a), quotient.checked_mul(m)?);
                 let inside = moved(own, shift, quotient.saturating_abs() > MAX_INSIDE)?;
-                // A dividend with m - 1 is printed as a ceildiv without it.
-                let price = |c: i64| self.price(a, if c == m - 1 { 0 } else { c }, levels);
+                let price = |c: i64| self.price(a, c, levels).min(self.price_up(a, c, m, levels));
                 Some((shift, 1 + price(own) - price(inside)))
             }
             Entry::Min(args) | Entry::Max(args) => {
@@ -184,6 +183,16 @@ impl Writer<'_> {
             }
             _ => None,
         }
+    }
+
+    /// The additions of the dividend of a quotient by `m` with this constant, as a ceildiv: `m - 1` is taken from it.
+    fn price_up(&self, e: u32, constant: i64, m: i64, levels: u32) -> i64 {
+        constant.checked_sub(m - 1).map_or(i64::MAX / 2, |above| self.price(e, above, levels))
+    }
+
+    /// Whether a quotient by `m` costs less as a ceildiv.
+    pub(super) fn is_cheaper_up(&self, e: u32, constant: i64, m: i64) -> bool {
+        constant != 0 && self.price_up(e, constant, m, NESTED_PLACES) < self.price(e, constant, NESTED_PLACES)
     }
 
     /// The gain where each argument is printed with `shift` added; `None` where one leaves int64.
@@ -276,7 +285,7 @@ impl Writer<'_> {
             self.tasks.extend([Task::Number(factor), Task::Text(" * ")]);
         }
         self.tasks.push(match piece.content {
-            Content::Group(first, end) => Task::Group(first, end),
+            Content::Group(first, end) => Task::Group(first, end, Level::Factor),
             Content::One(item) => {
                 // x * y * 4 needs no brackets.
                 let product = matches!(self.entry(item.expr), Entry::Product(_)) && factor != 1;
