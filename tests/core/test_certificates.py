@@ -81,8 +81,8 @@ def test_random_maps_have_certificates() -> None:
     ],
 )
 def test_maps_at_the_end_of_int64_have_certificates(text: str) -> None:
-    found = certificate(text.replace("{M}", str(2**63 - 1))).check()
-    assert found, found
+    verdict = certificate(text.replace("{M}", str(2**63 - 1))).check()
+    assert verdict, verdict
 
 
 # ------------------------------------------------------------------ other questions
