@@ -37,7 +37,8 @@ class Layers:
 def place_in_layers(sizes: Sequence[Size], levels: Sequence[int], links: Sequence[Link]) -> Layers:
     """Place boxes with these sizes in rows by level, and each near what it is linked to.
 
-    An edge that passes a level has a lane there, a box without width that the edges from the same box share.
+    An edge that passes a level has a lane there, a box without width that the edges from the same box share: each begins
+    where those before it left the lane.
     """
     lanes: dict[Point, int] = {}
     for link in links:
@@ -50,14 +51,17 @@ def place_in_layers(sizes: Sequence[Size], levels: Sequence[int], links: Sequenc
     middles = _middles([rows[k] for k in sorted(rows)], _steps(links, levels, lanes), widths)
     tops = _tops(rows, sizes)
     corners = [(middles[k] - w // 2, tops[levels[k]][1] - h) for k, (w, h) in enumerate(sizes)]
-    routes = []
-    for link in links:
-        passed = [(middles[lanes[link.start, k]], k) for k in range(levels[link.start] + 1, levels[link.end])]
+    routes: list[list[Point]] = [[] for _ in links]
+    reached = list(levels)  # by box, the level down to which its lane is drawn
+    for number in sorted(range(len(links)), key=lambda k: levels[links[k].end]):
+        link = links[number]
+        first, reached[link.start] = reached[link.start], levels[link.end] - 1
         end_x, end_y = (corner + port for corner, port in zip(corners[link.end], link.port, strict=True))
-        start = (middles[link.start], tops[levels[link.start]][1])
-        between = [(x, y) for x, k in passed for y in tops[k]]
+        start = (middles[lanes.get((link.start, first), link.start)], tops[first][1])
+        passed = [middles[lanes[link.start, k]] for k in range(first + 1, levels[link.end])]
+        between = [(x, y) for k, x in enumerate(passed, first + 1) for y in tops[k]]
         above = (end_x, tops[levels[link.end]][0])
-        routes.append([start, *between, above, *([(end_x, end_y)] if end_y > above[1] else [])])
+        routes[number] = [start, *between, above, *([(end_x, end_y)] if end_y > above[1] else [])]
     across = max(x + w for (x, _), (w, _) in zip(corners, sizes, strict=True))
     return Layers(corners, routes, (max([across, *middles]), max(bottom for _, bottom in tops.values())))
 
