@@ -1,4 +1,4 @@
-// scores: dot-panels emitter, 3 blocks of 66 threads
+// scores: dot-panels emitter, 18 blocks of 12 threads
 
 typedef float f32;
 typedef unsigned short u16;
@@ -59,21 +59,21 @@ static inline CONTRACTS __attribute__((noinline)) void multiply_panels_f32(f32 *
 
 static void dot_panels_dot_blocks(const u16 *restrict p0, const u16 *restrict p1, u16 *restrict o0, s64 first_block, s64 last_block) {
   for (s64 block = first_block; block < last_block; block++) {
-    const s32 bl_x = block % 3;
-    __attribute__((aligned(64))) __attribute__((aligned(16))) f32 left_tile[1056];
+    const s32 bl_x = block % 18;
+    __attribute__((aligned(64))) __attribute__((aligned(16))) f32 left_tile[192];
     __attribute__((aligned(64))) __attribute__((aligned(16))) f32 right_tile[1536];
-    __attribute__((aligned(64))) __attribute__((aligned(16))) f32 sums[6336];
+    __attribute__((aligned(64))) __attribute__((aligned(16))) f32 sums[1152];
     #pragma GCC ivdep
-    for (s32 th_x = 0; th_x < 66; th_x++) {
+    for (s32 th_x = 0; th_x < 12; th_x++) {
       for (s32 register0 = 0; register0 < 96; register0++) {
         sums[th_x * 96 + register0] = 0.0f;
       }
       const s32 left_cell1 = th_x;
-      if (th_x <= 63) {
-        const s32 j2 = th_x;
+      if (th_x + (bl_x % 6) * 12 <= 63) {
+        const s32 j2 = th_x + (bl_x % 6) * 12;
         #pragma GCC unroll 1
         for (s32 vector_index3 = 0; vector_index3 < 16; vector_index3++) {
-          const u16 v4 = p0[th_x * 16 + bl_x * 1024 + vector_index3];
+          const u16 v4 = p0[th_x * 16 + bl_x * 192 + vector_index3 - (bl_x / 6) * 128];
           const f32 v5 = decode_bf16(v4);
           left_tile[th_x * 16 + vector_index3] = v5;
         }
@@ -83,37 +83,26 @@ static void dot_panels_dot_blocks(const u16 *restrict p0, const u16 *restrict p1
           left_tile[th_x * 16 + vector_index6] = 0.0f;
         }
       }
-      for (s32 turn7 = 0; turn7 < 1; turn7++) {
-        const s32 j8 = th_x;
-        const s32 right_cell9 = j8 * 16 - (j8 / 6) * 95;
+      for (s32 turn7 = 0; turn7 < 8; turn7++) {
+        const s32 right_cell8 = th_x * 16 + turn7 * 2 - (th_x / 6) * 95;
         #pragma GCC unroll 1
-        for (s32 vector_index10 = 0; vector_index10 < 16; vector_index10++) {
-          const u16 v11 = p1[th_x * 16 + bl_x * 1536 + vector_index10];
-          const f32 v12 = decode_bf16(v11);
-          right_tile[right_cell9 * 16 + vector_index10] = v12;
-        }
-      }
-      if (th_x + 66 <= 95) {
-        const s32 j8_1 = th_x + 66;
-        const s32 right_1 = j8_1 * 16 - (j8_1 / 6) * 95;
-        #pragma GCC unroll 1
-        for (s32 vector_1 = 0; vector_1 < 16; vector_1++) {
-          const u16 v11_1 = p1[th_x * 16 + bl_x * 1536 + vector_1 + 1056];
-          const f32 v12_1 = decode_bf16(v11_1);
-          right_tile[right_1 * 16 + vector_1] = v12_1;
+        for (s32 vector_index9 = 0; vector_index9 < 16; vector_index9++) {
+          const u16 v10 = p1[th_x * 16 + turn7 * 192 + vector_index9 + (bl_x / 6) * 1536];
+          const f32 v11 = decode_bf16(v10);
+          right_tile[right_cell8 * 16 + vector_index9] = v11;
         }
       }
     }
     #pragma GCC ivdep
-    for (s32 th_x = 0; th_x < 66; th_x++) {
+    for (s32 th_x = 0; th_x < 12; th_x++) {
       multiply_panels_f32(sums + th_x * 96, left_tile + (th_x / 6) * 96, right_tile + (th_x % 6) * 256, 16);
-      for (s32 i13 = 0; i13 < 6; i13++) {
-        if (i13 + (th_x / 6) * 6 <= 63) {
-          const s32 j14 = i13 + (th_x / 6) * 6;
+      for (s32 i12 = 0; i12 < 6; i12++) {
+        if (i12 + (th_x / 6) * 6 + (bl_x % 6) * 12 <= 63) {
+          const s32 j13 = i12 + (th_x / 6) * 6 + (bl_x % 6) * 12;
           #pragma GCC unroll 1
-          for (s32 vector_index15 = 0; vector_index15 < 16; vector_index15++) {
-            const u16 v16_bits = encode_bf16(sums[th_x * 96 + i13 * 16 + vector_index15]);
-            o0[bl_x * 6144 + j14 * 96 + vector_index15 + (th_x % 6) * 16] = v16_bits;
+          for (s32 vector_index14 = 0; vector_index14 < 16; vector_index14++) {
+            const u16 v15_bits = encode_bf16(sums[th_x * 96 + i12 * 16 + vector_index14]);
+            o0[j13 * 96 + vector_index14 + (bl_x / 6) * 6144 + (th_x % 6) * 16] = v15_bits;
           }
         }
       }

@@ -10,7 +10,7 @@ import pytest
 
 import indexing as ix
 from fusion_texts import PROGRAM
-from indexing.device.table import CPU, portable_device
+from indexing.device.table import CPU
 from indexing.executable.devices import device_of_dialect
 from indexing.executable.tuned_plans import fusion_key
 from indexing.runtime.cuda import CudaDevice
@@ -102,7 +102,7 @@ def test_what_the_answer_depends_on_is_part_of_its_key(what: str, monkeypatch: p
 def test_a_plan_that_ended_its_process_is_told_as_before(store: Path) -> None:
     computation = ix.hlo.parse(FUSION).entry
     space = ix.knobs(computation, "c")
-    key = fusion_key(computation, portable_device("c"), device_of_dialect("c"))
+    key = fusion_key(computation, CPU, device_of_dialect("c"))
     Store(store).put(key, plan_text(space.default), Measured("started", 2))
     trials = ix.tune(computation, budget=2, device="cpu")
     assert [t.measured.state for t in trials.trials] == ["failed", "measured"]

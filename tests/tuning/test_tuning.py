@@ -15,7 +15,7 @@ import pytest
 
 import indexing as ix
 from fusion_texts import FUSIONS, fusion
-from indexing.device.table import portable_device
+from indexing.device.table import CPU
 from indexing.executable.devices import device_of_dialect
 from indexing.executable.tuned_plans import fusion_key, tuned_plan
 from indexing.kernels.kernel import Kernel
@@ -275,7 +275,7 @@ def test_ctrl_c_keeps_what_was_measured(monkeypatch: pytest.MonkeyPatch, store: 
         patched.setattr(Benchmark, "timing", interrupted)
         with pytest.raises(KeyboardInterrupt):
             ix.tune(computation, budget=5, device="cpu")
-    key = fusion_key(computation, portable_device("c"), device_of_dialect("c"))
+    key = fusion_key(computation, CPU, device_of_dialect("c"))
     kept = {plan for plan, m in Store(store).plans(key).items() if m.state == "measured"}
     assert len(kept) == 2
     trials = ix.tune(computation, budget=5, device="cpu")
@@ -310,7 +310,7 @@ def test_a_killed_search_goes_on(store: Path, tmp_path: Path) -> None:
     process.send_signal(signal.SIGKILL)
     process.wait()
     process.stdout.close()
-    key = fusion_key(ix.hlo.parse(LOOP).entry, portable_device("c"), device_of_dialect("c"))
+    key = fusion_key(ix.hlo.parse(LOOP).entry, CPU, device_of_dialect("c"))
     before = {p: m for p, m in Store(store).plans(key).items() if m.state == "measured"}
     assert before
     trials = ix.tune(ix.hlo.parse(LOOP).entry, budget=6, device="cpu")
@@ -322,7 +322,7 @@ def test_a_killed_search_goes_on(store: Path, tmp_path: Path) -> None:
 def test_what_ended_its_process_twice_is_left_out(store: Path) -> None:
     computation = ix.hlo.parse(LOOP).entry
     space = ix.knobs(computation, "c")
-    key = fusion_key(computation, portable_device("c"), device_of_dialect("c"))
+    key = fusion_key(computation, CPU, device_of_dialect("c"))
     Store(store).put(key, plan_text(space.default), Measured("started", 2))
     trials = ix.tune(computation, budget=2, device="cpu")
     assert trials.trials[0].measured.state == "failed" and trials.trials[1].measured.state == "measured"

@@ -149,9 +149,8 @@ def _gpu(
     )
 
 
-def _cpu() -> Device:
-    """This processor, for kernels in C: a core runs one block at a time, moves whole lines, and does steps of loops."""
-    count = os.cpu_count() or 1
+def _cpu(name: str, count: int) -> Device:
+    """A processor, for kernels in C: a core runs one block at a time, moves whole lines, and does steps of loops."""
     memory = Memory(
         *(100 * GIGA, 1 << 34, 32 * KIB, 1 * MIB, 40 * GIGA * count, 100e-9),
         loads_under_way=64,
@@ -161,10 +160,10 @@ def _cpu() -> Device:
     )
     cores = Cores(count, threads=1024, blocks=1, lanes=16, shared_bytes=0, registers=0, warp_size=16)
     rates = Rates(GIGA, GIGA, 14 * GIGA * count, {}, {}, launch=1e-6, block=1e-9)
-    return Device("CPU", "c", CORE_LIMITS, CORE_WIDTHS, cores, memory, rates)
+    return Device(name, "c", CORE_LIMITS, CORE_WIDTHS, cores, memory, rates)
 
 
-CPU = _cpu()
+CPU = _cpu("CPU", os.cpu_count() or 1)  # this processor
 #: All devices by name; of several that a shorter name fits, it means the first.
 DEVICES: dict[str, Device] = {
     d.name: d
@@ -260,7 +259,7 @@ DEFAULT = DEVICES["H100 SXM"]
 #: figures, from which default plans take their widths, are those of a large one.
 PORTABLE: dict[str, Device] = {
     "cuda": replace(DEFAULT, name="any CUDA GPU", limits=CUDA_LIMITS, description="", architecture=None),
-    "c": CPU,
+    "c": _cpu("any CPU", 16),
     "opencl": replace(
         DEFAULT, name="any OpenCL device", dialect="opencl", limits=OPENCL_LIMITS, description="", architecture=None
     ),
