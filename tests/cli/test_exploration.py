@@ -121,7 +121,7 @@ def test_a_tile_is_followed_and_its_loads_counted(server: Server) -> None:
         {"size": 256, "kind": "parallel"},
         {"size": 512, "kind": "parallel"},
     ]
-    assert "t, rows 0:21, columns 0:64: 76% in the tile" in titles(str(reply["way"])), "16 of 21 rows"
+    assert "t, rows 0:64, columns 0:64: 25% in the tile" in titles(str(reply["way"])), "16 of 64 rows"
     # 64 rows of 16 elements are 128 sectors; 16 rows of 64 elements as well
     assert reply["moves"] == [
         {"access": "read of p", "sectors": "128", "ratio": "1"},
