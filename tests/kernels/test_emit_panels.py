@@ -50,6 +50,7 @@ CASES = [
     (product("101,43", "43,51", "101,51", PLAIN), {"row_panels": 3, "column_panels": 2, "tile_depth": 7}),
     (product("40,100", "51,40", "100,51", TRANSPOSED, "f64", "f64"), {}),
     (product("6,8", "8,16", "6,16", PLAIN), {}),
+    (product("6,129", "129,16", "6,16", PLAIN), {}),  # one thread, several steps
     (product("3,24,40", "3,40,20", "3,24,20", BATCH), {"row_panels": 1}),
     (product("60,70", "70,50", "60,50", PLAIN, "s8", "s32"), {"tile_depth": 32}),
     (product("65,60", "60,70", "65,70", PLAIN, "bf16", "bf16"), {}),

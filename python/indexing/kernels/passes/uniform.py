@@ -111,11 +111,11 @@ class Uniformity:
 
     def is_shared(self, loop: ir.For) -> bool:
         """Whether a loop is put outside of thread loops: it has a barrier, or contiguous accesses across threads."""
-        if self.threads == 1 or not (self.index(loop.start) and self.index(loop.stop)):
+        if not (self.index(loop.start) and self.index(loop.stop)):
             return False
         if has_barrier(loop):
             return True
-        if may_leave(loop.body):
+        if self.threads == 1 or may_leave(loop.body):
             return False
         steps = [self._step(place, width) for place, width in self._places(loop)]
         if not steps:  # in arrays of kept values, neighbouring threads have neighbouring cells
