@@ -134,6 +134,14 @@ fn a_single_point_difference_is_found() {
     }
 }
 
+/// A side of a constraint on which a variable has no value left has no points.
+#[test]
+fn a_side_without_values_of_a_variable_has_no_points() {
+    let map = read("(d0, d1) -> (d1), domain: d0 in [0, 1], d1 in [0, 3], ((d1 - d0) mod 4) in [3, 3]");
+    let same = read("(d0, d1) -> (d1), domain: d0 in [0, 1], d1 in [0, 3], ((d0 - d1) mod 4) in [1, 1]");
+    assert_eq!(difference(&mut Arena::new(), &mut Scratch::default(), &map, &same), Ok(None));
+}
+
 /// Indices need 32 bits where they, what they are made of, and partial sums stay within them.
 #[test]
 fn index_bits_follow_the_largest_value_on_the_way() {

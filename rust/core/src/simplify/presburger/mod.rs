@@ -84,14 +84,16 @@ impl IntegerDomain {
         if nodes.len() > MAX_NODES || num_variables > MAX_COLUMNS {
             return None;
         }
-        let columns = ranges.variables.iter().map(|info| info.bounds).collect();
         let mut domain = IntegerDomain {
-            relation: IntegerRelation { columns, ..IntegerRelation::default() },
+            relation: IntegerRelation::default(),
             extrema: Vec::new(),
             forms: HashMap::default(),
             quotients: HashMap::default(),
             num_variables,
         };
+        for info in &ranges.variables {
+            domain.new_column(info.bounds);
+        }
         for e in nodes {
             arena.charge(1 + arena.operand_count(e));
             let form = domain.form_of(arena, ranges, e).ok()?;
@@ -158,6 +160,7 @@ impl IntegerDomain {
     }
 
     fn new_column(&mut self, bounds: Interval) -> Affine {
+        self.relation.is_empty |= bounds.is_empty();
         self.relation.columns.push(bounds);
         Affine::of_column(self.relation.columns.len() - 1)
     }
