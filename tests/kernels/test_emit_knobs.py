@@ -142,3 +142,19 @@ def test_the_kernel_of_the_default_plan_is_built_once() -> None:
     name = next(n for n, value in default.items() if value > 1)
     assert ix.emit(computation, device="h100", **{**default, name: default[name] // 2}) is not kernel
     assert ix.emit(computation, device="t4").device.name != kernel.device.name
+
+
+def test_indices_under_two_conditions_keep_their_bounds() -> None:
+    """An index that the inner condition needs is recomputed inside of the outer one, where its bounds hold."""
+    text = """red {
+      a = s8[] parameter(0)
+      b = s8[] parameter(1)
+      ROOT c = s8[] minimum(a, b)
+    }
+    ENTRY fused {
+      p = s8[24,16,33]{1,2,0} parameter(0)
+      z = s8[] parameter(1)
+      ROOT r = s8[16] reduce(p, z), dimensions={0,2}, to_apply=red
+    }"""
+    proofs = ix.emit(ix.hlo.parse(text).entry, "c", vector_width=4, threads=8, split_k=7).verify()
+    assert proofs.refuted == proofs.open == (), str(proofs)

@@ -321,9 +321,6 @@ class ThreadLoops:
         """The statements of one thread: recomputed indices, loads of kept values, the statements, stores of values to keep."""
         use = self.uses[region.number]
         needed = self._needed(region.number) - set(use.given)
-        of_guards = self._defining({v for g in region.guards for e in g for v in _index_variables(e)})
-        given = [self._recomputed_index(v) for v in sorted(needed & of_guards)]
-        inner = [self._recomputed_index(v) for v in sorted(needed - of_guards)]
         touched = [n for n in self.kept if n in use.read or n in use.assigned]
         loads = [self._loaded(n, use) for n in touched if n not in use.defined]
         guard_names = {p.name for g in region.guards for v in g for p in subvalues(v) if isinstance(p, ir.Ref)}
@@ -333,10 +330,16 @@ class ThreadLoops:
         late = [s for s in loads if s.name not in guard_names]
         is_changed = not any(n in use.defined for n in self.kept)
         body = _between_loads_and_stores(late, statements, stores) if is_changed else (*late, *statements, *stores)
-        body = (*inner, *body)
-        for conditions in reversed(region.guards):
-            body = (ir.If(conditions, body),)
-        return (*given, *early, *body)
+        return (*early, *self._guarded(region.guards, needed, body))
+
+    def _guarded(self, guards: Guards, needed: set[int], body: ir.Block) -> ir.Block:
+        """A body under guards, each index recomputed before the first guard that needs it: inside of those around it."""
+        if not guards:
+            return (*map(self._recomputed_index, sorted(needed)), *body)
+        first, *others = guards
+        own = needed & self._defining({v for e in first for v in _index_variables(e)})
+        inner = self._guarded(tuple(others), needed - own, body)
+        return (*map(self._recomputed_index, sorted(own)), ir.If(first, inner))
 
     def _recomputed_index(self, number: int) -> ir.Statement:
         value = self.given[number]
