@@ -33,6 +33,10 @@ class Product:
     columns: tuple[int, ...]
     contracted: tuple[int, ...]
 
+    def tiles(self, rows: int, columns: int) -> tuple[int, int, int]:
+        """The numbers of tiles of so many rows and columns, along the batch, the rows and the columns."""
+        return prod(self.batch), -(-prod(self.rows) // rows), -(-prod(self.columns) // columns)
+
 
 @cached_on_module
 def match_dot(computation: Computation) -> Heroes | None:

@@ -65,8 +65,7 @@ class PanelPlan:
     @property
     def tiles(self) -> tuple[int, int, int]:
         """The numbers of blocks along the batch, the rows and the columns."""
-        s = self.sizes
-        return prod(s.batch), -(-prod(s.rows) // self.tile_rows), -(-prod(s.columns) // self.tile_columns)
+        return self.sizes.tiles(self.tile_rows, self.tile_columns)
 
     @property
     def steps(self) -> int:

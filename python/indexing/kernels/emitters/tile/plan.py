@@ -57,8 +57,7 @@ class TilePlan:
     @property
     def tiles(self) -> tuple[int, int, int]:
         """The numbers of blocks along the batch, the rows and the columns."""
-        s = self.sizes
-        return prod(s.batch), -(-prod(s.rows) // self.tile_rows), -(-prod(s.columns) // self.tile_columns)
+        return self.sizes.tiles(self.tile_rows, self.tile_columns)
 
     @property
     def steps(self) -> int:
@@ -120,8 +119,7 @@ def default_tile(sizes: Product, device: Device) -> tuple[int, int]:
     rows, columns = prod(sizes.rows), prod(sizes.columns)
     most = tuple(max(1 << (n - 1).bit_length(), least) for n, least in ((rows, ROWS), (columns, 2 * COLUMNS)))
     tiles = [(min(r, most[0]), min(c, most[1])) for r, c in DEFAULT_TILES]
-    counts = [prod(sizes.batch) * -(-rows // r) * -(-columns // c) for r, c in tiles]
-    return next((t for t, n in zip(tiles, counts, strict=True) if n >= device.cores.count), tiles[-1])
+    return next((t for t in tiles if prod(sizes.tiles(*t)) >= device.cores.count), tiles[-1])
 
 
 def planned(dot: Instruction, tile: tuple[int, int], depth: int, stages: int) -> TilePlan:
