@@ -17,7 +17,7 @@ from pathlib import Path
 import indexing as ix
 from indexing.analysis.tiling.propagation import propagate_tiles
 from indexing.kernels.kernel import Kernel
-from indexing.report.accesses import data_moving_instructions
+from indexing.reports.accesses import data_moving_instructions
 
 ADD = "add { a = f32[] parameter(0) b = f32[] parameter(1) ROOT c = f32[] add(a, b) }\n"
 RANK_12 = ",".join(["2", "3"] * 6)

@@ -12,7 +12,7 @@ import numpy as np
 
 import indexing as ix
 from indexing.reference.differences import difference, make_inputs
-from indexing.report.program_report import report_lines
+from indexing.reports.program_report import report_lines
 from indexing.show.page import program_page
 
 

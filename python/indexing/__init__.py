@@ -75,11 +75,11 @@ if TYPE_CHECKING:
     from indexing.partitioner import partition as partition
     from indexing.reference.evaluation import evaluate as evaluate
     from indexing.reference.evaluation import evaluate_replicas as evaluate_replicas
-    from indexing.report.comparison import compare as compare
-    from indexing.report.many_files import AnalyzedFiles as AnalyzedFiles
-    from indexing.report.many_files import analyze_files as analyze_files
-    from indexing.report.program_report import ProgramReport as ProgramReport
-    from indexing.report.programs import analyze as analyze
+    from indexing.reports.comparison import compare as compare
+    from indexing.reports.many_files import AnalyzedFiles as AnalyzedFiles
+    from indexing.reports.many_files import analyze_files as analyze_files
+    from indexing.reports.program_report import ProgramReport as ProgramReport
+    from indexing.reports.programs import analyze as analyze
     from indexing.tuning.calibration import Calibration as Calibration
     from indexing.tuning.calibration import calibrate as calibrate
     from indexing.tuning.plan_queries import StoredPlans as StoredPlans
@@ -96,10 +96,10 @@ else:
             "indexing.device.record": "Device",
             "indexing.analysis.memory.distinct_elements": "Utilization utilization",
             "indexing.analysis.memory.global_memory": "Coalescing Launch Tiles coalescing",
-            "indexing.report.comparison": "compare",
-            "indexing.report.many_files": "AnalyzedFiles analyze_files",
-            "indexing.report.program_report": "ProgramReport",
-            "indexing.report.programs": "analyze",
+            "indexing.reports.comparison": "compare",
+            "indexing.reports.many_files": "AnalyzedFiles analyze_files",
+            "indexing.reports.program_report": "ProgramReport",
+            "indexing.reports.programs": "analyze",
             "indexing.analysis.tiling.propagation": "Tile propagate_tile propagate_tiles valid_tilings",
             "indexing.analysis.tiling.space": "TilingSpace tiling_space",
             "indexing.kernels": "emit knobs",

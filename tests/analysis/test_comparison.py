@@ -6,7 +6,7 @@ import pytest
 
 import indexing as ix
 from indexing.cli import main
-from indexing.report.comparison import Comparison
+from indexing.reports.comparison import Comparison
 
 
 def metadata(name: str, line: int) -> str:

@@ -17,7 +17,7 @@ import indexing as ix
 from indexing.cli import main
 from indexing.device.detect import find_device
 from indexing.processes import Limits, by_processes
-from indexing.report.file_rows import (
+from indexing.reports.file_rows import (
     FUSION_COLUMNS,
     PROGRAM_COLUMNS,
     FileRows,
@@ -26,7 +26,7 @@ from indexing.report.file_rows import (
     rows_of_file,
     sources_in,
 )
-from indexing.report.tables import Tables
+from indexing.reports.tables import Tables
 from indexing.runtime.ray_cluster import _reach
 
 COPY = (
@@ -117,7 +117,7 @@ def test_memory_that_is_not_there_is_a_row(monkeypatch: pytest.MonkeyPatch) -> N
     def none_left(path: Path) -> ix.hlo.Module:
         raise MemoryError("64 GiB")
 
-    monkeypatch.setattr("indexing.report.file_rows.load", none_left)
+    monkeypatch.setattr("indexing.reports.file_rows.load", none_left)
     assert rows_of_file(Source("f", "a.hlo"), None, DEVICE).program["error"] == "MemoryError: 64 GiB"
 
 
@@ -245,7 +245,7 @@ def test_another_version_analyzes_again_and_each_program_has_one_row(
 ) -> None:
     folder = programs(tmp_path / "programs", 2)
     ix.analyze_files(folder, tmp_path / "out")
-    monkeypatch.setattr("indexing.report.tables.__version__", "9.9")
+    monkeypatch.setattr("indexing.reports.tables.__version__", "9.9")
     summary = ix.analyze_files(folder, tmp_path / "out")
     assert (summary.analyzed, summary.known) == (2, 0) and len(table(summary.programs)) == len(
         table(summary.fusions)

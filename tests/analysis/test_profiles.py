@@ -12,7 +12,7 @@ import pytest
 
 import indexing as ix
 from indexing.cli import main
-from indexing.report.profiles import read_profile
+from indexing.reports.profiles import read_profile
 
 RUNS = 3
 

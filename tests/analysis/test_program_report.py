@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 import indexing as ix
-from indexing.report.lines import bytes_text, seconds_text
+from indexing.reports.lines import bytes_text, seconds_text
 
 # Two fusions: one reads a column-major array along rows, through a loop that adds; the other is coalesced.
 PROGRAM = """HloModule two

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 import indexing as ix
-from indexing.report.accesses import AccessReport
+from indexing.reports.accesses import AccessReport
 from random_fusions import random_fusion, random_hero_fusion
 from warp_claims import Told, false_claims, launch_of
 

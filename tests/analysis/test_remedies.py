@@ -3,7 +3,7 @@
 import pytest
 
 import indexing as ix
-from indexing.report.lines import seconds_text
+from indexing.reports.lines import seconds_text
 
 TURNED = """HloModule turned, is_scheduled=true
 f { a = f32[4096,4096]{0,1} parameter(0)

@@ -9,7 +9,7 @@ import pytest
 
 import indexing as ix
 from indexing.ops.registry import traits_of
-from indexing.report.kernel_report import FusionReport
+from indexing.reports.kernel_report import FusionReport
 from random_fusions import random_fusion, random_hero_fusion
 
 ROOT = Path(__file__).parents[2]

@@ -3,7 +3,7 @@
 import pytest
 
 import indexing as ix
-from indexing.report.lines import seconds_text
+from indexing.reports.lines import seconds_text
 
 PROGRAM = """
 HloModule control

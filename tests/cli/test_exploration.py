@@ -14,8 +14,8 @@ import indexing as ix
 from indexing.cli.exploration import MAX_PLANS, Exploration, predicted_plans, with_unit
 from indexing.cli.exploration_server import Server
 from indexing.device.detect import find_device
-from indexing.report.lines import seconds_text
-from indexing.report.remedies import with_layouts
+from indexing.reports.lines import seconds_text
+from indexing.reports.remedies import with_layouts
 from indexing.show.banks import bank_picture
 from indexing.show.svg_renderer import cells_svg
 

@@ -7,7 +7,7 @@ from xml.etree import ElementTree
 import pytest
 
 import indexing as ix
-from indexing.report.roofline import peak_of
+from indexing.reports.roofline import peak_of
 from indexing.show.roofline import LOSING, WHOLE, roofline_svg
 
 ROOT = Path(__file__).parents[2]

@@ -17,8 +17,8 @@ from indexing.hlo import Computation, Instruction, Module, Shape
 from indexing.kernels.kernel import Kernel
 from indexing.kernels.knob_space import KnobSpace
 from indexing.model.prediction import Predictions
-from indexing.report.lines import bytes_text, seconds_text
-from indexing.report.remedies import with_layouts
+from indexing.reports.lines import bytes_text, seconds_text
+from indexing.reports.remedies import with_layouts
 from indexing.show.banks import bank_picture
 from indexing.show.fusion_pictures import pictures_of_accesses
 from indexing.show.graphviz_layout import graph_svgs

@@ -21,7 +21,7 @@ from indexing.kernels.passes import STAGES
 from indexing.kernels.targets import TARGETS
 from indexing.kernels.verify import Verification
 from indexing.kernels.verify.check import Check
-from indexing.report.lines import kernel_line
+from indexing.reports.lines import kernel_line
 
 if TYPE_CHECKING:
     from indexing.kernels.kernel import Kernel

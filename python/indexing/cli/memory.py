@@ -12,10 +12,10 @@ from indexing.cli.console import Json
 from indexing.cli.folders import add_folder_options, analyze_folder, check_no_folder_options
 from indexing.cli.option_types import add_device, add_file, nonnegative_integer
 from indexing.cli.programs import named_instruction, read_program
-from indexing.report.comparison import Comparison, comparison_lines
-from indexing.report.kernel_report import ORDERS, Cell
-from indexing.report.lines import bytes_text, seconds_text
-from indexing.report.program_report import report_lines
+from indexing.reports.comparison import Comparison, comparison_lines
+from indexing.reports.kernel_report import ORDERS, Cell
+from indexing.reports.lines import bytes_text, seconds_text
+from indexing.reports.program_report import report_lines
 
 
 def analyze_options(sub: argparse.ArgumentParser) -> None:

@@ -18,7 +18,7 @@ from typing import Any
 
 from indexing.cli.answer import Listing, Part, Table, plain_lines
 from indexing.cli.console import fitted, is_terminal
-from indexing.report.lines import printable
+from indexing.reports.lines import printable
 
 __all__ = ["Progress", "render_lines", "show_progress", "styled_help"]
 

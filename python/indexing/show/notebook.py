@@ -18,10 +18,10 @@ from indexing.hlo import Computation, Instruction, Module
 from indexing.indexing_analysis.programs import ProgramMaps
 from indexing.kernels.kernel import Kernel
 from indexing.model.prediction import Predictions
-from indexing.report.comparison import Comparison
-from indexing.report.kernel_report import FIGURES, figures_of, groups_of
-from indexing.report.lines import kernel_line
-from indexing.report.program_report import ProgramReport, totals_line
+from indexing.reports.comparison import Comparison
+from indexing.reports.kernel_report import FIGURES, figures_of, groups_of
+from indexing.reports.lines import kernel_line
+from indexing.reports.program_report import ProgramReport, totals_line
 from indexing.show.colours import with_scheme
 from indexing.show.graphviz_layout import graph_svgs
 from indexing.show.roofline import roofline_svg

@@ -17,9 +17,9 @@ from indexing.analysis.memory.global_memory import coalescing
 from indexing.errors import IndexingError
 from indexing.indexing_analysis.programs import maps
 from indexing.kernels import emit
-from indexing.report.kernel_report import groups_of, time_of
-from indexing.report.origin import kernel_of_xla
-from indexing.report.program_report import totals_line
+from indexing.reports.kernel_report import groups_of, time_of
+from indexing.reports.origin import kernel_of_xla
+from indexing.reports.program_report import totals_line
 from indexing.show.banks import bank_picture
 from indexing.show.colours import dark_rules
 from indexing.show.fusion_pictures import pictures_of_accesses
@@ -31,9 +31,9 @@ from indexing.show.tile_path import tile_picture
 if TYPE_CHECKING:
     from indexing.device.record import Device
     from indexing.hlo import Instruction
-    from indexing.report.accesses import AccessReport
-    from indexing.report.kernel_report import FusionReport, Group
-    from indexing.report.program_report import ProgramReport
+    from indexing.reports.accesses import AccessReport
+    from indexing.reports.kernel_report import FusionReport, Group
+    from indexing.reports.program_report import ProgramReport
     from indexing.show.picture import Picture
 
 __all__ = ["program_page"]

@@ -10,17 +10,17 @@ from math import ceil, floor, log10, sqrt
 from typing import TYPE_CHECKING
 
 from indexing.display import count_text
-from indexing.report.kernel_report import groups_of, lost_text, time_of
-from indexing.report.lines import number_text, printable, seconds_text
-from indexing.report.roofline import peak_of
+from indexing.reports.kernel_report import groups_of, lost_text, time_of
+from indexing.reports.lines import number_text, printable, seconds_text
+from indexing.reports.roofline import peak_of
 from indexing.show.colours import INK
 from indexing.show.drawing import xml_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from indexing.report.kernel_report import Group
-    from indexing.report.program_report import ProgramReport
+    from indexing.reports.kernel_report import Group
+    from indexing.reports.program_report import ProgramReport
 
 __all__ = ["roofline_svg"]
 

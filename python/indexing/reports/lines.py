@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from indexing.kernels.kernel import Kernel
-    from indexing.report.accesses import AccessReport
+    from indexing.reports.accesses import AccessReport
 
 from indexing.display import count_text
 

@@ -19,8 +19,8 @@ from indexing.ops.trip_counts import stated_trip_count
 from indexing.planning.given_fusions import needs_parts
 from indexing.planning.program import CONTROL_FLOW, PlannedComputation, plan_program
 from indexing.planning.trip_counts import known_trip_count
-from indexing.report.kernel_fusions import SingleFusions, fusion_of
-from indexing.report.origin import is_made_by_xla
+from indexing.reports.kernel_fusions import SingleFusions, fusion_of
+from indexing.reports.origin import is_made_by_xla
 
 if TYPE_CHECKING:
     from indexing.device.record import Device

@@ -11,7 +11,7 @@ from indexing.model.instruction_time import predict_instruction
 if TYPE_CHECKING:
     from indexing.device.record import Device
     from indexing.hlo import Instruction
-    from indexing.report.accesses import AccessReport
+    from indexing.reports.accesses import AccessReport
 
 __all__ = ["Times", "times_of"]
 

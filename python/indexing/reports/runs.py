@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from indexing.report.steps import Schedule, Step
+    from indexing.reports.steps import Schedule, Step
 
 __all__ = ["Run", "TimeRange", "runs_of"]
 

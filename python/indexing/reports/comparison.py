@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 
 from indexing.display import count_text, shown
 from indexing.hlo.program_like import part_of_program
-from indexing.report.equal_kernels import Key, content_key
-from indexing.report.kernel_report import FusionReport
-from indexing.report.lines import bytes_text, printable, seconds_text
-from indexing.report.program_report import ProgramReport, totals_line
-from indexing.report.programs import analyze
-from indexing.report.replacement import Replacement, line_of, replacements
+from indexing.reports.equal_kernels import Key, content_key
+from indexing.reports.kernel_report import FusionReport
+from indexing.reports.lines import bytes_text, printable, seconds_text
+from indexing.reports.program_report import ProgramReport, totals_line
+from indexing.reports.programs import analyze
+from indexing.reports.replacement import Replacement, line_of, replacements
 
 if TYPE_CHECKING:
     from indexing.device.record import DeviceLike

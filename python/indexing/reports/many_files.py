@@ -20,9 +20,9 @@ from indexing.device.record import Device, DeviceLike
 from indexing.errors import IndexingError
 from indexing.locks import locked
 from indexing.processes import Limits, by_processes
-from indexing.report.file_rows import FileRows, Source, failed, rows_of_file, sources_in
-from indexing.report.tables import Tables
-from indexing.report.workers import by_ray
+from indexing.reports.file_rows import FileRows, Source, failed, rows_of_file, sources_in
+from indexing.reports.tables import Tables
+from indexing.reports.workers import by_ray
 
 __all__ = ["AnalyzedFiles", "analyze_files"]
 

@@ -15,15 +15,15 @@ from indexing.errors import UnsupportedOp
 from indexing.hlo import Computation, Instruction, Program, source_place
 from indexing.hlo.program_like import or_function, part_of_program
 from indexing.ops.operation_totals import operations_of
-from indexing.report.accesses import AccessReport, rows_of
-from indexing.report.kernel_report import FusionReport, sorted_kernels
-from indexing.report.lines import seconds_text
-from indexing.report.profiles import beside_profile, read_profile
-from indexing.report.program_report import ProgramReport
-from indexing.report.remedies import Kernel, remedies_of
-from indexing.report.runs import Run, runs_of
-from indexing.report.steps import Schedule, Step, fused_steps, is_optimized, planned_steps
-from indexing.report.times import times_of
+from indexing.reports.accesses import AccessReport, rows_of
+from indexing.reports.kernel_report import FusionReport, sorted_kernels
+from indexing.reports.lines import seconds_text
+from indexing.reports.profiles import beside_profile, read_profile
+from indexing.reports.program_report import ProgramReport
+from indexing.reports.remedies import Kernel, remedies_of
+from indexing.reports.runs import Run, runs_of
+from indexing.reports.steps import Schedule, Step, fused_steps, is_optimized, planned_steps
+from indexing.reports.times import times_of
 
 if TYPE_CHECKING:
     from indexing.hlo import Place

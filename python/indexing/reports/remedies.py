@@ -20,14 +20,14 @@ from indexing.hlo.metadata import op_name
 from indexing.model.instruction_time import predict_instruction
 from indexing.ops.registry import traits_of
 from indexing.ops.trip_counts import stated_trip_count
-from indexing.report.kernel_fusions import fusion_of
-from indexing.report.lines import seconds_text
-from indexing.report.reasons import permutes
+from indexing.reports.kernel_fusions import fusion_of
+from indexing.reports.lines import seconds_text
+from indexing.reports.reasons import permutes
 
 if TYPE_CHECKING:
     from indexing.device.record import Device
     from indexing.graph.nodes import Graph, Node
-    from indexing.report.accesses import AccessReport
+    from indexing.reports.accesses import AccessReport
 
 __all__ = ["Kernel", "remedies_of", "with_layouts"]
 

@@ -17,7 +17,7 @@ from indexing._core import constant, variable
 from indexing.hlo.layout import bit_width, major_to_minor
 from indexing.indexing_analysis.instructions import output_to_input
 from indexing.ops.registry import traits_of
-from indexing.report.warp_samples import Step, WarpSample, sample_of
+from indexing.reports.warp_samples import Step, WarpSample, sample_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable

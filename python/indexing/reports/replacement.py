@@ -17,7 +17,7 @@ from indexing.ops.registry import traits_of
 
 if TYPE_CHECKING:
     from indexing.hlo import Computation, Instruction, Place
-    from indexing.report.kernel_report import FusionReport
+    from indexing.reports.kernel_report import FusionReport
 
 __all__ = ["Replacement", "line_of", "replacements"]
 

@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING, TypeAlias
 from indexing._core import __version__
 from indexing.errors import IndexingError
 from indexing.hlo.files import dumped_programs, load, program_of
-from indexing.report.programs import analyze
+from indexing.reports.programs import analyze
 
 if TYPE_CHECKING:
     from indexing.device.record import Device
-    from indexing.report.kernel_report import FusionReport
-    from indexing.report.program_report import ProgramReport
+    from indexing.reports.kernel_report import FusionReport
+    from indexing.reports.program_report import ProgramReport
 
 Cells: TypeAlias = "dict[str, str | int | float | None]"
 

@@ -9,11 +9,11 @@ from typing import TypeAlias
 from indexing.device.record import Device
 from indexing.hlo import Instruction, Place
 from indexing.ops.operation_count import OperationCount
-from indexing.report.accesses import AccessReport
-from indexing.report.equal_kernels import content_key
-from indexing.report.lines import bytes_text, number_text, printable, row_lines, seconds_text
-from indexing.report.origin import kernel_of_xla
-from indexing.report.roofline import attainable_flops
+from indexing.reports.accesses import AccessReport
+from indexing.reports.equal_kernels import content_key
+from indexing.reports.lines import bytes_text, number_text, printable, row_lines, seconds_text
+from indexing.reports.origin import kernel_of_xla
+from indexing.reports.roofline import attainable_flops
 
 __all__ = [
     "FIGURES",

@@ -12,7 +12,7 @@ from indexing._core import __version__
 from indexing.device.record import Device
 from indexing.errors import IndexingError, UnsupportedOp
 from indexing.extras import missing_extra
-from indexing.report.file_rows import FUSION_COLUMNS, PROGRAM_COLUMNS, Cells, Column, FileRows
+from indexing.reports.file_rows import FUSION_COLUMNS, PROGRAM_COLUMNS, Cells, Column, FileRows
 
 __all__ = ["Tables"]
 

@@ -17,15 +17,15 @@ from typing import TYPE_CHECKING
 
 from indexing.display import count_text
 from indexing.errors import IndexingError, ParseError
-from indexing.report.kernel_report import sorted_kernels
-from indexing.report.lines import printable, seconds_text
-from indexing.report.wire import Fields, fields_of, text_of, varint_of
+from indexing.reports.kernel_report import sorted_kernels
+from indexing.reports.lines import printable, seconds_text
+from indexing.reports.wire import Fields, fields_of, text_of, varint_of
 
 __all__ = ["Measured", "Profile", "beside_profile", "comparable", "read_profile"]
 
 
 if TYPE_CHECKING:
-    from indexing.report.program_report import ProgramReport
+    from indexing.reports.program_report import ProgramReport
 
 NAMED = 5  # measured kernels that the program lacks
 

@@ -21,7 +21,7 @@ from indexing.hlo.layout import bit_width
 from indexing.hlo.program_like import parameter_names
 from indexing.indexing_analysis.instructions import output_to_input
 from indexing.ops.registry import traits_of
-from indexing.report.reasons import AccessedArray, reasons_for
+from indexing.reports.reasons import AccessedArray, reasons_for
 
 if TYPE_CHECKING:
     from indexing.hlo import Instruction, Shape

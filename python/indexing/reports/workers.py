@@ -6,7 +6,7 @@ from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from indexing.report.file_rows import FileRows, Source, failed, rows_of_file
+from indexing.reports.file_rows import FileRows, Source, failed, rows_of_file
 from indexing.runtime.ray_cluster import connected
 
 if TYPE_CHECKING:

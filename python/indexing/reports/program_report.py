@@ -12,8 +12,8 @@ from indexing.device.record import Device
 from indexing.display import count_text, shown
 from indexing.errors import IndexingError, UnsupportedOp
 from indexing.extras import missing_extra
-from indexing.report.accesses import AccessReport
-from indexing.report.kernel_report import (
+from indexing.reports.accesses import AccessReport
+from indexing.reports.kernel_report import (
     ORDERS,
     Cell,
     FusionReport,
@@ -23,8 +23,8 @@ from indexing.report.kernel_report import (
     sorted_kernels,
     time_of,
 )
-from indexing.report.lines import bytes_text, number_text, printable, seconds_text
-from indexing.report.runs import TimeRange
+from indexing.reports.lines import bytes_text, number_text, printable, seconds_text
+from indexing.reports.runs import TimeRange
 
 __all__ = ["ProgramReport", "report_lines", "totals_line"]
 
