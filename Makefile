@@ -153,7 +153,7 @@ ray: $(VENV)/.developed ## what needs Ray: many programs, and a search, on a clu
 
 browser: $(VENV)/.developed ## the page of `indexing report` in headless Chromium (CHROMIUM= where it isn't on the path)
 	$(bin)/pip install --quiet 'playwright>=1.45'
-	"$(python)" -m pytest -q tests/show/page_in_a_browser.py tests/cli/exploration_in_a_browser.py
+	"$(python)" -m pytest -q tests/show/page_in_a_browser.py tests/explorer/explorer_in_a_browser.py
 
 wheel: dist/.built ## build the release wheel (abi3, CPython 3.11 and later) into dist/
 

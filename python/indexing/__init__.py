@@ -54,6 +54,8 @@ if TYPE_CHECKING:
     from indexing.executable import Executable as Executable
     from indexing.executable import compile as compile
     from indexing.executable import emit_all as emit_all
+    from indexing.explorer.server import Explorer as Explorer
+    from indexing.explorer.server import explore as explore
     from indexing.hlo import from_jax as from_jax
     from indexing.hlo import layout as layout
     from indexing.hlo.layout import bitcast_map as bitcast_map
@@ -80,6 +82,8 @@ if TYPE_CHECKING:
     from indexing.reports.many_files import analyze_files as analyze_files
     from indexing.reports.program_report import ProgramReport as ProgramReport
     from indexing.reports.programs import analyze as analyze
+    from indexing.show.page import Page as Page
+    from indexing.show.page import report as report
     from indexing.tuning.calibration import Calibration as Calibration
     from indexing.tuning.calibration import calibrate as calibrate
     from indexing.tuning.plan_queries import StoredPlans as StoredPlans
@@ -105,6 +109,7 @@ else:
             "indexing.kernels": "emit knobs",
             "indexing.kernels.knob_space": "KnobSpace",
             "indexing.executable": "Executable compile emit_all",
+            "indexing.explorer.server": "Explorer explore",
             "indexing.hlo": "from_jax layout",
             "indexing.hlo.layout": "bitcast_map",
             "indexing.indexing_analysis.instructions": (
@@ -113,6 +118,7 @@ else:
             "indexing.indexing_analysis.programs": "FileMaps ProgramMaps maps",
             "indexing.partitioner": "Epilogue PartitionedComputation Subgraph partition",
             "indexing.reference.evaluation": "evaluate evaluate_replicas",
+            "indexing.show.page": "Page report",
             "indexing.tuning.calibration": "Calibration calibrate",
             "indexing.model.prediction": "Predictions predict",
             "indexing.tuning.plan_queries": "StoredPlans stored_plans",

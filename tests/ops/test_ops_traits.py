@@ -33,7 +33,7 @@ OTHER_MEANINGS = {
     "convert/isl_relations.py": {"constant"},
     "convert/polyhedral.py": {"constant"},
     "convert/symbolic.py": {"constant"},
-    "report/kernel_fusions.py": {"fusion"},  # the instruction that stands for a kernel
+    "reports/kernel_fusions.py": {"fusion"},  # the instruction that stands for a kernel
     "show/notebook.py": {"map"},  # a column
     "tuning/calibration.py": {"copy", "exponential", "negate", "tanh", "transpose"},  # programs that are measured
     "model/loop_costs.py": {  # functions of the kernel IR
@@ -63,9 +63,9 @@ OTHER_MEANINGS = {
     "cli/instruction_maps.py": {"map"},  # a field of the answer
     "cli/map_algebra.py": {"map"},
     "__init__.py": {"compare"},  # a function
-    "report/comparison.py": {"compare"},
-    "cli/exploration.py": {"fusion"},  # a field of the answer
-    "cli/exploration_server.py": {"fusion"},  # a field of the question
+    "reports/comparison.py": {"compare"},
+    "explorer/answers.py": {"fusion"},  # a field of the answer
+    "explorer/server.py": {"fusion"},  # a field of the question
     "cli/pictures.py": {"dot"},
     "cli/options.py": {"compare"},  # a command
     "hlo/shape.py": {"complex", "tuple"},  # a type of numpy, an element type

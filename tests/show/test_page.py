@@ -4,6 +4,7 @@ import json
 import re
 from html.parser import HTMLParser
 from itertools import pairwise
+from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
@@ -200,3 +201,29 @@ def test_maps_stand_above_their_users_by_number() -> None:
         "t": ["(d0, d1) -> (d1, d0)"],
         "a": ["0: same index", "1: same index"],
     }
+
+
+def test_a_report_is_the_page_of_the_analysis(tmp_path: Path) -> None:
+    page = ix.report(PROGRAM, "h100", path=tmp_path / "page.html")
+    assert (
+        page.html == program_page(ix.analyze(PROGRAM, "h100")) == (tmp_path / "page.html").read_text(encoding="utf-8")
+    )
+    assert page.report.device == ix.find_device("h100")
+    written = page.save(str(tmp_path / "again.html"))
+    assert written == tmp_path / "again.html" and written.read_bytes() == page.html.encode()
+    (kernel,) = ix.report(PROGRAM, fusion="two").report.fusions
+    assert kernel.name == "two"
+
+
+def test_a_report_is_of_functions_too() -> None:
+    jnp = pytest.importorskip("jax.numpy")
+    page = ix.report(lambda a: jnp.tanh(a).T, jnp.ones((512, 256)), device="a100")
+    assert page.report.device == ix.find_device("a100")
+    assert [f.bytes for f in page.report.fusions] == [2 * 512 * 256 * 4]
+
+
+def test_a_notebook_shows_the_page_in_a_frame() -> None:
+    """Only in a frame of its own do the page's style and scripts leave the notebook alone."""
+    page = ix.report(PROGRAM)
+    ((tag, attributes),) = Elements(page._repr_html_()).tags
+    assert tag == "iframe" and attributes["srcdoc"] == page.html

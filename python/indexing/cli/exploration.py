@@ -1,208 +1,30 @@
-"""Answers of `indexing explore` about a program's fusions: predictions of plans and layouts, maps, graph, pictures.
-
-Everything is a pure function of the program, the device and the choices; results that take long are cached.
-"""
+"""`indexing explore`: the explorer of a program, until Ctrl-C."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
-from functools import cached_property
-from threading import Lock
+import argparse
+import json
+import sys
 
 import indexing as ix
-from indexing.analysis.memory.global_memory import Coalescing, Tiles
-from indexing.cli.console import CommandLineError, Json
-from indexing.hlo import Computation, Instruction, Module, Shape
-from indexing.kernels.kernel import Kernel
-from indexing.kernels.knob_space import KnobSpace
-from indexing.model.prediction import Predictions
-from indexing.reports.lines import bytes_text, seconds_text
-from indexing.reports.remedies import with_layouts
-from indexing.show.banks import bank_picture
-from indexing.show.fusion_pictures import pictures_of_accesses
-from indexing.show.graphviz_layout import graph_svgs
-from indexing.show.page import MAX_DRAWN
-from indexing.show.svg_renderer import cells_svg
-from indexing.show.tile_path import follow_tile, tile_picture
-
-SHOWN = ("sectors", "memory_bytes", "instructions", "conflicts", "occupancy", "waves", "time")
-MAX_PLANS = 2000  # the best plan is searched among this number at most
-Layouts = tuple[tuple[int, str], ...]
+from indexing.cli.answer import Answer
+from indexing.cli.console import CommandLineError, write
+from indexing.cli.option_types import add_device, add_file, port
+from indexing.cli.programs import read_program
 
 
-@dataclass(frozen=True)
-class Exploration:
-    """The questions about a program and their answers: a pure function of it and of the device.
-
-    A question consists of a fusion and choices: knobs by name, layouts as `layout 0`, the sizes of a tile as `tile sizes`.
-    All raise IndexingError for an unknown fusion, and for layouts and tiles that are not legal.
-    """
-
-    module: Module
-    device: ix.Device
-    _changed: dict[tuple[str, Layouts], Computation] = field(default_factory=dict)
-    _best: dict[tuple[str, Layouts], Json] = field(default_factory=dict)
-    _lock: Lock = field(default_factory=Lock)
-
-    @cached_property
-    def fusions(self) -> dict[str, Instruction]:
-        """The fusions by name, sorted by waste."""
-        report = ix.analyze(self.module, self.device)
-        return {f.name: f.instruction for f in report.fusions if f.instruction.is_fusion}
-
-    def listed(self) -> Json:
-        """The answer with all fusions."""
-        return [{"name": name, "shape": str(i.shape)} for name, i in self.fusions.items()]
-
-    def _chosen(self, fusion: str, choices: Mapping[str, str]) -> tuple[tuple[str, Layouts], Computation]:
-        """The fusion's computation with the chosen layouts, which is cached, and its key in the cache."""
-        if fusion not in self.fusions:
-            raise CommandLineError(f"the program has no fusion {fusion!r}")
-        computation = self.fusions[fusion].called[0]
-        numbers = range(len(computation.parameters))
-        key = fusion, tuple((k, choices[f"layout {k}"]) for k in numbers if f"layout {k}" in choices)
-        with self._lock:
-            if key not in self._changed:
-                orders = {k: order_of(computation.parameters[k], layout) for k, layout in key[1]}
-                self._changed[key] = with_layouts(computation, orders)
-            return key, self._changed[key]
-
-    def _kernel(self, computation: Computation, choices: Mapping[str, str]) -> Kernel:
-        return ix.emit(computation, None, self.device, **plan_of(ix.knobs(computation, None, self.device), choices))
-
-    def predicted(self, fusion: str, choices: Mapping[str, str]) -> Json:
-        """The knobs of a fusion's kernel, the predictions for one plan, and its source."""
-        _, computation = self._chosen(fusion, choices)
-        space = ix.knobs(computation, None, self.device)
-        plan = plan_of(space, choices)
-        predictions = ix.predict(computation, plan, self.device)
-        knobs: list[Json] = [
-            {"name": k.name, "value": plan[k.name], "choices": [c for c in k.choices if c in space.legal(k.name, plan)]}
-            for k in space.knobs
-        ]
-        return {
-            "fusion": fusion,
-            "emitter": predictions.emitter,
-            "knobs": knobs,
-            "layouts": [layout_choices(p.shape) for p in computation.parameters],
-            "predicted": {name: with_unit(name, float(getattr(predictions, name)[0])) for name in SHOWN},
-            "seconds": float(predictions.time[0]),
-            "source": self._kernel(computation, choices).source,
-        }
-
-    def best(self, fusion: str, choices: Mapping[str, str]) -> Json:
-        """The plan with the least predicted time: of all in the grid, or of a sample if there are too many."""
-        key, computation = self._chosen(fusion, choices)
-        if key not in self._best:
-            every = predicted_plans(computation, self.device)
-            time = seconds_text(float(every.time.min()))
-            self._best[key] = {"plan": dict(every.best()[0]), "time": time, "plans": len(every)}
-        return self._best[key]
-
-    def maps(self, fusion: str, choices: Mapping[str, str]) -> Json:
-        """The maps of a fusion from output to input, and its graph if that is not too large."""
-        _, computation = self._chosen(fusion, choices)
-        drawn = len(computation.instructions) <= MAX_DRAWN
-        return {"maps": str(ix.maps(computation)), "graph": graph_svgs([computation])[0] if drawn else ""}
-
-    def accesses(self, fusion: str, choices: Mapping[str, str]) -> Json:
-        """Pictures of the memory that accesses of a plan's kernel touch: global memory, worst first, then shared memory."""
-        _, computation = self._chosen(fusion, choices)
-        report = ix.coalescing(self._kernel(computation, choices), self.device)
-        return {
-            "sectors": pictures_by_ratio(computation, report),
-            "banks": [cells_svg(bank_picture(access, self.device)) for access in report.shared],
-        }
-
-    def tile(self, fusion: str, choices: Mapping[str, str]) -> Json:
-        """The path of a tile through a fusion, and the sectors that loading and storing whole tiles of the output moves."""
-        _, computation = self._chosen(fusion, choices)
-        asked = choices.get("tile sizes", "").strip()
-        sizes = tuple(nonnegative_integer(part) for part in asked.split(",")) if asked else None
-        path = follow_tile(computation, sizes)
-        return {
-            "sizes": list(path.sizes),
-            "space": [{"size": d.size, "kind": d.kind} for d in path.space.dimensions],
-            "way": cells_svg(tile_picture(computation, path.sizes)),
-            "moves": self._moves(computation, path.sizes),
-        }
-
-    def _moves(self, computation: Computation, sizes: tuple[int, ...]) -> Json:
-        """The sectors that tiles of the output move, relative to the least number; empty if there are several outputs."""
-        if computation.shape.is_tuple:
-            return []
-        report = ix.coalescing(computation, self.device, Tiles(sizes[: computation.shape.rank]))
-        return [
-            {
-                "access": f"{a.kind} of {computation.operands[a.operand].name if a.operand is not None else 'the output'}",
-                "sectors": f"{a.sectors:,.6g}",
-                "ratio": f"{a.ratio:.3g}",
-            }
-            for a in report.accesses
-        ]
+def explore_options(sub: argparse.ArgumentParser) -> None:
+    """Add the options of `explore`."""
+    add_file(sub)
+    sub.add_argument("--port", metavar="N", type=port, default=0, help="default: any that is free")
+    add_device(sub)
 
 
-def nonnegative_integer(text: str) -> int:
-    """A nonnegative integer, with few enough digits for a size."""
-    if not text.strip().isdecimal() or len(text) > 12:
-        raise CommandLineError(f"{text!r} is no size: a tile has integers with commas between, such as 32,32")
-    return int(text)
-
-
-def plan_of(space: KnobSpace, choices: Mapping[str, str]) -> dict[str, int]:
-    """A legal plan with the choices that are legal; the values of a knob depend on the knobs before it."""
-    plan: dict[str, int] = {}
-    for knob in space.knobs:
-        legal = space.legal(knob.name, space.default | plan)
-        asked = choices.get(knob.name, "")
-        value = int(asked) if asked.isdecimal() and len(asked) < 12 else knob.default
-        plan[knob.name] = value if value in legal else knob.default if knob.default in legal else legal[-1]
-    return plan
-
-
-def predicted_plans(computation: Computation, device: ix.Device) -> Predictions:
-    """The predictions for all plans of the grid, or for a sample if there are more than MAX_PLANS."""
-    space = ix.knobs(computation, None, device)
-    columns = space.grid()
-    if len(next(iter(columns.values()), ())) > MAX_PLANS:
-        columns = space.sample(MAX_PLANS)
-    return ix.predict(computation, columns or None, device)
-
-
-def pictures_by_ratio(computation: Computation, report: Coalescing) -> Json:
-    """A picture of each access of global memory, sorted by the ratio of moved to needed sectors."""
-    worst = sorted(report.accesses, key=lambda a: -a.ratio)
-    drawn = pictures_of_accesses(computation, report, worst)
-    ratios = (f"{a.ratio:.3g} times the sectors that it needs" for a in worst)
-    return [{"ratio": ratio, "picture": cells_svg(p)} for ratio, p in zip(ratios, drawn, strict=True)]
-
-
-def with_unit(name: str, value: float) -> str:
-    """A number with a unit."""
-    if name == "time":
-        return seconds_text(value)
-    if name == "memory_bytes":
-        return bytes_text(value)
-    if name == "occupancy":
-        return f"{value:.0%}"
-    return f"{value:,.0f}" if value >= 1000 else f"{value:.4g}"
-
-
-def layout_choices(shape: Shape) -> Json:
-    """An array's current layout, and those to choose from: row-major, column-major, and the current one."""
-    if not shape.is_array or len(shape.dimensions) < 2:
-        return {"value": "", "choices": []}
-    rank = len(shape.dimensions)
-    rows, columns = ",".join(map(str, reversed(range(rank)))), ",".join(map(str, range(rank)))
-    now = ",".join(map(str, shape.layout)) if shape.layout else rows
-    choices: list[Json] = list(dict.fromkeys((now, rows, columns)))
-    return {"value": now, "choices": choices, "shape": str(shape)}
-
-
-def order_of(parameter: Instruction, layout: str) -> tuple[int, ...]:
-    """The order of a parameter's dimensions, minor first, that a layout states."""
-    order, rank = layout.split(","), len(parameter.shape.dimensions)
-    if sorted(order) != sorted(map(str, range(rank))):
-        raise CommandLineError(f"{layout!r} is no order of the {rank} dimensions of {parameter.name}")
-    return tuple(map(int, order))
+def explore(options: argparse.Namespace) -> Answer:
+    """Serve the page until Ctrl-C."""
+    with ix.explore(read_program(options.file), options.device, options.port, options.progress) as explorer:
+        address = explorer.address
+        write([json.dumps({"address": address}) if options.json else f"{address}  (Ctrl-C ends it)"])
+        sys.stdout.flush()
+        explorer.wait()
+    raise CommandLineError("the server has ended")

@@ -71,7 +71,7 @@ GROUPS = {
         ),
         Command(
             "explore",
-            "exploration_server",
+            "exploration",
             "serve a program's kernels to a browser here: change plans, see predictions",
         ),
         Command(

@@ -14,7 +14,6 @@ from indexing.hlo import Computation, Instruction, Module
 from indexing.show import drawing, graphviz_layout
 from indexing.show.colours import with_scheme
 from indexing.show.fusion_pictures import access_pictures, bank_pictures, stacked
-from indexing.show.page import program_page
 from indexing.show.roofline import roofline_svg
 from indexing.show.tile_path import tile_picture
 
@@ -144,6 +143,6 @@ def report_options(sub: argparse.ArgumentParser) -> None:
 
 def report(options: argparse.Namespace) -> Answer:
     """Write a self-contained page about a program."""
-    analyzed = ix.analyze(read_program(options.file), options.device, progress=options.progress)
-    path = write_file(options.out, program_page(analyzed).encode())
-    return Answer({"page": str(path), "kernels": len(analyzed.fusions)}, [str(path)])
+    page = ix.report(read_program(options.file), options.device, progress=options.progress)
+    path = write_file(options.out, page.html.encode())
+    return Answer({"page": str(path), "kernels": len(page.report.fusions)}, [str(path)])

@@ -7,19 +7,23 @@ Text from the program is data in the page (JSON, set as text), never markup.
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import cache
 from html import escape
+from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
 from indexing.analysis.memory.global_memory import coalescing
 from indexing.errors import IndexingError
+from indexing.hlo.program_like import or_function
 from indexing.indexing_analysis.programs import maps
 from indexing.kernels import emit
 from indexing.reports.kernel_report import groups_of, time_of
 from indexing.reports.origin import kernel_of_xla
 from indexing.reports.program_report import totals_line
+from indexing.reports.programs import analyze
 from indexing.show.banks import bank_picture
 from indexing.show.colours import dark_rules
 from indexing.show.fusion_pictures import pictures_of_accesses
@@ -29,14 +33,14 @@ from indexing.show.svg_renderer import cells_svg, highlight
 from indexing.show.tile_path import tile_picture
 
 if TYPE_CHECKING:
-    from indexing.device.record import Device
-    from indexing.hlo import Instruction
+    from indexing.device.record import Device, DeviceLike
+    from indexing.hlo import Instruction, Program
     from indexing.reports.accesses import AccessReport
     from indexing.reports.kernel_report import FusionReport, Group
     from indexing.reports.program_report import ProgramReport
     from indexing.show.picture import Picture
 
-__all__ = ["program_page"]
+__all__ = ["Page", "frame", "program_page", "report"]
 
 #: The values of JSON.
 Data: TypeAlias = "dict[str, Data] | list[Data] | str | int | float | bool | None"
@@ -44,6 +48,54 @@ Data: TypeAlias = "dict[str, Data] | list[Data] | str | int | float | bool | Non
 MAX_DRAWN = 80  # instructions of a graph; larger computations have no picture
 MAX_SOURCE = 40_000  # characters
 NAMED = 50  # so many of equal kernels are named
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """A self-contained page of HTML about a program, and the report that it shows; a notebook shows the page."""
+
+    report: ProgramReport
+    html: str
+
+    def save(self, path: str | PathLike[str]) -> Path:
+        """Write the page to a file, and return its path."""
+        written = Path(path)
+        written.write_text(self.html, encoding="utf-8", newline="\n")
+        return written
+
+    def __repr__(self) -> str:
+        """The program, and how to write the page."""
+        return f"<page about {self.report.name}, {len(self.html):,} characters; .save(path) writes it>"
+
+    def _repr_html_(self) -> str:
+        """The page in a frame, so that its style and scripts are apart from the notebook's."""
+        return frame("srcdoc", self.html)
+
+
+@or_function
+def report(
+    program: Program,
+    device: DeviceLike = None,
+    fusion: str | None = None,
+    path: str | PathLike[str] | None = None,
+    progress: Callable[[int, int], None] | None = None,
+    profile: str | PathLike[str] | None = None,
+) -> Page:
+    """The page about what the kernels of a program take, move and waste: tables to sort and filter, reasons, pictures, sources.
+
+    With a `path`, the page is also written to that file. All other arguments are those of `analyze`. Raises as that does,
+    and OSError where the file can't be written.
+    """
+    analyzed = analyze(program, device, fusion, progress, profile)
+    page = Page(analyzed, program_page(analyzed))
+    if path is not None:
+        page.save(path)
+    return page
+
+
+def frame(source: str, value: str) -> str:
+    """A frame of a notebook's width with a page: its text as `srcdoc`, or its address as `src`."""
+    return f'<iframe {source}="{escape(value)}" style="width: 100%; height: 44em; border: 1px solid #8888"></iframe>'
 
 
 def program_page(report: ProgramReport) -> str:

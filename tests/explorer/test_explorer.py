@@ -1,19 +1,21 @@
-"""What `indexing explore` answers, and to whom: predictions are those of `ix.predict`, strangers get nothing."""
+"""What the explorer answers, and to whom: predictions are those of `ix.predict`, strangers get nothing."""
 
 import http.client
 import json
+import socket
 import threading
+import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
-from urllib.parse import quote, urlencode
+from urllib.parse import quote, urlencode, urlsplit
 from xml.etree import ElementTree
 
 import pytest
 
 import indexing as ix
-from indexing.cli.exploration import MAX_PLANS, Exploration, predicted_plans, with_unit
-from indexing.cli.exploration_server import Server
 from indexing.device.detect import find_device
+from indexing.explorer.answers import MAX_PLANS, Exploration, predicted_plans, with_unit
+from indexing.explorer.server import Server
 from indexing.reports.lines import seconds_text
 from indexing.reports.remedies import with_layouts
 from indexing.show.banks import bank_picture
@@ -36,11 +38,32 @@ H100 = find_device("h100")
 
 @pytest.fixture(scope="module")
 def server() -> Iterator[Server]:
-    with Server(Exploration(MODULE, H100), 0) as opened:
+    with Server(Exploration(ix.analyze(MODULE, H100)), 0) as opened:
         thread = threading.Thread(target=opened.serve_forever, daemon=True)
         thread.start()
         yield opened
         opened.shutdown()
+
+
+def test_an_explorer_serves_until_it_is_closed() -> None:
+    with ix.explore(MODULE, "h100") as explorer:
+        address = urlsplit(explorer.address)
+        with urllib.request.urlopen(explorer.address, timeout=60) as reply:
+            assert b"m</title>" in reply.read()
+        (frame,) = ElementTree.fromstring(f"<div>{explorer._repr_html_()}</div>").iter("iframe")
+        assert frame.get("src") == explorer.address and explorer.address in repr(explorer)
+    explorer.close()
+    explorer.wait()
+    with pytest.raises(ConnectionRefusedError), socket.create_connection((str(address.hostname), address.port or 0)):
+        pass
+
+
+def test_an_explorer_is_of_functions_too() -> None:
+    """Their kernels are those that this package plans, of which each is one fusion."""
+    jnp = pytest.importorskip("jax.numpy")
+    with ix.explore(lambda a: jnp.tanh(a).T, jnp.ones((512, 256)), device="a100") as explorer:
+        listed = urllib.request.urlopen(explorer.address.replace("/?", "/fusions?"), timeout=60)
+        assert [f["shape"] for f in json.load(listed)] == ["f32[256,512]"]
 
 
 def get(server: Server, path: str, host: str | None = None, **query: str) -> tuple[int, str, dict[str, str]]:
@@ -173,6 +196,9 @@ def test_strangers_get_nothing(server: Server) -> None:
     status, text, headers = get(server, "/", host=f"localhost:{port}")
     assert status == 200 and server.token not in text
     assert "default-src 'none'" in headers["Content-Security-Policy"] and headers["Referrer-Policy"] == "no-referrer"
+    assert (
+        "frame-ancestors http://localhost:* http://127.0.0.1:* vscode-webview:;" in headers["Content-Security-Policy"]
+    )
     assert "http://" not in text and "https://" not in text, "nothing is loaded from elsewhere"
 
 
