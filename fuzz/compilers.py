@@ -35,6 +35,8 @@ from indexing.runtime.host_memory import address, aligned_bytes
 MAX_SECONDS = 300.0  # the time allowed for the kernels of a program
 MAX_BYTES = 2**27  # the size of a kernel's buffers; larger ones are left out
 PATTERN = 0xA5  # the bytes of outputs before a kernel runs, which it must write
+MAX_BLOCKS = 4096  # that all run, in kernels of more only the first and last END_BLOCKS: -O0 takes minutes for a kernel
+END_BLOCKS = 512
 BATCH = 8  # random modules that are compiled together
 SPECIAL = (np.nan, np.inf, -np.inf, -0.0, 1e-40, 3e38, 0.5, -2.0)
 
@@ -93,8 +95,14 @@ def call(function: int, kernel: Kernel, special: bool) -> list[np.ndarray]:
     passed = [b for b, a in zip(buffers, kernel.arguments, strict=True) if a.alias_of is None]
     x, y, z = kernel.launch_grid
     run = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64)(function)
-    run((ctypes.c_void_p * max(len(passed), 1))(*map(address, passed)), 0, x * y * z)
+    for first, last in block_ranges(x * y * z):
+        run((ctypes.c_void_p * max(len(passed), 1))(*map(address, passed)), first, last)
     return [o.copy() for o in outputs]
+
+
+def block_ranges(count: int) -> list[tuple[int, int]]:
+    """The first and last block of the ranges of blocks that run, of a grid of `count` blocks."""
+    return [(0, count)] if count <= MAX_BLOCKS else [(0, END_BLOCKS), (count - END_BLOCKS, count)]
 
 
 def work(pipe: Connection, library: str, kernels: Sequence[Kernel], first: int) -> None:

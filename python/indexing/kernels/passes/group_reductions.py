@@ -118,6 +118,12 @@ class _Lowering:
         return out
 
     def _shuffles(self, run: Sequence[GroupReduce], width: int) -> list[Statement]:
+        """Combine the values of each group of `width` lanes into its first, by halves.
+
+        Lanes in the second half read beyond their group, and in a warp that the block doesn't fill a lane that isn't there,
+        whose value PTX leaves undefined (shfl.sync). What they combine it into is read by no lane that the first depends on:
+        with offset w, the first w lanes read those up to 2 * w - 1, which were right after the step before.
+        """
         out: list[Statement] = []
         offset = width // 2
         while offset:
