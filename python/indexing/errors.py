@@ -1,5 +1,7 @@
 """The errors that this package raises for bad input; each has a stable `id`."""
 
+from collections.abc import Iterable
+
 __all__ = [
     "CompileError",
     "IndexingError",
@@ -51,6 +53,14 @@ def at_place(message: str, line: int, column: int, source_line: str, caret: int,
     """The message with line and column (and the file's name), then the source line with a caret below the place."""
     place = f"{file}:{line}:{column}" if file else f"line {line}, column {column}"
     return f"{place}: {message}\n{source_line}\n{' ' * caret}^"
+
+
+def did_you_mean(name: str, names: Iterable[str]) -> str:
+    """The end of a message about a name that does not exist: the most similar of those that do, if one is similar."""
+    from difflib import get_close_matches  # for errors alone
+
+    near = get_close_matches(name, list(names), 1)
+    return f"; did you mean {near[0]!r}?" if near else ""
 
 
 class UnsupportedOp(IndexingError):

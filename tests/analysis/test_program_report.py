@@ -400,6 +400,16 @@ def test_equal_kernels_are_told_once() -> None:
     assert sum(" cc  f32[64,96]" in line for line in text) == 1
 
 
+def test_kernels_of_one_name_are_counted() -> None:
+    """As those of a computation that is called more than once."""
+    text = """
+    c { p = f32[64,64] parameter(0) ROOT e = f32[64,64] dot(p, p), lhs_contracting_dims={1}, rhs_contracting_dims={0} }
+    ENTRY m { x = f32[64,64] parameter(0) a = f32[64,64] call(x), to_apply=c ROOT b = f32[64,64] call(a), to_apply=c }"""
+    report = ix.analyze(ix.hlo.parse(text))
+    assert [f.name for f in report.fusions] == ["e", "e"]
+    assert "e and 1 like it (of the same name)  f32[64,64]" in str(report)
+
+
 def test_tables_of_pandas_and_arrow(monkeypatch: pytest.MonkeyPatch) -> None:
     """What is passed to the libraries, and what is said without them."""
     import sys

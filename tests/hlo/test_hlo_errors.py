@@ -266,7 +266,9 @@ def test_an_unknown_opcode_stands_where_it_is_written(ask: Callable[[ix.hlo.Inst
     with pytest.raises(ix.UnsupportedOp) as caught:
         ask(module.entry.root)
     message, line, caret = str(caught.value).split("\n")
-    assert re.fullmatch(r"line 4, column 8: b: opcode 'addd' is not one of HLO's \d+ known opcodes", message)
+    assert re.fullmatch(
+        r"line 4, column 8: b: opcode 'addd' is not one of HLO's \d+ known opcodes; did you mean 'add'\?", message
+    )
     assert (line, caret) == ("  ROOT b = f32[] addd(a, a)", "       ^")
 
 

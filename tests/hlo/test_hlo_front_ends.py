@@ -109,7 +109,9 @@ def test_a_dump_of_one_program_is_that_program(tmp_path: Path) -> None:
 
 
 def test_a_folder_without_programs(tmp_path: Path) -> None:
-    with pytest.raises(ix.IndexingError, match="a directory without programs that XLA dumped"):
+    with pytest.raises(
+        ix.IndexingError, match="a directory without programs that XLA dumped; give a file, or .* --out"
+    ):
         ix.hlo.load(tmp_path)
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import argparse
 import io
+import sys
 from collections.abc import Callable, Sequence
 from contextlib import redirect_stdout
 
@@ -47,11 +48,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def parse_arguments(arguments: Sequence[str] | None) -> argparse.Namespace:
-    """The parsed options. It is an error if the output of --help or --version cannot be written."""
+    """The parsed options; --help if there are none. It is an error if the output of --help or --version cannot be written."""
     said = io.StringIO()
     try:
         with redirect_stdout(said):
-            return parser().parse_args(arguments)
+            return parser().parse_args((sys.argv[1:] if arguments is None else arguments) or ["--help"])
     except SystemExit as leaving:
         if not leaving.code:
             write(styled_help(said.getvalue()))

@@ -25,7 +25,7 @@ DEFAULTS = {
 
 def add_folder_options(sub: argparse.ArgumentParser) -> None:
     """Add the options for a folder of programs."""
-    group = sub.add_argument_group("folders", "for all programs below the folder FILE")
+    group = sub.add_argument_group("Folders", "for all programs below the folder FILE")
     group.add_argument("--out", metavar="DIR", help="write tables there (Parquet)")
     group.add_argument("--workers", metavar="N", type=positive_integer, help="by N processes (default: 1)")
     group.add_argument("--ray", metavar="ADDRESS", help="by the Ray cluster there; local begins one")

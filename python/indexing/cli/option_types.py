@@ -30,7 +30,9 @@ def add_file(sub: argparse.ArgumentParser) -> None:
 
 def add_device(sub: argparse.ArgumentParser) -> None:
     """Add the option for the device that a program is analyzed for."""
-    about = f"{', '.join(d.name for d in devices())} (default: the GPU of this machine, else one that the answer names)"
+    about = (
+        f"{', '.join(d.name for d in devices())}, or a part of it, as h100 (default: this machine's GPU, else an H100)"
+    )
     sub.add_argument("--device", metavar="NAME", type=named_device, help=about)
 
 
@@ -45,7 +47,7 @@ def named_device(name: str) -> Device:
 def nonnegative_integer(text: str) -> int:
     """A nonnegative integer."""
     if not text.isdecimal():
-        raise argparse.ArgumentTypeError(f"{text!r} is no integer from 0")
+        raise argparse.ArgumentTypeError(f"expected an integer from 0, found {text!r}")
     return int(text)
 
 
@@ -53,7 +55,7 @@ def positive_integer(text: str) -> int:
     """An integer from 1."""
     number = nonnegative_integer(text)
     if number < 1:
-        raise argparse.ArgumentTypeError(f"{text!r} is no integer from 1")
+        raise argparse.ArgumentTypeError(f"expected an integer from 1, found {text!r}")
     return number
 
 
@@ -77,5 +79,5 @@ def nonnegative_number(text: str) -> float:
     except ValueError:
         number = -1.0
     if not number >= 0:
-        raise argparse.ArgumentTypeError(f"{text!r} is no number from 0")
+        raise argparse.ArgumentTypeError(f"expected a number from 0, found {text!r}")
     return number

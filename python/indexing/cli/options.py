@@ -7,12 +7,12 @@ import re
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
-from difflib import get_close_matches
 from shutil import get_terminal_size
 from typing import Any, NoReturn
 
 import indexing as ix
 from indexing.cli.console import print_error
+from indexing.errors import did_you_mean
 from indexing.lazy import imported
 
 __all__ = ["CommandParser", "parser"]
@@ -54,7 +54,7 @@ GROUPS = {
         Command(
             "analyze",
             "memory",
-            "print what a program's fusions waste of the memory's bandwidth, the worst first, and why",
+            "print the time that a program's kernels take and lose, the worst first, and why",
             "program.hlo --device h100 --top 5",
         ),
         Command(
@@ -156,14 +156,13 @@ class _Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         """Print the message, and exit with status 2."""
-        near: list[str] = []
+        meant = ""
         if matched := re.search(r"invalid choice: '(.*)' \(choose from (.*)\)", message):
-            near = get_close_matches(matched[1], re.findall(r"[\w-]+", matched[2]), 1)
+            meant = did_you_mean(matched[1], re.findall(r"[\w-]+", matched[2]))
         elif matched := re.search(r"unrecognized arguments: (?:.* )?(--[\w-]+)", message):
-            near = get_close_matches(matched[1], self._option_string_actions, 1)
+            meant = did_you_mean(matched[1], self._option_string_actions)
         if message.startswith("argument COMMAND: invalid choice") and matched:
             message = f"there is no command {matched[1]!r}"
-        meant = f"; did you mean {near[0]!r}?" if near else ""
         self.print_usage(sys.stderr)
         print_error(f"{message}{meant} (`{self.prog} --help` lists what there is)")
         self.exit(2)

@@ -28,7 +28,7 @@ def read_program(name: str) -> Module:
     if name != "-":
         return ix.hlo.load(name)
     with with_file_name(STDIN):
-        return program_of(standard_input())
+        return program_of(standard_input(), file=STDIN)
 
 
 def read_maps(argument: str) -> tuple[str, str]:

@@ -41,13 +41,13 @@ def load(source: str | os.PathLike[str] | BinaryIO, target: Device | str | None 
         source = _only_dumped(source)
     data, file = read_bytes(source)
     try:
-        return program_of(data, target)
+        return program_of(data, target, file)
     except ParseError as error:
         raise error.in_file(file) from None
 
 
-def program_of(data: bytes, target: Device | str | None = None) -> Module:
-    """The program in the bytes of a file, in any format that `load` reads."""
+def program_of(data: bytes, target: Device | str | None = None, file: str = "") -> Module:
+    """The program in the bytes of a file of that name, in any format that `load` reads."""
     data = _decompressed(data)
     is_binary = len(data.translate(None, _CONTROL)) < len(data)
     if data.startswith(_BYTECODE):
@@ -59,7 +59,7 @@ def program_of(data: bytes, target: Device | str | None = None) -> Module:
     text = decoded(data)
     if _MLIR.match(text):
         return from_stablehlo(text, target)
-    return _untargeted(Module(_core.parse_hlo(text)), target)
+    return _untargeted(Module(_core.parse_hlo(text), file), target)
 
 
 def _untargeted(module: Module, target: object) -> Module:
@@ -89,7 +89,10 @@ def _only_dumped(folder: str | os.PathLike[str]) -> pathlib.Path:
     if len(programs) == 1:
         return next(iter(programs.values()))
     if not programs:
-        raise IndexingError(f"{os.fspath(folder)} is a directory without programs that XLA dumped")
+        raise IndexingError(
+            f"{os.fspath(folder)} is a directory without programs that XLA dumped; give a file, or for all programs"
+            " below it `indexing analyze DIR --out TABLES`, which is `ix.analyze_files`"
+        )
     names = ", ".join(path.name for path in list(programs.values())[:5])
     more = f", and {len(programs) - 5} more" if len(programs) > 5 else ""
     raise IndexingError(f"{os.fspath(folder)} has {len(programs)} programs; give one of these files: {names}{more}")

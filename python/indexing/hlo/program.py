@@ -196,14 +196,14 @@ class Instruction(AttributeReader):
     @takes(message=of_type(str))
     def at_place(self, message: str) -> str:
         """The message with the instruction's position in the text, its line, and a caret under its name."""
-        return at_place(message, *self._tables.place(self._id))
+        return at_place(message, *self._tables.place(self._id), self.module.file)
 
     def _bad(self, key: str, wanted: str) -> ParseError:
         line, column, excerpt, caret = self._tables.place(self._id)
         value = self._tables.attribute(self._id, key)
         given = "it is absent" if value is None else f"found {value}"
         message = f"{self.opcode} {self.name}: attribute {key} needs {wanted}, {given}"
-        return ParseError(message, line, column, excerpt, caret)
+        return ParseError(message, line, column, excerpt, caret, self.module.file)
 
     def __reduce__(self) -> tuple[object, ...]:
         """Pickle the computation and the name."""
@@ -383,10 +383,11 @@ def _visit(start: Instruction, order: dict[Instruction, None]) -> None:
 class Module:
     """An HLO module."""
 
-    __slots__ = ("__weakref__", "_attached", "_by_name", "_computations", "_core", "_lock", "_shapes")
+    __slots__ = ("__weakref__", "_attached", "_by_name", "_computations", "_core", "_lock", "_shapes", "file")
 
-    def __init__(self, core: _core.HloModule) -> None:
-        """Made by `parse`."""
+    def __init__(self, core: _core.HloModule, file: str = "") -> None:
+        """Made by `parse`, and by `load`, which says what file of HLO text it read: errors in a line name it."""
+        self.file = file
         self._core = core
         self._lock = threading.Lock()
         self._shapes: dict[int, Shape] = {}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from types import ModuleType
 from typing import TYPE_CHECKING
 
-from indexing.errors import UnsupportedOp
+from indexing.errors import UnsupportedOp, did_you_mean
 from indexing.ops import (
     assemble,
     batch_norm,
@@ -63,7 +63,9 @@ def op_of(instruction: Instruction) -> Op:
     op = REGISTRY.get(instruction.opcode)
     if op is None:
         known = f"opcode {instruction.opcode!r} is not one of HLO's {len(REGISTRY)} known opcodes"
-        raise UnsupportedOp(instruction.at_place(f"{instruction.name}: {known}"))
+        raise UnsupportedOp(
+            instruction.at_place(f"{instruction.name}: {known}{did_you_mean(instruction.opcode, REGISTRY)}")
+        )
     return op
 
 

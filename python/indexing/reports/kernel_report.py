@@ -238,8 +238,9 @@ def title_of(group: Sequence[FusionReport]) -> str:
     first, *others = group
     name = printable(first.name)
     if others:
-        names = ", ".join(printable(f.name) for f in others[:NAMED]) + (", .." if len(others) > NAMED else "")
-        name += f" and {len(others)} like it ({names})"
+        names = [n for n in dict.fromkeys(printable(f.name) for f in others) if n != name]
+        listed = ", ".join(names[:NAMED]) + (", .." if len(names) > NAMED else "")
+        name += f" and {len(others)} like it ({listed or 'of the same name'})"
     times = f" x {first.times:,}" if first.times != 1 else ""
     place = f"  {printable(str(first.place))}" if first.place else ""
     return f"{name}{times}  {first.instruction.shape} {first.opcode}{place}"
