@@ -18,7 +18,10 @@ if TYPE_CHECKING:
     from indexing.ops.operand_indexing import OperandIndexing
     from indexing.partitioner import PartitionedComputation
 
-MAX_REPETITION = 2  # the work of a planned kernel, in multiples of computing each instruction once
+MAX_OPERATIONS = 32  # operations for an element of a function such as a logarithm, or of a sum with its index and loads
+MAX_REPETITION = (
+    2  # the work of a computation that is taken as one fusion, in multiples of computing each instruction once
+)
 
 
 @cached_on_module
@@ -29,6 +32,11 @@ def element_work(instruction: Instruction) -> int:
     shapes = [o.shape.leaves for o in instruction.operands]
     pairs = zip(output_to_input(instruction), shapes, strict=True)
     return max((_reads(m, parts[m.leaf]) for maps, parts in pairs for m in maps), default=1)
+
+
+def operations(instruction: Instruction) -> int:
+    """The operations that a device does for a unit of an instruction's work, without those of indices and loads."""
+    return MAX_OPERATIONS if traits_of(instruction).is_expensive else 1
 
 
 def _reads(indexing: OperandIndexing, operand: Shape) -> int:

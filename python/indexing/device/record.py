@@ -174,6 +174,11 @@ class Device:
         return tuple(map(float, (*held, *moved, *served, r.launch, r.block)))
 
     @property
+    def launch_seconds(self) -> float:
+        """The seconds of a kernel besides its work: those of its launch, and of its first load."""
+        return self.rates.launch + self.memory.latency
+
+    @property
     def reached_bandwidth(self) -> float:
         """The bytes per second that a kernel reaches which only streams."""
         return self.memory.bandwidth * self.memory.reached

@@ -77,12 +77,12 @@ class GraphFacts:
 
     @cached_property
     def epilogues(self) -> frozenset[Node]:
-        """Nodes after a loop, at most as large as its result."""
+        """Nodes after a loop, as large as its result."""
         epilogues: set[Node] = set()
         for node in self.graph.nodes:
             count = element_count(node.instruction)
             loops = (r.node for r in node.refs() if r.node in epilogues or self.needs_loop(r.node))
-            if any(count <= element_count(n.instruction) for n in loops):
+            if any(count == element_count(n.instruction) for n in loops):
                 epilogues.add(node)
         return frozenset(epilogues)
 

@@ -7,9 +7,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from indexing.indexing_analysis.instructions import output_to_input
+from indexing.kernels.ir.types import storage_bytes
 from indexing.kernels.launch import same_memory
 
 if TYPE_CHECKING:
+    from indexing.device.record import Device
     from indexing.graph.nodes import Node, Ref
     from indexing.hlo import Computation
 
@@ -19,9 +21,9 @@ class Proposal:
     """Nodes that one kernel would compute, `root` the last of them.
 
     The kernel writes `outputs`; readers outside recompute members of `recomputed`. It saves `launches` of other kernels and
-    `saved_bytes` of memory traffic; `repeated_work` is what it and its readers compute again. A proposal `is_open` if other
-    nodes may join the kernel that leave neighbouring threads with neighbouring elements of the root and of its operands. With a
-    `replacement`, the root is to be computed as that computation instead, whose instructions have faster kernels.
+    `saved_bytes` of memory traffic; `repeated_operations` compute values again. A proposal `is_open` if other nodes may join
+    that leave neighbouring threads with neighbouring elements of the root and of its operands. With a `replacement`, the root
+    is to be computed as that computation instead, whose instructions have faster kernels.
     """
 
     root: Node
@@ -30,9 +32,19 @@ class Proposal:
     recomputed: Set[Node] = frozenset()
     launches: int = 0
     saved_bytes: int = 0
-    repeated_work: int = 0
+    repeated_operations: int = 0
     is_open: bool = False
     replacement: Computation | None = None
+
+    def seconds_saved(self, device: Device) -> float:
+        """The predicted time that the proposal saves, less that of repeated operations."""
+        saved = self.launches * device.launch_seconds + self.saved_bytes / device.reached_bandwidth
+        return saved - self.repeated_operations / device.rates.operations
+
+
+def storage_of(ref: Ref) -> int:
+    """The bytes of an array."""
+    return ref.shape.element_count * storage_bytes(ref.shape.element_type)
 
 
 def is_view(node: Node) -> bool:

@@ -133,7 +133,7 @@ def _of_product(call: Instruction, meaning: Computation, device: Device) -> Kern
     # the windows of a convolution overlap, so that its arrays have fewer bytes than its matrices
     moved = (min(p.bytes, sum(map(_bytes, (i, *i.operands)))) for i, p in products.items())
     memory = sum(moved) / device.reached_bandwidth
-    fixed = device.rates.launch + device.memory.latency
+    fixed = device.launch_seconds
     parts: tuple[tuple[float, Limit], ...] = ((fixed, "launch"), (memory, "memory"), (seconds, "arithmetic"))
     return KernelTime(fixed + max(seconds, memory), max(parts)[1], "a library's product, by the model of its tiles")
 

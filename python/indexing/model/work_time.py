@@ -37,7 +37,7 @@ def predict_work(
 
     Launches take their time one after another; the longer of memory and arithmetic hides the other.
     """
-    fixed = launches * (device.rates.launch + device.memory.latency)
+    fixed = launches * device.launch_seconds
     memory = bytes_moved / device.reached_bandwidth
     arithmetic = sum(count / _rate(device, kind, matrix) for kind, count in (flops or {}).items())
     parts: tuple[tuple[float, Limit], ...] = ((fixed, "launch"), (memory, "memory"), (arithmetic, "arithmetic"))

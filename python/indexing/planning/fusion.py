@@ -20,7 +20,6 @@ from indexing.graph.facts import GraphFacts
 from indexing.graph.nodes import Graph, Node, Ref, arrays_of, operands_of, tree_of, tree_refs
 from indexing.kernels.emitters import EMITTERS
 from indexing.kernels.proposal import Proposal, is_view
-from indexing.model.work_time import predict_work
 from indexing.ops.registry import traits_of
 
 if TYPE_CHECKING:
@@ -61,12 +60,6 @@ def replacement_of(
     return next((p.replacement for p in proposals if p is not None), None)
 
 
-def seconds_saved(proposal: Proposal, device: Device) -> float:
-    """The predicted time that a proposal saves, the time of repeated work subtracted."""
-    saved = predict_work(device, proposal.saved_bytes, launches=proposal.launches).seconds
-    return saved - proposal.repeated_work / device.rates.operations
-
-
 @dataclass
 class _FusionPlanner:
     """The state of the planning of one graph."""
@@ -104,7 +97,7 @@ class _FusionPlanner:
                     continue
                 if proposal.is_open:
                     self.facts.coalesced.add(seed)
-                elif (saved := seconds_saved(proposal, self.device)) > 0:
+                elif (saved := proposal.seconds_saved(self.device)) > 0:
                     closed.append((saved, proposal))
         return [proposal for _, proposal in sorted(closed, key=lambda pair: -pair[0])]
 

@@ -13,19 +13,17 @@ from indexing.graph.extraction import build_kernel_module
 from indexing.graph.flattening import flatten
 from indexing.graph.nodes import arrays_of, tree_refs
 from indexing.kernels import choose_emitter
-from indexing.kernels.ir.types import storage_bytes
+from indexing.kernels.proposal import storage_of
 from indexing.model.prediction import predict
 from indexing.model.work_time import predict_work
 from indexing.planning.fusion import plan_fusions
-from indexing.work import work_once
+from indexing.work import MAX_OPERATIONS, work_once
 
 if TYPE_CHECKING:
     from indexing.device.record import Device
     from indexing.graph.nodes import Graph
     from indexing.graph.support import KernelSupport
     from indexing.hlo import Computation, Instruction
-
-MAX_OPERATIONS = 32  # an element of work takes at most so many, those of its index included
 
 
 def needs_parts(fusion: Instruction, support: KernelSupport, device: Device) -> bool:
@@ -69,5 +67,4 @@ def _seconds(computation: Computation, device: Device) -> float:
 
 def _bytes(graph: Graph) -> int:
     """The bytes of a graph's parameters and results."""
-    refs = (*(r for p in graph.parameters for r in arrays_of(p)), *tree_refs(graph.result))
-    return sum(ref.shape.element_count * storage_bytes(ref.shape.element_type) for ref in refs)
+    return sum(map(storage_of, (*(r for p in graph.parameters for r in arrays_of(p)), *tree_refs(graph.result))))

@@ -1,10 +1,9 @@
 """The kernel that grows from one node: operands join the kernel of their users.
 
-A node joins if all of its users are in the kernel, and if it is not computed more often there than it has elements; maps
-composed from the kernel's root tell how often. A kernel holds at most one loop (reduction, dot); it and its epilogue (the
-logarithm of a sum) are never repeated. Other nodes may be, outside of loops, while the kernel does at most twice the work of
-its nodes; an index that neighbouring threads share (of a gathered row) counts once for them, up to eight times that work.
-Nodes assembled from updates (scatter) never join their users.
+A node joins if all of its users are in the kernel; maps composed from the kernel's root tell how often it is computed there. A
+kernel holds at most one loop (reduction, dot); it and its epilogue (the logarithm of a sum) are never repeated. Other nodes may
+be, outside of loops, while the repeated work takes less time than another kernel would: its launch, and writing and reading the
+arrays at which repetition begins. Nodes assembled from updates (scatter) never join their users.
 """
 
 from __future__ import annotations
@@ -17,10 +16,9 @@ from typing import TYPE_CHECKING
 from indexing.graph.nodes import Node, Ref, arrays_of, assembled_arrays, in_place_count, tree_refs
 from indexing.hlo.layout import linearize, major_to_minor, physical_sizes
 from indexing.indexing_analysis.access import Access, AccessComposer
-from indexing.kernels.proposal import Proposal
-from indexing.ops.element_types import element_type
+from indexing.kernels.proposal import Proposal, storage_of
 from indexing.partitioner import has_one_index
-from indexing.work import MAX_REPETITION, element_count, element_work, work_once
+from indexing.work import element_count, element_work, operations, work_once
 
 if TYPE_CHECKING:
     from indexing._core import IndexingMap
@@ -29,33 +27,37 @@ if TYPE_CHECKING:
     from indexing.hlo import Shape
 
 MAX_NODES = 256
-MAX_SHARED_WORK = 8  # work repeated by neighbours that share an index, in multiples of the work of a kernel's nodes
 MAX_ARRAYS = 64  # OpenCL guarantees 1024 bytes of arguments
-MAX_MOVES = 8  # indices at which one kernel may read an instruction that only moves elements
+MAX_ACCESSES = 8  # indices at which a kernel reads one instruction: a call in its source each
+SHARING_LANES = 8  # neighbouring elements of a thread, which computes once what has one index for all
 
 
 def group_loop(facts: GraphFacts, seed: Node, device: Device) -> Proposal:
     """The kernel that grows from the seed."""
-    kernel = _GrowingKernel(facts, seed)
+    kernel = _GrowingKernel(facts, seed, device)
     kernel.grow()
-    work = kernel.work - kernel.work_once
-    return Proposal(seed, kernel.nodes, arrays_of(seed), launches=len(kernel.nodes) - 1, repeated_work=work)
+    launches = len(kernel.nodes) - 1
+    return Proposal(
+        seed, kernel.nodes, arrays_of(seed), launches=launches, repeated_operations=kernel.repeated_operations
+    )
 
 
 class _GrowingKernel:
     """The nodes of a kernel, the last of them `root`, and the arrays that it reads.
 
-    `accesses` are the reads of each node, from the root's index. `work` is what the kernel does, `work_once` the work of
-    computing each node once; `shared_work` is repeated by neighbouring threads that share an index.
+    `accesses` are the reads of each node, from the root's index. Nodes that are computed more often than they have elements are
+    `repeated`, with `repeated_operations` besides the `operations` of computing each element once. If another kernel computed
+    them, `avoided_bytes` would be written and read.
     """
 
-    def __init__(self, facts: GraphFacts, root: Node) -> None:
-        self.facts, self.root = facts, root
+    def __init__(self, facts: GraphFacts, root: Node, device: Device) -> None:
+        self.facts, self.root, self.device = facts, root, device
         self.composer = facts.attached(AccessComposer)
         self.nodes = {root}
         self.inputs = set(root.refs())
-        self.work = self.work_once = work_once(root.instruction)
-        self.shared_work = 0
+        self.repeated: set[Node] = set()
+        self.operations, self.written_bytes = _operations_once(root), sum(map(storage_of, arrays_of(root)))
+        self.repeated_operations = self.avoided_bytes = 0
         self.has_loop = facts.needs_loop(root)
         self.assembled = {r for r in assembled_arrays(root) if r.node not in facts.rematerializable}
         parts = root.instruction.shape.leaves
@@ -90,28 +92,25 @@ class _GrowingKernel:
         if not self.assembled.isdisjoint(node.refs()):
             return False  # a kernel that updates an array in place must not read it otherwise
         accesses = tuple(dict.fromkeys(a for user in users for a in self._accesses(node, user)))
-        evaluations = sum(a.reads for a in accesses)
-        if not all(a.is_known for a in accesses) or not self._may_compute(node, accesses, evaluations):
+        if not all(a.is_known for a in accesses) or not self._may_compute(node, accesses):
             return False
         if any(self._separates_neighbours(node, a) for a in accesses):
             return False
         if node in self.facts.coalesced and any(distance(a.map, node.instruction.shape) > 1 for a in accesses):
             return False
-        self._add(node, accesses, evaluations)
+        self._add(node, accesses)
         return True
 
-    def _add(self, node: Node, accesses: tuple[Access, ...], evaluations: int) -> None:
-        each, once = (
-            element_work(node.instruction),
-            evaluations // _threads_sharing_index(accesses, node.instruction.shape),
-        )
+    def _add(self, node: Node, accesses: tuple[Access, ...]) -> None:
         self.nodes.add(node)
         self.inputs = self._inputs_with(node)
         self.has_loop |= self.facts.needs_loop(node)
         self.accesses[node] = accesses
-        self.work += once * each
-        self.shared_work += (evaluations - once) * each
-        self.work_once += work_once(node.instruction)
+        self.operations += _operations_once(node)
+        if (again := _repeated_operations(node, accesses)) > 0:
+            self.repeated_operations += again
+            self.avoided_bytes += self._avoided_bytes(node)
+            self.repeated.add(node)
 
     def _inputs_with(self, node: Node) -> set[Ref]:
         """The arrays that the kernel reads if the node joins."""
@@ -133,19 +132,35 @@ class _GrowingKernel:
             for ref in tree_refs(operand)
         )
 
-    def _may_compute(self, node: Node, accesses: tuple[Access, ...], evaluations: int) -> bool:
-        if node.op.has_no_compute:
-            return len(accesses) <= MAX_MOVES
-        count = element_count(node.instruction)
-        if len(accesses) > 1 or evaluations <= count:
-            return len(accesses) == 1
-        if self.facts.needs_loop(node) or node in self.facts.epilogues or any(a.map.ranges for a in accesses):
+    def _may_compute(self, node: Node, accesses: tuple[Access, ...]) -> bool:
+        if len(accesses) == 1 and accesses[0].reads <= element_count(node.instruction):
+            return True
+        if len(accesses) > MAX_ACCESSES or (not node.op.has_no_compute and self._is_in_loop(node, accesses)):
             return False
-        own = evaluations // _threads_sharing_index(accesses, node.instruction.shape)
-        once = self.work_once + count
-        return (
-            self.work + own <= MAX_REPETITION * once and self.shared_work + evaluations - own <= MAX_SHARED_WORK * once
-        )
+        return self._repeats_in_time(node, _repeated_operations(node, accesses))
+
+    def _is_in_loop(self, node: Node, accesses: Sequence[Access]) -> bool:
+        """Whether the node has a loop, comes after one, or is computed in one."""
+        facts = self.facts
+        return facts.needs_loop(node) or node in facts.epilogues or any(a.map.ranges for a in accesses)
+
+    def _repeats_in_time(self, node: Node, again: int) -> bool:
+        """Whether a kernel that computes the node, and repeats `again` operations for it, takes no longer than if all that it
+        repeats were computed once by another kernel.
+        """
+        rates, bandwidth = self.device.rates, self.device.reached_bandwidth
+        moved = sum(map(storage_of, self._inputs_with(node))) + self.written_bytes
+        once = self.operations + _operations_once(node)
+        whole = max(moved / bandwidth, (once + self.repeated_operations + again) / rates.operations)
+        avoided = self.avoided_bytes + self._avoided_bytes(node)
+        parts = max((moved + avoided) / bandwidth, once / rates.operations)
+        return whole <= parts + self.device.launch_seconds
+
+    def _avoided_bytes(self, node: Node) -> int:
+        """The bytes of writing and reading the node, if none of its users is repeated."""
+        if any(user in self.repeated for user in self.facts.users_of(node)):
+            return 0
+        return 2 * sum(map(storage_of, arrays_of(node)))
 
     def _separates_neighbours(self, node: Node, access: Access) -> bool:
         """Whether neighbouring threads, which must read neighbouring elements, would not do so through the node."""
@@ -178,26 +193,22 @@ class _GrowingKernel:
                             yield replace(read, leaf=leaf)
 
 
-def _threads_sharing_index(accesses: Sequence[Access], shape: Shape) -> int:
-    """The number of threads along the root's last dimension that read the same integer of an index: its work counts once.
+def _operations_once(node: Node) -> int:
+    return work_once(node.instruction) * operations(node.instruction)
 
-    Floating-point work, such as powers of a step's number, counts for each thread, hence 1.
-    """
-    if (
-        shape.is_tuple
-        or not _is_index_arithmetic(shape)
-        or len(accesses) != 1
-        or accesses[0].map.ranges
-        or distance(accesses[0].map, shape) != 0
-    ):
+
+def _repeated_operations(node: Node, accesses: Sequence[Access]) -> int:
+    """The operations of computing a node at these accesses, but for those of computing each of its elements once."""
+    computed = sum(a.reads // _lanes_sharing_index(a, node.instruction.shape) for a in accesses)
+    return (computed - element_count(node.instruction)) * element_work(node.instruction) * operations(node.instruction)
+
+
+def _lanes_sharing_index(access: Access, shape: Shape) -> int:
+    """The number of neighbouring elements of the root for which one element of an array of `shape` is computed."""
+    if shape.is_tuple or not access.map.dims or distance(access.map, shape) != 0:
         return 1
-    last = accesses[0].map.dims[-1:]
-    return max(last[0].interval.upper - last[0].interval.lower + 1, 1) if last else 1
-
-
-def _is_index_arithmetic(shape: Shape) -> bool:
-    kind = element_type(shape.element_type)
-    return kind.is_integer or kind.kind == "pred"
+    last = access.map.dims[-1].interval
+    return min(last.upper - last.lower + 1, SHARING_LANES)
 
 
 def distance(read: IndexingMap, shape: Shape) -> int:

@@ -19,11 +19,10 @@ from indexing.hlo.layout import major_to_minor
 from indexing.kernels.emitters.reduction.group_outputs import choose_outputs
 from indexing.kernels.emitters.reduction.match import arrays_of
 from indexing.kernels.emitters.reduction.rows import Rows, is_read_at_one_place, may_give_rows
-from indexing.kernels.ir.types import storage_bytes
 from indexing.kernels.launch import same_memory
-from indexing.kernels.proposal import Proposal, is_view
+from indexing.kernels.proposal import Proposal, is_view, storage_of
 from indexing.ops.reduce import REDUCE
-from indexing.work import work_once
+from indexing.work import operations, work_once
 
 if TYPE_CHECKING:
     from indexing.graph.facts import GraphFacts
@@ -143,7 +142,7 @@ class _GroupBuilder:
         kept = {r for r in read if r.node in nodes and r not in outputs.refs and r.node not in facts.rematerializable}
         # each would be written and read; arrays that several passes read are read once
         saved = sum(2 * storage_of(r) for r in kept) + (passes - 1) * max(map(storage_of, read), default=0)
-        again = sum(work_once(n.instruction) for n in outputs.recomputed)
+        again = sum(work_once(n.instruction) * operations(n.instruction) for n in outputs.recomputed)
         return Proposal(root, frozenset(nodes), order, outputs.recomputed, passes - 1, saved, again)
 
     def _group_around(self, seeds: list[Node]) -> Places | None:
@@ -349,8 +348,3 @@ def has_enough_blocks(reduce: Instruction) -> bool:
 def _iteration_space(reduce: Instruction) -> tuple[object, ...]:
     shape = reduce.operands[0].shape
     return shape.dimensions, major_to_minor(shape), tuple(sorted(reduce.ints("dimensions")))
-
-
-def storage_of(ref: Ref) -> int:
-    """The bytes of an array."""
-    return ref.shape.element_count * storage_bytes(ref.shape.element_type)
