@@ -44,6 +44,8 @@ fn domains_without_points_are_found_at_once() {
         // Bounds that come nearer to each other by one a round.
         "(d0, d1) -> (), domain: d0 in [0, 6], d1 in [0, 7], d1 - d0 in [0, 0], max(d0, d1) - d1 in [1, 1]",
         "(d0, d1) -> (), domain: d0 in [-4, 1], d1 in [-4, 4], d1 * 33 - max(d0, d1) * 35 in [-5, -5]",
+        // A divisor that is 0 everywhere, though its condition follows from the constraint that divides by it.
+        "(d0, d1) -> (), domain: d0 in [0, 5], d1 in [0, 4], max((d1 ceildiv 57) ceildiv d0, d0 * 100) in [2, 42]",
     ] {
         assert_eq!(simplified(&read(source)).kind(), MapKind::KnownEmpty, "{source}");
     }

@@ -8,7 +8,7 @@ use crate::expr::{Arena, Expr, Node};
 use crate::interval::Interval;
 use crate::simplify::range::{Info, Ranges};
 
-const POSITIVE: Interval = Interval { lower: 1, upper: i64::MAX };
+pub(crate) const POSITIVE: Interval = Interval { lower: 1, upper: i64::MAX };
 const NEGATIVE: Interval = Interval { lower: i64::MIN, upper: -1 };
 
 impl Arena {

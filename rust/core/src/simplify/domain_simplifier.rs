@@ -6,17 +6,17 @@
 
 use crate::expr::{Arena, Expr, Node, Tag, Term};
 use crate::interval::Interval;
+use crate::simplify::conditions::CONDITION;
 use crate::simplify::constraints::{is_implied, law, ConstraintPropagation, Row, INTERSECT};
 use crate::simplify::contradiction;
 use crate::simplify::domain::{DomainSimplifier, Effort, PointVariables};
 use crate::simplify::facts::{normal_form, EqualVariables};
 use crate::simplify::law::Law;
-use crate::simplify::preimage::shifted_back;
 use crate::simplify::recorder::Certificate;
 use crate::simplify::simplifier::{Scratch, Simplifier, Status};
 use crate::simplify::stable_constraints::StableConstraints;
 use smallvec::SmallVec;
-use std::collections::HashMap;
+use std::iter::once;
 
 /// The outcome of [`DomainSimplifier::simplify`].
 #[derive(Clone, Debug)]
@@ -36,25 +36,6 @@ const COMPARISON_INTERVAL: usize = 4;
 /// The maximal number of constraints that are simplified with each other as facts.
 const MAX_COMPARED_CONSTRAINTS: usize = 12;
 
-/// The intervals of constraints by expression.
-#[derive(Default)]
-struct StatedConstraints(HashMap<Expr, Interval>);
-
-impl StatedConstraints {
-    fn add(&mut self, (e, interval): (Expr, Interval)) {
-        self.0.entry(e).and_modify(|i| *i = i.intersect(interval)).or_insert(interval);
-    }
-
-    /// Whether a stated constraint on the same expression, or on its normal form, implies the constraint.
-    fn implies(&self, arena: &mut Arena, (e, interval): (Expr, Interval)) -> bool {
-        let Some((form, factor, offset)) = normal_form(arena, e) else { return false };
-        let Some(inner) = shifted_back(interval, offset) else { return false };
-        let says =
-            |e: &Expr, interval: Interval| self.0.get(e).is_some_and(|stated| interval.covers(*stated));
-        says(&form, inner.quotient_by(factor)) || says(&e, interval)
-    }
-}
-
 /// Inputs of fewer nodes and operands are not measured.
 const MIN_MEASURED_SIZE: usize = 500;
 
@@ -62,12 +43,6 @@ const MIN_MEASURED_SIZE: usize = 500;
 type Apply = fn(&mut DomainSimplifier, &mut Simplifier<'_>, &Law) -> bool;
 /// A law of one constraint, given by its index, and all others; returns whether the constraint always holds.
 type ApplyToOne = fn(&mut DomainSimplifier, &mut Simplifier<'_>, usize, &Law) -> bool;
-
-/// The laws that state conditions, applied before all others.
-static CONDITIONS: [Row<Apply>; 1] = [Row {
-    law: law("constraint-divisor", "floordiv, mod", "x / y or x % y is defined = y in [1, oo] if y >= 0, y in [-oo, -1] if y <= 0, else max(y, -y) in [1, oo]", "none"),
-    function: DomainSimplifier::state_conditions,
-}];
 
 /// The laws of all constraints together.
 static TOGETHER: [Row<Apply>; 1] = [Row {
@@ -83,8 +58,8 @@ static EACH: [Row<ApplyToOne>; 1] = [Row {
 
 /// All laws of this file.
 pub(crate) fn laws() -> impl Iterator<Item = Law> {
-    let whole = CONDITIONS.iter().chain(&TOGETHER).map(|row| row.law);
-    whole.chain(EACH.iter().map(|row| row.law)).chain(contradiction::laws())
+    let whole = TOGETHER.iter().map(|row| row.law);
+    once(CONDITION).chain(whole).chain(EACH.iter().map(|row| row.law)).chain(contradiction::laws())
 }
 
 /// The changes that a round of tightening made.
@@ -117,11 +92,10 @@ impl DomainSimplifier {
         }
         s.start_on(self.visible_bounds());
         self.record_given(&mut s);
-        for row in &CONDITIONS {
-            (row.function)(self, &mut s, &row.law);
-        }
+        self.state_conditions(&mut s);
         self.drop_implied(&mut s, &StableConstraints::default());
-        let empty = !self.constraints.is_empty() && self.propagate_constraints(&mut s);
+        let empty = (!self.constraints.is_empty() && self.propagate_constraints(&mut s))
+            || self.divides_by_zero(&mut s);
         if !empty {
             s.add_result_budget();
             for r in &mut self.results {
@@ -158,34 +132,6 @@ impl DomainSimplifier {
         roots.extend(self.constraints.iter().map(|(e, _)| *e));
         let nodes = arena.post_order(&roots);
         nodes.into_iter().map(|e| 1 + arena.operand_count(e)).sum::<usize>() + self.bounds.len()
-    }
-
-    /// States that no divisor is 0.
-    fn state_conditions(&mut self, s: &mut Simplifier<'_>, law: &Law) -> bool {
-        let roots = self.results.iter().copied().chain(self.constraints.iter().map(|c| c.0));
-        let divisors = s.arena.divisors(roots);
-        if divisors.is_empty() {
-            return false;
-        }
-        let before = self.constraints.len();
-        s.arena.charge(self.constraints.len());
-        let mut stated = StatedConstraints::default();
-        self.constraints.iter().for_each(|c| stated.add(*c));
-        for d in divisors {
-            let known = s.info(d);
-            s.record(|r, arena, ranges| r.keep_range(arena, ranges, d));
-            // If the condition overflows int64, it is not stated: the rules cannot use it.
-            let Ok(Some(condition)) = s.arena.nonzero(d, known) else { continue };
-            let twin = s.arena.nonzero_as_minimum(d);
-            let is_stated =
-                stated.implies(s.arena, condition) || twin.is_ok_and(|twin| stated.implies(s.arena, twin));
-            if !is_stated && !self.is_never(s, (d, Interval::point(0))) {
-                s.record_constraint(law, (d, Interval::ALL), &[condition]);
-                self.constraints.push(condition);
-                stated.add(condition);
-            }
-        }
-        self.constraints.len() > before
     }
 
     /// The bounds that the rules use: a variable with one value that must be kept gets a second one.

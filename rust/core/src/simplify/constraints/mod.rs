@@ -84,16 +84,17 @@ pub(crate) const INTERSECT: Law =
 /// Applied whenever a constraint is compared with the bounds of its expression.
 const IMPLIED: Law = law("constraint-implied", "any", "e in [a, b] is true", "a <= u, v <= b, e in [u, v]");
 
+/// Applied whenever an expression cannot have such a value.
+pub(crate) const IMPOSSIBLE: Law =
+    law("constraint-impossible", "any", "e in [a, b] is false", "v < a or b < u, e in [u, v]");
+
 static VARIABLES: [Row<Apply>; 1] =
     [Row { law: INTERSECT, function: ConstraintPropagation::bounds_of_variable }];
 
 /// The laws of all nodes except variables, applied before those of the operator.
 static ANY: [Row<Apply>; 2] = [
     Row { law: IMPLIED, function: ConstraintPropagation::implied },
-    Row {
-        law: law("constraint-impossible", "any", "e in [a, b] is false", "v < a or b < u, e in [u, v]"),
-        function: ConstraintPropagation::impossible,
-    },
+    Row { law: IMPOSSIBLE, function: ConstraintPropagation::impossible },
 ];
 
 /// The laws of a constraint on a node with this operator, in the order in which they are tried.
