@@ -100,6 +100,29 @@ fn inverses_keep_runtime_variables_and_name_what_is_open_a_range() {
     }
 }
 
+/// The greatest and the least integer are results like others, unless a variable is unbounded.
+#[test]
+fn inverses_of_results_beyond_int64_are_refused() {
+    for (text, expected) in [
+        ("(d0, d1) -> ((d0 + 9223372036854775807) * (d0 + d1)), domain: d0 in [0, 0], d1 in [0, 7]", false),
+        ("(d0, d1) -> ((d0 + 9223372036854775806) * d1), domain: d0 in [0, 1], d1 in [0, 7]", false),
+        ("(d0, d1) -> (d0 * d1), domain: d0 in [-8, 7], d1 in [0, 1317624576693539401]", false),
+        ("(d0, d1) -> (d0 * d1), domain: d0 in [-7, 7], d1 in [0, 1317624576693539401]", true),
+        ("(d0) -> (d0 + 9223372036854775806), domain: d0 in [0, 1]", true),
+        ("(d0) -> (d0 + 9223372036854775806), domain: d0 in [0, 2]", false),
+    ] {
+        let back = inverse(&mut Arena::new(), &mut Scratch::default(), &read(text));
+        assert_eq!(back.map_err(|e| e.kind()).err(), (!expected).then_some(ErrorKind::Overflow), "{text}");
+    }
+}
+
+#[test]
+fn maps_without_points_have_an_inverse_without_points() {
+    let text = "(d0, d1) -> (d1), domain: d0 in [0, 5], d1 in [0, 4], max((d1 ceildiv 57) ceildiv d0, d0 * 100) in [2, 42]";
+    let back = inverse(&mut Arena::new(), &mut Scratch::default(), &read(text));
+    assert_eq!(back.map(|m| m.kind()), Ok(MapKind::KnownEmpty));
+}
+
 /// Maps that differ at one of very many points: no sample finds it.
 #[test]
 fn a_single_point_difference_is_found() {

@@ -85,25 +85,54 @@ impl Ranges {
         if own.is_bounded() {
             return false;
         }
-        let Node::Sum(constant, terms) = arena.node(e) else {
-            let mut bounded = arena.as_variable(e).is_none();
-            arena.for_each_operand(e, |o| bounded &= self.operand(arena, o).bounds.is_bounded());
-            return bounded;
+        let (lower, upper) = match arena.node(e) {
+            Node::Sum(constant, terms) => {
+                let terms = terms.to_vec();
+                self.ends_of_sum(arena, constant, &terms)
+            }
+            Node::Product(factors) => {
+                let factors = factors.to_vec();
+                self.ends_of_product(arena, &factors)
+            }
+            _ => return false,
         };
-        // Without a bound of a term there is none of the sum.
-        let (mut lower, mut upper) = (Some(i128::from(constant)), Some(i128::from(constant)));
-        for t in terms {
-            let Interval { lower: low, upper: high } = self.of_term(arena, t.expr).bounds;
-            let part = |end: i64| i128::from(end) * i128::from(t.coeff);
-            let low = (low != i64::MIN).then(|| part(low));
-            let high = (high != i64::MAX).then(|| part(high));
-            let (least, most) = if t.coeff > 0 { (low, high) } else { (high, low) };
-            lower = lower.zip(least).map(|(a, b)| a + b);
-            upper = upper.zip(most).map(|(a, b)| a + b);
-        }
         let below = |end: Option<i128>| end.is_some_and(|x| x < i128::from(i64::MIN));
         let above = |end: Option<i128>| end.is_some_and(|x| x > i128::from(i64::MAX));
         let ends = (own.lower == i64::MIN && below(lower)) || (own.upper == i64::MAX && above(upper));
         ends || above(lower) || below(upper)
+    }
+
+    /// The least and the greatest value of an operand; `None` where an unbounded variable leaves it open.
+    fn ends(&self, arena: &mut Arena, e: Expr) -> (Option<i128>, Option<i128>) {
+        let Interval { lower, upper } = self.operand(arena, e).bounds;
+        let is_closed = |i: Interval| i.is_bounded() || i.is_point();
+        let closed = arena.variables(&[e]).iter().all(|v| is_closed(self.variable(*v).bounds));
+        let end = |x: i64, open: i64| (closed || x != open).then_some(i128::from(x));
+        (end(lower, i64::MIN), end(upper, i64::MAX))
+    }
+
+    /// The ends of a sum: without one of a term there is none.
+    fn ends_of_sum(&self, arena: &mut Arena, constant: i64, terms: &[Term]) -> (Option<i128>, Option<i128>) {
+        let constant = Some(i128::from(constant));
+        terms.iter().fold((constant, constant), |(lower, upper), t| {
+            let (low, high) = self.ends(arena, t.expr);
+            let (least, most) = if t.coeff > 0 { (low, high) } else { (high, low) };
+            let plus = |(sum, end)| sum + end * i128::from(t.coeff);
+            (lower.zip(least).map(plus), upper.zip(most).map(plus))
+        })
+    }
+
+    /// The ends of a product, if all its factors have them.
+    fn ends_of_product(&self, arena: &mut Arena, factors: &[Expr]) -> (Option<i128>, Option<i128>) {
+        let mut ends = (Some(1), Some(1));
+        for f in factors {
+            let (low, high) = self.ends(arena, *f);
+            let (Some(a), Some(b), Some(c), Some(d)) = (ends.0, ends.1, low, high) else {
+                return (None, None);
+            };
+            let products = [(a, c), (a, d), (b, c), (b, d)].map(|(x, y): (i128, i128)| x.saturating_mul(y));
+            ends = (products.into_iter().min(), products.into_iter().max());
+        }
+        ends
     }
 }
