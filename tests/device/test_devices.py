@@ -184,8 +184,8 @@ def test_figures_of_documents(name: str) -> None:
 def test_rates_that_are_not_known_are_refused() -> None:
     with pytest.raises(ix.IndexingError, match="the matrix units of V100 have no known rate of 'bf16'; known: f16"):
         find_device("v100").matrix_flops("bf16")
-    with pytest.raises(ix.IndexingError, match="the scalar units of CPU have no known rate of 'f32'; known: none"):
-        find_device("cpu").flops("f32")
+    with pytest.raises(ix.IndexingError, match="the scalar units of CPU have no known rate of 's32'; known: f32, f64"):
+        find_device("cpu").flops("s32")
     with pytest.raises(ix.IndexingError, match="knows no target 'CPU'"):
         find_device("cpu").xla_description()
 

@@ -15,6 +15,7 @@ import indexing as ix
 from indexing.device.table import portable_device
 from indexing.kernels.ir.nodes import Copy, statements
 from indexing.kernels.kernel import Kernel
+from indexing.planning.libraries import Matmul
 from indexing.runtime.cuda import CudaDevice
 from indexing.runtime.device import Buffer, Device
 from indexing.runtime.host import Host
@@ -130,8 +131,14 @@ class Compiled:
     The second must agree with the reference, the third with the first.
     """
 
-    def __init__(self, program: ix.hlo.Module | str, device: str | Device = DEVICE, tolerance: float = 1e-3) -> None:
-        self.executable = ix.compile(program, device)
+    def __init__(
+        self,
+        program: ix.hlo.Module | str,
+        device: str | Device = DEVICE,
+        tolerance: float = 1e-3,
+        matmul: Matmul = "kernels",
+    ) -> None:
+        self.executable = ix.compile(program, device, matmul=matmul)
         for kernel in self.executable.kernels:
             prove(kernel)
         self.tolerance = tolerance
@@ -154,9 +161,11 @@ class Compiled:
         return first
 
 
-def compiled(program: ix.hlo.Module | str, device: str | Device = DEVICE, tolerance: float = 1e-3) -> Compiled:
+def compiled(
+    program: ix.hlo.Module | str, device: str | Device = DEVICE, tolerance: float = 1e-3, matmul: Matmul = "kernels"
+) -> Compiled:
     """The executable of a program, which is never called with one set of data alone."""
-    return Compiled(program, device, tolerance)
+    return Compiled(program, device, tolerance, matmul)
 
 
 def random_value(shape: ix.hlo.Shape, rng: np.random.Generator) -> object:

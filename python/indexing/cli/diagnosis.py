@@ -18,6 +18,7 @@ from indexing.runtime.compiler import find_compiler, version
 # The purpose of each extra, and the modules that it installs.
 EXTRAS = {
     "cuda": ("kernels on NVIDIA GPUs, and cubins without one", ("cuda.core", "cuda.bindings")),
+    "cublas": ("products of matrices by cuBLAS", ("nvmath.bindings",)),
     "cpu": ("a C compiler where the system has none", ("ziglang",)),
     "opencl": ("kernels through OpenCL", ("pyopencl",)),
     "jax": ("programs of JAX, StableHLO, exports", ("jax",)),

@@ -17,15 +17,17 @@ from indexing.executable.profile import Profile, Recorder, StepTime
 from indexing.executable.tuned_plans import tuned_plan
 from indexing.hlo import Module, Shape
 from indexing.hlo.program_like import WholeProgram, or_function, whole_program
+from indexing.model.libraries import LIBRARIES
 from indexing.ops.bounded import check_kernel_sizes, sizes_fit
 from indexing.ops.values import HloValue, value_leaves
+from indexing.planning.libraries import Matmul, check_has_library, check_matmul
 from indexing.planning.program import KnobChoice, default_knobs
 from indexing.planning.program import emit_all as emit_all
 from indexing.planning.program import planned_kernels as planned_kernels
 from indexing.reference.evaluation import evaluate
 from indexing.reference.interpreter import check_has_value
 from indexing.reference.program_arguments import check_count, host_array, host_value, is_on_gpu
-from indexing.runtime.device import Buffer, Device, ExchangingDevice
+from indexing.runtime.device import Buffer, Device, ExchangingDevice, MultiplyingDevice
 from indexing.runtime.interpreter import InterpretedRun
 from indexing.runtime.runs import TapeProgram
 from indexing.runtime.tape import ReplayingDevice
@@ -40,25 +42,33 @@ if TYPE_CHECKING:
 
 @or_function
 @takes(device=of_type(str, Device))
-def compile(module: WholeProgram, device: DeviceName | Device = "auto", tuned: bool = False) -> Executable:
+def compile(
+    module: WholeProgram, device: DeviceName | Device = "auto", tuned: bool = False, matmul: Matmul = "kernels"
+) -> Executable:
     """Compile the entry computation of a module, of HLO text, or of a JAX function and its arguments, for a device.
 
     `device` is `"cuda"` (a GPU through cuda.core), `"cpu"` (the C target and a C compiler), `"reference"` (numpy;
     nothing is compiled), `"auto"` (the first that works of a GPU, the CPU and the reference; a ReferenceFallback warns,
     once, of devices that do not work), or an opened device of `indexing.runtime`.
 
-    With `tuned`, kernels use the fastest plans that `tune` has measured on that device, where there are any.
+    With `tuned`, kernels use the fastest plans that `tune` has measured on that device, where there are any. With
+    `matmul="library"`, products of matrices are handed to the device's library (cuBLAS; numpy's BLAS on a CPU) where it is
+    predicted to be faster than a kernel; `library_steps` lists them.
 
     Raises ParseError, UnsupportedOp for an instruction that neither a kernel nor the reference can compute, and
-    CompileError if a compiler or its extra is missing, or a kernel does not compile.
+    CompileError if a compiler, a library or its extra is missing, or a kernel does not compile.
     """
     parsed = whole_program(module, "compile: module")
+    check_matmul(matmul)
     if device == "auto":
         device = first_that_works()
     if device == REFERENCE:
         return ReferenceExecutable(parsed)
     opened = open_device(device) if isinstance(device, str) else device
-    return DeviceExecutable(parsed, opened, _measured_knobs(opened) if tuned else default_knobs)
+    check_has_library(matmul, opened.dialect)
+    if matmul == "library" and not isinstance(opened, MultiplyingDevice):
+        raise IndexingError(f"device {opened.name!r} has no `multiply` that calls a library; use matmul='kernels'")
+    return DeviceExecutable(parsed, opened, _measured_knobs(opened) if tuned else default_knobs, matmul)
 
 
 def _measured_knobs(device: Device) -> KnobChoice:
@@ -69,20 +79,24 @@ class Executable(ABC):
     """A program that is ready to run: call it with one array for each parameter.
 
     `device` names where it runs; `kernels` are its distinct kernels in the order of their first use;
-    `reference_steps` are the instructions that the numpy reference computes.
+    `reference_steps` are the instructions that the numpy reference computes, `library_steps` the products that a library does.
     """
 
     device: str
     kernels: tuple[Kernel, ...]
     reference_steps: tuple[Instruction, ...]
+    library_steps: tuple[Instruction, ...] = ()
 
     def __init__(self, module: Module) -> None:
         """Keep the module, whose parameters have the shapes of the arguments."""
         self.module = module
 
     def __repr__(self) -> str:
-        """One line: the program, its device, and the numbers of kernels and of reference steps."""
+        """One line: the program, its device, and the numbers of kernels, of products by a library, and of reference steps."""
         counted = f"{len(self.kernels)} kernel{'' if len(self.kernels) == 1 else 's'}"
+        if self.library_steps:
+            count = len(self.library_steps)
+            counted += f", {count} step{'' if count == 1 else 's'} by a library"
         by_reference = f", {len(self.reference_steps)} steps by the reference" if self.reference_steps else ""
         return f"Executable({self.module.name}, on {self.device}, {counted}{by_reference})"
 
@@ -134,14 +148,16 @@ class ReferenceExecutable(Executable):
 class DeviceExecutable(Executable):
     """Runs a program on a device; the numpy reference computes on the host what no kernel can."""
 
-    def __init__(self, module: Module, device: Device, choose: KnobChoice = default_knobs) -> None:
+    def __init__(
+        self, module: Module, device: Device, choose: KnobChoice = default_knobs, matmul: Matmul = "kernels"
+    ) -> None:
         """Plan the entry computation, and compile its kernels."""
         super().__init__(module)
         self.device = device.name
         self._on = device
         planner = Planner(device)
         check_kernel_sizes(module.entry)
-        recording = planner.plan(module.entry, choose)
+        recording = planner.plan(module.entry, choose, matmul)
         self._program = _program(recording.tape, device)
         self._argument_formats = recording.argument_formats
         self._result_formats = recording.result_formats
@@ -149,6 +165,7 @@ class DeviceExecutable(Executable):
         self.kernels = tuple(planner.kernels)
         self._compile_seconds = tuple(planner.compile_seconds)
         self.reference_steps = tuple(planner.reference_steps)
+        self.library_steps = tuple(planner.library_steps)
 
     def __call__(self, *arrays: object) -> HloValue:
         """Upload, run, download. Arguments on a GPU are read in place, and results then stay on the GPU."""
@@ -172,7 +189,9 @@ class DeviceExecutable(Executable):
         self._run(arrays, recorder.add)
         seconds = perf_counter() - start
         kernels = list(zip(self.kernels, self._compile_seconds, strict=True))
-        return recorder.profile(kernels, self.reference_steps, seconds)
+        others = [(i, REFERENCE) for i in self.reference_steps]
+        others += [(i, LIBRARIES[self._on.dialect].name) for i in self.library_steps]
+        return recorder.profile(kernels, others, seconds)
 
     @property
     def buffers_allocated(self) -> int:

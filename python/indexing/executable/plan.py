@@ -14,6 +14,7 @@ from indexing.executable.schedule import (
     BranchStep,
     CallStep,
     KernelStep,
+    LibraryStep,
     LoopStep,
     ReferenceStep,
     Schedule,
@@ -27,12 +28,15 @@ from indexing.ops.values import only_array, value_leaves
 from indexing.planning.program import KnobChoice, PlannedComputation, PlannedKernel, plan_program
 from indexing.reference.interpreter import check_has_value, evaluate_instruction
 from indexing.reference.program_arguments import nested_value
+from indexing.runtime.device import MultiplyingDevice
 from indexing.runtime.identity import described
 from indexing.runtime.tape import ReplayingDevice
 
 if TYPE_CHECKING:
     from indexing.hlo import Computation, Instruction
     from indexing.kernels.kernel import Kernel
+    from indexing.kernels.products import StridedProduct
+    from indexing.planning.libraries import Matmul
     from indexing.runtime.device import Device, Launch
     from indexing.runtime.memory import ArrayFormat
 
@@ -45,14 +49,15 @@ class Planner:
         self.device = device
         self.kernels: list[Kernel] = []
         self.reference_steps: list[Instruction] = []
+        self.library_steps: list[Instruction] = []
         self._schedules: dict[Computation, Schedule] = {}
         self.compile_seconds: list[float] = []  # of each kernel
         self._prepare_seconds = 0.0  # each kernel's share of compiling them together
         self._launches: dict[Computation, Launch] = {}
 
-    def plan(self, entry: Computation, choose: KnobChoice) -> Recording:
-        """The tape of a computation, with kernels of the knobs that `choose` gives."""
-        program = plan_program(entry, described(self.device), choose)
+    def plan(self, entry: Computation, choose: KnobChoice, matmul: Matmul) -> Recording:
+        """The tape of a computation, with kernels of the knobs that `choose` gives, and products by what `matmul` says."""
+        program = plan_program(entry, described(self.device), choose, matmul)
         self._prepare([launch.kernel for planned in program.values() for launch in planned.kernels.values()])
         for computation, planned in program.items():  # callees first
             self._schedules[computation] = _Scheduler(self, planned).schedule()
@@ -116,6 +121,8 @@ class _Scheduler:
             return None
         if node in self.planned.kernels:
             return self._kernel_step(node, self.planned.kernels[node])
+        if node in self.planned.products:
+            return self._library_step(node, self.planned.products[node])
         if node in self.planned.views:
             return self._view_step(node, self.planned.views[node])
         instruction, calls = node.instruction, node.op.calls
@@ -145,6 +152,14 @@ class _Scheduler:
 
     def _view_step(self, node: Node, source: Ref) -> ViewStep:
         return ViewStep((self.slots.of(source),), *self._outputs(node), (format_of(source.shape),))
+
+    def _library_step(self, node: Node, product: StridedProduct) -> LibraryStep:
+        assert isinstance(self.planner.device, MultiplyingDevice), "compile has checked it"
+        launch = self.planner.device.multiply(product)
+        self.planner.library_steps.append(node.instruction)
+        operands = tuple(node.refs())
+        formats = tuple(format_of(ref.shape) for ref in operands)
+        return LibraryStep(tuple(map(self.slots.of, operands)), *self._outputs(node), formats, node.instruction, launch)
 
     def _loop_step(self, node: Node) -> LoopStep:
         condition, body = (node.instruction.computation_of(key) for key in ("condition", "body"))

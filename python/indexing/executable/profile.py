@@ -6,8 +6,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from indexing.executable.devices import REFERENCE
-
 if TYPE_CHECKING:
     from indexing.hlo import Instruction
     from indexing.kernels.kernel import Kernel
@@ -15,8 +13,8 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class StepTime:
-    """The time of one kernel's launches in a call, or of an instruction that the numpy reference computes (`emitter` is
-    `reference`). `compile_seconds` were spent once, when the program was compiled.
+    """The time of one kernel's launches in a call, or of an instruction that the numpy reference or a library computes
+    (`emitter` is `reference`, `numpy` or `cublas`). `compile_seconds` were spent once, when the program was compiled.
     """
 
     name: str
@@ -93,15 +91,15 @@ class Recorder:
     def profile(
         self,
         kernels: Sequence[tuple[Kernel, float]],
-        instructions: Sequence[Instruction],
+        instructions: Sequence[tuple[Instruction, str]],
         seconds: float,
     ) -> Profile:
-        """The profile of a call of `seconds`: kernels, each with its compile time, and instructions of the reference."""
+        """The profile of a call of `seconds`: kernels with their compile times, and instructions with what computes them."""
         steps = [
             StepTime(k.name, k.emitter, self.counts.get(id(k), 0), self.seconds.get(id(k), 0.0), compiled)
             for k, compiled in kernels
         ]
         steps += [
-            StepTime(i.name, REFERENCE, self.counts.get(id(i), 0), self.seconds.get(id(i), 0.0)) for i in instructions
+            StepTime(i.name, by, self.counts.get(id(i), 0), self.seconds.get(id(i), 0.0)) for i, by in instructions
         ]
         return Profile(self.device, tuple(sorted(steps, key=lambda s: -s.seconds)), seconds)

@@ -22,13 +22,14 @@ from indexing.executable.schedule import (
     BranchStep,
     CallStep,
     KernelStep,
+    LibraryStep,
     LoopStep,
     ReferenceStep,
     Schedule,
     Step,
     ViewStep,
 )
-from indexing.runtime.tape import HostStep
+from indexing.runtime.tape import HostStep, LibraryCall
 
 if TYPE_CHECKING:
     from collections.abc import Hashable
@@ -62,7 +63,9 @@ class Recording:
         """Record schedules, callees before callers, for a device; the last one is the program's."""
         self.registers = Registers(device)
         self.kernels: list[Kernel] = []
-        self.instructions: list[Instruction | None] = []  # of the host steps; None for changes of layout
+        self.instructions: list[
+            Instruction | None
+        ] = []  # of steps of the host and of libraries; None for changes of layout
         self._kernel_numbers: dict[int, int] = {}  # by the identity of the launch
         self._host_numbers: dict[Hashable, int] = {}
         self._subroutines: dict[Schedule, _Subroutine] = {}
@@ -143,6 +146,8 @@ class Recording:
             self._view(step, held)
         elif isinstance(step, ReferenceStep):
             self._reference(step, held)
+        elif isinstance(step, LibraryStep):
+            self._library(step, held)
         elif isinstance(step, LoopStep):
             self._loop(step, last, held)
         elif isinstance(step, BranchStep):
@@ -173,7 +178,7 @@ class Recording:
         for value in replaced:
             self.registers.release(value)
 
-    def _inputs(self, step: KernelStep | ViewStep, held: Held) -> tuple[list[Value], list[Value]]:
+    def _inputs(self, step: KernelStep | LibraryStep | ViewStep, held: Held) -> tuple[list[Value], list[Value]]:
         """The operands in the formats that the step expects, which later readers get too; and the arrays so replaced."""
         inputs, replaced = [], []
         for slot, form in zip(step.operands, step.operand_formats, strict=True):
@@ -209,6 +214,14 @@ class Recording:
         self._host((id(step), host.operands), host, step.instruction, operands, results)
         held.update(zip(step.outputs, results, strict=True))
 
+    def _library(self, step: LibraryStep, held: Held) -> None:
+        operands, replaced = self._inputs(step, held)
+        results = [self.registers.take(form) for form in step.output_formats]
+        self._host(id(step), LibraryCall(step.launch), step.instruction, operands, results)
+        held.update(zip(step.outputs, results, strict=True))
+        for value in replaced:
+            self.registers.release(value)
+
     def _in_format(self, value: Value, form: ArrayFormat) -> Value:
         """The array in a format, for its owner: itself, or a copy by the host, which is made once of a constant."""
         if value.format.has_memory_of(form):
@@ -226,7 +239,7 @@ class Recording:
     def _host(
         self,
         key: Hashable,
-        step: HostStep,
+        step: HostStep | LibraryCall,
         instruction: Instruction | None,
         operands: Sequence[Value],
         results: Sequence[Value],
@@ -333,7 +346,9 @@ def subroutines(schedules: Sequence[Schedule]) -> list[Schedule]:
 def _argument_format(entry: Schedule, slot: int) -> ArrayFormat:
     """The format of an argument: that of its parameter if it is row-major, as callers' arrays are, else of its first reader."""
     stated = entry.formats[slot]
-    readers = (step for step in entry.steps if isinstance(step, KernelStep | ViewStep) and slot in step.operands)
+    readers = (
+        step for step in entry.steps if isinstance(step, KernelStep | LibraryStep | ViewStep) and slot in step.operands
+    )
     first = next((step.operand_formats[step.operands.index(slot)] for step in readers), None)
     return stated if stated.is_row_major else first or stated.row_major
 

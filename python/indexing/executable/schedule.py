@@ -78,6 +78,15 @@ class ReferenceStep(Step):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class LibraryStep(Step):
+    """Compute an instruction by a library of the device, on the memory of its operands in `operand_formats`."""
+
+    operand_formats: tuple[ArrayFormat, ...]
+    instruction: Instruction
+    launch: Launch
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class CallStep(Step):
     """Run another schedule once."""
 

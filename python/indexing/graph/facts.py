@@ -20,12 +20,14 @@ T = TypeVar("T")
 
 @dataclass(eq=False)
 class GraphFacts:
-    """A graph, the instructions that kernels can compute (`supports`), the nodes that have a kernel by now (`taken`), and those
-    in whose kernels neighbouring threads need neighbouring elements (`coalesced`).
+    """A graph, the instructions that kernels can compute (`supports`) and those that a library computes (`in_library`), the
+    nodes that have a kernel by now (`taken`), and those in whose kernels neighbouring threads need neighbouring elements
+    (`coalesced`).
     """
 
     graph: Graph
     supports: Callable[[Instruction], bool]
+    in_library: Callable[[Instruction], bool] = lambda _: False
     taken: set[Node] = field(default_factory=set)
     coalesced: set[Node] = field(default_factory=set)
     _maps: dict[tuple[Node, int], Indexing] = field(default_factory=dict)

@@ -7,14 +7,20 @@ from typing import TYPE_CHECKING
 from indexing.ops.registry import traits_of
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from indexing.hlo import Computation, Instruction
 
 
 class KernelSupport:
-    """Tells which instructions kernels can compute: those with element code, as have the computations that they apply."""
+    """Tells which instructions kernels can compute: those with element code, as have the computations that they apply.
 
-    def __init__(self) -> None:
+    `in_library` tells which of them a library of the device computes instead.
+    """
+
+    def __init__(self, in_library: Callable[[Instruction], bool] = lambda _: False) -> None:
         """Start with no answers; they are memoized by computation."""
+        self.in_library = in_library
         self._known: dict[Computation, bool] = {}
 
     def instruction(self, instruction: Instruction) -> bool:
@@ -24,7 +30,9 @@ class KernelSupport:
             return False
         if instruction.is_parameter or (instruction.is_constant and instruction.shape.element_count != 1):
             return False
-        return _has_element_code(instruction) and all(self.computation(c) for c in instruction.called)
+        if not _has_element_code(instruction) or not all(self.computation(c) for c in instruction.called):
+            return False
+        return not self.in_library(instruction)
 
     def computation(self, computation: Computation) -> bool:
         """Whether a kernel can compute every instruction of a computation."""

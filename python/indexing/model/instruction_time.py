@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from math import prod
 from typing import TYPE_CHECKING
 
@@ -13,6 +13,7 @@ from indexing.hlo import ModuleBuilder
 from indexing.hlo.layout import bit_width
 from indexing.indexing_analysis.instructions import output_to_input
 from indexing.lazy import np
+from indexing.model.libraries import LIBRARIES
 from indexing.model.prediction import DEMANDS, demands_of, predict
 from indexing.model.products import Product, product_seconds
 from indexing.model.work_time import LIMITS, Limit, predict_work, scalar_rate
@@ -22,9 +23,10 @@ if TYPE_CHECKING:
     from indexing.device.record import Device
     from indexing.hlo import BuiltInstruction, Computation, ComputationBuilder, Instruction
 
-__all__ = ["KernelTime", "predict_instruction", "product_of"]
+__all__ = ["KernelTime", "predict_instruction", "predict_library", "product_of"]
 
 MOVED = ("cache_bytes", "memory_bytes")
+COMPLEX = {"c64": "f32", "c128": "f64"}  # types, by those of their parts
 EXACT_F32 = ("HIGHEST", "highest")  # operand precisions at which a library multiplies f32 on scalar units
 
 
@@ -129,7 +131,25 @@ def _of_product(call: Instruction, meaning: Computation, device: Device) -> Kern
     products = {i: p for i in meaning.post_order() if (p := product_of(i)) is not None}
     if not products:
         return KernelTime(None, note=f"not modelled: {call.name} is a library call without a model")
-    seconds = sum(product_seconds(p, device, _rate(call, p, device)) for p in products.values())
+    config = str(call.attributes.get("backend_config", ""))
+    return _of_library(call, products, device, is_exact=any(precision in config for precision in EXACT_F32))
+
+
+def predict_library(dot: Instruction, device: Device) -> KernelTime:
+    """The time of a product of matrices by a library of the device, f32 not rounded to tf32, whatever a kernel of it takes."""
+    product = product_of(dot)
+    library = LIBRARIES.get(device.dialect)
+    assert product is not None and library is not None, f"{dot.name} is no product of matrices, or has no library"
+    time = _of_library(dot, {dot: product}, device, is_exact=True)
+    assert time.seconds is not None
+    note = f"handed to {library.name}: {time.note}"
+    return replace(time, seconds=time.seconds + library.call_seconds, note=note)
+
+
+def _of_library(
+    call: Instruction, products: Mapping[Instruction, Product], device: Device, is_exact: bool
+) -> KernelTime:
+    seconds = sum(product_seconds(p, device, _rate(p, device, is_exact)) for p in products.values())
     # the windows of a convolution overlap, so that its arrays have fewer bytes than its matrices
     moved = (min(p.bytes, sum(map(_bytes, (i, *i.operands)))) for i, p in products.items())
     memory = sum(moved) / device.reached_bandwidth
@@ -138,12 +158,15 @@ def _of_product(call: Instruction, meaning: Computation, device: Device) -> Kern
     return KernelTime(fixed + max(seconds, memory), max(parts)[1], "a library's product, by the model of its tiles")
 
 
-def _rate(call: Instruction, product: Product, device: Device) -> float:
-    """Operations per second of the units that multiply: matrix units, unless f32 is asked to be exact."""
+def _rate(product: Product, device: Device, is_exact: bool) -> float:
+    """Operations per second of the units that multiply: matrix units, unless f32 is to be exact. A complex multiply-add takes
+    four real ones.
+    """
     kind = product.element_type
-    config = str(call.attributes.get("backend_config", ""))
-    is_exact = kind == "f32" and any(precision in config for precision in EXACT_F32)
-    return scalar_rate(device, kind) if is_exact or kind not in device.rates.matrix else device.matrix_flops(kind)
+    if kind in COMPLEX:
+        return scalar_rate(device, COMPLEX[kind]) / 4
+    is_scalar = kind == "f32" and is_exact
+    return scalar_rate(device, kind) if is_scalar or kind not in device.rates.matrix else device.matrix_flops(kind)
 
 
 def product_of(i: Instruction) -> Product | None:

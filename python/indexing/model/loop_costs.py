@@ -40,6 +40,7 @@ ENTRY = 2  # the cost of entering a loop
 BRANCH = 2
 CHAIN = 2  # steps of each operation that depends on the iteration before
 UPDATE = 20  # the cost of an atomic update
+VECTOR = 4  # the cost of an operation on vectors
 STEPS = {
     **dict.fromkeys(("exp", "expm1", "log", "log1p", "logistic"), 14),
     **dict.fromkeys(("sin", "cos", "tan", "sinh", "cosh", "tanh", "cbrt", "erf", "atan2", "pow"), 20),
@@ -132,7 +133,9 @@ class _BlockVisitor(KernelWalk):
             return own + 1
         if isinstance(s, ir.MultiplyPanels):
             vectors = PANEL_BYTES // VECTOR_BYTES
-            return s.depth * (PANEL_ROWS * vectors + PANEL_ROWS + vectors)  # products, and loads of both panels
+            return (
+                s.depth * VECTOR * (PANEL_ROWS * vectors + PANEL_ROWS + vectors)
+            )  # products, and loads of both panels
         if isinstance(s, ir.AtomicUpdate | ir.FetchAdd):
             return own + UPDATE
         return own + self._steps_of(s.function) if isinstance(s, ir.CallFunction) else own
@@ -256,7 +259,7 @@ class _InnermostBody:
         if isinstance(s, ir.Var | ir.Let):
             self.own.add(s.name)
         self.is_chain = self.is_chain or (isinstance(s, ir.Assign) and s.name not in self.own)
-        is_single = isinstance(s, ir.AtomicUpdate | ir.FetchAdd | ir.Break | ir.CallFunction)
+        is_single = isinstance(s, ir.AtomicUpdate | ir.FetchAdd | ir.Break | ir.CallFunction | ir.MultiplyPanels)
         self.is_vector = self.is_vector and not is_single and not self.is_chain
         for number, (_, index) in enumerate(touched_by(s)):
             stride = self.visitor.stride(index, path, self.level)

@@ -48,7 +48,11 @@ class Product:
 
 
 def product_seconds(product: Product, device: Device, rate: float) -> float:
-    """Seconds of the multiply-adds, launch and memory excluded, on units that do `rate` operations per second in all cores."""
+    """Seconds of the multiply-adds, launch and memory excluded, on units that do `rate` operations per second in all cores. The
+    tiles of processors are so small that all cores share the work evenly.
+    """
+    if device.architecture is None:
+        return product.flops / (rate * device.rates.product_share)
     return min(_seconds(product, device, rate, *tile) for tile in TILES)
 
 

@@ -25,7 +25,7 @@ _GROUPS_UNKNOWN = "which rows belong to which group depends on the values of gro
 
 
 @dataclass(frozen=True, slots=True)
-class _Side:
+class Side:
     """One operand's dimensions by role; `free` are the dimensions that are neither batch nor contracting, in order."""
 
     sizes: tuple[int, ...]
@@ -34,9 +34,11 @@ class _Side:
 
     @property
     def free(self) -> tuple[int, ...]:
+        """The dimensions of this operand alone."""
         return tuple(k for k in range(len(self.sizes)) if k not in self.batch and k not in self.contracting)
 
     def contracted_sizes(self) -> tuple[int, ...]:
+        """The sizes of the dimensions that are summed over."""
         return tuple(self.sizes[k] for k in self.contracting)
 
     def place(
@@ -55,9 +57,10 @@ class _Side:
         return moved.reshape([math.prod(self.sizes[k] for k in group) for group in (self.batch, first, second)])
 
 
-def _sides(instruction: Instruction) -> tuple[_Side, _Side]:
+def sides_of(instruction: Instruction) -> tuple[Side, Side]:
+    """The dimensions of both operands by role."""
     lhs, rhs = (
-        _Side(
+        Side(
             tuple(instruction.operands[k].shape.dimensions),
             instruction.ints(f"{name}_batch_dims"),
             instruction.ints(f"{name}_contracting_dims"),
@@ -67,7 +70,7 @@ def _sides(instruction: Instruction) -> tuple[_Side, _Side]:
     return lhs, rhs
 
 
-def _side_maps(instruction: Instruction, lhs: _Side, rhs: _Side) -> list[list[SymbolicExpr]]:
+def _side_maps(instruction: Instruction, lhs: Side, rhs: Side) -> list[list[SymbolicExpr]]:
     """The indices of lhs and rhs, over the output's dimensions and a range variable for each contracting dimension."""
     rank = len(instruction.shape.dimensions)
     batch, free = len(lhs.batch), len(lhs.free)
@@ -77,7 +80,7 @@ def _side_maps(instruction: Instruction, lhs: _Side, rhs: _Side) -> list[list[Sy
 
 def dot_output_to_input(instruction: Instruction, output: int) -> Indexing:
     """out[b, i, j] = sum over s of lhs[b, i, s] * rhs[b, s, j], dimension numbers in any order."""
-    lhs, rhs = _sides(instruction)
+    lhs, rhs = sides_of(instruction)
     sizes, ranges = instruction.shape.dimensions, lhs.contracted_sizes()
     maps = _side_maps(instruction, lhs, rhs)
     return [[OperandIndexing(tensor_map(results, sizes, ranges))] for results in maps]
@@ -85,7 +88,7 @@ def dot_output_to_input(instruction: Instruction, output: int) -> Indexing:
 
 def dot_input_to_output(instruction: Instruction, operand: int) -> Indexing:
     """An element of lhs[b, i, s] goes to the row out[b, i, :]; one of rhs[b, s, j] to the column out[b, :, j]."""
-    sides = _sides(instruction)
+    sides = sides_of(instruction)
     own, other = sides[operand], sides[1 - operand]
     d = variables(len(own.sizes))
     s = variables(len(other.free), len(own.sizes))
@@ -95,7 +98,7 @@ def dot_input_to_output(instruction: Instruction, operand: int) -> Indexing:
 
 
 def _product(instruction: Instruction, left: Array, right: Array) -> Array:
-    lhs, rhs = _sides(instruction)
+    lhs, rhs = sides_of(instruction)
     dtype = instruction.shape.dtype
     product = matmul(lhs.matrix(left, "contracting"), rhs.matrix(right, "free"), dtype)
     return to_element(product.reshape(instruction.shape.dimensions), dtype)
@@ -119,7 +122,7 @@ def _scale_map(results: Sequence[SymbolicExpr], operand: Shape, scale: Shape) ->
 
 def scaled_dot_output_to_input(instruction: Instruction, output: int) -> Indexing:
     """out[b, i, j] = sum over s of lhs[b, i, s] * lhs_scale[b, i, s // block] * (the same of rhs)."""
-    lhs, rhs = _sides(instruction)
+    lhs, rhs = sides_of(instruction)
     sizes, ranges = instruction.shape.dimensions, lhs.contracted_sizes()
     maps = _side_maps(instruction, lhs, rhs)
     shapes = [operand.shape for operand in instruction.operands]
@@ -147,21 +150,21 @@ def scaled_dot_reference(instruction: Instruction, values: Sequence[HloValue]) -
 # ---------------------------------------------------------------- ragged-dot
 
 
-def _ragged_mode(instruction: Instruction, lhs: _Side) -> str:
+def _ragged_mode(instruction: Instruction, lhs: Side) -> str:
     """The role of lhs's ragged dimension: "free" (rows), "contracting" or "batch"."""
     (ragged,) = instruction.ints("lhs_ragged_dims")
     return "contracting" if ragged in lhs.contracting else "batch" if ragged in lhs.batch else "free"
 
 
-def _ragged_rhs(instruction: Instruction, rhs: _Side) -> tuple[_Side, tuple[int, ...]]:
+def _ragged_rhs(instruction: Instruction, rhs: Side) -> tuple[Side, tuple[int, ...]]:
     """rhs with its group dimension among the contracting ones, and that dimension, which only mode "free" has."""
     group = instruction.ints("rhs_group_dims")
-    return _Side(rhs.sizes, rhs.batch, (*rhs.contracting, *group)), group
+    return Side(rhs.sizes, rhs.batch, (*rhs.contracting, *group)), group
 
 
 def ragged_dot_output_to_input(instruction: Instruction, output: int) -> Indexing:
     """Row i of lhs meets rhs[group of i]; or group g sums over its own part of the contracting dimension."""
-    lhs, plain_rhs = _sides(instruction)
+    lhs, plain_rhs = sides_of(instruction)
     mode = _ragged_mode(instruction, lhs)
     rhs, group = _ragged_rhs(instruction, plain_rhs)
     sizes = tuple(instruction.shape.dimensions)
@@ -187,7 +190,7 @@ def ragged_dot_output_to_input(instruction: Instruction, output: int) -> Indexin
 def ragged_dot_reference(instruction: Instruction, values: Sequence[HloValue]) -> HloValue:
     """One dot for each group; rows of no group are zero."""
     left, right, counts = (only_array(v) for v in values)
-    lhs, rhs = _sides(instruction)
+    lhs, rhs = sides_of(instruction)
     mode = _ragged_mode(instruction, lhs)
     if counts.ndim != 1:
         raise UnsupportedOp(
@@ -213,12 +216,12 @@ def ragged_dot_reference(instruction: Instruction, values: Sequence[HloValue]) -
 def _rows_by_group(
     instruction: Instruction, operands: tuple[Array, Array], dims: tuple[int, int], limits: Array
 ) -> Array:
-    lhs, rhs = _sides(instruction)
+    lhs, rhs = sides_of(instruction)
     (left, right), (ragged, group) = operands, dims
     dtype = instruction.shape.dtype
     out = np.zeros(instruction.shape.dimensions, dtype)
     axis = len(lhs.batch) + lhs.free.index(ragged)
-    narrow = _Side(
+    narrow = Side(
         tuple(n for k, n in enumerate(rhs.sizes) if k != group),
         tuple(k - (k > group) for k in rhs.batch),
         tuple(k - (k > group) for k in rhs.contracting),
@@ -240,16 +243,16 @@ def _cut(value: Array, axis: int, start: int, limit: int) -> Array:
     return value[tuple(index)]
 
 
-def _part(lhs: _Side, rhs: _Side, left: Array, right: Array, dtype: np.dtype) -> Array:
+def _part(lhs: Side, rhs: Side, left: Array, right: Array, dtype: np.dtype) -> Array:
     """The unrounded dot of parts of the operands, as [batch, rows, columns]."""
-    a = _Side(left.shape, lhs.batch, lhs.contracting)
-    b = _Side(right.shape, rhs.batch, rhs.contracting)
+    a = Side(left.shape, lhs.batch, lhs.contracting)
+    b = Side(right.shape, rhs.batch, rhs.contracting)
     return matmul(a.matrix(left, "contracting"), b.matrix(right, "free"), dtype)
 
 
 def _products(instruction: Instruction, inside: CountInside) -> OperationCount:
     """A multiplication and an addition for each element of the result and of the contracted dimensions."""
-    lhs, _ = _sides(instruction)
+    lhs, _ = sides_of(instruction)
     return OperationCount(FMA * instruction.shape.element_count * math.prod(lhs.contracted_sizes()))
 
 

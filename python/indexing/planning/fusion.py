@@ -42,7 +42,7 @@ def plan_fusions(
     graph: Graph, support: KernelSupport, device: Device, emitters: Sequence[Emitter[Any, Any]] = EMITTERS
 ) -> list[PlannedFusion]:
     """The kernels of a graph, users before their operands; nodes that no kernel can compute are in none."""
-    planner = _FusionPlanner(GraphFacts(graph, support.instruction), device, emitters)
+    planner = _FusionPlanner(GraphFacts(graph, support.instruction, support.in_library), device, emitters)
     planner.choose_groups()
     return planner.kernels()
 
@@ -163,9 +163,10 @@ class _FusionPlanner:
 
 
 def is_host_step(facts: GraphFacts, node: Node) -> bool:
-    """Whether the host computes the node: it is no fusion and no control flow, and no kernel can."""
+    """Whether the host computes the node: it is no fusion and no control flow, and neither a kernel nor a library can."""
     op = node.op
-    return not (facts.can_compute(node) or op.is_source or op.runs_computations or node.instruction.is_fusion)
+    is_on_device = facts.can_compute(node) or facts.in_library(node.instruction)
+    return not (is_on_device or op.is_source or op.runs_computations or node.instruction.is_fusion)
 
 
 def is_acyclic(facts: GraphFacts, group: Proposal, owner: dict[Node, Proposal]) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Hashable, Mapping
 from dataclasses import dataclass
+from functools import cache
 from typing import TYPE_CHECKING, TypeAlias
 
 from indexing.arguments import of_type, optional, takes
@@ -16,13 +17,16 @@ from indexing.graph.support import KernelSupport
 from indexing.hlo import Computation, Instruction, Module, Program, entry_of
 from indexing.hlo.program_like import or_function, part_of_program
 from indexing.kernels import device_of_kernels, emit_fused
+from indexing.model.libraries import library_product
 from indexing.planning.fusion import PlannedFusion, plan_fusions, replacement_of
 from indexing.planning.given_fusions import needs_parts
+from indexing.planning.libraries import Matmul, is_faster_in_library
 from indexing.planning.trip_counts import known_trip_count
 from indexing.planning.views import viewed_parameter
 
 if TYPE_CHECKING:
     from indexing.kernels.kernel import Kernel
+    from indexing.kernels.products import StridedProduct
     from indexing.kernels.targets.target import Dialect
 
 #: Chooses the knobs of a computation's kernel; those left out have their defaults.
@@ -48,11 +52,12 @@ class PlannedKernel:
 class PlannedComputation:
     """A graph and its kernels, by their roots; nodes `inside` kernels and steps of the host need no step of their own; those
     `on_host` are computed by each step of the host that reads them. The array of a node in `views` has the memory of another
-    array. `trip_counts` are those of loops whose condition is not evaluated.
+    array. `products` are computed by the device's library. `trip_counts` are those of loops whose condition is not evaluated.
     """
 
     graph: Graph
     kernels: dict[Node, PlannedKernel]
+    products: Mapping[Node, StridedProduct]
     views: Mapping[Node, Ref]
     inside: frozenset[Node]
     on_host: frozenset[Node]
@@ -65,13 +70,13 @@ def default_knobs(computation: Computation) -> Mapping[str, int]:
 
 
 def plan_program(
-    entry: Computation, device: Device, choose: KnobChoice = default_knobs
+    entry: Computation, device: Device, choose: KnobChoice = default_knobs, matmul: Matmul = "kernels"
 ) -> dict[Computation, PlannedComputation]:
     """The kernels of a computation, and of those that its control flow runs, callees first.
 
-    Equal kernels are emitted once; `choose` gives the knobs of each.
+    Equal kernels are emitted once; `choose` gives the knobs of each. `matmul` says what computes products of matrices.
     """
-    return _ProgramPlanner(entry, device, choose).run()
+    return _ProgramPlanner(entry, device, choose, matmul).run()
 
 
 def planned_kernels(module: Module | Computation, device: Device | None = None) -> list[PlannedKernel]:
@@ -99,11 +104,13 @@ def emit_all(module: Program, dialect: Dialect | None = None, device: Device | s
 class _ProgramPlanner:
     """The state of one call of `plan_program`."""
 
-    def __init__(self, entry: Computation, device: Device, choose: KnobChoice) -> None:
+    def __init__(self, entry: Computation, device: Device, choose: KnobChoice, matmul: Matmul) -> None:
         self.entry = entry
         self.choose = choose
         self.device = device
-        self.support = KernelSupport()
+        self.in_library = cache(lambda i: matmul == "library" and is_faster_in_library(i, device))
+        self.support = KernelSupport(self.in_library)
+        self.within_fusions = KernelSupport()  # a fusion that the program states keeps its products
         self.planned: dict[Computation, PlannedComputation] = {}
         self.graphs: dict[Computation, Graph] = {}
         self.trip_counts: dict[Node, int] = {}
@@ -118,11 +125,11 @@ class _ProgramPlanner:
         """Whether the fusion is inlined: no kernel can compute it, or kernels of its parts are faster."""
         body = self._body_of(fusion)
         if body not in self.is_inlined:
-            self.is_inlined[body] = needs_parts(fusion, self.support, self.device)
+            self.is_inlined[body] = needs_parts(fusion, self.within_fusions, self.device)
         return self.is_inlined[body]
 
     def _replacement(self, instruction: Instruction) -> Computation | None:
-        return replacement_of(instruction, self.device)
+        return None if self.in_library(instruction) else replacement_of(instruction, self.device)
 
     def _body_of(self, fusion: Instruction) -> Computation:
         """The computation of a fusion, shared by equal fusions."""
@@ -174,10 +181,16 @@ class _ProgramPlanner:
         parts |= {n: _Part(self._body_of(n.instruction), tuple(n.refs()), arrays_of(n)) for n in given}
         views = {n: ref for n, part in parts.items() if (ref := part.viewed) is not None}
         kernels = {n: self._planned_kernel(part) for n, part in parts.items() if n not in views}
+        products = {n: p for n in needed_nodes(graph) if (p := self._product(n)) is not None}
         counts = {node: self.trip_counts[node] for node in graph.nodes if node in self.trip_counts}
         inside = frozenset(n for fusion in fusions for n in fusion.nodes) | views.keys()
         on_host = self._on_host(graph, {ref.node for part in parts.values() for ref in part.outputs})
-        return PlannedComputation(graph, kernels, views, inside | on_host, on_host, counts)
+        return PlannedComputation(graph, kernels, products, views, inside | on_host, on_host, counts)
+
+    def _product(self, node: Node) -> StridedProduct | None:
+        """The product that the library computes; None if it doesn't compute the node."""
+        i = node.instruction
+        return library_product(i, self.device.dialect) if self.in_library(i) else None
 
     def _on_host(self, graph: Graph, written: Collection[Node]) -> frozenset[Node]:
         """The nodes that steps of the host read and no kernel writes, and what these read."""

@@ -15,6 +15,7 @@ from indexing.errors import UnsupportedOp
 from indexing.hlo import Computation, Instruction, Program, source_place
 from indexing.hlo.program_like import or_function, part_of_program
 from indexing.ops.operation_totals import operations_of
+from indexing.planning.libraries import Matmul, check_has_library, check_matmul
 from indexing.reports.accesses import AccessReport, rows_of
 from indexing.reports.kernel_report import FusionReport, sorted_kernels
 from indexing.reports.lines import seconds_text
@@ -45,6 +46,7 @@ def analyze(
     fusion: str | None = None,
     progress: Callable[[int, int], None] | None = None,
     profile: str | PathLike[str] | None = None,
+    matmul: Matmul = "kernels",
 ) -> ProgramReport:
     """The time, traffic and waste of a program's kernels, or of a single one if its name is given, on a device: by default the
     one that the driver reports, else one that `.device` names.
@@ -53,6 +55,7 @@ def analyze(
     XLA's optimization, its kernels are its fusions and all other instructions that move data, each by the kernel that this
     package has for it; before, those that this package plans (`view` says which). Loops multiply by their trip counts (one
     without counts once, and says so); of a conditional, the slowest branch counts.
+    `matmul="library"` hands products of matrices of a planned program to the device's library, as `compile` does.
     `progress` is called with the number of kernels that are done, and the number of all.
     `profile` is a file of measured times, which are put beside the predicted ones, the greatest differences first: a trace of
     JAX's profiler (trace.json or xplane.pb, also compressed by gzip) or an SQLite export of Nsight Systems.
@@ -65,7 +68,9 @@ def analyze(
     chosen = chosen_device(device)
     part = part if fusion is None else _named(part, fusion)
     is_planned = isinstance(part, Computation) and not is_optimized(part)
-    schedule = _schedule(part, chosen, is_planned)
+    check_matmul(matmul)
+    check_has_library(matmul, chosen.dialect)
+    schedule = _schedule(part, chosen, is_planned, matmul)
     reports = _reports(schedule, chosen, progress)
     runs, range_ = runs_of(schedule, lambda step: reports[step].run_seconds or 0.0)
     total = range_.greatest or 1.0
@@ -82,10 +87,10 @@ def analyze(
     return report if profile is None else beside_profile(report, read_profile(profile))
 
 
-def _schedule(part: Instruction | Computation, device: Device, is_planned: bool) -> Schedule:
+def _schedule(part: Instruction | Computation, device: Device, is_planned: bool, matmul: Matmul) -> Schedule:
     if isinstance(part, Instruction):
         return fused_steps([part], device)
-    return planned_steps(part, device) if is_planned else fused_steps(part.listed, device)
+    return planned_steps(part, device, matmul) if is_planned else fused_steps(part.listed, device)
 
 
 def _named(part: Instruction | Computation, name: str) -> Instruction:
@@ -114,7 +119,7 @@ def _report(step: Step, device: Device) -> FusionReport:
         return _report_of_parts(step, device)
     i = step.instruction
     rows = sorted(rows_of(i, device, step.origin, step.operands), key=lambda r: (-r.wasted, -r.excess))
-    times = times_of(i, rows, device)
+    times = times_of(i, rows, device, step.in_library)
     return FusionReport(
         step.origin,
         i,

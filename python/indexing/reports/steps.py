@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from indexing.device.record import Device
     from indexing.graph.nodes import Graph, Node, Ref
     from indexing.hlo import Computation, Instruction
+    from indexing.planning.libraries import Matmul
 
 __all__ = ["Schedule", "Step", "fused_steps", "is_optimized", "planned_steps"]
 
@@ -37,6 +38,7 @@ class Step:
     `instruction` is what a kernel computes; `origin` is the program's instruction whose name and source line it has, `operands`
     are the names of the arrays that it reads. Control flow runs `bodies`: each of them `repeats` times (None if that is
     unknown), or only one of them (`is_choice`). `parts` are the kernels of a fusion that this package runs as several.
+    `in_library` is true for a product that a library computes.
     """
 
     instruction: Instruction
@@ -46,6 +48,7 @@ class Step:
     repeats: int | None = 1
     is_choice: bool = False
     parts: tuple[Step, ...] = ()
+    in_library: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,10 +160,12 @@ def is_free(i: Instruction) -> bool:
 # ---- the steps that this package plans
 
 
-def planned_steps(entry: Computation, device: Device) -> Schedule:
-    """The kernels that this package would run for a computation, as fusions, and the steps that it leaves to the host."""
+def planned_steps(entry: Computation, device: Device, matmul: Matmul = "kernels") -> Schedule:
+    """The kernels that this package would run for a computation, as fusions, and the steps that it leaves to the host or to a
+    library.
+    """
     fusions: dict[Computation, Instruction] = {}
-    planned = plan_program(entry, device)
+    planned = plan_program(entry, device, matmul=matmul)
     steps: dict[Hashable, tuple[Step, ...]] = {c: tuple(_steps_of(p, fusions)) for c, p in planned.items()}
     return Schedule(steps.pop(entry), steps)
 
@@ -179,7 +184,7 @@ def _steps_of(planned: PlannedComputation, fusions: dict[Computation, Instructio
         elif node.op.calls in CONTROL_FLOW:
             yield _control_flow(node, planned)
         elif node not in planned.inside and not is_free(i):
-            yield Step(i, i, parameter_names(i))
+            yield Step(i, i, parameter_names(i), in_library=node in planned.products)
 
 
 def _name_of(ref: Ref) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from indexing.model.instruction_time import predict_instruction
+from indexing.model.instruction_time import predict_instruction, predict_library
 
 if TYPE_CHECKING:
     from indexing.device.record import Device
@@ -30,11 +30,11 @@ class Times:
     memory_bytes: float | None = None
 
 
-def times_of(i: Instruction, rows: Sequence[AccessReport], device: Device) -> Times:
+def times_of(i: Instruction, rows: Sequence[AccessReport], device: Device, in_library: bool) -> Times:
     """The times of the default plan of the instruction's kernel, or of a library's product, with and without the bytes that
     `rows` waste.
     """
-    predicted = predict_instruction(i, device)
+    predicted = predict_library(i, device) if in_library else predict_instruction(i, device)
     if predicted.seconds is None:
         return Times(None, note=predicted.note)
     wasted, least = sum(row.wasted for row in rows), sum(row.ideal_bytes for row in rows)

@@ -12,11 +12,14 @@ from indexing.device.record import Device as DeviceRecord
 from indexing.errors import CompileError, IndexingError
 from indexing.extras import missing_extra
 from indexing.kernels.targets.target import Dialect
+from indexing.runtime.cublas import Cublas
 from indexing.runtime.device import Buffer, Clock, CompilableKernel, Launch, check_limits
 from indexing.runtime.nvrtc import cubin
 
 if TYPE_CHECKING:
     import cuda.core as cuda_core
+
+    from indexing.kernels.products import StridedProduct
 
 
 class SupportsStream(Protocol):
@@ -41,6 +44,7 @@ class CudaDevice:
         self.device = self._open(ordinal)
         self.stream = self.device.create_stream(stream)
         self._modules: dict[tuple[str, str], cuda_core.Kernel] = {}
+        self._cublas: Cublas | None = None
 
     def _open(self, ordinal: int) -> cuda_core.Device:
         from cuda.pathfinder import DynamicLibNotFoundError
@@ -158,6 +162,19 @@ class CudaDevice:
             self._core.launch(self.stream, config, entry, *(b.handle for b in buffers))
 
         return launch
+
+    def multiply(self, product: StridedProduct) -> Launch:
+        """The launcher of a product by cuBLAS. Raises CompileError without the `cublas` extra."""
+        self.device.set_current()
+        if self._cublas is None:
+            self._cublas = Cublas(int(self.stream.handle))
+        launch = self._cublas.launch(product, _address)
+
+        def on_this_device(buffers: Sequence[Buffer]) -> None:
+            self.device.set_current()
+            launch(buffers)
+
+        return on_this_device
 
     def clock(self, kernel: CompilableKernel, sets: Sequence[Sequence[Buffer]]) -> Clock:
         """Time launches by events on the stream."""

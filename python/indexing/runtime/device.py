@@ -12,6 +12,7 @@ from indexing.errors import CompileError
 
 if TYPE_CHECKING:
     from indexing.device.record import Device as DeviceRecord
+    from indexing.kernels.products import StridedProduct
     from indexing.kernels.targets.target import Dialect
 
 
@@ -120,6 +121,17 @@ class TimingDevice(Device, Protocol):
     def clock(self, kernel: CompilableKernel, sets: Sequence[Sequence[Buffer]]) -> Clock:
         """A function that launches the kernel repeatedly, cycling through the arguments of `sets`, and returns the seconds from
         the start of the first launch to the end of the last, by the device's clock. Raises as `load`.
+        """
+
+
+@runtime_checkable
+class MultiplyingDevice(Device, Protocol):
+    """A device with a library that multiplies matrices."""
+
+    def multiply(self, product: StridedProduct) -> Launch:
+        """The launcher of the product by the library, which takes the buffers of both factors and of the result.
+
+        Raises CompileError if the library is missing.
         """
 
 

@@ -11,15 +11,17 @@ import numpy as np
 from indexing.device.table import CPU
 from indexing.runtime.compiler import find_compiler, shared_library
 from indexing.runtime.compiling_together import compile_together
-from indexing.runtime.device import Buffer, Clock, CompilableKernel, expect_dialect
+from indexing.runtime.device import Buffer, Clock, CompilableKernel, Launch, expect_dialect
 from indexing.runtime.host_kernel import HostKernel
 from indexing.runtime.host_memory import leased_bytes
+from indexing.runtime.host_products import numpy_launch
 from indexing.runtime.host_program import HostCode, HostRun
 from indexing.runtime.identity import HOST_DIALECT, core_count, processor_identity
 from indexing.runtime.runs import TapeProgram
 
 if TYPE_CHECKING:
     from indexing.kernels.kernel import Kernel
+    from indexing.kernels.products import StridedProduct
     from indexing.runtime.tape import Tape
 
 
@@ -52,6 +54,10 @@ class Host:
     def compile(self, kernel: CompilableKernel) -> None:
         """Compile the kernel into the cache. Raises CompileError as `load`."""
         shared_library(kernel.name, kernel.source)
+
+    def multiply(self, product: StridedProduct) -> Launch:
+        """The launcher of a product by numpy."""
+        return numpy_launch(product)
 
     def clock(self, kernel: CompilableKernel, sets: Sequence[Sequence[Buffer]]) -> Clock:
         """Time launches by the CPU's clock."""

@@ -8,12 +8,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from indexing.runtime.device import Buffer
 from indexing.runtime.host_kernel import HostKernel, thread_pool
 from indexing.runtime.host_memory import address
 from indexing.runtime.runs import RunState
+from indexing.runtime.tape import LibraryCall
 
 if TYPE_CHECKING:
-    from indexing.runtime.device import Buffer, Device, LaunchTimes
+    from indexing.runtime.device import Device, LaunchTimes
     from indexing.runtime.memory import ArrayFormat
     from indexing.runtime.tape import Tape
 
@@ -85,18 +87,29 @@ class HostRun(RunState):
     def _run_host_step(self, times: LaunchTimes | None) -> None:
         number, operands, results, behind = self.tape.host_step_at(self._frame.at)
         step = self.tape.host_steps[number]
+        step_times = None if times is None else partial(times, len(self.tape.kernels) + number)
+        self._frame.at = behind
+        if isinstance(step, LibraryCall):
+            step.run(self.device, [self._held(r) for r in (*operands, *results)], step_times)
+            return
         arrays = [self._view(r, form) for r, form in zip(operands, step.operands, strict=True)]
         for array in arrays:
             array.flags.writeable = False
-        values = step.run(arrays, None if times is None else partial(times, len(self.tape.kernels) + number))
+        values = step.run(arrays, step_times)
         for register, form, array in zip(results, step.results, values, strict=True):
             self._view(register, form)[...] = array
-        self._frame.at = behind
+
+    def _held(self, register: int) -> Buffer:
+        """The memory of a register, whose address the run may have exchanged."""
+        nbytes = self.tape.sizes[register]
+        return Buffer(np.frombuffer(memoryview(self._memory(register, nbytes)), np.uint8), nbytes)
 
     def _view(self, register: int, form: ArrayFormat) -> np.ndarray:
         """The memory of a register as an array with its dimensions in the order of memory."""
-        memory = (ctypes.c_uint8 * form.nbytes).from_address(self._registers[register] or 0)
-        return np.ndarray(form.stored_sizes, form.dtype, memoryview(memory))
+        return np.ndarray(form.stored_sizes, form.dtype, memoryview(self._memory(register, form.nbytes)))
+
+    def _memory(self, register: int, nbytes: int) -> ctypes.Array[ctypes.c_uint8]:
+        return (ctypes.c_uint8 * nbytes).from_address(self._registers[register] or 0)
 
     def _update_moved(self) -> None:
         """Update the buffers of registers whose addresses the run exchanged."""

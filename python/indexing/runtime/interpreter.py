@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from indexing.runtime.runs import RunState
-from indexing.runtime.tape import Opcode
+from indexing.runtime.tape import LibraryCall, Opcode
 
 if TYPE_CHECKING:
     from indexing.runtime.device import Buffer, Device, LaunchTimes
@@ -97,8 +97,11 @@ class InterpretedRun(RunState):
     def _host(self, at: int) -> int:
         number, operands, results, behind = self.tape.host_step_at(at)
         step = self.tape.host_steps[number]
-        arrays = [self._array(r, form) for r, form in zip(operands, step.operands, strict=True)]
         times = None if self._times is None else partial(self._times, len(self.tape.kernels) + number)
+        if isinstance(step, LibraryCall):
+            step.run(self.device, [self.buffer(r) for r in (*operands, *results)], times)
+            return behind
+        arrays = [self._array(r, form) for r, form in zip(operands, step.operands, strict=True)]
         for register, array in zip(results, step.run(arrays, times), strict=True):
             self.put(register, self.device.upload(np.ascontiguousarray(array)))
         return behind

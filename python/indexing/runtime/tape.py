@@ -34,7 +34,7 @@ class Opcode(IntEnum):
     JUMP = 5  # target
     SWITCH = 6  # register of an s32, count, target for each value
     REPEAT = 7  # counter, count, target after so many iterations
-    HOST = 8  # host step, numbers of operands and of results, registers of both
+    HOST = 8  # step of the host or of a library, numbers of operands and of results, registers of both
     CALL = 9  # counter that keeps the position to return to, target
     RETURN = 10  # counter
 
@@ -61,6 +61,24 @@ class HostStep:
         return [form.stored(array) for form, array in zip(self.results, results, strict=True)]
 
 
+@dataclass(frozen=True, slots=True)
+class LibraryCall:
+    """A step that a library of the device computes, from the memory of its operands to that of its results."""
+
+    launch: Launch
+
+    def run(self, device: Device, buffers: Sequence[Buffer], times: Callable[[float, int], None] | None) -> None:
+        """Call the library on the buffers of operands and results. `times` gets the seconds, and 1."""
+        if times is None:
+            self.launch(buffers)
+            return
+        device.finish()
+        start = perf_counter()
+        self.launch(buffers)
+        device.finish()
+        times(perf_counter() - start, 1)
+
+
 @dataclass(slots=True)
 class Tape:
     """The words of a program, the kernels that they launch by number, and its registers.
@@ -72,7 +90,7 @@ class Tape:
 
     words: list[int] = field(default_factory=list)
     kernels: list[Launch] = field(default_factory=list)
-    host_steps: list[HostStep] = field(default_factory=list)
+    host_steps: list[HostStep | LibraryCall] = field(default_factory=list)
     sizes: list[int] = field(default_factory=list)
     arguments: list[int] = field(default_factory=list)
     constants: dict[int, Buffer] = field(default_factory=dict)
