@@ -19,9 +19,7 @@ if TYPE_CHECKING:
     from indexing.partitioner import PartitionedComputation
 
 MAX_OPERATIONS = 32  # operations for an element of a function such as a logarithm, or of a sum with its index and loads
-MAX_REPETITION = (
-    2  # the work of a computation that is taken as one fusion, in multiples of computing each instruction once
-)
+MAX_REPETITION = 2  # most work of what is taken as one fusion, in multiples of computing each instruction once
 
 
 @cached_on_module

@@ -104,7 +104,71 @@ NORMALIZED_WINDOWS = f"""{ADD}ENTRY main {{
   c = f32[4,5,9,9] convolution(m, w), window={{size=3x3 pad=1_1x1_1}}, dim_labels=0bf1_oi01->bf01
   ROOT y = f32[4,5,9,9] negate(c) }}"""
 
+# The gradient needs what the activation has been computed from: one kernel writes both.
+ACTIVATION = """ENTRY main {
+  x = f32[16,40] parameter(0)
+  y = f32[16,40] parameter(1)
+  a = f32[16,40] multiply(x, y)
+  t = f32[16,40] tanh(a)
+  ROOT r = (f32[16,40], f32[16,40]) tuple(a, t) }"""
+
+# A result that the kernel reads at another index, and one that a path through another kernel leads back from, are no part of it.
+TRANSPOSED_RESULT = ACTIVATION.replace("f32[16,40]", "f32[40,40]").replace(
+    "  t = f32[40,40] tanh(a)", "  b = f32[40,40] transpose(a), dimensions={1,0}\n  t = f32[40,40] tanh(b)"
+)
+AROUND_ANOTHER = f"""{ADD}ENTRY main {{
+  x = f32[16,40] parameter(0)
+  a = f32[16,40] exponential(x)
+  z = f32[] constant(0)
+  s = f32[40] reduce(a, z), dimensions={{0}}, to_apply=add
+  l = f32[40] log(s)
+  b = f32[16,40] broadcast(l), dimensions={{1}}
+  m = f32[16,40] reverse(b), dimensions={{1}}
+  t = f32[16,40] subtract(a, m)
+  ROOT r = (f32[16,40], f32[16,40]) tuple(a, t) }}"""
+
+# Both read all of x at one index; where the second reads it backwards, nothing would be saved.
+SIBLINGS = """ENTRY main {
+  x = f32[16,40] parameter(0)
+  y = f32[16,40] parameter(1)
+  a = f32[16,40] multiply(x, y)
+  b = f32[16,40] subtract(x, y)
+  ROOT r = (f32[16,40], f32[16,40]) tuple(a, b) }"""
+BACKWARDS = SIBLINGS.replace("subtract(x, y)", "subtract(v, w)").replace(
+    "  b =",
+    "  v = f32[16,40] reverse(x), dimensions={0}\n  w = f32[16,40] reverse(y), dimensions={0}\n  b =",
+)
+
+# What does not follow from the sum has no place in its kernel.
+BESIDE_SUM = f"""{ADD}ENTRY main {{
+  x = f32[16,40] parameter(0)
+  y = f32[16] parameter(1)
+  z = f32[] constant(0)
+  t = f32[16] reduce(x, z), dimensions={{1}}, to_apply=add
+  e = f32[16] exponential(y)
+  p = f32[16] multiply(t, e)
+  ROOT r = (f32[16], f32[16]) tuple(e, p) }}"""
+AFTER_SUM = BESIDE_SUM.replace("exponential(y)", "exponential(t)")
+
+# Each update is written into its own array: the other result would take a copy of the whole.
+BESIDE_UPDATE = """ENTRY main {
+  c = f32[16,40] parameter(0)
+  u = f32[1,40] parameter(1)
+  i = s32[] parameter(2)
+  z = s32[] constant(0)
+  d = f32[16,40] dynamic-update-slice(c, u, i, z)
+  n = f32[16,40] negate(d)
+  ROOT r = (f32[16,40], f32[16,40]) tuple(d, n) }"""
+
 PLANS = {
+    "a result beside another": (ACTIVATION, ["a t tuple"]),
+    "a result read at another index": (TRANSPOSED_RESULT, ["a", "b t"]),
+    "a result whose reader is read": (AROUND_ANOTHER, ["a", "l s", "b m t"]),
+    "readers of one array": (SIBLINGS, ["a b tuple"]),
+    "readers of one array at two indices": (BACKWARDS, ["a", "b v w"]),
+    "a result beside a sum": (BESIDE_SUM, ["e", "p t"]),
+    "results of a sum": (AFTER_SUM, ["e p t tuple"]),
+    "a result beside an update": (BESIDE_UPDATE, ["d", "n"]),
     "windows of normalized rows": (NORMALIZED_WINDOWS, ["b s t", "c m y"]),
     "log of sum": (LOG_OF_ROW_SUM, ["b e l t y"]),
     "log of another row's sum": (LOG_OF_OTHER_ROW, ["e l t", "b o y"]),

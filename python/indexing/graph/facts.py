@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from bisect import insort
+from collections.abc import Callable, Collection, Set
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, TypeVar, cast
@@ -23,6 +24,8 @@ class GraphFacts:
     """A graph, the instructions that kernels can compute (`supports`) and those that a library computes (`in_library`), the
     nodes that have a kernel by now (`taken`), and those in whose kernels neighbouring threads need neighbouring elements
     (`coalesced`).
+
+    Kernels with several results are `groups`, by node; `spans` has the first and the last number of the nodes of each, sorted.
     """
 
     graph: Graph
@@ -30,6 +33,8 @@ class GraphFacts:
     in_library: Callable[[Instruction], bool] = lambda _: False
     taken: set[Node] = field(default_factory=set)
     coalesced: set[Node] = field(default_factory=set)
+    groups: dict[Node, Set[Node]] = field(default_factory=dict)
+    spans: list[tuple[int, int]] = field(default_factory=list)
     _maps: dict[tuple[Node, int], Indexing] = field(default_factory=dict)
     _users: dict[Node, tuple[Node, ...]] = field(default_factory=dict)
     _read: dict[Node, tuple[Node, ...]] = field(default_factory=dict)
@@ -39,6 +44,14 @@ class GraphFacts:
     def number(self) -> dict[Node, int]:
         """The position of each node in the graph, operands before users."""
         return self.graph.number
+
+    def take(self, nodes: Set[Node], outputs: Collection[Ref]) -> None:
+        """Note that a kernel computes the nodes."""
+        self.taken |= nodes
+        if len({ref.node for ref in outputs}) > 1:
+            self.groups.update(dict.fromkeys(nodes, nodes))
+            numbers = [self.number[n] for n in nodes]
+            insort(self.spans, (min(numbers), max(numbers)))
 
     @cached_property
     def results(self) -> frozenset[Ref]:

@@ -16,6 +16,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from indexing.graph.cycles import is_acyclic
 from indexing.graph.facts import GraphFacts
 from indexing.graph.nodes import Graph, Node, Ref, arrays_of, operands_of, tree_of, tree_refs
 from indexing.kernels.emitters import EMITTERS
@@ -82,9 +83,9 @@ class _FusionPlanner:
             for group in self._proposed(seeds):
                 if not facts.taken.isdisjoint(group.nodes):
                     lost |= group.nodes
-                elif is_acyclic(facts, group, self.group_of):
+                elif is_acyclic(facts, group.nodes, {ref.node for ref in group.outputs}):
                     self.group_of.update(dict.fromkeys(group.nodes, group))
-                    facts.taken |= group.nodes
+                    facts.take(group.nodes, group.outputs)
             seeds = [n for n in seeds if n in lost and n not in facts.taken]
 
     def _proposed(self, seeds: Iterable[Node]) -> list[Proposal]:
@@ -128,7 +129,8 @@ class _FusionPlanner:
     def _kernel(self, proposal: Proposal) -> PlannedFusion:
         kernel = PlannedFusion(proposal.root, set(proposal.nodes), proposal.outputs)
         self.kernel_of.update(dict.fromkeys(proposal.nodes, kernel))
-        self.facts.taken |= proposal.nodes
+        if proposal.root not in self.group_of:
+            self.facts.take(proposal.nodes, proposal.outputs)
         return kernel
 
     def _grown(self, node: Node) -> Proposal:
@@ -167,26 +169,3 @@ def is_host_step(facts: GraphFacts, node: Node) -> bool:
     op = node.op
     is_on_device = facts.can_compute(node) or facts.in_library(node.instruction)
     return not (is_on_device or op.is_source or op.runs_computations or node.instruction.is_fusion)
-
-
-def is_acyclic(facts: GraphFacts, group: Proposal, owner: dict[Node, Proposal]) -> bool:
-    """Whether no path leaves the group and returns to it, each group of `owner` counting as a single node."""
-    number = facts.number
-    last = max(number[n] for n in group.nodes)
-    others = sorted({id(g): g for g in owner.values()}.values(), key=lambda g: min(number[n] for n in g.nodes))
-    for other in others:
-        if min(number[n] for n in other.nodes) < last:
-            last = max(last, max(number[n] for n in other.nodes))
-    pending = [u for ref in group.outputs for u in ref.node.users if u not in group.nodes]
-    seen = set(pending)
-    while pending:
-        node = pending.pop()
-        reached = owner[node].nodes if node in owner else {node}
-        seen |= reached
-        for user in {u for n in reached for u in n.users if number[u] <= last}:
-            if user in group.nodes:
-                return False
-            if user not in seen:
-                seen.add(user)
-                pending.append(user)
-    return True

@@ -4,24 +4,29 @@ A node joins if all of its users are in the kernel; maps composed from the kerne
 kernel holds at most one loop (reduction, dot); it and its epilogue (the logarithm of a sum) are never repeated. Other nodes may
 be, outside of loops, while the repeated work takes less time than another kernel would: its launch, and writing and reading the
 arrays at which repetition begins. Nodes assembled from updates (scatter) never join their users.
+
+A node that others read, too, becomes a result of the kernel if it has the order of the root's elements in memory, as do other
+readers of what the kernel reads: if they had kernels of their own, arrays would be read twice.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from heapq import heapify, heappop, heappush
+from heapq import heappop, heappush
 from typing import TYPE_CHECKING
 
+from indexing._core import IndexingMap
+from indexing.graph.cycles import is_acyclic
 from indexing.graph.nodes import Node, Ref, arrays_of, assembled_arrays, in_place_count, tree_refs
 from indexing.hlo.layout import linearize, major_to_minor, physical_sizes
 from indexing.indexing_analysis.access import Access, AccessComposer
-from indexing.kernels.proposal import Proposal, storage_of
+from indexing.kernels.launch import same_memory
+from indexing.kernels.proposal import Proposal, is_view, storage_of
 from indexing.partitioner import has_one_index
 from indexing.work import element_count, element_work, operations, work_once
 
 if TYPE_CHECKING:
-    from indexing._core import IndexingMap
     from indexing.device.record import Device
     from indexing.graph.facts import GraphFacts
     from indexing.hlo import Shape
@@ -36,15 +41,13 @@ def group_loop(facts: GraphFacts, seed: Node, device: Device) -> Proposal:
     """The kernel that grows from the seed."""
     kernel = _GrowingKernel(facts, seed, device)
     kernel.grow()
-    launches = len(kernel.nodes) - 1
-    return Proposal(
-        seed, kernel.nodes, arrays_of(seed), launches=launches, repeated_operations=kernel.repeated_operations
-    )
+    return Proposal(seed, kernel.nodes, kernel.results(), repeated_operations=kernel.repeated_operations)
 
 
 class _GrowingKernel:
     """The nodes of a kernel, the last of them `root`, and the arrays that it reads.
 
+    `outputs` are the nodes that it writes; `reached` has those that depend on each node.
     `accesses` are the reads of each node, from the root's index. Nodes that are computed more often than they have elements are
     `repeated`, with `repeated_operations` besides the `operations` of computing each element once. If another kernel computed
     them, `avoided_bytes` would be written and read.
@@ -54,7 +57,11 @@ class _GrowingKernel:
         self.facts, self.root, self.device = facts, root, device
         self.composer = facts.attached(AccessComposer)
         self.nodes = {root}
+        self.outputs = {root}
+        self.reached = {root: frozenset([root])}
         self.inputs = set(root.refs())
+        self.pending: list[tuple[int, Node]] = []
+        self._visit_operands(root)
         self.repeated: set[Node] = set()
         self.operations, self.written_bytes = _operations_once(root), sum(map(storage_of, arrays_of(root)))
         self.repeated_operations = self.avoided_bytes = 0
@@ -66,51 +73,119 @@ class _GrowingKernel:
 
     def grow(self) -> None:
         """Visit operands, users before their operands, and add those that may join."""
-        number = self.facts.number
-        pending = [(-number[ref.node], ref.node) for ref in self.inputs]
-        heapify(pending)
         seen: set[Node] = set()
-        while pending:
-            _, node = heappop(pending)
-            if node not in seen and self._is_candidate(node) and self._joins(node):
-                for ref in node.refs():
-                    heappush(pending, (-number[ref.node], ref.node))
-            seen.add(node)
+        while self.pending:
+            _, node = heappop(self.pending)
+            if node not in seen:
+                seen.add(node)
+                self._add_readers(node)
+                if self._is_candidate(node) and self._has_room(node):
+                    self._join(node)
+
+    def results(self) -> tuple[Ref, ...]:
+        """The arrays that the kernel writes."""
+        outputs = (n for n in self.outputs if n is self.root or self._is_read_outside(n))
+        return tuple(ref for n in sorted(outputs, key=self.facts.number.__getitem__) for ref in arrays_of(n))
 
     def _is_candidate(self, node: Node) -> bool:
-        """Whether no other kernel computes the node, and none but this one reads it."""
+        """Whether no kernel computes the node yet, and one can."""
         facts = self.facts
-        if node in facts.taken or node in facts.rematerializable or not facts.can_compute(node):
-            return False
-        return node not in facts.result_nodes and all(u in self.nodes for u in facts.users_of(node))
+        return node not in facts.taken and node not in facts.rematerializable and facts.can_compute(node)
 
-    def _joins(self, node: Node) -> bool:
-        """Add the node if there is room, and the cost allows it."""
-        users = self.facts.users_of(node)
-        if not self._has_room(node) or self._must_be_in_memory(node, users):
-            return False
+    def _join(self, node: Node) -> None:
+        """Add the node if the cost allows it."""
+        users = [u for u in self.facts.users_of(node) if u in self.nodes]
+        if self._must_be_in_memory(node, users):
+            return
         if not self.assembled.isdisjoint(node.refs()):
-            return False  # a kernel that updates an array in place must not read it otherwise
+            return  # a kernel that updates an array in place must not read it otherwise
         accesses = tuple(dict.fromkeys(a for user in users for a in self._accesses(node, user)))
         if not all(a.is_known for a in accesses) or not self._may_compute(node, accesses):
-            return False
+            return
+        is_output = self._is_read_outside(node)
+        if is_output and accesses != (self._place_of_output(node),):
+            return
         if any(self._separates_neighbours(node, a) for a in accesses):
-            return False
+            return
         if node in self.facts.coalesced and any(distance(a.map, node.instruction.shape) > 1 for a in accesses):
-            return False
-        self._add(node, accesses)
-        return True
+            return
+        reached = frozenset[Node]().union(*(self.reached[u] for u in users), [node] if is_output else [])
+        if self.facts.needs_loop(node) and not reached >= self.outputs:
+            return  # only results of a loop have a place in its kernel
+        self._add(node, accesses, reached)
 
-    def _add(self, node: Node, accesses: tuple[Access, ...]) -> None:
+    def _add_readers(self, node: Node) -> None:
+        """Add readers of the node that are results of kernels of their own, if they read all of it where the kernel does."""
+        for reader in self.facts.users_of(node):
+            users = self.facts.users_of(reader)
+            if reader in self.nodes or not self._is_candidate(reader) or self.facts.needs_loop(reader):
+                continue
+            if element_count(node.instruction) < element_count(reader.instruction) or not self._has_room(reader):
+                continue
+            if self.nodes.isdisjoint(users) and all(map(self._is_decided, users)):
+                self._add_reader(reader, node)
+
+    def _add_reader(self, reader: Node, shared: Node) -> None:
+        place = self._place_of_output(reader)
+        if place is None:
+            return
+        self.accesses[reader] = (place,)
+        read = {ref.node for ref in reader.refs()} & (self.nodes | {shared})
+        if all(set(self._accesses(n, reader)) <= self._accesses_in_kernel(n) for n in read):
+            self._add(reader, (place,), frozenset([reader]))
+        else:
+            del self.accesses[reader]
+
+    def _accesses_in_kernel(self, node: Node) -> set[Access]:
+        if node in self.nodes:
+            return set(self.accesses[node])
+        return {a for user in self.facts.users_of(node) if user in self.nodes for a in self._accesses(node, user)}
+
+    def _is_decided(self, node: Node) -> bool:
+        """Whether the node has a kernel already, or never has."""
+        return node in self.facts.taken or not self.facts.can_compute(node)
+
+    def _is_read_outside(self, node: Node) -> bool:
+        return node in self.facts.result_nodes or not all(u in self.nodes for u in self.facts.users_of(node))
+
+    def _place_of_output(self, node: Node) -> Access | None:
+        """The access at which the kernel may write the node for readers outside: in the root's order in memory; None where it
+        may not, as where a path leads from these readers back to the kernel.
+        """
+        root, shape = self.root.instruction.shape, node.instruction.shape
+        if (
+            self.has_loop
+            or root.is_tuple
+            or shape.is_tuple
+            or is_view(node)
+            or shape.element_count != root.element_count
+        ):
+            return None
+        if any(in_place_count(n) or n.op.is_scatter_like for n in (node, self.root)):
+            return None
+        if not is_acyclic(self.facts, self.nodes | {node}, (*self.outputs, node)):
+            return None
+        return Access(same_memory(root, shape).simplify(), root.element_count)
+
+    def _add(self, node: Node, accesses: tuple[Access, ...], reached: frozenset[Node]) -> None:
         self.nodes.add(node)
         self.inputs = self._inputs_with(node)
+        self._visit_operands(node)
         self.has_loop |= self.facts.needs_loop(node)
         self.accesses[node] = accesses
+        self.reached[node] = reached
         self.operations += _operations_once(node)
         if (again := _repeated_operations(node, accesses)) > 0:
             self.repeated_operations += again
             self.avoided_bytes += self._avoided_bytes(node)
             self.repeated.add(node)
+        if self._is_read_outside(node):
+            self.outputs.add(node)
+            self.written_bytes += sum(map(storage_of, arrays_of(node)))
+
+    def _visit_operands(self, node: Node) -> None:
+        for ref in node.refs():
+            heappush(self.pending, (-self.facts.number[ref.node], ref.node))
 
     def _inputs_with(self, node: Node) -> set[Ref]:
         """The arrays that the kernel reads if the node joins."""
@@ -119,7 +194,7 @@ class _GrowingKernel:
     def _has_room(self, node: Node) -> bool:
         if len(self.nodes) >= MAX_NODES or (self.has_loop and self.facts.needs_loop(node)):
             return False
-        return len(self._inputs_with(node)) + len(self.root.instruction.shape.leaves) <= MAX_ARRAYS
+        return len(self._inputs_with(node)) + len(self.root.instruction.shape.leaves) + len(self.outputs) <= MAX_ARRAYS
 
     def _must_be_in_memory(self, node: Node, users: Sequence[Node]) -> bool:
         """Whether the node is assembled from updates, or overwritten in place by a user."""
