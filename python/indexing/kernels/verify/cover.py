@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
+from typing import TypeAlias
 
 from indexing._core import (
     IndexingMap,
@@ -22,6 +23,7 @@ from indexing._core import (
 from indexing.errors import IndexingError
 from indexing.kernels.ir.accesses import INT64
 
+Shared: TypeAlias = "tuple[object, ...]"
 MAX_ITERATIONS = 256  # loops around an access are written out to at most so many
 
 
@@ -99,6 +101,11 @@ def _replaced(m: IndexingMap, number: int, value: SymbolicExpr) -> IndexingMap:
     return _rewritten(m, places, ranges).add_constraint(value, own.interval)
 
 
+def with_constant(m: IndexingMap, number: int, value: int) -> IndexingMap:
+    """The map with a range variable replaced by one of its values."""
+    return _replaced(m, number, constant(value))
+
+
 def _rewritten(m: IndexingMap, places: Sequence[SymbolicExpr], ranges: Sequence[Variable]) -> IndexingMap:
     """The map over other range variables, with its variables replaced by `places`."""
     constraints = [(e.replace_variables(places), i) for e, i in m.constraints]
@@ -119,16 +126,30 @@ def covers(whole: Sequence[IndexingMap], parts: Sequence[IndexingMap]) -> bool:
 def _rest(whole: Sequence[IndexingMap], parts: Sequence[IndexingMap]) -> list[IndexingMap]:
     """The maps of `parts` that are not part of one of `whole`, as their equal domains or equal results show."""
     known = set(whole)
+    if all(m in known for m in parts):
+        return []
     by_results: dict[tuple[SymbolicExpr, ...], list[IndexingMap]] = {}
+    alike: dict[Shared, list[IndexingMap]] = {}
     for other in whole:
         by_results.setdefault(other.results, []).append(other)
+        alike.setdefault(_shared(other), []).append(other)
     return [
         m
         for m in parts
         if m not in known
-        and not any(_is_equal(m, other) for other in whole)
+        and not any(_has_equal_results(m, other) for other in alike.get(_shared(m), ()))
         and not _is_covered(m, by_results.get(m.results, ()))
     ]
+
+
+def _shared(m: IndexingMap) -> Shared:
+    """What maps with one domain and equal results have in common: the domain, and the results at its box's last corner."""
+    corner = [v.interval.upper for v in m.variables]
+    try:
+        last = m.symbolic_map.evaluate(corner[: m.num_dims], corner[m.num_dims :])
+    except IndexingError:
+        last = None
+    return m.dims, m.ranges, m.runtimes, frozenset(m.constraints), last
 
 
 def _written_out(m: IndexingMap) -> list[IndexingMap]:
@@ -137,7 +158,7 @@ def _written_out(m: IndexingMap) -> list[IndexingMap]:
     for k in reversed(range(m.num_dims, m.num_dims + m.num_ranges)):
         own = m.variables[k].interval
         if len(own) * len(pieces) <= MAX_ITERATIONS:
-            pieces = _present(_replaced(p, k, constant(x)) for p in pieces for x in range(own.lower, own.upper + 1))
+            pieces = _present(with_constant(p, k, x) for p in pieces for x in range(own.lower, own.upper + 1))
     return [normalized(p) for p in pieces]
 
 
@@ -147,7 +168,7 @@ def _ends_apart(m: IndexingMap) -> list[IndexingMap]:
     for k in reversed(range(m.num_dims, m.num_dims + m.num_ranges)):
         last = m.variables[k].interval.upper
         earlier = (p.add_constraint(variable(k), (INT64.lower, last - 1)) for p in pieces)
-        pieces = _present([*earlier, *(_replaced(p, k, constant(last)) for p in pieces)])
+        pieces = _present([*earlier, *(with_constant(p, k, last) for p in pieces)])
     return [normalized(p) for p in pieces]
 
 
@@ -156,15 +177,8 @@ def _present(maps: Iterable[IndexingMap]) -> list[IndexingMap]:
     return [m for m in (m.simplify() for m in maps) if not m.is_known_empty]
 
 
-def _is_equal(m: IndexingMap, other: IndexingMap) -> bool:
-    """Whether two maps with the same domain have the same results, written in other ways."""
-    if (m.dims, m.ranges, m.runtimes, set(m.constraints)) != (
-        other.dims,
-        other.ranges,
-        other.runtimes,
-        set(other.constraints),
-    ):
-        return False
+def _has_equal_results(m: IndexingMap, other: IndexingMap) -> bool:
+    """Whether two maps on one domain have the same results, written in other ways."""
     pairs = zip(m.results, other.results, strict=True)
     return all((a - b).simplify([v.interval for v in m.variables]).constant_value == 0 for a, b in pairs)
 

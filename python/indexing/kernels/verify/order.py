@@ -1,7 +1,8 @@
 """Validation of a pass: what a thread loads from memory that the kernel also writes was stored by the same store.
 
-The accesses of the first and last blocks are enumerated with their times: the numbers of the statements and the counters of
-the loops around them. Among parallel threads, barriers order accesses; once threads are loops, all accesses are ordered. For
+Among parallel threads, what each phase between two barriers accesses is compared (`phases.py`). Where that settles nothing, the
+accesses of the first and last blocks are enumerated with their times: the numbers of the statements and the counters of the
+loops around them. Among parallel threads, barriers order accesses; once threads are loops, all accesses are ordered. For
 each element, the threads that store it must come in the same order before and after the pass, and each load after as many
 stores. That no two threads access an element between two barriers, one of them to write it, is proved elsewhere (`races.py`).
 """
@@ -18,6 +19,7 @@ from indexing.kernels.ir.memory import Memory
 from indexing.kernels.ir.nodes import AtomicUpdate, Barrier, CallFunction, For, GroupReduce, blocks_of, statements
 from indexing.kernels.verify.check import Check
 from indexing.kernels.verify.enumeration import ends_of_grid, first_missing, rows
+from indexing.kernels.verify.phases import keeps_phases
 from indexing.kernels.verify.translation import element_of
 from indexing.lazy import np
 
@@ -33,12 +35,12 @@ def compare_order(before: Kernel, after: Kernel, name: str) -> Iterator[Check]:
     if before is after:
         return
     kept = {b.name for b in after.buffers}
-    for memory in _read_and_written(before):
+    for memory in read_and_written(before):
         if memory in kept:
             yield _checked(before, after, memory, f"{name}: {memory}")
 
 
-def _read_and_written(kernel: Kernel) -> list[str]:
+def read_and_written(kernel: Kernel) -> list[str]:
     """The memory of blocks and arguments that the entry reads and writes."""
     memory, local = Memory(kernel), {b.name for b in kernel.buffers if b.space == "local"}
     inner = statements(kernel.body)
@@ -48,21 +50,31 @@ def _read_and_written(kernel: Kernel) -> list[str]:
 
 def _checked(before: Kernel, after: Kernel, memory: str, subject: str) -> Check:
     texts = [_text(k.body, Memory(k), memory) for k in (before, after)]
-    if not has_thread_loops(after) and texts[0] == texts[1]:
-        return Check("same order", subject, "proved")
+    if not has_thread_loops(after):
+        is_plain = not _without_order(before, memory)
+        if texts[0] == texts[1] or (is_plain and keeps_phases(before, after, memory)):
+            return Check("same order", subject, "proved")
     try:
-        whole = [_events(kernel, memory) for kernel in (before, after)]
+        fault = difference_of_order(before, after, memory)
     except IndexingError as error:
         if not any("barrier" in text for text in texts) and _events_of(texts[0]) == _events_of(texts[1]):
             return Check("same order", subject, "proved", "no barrier orders threads, and each keeps its order")
         if _phases(before, memory) == _phases(after, memory):
             return Check("same order", subject, "proved", "barriers separate the same loads and stores")
         return Check("same order", subject, "open", str(error).splitlines()[0])
-    (loads, stores), (new_loads, new_stores) = (_by_epoch(*events) for events in whole)
+    return Check("same order", subject, "refuted" if fault else "proved", fault)
+
+
+def difference_of_order(before: Kernel, after: Kernel, memory: str) -> str:
+    """What the first and last blocks load or store in another order after a pass, by enumeration; "" for nothing.
+
+    Raises IndexingError where there are too many accesses, or data decide.
+    """
+    (loads, stores), (new_loads, new_stores) = (_by_epoch(*_events(k, memory)) for k in (before, after))
     for own, others, what in ((new_stores, stores, "store"), (stores, new_stores, "store"), (new_loads, loads, "load")):
         if first_missing(own, others) is not None:
-            return Check("same order", subject, "refuted", f"a {what} comes in another order")
-    return Check("same order", subject, "proved")
+            return f"a {what} comes in another order"
+    return ""
 
 
 def _text(block: Block, names: Memory, memory: str) -> list[str]:
@@ -126,11 +138,8 @@ def has_thread_loops(kernel: Kernel) -> bool:
 def _events(kernel: Kernel, memory: str) -> tuple[np.ndarray, np.ndarray]:
     """The accesses of a memory, and its barriers: rows of the time, block ids, element, whether it is written, and thread."""
     names = Memory(kernel)
-    for s in statements(kernel.body):
-        if isinstance(s, CallFunction) and memory in names.read_by(s.function):
-            raise IndexingError(f"{s.function} reads {memory}")
-        if isinstance(s, AtomicUpdate) and memory in names.written(s):
-            raise IndexingError(f"atomic updates of {memory} have no order")
+    if reason := _without_order(kernel, memory):
+        raise IndexingError(reason)
     body = entry_accesses(kernel)
     accesses = {(a.time, a.index): a for a in body.accesses if names.of(a.buffer) == memory}.values()
     depth = max(len(time) for time in (*(a.time for a in accesses), *(time for time, _ in body.barriers)))
@@ -138,6 +147,17 @@ def _events(kernel: Kernel, memory: str) -> tuple[np.ndarray, np.ndarray]:
     if not events:
         raise IndexingError(f"nothing accesses {memory}")
     return np.concatenate(events), _barriers(kernel, body, depth)
+
+
+def _without_order(kernel: Kernel, memory: str) -> str:
+    """Why the accesses of a memory have no order that is known, or ""."""
+    names = Memory(kernel)
+    for s in statements(kernel.body):
+        if isinstance(s, CallFunction) and memory in names.read_by(s.function):
+            return f"{s.function} reads {memory}"
+        if isinstance(s, AtomicUpdate) and memory in names.written(s):
+            return f"atomic updates of {memory} have no order"
+    return ""
 
 
 def _rows(kernel: Kernel, body: Accesses, a: Access, depth: int) -> np.ndarray:

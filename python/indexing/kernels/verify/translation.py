@@ -143,7 +143,7 @@ def _by_body(of: Collected, like: Kernel, by_definition: bool) -> Maps:
     """
     by_key: dict[Key, Counter[IndexingMap]] = defaultdict(Counter)
     for name, a, m, times in of.maps:
-        m = _renumbered(m, of.kernel, like) if name == of.kernel.name else m
+        m = renumbered(m, of.kernel, like) if name == of.kernel.name else m
         if not m.is_known_empty:
             by_key[_key(name, a, by_definition)][m] += times
     return {**by_key}
@@ -174,7 +174,7 @@ def element_of(kernel: Kernel, a: Access) -> SymbolicExpr:
     return a.index[0] if is_flat else position(buffer, a.index)
 
 
-def _renumbered(m: IndexingMap, kernel: Kernel, like: Kernel) -> IndexingMap:
+def renumbered(m: IndexingMap, kernel: Kernel, like: Kernel) -> IndexingMap:
     """The map from the threads of `like`, whose blocks may have rows of threads instead of one dimension."""
     sizes = [v.interval for v in like.variables[:IDS]]
     if sizes == [v.interval for v in kernel.variables[:IDS]]:
