@@ -2,13 +2,14 @@
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import indexing as ix
 from indexing.device.table import portable_device
 from indexing.kernels.passes import PASSES
 from indexing.kernels.verify.cover import covers, normalized
-from indexing.kernels.verify.enumeration import difference
+from indexing.kernels.verify.enumeration import difference, first_missing, numbered
 from indexing.kernels.verify.initialized import check_initialized
 from indexing.kernels.verify.lowering import verify_steps
 from pass_mutants import check, faults, steps, verdict
@@ -144,3 +145,25 @@ def test_an_index_outside_of_its_condition_has_all_its_values() -> None:
     }"""
     proofs = ix.emit(ix.hlo.parse(text).entry, "c").verify()
     assert proofs.refuted == proofs.open == ()
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_rows_that_are_missing(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    low, high = ((-3, 4), (0, 1 << 40))[seed % 2]
+    a, b = (rng.integers(low, high, (rng.integers(0, 60), 3)) for _ in range(2))
+    b = np.concatenate([b, rng.permutation(a)[: len(a) - seed % 3]])
+    known = {tuple(row) for row in b.tolist()}
+    missing = next((row for row in a.tolist() if tuple(row) not in known), None)
+    actual = first_missing(np.asfortranarray(a), b)
+    assert (None if actual is None else actual.tolist()) == missing
+
+
+@pytest.mark.parametrize("scale", [1, 1 << 40])
+def test_rows_as_numbers_keep_their_order(scale: int) -> None:
+    rng = np.random.default_rng(0)
+    a, b = (rng.integers(-5, 6, (n, 4)) * scale for n in (200, 300))
+    numbers = np.concatenate(numbered(a, b)).tolist()
+    rows = [tuple(row) for row in (*a.tolist(), *b.tolist())]
+    assert [x for _, x in sorted(zip(rows, numbers, strict=True))] == sorted(numbers)
+    assert len(set(numbers)) == len(set(rows))

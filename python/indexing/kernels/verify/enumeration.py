@@ -75,17 +75,37 @@ def rows(m: IndexingMap, ends: Mapping[int, tuple[int, int]]) -> np.ndarray:
         at = np.asarray(e.evaluate(grids))
         inside &= (at >= i.lower) & (at <= i.upper)
     columns = [*grids[: m.num_dims], *(np.asarray(e.evaluate(grids)) for e in m.results)]
-    return np.stack([np.broadcast_to(c, count)[inside] for c in columns], axis=1)
+    return np.stack([np.broadcast_to(c, count)[inside] for c in columns]).T  # each column is contiguous
 
 
 def first_missing(a: np.ndarray, b: np.ndarray) -> np.ndarray | None:
     """The first row of `a` that is not in `b`."""
     if not a.size:
         return None
-    both = np.concatenate([a, b]) if b.size else a
-    low, sizes = both.min(axis=0), both.max(axis=0) - both.min(axis=0) + 1
-    if prod(map(int, sizes)) >= 1 << 63:
-        raise IndexingError("the elements lie too far apart to be compared")
-    numbers = (both - low) @ np.cumprod([1, *sizes[:-1]])
-    alone = np.flatnonzero(~np.isin(numbers[: len(a)], numbers[len(a) :]))
+    numbers = numbered(a, b) if b.size else numbered(a)
+    if len(numbers) == 1:
+        return np.asarray(a[0])
+    own, others = map(np.sort, numbers)  # faster than a hash of each
+    places = np.searchsorted(others, own)
+    is_alone = (places == len(others)) | (others[np.minimum(places, len(others) - 1)] != own)
+    alone = np.flatnonzero(np.isin(numbers[0], own[is_alone]))
     return a[alone[0]] if alone.size else None
+
+
+def numbered(*arrays: np.ndarray) -> list[np.ndarray]:
+    """The rows of several arrays as numbers, in the order of the rows: equal ones have the same number."""
+    lows, highs = ([end(a, axis=0) for a in arrays if len(a)] for end in (np.min, np.max))
+    low = np.min(lows, axis=0)
+    sizes = (np.max(highs, axis=0) - low + 1).tolist()
+    if prod(sizes) >= 1 << 63:
+        _, ranks = np.unique(np.concatenate(arrays), axis=0, return_inverse=True)
+        return np.split(ranks, np.cumsum([len(a) for a in arrays])[:-1])
+    return [_linear(a, low.tolist(), sizes) for a in arrays]
+
+
+def _linear(rows: np.ndarray, low: Sequence[int], sizes: Sequence[int]) -> np.ndarray:
+    """The position of each row in the row-major box that begins at `low`."""
+    number = np.zeros(len(rows), np.int64)
+    for column, first, size in zip(rows.T, low, sizes, strict=True):
+        number = number * size + (column - first)
+    return number

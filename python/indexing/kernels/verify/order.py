@@ -18,7 +18,7 @@ from indexing.kernels.ir.accesses import Access, Accesses, Time, entry_accesses
 from indexing.kernels.ir.memory import Memory
 from indexing.kernels.ir.nodes import AtomicUpdate, Barrier, CallFunction, For, GroupReduce, blocks_of, statements
 from indexing.kernels.verify.check import Check
-from indexing.kernels.verify.enumeration import ends_of_grid, first_missing, rows
+from indexing.kernels.verify.enumeration import ends_of_grid, first_missing, numbered, rows
 from indexing.kernels.verify.phases import keeps_phases
 from indexing.kernels.verify.translation import element_of
 from indexing.lazy import np
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from indexing.kernels.ir.nodes import Block, Kernel, Statement
 
 AXES, IDS = 3, 6
+PLACE = 6  # columns of an event behind its time: three block ids, the element, whether it is written, and the thread
 EVENTS = ("load", "store", "barrier")
 
 
@@ -70,7 +71,7 @@ def difference_of_order(before: Kernel, after: Kernel, memory: str) -> str:
 
     Raises IndexingError where there are too many accesses, or data decide.
     """
-    (loads, stores), (new_loads, new_stores) = (_by_epoch(*_events(k, memory)) for k in (before, after))
+    (loads, stores), (new_loads, new_stores) = (_counted(_events(k, memory)) for k in (before, after))
     for own, others, what in ((new_stores, stores, "store"), (stores, new_stores, "store"), (new_loads, loads, "load")):
         if first_missing(own, others) is not None:
             return f"a {what} comes in another order"
@@ -135,18 +136,18 @@ def has_thread_loops(kernel: Kernel) -> bool:
     return any(v.kind == "loop" for v in kernel.variables[:AXES])
 
 
-def _events(kernel: Kernel, memory: str) -> tuple[np.ndarray, np.ndarray]:
-    """The accesses of a memory, and its barriers: rows of the time, block ids, element, whether it is written, and thread."""
+def _events(kernel: Kernel, memory: str) -> np.ndarray:
+    """The accesses of a memory: rows of the time, block ids, element, whether it is written, and thread."""
     names = Memory(kernel)
     if reason := _without_order(kernel, memory):
         raise IndexingError(reason)
     body = entry_accesses(kernel)
     accesses = {(a.time, a.index): a for a in body.accesses if names.of(a.buffer) == memory}.values()
-    depth = max(len(time) for time in (*(a.time for a in accesses), *(time for time, _ in body.barriers)))
+    depth = max((len(a.time) for a in accesses), default=0)
     events = [e for a in accesses if (e := _rows(kernel, body, a, depth)).size]
     if not events:
         raise IndexingError(f"nothing accesses {memory}")
-    return np.concatenate(events), _barriers(kernel, body, depth)
+    return np.concatenate(events)
 
 
 def _without_order(kernel: Kernel, memory: str) -> str:
@@ -169,14 +170,7 @@ def _rows(kernel: Kernel, body: Accesses, a: Access, depth: int) -> np.ndarray:
     x, y = (len(v.interval) for v in kernel.variables[:2])
     threads = points[:, 0] + x * (points[:, 1] + y * points[:, 2])
     is_store = np.full(len(points), int(a.kind != "load"))
-    return np.column_stack([points[:, IDS:-1], points[:, AXES:IDS], points[:, -1], is_store, threads])
-
-
-def _barriers(kernel: Kernel, body: Accesses, depth: int) -> np.ndarray:
-    """The times of all barriers."""
-    maps = [body.map(c, _padded(time, depth), is_for_all_threads=True).simplify() for time, c in body.barriers]
-    times = [rows(m, ends_of_grid(kernel))[:, IDS:] for m in maps if not m.is_known_empty]
-    return np.concatenate(times) if times else np.zeros((0, depth), np.int64)
+    return np.stack([*points[:, IDS:-1].T, *points[:, AXES:IDS].T, points[:, -1], is_store, threads]).T
 
 
 def _padded(time: Time, depth: int) -> list[SymbolicExpr]:
@@ -184,27 +178,14 @@ def _padded(time: Time, depth: int) -> list[SymbolicExpr]:
     return [constant(t) if isinstance(t, int) else t for t in whole]
 
 
-def _by_epoch(events: np.ndarray, barriers: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _counted(events: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """The loads and the stores: rows of block ids, element, the number of earlier stores to it, and thread."""
-    depth = barriers.shape[1]
-    ranks = _ranks(np.concatenate([events[:, :depth], barriers]))
-    time, passed = ranks[: len(events)], np.unique(ranks[len(events) :])
-    phase = np.searchsorted(passed, time)
-    places, (is_store, thread) = events[:, depth:-2], events[:, -2:].T
-    order = np.lexsort([time, phase, *places.T])
-    places, is_store, thread = places[order], is_store[order], thread[order]
-    starts = np.flatnonzero(np.concatenate([[True], (places[1:] != places[:-1]).any(axis=1)]))
+    (time,), (place,) = numbered(events[:, :-PLACE]), numbered(events[:, -PLACE:-2])
+    order = np.lexsort([time, place])
+    place, is_store = place[order], events[order, -2]
+    starts = np.flatnonzero(np.concatenate([[True], place[1:] != place[:-1]]))
     earlier = np.cumsum(is_store) - is_store
-    lengths = np.diff([*starts, len(places)])
-    numbered = np.column_stack([places, earlier - np.repeat(earlier[starts], lengths), thread])
-    return numbered[is_store == 0], numbered[is_store == 1]
-
-
-def _ranks(times: np.ndarray) -> np.ndarray:
-    """The position of each time among the distinct times."""
-    order = np.lexsort(times.T[::-1])
-    ordered = times[order]
-    steps = np.concatenate([[False], (ordered[1:] != ordered[:-1]).any(axis=1)])
-    ranks = np.empty(len(times), np.int64)
-    ranks[order] = np.cumsum(steps)
-    return ranks
+    lengths = np.diff([*starts, len(place)])
+    earlier -= np.repeat(earlier[starts], lengths)
+    rows = np.stack([*(events[order, k] for k in range(-PLACE, -2)), earlier, events[order, -1]])
+    return rows[:, is_store == 0].T, rows[:, is_store == 1].T
