@@ -40,7 +40,9 @@ def emitted(text: str, **knobs: int) -> Kernel:
 # ---------------------------------------------------------------- fragments, as PTX ISA 8.7 defines them
 
 
-@pytest.mark.parametrize(("kind", "word"), [("bf16", 2), ("f16", 2), ("s8", 4), ("u8", 4)])
+@pytest.mark.parametrize(
+    ("kind", "word"), [("bf16", 2), ("f16", 2), ("s8", 4), ("u8", 4), ("f8e4m3fn", 4), ("f8e5m2", 4)]
+)
 def test_fragments_are_those_of_the_instructions(kind: str, word: int) -> None:
     """Element i of fragment A of m16n8k16 (m16n8k32): row = groupID for 0 <= i < 2 or 4 <= i < 6 (i < 4 or 8 <= i < 12), else
     groupID + 8; col = threadID_in_group * 2 + (i & 1), and 8 more for i >= 4 (* 4 + (i & 3), 16 more for i >= 8).
@@ -118,6 +120,29 @@ def test_kernels_are_proved_and_compile(text: str, knobs: dict[str, int]) -> Non
     assert proofs.refuted == proofs.open == (), str(proofs)
     assert_written_once(kernel, [ix.hlo.parse(text).entry.root.shape])
     assert ix.runtime.cubin(kernel, "sm_80")
+
+
+EIGHT_BITS = [
+    product("101,43", "43,50", "101,50", PLAIN, "f8e4m3fn"),
+    product("40,128", "40,128", "40,40", LAST, "f8e5m2", "bf16"),
+    product("70,60", "50,70", "60,50", TRANSPOSED, "f8e4m3fn", "f8e4m3fn"),
+]
+
+
+@pytest.mark.parametrize("text", EIGHT_BITS)
+def test_floats_of_eight_bits_are_multiplied_where_the_instruction_is(text: str) -> None:
+    entry = ix.hlo.parse(text).entry
+    for device, arch in (("L4", "sm_89"), ("h100", "sm_90")):
+        kernel = ix.emit(entry, device=device)
+        assert kernel.emitter == "dot-tile"
+        kind = "e4m3" if "e4m3fn" in text else "e5m2"
+        assert f"mma.sync.aligned.m16n8k32.row.col.f32.{kind}.{kind}.f32" in kernel.source
+        assert ix.runtime.cubin(kernel, arch)
+    proofs = kernel.verify()
+    assert proofs.refuted == proofs.open == (), str(proofs)
+    assert_written_once(kernel, [entry.root.shape])
+    assert ix.emit(entry, device="a100").emitter != "dot-tile"
+    assert ix.emit(entry, dialect="cuda").emitter != "dot-tile"  # which any GPU of capability 8.0 runs
 
 
 def async_copies(kernel: Kernel) -> dict[str, set[int]]:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from indexing._core import IndexingMap
 from indexing.kernels.ir.types import storage_bytes
 
-CAPABILITY = (8, 0)  # the least compute capability that has the instructions
+CAPABILITY = (8, 0)  # the least compute capability of kernels for any GPU that have matrix instructions
 LANES = 32
 PIECE_BYTES = 16
 ASYNC_BYTES = (4, 8, 16)  # sizes of a `CopyAsync`
@@ -31,11 +31,14 @@ def panel_columns(element_type: str) -> int:
 
 @dataclass(frozen=True, slots=True)
 class MatrixInstruction:
-    """An instruction for factors of an element type of `element_bytes`, whose sum is of type `accumulator`."""
+    """An instruction for factors of an element type of `element_bytes`, whose sum is of type `accumulator`; GPUs of a
+    `capability` have it.
+    """
 
     element_type: str
     accumulator: str
     element_bytes: int
+    capability: tuple[int, int] = CAPABILITY
 
     @property
     def depth(self) -> int:
@@ -85,5 +88,7 @@ INSTRUCTIONS: Mapping[str, MatrixInstruction] = {
         MatrixInstruction("bf16", "f32", 2),
         MatrixInstruction("s8", "s32", 1),
         MatrixInstruction("u8", "s32", 1),
+        MatrixInstruction("f8e4m3fn", "f32", 1, (8, 9)),
+        MatrixInstruction("f8e5m2", "f32", 1, (8, 9)),
     )
 }

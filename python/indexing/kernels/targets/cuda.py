@@ -156,7 +156,8 @@ void copy_async_{size}(void *to, const void *from) {{
 def _multiply_matrices(i: MatrixInstruction) -> Definition:
     """The instruction for factors of one element type, as a function of pointers to registers."""
     bits = "f" if i.accumulator == "f32" else "r"
-    types = ".".join((i.accumulator, i.element_type, i.element_type, i.accumulator))
+    kind = i.element_type.removeprefix("f8").removesuffix("fn")
+    types = ".".join((i.accumulator, kind, kind, i.accumulator))
     return function(
         f"multiply_matrices_{i.element_type}",
         f"""\

@@ -34,9 +34,11 @@ def is_tiled(instruction: Instruction, device: Device) -> bool:
 
 
 def _has_instruction(dot: Instruction, device: Device) -> bool:
-    if device.architecture is not None and device.architecture.capability < CAPABILITY:
-        return False
-    return TARGETS[device.dialect].multiplies_matrices(instruction_of(dot).element_type)
+    instruction = instruction_of(dot)
+    capability = CAPABILITY if device.architecture is None else device.architecture.capability
+    return capability >= instruction.capability and TARGETS[device.dialect].multiplies_matrices(
+        instruction.element_type
+    )
 
 
 def instruction_of(dot: Instruction) -> MatrixInstruction:
