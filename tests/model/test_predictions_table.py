@@ -1,7 +1,5 @@
 """Predictions as text: the best plans first, with units."""
 
-import numpy as np
-
 import indexing as ix
 
 NEGATE = "ENTRY f { p = f32[4096,256] parameter(0) ROOT n = f32[4096,256] negate(p) }"
@@ -14,8 +12,8 @@ def test_the_best_plans_are_a_table_with_units() -> None:
     assert head[:-6] == list(prediction.plans) and len(rows) == 10
     times = [float(row[-6]) for row in rows]
     assert times == sorted(times) and times[0] == float(f"{prediction.time.min() * 1e6:.4g}")
-    best = np.argsort(prediction.time, kind="stable")[0]
-    assert [int(cell) for cell in rows[0][:-6]] == list(prediction.plan(best).values())
+    assert [[int(cell) for cell in row[:-6]] for row in rows] == [list(p.values()) for p in prediction.best(10)]
+    assert rows[0][-4] == f"{2 * 4096 * 256 * 4:,}", "bytes, written out"
     lines = str(prediction).splitlines()
     assert lines[0].split("  ")[-1].strip() == "occupancy (%)"
     assert lines[-1] == f"the best 10 of {len(prediction)} plans on {prediction.device}"

@@ -84,18 +84,21 @@ class Predictions:
         """The plans with the least predicted times, the best first; of those with equal times, the nearest to the default by
         the factors between values of knobs.
         """
+        return [self.plan(row) for row in self._best_rows(count)]
+
+    def _best_rows(self, count: int) -> list[int]:
         factors = [np.abs(np.log2((column + 1) / (self.default[name] + 1))) for name, column in self.plans.items()]
-        order = np.lexsort((np.sum(factors, axis=0), self.time))
-        return [self.plan(row) for row in order[:count].tolist()]
+        rows: list[int] = np.lexsort((np.sum(factors, axis=0), self.time))[:count].tolist()
+        return rows
 
     def cells(self, count: int = SHOWN) -> list[list[str]]:
-        """A header with units, then a row for each of the plans with the least predicted times."""
+        """A header with units, then a row for each of the plans that `best` returns."""
         head = [*self.plans, "time (us)", "limit", "moved (bytes)", "sectors", "bank conflicts", "occupancy (%)"]
-        rows = np.argsort(self.time, kind="stable")[:count].tolist()
-        return [head, *([str(value) for value in self.plan(k).values()] + self._cells(k) for k in rows)]
+        rows = ([str(value) for value in self.plan(k).values()] + self._cells(k) for k in self._best_rows(count))
+        return [head, *rows]
 
     def _cells(self, k: int) -> list[str]:
-        counts = [f"{column[k]:,.6g}" for column in (self.bytes, self.sectors, self.conflicts)]
+        counts = [f"{column[k]:,.0f}" for column in (self.bytes, self.sectors, self.conflicts)]
         return [f"{self.time[k] * 1e6:.4g}", str(self.limit[k]), *counts, f"{self.occupancy[k] * 100:.0f}"]
 
     def __str__(self) -> str:
