@@ -133,11 +133,14 @@ def children(pid: int) -> list[int]:
 
 
 def kill_worker(folder: Folder, run: subprocess.Popen[str], chance: random.Random) -> None:
-    """Kill one process that the run began."""
+    """Kill one process that the run began; the run goes on, for a while."""
     if workers := children(run.pid):
         os.kill(chance.choice(workers), signal.SIGKILL)
-    run.communicate()
-    assert run.returncode in (0, 1), run.returncode
+    try:
+        run.communicate(timeout=chance.uniform(1, 60))
+        assert run.returncode in (0, 1), run.returncode
+    except subprocess.TimeoutExpired:
+        interrupt(folder, run, chance)
 
 
 def kill_parent(folder: Folder, run: subprocess.Popen[str], chance: random.Random) -> None:

@@ -361,6 +361,16 @@ def test_the_status_tells_whether_too_much_failed(tmp_path: Path, broken: int, o
     assert main(["analyze", str(tmp_path / "empty"), "--out", str(tmp_path / "none")]) == 1
 
 
+def test_the_command_shows_the_first_errors(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    folder = programs(tmp_path / "programs", 1)
+    for k in range(6):
+        (folder / f"bad{k}.hlo").write_text("no program")
+    assert main(["analyze", str(folder), "--out", str(tmp_path / "out")]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.partition(": ")[0] for line in lines[1:6]] == [f"  bad{k}.hlo" for k in range(5)]
+    assert "ParseError: " in lines[1] and lines[6] == "  and 1 more, in the column `error` of the programs"
+
+
 def test_the_command_says_where_the_tables_are(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     folder, out = programs(tmp_path / "programs", 1), tmp_path / "out"
     assert main(["analyze", str(folder), "--out", str(out)]) == 0

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Iterator, Mapping
 
 import indexing as ix
 from indexing.cli.answer import Answer
 from indexing.cli.console import CommandLineError, Json
 from indexing.cli.option_types import nonnegative_number, positive_integer
+from indexing.cli.programs import printable_name
 
 __all__ = ["add_folder_options", "analyze_folder", "check_no_folder_options"]
 
+SHOWN = 5  # errors
 #: The options that only a folder of programs has, with their defaults.
 DEFAULTS = {
     "workers": 1,
@@ -67,14 +70,24 @@ def analyze_folder(options: argparse.Namespace) -> Answer:
         "fusions": str(tables.fusions),
         "analyzed": tables.analyzed,
         "failed": tables.failed,
+        "errors": dict(tables.errors),
         "known": tables.known,
     }
     count = f"{tables.analyzed} program{'' if tables.analyzed == 1 else 's'}"
     lines = [
         f"{count} analyzed, {tables.failed} with an error; {tables.known} known from before",
+        *_error_lines(tables.errors),
         f"a row for each program in {tables.programs}, for each fusion in {tables.fusions}",
     ]
     return Answer(data, lines, 1 if _has_failed(tables, options.max_errors) else 0)
+
+
+def _error_lines(errors: Mapping[str, str]) -> Iterator[str]:
+    """The first errors, a line each, and how many there are besides."""
+    for path, error in sorted(errors.items())[:SHOWN]:
+        yield f"  {printable_name(path)}: {error.splitlines()[0]}"
+    if len(errors) > SHOWN:
+        yield f"  and {len(errors) - SHOWN} more, in the column `error` of the programs"
 
 
 def _has_failed(tables: ix.AnalyzedFiles, max_errors: float) -> bool:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
@@ -32,7 +32,7 @@ Progress = Callable[[int, int], None]
 
 @dataclass(frozen=True, slots=True)
 class AnalyzedFiles:
-    """The numbers of programs that were analyzed, that had an error, and that had been analyzed before.
+    """The number of programs that were analyzed, the errors of some by path, and the number of those analyzed before.
 
     `programs` and `fusions` are the folders of the tables' parts, which `pandas.read_parquet` and others read as one table.
     """
@@ -40,8 +40,13 @@ class AnalyzedFiles:
     programs: Path
     fusions: Path
     analyzed: int
-    failed: int
+    errors: Mapping[str, str]
     known: int
+
+    @property
+    def failed(self) -> int:
+        """The number of programs that had an error."""
+        return len(self.errors)
 
 
 @takes(
@@ -92,19 +97,20 @@ def analyze_files(
         new = [s for s in sources if (s.path, s.content) not in known]
         run_log = _RunLog(None if log is None else Path(log), place, len(new), len(sources) - len(new))
         done = _rows(new, chosen, workers, Limits(timeout, memory), ray, tables.flush_if_due)
-        analyzed = failures = 0
+        analyzed, errors = 0, {}
         try:
             for rows in tables.written(done):
                 analyzed += 1
-                failures += rows.program["error"] is not None
+                if rows.program["error"] is not None:
+                    errors[str(rows.program["path"])] = str(rows.program["error"])
                 run_log.program(rows)
                 if progress is not None:
                     progress(analyzed, len(new))
         finally:
             tables.flush()
-            run_log.end(analyzed, failures)
+            run_log.end(analyzed, len(errors))
         tables.drop_superseded()
-    return AnalyzedFiles(tables.programs, tables.fusions, analyzed, failures, len(sources) - len(new))
+    return AnalyzedFiles(tables.programs, tables.fusions, analyzed, errors, len(sources) - len(new))
 
 
 def _check(workers: int, timeout: float | None, memory: int | None, ray: str | None) -> None:
