@@ -217,7 +217,7 @@ def test_loads_of_one_vector_are_judged_together() -> None:
         "x = f32[1024] parameter(#) | y = bf16[4096,1024] parameter(#)",
     )
     assert row.uses == 4096 * 1024 and (row.wasted, row.ratio) == (0, 1)
-    assert row.why == "warps load each element 4,096 times, which a cache serves, for it holds the 4096 B"
+    assert row.why == "warps load each element 4,096 times, which a cache serves, for it holds the 4,096 B"
 
 
 @pytest.mark.parametrize(

@@ -307,18 +307,6 @@ def test_wrong_usage(capsys: pytest.CaptureFixture[str], arguments: list[str]) -
     assert "usage: indexing" in capsys.readouterr().err
 
 
-def test_without_a_command_all_are_listed(capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit) as stop:
-        main([])
-    assert not stop.value.code
-    assert "analyze     print" in capsys.readouterr().out
-
-
-def test_an_unknown_opcode_is_shown_in_its_file(capsys: pytest.CaptureFixture[str], write: Write) -> None:
-    program = write("ENTRY e {\n  a = f32[2] parameter(0)\n  ROOT b = f32[2] expontial(a)\n}")
-    assert f"{program}:3:8: b: opcode 'expontial'" in refused(capsys, "maps", program)
-
-
 def test_a_reader_that_goes_away_is_no_error(tmp_path: Path) -> None:
     (tmp_path / "maps").write_text("(d0) -> (d0), domain: d0 in [0, 3]\n" * 20_000)
     with open(tmp_path / "maps", "rb") as lines:

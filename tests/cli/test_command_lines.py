@@ -43,3 +43,10 @@ def test_examples_of_commands_are_shown_and_parse(capsys: pytest.CaptureFixture[
         if command.example:
             assert "example: indexing" in shown
             parser().parse_args([command.name, *shlex.split(command.example.split(" > ")[0])])
+
+
+def test_without_a_command_all_are_listed(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as stop:
+        main([])
+    assert not stop.value.code
+    assert "analyze     print" in capsys.readouterr().out

@@ -208,3 +208,10 @@ def test_without_jax_the_error_names_the_extra() -> None:
     )
     out = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout
     assert out.count("needs the jax extra") == out.count(" -m pip install ") == 2
+
+
+def test_an_unknown_opcode_is_shown_in_its_file(tmp_path: Path) -> None:
+    program = tmp_path / "program.hlo"
+    program.write_text("ENTRY e {\n  a = f32[2] parameter(0)\n  ROOT b = f32[2] expontial(a)\n}")
+    with pytest.raises(ix.UnsupportedOp, match=f"^{program}:3:8: b: opcode 'expontial' .* did you mean 'exponential'"):
+        ix.output_to_input(ix.hlo.load(program).entry.root)

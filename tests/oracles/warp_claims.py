@@ -223,8 +223,8 @@ CLAIMS: list[tuple[str, Callable[..., bool]]] = [
         ),
     ),
     (
-        r"(?:; a|, which a) cache serves(?: it)?, for it holds the (\d+) B",
-        lambda t, n: int(n) == t.bytes <= 1 << 20 and t.asked >= 1.5 * t.ideal_bytes,
+        r"(?:; a|, which a) cache serves(?: it)?, for it holds the ([\d,]+) B",
+        lambda t, n: number(n) == t.bytes <= 1 << 20 and t.asked >= 1.5 * t.ideal_bytes,
     ),
     (
         r", which warps load ([\d.,]+) times",

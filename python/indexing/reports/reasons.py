@@ -68,7 +68,7 @@ def reasons_for(array: AccessedArray, accesses: Sequence[Access]) -> tuple[str, 
     worst = accesses[max(range(len(accesses)), key=parts[sentence].__getitem__)]
     why, remedy = sentence(array, worst, sample_of(worst, array.shape))
     if array.operand is not None and again >= READ_AGAIN and array.bytes <= CACHED:
-        return f"{why}; a cache serves it, for it holds the {array.bytes} B, which warps load {_times(again)}", ""
+        return f"{why}; a cache serves it, for it holds the {array.bytes:,} B, which warps load {_times(again)}", ""
     return why, remedy
 
 
@@ -86,7 +86,7 @@ def _read_again(array: AccessedArray, accesses: Sequence[Access], again: float) 
     if array.operand is None:
         return why, ""
     if array.bytes <= CACHED:
-        return f"{why}, which a cache serves, for it holds the {array.bytes} B", ""
+        return f"{why}, which a cache serves, for it holds the {array.bytes:,} B", ""
     if _only_moves(array.instruction):
         return why, f"a fusion of `{array.called}` with what reads it, which then reads `{array.name}`"
     return why, f"a tile of `{array.name}` in shared memory or registers, or more elements a thread"

@@ -26,6 +26,7 @@ __all__ = ["roofline_svg"]
 
 WIDTH, HEIGHT = 640, 360
 LEFT, RIGHT, TOP, BOTTOM = 78, 20, 42, 44
+ROOM = 20  # the last intensity over that of the highest peak, so that there is room for the names of peaks
 NAMED = 3  # kernels with their names beside them
 NAME = 30  # characters of a name
 LINE = 13  # pixels of a line of text
@@ -69,7 +70,7 @@ def roofline_svg(report: ProgramReport) -> str:
 
 
 def _axes(groups: Sequence[Group], highest: float, bandwidth: float) -> _Axes:
-    xs = [*(g[0].intensity or 1.0 for g in groups), highest / bandwidth * 3]
+    xs = [*(g[0].intensity or 1.0 for g in groups), highest / bandwidth * ROOM]
     ys = [*(g[0].flops_per_second or 1.0 for g in groups), highest * 2]
     return _Axes(
         (floor(log10(min(xs)) - 0.2), ceil(log10(max(xs)))), (floor(log10(min(ys)) - 0.2), ceil(log10(max(ys))))

@@ -132,7 +132,7 @@ def count_banks(
 
 def sampling(counted: int) -> str:
     """The reason why sums over so many warp instructions are an estimate."""
-    return f"{counted} warp instructions, spread over the launch, were sampled"
+    return f"{counted:,} warp instructions, spread over the launch, were sampled"
 
 
 def _scaled(sums: Sequence[int], numerator: int, denominator: int) -> Sequence[float]:

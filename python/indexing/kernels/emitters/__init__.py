@@ -4,7 +4,6 @@ from typing import Any
 
 from indexing.kernels.emitter import Emitter
 from indexing.kernels.emitters import (
-    attention,
     concatenate,
     dot,
     loop,
@@ -21,7 +20,6 @@ from indexing.kernels.emitters import (
 EMITTERS: tuple[Emitter[Any, Any], ...] = (
     scatter.EMITTER,
     update_slice.EMITTER,
-    attention.EMITTER,
     transpose.EMITTER,
     rows.EMITTER,
     reduction.EMITTER,
