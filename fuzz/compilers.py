@@ -35,10 +35,8 @@ from indexing.runtime.host_memory import address, aligned_bytes
 MAX_SECONDS = 300.0  # the time allowed for the kernels of a program
 MAX_BYTES = 2**27  # the size of a kernel's buffers; larger ones are left out
 PATTERN = 0xA5  # the bytes of outputs before a kernel runs, which it must write
-MAX_BLOCKS = (
-    4096  # blocks that all run; of more, only the first and last END_BLOCKS, since -O0 takes minutes for a kernel
-)
-END_BLOCKS = 512
+MAX_BLOCKS = 4096  # all blocks of a kernel run up to so many, since more take minutes with -O0
+END_BLOCKS = 512  # the first and last so many blocks run of kernels with more
 BATCH = 8  # random modules that are compiled together
 SPECIAL = (np.nan, np.inf, -np.inf, -0.0, 1e-40, 3e38, 0.5, -2.0)
 

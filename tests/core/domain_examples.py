@@ -83,6 +83,24 @@ DOMAINS: dict[str, DomainExample] = {
             ),
         ),
     ),
+    "constraint-on-deciding-operand": DomainExample(
+        (
+            (
+                "(d0, d1) -> (d0, d1), domain: d0 in [-9, 9], d1 in [-9, 9], min(d0 + d1, 4) in [1, 3]",
+                "(d0, d1) -> (d0, d1), domain: d0 in [-8, 9], d1 in [-8, 9], d0 + d1 in [1, 3]",
+            ),
+            (
+                "(d0, d1) -> (d0, d1), domain: d0 in [-9, 9], d1 in [-9, 9], max(d0 - 7, d0 + d1, -4) in [3, 18]",
+                "(d0, d1) -> (d0, d1), domain: d0 in [-6, 9], d1 in [-6, 9], d0 + d1 in [3, 18]",
+            ),
+        ),
+        (
+            (
+                "(d0, d1) -> (d0, d1), domain: d0 in [-9, 9], d1 in [-9, 9], min(d0 + d1, 4) in [1, 4]",
+                "(d0, d1) -> (d0, d1), domain: d0 in [-8, 9], d1 in [-8, 9], d0 + d1 in [1, 18]",
+            ),
+        ),
+    ),
     "constraint-on-extremum": DomainExample(
         (
             (

@@ -12,15 +12,18 @@ kernels read.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from indexing.graph.cycles import is_acyclic
+from indexing.graph.extraction import build_kernel_module
 from indexing.graph.facts import GraphFacts
+from indexing.graph.flattening import flatten
 from indexing.graph.nodes import Graph, Node, Ref, arrays_of, operands_of, tree_of, tree_refs
 from indexing.kernels.emitters import EMITTERS
 from indexing.kernels.proposal import Proposal, is_view
+from indexing.model.prediction import predict
 from indexing.ops.registry import traits_of
 
 if TYPE_CHECKING:
@@ -43,7 +46,8 @@ def plan_fusions(
     graph: Graph, support: KernelSupport, device: Device, emitters: Sequence[Emitter[Any, Any]] = EMITTERS
 ) -> list[PlannedFusion]:
     """The kernels of a graph, users before their operands; nodes that no kernel can compute are in none."""
-    planner = _FusionPlanner(GraphFacts(graph, support.instruction, support.in_library), device, emitters)
+    facts = GraphFacts(graph, support.instruction, support.in_library)
+    planner = _FusionPlanner(support, facts, device, emitters)
     planner.choose_groups()
     return planner.kernels()
 
@@ -61,16 +65,32 @@ def replacement_of(
     return next((p.replacement for p in proposals if p is not None), None)
 
 
+def seconds_of_parts(
+    graph: Graph, support: KernelSupport, device: Device, emitters: Sequence[Emitter[Any, Any]] = EMITTERS
+) -> float:
+    """The predicted time of the kernels that planning makes of a graph."""
+    parts = plan_fusions(graph, support, device, emitters)
+    built = (build_kernel_module(part.nodes, part.outputs, graph).module.build() for part in parts)
+    return sum(seconds_of_kernel(module.entry, device) for module in built)
+
+
+def seconds_of_kernel(computation: Computation, device: Device) -> float:
+    """The predicted time of the kernel of a computation."""
+    return float(predict(computation, {}, device).time[0])
+
+
 @dataclass
 class _FusionPlanner:
     """The state of the planning of one graph."""
 
+    support: KernelSupport
     facts: GraphFacts
     device: Device
     emitters: Sequence[Emitter[Any, Any]]
     group_of: dict[Node, Proposal] = field(default_factory=dict)
     kernel_of: dict[Node, PlannedFusion] = field(default_factory=dict)
     recomputed: set[Node] = field(default_factory=set)  # by each kernel that reads them
+    slower: dict[Hashable, bool] = field(default_factory=dict)  # by content: whether kernels of parts are faster
 
     # ------------------------------------------------------------ groups
 
@@ -98,9 +118,21 @@ class _FusionPlanner:
                     continue
                 if proposal.is_open:
                     self.facts.coalesced.add(seed)
-                elif (saved := proposal.seconds_saved(self.device)) > 0:
+                elif (saved := proposal.seconds_saved(self.device)) > 0 and not self._is_slower(proposal, emitter):
                     closed.append((saved, proposal))
         return [proposal for _, proposal in sorted(closed, key=lambda pair: -pair[0])]
+
+    def _is_slower(self, proposal: Proposal, emitter: Emitter[Any, Any]) -> bool:
+        """Whether a kernel of several products is predicted to take longer than those that other emitters make of it."""
+        if not proposal.has_products:
+            return False
+        built = build_kernel_module(proposal.nodes, proposal.outputs, self.facts.graph).module
+        if built.content not in self.slower:
+            entry = built.build().entry
+            others = [e for e in self.emitters if e is not emitter]
+            parts = seconds_of_parts(flatten(entry), self.support, self.device, others)
+            self.slower[built.content] = parts < seconds_of_kernel(entry, self.device)
+        return self.slower[built.content]
 
     # ------------------------------------------------------------ kernels
 

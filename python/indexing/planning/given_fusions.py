@@ -9,14 +9,12 @@ from __future__ import annotations
 from math import prod
 from typing import TYPE_CHECKING
 
-from indexing.graph.extraction import build_kernel_module
 from indexing.graph.flattening import flatten
 from indexing.graph.nodes import arrays_of, tree_refs
 from indexing.kernels import choose_emitter
 from indexing.kernels.proposal import storage_of
-from indexing.model.prediction import predict
 from indexing.model.work_time import predict_work
-from indexing.planning.fusion import plan_fusions
+from indexing.planning.fusion import seconds_of_kernel, seconds_of_parts
 from indexing.work import MAX_OPERATIONS, work_once
 
 if TYPE_CHECKING:
@@ -39,7 +37,7 @@ def is_slower_than_its_parts(body: Computation, support: KernelSupport, device: 
     graph = flatten(body)
     if _most_saved(body, graph, device) <= predict_work(device, 0).seconds:
         return False  # the launch of a second kernel takes longer
-    return _seconds_of_parts(graph, support, device) < _seconds(body, device)
+    return seconds_of_parts(graph, support, device) < seconds_of_kernel(body, device)
 
 
 def _most_saved(body: Computation, graph: Graph, device: Device) -> float:
@@ -52,17 +50,6 @@ def _most_saved(body: Computation, graph: Graph, device: Device) -> float:
     rate = device.rates.operations / MAX_OPERATIONS
     at_best = max(_bytes(graph) / device.reached_bandwidth, once / rate)
     return at_best * (1 / busy - 1) + max(chosen.work - once, 0) / rate / busy
-
-
-def _seconds_of_parts(graph: Graph, support: KernelSupport, device: Device) -> float:
-    """The predicted time of the kernels that planning makes of a graph."""
-    parts = plan_fusions(graph, support, device)
-    built = (build_kernel_module(part.nodes, part.outputs, graph).module.build() for part in parts)
-    return sum(_seconds(module.entry, device) for module in built)
-
-
-def _seconds(computation: Computation, device: Device) -> float:
-    return float(predict(computation, {}, device).time[0])
 
 
 def _bytes(graph: Graph) -> int:

@@ -128,6 +128,17 @@ fn forms_are_no_dearer_than_those_written_by_hand() {
     }
 }
 
+/// The choice of a form doesn't depend on what was simplified before in the same arena.
+#[test]
+fn forms_do_not_depend_on_what_the_arena_holds() {
+    let (mut arena, mut scratch) = (Arena::new(), Scratch::default());
+    let maps: Vec<IndexingMap> = MAPS.lines().map(read).collect();
+    for map in maps.iter().rev().chain(&maps) {
+        let form = simplify(&mut arena, &mut scratch, map, PointVariables::Replace);
+        assert_eq!(form, Ok(form_of(map)));
+    }
+}
+
 /// Laws that would make these no cheaper leave them as they are.
 #[test]
 fn forms_that_would_be_no_cheaper_stay() {

@@ -32,6 +32,8 @@ fn simplifying_again_changes_nothing() {
          d0 + ((d0 + d1) mod 2) * 2 in [0, 0]",
         // Bounds that come nearer to each other for longer than anyone waits.
         "(d0, d1) -> (), domain: d0 in [0, 1000000], d1 in [0, 1000000], d0 - max(d0, d1) in [-2, -1], d1 - max(d0, d1) in [-2, -1]",
+        // Of two congruences that become one, the other is settled before.
+        "(d0, d1) -> (), domain: d0 in [-9, 9], d1 in [-9, 9], d0 mod 6 in [5, 5], d0 - d1 in [0, 0], (d1 + 6) mod 4 in [3, 3]",
     ] {
         let once = simplified(&read(source));
         assert_eq!(text(&simplified(&once)), text(&once), "{source}");

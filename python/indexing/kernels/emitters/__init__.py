@@ -4,6 +4,7 @@ from typing import Any
 
 from indexing.kernels.emitter import Emitter
 from indexing.kernels.emitters import (
+    attention,
     concatenate,
     dot,
     loop,
@@ -20,6 +21,7 @@ from indexing.kernels.emitters import (
 EMITTERS: tuple[Emitter[Any, Any], ...] = (
     scatter.EMITTER,
     update_slice.EMITTER,
+    attention.EMITTER,
     transpose.EMITTER,
     rows.EMITTER,
     reduction.EMITTER,

@@ -143,7 +143,7 @@ def _rest(whole: Sequence[IndexingMap], parts: Sequence[IndexingMap]) -> list[In
 
 
 def _shared(m: IndexingMap) -> Shared:
-    """What maps with one domain and equal results have in common: the domain, and the results at its box's last corner."""
+    """The key that maps with one domain and equal results share: the domain, and the results at its box's last corner."""
     corner = [v.interval.upper for v in m.variables]
     try:
         last = m.symbolic_map.evaluate(corner[: m.num_dims], corner[m.num_dims :])

@@ -67,7 +67,7 @@ def _checked(before: Kernel, after: Kernel, memory: str, subject: str) -> Check:
 
 
 def difference_of_order(before: Kernel, after: Kernel, memory: str) -> str:
-    """What the first and last blocks load or store in another order after a pass, by enumeration; "" for nothing.
+    """Say what the first and last blocks load or store in another order after a pass, by enumeration; "" for nothing.
 
     Raises IndexingError where there are too many accesses, or data decide.
     """
@@ -151,7 +151,7 @@ def _events(kernel: Kernel, memory: str) -> np.ndarray:
 
 
 def _without_order(kernel: Kernel, memory: str) -> str:
-    """Why the accesses of a memory have no order that is known, or ""."""
+    """Say why the accesses of a memory have no order that is known, or ""."""
     names = Memory(kernel)
     for s in statements(kernel.body):
         if isinstance(s, CallFunction) and memory in names.read_by(s.function):

@@ -29,7 +29,7 @@ Counters: TypeAlias = "dict[int, int]"
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """What all threads access at one time; the time ends before the counter of a loop that has no barrier."""
+    """The elements that all threads access at one time; the time ends before the counter of a loop that has no barrier."""
 
     time: tuple[int, ...]
     is_in_loop: bool

@@ -194,7 +194,7 @@ impl DomainSimplifier {
     ) -> Round {
         let mut pass = ConstraintPropagation::new(std::mem::take(&mut self.bounds), given.len());
         for &(stated, interval) in given {
-            if stable.holds(stated, interval) {
+            if stable.holds(stated, interval) && !pass.merges(s, stated, interval) {
                 pass.keep_stable(s, stated, interval);
                 continue;
             }

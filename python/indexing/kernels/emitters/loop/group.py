@@ -103,7 +103,7 @@ class _GrowingKernel:
         if not all(a.is_known for a in accesses) or not self._may_compute(node, accesses):
             return
         is_output = self._is_read_outside(node)
-        if is_output and accesses != (self._place_of_output(node),):
+        if is_output and (accesses != (self._place_of_output(node),) or not self._is_acyclic_with(node)):
             return
         if any(self._separates_neighbours(node, a) for a in accesses):
             return
@@ -116,13 +116,13 @@ class _GrowingKernel:
 
     def _add_readers(self, node: Node) -> None:
         """Add readers of the node that are results of kernels of their own, if they read all of it where the kernel does."""
+        if self.has_loop or element_count(node.instruction) < element_count(self.root.instruction):
+            return
         for reader in self.facts.users_of(node):
-            users = self.facts.users_of(reader)
             if reader in self.nodes or not self._is_candidate(reader) or self.facts.needs_loop(reader):
                 continue
-            if element_count(node.instruction) < element_count(reader.instruction) or not self._has_room(reader):
-                continue
-            if self.nodes.isdisjoint(users) and all(map(self._is_decided, users)):
+            users = self.facts.users_of(reader)
+            if self.nodes.isdisjoint(users) and all(map(self._is_decided, users)) and self._has_room(reader):
                 self._add_reader(reader, node)
 
     def _add_reader(self, reader: Node, shared: Node) -> None:
@@ -131,7 +131,8 @@ class _GrowingKernel:
             return
         self.accesses[reader] = (place,)
         read = {ref.node for ref in reader.refs()} & (self.nodes | {shared})
-        if all(set(self._accesses(n, reader)) <= self._accesses_in_kernel(n) for n in read):
+        is_alike = all(set(self._accesses(n, reader)) <= self._accesses_in_kernel(n) for n in read)
+        if is_alike and self._is_acyclic_with(reader):
             self._add(reader, (place,), frozenset([reader]))
         else:
             del self.accesses[reader]
@@ -150,7 +151,7 @@ class _GrowingKernel:
 
     def _place_of_output(self, node: Node) -> Access | None:
         """The access at which the kernel may write the node for readers outside: in the root's order in memory; None where it
-        may not, as where a path leads from these readers back to the kernel.
+        may not.
         """
         root, shape = self.root.instruction.shape, node.instruction.shape
         if (
@@ -163,13 +164,15 @@ class _GrowingKernel:
             return None
         if any(in_place_count(n) or n.op.is_scatter_like for n in (node, self.root)):
             return None
-        if not is_acyclic(self.facts, self.nodes | {node}, (*self.outputs, node)):
-            return None
         return Access(same_memory(root, shape).simplify(), root.element_count)
+
+    def _is_acyclic_with(self, output: Node) -> bool:
+        return is_acyclic(self.facts, self.nodes | {output}, (*self.outputs, output))
 
     def _add(self, node: Node, accesses: tuple[Access, ...], reached: frozenset[Node]) -> None:
         self.nodes.add(node)
-        self.inputs = self._inputs_with(node)
+        self.inputs |= self._new_inputs(node)
+        self.inputs.difference_update(arrays_of(node))
         self._visit_operands(node)
         self.has_loop |= self.facts.needs_loop(node)
         self.accesses[node] = accesses
@@ -187,14 +190,16 @@ class _GrowingKernel:
         for ref in node.refs():
             heappush(self.pending, (-self.facts.number[ref.node], ref.node))
 
-    def _inputs_with(self, node: Node) -> set[Ref]:
-        """The arrays that the kernel reads if the node joins."""
-        return {ref for ref in self.inputs if ref.node is not node} | set(node.refs())
+    def _new_inputs(self, node: Node) -> set[Ref]:
+        """The arrays that the kernel reads only if the node joins."""
+        return {ref for ref in node.refs() if ref.node not in self.nodes and ref not in self.inputs}
 
     def _has_room(self, node: Node) -> bool:
         if len(self.nodes) >= MAX_NODES or (self.has_loop and self.facts.needs_loop(node)):
             return False
-        return len(self._inputs_with(node)) + len(self.root.instruction.shape.leaves) + len(self.outputs) <= MAX_ARRAYS
+        fewer = sum(ref in self.inputs for ref in arrays_of(node))
+        arrays = len(self.inputs) - fewer + len(self._new_inputs(node)) + len(self.root.instruction.shape.leaves)
+        return arrays + len(self.outputs) <= MAX_ARRAYS
 
     def _must_be_in_memory(self, node: Node, users: Sequence[Node]) -> bool:
         """Whether the node is assembled from updates, or overwritten in place by a user."""
@@ -224,7 +229,8 @@ class _GrowingKernel:
         repeats were computed once by another kernel.
         """
         rates, bandwidth = self.device.rates, self.device.reached_bandwidth
-        moved = sum(map(storage_of, self._inputs_with(node))) + self.written_bytes
+        read = (self.inputs | self._new_inputs(node)).difference(arrays_of(node))
+        moved = sum(map(storage_of, read)) + self.written_bytes
         once = self.operations + _operations_once(node)
         whole = max(moved / bandwidth, (once + self.repeated_operations + again) / rates.operations)
         avoided = self.avoided_bytes + self._avoided_bytes(node)

@@ -48,6 +48,7 @@ class SharedTile:
     vector: int
     place: IndexingMap
     stage: int = 0
+    name: str = ""  # of the buffer; empty: by its side and stage
 
     @property
     def number(self) -> int:
@@ -57,7 +58,7 @@ class SharedTile:
     @property
     def buffer(self) -> Buffer:
         """The buffer that holds it."""
-        name = f"{self.side}_tile" + f"{self.stage + 1}" * (self.stage > 0)
+        name = self.name or f"{self.side}_tile" + f"{self.stage + 1}" * (self.stage > 0)
         return Buffer(name, self.element_type, (self.lines * self.run,), "shared")
 
 
@@ -76,15 +77,22 @@ def position(m: IndexingMap, *values: SymbolicExpr, result: int = 0) -> Symbolic
     return m.results[result].replace_variables(list(values))
 
 
-class TileBuilder:
-    """Builds the copies of tiles of a dot's operands to shared memory, with the operands' producers, and its results."""
+@dataclass(frozen=True, slots=True)
+class TileOperand:
+    """An operand of a product: its `sizes` along both axes, and `read`, the element at a position along `free` and `sum`."""
 
-    def __init__(self, body: FunctionBuilder, match: Heroes, batch: SymbolicExpr, threads: int) -> None:
-        """Start with the entry, whose block has so many threads in one dimension, and the product of the batch."""
-        self.body, self.match, self.batch, self.threads = body, match, batch, threads
-        self.dot, self.sizes = match.first, product_of(match.first)
+    sizes: Mapping[Axis, int]
+    read: Callable[[SymbolicExpr, SymbolicExpr], Value]
 
-    def fill(self, tile: SharedTile, starts: Mapping[Axis, SymbolicExpr]) -> None:
+
+class TileCopies:
+    """Builds the copies of tiles of operands to shared memory, with the operands' producers."""
+
+    def __init__(self, body: FunctionBuilder, threads: int) -> None:
+        """Start with the entry, whose block has so many threads in one dimension."""
+        self.body, self.threads = body, threads
+
+    def fill(self, tile: SharedTile, operand: TileOperand, starts: Mapping[Axis, SymbolicExpr]) -> None:
         """Copy the tile that begins at `starts`: each thread takes vectors along the dimension in which they are neighbours."""
         body = self.body
         width = tile.run if tile.reads == tile.fast else tile.lines
@@ -93,41 +101,51 @@ class TileBuilder:
         with loop_over(body, -(-count // self.threads), "turn") as turn:
             number = body.scope.simplify(turn * self.threads + thread_id("th_x"))
             with inside(body, [Part(number, count)]) as (at,):
-                self._vector(tile, starts, body.scope.simplify(at // vectors), body.scope.simplify(at % vectors))
+                self._vector(
+                    tile, operand, starts, body.scope.simplify(at // vectors), body.scope.simplify(at % vectors)
+                )
 
     def _vector(
-        self, tile: SharedTile, starts: Mapping[Axis, SymbolicExpr], slow: SymbolicExpr, vector: SymbolicExpr
+        self,
+        tile: SharedTile,
+        operand: TileOperand,
+        starts: Mapping[Axis, SymbolicExpr],
+        slow: SymbolicExpr,
+        vector: SymbolicExpr,
     ) -> None:
         """Copy one vector; at the end of the operand, those of its elements that exist, and zeros."""
-        body, width, sizes = self.body, tile.vector, self._sizes(tile)
+        body, width, sizes = self.body, tile.vector, operand.sizes
         along, across = tile.reads, _other(tile.reads)
         line, first = starts[across] + slow, starts[along] + vector * width
         place = self._places(tile, slow, vector)
 
+        def store(to: Index, at: Mapping[Axis, SymbolicExpr]) -> None:
+            self._store(tile, to, operand.read(at["free"], at["sum"]))
+
         def zeros() -> None:
             with lanes(body, width) as lane:
-                self._store(tile, place(lane))
+                self._store_zero(tile, place(lane))
 
         def whole(row: SymbolicExpr, cell: SymbolicExpr) -> None:
             with lanes(body, width) as lane, body.base_scope():
-                self._store(tile, place(lane), {across: row, along: cell * width + lane})
+                store(place(lane), {across: row, along: cell * width + lane})
 
         def some(row: SymbolicExpr) -> None:
             with lanes(body, width) as lane, body.base_scope():
                 part = Part(first + lane, sizes[along])
-                self._either(
+                self.either(
                     part,
-                    lambda at: self._store(tile, place(lane), {across: row, along: at}),
-                    lambda: self._store(tile, place(lane)),
+                    lambda at: store(place(lane), {across: row, along: at}),
+                    lambda: self._store_zero(tile, place(lane)),
                 )
 
         def of_line(row: SymbolicExpr) -> None:
             cells = Part(first // width, sizes[along] // width)
-            self._either(cells, partial(whole, row), partial(some, row) if sizes[along] % width else zeros)
+            self.either(cells, partial(whole, row), partial(some, row) if sizes[along] % width else zeros)
 
-        self._either(Part(line, sizes[across]), of_line, zeros)
+        self.either(Part(line, sizes[across]), of_line, zeros)
 
-    def _either(self, part: Part, inside: Callable[[SymbolicExpr], None], outside: Callable[[], None]) -> None:
+    def either(self, part: Part, inside: Callable[[SymbolicExpr], None], outside: Callable[[], None]) -> None:
         """Build `inside` for a coordinate that is less than its count, and `outside` for others, if there are any."""
         body, at = self.body, self.body.scope.simplify(part.expression)
         conditions = body.within(at, 0, part.count - 1)
@@ -146,18 +164,40 @@ class TileBuilder:
         cell = self.body.named_index(self.body.fresh(f"{tile.side}_cell"), first, 0, tile.buffer.size // width - 1)
         return lambda lane: (cell * width + lane,)
 
-    def _store(self, tile: SharedTile, place: Index, at: Mapping[Axis, SymbolicExpr] | None = None) -> None:
-        """Store an element of the operand; without one, zero."""
-        kind, k = tile.element_type, tile.number
-        if at is None:
-            self.body.store(tile.buffer.name, place, Constant(storage_type(kind), 0))
-            return
-        own = self._index((self.sizes.rows, self.sizes.columns)[k], at["free"])
-        batch, contracted = self._index(self.sizes.batch, self.batch), self._index(self.sizes.contracted, at["sum"])
-        value = self.body.read(self.dot.operands[k], operand_index(self.dot, k, batch, own, contracted))
+    def _store(self, tile: SharedTile, place: Index, value: Value) -> None:
+        kind = tile.element_type
         if value.element_type != kind:
             value = Value(self.body.node(convert_code(self.body, value, element_type(kind))), kind)
         self.body.store(tile.buffer.name, place, self.body.stored(kind, value))
+
+    def _store_zero(self, tile: SharedTile, place: Index) -> None:
+        self.body.store(tile.buffer.name, place, Constant(storage_type(tile.element_type), 0))
+
+
+class TileBuilder:
+    """Builds the copies of tiles of a dot's operands, and its results."""
+
+    def __init__(self, body: FunctionBuilder, match: Heroes, batch: SymbolicExpr, threads: int) -> None:
+        """Start with the entry, whose block has so many threads in one dimension, and the product of the batch."""
+        self.body, self.match, self.batch = body, match, batch
+        self.dot, self.sizes = match.first, product_of(match.first)
+        self.copies = TileCopies(body, threads)
+
+    def fill(self, tile: SharedTile, starts: Mapping[Axis, SymbolicExpr]) -> None:
+        """Copy the tile that begins at `starts`."""
+        self.copies.fill(tile, self._operand(tile.number), starts)
+
+    def _operand(self, k: int) -> TileOperand:
+        p = self.sizes
+        free = (p.rows, p.columns)[k]
+
+        def read(own: SymbolicExpr, along: SymbolicExpr) -> Value:
+            index = operand_index(
+                self.dot, k, self._index(p.batch, self.batch), self._index(free, own), self._index(p.contracted, along)
+            )
+            return self.body.read(self.dot.operands[k], index)
+
+        return TileOperand({"free": prod(free), "sum": prod(p.contracted)}, read)
 
     def finish(self, total: Load, row: SymbolicExpr, column: SymbolicExpr) -> None:
         """Build the epilogue and the stores of an element of the product, whose sum is `total`."""
@@ -171,10 +211,6 @@ class TileBuilder:
     def _index(self, sizes: Sequence[int], at: SymbolicExpr) -> Index:
         """The index in dimensions of `sizes` of the element at a position in all of them."""
         return tuple(map(self.body.scope.simplify, delinearize(at, sizes)))
-
-    def _sizes(self, tile: SharedTile) -> dict[Axis, int]:
-        free = (self.sizes.rows, self.sizes.columns)[tile.number]
-        return {"free": prod(free), "sum": prod(self.sizes.contracted)}
 
 
 def _other(axis: Axis) -> Axis:

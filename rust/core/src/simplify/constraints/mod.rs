@@ -152,6 +152,14 @@ impl ConstraintPropagation {
         self.kept.get(kept) == Some(&(e, interval))
     }
 
+    /// Whether a kept congruence has the same dividend as this one, so that both are merged.
+    pub(crate) fn merges(&self, s: &mut Simplifier<'_>, e: Expr, interval: Interval) -> bool {
+        let Some((x, _)) = s.arena.as_mod(e).filter(|_| interval.is_point()) else { return false };
+        s.arena.charge(self.kept.len() / 2);
+        let is_like = |k: Expr| k != e && s.arena.as_mod(k).is_some_and(|(y, _)| y == x);
+        self.kept.iter().any(|(k, value)| value.is_point() && is_like(*k))
+    }
+
     /// Keeps a constraint that earlier passes left unchanged.
     pub(crate) fn keep_stable(&mut self, s: &mut Simplifier<'_>, e: Expr, interval: Interval) {
         if !self.intersect_kept(s, e, interval) {

@@ -13,15 +13,26 @@ pub(super) static QUOTIENTS: [Row<Apply>; 1] = [Row {
     function: ConstraintPropagation::on_quotient,
 }];
 
-pub(super) static EXTREMA: [Row<Apply>; 1] = [Row {
-    law: law(
-        "constraint-on-extremum",
-        "min, max",
-        "min(x, y) in [a, b] = x in [a, oo], y in [a, oo], min(x, y) in [-oo, b]",
-        "none (max alike)",
-    ),
-    function: ConstraintPropagation::on_extremum,
-}];
+pub(super) static EXTREMA: [Row<Apply>; 2] = [
+    Row {
+        law: law(
+            "constraint-on-deciding-operand",
+            "min, max",
+            "min(x, y) in [a, b] = x in [a, b]",
+            "b < y (max alike)",
+        ),
+        function: ConstraintPropagation::on_deciding_operand,
+    },
+    Row {
+        law: law(
+            "constraint-on-extremum",
+            "min, max",
+            "min(x, y) in [a, b] = x in [a, oo], y in [a, oo], min(x, y) in [-oo, b]",
+            "none (max alike)",
+        ),
+        function: ConstraintPropagation::on_extremum,
+    },
+];
 
 impl ConstraintPropagation {
     fn on_quotient(&mut self, s: &mut Simplifier<'_>, a: &mut Assumption, law: &Law) -> bool {
@@ -29,6 +40,24 @@ impl ConstraintPropagation {
         let Some(inner) = dividends(a.interval, m) else { return false };
         s.record_constraint(law, a.stated(), &[(x, inner)]);
         self.work.push(a.part(x, inner));
+        true
+    }
+
+    /// The constraint on the operands that may be the extremum, where others never are.
+    fn on_deciding_operand(&mut self, s: &mut Simplifier<'_>, a: &mut Assumption, law: &Law) -> bool {
+        let (Node::Min(args) | Node::Max(args)) = s.arena.node(a.expr) else { return false };
+        let (args, tag) = (SmallVec::<[Expr; 8]>::from_slice(args), s.arena.tag(a.expr));
+        let mut reached = |x: &Expr| match tag {
+            Tag::Min => s.bounds(*x).lower <= a.interval.upper,
+            _ => s.bounds(*x).upper >= a.interval.lower,
+        };
+        let rest: SmallVec<[Expr; 8]> = args.iter().copied().filter(&mut reached).collect();
+        if rest.is_empty() || rest.len() == args.len() {
+            return false;
+        }
+        let Ok(deciding) = s.arena.extremum(tag, &rest) else { return false };
+        s.record_constraint(law, a.stated(), &[(deciding, a.interval)]);
+        self.work.push(a.part(deciding, a.interval));
         true
     }
 
