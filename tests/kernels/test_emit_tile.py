@@ -41,11 +41,12 @@ def emitted(text: str, **knobs: int) -> Kernel:
 
 
 @pytest.mark.parametrize(
-    ("kind", "word"), [("bf16", 2), ("f16", 2), ("s8", 4), ("u8", 4), ("f8e4m3fn", 4), ("f8e5m2", 4)]
+    ("kind", "word"), [("f32", 1), ("bf16", 2), ("f16", 2), ("s8", 4), ("u8", 4), ("f8e4m3fn", 4), ("f8e5m2", 4)]
 )
 def test_fragments_are_those_of_the_instructions(kind: str, word: int) -> None:
     """Element i of fragment A of m16n8k16 (m16n8k32): row = groupID for 0 <= i < 2 or 4 <= i < 6 (i < 4 or 8 <= i < 12), else
-    groupID + 8; col = threadID_in_group * 2 + (i & 1), and 8 more for i >= 4 (* 4 + (i & 3), 16 more for i >= 8).
+    groupID + 8; col = threadID_in_group * 2 + (i & 1), and 8 more for i >= 4 (* 4 + (i & 3), 16 more for i >= 8). Of m16n8k8 for
+    tf32: row = groupID for a0 and a2, else groupID + 8; col = threadID_in_group, and 4 more for a2 and a3.
     """
     instruction = INSTRUCTIONS[kind]
     for lane, register, element in all_of(range(32), range(4), range(word)):
@@ -143,6 +144,29 @@ def test_floats_of_eight_bits_are_multiplied_where_the_instruction_is(text: str)
     assert_written_once(kernel, [entry.root.shape])
     assert ix.emit(entry, device="a100").emitter != "dot-tile"
     assert ix.emit(entry, dialect="cuda").emitter != "dot-tile"  # which any GPU of capability 8.0 runs
+
+
+ROUNDED = ", algorithm=dot_tf32_tf32_f32"
+
+
+@pytest.mark.parametrize(
+    ("text", "knobs"),
+    [
+        (product("48,100", "100,40", "48,40", PLAIN + ROUNDED, "f32"), {}),
+        (product("64,192", "64,192", "64,64", LAST + ROUNDED, "f32"), {"stages": 2}),
+        (product("40,100", "50,40", "100,50", TRANSPOSED + ROUNDED, "f32", "bf16"), {"tile_depth": 8}),
+    ],
+)
+def test_f32_is_rounded_to_tf32_where_the_program_says_so(text: str, knobs: dict[str, int]) -> None:
+    kernel = emitted(text, **knobs)
+    assert "mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32" in kernel.source
+    assert "load_matrices_rounded(" in kernel.source and "load_matrices(left" not in kernel.source
+    proofs = kernel.verify()
+    assert proofs.refuted == proofs.open == (), str(proofs)
+    assert_written_once(kernel, [ix.hlo.parse(text).entry.root.shape])
+    assert ix.runtime.cubin(kernel, "sm_80")
+    for other in ("", ", algorithm=dot_f32_f32_f32", ", algorithm=dot_tf32_tf32_f32_x3"):
+        assert ix.emit(ix.hlo.parse(text.replace(ROUNDED, other)).entry, dialect="cuda").emitter != "dot-tile"
 
 
 def async_copies(kernel: Kernel) -> dict[str, set[int]]:

@@ -1,6 +1,6 @@
 """Fragments: which element of a matrix each register of each lane of a warp holds, as maps, for `MatrixMultiply`.
 
-A register is a word of 32 bits: two elements of 16 bits, or four bytes; of the sum, one element. Four neighbouring lanes hold
+A register is a word: one element of 32 bits, two of 16, or four bytes; of the sum, one element. Four neighbouring lanes hold
 16 neighbouring bytes of one line of a factor: a row of the left one, a column of the right one. A piece is such 16 bytes; an
 8 x 8 matrix of `LoadMatrices` is eight lines by one piece.
 """
@@ -16,6 +16,7 @@ from indexing.kernels.ir.types import storage_bytes
 CAPABILITY = (8, 0)  # the least compute capability of kernels for any GPU that have matrix instructions
 LANES = 32
 PIECE_BYTES = 16
+FULL_WORDS = PIECE_BYTES // 4  # the elements of a piece of f32, which `LoadMatrices` rounds to tf32
 ASYNC_BYTES = (4, 8, 16)  # sizes of a `CopyAsync`
 LINES = 8  # the lines of a matrix of `LoadMatrices`
 ROWS, COLUMNS = 16, 8  # the sides of the sum
@@ -86,6 +87,7 @@ INSTRUCTIONS: Mapping[str, MatrixInstruction] = {
     for i in (
         MatrixInstruction("f16", "f32", 2),
         MatrixInstruction("bf16", "f32", 2),
+        MatrixInstruction("f32", "f32", 4),  # factors are rounded to tf32
         MatrixInstruction("s8", "s32", 1),
         MatrixInstruction("u8", "s32", 1),
         MatrixInstruction("f8e4m3fn", "f32", 1, (8, 9)),

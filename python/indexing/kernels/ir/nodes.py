@@ -184,7 +184,8 @@ class WaitCopies:
 
 @dataclass(frozen=True, slots=True)
 class LoadMatrices:
-    """Load four 8 x 8 matrices of 16-bit elements (or 8 x 16 of bytes) from shared memory into the registers of a warp.
+    """Load four 8 x 8 matrices of 16-bit elements (8 x 16 of bytes; 8 x 4 of f32, which are rounded to tf32) from shared memory
+    into the registers of a warp.
 
     Lane l gives the place of 16 bytes: line l mod 8 of matrix l floordiv 8. Register q of `destination`, four words from
     `destination_index` on, gets a word of matrix q: of lane l word l mod 4 of line l floordiv 4; `transposed`, the elements

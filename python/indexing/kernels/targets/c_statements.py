@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from indexing._core import SymbolicExpr
 from indexing.errors import CompileError
 from indexing.kernels.ir import nodes as ir
+from indexing.kernels.ir.fragments import FULL_WORDS
 from indexing.kernels.ir.traversal import expressions_in
 from indexing.kernels.ir.types import storage_bytes
 from indexing.kernels.targets.c_index import ATOM, SUM, IndexWriter
@@ -143,7 +144,8 @@ class StatementWriter:
             self.line(f"{self.unit.use('wait_copies')}();")
 
     def _loadmatrices(self, s: ir.LoadMatrices) -> None:
-        name = self.unit.use("load_transposed" if s.transposed else "load_matrices")
+        plain = "load_matrices_rounded" if s.width == FULL_WORDS else "load_matrices"
+        name = self.unit.use("load_transposed" if s.transposed else plain)
         to, source = (
             self.pointer(*place) for place in ((s.destination, (s.destination_index,)), (s.source, (s.source_index,)))
         )

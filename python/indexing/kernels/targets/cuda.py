@@ -156,7 +156,7 @@ void copy_async_{size}(void *to, const void *from) {{
 def _multiply_matrices(i: MatrixInstruction) -> Definition:
     """The instruction for factors of one element type, as a function of pointers to registers."""
     bits = "f" if i.accumulator == "f32" else "r"
-    kind = i.element_type.removeprefix("f8").removesuffix("fn")
+    kind = "tf32" if i.element_type == "f32" else i.element_type.removeprefix("f8").removesuffix("fn")
     types = ".".join((i.accumulator, kind, kind, i.accumulator))
     return function(
         f"multiply_matrices_{i.element_type}",
@@ -174,6 +174,15 @@ void multiply_matrices_{i.element_type}({i.accumulator} *c, const u32 *a, const 
 _MATRICES = (
     _load_matrices("load_matrices", ""),
     _load_matrices("load_transposed", ".trans"),
+    function(
+        "load_matrices_rounded",
+        """\
+void load_matrices_rounded(u32 *to, const void *from) {
+  load_matrices(to, from);
+  for (s32 k = 0; k < 4; k++) asm("cvt.rna.tf32.f32 %0, %1;" : "=r"(to[k]) : "f"(__uint_as_float(to[k])));
+}""",
+        "load_matrices u32 s32",
+    ),
     *map(_multiply_matrices, INSTRUCTIONS.values()),
 )
 

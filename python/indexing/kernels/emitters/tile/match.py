@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from indexing.hlo import Computation, Instruction
 
 NAME = "dot-tile"
+TF32 = "dot_tf32_tf32_f32"  # the attribute `algorithm` of products whose factors may be rounded
 MIN_SIDE = 16  # rows, columns and products of an element: below, most of an instruction would be wasted
 
 
@@ -62,6 +63,8 @@ def _is_hero(i: Instruction) -> bool:
         or right.element_type != left.element_type
         or not _is_result(i.shape.element_type, instruction.accumulator)
     ):
+        return False
+    if left.element_type == "f32" and i.text("algorithm", "") != TF32:
         return False
     p = product_of(i)
     is_plain = major_to_minor(i.shape) == tuple(range(i.shape.rank)) and prod(p.batch) > 0
