@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import reduce
 from typing import Any
 
-from indexing.certificates.checker.reader import Expr, MapText, TextError, read_expr, read_map
+from indexing.certificates.checker.reader import Expr, MapText, TextError, parts, read_expr, read_map
 from indexing.certificates.step import Refused, Step
 from indexing.errors import IndexingError
 from indexing.extras import missing_extra
@@ -51,8 +51,6 @@ class Translation:
                 return self.times(*parts)
             case "min":
                 return reduce(lambda a, b: z3.If(a <= b, a, b), parts)
-            case "max":
-                return reduce(lambda a, b: z3.If(a >= b, a, b), parts)
         quotient, remainder = self.divided(*parts)
         return quotient if e[0] == "/" else remainder
 
@@ -119,12 +117,5 @@ def _prove(z3: Any, steps: tuple[Step, ...], before: MapText, step: Step) -> Non
 
 def divisors(of: MapText) -> set[Expr]:
     """The divisors of a map that are no numbers."""
-    terms: set[Expr] = set()
-    todo = [*of.results, *(e for e, _, _ in of.domain)]
-    while todo:
-        e = todo.pop()
-        if isinstance(e, tuple):
-            todo += e[1]
-            if e[0] in "/%" and not isinstance(e[1][1], int):
-                terms.add(e[1][1])
-    return terms
+    divided = (e[1][1] for e in parts(of.expressions()) if isinstance(e, tuple) and e[0] in "/%")
+    return {d for d in divided if not isinstance(d, int)}

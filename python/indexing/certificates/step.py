@@ -37,6 +37,11 @@ class Step:
         return self.law
 
     @property
+    def texts(self) -> tuple[str, ...]:
+        """The expressions of the claim."""
+        return tuple(text for text in (self.before, self.after) if text)
+
+    @property
     def text(self) -> str:
         """The claim."""
         lower, upper = ("-oo" if self.lower is None else self.lower), ("oo" if self.upper is None else self.upper)
