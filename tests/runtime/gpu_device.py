@@ -1,6 +1,7 @@
 """What a GPU does beyond launching one kernel: graphs, streams of other libraries, arrays that are shared. `make gpu` runs it."""
 
 from concurrent.futures import ThreadPoolExecutor
+from importlib.util import find_spec
 
 import numpy as np
 import pytest
@@ -133,3 +134,23 @@ def test_what_a_step_takes_is_timed_on_the_device() -> None:
     profile = run.profile(X / 6000)
     assert {step.name: step.launches for step in profile.steps} == {k.name: 1 for k in run.kernels}
     assert all(step.seconds > 0 for step in profile.steps)
+
+
+def test_products_by_cublas() -> None:
+    text = """ENTRY product {
+      x = f32[512,384]{1,0} parameter(0)
+      y = f32[256,384]{1,0} parameter(1)
+      d = f32[512,256] dot(x, y), lhs_contracting_dims={1}, rhs_contracting_dims={1}
+      ROOT out = f32[512,256] negate(d)
+    }"""
+    module, device = ix.hlo.parse(text), CudaDevice()
+    if find_spec("nvmath") is None:
+        with pytest.raises(ix.CompileError, match="the cublas extra"):
+            DeviceExecutable(module, device, matmul="library")
+        return
+    run = DeviceExecutable(module, device, matmul="library")
+    assert [i.name for i in run.library_steps] == ["d"]
+    rng = np.random.default_rng(0)
+    for _ in range(2):
+        x, y = rng.standard_normal((512, 384), np.float32), rng.standard_normal((256, 384), np.float32)
+        np.testing.assert_allclose(run(x, y), -(x @ y.T), rtol=1e-4, atol=1e-4)
