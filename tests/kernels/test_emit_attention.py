@@ -258,6 +258,13 @@ def test_programs_of_jax_are_one_kernel(function, shapes) -> None:
     close(np.asarray(executable(*arrays)), np.asarray(jax.jit(function)(*arrays)), 2e-5)
 
 
+def test_decodes_of_one_row_are_one_kernel() -> None:
+    """Each product by itself would be a reduction: it has one row."""
+    shapes = [shaped(2, 2, 1, 32), *[shaped(2, 128, 2, 32)] * 2, shaped(2, kind=jnp.int32)]
+    executable = compiled(jax.jit(decode).lower(*shapes).as_text("hlo"))
+    assert [k.emitter for k in executable.kernels] == ["attention"]
+
+
 def test_planning_leaves_products_to_faster_kernels() -> None:
     """Matrix units take less time for large products of bf16 than the scalar units for an attention."""
     shapes = [shaped(1, 512, 8, 128, kind=jnp.bfloat16)] * 3

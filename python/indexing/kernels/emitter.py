@@ -68,6 +68,8 @@ class Emitter(Generic[M, P]):
     - `knobs(match, default, device)` has the knobs' legal values on a device; `default` is the plan without knobs.
     - `build(match, plan)` is the kernel of a plan.
     - `runs_on(match, device)`: whether the device's dialect has the instructions that the kernel is made of.
+    - `joins_products`: proposals hold several products of matrices, as the program states them. What they save is not known
+      from counts: predictions of their time and of their parts' decide.
     """
 
     name: str
@@ -76,4 +78,5 @@ class Emitter(Generic[M, P]):
     knobs: Callable[[M, P, Device], KnobSpace]
     build: Callable[[M, P], Kernel]
     runs_on: Callable[[M, Device], bool] = on_any_device
+    joins_products: bool = False
     group: Callable[[GraphFacts, Node, Device], Proposal | None] = lambda facts, seed, device: None

@@ -23,8 +23,7 @@ class Proposal:
     The kernel writes `outputs`; readers outside recompute members of `recomputed`. It saves `launches` of other kernels and
     `saved_bytes` of memory traffic; `repeated_operations` compute values again. A proposal `is_open` if other nodes may join
     that leave neighbouring threads with neighbouring elements of the root and of its operands. With a `replacement`, the root
-    is to be computed as that computation instead, whose instructions have faster kernels. What a kernel that `has_products` of
-    several matrices saves is not known from counts: predictions of its time and of its parts' decide.
+    is to be computed as that computation instead, whose instructions have faster kernels.
     """
 
     root: Node
@@ -36,7 +35,6 @@ class Proposal:
     repeated_operations: int = 0
     is_open: bool = False
     replacement: Computation | None = None
-    has_products: bool = False
 
     def seconds_saved(self, device: Device) -> float:
         """The predicted time that the proposal saves, less that of repeated operations."""

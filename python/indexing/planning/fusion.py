@@ -46,10 +46,22 @@ def plan_fusions(
     graph: Graph, support: KernelSupport, device: Device, emitters: Sequence[Emitter[Any, Any]] = EMITTERS
 ) -> list[PlannedFusion]:
     """The kernels of a graph, users before their operands; nodes that no kernel can compute are in none."""
-    facts = GraphFacts(graph, support.instruction, support.in_library)
-    planner = _FusionPlanner(support, facts, device, emitters)
+    planner = _planner(graph, support, device, emitters)
     planner.choose_groups()
     return planner.kernels()
+
+
+def joined_products(
+    graph: Graph, support: KernelSupport, device: Device, emitters: Sequence[Emitter[Any, Any]] = EMITTERS
+) -> frozenset[Instruction]:
+    """The instructions of kernels that hold several products, which have to stay as they are in the graph."""
+    return _planner(graph, support, device, emitters).joined_products()
+
+
+def _planner(
+    graph: Graph, support: KernelSupport, device: Device, emitters: Sequence[Emitter[Any, Any]]
+) -> _FusionPlanner:
+    return _FusionPlanner(support, GraphFacts(graph, support.instruction, support.in_library), device, emitters)
 
 
 def replacement_of(
@@ -122,15 +134,23 @@ class _FusionPlanner:
                     closed.append((saved, proposal))
         return [proposal for _, proposal in sorted(closed, key=lambda pair: -pair[0])]
 
+    def joined_products(self) -> frozenset[Instruction]:
+        """The instructions of all kernels of several products that are not slower than those of their parts."""
+        seeds = [n for n in self.facts.graph.nodes if n in self.facts.live and self.facts.can_compute(n)]
+        pairs = ((e, e.group(self.facts, n, self.device)) for e in self.emitters if e.joins_products for n in seeds)
+        kept = (p for e, p in pairs if p is not None and not self._is_slower(p, e))
+        return frozenset(node.instruction for p in kept for node in p.nodes)
+
     def _is_slower(self, proposal: Proposal, emitter: Emitter[Any, Any]) -> bool:
         """Whether a kernel of several products is predicted to take longer than those that other emitters make of it."""
-        if not proposal.has_products:
+        if not emitter.joins_products:
             return False
         built = build_kernel_module(proposal.nodes, proposal.outputs, self.facts.graph).module
         if built.content not in self.slower:
             entry = built.build().entry
             others = [e for e in self.emitters if e is not emitter]
-            parts = seconds_of_parts(flatten(entry), self.support, self.device, others)
+            graph = flatten(entry, split=lambda i: replacement_of(i, self.device))
+            parts = seconds_of_parts(graph, self.support, self.device, others)
             self.slower[built.content] = parts < seconds_of_kernel(entry, self.device)
         return self.slower[built.content]
 

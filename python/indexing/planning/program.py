@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Hashable, Mapping
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from typing import TYPE_CHECKING, TypeAlias
 
 from indexing.arguments import of_type, optional, takes
@@ -18,7 +18,7 @@ from indexing.hlo import Computation, Instruction, Module, Program, entry_of
 from indexing.hlo.program_like import or_function, part_of_program
 from indexing.kernels import device_of_kernels, emit_fused
 from indexing.model.libraries import library_product
-from indexing.planning.fusion import PlannedFusion, plan_fusions, replacement_of
+from indexing.planning.fusion import PlannedFusion, joined_products, plan_fusions, replacement_of
 from indexing.planning.given_fusions import needs_parts
 from indexing.planning.libraries import Matmul, is_faster_in_library
 from indexing.planning.trip_counts import known_trip_count
@@ -128,8 +128,10 @@ class _ProgramPlanner:
             self.is_inlined[body] = needs_parts(fusion, self.within_fusions, self.device)
         return self.is_inlined[body]
 
-    def _replacement(self, instruction: Instruction) -> Computation | None:
-        return None if self.in_library(instruction) else replacement_of(instruction, self.device)
+    def _replacement(self, joined: Collection[Instruction], instruction: Instruction) -> Computation | None:
+        if instruction in joined or self.in_library(instruction):
+            return None
+        return replacement_of(instruction, self.device)
 
     def _body_of(self, fusion: Instruction) -> Computation:
         """The computation of a fusion, shared by equal fusions."""
@@ -158,7 +160,10 @@ class _ProgramPlanner:
 
     def _graph(self, computation: Computation) -> Graph:
         if computation not in self.graphs:
-            self.graphs[computation] = flatten(computation, self.inlined, self._replacement)
+            stated = flatten(computation, self.inlined)
+            joined = joined_products(stated, self.support, self.device)
+            split = partial(self._replacement, joined)
+            self.graphs[computation] = flatten(computation, self.inlined, split)
         return self.graphs[computation]
 
     def _scheduled(self, node: Node) -> tuple[Computation, ...]:

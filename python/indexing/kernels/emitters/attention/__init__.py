@@ -15,4 +15,6 @@ from indexing.kernels.emitters.attention.group import group_attention
 from indexing.kernels.emitters.attention.match import NAME, match_attention
 from indexing.kernels.emitters.attention.plan import attention_knobs, plan_attention
 
-EMITTER = Emitter(NAME, match_attention, plan_attention, attention_knobs, build_attention, group=group_attention)
+EMITTER = Emitter(
+    NAME, match_attention, plan_attention, attention_knobs, build_attention, group=group_attention, joins_products=True
+)

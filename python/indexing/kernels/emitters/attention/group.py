@@ -48,7 +48,7 @@ def _proposal(facts: GraphFacts, nodes: set[Node], root: Node) -> Proposal:
     """The kernel of the nodes: it saves writing and reading their results, and the kernels of a product and the softmax."""
     kept = {r for n in nodes for r in n.refs() if r.node in nodes and r.node not in facts.rematerializable}
     saved = sum(2 * storage_of(r) for r in kept)
-    return Proposal(root, frozenset(nodes), arrays_of(root), launches=2, saved_bytes=saved, has_products=True)
+    return Proposal(root, frozenset(nodes), arrays_of(root), launches=2, saved_bytes=saved)
 
 
 def _is_scaled_exponential(ref: Ref) -> bool:
