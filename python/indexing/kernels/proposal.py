@@ -23,7 +23,8 @@ class Proposal:
     The kernel writes `outputs`; readers outside recompute members of `recomputed`. It saves `launches` of other kernels and
     `saved_bytes` of memory traffic; `repeated_operations` compute values again. A proposal `is_open` if other nodes may join
     that leave neighbouring threads with neighbouring elements of the root and of its operands. With a `replacement`, the root
-    is to be computed as that computation instead, whose instructions have faster kernels.
+    is to be computed as that computation instead, whose instructions have faster kernels. What its nodes read joins the
+    kernel of a proposal that `may_grow`, as it joins those of single nodes.
     """
 
     root: Node
@@ -34,6 +35,7 @@ class Proposal:
     saved_bytes: int = 0
     repeated_operations: int = 0
     is_open: bool = False
+    may_grow: bool = False
     replacement: Computation | None = None
 
     def seconds_saved(self, device: Device) -> float:

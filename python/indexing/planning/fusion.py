@@ -165,7 +165,7 @@ class _FusionPlanner:
             group = self.group_of.get(node)
             if group is not None and group.root is node:
                 self.recomputed |= group.recomputed
-                fusions.append(self._kernel(group))
+                fusions.append(self._kernel(self._grown(node) if group.may_grow else group))
             if node in self.kernel_of or group is not None:
                 continue
             if self._is_recomputed(node):

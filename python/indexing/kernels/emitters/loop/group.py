@@ -1,4 +1,4 @@
-"""The kernel that grows from one node: operands join the kernel of their users.
+"""The kernel that grows from one node, or from several that an emitter computes together: operands join that of their users.
 
 A node joins if all of its users are in the kernel; maps composed from the kernel's root tell how often it is computed there. A
 kernel holds at most one loop (reduction, dot); it and its epilogue (the logarithm of a sum) are never repeated. Other nodes may
@@ -56,20 +56,26 @@ class _GrowingKernel:
     def __init__(self, facts: GraphFacts, root: Node, device: Device) -> None:
         self.facts, self.root, self.device = facts, root, device
         self.composer = facts.attached(AccessComposer)
-        self.nodes = {root}
-        self.outputs = {root}
-        self.reached = {root: frozenset([root])}
-        self.inputs = set(root.refs())
+        self.nodes = set(facts.groups.get(root, {root}))
+        self.outputs = set(self.nodes)
+        self.reached = {n: frozenset([n]) for n in self.nodes}
+        self.inputs = {ref for n in self.nodes for ref in n.refs()}
         self.pending: list[tuple[int, Node]] = []
-        self._visit_operands(root)
+        for node in self.nodes:
+            self._visit_operands(node)
         self.repeated: set[Node] = set()
-        self.operations, self.written_bytes = _operations_once(root), sum(map(storage_of, arrays_of(root)))
+        self.operations = sum(map(_operations_once, self.nodes))
+        self.written_bytes = sum(storage_of(ref) for n in self.nodes for ref in arrays_of(n))
         self.repeated_operations = self.avoided_bytes = 0
-        self.has_loop = facts.needs_loop(root)
-        self.assembled = {r for r in assembled_arrays(root) if r.node not in facts.rematerializable}
-        parts = root.instruction.shape.leaves
-        count = 1 if has_one_index(root.instruction.shape) else len(parts)
-        self.accesses = {root: tuple(Access.of_all(p.dimensions, k) for k, p in enumerate(parts[:count]))}
+        self.has_loop = any(map(facts.needs_loop, self.nodes))
+        self.assembled = {r for n in self.nodes for r in self._assembled(n) if r.node not in facts.rematerializable}
+        self.accesses = {n: _all_elements(n.instruction.shape) for n in self.nodes}
+
+    def _assembled(self, node: Node) -> set[Ref]:
+        """The arrays that the kernel updates for the node, and must not read otherwise."""
+        if len(self.nodes) == 1:
+            return assembled_arrays(node)
+        return {ref for operand in node.operands[: in_place_count(node)] for ref in tree_refs(operand)}
 
     def grow(self) -> None:
         """Visit operands, users before their operands, and add those that may join."""
@@ -84,8 +90,8 @@ class _GrowingKernel:
 
     def results(self) -> tuple[Ref, ...]:
         """The arrays that the kernel writes."""
-        outputs = (n for n in self.outputs if n is self.root or self._is_read_outside(n))
-        return tuple(ref for n in sorted(outputs, key=self.facts.number.__getitem__) for ref in arrays_of(n))
+        outputs = sorted(filter(self._is_read_outside, self.outputs), key=self.facts.number.__getitem__)
+        return tuple(ref for n in outputs for ref in arrays_of(n))
 
     def _is_candidate(self, node: Node) -> bool:
         """Whether no kernel computes the node yet, and one can."""
@@ -272,6 +278,11 @@ class _GrowingKernel:
                         for indexing in self.facts.maps(user, output)[position]:
                             read = self.composer.compose(access, indexing, user, position, sizes)
                             yield replace(read, leaf=leaf)
+
+
+def _all_elements(shape: Shape) -> tuple[Access, ...]:
+    count = 1 if has_one_index(shape) else len(shape.leaves)
+    return tuple(Access.of_all(part.dimensions, k) for k, part in enumerate(shape.leaves[:count]))
 
 
 def _operations_once(node: Node) -> int:
