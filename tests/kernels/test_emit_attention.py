@@ -113,12 +113,13 @@ def test_finite_masks_weigh_all_keys_alike() -> None:
 
 
 def test_keys_at_the_start_may_be_hidden() -> None:
-    """The largest logit is -inf for several steps; then rows begin."""
+    """The largest logit is -inf for several steps; then it is so low that its exponential is 0."""
     text = attention(MASKED, sizes=LONG)
     q, k, v, mask = arrays_of(text)
+    q, k = np.abs(q) + 1, -np.abs(k) - 60
     mask[:] = np.arange(200) >= 150
     want = expected(q, k, v, lambda x: np.where(mask[:, None, None], x, -np.inf))
-    close(run(text, [q, k, v, mask], key_panels=1), want.astype(np.float32))
+    close(run(text, [q, k, v, mask], key_panels=1), want.astype(np.float32), 1e-3)
 
 
 @pytest.mark.parametrize("where", [0, 100, 199])
@@ -172,6 +173,12 @@ def test_programs_that_are_none(old: str, new: str) -> None:
     other = text.replace("scale =", second, 1) if "scores2" in new else text
     assert old in other
     assert emitter_of(other.replace(old, new)) != "attention"
+
+
+def test_the_maximum_is_that_of_the_logits() -> None:
+    text = attention(BIAS)
+    assert emitter_of(text) == "attention"
+    assert emitter_of(text.replace("reduce(logits, lowest)", "reduce(scaled, lowest)")) != "attention"
 
 
 def test_another_rows_total_is_no_total() -> None:
