@@ -26,7 +26,7 @@ from indexing.reports.file_rows import (
     rows_of_file,
     sources_in,
 )
-from indexing.reports.tables import Tables
+from indexing.reports.tables import PART, Tables
 from indexing.runtime.ray_cluster import _reach
 
 COPY = (
@@ -141,7 +141,7 @@ def test_a_run_that_was_killed_goes_on(tmp_path: Path) -> None:
     killed = subprocess.run(command, timeout=120, capture_output=True)  # ends when the workers have closed the pipes
     assert killed.returncode == -signal.SIGKILL
     summary = ix.analyze_files(folder, tmp_path / "out")
-    assert summary.known >= 64 and summary.known + summary.analyzed == 80
+    assert summary.known > 70 - PART and summary.known + summary.analyzed == 80, "less than a part was lost"
     assert [Path(row["path"]).name for row in table(summary.programs)] == sorted(f.name for f in folder.iterdir())
     assert len(table(summary.fusions)) == 80
 
