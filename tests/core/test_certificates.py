@@ -28,6 +28,7 @@ SPLIT = "(d0, d1) -> ((d0 * 8 + d1) floordiv 8, (d0 * 8 + d1) mod 8), domain: d0
 EMPTY = "(d0) -> (d0), domain: d0 in [0, 9], d0 * 2 + d0 mod 2 in [40, 50]"
 BOUNDED = "(d0, d1) -> (d0), domain: d0 in [0, 63], d1 in [0, 3], d0 * 4 + d1 in [3, 50]"
 EQUATED = "(d0)[s0] -> (s0), domain: d0 in [-4, 3], s0 in [-4, 2], min(d0 + s0, d0 ceildiv 6) * (s0 + 8) in [-2, 1], s0 - d0 in [0, 0]"
+SAME = "()[s0, s1] -> ((s0 + s1) mod s1), domain: s0 in [0, 0], s1 in [11, 17]"
 DIVIDED = "(d0){rt0} -> (d0 mod rt0), domain: d0 in [0, 63], rt0 in [-3, 100]"
 
 
@@ -42,7 +43,7 @@ def refused(made: Certificate, message: str, solver: str | None = None) -> Verdi
     return verdict
 
 
-@pytest.mark.parametrize("text", [SPLIT, EMPTY, BOUNDED, EQUATED, DIVIDED, "KNOWN EMPTY", "() -> (3)"])
+@pytest.mark.parametrize("text", [SPLIT, EMPTY, BOUNDED, EQUATED, DIVIDED, SAME, "KNOWN EMPTY", "() -> (3)"])
 def test_certificates_hold_and_read_back(text: str) -> None:
     simple, made = ix.IndexingMap.parse(text).simplify(certificate=True)
     assert simple == ix.IndexingMap.parse(text).simplify()

@@ -115,7 +115,7 @@ class Forms:
     def remainder(self, n: Form, d: Form) -> Form:
         """`n mod d`, in [0, |d|)."""
         if d.number is None:
-            return self.atom("%", n, d)
+            return Form() if n == d else self.atom("%", n, d)
         m = abs(d.number)
         return n - self.quotient(n, constant(m)) * m
 
