@@ -88,7 +88,7 @@ static void predictions(void) {
     const indexing_device device = {.size = sizeof device, .processors = 100, .warp_size = 32, .threads = 2048, .blocks = 32, .registers = 65536,
                                     .shared_bytes = 200000, .memory_rate = 1e12, .cache_rate = 4e12,
                                     .operation_rate = 1e13, .pass_rate = 1e9, .latency = 1e-6,
-                                    .loads_under_way = 4, .launch = 2e-6};
+                                    .launch = 2e-6};
     const double bytes = 1 << 28;
     indexing_demand demands[4];
     indexing_prediction predicted[4];
@@ -96,7 +96,7 @@ static void predictions(void) {
         const double threads = 64 << k;
         predicted[k].size = sizeof predicted[k];
         demands[k] = (indexing_demand){.size = sizeof demands[k], .blocks = bytes / 16 / threads, .threads = threads, .registers = 72,
-                                       .instructions = bytes / 512, .moved = bytes, .memory = bytes};
+                                       .waits = bytes / 512 / 4, .cache_loads = bytes / 512, .memory_loads = bytes / 512, .moved = bytes, .memory = bytes};
     }
     check(indexing_predict(&device, demands, 4, predicted));
     for (int k = 0; k < 4; k++) {

@@ -923,8 +923,10 @@ def predict_times(device: Sequence[float], demands: Sequence[npt.NDArray[np.floa
     """Of kernels: resident blocks of a processor, occupancy, waves, seconds, limits. The model is that of docs/prediction.md.
 
     `device` is processors, warp size, threads, blocks, registers and bytes of shared memory of a processor, bytes a second
-    of memory and of its cache, operations a second, instructions and passes a second of a processor, updates a second of
-    one address, latency, loads under way, seconds a launch, seconds a block. `demands` are columns: blocks, threads, registers
-    of a thread, bytes of shared memory, loads and stores of warps, bytes moved, bytes of memory, passes, operations,
-    instructions issued, updates of one address. A limit is the number of one of launch, latency, memory, arithmetic, issue.
+    of memory and of its cache, operations a second, instructions a second of a processor and of a warp, passes a second of a
+    processor, updates a second of one address, seconds from a load to its value in memory, in its cache and in the
+    processor's own, seconds a launch, seconds a block. `demands` are columns: blocks, threads, registers of a thread, bytes of
+    shared memory, waits of warps for loads, loads that reach the cache, loads that reach memory, bytes moved, bytes of memory,
+    passes, operations, instructions issued, updates of one address.
+    A limit is the number of one of launch, latency, memory, arithmetic, issue.
     """

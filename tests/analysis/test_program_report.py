@@ -355,7 +355,7 @@ def test_a_report_as_text_and_as_columns() -> None:
     of_two = next(k for k, line in enumerate(lines) if line.endswith(" 655 kB  16.4 k  two  f32[256,64]{1,0} fusion"))
     assert lines[of_two + 1] == "   read y: 65.5 kB must move, 524 kB will, 8.00 times the sectors that it needs"
     of_one = next(line for line in lines if " 131 kB  16.4 k  one " in line)
-    assert of_one.startswith("1. ") and of_one.endswith(" m.py:7") and lines[of_two].startswith("2. ")
+    assert lines[of_two].startswith("1. ") and of_one.startswith("2. ") and of_one.endswith(" m.py:7"), "equally long"
     assert str(report.worst(1)).count("} fusion") == 1
     assert report.worst(min_waste=1).fusions == report.fusions[:1]
     columns = report.access_columns()

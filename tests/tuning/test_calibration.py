@@ -49,6 +49,7 @@ def test_rank_correlation() -> None:
     assert rank_correlation([1, 2, 3, 4], [1, 3, 2, 4]) == pytest.approx(1 - 6 * 2 / (4 * 15))
     assert rank_correlation([1, 1, 2], [5, 6, 7]) == pytest.approx(3**0.5 / 2)
     assert rank_correlation([1, 1], [1, 2]) == 0
+    assert rank_correlation([0.3, 0.1 + 0.2, 1], [1, 1, 2]) == pytest.approx(1)
 
 
 def test_this_processor(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -42,8 +42,8 @@ class Memory:
     """The memory of a device: bytes, and bytes per second, of all of it, of its L2 cache, and the bytes of a core's L1 cache.
 
     Global memory is transferred in sectors of `sector_bytes`, with cache lines of `line_bytes`; shared memory has `banks`
-    banks, each `bank_bytes` wide. A load takes `latency` seconds, and a warp has up to `loads_under_way` loads. Kernels that
-    only stream reach the share `reached` of the bandwidth.
+    banks, each `bank_bytes` wide. A load takes `latency` seconds, `l2_latency` or `l1_latency` where a cache has its value, and
+    a warp has up to `loads_under_way` loads. Kernels that only stream reach the share `reached` of the bandwidth.
     """
 
     bandwidth: float
@@ -52,7 +52,9 @@ class Memory:
     l2_bytes: int
     l2_bandwidth: float
     latency: float = 600e-9
-    loads_under_way: int = 4
+    l2_latency: float = 200e-9
+    l1_latency: float = 30e-9
+    loads_under_way: int = 32
     sector_bytes: int = 32
     line_bytes: int = 128
     banks: int = 32
@@ -82,7 +84,7 @@ class Rates:
     operations: float
     scalar: Mapping[str, int] = field(hash=False)
     matrix: Mapping[str, int] = field(hash=False)
-    launch: float = 3e-6
+    launch: float = 3.3e-6
     block: float = 0.0
     special: int = 16
     product_share: float = 0.8
@@ -169,8 +171,8 @@ class Device:
         """The constants of the model of times, in the order in which the core expects them; see docs/prediction.md."""
         c, m, r = self.cores, self.memory, self.rates
         held = (c.count, c.warp_size, c.threads, c.blocks, c.registers, c.shared_bytes)
-        moved = (self.reached_bandwidth, m.l2_bandwidth, r.operations, r.clock * c.issue)
-        served = (r.clock, r.clock, m.latency, m.loads_under_way)
+        moved = (self.reached_bandwidth, m.l2_bandwidth, r.operations, r.clock * c.issue, r.clock)
+        served = (r.clock, r.clock, m.latency, m.l2_latency, m.l1_latency)
         return tuple(map(float, (*held, *moved, *served, r.launch, r.block)))
 
     @property

@@ -95,6 +95,9 @@ class _Shares:
     tile_cost: float
 
 
+#: Clocks from a load to its value, where the L1 cache, the L2 cache or memory has it: those of Ampere, Ada and Hopper in Luo
+#: et al., "Benchmarking and Dissecting the Nvidia Hopper GPU Architecture via Microbenchmarking" (2024), rounded.
+L1_CLOCKS, L2_CLOCKS, MEMORY_CLOCKS = 40, 265, 500
 #: That of the A100 PCIe 80GB is of the clock that XLA states for it, which it exceeds; L4 and T4 are limited by their power.
 VOLTA_SHARES = _Shares(0.91, 0.9, 4.0)
 AMPERE_SHARES = _Shares(0.875, 0.84, 64.0)
@@ -142,7 +145,13 @@ def _gpu(
         limits,
         Widths(wanted_threads(held), row_threads=256, block_size=256, tile_threads=128, columns=32),
         held,
-        Memory(memory[0] * GIGA, memory[1], chip.l1 * KIB, l2[0], l2[1] * GIGA, reached=shares.reached),
+        Memory(
+            *(memory[0] * GIGA, memory[1], chip.l1 * KIB, l2[0], l2[1] * GIGA),
+            latency=MEMORY_CLOCKS / (clock * GIGA),
+            l2_latency=L2_CLOCKS / (clock * GIGA),
+            l1_latency=L1_CLOCKS / (clock * GIGA),
+            reached=shares.reached,
+        ),
         rates,
         description,
         Architecture(chip.capability, chip.accelerated),
@@ -152,7 +161,7 @@ def _gpu(
 def _cpu(name: str, count: int) -> Device:
     """A processor, for kernels in C: a core runs one block at a time, moves whole lines, and does steps of loops."""
     memory = Memory(
-        *(100 * GIGA, 1 << 34, 32 * KIB, 1 * MIB, 40 * GIGA * count, 100e-9),
+        *(100 * GIGA, 1 << 34, 32 * KIB, 1 * MIB, 40 * GIGA * count, 100e-9, 100e-9, 100e-9),
         loads_under_way=64,
         sector_bytes=64,
         line_bytes=64,

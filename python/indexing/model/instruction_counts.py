@@ -17,7 +17,9 @@ from indexing.kernels.ir import nodes as ir
 from indexing.kernels.ir.fragments import COLUMNS, INSTRUCTIONS, ROWS, MatrixInstruction
 from indexing.kernels.ir.opcodes import ATOMIC_UPDATES
 from indexing.kernels.ir.traversal import expressions_in, subvalues, values_of
+from indexing.kernels.passes.unroll import UnrollingRule
 from indexing.model.kernel_walk import KernelWalk
+from indexing.model.load_waits import LoadRun
 
 if TYPE_CHECKING:
     from indexing._core import SymbolicExpr
@@ -53,10 +55,13 @@ FUNCTIONS: Mapping[str, tuple[int, int]] = {
 
 @dataclass(frozen=True, slots=True)
 class InstructionCounts:
-    """Totals over a launch: instructions that warps issue, and the work of the busiest unit in operations of f32 lanes."""
+    """Totals over a launch: instructions that warps issue, the work of the busiest unit in operations of f32 lanes, and how
+    often warps wait for loads, all of a block as often as the one that waits most.
+    """
 
     issued: float
     operations: float
+    waits: float
 
 
 def count_instructions(kernel: ir.Kernel, device: Device) -> InstructionCounts:
@@ -66,15 +71,19 @@ def count_instructions(kernel: ir.Kernel, device: Device) -> InstructionCounts:
     blocks, of_block = _spread(prod(kernel.grid), SAMPLED[0]), _spread(warps, SAMPLED[1])
     share = prod(kernel.grid) * warps / (len(blocks) * len(of_block))
     units: Units = defaultdict(float)
+    waits = 0.0
     for block in blocks:
+        longest = 0.0
         for number in of_block:
             thread = _at(number * warp, kernel.block)
-            visitor = _WarpVisitor(kernel, (*thread, *_at(block, kernel.grid)), kernel, {})
+            visitor = _WarpVisitor(kernel, (*thread, *_at(block, kernel.grid)), kernel, device, {})
             visitor.block(kernel.body, share)
             _add(units, visitor.units)
+            longest = max(longest, visitor.waits)
+        waits += longest * len(of_block)
     lanes = units_of_lanes(device)
     busiest = max((count * device.cores.lanes / lanes[u] for u, count in units.items() if u in lanes), default=0.0)
-    return InstructionCounts(sum(units.values()), busiest * warp)
+    return InstructionCounts(sum(units.values()), busiest * warp, waits)
 
 
 def units_of_lanes(device: Device) -> dict[str, float]:
@@ -111,65 +120,100 @@ def _at(number: int, sizes: Sequence[int]) -> tuple[int, int, int]:
 
 
 class _WarpVisitor(KernelWalk):
-    """A visitor of the entry, or of a function, which counts instructions by unit; `of_function` has those of functions."""
+    """A visitor of the entry, or of a function, which counts instructions by unit, and waits; `of_function` has those of
+    functions.
+    """
 
     def __init__(
         self,
         body: ir.Kernel | ir.Function,
         given: Sequence[int],
         kernel: ir.Kernel,
-        of_function: dict[str, Units],
+        device: Device,
+        of_function: dict[str, tuple[Units, float]],
     ) -> None:
         super().__init__(body, given)
-        self.kernel, self.of_function = kernel, of_function
+        self.kernel, self.device, self.of_function = kernel, device, of_function
         self.registers = frozenset(b.name for b in kernel.buffers if b.space == "local")
+        self.in_memory = frozenset(b.name for b in kernel.buffers if b.space == "global")
         self.units: Units = defaultdict(float)
+        self.waits = 0.0
+        self.unrolling = UnrollingRule(kernel.buffers)
         self.known: set[SymbolicExpr] = set()  # indices that are computed already
 
     def block(self, block: Block, times: float) -> None:
         """Count the statements of a block that runs so many times."""
+        self._run(block, times, LoadRun(self.in_memory, times))
+
+    def _run(self, block: Block, times: float, run: LoadRun) -> None:
+        self._statements(block, times, run)
+        self._end(run)
+
+    def _end(self, run: LoadRun) -> None:
+        self.waits += run.end(self.device.memory.loads_under_way)
+
+    def _statements(self, block: Block, times: float, run: LoadRun) -> None:
         for s in block:
             if isinstance(s, ir.For):
-                self._loop(s, times)
+                self._loop(s, times, run)
             elif isinstance(s, ir.If):
-                self._count(s, times)
-                self.units["control"] += times
-                for body, probability in self.branches(s):
-                    self.block(body, times * probability)
+                self._branch(s, times, run)
             else:
+                if isinstance(s, ir.Barrier):
+                    self._end(run)
                 self.define(s)
-                self._count(s, times)
+                self._count(s, times, run)
 
-    def _loop(self, loop: ir.For, times: float) -> None:
+    def _branch(self, s: ir.If, times: float, run: LoadRun) -> None:
+        self._count(s, times, run)
+        self.units["control"] += times
+        branches = list(self.branches(s))
+        if len(branches) == 1:  # no branch: the loads of the guarded statements are under way with those around
+            return self._statements(branches[0][0], times, run)
+        self._end(run)
+        for body, probability in branches:
+            self._run(body, times * probability, LoadRun(self.in_memory, run.times * probability))
+        return None
+
+    def _loop(self, loop: ir.For, times: float, run: LoadRun) -> None:
         iterations = self.enter(loop)
         if iterations:
             before = self.known
             self.known = set(before)
-            self.units["control"] += times * iterations * (LOOP if not loop.unroll and not loop.lanes else 0)
-            self.block(loop.body, times * iterations)
+            together = max(loop.unroll or self.unrolling.factor(loop), 1)
+            if together >= iterations:
+                self._statements(loop.body, times * iterations, run)
+            else:
+                self.units["control"] += times * iterations / together * LOOP
+                self._end(run)
+                self._run(loop.body, times * iterations, LoadRun(self.in_memory, run.times * iterations / together))
             self.known = before
         self.leave(loop)
 
-    def _count(self, s: Statement, times: float) -> None:
+    def _count(self, s: Statement, times: float, run: LoadRun) -> None:
+        run.add(s, times)
         _add(self.units, instructions_of(s, self.registers), times)
         for expression in () if isinstance(s, ir.MatrixMultiply) else expressions_in(s):  # whose places are registers
-            if expression not in self.known:
-                self.known.add(expression)
-                self.units["s32"] += times * _index_cost(expression)
+            base = _without_offset(expression)
+            if base not in self.known:
+                self.known.add(base)
+                self.units["s32"] += times * _index_cost(base)
         if isinstance(s, ir.CallFunction):
-            self._call(s.function, times)
+            self._call(s.function, times, run)
 
-    def _call(self, name: str, times: float) -> None:
+    def _call(self, name: str, times: float, run: LoadRun) -> None:
         """Count a function once, with its index in the middle of its range."""
         if name not in self.of_function:
             function = self.kernel.function(name)
             middle = [(v.interval.lower + v.interval.upper) // 2 for v in function.variables]
-            inner = _WarpVisitor(function, middle, self.kernel, self.of_function)
+            inner = _WarpVisitor(function, middle, self.kernel, self.device, self.of_function)
             inner.block(function.body, 1.0)
             for value in function.results:
                 _add(inner.units, _of_value(value, self.registers))
-            self.of_function[name] = inner.units
-        _add(self.units, self.of_function[name], times)
+            self.of_function[name] = inner.units, inner.waits
+        units, waits = self.of_function[name]
+        _add(self.units, units, times)
+        self.waits += run.times * waits
 
 
 def instructions_of(s: Statement, registers: Collection[str] = ()) -> Units:
@@ -219,6 +263,12 @@ def _unit(op: ir.Op) -> tuple[str, int]:
     if kind in ("f32", "f64"):
         return kind, 1
     return "s32", 2 if kind in ("s64", "u64") else 1
+
+
+def _without_offset(expression: SymbolicExpr) -> SymbolicExpr:
+    """An index without its constant term, which an instruction of memory adds to an address."""
+    kind, numbers, _ = expression.nodes()[-1]
+    return expression - numbers[0] if kind == "sum" and numbers[0] else expression
 
 
 def _index_cost(expression: SymbolicExpr) -> int:

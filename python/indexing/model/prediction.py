@@ -19,7 +19,7 @@ from indexing.kernels import emit_fused, fused_computation, knobs_of
 from indexing.kernels.targets import TARGETS
 from indexing.lazy import np
 from indexing.model.loop_costs import costs_of_loops
-from indexing.model.traffic import KernelTraffic, kernel_traffic, needs_kernel, unique_values
+from indexing.model.traffic import KernelTraffic, Traffic, kernel_traffic, needs_kernel, unique_values
 from indexing.model.work_time import LIMITS
 
 if TYPE_CHECKING:
@@ -41,10 +41,11 @@ class Predictions:
 
     `sectors` of global memory that the warps' loads and stores, `instructions`, move, `bytes` of these, of which the L2 cache
     moves `cache_bytes` and device memory `memory_bytes`, `passes` over the banks of shared memory, and `conflicts`, those of
-    them due to bank conflicts; `operations`, in those of the busiest unit, and all instructions that warps issue (`issued`),
-    both estimates; `updates`, atomic ones of the address that has most; `occupancy` of a processor's threads, `waves` of
-    blocks, `time` in seconds, and its largest part, `limit`: launch, latency, memory, arithmetic or issue. `exact` is true
-    where sectors were counted, not sampled or assumed.
+    them due to bank conflicts; `operations`, in those of the busiest unit, all instructions that warps issue (`issued`), and
+    how often warps wait for loads (`waits`), all three estimates; loads of warps that the L1 cache lacks (`cache_loads`), and
+    those that the L2 cache lacks too (`memory_loads`); `updates`, atomic ones of the address that has most; `occupancy` of a
+    processor's threads, `waves` of blocks, `time` in seconds, and its largest part, `limit`: launch, latency, memory,
+    arithmetic or issue. `exact` is true where sectors were counted, not sampled or assumed.
     """
 
     plans: Columns
@@ -63,6 +64,9 @@ class Predictions:
     conflicts: Floats
     operations: Floats
     issued: Floats
+    waits: Floats
+    cache_loads: Floats
+    memory_loads: Floats
     updates: Floats
     resident_blocks: Floats
     occupancy: Floats
@@ -223,11 +227,11 @@ class _Fusion:
         of_kernel = np.array([case.numbers for case in kernels], np.float64).reshape(-1, len(KernelTraffic.NUMBERS)).T
         of_plan = dict(zip(KernelTraffic.NUMBERS, of_kernel[:, which], strict=True))
         blocks, threads = self._launch(of_plan, columns)
-        sums = np.zeros((rows, 6))
+        sums = np.zeros((rows, len(Traffic.SUMS) + 1))
         for case, (_, places) in zip(kernels, groups, strict=True):
             sums[places] = case.traffic(threads[places])
         self._fill(counts, of_plan, (blocks, threads), sums.T)
-        exact[:] = (sums[:, 5] != 0) & (of_plan["exact"] != 0)
+        exact[:] = (sums[:, -1] != 0) & (of_plan["exact"] != 0)
 
     def _kernel(self, plan: dict[str, int], key: tuple[int, ...]) -> KernelTraffic:
         if key not in self.kernels:
@@ -238,10 +242,16 @@ class _Fusion:
         """The columns of `_COUNTED`."""
         counts["blocks"][:], counts["threads"][:] = launch
         counts["instructions"], counts["sectors"], counts["bytes"] = sums[:3]
-        counts["cache_bytes"], counts["memory_bytes"] = sums[3:5]
+        counts["cache_bytes"], counts["memory_bytes"], counts["cache_loads"], counts["memory_loads"] = sums[3:7]
         counts["conflicts"] = of_plan["passes"] - of_plan["ideal_passes"]
-        for name in ("registers", "shared_bytes", "passes", "operations", "issued", "updates"):
+        for name in ("registers", "shared_bytes", "passes", "operations", "issued", "waits", "updates"):
             counts[name] = of_plan[name]
+        if any(
+            k.effect == "block" for k in self.space.knobs
+        ):  # a warp waits as one of its threads does, which were counted
+            warp = self.device.cores.warp_size
+            warps = launch[0] * -(-launch[1] // warp)
+            counts["waits"] = of_plan["waits"] * warp / (of_plan["grid"] * of_plan["block"]) * warps
 
     def _launch(self, of_plan: dict[str, Floats], columns: Columns) -> _Launch:
         """Blocks, and threads of a block."""
@@ -257,12 +267,12 @@ class _Fusion:
 
 _COUNTED = (
     *("blocks", "threads", "registers", "shared_bytes", "instructions", "sectors", "bytes", "memory_bytes", "passes"),
-    *("conflicts", "operations", "issued", "updates", "cache_bytes"),
+    *("conflicts", "operations", "issued", "waits", "updates", "cache_bytes", "cache_loads", "memory_loads"),
 )
 #: The model's columns for a kernel, in the order of the core.
 DEMANDS = (
-    *("blocks", "threads", "registers", "shared_bytes", "instructions", "cache_bytes", "memory_bytes", "passes"),
-    *("operations", "issued", "updates"),
+    *("blocks", "threads", "registers", "shared_bytes", "waits", "cache_loads", "memory_loads", "cache_bytes"),
+    *("memory_bytes", "passes", "operations", "issued", "updates"),
 )
 
 
@@ -280,6 +290,9 @@ def loop_demands(computation: Computation, plan: Mapping[str, int], device: Devi
         "instructions": costs.lines,
         "sectors": costs.lines,
         "bytes": costs.lines * device.memory.line_bytes,
+        "waits": (costs.lines + costs.runs) / device.memory.loads_under_way,
+        "cache_loads": costs.lines,
+        "memory_loads": costs.lines,
         "cache_bytes": costs.lines * device.memory.line_bytes,
         "memory_bytes": fetched,
         "operations": costs.steps,
@@ -293,15 +306,11 @@ def demands_of(predictions: Predictions) -> list[Floats]:
 
 
 def _demands(counts: Mapping[str, Floats], device: Device) -> list[Floats]:
-    """As `demands_of`: a block also takes the shared memory that the device reserves for each; the instructions are those that
-    miss the L1 cache, and what hits or misses it passes through it, as shared memory does, by lines.
+    """As `demands_of`: a block also takes the shared memory that the device reserves for each; all bytes pass through the L1
+    cache, as those of shared memory do, by lines.
     """
-    missed = np.divide(
-        counts["cache_bytes"], counts["bytes"], out=np.ones_like(counts["bytes"]), where=counts["bytes"] > 0
-    )
     changed = {
         "shared_bytes": counts["shared_bytes"] + device.limits.reserved_shared_bytes,
-        "instructions": counts["instructions"] * missed,
         "passes": counts["passes"] + (counts["bytes"] / device.memory.line_bytes if device.cores.shared_bytes else 0.0),
     }
     return [changed.get(name, counts[name]) for name in DEMANDS]

@@ -47,8 +47,8 @@ MAX_GRID = 1 << 48  # blocks of one thread that are counted
 @dataclass(frozen=True, slots=True, eq=False)
 class Traffic:
     """Sums over each of several launches, which differ in the size of blocks: instructions of warps, sectors, bytes moved
-    (sectors that one thread's vector shares count once), those that the L2 cache moves, and those that device memory moves.
-    `exact` if nothing was sampled or assumed.
+    (sectors that one thread's vector shares count once), those that the L2 cache moves, and those that device memory moves;
+    loads of warps that the L1 cache lacks, and those that the L2 cache lacks too. `exact` if nothing was sampled or assumed.
     """
 
     instructions: Floats
@@ -56,29 +56,26 @@ class Traffic:
     moved: Floats
     cached: Floats
     memory: Floats
+    cache_loads: Floats
+    memory_loads: Floats
     exact: NDArray[np.bool_]
+    SUMS: ClassVar = ("instructions", "sectors", "moved", "cached", "memory", "cache_loads", "memory_loads")
 
-    @classmethod
-    def nothing(cls, launches: int, exact: bool) -> Traffic:
+    @staticmethod
+    def nothing(launches: int, exact: bool) -> Traffic:
         """The traffic of launches that move nothing."""
         zeros = np.zeros(launches)
-        return cls(zeros, zeros, zeros, zeros, zeros, np.full(launches, exact))
+        return _moving(zeros, zeros, zeros, np.full(launches, exact))
 
     def plus(self, other: Traffic) -> Traffic:
         """The sum of both."""
-        return Traffic(
-            self.instructions + other.instructions,
-            self.sectors + other.sectors,
-            self.moved + other.moved,
-            self.cached + other.cached,
-            self.memory + other.memory,
-            self.exact & other.exact,
-        )
+        sums = {name: getattr(self, name) + getattr(other, name) for name in self.SUMS}
+        return Traffic(**sums, exact=self.exact & other.exact)
 
     @property
     def rows(self) -> Floats:
         """A row for each launch, a column for each sum."""
-        return np.stack([self.instructions, self.sectors, self.moved, self.cached, self.memory, self.exact], axis=1)
+        return np.stack([*(getattr(self, name) for name in self.SUMS), self.exact], axis=1)
 
 
 @dataclass(slots=True)
@@ -95,8 +92,8 @@ class KernelTraffic:
     instructions: InstructionCounts = field(init=False)
     by_block: dict[int, Floats] = field(default_factory=dict)
     NUMBERS: ClassVar = (
-        *("grid", "block", "registers", "shared_bytes", "passes", "ideal_passes", "operations", "issued", "updates"),
-        "exact",
+        *("grid", "block", "registers", "shared_bytes", "passes", "ideal_passes", "operations", "issued", "waits"),
+        *("updates", "exact"),
     )
 
     def __post_init__(self) -> None:
@@ -112,7 +109,10 @@ class KernelTraffic:
         """The counts that all its plans share, in the order of `NUMBERS`; in one dimension, for blocks of one thread."""
         k, instructions = self.kernel, self.instructions
         lanes = self.device.cores.warp_size if self.has_block_knob else 1  # a warp of each thread was counted
-        work = instructions.operations / lanes, instructions.issued / lanes, most_updates(k)
+        work = (
+            *(n / lanes for n in (instructions.operations, instructions.issued, instructions.waits)),
+            most_updates(k),
+        )
         shared = self.passes, self.ideal_passes
         return prod(k.grid), prod(k.block), self.registers, k.shared_bytes, *shared, *work, self.exact
 
@@ -158,17 +158,17 @@ class KernelTraffic:
             memory = np.minimum(cached, reuse.from_memory)
         if size <= self.device.memory.l2_bytes:
             memory = np.minimum(memory, size)
-        return replace(t, cached=cached, memory=memory)
+        loads = t.instructions if accesses.kind == "load" else np.zeros_like(t.instructions)
+        of_moved = loads / np.maximum(t.moved, 1.0)
+        return replace(t, cached=cached, memory=memory, cache_loads=cached * of_moved, memory_loads=memory * of_moved)
 
     def _executed(self, argument: Argument, e: Execution, blocks: NDArray[np.int64], known: _Known) -> Traffic:
         """The traffic of all executions of a map."""
         t = self._of_map(argument, e, blocks, known)
         threads = blocks if self.has_block_knob else np.full_like(blocks, prod(self.kernel.block))
         warps = e.lanes / np.minimum(threads, self.device.cores.warp_size) if e.lanes else 1.0
-        counted = (e.times * n for n in (t.instructions * warps, t.sectors, t.moved, t.cached, t.memory))
-        instructions, sectors, moved, cached, memory = counted
         exact = t.exact & (e.is_certain and not e.may_merge)
-        return Traffic(instructions, sectors, moved, cached, memory, exact)
+        return _moving(t.instructions * warps * e.times, t.sectors * e.times, t.moved * e.times, exact)
 
     def _of_map(self, argument: Argument, e: Execution, blocks: NDArray[np.int64], known: _Known) -> Traffic:
         """The traffic with the kernel's own blocks, or with each of the sizes `blocks`. Equal maps are counted once."""
@@ -203,7 +203,12 @@ class KernelTraffic:
         rows, index = instances
         sums = np.array([_sums(row) for row in rows], np.float64)[index].T
         moved = sums[2] * self.device.memory.sector_bytes
-        return Traffic(sums[0], sums[1], moved, moved, moved, sums[3].astype(bool) & (not m.runtimes))
+        return _moving(sums[0], sums[1], moved, sums[3].astype(bool) & (not m.runtimes))
+
+
+def _moving(instructions: Floats, sectors: Floats, moved: Floats, exact: NDArray[np.bool_]) -> Traffic:
+    """Traffic of which no cache keeps anything."""
+    return Traffic(instructions, sectors, moved, moved, moved, instructions, instructions, exact)
 
 
 def _sums(row: Counted | None) -> tuple[float, float, float, bool]:

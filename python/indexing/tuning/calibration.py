@@ -31,8 +31,8 @@ FITTED = (
     *(("memory", "reached"), ("memory", "l2_bandwidth"), ("memory", "latency")),
     *(("rates", "operations"), ("rates", "launch"), ("rates", "block")),
 )
-STEPS = (0.25, 0.5, 0.8, 1.25, 2.0, 4.0)  # factors that are tried on each constant
-MAX_ROUNDS = 12
+STEPS = (0.25, 0.5, 0.8, 0.97, 0.995, 1.005, 1.03, 1.25, 2.0, 4.0)  # factors that are tried on each constant
+MAX_ROUNDS = 60
 MAX_CHANGE = 50.0  # a constant's largest factor; one that the measurements do not determine would move beyond
 
 _ADD = "add { a = f32[] parameter(0)\n b = f32[] parameter(1)\n ROOT c = f32[] add(a, b) }\n"
@@ -149,7 +149,9 @@ def _figure(device: Device, part: str, name: str) -> float:
 
 
 def rank_correlation(one: Sequence[float], other: Sequence[float]) -> float:
-    """Spearman's rank correlation. Equal values have their mean rank; the result is 0 if all values of one side are equal."""
+    """Spearman's rank correlation. Equal values, and those that differ by rounding alone, have their mean rank; the result is 0
+    if all values of one side are equal.
+    """
     a, b = _ranks(np.asarray(one)), _ranks(np.asarray(other))
     a, b = a - a.mean(), b - b.mean()
     scale = float(np.sqrt((a * a).sum() * (b * b).sum()))
@@ -157,7 +159,8 @@ def rank_correlation(one: Sequence[float], other: Sequence[float]) -> float:
 
 
 def _ranks(values: NDArray[np.float64]) -> NDArray[np.float64]:
-    _, index, counts = np.unique(values, return_inverse=True, return_counts=True)
+    rounded = [float(f"{value:.12g}") for value in values.tolist()]
+    _, index, counts = np.unique(rounded, return_inverse=True, return_counts=True)
     last = np.cumsum(counts)
     ranks: NDArray[np.float64] = (last - (counts - 1) / 2)[index]
     return ranks

@@ -59,10 +59,12 @@ typedef struct indexing_device {
     double cache_rate;       /* bytes that the cache in front of it moves */
     double operation_rate;   /* operations of all processors */
     double issue_rate;       /* instructions of warps of one processor */
+    double warp_rate;        /* instructions of one warp; 0: as many as of its processor */
     double pass_rate;        /* passes over the banks of shared memory of one processor */
     double update_rate;      /* atomic updates of one address */
-    double latency;          /* seconds from a load to its value */
-    double loads_under_way;  /* of a warp */
+    double latency;          /* seconds from a load to its value, where device memory has it */
+    double cache_latency;    /* where the cache in front of it has it */
+    double own_latency;      /* where the processor's own cache has it */
     double launch;           /* seconds of a launch */
     double block;            /* seconds of a block beside its work */
 } indexing_device;
@@ -74,8 +76,10 @@ typedef struct indexing_demand {
     double threads;       /* of a block */
     double registers;     /* of a thread */
     double shared_bytes;  /* of a block */
-    double instructions;  /* loads and stores of warps */
-    double moved;         /* bytes of the sectors that they move */
+    double waits;         /* of warps for loads; those that are under way together are waited for once */
+    double cache_loads;   /* loads of warps that the cache in front of device memory serves, or passes on */
+    double memory_loads;  /* those of them that device memory serves */
+    double moved;         /* bytes of the sectors that loads and stores of warps move */
     double memory;        /* bytes that device memory moves */
     double passes;        /* over the banks of shared memory */
     double operations;    /* in those of the unit that takes longest */

@@ -80,8 +80,10 @@ fn check_device(d: &Device) -> Result<(), Failure> {
         ("issue_rate", d.issue_rate),
         ("pass_rate", d.pass_rate),
         ("update_rate", d.update_rate),
+        ("warp_rate", d.warp_rate),
         ("latency", d.latency),
-        ("loads_under_way", d.loads_under_way),
+        ("cache_latency", d.cache_latency),
+        ("own_latency", d.own_latency),
         ("launch", d.launch),
         ("block", d.block),
     ];
@@ -103,7 +105,9 @@ fn check_demand(d: &Demand, device: &Device) -> Result<(), Failure> {
         ("threads", d.threads),
         ("registers", d.registers),
         ("shared_bytes", d.shared_bytes),
-        ("instructions", d.instructions),
+        ("waits", d.waits),
+        ("cache_loads", d.cache_loads),
+        ("memory_loads", d.memory_loads),
     ];
     check_figures("demand", &launch)?;
     check_figures("demand", &work.map(|(name, amount, ..)| (name, amount)))?;

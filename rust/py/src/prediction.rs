@@ -10,15 +10,16 @@ type Array<'py> = Bound<'py, PyAny>;
 /// Of kernels: resident blocks of a processor, occupancy, waves, seconds, limits. The model is that of docs/prediction.md.
 ///
 /// `device` is processors, warp size, threads, blocks, registers and bytes of shared memory of a processor, bytes a second
-/// of memory and of its cache, operations a second, instructions and passes a second of a processor, updates a second of
-/// one address, latency, loads under way, seconds a launch, seconds a block. `demands` are columns: blocks, threads, registers
-/// of a thread, bytes of shared memory, loads and stores of warps, bytes moved, bytes of memory, passes, operations,
-/// instructions issued, updates of one address. A limit is the number of one of launch, latency, memory, arithmetic, issue.
+/// of memory and of its cache, operations a second, instructions a second of a processor and of a warp, passes a second of a
+/// processor, updates a second of one address, seconds from a load to its value in memory, in its cache and in the
+/// processor's own, seconds a launch, seconds a block. `demands` are columns: blocks, threads, registers of a thread, bytes of
+/// shared memory, waits of warps for loads, loads that reach the cache, loads that reach memory, bytes moved, bytes of memory,
+/// passes, operations, instructions issued, updates of one address. A limit is the number of one of launch, latency, memory, arithmetic, issue.
 #[pyfunction]
 pub fn predict_times<'py>(
     py: Python<'py>,
-    device: [f64; 16],
-    demands: [Bound<'py, PyAny>; 11],
+    device: [f64; 18],
+    demands: [Bound<'py, PyAny>; 13],
 ) -> PyResult<[Array<'py>; 5]> {
     let columns =
         demands.iter().map(|c| PyBuffer::<f64>::get(c)?.to_vec(py)).collect::<PyResult<Vec<Vec<f64>>>>()?;
@@ -39,17 +40,19 @@ pub fn predict_times<'py>(
     ])
 }
 
-fn device_of(fields: [f64; 16]) -> Device {
+fn device_of(fields: [f64; 18]) -> Device {
     let [processors, warp_size, threads, blocks, registers, shared_bytes, memory_rate, cache_rate, ..] =
         fields;
-    let [.., operation_rate, issue_rate, pass_rate, update_rate, latency, loads_under_way, launch, block] =
-        fields;
+    let [.., operation_rate, issue_rate, warp_rate, pass_rate, update_rate, _, _, _, _, _] = fields;
+    let [.., latency, cache_latency, own_latency, launch, block] = fields;
     Device::default().with(|d| {
         (d.processors, d.warp_size, d.threads, d.blocks) = (processors, warp_size, threads, blocks);
         (d.registers, d.shared_bytes) = (registers, shared_bytes);
         (d.memory_rate, d.cache_rate, d.operation_rate) = (memory_rate, cache_rate, operation_rate);
-        (d.issue_rate, d.pass_rate, d.update_rate) = (issue_rate, pass_rate, update_rate);
-        (d.latency, d.loads_under_way, d.launch, d.block) = (latency, loads_under_way, launch, block);
+        (d.issue_rate, d.warp_rate, d.pass_rate, d.update_rate) =
+            (issue_rate, warp_rate, pass_rate, update_rate);
+        (d.latency, d.cache_latency, d.own_latency) = (latency, cache_latency, own_latency);
+        (d.launch, d.block) = (launch, block);
     })
 }
 
@@ -57,8 +60,9 @@ fn demand_of(columns: &[Vec<f64>], row: usize) -> Demand {
     let at = |k: usize| columns[k][row];
     Demand::default().with(|d| {
         (d.blocks, d.threads, d.registers, d.shared_bytes) = (at(0), at(1), at(2), at(3));
-        (d.instructions, d.moved, d.memory, d.passes) = (at(4), at(5), at(6), at(7));
-        (d.operations, d.issued, d.updates) = (at(8), at(9), at(10));
+        (d.waits, d.cache_loads, d.memory_loads) = (at(4), at(5), at(6));
+        (d.moved, d.memory, d.passes) = (at(7), at(8), at(9));
+        (d.operations, d.issued, d.updates) = (at(10), at(11), at(12));
     })
 }
 

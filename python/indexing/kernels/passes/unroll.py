@@ -20,6 +20,7 @@ from indexing.kernels.ir.nodes import (
     Assign,
     Barrier,
     Block,
+    Buffer,
     For,
     GroupReduce,
     If,
@@ -66,11 +67,50 @@ def unroll_in_lanes(kernel: Kernel) -> Kernel:
     return replace(kernel, body=body, variables=tuple(unrolling.names.variables))
 
 
+class UnrollingRule:
+    """The rule for loops of parallel threads of a kernel that has these buffers."""
+
+    def __init__(self, buffers: Sequence[Buffer]) -> None:
+        self.spaces = {b.name: b.space for b in buffers}
+
+    def factor(self, loop: For) -> int:
+        """The iterations that become straight code; 0: as the compiler decides."""
+        turns, inner = iterations_of(loop), list(statements(loop.body))
+        if turns is None or may_leave(loop.body) or any(isinstance(s, Barrier | GroupReduce) for s in inner):
+            return 0
+        if turns * len(inner) <= MAX_STATEMENTS or loop.lanes or self._counts_registers(loop.variable, inner):
+            return turns
+        is_worth_it = turns >= UNROLL_FACTOR and len(inner) <= MAX_MARKED_STATEMENTS and self._loads(inner)
+        # A loop that is left with one or two iterations costs more than it saves.
+        is_whole = turns <= 2 * UNROLL_FACTOR and turns * len(inner) <= MAX_MARKED_STATEMENTS
+        return (turns if is_whole else UNROLL_FACTOR) if is_worth_it else 0
+
+    def _counts_registers(self, counter: int, inner: Sequence[Statement]) -> bool:
+        """Whether the counter occurs in an index of a local array."""
+        return any(counter in e.used_variables() for s in inner for e in self._registers(s))
+
+    def _registers(self, s: Statement) -> Iterator[SymbolicExpr]:
+        """The indices at which a statement accesses local arrays."""
+        yield from (m.index for m in moves(s) if self.spaces[m.buffer] == "local")
+        if isinstance(s, Store) and self.spaces[s.buffer] == "local":
+            yield from s.index
+        for load in _loads(s):
+            if self.spaces[load.buffer] == "local":
+                yield from expressions_of(load)
+
+    def _loads(self, inner: Sequence[Statement]) -> bool:
+        """Whether statements load from global memory."""
+        loaded = {load.buffer for s in inner for load in _loads(s)} | {
+            m.buffer for s in inner for m in moves(s) if m.kind == "load"
+        }
+        return any(self.spaces[name] == "global" for name in loaded)
+
+
 class _Unroller:
     def __init__(self, kernel: Kernel, has_threads: bool) -> None:
         self.has_threads = has_threads
         self.names = Names(kernel.variables, kernel.body)
-        self.spaces = {b.name: b.space for b in kernel.buffers}
+        self.rule = UnrollingRule(kernel.buffers)
 
     def block(self, block: Block) -> Block:
         out: list[Statement] = []
@@ -100,36 +140,10 @@ class _Unroller:
         if turns is None or may_leave(loop.body) or any(isinstance(s, Barrier | GroupReduce) for s in inner):
             return [loop]
         is_short = turns * len(inner) <= MAX_STATEMENTS
-        if not self.has_threads:
-            return self._written(loop, turns) if is_short and _is_sum(inner) else [loop]
-        if is_short:
+        if is_short and (self.has_threads or _is_sum(inner)):
             return self._written(loop, turns)
-        if loop.lanes or self._counts_registers(loop.variable, inner):
-            return [replace(loop, unroll=turns)]
-        is_worth_it = turns >= UNROLL_FACTOR and len(inner) <= MAX_MARKED_STATEMENTS and self._loads(inner)
-        # A loop that is left with one or two iterations costs more than it saves.
-        is_whole = turns <= 2 * UNROLL_FACTOR and turns * len(inner) <= MAX_MARKED_STATEMENTS
-        return [replace(loop, unroll=turns if is_whole else UNROLL_FACTOR) if is_worth_it else loop]
-
-    def _counts_registers(self, counter: int, inner: Sequence[Statement]) -> bool:
-        """Whether the counter occurs in an index of a local array."""
-        return any(counter in e.used_variables() for s in inner for e in self._registers(s))
-
-    def _registers(self, s: Statement) -> Iterator[SymbolicExpr]:
-        """The indices at which a statement accesses local arrays."""
-        yield from (m.index for m in moves(s) if self.spaces[m.buffer] == "local")
-        if isinstance(s, Store) and self.spaces[s.buffer] == "local":
-            yield from s.index
-        for load in _loads(s):
-            if self.spaces[load.buffer] == "local":
-                yield from expressions_of(load)
-
-    def _loads(self, inner: Sequence[Statement]) -> bool:
-        """Whether statements load from global memory."""
-        loaded = {load.buffer for s in inner for load in _loads(s)} | {
-            m.buffer for s in inner for m in moves(s) if m.kind == "load"
-        }
-        return any(self.spaces[name] == "global" for name in loaded)
+        factor = self.rule.factor(loop) if self.has_threads else 0
+        return [replace(loop, unroll=factor) if factor else loop]
 
     def _written(self, loop: For, turns: int) -> list[Statement]:
         """All iterations of the loop, with the counter replaced by its values."""

@@ -1,5 +1,6 @@
-//! The time of a kernel, by a model of few constants: a launch, and the largest of several roofs. The memory roof is
-//! lower where too few bytes are under way; the roofs of processors are those of the one with the most blocks.
+//! The time of a kernel, by a model of few constants: a launch, and the largest of several roofs. Blocks that are too few to
+//! keep memory busy take the latencies for which their warps wait, one after another; the roofs of processors are those of the
+//! one with the most blocks.
 //!
 //! The laws are those of docs/prediction.md. Nothing here is measured.
 
@@ -28,14 +29,18 @@ pub struct Device {
     pub operation_rate: f64,
     /// Instructions of warps that one processor issues.
     pub issue_rate: f64,
+    /// Instructions that one warp issues; 0: as many as its processor.
+    pub warp_rate: f64,
     /// Passes over the banks of shared memory that one processor does.
     pub pass_rate: f64,
     /// Atomic updates of one address.
     pub update_rate: f64,
-    /// Seconds from a load to its value.
+    /// Seconds from a load to its value, where device memory has it.
     pub latency: f64,
-    /// Loads that a warp has under way.
-    pub loads_under_way: f64,
+    /// Seconds where the cache in front of it has it.
+    pub cache_latency: f64,
+    /// Seconds where the processor's own cache has it.
+    pub own_latency: f64,
     /// Seconds that a launch takes.
     pub launch: f64,
     /// Seconds that each block takes beside its work.
@@ -55,9 +60,13 @@ pub struct Demand {
     pub registers: f64,
     /// Bytes of shared memory of a block.
     pub shared_bytes: f64,
-    /// Loads and stores of warps.
-    pub instructions: f64,
-    /// Bytes of the sectors that they move.
+    /// Times that warps wait for loads; those that are under way together are waited for once.
+    pub waits: f64,
+    /// Loads of warps that the cache in front of device memory serves, or passes on.
+    pub cache_loads: f64,
+    /// Those of them that device memory serves.
+    pub memory_loads: f64,
+    /// Bytes of the sectors that loads and stores of warps move.
     pub moved: f64,
     /// Bytes that device memory moves.
     pub memory: f64,
@@ -148,10 +157,13 @@ impl Device {
     /// Seconds of the longest part of the work, and what limits it.
     fn work(&self, d: &Demand, resident: f64, warps: f64) -> (f64, usize) {
         let blocks = d.blocks.max(1.0);
-        let busiest = (blocks / self.processors).ceil() / blocks;
-        let of_one = |amount: f64, rate: f64| if amount > 0.0 { amount * busiest / rate } else { 0.0 };
-        let in_a_block = d.moved / d.instructions.max(1.0) * warps * self.loads_under_way;
-        let memory = |amount: f64, rate: f64| self.memory_time(amount, rate, in_a_block, blocks, resident);
+        let of_busiest = (blocks / self.processors).ceil();
+        let of_one =
+            |amount: f64, rate: f64| if amount > 0.0 { amount * of_busiest / blocks / rate } else { 0.0 };
+        let of_warps = of_busiest.min(resident) * warps * self.warp_rate;
+        let issue_rate = if of_warps > 0.0 { self.issue_rate.min(of_warps) } else { self.issue_rate };
+        let waiting = self.waiting(d) / (blocks * warps);
+        let memory = |amount: f64, rate: f64| self.memory_time(amount, rate, waiting, blocks, resident);
         let (device, cache) = (memory(d.memory, self.memory_rate), memory(d.moved, self.cache_rate));
         let at_best = (d.memory / self.memory_rate).max(d.moved / self.cache_rate);
         let slow = device.max(cache);
@@ -160,23 +172,31 @@ impl Device {
             (slow, if slow > MAX_SLOWDOWN * at_best { LATENCY } else { MEMORY }),
             (of_updates.max(of_one(d.passes, self.pass_rate)), MEMORY),
             (of_one(d.operations, self.operation_rate / self.processors), ARITHMETIC),
-            (of_one(d.issued, self.issue_rate), ISSUE),
+            (of_one(d.issued, issue_rate), ISSUE),
         ];
         parts.into_iter().fold((0.0, MEMORY), |most, part| if part.0 > most.0 { part } else { most })
     }
 
-    /// Seconds in which memory of this rate moves so many bytes: full waves of blocks, then the rest of them, each with as many
-    /// bytes under way as its blocks have.
-    fn memory_time(&self, bytes: f64, rate: f64, in_a_block: f64, blocks: f64, resident: f64) -> f64 {
+    /// Seconds that all warps wait, if each waits alone: a wait ends with its slowest load. How many waits are for the cache or
+    /// for memory isn't known, but at most all of them, and at most one for each load.
+    fn waiting(&self, d: &Demand) -> f64 {
+        let cache = self.cache_latency.max(self.own_latency);
+        d.waits * self.own_latency
+            + d.waits.min(d.cache_loads) * (cache - self.own_latency)
+            + d.waits.min(d.memory_loads) * (self.latency - cache).max(0.0)
+    }
+
+    /// Seconds in which memory of this rate moves so many bytes: full waves of blocks, then the rest of them; each takes at least
+    /// the seconds that a warp of a block waits (Little's law: as many bytes are under way as its warps have asked for).
+    fn memory_time(&self, bytes: f64, rate: f64, waiting: f64, blocks: f64, resident: f64) -> f64 {
         if bytes <= 0.0 {
             return 0.0;
         }
         let held = resident * self.processors;
-        let reached = |blocks: f64| rate.min(blocks * in_a_block / self.latency).max(f64::MIN_POSITIVE);
-        let whole = (blocks / held).floor() * held;
-        let rest = blocks - whole;
-        let of = |part: f64, held: f64| if part > 0.0 { bytes * part / blocks / reached(held) } else { 0.0 };
-        of(whole, held) + of(rest, rest)
+        let waves = (blocks / held).floor();
+        let rest = blocks - waves * held;
+        let of = |part: f64, waves: f64| (bytes * part / blocks / rate).max(waiting * waves);
+        of(waves * held, waves) + if rest > 0.0 { of(rest, 1.0) } else { 0.0 }
     }
 
     fn resident(&self, d: &Demand, warps: f64) -> f64 {
@@ -212,8 +232,10 @@ mod tests {
         issue_rate: 4e9,
         pass_rate: 1e9,
         update_rate: 1e9,
+        warp_rate: 1e9,
         latency: 1e-6,
-        loads_under_way: 4.0,
+        cache_latency: 4e-7,
+        own_latency: 1e-7,
         launch: 2e-6,
         block: 0.0,
     };
@@ -223,7 +245,9 @@ mod tests {
             blocks: 160_000.0,
             threads: 256.0,
             registers: 32.0,
-            instructions: 2.56e6,
+            waits: 2.56e6 / 4.0,
+            cache_loads: 2.56e6,
+            memory_loads: 2.56e6,
             moved: 2.56e6 * 512.0,
             memory: 2.56e6 * 512.0,
             ..Demand::default()
@@ -251,9 +275,39 @@ mod tests {
     #[test]
     fn few_bytes_under_way_wait_for_memory() {
         let slow = GPU.predict(&Demand { blocks: 10.0, ..copy() });
-        let bytes_a_second = 10.0 * 8.0 * 512.0 * 4.0 / 1e-6;
+        let bytes_a_second = 10.0 * 8.0 * 512.0 * 4.0 / 1e-6; // by Little's law: of 10 blocks of 8 warps with 4 loads
         assert!((slow.time - (3e-6 + 2.56e6 * 512.0 / bytes_a_second)).abs() < 1e-9);
         assert!(GPU.predict(&Demand { blocks: 5.0, ..copy() }).time > slow.time);
+    }
+
+    #[test]
+    fn a_wait_is_as_long_as_the_farthest_of_its_loads() {
+        let one = Demand { blocks: 1.0, threads: 32.0, moved: 128.0, memory: 128.0, ..Demand::default() };
+        let waiting = |waits: f64, cache_loads: f64, memory_loads: f64| {
+            GPU.predict(&Demand { waits, cache_loads, memory_loads, ..one }).time - 3e-6
+        };
+        assert!((waiting(1000.0, 0.0, 0.0) - 1e-4).abs() < 1e-12);
+        assert!((waiting(1000.0, 4000.0, 0.0) - 4e-4).abs() < 1e-12);
+        assert!((waiting(1000.0, 4000.0, 4000.0) - 1e-3).abs() < 1e-12);
+        assert!((waiting(1000.0, 500.0, 100.0) - (500.0 * 1e-7 + 400.0 * 4e-7 + 100.0 * 1e-6)).abs() < 1e-12);
+    }
+
+    #[test]
+    fn a_warp_issues_one_instruction_after_another() {
+        let time = |blocks: f64, threads: f64| {
+            GPU.predict(&Demand {
+                blocks,
+                threads,
+                issued: 1e6 * blocks * threads / 32.0,
+                ..Demand::default()
+            })
+            .time
+                - 3e-6
+        };
+        assert!((time(1.0, 32.0) - 1e-3).abs() < 1e-9);
+        assert!((time(1.0, 128.0) - 1e-3).abs() < 1e-9, "four at a time");
+        assert!((time(1.0, 256.0) - 2e-3).abs() < 1e-9);
+        assert!((time(400.0, 32.0) - 1e-3).abs() < 1e-9, "of four blocks on each processor");
     }
 
     fn limit(d: Demand) -> &'static str {
@@ -277,7 +331,7 @@ mod tests {
         assert_eq!(limit(copy()), "memory");
         assert_eq!(limit(Demand { blocks: 10.0, ..copy() }), "latency");
         assert_eq!(
-            limit(Demand { blocks: 1.0, moved: 128.0, memory: 128.0, instructions: 1.0, ..copy() }),
+            limit(Demand { blocks: 1.0, moved: 128.0, memory: 128.0, waits: 1.0, ..copy() }),
             "launch"
         );
     }
