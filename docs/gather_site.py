@@ -22,7 +22,7 @@ NEIGHBOUR = re.compile(r"\]\(\.\./([\w/]+)\.(?:md|ipynb)")  # a document beside 
 TOPICS = {
     "maps": ("indexing", "_core", "certificates"),
     "programs": ("hlo", "indexing_analysis", "reference"),
-    "analyses": ("analysis", "report", "device"),
+    "analyses": ("analysis", "reports", "explorer", "show", "device"),
     "kernels": ("kernels", "partitioner", "planning"),
     "predictions": ("model", "tuning"),
     "execution": ("executable",),

@@ -34,8 +34,8 @@ class Mutant:
 
 @dataclass(frozen=True)
 class Fault:
-    """A block with a fault, and the block with probes in its place. `unread`: the block as it was, where those threads that
-    a weaker condition lets in have poison in the variables that it would give them.
+    """A block with a fault, and the block with probes in its place. `unread`: the block as it was, with poison in what the
+    fault may change unseen: variables of the threads that a weaker condition lets in, memory that a constant only fills.
     """
 
     kind: str
@@ -207,11 +207,28 @@ def _values(s: ir.Statement) -> Iterator[Fault]:
 
     rewrite_statement(s, note)
     for number, value in enumerate(seen):
+        if number + 1 < len(seen) and _is_finite_part(seen[number + 1]):  # whose last operand this is
+            continue
         for kind, what, other in _other_values(value):
             kind = f"{FIRST}{s.name}" if isinstance(s, ir.Var) else kind
             count = iter(range(len(seen)))
             changed = rewrite_statement(s, lambda v: other if next(count) == number else v)  # noqa: B023
-            yield Fault(kind, what, (changed,))
+            yield Fault(kind, what, (changed,), unread=_filled(s))
+
+
+def _filled(s: ir.Statement) -> ir.Block | None:
+    """The store of a constant that only fills memory, as that of a NaN, which no sum and no product hides."""
+    if isinstance(s, ir.Store) and isinstance(s.value, ir.Constant) and s.value.type in ("f32", "f64"):
+        return (replace(s, value=replace(s.value, value=float("nan"))),)
+    return None
+
+
+def _is_finite_part(value: ir.Value) -> bool:
+    """Whether a value is `x` if that is finite, else a constant: a shift of exponents, for which any finite number does."""
+    match value:
+        case ir.Op("select", _, (ir.Op("is_finite", _, (x,)), same, ir.Constant())):
+            return x == same
+    return False
 
 
 def _other_values(value: ir.Value) -> Iterator[tuple[str, str, ir.Value]]:

@@ -101,7 +101,7 @@ class Trial:
         if mutant.kind.startswith(FIRST) and self._depends_on_no_first_value(mutant.kind.removeprefix(FIRST)):
             return "same: no result depends on the first value of the variable"
         if mutant.unread is not None and not self._fault(mutant.unread, self.expected):
-            return "same: nobody reads what more threads compute"
+            return "same: no result depends on what it changes"
         if mutant.kind == "barrier":
             return "same: nobody touches what another has written since"
         if mutant.kind == "part" and all(s.element_count == 1 for s in self.shapes):

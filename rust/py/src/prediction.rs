@@ -14,7 +14,8 @@ type Array<'py> = Bound<'py, PyAny>;
 /// processor, updates a second of one address, seconds from a load to its value in memory, in its cache and in the
 /// processor's own, seconds a launch, seconds a block. `demands` are columns: blocks, threads, registers of a thread, bytes of
 /// shared memory, waits of warps for loads, loads that reach the cache, loads that reach memory, bytes moved, bytes of memory,
-/// passes, operations, instructions issued, updates of one address. A limit is the number of one of launch, latency, memory, arithmetic, issue.
+/// passes, operations, instructions issued, updates of one address.
+/// A limit is the number of one of launch, latency, memory, arithmetic, issue.
 #[pyfunction]
 pub fn predict_times<'py>(
     py: Python<'py>,
