@@ -98,8 +98,9 @@ SECTIONS = (
         "Predictions",
         "`predict` in one call, of which nothing is known before, and again, by CPU time: the grid that it tries by itself, "
         "every legal plan, 5000 random ones. Each combination of knobs that changes what threads do is a kernel, which is "
-        "emitted, lowered as far as its accesses need and counted: 1.5 to 2.5 ms each, seven eighths of it in Python. All else "
-        "is arithmetic on columns, half a microsecond a plan. So a small grid costs what its kernels cost.",
+        "emitted, lowered as far as its accesses need and counted: 8 to 11 ms each, most of it in Python. All else is "
+        "arithmetic on columns, a microsecond a plan, 10 to 30 where each plan is a kernel. So a first call costs what "
+        "its kernels cost.",
         "predictions.py",
         ("fusion", "plans", "kernels", "plans a second", "again"),
         measurements.predictions,

@@ -2,8 +2,8 @@
 
     python benches/tuning.py [FILE.hlo ...] [--budget 24] [--seed 1] [--sampler predicted] [--store FILE] [--cores 0,1]
 
-A file is one fusion: the entry of a program. Without files: the corpus of `indexing.calibrate`, and two more. The last lines
-count the best plans that are slower than the default for certain, and compare the median gains of those that are another plan.
+A file is one fusion: the entry of a program. Without files: the corpus of `indexing.calibrate`, and two more. The last row
+has the median gains of best plans that are another than the default, and how many of them are slower for certain.
 `--cores` pins this process, and all of its threads, to these.
 """
 
@@ -53,9 +53,9 @@ def rows(
         both = [f"{g.median:.2f} ({g.low:.2f} to {g.high:.2f})" for g in (tuning.gain, again)]
         plan = ", ".join(f"{n} {v}" for n, v in changed.items()) or "the default"
         yield [name, tuning.space.emitter, str(len(tuning.trials)), *times, *both, plan]
-    medians = [f"{statistics.median(g.median for g in each):.2f}" for each in zip(*gains, strict=True)]
-    yield ["median", "", "", "", "", *medians]
-    yield [f"{sum(again.high < 1 for _, again in gains)} of {len(gains)} slower than the default"]
+    medians = [f"{statistics.median(g.median for g in each):.2f}" for each in zip(*gains, strict=True)] or ["", ""]
+    slower = sum(again.high < 1 for _, again in gains)
+    yield ["median", "", "", "", "", *medians, f"{slower} of {len(gains)} slower than the default"]
 
 
 def gain_in_new_process(computation: ix.hlo.Computation, tuning: ix.Tuning) -> Gain:

@@ -471,3 +471,26 @@ def test_a_step_of_the_host_computes_indices_and_constants_that_it_reads(name: s
     x = np.random.default_rng(5).permutation(9 * 77).reshape(9, 77).astype(np.float32)
     for got, want in zip(run(x), ix.evaluate(text, x), strict=True):
         np.testing.assert_array_equal(got, want)
+
+
+@pytest.mark.parametrize(
+    "results",
+    ["ROOT t = (u32[1,64], u32[1,64]) tuple(a30, b30)", "ROOT t = u32[2,64] concatenate(a30, b30), dimensions={0}"],
+)
+def test_a_chain_is_not_computed_once_for_each_path(results: str) -> None:
+    """Each step reads the one before twice, as random bits do: through functions, calls would double with each."""
+    rounds = "\n".join(
+        f"a{k + 1} = u32[1,64] add(a{k}, b{k})\n b{k + 1} = u32[1,64] xor(a{k + 1}, b{k})" for k in range(30)
+    )
+    text = f"ENTRY main {{\n a0 = u32[1,64] parameter(0)\n b0 = u32[1,64] parameter(1)\n {rounds}\n {results} }}"
+    module = ix.hlo.parse(text)
+    once = sum(map(work_once, module.entry.post_order()))
+    assert sum(k.work for k in ix.emit_all(module, dialect="c")) <= 40 * once
+    arrays = [np.arange(64, dtype=np.uint32)[None] * k for k in (2654435761, 40503)]
+    a, b = arrays
+    for _ in range(30):
+        a = a + b
+        b = a ^ b
+    actual = compiled(text, device="cpu")(*arrays)
+    wanted = np.concatenate([a, b])
+    np.testing.assert_array_equal(np.concatenate([*map(np.asarray, actual)]).reshape(2, 64), wanted)

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 MAX_NODES = 256
 MAX_ARRAYS = 64  # OpenCL guarantees 1024 bytes of arguments
 MAX_ACCESSES = 8  # indices at which a kernel reads one instruction: a call in its source each
+MAX_CALLS = 32  # times that a kernel computes one instruction for an element of its root, through all functions
 SHARING_LANES = 8  # neighbouring elements of a thread, which computes once what has one index for all
 
 
@@ -50,7 +51,9 @@ class _GrowingKernel:
     `outputs` are the nodes that it writes; `reached` has those that depend on each node.
     `accesses` are the reads of each node, from the root's index. Nodes that are computed more often than they have elements are
     `repeated`, with `repeated_operations` besides the `operations` of computing each element once. If another kernel computed
-    them, `avoided_bytes` would be written and read.
+    them, `avoided_bytes` would be written and read. What is read at several indices, or for several results, is a function of
+    the kernel's source: `function` has the node in whose function, or the result in whose part of the source, each node is
+    computed, and `calls` how often that is for an element of the root.
     """
 
     def __init__(self, facts: GraphFacts, root: Node, device: Device) -> None:
@@ -70,6 +73,8 @@ class _GrowingKernel:
         self.has_loop = any(map(facts.needs_loop, self.nodes))
         self.assembled = {r for n in self.nodes for r in self._assembled(n) if r.node not in facts.rematerializable}
         self.accesses = {n: _all_elements(n.instruction.shape) for n in self.nodes}
+        self.function = {n: n for n in self.nodes}
+        self.calls = dict.fromkeys(self.nodes, 1)
 
     def _assembled(self, node: Node) -> set[Ref]:
         """The arrays that the kernel updates for the node, and must not read otherwise."""
@@ -106,9 +111,12 @@ class _GrowingKernel:
         if not self.assembled.isdisjoint(node.refs()):
             return  # a kernel that updates an array in place must not read it otherwise
         accesses = tuple(dict.fromkeys(a for user in users for a in self._accesses(node, user)))
-        if not all(a.is_known for a in accesses) or not self._may_compute(node, accesses):
+        function, calls = self._calls(node, users, accesses)
+        if not all(a.is_known for a in accesses) or not self._may_compute(node, accesses, calls):
             return
         is_output = self._is_read_outside(node)
+        if is_output:
+            function, calls = node, 1
         if is_output and (accesses != (self._place_of_output(node),) or not self._is_acyclic_with(node)):
             return
         if any(self._separates_neighbours(node, a) for a in accesses):
@@ -118,7 +126,22 @@ class _GrowingKernel:
         reached = frozenset[Node]().union(*(self.reached[u] for u in users), [node] if is_output else [])
         if self.facts.needs_loop(node) and not reached >= self.outputs:
             return  # only results of a loop have a place in its kernel
+        self.function[node], self.calls[function] = function, calls
         self._add(node, accesses, reached)
+
+    def _calls(self, node: Node, users: Sequence[Node], accesses: Sequence[Access]) -> tuple[Node, int]:
+        """The node whose function computes `node`, and how often that is called for an element of the root."""
+        if self.facts.needs_loop(node):
+            return self.root, 1  # the loop runs once, for all results
+        functions = {self.function[u] for u in users}
+        (first, *others) = functions
+        if not others and len(accesses) <= len(self.accesses[first]):
+            return first, self.calls[first]
+        calls = 0
+        for f in functions:
+            own = {a for u in users if self.function[u] is f for a in self._accesses(node, u)}
+            calls += self.calls[f] * -(-len(own) // len(self.accesses[f]))
+        return node, calls
 
     def _add_readers(self, node: Node) -> None:
         """Add readers of the node that are results of kernels of their own, if they read all of it where the kernel does."""
@@ -139,6 +162,7 @@ class _GrowingKernel:
         read = {ref.node for ref in reader.refs()} & (self.nodes | {shared})
         is_alike = all(set(self._accesses(n, reader)) <= self._accesses_in_kernel(n) for n in read)
         if is_alike and self._is_acyclic_with(reader):
+            self.function[reader], self.calls[reader] = reader, 1
             self._add(reader, (place,), frozenset([reader]))
         else:
             del self.accesses[reader]
@@ -184,7 +208,7 @@ class _GrowingKernel:
         self.accesses[node] = accesses
         self.reached[node] = reached
         self.operations += _operations_once(node)
-        if (again := _repeated_operations(node, accesses)) > 0:
+        if (again := _repeated_operations(node, accesses, self.calls[self.function[node]])) > 0:
             self.repeated_operations += again
             self.avoided_bytes += self._avoided_bytes(node)
             self.repeated.add(node)
@@ -218,12 +242,14 @@ class _GrowingKernel:
             for ref in tree_refs(operand)
         )
 
-    def _may_compute(self, node: Node, accesses: tuple[Access, ...]) -> bool:
-        if len(accesses) == 1 and accesses[0].reads <= element_count(node.instruction):
+    def _may_compute(self, node: Node, accesses: tuple[Access, ...], calls: int) -> bool:
+        if calls == 1 and accesses[0].reads <= element_count(node.instruction):
             return True
-        if len(accesses) > MAX_ACCESSES or (not node.op.has_no_compute and self._is_in_loop(node, accesses)):
+        if len(accesses) > MAX_ACCESSES or calls > MAX_CALLS:
             return False
-        return self._repeats_in_time(node, _repeated_operations(node, accesses))
+        if not node.op.has_no_compute and self._is_in_loop(node, accesses):
+            return False
+        return self._repeats_in_time(node, _repeated_operations(node, accesses, calls))
 
     def _is_in_loop(self, node: Node, accesses: Sequence[Access]) -> bool:
         """Whether the node has a loop, comes after one, or is computed in one."""
@@ -289,9 +315,12 @@ def _operations_once(node: Node) -> int:
     return work_once(node.instruction) * operations(node.instruction)
 
 
-def _repeated_operations(node: Node, accesses: Sequence[Access]) -> int:
-    """The operations of computing a node at these accesses, but for those of computing each of its elements once."""
+def _repeated_operations(node: Node, accesses: Sequence[Access], calls: int) -> int:
+    """The operations of computing a node at these accesses, in so many calls for an element of the root, but for those of
+    computing each of its elements once.
+    """
     computed = sum(a.reads // _lanes_sharing_index(a, node.instruction.shape) for a in accesses)
+    computed = max(computed, computed * calls // len(accesses))
     return (computed - element_count(node.instruction)) * element_work(node.instruction) * operations(node.instruction)
 
 

@@ -60,11 +60,12 @@ fn product_of_extremes(s: &mut Simplifier<'_>, factors: &[Expr]) -> Result<Optio
 /// `b * (c * b + y) = b * (c + y)` for a factor `b` that is 0 or 1, which is a term of another factor.
 fn with_bit(s: &mut Simplifier<'_>, factors: &[Expr]) -> Result<Option<Expr>> {
     for (k, bit) in factors.iter().enumerate() {
-        let others = || (0..factors.len()).filter(|i| *i != k);
-        let Some(i) = others().find(|i| s.holds(factors[*i], *bit)) else { continue };
+        // First, since the search for its other factor takes quadratic time where no factor is a bit.
         if !BIT.covers(s.bounds(*bit)) {
             continue;
         }
+        let others = || (0..factors.len()).filter(|i| *i != k);
+        let Some(i) = others().find(|i| s.holds(factors[*i], *bit)) else { continue };
         s.reason(*bit);
         let (constant, mut terms) = s.arena.to_sum(factors[i]);
         let coeff = terms.iter().find(|t| t.expr == *bit).map_or(0, |t| t.coeff);
