@@ -441,3 +441,17 @@ def test_arrays_of_one_index_are_computed_together() -> None:
     assert partitioned.evaluations[module.entry.instructions["r"]] == 4
     forced = module.entry.instructions["v"]
     assert ix.partition(module, force_roots=[forced]).find(forced).roots == (forced,)
+
+
+def test_an_index_of_size_one_divides_no_function() -> None:
+    """The identity of a dimension of one element is 0: what results read at it and at their own index is read at one index."""
+    text = """ENTRY main {
+      p = u32[1,8] parameter(0)
+      a = u32[1,8] negate(p)
+      b = u32[1,8] xor(a, p)
+      c = u32[1,8] add(a, b)
+      ROOT t = (u32[1,8], u32[1,8], u32[1,8]) tuple(a, b, c)
+    }"""
+    partitioned = ix.partition(ix.hlo.parse(text))
+    assert len(partitioned.subgraphs) == 1
+    assert set(partitioned.evaluations.values()) == {8}

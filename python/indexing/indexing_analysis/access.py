@@ -33,8 +33,8 @@ class Access:
 
     @staticmethod
     def of_all(sizes: tuple[int, ...], leaf: int = 0, *context: Hashable) -> Access:
-        """Each element of an array of `sizes`, once."""
-        return Access(IndexingMap.identity(sizes), prod(sizes), leaf, context)
+        """Each element of an array of `sizes`, once; at the simplified index, as composed accesses have theirs."""
+        return Access(IndexingMap.identity(sizes).simplify(), prod(sizes), leaf, context)
 
     @property
     def reads(self) -> int:

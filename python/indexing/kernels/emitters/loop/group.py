@@ -51,9 +51,9 @@ class _GrowingKernel:
     `outputs` are the nodes that it writes; `reached` has those that depend on each node.
     `accesses` are the reads of each node, from the root's index. Nodes that are computed more often than they have elements are
     `repeated`, with `repeated_operations` besides the `operations` of computing each element once. If another kernel computed
-    them, `avoided_bytes` would be written and read. What is read at several indices, or for several results, is a function of
-    the kernel's source: `function` has the node in whose function, or the result in whose part of the source, each node is
-    computed, and `calls` how often that is for an element of the root.
+    them, `avoided_bytes` would be written and read. What is read at several indices, or by several functions, is a function
+    of the kernel's source: `function` has the node in whose function each node is computed, the root for the kernel itself, and
+    `calls` how often that runs for an element of the root.
     """
 
     def __init__(self, facts: GraphFacts, root: Node, device: Device) -> None:
@@ -73,8 +73,8 @@ class _GrowingKernel:
         self.has_loop = any(map(facts.needs_loop, self.nodes))
         self.assembled = {r for n in self.nodes for r in self._assembled(n) if r.node not in facts.rematerializable}
         self.accesses = {n: _all_elements(n.instruction.shape) for n in self.nodes}
-        self.function = {n: n for n in self.nodes}
-        self.calls = dict.fromkeys(self.nodes, 1)
+        self.function = dict.fromkeys(self.nodes, root)
+        self.calls = {root: 1}
 
     def _assembled(self, node: Node) -> set[Ref]:
         """The arrays that the kernel updates for the node, and must not read otherwise."""
@@ -115,8 +115,6 @@ class _GrowingKernel:
         if not all(a.is_known for a in accesses) or not self._may_compute(node, accesses, calls):
             return
         is_output = self._is_read_outside(node)
-        if is_output:
-            function, calls = node, 1
         if is_output and (accesses != (self._place_of_output(node),) or not self._is_acyclic_with(node)):
             return
         if any(self._separates_neighbours(node, a) for a in accesses):
@@ -131,8 +129,6 @@ class _GrowingKernel:
 
     def _calls(self, node: Node, users: Sequence[Node], accesses: Sequence[Access]) -> tuple[Node, int]:
         """The node whose function computes `node`, and how often that is called for an element of the root."""
-        if self.facts.needs_loop(node):
-            return self.root, 1  # the loop runs once, for all results
         functions = {self.function[u] for u in users}
         (first, *others) = functions
         if not others and len(accesses) <= len(self.accesses[first]):
@@ -162,7 +158,7 @@ class _GrowingKernel:
         read = {ref.node for ref in reader.refs()} & (self.nodes | {shared})
         is_alike = all(set(self._accesses(n, reader)) <= self._accesses_in_kernel(n) for n in read)
         if is_alike and self._is_acyclic_with(reader):
-            self.function[reader], self.calls[reader] = reader, 1
+            self.function[reader] = self.root
             self._add(reader, (place,), frozenset([reader]))
         else:
             del self.accesses[reader]
