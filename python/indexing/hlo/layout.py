@@ -101,6 +101,15 @@ def bitcast_map(source: Shape, target: Shape) -> IndexingMap:
     return _map(results, source.dimensions, ranges).simplify()
 
 
+def element_strides(sizes: Sequence[int], layout: Sequence[int] | None) -> list[int]:
+    """The distance in memory of neighbours along each dimension, in elements; `layout` as a shape's."""
+    strides, distance = [0] * len(sizes), 1
+    for d in reversed(range(len(sizes))) if layout is None else layout:
+        strides[d] = distance
+        distance *= sizes[d]
+    return strides
+
+
 def linearize(index: Sequence[SymbolicExpr], sizes: Sequence[int]) -> SymbolicExpr:
     """The row-major position of `index` in a tensor of `sizes`; dimensions of size 1 contribute nothing."""
     position, stride = constant(0), 1

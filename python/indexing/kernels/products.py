@@ -8,7 +8,7 @@ from itertools import pairwise
 from math import prod
 from typing import TYPE_CHECKING
 
-from indexing.hlo.layout import major_to_minor
+from indexing.hlo.layout import element_strides, major_to_minor
 from indexing.ops.dot import DOT, sides_of
 from indexing.ops.registry import traits_of
 
@@ -78,7 +78,7 @@ def _matrices(shape: Shape, *roles: Sequence[int]) -> Matrices | None:
     """The matrices of an array with these dimensions of the batch, the rows and the columns; None if dimensions of one role
     don't follow each other in memory, or neither rows nor columns are adjacent.
     """
-    strides = _strides(shape)
+    strides = element_strides(shape.dimensions, major_to_minor(shape)[::-1])
     joined = [_joined([(shape.dimensions[d], strides[d]) for d in role]) for role in roles]
     if any(part is None for part in joined):
         return None
@@ -89,15 +89,6 @@ def _matrices(shape: Shape, *roles: Sequence[int]) -> Matrices | None:
         down = columns if across == 1 else 1
     is_adjacent = 1 in (down, across) and max(down, across) <= MAX_SIZE
     return Matrices(batch, down, across) if is_adjacent else None
-
-
-def _strides(shape: Shape) -> dict[int, int]:
-    """The distance of neighbours along each dimension, in elements."""
-    strides, distance = {}, 1
-    for d in reversed(major_to_minor(shape)):
-        strides[d] = distance
-        distance *= shape.dimensions[d]
-    return strides
 
 
 def _joined(dimensions: Sequence[tuple[int, int]]) -> tuple[int, int] | None:

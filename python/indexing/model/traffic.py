@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, ClassVar, TypeAlias
 from indexing._core import IndexingMap, Interval, ParametricMap, SymbolicMap, Variable, variable
 from indexing.analysis.memory.banks import bank_accesses
 from indexing.analysis.memory.transactions import VECTOR, VECTOR_BITS, vector_of
-from indexing.hlo.layout import bit_width
+from indexing.hlo.layout import bit_width, element_strides
 from indexing.kernels import emit_fused
 from indexing.kernels.ir.types import storage_bytes
 from indexing.lazy import np
@@ -182,7 +182,7 @@ class KernelTraffic:
         """The memory as the core expects it: the array's strides and bits, the device's sizes, and vectors."""
         is_vector = not e.by_lane and (argument.kind, argument.number) in self.kernel.vector_arguments
         return (
-            tuple(strides(argument)),
+            tuple(element_strides(argument.dimensions, argument.layout)),
             storage_bytes(argument.element_type) * 8,
             e.lanes or self.device.cores.warp_size,
             self.device.memory.sector_bytes * 8,
@@ -252,16 +252,6 @@ def _updates_of_one(m: IndexingMap, elements: int) -> float:
 
 def _lanes(m: IndexingMap) -> int:
     return prod(len(v.interval) for v in m.ranges if v.name == VECTOR)
-
-
-def strides(argument: Argument) -> list[int]:
-    """The stride of each dimension, in elements."""
-    by_dimension = [0] * len(argument.dimensions)
-    stride = 1
-    for d in argument.layout if argument.layout is not None else range(len(by_dimension) - 1, -1, -1):
-        by_dimension[d] = stride
-        stride *= argument.dimensions[d]
-    return by_dimension
 
 
 def needs_kernel(knob: Knob, device: Device) -> bool:
