@@ -63,9 +63,8 @@ class Recording:
         """Record schedules, callees before callers, for a device; the last one is the program's."""
         self.registers = Registers(device)
         self.kernels: list[Kernel] = []
-        self.instructions: list[
-            Instruction | None
-        ] = []  # of steps of the host and of libraries; None for changes of layout
+        # Those of steps of the host and of libraries; None for changes of layout.
+        self.instructions: list[Instruction | None] = []
         self._kernel_numbers: dict[int, int] = {}  # by the identity of the launch
         self._host_numbers: dict[Hashable, int] = {}
         self._subroutines: dict[Schedule, _Subroutine] = {}

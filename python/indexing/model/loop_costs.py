@@ -133,9 +133,8 @@ class _BlockVisitor(KernelWalk):
             return own + 1
         if isinstance(s, ir.MultiplyPanels):
             vectors = PANEL_BYTES // VECTOR_BYTES
-            return (
-                s.depth * VECTOR * (PANEL_ROWS * vectors + PANEL_ROWS + vectors)
-            )  # products, and loads of both panels
+            products, loads = PANEL_ROWS * vectors, PANEL_ROWS + vectors
+            return s.depth * VECTOR * (products + loads)
         if isinstance(s, ir.AtomicUpdate | ir.FetchAdd):
             return own + UPDATE
         return own + self._steps_of(s.function) if isinstance(s, ir.CallFunction) else own

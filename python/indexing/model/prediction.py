@@ -246,9 +246,8 @@ class _Fusion:
         counts["conflicts"] = of_plan["passes"] - of_plan["ideal_passes"]
         for name in ("registers", "shared_bytes", "passes", "operations", "issued", "waits", "updates"):
             counts[name] = of_plan[name]
-        if any(
-            k.effect == "block" for k in self.space.knobs
-        ):  # a warp waits as one of its threads does, which were counted
+        if any(k.effect == "block" for k in self.space.knobs):
+            # A warp waits as one of its threads does, which were counted.
             warp = self.device.cores.warp_size
             warps = launch[0] * -(-launch[1] // warp)
             counts["waits"] = of_plan["waits"] * warp / (of_plan["grid"] * of_plan["block"]) * warps

@@ -87,9 +87,7 @@ def _following(facts: GraphFacts, node: Node) -> Node | None:
 def _with_operands(facts: GraphFacts, seed: Node, after: list[Node]) -> set[Node]:
     """The nodes of `after` with the operands that join them."""
     nodes, number = set(after), facts.number
-    below = {seed: False} | dict.fromkeys(
-        after[1:], False
-    )  # whether a node is computed for operands of a product alone
+    below = dict.fromkeys(after, False)  # whether a node is computed for operands of a product alone
     pending = [(-number[r.node], r.node) for n in after for r in n.refs()]
     heapify(pending)
     seen = {*after, *facts.graph.parameters}
