@@ -7,6 +7,8 @@ import socket
 import subprocess
 import sys
 import time
+from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import IO
 
@@ -26,7 +28,7 @@ from indexing.reports.file_rows import (
     rows_of_file,
     sources_in,
 )
-from indexing.reports.tables import PART, Tables
+from indexing.reports.tables import MAX_PENDING, Tables
 from indexing.runtime.ray_cluster import _reach
 
 COPY = (
@@ -122,28 +124,81 @@ def test_memory_that_is_not_there_is_a_row(monkeypatch: pytest.MonkeyPatch) -> N
 
 
 KILLED = """
-import os, signal, sys
+import functools, os, signal, sys
 import indexing as ix
+from indexing.reports import many_files, tables
+
+seconds = [0.0]
 
 def progress(done, total):
-    if done == 70:
+    seconds[0] += float(sys.argv[3])
+    if done == int(sys.argv[4]):
         os.kill(os.getpid(), signal.SIGKILL)
 
 if __name__ == "__main__":
+    many_files.Tables = functools.partial(tables.Tables, clock=lambda: seconds[0])
     ix.analyze_files(sys.argv[1], sys.argv[2], progress=progress)
 """
 
 
-def test_a_run_that_was_killed_goes_on(tmp_path: Path) -> None:
+@pytest.mark.parametrize(("seconds", "done", "kept"), [(0, 70, 64), (1, 60, 50), (10, 9, 8)])
+def test_a_run_that_was_killed_goes_on(tmp_path: Path, seconds: int, done: int, kept: int) -> None:
+    """Of programs that take so many seconds each, those are kept that were done ten seconds before, and each whole part."""
     folder, script = programs(tmp_path / "programs", 80), tmp_path / "killed.py"
     script.write_text(KILLED)
-    command = [sys.executable, script, folder, tmp_path / "out"]
+    command = [sys.executable, script, folder, tmp_path / "out", str(seconds), str(done)]
     killed = subprocess.run(command, timeout=120, capture_output=True)  # ends when the workers have closed the pipes
     assert killed.returncode == -signal.SIGKILL
     summary = ix.analyze_files(folder, tmp_path / "out")
-    assert summary.known > 70 - PART and summary.known + summary.analyzed == 80, "less than a part was lost"
-    assert [Path(row["path"]).name for row in table(summary.programs)] == sorted(f.name for f in folder.iterdir())
-    assert len(table(summary.fusions)) == 80
+    assert kept <= summary.known <= done and summary.known + summary.analyzed == 80
+    for rows in (summary.programs, summary.fusions):
+        assert [Path(row["path"]).name for row in table(rows)] == sorted(f.name for f in folder.iterdir())
+
+
+def test_rows_are_written_while_another_program_takes_long(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    seconds = [0.0]
+
+    def slow(
+        items: list[Source],
+        workers: int,
+        work: Callable[[Source], FileRows],
+        failed: object,
+        limits: Limits,
+        on_tick: Callable[[], None],
+    ) -> Iterator[FileRows]:
+        yield work(items[0])
+        on_tick()
+        assert not table(tmp_path / "out/programs")
+        seconds[0] = MAX_PENDING
+        on_tick()
+        assert [row["path"] for row in table(tmp_path / "out/programs")] == ["m000.hlo"]
+        yield work(items[1])
+
+    monkeypatch.setattr("indexing.reports.many_files.Tables", partial(Tables, clock=lambda: seconds[0]))
+    monkeypatch.setattr("indexing.reports.many_files.by_processes", slow)
+    summary = ix.analyze_files(programs(tmp_path / "programs", 2), tmp_path / "out")
+    assert summary.analyzed == len(table(summary.programs)) == 2
+
+
+def until_ticked(source: Source) -> FileRows:
+    """Work that ends when the parent ticks."""
+    while source.path == "long" and not Path(source.folder, "ticked").exists():
+        time.sleep(0.01)
+    return gave_up(source, "none")
+
+
+def test_the_parent_ticks_while_it_waits(tmp_path: Path) -> None:
+    done: list[str] = []
+
+    def tick() -> None:
+        if "short" in done:
+            (tmp_path / "ticked").touch()
+
+    sources = [Source(str(tmp_path), name) for name in ("long", "short")]
+    for rows in by_processes(sources, 2, until_ticked, gave_up, Limits(seconds=100), tick):
+        assert rows.program["error"] == "none"
+        done.append(str(rows.program["path"]))
+    assert done == ["short", "long"]
 
 
 def test_ctrl_c_keeps_what_was_done(tmp_path: Path) -> None:

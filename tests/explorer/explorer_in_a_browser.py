@@ -11,6 +11,8 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect, sync_playwright
 
+import indexing as ix
+from indexing.reports.lines import seconds_text
 from test_explorer import PROGRAM
 
 CHROMIUM = os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("google-chrome")
@@ -21,7 +23,7 @@ PATIENT = 120_000  # milliseconds, on a machine that does much else
 def shown(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Page]:
     file: Path = tmp_path_factory.mktemp("explore") / "program.hlo"
     file.write_text(PROGRAM)
-    command = [sys.executable, "-m", "indexing", "explore", str(file)]
+    command = [sys.executable, "-m", "indexing", "explore", str(file), "--device", "h100"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server, sync_playwright() as playwright:
         assert server.stdout is not None
         address = server.stdout.readline().split()[0]
@@ -51,6 +53,26 @@ def test_a_knob_changes_the_prediction(shown: Page) -> None:
     assert best is not None
     shown.locator("#take").click()
     expect(shown.locator("#of_time td.n")).to_have_text(best[1])
+
+
+def test_a_layout_changes_the_prediction_and_can_be_taken_back(shown: Page) -> None:
+    shown.locator("#list button", has_text="sums").click()
+    expect(shown.locator("#name")).to_have_text("sums")
+    rows, columns = time_of_sums("1,0"), time_of_sums("0,1")
+    assert rows != columns
+    expect(shown.locator("#of_time td.n")).to_have_text(rows)
+    shown.get_by_label("layout 0").select_option("0,1")
+    expect(shown.locator("#of_time td.n")).to_have_text(columns)
+    expect(shown.locator("#of_time")).to_contain_text(f"at first {rows}")
+    shown.locator("#reset").click()
+    expect(shown.locator("#of_time td.n")).to_have_text(rows)
+
+
+def time_of_sums(layout: str) -> str:
+    """The predicted time of the reduction with its default plan, if its operand has a layout."""
+    text = PROGRAM.replace("total { p = f32[512,256]{1,0}", f"total {{ p = f32[512,256]{{{layout}}}")
+    computation = ix.hlo.parse(text.split("ENTRY")[0]).computations["total"]
+    return seconds_text(float(ix.predict(computation, ix.knobs(computation).default, "h100").time[0]))
 
 
 def test_a_layout_changes_the_kernel_and_can_be_taken_back(shown: Page) -> None:

@@ -46,14 +46,13 @@ class Tables:
         return {_key(r)[:2] for r in ours if not (without_errors and r["error"] is not None)}
 
     def written(self, done: Iterable[FileRows]) -> Iterator[FileRows]:
-        """Yield the rows, and write them as soon as they fill a part, or have waited long enough."""
+        """Yield the rows, and write them as soon as they fill a part; `flush_if_due` writes those that have waited."""
         for rows in done:
             if not self._rows:
                 self._pending_since = self._clock()
             self._rows.append(rows)
             if len(self._rows) >= PART:
                 self.flush()
-            self.flush_if_due()
             yield rows
 
     def flush_if_due(self) -> None:
