@@ -3,9 +3,10 @@
     python fuzz/folder_faults.py --count N [--seed S] [--workers W] [--pause SECONDS]
 
 Between the programs are what can't be read: a pipe, a broken link, a folder without permission, broken text. Runs of
-`indexing analyze FOLDER --out TABLES` are killed, interrupted, lose a worker, find no room, or meet a second run, each some
+`indexing analyze FOLDER --out TABLES` are killed, interrupted, lose a worker, fill their disk, or meet a second run, each some
 PAUSE seconds after their start, until every program has a row. After each run, all rows that were there before are there
-still, and those that the log mentions more than ten seconds before the fault. Linux only. Prints the seed and the counts.
+still, and those that the log mentions more than ten seconds before the fault. The disk is one in memory, which is mounted in a
+namespace of this process (`unshare`); Linux only. Prints the seed and the counts.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ import ctypes
 import json
 import os
 import random
-import resource
+import re
 import secrets
 import signal
 import subprocess
@@ -23,15 +24,18 @@ import sys
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
-from functools import partial
 from pathlib import Path
 
 import pyarrow.parquet as parquet
 
 MAX_LOSS = 10.0  # seconds of work that a fault may cost
+DISK = "256m"
+FULL = re.compile("^indexing: .*(No space left on device|disk is full)")
+MAX_RUN = 900.0  # seconds
 SLACK = 3.0  # seconds that the run's clock ticks and writes of a part take on a loaded machine
 UNARY = ("negate", "exponential", "tanh", "abs", "sine", "floor")
 BAD = ("pipe.hlo", "link.hlo", "text.hlo", "locked")
@@ -47,17 +51,22 @@ class Folder:
     faults: Counter[str] = field(default_factory=Counter)
 
     @property
+    def disk(self) -> Path:
+        """The disk of the tables and the log."""
+        return self.root / "disk"
+
+    @property
     def out(self) -> Path:
         """The folder of the tables."""
-        return self.root / "tables"
+        return self.disk / "tables"
 
     @property
     def log(self) -> Path:
         """The log of all runs."""
-        return self.root / "log.jsonl"
+        return self.disk / "log.jsonl"
 
-    def begin(self, *options: str, file_bytes: int | None = None) -> subprocess.Popen[str]:
-        """A run as a process, whose files can't become larger than `file_bytes`."""
+    def begin(self, *options: str) -> subprocess.Popen[str]:
+        """A run as a process."""
         program = ["-m", "indexing", "analyze", str(self.root / "programs"), "--out", str(self.out)]
         limits = ["--workers", str(self.workers), "--timeout", "120", "--log", str(self.log), "--device", "h100"]
         return subprocess.Popen(
@@ -65,7 +74,7 @@ class Folder:
             text=True,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
-            preexec_fn=partial(restrict, file_bytes),
+            preexec_fn=restrict,
         )
 
     def check(self, begun: float, fault: float) -> int:
@@ -86,18 +95,28 @@ class Folder:
         return len(counts)
 
     def logged(self) -> list[tuple[str, float]]:
-        """The programs in the log, with the time of their lines."""
-        lines = [json.loads(line) for line in self.log.read_text().splitlines() if line.endswith("}")]
+        """The programs in the log, with the time of their lines. Where the disk was full, a line may be cut."""
+        text = self.log.read_text() if self.log.exists() else ""
+        lines = [json.loads(line) for line in text.splitlines() if line.endswith("}")]
         return [(e["path"], datetime.fromisoformat(e["time"]).timestamp()) for e in lines if e["event"] == "program"]
 
 
-def restrict(file_bytes: int | None) -> None:
-    """Take from this process what a user lacks: root's right to read everything, and, with a limit, room on the disk."""
+@contextmanager
+def disk_in_memory(place: Path) -> Iterator[None]:
+    """A small disk at a new folder."""
+    place.mkdir()
+    subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={DISK}", "tmpfs", place], check=True)
+    try:
+        yield
+    finally:
+        subprocess.run(["umount", "--lazy", place], check=True)
+
+
+def restrict() -> None:
+    """Take from this process root's right to read everything."""
     drop_from_bounding_set, overrides = 24, (1, 2)  # PR_CAPBSET_DROP; CAP_DAC_OVERRIDE, CAP_DAC_READ_SEARCH
     for capability in overrides:
         ctypes.CDLL(None).prctl(drop_from_bounding_set, capability, 0, 0, 0)
-    if file_bytes is not None:
-        resource.setrlimit(resource.RLIMIT_FSIZE, (file_bytes, file_bytes))
 
 
 def table(folder: Path, columns: tuple[str, ...], named_in: Path | None = None) -> list[tuple]:  # type: ignore[type-arg]
@@ -146,7 +165,7 @@ def kill_worker(folder: Folder, run: subprocess.Popen[str], chance: random.Rando
 def kill_parent(folder: Folder, run: subprocess.Popen[str], chance: random.Random) -> None:
     """Kill the run itself."""
     run.kill()
-    run.communicate()
+    run.communicate(timeout=MAX_RUN)  # which waits for the processes that it began, too
 
 
 def interrupt(folder: Folder, run: subprocess.Popen[str], chance: random.Random) -> None:
@@ -163,10 +182,16 @@ def second_run(folder: Folder, run: subprocess.Popen[str], chance: random.Random
     kill_parent(folder, run, chance)
 
 
-def no_room(folder: Folder, run: subprocess.Popen[str], chance: random.Random) -> None:
-    """Wait for a run whose files can't grow: it says so."""
-    said = run.communicate()[1]
-    assert run.returncode in (0, 1) and (run.returncode == 0 or said.startswith("indexing: ")), said
+def fill_disk(folder: Folder, run: subprocess.Popen[str], chance: random.Random) -> None:
+    """Leave little room on the disk, or none, until the run ends, which says so unless it had finished."""
+    filler, room = folder.disk / "filler", chance.choice((0, 4096, 40960))
+    with filler.open("wb") as file:
+        file.truncate(0)
+        free = os.statvfs(folder.disk)
+        os.posix_fallocate(file.fileno(), 0, max(free.f_bavail * free.f_frsize - room, 1))
+    said = run.communicate(timeout=MAX_RUN)[1]
+    filler.unlink()
+    assert run.returncode == 0 or (run.returncode == 1 and FULL.search(said)), said
 
 
 FAULTS: tuple[Callable[[Folder, subprocess.Popen[str], random.Random], None], ...] = (
@@ -174,19 +199,19 @@ FAULTS: tuple[Callable[[Folder, subprocess.Popen[str], random.Random], None], ..
     kill_parent,
     interrupt,
     second_run,
-    no_room,
+    fill_disk,
 )
 
 
 def one_fault(folder: Folder, chance: random.Random, pause: float) -> int:
     """Begin a run, inject a fault, and check what is on disk; the number of rows there."""
     fault, begun = chance.choice(FAULTS), time.time()
-    run = folder.begin(file_bytes=chance.choice((0, 300, 9000)) if fault is no_room else None)
+    run = folder.begin()
     time.sleep(chance.uniform(0.2, 2) * pause)
     at = time.time()
     fault(folder, run, chance)
     folder.faults[fault.__name__] += 1
-    return folder.check(begun, time.time() if fault in (no_room, kill_worker) else at)
+    return folder.check(begun, time.time() if fault is kill_worker else at)
 
 
 def main() -> int:
@@ -194,7 +219,7 @@ def main() -> int:
     options = parsed()
     print(f"seed {options.seed}", flush=True)
     chance = random.Random(options.seed)
-    with tempfile.TemporaryDirectory() as name:
+    with tempfile.TemporaryDirectory() as name, disk_in_memory(Path(name) / "disk"):
         folder = Folder(Path(name), options.workers)
         write_programs(folder.root / "programs", options.count, chance)
         rows = 0
@@ -225,4 +250,7 @@ def parsed() -> argparse.Namespace:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    if os.environ.get("UNSHARED"):
+        sys.exit(main())
+    os.environ["UNSHARED"] = "1"
+    os.execvp("unshare", ["unshare", "--map-root-user", "--mount", sys.executable, *sys.argv])

@@ -16,8 +16,8 @@ __all__ = ["locked"]
 def locked(path: Path, max_wait: float, use: str) -> Iterator[None]:
     """Hold the lock at `path`, an empty SQLite file; wait at most `max_wait` seconds for other processes.
 
-    Raises IndexingError, which says what the lock is for (`use`), if another process has it for longer, and OSError if the file
-    can't be made.
+    Raises IndexingError if another process has it for longer, which says what the lock is for (`use`), or if the system refuses
+    it, as of a full disk; OSError if the file can't be made.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     path.touch()
@@ -26,7 +26,8 @@ def locked(path: Path, max_wait: float, use: str) -> Iterator[None]:
         try:
             connection.execute("BEGIN EXCLUSIVE")
         except sqlite3.Error as error:
-            raise IndexingError(f"{use}: {path} can't be locked ({error})") from None
+            is_busy = error.sqlite_errorcode & 0xFF == sqlite3.SQLITE_BUSY  # the rest is what it waited for
+            raise IndexingError(f"{use} (it has {path})" if is_busy else f"{path} can't be locked: {error}") from None
         yield
     finally:
         connection.close()

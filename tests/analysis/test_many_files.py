@@ -382,6 +382,13 @@ def test_two_runs_do_not_write_to_one_folder(tmp_path: Path) -> None:
     assert ix.analyze_files(folder, tmp_path / "out").known == 2
 
 
+def test_a_lock_that_the_system_refuses_is_not_another_run(tmp_path: Path) -> None:
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out/.lock").write_text("this is no lock" * 100)
+    with pytest.raises(ix.IndexingError, match=r"out/\.lock can't be locked: file is not a database"):
+        ix.analyze_files(programs(tmp_path / "programs", 1), tmp_path / "out")
+
+
 def test_the_log_has_a_line_for_each_program(tmp_path: Path) -> None:
     folder = programs(tmp_path / "programs", 2)
     (folder / "broken.hlo").write_text("HloModule b\nENTRY e { p = f32[4] foo() }")
@@ -390,6 +397,13 @@ def test_the_log_has_a_line_for_each_program(tmp_path: Path) -> None:
     assert (start["event"], start["programs"], start["known"]) == ("start", 3, 0)
     assert sorted((d["path"], d["kernels"]) for d in done) == [("broken.hlo", None), ("m000.hlo", 1), ("m001.hlo", 1)]
     assert (end["event"], end["analyzed"], end["failed"]) == ("end", 3, 1)
+
+
+def test_a_line_of_the_log_that_was_cut_stays_alone(tmp_path: Path) -> None:
+    (tmp_path / "log.jsonl").write_text('{"time": "2026')
+    ix.analyze_files(programs(tmp_path / "programs", 1), tmp_path / "out", log=tmp_path / "log.jsonl")
+    cut, *lines = (tmp_path / "log.jsonl").read_text().splitlines()
+    assert cut == '{"time": "2026' and [json.loads(line)["event"] for line in lines] == ["start", "program", "end"]
 
 
 def test_each_column_says_what_it_holds(tmp_path: Path) -> None:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
+from typing import BinaryIO
 
 from indexing._core import __version__
 from indexing.arguments import integer, of_type, optional, takes
@@ -159,5 +160,11 @@ class _RunLog:
         if self._path is None:
             return
         line = {"time": datetime.now(UTC).isoformat(timespec="milliseconds"), "event": event, **about}
-        with self._path.open("a", encoding="utf-8") as file:
-            file.write(json.dumps(line) + "\n")
+        with self._path.open("ab+") as file:
+            is_cut = file.tell() > 0 and _last_byte(file) != b"\n"  # the disk of an earlier run was full
+            file.write(b"\n" * is_cut + json.dumps(line).encode() + b"\n")
+
+
+def _last_byte(file: BinaryIO) -> bytes:
+    file.seek(-1, os.SEEK_END)
+    return file.read(1)
