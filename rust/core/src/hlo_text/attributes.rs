@@ -53,57 +53,39 @@ impl Module {
         find_attribute(&self.text, self, &self.instructions[row], key)
     }
 
-    /// A cursor over the value of attribute row `attribute`.
-    fn at_value(&self, attribute: usize) -> (Cursor<'_>, Span) {
-        let span = self.attributes[attribute].value;
-        (Cursor::new(&self.text[..span.end as usize], span.start as usize), span)
+    fn value_of(&self, attribute: usize) -> Span {
+        self.attributes[attribute].value
     }
 
     /// Integers: `{0,1}`, or one without braces.
     pub fn integers(&self, attribute: usize) -> Result<Vec<i64>> {
-        let (mut cursor, _) = self.at_value(attribute);
-        let values = integers(&mut cursor)?;
-        at_end(&mut cursor)?;
-        Ok(values)
+        Cursor::whole(&self.text, self.value_of(attribute), integers)
     }
 
     /// Slices: `{[0:10:2], [3:4]}` as start, limit, stride.
     pub fn slices(&self, attribute: usize) -> Result<Vec<(i64, i64, i64)>> {
-        let (mut cursor, _) = self.at_value(attribute);
-        let values = slices(&mut cursor)?;
-        at_end(&mut cursor)?;
-        Ok(values)
+        Cursor::whole(&self.text, self.value_of(attribute), slices)
     }
 
     /// Padding: `0_1x2_3_4` as low, high, interior.
     pub fn padding(&self, attribute: usize) -> Result<Vec<(i64, i64, i64)>> {
-        let (mut cursor, _) = self.at_value(attribute);
-        let values = padding(&mut cursor)?;
-        at_end(&mut cursor)?;
-        Ok(values)
+        Cursor::whole(&self.text, self.value_of(attribute), padding)
     }
 
     /// A window: `{size=3x3 stride=2x2 pad=1_1x1_1 lhs_dilate=1x2 rhs_dilate=1x1 rhs_reversal=0x1}`.
     pub fn window(&self, attribute: usize) -> Result<Vec<WindowDim>> {
-        let (mut cursor, _) = self.at_value(attribute);
-        let values = window(&mut cursor)?;
-        at_end(&mut cursor)?;
-        Ok(values)
+        Cursor::whole(&self.text, self.value_of(attribute), window)
     }
 
     /// Labels of input, kernel and output: `b01f_01io->b01f`.
     pub fn labels(&self, attribute: usize) -> Result<[Labels; 3]> {
-        let (cursor, span) = self.at_value(attribute);
-        labels(span.of(cursor.text), span.start as usize)
+        let span = self.value_of(attribute);
+        labels(span.of(&self.text), span.start as usize)
     }
 
     /// Replica groups: `{{0,1},{2,3}}`, `[2,2]<=[4]`, `[2,2]<=[2,2]T(1,0)`, `mesh['a'=2,'b'=2] {'b'}`.
     pub fn replica_groups(&self, attribute: usize) -> Result<Vec<Vec<i64>>> {
-        let (mut cursor, _) = self.at_value(attribute);
-        cursor.skip_space()?;
-        let groups = replica_groups(&mut cursor)?;
-        at_end(&mut cursor)?;
-        Ok(groups)
+        Cursor::whole(&self.text, self.value_of(attribute), replica_groups)
     }
 }
 
@@ -116,33 +98,17 @@ pub(super) fn find_attribute(
     instruction.attributes.range().find(|&row| module.attributes[row].key.of(text) == key)
 }
 
-fn at_end(cursor: &mut Cursor) -> Result<()> {
-    cursor.skip_space()?;
-    if cursor.at_end() {
-        return Ok(());
-    }
-    Err(cursor.expected("the end of the attribute"))
-}
-
 pub(super) fn slices(cursor: &mut Cursor) -> Result<Vec<(i64, i64, i64)>> {
-    let mut values = Vec::new();
     cursor.require(b'{')?;
-    if cursor.take(b'}')? {
-        return Ok(values);
-    }
-    loop {
+    cursor.list(b'}', |cursor| {
         cursor.require(b'[')?;
         let start = cursor.integer("a start")?;
         cursor.require(b':')?;
         let limit = cursor.integer("a limit")?;
         let stride = if cursor.take(b':')? { cursor.integer("a stride")? } else { 1 };
         cursor.require(b']')?;
-        values.push((start, limit, stride));
-        if !cursor.take(b',')? {
-            cursor.require(b'}')?;
-            return Ok(values);
-        }
-    }
+        Ok((start, limit, stride))
+    })
 }
 
 /// A signed integer, which ends at any character that is not a digit, such as the separators `_` and `x`.

@@ -8,6 +8,7 @@ const MAX_REPLICAS: i64 = 1 << 20;
 
 /// Reads replica groups of any form.
 pub(super) fn replica_groups(cursor: &mut Cursor) -> Result<Vec<Vec<i64>>> {
+    cursor.skip_space()?;
     match cursor.peek() {
         b'[' => iota_groups(cursor),
         b'm' => mesh_groups(cursor),
@@ -16,35 +17,20 @@ pub(super) fn replica_groups(cursor: &mut Cursor) -> Result<Vec<Vec<i64>>> {
 }
 
 fn listed_groups(cursor: &mut Cursor) -> Result<Vec<Vec<i64>>> {
-    let mut groups = Vec::new();
     cursor.require(b'{')?;
-    if cursor.take(b'}')? {
-        return Ok(groups);
-    }
-    loop {
+    cursor.list(b'}', |cursor| {
         cursor.skip_space()?;
         if cursor.peek() != b'{' {
             return Err(cursor.expected("'{' and a group"));
         }
-        groups.push(integers(cursor)?);
-        if !cursor.take(b',')? {
-            cursor.require(b'}')?;
-            return Ok(groups);
-        }
-    }
+        integers(cursor)
+    })
 }
 
-/// Sizes in `open` ... `close`, all positive, with their product.
+/// Sizes in `open` ... `close`.
 fn sizes(cursor: &mut Cursor, open: u8, close: u8) -> Result<Vec<i64>> {
     cursor.require(open)?;
-    let mut values = Vec::new();
-    loop {
-        values.push(cursor.integer("a size")?);
-        if !cursor.take(b',')? {
-            cursor.require(close)?;
-            return Ok(values);
-        }
-    }
+    cursor.items(close, |cursor| cursor.integer("a size"))
 }
 
 /// `[groups, members]<=[reshape dimensions]T(permutation)`: ids 0, 1, ... reshaped, transposed, reshaped.
@@ -136,17 +122,12 @@ fn mesh_groups(cursor: &mut Cursor) -> Result<Vec<Vec<i64>>> {
 
 /// `['a'=2,'b'=4]`.
 fn mesh_axes<'a>(cursor: &mut Cursor<'a>) -> Result<Vec<(&'a str, i64)>> {
-    let mut axes = Vec::new();
     cursor.require(b'[')?;
-    loop {
+    cursor.items(b']', |cursor| {
         let name = cursor.quoted()?;
         cursor.require(b'=')?;
-        axes.push((name, cursor.integer("an axis' size")?));
-        if !cursor.take(b',')? {
-            cursor.require(b']')?;
-            return Ok(axes);
-        }
-    }
+        Ok((name, cursor.integer("an axis' size")?))
+    })
 }
 
 /// `, device_ids=(0,2,1,3)` or `, device_ids=([2,2]T(1,0))`; 0, 1, ... where absent.
@@ -178,27 +159,21 @@ fn device_ids(cursor: &mut Cursor, count: i64) -> Result<Vec<i64>> {
 
 /// `{'b':(2)2,'a'}` as axis, size in front of the part, size of the part.
 fn group_parts(cursor: &mut Cursor, axes: &[(&str, i64)]) -> Result<Vec<(usize, i64, i64)>> {
-    let mut parts = Vec::new();
     cursor.require(b'{')?;
-    loop {
+    cursor.items(b'}', |cursor| {
         cursor.skip_space()?;
         let at = cursor.at;
         let name = cursor.quoted()?;
         let axis = axes.iter().position(|(axis, _)| *axis == name);
         let axis = axis.ok_or_else(|| HloError::new(at, format!("the mesh has no axis '{name}'")))?;
-        let (mut before, mut size) = (1, axes[axis].1);
-        if cursor.take(b':')? {
-            cursor.require(b'(')?;
-            before = cursor.integer("the size in front of the part")?;
-            cursor.require(b')')?;
-            size = cursor.integer("the size of the part")?;
+        if !cursor.take(b':')? {
+            return Ok((axis, 1, axes[axis].1));
         }
-        parts.push((axis, before, size));
-        if !cursor.take(b',')? {
-            cursor.require(b'}')?;
-            return Ok(parts);
-        }
-    }
+        cursor.require(b'(')?;
+        let before = cursor.integer("the size in front of the part")?;
+        cursor.require(b')')?;
+        Ok((axis, before, cursor.integer("the size of the part")?))
+    })
 }
 
 /// The axes cut where a part begins or ends.

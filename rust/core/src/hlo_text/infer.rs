@@ -97,16 +97,30 @@ impl ShapeContext<'_, '_> {
         &self.shapes.table[self.operands[operand] as usize]
     }
 
+    /// The shape of an operand in text.
+    pub(super) fn operand_text(&self, operand: usize) -> String {
+        self.shapes.text(self.operands[operand])
+    }
+
+    /// The shape that the text states.
+    pub(super) fn given_shape(&self) -> Option<&Shape> {
+        self.given.map(|id| &self.shapes.table[id as usize])
+    }
+
+    /// An array of the first operand's type with the sizes that the text states.
+    pub(super) fn of_given_sizes(&self) -> Result<InferredShape> {
+        let element = Some(self.array(0)?.element);
+        let sized = |given: &Shape| InferredShape::Array(element, given.dimensions.clone());
+        Ok(self.given_shape().map_or(InferredShape::Any, sized))
+    }
+
     /// The sizes of an operand, which must be an array.
     pub(super) fn array(&self, operand: usize) -> Result<&Shape> {
         let shape = self.shape(operand);
         if shape.element.is_array() {
             return Ok(shape);
         }
-        Err(self.error(format!(
-            "operand {operand} must be an array, found {}",
-            self.shapes.text(self.operands[operand])
-        )))
+        Err(self.error(format!("operand {operand} must be an array, found {}", self.operand_text(operand))))
     }
 
     /// Refuses an operand that is no scalar.
@@ -115,10 +129,7 @@ impl ShapeContext<'_, '_> {
         if shape.dimensions.is_empty() {
             return Ok(shape);
         }
-        Err(self.error(format!(
-            "operand {operand} must be a scalar, found {}",
-            self.shapes.text(self.operands[operand])
-        )))
+        Err(self.error(format!("operand {operand} must be a scalar, found {}", self.operand_text(operand))))
     }
 
     fn span(&self, key: &str) -> Option<Span> {
@@ -127,14 +138,7 @@ impl ShapeContext<'_, '_> {
 
     /// Reads an attribute to its end.
     pub(super) fn read<T>(&self, key: &str, read: impl Fn(&mut Cursor) -> Result<T>) -> Result<Option<T>> {
-        let Some(span) = self.span(key) else { return Ok(None) };
-        let mut cursor = Cursor::new(&self.text[..span.end as usize], span.start as usize);
-        let value = read(&mut cursor)?;
-        cursor.skip_space()?;
-        if cursor.at_end() {
-            return Ok(Some(value));
-        }
-        Err(cursor.expected("the end of the attribute"))
+        self.span(key).map(|span| Cursor::whole(self.text, span, read)).transpose()
     }
 
     /// Integers of an attribute; none where it is absent.
@@ -165,6 +169,14 @@ impl ShapeContext<'_, '_> {
     pub(super) fn dimensions(&self, key: &str, rank: usize) -> Result<Vec<usize>> {
         self.required(key, self.span(key))?;
         self.optional_dimensions(key, rank)
+    }
+
+    /// The one dimension that the attribute `dimensions` names.
+    pub(super) fn one_dimension(&self, rank: usize) -> Result<usize> {
+        match self.dimensions("dimensions", rank)?[..] {
+            [one] => Ok(one),
+            _ => Err(self.error("dimensions must name one dimension")),
+        }
     }
 
     /// As `dimensions`, but none if the attribute is absent.
@@ -216,8 +228,7 @@ impl ShapeContext<'_, '_> {
         if types.is_empty() || types.contains(&self.array(0)?.element.row().class) {
             return Ok(());
         }
-        let first = self.shapes.text(self.operands[0]);
-        Err(self.error(format!("operand 0 must be {}, found {first}", kinds(types))))
+        Err(self.error(format!("operand 0 must be {}, found {}", kinds(types), self.operand_text(0))))
     }
 
     /// Checks the attributes that are true or false.

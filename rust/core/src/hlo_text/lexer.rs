@@ -153,6 +153,39 @@ impl<'a> Cursor<'a> {
         Err(self.expected(&format!("'{}'", byte as char)))
     }
 
+    /// Items with commas between them, up to a closing bracket; there may be none.
+    pub(super) fn list<T>(&mut self, close: u8, item: impl FnMut(&mut Self) -> Result<T>) -> Result<Vec<T>> {
+        if self.take(close)? {
+            return Ok(Vec::new());
+        }
+        self.items(close, item)
+    }
+
+    /// One item or more with commas between them, up to a closing bracket.
+    pub(super) fn items<T>(
+        &mut self,
+        close: u8,
+        mut item: impl FnMut(&mut Self) -> Result<T>,
+    ) -> Result<Vec<T>> {
+        let mut items = vec![item(self)?];
+        while self.take(b',')? {
+            items.push(item(self)?);
+        }
+        self.require(close)?;
+        Ok(items)
+    }
+
+    /// Reads a piece of the text to its end.
+    pub(super) fn whole<T>(text: &'a str, span: Span, read: impl Fn(&mut Self) -> Result<T>) -> Result<T> {
+        let mut cursor = Self::new(&text[..span.end as usize], span.start as usize);
+        let value = read(&mut cursor)?;
+        cursor.skip_space()?;
+        if cursor.at_end() {
+            return Ok(value);
+        }
+        Err(cursor.expected("the end of the attribute"))
+    }
+
     /// The word at the cursor, without moving; may be empty.
     pub(super) fn peek_word(&self) -> &'a str {
         &self.text[self.at..self.word_end()]
@@ -329,15 +362,5 @@ pub(super) fn integers(cursor: &mut Cursor) -> Result<Vec<i64>> {
     if !cursor.take(b'{')? {
         return Ok(vec![cursor.integer("an integer")?]);
     }
-    let mut values = Vec::new();
-    if cursor.take(b'}')? {
-        return Ok(values);
-    }
-    loop {
-        values.push(cursor.integer("an integer")?);
-        if !cursor.take(b',')? {
-            cursor.require(b'}')?;
-            return Ok(values);
-        }
-    }
+    cursor.list(b'}', |cursor| cursor.integer("an integer"))
 }

@@ -63,21 +63,21 @@ fn skip_shape(cursor: &mut Cursor) -> Result<()> {
     }
     cursor.word("an element type")?;
     cursor.require(b'[')?;
-    while !cursor.take(b']')? {
+    skip_to(cursor, b']')?;
+    if cursor.peek() == b'{' {
+        skip_to(cursor, b'}')?;
+    }
+    cursor.skip_space()
+}
+
+fn skip_to(cursor: &mut Cursor, close: u8) -> Result<()> {
+    while !cursor.take(close)? {
         if cursor.at_end() {
-            return Err(cursor.expected("']'"));
+            return cursor.require(close);
         }
         cursor.at += 1;
     }
-    if cursor.peek() == b'{' {
-        while !cursor.take(b'}')? {
-            if cursor.at_end() {
-                return Err(cursor.expected("'}'"));
-            }
-            cursor.at += 1;
-        }
-    }
-    cursor.skip_space()
+    Ok(())
 }
 
 /// Appends the elements; `false` where they are elided.

@@ -23,6 +23,7 @@ use super::Table;
 pub use build::{build_module, DraftError};
 
 /// The part of an instruction before its attributes.
+#[derive(Default)]
 struct Pending {
     root: bool,
     name: Span,
@@ -37,6 +38,7 @@ struct Pending {
 }
 
 /// A computation that is being read.
+#[derive(Default)]
 struct Frame<'a> {
     name: &'a str,
     name_at: usize,
@@ -256,29 +258,18 @@ impl<'a> Parser<'a> {
             declared,
             instructions,
             names,
-            root: None,
-            pending: None,
-            attributes: Vec::new(),
-            calls: Vec::new(),
-            bare: None,
-            elements: Table::default(),
-            in_list: false,
+            ..Frame::default()
         }));
     }
 
     /// `name: shape, ...) -> shape`: the shape of the root. Shapes of parameters are ignored: their instructions state them.
     fn declaration(&mut self) -> Result<ShapeId> {
-        if !self.cursor.take(b')')? {
-            loop {
-                self.cursor.name("a parameter's name")?;
-                self.cursor.take(b':')?;
-                self.shapes.parse(&mut self.cursor)?;
-                if !self.cursor.take(b',')? {
-                    self.cursor.require(b')')?;
-                    break;
-                }
-            }
-        }
+        let shapes = &mut self.shapes;
+        self.cursor.list(b')', |cursor| {
+            cursor.name("a parameter's name")?;
+            cursor.take(b':')?;
+            shapes.parse(cursor)
+        })?;
         self.cursor.require(b'-')?;
         self.cursor.require(b'>')?;
         self.shapes.parse(&mut self.cursor)

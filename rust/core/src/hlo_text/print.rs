@@ -11,14 +11,11 @@ impl Module {
     /// The module as text.
     pub fn to_text(&self) -> String {
         let mut out = String::with_capacity(self.text.len());
-        out.push_str("HloModule ");
-        out.push_str(&self.name);
+        out.extend(["HloModule ", &self.name]);
         self.write_attributes(&mut out, self.header);
         out.push('\n');
         for table in &self.debug_tables {
-            out.push('\n');
-            out.push_str(table.of(&self.text));
-            out.push('\n');
+            out.extend(["\n", table.of(&self.text), "\n"]);
         }
         for (index, _) in self.computations.iter().enumerate() {
             out.push('\n');
@@ -29,12 +26,8 @@ impl Module {
 
     fn write_computation(&self, out: &mut String, index: usize) {
         let computation = &self.computations[index];
-        if index == self.entry as usize {
-            out.push_str("ENTRY ");
-        }
-        out.push('%');
-        out.push_str(&computation.name);
-        out.push_str(" {\n");
+        let head = if index == self.entry as usize { "ENTRY %" } else { "%" };
+        out.extend([head, &computation.name, " {\n"]);
         for row in computation.instructions.range() {
             out.push_str(if row == computation.root as usize { "  ROOT %" } else { "  %" });
             self.write_instruction(out, row);
@@ -47,12 +40,9 @@ impl Module {
 
     fn write_instruction(&self, out: &mut String, row: usize) {
         let instruction = &self.instructions[row];
-        out.push_str(instruction.name.of(&self.text));
-        out.push_str(" = ");
+        out.extend([instruction.name.of(&self.text), " = "]);
         write_shape(out, &self.shapes, instruction.shape);
-        out.push(' ');
-        out.push_str(&self.opcodes[instruction.opcode as usize]);
-        out.push('(');
+        out.extend([" ", &self.opcodes[instruction.opcode as usize], "("]);
         self.write_arguments(out, row, instruction);
         out.push(')');
         self.write_attributes(out, instruction.attributes);
@@ -64,23 +54,14 @@ impl Module {
             out.push_str(&instruction.parameter.to_string());
         }
         for (i, &operand) in self.operands_of(row).iter().enumerate() {
-            if i > 0 {
-                out.push_str(", ");
-            }
-            if i > 0 && i % 5 == 0 {
-                out.push_str(&format!("/*index={i}*/"));
-            }
-            out.push('%');
-            out.push_str(self.instructions[operand as usize].name.of(&self.text));
+            write_separator(out, i);
+            out.extend(["%", self.instructions[operand as usize].name.of(&self.text)]);
         }
     }
 
     fn write_attributes(&self, out: &mut String, rows: Rows) {
         for row in rows.range() {
-            out.push_str(", ");
-            out.push_str(self.attributes[row].key.of(&self.text));
-            out.push('=');
-            out.push_str(&self.attribute_value(row));
+            out.extend([", ", self.attributes[row].key.of(&self.text), "=", &self.attribute_value(row)]);
         }
     }
 
@@ -132,26 +113,30 @@ pub(super) fn called_text<'n>(key: &str, names: impl Iterator<Item = &'n str>) -
     names.concat()
 }
 
+/// Writes what stands in front of item `i` of a list: a comma, and in long lists its number now and then.
+fn write_separator(out: &mut String, i: usize) {
+    if i > 0 {
+        out.push_str(", ");
+    }
+    if i > 0 && i % 5 == 0 {
+        out.push_str(&format!("/*index={i}*/"));
+    }
+}
+
 /// Writes a shape as text.
 pub fn write_shape(out: &mut String, table: &ShapeTable, id: ShapeId) {
     let shape = &table[id as usize];
     if matches!(shape.element, ElementType::TUPLE | ElementType::BUFFER) {
         out.push_str(if shape.element == ElementType::TUPLE { "(" } else { "b(" });
         for (i, &element) in shape.elements.iter().enumerate() {
-            if i > 0 {
-                out.push_str(", ");
-            }
-            if i > 0 && i % 5 == 0 {
-                out.push_str(&format!("/*index={i}*/"));
-            }
+            write_separator(out, i);
             // nesting is bounded by MAX_TUPLE_DEPTH
             write_shape(out, table, element);
         }
         out.push(')');
         return;
     }
-    out.push_str(shape.element.row().name);
-    out.push('[');
+    out.extend([shape.element.row().name, "["]);
     for (i, (size, dynamic)) in shape.dimensions.iter().zip(&shape.dynamic).enumerate() {
         if i > 0 {
             out.push(',');

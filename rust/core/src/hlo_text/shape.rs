@@ -75,14 +75,7 @@ impl<'a> Interner<'a> {
 
     /// `shape, ...` up to a closing bracket.
     pub(super) fn parse_list(&mut self, cursor: &mut Cursor<'a>, close: u8) -> Result<Vec<ShapeId>> {
-        let mut shapes = Vec::new();
-        while !cursor.take(close)? {
-            if !shapes.is_empty() {
-                cursor.require(b',')?;
-            }
-            shapes.push(self.parse(cursor)?);
-        }
-        Ok(shapes)
+        cursor.list(close, |cursor| self.parse(cursor))
     }
 
     /// Tuples and buffers, with a stack of those that are open.
@@ -178,14 +171,11 @@ impl<'a> Interner<'a> {
         cursor.at = start;
         let end = layout_end(cursor, &mut self.brackets)?;
         let mut text = String::new();
-        loop {
-            cursor.skip_space()?;
-            let next = cursor.text[cursor.at..end].chars().next();
-            let Some(next) = next else { break };
+        while let Some(next) = cursor.text[cursor.at..end].chars().next() {
             text.push(next);
             cursor.at += next.len_utf8();
-            if cursor.at == end {
-                break;
+            if cursor.at < end {
+                cursor.skip_space()?;
             }
         }
         Ok(Layout { minor_to_major, text })
@@ -220,6 +210,11 @@ impl<'a> Interner<'a> {
         )
     }
 
+    /// The number of the shape without layouts.
+    pub(super) fn bare(&self, id: ShapeId) -> ShapeId {
+        self.table[id as usize].bare
+    }
+
     /// The number of a tuple's shape.
     pub(super) fn tuple(&mut self, elements: Vec<ShapeId>) -> ShapeId {
         self.group(ElementType::TUPLE, elements)
@@ -230,15 +225,8 @@ impl<'a> Interner<'a> {
         let bare = (bare != elements).then(|| self.group(element, bare));
         let mut key = vec![element.0];
         elements.iter().for_each(|e| key.extend_from_slice(&e.to_le_bytes()));
-        let shape = Shape {
-            element,
-            dimensions: Vec::new(),
-            dynamic: Vec::new(),
-            layout: None,
-            elements,
-            element_count: 0,
-            bare: 0,
-        };
+        let (dimensions, dynamic) = (Vec::new(), Vec::new());
+        let shape = Shape { element, dimensions, dynamic, layout: None, elements, element_count: 0, bare: 0 };
         self.intern(key, bare, shape)
     }
 
@@ -289,46 +277,30 @@ fn guess_end(cursor: &Cursor) -> Option<usize> {
 
 fn guess_tuple_end(rest: &[u8]) -> Option<usize> {
     let mut depth = 0_usize;
-    for (i, &byte) in rest.iter().enumerate() {
-        match byte {
-            b'(' => depth += 1,
-            b')' => depth -= 1,
-            _ => {}
-        }
-        if depth == 0 {
-            return Some(i + 1);
-        }
-    }
-    None
+    let closes = |byte: &u8| {
+        depth += usize::from(*byte == b'(');
+        depth -= usize::from(*byte == b')');
+        depth == 0
+    };
+    rest.iter().position(closes).map(|last| last + 1)
 }
 
 fn parse_dimensions(cursor: &mut Cursor) -> Result<(Vec<i64>, Vec<bool>)> {
-    let (mut sizes, mut dynamic) = (Vec::new(), Vec::new());
-    if cursor.take(b']')? {
-        return Ok((sizes, dynamic));
-    }
-    loop {
+    let dimensions = cursor.list(b']', |cursor| {
         let bounded = cursor.take(b'<')?;
         if bounded {
             cursor.require(b'=')?;
         }
         if cursor.take(b'?')? {
-            sizes.push(UNBOUNDED);
-            dynamic.push(true);
-        } else {
-            let at = cursor.at;
-            let size = cursor.integer("a size")?;
-            if size < 0 {
-                return Err(HloError::new(at, format!("a size cannot be negative, found {size}")));
-            }
-            sizes.push(size);
-            dynamic.push(bounded);
+            return Ok((UNBOUNDED, true));
         }
-        if !cursor.take(b',')? {
-            cursor.require(b']')?;
-            return Ok((sizes, dynamic));
+        let at = cursor.at;
+        match cursor.integer("a size")? {
+            size @ 0.. => Ok((size, bounded)),
+            size => Err(HloError::new(at, format!("a size cannot be negative, found {size}"))),
         }
-    }
+    })?;
+    Ok(dimensions.into_iter().unzip())
 }
 
 /// Whether a layout comes next behind `at`: a brace, then `}`, a number, or a colon.
@@ -356,12 +328,5 @@ fn layout_end(cursor: &Cursor, brackets: &mut Vec<(u8, usize)>) -> Result<usize>
             }
             _ => return Err(inner.expected("'}' at the end of a layout")),
         }
-    }
-}
-
-impl Interner<'_> {
-    /// The number of the shape without layouts.
-    pub(super) fn bare(&self, id: ShapeId) -> ShapeId {
-        self.table[id as usize].bare
     }
 }

@@ -61,7 +61,7 @@ pub struct Call {
 }
 
 /// One instruction.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Instruction {
     /// Name, without `%`.
     pub name: Span,

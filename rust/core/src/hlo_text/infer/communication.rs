@@ -15,11 +15,7 @@ fn group_size(context: &ShapeContext) -> Result<Option<i64>> {
     if global && context.integer("channel_id")?.is_none_or(|id| id < 1) {
         return Err(context.error("use_global_device_ids=true needs a channel_id of 1 or more"));
     }
-    let read = |cursor: &mut super::Cursor| {
-        cursor.skip_space()?;
-        replica_groups(cursor)
-    };
-    let groups = context.read("replica_groups", read)?.unwrap_or_default();
+    let groups = context.read("replica_groups", replica_groups)?.unwrap_or_default();
     if context.value("replica_groups").is_some_and(|v| v.starts_with('{')) {
         each_once(context, &groups)?;
     }
@@ -40,11 +36,8 @@ fn each_once(context: &ShapeContext, groups: &[Vec<i64>]) -> Result<()> {
 
 /// Checks that each source and each target occurs in one pair.
 fn pairs(context: &ShapeContext) -> Result<()> {
-    let read = |cursor: &mut super::Cursor| {
-        cursor.skip_space()?;
-        replica_groups(cursor)
-    };
-    let pairs = context.required("source_target_pairs", context.read("source_target_pairs", read)?)?;
+    let pairs =
+        context.required("source_target_pairs", context.read("source_target_pairs", replica_groups)?)?;
     let (mut sources, mut targets) = (HashSet::new(), HashSet::new());
     for pair in &pairs {
         let &[source, target] = &pair[..] else {
@@ -57,17 +50,9 @@ fn pairs(context: &ShapeContext) -> Result<()> {
     Ok(())
 }
 
-/// The one dimension that is gathered, scattered or split.
-fn along(context: &ShapeContext, rank: usize) -> Result<usize> {
-    match context.dimensions("dimensions", rank)?[..] {
-        [one] => Ok(one),
-        _ => Err(context.error("dimensions must name one dimension")),
-    }
-}
-
 /// Whether `whole` is `part` with one dimension multiplied by the size of a group.
 fn multiplied(context: &ShapeContext, part: &Shape, whole: &Shape) -> Result<bool> {
-    let dimension = along(context, part.dimensions.len())?;
+    let dimension = context.one_dimension(part.dimensions.len())?;
     let mut expected = part.dimensions.clone();
     if part.element != whole.element || part.dimensions.len() != whole.dimensions.len() {
         return Ok(false);
@@ -172,7 +157,7 @@ pub(in super::super) fn all_to_all(context: &ShapeContext) -> Result<InferredSha
         );
     };
     let sizes = &context.array(0)?.dimensions;
-    let size = sizes[along(context, sizes.len())?];
+    let size = sizes[context.one_dimension(sizes.len())?];
     let Some(parts) = group_size(context)? else {
         return Err(context.error("with dimensions, replica_groups must name the groups, as {{0,1}} does"));
     };
@@ -184,11 +169,10 @@ pub(in super::super) fn all_to_all(context: &ShapeContext) -> Result<InferredSha
 
 /// The shapes of the operands as a tuple; that of a single operand also alone.
 fn tuple_or_one(context: &ShapeContext) -> Result<InferredShape> {
-    let given = context.given.map(|id| context.shapes.table[id as usize].element);
-    if given == Some(ElementType::TUPLE) {
-        return tuple(context);
+    match context.given_shape() {
+        Some(shape) if shape.element == ElementType::TUPLE => tuple(context),
+        _ => like_all(context),
     }
-    like_all(context)
 }
 
 /// The operands from another replica.

@@ -25,8 +25,7 @@ impl<'s> Pairs<'s> {
             let mut pairs = left.iter().zip(right);
             let same = pairs.all(|(&l, &r)| same_size(lhs.dimensions[l], rhs.dimensions[r]));
             if left.len() != right.len() || !same {
-                let text = |k: usize| context.shapes.text(context.operands[k]);
-                let (a, b) = (text(0), text(1));
+                let (a, b) = (context.operand_text(0), context.operand_text(1));
                 return Err(
                     context.error(format!("dimensions {left:?} of {a} and {right:?} of {b} do not pair"))
                 );
@@ -65,8 +64,7 @@ pub(in super::super) fn scaled_dot(context: &ShapeContext) -> Result<InferredSha
         let divides = |(&n, &m): (&i64, &i64)| n < 0 || m < 0 || n == m || (m > 0 && n % m == 0);
         let blocks = array.len() == scale.len() && array.iter().zip(scale).all(divides);
         if !scale.is_empty() && !blocks {
-            let (array, scale) =
-                (context.shapes.text(context.operands[k]), context.shapes.text(context.operands[2 + k]));
+            let (array, scale) = (context.operand_text(k), context.operand_text(2 + k));
             return Err(context.error(format!("{scale} does not divide {array} into blocks")));
         }
     }
@@ -75,7 +73,7 @@ pub(in super::super) fn scaled_dot(context: &ShapeContext) -> Result<InferredSha
 
 /// An array of any type that the text states (preferred_element_type), or of the operand's.
 fn of_free_type(context: &ShapeContext, operand: &Shape, sizes: Vec<i64>) -> Result<InferredShape> {
-    let given = context.given.map(|id| context.shapes.table[id as usize].element);
+    let given = context.given_shape().map(|shape| shape.element);
     let element = given.filter(|e| e.is_array()).unwrap_or(operand.element);
     Ok(InferredShape::Array(Some(element), sizes))
 }
@@ -163,7 +161,7 @@ pub(in super::super) fn select_and_scatter(context: &ShapeContext) -> Result<Inf
     }
     let expected = window_counts(context, &operand.dimensions)?;
     if !same_sizes(&expected, &source.dimensions) {
-        let given = context.shapes.text(context.operands[1]);
+        let given = context.operand_text(1);
         return Err(context.error(format!("the windows give a source of {expected:?}, found {given}")));
     }
     Ok(InferredShape::Like(context.operands[0]))
@@ -247,9 +245,7 @@ pub(in super::super) fn sort(context: &ShapeContext) -> Result<InferredShape> {
             return Err(context.error(format!("operands 0 and {k} have different sizes")));
         }
     }
-    if context.dimensions("dimensions", sizes.len())?.len() != 1 {
-        return Err(context.error("dimensions must name one dimension"));
-    }
+    context.one_dimension(sizes.len())?;
     super::tuples::like_all(context)
 }
 
@@ -260,17 +256,14 @@ pub(in super::super) fn scan(context: &ShapeContext) -> Result<InferredShape> {
     let Some(inputs) = inputs.filter(|&n| n > 0) else {
         return Err(context.error("num_carries must leave an input"));
     };
-    let rank = context.array(0)?.dimensions.len();
-    let [along] = context.dimensions("dimensions", rank)?[..] else {
-        return Err(context.error("dimensions must name one dimension"));
-    };
+    let along = context.one_dimension(context.array(0)?.dimensions.len())?;
     for input in 1..inputs {
         let sizes = &context.array(input)?.dimensions;
         if !sizes.get(along).is_some_and(|&s| same_size(s, context.shape(0).dimensions[along])) {
             return Err(context.error(format!("operands 0 and {input} have different numbers of steps")));
         }
     }
-    let given = context.given.map(|id| &context.shapes.table[id as usize].elements[..]).unwrap_or_default();
+    let given = context.given_shape().map(|shape| &shape.elements[..]).unwrap_or_default();
     let outputs = given.len().saturating_sub(context.operands.len() - inputs);
     let steps = context.shape(0).dimensions[along];
     for (k, &output) in given[..outputs].iter().enumerate() {

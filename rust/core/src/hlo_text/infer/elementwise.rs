@@ -81,10 +81,8 @@ pub(in super::super) fn clamp(context: &ShapeContext) -> Result<InferredShape> {
     let shape = context.array(1)?;
     for bound in [0, 2] {
         let limit = context.array(bound)?;
-        if !limit.dimensions.is_empty() && !same_sizes(&limit.dimensions, &shape.dimensions) {
-            return Err(mismatch(context, bound, 1));
-        }
-        if limit.element != shape.element {
+        let sized = limit.dimensions.is_empty() || same_sizes(&limit.dimensions, &shape.dimensions);
+        if !sized || limit.element != shape.element {
             return Err(mismatch(context, bound, 1));
         }
     }
@@ -95,10 +93,7 @@ pub(in super::super) fn clamp(context: &ShapeContext) -> Result<InferredShape> {
 pub(in super::super) fn select(context: &ShapeContext) -> Result<InferredShape> {
     let predicate = context.array(0)?;
     if predicate.element != ElementType::PRED {
-        return Err(context.error(format!(
-            "the predicate must be pred, found {}",
-            context.shapes.text(context.operands[0])
-        )));
+        return Err(context.error(format!("the predicate must be pred, found {}", context.operand_text(0))));
     }
     let (on_true, on_false) = (context.operands[1], context.operands[2]);
     if !super::compatible(context.shapes, on_true, on_false) {
@@ -124,9 +119,7 @@ pub(in super::super) fn map(context: &ShapeContext) -> Result<InferredShape> {
 /// The operand's sizes if the widths agree; otherwise the last dimension holds the parts of one element.
 pub(in super::super) fn bitcast_convert(context: &ShapeContext) -> Result<InferredShape> {
     let shape = context.array(0)?;
-    let Some(given) = context.given.map(|id| &context.shapes.table[id as usize]) else {
-        return Ok(InferredShape::Any);
-    };
+    let Some(given) = context.given_shape() else { return Ok(InferredShape::Any) };
     let (from, to) = (shape.element.row().bits, given.element.row().bits);
     let mut sizes = shape.dimensions.clone();
     if !given.element.is_array()
@@ -158,7 +151,7 @@ fn same_type_as_first(context: &ShapeContext, operand: usize) -> Result<()> {
     Err(mismatch(context, operand, 0))
 }
 
-fn mismatch(context: &ShapeContext, a: usize, b: usize) -> super::super::error::HloError {
-    let text = |operand: usize| context.shapes.text(context.operands[operand]);
-    context.error(format!("operands {b} and {a} do not fit: {} and {}", text(b), text(a)))
+pub(super) fn mismatch(context: &ShapeContext, a: usize, b: usize) -> super::super::error::HloError {
+    let (first, second) = (context.operand_text(b), context.operand_text(a));
+    context.error(format!("operands {b} and {a} do not fit: {first} and {second}"))
 }

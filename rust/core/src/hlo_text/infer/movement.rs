@@ -4,6 +4,7 @@ use super::super::attributes;
 use super::super::element::{Class, ElementType};
 use super::super::error::Result;
 use super::super::shape::{Shape, UNBOUNDED};
+use super::elementwise::mismatch;
 use super::{same_size, same_sizes, InferredShape, ShapeContext};
 
 fn of(shape: &Shape, sizes: Vec<i64>) -> Result<InferredShape> {
@@ -13,8 +14,8 @@ fn of(shape: &Shape, sizes: Vec<i64>) -> Result<InferredShape> {
 /// Each dimension of the operand becomes the named one of the result.
 pub(in super::super) fn broadcast(context: &ShapeContext) -> Result<InferredShape> {
     let shape = context.array(0)?;
-    let Some(given) = context.given else { return Ok(InferredShape::Any) };
-    let sizes = &context.shapes.table[given as usize].dimensions;
+    let Some(given) = context.given_shape() else { return Ok(InferredShape::Any) };
+    let sizes = &given.dimensions;
     let targets = match shape.dimensions.len() {
         0 => context.optional_dimensions("dimensions", sizes.len())?,
         _ => context.dimensions("dimensions", sizes.len())?,
@@ -50,19 +51,16 @@ pub(in super::super) fn transpose(context: &ShapeContext) -> Result<InferredShap
 /// As many elements, of the operand's type.
 pub(in super::super) fn reshape(context: &ShapeContext) -> Result<InferredShape> {
     same_count(context)?;
-    let shape = context.array(0)?;
-    let sizes = context.given.map(|id| context.shapes.table[id as usize].dimensions.clone());
-    sizes.map_or(Ok(InferredShape::Any), |sizes| of(shape, sizes))
+    context.of_given_sizes()
 }
 
 /// As many elements, if the type is the operand's; otherwise as many bytes.
 pub(in super::super) fn bitcast(context: &ShapeContext) -> Result<InferredShape> {
-    let same_type =
-        context.given.is_some_and(|id| context.shapes.table[id as usize].element == context.shape(0).element);
-    if same_type && context.shape(0).element.is_array() {
-        same_count(context)?;
-    } else if let Some(given) = context.given {
-        same_bytes(context, &context.shapes.table[given as usize])?;
+    let element = context.shape(0).element;
+    match context.given_shape() {
+        Some(given) if given.element == element && element.is_array() => same_count(context)?,
+        Some(given) => same_bytes(context, given)?,
+        None => {}
     }
     Ok(InferredShape::Any)
 }
@@ -78,7 +76,7 @@ fn same_bytes(context: &ShapeContext, result: &Shape) -> Result<()> {
     if !is_whole(shape) || !is_whole(result) || bytes(shape) == bytes(result) {
         return Ok(());
     }
-    let from = context.shapes.text(context.operands[0]);
+    let from = context.operand_text(0);
     Err(context.error(format!("{from} takes {} bytes, the result {}", bytes(shape), bytes(result))))
 }
 
@@ -90,7 +88,7 @@ fn same_count(context: &ShapeContext) -> Result<()> {
     if unknown || shape.element_count == result.element_count {
         return Ok(());
     }
-    let (from, to) = (context.shapes.text(context.operands[0]), context.shapes.text(given));
+    let (from, to) = (context.operand_text(0), context.shapes.text(given));
     Err(context
         .error(format!("{from} has {} elements, {to} has {}", shape.element_count, result.element_count)))
 }
@@ -104,17 +102,11 @@ pub(in super::super) fn dynamic_reshape(context: &ShapeContext) -> Result<Inferr
             return Err(context.error("sizes must be s32[]"));
         }
     }
-    let Some(sizes) = context.given.map(|id| context.shapes.table[id as usize].dimensions.clone()) else {
-        return Ok(InferredShape::Any);
-    };
-    if sizes.len() + 1 != context.operands.len() {
-        return Err(context.error(format!(
-            "{} sizes for {} dimensions",
-            context.operands.len() - 1,
-            sizes.len()
-        )));
+    let (given, count) = (context.given_shape(), context.operands.len() - 1);
+    if let Some(rank) = given.map(|given| given.dimensions.len()).filter(|&rank| rank != count) {
+        return Err(context.error(format!("{count} sizes for {rank} dimensions")));
     }
-    of(shape, sizes)
+    context.of_given_sizes()
 }
 
 /// Start, limit and stride of each dimension.
@@ -144,8 +136,7 @@ pub(in super::super) fn slice(context: &ShapeContext) -> Result<InferredShape> {
 /// The operands concatenated along a dimension.
 pub(in super::super) fn concatenate(context: &ShapeContext) -> Result<InferredShape> {
     let shape = context.array(0)?;
-    let along = context.dimensions("dimensions", shape.dimensions.len())?;
-    let [along] = along[..] else { return Err(context.error("dimensions must name one dimension")) };
+    let along = context.one_dimension(shape.dimensions.len())?;
     let mut sizes = shape.dimensions.clone();
     for operand in 1..context.operands.len() {
         let other = context.array(operand)?;
@@ -154,12 +145,7 @@ pub(in super::super) fn concatenate(context: &ShapeContext) -> Result<InferredSh
             *slot = *size;
         }
         if !same_sizes(&expected, &other.dimensions) || shape.element != other.element {
-            let text = |k: usize| context.shapes.text(context.operands[k]);
-            return Err(context.error(format!(
-                "operands 0 and {operand} do not fit: {} and {}",
-                text(0),
-                text(operand)
-            )));
+            return Err(mismatch(context, operand, 0));
         }
         let total = sizes[along].checked_add(other.dimensions[along]);
         let unknown = sizes[along] == UNBOUNDED || other.dimensions[along] == UNBOUNDED;
@@ -206,8 +192,7 @@ fn padded(size: i64, (low, high, interior): (i64, i64, i64)) -> Option<i64> {
 
 /// A counter along a dimension.
 pub(in super::super) fn iota(context: &ShapeContext) -> Result<InferredShape> {
-    let Some(given) = context.given else { return Ok(InferredShape::Any) };
-    let shape = &context.shapes.table[given as usize];
+    let Some(shape) = context.given_shape() else { return Ok(InferredShape::Any) };
     let along = context.integer("iota_dimension")?;
     if !shape.element.is_array() || shape.element == ElementType::PRED {
         return Err(context.error("the result must be an array of numbers"));
@@ -277,22 +262,15 @@ fn fits(context: &ShapeContext, part: &[i64], whole: &[i64]) -> Result<()> {
     Err(context.error(format!("a part of sizes {part:?} does not fit into {whole:?}")))
 }
 
-fn one_dimension(context: &ShapeContext) -> Result<usize> {
-    match context.dimensions("dimensions", context.array(0)?.dimensions.len())?[..] {
-        [one] => Ok(one),
-        _ => Err(context.error("dimensions must name one dimension")),
-    }
-}
-
 /// A scalar: the size of a dimension.
 pub(in super::super) fn dimension_size(context: &ShapeContext) -> Result<InferredShape> {
-    one_dimension(context)?;
+    context.one_dimension(context.array(0)?.dimensions.len())?;
     Ok(InferredShape::Array(ElementType::named("s32"), Vec::new()))
 }
 
 /// An operand with a dimension made dynamic.
 pub(in super::super) fn set_dimension_size(context: &ShapeContext) -> Result<InferredShape> {
-    one_dimension(context)?;
+    context.one_dimension(context.array(0)?.dimensions.len())?;
     if Some(context.scalar(1)?.element) != ElementType::named("s32") {
         return Err(context.error("the size must be s32[]"));
     }

@@ -11,7 +11,7 @@ fn square<'s>(context: &'s ShapeContext, operand: usize) -> Result<&'s Shape> {
     match shape.dimensions[..] {
         [.., rows, columns] if same_size(rows, columns) => Ok(shape),
         _ => {
-            let given = context.shapes.text(context.operands[operand]);
+            let given = context.operand_text(operand);
             Err(context.error(format!("operand {operand} must hold square matrices, found {given}")))
         }
     }
@@ -71,7 +71,7 @@ pub(in super::super) fn fft(context: &ShapeContext) -> Result<InferredShape> {
     };
     let inner = &shape.dimensions[rank - length.len()..];
     if !ok || !(same_sizes(inner, &input) || inner.contains(&0)) {
-        let given = context.shapes.text(context.operands[0]);
+        let given = context.operand_text(0);
         return Err(context.error(format!("fft_length {length:?} and fft_type do not fit {given}")));
     }
     Ok(InferredShape::Array(element, sizes))
@@ -89,7 +89,7 @@ fn features(context: &ShapeContext, whole: Option<usize>) -> Result<()> {
         let other = context.array(operand)?;
         let sizes = if whole == Some(operand) { &shape.dimensions[..] } else { &[size] };
         if other.element != shape.element || !same_sizes(&other.dimensions, sizes) {
-            let given = context.shapes.text(context.operands[operand]);
+            let given = context.operand_text(operand);
             return Err(context.error(format!("operand {operand} must have sizes {sizes:?}, found {given}")));
         }
     }
@@ -110,11 +110,7 @@ pub(in super::super) fn batch_norm_grad(context: &ShapeContext) -> Result<Inferr
 
 fn with_two_features(context: &ShapeContext) -> InferredShape {
     let (operand, feature) = (context.operands[0], context.operands[1]);
-    InferredShape::Tuple(vec![
-        InferredShape::Like(operand),
-        InferredShape::Like(feature),
-        InferredShape::Like(feature),
-    ])
+    InferredShape::Tuple([operand, feature, feature].map(InferredShape::Like).to_vec())
 }
 
 /// The operand, normalized.
@@ -132,8 +128,7 @@ pub(in super::super) fn topk(context: &ShapeContext) -> Result<InferredShape> {
     if !fits {
         return Err(context.error(format!("k = {k} is more than a row of {sizes:?} has")));
     }
-    sizes.pop();
-    sizes.push(k);
+    sizes.splice(sizes.len() - 1.., [k]);
     let places = InferredShape::Array(ElementType::named("s32"), sizes.clone());
     Ok(InferredShape::Tuple(vec![InferredShape::Array(Some(shape.element), sizes), places]))
 }
@@ -147,8 +142,7 @@ pub(in super::super) fn rng(context: &ShapeContext) -> Result<InferredShape> {
     if !matches!(context.value("distribution"), Some("rng_uniform" | "rng_normal")) {
         return Err(context.error("distribution must be rng_uniform or rng_normal"));
     }
-    let sizes = context.given.map(|id| context.shapes.table[id as usize].dimensions.clone());
-    Ok(sizes.map_or(InferredShape::Any, |sizes| InferredShape::Array(Some(a.element), sizes)))
+    context.of_given_sizes()
 }
 
 /// The next state, and bits as numbers of any type.
@@ -165,19 +159,15 @@ pub(in super::super) fn rng_bits(context: &ShapeContext) -> Result<InferredShape
         return Err(context.error(format!("the state must be u64[n] with n in {words:?}")));
     }
     let shape = &context.shapes.table[given as usize];
-    let (state, bits) = match shape.elements[..] {
-        [state, bits] => (Some(state), bits),
-        _ => (None, given),
+    let (is_pair, bits) = match shape.elements[..] {
+        [_, bits] => (true, bits),
+        _ => (false, given),
     };
     if matches!(context.shapes.table[bits as usize].element.row().class, Class::Boolean | Class::Complex) {
         return Err(context.error(format!("bits are no {}", context.shapes.text(bits))));
     }
-    Ok(match state {
-        Some(_) => {
-            InferredShape::Tuple(vec![InferredShape::Like(context.operands[0]), InferredShape::Like(bits)])
-        }
-        None => InferredShape::Any,
-    })
+    let both = vec![InferredShape::Like(context.operands[0]), InferredShape::Like(bits)];
+    Ok(if is_pair { InferredShape::Tuple(both) } else { InferredShape::Any })
 }
 
 /// The state of the generator.
@@ -187,8 +177,7 @@ pub(in super::super) fn rng_state(_: &ShapeContext) -> Result<InferredShape> {
 
 /// The operand's shape; exponent and mantissa are rounded to fewer bits.
 pub(in super::super) fn reduce_precision(context: &ShapeContext) -> Result<InferredShape> {
-    let least = [("exponent_bits", 1), ("mantissa_bits", 0)];
-    for (key, least) in least {
+    for (key, least) in [("exponent_bits", 1), ("mantissa_bits", 0)] {
         let bits = context.required(key, context.integer(key)?)?;
         if bits < least {
             return Err(context.error(format!("{key} must be {least} or more, found {bits}")));

@@ -13,10 +13,7 @@ pub(in super::super) fn tuple(context: &ShapeContext) -> Result<InferredShape> {
 pub(in super::super) fn get_tuple_element(context: &ShapeContext) -> Result<InferredShape> {
     let shape = context.shape(0);
     if shape.element != ElementType::TUPLE {
-        return Err(context.error(format!(
-            "the operand must be a tuple, found {}",
-            context.shapes.text(context.operands[0])
-        )));
+        return Err(context.error(format!("the operand must be a tuple, found {}", context.operand_text(0))));
     }
     let index = context.required("index", context.integer("index")?)?;
     let element = usize::try_from(index).ok().and_then(|i| shape.elements.get(i));
@@ -35,8 +32,7 @@ pub(in super::super) fn like_all(context: &ShapeContext) -> Result<InferredShape
 
 /// A token; the operands are tokens.
 pub(in super::super) fn token(context: &ShapeContext) -> Result<InferredShape> {
-    let token = context.given.map(|id| &context.shapes.table[id as usize]);
-    match token {
+    match context.given_shape() {
         Some(shape) if shape.element.row().name != "token" => Err(context.error("the result is a token[]")),
         _ => Ok(InferredShape::Any),
     }

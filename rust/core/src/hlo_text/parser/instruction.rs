@@ -35,8 +35,7 @@ impl<'a> Parser<'a> {
         let opcode_at = self.cursor.at;
         let opcode = self.cursor.word("an opcode")?;
         let (opcode, starts) = self.opcode_or_start(opcode, opcode_at)?;
-        let (operands, literal) = (Rows::default(), Span::default());
-        Ok(Pending { root, name, opcode, opcode_at, starts, shape, operands, literal, parameter: -1 })
+        Ok(Pending { root, name, opcode, opcode_at, starts, shape, parameter: -1, ..Pending::default() })
     }
 
     /// The shape before the opcode; `None` where the text leaves it to inference.
@@ -104,14 +103,10 @@ impl<'a> Parser<'a> {
     fn list_item(&mut self) -> Result<()> {
         self.cursor.skip_space()?;
         match self.cursor.peek() {
-            b',' => {
-                self.cursor.at += 1;
-                Ok(())
-            }
-            b'}' => {
+            byte @ (b',' | b'}') => {
                 self.cursor.at += 1;
                 if let Some(frame) = self.frames.last_mut() {
-                    frame.in_list = false;
+                    frame.in_list = byte == b',';
                 }
                 Ok(())
             }

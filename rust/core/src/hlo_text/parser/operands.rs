@@ -124,12 +124,8 @@ impl<'a> Parser<'a> {
             (Some(&row), _) => row,
             (None, Some(shape)) if frame.bare.is_some() => {
                 let start = self.cursor.offset_of(name);
-                let row = implied_parameter(
-                    frame,
-                    Span::new(start, start + name.len()),
-                    shape,
-                    &mut self.signatures,
-                );
+                let span = Span::new(start, start + name.len());
+                let row = implied_parameter(frame, span, shape, &mut self.signatures);
                 frame.names.insert(name, row);
                 row
             }
@@ -178,13 +174,9 @@ fn implied_parameter(frame: &mut Frame, name: Span, shape: ShapeId, signatures: 
         name,
         opcode,
         shape,
-        computation: 0,
-        operands: Rows::default(),
-        attributes: Rows::default(),
-        calls: Rows::default(),
-        literal: Span::default(),
         parameter: number,
         signature,
+        ..Instruction::default()
     });
     row
 }

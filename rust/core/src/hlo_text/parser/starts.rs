@@ -62,15 +62,12 @@ impl<'a> Parser<'a> {
         (attributes, calls): (Vec<Attribute>, Vec<(u32, Target<'a>)>),
     ) -> Result<()> {
         let unnamed = |opcode, shape, operands, parameter| Pending {
-            root: false,
-            name: Span::default(),
             opcode,
             opcode_at: pending.opcode_at,
-            starts: None,
             shape: Some(shape),
             operands,
-            literal: Span::default(),
             parameter,
+            ..Pending::default()
         };
         let parameter = self.opcodes.get("parameter").copied().unwrap_or_default();
         for (number, &shape) in operands.iter().enumerate() {
@@ -166,16 +163,13 @@ impl<'a> Parser<'a> {
         let row = frame.instructions.len() as u32;
         frame.elements.insert((tuple, index), row);
         frame.instructions.push(Instruction {
-            name: Span::default(),
             opcode,
             shape,
-            computation: 0,
             operands: Rows::new(first, first + 1),
             attributes: Rows::new(first_attribute, first_attribute + 1),
-            calls: Rows::new(self.module.calls.len(), self.module.calls.len()),
-            literal: Span::default(),
             parameter: -1,
             signature,
+            ..Instruction::default()
         });
         Ok(row)
     }
