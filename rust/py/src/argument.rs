@@ -3,18 +3,25 @@
 use crate::error::{broken_text, invalid, too_large, wrong_option};
 use indexing_core::{Effort, Style};
 use pyo3::prelude::*;
-use pyo3::types::PyString;
+use pyo3::types::{PyString, PyTuple};
+
+/// An object of Python.
+pub type Any<'py> = Bound<'py, PyAny>;
+/// A string of Python.
+pub type Str<'py> = Bound<'py, PyString>;
+/// A tuple of Python.
+pub type Tuple<'py> = Bound<'py, PyTuple>;
 
 /// A map may have more variables, each written out in its text; a number alone asks for no more.
 const MAX_COUNT: i64 = 1 << 20;
 
 /// The characters of a text; `ParseError` if it contains half of a surrogate pair.
-pub fn text_of<'a>(text: &'a Bound<'_, PyString>) -> PyResult<&'a str> {
+pub fn text_of<'a>(text: &'a Str<'_>) -> PyResult<&'a str> {
     text.to_str().map_err(|failure| broken_text(text, &failure))
 }
 
 /// A Python integer as an int64; `Overflow` for a larger one, `TypeError` for other types.
-pub fn int64(value: &Bound<'_, PyAny>) -> PyResult<i64> {
+pub fn int64(value: &Any<'_>) -> PyResult<i64> {
     value.extract::<i64>().map_err(|e| {
         if e.is_instance_of::<pyo3::exceptions::PyOverflowError>(value.py()) {
             too_large(value.py())
@@ -29,7 +36,7 @@ pub fn int64(value: &Bound<'_, PyAny>) -> PyResult<i64> {
 pub struct Text(pub String);
 
 impl<'py> FromPyObject<'py> for Text {
-    fn extract_bound(value: &Bound<'py, PyAny>) -> PyResult<Self> {
+    fn extract_bound(value: &Any<'py>) -> PyResult<Self> {
         Ok(Text(text_of(value.downcast::<PyString>()?)?.to_owned()))
     }
 }
@@ -39,7 +46,7 @@ impl<'py> FromPyObject<'py> for Text {
 pub struct Count(pub usize);
 
 impl<'py> FromPyObject<'py> for Count {
-    fn extract_bound(value: &Bound<'py, PyAny>) -> PyResult<Self> {
+    fn extract_bound(value: &Any<'py>) -> PyResult<Self> {
         let count = int64(value)?;
         match usize::try_from(count) {
             Ok(n) if count <= MAX_COUNT => Ok(Count(n)),
@@ -53,7 +60,7 @@ impl<'py> FromPyObject<'py> for Count {
 pub struct VariableIndex(pub u32);
 
 impl<'py> FromPyObject<'py> for VariableIndex {
-    fn extract_bound(value: &Bound<'py, PyAny>) -> PyResult<Self> {
+    fn extract_bound(value: &Any<'py>) -> PyResult<Self> {
         let index = int64(value)?;
         let too_far = |_| {
             invalid(value.py(), format!("{index} is no index of a variable: it is from 0 to {}", u32::MAX))
@@ -67,7 +74,7 @@ impl<'py> FromPyObject<'py> for VariableIndex {
 pub struct Threads(pub usize);
 
 impl<'py> FromPyObject<'py> for Threads {
-    fn extract_bound(value: &Bound<'py, PyAny>) -> PyResult<Self> {
+    fn extract_bound(value: &Any<'py>) -> PyResult<Self> {
         match int64(value)? {
             n @ 1.. => Ok(Threads(usize::try_from(n).unwrap_or(usize::MAX))),
             n => Err(wrong_option(
@@ -82,7 +89,7 @@ impl<'py> FromPyObject<'py> for Threads {
 pub const MAX_REPR_LENGTH: usize = 1 << 14;
 
 /// The style of a text.
-pub fn style_of(style: Option<&Bound<'_, PyString>>) -> PyResult<Style> {
+pub fn style_of(style: Option<&Str<'_>>) -> PyResult<Style> {
     let Some(name) = style else { return Ok(Style::Plain) };
     match text_of(name)? {
         "plain" => Ok(Style::Plain),
@@ -92,7 +99,7 @@ pub fn style_of(style: Option<&Bound<'_, PyString>>) -> PyResult<Style> {
 }
 
 /// The effort of a simplification.
-pub fn effort_of(effort: Option<&Bound<'_, PyString>>) -> PyResult<Effort> {
+pub fn effort_of(effort: Option<&Str<'_>>) -> PyResult<Effort> {
     let Some(name) = effort else { return Ok(Effort::Default) };
     match text_of(name)? {
         "default" => Ok(Effort::Default),

@@ -1,13 +1,14 @@
 //! The memory of numpy's arrays, read and written without the GIL: the one file of this crate that has `unsafe`.
 #![allow(unsafe_code)]
 
+use crate::argument::Any;
 use pyo3::buffer::{Element, PyBuffer};
 use pyo3::prelude::*;
 
 /// An integer type of new arrays.
 pub trait ArrayElement: Element + Send + Sync {
     /// The type of such arrays.
-    fn dtype(py: Python<'_>) -> PyResult<&Bound<'_, PyAny>>;
+    fn dtype(py: Python<'_>) -> PyResult<&Any<'_>>;
 }
 
 /// The elements of an array that was given. As with numpy's functions, what another thread writes to it in a call is seen or

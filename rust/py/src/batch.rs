@@ -2,7 +2,7 @@
 //!
 //! Equal items are worked on once. Items are taken in blocks, between which Python is asked for signals and told of the progress.
 
-use crate::argument::{effort_of, text_of, Threads};
+use crate::argument::{effort_of, text_of, Any, Str, Threads};
 use crate::error::{guarded, raise};
 use crate::indexing_map::PyIndexingMap;
 use crate::maps::PyMaps;
@@ -137,7 +137,7 @@ impl<T: Hash + Eq + Clone> Batch<T> {
 struct Call<'a, 'py> {
     py: Python<'py>,
     threads: Option<usize>,
-    progress: Option<&'a Bound<'py, PyAny>>,
+    progress: Option<&'a Any<'py>>,
 }
 
 impl Call<'_, '_> {
@@ -168,10 +168,7 @@ impl Call<'_, '_> {
 }
 
 /// The items of an iterable. Error: one is of another type; the message states its position.
-fn items_of<'py, T>(
-    given: &Bound<'py, PyAny>,
-    item: impl Fn(&Bound<'py, PyAny>) -> PyResult<T>,
-) -> PyResult<Vec<T>> {
+fn items_of<'py, T>(given: &Any<'py>, item: impl Fn(&Any<'py>) -> PyResult<T>) -> PyResult<Vec<T>> {
     let mut items = Vec::with_capacity(given.len().unwrap_or(0));
     for (k, value) in given.try_iter()?.enumerate() {
         items.push(item(&value?).map_err(|failure| at_item(given.py(), k, failure))?);
@@ -187,7 +184,7 @@ fn at_item(py: Python<'_>, k: usize, failure: PyErr) -> PyErr {
     }
 }
 
-fn map_of(item: &Bound<'_, PyAny>) -> PyResult<IndexingMap> {
+fn map_of(item: &Any<'_>) -> PyResult<IndexingMap> {
     match item.downcast::<PyIndexingMap>() {
         Ok(map) => Ok(map.get().0.clone()),
         Err(_) => {
@@ -197,7 +194,7 @@ fn map_of(item: &Bound<'_, PyAny>) -> PyResult<IndexingMap> {
 }
 
 /// The maps of an iterable.
-fn maps_of(given: &Bound<'_, PyAny>) -> PyResult<Batch<IndexingMap>> {
+fn maps_of(given: &Any<'_>) -> PyResult<Batch<IndexingMap>> {
     match given.downcast::<PyMaps>() {
         Ok(maps) => Ok(maps.get().batch()),
         Err(_) => Ok(Batch::of(&items_of(given, map_of)?)),
@@ -234,11 +231,7 @@ fn size_of(map: &IndexingMap) -> usize {
 /// little work to share. `progress` is called with the number of different items that are done, and of all.
 #[pyfunction]
 #[pyo3(signature = (texts, threads = None, progress = None))]
-pub fn parse_all(
-    texts: &Bound<'_, PyAny>,
-    threads: Option<Threads>,
-    progress: Option<&Bound<'_, PyAny>>,
-) -> PyResult<PyMaps> {
+pub fn parse_all(texts: &Any<'_>, threads: Option<Threads>, progress: Option<&Any<'_>>) -> PyResult<PyMaps> {
     let call = Call { py: texts.py(), threads: threads.map(|n| n.0), progress };
     let given = items_of(texts, |text| match text.downcast::<PyString>() {
         Ok(text) => text_of(text).map(|_| text.clone()),
@@ -256,10 +249,10 @@ pub fn parse_all(
 #[pyfunction]
 #[pyo3(signature = (maps, threads = None, effort = None, progress = None))]
 pub fn simplify_all(
-    maps: &Bound<'_, PyAny>,
+    maps: &Any<'_>,
     threads: Option<Threads>,
-    effort: Option<&Bound<'_, PyString>>,
-    progress: Option<&Bound<'_, PyAny>>,
+    effort: Option<&Str<'_>>,
+    progress: Option<&Any<'_>>,
 ) -> PyResult<PyMaps> {
     let call = Call { py: maps.py(), threads: threads.map(|n| n.0), progress };
     let options = Options { effort: effort_of(effort)?, ..Options::default() };
@@ -273,9 +266,9 @@ pub fn simplify_all(
 #[pyfunction]
 #[pyo3(signature = (maps, threads = None, progress = None))]
 pub fn count_all<'py>(
-    maps: &Bound<'py, PyAny>,
+    maps: &Any<'py>,
     threads: Option<Threads>,
-    progress: Option<&Bound<'py, PyAny>>,
+    progress: Option<&Any<'py>>,
 ) -> PyResult<Bound<'py, PyList>> {
     let py = maps.py();
     let call = Call { py, threads: threads.map(|n| n.0), progress };
@@ -286,7 +279,7 @@ pub fn count_all<'py>(
     PyList::new(py, batch.index.iter().map(|place| &counts[*place as usize]))
 }
 
-fn pair_of(pair: &Bound<'_, PyAny>) -> PyResult<(IndexingMap, IndexingMap)> {
+fn pair_of(pair: &Any<'_>) -> PyResult<(IndexingMap, IndexingMap)> {
     let both = pair.extract::<(Bound<'_, PyIndexingMap>, Bound<'_, PyIndexingMap>)>();
     let (first, second) =
         both.map_err(|_| PyTypeError::new_err("expected pairs of maps, (first, second)"))?;
@@ -297,10 +290,10 @@ fn pair_of(pair: &Bound<'_, PyAny>) -> PyResult<(IndexingMap, IndexingMap)> {
 #[pyfunction]
 #[pyo3(signature = (pairs, simplify = true, threads = None, progress = None))]
 pub fn compose_all(
-    pairs: &Bound<'_, PyAny>,
+    pairs: &Any<'_>,
     simplify: bool,
     threads: Option<Threads>,
-    progress: Option<&Bound<'_, PyAny>>,
+    progress: Option<&Any<'_>>,
 ) -> PyResult<PyMaps> {
     let call = Call { py: pairs.py(), threads: threads.map(|n| n.0), progress };
     let batch = Batch::of(&items_of(pairs, pair_of)?);

@@ -1,15 +1,16 @@
 //! Errors of the core as exceptions of `indexing.errors`.
 
+use crate::argument::{Any, Str};
 use indexing_core::{Error, ErrorKind, HloError, Place};
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
-use pyo3::types::{PySlice, PyString};
+use pyo3::types::PySlice;
 use std::panic::{catch_unwind, AssertUnwindSafe};
 
 static ERRORS: PyOnceLock<Py<PyModule>> = PyOnceLock::new();
 
-fn class<'py>(py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyAny>> {
+fn class<'py>(py: Python<'py>, name: &str) -> PyResult<Any<'py>> {
     let module = ERRORS.get_or_try_init(py, || py.import("indexing.errors").map(Bound::unbind))?;
     module.bind(py).getattr(name)
 }
@@ -88,7 +89,7 @@ pub fn guarded<R>(py: Python<'_>, call: impl FnOnce() -> R) -> PyResult<R> {
 }
 
 /// `ParseError` at the place of the first half of a character, which `failure` names; any other failure as it is.
-pub fn broken_text(text: &Bound<'_, PyString>, failure: &PyErr) -> PyErr {
+pub fn broken_text(text: &Str<'_>, failure: &PyErr) -> PyErr {
     let py = text.py();
     let raised = failure.value(py).getattr("start").and_then(|start| {
         let before = text.get_item(PySlice::new(py, 0, start.extract()?, 1))?;

@@ -1,9 +1,8 @@
 //! `SymbolicExpr`.
 
-use crate::argument::{int64, style_of, text_of, Text, VariableIndex, MAX_REPR_LENGTH};
+use crate::argument::{int64, style_of, text_of, Any, Str, Text, VariableIndex, MAX_REPR_LENGTH};
 use crate::error::{guarded, invalid, Raise};
-use crate::hash::stable;
-use crate::interval::{equality, interval_of, PyInterval};
+use crate::interval::{interval_of, PyInterval};
 use crate::notebook::shown;
 use crate::vector;
 use crate::workspace::{self, Workspace, TEXT};
@@ -11,17 +10,17 @@ use indexing_core::{
     abridged_expr, is_multiple_of, range_on_box, read_expr, simplify_expr, write_expr, Arena, Dag, Expr,
     Interval, Node, VariableNames,
 };
-use pyo3::basic::CompareOp;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyInt, PyString};
+use pyo3::types::{PyDict, PyInt};
 use std::collections::HashMap;
 use std::fmt::Write;
 
 /// An integer expression over variables v0, v1, ..: `+ - * // %`, `ceildiv`, `min`, `max`; canonical once made.
 ///
 /// `//` floors, `x % m` is in [0, |m|). Raises Overflow if a coefficient exceeds int64, InvalidMap for a divisor 0.
-#[pyclass(name = "SymbolicExpr", module = "indexing", frozen)]
+#[pyclass(name = "SymbolicExpr", module = "indexing", frozen, eq, hash)]
+#[derive(PartialEq, Hash)]
 pub struct PyExpr(pub Dag);
 
 /// An operand: an expression or an integer; `None` for what is neither.
@@ -39,7 +38,7 @@ impl Operand<'_> {
     }
 }
 
-pub fn operand<'a>(value: &'a Bound<'_, PyAny>) -> PyResult<Option<Operand<'a>>> {
+pub fn operand<'a>(value: &'a Any<'_>) -> PyResult<Option<Operand<'a>>> {
     if let Ok(e) = value.downcast::<PyExpr>() {
         return Ok(Some(Operand::Expr(&e.get().0)));
     }
@@ -50,7 +49,7 @@ pub fn operand<'a>(value: &'a Bound<'_, PyAny>) -> PyResult<Option<Operand<'a>>>
 }
 
 /// As [`operand`], with `TypeError` for what is neither.
-pub fn need_operand<'a>(value: &'a Bound<'_, PyAny>) -> PyResult<Operand<'a>> {
+pub fn need_operand<'a>(value: &'a Any<'_>) -> PyResult<Operand<'a>> {
     operand(value)?.ok_or_else(|| {
         let name = value.get_type().to_string();
         PyTypeError::new_err(format!("expected a SymbolicExpr or an int, not {name}"))
@@ -58,11 +57,11 @@ pub fn need_operand<'a>(value: &'a Bound<'_, PyAny>) -> PyResult<Operand<'a>> {
 }
 
 /// Read a list of expressions and integers.
-pub fn operands<'a>(values: &'a [Bound<'_, PyAny>]) -> PyResult<Vec<Operand<'a>>> {
+pub fn operands<'a>(values: &'a [Any<'_>]) -> PyResult<Vec<Operand<'a>>> {
     values.iter().map(need_operand).collect()
 }
 
-pub fn list<'py>(sequence: &Bound<'py, PyAny>) -> PyResult<Vec<Bound<'py, PyAny>>> {
+pub fn list<'py>(sequence: &Any<'py>) -> PyResult<Vec<Any<'py>>> {
     sequence.try_iter()?.collect()
 }
 
@@ -100,7 +99,7 @@ fn binary(py: Python<'_>, op: Op, a: &Operand<'_>, b: &Operand<'_>) -> PyResult<
     result.map(PyExpr).raise(py)
 }
 
-fn forward(slf: &PyExpr, op: Op, other: &Bound<'_, PyAny>) -> PyResult<Py<PyAny>> {
+fn forward(slf: &PyExpr, op: Op, other: &Any<'_>) -> PyResult<Py<PyAny>> {
     let py = other.py();
     match operand(other)? {
         Some(b) => Ok(Py::new(py, binary(py, op, &Operand::Expr(&slf.0), &b)?)?.into_any()),
@@ -108,7 +107,7 @@ fn forward(slf: &PyExpr, op: Op, other: &Bound<'_, PyAny>) -> PyResult<Py<PyAny>
     }
 }
 
-fn backward(slf: &PyExpr, op: Op, other: &Bound<'_, PyAny>) -> PyResult<Py<PyAny>> {
+fn backward(slf: &PyExpr, op: Op, other: &Any<'_>) -> PyResult<Py<PyAny>> {
     let py = other.py();
     match operand(other)? {
         Some(a) => Ok(Py::new(py, binary(py, op, &a, &Operand::Expr(&slf.0))?)?.into_any()),
@@ -116,7 +115,7 @@ fn backward(slf: &PyExpr, op: Op, other: &Bound<'_, PyAny>) -> PyResult<Py<PyAny
     }
 }
 
-fn intervals_of(sequence: &Bound<'_, PyAny>) -> PyResult<Vec<Interval>> {
+fn intervals_of(sequence: &Any<'_>) -> PyResult<Vec<Interval>> {
     list(sequence)?.iter().map(interval_of).collect()
 }
 
@@ -169,7 +168,7 @@ impl PyExpr {
     #[pyo3(signature = (text, names = None, num_dims = None))]
     fn parse(
         py: Python<'_>,
-        text: &Bound<'_, PyString>,
+        text: &Str<'_>,
         names: Option<HashMap<Text, VariableIndex>>,
         num_dims: Option<VariableIndex>,
     ) -> PyResult<PyExpr> {
@@ -185,43 +184,43 @@ impl PyExpr {
         guarded(py, || workspace::released(py, text.len() / TEXT, read))?.map(PyExpr).raise_in(py, text)
     }
 
-    fn __add__(&self, other: &Bound<'_, PyAny>) -> PyResult<Py<PyAny>> {
+    fn __add__(&self, other: &Any<'_>) -> PyResult<Py<PyAny>> {
         forward(self, Op::Add, other)
     }
 
-    fn __radd__(&self, other: &Bound<'_, PyAny>) -> PyResult<Py<PyAny>> {
+    fn __radd__(&self, other: &Any<'_>) -> PyResult<Py<PyAny>> {
         backward(self, Op::Add, other)
     }
 
-    fn __sub__(&self, other: &Bound<'_, PyAny>) -> PyResult<Py<PyAny>> {
+    fn __sub__(&self, other: &Any<'_>) -> PyResult<Py<PyAny>> {
         forward(self, Op::Sub, other)
     }
 
-    fn __rsub__(&self, other: &Bound<'_, PyAny>) -> PyResult<Py<PyAny>> {
+    fn __rsub__(&self, other: &Any<'_>) -> PyResult<Py<PyAny>> {
         backward(self, Op::Sub, other)
     }
 
-    fn __mul__(&self, other: &Bound<'_, PyAny>) -> PyResult<Py<PyAny>> {
+    fn __mul__(&self, other: &Any<'_>) -> PyResult<Py<PyAny>> {
         forward(self, Op::Mul, other)
     }
 
-    fn __rmul__(&self, other: &Bound<'_, PyAny>) -> PyResult<Py<PyAny>> {
+    fn __rmul__(&self, other: &Any<'_>) -> PyResult<Py<PyAny>> {
         backward(self, Op::Mul, other)
     }
 
-    fn __floordiv__(&self, other: &Bound<'_, PyAny>) -> PyResult<Py<PyAny>> {
+    fn __floordiv__(&self, other: &Any<'_>) -> PyResult<Py<PyAny>> {
         forward(self, Op::FloorDiv, other)
     }
 
-    fn __rfloordiv__(&self, other: &Bound<'_, PyAny>) -> PyResult<Py<PyAny>> {
+    fn __rfloordiv__(&self, other: &Any<'_>) -> PyResult<Py<PyAny>> {
         backward(self, Op::FloorDiv, other)
     }
 
-    fn __mod__(&self, other: &Bound<'_, PyAny>) -> PyResult<Py<PyAny>> {
+    fn __mod__(&self, other: &Any<'_>) -> PyResult<Py<PyAny>> {
         forward(self, Op::Mod, other)
     }
 
-    fn __rmod__(&self, other: &Bound<'_, PyAny>) -> PyResult<Py<PyAny>> {
+    fn __rmod__(&self, other: &Any<'_>) -> PyResult<Py<PyAny>> {
         backward(self, Op::Mod, other)
     }
 
@@ -234,17 +233,17 @@ impl PyExpr {
     }
 
     /// The quotient, rounded towards plus infinity.
-    fn ceildiv(&self, other: &Bound<'_, PyAny>) -> PyResult<PyExpr> {
+    fn ceildiv(&self, other: &Any<'_>) -> PyResult<PyExpr> {
         binary(other.py(), Op::CeilDiv, &Operand::Expr(&self.0), &need_operand(other)?)
     }
 
     /// The smaller of the two.
-    fn min(&self, other: &Bound<'_, PyAny>) -> PyResult<PyExpr> {
+    fn min(&self, other: &Any<'_>) -> PyResult<PyExpr> {
         binary(other.py(), Op::Min, &Operand::Expr(&self.0), &need_operand(other)?)
     }
 
     /// The greater of the two.
-    fn max(&self, other: &Bound<'_, PyAny>) -> PyResult<PyExpr> {
+    fn max(&self, other: &Any<'_>) -> PyResult<PyExpr> {
         binary(other.py(), Op::Max, &Operand::Expr(&self.0), &need_operand(other)?)
     }
 
@@ -256,7 +255,7 @@ impl PyExpr {
     /// The value for variable i equal to `values[i]`: an int, or an array if values are arrays (which are broadcast).
     ///
     /// Raises Overflow, and InvalidMap for a divisor 0 or a variable without a value.
-    fn evaluate<'py>(&self, py: Python<'py>, values: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+    fn evaluate<'py>(&self, py: Python<'py>, values: &Any<'py>) -> PyResult<Any<'py>> {
         let values_of_roots = vector::evaluate(py, &self.0, 1, vector::values_of(&[values])?)?;
         values_of_roots.into_iter().next().ok_or_else(|| invalid(py, "there is no expression"))
     }
@@ -278,7 +277,7 @@ impl PyExpr {
     }
 
     /// The expression with variable i replaced by `replacements[i]`; variables beyond the list are kept.
-    fn replace_variables(&self, py: Python<'_>, replacements: &Bound<'_, PyAny>) -> PyResult<PyExpr> {
+    fn replace_variables(&self, py: Python<'_>, replacements: &Any<'_>) -> PyResult<PyExpr> {
         let values = list(replacements)?;
         let values = operands(&values)?;
         let result = workspace::with(|w| {
@@ -307,7 +306,7 @@ impl PyExpr {
     }
 
     /// An expression of no greater cost that has the same values for variables i in `intervals[i]`.
-    fn simplify(&self, intervals: &Bound<'_, PyAny>) -> PyResult<PyExpr> {
+    fn simplify(&self, intervals: &Any<'_>) -> PyResult<PyExpr> {
         let bounds = intervals_of(intervals)?;
         let simplify = |w: &mut Workspace| {
             let root = w.arena.import(&self.0)[0];
@@ -318,7 +317,7 @@ impl PyExpr {
     }
 
     /// An interval that contains all values for variables i in `intervals[i]`.
-    fn range(&self, intervals: &Bound<'_, PyAny>) -> PyResult<PyInterval> {
+    fn range(&self, intervals: &Any<'_>) -> PyResult<PyInterval> {
         let bounds = intervals_of(intervals)?;
         let range = |w: &mut Workspace| {
             let root = w.arena.import(&self.0)[0];
@@ -328,7 +327,7 @@ impl PyExpr {
     }
 
     /// Whether all values are known to be multiples of `factor`.
-    fn is_multiple_of(&self, factor: &Bound<'_, PyAny>) -> PyResult<bool> {
+    fn is_multiple_of(&self, factor: &Any<'_>) -> PyResult<bool> {
         let factor = int64(factor)?;
         Ok(workspace::with(|w| {
             let root = w.arena.import(&self.0)[0];
@@ -375,7 +374,7 @@ impl PyExpr {
         py: Python<'_>,
         names: Option<Vec<Text>>,
         num_dims: Option<VariableIndex>,
-        style: Option<&Bound<'_, PyString>>,
+        style: Option<&Str<'_>>,
     ) -> PyResult<String> {
         let num_dims = num_dims.map(|n| n.0);
         let name = |v: u32, out: &mut String| {
@@ -404,19 +403,11 @@ impl PyExpr {
     }
 
     /// The expression as a notebook shows it: a formula.
-    fn _repr_latex_<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+    fn _repr_latex_<'py>(slf: &Bound<'py, Self>) -> PyResult<Any<'py>> {
         shown(slf.as_any(), "formula")
     }
 
-    fn __richcmp__(&self, other: &Bound<'_, PyAny>, op: CompareOp) -> Py<PyAny> {
-        equality(other.py(), op, other.downcast::<PyExpr>().ok().map(|o| o.get().0 == self.0))
-    }
-
-    fn __hash__(&self) -> u64 {
-        stable(&self.0)
-    }
-
-    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<(Bound<'py, PyAny>, (String,))> {
+    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<(Any<'py>, (String,))> {
         Ok((slf.get_type().getattr("parse")?, (slf.get().__str__(slf.py())?,)))
     }
 }
@@ -452,7 +443,7 @@ pub fn variable(index: VariableIndex) -> PyExpr {
 
 /// A constant.
 #[pyfunction]
-pub fn constant(value: &Bound<'_, PyAny>) -> PyResult<PyExpr> {
+pub fn constant(value: &Any<'_>) -> PyResult<PyExpr> {
     let value = int64(value)?;
     Ok(workspace::with(|w| {
         let e = w.arena.constant(value);

@@ -1,6 +1,6 @@
 //! `_core.HloModule`: the tables of a parsed HLO module, read by row.
 
-use crate::argument::text_of;
+use crate::argument::{text_of, Any, Str};
 use crate::error::guarded;
 use indexing_core::{
     parse_module, write_shape, Class, Computation, FloatFormat, HloError, Literal, Module, OpcodeRow,
@@ -43,7 +43,7 @@ fn hlo_element_types() -> Vec<(&'static str, u32, Option<FormatCodes>)> {
 
 /// Parses HLO text. Raises ParseError.
 #[pyfunction]
-fn parse_hlo(py: Python<'_>, text: &Bound<'_, PyString>) -> PyResult<HloModule> {
+fn parse_hlo(py: Python<'_>, text: &Str<'_>) -> PyResult<HloModule> {
     let text = text_of(text)?;
     let tables = guarded(py, || py.detach(|| parse_module(text)))?.map_err(|e| parse_error(py, &e, text))?;
     Ok(HloModule::new(py, tables))
@@ -90,13 +90,12 @@ impl HloModule {
     /// Reads an attribute if the instruction has it.
     fn read<T>(
         &self,
-        py: Python<'_>,
         instruction: usize,
-        key: &Bound<'_, PyString>,
+        key: &Str<'_>,
         read: impl Fn(&Module, usize) -> Result<T, HloError>,
     ) -> PyResult<Option<T>> {
         let attribute = self.tables.attribute(self.row(instruction)?, text_of(key)?);
-        attribute.map(|row| read(&self.tables, row).map_err(|e| self.error(py, &e))).transpose()
+        attribute.map(|row| read(&self.tables, row).map_err(|e| self.error(key.py(), &e))).transpose()
     }
 }
 
@@ -196,7 +195,7 @@ impl HloModule {
     }
 
     /// One attribute as written.
-    fn attribute(&self, instruction: usize, key: &Bound<'_, PyString>) -> PyResult<Option<String>> {
+    fn attribute(&self, instruction: usize, key: &Str<'_>) -> PyResult<Option<String>> {
         let place = self.tables.attribute(self.row(instruction)?, text_of(key)?);
         Ok(place.map(|row| self.tables.attribute_value(row)))
     }
@@ -207,43 +206,23 @@ impl HloModule {
     }
 
     /// The integers of an attribute.
-    fn integers(
-        &self,
-        py: Python<'_>,
-        instruction: usize,
-        key: &Bound<'_, PyString>,
-    ) -> PyResult<Option<Vec<i64>>> {
-        self.read(py, instruction, key, Module::integers)
+    fn integers(&self, instruction: usize, key: &Str<'_>) -> PyResult<Option<Vec<i64>>> {
+        self.read(instruction, key, Module::integers)
     }
 
     /// Start, limit, stride of each dimension.
-    fn slices(
-        &self,
-        py: Python<'_>,
-        instruction: usize,
-        key: &Bound<'_, PyString>,
-    ) -> PyResult<Option<Vec<(i64, i64, i64)>>> {
-        self.read(py, instruction, key, Module::slices)
+    fn slices(&self, instruction: usize, key: &Str<'_>) -> PyResult<Option<Vec<(i64, i64, i64)>>> {
+        self.read(instruction, key, Module::slices)
     }
 
     /// Low, high, interior padding of each dimension.
-    fn padding(
-        &self,
-        py: Python<'_>,
-        instruction: usize,
-        key: &Bound<'_, PyString>,
-    ) -> PyResult<Option<Vec<(i64, i64, i64)>>> {
-        self.read(py, instruction, key, Module::padding)
+    fn padding(&self, instruction: usize, key: &Str<'_>) -> PyResult<Option<Vec<(i64, i64, i64)>>> {
+        self.read(instruction, key, Module::padding)
     }
 
     /// Of each dimension: size, stride, padding low and high, dilation of base and window, reversal.
-    fn window(
-        &self,
-        py: Python<'_>,
-        instruction: usize,
-        key: &Bound<'_, PyString>,
-    ) -> PyResult<Option<Window>> {
-        let dims = self.read(py, instruction, key, Module::window)?;
+    fn window(&self, instruction: usize, key: &Str<'_>) -> PyResult<Option<Window>> {
+        let dims = self.read(instruction, key, Module::window)?;
         let row = |d: &WindowDim| {
             (d.size, d.stride, d.pad_low, d.pad_high, d.lhs_dilation, d.rhs_dilation, d.reversed)
         };
@@ -251,28 +230,18 @@ impl HloModule {
     }
 
     /// Of input, kernel, output: batch, feature, spatial dimensions.
-    fn labels(
-        &self,
-        py: Python<'_>,
-        instruction: usize,
-        key: &Bound<'_, PyString>,
-    ) -> PyResult<Option<Vec<Labels>>> {
-        let labels = self.read(py, instruction, key, Module::labels)?;
+    fn labels(&self, instruction: usize, key: &Str<'_>) -> PyResult<Option<Vec<Labels>>> {
+        let labels = self.read(instruction, key, Module::labels)?;
         Ok(labels.map(|all| all.into_iter().map(|l| (l.batch, l.feature, l.spatial)).collect()))
     }
 
     /// The groups, each a list of ids.
-    fn replica_groups(
-        &self,
-        py: Python<'_>,
-        instruction: usize,
-        key: &Bound<'_, PyString>,
-    ) -> PyResult<Option<Vec<Vec<i64>>>> {
-        self.read(py, instruction, key, Module::replica_groups)
+    fn replica_groups(&self, instruction: usize, key: &Str<'_>) -> PyResult<Option<Vec<Vec<i64>>>> {
+        self.read(instruction, key, Module::replica_groups)
     }
 
     /// A constant's value. Raises IndexError for other instructions.
-    fn literal<'py>(&self, py: Python<'py>, instruction: usize) -> PyResult<Bound<'py, PyAny>> {
+    fn literal<'py>(&self, py: Python<'py>, instruction: usize) -> PyResult<Any<'py>> {
         let row = self.row(instruction)?;
         let literal = py.detach(|| self.tables.literal(row)).map_err(|e| self.error(py, &e))?;
         match literal {
@@ -318,7 +287,7 @@ impl HloModule {
     }
 }
 
-fn literal_value<'py>(py: Python<'py>, literal: &Literal) -> PyResult<Bound<'py, PyAny>> {
+fn literal_value<'py>(py: Python<'py>, literal: &Literal) -> PyResult<Any<'py>> {
     match literal {
         Literal::Array(shape, bytes) | Literal::Splat(shape, bytes) => {
             Ok((*shape, PyBytes::new(py, bytes)).into_pyobject(py)?.into_any())

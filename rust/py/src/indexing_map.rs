@@ -1,22 +1,20 @@
 //! `IndexingMap`.
 
-use crate::argument::{effort_of, int64, style_of, text_of, MAX_REPR_LENGTH};
+use crate::argument::{effort_of, int64, style_of, text_of, Any, Str, Tuple, MAX_REPR_LENGTH};
 use crate::certificate::recorded;
 use crate::error::{guarded, invalid, Raise};
 use crate::expr::{list, need_operand, operands, split};
-use crate::hash::stable;
-use crate::interval::{equality, interval_of, PyInterval, PyVariable};
+use crate::interval::{interval_of, PyInterval, PyVariable};
 use crate::map::PySymbolicMap;
 use crate::notebook::shown;
 use crate::parts;
-use crate::vector;
+use crate::vector::{self, Values};
 use crate::workspace::{self, Workspace, TEXT};
 use indexing_core::{
     abridged_indexing_map, certify, compose, from_tensor_sizes, read_indexing_map, simplifies_fully,
     simplify, write_indexing_map, Arena, IndexingMap, MapBuilder, MapKind, Options, PointVariables, Result,
     Scratch, SymbolicMap,
 };
-use pyo3::basic::CompareOp;
 use pyo3::prelude::*;
 use pyo3::types::{PyString, PyTuple};
 
@@ -24,7 +22,8 @@ use pyo3::types::{PyString, PyTuple};
 ///
 /// Variable i of an expression is dimension i, then come ranges, then runtime variables. `*` composes: `first * second`
 /// is `compose(first, second)`.
-#[pyclass(name = "IndexingMap", module = "indexing", frozen)]
+#[pyclass(name = "IndexingMap", module = "indexing", frozen, eq, hash)]
+#[derive(PartialEq, Hash)]
 pub struct PyIndexingMap(pub IndexingMap);
 
 pub fn made(py: Python<'_>, make: impl FnOnce(&mut Arena) -> Result<IndexingMap>) -> PyResult<PyIndexingMap> {
@@ -50,11 +49,7 @@ impl PyIndexingMap {
     }
 
     /// The simplified map, and the certificate of its simplification.
-    pub(crate) fn certified<'py>(
-        &self,
-        py: Python<'py>,
-        options: Options,
-    ) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyAny>)> {
+    pub(crate) fn certified<'py>(&self, py: Python<'py>, options: Options) -> PyResult<(Any<'py>, Any<'py>)> {
         let (simple, parts) = self.released(py, |w| {
             let (simple, certificate) = certify(&mut w.arena, &mut w.scratch, &self.0, options)?;
             let parts = recorded(&mut w.arena, [&self.0, &simple], &certificate)?;
@@ -64,13 +59,13 @@ impl PyIndexingMap {
         Ok((Bound::new(py, PyIndexingMap(simple))?.into_any(), certificate))
     }
 
-    fn variables_at<'py>(&self, py: Python<'py>, from: usize, to: usize) -> PyResult<Bound<'py, PyTuple>> {
+    fn variables_at<'py>(&self, py: Python<'py>, from: usize, to: usize) -> PyResult<Tuple<'py>> {
         let named = |i: usize| PyVariable { name: Some(self.0.name(i)), interval: self.0.interval(i) };
         PyTuple::new(py, (from..to).map(named).map(|v| Py::new(py, v)).collect::<PyResult<Vec<_>>>()?)
     }
 
     /// The index of a variable given by its name or its index.
-    pub fn index_of(&self, variable: &Bound<'_, PyAny>) -> PyResult<usize> {
+    pub fn index_of(&self, variable: &Any<'_>) -> PyResult<usize> {
         let py = variable.py();
         let count = self.0.num_variables();
         if let Ok(name) = variable.downcast::<PyString>() {
@@ -93,10 +88,10 @@ impl PyIndexingMap {
     fn new(
         py: Python<'_>,
         symbolic_map: &PySymbolicMap,
-        dims: &Bound<'_, PyAny>,
-        ranges: Option<&Bound<'_, PyAny>>,
-        runtimes: Option<&Bound<'_, PyAny>>,
-        constraints: Option<&Bound<'_, PyAny>>,
+        dims: &Any<'_>,
+        ranges: Option<&Any<'_>>,
+        runtimes: Option<&Any<'_>>,
+        constraints: Option<&Any<'_>>,
     ) -> PyResult<Self> {
         let inner = &symbolic_map.0;
         let mut all = parts::variables(dims)?;
@@ -128,7 +123,7 @@ impl PyIndexingMap {
 
     /// Read a map. Raises ParseError with line and column, Overflow, and InvalidMap for a divisor 0.
     #[staticmethod]
-    fn parse(py: Python<'_>, text: &Bound<'_, PyString>) -> PyResult<Self> {
+    fn parse(py: Python<'_>, text: &Str<'_>) -> PyResult<Self> {
         let text = text_of(text)?;
         let read = || workspace::with(|w| read_indexing_map(text, &mut w.arena, &mut w.reading));
         guarded(py, || workspace::released(py, text.len() / TEXT, read))?
@@ -140,11 +135,11 @@ impl PyIndexingMap {
     #[staticmethod]
     #[pyo3(signature = (results, dim_sizes, range_sizes = None, runtime_bounds = None, constraints = None))]
     fn from_tensor_sizes(
-        results: &Bound<'_, PyAny>,
-        dim_sizes: &Bound<'_, PyAny>,
-        range_sizes: Option<&Bound<'_, PyAny>>,
-        runtime_bounds: Option<&Bound<'_, PyAny>>,
-        constraints: Option<&Bound<'_, PyAny>>,
+        results: &Any<'_>,
+        dim_sizes: &Any<'_>,
+        range_sizes: Option<&Any<'_>>,
+        runtime_bounds: Option<&Any<'_>>,
+        constraints: Option<&Any<'_>>,
     ) -> PyResult<Self> {
         let py = results.py();
         let results = match results.downcast::<PySymbolicMap>() {
@@ -166,7 +161,7 @@ impl PyIndexingMap {
 
     /// The identity on a tensor of these sizes.
     #[staticmethod]
-    fn identity(py: Python<'_>, sizes: &Bound<'_, PyAny>) -> PyResult<Self> {
+    fn identity(py: Python<'_>, sizes: &Any<'_>) -> PyResult<Self> {
         let sizes = parts::sizes(Some(sizes))?;
         made(py, |arena| {
             let results = (0..sizes.len()).map(|i| arena.variable(i as u32)).collect();
@@ -188,25 +183,25 @@ impl PyIndexingMap {
 
     /// The dimensions.
     #[getter]
-    fn dims<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+    fn dims<'py>(&self, py: Python<'py>) -> PyResult<Tuple<'py>> {
         self.variables_at(py, 0, self.0.num_dims())
     }
 
     /// The range variables.
     #[getter]
-    fn ranges<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+    fn ranges<'py>(&self, py: Python<'py>) -> PyResult<Tuple<'py>> {
         self.variables_at(py, self.0.num_dims(), self.0.num_dims() + self.0.num_ranges())
     }
 
     /// The runtime variables.
     #[getter]
-    fn runtimes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+    fn runtimes<'py>(&self, py: Python<'py>) -> PyResult<Tuple<'py>> {
         self.variables_at(py, self.0.num_dims() + self.0.num_ranges(), self.0.num_variables())
     }
 
     /// Dimensions, ranges, runtime variables.
     #[getter]
-    fn variables<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+    fn variables<'py>(&self, py: Python<'py>) -> PyResult<Tuple<'py>> {
         self.variables_at(py, 0, self.0.num_variables())
     }
 
@@ -236,7 +231,7 @@ impl PyIndexingMap {
 
     /// The results.
     #[getter]
-    fn results<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+    fn results<'py>(&self, py: Python<'py>) -> PyResult<Tuple<'py>> {
         let all = workspace::with(|w| {
             let roots = w.arena.import(self.0.dag());
             split(&mut w.arena, &roots[..self.0.num_results()])
@@ -246,7 +241,7 @@ impl PyIndexingMap {
 
     /// Expressions and the intervals in which they lie; constraints on single variables are their bounds.
     #[getter]
-    fn constraints<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+    fn constraints<'py>(&self, py: Python<'py>) -> PyResult<Tuple<'py>> {
         let all = workspace::with(|w| {
             let roots = w.arena.import(self.0.dag());
             split(&mut w.arena, &roots[self.0.num_results()..])
@@ -289,8 +284,8 @@ impl PyIndexingMap {
         py: Python<'py>,
         keep_points: bool,
         certificate: bool,
-        effort: Option<&Bound<'py, PyString>>,
-    ) -> PyResult<Bound<'py, PyAny>> {
+        effort: Option<&Str<'py>>,
+    ) -> PyResult<Any<'py>> {
         let points = if keep_points { PointVariables::Keep } else { PointVariables::Replace };
         let options = Options { points, effort: effort_of(effort)? };
         if certificate {
@@ -307,23 +302,14 @@ impl PyIndexingMap {
 
     /// The steps of `simplify`: those of its certificate, each with its law and the facts that it uses.
     #[pyo3(signature = (effort = None))]
-    fn explain<'py>(
-        &self,
-        py: Python<'py>,
-        effort: Option<&Bound<'py, PyString>>,
-    ) -> PyResult<Bound<'py, PyAny>> {
+    fn explain<'py>(&self, py: Python<'py>, effort: Option<&Str<'py>>) -> PyResult<Any<'py>> {
         let options = Options { effort: effort_of(effort)?, ..Options::default() };
         self.certified(py, options)?.1.call_method0("explained")
     }
 
     /// As `compose(self, second)`.
     #[pyo3(signature = (second, certificate = false))]
-    fn compose<'py>(
-        &self,
-        py: Python<'py>,
-        second: &PyIndexingMap,
-        certificate: bool,
-    ) -> PyResult<Bound<'py, PyAny>> {
+    fn compose<'py>(&self, py: Python<'py>, second: &PyIndexingMap, certificate: bool) -> PyResult<Any<'py>> {
         let composed = self.composed(py, second)?;
         if !certificate {
             return Ok(Bound::new(py, composed)?.into_any());
@@ -363,18 +349,13 @@ impl PyIndexingMap {
     }
 
     /// The map with these ranges (by name, or by index among all variables) as further dimensions.
-    fn ranges_to_dims(&self, py: Python<'_>, names: &Bound<'_, PyAny>) -> PyResult<Self> {
+    fn ranges_to_dims(&self, py: Python<'_>, names: &Any<'_>) -> PyResult<Self> {
         let places = list(names)?.iter().map(|n| self.index_of(n)).collect::<PyResult<Vec<_>>>()?;
         self.changed(py, |arena, map| map.ranges_to_dims(arena, &places))
     }
 
     /// The map with the additional constraint that `expr` lies in `interval`.
-    fn add_constraint(
-        &self,
-        py: Python<'_>,
-        expr: &Bound<'_, PyAny>,
-        interval: &Bound<'_, PyAny>,
-    ) -> PyResult<Self> {
+    fn add_constraint(&self, py: Python<'_>, expr: &Any<'_>, interval: &Any<'_>) -> PyResult<Self> {
         let (e, interval) = (need_operand(expr)?, interval_of(interval)?);
         self.changed(py, |arena, map| {
             let e = e.import(arena);
@@ -394,7 +375,7 @@ impl PyIndexingMap {
 
     /// The text, on one line; the style "xla" prints `/` and binary min and max.
     #[pyo3(signature = (style = None))]
-    fn to_text(&self, py: Python<'_>, style: Option<&Bound<'_, PyString>>) -> PyResult<String> {
+    fn to_text(&self, py: Python<'_>, style: Option<&Str<'_>>) -> PyResult<String> {
         let style = style_of(style)?;
         workspace::released(py, self.0.dag().byte_size(), || write_indexing_map(&self.0, style)).raise(py)
     }
@@ -408,19 +389,11 @@ impl PyIndexingMap {
     }
 
     /// The map as a notebook shows it: a formula.
-    fn _repr_latex_<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+    fn _repr_latex_<'py>(slf: &Bound<'py, Self>) -> PyResult<Any<'py>> {
         shown(slf.as_any(), "formula")
     }
 
-    fn __richcmp__(&self, other: &Bound<'_, PyAny>, op: CompareOp) -> Py<PyAny> {
-        equality(other.py(), op, other.downcast::<PyIndexingMap>().ok().map(|o| o.get().0 == self.0))
-    }
-
-    fn __hash__(&self) -> u64 {
-        stable(&self.0)
-    }
-
-    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<(Bound<'py, PyAny>, (String,))> {
+    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<(Any<'py>, (String,))> {
         Ok((slf.get_type().getattr("parse")?, (slf.get().__str__(slf.py())?,)))
     }
 }
@@ -452,18 +425,12 @@ impl PyIndexingMap {
         guarded(py, || py.detach(work))?.raise(py)
     }
 
-    pub(crate) fn values<'py>(
-        &self,
-        py: Python<'py>,
-        dims: &Bound<'py, PyAny>,
-        symbols: Option<&Bound<'py, PyAny>>,
-    ) -> PyResult<vector::Values<'py>> {
+    pub(crate) fn values<'py>(&self, dims: &Any<'py>, symbols: Option<&Any<'py>>) -> PyResult<Values<'py>> {
         if self.0.kind() != MapKind::Defined {
-            return Err(invalid(py, "an undefined or known empty map has no values"));
+            return Err(invalid(dims.py(), "an undefined or known empty map has no values"));
         }
-        let empty = PyTuple::empty(py).into_any();
         let num_symbols = self.0.num_ranges() + self.0.num_runtimes();
-        vector::checked_values(dims, symbols.unwrap_or(&empty), self.0.num_dims(), num_symbols)
+        vector::checked_values(dims, symbols, self.0.num_dims(), num_symbols)
     }
 }
 
@@ -478,6 +445,6 @@ pub fn compose_maps<'py>(
     first: &PyIndexingMap,
     second: &PyIndexingMap,
     certificate: bool,
-) -> PyResult<Bound<'py, PyAny>> {
+) -> PyResult<Any<'py>> {
     first.compose(py, second, certificate)
 }

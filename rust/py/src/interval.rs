@@ -1,22 +1,20 @@
 //! `Interval` and `Variable`.
 
-use crate::argument::{int64, text_of, Text};
+use crate::argument::{int64, text_of, Any, Str, Text, Tuple};
 use crate::error::{invalid, too_large};
-use crate::hash::stable;
 use indexing_core::Interval;
-use pyo3::basic::CompareOp;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
-use pyo3::types::{PyString, PyTuple};
 
 /// The integers from `lower` to `upper`, both included; empty if `lower > upper`.
 ///
 /// Arithmetic gives the least interval that holds all results; it saturates, and the ends of int64 mean "unbounded".
-#[pyclass(name = "Interval", module = "indexing", frozen)]
+#[pyclass(name = "Interval", module = "indexing", frozen, eq, hash)]
+#[derive(PartialEq, Hash)]
 pub struct PyInterval(pub Interval);
 
 /// An Interval, a pair of bounds, or an integer.
-pub fn interval_of(value: &Bound<'_, PyAny>) -> PyResult<Interval> {
+pub fn interval_of(value: &Any<'_>) -> PyResult<Interval> {
     if let Ok(i) = value.downcast::<PyInterval>() {
         return Ok(i.get().0);
     }
@@ -24,7 +22,7 @@ pub fn interval_of(value: &Bound<'_, PyAny>) -> PyResult<Interval> {
         return Ok(Interval::point(int64(value)?));
     }
     let (lower, upper) = value
-        .extract::<(Bound<'_, PyAny>, Bound<'_, PyAny>)>()
+        .extract::<(Any<'_>, Any<'_>)>()
         .map_err(|_| PyTypeError::new_err("expected an Interval, a pair (lower, upper), or an int"))?;
     Ok(Interval::new(int64(&lower)?, int64(&upper)?))
 }
@@ -34,7 +32,7 @@ type Answer = PyResult<Option<bool>>;
 #[pymethods]
 impl PyInterval {
     #[new]
-    fn new(lower: &Bound<'_, PyAny>, upper: &Bound<'_, PyAny>) -> PyResult<Self> {
+    fn new(lower: &Any<'_>, upper: &Any<'_>) -> PyResult<Self> {
         Ok(PyInterval(Interval::new(int64(lower)?, int64(upper)?)))
     }
 
@@ -62,27 +60,27 @@ impl PyInterval {
         self.0.is_empty()
     }
 
-    fn __add__(&self, other: &Bound<'_, PyAny>) -> PyResult<Self> {
+    fn __add__(&self, other: &Any<'_>) -> PyResult<Self> {
         Ok(PyInterval(self.0.plus(interval_of(other)?)))
     }
 
-    fn __radd__(&self, other: &Bound<'_, PyAny>) -> PyResult<Self> {
+    fn __radd__(&self, other: &Any<'_>) -> PyResult<Self> {
         Ok(PyInterval(interval_of(other)?.plus(self.0)))
     }
 
-    fn __sub__(&self, other: &Bound<'_, PyAny>) -> PyResult<Self> {
+    fn __sub__(&self, other: &Any<'_>) -> PyResult<Self> {
         Ok(PyInterval(self.0.minus(interval_of(other)?)))
     }
 
-    fn __rsub__(&self, other: &Bound<'_, PyAny>) -> PyResult<Self> {
+    fn __rsub__(&self, other: &Any<'_>) -> PyResult<Self> {
         Ok(PyInterval(interval_of(other)?.minus(self.0)))
     }
 
-    fn __mul__(&self, other: &Bound<'_, PyAny>) -> PyResult<Self> {
+    fn __mul__(&self, other: &Any<'_>) -> PyResult<Self> {
         Ok(PyInterval(self.0.times(interval_of(other)?)))
     }
 
-    fn __rmul__(&self, other: &Bound<'_, PyAny>) -> PyResult<Self> {
+    fn __rmul__(&self, other: &Any<'_>) -> PyResult<Self> {
         Ok(PyInterval(interval_of(other)?.times(self.0)))
     }
 
@@ -91,7 +89,7 @@ impl PyInterval {
     }
 
     /// All floor quotients by the nonzero elements of `other`. Raises InvalidMap for the divisor 0 alone.
-    fn floordiv(&self, other: &Bound<'_, PyAny>) -> PyResult<Self> {
+    fn floordiv(&self, other: &Any<'_>) -> PyResult<Self> {
         let divisor = interval_of(other)?;
         if divisor == Interval::point(0) {
             return Err(invalid(other.py(), "the divisor is 0"));
@@ -99,66 +97,66 @@ impl PyInterval {
         Ok(PyInterval(self.0.floordiv(divisor)))
     }
 
-    fn __floordiv__(&self, other: &Bound<'_, PyAny>) -> PyResult<Self> {
+    fn __floordiv__(&self, other: &Any<'_>) -> PyResult<Self> {
         self.floordiv(other)
     }
 
     /// The smaller of two elements.
-    fn min(&self, other: &Bound<'_, PyAny>) -> PyResult<Self> {
+    fn min(&self, other: &Any<'_>) -> PyResult<Self> {
         Ok(PyInterval(self.0.min(interval_of(other)?)))
     }
 
     /// The greater of two elements.
-    fn max(&self, other: &Bound<'_, PyAny>) -> PyResult<Self> {
+    fn max(&self, other: &Any<'_>) -> PyResult<Self> {
         Ok(PyInterval(self.0.max(interval_of(other)?)))
     }
 
     /// The integers in both.
-    fn intersect(&self, other: &Bound<'_, PyAny>) -> PyResult<Self> {
+    fn intersect(&self, other: &Any<'_>) -> PyResult<Self> {
         Ok(PyInterval(self.0.intersect(interval_of(other)?)))
     }
 
     /// The least interval that holds both.
-    fn union(&self, other: &Bound<'_, PyAny>) -> PyResult<Self> {
+    fn union(&self, other: &Any<'_>) -> PyResult<Self> {
         Ok(PyInterval(self.0.union(interval_of(other)?)))
     }
 
     /// Whether it holds the value, or each element of the interval.
-    fn contains(&self, value: &Bound<'_, PyAny>) -> PyResult<bool> {
+    fn contains(&self, value: &Any<'_>) -> PyResult<bool> {
         Ok(self.0.covers(interval_of(value)?))
     }
 
-    fn __contains__(&self, value: &Bound<'_, PyAny>) -> PyResult<bool> {
+    fn __contains__(&self, value: &Any<'_>) -> PyResult<bool> {
         self.contains(value)
     }
 
     /// Whether each element is greater than each of `other`; None if that depends on the elements.
-    fn gt(&self, other: &Bound<'_, PyAny>) -> Answer {
+    fn gt(&self, other: &Any<'_>) -> Answer {
         Ok(self.0.gt(interval_of(other)?))
     }
 
     /// `>=` of all pairs; None: it depends.
-    fn ge(&self, other: &Bound<'_, PyAny>) -> Answer {
+    fn ge(&self, other: &Any<'_>) -> Answer {
         Ok(self.0.ge(interval_of(other)?))
     }
 
     /// `<` of all pairs; None: it depends.
-    fn lt(&self, other: &Bound<'_, PyAny>) -> Answer {
+    fn lt(&self, other: &Any<'_>) -> Answer {
         Ok(self.0.lt(interval_of(other)?))
     }
 
     /// `<=` of all pairs; None: it depends.
-    fn le(&self, other: &Bound<'_, PyAny>) -> Answer {
+    fn le(&self, other: &Any<'_>) -> Answer {
         Ok(self.0.le(interval_of(other)?))
     }
 
     /// `==` of all pairs; None: it depends.
-    fn eq(&self, other: &Bound<'_, PyAny>) -> Answer {
+    fn eq(&self, other: &Any<'_>) -> Answer {
         Ok(self.0.equal(interval_of(other)?))
     }
 
     /// `!=` of all pairs; None: it depends.
-    fn ne(&self, other: &Bound<'_, PyAny>) -> Answer {
+    fn ne(&self, other: &Any<'_>) -> Answer {
         Ok(self.0.not_equal(interval_of(other)?))
     }
 
@@ -171,14 +169,6 @@ impl PyInterval {
         !self.0.is_empty()
     }
 
-    fn __richcmp__(&self, other: &Bound<'_, PyAny>, op: CompareOp) -> Py<PyAny> {
-        equality(other.py(), op, other.downcast::<PyInterval>().ok().map(|o| o.get().0 == self.0))
-    }
-
-    fn __hash__(&self) -> u64 {
-        stable(&self.0)
-    }
-
     fn __str__(&self) -> String {
         format!("[{}, {}]", self.0.lower, self.0.upper)
     }
@@ -187,24 +177,15 @@ impl PyInterval {
         format!("Interval({}, {})", self.0.lower, self.0.upper)
     }
 
-    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<(Bound<'py, PyAny>, (i64, i64))> {
+    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<(Any<'py>, (i64, i64))> {
         let i = slf.get().0;
         Ok((slf.get_type().into_any(), (i.lower, i.upper)))
     }
 }
 
-/// The answer of `==` and `!=`: `NotImplemented` for other operators and types.
-pub fn equality(py: Python<'_>, op: CompareOp, equal: Option<bool>) -> Py<PyAny> {
-    let answer = match (op, equal) {
-        (CompareOp::Eq, Some(e)) => e,
-        (CompareOp::Ne, Some(e)) => !e,
-        _ => return py.NotImplemented(),
-    };
-    pyo3::types::PyBool::new(py, answer).to_owned().into_any().unbind()
-}
-
 /// A variable of an indexing map: its name and the interval of its values.
-#[pyclass(name = "Variable", module = "indexing", frozen)]
+#[pyclass(name = "Variable", module = "indexing", frozen, eq, hash)]
+#[derive(PartialEq, Hash)]
 pub struct PyVariable {
     pub name: Option<String>,
     pub interval: Interval,
@@ -213,7 +194,7 @@ pub struct PyVariable {
 #[pymethods]
 impl PyVariable {
     #[new]
-    fn new(name: Option<Text>, interval: &Bound<'_, PyAny>) -> PyResult<Self> {
+    fn new(name: Option<Text>, interval: &Any<'_>) -> PyResult<Self> {
         Ok(PyVariable { name: name.map(|n| n.0).filter(|n| !n.is_empty()), interval: interval_of(interval)? })
     }
 
@@ -241,16 +222,6 @@ impl PyVariable {
         self.interval.upper
     }
 
-    fn __richcmp__(&self, other: &Bound<'_, PyAny>, op: CompareOp) -> Py<PyAny> {
-        let other_variable = other.downcast::<PyVariable>().ok().map(Bound::get);
-        let equal = other_variable.map(|o| o.name == self.name && o.interval == self.interval);
-        equality(other.py(), op, equal)
-    }
-
-    fn __hash__(&self) -> u64 {
-        stable(&(&self.name, self.interval))
-    }
-
     fn __str__(&self) -> String {
         let name = self.name.as_deref().unwrap_or("_");
         format!("{name} in [{}, {}]", self.interval.lower, self.interval.upper)
@@ -260,7 +231,7 @@ impl PyVariable {
         format!("Variable({})", self.__str__())
     }
 
-    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyTuple>)> {
+    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<(Any<'py>, Tuple<'py>)> {
         let v = slf.get();
         let args = (v.name.clone(), PyInterval(v.interval)).into_pyobject(slf.py())?;
         Ok((slf.get_type().into_any(), args))
@@ -268,11 +239,11 @@ impl PyVariable {
 }
 
 /// A Variable, a pair of a name and an interval, or an interval.
-pub fn variable_of(value: &Bound<'_, PyAny>) -> PyResult<(Option<String>, Interval)> {
+pub fn variable_of(value: &Any<'_>) -> PyResult<(Option<String>, Interval)> {
     if let Ok(v) = value.downcast::<PyVariable>() {
         return Ok((v.get().name.clone(), v.get().interval));
     }
-    if let Ok((name, interval)) = value.extract::<(Bound<'_, PyString>, Bound<'_, PyAny>)>() {
+    if let Ok((name, interval)) = value.extract::<(Str<'_>, Any<'_>)>() {
         return Ok((Some(text_of(&name)?.to_owned()), interval_of(&interval)?));
     }
     Ok((None, interval_of(value)?))

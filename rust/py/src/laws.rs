@@ -1,5 +1,6 @@
 //! The tables of laws.
 
+use crate::argument::Tuple;
 use indexing_core::{all_laws, Law};
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
@@ -60,6 +61,6 @@ impl PyLaw {
 
 /// All laws of the simplifier, those of rules first.
 #[pyfunction]
-pub fn rules(py: Python<'_>) -> PyResult<Bound<'_, PyTuple>> {
+pub fn rules(py: Python<'_>) -> PyResult<Tuple<'_>> {
     PyTuple::new(py, all_laws().map(|l| Py::new(py, PyLaw(l))).collect::<PyResult<Vec<_>>>()?)
 }

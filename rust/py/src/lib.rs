@@ -8,7 +8,6 @@ mod draft;
 mod equivalence;
 mod error;
 mod expr;
-mod hash;
 mod hlo;
 mod indexing_map;
 mod interval;

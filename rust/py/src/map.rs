@@ -1,21 +1,19 @@
 //! `SymbolicMap`.
 
-use crate::argument::{style_of, text_of, Count, MAX_REPR_LENGTH};
+use crate::argument::{style_of, text_of, Any, Count, Str, Tuple, MAX_REPR_LENGTH};
 use crate::error::Raise;
 use crate::expr::{list, operands, split};
-use crate::hash::stable;
-use crate::interval::equality;
 use crate::vector;
 use crate::workspace::{self, TEXT};
 use indexing_core::{
     abridged_symbolic_map, read_symbolic_map, write_symbolic_map, Arena, Expr, Result, SymbolicMap,
 };
-use pyo3::basic::CompareOp;
 use pyo3::prelude::*;
-use pyo3::types::{PyString, PyTuple};
+use pyo3::types::PyTuple;
 
 /// `(d0, ..)[s0, ..] -> (results)`: variable i is dimension i for i < num_dims, then come the symbols.
-#[pyclass(name = "SymbolicMap", module = "indexing", frozen)]
+#[pyclass(name = "SymbolicMap", module = "indexing", frozen, eq, hash)]
+#[derive(PartialEq, Hash)]
 pub struct PySymbolicMap(pub SymbolicMap);
 
 fn made(py: Python<'_>, make: impl FnOnce(&mut Arena) -> Result<SymbolicMap>) -> PyResult<PySymbolicMap> {
@@ -25,12 +23,7 @@ fn made(py: Python<'_>, make: impl FnOnce(&mut Arena) -> Result<SymbolicMap>) ->
 #[pymethods]
 impl PySymbolicMap {
     #[new]
-    fn new(
-        py: Python<'_>,
-        num_dims: Count,
-        num_symbols: Count,
-        results: &Bound<'_, PyAny>,
-    ) -> PyResult<Self> {
+    fn new(py: Python<'_>, num_dims: Count, num_symbols: Count, results: &Any<'_>) -> PyResult<Self> {
         let results = list(results)?;
         let results = operands(&results)?;
         made(py, |arena| {
@@ -41,7 +34,7 @@ impl PySymbolicMap {
 
     /// Read a map; runtime variables in braces are symbols too. Raises ParseError.
     #[staticmethod]
-    fn parse(py: Python<'_>, text: &Bound<'_, PyString>) -> PyResult<Self> {
+    fn parse(py: Python<'_>, text: &Str<'_>) -> PyResult<Self> {
         let text = text_of(text)?;
         let read = || workspace::with(|w| read_symbolic_map(text, &mut w.arena, &mut w.reading));
         workspace::released(py, text.len() / TEXT, read).map(PySymbolicMap).raise_in(py, text)
@@ -67,7 +60,7 @@ impl PySymbolicMap {
 
     /// The results.
     #[getter]
-    fn results<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+    fn results<'py>(&self, py: Python<'py>) -> PyResult<Tuple<'py>> {
         let all = workspace::with(|w| {
             let roots = w.arena.import(self.0.results());
             split(&mut w.arena, &roots)
@@ -77,15 +70,9 @@ impl PySymbolicMap {
 
     /// The values of the results: ints, or arrays if values are arrays (which are broadcast).
     #[pyo3(signature = (dims, symbols = None))]
-    fn evaluate<'py>(
-        &self,
-        py: Python<'py>,
-        dims: &Bound<'py, PyAny>,
-        symbols: Option<&Bound<'py, PyAny>>,
-    ) -> PyResult<Bound<'py, PyTuple>> {
-        let empty = PyTuple::empty(py).into_any();
-        let values =
-            vector::checked_values(dims, symbols.unwrap_or(&empty), self.num_dims(), self.num_symbols())?;
+    fn evaluate<'py>(&self, dims: &Any<'py>, symbols: Option<&Any<'py>>) -> PyResult<Tuple<'py>> {
+        let py = dims.py();
+        let values = vector::checked_values(dims, symbols, self.num_dims(), self.num_symbols())?;
         PyTuple::new(py, vector::evaluate(py, self.0.results(), self.0.results().root_count(), values)?)
     }
 
@@ -93,8 +80,8 @@ impl PySymbolicMap {
     fn replace_dims_and_symbols(
         &self,
         py: Python<'_>,
-        dims: &Bound<'_, PyAny>,
-        symbols: &Bound<'_, PyAny>,
+        dims: &Any<'_>,
+        symbols: &Any<'_>,
         num_dims: Count,
         num_symbols: Count,
     ) -> PyResult<Self> {
@@ -152,7 +139,7 @@ impl PySymbolicMap {
 
     /// The text.
     #[pyo3(signature = (style = None))]
-    fn to_text(&self, py: Python<'_>, style: Option<&Bound<'_, PyString>>) -> PyResult<String> {
+    fn to_text(&self, py: Python<'_>, style: Option<&Str<'_>>) -> PyResult<String> {
         write_symbolic_map(&self.0, style_of(style)?).raise(py)
     }
 
@@ -164,15 +151,7 @@ impl PySymbolicMap {
         format!("SymbolicMap({})", abridged_symbolic_map(&self.0, MAX_REPR_LENGTH))
     }
 
-    fn __richcmp__(&self, other: &Bound<'_, PyAny>, op: CompareOp) -> Py<PyAny> {
-        equality(other.py(), op, other.downcast::<PySymbolicMap>().ok().map(|o| o.get().0 == self.0))
-    }
-
-    fn __hash__(&self) -> u64 {
-        stable(&self.0)
-    }
-
-    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<(Bound<'py, PyAny>, (String,))> {
+    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<(Any<'py>, (String,))> {
         Ok((slf.get_type().getattr("parse")?, (slf.get().__str__(slf.py())?,)))
     }
 }

@@ -1,13 +1,12 @@
 //! `Maps`: the results of a batch, a sequence of maps whose objects are made on demand.
 
-use crate::hash::stable;
+use crate::argument::Any;
 use crate::indexing_map::PyIndexingMap;
-use crate::interval::equality;
 use indexing_core::IndexingMap;
-use pyo3::basic::CompareOp;
 use pyo3::exceptions::{PyIndexError, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::types::{PyIterator, PyList, PySlice};
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::{Arc, OnceLock};
 
 /// Different maps, and their objects as far as they were asked for.
@@ -46,13 +45,13 @@ impl PyMaps {
         cell.get().map(|map| map.clone_ref(py)).ok_or_else(|| PyIndexError::new_err("there is no such map"))
     }
 
-    fn is_equal_to(&self, other: &Bound<'_, PyAny>) -> Option<bool> {
+    fn is_equal_to(&self, other: &Any<'_>) -> Option<bool> {
         if let Ok(other) = other.downcast::<PyMaps>() {
             let other = other.get();
             return Some(self.index.len() == other.index.len() && self.items().eq(other.items()));
         }
         let list = other.downcast::<PyList>().ok()?;
-        let same = |(own, given): (&IndexingMap, Bound<'_, PyAny>)| {
+        let same = |(own, given): (&IndexingMap, Any<'_>)| {
             given.downcast::<PyIndexingMap>().is_ok_and(|given| given.get().0 == *own)
         };
         Some(self.index.len() == list.len() && self.items().zip(list.iter()).all(same))
@@ -65,7 +64,7 @@ impl PyMaps {
         self.index.len()
     }
 
-    fn __getitem__<'py>(&self, key: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+    fn __getitem__<'py>(&self, key: &Any<'py>) -> PyResult<Any<'py>> {
         let py = key.py();
         if let Ok(slice) = key.downcast::<PySlice>() {
             let places = slice.indices(self.index.len() as isize)?;
@@ -98,12 +97,18 @@ impl PyMaps {
         self.different.maps.len()
     }
 
-    fn __richcmp__(&self, other: &Bound<'_, PyAny>, op: CompareOp) -> Py<PyAny> {
-        equality(other.py(), op, self.is_equal_to(other))
+    fn __eq__<'py>(&self, other: &Any<'py>) -> PyResult<Any<'py>> {
+        let py = other.py();
+        match self.is_equal_to(other) {
+            Some(equal) => Ok(equal.into_pyobject(py)?.to_owned().into_any()),
+            None => Ok(py.NotImplemented().into_bound(py)),
+        }
     }
 
     fn __hash__(&self) -> u64 {
-        stable(&self.items().collect::<Vec<_>>())
+        let mut hasher = DefaultHasher::new();
+        self.items().for_each(|map| map.hash(&mut hasher));
+        hasher.finish()
     }
 
     fn __repr__(&self) -> String {
@@ -111,7 +116,7 @@ impl PyMaps {
         format!("<Maps of {} {shown}>", self.index.len())
     }
 
-    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<(Bound<'py, PyAny>, (Vec<String>,))> {
+    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<(Any<'py>, (Vec<String>,))> {
         let py = slf.py();
         let texts = slf.get().items().map(|m| PyIndexingMap(m.clone()).__str__(py));
         let read = py.import("indexing._core")?.getattr("parse_all")?;

@@ -1,5 +1,6 @@
 //! `OperandIndexing` objects of Python for maps of the core, and back.
 
+use crate::argument::Any;
 use crate::indexing_map::PyIndexingMap;
 use indexing_core::{Exactness, Interval, Link, MapId, OperandMaps, Propagation, Relation, RuntimeValue};
 use pyo3::exceptions::PyValueError;
@@ -95,7 +96,7 @@ fn exactness_of(text: &str) -> PyResult<Exactness> {
 }
 
 impl Objects {
-    pub fn new(views: Bound<'_, PyAny>) -> Self {
+    pub fn new(views: Any<'_>) -> Self {
         let py = views.py();
         Objects { views: views.unbind(), made: Mutex::default(), foreign: PyList::empty(py).unbind() }
     }
@@ -105,7 +106,7 @@ impl Objects {
     }
 
     /// The view of an instruction.
-    fn instruction<'py>(&self, py: Python<'py>, number: u32) -> PyResult<Bound<'py, PyAny>> {
+    fn instruction<'py>(&self, py: Python<'py>, number: u32) -> PyResult<Any<'py>> {
         match number.checked_sub(FOREIGN) {
             Some(k) => self.foreign.bind(py).get_item(k as usize),
             None => self.views.bind(py).call_method1("instruction", (number,)),
@@ -113,7 +114,7 @@ impl Objects {
     }
 
     /// The number of an instruction: its row, where it is one of the module.
-    pub fn number(&self, instruction: &Bound<'_, PyAny>) -> PyResult<u32> {
+    pub fn number(&self, instruction: &Any<'_>) -> PyResult<u32> {
         let py = instruction.py();
         let row: i64 = self.views.bind(py).call_method1("row", (instruction,))?.extract()?;
         if row >= 0 {
@@ -131,7 +132,7 @@ impl Objects {
     }
 
     /// The data of an `OperandIndexing`.
-    pub fn read(&self, object: &Bound<'_, PyAny>) -> PyResult<MapData> {
+    pub fn read(&self, object: &Any<'_>) -> PyResult<MapData> {
         let replicas = object.getattr("replica_map")?;
         let values = object.getattr("runtime_values")?;
         let relation = Relation {
@@ -150,13 +151,13 @@ impl Objects {
     }
 
     /// The data of lists of `OperandIndexing`, one for each operand (or array): where each leads to, and its `leaf`.
-    pub fn read_links(&self, lists: &[Vec<Bound<'_, PyAny>>]) -> PyResult<Vec<(u32, u32, MapData)>> {
+    pub fn read_links(&self, lists: &[Vec<Any<'_>>]) -> PyResult<Vec<(u32, u32, MapData)>> {
         let objects =
             lists.iter().zip(0..).flat_map(|(list, to)| list.iter().map(move |object| (to, object)));
         objects.map(|(to, object)| Ok((to, object.getattr("leaf")?.extract()?, self.read(object)?))).collect()
     }
 
-    fn value(&self, object: &Bound<'_, PyAny>) -> PyResult<RuntimeValue> {
+    fn value(&self, object: &Any<'_>) -> PyResult<RuntimeValue> {
         let bounds: Option<(i64, i64)> = object.getattr("bounds")?.extract()?;
         Ok(RuntimeValue {
             instruction: self.number(&object.getattr("instruction")?)?,
@@ -173,7 +174,7 @@ impl Objects {
         py: Python<'py>,
         propagation: &Mutex<Propagation>,
         (id, leaf): (MapId, u32),
-    ) -> PyResult<Bound<'py, PyAny>> {
+    ) -> PyResult<Any<'py>> {
         if let Some(known) = self.made().maps.get(&(id, leaf)) {
             return Ok(known.bind(py).clone());
         }
@@ -214,7 +215,7 @@ impl Objects {
         Ok(made)
     }
 
-    fn make_value<'py>(&self, views: &Bound<'py, PyAny>, v: &RuntimeValue) -> PyResult<Bound<'py, PyAny>> {
+    fn make_value<'py>(&self, views: &Any<'py>, v: &RuntimeValue) -> PyResult<Any<'py>> {
         let out_of_bounds = if v.drops { "drop" } else { "clamp" };
         let instruction = self.instruction(views.py(), v.instruction)?;
         let bounds = v.bounds.map(|b| (b.lower, b.upper));
@@ -230,7 +231,7 @@ impl Objects {
         links: &[Link],
         count: usize,
     ) -> PyResult<Bound<'py, PyList>> {
-        let mut groups: Vec<Vec<Bound<'py, PyAny>>> = vec![Vec::new(); count];
+        let mut groups: Vec<Vec<Any<'py>>> = vec![Vec::new(); count];
         for link in links {
             groups[link.to as usize].push(self.object(py, propagation, (link.map, link.leaf))?);
         }
@@ -248,6 +249,6 @@ impl Objects {
     }
 }
 
-fn map_of(value: &Bound<'_, PyAny>) -> PyResult<indexing_core::IndexingMap> {
+fn map_of(value: &Any<'_>) -> PyResult<indexing_core::IndexingMap> {
     Ok(value.downcast::<PyIndexingMap>()?.get().0.clone())
 }

@@ -1,11 +1,10 @@
 //! `ParametricMap`: a map in parameters, and its instances in bulk.
 
-use crate::argument::int64;
+use crate::argument::{int64, Any, Tuple};
 use crate::error::{invalid, raise, Raise};
 use crate::expr::PyExpr;
-use crate::hash::stable;
 use crate::indexing_map::PyIndexingMap;
-use crate::interval::{equality, interval_of};
+use crate::interval::interval_of;
 use crate::memory_traffic::{as_traffic, Traffic};
 use crate::vector;
 use crate::workspace;
@@ -13,7 +12,6 @@ use indexing_core::{
     count_traffic, Access, Coefficient, DistinctRows, Error, IndexingMap, Interval, Memory, Options,
     Parameter, ParametricMap, ParametricTerms,
 };
-use pyo3::basic::CompareOp;
 use pyo3::exceptions::{PyIndexError, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyRange, PyString, PyTuple};
@@ -21,11 +19,12 @@ use std::ops::Range;
 use std::sync::OnceLock;
 
 /// A map with parameters: variables whose values are given later, many at once. Made by `IndexingMap.with_parameters`.
-#[pyclass(name = "ParametricMap", module = "indexing._core", frozen)]
+#[pyclass(name = "ParametricMap", module = "indexing._core", frozen, eq, hash)]
+#[derive(PartialEq, Hash)]
 pub struct PyParametricMap(ParametricMap);
 
 /// The values that a parameter takes: an interval, a range with a step, or None for all positive ones.
-fn parameter_of(variable: usize, values: &Bound<'_, PyAny>) -> PyResult<Parameter> {
+fn parameter_of(variable: usize, values: &Any<'_>) -> PyResult<Parameter> {
     if values.is_none() {
         return Ok(Parameter { variable, interval: Interval::new(1, i64::MAX), step: 1 });
     }
@@ -45,7 +44,7 @@ fn values_by_name<'py>(
     map: &ParametricMap,
     given: Option<&Bound<'py, PyDict>>,
     py: Python<'py>,
-) -> PyResult<Vec<Bound<'py, PyAny>>> {
+) -> PyResult<Vec<Any<'py>>> {
     let empty = PyDict::new(py);
     let given = given.unwrap_or(&empty);
     let names: Vec<String> = map.parameters().iter().map(|p| map.stated().name(p.variable)).collect();
@@ -158,7 +157,7 @@ impl PyParametricMap {
         py: Python<'py>,
         certificate: bool,
         values: Option<&Bound<'py, PyDict>>,
-    ) -> PyResult<Bound<'py, PyAny>> {
+    ) -> PyResult<Any<'py>> {
         let given = values_by_name(&self.0, values, py)?;
         let list = PyTuple::new(py, &given)?;
         if let vector::Values::Point(point) = vector::values_of(&[list.as_any()])? {
@@ -195,7 +194,7 @@ impl PyParametricMap {
         &self,
         py: Python<'py>,
         values: &Bound<'py, PyDict>,
-        threads: Bound<'py, PyAny>,
+        threads: Any<'py>,
         strides: Vec<i64>,
         width: i64,
         warp_size: i64,
@@ -203,7 +202,7 @@ impl PyParametricMap {
         line: i64,
         vector: Option<usize>,
         widest: i64,
-    ) -> PyResult<(Vec<Option<Traffic>>, Bound<'py, PyAny>)> {
+    ) -> PyResult<(Vec<Option<Traffic>>, Any<'py>)> {
         let mut given = values_by_name(&self.0, Some(values), py)?;
         given.push(threads);
         let columns = vector::columns(py, given)?;
@@ -233,15 +232,7 @@ impl PyParametricMap {
         Ok(format!("ParametricMap({}, {})", self.__str__(py)?, self.parameters(py)?.repr()?))
     }
 
-    fn __richcmp__(&self, other: &Bound<'_, PyAny>, op: CompareOp) -> Py<PyAny> {
-        equality(other.py(), op, other.downcast::<PyParametricMap>().ok().map(|o| o.get().0 == self.0))
-    }
-
-    fn __hash__(&self) -> u64 {
-        stable(&self.0)
-    }
-
-    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyTuple>)> {
+    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<(Any<'py>, Tuple<'py>)> {
         let py = slf.py();
         let parts = (slf.get().stated(), slf.get().parameters(py)?);
         Ok((slf.get_type().into_any(), parts.into_pyobject(py)?))
@@ -309,7 +300,7 @@ impl PyInstances {
     }
 
     /// An array with an element for each instance.
-    fn array<'py>(&self, py: Python<'py>, coefficient: Coefficient) -> PyResult<Bound<'py, PyAny>> {
+    fn array<'py>(&self, py: Python<'py>, coefficient: Coefficient) -> PyResult<Any<'py>> {
         match coefficient {
             Coefficient::Column(k) => Ok(self.columns(py)?.1[k].bind(py).clone()),
             Coefficient::Constant(value) => {
@@ -320,7 +311,7 @@ impl PyInstances {
     }
 
     /// The terms of the expressions in a range: results, then constraints.
-    fn terms<'py>(&self, py: Python<'py>, part: Range<usize>) -> PyResult<Vec<Bound<'py, PyTuple>>> {
+    fn terms<'py>(&self, py: Python<'py>, part: Range<usize>) -> PyResult<Vec<Tuple<'py>>> {
         let (terms, _) = self.columns(py)?;
         let factors = workspace::with(|w| {
             let roots = w.arena.import(terms.factors());
@@ -336,7 +327,7 @@ impl PyInstances {
 impl PyInstances {
     /// The different maps, in the order in which they are met.
     #[getter]
-    fn maps<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+    fn maps<'py>(&self, py: Python<'py>) -> PyResult<Tuple<'py>> {
         if let Some(maps) = self.maps.get() {
             return Ok(maps.bind(py).clone());
         }
@@ -355,7 +346,7 @@ impl PyInstances {
 
     /// Of each element, the place of its instance in `maps`.
     #[getter]
-    fn index<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+    fn index<'py>(&self, py: Python<'py>) -> PyResult<Any<'py>> {
         let index: Vec<i64> = self.rows(py).index.iter().map(|i| i64::from(*i)).collect();
         vector::array(py, &[index.len()], &index)
     }
@@ -373,7 +364,7 @@ impl PyInstances {
     /// Of each result its terms: factors over the variables of the map in parameters, and arrays of their coefficients. A
     /// result is the sum of their products; a constant has factor 1.
     #[getter]
-    fn results<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+    fn results<'py>(&self, py: Python<'py>) -> PyResult<Tuple<'py>> {
         let (terms, _) = self.columns(py)?;
         PyTuple::new(py, self.terms(py, 0..terms.ends().len() - terms.bounds().len())?)
     }
@@ -381,7 +372,7 @@ impl PyInstances {
     /// Of each constraint its terms, as those of `results`, and arrays of the least and the greatest values of their
     /// sum; one that is about parameters alone has no terms.
     #[getter]
-    fn constraints<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+    fn constraints<'py>(&self, py: Python<'py>) -> PyResult<Tuple<'py>> {
         let (terms, _) = self.columns(py)?;
         let count = terms.ends().len();
         let of_terms = self.terms(py, count - terms.bounds().len()..count)?;
@@ -396,7 +387,7 @@ impl PyInstances {
         self.length
     }
 
-    fn __getitem__(&self, row: &Bound<'_, PyAny>) -> PyResult<Py<PyIndexingMap>> {
+    fn __getitem__(&self, row: &Any<'_>) -> PyResult<Py<PyIndexingMap>> {
         let py = row.py();
         if !row.hasattr("__index__")? {
             return Err(PyTypeError::new_err("instances are numbered by an int"));

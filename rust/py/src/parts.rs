@@ -1,6 +1,6 @@
 //! The parts of a map, as Python gives them: variables, constraints, sizes.
 
-use crate::argument::int64;
+use crate::argument::{int64, Any};
 use crate::error::Raise;
 use crate::expr::{list, need_operand};
 use crate::interval::{interval_of, variable_of};
@@ -10,7 +10,7 @@ use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 
 /// Reads variables.
-pub fn variables(sequence: &Bound<'_, PyAny>) -> PyResult<Vec<Variable>> {
+pub fn variables(sequence: &Any<'_>) -> PyResult<Vec<Variable>> {
     list(sequence)?
         .iter()
         .map(|v| variable_of(v).map(|(name, interval)| Variable { name: name.map(Into::into), interval }))
@@ -28,14 +28,14 @@ fn drop_default_names(map: &mut MapBuilder) {
 }
 
 /// Reads `(expression, interval)` pairs, or a mapping.
-pub fn constraints<'py>(given: Option<&Bound<'py, PyAny>>) -> PyResult<Vec<(Bound<'py, PyAny>, Interval)>> {
+pub fn constraints<'py>(given: Option<&Any<'py>>) -> PyResult<Vec<(Any<'py>, Interval)>> {
     let Some(given) = given else { return Ok(Vec::new()) };
     let pairs = if given.hasattr("items")? { given.call_method0("items")? } else { given.clone() };
     list(&pairs)?
         .into_iter()
         .map(|pair| {
             let (e, i) = pair
-                .extract::<(Bound<'py, PyAny>, Bound<'py, PyAny>)>()
+                .extract::<(Any<'py>, Any<'py>)>()
                 .map_err(|_| PyTypeError::new_err("a constraint is a pair (SymbolicExpr, Interval)"))?;
             Ok((e, interval_of(&i)?))
         })
@@ -45,7 +45,7 @@ pub fn constraints<'py>(given: Option<&Bound<'py, PyAny>>) -> PyResult<Vec<(Boun
 /// A map of what `make` builds, under the constraints given.
 pub fn with_constraints(
     py: Python<'_>,
-    given: &[(Bound<'_, PyAny>, Interval)],
+    given: &[(Any<'_>, Interval)],
     make: impl FnOnce(&mut Arena) -> Result<MapBuilder>,
 ) -> PyResult<IndexingMap> {
     let expressions = given.iter().map(|(e, _)| need_operand(e)).collect::<PyResult<Vec<_>>>()?;
@@ -62,6 +62,6 @@ pub fn with_constraints(
 }
 
 /// Reads sizes; none if they are not given.
-pub fn sizes(sequence: Option<&Bound<'_, PyAny>>) -> PyResult<Vec<i64>> {
+pub fn sizes(sequence: Option<&Any<'_>>) -> PyResult<Vec<i64>> {
     sequence.map_or(Ok(Vec::new()), |s| list(s)?.iter().map(int64).collect())
 }

@@ -1,12 +1,10 @@
 //! `PiecewiseMap`: relations by pieces.
 
-use crate::argument::{style_of, text_of, MAX_REPR_LENGTH};
+use crate::argument::{style_of, text_of, Any, Str, Tuple, MAX_REPR_LENGTH};
 use crate::equivalence::PyEquivalence;
 use crate::error::{guarded, Raise};
 use crate::expr::list;
-use crate::hash::stable;
 use crate::indexing_map::PyIndexingMap;
-use crate::interval::equality;
 use crate::questions::product;
 use crate::vector;
 use crate::workspace::{self, TEXT};
@@ -15,24 +13,24 @@ use indexing_core::{
     differing_point, has_no_pairs, inverse_pieces, is_function, read_piecewise_map, simplify_pieces,
     subtract, write_piecewise_map, Arena, PieceValues, PiecewiseMap, Result, Scratch,
 };
-use pyo3::basic::CompareOp;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
-use pyo3::types::{PyBool, PyString, PyTuple};
+use pyo3::types::{PyBool, PyTuple};
 
 /// A relation by pieces: the pairs of a point and results of all of its maps.
 ///
 /// A point is the values of dimensions and runtime variables; a map relates it to the results that the range variables give.
 /// Pieces may overlap, and may have different results at one point (`is_function` says whether they do). The text of a relation
 /// is that of its pieces, separated by `;`. Arguments may be maps as well, and `first * second` composes.
-#[pyclass(name = "PiecewiseMap", module = "indexing", frozen)]
+#[pyclass(name = "PiecewiseMap", module = "indexing", frozen, eq, hash)]
+#[derive(PartialEq, Hash)]
 pub struct PyPiecewiseMap(pub PiecewiseMap);
 
 /// A relation, given as such or as a map.
 pub struct Relation(pub PiecewiseMap);
 
 impl<'py> FromPyObject<'py> for Relation {
-    fn extract_bound(given: &Bound<'py, PyAny>) -> PyResult<Self> {
+    fn extract_bound(given: &Any<'py>) -> PyResult<Self> {
         if let Ok(relation) = given.downcast::<PyPiecewiseMap>() {
             return Ok(Relation(relation.get().0.clone()));
         }
@@ -72,14 +70,11 @@ impl PyPiecewiseMap {
     /// The pieces as functions, and the values of a point's dimensions and runtime variables.
     fn values<'py>(
         &self,
-        py: Python<'py>,
-        dims: &Bound<'py, PyAny>,
-        symbols: Option<&Bound<'py, PyAny>>,
+        dims: &Any<'py>,
+        symbols: Option<&Any<'py>>,
     ) -> PyResult<(PieceValues, vector::Values<'py>)> {
-        let pieces = workspace::with(|w| PieceValues::new(&mut w.arena, &self.0)).raise(py)?;
-        let empty = PyTuple::empty(py).into_any();
+        let pieces = workspace::with(|w| PieceValues::new(&mut w.arena, &self.0)).raise(dims.py())?;
         let signature = pieces.signature();
-        let symbols = symbols.unwrap_or(&empty);
         let values = vector::checked_values(dims, symbols, signature.dims, signature.runtimes)?;
         Ok((pieces, values))
     }
@@ -94,7 +89,7 @@ fn as_columns(point: &[i64]) -> Vec<&[i64]> {
 impl PyPiecewiseMap {
     #[new]
     #[pyo3(signature = (pieces))]
-    fn new(pieces: &Bound<'_, PyAny>) -> PyResult<Self> {
+    fn new(pieces: &Any<'_>) -> PyResult<Self> {
         let mut maps = Vec::new();
         for piece in list(pieces)? {
             maps.extend_from_slice(piece.extract::<Relation>()?.0.pieces());
@@ -105,7 +100,7 @@ impl PyPiecewiseMap {
     /// Read a relation: the texts of its pieces, separated by `;`. Raises ParseError, and InvalidMap for pieces of different
     /// kinds.
     #[staticmethod]
-    fn parse(py: Python<'_>, text: &Bound<'_, PyString>) -> PyResult<Self> {
+    fn parse(py: Python<'_>, text: &Str<'_>) -> PyResult<Self> {
         let text = text_of(text)?;
         let read = || workspace::with(|w| read_piecewise_map(text, &mut w.arena, &mut w.reading));
         guarded(py, || workspace::released(py, text.len() / TEXT, read))?
@@ -115,7 +110,7 @@ impl PyPiecewiseMap {
 
     /// The pieces, in an order that does not depend on how they were given.
     #[getter]
-    fn pieces<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+    fn pieces<'py>(&self, py: Python<'py>) -> PyResult<Tuple<'py>> {
         let each = self.0.pieces().iter().map(|m| Py::new(py, PyIndexingMap(m.clone())));
         PyTuple::new(py, each.collect::<PyResult<Vec<_>>>()?)
     }
@@ -182,12 +177,12 @@ impl PyPiecewiseMap {
     }
 
     /// The number of pairs, each counted once: of points, if the relation is a function. Exact; raises Undecided.
-    fn count<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+    fn count<'py>(&self, py: Python<'py>) -> PyResult<Any<'py>> {
         sum(py, &self.asked(py, count_pairs)?)
     }
 
     /// The number of different results. Exact; raises Undecided.
-    fn image_count<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+    fn image_count<'py>(&self, py: Python<'py>) -> PyResult<Any<'py>> {
         sum(py, &self.asked(py, count_results)?)
     }
 
@@ -195,13 +190,9 @@ impl PyPiecewiseMap {
     ///
     /// Raises InvalidMap if a piece has range variables.
     #[pyo3(signature = (dims, symbols = None))]
-    fn contains<'py>(
-        &self,
-        py: Python<'py>,
-        dims: &Bound<'py, PyAny>,
-        symbols: Option<&Bound<'py, PyAny>>,
-    ) -> PyResult<Bound<'py, PyAny>> {
-        let (pieces, values) = self.values(py, dims, symbols)?;
+    fn contains<'py>(&self, dims: &Any<'py>, symbols: Option<&Any<'py>>) -> PyResult<Any<'py>> {
+        let py = dims.py();
+        let (pieces, values) = self.values(dims, symbols)?;
         match values {
             vector::Values::Point(point) => {
                 let mut inside = [0u8];
@@ -220,13 +211,9 @@ impl PyPiecewiseMap {
     ///
     /// Raises InvalidMap if no piece has the point, if pieces disagree, or if one has range variables.
     #[pyo3(signature = (dims, symbols = None))]
-    fn evaluate<'py>(
-        &self,
-        py: Python<'py>,
-        dims: &Bound<'py, PyAny>,
-        symbols: Option<&Bound<'py, PyAny>>,
-    ) -> PyResult<Bound<'py, PyTuple>> {
-        let (pieces, values) = self.values(py, dims, symbols)?;
+    fn evaluate<'py>(&self, dims: &Any<'py>, symbols: Option<&Any<'py>>) -> PyResult<Tuple<'py>> {
+        let py = dims.py();
+        let (pieces, values) = self.values(dims, symbols)?;
         let count = pieces.signature().results;
         match values {
             vector::Values::Point(point) => {
@@ -245,7 +232,7 @@ impl PyPiecewiseMap {
 
     /// The text: the pieces on one line, separated by `; `.
     #[pyo3(signature = (style = None))]
-    fn to_text(&self, py: Python<'_>, style: Option<&Bound<'_, PyString>>) -> PyResult<String> {
+    fn to_text(&self, py: Python<'_>, style: Option<&Str<'_>>) -> PyResult<String> {
         write_piecewise_map(&self.0, style_of(style)?).raise(py)
     }
 
@@ -257,20 +244,12 @@ impl PyPiecewiseMap {
         format!("PiecewiseMap({})", abridged_piecewise_map(&self.0, MAX_REPR_LENGTH))
     }
 
-    fn __richcmp__(&self, other: &Bound<'_, PyAny>, op: CompareOp) -> Py<PyAny> {
-        equality(other.py(), op, other.downcast::<PyPiecewiseMap>().ok().map(|o| o.get().0 == self.0))
-    }
-
-    fn __hash__(&self) -> u64 {
-        stable(&self.0)
-    }
-
-    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<(Bound<'py, PyAny>, (String,))> {
+    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<(Any<'py>, (String,))> {
         Ok((slf.get_type().getattr("parse")?, (slf.get().__str__(slf.py())?,)))
     }
 }
 
-fn sum<'py>(py: Python<'py>, terms: &[Vec<u128>]) -> PyResult<Bound<'py, PyAny>> {
+fn sum<'py>(py: Python<'py>, terms: &[Vec<u128>]) -> PyResult<Any<'py>> {
     let zero = 0u128.into_pyobject(py)?.into_any();
     terms.iter().try_fold(zero, |n, factors| n.add(product(py, factors)?))
 }

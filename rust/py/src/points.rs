@@ -1,5 +1,6 @@
 //! Iteration over the points of a domain.
 
+use crate::argument::{Any, Tuple};
 use crate::array_memory;
 use crate::error::Raise;
 use crate::vector;
@@ -20,7 +21,7 @@ pub struct PyPoints {
 
 /// The number of points or boxes that are visited before signals are checked.
 const MANY: usize = 1 << 16;
-type Pair<'py> = (Bound<'py, PyTuple>, Bound<'py, PyTuple>);
+type Pair<'py> = (Tuple<'py>, Tuple<'py>);
 
 impl PyPoints {
     fn step(&self, steps: usize) -> Result<PointStep> {
@@ -70,7 +71,7 @@ impl PyPoints {
 
 impl PyPoints {
     /// The arrays of so many points, written as they are found.
-    fn counted_arrays<'py>(&self, py: Python<'py>, count: u128) -> PyResult<Vec<Bound<'py, PyAny>>> {
+    fn counted_arrays<'py>(&self, py: Python<'py>, count: u128) -> PyResult<Vec<Any<'py>>> {
         let fits = |n: &usize| *n < isize::MAX as usize / 8;
         let count = usize::try_from(count).ok().filter(fits).ok_or_else(too_many)?;
         let made =
@@ -98,7 +99,7 @@ impl PyPoints {
     }
 
     /// The arrays of points whose number is known when all are found.
-    fn collected_arrays<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyAny>>> {
+    fn collected_arrays<'py>(&self, py: Python<'py>) -> PyResult<Vec<Any<'py>>> {
         let mut columns = vec![Vec::new(); self.num_variables];
         reserve(&mut columns)?;
         while py.detach(|| self.locked().extend(MANY, &mut columns)).raise(py)? {

@@ -1,11 +1,10 @@
 //! Predictions of many plans at once.
 
+use crate::argument::Any;
 use crate::error::invalid;
 use indexing_core::{Demand, Device, Prediction};
 use pyo3::buffer::PyBuffer;
 use pyo3::prelude::*;
-
-type Array<'py> = Bound<'py, PyAny>;
 
 /// Of kernels: resident blocks of a processor, occupancy, waves, seconds, limits. The model is that of docs/prediction.md.
 ///
@@ -20,8 +19,8 @@ type Array<'py> = Bound<'py, PyAny>;
 pub fn predict_times<'py>(
     py: Python<'py>,
     device: [f64; 18],
-    demands: [Bound<'py, PyAny>; 13],
-) -> PyResult<[Array<'py>; 5]> {
+    demands: [Any<'py>; 13],
+) -> PyResult<[Any<'py>; 5]> {
     let columns =
         demands.iter().map(|c| PyBuffer::<f64>::get(c)?.to_vec(py)).collect::<PyResult<Vec<Vec<f64>>>>()?;
     let length = columns[0].len();
@@ -68,7 +67,7 @@ fn demand_of(columns: &[Vec<f64>], row: usize) -> Demand {
 }
 
 /// An array of numbers.
-pub fn array<'py>(py: Python<'py>, values: &[f64]) -> PyResult<Array<'py>> {
+pub fn array<'py>(py: Python<'py>, values: &[f64]) -> PyResult<Any<'py>> {
     let numpy = py.import("numpy")?;
     let out = numpy.call_method1("empty", (values.len(), numpy.getattr("float64")?))?;
     PyBuffer::<f64>::get(&out)?.copy_from_slice(py, values)?;

@@ -3,7 +3,8 @@
 //! The core works without Python. A method that needs formulas that have not been stated raises `Unstated`, which lists them;
 //! Python states them all, and asks again.
 
-use crate::error::{guarded, raise};
+use crate::argument::Any;
+use crate::error::{guarded, Raise};
 use crate::hlo::{in_table, HloModule};
 use crate::operand_maps::{briefly, Objects};
 use indexing_core::{
@@ -98,7 +99,7 @@ impl PyPropagation {
         match outcome {
             Ok(Ok(result)) => Ok(result),
             Ok(Err(PropagationError::Unstated(key))) => Err(unstated(vec![key], true)),
-            Ok(Err(PropagationError::Invalid(error))) => Err(raise(py, &error, None, "")),
+            Ok(Err(PropagationError::Invalid(error))) => Err(error).raise(py),
             Err(keys) => Err(unstated(keys, false)),
         }
     }
@@ -109,11 +110,7 @@ impl PyPropagation {
     /// `structures` says of opcodes what follows from the program's structure: see [`Structure`]. `views` makes the objects
     /// that maps are given as.
     #[new]
-    fn new(
-        module: Py<HloModule>,
-        structures: HashMap<String, String>,
-        views: Bound<'_, PyAny>,
-    ) -> PyResult<Self> {
+    fn new(module: Py<HloModule>, structures: HashMap<String, String>, views: Any<'_>) -> PyResult<Self> {
         for name in structures.values() {
             let message = || PyValueError::new_err(format!("{name:?} names no structure"));
             Structure::named(name).ok_or_else(message)?;
@@ -131,7 +128,7 @@ impl PyPropagation {
         py: Python<'_>,
         inverse: bool,
         at: (u32, u32),
-        formula: Option<Vec<Vec<Bound<'_, PyAny>>>>,
+        formula: Option<Vec<Vec<Any<'_>>>>,
     ) -> PyResult<()> {
         self.check_row(at.0)?;
         let key = (direction(inverse), at.0, at.1);
@@ -189,7 +186,7 @@ impl PyPropagation {
         py: Python<'py>,
         inverse: bool,
         at: (u32, u32),
-        arguments: Vec<Bound<'py, PyAny>>,
+        arguments: Vec<Any<'py>>,
         count: usize,
     ) -> PyResult<Bound<'py, PyList>> {
         self.check_computation(at.0)?;
@@ -214,14 +211,14 @@ impl PyPropagation {
         let array = shapes[in_table(output as usize, shapes.len())?];
         let sizes = &module.shapes[array as usize].dimensions;
         let set = self.released(py, |propagation, _| propagation.sets.identity(sizes))?;
-        set.map_err(|error| raise(py, &error, None, ""))
+        set.raise(py)
     }
 
     /// The union of two sets of maps.
     fn union(&self, py: Python<'_>, one: u32, other: u32) -> PyResult<u32> {
         self.check_sets(py, [one, other])?;
         let set = self.released(py, |propagation, _| propagation.sets.union_composed(one, other, None))?;
-        set.map_err(|error| raise(py, &error, None, ""))
+        set.raise(py)
     }
 
     /// The maps of a set, to array `leaf`.
@@ -268,11 +265,7 @@ impl PyPropagation {
     }
 
     /// Compose `second` after `first`.
-    fn compose<'py>(
-        &self,
-        first: &Bound<'py, PyAny>,
-        second: &Bound<'py, PyAny>,
-    ) -> PyResult<Bound<'py, PyAny>> {
+    fn compose<'py>(&self, first: &Any<'py>, second: &Any<'py>) -> PyResult<Any<'py>> {
         let py = first.py();
         let (one, other) = (self.objects.read(first)?, self.objects.read(second)?);
         let composed = self.released(py, |propagation, _| {
@@ -280,7 +273,7 @@ impl PyPropagation {
             let (one, other) = (one.add_to(maps), other.add_to(maps));
             maps.compose(one, other)
         })?;
-        let set = composed.map_err(|error| raise(py, &error, None, ""))?;
+        let set = composed.raise(py)?;
         let leaf = second.getattr("leaf")?.extract()?;
         self.objects.object(py, &self.propagation, (set, leaf))
     }

@@ -1,5 +1,6 @@
 //! Questions to an `IndexingMap`: values, points, counts, the inverse, comparisons.
 
+use crate::argument::{Any, Tuple};
 use crate::equivalence::PyEquivalence;
 use crate::error::{invalid, Raise};
 use crate::expr::need_operand;
@@ -21,32 +22,24 @@ impl PyIndexingMap {
     /// The values of the results, whether or not the point is in the domain: ints, or arrays where values are arrays
     /// (they broadcast). `symbols` are ranges, then runtime variables. Raises Overflow, InvalidMap.
     #[pyo3(signature = (dims, symbols = None))]
-    fn evaluate<'py>(
-        &self,
-        py: Python<'py>,
-        dims: &Bound<'py, PyAny>,
-        symbols: Option<&Bound<'py, PyAny>>,
-    ) -> PyResult<Bound<'py, PyTuple>> {
-        let values = self.values(py, dims, symbols)?;
+    fn evaluate<'py>(&self, dims: &Any<'py>, symbols: Option<&Any<'py>>) -> PyResult<Tuple<'py>> {
+        let py = dims.py();
+        let values = self.values(dims, symbols)?;
         PyTuple::new(py, vector::evaluate(py, self.0.dag(), self.0.num_results(), values)?)
     }
 
     /// Whether the point is in the domain: within all bounds and constraints. It is not if a constraint or a result divides
     /// by 0.
     #[pyo3(signature = (dims, symbols = None))]
-    fn contains<'py>(
-        &self,
-        py: Python<'py>,
-        dims: &Bound<'py, PyAny>,
-        symbols: Option<&Bound<'py, PyAny>>,
-    ) -> PyResult<Bound<'py, PyAny>> {
+    fn contains<'py>(&self, dims: &Any<'py>, symbols: Option<&Any<'py>>) -> PyResult<Any<'py>> {
+        let py = dims.py();
         let values = match self.0.kind() {
             // A map that is known to be empty has forgotten its variables: any number of values is a point.
             MapKind::KnownEmpty => {
                 let none = PyTuple::empty(py).into_any();
                 vector::values_of(&[dims, symbols.unwrap_or(&none)])?
             }
-            _ => self.values(py, dims, symbols)?,
+            _ => self.values(dims, symbols)?,
         };
         match values {
             vector::Values::Point(point) => {
@@ -78,7 +71,7 @@ impl PyIndexingMap {
 
     /// An interval that holds all values of an expression over the map's variables; the least one unless that takes much
     /// work.
-    fn range(&self, py: Python<'_>, expr: &Bound<'_, PyAny>) -> PyResult<PyInterval> {
+    fn range(&self, py: Python<'_>, expr: &Any<'_>) -> PyResult<PyInterval> {
         let e = need_operand(expr)?;
         let result = self.released(py, |w| {
             let map = self.0.to_builder(&mut w.arena);
@@ -92,7 +85,7 @@ impl PyIndexingMap {
     /// Whether the domain has no points. Exact; raises Undecided if neither structure nor a bounded search decides.
     /// With `certificate`, returns a pair: the answer and its `Certificate`.
     #[pyo3(signature = (certificate = false))]
-    fn is_empty<'py>(slf: &Bound<'py, Self>, certificate: bool) -> PyResult<Bound<'py, PyAny>> {
+    fn is_empty<'py>(slf: &Bound<'py, Self>, certificate: bool) -> PyResult<Any<'py>> {
         let py = slf.py();
         let map = slf.get();
         let answer = map.asked(py, |arena, scratch| is_empty(arena, scratch, &map.0))?;
@@ -103,12 +96,12 @@ impl PyIndexingMap {
     }
 
     /// The number of points of the domain. Exact, by structure where there is one; raises Undecided as `is_empty`.
-    fn count<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+    fn count<'py>(&self, py: Python<'py>) -> PyResult<Any<'py>> {
         product(py, &self.asked(py, |arena, scratch| count(arena, scratch, &self.0))?)
     }
 
     /// The number of different results. Exact; raises Undecided as `is_empty`.
-    fn image_count<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+    fn image_count<'py>(&self, py: Python<'py>) -> PyResult<Any<'py>> {
         product(py, &self.asked(py, |arena, scratch| image_count(arena, scratch, &self.0))?)
     }
 
@@ -118,7 +111,7 @@ impl PyIndexingMap {
     }
 
     /// Whether the results are the elements of a tensor of these sizes, each once. Exact; raises Undecided.
-    fn is_bijection_onto(&self, py: Python<'_>, sizes: &Bound<'_, PyAny>) -> PyResult<bool> {
+    fn is_bijection_onto(&self, py: Python<'_>, sizes: &Any<'_>) -> PyResult<bool> {
         let sizes = parts::sizes(Some(sizes))?;
         self.asked(py, |arena, scratch| is_bijection_onto(arena, scratch, &self.0, &sizes))
     }
@@ -151,7 +144,7 @@ impl PyIndexingMap {
         slf: &Bound<'py, Self>,
         other: &Bound<'py, PyIndexingMap>,
         certificate: bool,
-    ) -> PyResult<Bound<'py, PyAny>> {
+    ) -> PyResult<Any<'py>> {
         let py = slf.py();
         let (map, second) = (slf.get(), other.get());
         let difference_point =
@@ -171,7 +164,7 @@ impl PyIndexingMap {
     }
 }
 
-pub fn product<'py>(py: Python<'py>, factors: &[u128]) -> PyResult<Bound<'py, PyAny>> {
+pub fn product<'py>(py: Python<'py>, factors: &[u128]) -> PyResult<Any<'py>> {
     let one = 1u128.into_pyobject(py)?.into_any();
     factors.iter().try_fold(one, |n, f| n.mul(f.into_pyobject(py)?))
 }

@@ -1,6 +1,6 @@
 //! Evaluation over numpy arrays: through the buffer protocol, with the GIL released.
 
-use crate::argument::int64;
+use crate::argument::{int64, Any};
 use crate::array_memory;
 use crate::array_memory::ArrayElement;
 use crate::error::{invalid, Raise};
@@ -14,7 +14,7 @@ use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyDict, PyInt, PyTuple};
 use std::ops::Range;
 
-fn is_array(value: &Bound<'_, PyAny>) -> PyResult<bool> {
+fn is_array(value: &Any<'_>) -> PyResult<bool> {
     if value.is_instance_of::<PyInt>() {
         return Ok(false);
     }
@@ -29,11 +29,11 @@ pub enum Values<'py> {
     /// One point.
     Point(Vec<i64>),
     /// Many points: arrays that broadcast against each other.
-    Many(Vec<Bound<'py, PyAny>>),
+    Many(Vec<Any<'py>>),
 }
 
 /// Read the values of variables from sequences.
-pub fn values_of<'py>(sequences: &[&Bound<'py, PyAny>]) -> PyResult<Values<'py>> {
+pub fn values_of<'py>(sequences: &[&Any<'py>]) -> PyResult<Values<'py>> {
     let mut all = Vec::with_capacity(4);
     for sequence in sequences {
         for value in sequence.try_iter()? {
@@ -63,7 +63,7 @@ enum Column {
 }
 
 /// Read values of one variable each.
-pub fn columns(py: Python<'_>, values: Vec<Bound<'_, PyAny>>) -> PyResult<Columns> {
+pub fn columns(py: Python<'_>, values: Vec<Any<'_>>) -> PyResult<Columns> {
     let arrays = values.into_iter().map(|value| column(py, value)).collect::<PyResult<Vec<_>>>()?;
     let mut shape: Vec<usize> = Vec::new();
     for (k, column) in arrays.iter().enumerate() {
@@ -78,7 +78,7 @@ pub fn columns(py: Python<'_>, values: Vec<Bound<'_, PyAny>>) -> PyResult<Column
     Ok(Columns { length: shape.iter().product(), shape, arrays })
 }
 
-fn column(py: Python<'_>, value: Bound<'_, PyAny>) -> PyResult<Column> {
+fn column(py: Python<'_>, value: Any<'_>) -> PyResult<Column> {
     if value.is_instance_of::<PyInt>() {
         return Ok(Column::Value(int64(&value)?));
     }
@@ -95,7 +95,7 @@ fn column(py: Python<'_>, value: Bound<'_, PyAny>) -> PyResult<Column> {
 }
 
 /// An array of integers that fit into int64, of whatever type.
-fn int64_array<'py>(py: Python<'py>, value: Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+fn int64_array<'py>(py: Python<'py>, value: Any<'py>) -> PyResult<Any<'py>> {
     let array = py.import("numpy")?.call_method1("asarray", (value,)).map_err(|failure| {
         PyTypeError::new_err(format!("expected integers or arrays of them: {}", failure.value(py)))
     })?;
@@ -188,21 +188,21 @@ impl Columns {
 }
 
 /// An array of this shape with these values.
-pub fn array<'py>(py: Python<'py>, shape: &[usize], values: &[i64]) -> PyResult<Bound<'py, PyAny>> {
+pub fn array<'py>(py: Python<'py>, shape: &[usize], values: &[i64]) -> PyResult<Any<'py>> {
     let out = empty::<i64>(py, shape)?;
     PyBuffer::<i64>::get(&out)?.copy_from_slice(py, values)?;
     Ok(out)
 }
 
 impl ArrayElement for i64 {
-    fn dtype(py: Python<'_>) -> PyResult<&Bound<'_, PyAny>> {
+    fn dtype(py: Python<'_>) -> PyResult<&Any<'_>> {
         static DTYPE: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
         dtype_named(py, &DTYPE, "int64")
     }
 }
 
 impl ArrayElement for u8 {
-    fn dtype(py: Python<'_>) -> PyResult<&Bound<'_, PyAny>> {
+    fn dtype(py: Python<'_>) -> PyResult<&Any<'_>> {
         static DTYPE: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
         dtype_named(py, &DTYPE, "uint8")
     }
@@ -212,13 +212,13 @@ fn dtype_named<'py>(
     py: Python<'py>,
     known: &'static PyOnceLock<Py<PyAny>>,
     name: &str,
-) -> PyResult<&'py Bound<'py, PyAny>> {
+) -> PyResult<&'py Any<'py>> {
     let make = || Ok(py.import("numpy")?.call_method1("dtype", (name,))?.unbind());
     known.get_or_try_init(py, make).map(|dtype| dtype.bind(py))
 }
 
 /// A new array of this shape.
-pub fn empty<'py, T: ArrayElement>(py: Python<'py>, shape: &[usize]) -> PyResult<Bound<'py, PyAny>> {
+pub fn empty<'py, T: ArrayElement>(py: Python<'py>, shape: &[usize]) -> PyResult<Any<'py>> {
     static EMPTY: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
     EMPTY.import(py, "numpy", "empty")?.call1((PyTuple::new(py, shape)?, T::dtype(py)?))
 }
@@ -230,7 +230,7 @@ pub fn map_columns<'py, T: ArrayElement>(
     columns: &Columns,
     count: usize,
     of: impl Fn(&[&[i64]], &mut [&mut [T]]) -> indexing_core::Result<()> + Sync,
-) -> PyResult<Vec<Bound<'py, PyAny>>> {
+) -> PyResult<Vec<Any<'py>>> {
     let mut scratch = vec![Vec::new(); columns.arrays.len()];
     made_by_parts(py, &columns.shape, count, |part, made| {
         let each = columns.arrays.iter().zip(&mut scratch);
@@ -246,7 +246,7 @@ pub fn map_slices<'py>(
     length: usize,
     count: usize,
     of: impl Fn(&[&[i64]], &mut [&mut [i64]]) -> indexing_core::Result<()> + Sync,
-) -> PyResult<Vec<Bound<'py, PyAny>>> {
+) -> PyResult<Vec<Any<'py>>> {
     made_by_parts(py, &[length], count, |part, made| {
         let inputs: Vec<&[i64]> = columns.iter().map(|c| &c[part.clone()]).collect();
         of(&inputs, made)
@@ -259,7 +259,7 @@ fn made_by_parts<'py, T: ArrayElement>(
     shape: &[usize],
     count: usize,
     mut fill: impl FnMut(Range<usize>, &mut [&mut [T]]) -> indexing_core::Result<()> + Send,
-) -> PyResult<Vec<Bound<'py, PyAny>>> {
+) -> PyResult<Vec<Any<'py>>> {
     let arrays = (0..count).map(|_| empty::<T>(py, shape)).collect::<PyResult<Vec<_>>>()?;
     let mut buffers = arrays.iter().map(PyBuffer::<T>::get).collect::<PyResult<Vec<_>>>()?;
     let length = shape.iter().product();
@@ -285,7 +285,7 @@ pub fn evaluate<'py>(
     dag: &Dag,
     count: usize,
     values: Values<'py>,
-) -> PyResult<Vec<Bound<'py, PyAny>>> {
+) -> PyResult<Vec<Any<'py>>> {
     match values {
         Values::Point(point) => {
             let evaluated =
@@ -301,11 +301,13 @@ pub fn evaluate<'py>(
 
 /// Values of dimensions and symbols, as many as a map has.
 pub fn checked_values<'py>(
-    dims: &Bound<'py, PyAny>,
-    symbols: &Bound<'py, PyAny>,
+    dims: &Any<'py>,
+    symbols: Option<&Any<'py>>,
     num_dims: usize,
     num_symbols: usize,
 ) -> PyResult<Values<'py>> {
+    let none = PyTuple::empty(dims.py()).into_any();
+    let symbols = symbols.unwrap_or(&none);
     for (what, given, wanted) in [("dims", dims, num_dims), ("symbols", symbols, num_symbols)] {
         let count = given.len()?;
         if count != wanted {

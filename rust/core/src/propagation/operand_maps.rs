@@ -21,6 +21,7 @@ const MAX_PIECES: usize = 16; // if there are more, only the bound that they ref
 const UNKNOWN: MapId = MapId::MAX;
 
 /// The operand maps of a program.
+#[derive(Default)]
 pub struct OperandMaps {
     arena: Arena,
     scratch: Scratch,
@@ -39,27 +40,6 @@ pub struct OperandMaps {
     identities: Table<Sizes, MapId>,
     /// By instruction, the elements that are known before run time, or none.
     known_elements: Table<u32, Option<KnownElements>>,
-}
-
-impl Default for OperandMaps {
-    fn default() -> Self {
-        OperandMaps {
-            arena: Arena::new(),
-            scratch: Scratch::default(),
-            relations: Interner::default(),
-            maps: Interner::default(),
-            reasons: Reasons::default(),
-            over_approximated: Table::default(),
-            composed_relations: Table::default(),
-            composed: Table::default(),
-            normalized_relations: Table::default(),
-            normalized: Vec::new(),
-            with_values: Vec::new(),
-            wholes: Table::default(),
-            identities: Table::default(),
-            known_elements: Table::default(),
-        }
-    }
 }
 
 impl OperandMaps {
