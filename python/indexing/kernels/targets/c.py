@@ -16,7 +16,7 @@ from indexing.kernels.targets.library_complex import COMPLEX
 from indexing.kernels.targets.library_float import FLOAT
 from indexing.kernels.targets.library_integer import INTEGER
 from indexing.kernels.targets.library_math import MATH
-from indexing.kernels.targets.target import Entry, Parameter, Target
+from indexing.kernels.targets.target import Entry, Parameter, Target, id_lines
 
 _TYPES = {
     "s8": "signed char",
@@ -94,10 +94,8 @@ def _entry(kernel: ir.Kernel, parameters: tuple[Parameter, ...], used: frozenset
         f"static void {kernel.name}_blocks({taken}) {{",
         "  for (s64 block = first_block; block < last_block; block++) {",
     ]
-    names = [v.name for v in kernel.variables[:6]]
     ids = ("0", "0", "0", f"block % {x}", f"block / {x} % {y}", f"block / {x * y}")
-    is_loop = [v.kind == "loop" for v in kernel.variables[:6]]
-    head += [f"    const s32 {names[k]} = {ids[k]};" for k in range(len(names)) if k in used and not is_loop[k]]
+    head += id_lines(kernel, ids, used, "    ")
     passed = ", ".join([*(f"buffers[{k}]" for k in range(len(parameters))), "first_block", "last_block"])
     closing = (
         "  }",
@@ -117,8 +115,6 @@ C = Target(
     ending=".c",
     library=library_of(INTEGER, FLOAT, COMPLEX, MATH, _words(), panel_definitions()),
     has_threads=False,
-    shuffle_width=0,
-    vector_bytes=0,
     entry=_entry,
     function="static inline",
     noinline=" __attribute__((noinline))",
@@ -135,13 +131,9 @@ C = Target(
     fetch_add="__atomic_fetch_add({pointer}, {value}, __ATOMIC_ACQ_REL)",
     atomics=dict(_atomics()),
     compare_and_swap=dict.fromkeys(("u8", "u16", "u32", "u64"), _SWAP),
-    shuffle="",
-    shuffle_first="",
-    unroll="",
     # gcc 12 makes wrong code of some loops that it vectorizes over several branches.
     joins_conditions=True,
     constant_select={"f32": "choose_f32", "f64": "choose_f64"},
     thread_loop="#pragma GCC ivdep",
     lane_loop="#pragma GCC unroll 1",  # gcc makes vectors of the loop, but few of the statements that it would unroll it to
-    prelude=(),
 )

@@ -123,8 +123,7 @@ class StatementWriter:
         to, source = self.unit.buffers[s.destination], self.unit.buffers[s.source]
         store = f"store_vector_{storage_bytes(to.element_type) * s.width}"
         if to.space == "global" and store in self.target.library:
-            places = (to.name, s.destination_index), (source.name, s.source_index)
-            self.line(f"{self.unit.use(store)}({', '.join(self.pointer(name, (at,)) for name, at in places)});")
+            self._call(store, (to.name, s.destination_index), (source.name, s.source_index))
             return
         kind = self.unit.vector(to.element_type, s.width)
         ends = []
@@ -135,31 +134,27 @@ class StatementWriter:
 
     def _copyasync(self, s: ir.CopyAsync) -> None:
         size = storage_bytes(self.unit.buffers[s.destination].element_type) * s.width
-        places = (s.destination, s.destination_index), (s.source, s.source_index)
-        name = self.unit.use(f"copy_async_{size}")
-        self.line(f"{name}({', '.join(self.pointer(buffer, (at,)) for buffer, at in places)});")
+        self._call(f"copy_async_{size}", (s.destination, s.destination_index), (s.source, s.source_index))
 
     def _waitcopies(self, s: ir.WaitCopies) -> None:
         if self.target.copies_async:
-            self.line(f"{self.unit.use('wait_copies')}();")
+            self._call("wait_copies")
 
     def _loadmatrices(self, s: ir.LoadMatrices) -> None:
         plain = "load_matrices_rounded" if s.width == FULL_WORDS else "load_matrices"
-        name = self.unit.use("load_transposed" if s.transposed else plain)
-        to, source = (
-            self.pointer(*place) for place in ((s.destination, (s.destination_index,)), (s.source, (s.source_index,)))
-        )
-        self.line(f"{name}({to}, {source});")
+        name = "load_transposed" if s.transposed else plain
+        self._call(name, (s.destination, s.destination_index), (s.source, s.source_index))
 
     def _matrixmultiply(self, s: ir.MatrixMultiply) -> None:
-        name = self.unit.use(f"multiply_matrices_{s.element_type}")
-        places = (s.accumulator, s.accumulator_index), (s.left, s.left_index), (s.right, s.right_index)
-        self.line(f"{name}({', '.join(self.pointer(buffer, (at,)) for buffer, at in places)});")
+        self._call(f"multiply_matrices_{s.element_type}", *_places(s))
 
     def _multiplypanels(self, s: ir.MultiplyPanels) -> None:
-        name = self.unit.use(f"multiply_panels_{s.element_type}")
-        places = (s.accumulator, s.accumulator_index), (s.left, s.left_index), (s.right, s.right_index)
-        self.line(f"{name}({', '.join(self.pointer(buffer, (at,)) for buffer, at in places)}, {s.depth});")
+        self._call(f"multiply_panels_{s.element_type}", *_places(s), arguments=(str(s.depth),))
+
+    def _call(self, name: str, *places: tuple[str, SymbolicExpr], arguments: Sequence[str] = ()) -> None:
+        """Write a call of a library function on pointers to elements of buffers, and further arguments."""
+        pointers = [self.pointer(buffer, (index,)) for buffer, index in places]
+        self.line(f"{self.unit.use(name)}({', '.join([*pointers, *arguments])});")
 
     def _fetchadd(self, s: ir.FetchAdd) -> None:
         text = self.target.fetch_add.format(pointer=self.pointer(s.buffer, s.index), value=self.values.text(s.value))
@@ -215,6 +210,10 @@ class StatementWriter:
                     name = self.fresh("part")
                     self.line(f"const {self.index.c_type(node)} {name} = {text.text};")
                     self.index.named[node] = replace(text, text=name, precedence=ATOM)
+
+
+def _places(s: ir.MatrixMultiply | ir.MultiplyPanels) -> tuple[tuple[str, SymbolicExpr], ...]:
+    return (s.accumulator, s.accumulator_index), (s.left, s.left_index), (s.right, s.right_index)
 
 
 def _tree_size(nodes: Sequence[tuple[str, list[int], list[int]]]) -> int:

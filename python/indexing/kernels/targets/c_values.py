@@ -18,6 +18,17 @@ _COMPARISONS = {"eq": "==", "ne": "!=", "lt": "<", "le": "<=", "gt": ">", "ge": 
 _ARITHMETIC = {"add": ("+", SUM), "sub": ("-", SUM), "mul": ("*", PRODUCT), "div": ("/", PRODUCT)}
 _BITWISE = {"and": "&", "or": "|", "xor": "^"}
 _EXACT_NANS = ("f16", "bf16")  # formats whose NaN bits `exact_bits` preserves
+#: The library functions of operations that are called by the type or format of the result, or by the operand's type.
+_CALLS = {
+    "complex": "make_{type}",
+    "bits": "bits_{operand}",
+    "from_bits": "float_{type}",
+    "encode": "encode_{format}",
+    "decode": "decode_{format}",
+    "wrap": "wrap_{format}",
+    "saturate": "saturate_{format}_{operand}",
+    "reduce_precision": "reduce_precision_{format}",
+}
 
 
 def kind_of(name: str) -> str:
@@ -125,6 +136,9 @@ class ValueWriter:
         special: _Spelling | None = getattr(self, f"_{op.opcode}", None)
         if special is not None:
             return special(op, operands)
+        if op.opcode in _CALLS:
+            name = _CALLS[op.opcode].format(type=op.type, format=op.format, operand=op.operands[0].type)
+            return self._call(name, operands)
         if op.opcode in _COMPARISONS and kind != "complex":
             left, right = (o.as_operand(SUM) for o in operands)
             return Text(f"{left} {_COMPARISONS[op.opcode]} {right}", COMPARISON)
@@ -192,38 +206,14 @@ class ValueWriter:
             return self._call(f"saturate_{target.name}_{source.real}", [Text(text)])
         return Text(f"({self.use(target.name)}){text}")
 
-    def _complex(self, op: ir.Op, operands: list[Text]) -> Text:
-        return self._call(f"make_{op.type}", operands)
-
     def _real(self, op: ir.Op, operands: list[Text]) -> Text:
         return Text(f"{operands[0].as_operand(ATOM)}.x")
 
     def _imag(self, op: ir.Op, operands: list[Text]) -> Text:
         return Text(f"{operands[0].as_operand(ATOM)}.y")
 
-    def _bits(self, op: ir.Op, operands: list[Text]) -> Text:
-        return self._call(f"bits_{op.operands[0].type}", operands)
-
-    def _from_bits(self, op: ir.Op, operands: list[Text]) -> Text:
-        return self._call(f"float_{op.type}", operands)
-
-    def _encode(self, op: ir.Op, operands: list[Text]) -> Text:
-        return self._call(f"encode_{op.format}", operands)
-
-    def _decode(self, op: ir.Op, operands: list[Text]) -> Text:
-        return self._call(f"decode_{op.format}", operands)
-
     def _exact_bits(self, op: ir.Op, operands: list[Text]) -> Text:
         return self._call(f"{'exact_bits' if op.format in _EXACT_NANS else 'encode'}_{op.format}", operands)
-
-    def _wrap(self, op: ir.Op, operands: list[Text]) -> Text:
-        return self._call(f"wrap_{op.format}", operands)
-
-    def _saturate(self, op: ir.Op, operands: list[Text]) -> Text:
-        return self._call(f"saturate_{op.format}_{op.operands[0].type}", operands)
-
-    def _reduce_precision(self, op: ir.Op, operands: list[Text]) -> Text:
-        return self._call(f"reduce_precision_{op.format}", operands)
 
 
 def literal(value: complex, name: str, use: Callable[[str], str]) -> str:

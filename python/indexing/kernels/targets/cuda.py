@@ -10,7 +10,7 @@ from indexing.kernels.targets.library import Definition, call_macro, function, l
 from indexing.kernels.targets.library_complex import COMPLEX
 from indexing.kernels.targets.library_float import FLOAT
 from indexing.kernels.targets.library_integer import INTEGER
-from indexing.kernels.targets.target import Entry, Parameter, Target
+from indexing.kernels.targets.target import Entry, Parameter, Target, id_lines
 
 _TYPES = {
     "bool": "bool",
@@ -206,28 +206,17 @@ def _atomics() -> Iterator[tuple[tuple[str, str], str]]:
 def _entry(kernel: ir.Kernel, parameters: tuple[Parameter, ...], used: frozenset[int]) -> Entry:
     x, y, z = kernel.block
     taken = ", ".join(p.declaration for p in parameters)
-    head = [f'extern "C" __global__ void __launch_bounds__({x * y * z}) {kernel.name}({taken}) {{']
+    head = f'extern "C" __global__ void __launch_bounds__({x * y * z}) {kernel.name}({taken}) {{'
     ids = [f"{place}.{axis}" for place in ("threadIdx", "blockIdx") for axis in "xyz"]
-    names = [v.name for v in kernel.variables[: len(ids)]]
-    head += [f"  const s32 {names[k]} = {ids[k]};" for k in range(len(names)) if k in used]
-    return Entry(tuple(head), ("}",), uses=("s32",))
+    return Entry((head, *id_lines(kernel, ids, used)), ("}",), uses=("s32",))
 
 
 CUDA = Target(
     name="cuda",
     ending=".cu",
     library=library_of(
-        *(
-            INTEGER,
-            FLOAT,
-            COMPLEX,
-            _words(),
-            _hypotenuses(),
-            _vector_stores(),
-            _async_copies(),
-            _INSTRUCTIONS,
-            _MATRICES,
-        )
+        *(INTEGER, FLOAT, COMPLEX, _words(), _hypotenuses()),
+        *(_vector_stores(), _async_copies(), _INSTRUCTIONS, _MATRICES),
     ),
     has_threads=True,
     shuffle_width=32,
@@ -243,16 +232,11 @@ CUDA = Target(
     fence="__threadfence()",
     fetch_add="atomicAdd({pointer}, {value})",
     atomics=dict(_atomics()),
-    compare_and_swap={
-        "u16": "atomicCAS({pointer}, {expected}, {value})",
-        "u32": "atomicCAS({pointer}, {expected}, {value})",
-        "u64": "atomicCAS({pointer}, {expected}, {value})",
-    },
+    compare_and_swap=dict.fromkeys(("u16", "u32", "u64"), "atomicCAS({pointer}, {expected}, {value})"),
     # In a warp that the block does not fill, some threads read lanes that do not exist, and get undefined values. These never
     # reach a result: it is the value of the first thread of a group, which depends on threads of the group only, and a block
     # has all threads of its groups. Lanes that do not exist count as exited, for which `sync` does not wait.
     shuffle="__shfl_down_sync(0xffffffffu, {value}, {offset})",
     shuffle_first="__shfl_sync(0xffffffffu, {value}, 0, {group})",
     unroll="#pragma unroll {n}",
-    constant_select={},
 )

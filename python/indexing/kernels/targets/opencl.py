@@ -9,7 +9,7 @@ from indexing.kernels.targets.library import Definition, call_macro, library_of,
 from indexing.kernels.targets.library_complex import COMPLEX
 from indexing.kernels.targets.library_float import FLOAT
 from indexing.kernels.targets.library_integer import INTEGER
-from indexing.kernels.targets.target import Entry, Parameter, Target
+from indexing.kernels.targets.target import Entry, Parameter, Target, id_lines
 
 _TYPES = {
     "bool": "bool",
@@ -66,11 +66,9 @@ def _atomics() -> Iterator[tuple[tuple[str, str], str]]:
 def _entry(kernel: ir.Kernel, parameters: tuple[Parameter, ...], used: frozenset[int]) -> Entry:
     x, y, z = kernel.block
     taken = ", ".join(p.declaration for p in parameters)
-    head = [f"__kernel void __attribute__((reqd_work_group_size({x}, {y}, {z}))) {kernel.name}({taken}) {{"]
+    head = f"__kernel void __attribute__((reqd_work_group_size({x}, {y}, {z}))) {kernel.name}({taken}) {{"
     ids = [f"{place}({axis})" for place in ("get_local_id", "get_group_id") for axis in range(3)]
-    names = [v.name for v in kernel.variables[: len(ids)]]
-    head += [f"  const s32 {names[k]} = {ids[k]};" for k in range(len(names)) if k in used]
-    return Entry(tuple(head), ("}",), uses=("s32",))
+    return Entry((head, *id_lines(kernel, ids, used)), ("}",), uses=("s32",))
 
 
 OPENCL = Target(
@@ -78,7 +76,6 @@ OPENCL = Target(
     ending=".cl",
     library=library_of(INTEGER, FLOAT, COMPLEX, _words()),
     has_threads=True,
-    shuffle_width=0,
     vector_bytes=16,
     entry=_entry,
     function="static",
@@ -95,9 +92,6 @@ OPENCL = Target(
         "u32": "atomic_cmpxchg({pointer}, {expected}, {value})",
         "u64": "atom_cmpxchg({pointer}, {expected}, {value})",
     },
-    shuffle="",
-    shuffle_first="",
     unroll="#pragma unroll {n}",
-    constant_select={},
     prelude=("#pragma OPENCL FP_CONTRACT OFF",),
 )

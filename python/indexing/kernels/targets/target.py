@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from indexing.kernels.ir import nodes as ir
@@ -45,8 +45,6 @@ class Target:
     ending: str  # of a file
     library: Mapping[str, Definition]
     has_threads: bool
-    shuffle_width: int
-    vector_bytes: int  # of the widest useful load or store (0: the compiler vectorizes)
     entry: Callable[[ir.Kernel, tuple[Parameter, ...], frozenset[int]], Entry]
     function: str  # qualifiers of a function
     noinline: str
@@ -59,13 +57,13 @@ class Target:
     fetch_add: str  # {pointer} {value}
     atomics: Mapping[tuple[str, str], str]  # by opcode and type: {pointer} {value}
     compare_and_swap: Mapping[str, str]  # by word type, u32 or u64: {pointer} {expected} {value}; returns the old value
-    shuffle: str  # {value} {offset}, of 32 or 64 bits
-    shuffle_first: str  # {value} {group}
-    unroll: str  # {n} iterations
-    constant_select: Mapping[str, str]  # by type: the select function for when one of the values is a constant
-    joins_conditions: bool = (
-        False  # conditions on indices are joined by `&`: one branch, or none in loops that are vectorized
-    )
+    vector_bytes: int = 0  # of the widest useful load or store (0: the compiler vectorizes)
+    shuffle_width: int = 0
+    shuffle: str = ""  # {value} {offset}, of 32 or 64 bits
+    shuffle_first: str = ""  # {value} {group}
+    unroll: str = ""  # {n} iterations
+    constant_select: Mapping[str, str] = field(default_factory=dict)  # by type, where one of the values is a constant
+    joins_conditions: bool = False  # those on indices by `&`: one branch, or none in loops that are vectorized
     thread_loop: str = ""  # in front of a loop over the threads of a block
     lane_loop: str = ""  # in front of a loop over the lanes of a vector
     prelude: tuple[str, ...] = ()
@@ -82,3 +80,9 @@ class Target:
     def multiplies_panels(self, element_type: str) -> bool:
         """Whether it has a function for `MultiplyPanels` of that element type."""
         return f"multiply_panels_{element_type}" in self.library
+
+
+def id_lines(kernel: ir.Kernel, spellings: Sequence[str], used: Collection[int], indent: str = "  ") -> list[str]:
+    """The declarations of the ids of threads and blocks that a body uses, spelled like this; loops declare their own."""
+    ids = [(k, v.name) for k, v in enumerate(kernel.variables[: len(spellings)]) if k in used and v.kind != "loop"]
+    return [f"{indent}const s32 {name} = {spellings[k]};" for k, name in ids]
