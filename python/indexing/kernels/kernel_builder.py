@@ -7,17 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from indexing.kernels.function_builder import FunctionBuilder
-from indexing.kernels.ir.nodes import (
-    AtomicUpdate,
-    Block,
-    Buffer,
-    CallFunction,
-    Function,
-    GroupReduce,
-    Kernel,
-    Ref,
-    statements,
-)
+from indexing.kernels.ir import nodes as ir
 from indexing.kernels.ir.types import compute_type
 from indexing.kernels.kernel_parts import KernelParts
 from indexing.kernels.names import identifier, sanitized
@@ -38,17 +28,17 @@ class KernelBuilder(KernelParts):
     def __init__(self, computation: Computation, partition: PartitionedComputation) -> None:
         """Start without functions."""
         super().__init__(computation, partition)
-        self._functions: dict[str, Function] = {}
+        self._functions: dict[str, ir.Function] = {}
 
-    def _built_combiner(self, name: str, computation: Computation, kinds: Sequence[str]) -> Function:
+    def _built_combiner(self, name: str, computation: Computation, kinds: Sequence[str]) -> ir.Function:
         builder = FunctionBuilder(self)
-        parameters = [Ref(compute_type(kind), f"{side}{k}") for side in "ab" for k, kind in enumerate(kinds)]
+        parameters = [ir.Ref(compute_type(kind), f"{side}{k}") for side in "ab" for k, kind in enumerate(kinds)]
         values = [Value(p, kind) for p, kind in zip(parameters, [*kinds, *kinds], strict=True)]
         with builder.unrounded():
             results = builder.apply(computation, values)
         nodes = tuple(builder.node(r) for r in results)
         comment = sanitized(computation.name)
-        return Function(name, tuple(builder.scope.variables), tuple(parameters), builder.body, nodes, comment)
+        return ir.Function(name, tuple(builder.scope.variables), tuple(parameters), builder.body, nodes, comment)
 
     def _build_functions(self) -> None:
         while self._queue:
@@ -59,13 +49,15 @@ class KernelBuilder(KernelParts):
             index = tuple(builder.scope.add(f"d{k}", 0, max(size, 1) - 1) for k, size in enumerate(sizes))
             results = tuple(builder.node(builder.value(instruction, index, k)) for k in outputs)
             name, comment = self._names[key], sanitized(instruction.name)
-            self._functions[name] = Function(name, tuple(builder.scope.variables), (), builder.body, results, comment)
+            self._functions[name] = ir.Function(
+                name, tuple(builder.scope.variables), (), builder.body, results, comment
+            )
         for computation, (name, kinds) in self._combiners.items():
             self._functions[name] = self._built_combiner(name, computation, kinds)
 
     # ------------------------------------------------------------ the kernel
 
-    def assemble(self, emitter: str, hero: Instruction, entry: FunctionBuilder, grid: Dim3, block: Dim3) -> Kernel:
+    def assemble(self, emitter: str, hero: Instruction, entry: FunctionBuilder, grid: Dim3, block: Dim3) -> ir.Kernel:
         """The kernel: functions, callees first, buffers, and the entry's body."""
         body = entry.body
         self._build_functions()
@@ -73,7 +65,7 @@ class KernelBuilder(KernelParts):
         comment = f"{sanitized(self.computation.name)}: {emitter} emitter, {_product(grid)} blocks of {_product(block)} threads"
         name = f"{identifier(emitter)}_{identifier(hero.opcode)}"
         variables = tuple(entry.scope.variables)
-        return Kernel(
+        return ir.Kernel(
             name,
             emitter,
             grid,
@@ -86,12 +78,12 @@ class KernelBuilder(KernelParts):
             predicted_work(self.partition),
         )
 
-    def _ordered_buffers(self) -> tuple[Buffer, ...]:
+    def _ordered_buffers(self) -> tuple[ir.Buffer, ...]:
         order = {"input": 0, "output": 1, "scratch": 2, "none": 3}
         return tuple(sorted(self._buffers.values(), key=lambda b: (order[b.role], b.number)))
 
-    def _callees_first(self, body: Block) -> list[Function]:
-        order: dict[str, Function] = {}
+    def _callees_first(self, body: ir.Block) -> list[ir.Function]:
+        order: dict[str, ir.Function] = {}
         pending = [(name, False) for name in reversed(_called(body))]
         while pending:
             name, ready = pending.pop()
@@ -105,7 +97,7 @@ class KernelBuilder(KernelParts):
             pending.extend((callee, False) for callee in reversed(_called(function.body)) if callee not in order)
         return list(order.values())
 
-    def _kept_apart(self, order: Iterable[Function]) -> tuple[Function, ...]:
+    def _kept_apart(self, order: Iterable[ir.Function]) -> tuple[ir.Function, ...]:
         """The functions, marked as not to be inlined if they exceed MAX_INLINED statements with their callees.
 
         Otherwise, inlining a chain of functions, each of which calls the one before twice, would grow exponentially.
@@ -120,19 +112,19 @@ class KernelBuilder(KernelParts):
         return tuple(marked)
 
 
-def work(body: Block, sizes: dict[str, int]) -> int:
+def work(body: ir.Block, sizes: dict[str, int]) -> int:
     """The number of statements of a body and of its callees, whose `sizes` are known; those of loops count once."""
-    return sum(1 + sum(sizes[name] for name in _called_by(s)) for s in statements(body))
+    return sum(1 + sum(sizes[name] for name in _called_by(s)) for s in ir.statements(body))
 
 
-def _called(body: Block) -> list[str]:
-    return list(dict.fromkeys(name for s in statements(body) for name in _called_by(s)))
+def _called(body: ir.Block) -> list[str]:
+    return list(dict.fromkeys(name for s in ir.statements(body) for name in _called_by(s)))
 
 
 def _called_by(statement: object) -> tuple[str, ...]:
-    if isinstance(statement, CallFunction):
+    if isinstance(statement, ir.CallFunction):
         return (statement.function,)
-    return (statement.combiner,) if isinstance(statement, AtomicUpdate | GroupReduce) else ()
+    return (statement.combiner,) if isinstance(statement, ir.AtomicUpdate | ir.GroupReduce) else ()
 
 
 def _product(sizes: Dim3) -> int:

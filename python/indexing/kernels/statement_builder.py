@@ -4,34 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
 
 from indexing._core import IndexingMap, Interval, SymbolicExpr, constant
-from indexing.kernels.ir.nodes import (
-    Assign,
-    Barrier,
-    Break,
-    Constant,
-    For,
-    If,
-    Index,
-    IndexValue,
-    Let,
-    LetIndex,
-    Op,
-    Ref,
-    Statement,
-    Store,
-    Var,
-    Within,
-)
+from indexing.kernels.ir import nodes as ir
 from indexing.kernels.ir.types import compute_type
 from indexing.kernels.scope import MAX_TREE, IndexScope
 from indexing.ops.element_context import Mapped, Value
 from indexing.ops.element_types import element_type
-
-if TYPE_CHECKING:
-    from indexing.kernels.ir.nodes import Value as Node
 
 
 class StatementBuilder:
@@ -40,7 +19,7 @@ class StatementBuilder:
     def __init__(self) -> None:
         """Start with an empty body."""
         self.scope = IndexScope()
-        self._blocks: list[list[Statement]] = [[]]
+        self._blocks: list[list[ir.Statement]] = [[]]
         self._names = 0
         self._mutable: set[str] = set()
         self._promise = ""
@@ -53,36 +32,36 @@ class StatementBuilder:
         self._names += 1
         return f"{prefix}{self._names - 1}"
 
-    def node(self, value: Value) -> Node:
+    def node(self, value: Value) -> ir.Value:
         """The IR node of a value."""
         return value.node  # type: ignore[return-value]
 
     def number(self, kind: str, value: complex | bool) -> Value:
         """A constant of element type `kind`."""
-        return Value(Constant(compute_type(kind), value), kind)
+        return Value(ir.Constant(compute_type(kind), value), kind)
 
     def integer(self, expression: SymbolicExpr) -> Value:
         """An index expression as a value of type s64."""
-        return Value(IndexValue(self.scope.simplify(expression)), "s64")
+        return Value(ir.IndexValue(self.scope.simplify(expression)), "s64")
 
     def op(self, opcode: str, result: str, *operands: Value, format: str = "") -> Value:
         """An operation on values; the result is neither rounded nor named."""
-        return Value(Op(opcode, result, tuple(self.node(o) for o in operands), format), result)
+        return Value(ir.Op(opcode, result, tuple(self.node(o) for o in operands), format), result)
 
-    def name(self, node: Node) -> Node:
+    def name(self, node: ir.Value) -> ir.Value:
         """The value under a constant name; constants and values that have one are returned unchanged."""
-        if isinstance(node, Constant) or (isinstance(node, Ref) and node.name not in self._mutable):
+        if isinstance(node, ir.Constant) or (isinstance(node, ir.Ref) and node.name not in self._mutable):
             return node
         name = self.fresh("v")
-        self.add(Let(name, node))
-        return Ref(node.type, name)
+        self.add(ir.Let(name, node))
+        return ir.Ref(node.type, name)
 
     def variable(self, kind: str, initial: Value) -> Value:
         """Declare a variable, which `assign` may change."""
         name = self.fresh("v")
         self._mutable.add(name)
-        self.add(Var(name, compute_type(kind), self.node(initial)))
-        return Value(Ref(compute_type(kind), name), kind)
+        self.add(ir.Var(name, compute_type(kind), self.node(initial)))
+        return Value(ir.Ref(compute_type(kind), name), kind)
 
     def assign(self, variable: Value, value: Value) -> None:
         """Assign a new value to a variable."""
@@ -95,14 +74,14 @@ class StatementBuilder:
             nodes = [self.name(n) for n in nodes]
         for target, node in zip(variables, nodes, strict=True):
             ref = self.node(target)
-            assert isinstance(ref, Ref)
+            assert isinstance(ref, ir.Ref)
             if node != ref:
-                self.add(Assign(ref.name, node))
+                self.add(ir.Assign(ref.name, node))
 
     # ------------------------------------------------------------ statements
 
     @property
-    def body(self) -> tuple[Statement, ...]:
+    def body(self) -> tuple[ir.Statement, ...]:
         """The statements of the outermost block."""
         return tuple(self._blocks[0])
 
@@ -111,21 +90,21 @@ class StatementBuilder:
         """The number of open blocks, the body included."""
         return len(self._blocks)
 
-    def add(self, statement: Statement) -> None:
+    def add(self, statement: ir.Statement) -> None:
         """Append a statement to the current block."""
         self._blocks[-1].append(statement)
 
     def barrier(self) -> None:
         """Add a barrier for all threads of the block."""
-        self.add(Barrier())
+        self.add(ir.Barrier())
 
-    def store(self, buffer: str, index: Index, node: Node) -> None:
+    def store(self, buffer: str, index: ir.Index, node: ir.Value) -> None:
         """Store an element, given in its storage type."""
-        self.add(Store(buffer, index, node))
+        self.add(ir.Store(buffer, index, node))
 
     def leave_loop(self, conditions: Sequence[Value]) -> None:
         """Leave the innermost loop if all conditions hold."""
-        self.add(Break(tuple(self.node(c) for c in conditions)))
+        self.add(ir.Break(tuple(self.node(c) for c in conditions)))
 
     def _enter(self) -> None:
         self._blocks.append([])
@@ -160,7 +139,7 @@ class StatementBuilder:
         finally:
             self._leave()
             body = tuple(self._blocks.pop())
-            self.add(For(number, start, stop, step, body, lanes))
+            self.add(ir.For(number, start, stop, step, body, lanes))
 
     @contextmanager
     def when(self, conditions: Sequence[Value]) -> Iterator[None]:
@@ -171,20 +150,20 @@ class StatementBuilder:
         finally:
             self._leave()
             body = tuple(self._blocks.pop())
-            self.add(If(tuple(self.node(c) for c in conditions), body))
+            self.add(ir.If(tuple(self.node(c) for c in conditions), body))
 
     @contextmanager
     def otherwise(self) -> Iterator[None]:
         """Run the block if the conditions of the preceding `when` do not hold."""
         before = self._blocks[-1].pop()
-        assert isinstance(before, If)
+        assert isinstance(before, ir.If)
         self._enter()
         try:
             yield
         finally:
             self._leave()
             body = tuple(self._blocks.pop())
-            self.add(If(before.conditions, before.then, body))
+            self.add(ir.If(before.conditions, before.then, body))
 
     # ------------------------------------------------------------ indices
 
@@ -202,9 +181,11 @@ class StatementBuilder:
         known = self.scope.range(index)
         low = lower if lower is not None and known.lower < lower else None
         high = upper if upper is not None and known.upper > upper else None
-        return () if low is None and high is None else (Value(Within(index, low, high), "pred"),)
+        return () if low is None and high is None else (Value(ir.Within(index, low, high), "pred"),)
 
-    def mapped(self, indexing_map: IndexingMap, index: Index, ranges: Index = (), runtimes: Index = ()) -> Mapped:
+    def mapped(
+        self, indexing_map: IndexingMap, index: ir.Index, ranges: ir.Index = (), runtimes: ir.Index = ()
+    ) -> Mapped:
         """`indexing_map` at `index`: its results, and its constraints as conditions, except those that provably hold."""
         arguments = [*index, *ranges, *runtimes]
         results = tuple(self._at(e, arguments) for e in indexing_map.results)
@@ -240,14 +221,14 @@ class StatementBuilder:
         """A variable `name` for an expression that is known to lie in [lower, upper]."""
         return self._let_index(self.scope.simplify(expression), lower, upper, name)
 
-    def _let_index(self, value: SymbolicExpr | Node, lower: int, upper: int, name: str = "") -> SymbolicExpr:
+    def _let_index(self, value: SymbolicExpr | ir.Value, lower: int, upper: int, name: str = "") -> SymbolicExpr:
         index = self.scope.add(name or self.fresh("j"), lower, upper, "let")
         number = index.variable_index
         assert number is not None
-        self.add(LetIndex(number, value, "" if isinstance(value, SymbolicExpr) else self._promise))
+        self.add(ir.LetIndex(number, value, "" if isinstance(value, SymbolicExpr) else self._promise))
         return index
 
-    def inside(self, index: Index, sizes: Sequence[int]) -> Index:
+    def inside(self, index: ir.Index, sizes: Sequence[int]) -> ir.Index:
         """The same index, with components whose range exceeds the tensor replaced by variables within it."""
         out = []
         for expression, size in zip(index, sizes, strict=True):
@@ -289,8 +270,8 @@ class StatementBuilder:
         if max(abs(lower), abs(upper)) > 0x7FFFFFFF:
             wide = wide[0] + "64"
         node = self.node(value)
-        widened = node if node.type == wide else Op("convert", wide, (node,))
-        clamped = Op("clamp", wide, (Constant(wide, lower), widened, Constant(wide, upper)))
+        widened = node if node.type == wide else ir.Op("convert", wide, (node,))
+        clamped = ir.Op("clamp", wide, (ir.Constant(wide, lower), widened, ir.Constant(wide, upper)))
         return self._let_index(clamped, lower, upper)
 
 

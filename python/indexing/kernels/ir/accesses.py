@@ -10,35 +10,8 @@ from functools import reduce
 from typing import Literal, TypeAlias
 
 from indexing._core import IndexingMap, Interval, SymbolicExpr, SymbolicMap, Variable, compose, constant, variable
+from indexing.kernels.ir import nodes as ir
 from indexing.kernels.ir.memory import moves
-from indexing.kernels.ir.nodes import (
-    Assign,
-    AtomicUpdate,
-    Barrier,
-    Block,
-    Break,
-    CallFunction,
-    Constant,
-    CopyAsync,
-    FetchAdd,
-    For,
-    GroupReduce,
-    If,
-    IndexVariable,
-    Kernel,
-    Let,
-    LetIndex,
-    Load,
-    Op,
-    Ref,
-    Statement,
-    Store,
-    Value,
-    Var,
-    WaitCopies,
-    Within,
-    statements,
-)
 from indexing.kernels.ir.traversal import may_leave, subvalues, values_of
 
 Kind: TypeAlias = Literal["load", "store", "atomic"]
@@ -70,28 +43,28 @@ class Context:
         """The expression with index variables replaced by their definitions."""
         return expression.replace_variables(list(self.places))
 
-    def within(self, conditions: Iterable[Value]) -> Context:
+    def within(self, conditions: Iterable[ir.Value]) -> Context:
         """The context of a branch under the conditions."""
         constraints = list(self.constraints)
         certain = self.is_certain
         for c in conditions:
-            if isinstance(c, Within):
+            if isinstance(c, ir.Within):
                 constraints.append((self.at(c.expression), _interval(c.lower, c.upper)))
             else:
                 certain = False
         return replace(self, constraints=tuple(constraints), is_certain=certain, guarded=self.loops)
 
-    def without(self, conditions: Sequence[Value], intervals: Sequence[Interval]) -> Context:
+    def without(self, conditions: Sequence[ir.Value], intervals: Sequence[Interval]) -> Context:
         """The context in which not all conditions hold, for index variables in their intervals: those of indices are one
         constraint, that the least of the distances from their bounds is negative.
         """
-        distances = [d for c in conditions if isinstance(c, Within) for d in self._distances(c)]
+        distances = [d for c in conditions if isinstance(c, ir.Within) for d in self._distances(c)]
         least = reduce(SymbolicExpr.min, [d for d in distances if d.range(intervals).lower < 0] or [constant(0)])
-        if not all(isinstance(c, Within) for c in conditions):
+        if not all(isinstance(c, ir.Within) for c in conditions):
             return replace(self, is_certain=False, guarded=self.loops)
         return replace(self, constraints=(*self.constraints, (least, _interval(None, -1))), guarded=self.loops)
 
-    def _distances(self, c: Within) -> Iterator[SymbolicExpr]:
+    def _distances(self, c: ir.Within) -> Iterator[SymbolicExpr]:
         """Yield how far an expression is inside of each of its bounds."""
         e = self.at(c.expression)
         yield from () if c.lower is None else [e - c.lower]
@@ -134,7 +107,7 @@ class Claim:
     """The claim that a definition of an index variable lies in the variable's interval; `place` may be a value, of data."""
 
     variable: int
-    place: SymbolicExpr | Value
+    place: SymbolicExpr | ir.Value
     context: Context
 
 
@@ -156,7 +129,7 @@ class Accesses:
     the counter.
     """
 
-    variables: tuple[IndexVariable, ...]
+    variables: tuple[ir.IndexVariable, ...]
     given: int  # the number of leading variables that are given: thread ids, or the index of a function
     by_iteration: bool = False
     accesses: list[Access] = field(default_factory=list)
@@ -168,11 +141,15 @@ class Accesses:
     barriers: list[tuple[Time, Context]] = field(default_factory=list)
     _time: Time = ()
     _definition: str = ""
-    names: dict[str, tuple[Value, Context]] = field(default_factory=dict)  # values named by `Let`, with their contexts
-    assigned: dict[str, list[tuple[Value, Context]]] = field(
+    names: dict[str, tuple[ir.Value, Context]] = field(
+        default_factory=dict
+    )  # values named by `Let`, with their contexts
+    assigned: dict[str, list[tuple[ir.Value, Context]]] = field(
         default_factory=dict
     )  # the values of variables: first, later
-    data: dict[int, tuple[Value, Context]] = field(default_factory=dict)  # the values of index variables that are data
+    data: dict[int, tuple[ir.Value, Context]] = field(
+        default_factory=dict
+    )  # the values of index variables that are data
     promises: dict[int, str] = field(default_factory=dict)
     arrivals: dict[str, Access] = field(default_factory=dict)  # counter increments, by the names of the old values
     counters: dict[str, Access] = field(default_factory=dict)  # the same, by the shared buffers that hold these values
@@ -180,7 +157,7 @@ class Accesses:
         default_factory=dict
     )  # the first counter, if not constant; the step
 
-    def collect(self, body: Block, results: Iterable[Value] = ()) -> Accesses:
+    def collect(self, body: ir.Block, results: Iterable[ir.Value] = ()) -> Accesses:
         """Collect the accesses of the body and of the values that it returns."""
         context = Context(tuple(variable(k) for k in range(len(self.variables))))
         context = self._block(body, context)
@@ -252,7 +229,7 @@ class Accesses:
 
     # ------------------------------------------------------------ statements
 
-    def _block(self, block: Block, context: Context, *around: int | SymbolicExpr) -> Context:
+    def _block(self, block: ir.Block, context: Context, *around: int | SymbolicExpr) -> Context:
         outer = self._time
         for number, statement in enumerate(block):
             self._time = (*outer, *around, number)
@@ -260,10 +237,10 @@ class Accesses:
         self._time = outer
         return context
 
-    def _statement(self, s: Statement, context: Context) -> Context:
+    def _statement(self, s: ir.Statement, context: Context) -> Context:
         """Collect the accesses of a statement; returns the context of the statements after it."""
         self._definition = defined_by(s)
-        if isinstance(s, If):
+        if isinstance(s, ir.If):
             inner = context
             for condition in s.conditions:  # each is evaluated only if those before hold
                 self._loads(condition, inner)
@@ -275,41 +252,41 @@ class Accesses:
             self.phases |= after_then
             self.copies |= own
             return context
-        if isinstance(s, For):
+        if isinstance(s, ir.For):
             self._loop(s, context)
             return context
         for value in values_of(s):
             self._loads(value, context)
-        if isinstance(s, LetIndex):
+        if isinstance(s, ir.LetIndex):
             return self._let(s, context)
-        if isinstance(s, Let):
+        if isinstance(s, ir.Let):
             self.names[s.name] = s.value, context
-        if isinstance(s, Var):
+        if isinstance(s, ir.Var):
             self.assigned[s.name] = [(s.initial, context)]
-        if isinstance(s, Assign) and s.name in self.assigned:
+        if isinstance(s, ir.Assign) and s.name in self.assigned:
             self.assigned[s.name].append((s.value, context))
-        if isinstance(s, Break):
+        if isinstance(s, ir.Break):
             return context.without(s.conditions, self.intervals)
         self._effect(s, context)
         return context
 
-    def _effect(self, s: Statement, context: Context) -> None:
-        if isinstance(s, Store | AtomicUpdate | FetchAdd):
-            kind: Kind = "store" if isinstance(s, Store) else "atomic"
+    def _effect(self, s: ir.Statement, context: Context) -> None:
+        if isinstance(s, ir.Store | ir.AtomicUpdate | ir.FetchAdd):
+            kind: Kind = "store" if isinstance(s, ir.Store) else "atomic"
             self._add(kind, s.buffer, s.index, context)
-            if isinstance(s, FetchAdd) and s.value == Constant("u32", 1):
+            if isinstance(s, ir.FetchAdd) and s.value == ir.Constant("u32", 1):
                 self.arrivals[s.name] = self.accesses[-1]
-            elif isinstance(s, Store) and isinstance(s.value, Ref) and s.value.name in self.arrivals:
+            elif isinstance(s, ir.Store) and isinstance(s.value, ir.Ref) and s.value.name in self.arrivals:
                 self.counters[s.buffer] = self.arrivals[s.value.name]
         for m in moves(s):
             self._add(m.kind, m.buffer, (m.index,), context, m.width)
-        if isinstance(s, CopyAsync):
+        if isinstance(s, ir.CopyAsync):
             self.copies |= {len(self.accesses) - 1}
-        elif isinstance(s, WaitCopies):
+        elif isinstance(s, ir.WaitCopies):
             self.copies = frozenset()
-        if isinstance(s, CallFunction):
+        if isinstance(s, ir.CallFunction):
             self.calls.append(Call(s.function, tuple(map(context.at, s.index)), context, s.names[0]))
-        elif isinstance(s, Barrier | GroupReduce):
+        elif isinstance(s, ir.Barrier | ir.GroupReduce):
             self.phases = frozenset({self._phase_count})
             self._phase_count += 1
             for k in self.copies:  # not complete: the store may come in this phase as well
@@ -322,12 +299,12 @@ class Accesses:
             Access(kind, buffer, tuple(map(context.at, index)), context, self.phases, width, time, self._definition)
         )
 
-    def _loads(self, value: Value, context: Context) -> None:
+    def _loads(self, value: ir.Value, context: Context) -> None:
         for v in subvalues(value):
-            if isinstance(v, Load):
+            if isinstance(v, ir.Load):
                 self._add("load", v.buffer, v.index, context)
 
-    def _let(self, s: LetIndex, context: Context) -> Context:
+    def _let(self, s: ir.LetIndex, context: Context) -> Context:
         if isinstance(s.value, SymbolicExpr):
             place = context.at(s.value)
             self.claims.append(Claim(s.variable, place, context))
@@ -337,12 +314,12 @@ class Accesses:
         self.promises[s.variable] = s.promise
         return replace(context, data=(*context.data, s.variable))
 
-    def _last_block(self, inside: Context, outside: Context, condition: Value) -> Context:
+    def _last_block(self, inside: Context, outside: Context, condition: ir.Value) -> Context:
         """The context under a condition that is true for the last of several blocks to arrive at a counter: the block with the
         highest number represents it. One thread of each block arrives.
         """
         match condition:
-            case Op("eq", _, (Load(_, buffer, _), Constant(_, int(last)))) if buffer in self.counters:
+            case ir.Op("eq", _, (ir.Load(_, buffer, _), ir.Constant(_, int(last)))) if buffer in self.counters:
                 arrival = self.counters[buffer]
                 block, count = variable(BLOCK_X), last + 1
                 if (arrival.index[0] - block // count).simplify(self.intervals).constant_value == 0:
@@ -362,7 +339,7 @@ class Accesses:
             and from_blocks.is_bijection_onto(blocks)
         )
 
-    def _loop(self, s: For, context: Context) -> None:
+    def _loop(self, s: ir.For, context: Context) -> None:
         """Collect the accesses of a loop. A body with barriers is visited twice, as two iterations: accesses after its last
         barrier share a phase with those of the next iteration before its first.
         """
@@ -384,12 +361,12 @@ class Accesses:
         inner = replace(context, loops=loops, constraints=tuple(constraints), is_certain=is_certain)
         before, begun = self.phases, self.copies
         self._block(s.body, inner, counter)
-        if any(isinstance(b, Barrier | GroupReduce) for b in statements(s.body)):
+        if any(isinstance(b, ir.Barrier | ir.GroupReduce) for b in ir.statements(s.body)):
             self._block(s.body, inner, counter)
             self.phases |= before
         self.copies |= begun
 
-    def _claim_counter(self, s: For, start: SymbolicExpr, stop: SymbolicExpr, context: Context) -> None:
+    def _claim_counter(self, s: ir.For, start: SymbolicExpr, stop: SymbolicExpr, context: Context) -> None:
         """Claim that the counter's first and last values, if the loop runs at all, lie in its interval."""
         interval = self.variables[s.variable].interval
         if start.constant_value != interval.lower or stop.constant_value != interval.upper + 1:
@@ -413,20 +390,20 @@ def _bounds(bound: SymbolicExpr, extremum: Literal["min", "max"]) -> Iterator[Sy
     yield bound
 
 
-def defined_by(s: Statement) -> str:
+def defined_by(s: ir.Statement) -> str:
     """The name of a value or variable that a statement defines, or the buffer that it writes; empty for control flow."""
-    if isinstance(s, CallFunction):
+    if isinstance(s, ir.CallFunction):
         return s.names[0]
     number = getattr(s, "variable", "")
     return getattr(s, "name", "") or getattr(s, "destination", "") or getattr(s, "buffer", "") or f"{number}"
 
 
-def entry_accesses(kernel: Kernel, by_iteration: bool = False) -> Accesses:
+def entry_accesses(kernel: ir.Kernel, by_iteration: bool = False) -> Accesses:
     """The accesses of the entry, from thread ids; those of called functions are not included."""
     return Accesses(kernel.variables, 6, by_iteration).collect(kernel.body)
 
 
-def all_accesses(kernel: Kernel) -> Iterator[tuple[str, Accesses]]:
+def all_accesses(kernel: ir.Kernel) -> Iterator[tuple[str, Accesses]]:
     """The accesses of each function, by its name, and of the entry, by the kernel's name."""
     for f in kernel.functions:
         yield f.name, Accesses(f.variables, len(f.index)).collect(f.body, f.results)
@@ -443,7 +420,7 @@ class Reached:
     unknown: frozenset[str]
 
 
-def reached_elements(kernel: Kernel) -> Reached:
+def reached_elements(kernel: ir.Kernel) -> Reached:
     """The elements reached through all functions; each is visited once for each distinct map from threads to its index, up to
     MAX_MAPS maps.
     """

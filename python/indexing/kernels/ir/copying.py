@@ -5,44 +5,27 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 from indexing._core import SymbolicExpr, variable
-from indexing.kernels.ir.nodes import (
-    Block,
-    CallFunction,
-    FetchAdd,
-    For,
-    GroupReduce,
-    IndexVariable,
-    Let,
-    LetIndex,
-    Ref,
-    Shuffle,
-    Statement,
-    Var,
-    statements,
-)
+from indexing.kernels.ir import nodes as ir
 from indexing.kernels.ir.traversal import rewrite_blocks, rewrite_statement, rewrite_value
 
-if TYPE_CHECKING:
-    from indexing.kernels.ir.nodes import Value
+_NAMING = (ir.Let, ir.Var, ir.FetchAdd, ir.Shuffle)
 
 
-_NAMING = (Let, Var, FetchAdd, Shuffle)
-
-
-def names_of(statement: Statement) -> tuple[str, ...]:
+def names_of(statement: ir.Statement) -> tuple[str, ...]:
     """The names that a statement defines."""
     if isinstance(statement, _NAMING):
         return (statement.name,)
-    return statement.names if isinstance(statement, CallFunction) else ()
+    return statement.names if isinstance(statement, ir.CallFunction) else ()
 
 
 class Names:
     """The index variables and the names of a function that copies are added to."""
 
-    def __init__(self, variables: Sequence[IndexVariable], body: Block, parameters: Sequence[Ref] = ()) -> None:
+    def __init__(
+        self, variables: Sequence[ir.IndexVariable], body: ir.Block, parameters: Sequence[ir.Ref] = ()
+    ) -> None:
         """Start with the variables and names of a function."""
         self.variables = list(variables)
         self._given = (variables, body, parameters)
@@ -52,7 +35,7 @@ class Names:
     def used(self) -> set[str]:
         """The names in use, collected on first access, since most functions never need a fresh one."""
         variables, body, parameters = self._given
-        used = {n for s in statements(body) for n in names_of(s)}
+        used = {n for s in ir.statements(body) for n in names_of(s)}
         return used.union((p.name for p in parameters), (v.name for v in variables))
 
     def fresh(self, name: str) -> str:
@@ -74,46 +57,46 @@ class Copying:
     def __init__(
         self,
         names: Names,
-        source: tuple[IndexVariable, ...] | list[IndexVariable],
-        body: Block,
+        source: tuple[ir.IndexVariable, ...] | list[ir.IndexVariable],
+        body: ir.Block,
         places: Mapping[int, SymbolicExpr],
-        values: Mapping[str, Value],
+        values: Mapping[str, ir.Value],
     ) -> None:
         """Copy a body whose expressions are over the index variables `source`."""
-        self._values: dict[str, Value] = dict(values)
+        self._values: dict[str, ir.Value] = dict(values)
         self._names: dict[str, str] = {}
         self._places = [places.get(k, variable(k)) for k in range(len(source))]
         self._targets: dict[int, int] = {}
-        for s in statements(body):
+        for s in ir.statements(body):
             for name in names_of(s):
                 self._names[name] = names.fresh(name)
-            if isinstance(s, LetIndex | For):
+            if isinstance(s, ir.LetIndex | ir.For):
                 own = source[s.variable]
                 self._targets[s.variable] = len(names.variables)
                 self._places[s.variable] = variable(len(names.variables))
                 names.variables.append(replace(own, name=names.fresh(own.name)))
         self.body = rewrite_blocks(body, lambda block: tuple(map(self._statement, block)))
 
-    def value(self, value: Value) -> Value:
+    def value(self, value: ir.Value) -> ir.Value:
         """The copy of a value of the body."""
         return rewrite_value(value, self._value, self._index)
 
-    def _value(self, value: Value) -> Value:
-        if not isinstance(value, Ref):
+    def _value(self, value: ir.Value) -> ir.Value:
+        if not isinstance(value, ir.Ref):
             return value
         if value.name in self._values:
             return self._values[value.name]
         name = self._names.get(value.name)
-        return value if name is None else Ref(value.type, name)
+        return value if name is None else ir.Ref(value.type, name)
 
     def _index(self, expression: SymbolicExpr) -> SymbolicExpr:
         return expression.replace_variables(self._places)
 
-    def _statement(self, statement: Statement) -> Statement:
+    def _statement(self, statement: ir.Statement) -> ir.Statement:
         copied = rewrite_statement(statement, self._value, self._index)
-        if isinstance(copied, LetIndex | For):
+        if isinstance(copied, ir.LetIndex | ir.For):
             return replace(copied, variable=self._targets[copied.variable])
-        if isinstance(copied, CallFunction | GroupReduce):
+        if isinstance(copied, ir.CallFunction | ir.GroupReduce):
             return replace(copied, names=tuple(self._names.get(n, n) for n in copied.names))
         name = getattr(copied, "name", None)
         return copied if name is None else replace(copied, name=self._names.get(name, name))

@@ -6,29 +6,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
+from indexing.kernels.ir import nodes as ir
 from indexing.kernels.ir.fragments import PANEL_ROWS, panel_columns
-from indexing.kernels.ir.nodes import (
-    AtomicUpdate,
-    Barrier,
-    CallFunction,
-    Copy,
-    CopyAsync,
-    Fence,
-    FetchAdd,
-    Function,
-    GroupReduce,
-    Kernel,
-    Load,
-    LoadMatrices,
-    MatrixMultiply,
-    MultiplyPanels,
-    Shuffle,
-    Statement,
-    Store,
-    Value,
-    WaitCopies,
-    statements,
-)
 from indexing.kernels.ir.traversal import subvalues, values_of
 
 if TYPE_CHECKING:
@@ -48,17 +27,17 @@ class Move:
     width: int
 
 
-def moves(s: Statement) -> tuple[Move, ...]:
+def moves(s: ir.Statement) -> tuple[Move, ...]:
     """The loads and stores of a statement that moves several elements, loads first; none for other statements."""
     match s:
-        case Copy(destination, to, source, start, width) | CopyAsync(destination, to, source, start, width):
+        case ir.Copy(destination, to, source, start, width) | ir.CopyAsync(destination, to, source, start, width):
             return Move("load", source, start, width), Move("store", destination, to, width)
-        case LoadMatrices(destination, to, source, start, width, _):
+        case ir.LoadMatrices(destination, to, source, start, width, _):
             return Move("load", source, start, width), Move("store", destination, to, WORDS["loaded"])
-        case MatrixMultiply(_, total, at, left, row, right, column):
+        case ir.MatrixMultiply(_, total, at, left, row, right, column):
             loads = (left, row, WORDS["left"]), (right, column, WORDS["right"]), (total, at, WORDS["accumulator"])
             return (*(Move("load", *place) for place in loads), Move("store", total, at, WORDS["accumulator"]))
-        case MultiplyPanels(kind, total, at, left, row, right, column, depth):
+        case ir.MultiplyPanels(kind, total, at, left, row, right, column, depth):
             columns = panel_columns(kind)
             loads = (left, row, PANEL_ROWS * depth), (right, column, depth * columns), (total, at, PANEL_ROWS * columns)
             return (*(Move("load", *place) for place in loads), Move("store", *loads[2]))
@@ -68,14 +47,14 @@ def moves(s: Statement) -> tuple[Move, ...]:
 class Memory:
     """The memory of a kernel's buffers; a buffer that aliases another has the other's name."""
 
-    def __init__(self, kernel: Kernel) -> None:
+    def __init__(self, kernel: ir.Kernel) -> None:
         self._names = {b.name: b.alias_of or b.name for b in kernel.buffers}
         self._read: dict[str, frozenset[str]] = {}
         for f in kernel.functions:
             self._read[f.name] = frozenset(self._function(f))
 
-    def _function(self, f: Function) -> Iterator[str]:
-        for s in statements(f.body):
+    def _function(self, f: ir.Function) -> Iterator[str]:
+        for s in ir.statements(f.body):
             yield from self.read(s)
         for r in f.results:
             yield from self._loads(r)
@@ -84,28 +63,28 @@ class Memory:
         """The name of a buffer's memory."""
         return self._names.get(buffer, buffer)
 
-    def _loads(self, value: Value) -> Iterator[str]:
-        return (self.of(v.buffer) for v in subvalues(value) if isinstance(v, Load))
+    def _loads(self, value: ir.Value) -> Iterator[str]:
+        return (self.of(v.buffer) for v in subvalues(value) if isinstance(v, ir.Load))
 
-    def read(self, s: Statement) -> Iterator[str]:
+    def read(self, s: ir.Statement) -> Iterator[str]:
         """The memory that a statement itself reads, nested blocks excluded."""
         for value in values_of(s):
             yield from self._loads(value)
         yield from (self.of(m.buffer) for m in moves(s) if m.kind == "load")
-        if isinstance(s, CallFunction):
+        if isinstance(s, ir.CallFunction):
             yield from self._read[s.function]
 
     def read_by(self, function: str) -> frozenset[str]:
         """The memory that a function reads."""
         return self._read[function]
 
-    def written(self, s: Statement) -> Iterator[str]:
+    def written(self, s: ir.Statement) -> Iterator[str]:
         """The memory that a statement itself writes."""
-        if isinstance(s, Store | AtomicUpdate | FetchAdd):
+        if isinstance(s, ir.Store | ir.AtomicUpdate | ir.FetchAdd):
             yield self.of(s.buffer)
         yield from (self.of(m.buffer) for m in moves(s) if m.kind == "store")
 
 
-def orders_memory(s: Statement) -> bool:
+def orders_memory(s: ir.Statement) -> bool:
     """Whether a statement synchronizes with other threads, so that memory may have changed after it."""
-    return isinstance(s, Barrier | GroupReduce | Fence | Shuffle | FetchAdd | WaitCopies)
+    return isinstance(s, ir.Barrier | ir.GroupReduce | ir.Fence | ir.Shuffle | ir.FetchAdd | ir.WaitCopies)

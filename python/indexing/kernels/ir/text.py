@@ -16,54 +16,14 @@ Index expressions print as maps do; their variables are ordered by declaration i
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING
 
 from indexing._core import SymbolicExpr, variable
-from indexing.kernels.ir.nodes import (
-    Assign,
-    AtomicUpdate,
-    Barrier,
-    Block,
-    Break,
-    Buffer,
-    CallFunction,
-    Constant,
-    Copy,
-    CopyAsync,
-    Fence,
-    FetchAdd,
-    For,
-    Function,
-    GroupReduce,
-    If,
-    IndexValue,
-    IndexVariable,
-    Kernel,
-    Let,
-    LetIndex,
-    Load,
-    LoadMatrices,
-    MatrixMultiply,
-    MultiplyPanels,
-    Op,
-    Ref,
-    Shuffle,
-    Statement,
-    Store,
-    Var,
-    WaitCopies,
-    Within,
-    statements,
-)
-
-if TYPE_CHECKING:
-    from indexing.kernels.ir.nodes import Value
-
+from indexing.kernels.ir import nodes as ir
 
 IDS = ("th_x", "th_y", "th_z", "bl_x", "bl_y", "bl_z")  # the first variables of an entry
 
 
-def print_kernel(kernel: Kernel) -> str:
+def print_kernel(kernel: ir.Kernel) -> str:
     """The text form of a kernel."""
     grid, block = (", ".join(map(str, sizes)) for sizes in (kernel.grid, kernel.block))
     lines = [f"kernel {kernel.name} emitter {kernel.emitter} grid ({grid}) block ({block}){_comment(kernel)}"]
@@ -75,11 +35,11 @@ def print_kernel(kernel: Kernel) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _comment(f: Kernel | Function) -> str:
+def _comment(f: ir.Kernel | ir.Function) -> str:
     return f"  # {' '.join(f.comment.split())}" if f.comment else ""
 
 
-def _buffer(b: Buffer) -> str:
+def _buffer(b: ir.Buffer) -> str:
     sizes = ",".join(map(str, b.dimensions))
     layout = "" if b.layout is None else "{" + ",".join(map(str, b.layout)) + "}"
     text = f"buffer {b.name}: {b.element_type}[{sizes}]{layout} {b.space}"
@@ -90,7 +50,7 @@ def _buffer(b: Buffer) -> str:
     return text + (f" = {', '.join(number(v) for v in b.data)}" if b.data else "")
 
 
-def _function(f: Function) -> Iterator[str]:
+def _function(f: ir.Function) -> Iterator[str]:
     parameters = ", ".join(f"{p.name}: {p.type}" for p in f.parameters)
     kept = {None: "", False: " noinline", True: " inline"}[f.inline]
     body = _Body(f.variables, f.index, f.body)
@@ -107,10 +67,10 @@ def _indented(lines: Iterator[str]) -> Iterator[str]:
 class _Body:
     """Prints the statements of a function, or of the entry."""
 
-    def __init__(self, variables: Sequence[IndexVariable], given: Iterable[int], body: Block) -> None:
+    def __init__(self, variables: Sequence[ir.IndexVariable], given: Iterable[int], body: ir.Block) -> None:
         self.variables = variables
         order = dict.fromkeys(given)
-        order.update(dict.fromkeys(s.variable for s in statements(body) if isinstance(s, For | LetIndex)))
+        order.update(dict.fromkeys(s.variable for s in ir.statements(body) if isinstance(s, ir.For | ir.LetIndex)))
         order.update(dict.fromkeys(range(len(variables))))  # variables without a declaration
         self.names = [variables[k].name for k in order]
         place = {k: n for n, k in enumerate(order)}
@@ -122,25 +82,25 @@ class _Body:
             if v.kind == kind:
                 yield f"index {v.name} in [{v.interval.lower}, {v.interval.upper}] {v.kind}"
 
-    def block(self, block: Block) -> Iterator[str]:
+    def block(self, block: ir.Block) -> Iterator[str]:
         """The lines of a block's statements."""
         for statement in block:
             yield from self._statement(statement)
 
-    def _statement(self, statement: Statement) -> Iterator[str]:
-        if isinstance(statement, For):
+    def _statement(self, statement: ir.Statement) -> Iterator[str]:
+        if isinstance(statement, ir.For):
             start, stop = self._index(statement.start), self._index(statement.stop)
             form = " lanes" if statement.lanes else ""
             form += f" unroll {statement.unroll}" if statement.unroll else ""
             yield f"for {self._declared(statement.variable)} = {start} to {stop} step {statement.step}{form}"
             yield from _indented(self.block(statement.body))
-        elif isinstance(statement, If):
+        elif isinstance(statement, ir.If):
             yield f"if {self._conditions(statement.conditions)}"
             yield from _indented(self.block(statement.then))
             if statement.otherwise:
                 yield "else"
                 yield from _indented(self.block(statement.otherwise))
-        elif isinstance(statement, LetIndex):
+        elif isinstance(statement, ir.LetIndex):
             given = statement.value
             text = self._index(given) if isinstance(given, SymbolicExpr) else self.value(given)
             promise = f" by {statement.promise}" if statement.promise else ""
@@ -152,58 +112,58 @@ class _Body:
         v = self.variables[k]
         return f"{v.name} in [{v.interval.lower}, {v.interval.upper}]"
 
-    def _simple(self, statement: Statement) -> str:
+    def _simple(self, statement: ir.Statement) -> str:
         match statement:
-            case Let(name, value):
+            case ir.Let(name, value):
                 return f"{name} = {self.value(value)}"
-            case Var(name, kind, initial):
+            case ir.Var(name, kind, initial):
                 return f"var {name}: {kind} = {self.value(initial)}"
-            case Assign(name, value):
+            case ir.Assign(name, value):
                 return f"set {name} = {self.value(value)}"
-            case CallFunction(results, function, index, arguments):
+            case ir.CallFunction(results, function, index, arguments):
                 given = ", ".join(map(self.value, arguments))
                 return f"{', '.join(results)} = call {function}{self._place(index)}({given})"
-            case Store(buffer, index, value):
+            case ir.Store(buffer, index, value):
                 return f"store {buffer}{self._place(index)} = {self.value(value)}"
-            case AtomicUpdate(buffer, index, combiner, value, opcode):
+            case ir.AtomicUpdate(buffer, index, combiner, value, opcode):
                 how = f"{combiner}.{opcode}" if opcode else combiner
                 return f"atomic {buffer}{self._place(index)} = {how}({self.value(value)})"
-            case FetchAdd(name, buffer, index, value):
+            case ir.FetchAdd(name, buffer, index, value):
                 return f"{name} = fetch_add {buffer}{self._place(index)} += {self.value(value)}"
-            case Copy(destination, to, source, start, width):
+            case ir.Copy(destination, to, source, start, width):
                 return f"copy {width}: {destination}{self._place((to,))} = {source}{self._place((start,))}"
-            case CopyAsync(destination, to, source, start, width):
+            case ir.CopyAsync(destination, to, source, start, width):
                 return f"copy_async {width}: {destination}{self._place((to,))} = {source}{self._place((start,))}"
-            case WaitCopies():
+            case ir.WaitCopies():
                 return "wait_copies"
-            case LoadMatrices(destination, to, source, start, width, transposed):
+            case ir.LoadMatrices(destination, to, source, start, width, transposed):
                 how = " transposed" if transposed else ""
                 return (
                     f"load_matrices {width}: {destination}{self._place((to,))} = {source}{self._place((start,))}{how}"
                 )
-            case MatrixMultiply(kind, total, at, left, row, right, column):
+            case ir.MatrixMultiply(kind, total, at, left, row, right, column):
                 factors = f"{left}{self._place((row,))} * {right}{self._place((column,))}"
                 return f"matrix_multiply {kind}: {total}{self._place((at,))} += {factors}"
-            case MultiplyPanels(kind, total, at, left, row, right, column, depth):
+            case ir.MultiplyPanels(kind, total, at, left, row, right, column, depth):
                 factors = f"{left}{self._place((row,))} * {right}{self._place((column,))}"
                 return f"multiply_panels {kind} {depth}: {total}{self._place((at,))} += {factors}"
-            case GroupReduce(results, types, combiner, threads, distance, to_all):
+            case ir.GroupReduce(results, types, combiner, threads, distance, to_all):
                 pairs = ", ".join(f"{n}: {t}" for n, t in zip(results, types, strict=True))
                 how = " to all" if to_all else ""
                 return f"group_reduce {pairs} by {combiner} threads {threads} distance {distance}{how}"
-            case Shuffle(name, value, offset, group):
+            case ir.Shuffle(name, value, offset, group):
                 how = f"first {group}" if group else str(offset)
                 return f"{name} = shuffle {how} of {self.value(value)}"
-            case Break(conditions):
+            case ir.Break(conditions):
                 return f"break if {self._conditions(conditions)}" if conditions else "break"
-            case Barrier():
+            case ir.Barrier():
                 return "barrier"
-            case Fence():
+            case ir.Fence():
                 return "fence"
             case _:
                 raise TypeError(f"{type(statement).__name__} is no statement of one line")
 
-    def _conditions(self, conditions: Sequence[Value]) -> str:
+    def _conditions(self, conditions: Sequence[ir.Value]) -> str:
         return " and ".join(map(self.value, conditions))
 
     def _place(self, index: Sequence[SymbolicExpr]) -> str:
@@ -212,21 +172,21 @@ class _Body:
     def _index(self, expression: SymbolicExpr) -> str:
         return expression.replace_variables(self.places).to_text(self.names)
 
-    def value(self, value: Value) -> str:
+    def value(self, value: ir.Value) -> str:
         """The text of one value."""
         match value:
-            case Constant(kind, given):
+            case ir.Constant(kind, given):
                 return f"{kind} {number(given)}"
-            case Ref(_, name):
+            case ir.Ref(_, name):
                 return name
-            case IndexValue(expression, kind):
+            case ir.IndexValue(expression, kind):
                 return f"index.{kind}({self._index(expression)})"
-            case Within(expression, lower, upper):
+            case ir.Within(expression, lower, upper):
                 low, high = ("" if b is None else str(b) for b in (lower, upper))
                 return f"within({self._index(expression)}, [{low}, {high}])"
-            case Load(kind, buffer, index):
+            case ir.Load(kind, buffer, index):
                 return f"load.{kind} {buffer}{self._place(index)}"
-            case Op(opcode, kind, operands, fmt):
+            case ir.Op(opcode, kind, operands, fmt):
                 suffix = f".{fmt}" if fmt else ""
                 return f"{opcode}.{kind}{suffix}({', '.join(map(self.value, operands))})"
 

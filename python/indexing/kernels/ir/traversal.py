@@ -8,46 +8,17 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from operator import attrgetter, is_
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 from indexing._core import SymbolicExpr
-from indexing.kernels.ir.nodes import (
-    Assign,
-    AtomicUpdate,
-    Block,
-    Break,
-    CallFunction,
-    Copy,
-    CopyAsync,
-    FetchAdd,
-    For,
-    Function,
-    If,
-    IndexValue,
-    Kernel,
-    Let,
-    LetIndex,
-    Load,
-    LoadMatrices,
-    MatrixMultiply,
-    MultiplyPanels,
-    Op,
-    Shuffle,
-    Statement,
-    Store,
-    Var,
-    Within,
-)
+from indexing.kernels.ir import nodes as ir
 
-if TYPE_CHECKING:
-    from indexing.kernels.ir.nodes import Index, Value
-
-OnValue: TypeAlias = "Callable[[Value], Value]"
+OnValue: TypeAlias = "Callable[[ir.Value], ir.Value]"
 OnIndex: TypeAlias = "Callable[[SymbolicExpr], SymbolicExpr]"
-OnBlock: TypeAlias = "Callable[[Block], Block]"
+OnBlock: TypeAlias = "Callable[[ir.Block], ir.Block]"
 
 
-_WITH_EXPRESSION = (IndexValue, Within)
+_WITH_EXPRESSION = (ir.IndexValue, ir.Within)
 
 
 def same_index(expression: SymbolicExpr) -> SymbolicExpr:
@@ -55,17 +26,17 @@ def same_index(expression: SymbolicExpr) -> SymbolicExpr:
     return expression
 
 
-def rewrite_value(value: Value, on_value: OnValue, on_index: OnIndex = same_index) -> Value:
+def rewrite_value(value: ir.Value, on_value: OnValue, on_index: OnIndex = same_index) -> ir.Value:
     """`value` with its index expressions rewritten, then its operands, then itself; the same object if nothing changes."""
-    if isinstance(value, Op):
+    if isinstance(value, ir.Op):
         operands = tuple([rewrite_value(o, on_value, on_index) for o in value.operands])
         if not all(map(is_, operands, value.operands)):
-            value = Op(value.opcode, value.type, operands, value.format)
+            value = ir.Op(value.opcode, value.type, operands, value.format)
     elif on_index is not same_index:
-        if isinstance(value, Load):
+        if isinstance(value, ir.Load):
             index = tuple(map(on_index, value.index))
             if not all(map(is_, index, value.index)):
-                value = Load(value.type, value.buffer, index)
+                value = ir.Load(value.type, value.buffer, index)
         elif isinstance(value, _WITH_EXPRESSION):
             expression = on_index(value.expression)
             if expression is not value.expression:
@@ -73,7 +44,7 @@ def rewrite_value(value: Value, on_value: OnValue, on_index: OnIndex = same_inde
     return on_value(value)
 
 
-def rewrite_statement(statement: Statement, on_value: OnValue, on_index: OnIndex = same_index) -> Statement:
+def rewrite_statement(statement: ir.Statement, on_value: OnValue, on_index: OnIndex = same_index) -> ir.Statement:
     """`statement` with its own values and index expressions rewritten; the same object if nothing changes. Nested blocks are
     unchanged.
     """
@@ -88,39 +59,39 @@ def rewrite_statement(statement: Statement, on_value: OnValue, on_index: OnIndex
     return parts.with_parts(statement, rewritten, places)
 
 
-def rewrite_blocks(block: Block, on_block: OnBlock) -> Block:
+def rewrite_blocks(block: ir.Block, on_block: OnBlock) -> ir.Block:
     """`block` with nested blocks rewritten, innermost first, then itself."""
-    out: list[Statement] = []
+    out: list[ir.Statement] = []
     for statement in block:
-        if isinstance(statement, For):
+        if isinstance(statement, ir.For):
             body = rewrite_blocks(statement.body, on_block)
             statement = statement if body is statement.body else replace(statement, body=body)
-        elif isinstance(statement, If):
+        elif isinstance(statement, ir.If):
             then, otherwise = rewrite_blocks(statement.then, on_block), rewrite_blocks(statement.otherwise, on_block)
             if then is not statement.then or otherwise is not statement.otherwise:
-                statement = If(statement.conditions, then, otherwise)
+                statement = ir.If(statement.conditions, then, otherwise)
         out.append(statement)
     return on_block(same_block(block, out))
 
 
-def same_block(block: Block, rewritten: Sequence[Statement]) -> Block:
+def same_block(block: ir.Block, rewritten: Sequence[ir.Statement]) -> ir.Block:
     """The rewritten statements of a block; the block itself if each is the same object."""
     is_same = len(block) == len(rewritten) and all(map(is_, block, rewritten))
     return block if is_same else tuple(rewritten)
 
 
-def rewrite_values(block: Block, on_value: OnValue, on_index: OnIndex = same_index) -> Block:
+def rewrite_values(block: ir.Block, on_value: OnValue, on_index: OnIndex = same_index) -> ir.Block:
     """A block with all values and index expressions rewritten, also in nested blocks."""
     return rewrite_blocks(block, lambda b: same_block(b, [rewrite_statement(s, on_value, on_index) for s in b]))
 
 
-def rewrite_bodies(kernel: Kernel, on_body: Callable[[Function | Kernel], Block]) -> Kernel:
+def rewrite_bodies(kernel: ir.Kernel, on_body: Callable[[ir.Function | ir.Kernel], ir.Block]) -> ir.Kernel:
     """The kernel with the bodies of its functions and of its entry rewritten."""
     functions = tuple(with_body(f, on_body(f)) for f in kernel.functions)
     return replace(kernel, functions=functions, body=on_body(kernel))
 
 
-def with_body(function: Function, body: Block, results: tuple[Value, ...] | None = None) -> Function:
+def with_body(function: ir.Function, body: ir.Block, results: tuple[ir.Value, ...] | None = None) -> ir.Function:
     """The function with another body and, if given, other results; the function itself if they are the same objects."""
     results = function.results if results is None else results
     if body is function.body and all(map(is_, results, function.results)):
@@ -128,13 +99,13 @@ def with_body(function: Function, body: Block, results: tuple[Value, ...] | None
     return replace(function, body=body, results=results)
 
 
-def values_of(statement: Statement) -> tuple[Value, ...]:
+def values_of(statement: ir.Statement) -> tuple[ir.Value, ...]:
     """The values of a statement itself, nested blocks excluded."""
     parts = _PARTS.get(type(statement))
     return () if parts is None else parts.values(statement)
 
 
-def indices_of(statement: Statement) -> tuple[SymbolicExpr, ...]:
+def indices_of(statement: ir.Statement) -> tuple[SymbolicExpr, ...]:
     """The index expressions of a statement itself, those of its values excluded."""
     parts = _PARTS.get(type(statement))
     return () if parts is None else parts.indices(statement)
@@ -144,16 +115,18 @@ def indices_of(statement: Statement) -> tuple[SymbolicExpr, ...]:
 class _Parts:
     """Access to the values and index expressions of a kind of statement, and their replacement."""
 
-    values: Callable[[Any], tuple[Value, ...]]
-    indices: Callable[[Any], Index]
-    with_parts: Callable[[Any, tuple[Value, ...], Index], Statement]
+    values: Callable[[Any], tuple[ir.Value, ...]]
+    indices: Callable[[Any], ir.Index]
+    with_parts: Callable[[Any, tuple[ir.Value, ...], ir.Index], ir.Statement]
 
 
-def _none(statement: Statement) -> tuple[()]:
+def _none(statement: ir.Statement) -> tuple[()]:
     return ()
 
 
-def _value(statement: Let | Assign | Shuffle | Store | AtomicUpdate | FetchAdd) -> tuple[Value, ...]:
+def _value(
+    statement: ir.Let | ir.Assign | ir.Shuffle | ir.Store | ir.AtomicUpdate | ir.FetchAdd,
+) -> tuple[ir.Value, ...]:
     return (statement.value,)
 
 
@@ -169,47 +142,49 @@ _FACTORS = _Parts(
     lambda s, v, i: replace(s, accumulator_index=i[0], left_index=i[1], right_index=i[2]),
 )
 _PARTS: Mapping[type, _Parts] = {
-    Let: _Parts(_value, _none, lambda s, v, i: Let(s.name, *v)),
-    Assign: _Parts(_value, _none, lambda s, v, i: Assign(s.name, *v)),
-    Shuffle: _Parts(_value, _none, lambda s, v, i: Shuffle(s.name, v[0], s.offset, s.group)),
-    Var: _Parts(lambda s: (s.initial,), _none, lambda s, v, i: Var(s.name, s.type, *v)),
-    LetIndex: _Parts(
+    ir.Let: _Parts(_value, _none, lambda s, v, i: ir.Let(s.name, *v)),
+    ir.Assign: _Parts(_value, _none, lambda s, v, i: ir.Assign(s.name, *v)),
+    ir.Shuffle: _Parts(_value, _none, lambda s, v, i: ir.Shuffle(s.name, v[0], s.offset, s.group)),
+    ir.Var: _Parts(lambda s: (s.initial,), _none, lambda s, v, i: ir.Var(s.name, s.type, *v)),
+    ir.LetIndex: _Parts(
         lambda s: () if isinstance(s.value, SymbolicExpr) else (s.value,),
         lambda s: (s.value,) if isinstance(s.value, SymbolicExpr) else (),
-        lambda s, v, i: LetIndex(s.variable, (i or v)[0], s.promise),
+        lambda s, v, i: ir.LetIndex(s.variable, (i or v)[0], s.promise),
     ),
-    CallFunction: _Parts(attrgetter("arguments"), _index, lambda s, v, i: CallFunction(s.names, s.function, i, v)),
-    Store: _Parts(_value, _index, lambda s, v, i: Store(s.buffer, i, *v)),
-    AtomicUpdate: _Parts(_value, _index, lambda s, v, i: AtomicUpdate(s.buffer, i, s.combiner, v[0], s.opcode)),
-    FetchAdd: _Parts(_value, _index, lambda s, v, i: FetchAdd(s.name, s.buffer, i, *v)),
-    Copy: _ENDS,
-    CopyAsync: _ENDS,
-    LoadMatrices: _ENDS,
-    MatrixMultiply: _FACTORS,
-    MultiplyPanels: _FACTORS,
-    For: _Parts(_none, attrgetter("start", "stop"), lambda s, v, i: replace(s, start=i[0], stop=i[1])),
-    If: _Parts(_conditions, _none, lambda s, v, i: If(v, s.then, s.otherwise)),
-    Break: _Parts(_conditions, _none, lambda s, v, i: Break(v)),
+    ir.CallFunction: _Parts(
+        attrgetter("arguments"), _index, lambda s, v, i: ir.CallFunction(s.names, s.function, i, v)
+    ),
+    ir.Store: _Parts(_value, _index, lambda s, v, i: ir.Store(s.buffer, i, *v)),
+    ir.AtomicUpdate: _Parts(_value, _index, lambda s, v, i: ir.AtomicUpdate(s.buffer, i, s.combiner, v[0], s.opcode)),
+    ir.FetchAdd: _Parts(_value, _index, lambda s, v, i: ir.FetchAdd(s.name, s.buffer, i, *v)),
+    ir.Copy: _ENDS,
+    ir.CopyAsync: _ENDS,
+    ir.LoadMatrices: _ENDS,
+    ir.MatrixMultiply: _FACTORS,
+    ir.MultiplyPanels: _FACTORS,
+    ir.For: _Parts(_none, attrgetter("start", "stop"), lambda s, v, i: replace(s, start=i[0], stop=i[1])),
+    ir.If: _Parts(_conditions, _none, lambda s, v, i: ir.If(v, s.then, s.otherwise)),
+    ir.Break: _Parts(_conditions, _none, lambda s, v, i: ir.Break(v)),
 }
 
 
-def subvalues(value: Value) -> Iterable[Value]:
+def subvalues(value: ir.Value) -> Iterable[ir.Value]:
     """The value and all nested values, operands first."""
-    if not isinstance(value, Op):
+    if not isinstance(value, ir.Op):
         return (value,)
     nested = [v for operand in value.operands for v in subvalues(operand)]
     nested.append(value)
     return nested
 
 
-def expressions_of(value: Value) -> tuple[SymbolicExpr, ...]:
+def expressions_of(value: ir.Value) -> tuple[SymbolicExpr, ...]:
     """The index expressions of one value, those of its operands excluded."""
-    if isinstance(value, Load):
+    if isinstance(value, ir.Load):
         return value.index
     return (value.expression,) if isinstance(value, _WITH_EXPRESSION) else ()
 
 
-def expressions_in(statement: Statement) -> Sequence[SymbolicExpr]:
+def expressions_in(statement: ir.Statement) -> Sequence[SymbolicExpr]:
     """The index expressions of a statement, including those of its values, nested blocks excluded."""
     expressions = list(indices_of(statement))
     for value in values_of(statement):
@@ -218,6 +193,6 @@ def expressions_in(statement: Statement) -> Sequence[SymbolicExpr]:
     return expressions
 
 
-def may_leave(block: Block) -> bool:
+def may_leave(block: ir.Block) -> bool:
     """Whether the block of a loop may leave the loop early."""
-    return any(isinstance(s, Break) or (isinstance(s, If) and may_leave((*s.then, *s.otherwise))) for s in block)
+    return any(isinstance(s, ir.Break) or (isinstance(s, ir.If) and may_leave((*s.then, *s.otherwise))) for s in block)

@@ -10,48 +10,34 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import replace
 
+from indexing.kernels.ir import nodes as ir
 from indexing.kernels.ir.fragments import ASYNC_BYTES
 from indexing.kernels.ir.memory import Memory, moves
-from indexing.kernels.ir.nodes import (
-    Block,
-    Buffer,
-    Copy,
-    CopyAsync,
-    For,
-    Kernel,
-    Let,
-    Load,
-    Ref,
-    Statement,
-    Store,
-    WaitCopies,
-    statements,
-)
 from indexing.kernels.ir.traversal import rewrite_blocks, same_block, subvalues, values_of
 from indexing.kernels.ir.types import storage_bytes
 from indexing.kernels.passes.lanes import lane_count
 
 
-def begin_copies(kernel: Kernel) -> Kernel:
+def begin_copies(kernel: ir.Kernel) -> ir.Kernel:
     """The kernel with asynchronous copies, if it waits for some."""
-    if not any(isinstance(s, WaitCopies) for s in statements(kernel.body)):
+    if not any(isinstance(s, ir.WaitCopies) for s in ir.statements(kernel.body)):
         return kernel
     copies = _Copies(kernel)
     return replace(kernel, body=rewrite_blocks(kernel.body, copies.block))
 
 
 class _Copies:
-    def __init__(self, kernel: Kernel) -> None:
+    def __init__(self, kernel: ir.Kernel) -> None:
         self.buffers = {b.name: b for b in kernel.buffers}
-        inner = statements(kernel.body)
+        inner = ir.statements(kernel.body)
         memory = Memory(kernel)
         self.written = {m for s in inner for m in memory.written(s)}
         self.uses = Counter(m.buffer for s in inner for m in moves(s))
-        self.uses.update(s.buffer for s in inner if isinstance(s, Store))
-        self.uses.update(v.buffer for s in inner for x in values_of(s) for v in subvalues(x) if isinstance(v, Load))
+        self.uses.update(s.buffer for s in inner if isinstance(s, ir.Store))
+        self.uses.update(v.buffer for s in inner for x in values_of(s) for v in subvalues(x) if isinstance(v, ir.Load))
 
-    def block(self, block: Block) -> Block:
-        out: list[Statement] = []
+    def block(self, block: ir.Block) -> ir.Block:
+        out: list[ir.Statement] = []
         for s in block:
             out.append(s)
             begun = self._begun(*out[-3:]) if len(out) >= 3 else None
@@ -59,9 +45,9 @@ class _Copies:
                 out[-3:] = [begun]
         return same_block(block, out)
 
-    def _begun(self, first: Statement, loop: Statement, last: Statement) -> CopyAsync | None:
+    def _begun(self, first: ir.Statement, loop: ir.Statement, last: ir.Statement) -> ir.CopyAsync | None:
         """The copy that three statements make of whole vectors, through local buffers that nothing else uses."""
-        if not (isinstance(first, Copy) and isinstance(loop, For) and isinstance(last, Copy)):
+        if not (isinstance(first, ir.Copy) and isinstance(loop, ir.For) and isinstance(last, ir.Copy)):
             return None
         source, to, held = self.buffers[first.source], self.buffers[last.destination], (first.destination, last.source)
         is_whole = first.width == last.width == lane_count(loop) == self._size(held[0]) == self._size(held[1])
@@ -71,16 +57,16 @@ class _Copies:
             return None
         if any(self.uses[name] != 2 for name in held):
             return None
-        return CopyAsync(to.name, last.destination_index, source.name, first.source_index, last.width)
+        return ir.CopyAsync(to.name, last.destination_index, source.name, first.source_index, last.width)
 
     def _size(self, name: str) -> int:
-        buffer: Buffer = self.buffers[name]
+        buffer: ir.Buffer = self.buffers[name]
         return buffer.size if buffer.space == "local" else 0
 
 
-def _passes_on(loop: For, source: str, to: str) -> bool:
+def _passes_on(loop: ir.For, source: str, to: str) -> bool:
     """Whether each lane copies its element of a buffer to another."""
     match loop.body:
-        case (Let(name, Load(_, a, (at,))), Store(b, (place,), Ref(_, value))):
+        case (ir.Let(name, ir.Load(_, a, (at,))), ir.Store(b, (place,), ir.Ref(_, value))):
             return (a, b, name) == (source, to, value) and at == place and at.variable_index == loop.variable
     return False

@@ -4,29 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
 
+from indexing.kernels.ir import nodes as ir
 from indexing.kernels.ir.memory import moves
-from indexing.kernels.ir.nodes import (
-    Assign,
-    AtomicUpdate,
-    Block,
-    CallFunction,
-    FetchAdd,
-    For,
-    Function,
-    GroupReduce,
-    If,
-    Kernel,
-    Let,
-    LetIndex,
-    Load,
-    Ref,
-    Statement,
-    Store,
-    Var,
-    statements,
-)
 from indexing.kernels.ir.traversal import (
     expressions_of,
     indices_of,
@@ -37,10 +17,11 @@ from indexing.kernels.ir.traversal import (
     with_body,
 )
 
-if TYPE_CHECKING:
-    from indexing.kernels.ir.nodes import Value
-
-NAMING, WRITING, COMBINING = (Let, Var, Assign), (Store, AtomicUpdate, FetchAdd), (AtomicUpdate, GroupReduce)
+NAMING, WRITING, COMBINING = (
+    (ir.Let, ir.Var, ir.Assign),
+    (ir.Store, ir.AtomicUpdate, ir.FetchAdd),
+    (ir.AtomicUpdate, ir.GroupReduce),
+)
 
 
 @dataclass(slots=True)
@@ -55,24 +36,24 @@ class _Uses:
     functions: set[str] = field(default_factory=set)
 
     @classmethod
-    def of(cls, body: Block, results: Iterable[Value]) -> _Uses:
+    def of(cls, body: ir.Block, results: Iterable[ir.Value]) -> _Uses:
         uses = cls()
         for result in results:
             uses._value(result)
-        for statement in statements(body):
+        for statement in ir.statements(body):
             uses._statement(statement)
         return uses
 
-    def _value(self, value: Value) -> None:
+    def _value(self, value: ir.Value) -> None:
         for v in subvalues(value):
-            if isinstance(v, Ref):
+            if isinstance(v, ir.Ref):
                 self.names.add(v.name)
-            elif isinstance(v, Load):
+            elif isinstance(v, ir.Load):
                 self.buffers.add(v.buffer)
             for e in expressions_of(v):
                 self.variables.update(e.used_variables())
 
-    def _statement(self, s: Statement) -> None:
+    def _statement(self, s: ir.Statement) -> None:
         for value in values_of(s):
             self._value(value)
         for e in indices_of(s):
@@ -80,19 +61,19 @@ class _Uses:
         if isinstance(s, WRITING):
             self.buffers.add(s.buffer)
         self.buffers.update(m.buffer for m in moves(s))
-        if isinstance(s, CallFunction):
+        if isinstance(s, ir.CallFunction):
             self.functions.add(s.function)
-        elif isinstance(s, GroupReduce):
+        elif isinstance(s, ir.GroupReduce):
             self.names.update(s.names)
         if isinstance(s, COMBINING):
             self.functions.add(s.combiner)
 
 
-def remove_dead_code(kernel: Kernel) -> Kernel:
+def remove_dead_code(kernel: ir.Kernel) -> ir.Kernel:
     """The kernel without statements that have no effect, functions that are not called, and unused buffers except outputs."""
     body, uses = _live(kernel.body, ())
     called, named = uses.functions, uses.buffers
-    functions: list[Function] = []
+    functions: list[ir.Function] = []
     for f in reversed(kernel.functions):
         if f.name in called:
             live, uses = _live(f.body, f.results)
@@ -104,7 +85,7 @@ def remove_dead_code(kernel: Kernel) -> Kernel:
     return replace(kernel, body=body, functions=tuple(reversed(functions)), buffers=buffers)
 
 
-def _live(body: Block, results: Iterable[Value]) -> tuple[Block, _Uses]:
+def _live(body: ir.Block, results: Iterable[ir.Value]) -> tuple[ir.Block, _Uses]:
     """The live part of a body, and its uses. Names that only dead code reads are dead, too, hence a fixed point."""
     while True:
         uses = _Uses.of(body, results)
@@ -114,17 +95,17 @@ def _live(body: Block, results: Iterable[Value]) -> tuple[Block, _Uses]:
         body = kept
 
 
-def _without_unused(body: Block, uses: _Uses) -> Block:
+def _without_unused(body: ir.Block, uses: _Uses) -> ir.Block:
     return rewrite_blocks(body, lambda block: same_block(block, [s for s in block if _has_effect(s, uses)]))
 
 
-def _has_effect(statement: Statement, uses: _Uses) -> bool:
+def _has_effect(statement: ir.Statement, uses: _Uses) -> bool:
     if isinstance(statement, NAMING):
         return statement.name in uses.names
-    if isinstance(statement, LetIndex):
+    if isinstance(statement, ir.LetIndex):
         return statement.variable in uses.variables
-    if isinstance(statement, CallFunction):
+    if isinstance(statement, ir.CallFunction):
         return not uses.names.isdisjoint(statement.names)
-    if isinstance(statement, If):
+    if isinstance(statement, ir.If):
         return bool(statement.then or statement.otherwise)
-    return bool(statement.body) if isinstance(statement, For) else True
+    return bool(statement.body) if isinstance(statement, ir.For) else True

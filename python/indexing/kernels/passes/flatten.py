@@ -4,27 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from indexing._core import SymbolicExpr, constant
-from indexing.kernels.ir.nodes import (
-    AtomicUpdate,
-    Block,
-    Buffer,
-    FetchAdd,
-    IndexVariable,
-    Kernel,
-    Load,
-    Statement,
-    Store,
-)
+from indexing.kernels.ir import nodes as ir
 from indexing.kernels.ir.traversal import rewrite_blocks, rewrite_statement, rewrite_value, same_block, with_body
 
-if TYPE_CHECKING:
-    from indexing.kernels.ir.nodes import Index, Value
 
-
-def flatten_buffers(kernel: Kernel) -> Kernel:
+def flatten_buffers(kernel: ir.Kernel) -> ir.Kernel:
     """The kernel with one-dimensional accesses; the `dimensions` of arguments stay those that callers pass."""
     buffers = {b.name: b for b in kernel.buffers}
     functions = []
@@ -36,7 +22,7 @@ def flatten_buffers(kernel: Kernel) -> Kernel:
     return replace(kernel, functions=tuple(functions), body=body)
 
 
-def position(buffer: Buffer, index: Sequence[SymbolicExpr]) -> SymbolicExpr:
+def position(buffer: ir.Buffer, index: Sequence[SymbolicExpr]) -> SymbolicExpr:
     """The position of an index in memory, in elements."""
     order = range(len(buffer.dimensions)) if buffer.layout is None else reversed(buffer.layout)
     total = constant(0)
@@ -46,23 +32,23 @@ def position(buffer: Buffer, index: Sequence[SymbolicExpr]) -> SymbolicExpr:
 
 
 class _Flattener:
-    def __init__(self, buffers: dict[str, Buffer], variables: tuple[IndexVariable, ...]) -> None:
+    def __init__(self, buffers: dict[str, ir.Buffer], variables: tuple[ir.IndexVariable, ...]) -> None:
         self.buffers = buffers
         self.intervals = [v.interval for v in variables]
 
-    def block(self, body: Block) -> Block:
+    def block(self, body: ir.Block) -> ir.Block:
         return rewrite_blocks(body, lambda block: same_block(block, [*map(self._statement, block)]))
 
-    def value(self, value: Value) -> Value:
-        if isinstance(value, Load):
-            return Load(value.type, value.buffer, self._flat(value.buffer, value.index))
+    def value(self, value: ir.Value) -> ir.Value:
+        if isinstance(value, ir.Load):
+            return ir.Load(value.type, value.buffer, self._flat(value.buffer, value.index))
         return value
 
-    def _statement(self, statement: Statement) -> Statement:
+    def _statement(self, statement: ir.Statement) -> ir.Statement:
         rewritten = rewrite_statement(statement, self.value)
-        if isinstance(rewritten, Store | AtomicUpdate | FetchAdd):
+        if isinstance(rewritten, ir.Store | ir.AtomicUpdate | ir.FetchAdd):
             return replace(rewritten, index=self._flat(rewritten.buffer, rewritten.index))
         return rewritten
 
-    def _flat(self, name: str, index: Index) -> Index:
+    def _flat(self, name: str, index: ir.Index) -> ir.Index:
         return (position(self.buffers[name], index).simplify(self.intervals),)

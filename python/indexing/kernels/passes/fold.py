@@ -6,35 +6,15 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from indexing._core import Interval, SymbolicExpr
-from indexing.kernels.ir.nodes import (
-    Assign,
-    Block,
-    Constant,
-    For,
-    If,
-    IndexValue,
-    IndexVariable,
-    Kernel,
-    Let,
-    Op,
-    Ref,
-    Statement,
-    Var,
-    Within,
-    statements,
-)
+from indexing.kernels.ir import nodes as ir
 from indexing.kernels.ir.traversal import rewrite_statement, rewrite_value, same_block, with_body
 
-if TYPE_CHECKING:
-    from indexing.kernels.ir.nodes import Value
-
-TRUE, FALSE = Constant("pred", True), Constant("pred", False)
+TRUE, FALSE = ir.Constant("pred", True), ir.Constant("pred", False)
 
 
-def fold_constants(kernel: Kernel) -> Kernel:
+def fold_constants(kernel: ir.Kernel) -> ir.Kernel:
     """The kernel after constant folding."""
     functions = []
     for f in kernel.functions:
@@ -47,52 +27,52 @@ def fold_constants(kernel: Kernel) -> Kernel:
 class _Folder:
     """Folds one function, with the constants among its names, in program order."""
 
-    def __init__(self, variables: tuple[IndexVariable, ...], body: Block) -> None:
+    def __init__(self, variables: tuple[ir.IndexVariable, ...], body: ir.Block) -> None:
         self.intervals = [v.interval for v in variables]
-        self.mutable = {s.name for s in statements(body) if isinstance(s, Var)}
-        self.defined: dict[str, Value] = {}
+        self.mutable = {s.name for s in ir.statements(body) if isinstance(s, ir.Var)}
+        self.defined: dict[str, ir.Value] = {}
         self._simplified: dict[SymbolicExpr, SymbolicExpr] = {}
 
-    def block(self, block: Block) -> Block:
-        out: list[Statement] = []
+    def block(self, block: ir.Block) -> ir.Block:
+        out: list[ir.Statement] = []
         for statement in block:
             out += self._statement(statement)
         return same_block(block, out)
 
-    def value(self, value: Value) -> Value:
+    def value(self, value: ir.Value) -> ir.Value:
         return rewrite_value(value, self._value, self._index)
 
-    def _statement(self, statement: Statement) -> list[Statement]:
-        if isinstance(statement, For):
+    def _statement(self, statement: ir.Statement) -> list[ir.Statement]:
+        if isinstance(statement, ir.For):
             rewritten = rewrite_statement(statement, self._value, self._index)
-            assert isinstance(rewritten, For)
+            assert isinstance(rewritten, ir.For)
             body = self.block(statement.body)
             return [rewritten if body is statement.body else replace(rewritten, body=body)]
-        if isinstance(statement, If):
+        if isinstance(statement, ir.If):
             return self._if(statement)
         rewritten = rewrite_statement(statement, self._value, self._index)
-        if isinstance(rewritten, Let):
+        if isinstance(rewritten, ir.Let):
             self.defined[rewritten.name] = rewritten.value
             if self._is_final(rewritten.value):
                 return []
         return (
             []
-            if isinstance(rewritten, Assign) and rewritten.value == Ref(rewritten.value.type, rewritten.name)
+            if isinstance(rewritten, ir.Assign) and rewritten.value == ir.Ref(rewritten.value.type, rewritten.name)
             else [rewritten]
         )
 
-    def _is_final(self, value: Value) -> bool:
+    def _is_final(self, value: ir.Value) -> bool:
         """Whether a name for the value can be replaced by the value."""
-        return isinstance(value, Constant) or (isinstance(value, Ref) and value.name not in self.mutable)
+        return isinstance(value, ir.Constant) or (isinstance(value, ir.Ref) and value.name not in self.mutable)
 
-    def _if(self, statement: If) -> list[Statement]:
+    def _if(self, statement: ir.If) -> list[ir.Statement]:
         conditions = [c for c in map(self.value, statement.conditions) if c != TRUE]
         if FALSE in conditions:
             return list(self.block(statement.otherwise))
         then = self.block(statement.then)
         if not conditions:
             return list(then)
-        folded = If(tuple(dict.fromkeys(conditions)), then, self.block(statement.otherwise))
+        folded = ir.If(tuple(dict.fromkeys(conditions)), then, self.block(statement.otherwise))
         return [statement if folded == statement else folded]
 
     def _index(self, expression: SymbolicExpr) -> SymbolicExpr:
@@ -102,18 +82,18 @@ class _Folder:
             simplified = self._simplified[expression] = expression if simplified == expression else simplified
         return simplified
 
-    def _value(self, value: Value) -> Value:
-        if isinstance(value, Ref):
+    def _value(self, value: ir.Value) -> ir.Value:
+        if isinstance(value, ir.Ref):
             known = self.defined.get(value.name)
             return known if known is not None and self._is_final(known) else value
-        if isinstance(value, Within):
+        if isinstance(value, ir.Within):
             return _decided(value, value.expression.range(self.intervals))
-        if isinstance(value, IndexValue):
+        if isinstance(value, ir.IndexValue):
             number = value.expression.constant_value
-            return value if number is None else Constant(value.type, number)
-        return self._op(value) if isinstance(value, Op) else value
+            return value if number is None else ir.Constant(value.type, number)
+        return self._op(value) if isinstance(value, ir.Op) else value
 
-    def _op(self, op: Op) -> Value:
+    def _op(self, op: ir.Op) -> ir.Value:
         first = op.operands[0]
         if op.opcode == "convert" and first.type == op.type:
             return first
@@ -121,9 +101,9 @@ class _Folder:
             return _predicate(op)
         if _never_holds(op):
             return FALSE
-        if op.opcode == "select" and isinstance(first, Constant):
+        if op.opcode == "select" and isinstance(first, ir.Constant):
             return op.operands[1] if first.value else op.operands[2]
-        if op.opcode == "convert" and isinstance(first, Constant):
+        if op.opcode == "convert" and isinstance(first, ir.Constant):
             return _converted(op, first)
         return op
 
@@ -131,19 +111,19 @@ class _Folder:
 _PREDICATES = frozenset({"and", "or", "not", "xor"})
 
 
-def _predicate(op: Op) -> Value:
+def _predicate(op: ir.Op) -> ir.Value:
     if op.opcode == "not":
         operand = op.operands[0]
-        return Constant("pred", not operand.value) if isinstance(operand, Constant) else op
+        return ir.Constant("pred", not operand.value) if isinstance(operand, ir.Constant) else op
     a, b = op.operands
     for known, other in ((a, b), (b, a)):
-        if isinstance(known, Constant) and op.opcode != "xor":
+        if isinstance(known, ir.Constant) and op.opcode != "xor":
             is_neutral = bool(known.value) == (op.opcode == "and")
             return other if is_neutral else known
     return op
 
 
-def _never_holds(op: Op) -> bool:
+def _never_holds(op: ir.Op) -> bool:
     """Whether a comparison is for less than -inf or more than inf, which is false for every number and for NaN."""
     if op.opcode not in ("lt", "gt") or len(op.operands) != 2:
         return False
@@ -151,26 +131,26 @@ def _never_holds(op: Op) -> bool:
     return _is_float(small, math.inf) or _is_float(large, -math.inf)
 
 
-def _is_float(value: Value, number: float) -> bool:
-    return isinstance(value, Constant) and isinstance(value.value, float) and value.value == number
+def _is_float(value: ir.Value, number: float) -> bool:
+    return isinstance(value, ir.Constant) and isinstance(value.value, float) and value.value == number
 
 
-def _converted(op: Op, constant: Constant) -> Value:
+def _converted(op: ir.Op, constant: ir.Constant) -> ir.Value:
     """A constant converted between integers, or from an integer that the float type holds exactly."""
     value = constant.value
     if isinstance(value, complex | float) or op.type in ("c64", "c128"):
         return op
     if op.type == "pred":
-        return Constant("pred", value != 0)
+        return ir.Constant("pred", value != 0)
     if op.type in ("f32", "f64"):
-        return Constant(op.type, float(value)) if abs(value) <= 1 << 24 else op
+        return ir.Constant(op.type, float(value)) if abs(value) <= 1 << 24 else op
     bits = int(op.type[1:])
     wrapped = int(value) & ((1 << bits) - 1)
     is_negative = op.type[0] == "s" and wrapped >> (bits - 1)
-    return Constant(op.type, wrapped - (1 << bits) if is_negative else wrapped)
+    return ir.Constant(op.type, wrapped - (1 << bits) if is_negative else wrapped)
 
 
-def _decided(condition: Within, known: Interval) -> Value:
+def _decided(condition: ir.Within, known: Interval) -> ir.Value:
     """A condition without bounds that always hold; a constant if all do, or if one never does."""
     low, high = condition.lower, condition.upper
     if (low is not None and known.upper < low) or (high is not None and known.lower > high):

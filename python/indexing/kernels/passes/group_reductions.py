@@ -6,44 +6,27 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from indexing._core import SymbolicExpr, variable
-from indexing.kernels.ir.nodes import (
-    Assign,
-    Barrier,
-    Block,
-    Buffer,
-    CallFunction,
-    For,
-    GroupReduce,
-    If,
-    Kernel,
-    Let,
-    Load,
-    Ref,
-    Shuffle,
-    Statement,
-    Store,
-    Within,
-)
+from indexing.kernels.ir import nodes as ir
 from indexing.kernels.ir.traversal import rewrite_blocks, same_block
 from indexing.kernels.ir.types import decoded, encoded, storage_type
 
 TH_X = variable(0)
 
 
-def lower_group_reductions(kernel: Kernel, shuffle_width: int) -> Kernel:
+def lower_group_reductions(kernel: ir.Kernel, shuffle_width: int) -> ir.Kernel:
     """The kernel with group reductions lowered to statements of threads; `shuffle_width` is the size of a warp, 0 for none."""
     lowering = _Lowering(kernel, shuffle_width)
     body = rewrite_blocks(rewrite_blocks(kernel.body, _with_last_barriers), lowering.block)
     return replace(kernel, body=body, buffers=(*kernel.buffers, *lowering.buffers))
 
 
-def _with_last_barriers(block: Block) -> Block:
+def _with_last_barriers(block: ir.Block) -> ir.Block:
     """The block with barriers at the ends of loops whose next iteration overwrites shared memory that threads still read."""
     return same_block(
         block,
         [
-            replace(s, body=(*s.body, Barrier()))
-            if isinstance(s, For) and any(isinstance(inner, GroupReduce) for inner in s.body)
+            replace(s, body=(*s.body, ir.Barrier()))
+            if isinstance(s, ir.For) and any(isinstance(inner, ir.GroupReduce) for inner in s.body)
             else s
             for s in block
         ],
@@ -66,17 +49,17 @@ def _uses_shuffles(distance: int, shuffle_width: int) -> bool:
 
 
 class _Lowering:
-    def __init__(self, kernel: Kernel, shuffle_width: int) -> None:
+    def __init__(self, kernel: ir.Kernel, shuffle_width: int) -> None:
         self.threads = kernel.block[0]
         self.shuffle_width = shuffle_width
-        self.buffers: list[Buffer] = []
+        self.buffers: list[ir.Buffer] = []
         self.count = 0
 
-    def block(self, block: Block) -> Block:
-        out: list[Statement] = []
-        run: list[GroupReduce] = []
+    def block(self, block: ir.Block) -> ir.Block:
+        out: list[ir.Statement] = []
+        run: list[ir.GroupReduce] = []
         for statement in block:
-            if isinstance(statement, GroupReduce):
+            if isinstance(statement, ir.GroupReduce):
                 if run and _form(statement) != _form(run[0]):
                     out += self._run(run)
                     run = []
@@ -86,7 +69,7 @@ class _Lowering:
             run = []
         return same_block(block, [*out, *self._run(run)])
 
-    def _run(self, run: Sequence[GroupReduce]) -> list[Statement]:
+    def _run(self, run: Sequence[ir.GroupReduce]) -> list[ir.Statement]:
         """Lower adjacent reductions over the same groups, which share their barriers."""
         if not run:
             return []
@@ -95,7 +78,7 @@ class _Lowering:
 
     # ------------------------------------------------------------ shuffles
 
-    def _by_shuffles(self, run: Sequence[GroupReduce]) -> list[Statement]:
+    def _by_shuffles(self, run: Sequence[ir.GroupReduce]) -> list[ir.Statement]:
         width, threads = self.shuffle_width, run[0].threads
         out = self._shuffles(run, min(threads, width))
         if threads <= width:
@@ -103,93 +86,97 @@ class _Lowering:
         warps = threads // width
         parts = [self._shared(r) for r in run]
         stores = self._publish(run, parts, TH_X // width)
-        out += [If((Within(TH_X % width, 0, 0),), tuple(stores)), Barrier()]
+        out += [ir.If((ir.Within(TH_X % width, 0, 0),), tuple(stores)), ir.Barrier()]
         out += self._take(run, parts, TH_X // threads * warps + TH_X % warps)
         return [*out, *self._shuffles(run, warps), *self._spread(run, width)]
 
-    def _spread(self, run: Sequence[GroupReduce], group: int) -> list[Statement]:
+    def _spread(self, run: Sequence[ir.GroupReduce], group: int) -> list[ir.Statement]:
         """Broadcast the value of each group's first thread to the group, for reductions with `to_all`."""
-        out: list[Statement] = []
+        out: list[ir.Statement] = []
         for r in run:
             for n, t in zip(r.names, r.types, strict=True):
                 if r.to_all:
-                    taken = Ref(t, self._name())
-                    out += [Shuffle(taken.name, Ref(t, n), 0, group), Assign(n, taken)]
+                    taken = ir.Ref(t, self._name())
+                    out += [ir.Shuffle(taken.name, ir.Ref(t, n), 0, group), ir.Assign(n, taken)]
         return out
 
-    def _shuffles(self, run: Sequence[GroupReduce], width: int) -> list[Statement]:
+    def _shuffles(self, run: Sequence[ir.GroupReduce], width: int) -> list[ir.Statement]:
         """Combine the values of each group of `width` lanes into its first, by halves.
 
         Lanes in the second half read beyond their group, and in a warp that the block doesn't fill a lane that isn't there,
         whose value PTX leaves undefined (shfl.sync). What they combine it into is read by no lane that the first depends on:
         with offset w, the first w lanes read those up to 2 * w - 1, which were right after the step before.
         """
-        out: list[Statement] = []
+        out: list[ir.Statement] = []
         offset = width // 2
         while offset:
             for r in run:
-                others = [Ref(t, self._name()) for t in r.types]
-                out += [Shuffle(o.name, Ref(t, n), offset) for o, n, t in zip(others, r.names, r.types, strict=True)]
+                others = [ir.Ref(t, self._name()) for t in r.types]
+                out += [
+                    ir.Shuffle(o.name, ir.Ref(t, n), offset) for o, n, t in zip(others, r.names, r.types, strict=True)
+                ]
                 out += self._merge(r, others)
             offset //= 2
         return out
 
     # ------------------------------------------------------------ shared memory
 
-    def _by_halves(self, run: Sequence[GroupReduce]) -> list[Statement]:
+    def _by_halves(self, run: Sequence[ir.GroupReduce]) -> list[ir.Statement]:
         """Store each thread's part, then combine the second half of the parts into the first, repeatedly."""
         distance, half, to_all = run[0].distance, run[0].threads // 2, run[0].to_all
         parts = [self._shared(r) for r in run]
         part = TH_X // distance % run[0].threads
-        out: list[Statement] = [*self._publish(run, parts, TH_X), Barrier()]
+        out: list[ir.Statement] = [*self._publish(run, parts, TH_X), ir.Barrier()]
         while half:
-            body: list[Statement] = []
+            body: list[ir.Statement] = []
             for r, names in zip(run, parts, strict=True):
-                others = [Ref(t, self._name()) for t in r.types]
+                others = [ir.Ref(t, self._name()) for t in r.types]
                 place = TH_X + half * distance
                 body += [
-                    Let(o.name, decoded(o.type, Load(storage_type(o.type), p, (place,))))
+                    ir.Let(o.name, decoded(o.type, ir.Load(storage_type(o.type), p, (place,))))
                     for o, p in zip(others, names, strict=True)
                 ]
                 body += self._merge(r, others)
             if half > 1 or to_all:
                 body += self._publish(run, parts, TH_X)
-            out.append(If((Within(part, None, half - 1),), tuple(body)))
+            out.append(ir.If((ir.Within(part, None, half - 1),), tuple(body)))
             if half > 1 or to_all:
-                out.append(Barrier())
+                out.append(ir.Barrier())
             half //= 2
         return [*out, *self._take(run, parts, TH_X - part * distance)] if to_all else out
 
-    def _take(self, run: Sequence[GroupReduce], parts: Sequence[Sequence[str]], cell: SymbolicExpr) -> list[Statement]:
+    def _take(
+        self, run: Sequence[ir.GroupReduce], parts: Sequence[Sequence[str]], cell: SymbolicExpr
+    ) -> list[ir.Statement]:
         return [
-            Assign(n, decoded(t, Load(storage_type(t), p, (cell,))))
+            ir.Assign(n, decoded(t, ir.Load(storage_type(t), p, (cell,))))
             for r, names in zip(run, parts, strict=True)
             for p, n, t in zip(names, r.names, r.types, strict=True)
         ]
 
     def _publish(
-        self, run: Sequence[GroupReduce], parts: Sequence[Sequence[str]], cell: SymbolicExpr
-    ) -> list[Statement]:
+        self, run: Sequence[ir.GroupReduce], parts: Sequence[Sequence[str]], cell: SymbolicExpr
+    ) -> list[ir.Statement]:
         return [
-            Store(p, (cell,), encoded(t, Ref(t, n)))
+            ir.Store(p, (cell,), encoded(t, ir.Ref(t, n)))
             for r, names in zip(run, parts, strict=True)
             for p, n, t in zip(names, r.names, r.types, strict=True)
         ]
 
     # ------------------------------------------------------------ both
 
-    def _merge(self, r: GroupReduce, others: Sequence[Ref]) -> list[Statement]:
-        own = [Ref(t, n) for t, n in zip(r.types, r.names, strict=True)]
-        results = [Ref(t, self._name()) for t in r.types]
-        call = CallFunction(tuple(v.name for v in results), r.combiner, (), (*own, *others))
-        return [call, *(Assign(n, v) for n, v in zip(r.names, results, strict=True))]
+    def _merge(self, r: ir.GroupReduce, others: Sequence[ir.Ref]) -> list[ir.Statement]:
+        own = [ir.Ref(t, n) for t, n in zip(r.types, r.names, strict=True)]
+        results = [ir.Ref(t, self._name()) for t in r.types]
+        call = ir.CallFunction(tuple(v.name for v in results), r.combiner, (), (*own, *others))
+        return [call, *(ir.Assign(n, v) for n, v in zip(r.names, results, strict=True))]
 
-    def _shared(self, r: GroupReduce) -> list[str]:
+    def _shared(self, r: ir.GroupReduce) -> list[str]:
         count = shared_cells(self.threads, r.threads, r.distance, self.shuffle_width)
         names = []
         for kind in r.types:
             names.append(f"part{len(self.buffers)}")
-            self.buffers.append(Buffer(names[-1], kind, (count,), "shared"))
+            self.buffers.append(ir.Buffer(names[-1], kind, (count,), "shared"))
         return names
 
     def _name(self) -> str:
@@ -197,5 +184,5 @@ class _Lowering:
         return f"t{self.count - 1}"
 
 
-def _form(r: GroupReduce) -> tuple[int, int, bool]:
+def _form(r: ir.GroupReduce) -> tuple[int, int, bool]:
     return r.threads, r.distance, r.to_all

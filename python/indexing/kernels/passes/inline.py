@@ -10,23 +10,8 @@ from collections import Counter
 from dataclasses import replace
 from math import inf
 
+from indexing.kernels.ir import nodes as ir
 from indexing.kernels.ir.copying import Copying, Names
-from indexing.kernels.ir.nodes import (
-    AtomicUpdate,
-    Block,
-    CallFunction,
-    For,
-    Function,
-    GroupReduce,
-    IndexVariable,
-    Kernel,
-    Let,
-    Statement,
-    blocks_of,
-    bodies,
-    iterations_of,
-    statements,
-)
 from indexing.kernels.ir.traversal import rewrite_blocks, same_block
 
 MAX_DEPTH = 4  # nested blocks of an inlined function; otherwise a chain of functions could nest without bound
@@ -34,11 +19,13 @@ MAX_CHEAP = 12  # statements of a cheap function, over all iterations of its loo
 MAX_COPIED = 96  # inlining a function adds at most so many to all of its callers
 
 
-def inline_functions(kernel: Kernel) -> Kernel:
+def inline_functions(kernel: ir.Kernel) -> ir.Kernel:
     """The kernel with functions called once, and cheap ones, inlined."""
-    calls = Counter(s.function for f in bodies(kernel) for s in statements(f.body) if isinstance(s, CallFunction))
-    combiners = {s.combiner for s in statements(kernel.body) if isinstance(s, GroupReduce | AtomicUpdate)}
-    done: dict[str, Function] = {}
+    calls = Counter(
+        s.function for f in ir.bodies(kernel) for s in ir.statements(f.body) if isinstance(s, ir.CallFunction)
+    )
+    combiners = {s.combiner for s in ir.statements(kernel.body) if isinstance(s, ir.GroupReduce | ir.AtomicUpdate)}
+    done: dict[str, ir.Function] = {}
     inlined: set[str] = set()
     for function in kernel.functions:
         names = Names(function.variables, function.body, function.parameters)
@@ -51,33 +38,33 @@ def inline_functions(kernel: Kernel) -> Kernel:
     return replace(kernel, functions=kept, variables=variables, body=body)
 
 
-def depth(body: Block) -> int:
+def depth(body: ir.Block) -> int:
     """The depth of nested blocks."""
-    return 1 + max((depth(b) for s in body for b in blocks_of(s)), default=0)
+    return 1 + max((depth(b) for s in body for b in ir.blocks_of(s)), default=0)
 
 
-def _is_cheap(body: Block, calls: int) -> bool:
+def _is_cheap(body: ir.Block, calls: int) -> bool:
     size = _size(body)
     return size <= MAX_CHEAP or size * (calls - 1) <= MAX_COPIED
 
 
-def _size(body: Block) -> float:
+def _size(body: ir.Block) -> float:
     """The number of statements, those of loops as often as they run; infinite with calls."""
     total = 0.0
     for s in body:
-        turns = iterations_of(s) if isinstance(s, For) else 1
-        inner = sum(map(_size, blocks_of(s)))
-        total += inf if turns is None or isinstance(s, CallFunction) else 1 + turns * inner
+        turns = ir.iterations_of(s) if isinstance(s, ir.For) else 1
+        inner = sum(map(_size, ir.blocks_of(s)))
+        total += inf if turns is None or isinstance(s, ir.CallFunction) else 1 + turns * inner
     return total
 
 
 def _inlined(
-    names: Names, body: Block, functions: dict[str, Function], inlined: set[str]
-) -> tuple[tuple[IndexVariable, ...], Block]:
-    def on_block(block: Block) -> Block:
-        out: list[Statement] = []
+    names: Names, body: ir.Block, functions: dict[str, ir.Function], inlined: set[str]
+) -> tuple[tuple[ir.IndexVariable, ...], ir.Block]:
+    def on_block(block: ir.Block) -> ir.Block:
+        out: list[ir.Statement] = []
         for statement in block:
-            if isinstance(statement, CallFunction) and statement.function in inlined:
+            if isinstance(statement, ir.CallFunction) and statement.function in inlined:
                 out += _body(functions[statement.function], statement, names)
             else:
                 out.append(statement)
@@ -87,10 +74,10 @@ def _inlined(
     return tuple(names.variables), inlined_body
 
 
-def _body(function: Function, call: CallFunction, names: Names) -> list[Statement]:
+def _body(function: ir.Function, call: ir.CallFunction, names: Names) -> list[ir.Statement]:
     """The function's body at a call, followed by definitions of the names of its results."""
     places = dict(zip(function.index, call.index, strict=True))
     values = {p.name: a for p, a in zip(function.parameters, call.arguments, strict=True)}
     copy = Copying(names, function.variables, function.body, places, values)
     results = zip(call.names, function.results, strict=True)
-    return [*copy.body, *(Let(name, copy.value(r)) for name, r in results)]
+    return [*copy.body, *(ir.Let(name, copy.value(r)) for name, r in results)]

@@ -5,51 +5,38 @@ unswitching: a loop-invariant condition is evaluated once, in front of the loop.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from indexing._core import Interval, constant
+from indexing.kernels.ir import nodes as ir
 from indexing.kernels.ir.copying import Copying, Names
-from indexing.kernels.ir.nodes import (
-    Block,
-    Break,
-    For,
-    If,
-    Kernel,
-    Statement,
-    Within,
-    statements,
-)
 from indexing.kernels.ir.traversal import rewrite_blocks, same_block
 from indexing.kernels.passes.lanes import lane_count
-
-if TYPE_CHECKING:
-    from indexing.kernels.ir.nodes import Value
 
 MAX_COPIED = 64  # statements of a body that may be duplicated
 
 
-def unswitch(kernel: Kernel) -> Kernel:
+def unswitch(kernel: ir.Kernel) -> ir.Kernel:
     """The kernel with loop-invariant conditions around loops whose whole body is one branch."""
     return replace(
         kernel, body=rewrite_blocks(kernel.body, lambda block: same_block(block, [*map(_unswitched, block)]))
     )
 
 
-def _unswitched(statement: Statement) -> Statement:
-    if not isinstance(statement, For) or len(statement.body) != 1 or not isinstance(statement.body[0], If):
+def _unswitched(statement: ir.Statement) -> ir.Statement:
+    if not isinstance(statement, ir.For) or len(statement.body) != 1 or not isinstance(statement.body[0], ir.If):
         return statement
     branch = statement.body[0]
     if branch.otherwise or not all(_is_invariant(c, statement.variable) for c in branch.conditions):
         return statement
-    return If(branch.conditions, (replace(statement, body=branch.then),))
+    return ir.If(branch.conditions, (replace(statement, body=branch.then),))
 
 
-def _is_invariant(condition: Value, loop_variable: int) -> bool:
+def _is_invariant(condition: ir.Value, loop_variable: int) -> bool:
     """Whether a condition is invariant; only index conditions are, since values may change in the body."""
-    return isinstance(condition, Within) and loop_variable not in condition.expression.used_variables()
+    return isinstance(condition, ir.Within) and loop_variable not in condition.expression.used_variables()
 
 
-def peel_loops(kernel: Kernel) -> Kernel:
+def peel_loops(kernel: ir.Kernel) -> ir.Kernel:
     """The kernel with last iterations peeled off, if all others then need no condition."""
     peeling = _Peeler(Names(kernel.variables, kernel.body))
     body = rewrite_blocks(kernel.body, peeling.block)
@@ -60,13 +47,13 @@ class _Peeler:
     def __init__(self, names: Names) -> None:
         self.names = names
 
-    def block(self, block: Block) -> Block:
-        out: list[Statement] = []
+    def block(self, block: ir.Block) -> ir.Block:
+        out: list[ir.Statement] = []
         for statement in block:
-            out += self._peeled(statement) if isinstance(statement, For) else [statement]
+            out += self._peeled(statement) if isinstance(statement, ir.For) else [statement]
         return same_block(block, out)
 
-    def _peeled(self, loop: For) -> list[Statement]:
+    def _peeled(self, loop: ir.For) -> list[ir.Statement]:
         first, stop = loop.start.constant_value, loop.stop.constant_value
         if lane_count(loop) or first is None or stop is None or loop.step != 1:
             return [loop]
@@ -77,19 +64,19 @@ class _Peeler:
         last = Copying(self.names, self.names.variables, loop.body, {loop.variable: constant(stop - 1)}, {})
         return [replace(loop, stop=constant(stop - 1)), *last.body]
 
-    def _is_worth_it(self, loop: For, stop: int) -> bool:
+    def _is_worth_it(self, loop: ir.For, stop: int) -> bool:
         """Whether every condition on the loop's variable holds in all iterations but the last."""
-        inner = list(statements(loop.body))
-        if len(inner) > MAX_COPIED or any(isinstance(s, Break) for s in inner):
+        inner = list(ir.statements(loop.body))
+        if len(inner) > MAX_COPIED or any(isinstance(s, ir.Break) for s in inner):
             return False
         intervals = [v.interval for v in self.names.variables]
         own = intervals[loop.variable]
         conditions = [
             c
             for s in loop.body
-            if isinstance(s, If)
+            if isinstance(s, ir.If)
             for c in s.conditions
-            if isinstance(c, Within) and loop.variable in c.expression.used_variables()
+            if isinstance(c, ir.Within) and loop.variable in c.expression.used_variables()
         ]
         if not conditions:
             return False
@@ -98,7 +85,7 @@ class _Peeler:
         return all(_holds(c, before) for c in conditions)
 
 
-def _holds(condition: Within, intervals: list[Interval]) -> bool:
+def _holds(condition: ir.Within, intervals: list[Interval]) -> bool:
     known = condition.expression.range(intervals)
     return (condition.lower is None or known.lower >= condition.lower) and (
         condition.upper is None or known.upper <= condition.upper

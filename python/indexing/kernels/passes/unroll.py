@@ -14,23 +14,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from indexing._core import constant
+from indexing.kernels.ir import nodes as ir
 from indexing.kernels.ir.copying import Copying, Names
 from indexing.kernels.ir.memory import moves
-from indexing.kernels.ir.nodes import (
-    Assign,
-    Barrier,
-    Block,
-    Buffer,
-    For,
-    GroupReduce,
-    If,
-    Kernel,
-    Load,
-    Statement,
-    Store,
-    iterations_of,
-    statements,
-)
 from indexing.kernels.ir.traversal import expressions_of, may_leave, rewrite_blocks, same_block, subvalues, values_of
 from indexing.kernels.passes.lanes import lane_count
 
@@ -45,22 +31,22 @@ MAX_MARKED_STATEMENTS = 64  # a loop with loads of at most so many is left for t
 UNROLL_FACTOR = 4
 
 
-def unroll_loops(kernel: Kernel, has_threads: bool) -> Kernel:
+def unroll_loops(kernel: ir.Kernel, has_threads: bool) -> ir.Kernel:
     """The kernel with loops unrolled, or marked; `has_threads`: the threads of a block run in parallel."""
     unrolling = _Unroller(kernel, has_threads)
     body = rewrite_blocks(kernel.body, unrolling.block)
     return replace(kernel, body=body, variables=tuple(unrolling.names.variables))
 
 
-def unroll_in_lanes(kernel: Kernel) -> Kernel:
+def unroll_in_lanes(kernel: ir.Kernel) -> ir.Kernel:
     """The kernel with short loops inside loops over lanes written out, so that their accesses can be vectorized."""
     unrolling = _Unroller(kernel, has_threads=True)
 
-    def in_lanes(s: Statement) -> Statement:
-        body = unrolling.short(s.body) if isinstance(s, For) and lane_count(s) else ()
-        return replace(s, body=body) if isinstance(s, For) and body and body is not s.body else s
+    def in_lanes(s: ir.Statement) -> ir.Statement:
+        body = unrolling.short(s.body) if isinstance(s, ir.For) and lane_count(s) else ()
+        return replace(s, body=body) if isinstance(s, ir.For) and body and body is not s.body else s
 
-    def on_block(block: Block) -> Block:
+    def on_block(block: ir.Block) -> ir.Block:
         return same_block(block, [*map(in_lanes, block)])
 
     body = rewrite_blocks(kernel.body, on_block)
@@ -70,13 +56,13 @@ def unroll_in_lanes(kernel: Kernel) -> Kernel:
 class UnrollingRule:
     """The rule for loops of parallel threads of a kernel that has these buffers."""
 
-    def __init__(self, buffers: Sequence[Buffer]) -> None:
+    def __init__(self, buffers: Sequence[ir.Buffer]) -> None:
         self.spaces = {b.name: b.space for b in buffers}
 
-    def factor(self, loop: For) -> int:
+    def factor(self, loop: ir.For) -> int:
         """The iterations that become straight code; 0: as the compiler decides."""
-        turns, inner = iterations_of(loop), list(statements(loop.body))
-        if turns is None or may_leave(loop.body) or any(isinstance(s, Barrier | GroupReduce) for s in inner):
+        turns, inner = ir.iterations_of(loop), list(ir.statements(loop.body))
+        if turns is None or may_leave(loop.body) or any(isinstance(s, ir.Barrier | ir.GroupReduce) for s in inner):
             return 0
         if turns * len(inner) <= MAX_STATEMENTS or loop.lanes or self._counts_registers(loop.variable, inner):
             return turns
@@ -85,20 +71,20 @@ class UnrollingRule:
         is_whole = turns <= 2 * UNROLL_FACTOR and turns * len(inner) <= MAX_MARKED_STATEMENTS
         return (turns if is_whole else UNROLL_FACTOR) if is_worth_it else 0
 
-    def _counts_registers(self, counter: int, inner: Sequence[Statement]) -> bool:
+    def _counts_registers(self, counter: int, inner: Sequence[ir.Statement]) -> bool:
         """Whether the counter occurs in an index of a local array."""
         return any(counter in e.used_variables() for s in inner for e in self._registers(s))
 
-    def _registers(self, s: Statement) -> Iterator[SymbolicExpr]:
+    def _registers(self, s: ir.Statement) -> Iterator[SymbolicExpr]:
         """The indices at which a statement accesses local arrays."""
         yield from (m.index for m in moves(s) if self.spaces[m.buffer] == "local")
-        if isinstance(s, Store) and self.spaces[s.buffer] == "local":
+        if isinstance(s, ir.Store) and self.spaces[s.buffer] == "local":
             yield from s.index
         for load in _loads(s):
             if self.spaces[load.buffer] == "local":
                 yield from expressions_of(load)
 
-    def _loads(self, inner: Sequence[Statement]) -> bool:
+    def _loads(self, inner: Sequence[ir.Statement]) -> bool:
         """Whether statements load from global memory."""
         loaded = {load.buffer for s in inner for load in _loads(s)} | {
             m.buffer for s in inner for m in moves(s) if m.kind == "load"
@@ -107,37 +93,37 @@ class UnrollingRule:
 
 
 class _Unroller:
-    def __init__(self, kernel: Kernel, has_threads: bool) -> None:
+    def __init__(self, kernel: ir.Kernel, has_threads: bool) -> None:
         self.has_threads = has_threads
         self.names = Names(kernel.variables, kernel.body)
         self.rule = UnrollingRule(kernel.buffers)
 
-    def block(self, block: Block) -> Block:
-        out: list[Statement] = []
+    def block(self, block: ir.Block) -> ir.Block:
+        out: list[ir.Statement] = []
         for statement in block:
-            out += self._loop(statement) if isinstance(statement, For) else [statement]
+            out += self._loop(statement) if isinstance(statement, ir.For) else [statement]
         return same_block(block, out)
 
-    def short(self, block: Block) -> Block:
+    def short(self, block: ir.Block) -> ir.Block:
         """A block with its short loops written out, also in nested blocks."""
 
-        def on_block(block: Block) -> Block:
-            out: list[Statement] = []
+        def on_block(block: ir.Block) -> ir.Block:
+            out: list[ir.Statement] = []
             for s in block:
-                out += self._short(s) if isinstance(s, For) else [s]
+                out += self._short(s) if isinstance(s, ir.For) else [s]
             return same_block(block, out)
 
         return rewrite_blocks(block, on_block)
 
-    def _short(self, loop: For) -> list[Statement]:
-        turns = iterations_of(loop)
-        if loop.lanes or turns is None or may_leave(loop.body) or turns * len(statements(loop.body)) > MAX_IN_LANES:
+    def _short(self, loop: ir.For) -> list[ir.Statement]:
+        turns = ir.iterations_of(loop)
+        if loop.lanes or turns is None or may_leave(loop.body) or turns * len(ir.statements(loop.body)) > MAX_IN_LANES:
             return [loop]
         return self._written(loop, turns)
 
-    def _loop(self, loop: For) -> Sequence[Statement]:
-        turns, inner = iterations_of(loop), list(statements(loop.body))
-        if turns is None or may_leave(loop.body) or any(isinstance(s, Barrier | GroupReduce) for s in inner):
+    def _loop(self, loop: ir.For) -> Sequence[ir.Statement]:
+        turns, inner = ir.iterations_of(loop), list(ir.statements(loop.body))
+        if turns is None or may_leave(loop.body) or any(isinstance(s, ir.Barrier | ir.GroupReduce) for s in inner):
             return [loop]
         is_short = turns * len(inner) <= MAX_STATEMENTS
         if is_short and (self.has_threads or _is_sum(inner)):
@@ -145,21 +131,21 @@ class _Unroller:
         factor = self.rule.factor(loop) if self.has_threads else 0
         return [replace(loop, unroll=factor) if factor else loop]
 
-    def _written(self, loop: For, turns: int) -> list[Statement]:
+    def _written(self, loop: ir.For, turns: int) -> list[ir.Statement]:
         """All iterations of the loop, with the counter replaced by its values."""
         start = loop.start.constant_value
         assert start is not None
-        out: list[Statement] = []
+        out: list[ir.Statement] = []
         for turn in range(turns):
             place = constant(start + turn * loop.step)
             out += Copying(self.names, self.names.variables, loop.body, {loop.variable: place}, {}).body
         return out
 
 
-def _loads(s: Statement) -> Iterator[Load]:
-    return (v for value in values_of(s) for v in subvalues(value) if isinstance(v, Load))
+def _loads(s: ir.Statement) -> Iterator[ir.Load]:
+    return (v for value in values_of(s) for v in subvalues(value) if isinstance(v, ir.Load))
 
 
-def _is_sum(inner: Sequence[Statement]) -> bool:
+def _is_sum(inner: Sequence[ir.Statement]) -> bool:
     """Whether statements assign to a variable, without control flow."""
-    return any(isinstance(s, Assign) for s in inner) and not any(isinstance(s, For | If) for s in inner)
+    return any(isinstance(s, ir.Assign) for s in inner) and not any(isinstance(s, ir.For | ir.If) for s in inner)

@@ -11,23 +11,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 from indexing._core import SymbolicExpr, constant, variable
+from indexing.kernels.ir import nodes as ir
 from indexing.kernels.ir.memory import Memory, orders_memory
-from indexing.kernels.ir.nodes import (
-    Block,
-    Buffer,
-    Copy,
-    For,
-    If,
-    IndexVariable,
-    Kernel,
-    Load,
-    Statement,
-    Store,
-    statements,
-)
 from indexing.kernels.ir.traversal import (
     may_leave,
     rewrite_blocks,
@@ -40,9 +28,6 @@ from indexing.kernels.ir.traversal import (
 from indexing.kernels.ir.types import storage_bytes
 from indexing.kernels.passes.lanes import LaneIndices, Place, lane_count
 
-if TYPE_CHECKING:
-    from indexing.kernels.ir.nodes import Value
-
 VECTOR_BYTES = 16
 MAX_SPAN = 256  # a local buffer has at most so many elements; those that nothing reads take no register
 MAX_ITERATIONS = 16  # a loop without lanes of at most so many is written out, so that vectors stay in registers
@@ -50,7 +35,7 @@ MAX_HELD = 32  # it loads at most so many elements in front: more take the regis
 Key: TypeAlias = "tuple[str, SymbolicExpr]"  # a buffer, and an anchor
 
 
-def vectorize_accesses(kernel: Kernel) -> Kernel:
+def vectorize_accesses(kernel: ir.Kernel) -> ir.Kernel:
     """The kernel with vector loads and stores of global and shared memory."""
     vectors = _Vectors(kernel)
     body = rewrite_blocks(kernel.body, vectors.block)
@@ -60,46 +45,46 @@ def vectorize_accesses(kernel: Kernel) -> Kernel:
 class _Vectors:
     """The local buffers of vectors that a kernel needs."""
 
-    def __init__(self, kernel: Kernel) -> None:
+    def __init__(self, kernel: ir.Kernel) -> None:
         self.kernel = kernel
         self.memory = Memory(kernel)
         self.by_name = {b.name: b for b in kernel.buffers}
-        self.variables: tuple[IndexVariable, ...] = kernel.variables
-        self.buffers: list[Buffer] = []
+        self.variables: tuple[ir.IndexVariable, ...] = kernel.variables
+        self.buffers: list[ir.Buffer] = []
 
-    def block(self, block: Block) -> Block:
-        out: list[Statement] = []
+    def block(self, block: ir.Block) -> ir.Block:
+        out: list[ir.Statement] = []
         for statement in block:
-            if isinstance(statement, For):
+            if isinstance(statement, ir.For):
                 out += _Lanes(self, statement).rewritten() if lane_count(statement) else self._short(statement)
             else:
                 out.append(statement)
         return same_block(block, out)
 
-    def _short(self, loop: For) -> Block:
+    def _short(self, loop: ir.For) -> ir.Block:
         """A short innermost loop, as one over lanes if its iterations load vectors, which registers hold."""
         lanes, count = replace(loop, lanes=True), len(self.buffers)
-        if not 2 <= lane_count(lanes) <= MAX_ITERATIONS or any(isinstance(s, For) for s in statements(loop.body)):
+        if not 2 <= lane_count(lanes) <= MAX_ITERATIONS or any(isinstance(s, ir.For) for s in ir.statements(loop.body)):
             return (loop,)
         rewritten = tuple(_Lanes(self, lanes).rewritten())
         names = {b.name for b in self.buffers[count:]}
         if (
             0
-            < sum(s.width for s in statements(rewritten) if isinstance(s, Copy) and s.destination in names)
+            < sum(s.width for s in ir.statements(rewritten) if isinstance(s, ir.Copy) and s.destination in names)
             <= MAX_HELD
         ):
             return rewritten
         del self.buffers[count:]
         return (loop,)
 
-    def local(self, like: Buffer, width: int) -> str:
+    def local(self, like: ir.Buffer, width: int) -> str:
         """A new local buffer for a vector of the elements of another."""
         name = f"x{len(self.buffers)}"
-        self.buffers.append(Buffer(name, like.element_type, (width,), "local"))
+        self.buffers.append(ir.Buffer(name, like.element_type, (width,), "local"))
         self.by_name[name] = self.buffers[-1]
         return name
 
-    def unit(self, buffer: Buffer, anchor: SymbolicExpr, most: int) -> int:
+    def unit(self, buffer: ir.Buffer, anchor: SymbolicExpr, most: int) -> int:
         """The largest number of elements, a power of two up to `most`, that one instruction may move from an anchor on."""
         unit = min(most & -most, max(VECTOR_BYTES // storage_bytes(buffer.element_type), 1))
         while unit > 1 and not anchor.is_multiple_of(unit):
@@ -124,24 +109,24 @@ class _Scope:
 
     loaded: dict[Key, tuple[_Loaded, ...]]
     is_conditional: bool = False
-    before: list[Statement] = field(default_factory=list)
-    after: list[Statement] = field(default_factory=list)
+    before: list[ir.Statement] = field(default_factory=list)
+    after: list[ir.Statement] = field(default_factory=list)
 
 
 class _Lanes:
     """Vectorizes one loop over lanes."""
 
-    def __init__(self, vectors: _Vectors, loop: For) -> None:
+    def __init__(self, vectors: _Vectors, loop: ir.For) -> None:
         self.vectors, self.loop = vectors, loop
         self.lanes = range(lane_count(loop))
         self.index = LaneIndices(vectors.variables, loop)
-        inner = list(statements(loop.body))
+        inner = list(ir.statements(loop.body))
         memory = vectors.memory
         self.writes = [m for s in inner for m in memory.written(s)]
         self.read = {m for s in inner for m in memory.read(s)}
         self.orders = any(map(orders_memory, inner)) or may_leave(loop.body)
 
-    def rewritten(self) -> Sequence[Statement]:
+    def rewritten(self) -> Sequence[ir.Statement]:
         if self.orders:
             return (self.loop,)
         scope = _Scope({})
@@ -149,7 +134,7 @@ class _Lanes:
         rewritten = self.loop if body is self.loop.body else replace(self.loop, body=body)
         return *scope.before, rewritten, *scope.after
 
-    def _scope(self, block: Block, scope: _Scope) -> Block:
+    def _scope(self, block: ir.Block, scope: _Scope) -> ir.Block:
         """A block under conditions that are the same for all lanes, with its loads and stores in `scope`."""
         together: dict[Key, list[tuple[int, ...]]] = {}
         for load, place in self._loads(block, self.lanes):
@@ -176,25 +161,25 @@ class _Lanes:
         name = self.vectors.local(buffer, max(offsets) + 1 - first)
         scope.loaded[key] = (*scope.loaded.get(key, ()), _Loaded(name, first, offsets))
         for at, width in pieces:
-            scope.before.append(Copy(name, constant(at - first), buffer.name, anchor + at, width))
+            scope.before.append(ir.Copy(name, constant(at - first), buffer.name, anchor + at, width))
 
     # ------------------------------------------------------------ loads of a block
 
-    def _loads(self, block: Block, lanes: Sequence[int]) -> Iterator[tuple[Load, Place]]:
+    def _loads(self, block: ir.Block, lanes: Sequence[int]) -> Iterator[tuple[ir.Load, Place]]:
         """The loads that all of `lanes` make, and those in branches that some of them take."""
         for s in block:
-            if isinstance(s, For):
+            if isinstance(s, ir.For):
                 continue
-            values = s.conditions[:1] if isinstance(s, If) else values_of(s)  # the first is always evaluated
-            for load in (v for value in values for v in subvalues(value) if isinstance(v, Load)):
+            values = s.conditions[:1] if isinstance(s, ir.If) else values_of(s)  # the first is always evaluated
+            for load in (v for value in values for v in subvalues(value) if isinstance(v, ir.Load)):
                 place = self._place(load, lanes)
                 if place is not None:
                     yield load, place
-            if isinstance(s, If) and (parts := self._divided(s, lanes)):
+            if isinstance(s, ir.If) and (parts := self._divided(s, lanes)):
                 yield from self._loads(s.then, parts[0])
                 yield from self._loads(s.otherwise, parts[1])
 
-    def _divided(self, s: If, lanes: Sequence[int]) -> tuple[list[int], list[int]] | None:
+    def _divided(self, s: ir.If, lanes: Sequence[int]) -> tuple[list[int], list[int]] | None:
         """The lanes that take either branch, if nothing but the lane decides; None otherwise."""
         taken = [self.index.decided(s.conditions, lane) for lane in lanes]
         if None in taken:
@@ -202,51 +187,51 @@ class _Lanes:
         pairs = list(zip(lanes, taken, strict=True))
         return [lane for lane, t in pairs if t], [lane for lane, t in pairs if not t]
 
-    def _place(self, load: Load, lanes: Sequence[int]) -> Place | None:
+    def _place(self, load: ir.Load, lanes: Sequence[int]) -> Place | None:
         buffer = self.vectors.by_name[load.buffer]
         is_kept = buffer.space in ("global", "shared") and self.vectors.memory.of(load.buffer) not in self.writes
         return self.index.place(load.index[0], lanes) if is_kept and len(load.index) == 1 and lanes else None
 
     # ------------------------------------------------------------ rewriting
 
-    def _block(self, block: Block, lanes: Sequence[int], scope: _Scope) -> Block:
+    def _block(self, block: ir.Block, lanes: Sequence[int], scope: _Scope) -> ir.Block:
         return same_block(block, [self._statement(s, lanes, scope) for s in block])
 
-    def _statement(self, s: Statement, lanes: Sequence[int], scope: _Scope) -> Statement:
-        if isinstance(s, For):
+    def _statement(self, s: ir.Statement, lanes: Sequence[int], scope: _Scope) -> ir.Statement:
+        if isinstance(s, ir.For):
             return s
 
-        def on_value(value: Value) -> Value:
-            return self._loaded(value, lanes, scope) if isinstance(value, Load) else value
+        def on_value(value: ir.Value) -> ir.Value:
+            return self._loaded(value, lanes, scope) if isinstance(value, ir.Load) else value
 
-        if isinstance(s, If):
+        if isinstance(s, ir.If):
             return self._branch(s, lanes, scope, rewrite_value(s.conditions[0], on_value))
         rewritten = rewrite_statement(s, on_value)
-        if isinstance(rewritten, Store) and lanes is self.lanes:
+        if isinstance(rewritten, ir.Store) and lanes is self.lanes:
             return self._store(rewritten, scope)
         return rewritten
 
-    def _loaded(self, load: Load, lanes: Sequence[int], scope: _Scope) -> Value:
+    def _loaded(self, load: ir.Load, lanes: Sequence[int], scope: _Scope) -> ir.Value:
         """The load of an element that was loaded before, from the local buffer."""
         place = self._place(load, lanes)
         if place is None:
             return load
         known = scope.loaded.get((load.buffer, place.anchor), ())
         held = next((k for k in known if k.offsets.issuperset(place.offsets)), None)
-        return load if held is None else Load(load.type, held.name, (place.distance - held.first,))
+        return load if held is None else ir.Load(load.type, held.name, (place.distance - held.first,))
 
-    def _branch(self, s: If, lanes: Sequence[int], scope: _Scope, first: Value) -> If:
+    def _branch(self, s: ir.If, lanes: Sequence[int], scope: _Scope, first: ir.Value) -> ir.If:
         parts = self._divided(s, lanes)
         if parts is not None:
             then, otherwise = (self._block(b, p, scope) for b, p in zip((s.then, s.otherwise), parts, strict=True))
             is_same = then is s.then and otherwise is s.otherwise
-            return s if is_same else If(s.conditions, then, otherwise)
+            return s if is_same else ir.If(s.conditions, then, otherwise)
         uniform = self.index.uniform(s.conditions) if lanes is self.lanes else None
         if uniform is not None:
             return self._uniform_branch(s, uniform, scope)
         return s if first is s.conditions[0] else replace(s, conditions=(first, *s.conditions[1:]))
 
-    def _uniform_branch(self, s: If, uniform: tuple[Value, ...], scope: _Scope) -> If:
+    def _uniform_branch(self, s: ir.If, uniform: tuple[ir.Value, ...], scope: _Scope) -> ir.If:
         """A branch that all lanes take or none, with its accesses in a branch with the same conditions."""
         own = [_Scope(dict(scope.loaded), is_conditional=True) for _ in range(2)]
         then, otherwise = (self._scope(b, o) for b, o in zip((s.then, s.otherwise), own, strict=True))
@@ -254,10 +239,10 @@ class _Lanes:
             return s
         for out, parts in ((scope.before, [o.before for o in own]), (scope.after, [o.after for o in own])):
             if any(parts):
-                out.append(If(uniform, *map(tuple, parts)))
-        return If(uniform, then, otherwise)
+                out.append(ir.If(uniform, *map(tuple, parts)))
+        return ir.If(uniform, then, otherwise)
 
-    def _store(self, store: Store, scope: _Scope) -> Statement:
+    def _store(self, store: ir.Store, scope: _Scope) -> ir.Statement:
         memory = self.vectors.memory.of(store.buffer)
         buffer = self.vectors.by_name[store.buffer]
         if self.writes.count(memory) > 1 or memory in self.read or buffer.space not in ("global", "shared"):
@@ -271,8 +256,8 @@ class _Lanes:
             return store
         name = self.vectors.local(buffer, width)
         for k in range(0, width, unit):
-            scope.after.append(Copy(store.buffer, base + k, name, constant(k), unit))
-        return Store(name, (variable(self.loop.variable),), store.value)
+            scope.after.append(ir.Copy(store.buffer, base + k, name, constant(k), unit))
+        return ir.Store(name, (variable(self.loop.variable),), store.value)
 
 
 def _clusters(loads: Iterable[tuple[int, ...]], unit: int) -> list[frozenset[int]]:

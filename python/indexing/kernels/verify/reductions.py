@@ -10,33 +10,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from indexing.errors import IndexingError
-from indexing.kernels.ir.nodes import (
-    Assign,
-    Barrier,
-    Block,
-    CallFunction,
-    Constant,
-    For,
-    GroupReduce,
-    If,
-    Let,
-    Load,
-    Op,
-    Ref,
-    Shuffle,
-    Statement,
-    Store,
-    Within,
-    blocks_of,
-    statements,
-)
+from indexing.kernels.ir import nodes as ir
 from indexing.kernels.passes.parallel_regions import array_of
 from indexing.kernels.verify.check import Check
 from indexing.lazy import np
 
 if TYPE_CHECKING:
     from indexing._core import SymbolicExpr
-    from indexing.kernels.ir.nodes import Kernel, Value
 
 CONVERSIONS = ("convert", "decode", "encode", "ne")  # types of values and of memory differ: predicates are bytes
 BITS = 11  # a digit's width: a block has at most 1,024 threads, so that none overflows when all count one thread
@@ -44,11 +24,11 @@ AXES, WARP, INFINITE = 3, 32, 1 << 63
 Owners: TypeAlias = "int | None"  # the threads whose values are combined; None: a value of nobody
 
 
-def check_reductions(before: Kernel, after: Kernel, name: str, is_sequential: bool) -> Iterator[Check]:
+def check_reductions(before: ir.Kernel, after: ir.Kernel, name: str, is_sequential: bool) -> Iterator[Check]:
     """One check for each run of adjacent reductions that the pass `name` has replaced."""
-    if before is after or not any(isinstance(s, GroupReduce) for s in statements(before.body)):
+    if before is after or not any(isinstance(s, ir.GroupReduce) for s in ir.statements(before.body)):
         return
-    if any(isinstance(s, GroupReduce) for s in statements(after.body)):
+    if any(isinstance(s, ir.GroupReduce) for s in ir.statements(after.body)):
         return
     try:
         pairs = [*(_sequential_runs(before, after) if is_sequential else _replaced_runs(before.body, after.body))]
@@ -67,20 +47,20 @@ def check_reductions(before: Kernel, after: Kernel, name: str, is_sequential: bo
 
 # ---------------------------------------------------------------- which statements replace which reductions
 
-Run: TypeAlias = "list[GroupReduce]"
+Run: TypeAlias = "list[ir.GroupReduce]"
 
 
-def _replaced_runs(old: Block, new: Block) -> Iterator[tuple[Run, list[Statement]]]:
+def _replaced_runs(old: ir.Block, new: ir.Block) -> Iterator[tuple[Run, list[ir.Statement]]]:
     """Runs of adjacent reductions, each with the statements in their place; all other statements must be the same."""
     rest = list(new)
     run: Run = []
     for number, s in enumerate(old):
-        if isinstance(s, GroupReduce):
+        if isinstance(s, ir.GroupReduce):
             run.append(s)
-            if number + 1 < len(old) and isinstance(old[number + 1], GroupReduce):
+            if number + 1 < len(old) and isinstance(old[number + 1], ir.GroupReduce):
                 continue
             following = old[number + 1] if number + 1 < len(old) else None
-            replacement: list[Statement] = []
+            replacement: list[ir.Statement] = []
             while rest and not (following is not None and _is_like(following, rest[0])):
                 replacement.append(rest.pop(0))
             yield run, replacement
@@ -89,30 +69,30 @@ def _replaced_runs(old: Block, new: Block) -> Iterator[tuple[Run, list[Statement
             raise IndexingError("a statement beside the reductions is another")
         else:
             t = rest.pop(0)
-            for own, others in zip(blocks_of(s), blocks_of(t), strict=True):
+            for own, others in zip(ir.blocks_of(s), ir.blocks_of(t), strict=True):
                 yield from _replaced_runs(own, others)
-    if any(not isinstance(s, Barrier) for s in rest):
+    if any(not isinstance(s, ir.Barrier) for s in rest):
         raise IndexingError("there are more statements beside the reductions")
 
 
-def _is_like(s: Statement, t: Statement) -> bool:
+def _is_like(s: ir.Statement, t: ir.Statement) -> bool:
     """Whether a statement is another, but for the reductions in it."""
-    if not any(isinstance(inner, GroupReduce) for inner in statements((s,))):
+    if not any(isinstance(inner, ir.GroupReduce) for inner in ir.statements((s,))):
         return s == t
-    if isinstance(s, For) and isinstance(t, For):
+    if isinstance(s, ir.For) and isinstance(t, ir.For):
         return (s.variable, s.start, s.stop, s.step) == (t.variable, t.start, t.stop, t.step)
-    return isinstance(s, If) and isinstance(t, If) and s.conditions == t.conditions
+    return isinstance(s, ir.If) and isinstance(t, ir.If) and s.conditions == t.conditions
 
 
-def _sequential_runs(before: Kernel, after: Kernel) -> Iterator[tuple[Run, list[Statement]]]:
+def _sequential_runs(before: ir.Kernel, after: ir.Kernel) -> Iterator[tuple[Run, list[ir.Statement]]]:
     """Each reduction with the statements, outside of loops over threads, that write the arrays of its names."""
-    reductions = [s for s in statements(before.body) if isinstance(s, GroupReduce)]
+    reductions = [s for s in ir.statements(before.body) if isinstance(s, ir.GroupReduce)]
     units = list(_units(after.body, {array_of(n) for r in reductions for n in r.names}))
     for r in reductions:
         own = {array_of(n) for n in r.names}
         while units and not units[0]:
             units.pop(0)
-        replacement: list[Statement] = []
+        replacement: list[ir.Statement] = []
         while units and units[0] and _written(units[0]) <= own:
             replacement += units.pop(0)
         yield [r], replacement
@@ -120,39 +100,41 @@ def _sequential_runs(before: Kernel, after: Kernel) -> Iterator[tuple[Run, list[
         raise IndexingError("there are more statements than the reductions need")
 
 
-def _units(block: Block, arrays: set[str]) -> Iterator[list[Statement]]:
+def _units(block: ir.Block, arrays: set[str]) -> Iterator[list[ir.Statement]]:
     """The loops, and the calls with the stores after them, that write the arrays; nothing for other statements."""
-    unit: list[Statement] = []
+    unit: list[ir.Statement] = []
     for s in block:
-        is_store = isinstance(s, Store) and s.buffer in arrays
+        is_store = isinstance(s, ir.Store) and s.buffer in arrays
         if unit and not is_store:
             yield unit
             unit = []
-        if isinstance(s, CallFunction) or is_store:
+        if isinstance(s, ir.CallFunction) or is_store:
             unit.append(s)
-        elif isinstance(s, For) and not _has_thread_loop(s) and set() < _written([s]) <= arrays:
+        elif isinstance(s, ir.For) and not _has_thread_loop(s) and set() < _written([s]) <= arrays:
             yield [s]
         else:
             yield []
-            if not (isinstance(s, For) and s.variable < AXES):
-                for inner in blocks_of(s):
+            if not (isinstance(s, ir.For) and s.variable < AXES):
+                for inner in ir.blocks_of(s):
                     yield from _units(inner, arrays)
             yield []
     yield unit
 
 
-def _has_thread_loop(s: Statement) -> bool:
-    return any(isinstance(t, For) and t.variable < AXES for t in statements((s,)))
+def _has_thread_loop(s: ir.Statement) -> bool:
+    return any(isinstance(t, ir.For) and t.variable < AXES for t in ir.statements((s,)))
 
 
-def _written(unit: Sequence[Statement]) -> set[str]:
-    return {t.buffer for t in statements(tuple(unit)) if isinstance(t, Store)}
+def _written(unit: Sequence[ir.Statement]) -> set[str]:
+    return {t.buffer for t in ir.statements(tuple(unit)) if isinstance(t, ir.Store)}
 
 
 # ---------------------------------------------------------------- what they compute
 
 
-def _fault(kernel: Kernel, variables: int, run: Run, replacement: Sequence[Statement], is_sequential: bool) -> str:
+def _fault(
+    kernel: ir.Kernel, variables: int, run: Run, replacement: Sequence[ir.Statement], is_sequential: bool
+) -> str:
     """The reason why the statements do not compute the reductions; empty if they do."""
     threads = kernel.block[0] * kernel.block[1] * kernel.block[2]
     combining = _Combining(variables, 1 if is_sequential else threads)
@@ -186,27 +168,27 @@ class _Combining:
         self.names: dict[str, list[Owners]] = {}
         self.memory: dict[str, dict[int, Owners]] = {}
 
-    def run(self, block: Iterable[Statement], active: Sequence[int]) -> None:
+    def run(self, block: Iterable[ir.Statement], active: Sequence[int]) -> None:
         """Run statements for the active threads."""
         for s in block:
             match s:
-                case Let(name, value) | Assign(name, value):
+                case ir.Let(name, value) | ir.Assign(name, value):
                     self._name(name, self._values(value), active)
-                case Store(buffer, (index,), value):
+                case ir.Store(buffer, (index,), value):
                     values, cells = self._values(value), self._cells(index)
                     self.memory.setdefault(buffer, {}).update({cells[t]: values[t] for t in active})
-                case Shuffle(name, value, offset, group):
+                case ir.Shuffle(name, value, offset, group):
                     self._name(name, self._shuffled(self._values(value), offset, group), active)
-                case CallFunction(names, _, (), arguments):
+                case ir.CallFunction(names, _, (), arguments):
                     self._combine(names, [self._values(a) for a in arguments], active)
-                case If(conditions, then, ()) if all(isinstance(c, Within) for c in conditions):
+                case ir.If(conditions, then, ()) if all(isinstance(c, ir.Within) for c in conditions):
                     inside = set(active).intersection(*map(self._where, conditions))
                     self.run(then, sorted(inside))
-                case For(counter, start, stop, step, body):
+                case ir.For(counter, start, stop, step, body):
                     for turn in range(self._cells(start)[0], self._cells(stop)[0], step):
                         self.places[counter] = np.full(self.threads, turn)
                         self.run(body, active)
-                case Barrier():
+                case ir.Barrier():
                     pass
                 case _:
                     raise IndexingError(f"a {type(s).__name__} in a reduction is not understood")
@@ -228,15 +210,15 @@ class _Combining:
         lanes = range(self.threads)
         return [values[t + offset] if t % WARP + offset < WARP and t + offset in lanes else None for t in lanes]
 
-    def _values(self, value: Value) -> list[Owners]:
+    def _values(self, value: ir.Value) -> list[Owners]:
         match value:
-            case Ref(_, name):
+            case ir.Ref(_, name):
                 return list(self.names.get(name, [None] * self.threads))
-            case Load(_, buffer, (index,)):
+            case ir.Load(_, buffer, (index,)):
                 cells = self.memory.get(buffer, {})
                 return [cells.get(c) for c in self._cells(index)]
-            case Op(opcode, _, (operand, *others)) if opcode in CONVERSIONS:
-                if all(isinstance(o, Constant) for o in others):
+            case ir.Op(opcode, _, (operand, *others)) if opcode in CONVERSIONS:
+                if all(isinstance(o, ir.Constant) for o in others):
                     return self._values(operand)
         raise IndexingError("a value in a reduction is not understood")
 
@@ -244,9 +226,9 @@ class _Combining:
         cells = np.broadcast_to(np.asarray(index.evaluate(self.places)), self.threads)
         return [int(c) for c in cells]
 
-    def _where(self, condition: Value) -> set[int]:
+    def _where(self, condition: ir.Value) -> set[int]:
         """The threads for which a condition holds."""
-        assert isinstance(condition, Within)
+        assert isinstance(condition, ir.Within)
         low = -INFINITE if condition.lower is None else condition.lower
         high = INFINITE if condition.upper is None else condition.upper
         return {t for t, place in enumerate(self._cells(condition.expression)) if low <= place <= high}

@@ -3,56 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING
 
+from indexing.kernels.ir import nodes as ir
 from indexing.kernels.ir.copying import names_of
 from indexing.kernels.ir.fragments import ASYNC_BYTES, INSTRUCTIONS, PANEL_TYPES, PIECE_BYTES
-from indexing.kernels.ir.nodes import (
-    Assign,
-    AtomicUpdate,
-    Block,
-    Break,
-    CallFunction,
-    Constant,
-    Copy,
-    CopyAsync,
-    FetchAdd,
-    For,
-    Function,
-    GroupReduce,
-    If,
-    IndexValue,
-    Kernel,
-    LetIndex,
-    Load,
-    LoadMatrices,
-    MatrixMultiply,
-    MultiplyPanels,
-    Op,
-    Ref,
-    Statement,
-    Store,
-    Var,
-    Within,
-    bodies,
-)
 from indexing.kernels.ir.opcodes import OPCODES
 from indexing.kernels.ir.traversal import expressions_of, indices_of, subvalues, values_of
 from indexing.kernels.ir.types import compute_type, storage_bytes, storage_type
 from indexing.kernels.verify.check import Check
 from indexing.ops.element_types import ELEMENT_TYPES
 
-if TYPE_CHECKING:
-    from indexing.kernels.ir.nodes import Value
-
 _KINDS = {"signed": "integer", "unsigned": "integer"}
 
 
-def check_types(kernel: Kernel) -> Iterator[Check]:
+def check_types(kernel: ir.Kernel) -> Iterator[Check]:
     """One check for each function and for the entry, if it has no fault; else a refuted one for each fault."""
-    for f in bodies(kernel):
+    for f in ir.bodies(kernel):
         faults = list(_TypeChecker(kernel, f).faults(f.body, getattr(f, "results", ())))
-        if isinstance(f, Kernel):
+        if isinstance(f, ir.Kernel):
             faults += _launch_faults(f)
         for fault in faults:
             yield Check("typed", f.name, "refuted", fault)
@@ -60,7 +28,7 @@ def check_types(kernel: Kernel) -> Iterator[Check]:
             yield Check("typed", f.name, "proved")
 
 
-def _launch_faults(kernel: Kernel) -> Iterator[str]:
+def _launch_faults(kernel: ir.Kernel) -> Iterator[str]:
     """Faults of thread and block ids, whose intervals must be those of the launch."""
     for v, size in zip(kernel.variables, (*kernel.block, *kernel.grid), strict=False):
         if v.kind == "thread" and (v.interval.lower, v.interval.upper) != (0, size - 1):
@@ -70,97 +38,97 @@ def _launch_faults(kernel: Kernel) -> Iterator[str]:
 class _TypeChecker:
     """Checks one function, with the types of the names in scope."""
 
-    def __init__(self, kernel: Kernel, function: Function | Kernel) -> None:
+    def __init__(self, kernel: ir.Kernel, function: ir.Function | ir.Kernel) -> None:
         self.buffers = {b.name: b for b in kernel.buffers}
         self.functions = {f.name: f for f in kernel.functions}
         self.names = {p.name: p.type for p in getattr(function, "parameters", ())}
         self.variables = {k for k, v in enumerate(function.variables) if v.kind in ("thread", "parameter")}
         self.mutable: set[str] = set()
 
-    def faults(self, body: Block, results: tuple[Value, ...]) -> Iterator[str]:
+    def faults(self, body: ir.Block, results: tuple[ir.Value, ...]) -> Iterator[str]:
         for statement in body:
             yield from self._statement(statement)
         for value in results:
             yield from self._value(value)
 
-    def _inner(self, block: Block) -> Iterator[str]:
+    def _inner(self, block: ir.Block) -> Iterator[str]:
         names, variables = dict(self.names), set(self.variables)
         for statement in block:
             yield from self._statement(statement)
         self.names, self.variables = names, variables
 
-    def _statement(self, s: Statement) -> Iterator[str]:
+    def _statement(self, s: ir.Statement) -> Iterator[str]:
         for value in values_of(s):
             yield from self._value(value)
         for e in indices_of(s):
             yield from self._index(e.used_variables())
         match s:
-            case For():
+            case ir.For():
                 if s.step < 1:
                     yield f"a loop has steps of {s.step}"
                 self.variables.add(s.variable)
                 yield from self._inner(s.body)
                 self.variables.discard(s.variable)
-            case If():
+            case ir.If():
                 yield from self._conditions(s.conditions)
                 yield from self._inner(s.then)
                 yield from self._inner(s.otherwise)
-            case Break():
+            case ir.Break():
                 yield from self._conditions(s.conditions)
-            case LetIndex():
+            case ir.LetIndex():
                 self.variables.add(s.variable)
-            case Assign():
+            case ir.Assign():
                 if s.name not in self.mutable or self.names.get(s.name) != s.value.type:
                     yield f"set {s.name}: no variable of type {s.value.type}"
-            case Store():
+            case ir.Store():
                 yield from self._store(s.buffer, s.value.type)
-            case AtomicUpdate() | FetchAdd():
+            case ir.AtomicUpdate() | ir.FetchAdd():
                 yield from self._atomic(s)
-            case Copy():
+            case ir.Copy():
                 yield from self._copy(s)
-            case CopyAsync():
+            case ir.CopyAsync():
                 yield from self._copy_async(s)
-            case LoadMatrices():
+            case ir.LoadMatrices():
                 yield from self._load_matrices(s)
-            case MatrixMultiply():
+            case ir.MatrixMultiply():
                 yield from self._multiply(s)
-            case MultiplyPanels():
+            case ir.MultiplyPanels():
                 yield from self._multiply_panels(s)
-            case CallFunction():
+            case ir.CallFunction():
                 yield from self._call(s)
-            case GroupReduce():
+            case ir.GroupReduce():
                 yield from self._group_reduction(s)
                 for name, kind in zip(s.names, s.types, strict=True):
                     if name not in self.mutable or self.names.get(name) != kind:
                         yield f"group_reduce {name}: no variable of type {kind}"
-            case Var():
+            case ir.Var():
                 self.mutable.add(s.name)
                 if s.initial.type != s.type:
                     yield f"var {s.name}: {s.type} begins with a {s.initial.type}"
         yield from self._define(s)
 
-    def _define(self, s: Statement) -> Iterator[str]:
+    def _define(self, s: ir.Statement) -> Iterator[str]:
         for k, name in enumerate(names_of(s)):
             if name in self.names:
                 yield f"{name} is defined twice"
-            if isinstance(s, CallFunction):
+            if isinstance(s, ir.CallFunction):
                 function = self.functions.get(s.function)
                 self.names[name] = (
                     function.results[k].type if function is not None and k < len(function.results) else ""
                 )
-            elif isinstance(s, Var):
+            elif isinstance(s, ir.Var):
                 self.names[name] = s.type
             else:
                 self.names[name] = s.value.type  # type: ignore[union-attr]
 
-    def _group_reduction(self, s: GroupReduce) -> Iterator[str]:
+    def _group_reduction(self, s: ir.GroupReduce) -> Iterator[str]:
         combiner, types = self.functions.get(s.combiner), list(s.types)
         if combiner is None or [p.type for p in combiner.parameters] != types * 2:
             yield f"group_reduce: {s.combiner} is no function of twice {', '.join(types)}"
         elif [r.type for r in combiner.results] != types:
             yield f"group_reduce: {s.combiner} does not give {', '.join(types)}"
 
-    def _conditions(self, conditions: tuple[Value, ...]) -> Iterator[str]:
+    def _conditions(self, conditions: tuple[ir.Value, ...]) -> Iterator[str]:
         yield from (f"a condition has type {c.type}" for c in conditions if c.type != "pred")
 
     def _store(self, name: str, kind: str) -> Iterator[str]:
@@ -172,9 +140,9 @@ class _TypeChecker:
         elif storage_type(buffer.element_type) != kind:
             yield f"store {name}: the buffer's storage type is {storage_type(buffer.element_type)}, the value's type is {kind}"
 
-    def _atomic(self, s: AtomicUpdate | FetchAdd) -> Iterator[str]:
+    def _atomic(self, s: ir.AtomicUpdate | ir.FetchAdd) -> Iterator[str]:
         buffer = self.buffers.get(s.buffer)
-        if isinstance(s, FetchAdd):
+        if isinstance(s, ir.FetchAdd):
             yield from self._store(s.buffer, s.value.type)
         elif buffer is None or buffer.role == "input":
             yield f"atomic {s.buffer}: there is no such buffer, or it is only read"
@@ -185,7 +153,7 @@ class _TypeChecker:
             if s.value.type != kind:
                 yield f"atomic {s.buffer}: the buffer is of {kind}, the value's type is {s.value.type}"
 
-    def _copy(self, s: Copy) -> Iterator[str]:
+    def _copy(self, s: ir.Copy) -> Iterator[str]:
         ends = [self.buffers.get(name) for name in (s.destination, s.source)]
         spaces = [b.space for b in ends if b is not None]
         if len({b.element_type if b is not None else "" for b in ends}) > 1 or "local" not in spaces:
@@ -195,7 +163,7 @@ class _TypeChecker:
         if s.width < 1 or s.width & (s.width - 1):
             yield f"copy {s.destination}: {s.width} elements are no vector"
 
-    def _copy_async(self, s: CopyAsync) -> Iterator[str]:
+    def _copy_async(self, s: ir.CopyAsync) -> Iterator[str]:
         to, source = self.buffers.get(s.destination), self.buffers.get(s.source)
         if to is None or to.space != "shared" or source is None or source.space != "global":
             yield f"copy_async {s.destination} = {s.source}: it copies from global to shared memory"
@@ -204,7 +172,7 @@ class _TypeChecker:
         elif storage_bytes(to.element_type) * s.width not in ASYNC_BYTES:
             yield f"copy_async {s.destination}: {s.width} elements are not {' or '.join(map(str, ASYNC_BYTES))} bytes"
 
-    def _load_matrices(self, s: LoadMatrices) -> Iterator[str]:
+    def _load_matrices(self, s: ir.LoadMatrices) -> Iterator[str]:
         source = self.buffers.get(s.source)
         if source is None or source.space != "shared":
             yield f"load_matrices {s.source}: there is no such shared buffer"
@@ -214,7 +182,7 @@ class _TypeChecker:
             yield f"load_matrices {s.source}: only elements of 16 bits are transposed"
         yield from self._registers(s.destination, "u32")
 
-    def _multiply(self, s: MatrixMultiply) -> Iterator[str]:
+    def _multiply(self, s: ir.MatrixMultiply) -> Iterator[str]:
         instruction = INSTRUCTIONS.get(s.element_type)
         if instruction is None:
             yield f"matrix_multiply: there is none for {s.element_type}"
@@ -223,7 +191,7 @@ class _TypeChecker:
         yield from self._registers(s.left, "u32")
         yield from self._registers(s.right, "u32")
 
-    def _multiply_panels(self, s: MultiplyPanels) -> Iterator[str]:
+    def _multiply_panels(self, s: ir.MultiplyPanels) -> Iterator[str]:
         if s.element_type not in PANEL_TYPES or s.depth < 1:
             yield f"multiply_panels: there is none for {s.element_type} and depth {s.depth}"
         for name in (s.left, s.right):
@@ -237,7 +205,7 @@ class _TypeChecker:
         if buffer is None or buffer.space != "local" or buffer.element_type != kind:
             yield f"{name} holds no registers of type {kind}"
 
-    def _call(self, s: CallFunction) -> Iterator[str]:
+    def _call(self, s: ir.CallFunction) -> Iterator[str]:
         function = self.functions.get(s.function)
         if function is None:
             yield f"call {s.function}: there is no such function"
@@ -251,25 +219,25 @@ class _TypeChecker:
     def _index(self, used: Iterable[int]) -> Iterator[str]:
         yield from (f"index variable {k} is not in scope" for k in sorted(set(used) - self.variables))
 
-    def _value(self, value: Value) -> Iterator[str]:
+    def _value(self, value: ir.Value) -> Iterator[str]:
         for v in subvalues(value):
             for e in expressions_of(v):
                 yield from self._index(set(e.used_variables()))
             match v:
-                case Ref():
+                case ir.Ref():
                     if self.names.get(v.name) != v.type:
                         yield f"{v.name} is used as {v.type}; it is {self.names.get(v.name, 'not in scope')}"
-                case Load():
+                case ir.Load():
                     buffer = self.buffers.get(v.buffer)
                     if buffer is None or storage_type(buffer.element_type) != v.type:
                         yield f"load.{v.type} {v.buffer}: memory holds no such elements"
-                case Op():
+                case ir.Op():
                     yield from _operation(v)
-                case Constant() | IndexValue() | Within():
+                case ir.Constant() | ir.IndexValue() | ir.Within():
                     pass
 
 
-def _operation(op: Op) -> Iterator[str]:
+def _operation(op: ir.Op) -> Iterator[str]:
     known = OPCODES.get(op.opcode)
     if known is None:
         yield f"{op.opcode} is no operation"

@@ -3,44 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from indexing._core import SymbolicExpr
+from indexing.kernels.ir import nodes as ir
 from indexing.kernels.ir.copying import names_of
-from indexing.kernels.ir.nodes import (
-    Assign,
-    Barrier,
-    Block,
-    Break,
-    CallFunction,
-    FetchAdd,
-    For,
-    GroupReduce,
-    If,
-    Kernel,
-    Let,
-    LetIndex,
-    Load,
-    LoadMatrices,
-    MatrixMultiply,
-    Ref,
-    Shuffle,
-    Statement,
-    statements,
-)
 from indexing.kernels.ir.traversal import expressions_of, subvalues, values_of
 from indexing.kernels.verify.check import Check
 
-if TYPE_CHECKING:
-    from indexing.kernels.ir.nodes import Value
 
-
-def has_barrier(block: Block) -> bool:
+def has_barrier(block: ir.Block) -> bool:
     """Whether a block of statements has a barrier, or one that all threads of a warp execute together."""
-    return any(isinstance(s, Barrier | GroupReduce | LoadMatrices | MatrixMultiply) for s in statements(block))
+    return any(
+        isinstance(s, ir.Barrier | ir.GroupReduce | ir.LoadMatrices | ir.MatrixMultiply) for s in ir.statements(block)
+    )
 
 
-def check_barriers(kernel: Kernel) -> Iterator[Check]:
+def check_barriers(kernel: ir.Kernel) -> Iterator[Check]:
     """One check for each branch or loop that has barriers."""
     if has_barrier(kernel.body):
         uniformity = _Uniformity(kernel)
@@ -54,7 +32,7 @@ def check_barriers(kernel: Kernel) -> Iterator[Check]:
 class _Uniformity:
     """The names and index variables that may differ among threads of a block."""
 
-    def __init__(self, kernel: Kernel) -> None:
+    def __init__(self, kernel: ir.Kernel) -> None:
         ids = range(3)
         self.variables = {k for k in ids if kernel.variables[k].interval.upper > 0}
         self.names: set[str] = set()
@@ -66,18 +44,18 @@ class _Uniformity:
         """The number of names and variables that may differ."""
         return len(self.names) + len(self.variables)
 
-    def block(self, block: Block) -> Iterator[Check]:
+    def block(self, block: ir.Block) -> Iterator[Check]:
         for statement in block:
             yield from self._statement(statement)
 
-    def _statement(self, s: Statement) -> Iterator[Check]:
-        if isinstance(s, If):
+    def _statement(self, s: ir.Statement) -> Iterator[Check]:
+        if isinstance(s, ir.If):
             varies = any(map(self._varies, s.conditions))
             yield from self._check_barriers(s, varies, "a branch")
             yield from self._inside(varies, (*s.then, *s.otherwise))
-        elif isinstance(s, For):
+        elif isinstance(s, ir.For):
             varies = self._index_varies(s.start) or self._index_varies(s.stop)
-            varies = varies or any(isinstance(b, Break) for b in statements(s.body))
+            varies = varies or any(isinstance(b, ir.Break) for b in ir.statements(s.body))
             if varies:
                 self.variables.add(s.variable)
             yield from self._check_barriers(s, varies, "a loop")
@@ -85,40 +63,40 @@ class _Uniformity:
         else:
             self._define(s)
 
-    def _inside(self, varies: bool, block: Block) -> Iterator[Check]:
+    def _inside(self, varies: bool, block: ir.Block) -> Iterator[Check]:
         self.depth += varies
         yield from self.block(block)
         self.depth -= varies
 
-    def _check_barriers(self, s: If | For, varies: bool, what: str) -> Iterator[Check]:
-        blocks = (s.then, s.otherwise) if isinstance(s, If) else (s.body,)
+    def _check_barriers(self, s: ir.If | ir.For, varies: bool, what: str) -> Iterator[Check]:
+        blocks = (s.then, s.otherwise) if isinstance(s, ir.If) else (s.body,)
         if any(map(has_barrier, blocks)):
             reason = "not all threads of the block reach its barriers" if varies else ""
             yield Check("barrier", f"{what} with barriers", "refuted" if varies else "proved", reason)
 
-    def _define(self, s: Statement) -> None:
-        if isinstance(s, LetIndex):
+    def _define(self, s: ir.Statement) -> None:
+        if isinstance(s, ir.LetIndex):
             varies = self._index_varies(s.value) if isinstance(s.value, SymbolicExpr) else self._varies(s.value)
             if varies:
                 self.variables.add(s.variable)
-        elif isinstance(s, Assign | Let) or names_of(s):
-            is_own = isinstance(s, FetchAdd | Shuffle | CallFunction | GroupReduce)
+        elif isinstance(s, ir.Assign | ir.Let) or names_of(s):
+            is_own = isinstance(s, ir.FetchAdd | ir.Shuffle | ir.CallFunction | ir.GroupReduce)
             if is_own or self.depth or any(map(self._varies, values_of(s))):
                 self.names.update(names_of(s))
-                if isinstance(s, Assign):
+                if isinstance(s, ir.Assign):
                     self.names.add(s.name)
-        if isinstance(s, GroupReduce):
+        if isinstance(s, ir.GroupReduce):
             self.names.update(s.names)
 
     def _index_varies(self, expression: SymbolicExpr) -> bool:
         return bool(self.variables.intersection(expression.used_variables()))
 
-    def _varies(self, value: Value) -> bool:
+    def _varies(self, value: ir.Value) -> bool:
         for v in subvalues(value):
-            if isinstance(v, Ref) and v.name in self.names:
+            if isinstance(v, ir.Ref) and v.name in self.names:
                 return True
             if any(map(self._index_varies, expressions_of(v))):
                 return True
-            if isinstance(v, Load) and v.buffer not in self.same_for_all:
+            if isinstance(v, ir.Load) and v.buffer not in self.same_for_all:
                 return True
         return False
