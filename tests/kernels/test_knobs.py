@@ -138,7 +138,7 @@ def test_columns_are_checked() -> None:
         with pytest.raises(TypeError, match="expected one dimension of integers"):
             space.columns({"a": odd})
     assert len(space.columns({"a": []})["c"]) == 0
-    with pytest.raises(ix.IndexingError, match=r"b is one of \{4, 8\} where a = 2, c = 0; got 1"):
+    with pytest.raises(ix.IndexingError, match=r"b is in \{4, 8\} where a = 2, c = 0; got 1"):
         space.check({"a": 2, "b": 1})
 
 

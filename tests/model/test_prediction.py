@@ -163,7 +163,7 @@ def test_of_equal_times_the_plan_nearest_to_the_default_is_best() -> None:
 
 def test_what_cannot_be_is_refused() -> None:
     computation = fusion("row reduction")
-    with pytest.raises(ix.IndexingError, match=r"plan 1 is not legal: threads is one of"):
+    with pytest.raises(ix.IndexingError, match=r"plan 1 is not legal: threads is in"):
         ix.predict(computation, {"threads": [32, 33], "split_k": 1})
     with pytest.raises(ix.IndexingError, match="no knob 'tile'"):
         ix.predict(computation, {"tile": [32]})
@@ -173,11 +173,32 @@ def test_what_cannot_be_is_refused() -> None:
         ix.predict(computation, device="TPU")
     with pytest.raises(TypeError, match="predict: fusion is an int"):
         ix.predict(3)  # type: ignore[arg-type]
-    with pytest.raises(TypeError, match="predict: plans is a list; expected a Mapping"):
-        ix.predict(computation, [{"threads": 32}])  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match="predict: plans is an int; expected a Mapping or a list or a tuple"):
+        ix.predict(computation, 32)  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match="threads is no array; expected one dimension of integers"):
+        ix.predict(computation, {"threads": [[32], 32]})
+    with pytest.raises(TypeError, match="plan 1 is 32; expected a mapping"):
+        ix.predict(computation, [{"threads": 32}, 32])  # type: ignore[list-item]
+    with pytest.raises(ix.IndexingError, match="no knob 'tile'"):
+        ix.predict(computation, [{"threads": 32}, {"tile": 32}])
+    with pytest.raises(ix.IndexingError, match=r"plan 1 is not legal: threads is in .* got 33"):
+        ix.predict(computation, [{"threads": 32}, {"threads": 33, "split_k": 1}])
     with pytest.raises(TypeError, match="emit: threads is a str; expected an integer"):
         ix.emit(computation, threads="32")  # type: ignore[arg-type]
     assert len(ix.predict(computation, {"threads": np.array([], np.int64)})) == 0
+
+
+def test_plans_are_columns_or_a_list() -> None:
+    computation = fusion("row reduction")
+    default = ix.knobs(computation).default
+    listed = ix.predict(computation, [{"threads": 32}, {}, {"threads": 16, "split_k": 1}])
+    columns = {n: [v, default[n], w] for n, v, w in (("threads", 32, 16), ("split_k", default["split_k"], 1))}
+    by_column = ix.predict(computation, columns)
+    assert [listed.plan(k) for k in range(3)] == [by_column.plan(k) for k in range(3)] != []
+    assert listed.time.tolist() == by_column.time.tolist() and listed.plan(1) == default
+    best = ix.predict(computation).best(5)
+    assert ix.predict(computation, best).plan(4) == best[4]
+    assert len(ix.predict(computation, [])) == 0
 
 
 def test_devices_differ() -> None:

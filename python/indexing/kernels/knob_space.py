@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 Values: TypeAlias = "range | tuple[int, ...]"
 #: Plans as columns: an array of values for each knob.
 Columns: TypeAlias = "dict[str, NDArray[np.int64]]"
+#: Plans as they are given: columns, or one mapping of values after another.
+Plans: TypeAlias = "Mapping[str, ArrayLike] | Sequence[Mapping[str, int]]"
 #: The part of a kernel that a knob changes: the work of threads ("kernel"); in a one-dimensional launch, the threads per block
 #: ("block") or the largest number of blocks ("grid"); the number of warps that share the work of a block ("warps").
 Effect: TypeAlias = Literal["kernel", "block", "grid", "warps"]
@@ -168,18 +170,19 @@ class KnobSpace:
             values = self.legal(name, whole)
             if value not in values:
                 others = ", ".join(f"{n} = {v}" for n, v in whole.items() if n != name)
-                raise IndexingError(f"{name} is one of {_text(values)} where {others}; got {value}")
+                raise IndexingError(f"{name} is in {_text(values)}{' where ' * bool(others)}{others}; got {value}")
         return whole
 
-    def columns(self, plans: Mapping[str, ArrayLike]) -> Columns:
+    def columns(self, plans: Plans) -> Columns:
         """Plans as columns of one length; missing knobs have their default, scalars are broadcast.
 
         Raises IndexingError for unknown knobs and columns of different lengths, TypeError for values that aren't
         integers.
         """
-        for name in plans:
+        by_name = plans if isinstance(plans, Mapping) else self._transposed(plans)
+        for name in by_name:
             self._knob(name)
-        given = {n: _column(v) for n, v in plans.items()}
+        given = {n: _column(n, v) for n, v in by_name.items()}
         for name, column in given.items():
             if column.dtype.kind not in "iu" or column.ndim > 1:
                 what = f"{column.ndim} dimensions of {column.dtype}" if column.ndim > 1 else f"of {column.dtype}"
@@ -195,7 +198,14 @@ class KnobSpace:
             for k in self.knobs
         }
 
-    def allows(self, plans: Mapping[str, ArrayLike]) -> NDArray[np.bool_]:
+    def _transposed(self, plans: Sequence[Mapping[str, int]]) -> dict[str, list[int]]:
+        for row, plan in enumerate(plans):
+            if not isinstance(plan, Mapping):
+                raise TypeError(f"plan {row} is {plan!r}; expected a mapping from the names of knobs to values")
+        names = dict.fromkeys([*self.names, *(name for plan in plans for name in plan)])
+        return {n: [plan.get(n, self.default.get(n, 0)) for plan in plans] for n in names}
+
+    def allows(self, plans: Plans) -> NDArray[np.bool_]:
         """Whether each plan (a row of the columns) is legal."""
         columns = self.columns(plans)
         allowed = np.ones(len(next(iter(columns.values()), [0])), bool)
@@ -274,9 +284,12 @@ class KnobSpace:
         return "\n".join([f"{self.emitter} emitter:", *lines])
 
 
-def _column(values: ArrayLike) -> NDArray[np.generic]:
-    """The values as a numpy array; an empty one is of integers."""
-    column = np.asarray(values)
+def _column(name: str, values: ArrayLike) -> NDArray[np.generic]:
+    """The values of a knob as a numpy array; an empty one is of integers."""
+    try:
+        column = np.asarray(values)
+    except ValueError:  # lists of different lengths
+        raise TypeError(f"{name} is no array; expected one dimension of integers") from None
     return column if column.size else column.astype(np.int64)
 
 

@@ -23,9 +23,9 @@ from indexing.model.traffic import KernelTraffic, Traffic, kernel_traffic, needs
 from indexing.model.work_time import LIMITS
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import NDArray
 
-    from indexing.kernels.knob_space import Columns, KnobSpace
+    from indexing.kernels.knob_space import Columns, KnobSpace, Plans
 
     Floats = NDArray[np.float64]
     _Launch = tuple[NDArray[np.int64], NDArray[np.int64]]
@@ -123,14 +123,14 @@ class Predictions:
 
 
 @or_function
-@takes(plans=optional(of_type(Mapping)), device=optional(of_type(Device, str)))
+@takes(plans=optional(of_type(Mapping, list, tuple)), device=optional(of_type(Device, str)))
 def predict(
     fusion: Program,
-    plans: Mapping[str, ArrayLike] | None = None,
+    plans: Plans | None = None,
     device: DeviceLike = None,
 ) -> Predictions:
     """Predictions for the kernels of a fusion on a device, by default the one that the driver reports, else one that
-    `.device` names. `plans` are columns of knob values, with a row for each plan.
+    `.device` names. `plans` are columns of knob values, with a row for each plan, or a list of plans.
 
     Knobs that are left out have their default values. Without `plans`, all of `knobs(fusion).grid()` are predicted. Raises
     IndexingError for a plan that is not legal, and for an unknown device; otherwise as `emit`.
