@@ -10,6 +10,7 @@ from indexing.ops.element import moves
 from indexing.ops.op import Op
 from indexing.ops.operand_indexing import Constraint, Indexing, OperandIndexing, tensor_map, variables
 from indexing.ops.operation_count import no_operations
+from indexing.ops.tuples import reads_nothing
 from indexing.ops.values import Array, HloValue, only_array
 
 if TYPE_CHECKING:
@@ -18,10 +19,6 @@ if TYPE_CHECKING:
 
 
 # ---------------------------------------------------------------- iota
-
-
-def _iota_from_output(i: Instruction, output: int) -> Indexing:
-    return []
 
 
 def _iota_from_input(i: Instruction, operand: int) -> Indexing:
@@ -128,7 +125,7 @@ CONCATENATE = Op(
 )
 
 OPS: tuple[Op, ...] = (
-    Op("iota", "out[i] = i[iota_dimension]", _iota_from_output, _iota, _iota_from_input, moves.iota, kind="counts"),
+    Op("iota", "out[i] = i[iota_dimension]", reads_nothing, _iota, _iota_from_input, moves.iota, kind="counts"),
     CONCATENATE,
     Op(
         "pad",

@@ -8,14 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 from indexing._core import constant, variable
 from indexing.errors import UnsupportedOp
 from indexing.lazy import np
 from indexing.ops import collective_reference
-from indexing.ops.control import results_from_input, results_from_output, second_of_tuple
-from indexing.ops.op import Across, Calls, Interpreter, Op, RunsComputations
+from indexing.ops.control import results_from_input, results_from_output
+from indexing.ops.op import Across, Interpreter, Op, RunsComputations
 from indexing.ops.operand_indexing import (
     Indexing,
     OperandIndexing,
@@ -25,9 +26,16 @@ from indexing.ops.operand_indexing import (
     variables,
     whole,
 )
-from indexing.ops.operation_count import OperationRule, no_operations, one_each_element
+from indexing.ops.operation_count import no_operations, one_each_element
 from indexing.ops.replica_groups import Members, all_to_all_groups, groups_of, pairs_of, permuted_from
-from indexing.ops.tuples import alias, operand_itself, same_leaf_from_input, same_leaf_from_output
+from indexing.ops.tuples import (
+    alias,
+    element_of_started,
+    operand_itself,
+    reads_nothing,
+    same_leaf_from_input,
+    same_leaf_from_output,
+)
 from indexing.ops.values import HloValue
 
 if TYPE_CHECKING:
@@ -147,10 +155,6 @@ def _ragged(i: Instruction, k: int, result: Shape) -> list[OperandIndexing]:
     return [replace(bound, replica_map=asked[0], reason=join_reasons(_RAGGED, asked[1]))]
 
 
-def _id_from_output(i: Instruction, output: int) -> Indexing:
-    return []
-
-
 def _first_id(i: Instruction, operands: Sequence[HloValue]) -> HloValue:
     return np.zeros((), i.shape.dtype)
 
@@ -169,94 +173,58 @@ def _alone(across: Across) -> RunsComputations:
     return RunsComputations(reference)
 
 
+_waits = partial(Op, operations=no_operations)
+_done = partial(
+    _waits,
+    formula="out[i] = in.1[i]",
+    output_to_input=results_from_output,
+    reference=element_of_started(1),
+    input_to_output=results_from_input,
+    is_done=True,
+)
+
+
+def _direct(opcode: str, formula: str, part: Part, across: Across, exactness: str = _PATTERN, **traits: Any) -> Op:
+    from_output = _one_to_one(part)
+    return _waits(opcode, formula, from_output, _alone(across), across_replicas=across, exactness=exactness, **traits)
+
+
 def _collective(opcode: str, formula: str, part: Part, across: Across) -> tuple[Op, Op]:
     """A collective and the start of its asynchronous form, which packs operands, results and contexts."""
     start = collective_reference.started(across)
+    of_start = partial(_waits, across_replicas=start, exactness=_PATTERN, result_index=1)
     return (
-        Op(
-            opcode,
-            formula,
-            _one_to_one(part),
-            _alone(across),
-            across_replicas=across,
-            exactness=_PATTERN,
-            operations=no_operations,
-        ),
-        Op(
-            f"{opcode}-start",
-            f"(in, {formula})",
-            _started(part),
-            _alone(start),
-            across_replicas=start,
-            exactness=_PATTERN,
-            result_index=1,
-            operations=no_operations,
-        ),
+        _direct(opcode, formula, part, across),
+        of_start(f"{opcode}-start", f"(in, {formula})", _started(part), _alone(start)),
     )
 
 
-def _done(opcode: str) -> Op:
-    return Op(
-        opcode,
-        "out[i] = in.1[i]",
-        results_from_output,
-        second_of_tuple,
-        results_from_input,
-        is_done=True,
-        operations=no_operations,
-    )
-
-
-def _direct(
-    opcode: str,
-    formula: str,
-    part: Part,
-    across: Across,
-    exactness: str = _PATTERN,
-    calls: Calls = "",
-    operations: OperationRule = no_operations,
-) -> Op:
-    return Op(
-        opcode,
-        formula,
-        _one_to_one(part),
-        _alone(across),
-        across_replicas=across,
-        exactness=exactness,
-        calls=calls,
-        operations=operations,
-    )
-
+_reduction = partial(
+    _direct,
+    formula="out[i] = reduction of in[i] over the group",
+    part=_reduced,
+    across=collective_reference.all_reduce,
+    calls="combines",
+    operations=one_each_element,
+)
+_own_id = partial(
+    _waits, output_to_input=reads_nothing, reference=_first_id, across_replicas=collective_reference.own_id
+)
 
 OPS: tuple[Op, ...] = (
     *_collective(
         "all-gather", "out[i] = in[i mod size] of replica group[i / size]", _gathered, collective_reference.all_gather
     ),
     _done("all-gather-done"),
-    _direct(
-        "all-reduce",
-        "out[i] = reduction of in[i] over the group",
-        _reduced,
-        collective_reference.all_reduce,
-        calls="combines",
-        operations=one_each_element,
-    ),
-    _direct(
-        "all-reduce-start",
-        "out[i] = reduction of in[i] over the group",
-        _reduced,
-        collective_reference.all_reduce,
-        calls="combines",
-        operations=one_each_element,
-    ),
-    Op(
+    _reduction("all-reduce"),
+    _reduction("all-reduce-start"),
+    _waits(
         "all-reduce-done",
         "out[i] = in[i]",
         same_leaf_from_output,
         operand_itself,
         same_leaf_from_input,
         is_done=True,
-        operations=no_operations,
     ),
     _direct(
         "reduce-scatter",
@@ -269,38 +237,22 @@ OPS: tuple[Op, ...] = (
     _direct("collective-broadcast", "out[i] = in[i] of the group's first", _broadcast, collective_reference.broadcast),
     *_collective("collective-permute", "out[i] = in[i] of the source, or 0", _permuted, collective_reference.permute),
     _done("collective-permute-done"),
-    Op(
+    _waits(
         "all-to-all",
         "out[i] = in[position * block + i mod block] of replica group[i / block]",
         _all_to_all_from_output,
         _alone(collective_reference.all_to_all),
         across_replicas=collective_reference.all_to_all,
         exactness="exact on one replica; else a bound for the part",
-        operations=no_operations,
     ),
-    Op(
+    _waits(
         "ragged-all-to-all",
         "rows of in, sent to the offsets that the receiver names",
         _all_operands(_ragged),
         _alone(collective_reference.ragged_all_to_all),
         across_replicas=collective_reference.ragged_all_to_all,
         exactness="a bound: offsets are runtime values",
-        operations=no_operations,
     ),
-    Op(
-        "partition-id",
-        "the partition's number",
-        _id_from_output,
-        _first_id,
-        across_replicas=collective_reference.own_id,
-        operations=no_operations,
-    ),
-    Op(
-        "replica-id",
-        "the replica's number",
-        _id_from_output,
-        _first_id,
-        across_replicas=collective_reference.own_id,
-        operations=no_operations,
-    ),
+    _own_id("partition-id", "the partition's number"),
+    _own_id("replica-id", "the replica's number"),
 )

@@ -4,22 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
-from indexing.errors import IndexingError, UnsupportedOp
+from indexing.errors import UnsupportedOp
 from indexing.lazy import np
 from indexing.ops.element import moves
 from indexing.ops.op import ByStructure, Interpreter, Op, RunsComputations
-from indexing.ops.operand_indexing import Indexing, identity, unknown, whole
+from indexing.ops.operand_indexing import Indexing, same_indices, unknown, whole
 from indexing.ops.operation_count import applied_to_each_element, called_once, largest_branch, no_operations
 from indexing.ops.tuples import (
     alias,
+    element_of_started,
     is_array,
     leaf_before,
     nest,
     operand_itself,
+    reads_nothing,
     same_leaf_from_input,
     same_leaf_from_output,
+    token,
 )
 from indexing.ops.values import HloValue, only_array
 
@@ -35,10 +39,6 @@ def _called(i: Instruction, operands: Sequence[HloValue], interpreter: Interpret
 
 
 # ---------------------------------------------------------------- map
-
-
-def _map_from_output(i: Instruction, output: int) -> Indexing:
-    return [[identity(i.shape.dimensions)] for _ in i.operands]
 
 
 def _map(i: Instruction, operands: Sequence[HloValue], interpreter: Interpreter) -> HloValue:
@@ -94,27 +94,13 @@ def results_from_input(i: Instruction, operand: int) -> Indexing:
     return [alias(part, before + leaf) for leaf, part in enumerate(i.shape.leaves)]
 
 
-def second_of_tuple(i: Instruction, operands: Sequence[HloValue]) -> HloValue:
-    """The results of an asynchronous start: the second element of its tuple, after the operands."""
-    started = operands[0]
-    if not isinstance(started, tuple) or len(started) < 2:
-        raise IndexingError(f"{i.name} ends an operation that was not started: its operand is {i.operands[0].shape}")
-    return started[1]
-
-
 # ---------------------------------------------------------------- outside of the program
 
 
-def _from_outside(what: str) -> Callable[[Instruction, int], Indexing]:
+def _from_outside(what: str, is_inverse: bool) -> Callable[[Instruction, int], Indexing]:
     def formula(i: Instruction, which: int) -> Indexing:
-        return [[unknown(f"{what} comes from outside of the program")] for _ in i.operands]
-
-    return formula
-
-
-def _from_outside_inverse(what: str) -> Callable[[Instruction, int], Indexing]:
-    def formula(i: Instruction, which: int) -> Indexing:
-        return [[unknown(f"{what} comes from outside of the program")] for _ in i.shape.leaves]
+        ends = i.shape.leaves if is_inverse else i.operands
+        return [[unknown(f"{what} comes from outside of the program")] for _ in ends]
 
     return formula
 
@@ -131,10 +117,6 @@ def _nothing_reaches(i: Instruction, operand: int) -> Indexing:
     return [[] for _ in i.shape.leaves]
 
 
-def _outfeed(i: Instruction, operands: Sequence[HloValue]) -> HloValue:
-    return None
-
-
 def _send_from_output(i: Instruction, output: int) -> Indexing:
     """Outputs are the data in flight, a context, and a token."""
     data = alias(i.shape.leaves[output], output) if output < len(i.operands[0].shape.leaves) else []
@@ -145,7 +127,7 @@ def _send(i: Instruction, operands: Sequence[HloValue]) -> HloValue:
     return (operands[0], *(zeros(part) for part in i.shape.elements[1:]))
 
 
-def _received(i: Instruction, operands: Sequence[HloValue]) -> HloValue:
+def _refuse(i: Instruction, operands: Sequence[HloValue]) -> HloValue:
     raise UnsupportedOp(_not_here(i))
 
 
@@ -154,43 +136,43 @@ def _not_here(i: Instruction) -> str:
 
 
 def _recv_done(i: Instruction, operands: Sequence[HloValue]) -> HloValue:
-    started = operands[0]
-    if not isinstance(started, tuple):
-        raise IndexingError(f"{i.name} ends a recv that was not started")
-    return (started[0], None)
+    return (element_of_started(0)(i, operands), None)
 
 
-_FEED, _PEER = "what infeed gives", "what recv gives"
+_equal = partial(
+    Op,
+    formula="the formula of its computation",
+    output_to_input=ByStructure("calls"),
+    reference=RunsComputations(_called),
+    input_to_output=ByStructure("calls"),
+    element=moves.call,
+    exactness="as exact as its instructions",
+    bounded=True,
+    operations=called_once,
+)
+_waits = partial(Op, operations=no_operations)
+
+
+def _received(opcode: str, formula: str, what: str, result_index: int | None = None) -> Op:
+    return _waits(
+        opcode,
+        formula,
+        _from_outside(what, is_inverse=False),
+        _refuse,
+        _from_outside(what, is_inverse=True),
+        refusal=_not_here,
+        exactness="unknown",
+        result_index=result_index,
+    )
+
 
 OPS: tuple[Op, ...] = (
-    Op(
-        "fusion",
-        "the formula of its computation",
-        ByStructure("calls"),
-        RunsComputations(_called),
-        ByStructure("calls"),
-        moves.call,
-        exactness="as exact as its instructions",
-        bounded=True,
-        calls="fused",
-        operations=called_once,
-    ),
-    Op(
-        "call",
-        "the formula of its computation",
-        ByStructure("calls"),
-        RunsComputations(_called),
-        ByStructure("calls"),
-        moves.call,
-        exactness="as exact as its instructions",
-        bounded=True,
-        calls="inlined",
-        operations=called_once,
-    ),
+    _equal("fusion", calls="fused"),
+    _equal("call", calls="inlined"),
     Op(
         "map",
         "out[i] = computation(in_0[i], in_1[i], ...)",
-        _map_from_output,
+        same_indices,
         RunsComputations(_map),
         element=moves.apply_map,
         calls="applies",
@@ -227,78 +209,34 @@ OPS: tuple[Op, ...] = (
         calls="starts",
         operations=called_once,
     ),
-    Op(
+    _waits(
         "async-update",
         "out.k[i] = in.k[i]",
         same_leaf_from_output,
         operand_itself,
         same_leaf_from_input,
         passes_operand=True,
-        operations=no_operations,
     ),
-    Op(
+    _waits(
         "async-done",
         "out[i] = results of in[i]",
         results_from_output,
-        second_of_tuple,
+        element_of_started(1),
         results_from_input,
         is_async_done=True,
         is_done=True,
-        operations=no_operations,
     ),
-    Op(
-        "infeed",
-        "data from outside",
-        _from_outside(_FEED),
-        _received,
-        _from_outside_inverse(_FEED),
-        refusal=_not_here,
-        exactness="unknown",
-        operations=no_operations,
-    ),
-    Op(
-        "outfeed",
-        "a token; all of in leaves the program",
-        _outfeed_from_output,
-        _outfeed,
-        _nothing_reaches,
-        operations=no_operations,
-    ),
-    Op(
-        "send",
-        "out.0[i] = in[i], a context, a token",
-        _send_from_output,
-        _send,
-        result_index=2,
-        operations=no_operations,
-    ),
-    Op(
-        "send-done",
-        "a token",
-        _nothing_reaches,
-        _outfeed,
-        _nothing_reaches,
-        is_done=True,
-        operations=no_operations,
-    ),
-    Op(
-        "recv",
-        "data from another device",
-        _from_outside(_PEER),
-        _received,
-        _from_outside_inverse(_PEER),
-        refusal=_not_here,
-        exactness="unknown",
-        result_index=0,
-        operations=no_operations,
-    ),
-    Op(
+    _received("infeed", "data from outside", "what infeed gives"),
+    _waits("outfeed", "a token; all of in leaves the program", _outfeed_from_output, token, _nothing_reaches),
+    _waits("send", "out.0[i] = in[i], a context, a token", _send_from_output, _send, result_index=2),
+    _waits("send-done", "a token", reads_nothing, token, _nothing_reaches, is_done=True),
+    _received("recv", "data from another device", "what recv gives", result_index=0),
+    _waits(
         "recv-done",
         "out.0[i] = in.0[i], a token",
         same_leaf_from_output,
         _recv_done,
         same_leaf_from_input,
         is_done=True,
-        operations=no_operations,
     ),
 )

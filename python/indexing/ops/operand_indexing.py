@@ -128,6 +128,11 @@ def identity_map(sizes: tuple[int, ...]) -> IndexingMap:
     return IndexingMap.identity(list(sizes))
 
 
+def same_indices(instruction: Instruction, output: int) -> Indexing:
+    """The formula of an op that reads each operand at the index of the result's element."""
+    return [[identity(instruction.shape.dimensions)] for _ in instruction.operands]
+
+
 def scalar(sizes: Sequence[int]) -> OperandIndexing:
     """Every element reads the only element of a scalar."""
     return OperandIndexing(tensor_map([], sizes))

@@ -14,6 +14,7 @@ from indexing.lazy import np
 from indexing.ops.op import Op
 from indexing.ops.operand_indexing import Indexing, OperandIndexing, scalar, tensor_map, variables, whole
 from indexing.ops.operation_count import no_operations, one_transcendental_each_element
+from indexing.ops.tuples import reads_nothing
 from indexing.ops.values import Array, HloValue, only_array
 
 if TYPE_CHECKING:
@@ -34,11 +35,6 @@ def rng_input_to_output(instruction: Instruction, operand: int) -> Indexing:
     """A parameter of the distribution reaches every element."""
     sizes = instruction.shape.dimensions
     return [[OperandIndexing(tensor_map(variables(len(sizes)), [], sizes))]]
-
-
-def no_operands(instruction: Instruction, output: int) -> Indexing:
-    """No maps: there is no operand, the state lives on the device."""
-    return []
 
 
 def no_value(instruction: Instruction, values: Sequence[HloValue]) -> HloValue:
@@ -189,7 +185,7 @@ OPS = (
     Op(
         "rng-get-and-update-state",
         "out = the device's state, advanced by delta",
-        no_operands,
+        reads_nothing,
         no_value,
         operations=no_operations,
     ),

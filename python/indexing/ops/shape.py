@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from functools import partial
 from typing import TYPE_CHECKING
 
 from indexing._core import constant
@@ -14,8 +15,17 @@ from indexing.ops.element.moves import bitcast, move
 from indexing.ops.element_types import element_type
 from indexing.ops.elementwise.bitcast_convert import resized
 from indexing.ops.op import Op
-from indexing.ops.operand_indexing import Indexing, OperandIndexing, identity, scalar, tensor_map, variables
+from indexing.ops.operand_indexing import (
+    Indexing,
+    OperandIndexing,
+    identity,
+    same_indices,
+    scalar,
+    tensor_map,
+    variables,
+)
 from indexing.ops.operation_count import no_operations
+from indexing.ops.tuples import operand_itself, reads_nothing
 from indexing.ops.values import Array, HloValue, only_array
 
 if TYPE_CHECKING:
@@ -110,14 +120,6 @@ def _bitcast(i: Instruction, operands: Sequence[HloValue]) -> Array:
     return np.transpose(memory.reshape(physical_sizes(target)), np.argsort(major_to_minor(target)))
 
 
-def _copy_from_output(i: Instruction, output: int) -> Indexing:
-    return [[identity(i.shape.dimensions)]]
-
-
-def _copy(i: Instruction, operands: Sequence[HloValue]) -> HloValue:
-    return operands[0]
-
-
 # ---------------------------------------------------------------- slice, reverse
 
 
@@ -172,10 +174,6 @@ def _dynamic_reshape(i: Instruction, operands: Sequence[HloValue]) -> Array:
     return array.reshape(sizes)
 
 
-def _no_element_from_output(i: Instruction, output: int) -> Indexing:
-    return [[] for _ in i.operands]
-
-
 def _get_dimension_size(i: Instruction, operands: Sequence[HloValue]) -> Array:
     return np.array(only_array(operands[0]).shape[i.ints("dimensions")[0]], dtype=i.shape.dtype)
 
@@ -197,93 +195,54 @@ def _set_dimension_size_from_output(i: Instruction, output: int) -> Indexing:
     return [[identity(i.shape.dimensions)], [scalar(i.shape.dimensions)]]
 
 
-TRANSPOSE = Op(
+_moves = partial(Op, element=move, kind="moves")
+_sized = partial(Op, bounded=True, operations=no_operations)
+
+TRANSPOSE = _moves(
     "transpose",
     "out[i] = in[j], j[dimensions[k]] = i[k]",
     _transpose_from_output,
     _transpose,
     _transpose_from_input,
-    move,
     bounded=True,
-    kind="moves",
 )
-
-COPY = Op(
-    "copy",
-    "out[i] = in[i]",
-    _copy_from_output,
-    _copy,
-    element=move,
-    bounded=True,
-    kind="moves",
-    passes_operand=True,
-)
+COPY = _moves("copy", "out[i] = in[i]", same_indices, operand_itself, bounded=True, passes_operand=True)
 
 OPS: tuple[Op, ...] = (
-    Op(
-        "broadcast",
-        "out[i] = in[i[dimensions]]",
-        _broadcast_from_output,
-        _broadcast,
-        _broadcast_from_input,
-        move,
-        kind="moves",
-    ),
+    _moves("broadcast", "out[i] = in[i[dimensions]]", _broadcast_from_output, _broadcast, _broadcast_from_input),
     TRANSPOSE,
-    Op(
-        "reshape",
-        "out[i] = in[j], equal row-major positions",
-        _reshape_from_output,
-        _reshape,
-        _reshape_from_input,
-        move,
-        kind="moves",
-    ),
-    Op(
+    _moves("reshape", "out[i] = in[j], equal row-major positions", _reshape_from_output, _reshape, _reshape_from_input),
+    _moves(
         "bitcast",
         "out[i] = in[j], equal positions in memory",
         _bitcast_from_output,
         _bitcast,
         _bitcast_from_input,
-        bitcast,
-        kind="moves",
+        element=bitcast,
         same_memory=True,
     ),
     COPY,
-    Op("slice", "out[i] = in[start + i * stride]", _slice_from_output, _slice, _slice_from_input, move, kind="moves"),
-    Op(
+    _moves("slice", "out[i] = in[start + i * stride]", _slice_from_output, _slice, _slice_from_input),
+    _moves(
         "reverse",
         "out[i] = in[size - 1 - i] in dimensions",
         _reverse_both_ways,
         _reverse,
         _reverse_both_ways,
-        move,
         bounded=True,
-        kind="moves",
     ),
-    Op(
+    _sized(
         "dynamic-reshape",
         "out[i] = in[j], equal positions among elements in use",
         _dynamic_reshape_from_output,
         _dynamic_reshape,
         exactness="exact; unknown with bounded sizes",
-        bounded=True,
-        operations=no_operations,
     ),
-    Op(
-        "get-dimension-size",
-        "out = size of a dimension; no element is read",
-        _no_element_from_output,
-        _get_dimension_size,
-        bounded=True,
-        operations=no_operations,
-    ),
-    Op(
+    _sized("get-dimension-size", "out = size of a dimension; no element is read", reads_nothing, _get_dimension_size),
+    _sized(
         "set-dimension-size",
         "out[i] = in[i], i below the new size where the dimension has a bound",
         _set_dimension_size_from_output,
         _set_dimension_size,
-        bounded=True,
-        operations=no_operations,
     ),
 )

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Sequence
+from functools import partial
 from typing import TYPE_CHECKING
 
 from indexing.errors import IndexingError
 from indexing.lazy import np
 from indexing.ops.element import moves
-from indexing.ops.op import ByStructure, Op
+from indexing.ops.op import ByStructure, Op, Reference
 from indexing.ops.operand_indexing import Indexing, OperandIndexing, identity
 from indexing.ops.operation_count import no_operations
 from indexing.ops.values import HloValue
@@ -66,7 +67,8 @@ def nest(shape: Shape, flat: Sequence[HloValue]) -> HloValue:
     return tuple(parts)
 
 
-def _nothing(i: Instruction, output: int) -> Indexing:
+def reads_nothing(i: Instruction, output: int) -> Indexing:
+    """No maps to any operand."""
     return [[] for _ in i.operands]
 
 
@@ -90,12 +92,13 @@ def _element(i: Instruction, operands: Sequence[HloValue]) -> HloValue:
     return whole[i.integer("index")]
 
 
-def _same_from_output(i: Instruction, output: int) -> Indexing:
-    """The identity to operand 0, array by array; further operands only order the instruction."""
+def same_leaf_from_output(i: Instruction, output: int) -> Indexing:
+    """The identity from each array of the result to that of operand 0; further operands only order the instruction."""
     return [alias(i.shape.leaves[output], output), *([] for _ in i.operands[1:])]
 
 
-def _same_from_input(i: Instruction, operand: int) -> Indexing:
+def same_leaf_from_input(i: Instruction, operand: int) -> Indexing:
+    """The inverse of `same_leaf_from_output`."""
     return [alias(part, leaf) if operand == 0 else [] for leaf, part in enumerate(i.shape.leaves)]
 
 
@@ -104,7 +107,8 @@ def operand_itself(i: Instruction, operands: Sequence[HloValue]) -> HloValue:
     return operands[0]
 
 
-def _token(i: Instruction, operands: Sequence[HloValue]) -> HloValue:
+def token(i: Instruction, operands: Sequence[HloValue]) -> HloValue:
+    """The value of a token."""
     return None
 
 
@@ -122,65 +126,44 @@ def _copy_start(i: Instruction, operands: Sequence[HloValue]) -> HloValue:
     return (operands[0], operands[0], *contexts)
 
 
-def same_leaf_from_output(i: Instruction, output: int) -> Indexing:
-    """The identity from each array of the result to the same array of the only operand."""
-    return [alias(i.shape.leaves[output], output)]
+def element_of_started(number: int) -> Reference:
+    """The reference of the end of an operation: an element of the tuple that its start gave."""
+
+    def reference(i: Instruction, operands: Sequence[HloValue]) -> HloValue:
+        started = operands[0]
+        if not isinstance(started, tuple) or len(started) <= number:
+            whole = i.operands[0].shape
+            raise IndexingError(f"{i.name} ends an operation that was not started: its operand is {whole}")
+        return started[number]
+
+    return reference
 
 
-def same_leaf_from_input(i: Instruction, operand: int) -> Indexing:
-    """The inverse of `same_leaf_from_output`."""
-    return [alias(part, leaf) for leaf, part in enumerate(i.shape.leaves)]
-
-
-def _first_of_tuple(i: Instruction, operands: Sequence[HloValue]) -> HloValue:
-    started = operands[0]
-    if not isinstance(started, tuple):
-        raise IndexingError(f"{i.name} ends an operation that was not started: its operand is no tuple")
-    return started[0]
-
-
-def _passes_on(opcode: str, formula: str) -> Op:
-    return Op(
-        opcode,
-        formula,
-        _same_from_output,
-        operand_itself,
-        _same_from_input,
-        moves.pass_on,
-        bounded=True,
-        passes_operand=True,
-        operations=no_operations,
-    )
-
-
-TUPLE = Op(
-    "tuple",
-    "out.k[i] = in_k[i]",
-    ByStructure("alias"),
-    _tuple,
-    ByStructure("alias"),
+_pass_on = partial(
+    Op,
+    output_to_input=same_leaf_from_output,
+    reference=operand_itself,
+    input_to_output=same_leaf_from_input,
+    element=moves.pass_on,
     bounded=True,
-    kind="alias",
+    passes_operand=True,
+    operations=no_operations,
 )
-GET_TUPLE_ELEMENT = Op(
-    "get-tuple-element",
-    "out[i] = in.index[i]",
-    ByStructure("alias"),
-    _element,
-    ByStructure("alias"),
-    bounded=True,
-    kind="alias",
+_by_name = partial(
+    Op, output_to_input=ByStructure("alias"), input_to_output=ByStructure("alias"), bounded=True, kind="alias"
 )
+TUPLE = _by_name("tuple", "out.k[i] = in_k[i]", reference=_tuple)
+GET_TUPLE_ELEMENT = _by_name("get-tuple-element", "out[i] = in.index[i]", reference=_element)
 
 OPS: tuple[Op, ...] = (
-    Op("parameter", "an argument of its computation", _nothing, _parameter, bounded=True, kind="leaf"),
-    Op("constant", "a literal", _nothing, _constant, element=moves.constant, kind="leaf"),
+    Op("parameter", "an argument of its computation", reads_nothing, _parameter, bounded=True, kind="leaf"),
+    Op("constant", "a literal", reads_nothing, _constant, element=moves.constant, kind="leaf"),
     TUPLE,
     GET_TUPLE_ELEMENT,
-    Op("after-all", "a token; no element is read", _nothing, _token, kind="orders"),
-    _passes_on("add-dependency", "out[i] = in[i], after the token"),
-    _passes_on("opt-barrier", "out.k[i] = in.k[i]"),
-    _passes_on("domain", "out[i] = in[i]"),
+    Op("after-all", "a token; no element is read", reads_nothing, token, kind="orders"),
+    _pass_on("add-dependency", "out[i] = in[i], after the token"),
+    _pass_on("opt-barrier", "out.k[i] = in.k[i]"),
+    _pass_on("domain", "out[i] = in[i]"),
     Op(
         "copy-start",
         "out.0[i] = in[i], out.1[i] = in[i]",
@@ -194,7 +177,7 @@ OPS: tuple[Op, ...] = (
         "copy-done",
         "out[i] = in.0[i]",
         same_leaf_from_output,
-        _first_of_tuple,
+        element_of_started(0),
         same_leaf_from_input,
         is_done=True,
         operations=no_operations,
