@@ -19,7 +19,7 @@ from indexing.kernels.ir.opcodes import ATOMIC_UPDATES
 from indexing.kernels.ir.traversal import expressions_in, subvalues, values_of
 from indexing.kernels.passes.unroll import UnrollingRule
 from indexing.model.kernel_walk import KernelWalk
-from indexing.model.load_waits import LoadRun
+from indexing.model.load_waits import LoadRun, StatementLoads, loads_of
 
 if TYPE_CHECKING:
     from indexing._core import SymbolicExpr
@@ -72,14 +72,13 @@ def count_instructions(kernel: ir.Kernel, device: Device) -> InstructionCounts:
     share = prod(kernel.grid) * warps / (len(blocks) * len(of_block))
     units: Units = defaultdict(float)
     waits = 0.0
+    visitor = _WarpVisitor(kernel, _Costs(kernel, device))
     for block in blocks:
         longest = 0.0
         for number in of_block:
-            thread = _at(number * warp, kernel.block)
-            visitor = _WarpVisitor(kernel, (*thread, *_at(block, kernel.grid)), kernel, device, {})
-            visitor.block(kernel.body, share)
-            _add(units, visitor.units)
-            longest = max(longest, visitor.waits)
+            of_warp, waits_of_warp = visitor.walk((*_at(number * warp, kernel.block), *_at(block, kernel.grid)), share)
+            _add(units, of_warp)
+            longest = max(longest, waits_of_warp)
         waits += longest * len(of_block)
     lanes = units_of_lanes(device)
     busiest = max((count * device.cores.lanes / lanes[u] for u, count in units.items() if u in lanes), default=0.0)
@@ -119,38 +118,69 @@ def _at(number: int, sizes: Sequence[int]) -> tuple[int, int, int]:
     return number % x, number // x % y, number // (x * y)
 
 
-class _WarpVisitor(KernelWalk):
-    """A visitor of the entry, or of a function, which counts instructions by unit, and waits; `of_function` has those of
-    functions.
+@dataclass(frozen=True, slots=True)
+class _Cost:
+    """One execution of a statement: its instructions by unit, its indices without constant terms, each with its instructions,
+    and its loads.
     """
 
-    def __init__(
-        self,
-        body: ir.Kernel | ir.Function,
-        given: Sequence[int],
-        kernel: ir.Kernel,
-        device: Device,
-        of_function: dict[str, tuple[Units, float]],
-    ) -> None:
-        super().__init__(body, given)
-        self.kernel, self.device, self.of_function = kernel, device, of_function
+    units: tuple[tuple[str, float], ...]
+    indices: tuple[tuple[SymbolicExpr, int], ...]
+    loads: StatementLoads
+
+
+class _Costs:
+    """The costs of a kernel's statements, each found once for all warps, and of its functions."""
+
+    def __init__(self, kernel: ir.Kernel, device: Device) -> None:
+        self.kernel = kernel
+        self.under_way = device.memory.loads_under_way
         self.registers = frozenset(b.name for b in kernel.buffers if b.space == "local")
         self.in_memory = frozenset(b.name for b in kernel.buffers if b.space == "global")
+        self.unrolling = UnrollingRule(kernel.buffers)
+        self.of_function: dict[str, tuple[Units, float]] = {}
+        self._together: dict[int, int] = {}
+        self._known: dict[int, _Cost] = {}  # by the identity of a statement of the kernel
+
+    def of(self, s: Statement) -> _Cost:
+        """The cost of a statement."""
+        if id(s) not in self._known:
+            units = instructions_of(s, self.registers)
+            # those of a product of matrices are places in registers
+            indices = () if isinstance(s, ir.MatrixMultiply) else map(_without_offset, expressions_in(s))
+            costs = tuple((base, _index_cost(base)) for base in indices)
+            self._known[id(s)] = _Cost(tuple(units.items()), costs, loads_of(s, self.in_memory))
+        return self._known[id(s)]
+
+    def together(self, loop: ir.For) -> int:
+        """The number of iterations of a loop that a compiler unrolls together."""
+        if id(loop) not in self._together:
+            self._together[id(loop)] = max(loop.unroll or self.unrolling.factor(loop), 1)
+        return self._together[id(loop)]
+
+
+class _WarpVisitor(KernelWalk):
+    """A visitor of the entry, or of a function, which counts instructions by unit, and waits."""
+
+    def __init__(self, body: ir.Kernel | ir.Function, costs: _Costs) -> None:
+        super().__init__(body, ())
+        self.costs = costs
+
+    def walk(self, given: Sequence[int], times: float) -> tuple[Units, float]:
+        """The instructions and the waits of a warp with these leading variables, which runs so many times."""
+        self.begin(given)
         self.units: Units = defaultdict(float)
         self.waits = 0.0
-        self.unrolling = UnrollingRule(kernel.buffers)
         self.known: set[SymbolicExpr] = set()  # indices that are computed already
-
-    def block(self, block: Block, times: float) -> None:
-        """Count the statements of a block that runs so many times."""
-        self._run(block, times, LoadRun(self.in_memory, times))
+        self._run(self.walked.body, times, LoadRun(times))
+        return self.units, self.waits
 
     def _run(self, block: Block, times: float, run: LoadRun) -> None:
         self._statements(block, times, run)
         self._end(run)
 
     def _end(self, run: LoadRun) -> None:
-        self.waits += run.end(self.device.memory.loads_under_way)
+        self.waits += run.end(self.costs.under_way)
 
     def _statements(self, block: Block, times: float, run: LoadRun) -> None:
         for s in block:
@@ -172,7 +202,7 @@ class _WarpVisitor(KernelWalk):
             return self._statements(branches[0][0], times, run)
         self._end(run)
         for body, probability in branches:
-            self._run(body, times * probability, LoadRun(self.in_memory, run.times * probability))
+            self._run(body, times * probability, LoadRun(run.times * probability))
         return None
 
     def _loop(self, loop: ir.For, times: float, run: LoadRun) -> None:
@@ -180,40 +210,41 @@ class _WarpVisitor(KernelWalk):
         if iterations:
             before = self.known
             self.known = set(before)
-            together = max(loop.unroll or self.unrolling.factor(loop), 1)
+            together = self.costs.together(loop)
             if together >= iterations:
                 self._statements(loop.body, times * iterations, run)
             else:
                 self.units["control"] += times * iterations / together * LOOP
                 self._end(run)
-                self._run(loop.body, times * iterations, LoadRun(self.in_memory, run.times * iterations / together))
+                self._run(loop.body, times * iterations, LoadRun(run.times * iterations / together))
             self.known = before
         self.leave(loop)
 
     def _count(self, s: Statement, times: float, run: LoadRun) -> None:
-        run.add(s, times)
-        _add(self.units, instructions_of(s, self.registers), times)
-        for expression in () if isinstance(s, ir.MatrixMultiply) else expressions_in(s):  # whose places are registers
-            base = _without_offset(expression)
+        cost = self.costs.of(s)
+        run.add(cost.loads, times)
+        for unit, count in cost.units:
+            self.units[unit] += times * count
+        for base, count in cost.indices:
             if base not in self.known:
                 self.known.add(base)
-                self.units["s32"] += times * _index_cost(base)
+                self.units["s32"] += times * count
         if isinstance(s, ir.CallFunction):
-            self._call(s.function, times, run)
+            units, waits = self._of_function(s.function)
+            _add(self.units, units, times)
+            self.waits += run.times * waits
 
-    def _call(self, name: str, times: float, run: LoadRun) -> None:
-        """Count a function once, with its index in the middle of its range."""
-        if name not in self.of_function:
-            function = self.kernel.function(name)
+    def _of_function(self, name: str) -> tuple[Units, float]:
+        """The instructions and waits of a function, with its index in the middle of its range."""
+        known = self.costs.of_function
+        if name not in known:
+            function = self.costs.kernel.function(name)
             middle = [(v.interval.lower + v.interval.upper) // 2 for v in function.variables]
-            inner = _WarpVisitor(function, middle, self.kernel, self.device, self.of_function)
-            inner.block(function.body, 1.0)
+            units, waits = _WarpVisitor(function, self.costs).walk(middle, 1.0)
             for value in function.results:
-                _add(inner.units, _of_value(value, self.registers))
-            self.of_function[name] = inner.units, inner.waits
-        units, waits = self.of_function[name]
-        _add(self.units, units, times)
-        self.waits += run.times * waits
+                _add(units, _of_value(value, self.costs.registers))
+            known[name] = units, waits
+        return known[name]
 
 
 def instructions_of(s: Statement, registers: Collection[str] = ()) -> Units:

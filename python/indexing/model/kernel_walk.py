@@ -9,7 +9,7 @@ from functools import cached_property
 from math import prod
 from typing import TYPE_CHECKING
 
-from indexing._core import SymbolicExpr, variable
+from indexing._core import Interval, SymbolicExpr, variable
 from indexing.kernels.ir import nodes as ir
 
 if TYPE_CHECKING:
@@ -26,8 +26,13 @@ class KernelWalk:
     def __init__(self, body: ir.Kernel | ir.Function, given: Sequence[int]) -> None:
         """`given` are the values of the leading variables: thread and block ids, or a function's index."""
         self.walked = body
-        self.values = [*given, *[0] * (len(body.variables) - len(given))]
         self.counters: dict[int, tuple[int, int]] = {}
+        self.conditions: dict[SymbolicExpr, SymbolicExpr] = {}  # over counters, thread ids and block ids alone
+        self.begin(given)
+
+    def begin(self, given: Sequence[int]) -> None:
+        """Begin a walk with other values of the leading variables."""
+        self.values = [*given, *[0] * (len(self.walked.variables) - len(given))]
 
     def define(self, s: Statement) -> bool:
         """Evaluate the definition of an index variable; False for any other statement, and for one of data."""
@@ -67,9 +72,7 @@ class KernelWalk:
     def probability(self, condition: Value) -> float:
         """The probability of a condition: of an index by its range; one block is the last to arrive; of data a half."""
         if isinstance(condition, ir.Within):
-            bounds = self._without_lets(condition.expression).range(
-                [self.counters.get(k, (v, v)) for k, v in enumerate(self.values)]
-            )
+            bounds = self._bounds(condition.expression)
             low = bounds.lower if condition.lower is None else max(bounds.lower, condition.lower)
             high = bounds.upper if condition.upper is None else min(bounds.upper, condition.upper)
             return max(high - low + 1, 0) / (bounds.upper - bounds.lower + 1)
@@ -78,6 +81,16 @@ class KernelWalk:
             if isinstance(counted, ir.Constant) and isinstance(counted.value, int):
                 return 1 / (1 + max(counted.value, 0))
         return 0.5
+
+    def _bounds(self, expression: SymbolicExpr) -> Interval:
+        """The bounds of an index expression over the iterations of the loops around."""
+        if expression not in self.conditions:
+            self.conditions[expression] = self._without_lets(expression)
+        whole = self.conditions[expression]
+        if self.counters.keys().isdisjoint(whole.used_variables()):
+            value = whole.evaluate(self.values)
+            return Interval(value, value)
+        return whole.range([self.counters.get(k, (v, v)) for k, v in enumerate(self.values)])
 
     @cached_property
     def _lets(self) -> list[tuple[int, SymbolicExpr]]:

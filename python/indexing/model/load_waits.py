@@ -12,7 +12,28 @@ from indexing._core import SymbolicExpr
 from indexing.kernels.ir import nodes as ir
 from indexing.kernels.ir.traversal import expressions_in, subvalues, values_of
 
-__all__ = ["LoadRun"]
+__all__ = ["LoadRun", "StatementLoads", "loads_of"]
+
+
+@dataclass(frozen=True, slots=True)
+class StatementLoads:
+    """The index variables of each load of a statement, all variables and values that it uses, and what it defines."""
+
+    loads: tuple[tuple[int, ...], ...]
+    used: tuple[int | str, ...]
+    defined: tuple[int | str, ...]
+
+
+def loads_of(s: ir.Statement, buffers: Collection[str]) -> StatementLoads:
+    """The loads of a statement from these buffers."""
+    values = [v for value in values_of(s) for v in subvalues(value)]
+    loads = [v.index for v in values if isinstance(v, ir.Load) and v.buffer in buffers]
+    if isinstance(s, ir.Copy | ir.CopyAsync) and s.source in buffers:
+        loads.append((s.source_index,))
+    if isinstance(s, ir.FetchAdd) and s.buffer in buffers:
+        loads.append(s.index)
+    named = (v.name for v in values if isinstance(v, ir.Ref))
+    return StatementLoads(tuple(map(_used, loads)), (*_used(expressions_in(s)), *named), _defined(s))
 
 
 @dataclass(slots=True)
@@ -21,30 +42,25 @@ class LoadRun:
     their number, and the length of the longest chain in which each depends on the one before.
     """
 
-    buffers: Collection[str]
     times: float
     loads: float = 0.0
     chain: int = 0
     _lengths: dict[str | int, int] = field(default_factory=dict)
 
-    def add(self, s: ir.Statement, times: float) -> None:
+    def add(self, s: StatementLoads, times: float) -> None:
         """Add a statement that is executed so often."""
-        values = [v for value in values_of(s) for v in subvalues(value)]
-        loads = [v.index for v in values if isinstance(v, ir.Load) and v.buffer in self.buffers]
-        if isinstance(s, ir.Copy | ir.CopyAsync) and s.source in self.buffers:
-            loads.append((s.source_index,))
-        if isinstance(s, ir.FetchAdd) and s.buffer in self.buffers:
-            loads.append(s.index)
-        of_loads = [1 + self._length_of_index(index) for index in loads]
-        self.loads += len(loads) * times / self.times
+        if not (s.loads or self._lengths):
+            return
+        of_loads = [1 + self._length(index) for index in s.loads]
+        self.loads += len(s.loads) * times / self.times
         self.chain = max([self.chain, *of_loads])
-        named = (self._lengths.get(v.name, 0) for v in values if isinstance(v, ir.Ref))
-        length = max([self._length_of_index(expressions_in(s)), *named, *of_loads])
+        length = max([self._length(s.used), *of_loads])
         if length:
-            self._lengths.update(dict.fromkeys(_defined(s), length))
+            self._lengths.update(dict.fromkeys(s.defined, length))
 
-    def _length_of_index(self, index: Sequence[SymbolicExpr]) -> int:
-        return max((self._lengths.get(k, 0) for e in index for k in e.used_variables()), default=0)
+    def _length(self, used: Sequence[int | str]) -> int:
+        """The length of the longest chain that ends in one of these variables or values."""
+        return max((self._lengths.get(name, 0) for name in used), default=0)
 
     def end(self, under_way: int) -> float:
         """The waits of the run, of whose loads so many are under way at most; then nothing is left of it."""
@@ -54,7 +70,11 @@ class LoadRun:
         return waits
 
 
-def _defined(s: ir.Statement) -> tuple[str | int, ...]:
+def _used(index: Sequence[SymbolicExpr]) -> tuple[int, ...]:
+    return tuple({k for e in index for k in e.used_variables()})
+
+
+def _defined(s: ir.Statement) -> tuple[int | str, ...]:
     """The name of the value, or the number of the index variable, that a statement defines."""
     if isinstance(s, ir.LetIndex):
         return (s.variable,)
