@@ -181,6 +181,15 @@ def test_figures_of_documents(name: str) -> None:
     assert d.memory.bandwidth / 1e9 == pytest.approx(bandwidth, rel=0.001)
 
 
+@pytest.mark.parametrize(("name", "clocks"), [("V100", (193, 375)), ("A100 PCIe 40GB", (261.5, 466.3))])
+def test_latencies_are_those_of_microbenchmarks(name: str, clocks: tuple[float, float]) -> None:
+    """Of Z. Jia et al. (2018), and of W. Luo et al. (IPDPS 2024), in clocks."""
+    d = find_device(name)
+    known = d.memory.l2_latency * d.rates.clock, d.memory.latency * d.rates.clock
+    assert known == pytest.approx(clocks, rel=0.005)
+    assert d.memory.l1_latency < d.memory.l2_latency
+
+
 def test_rates_that_are_not_known_are_refused() -> None:
     with pytest.raises(ix.IndexingError, match="the matrix units of V100 have no known rate of 'bf16'; known: f16"):
         find_device("v100").matrix_flops("bf16")

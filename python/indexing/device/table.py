@@ -33,10 +33,19 @@ CORE_WIDTHS = Widths(
 )
 
 
+# Measured by chasing pointers, on V100: Z. Jia et al., "Dissecting the NVIDIA Volta GPU Architecture via Microbenchmarking"
+# (2018), figure 3.2, that of memory without a miss of the TLB; on A100, RTX 4090 and H800, W. Luo et al., "Benchmarking and
+# Dissecting the Nvidia Hopper GPU Architecture" (IPDPS 2024), table IV.
+VOLTA_WAITS, AMPERE_WAITS, ADA_WAITS, HOPPER_WAITS = (28, 193, 375), (38, 262, 466), (43, 273, 542), (41, 263, 479)
+# Those of caches were measured on an RTX 2070 (repository gpu-arch-microbenchmark, 2021). Without a source: memory's here, which
+# is that of Ampere, and all of Blackwell, which are those of Hopper.
+TURING_WAITS = (32, 236, 466)
+
+
 @dataclass(frozen=True, slots=True)
 class _Chip:
     """The figures that all GPUs of a compute capability share; `shared` is the KiB of shared memory of a core, of which blocks
-    reserve `reserved` each.
+    reserve `reserved` each. `waits` are the clocks from a load to its value, where the L1 cache, the L2 cache or memory has it.
     """
 
     capability: tuple[int, int]
@@ -46,6 +55,7 @@ class _Chip:
     shared: int
     reserved: int
     l1: int  # KiB, shared memory included
+    waits: tuple[int, int, int]
     scalar: Mapping[str, int]
     matrix: Mapping[str, int]
     accelerated: bool = False
@@ -58,29 +68,32 @@ def _by_type(**rates: int) -> Mapping[str, int]:
     return rates if rate is None else rates | dict.fromkeys(formats, rate)
 
 
-VOLTA = _Chip((7, 0), 2048, 32, 64, 96, 0, 128, _by_type(f16=128, f32=64, f64=32, s32=64), _by_type(f16=512))
+VOLTA = _Chip(
+    *((7, 0), 2048, 32, 64, 96, 0, 128, VOLTA_WAITS, _by_type(f16=128, f32=64, f64=32, s32=64)), _by_type(f16=512)
+)
 TURING = _Chip(
-    (7, 5), 1024, 16, 64, 64, 0, 96, _by_type(f16=128, f32=64, f64=2, s32=64), _by_type(f16=512, s8=1024, s4=2048)
+    *((7, 5), 1024, 16, 64, 64, 0, 96, TURING_WAITS, _by_type(f16=128, f32=64, f64=2, s32=64)),
+    _by_type(f16=512, s8=1024, s4=2048),
 )
 AMPERE = _Chip(
-    *((8, 0), 2048, 32, 64, 164, 1, 192, _by_type(f16=256, bf16=128, f32=64, f64=32, s32=64)),
+    *((8, 0), 2048, 32, 64, 164, 1, 192, AMPERE_WAITS, _by_type(f16=256, bf16=128, f32=64, f64=32, s32=64)),
     _by_type(f16=1024, bf16=1024, f32=512, f64=64, s8=2048, s4=4096),
 )
 AMPERE_GRAPHICS = _Chip(
-    *((8, 6), 1536, 16, 128, 100, 1, 128, _by_type(f16=128, bf16=128, f32=128, f64=2, s32=64)),
+    *((8, 6), 1536, 16, 128, 100, 1, 128, AMPERE_WAITS, _by_type(f16=128, bf16=128, f32=128, f64=2, s32=64)),
     _by_type(f16=512, bf16=512, f32=256, s8=1024, s4=2048),
 )
 ADA = _Chip(
-    *((8, 9), 1536, 24, 128, 100, 1, 128, _by_type(f16=128, bf16=128, f32=128, f64=2, s32=64)),
+    *((8, 9), 1536, 24, 128, 100, 1, 128, ADA_WAITS, _by_type(f16=128, bf16=128, f32=128, f64=2, s32=64)),
     _by_type(f16=512, bf16=512, f32=256, f8=1024, s8=1024, s4=2048),
 )
 HOPPER = _Chip(
-    *((9, 0), 2048, 32, 128, 228, 1, 256, _by_type(f16=256, bf16=256, f32=128, f64=64, s32=64)),
+    *((9, 0), 2048, 32, 128, 228, 1, 256, HOPPER_WAITS, _by_type(f16=256, bf16=256, f32=128, f64=64, s32=64)),
     _by_type(f16=2048, bf16=2048, f32=1024, f64=128, f8=4096, s8=4096),
     accelerated=True,
 )
 BLACKWELL = _Chip(
-    *((10, 0), 2048, 32, 128, 228, 1, 256, _by_type(f16=128, bf16=128, f32=128, f64=64, s32=64)),
+    *((10, 0), 2048, 32, 128, 228, 1, 256, HOPPER_WAITS, _by_type(f16=128, bf16=128, f32=128, f64=64, s32=64)),
     _by_type(f16=4096, bf16=4096, f32=2048, f64=64, f8=8192, s8=8192, f4e2m1fn=16384),
     accelerated=True,
 )
@@ -95,9 +108,6 @@ class _Shares:
     tile_cost: float
 
 
-#: Clocks from a load to its value, where the L1 cache, the L2 cache or memory has it: those of Ampere, Ada and Hopper in Luo
-#: et al., "Benchmarking and Dissecting the Nvidia Hopper GPU Architecture via Microbenchmarking" (2024), rounded.
-L1_CLOCKS, L2_CLOCKS, MEMORY_CLOCKS = 40, 265, 500
 #: That of the A100 PCIe 80GB is of the clock that XLA states for it, which it exceeds; L4 and T4 are limited by their power.
 VOLTA_SHARES = _Shares(0.91, 0.9, 4.0)
 AMPERE_SHARES = _Shares(0.875, 0.84, 64.0)
@@ -147,9 +157,9 @@ def _gpu(
         held,
         Memory(
             *(memory[0] * GIGA, memory[1], chip.l1 * KIB, l2[0], l2[1] * GIGA),
-            latency=MEMORY_CLOCKS / (clock * GIGA),
-            l2_latency=L2_CLOCKS / (clock * GIGA),
-            l1_latency=L1_CLOCKS / (clock * GIGA),
+            latency=chip.waits[2] / (clock * GIGA),
+            l2_latency=chip.waits[1] / (clock * GIGA),
+            l1_latency=chip.waits[0] / (clock * GIGA),
             reached=shares.reached,
         ),
         rates,
