@@ -37,8 +37,8 @@ CORE_WIDTHS = Widths(
 # (2018), figure 3.2, that of memory without a miss of the TLB; on A100, RTX 4090 and H800, W. Luo et al., "Benchmarking and
 # Dissecting the Nvidia Hopper GPU Architecture" (IPDPS 2024), table IV.
 VOLTA_WAITS, AMPERE_WAITS, ADA_WAITS, HOPPER_WAITS = (28, 193, 375), (38, 262, 466), (43, 273, 542), (41, 263, 479)
-# Those of caches were measured on an RTX 2070 (repository gpu-arch-microbenchmark, 2021). Without a source: memory's here, which
-# is that of Ampere, and all of Blackwell, which are those of Hopper.
+# Those of caches were measured on an RTX 2070 (repository gpu-arch-microbenchmark, 2021). Those of memory here, and all of
+# Blackwell's, have no source: they are Ampere's and Hopper's.
 TURING_WAITS = (32, 236, 466)
 
 
