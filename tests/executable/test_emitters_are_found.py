@@ -7,7 +7,7 @@ from indexing.device.record import Device
 from indexing.device.table import portable_device
 from indexing.graph.facts import GraphFacts
 from indexing.graph.flattening import flatten
-from indexing.graph.nodes import Node, arrays_of
+from indexing.graph.nodes import Node
 from indexing.graph.support import KernelSupport
 from indexing.hlo import Computation
 from indexing.kernels import choose_emitter
@@ -16,7 +16,7 @@ from indexing.kernels.emitters import EMITTERS
 from indexing.kernels.emitters.loop import EMITTER as LOOP
 from indexing.kernels.emitters.loop.elements import Elements
 from indexing.kernels.proposal import Proposal
-from indexing.planning.fusion import PlannedFusion, plan_fusions
+from indexing.planning.fusion import PlannedFusion, Planner
 
 DEVICE = portable_device("cuda")
 TEXT = """ENTRY main {
@@ -42,11 +42,11 @@ def match_pair(computation: Computation) -> Elements | None:
 
 def group_pair(facts: GraphFacts, seed: Node, device: Device) -> Proposal | None:
     """All users of the array that the seed reads."""
-    nodes = frozenset(u for ref in seed.refs() for u in facts.users_of(ref.node) if ref.node in facts.graph.parameters)
+    nodes = frozenset(u for ref in seed.refs for u in facts.users_of(ref.node) if ref.node in facts.graph.parameters)
     if len(nodes) < 2 or nodes & facts.taken:
         return None
     order = sorted(nodes, key=facts.number.__getitem__)
-    outputs = tuple(ref for n in order for ref in arrays_of(n))
+    outputs = tuple(ref for n in order for ref in n.arrays)
     return Proposal(order[-1], nodes, outputs, launches=1, saved_bytes=4 * outputs[0].shape.element_count)
 
 
@@ -54,7 +54,7 @@ PAIR: Emitter[Any, Any] = Emitter("pair", match_pair, LOOP.plan, LOOP.knobs, LOO
 
 
 def planned(text: str, emitters: tuple[Emitter[Any, Any], ...]) -> list[PlannedFusion]:
-    return plan_fusions(flatten(ix.hlo.parse(text).entry), KernelSupport(), DEVICE, emitters)
+    return Planner(KernelSupport(), DEVICE, emitters).plan(flatten(ix.hlo.parse(text).entry))
 
 
 def test_planning_finds_a_new_emitter() -> None:

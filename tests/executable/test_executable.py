@@ -10,7 +10,7 @@ from indexing.device.table import portable_device
 from indexing.executable.profile import Profile, StepTime
 from indexing.graph.flattening import flatten
 from indexing.graph.support import KernelSupport
-from indexing.planning.fusion import plan_fusions
+from indexing.planning.fusion import Planner
 from indexing.runtime import tape
 from kernels import compiled
 
@@ -83,7 +83,7 @@ def test_softmax_is_one_kernel_and_nothing_runs_in_the_reference() -> None:
 def test_a_cluster_never_computes_an_element_twice_in_a_loop() -> None:
     few_long_rows = SOFTMAX.replace("[6,10]", "[2,131072]").replace("[6]", "[2]")
     graph = flatten(ix.hlo.parse(few_long_rows).entry)
-    fusions = plan_fusions(graph, KernelSupport(), portable_device("c"))
+    fusions = Planner(KernelSupport(), portable_device("c")).plan(graph)
     actual = {c.root.instruction.name: {n.instruction.name for n in c.nodes} for c in fusions}
     assert actual["m"] == {"m", "low"}
     assert actual["e"] == {"e", "d", "mb"}

@@ -23,7 +23,7 @@ from indexing.executable.schedule import (
     format_of,
     scheduled,
 )
-from indexing.graph.nodes import Node, Ref, Tree, arrays_of, needed_nodes, tree_refs
+from indexing.graph.nodes import Node, Ref, Tree, needed_nodes, tree_refs
 from indexing.ops.values import only_array, value_leaves
 from indexing.planning.program import KnobChoice, PlannedComputation, PlannedKernel, plan_program
 from indexing.reference.interpreter import check_has_value, evaluate_instruction
@@ -110,7 +110,7 @@ class _Scheduler:
         self.is_needed = needed_nodes(planned.graph)
 
     def schedule(self) -> Schedule:
-        parameters = self.slots.of_all(tuple(map(arrays_of, self.graph.parameters)))
+        parameters = self.slots.of_all(tuple(p.arrays for p in self.graph.parameters))
         steps = [step for node in self.graph.nodes if (step := self._step(node)) is not None]
         results = self.slots.of_all(self.graph.result)
         formats = {slot: format_of(ref.shape) for ref, slot in self.slots.numbers.items()}
@@ -157,7 +157,7 @@ class _Scheduler:
         assert isinstance(self.planner.device, MultiplyingDevice), "compile has checked it"
         launch = self.planner.device.multiply(product)
         self.planner.library_steps.append(node.instruction)
-        operands = tuple(node.refs())
+        operands = node.refs
         formats = tuple(format_of(ref.shape) for ref in operands)
         return LibraryStep(tuple(map(self.slots.of, operands)), *self._outputs(node), formats, node.instruction, launch)
 
@@ -180,7 +180,7 @@ class _Scheduler:
         check_has_value(node.instruction)
         self.planner.reference_steps.append(node.instruction)
         nodes = self._on_host_for(node)
-        read = tuple(dict.fromkeys(ref for n in nodes for ref in n.refs() if ref.node not in nodes))
+        read = tuple(dict.fromkeys(ref for n in nodes for ref in n.refs if ref.node not in nodes))
         operands, (outputs, formats) = tuple(map(self.slots.of, read)), self._outputs(node)
         return ReferenceStep(operands, outputs, formats, node.instruction, _computed(nodes, read))
 
@@ -189,7 +189,7 @@ class _Scheduler:
         members = {node}
         pending = [node]
         while pending:
-            more = {ref.node for ref in pending.pop().refs()} & self.planned.on_host - members
+            more = {ref.node for ref in pending.pop().refs} & self.planned.on_host - members
             members |= more
             pending += more
         return sorted(members, key=self.graph.number.__getitem__)
@@ -198,7 +198,7 @@ class _Scheduler:
         self.constants[self.slots.of(Ref(node))] = only_array(node.instruction.literal)
 
     def _outputs(self, node: Node) -> tuple[tuple[int, ...], tuple[ArrayFormat, ...]]:
-        return self._slots_of(arrays_of(node))
+        return self._slots_of(node.arrays)
 
     def _slots_of(self, refs: Sequence[Ref]) -> tuple[tuple[int, ...], tuple[ArrayFormat, ...]]:
         return self.slots.of_all(tuple(refs)), tuple(format_of(ref.shape) for ref in refs)
@@ -210,11 +210,11 @@ def _computed(nodes: Sequence[Node], read: Sequence[Ref]) -> Callable[[Sequence[
     def compute(arrays: Sequence[np.ndarray]) -> list[np.ndarray]:
         known = dict(zip(read, arrays, strict=True))
         for node in nodes:
-            given = iter([known[ref] for ref in node.refs()])
+            given = iter([known[ref] for ref in node.refs])
             operands = [nested_value(o.shape, given) for o in node.instruction.operands]
             with np.errstate(all="ignore"):
                 leaves = value_leaves(evaluate_instruction(node.instruction, operands))
-            known.update((ref, np.asarray(leaves[ref.leaf], ref.shape.dtype)) for ref in arrays_of(node))
-        return [known[ref] for ref in arrays_of(nodes[-1])]
+            known.update((ref, np.asarray(leaves[ref.leaf], ref.shape.dtype)) for ref in node.arrays)
+        return [known[ref] for ref in nodes[-1].arrays]
 
     return compute

@@ -7,7 +7,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from indexing.graph.flattening import flatten
-from indexing.graph.nodes import Graph, Node, Ref, Tree, arrays_of, needed_nodes, operands_of, tree_refs
+from indexing.graph.nodes import Graph, Node, Ref, Tree, needed_nodes, operands_of, tree_refs
 from indexing.hlo import BuiltInstruction, Computation, ComputationBuilder, ModuleBuilder
 
 
@@ -28,7 +28,7 @@ def build_kernel_module(nodes: Collection[Node], outputs: tuple[Ref, ...], graph
     body = _Body(module.entry, inputs, nodes)
     for node in members:
         body.add(node)
-    if outputs != arrays_of(members[-1]):
+    if outputs != members[-1].arrays:
         body.add_tuple(outputs)
     return KernelModule(module, tuple(inputs), {node: built.name for node, built in body.nodes.items()})
 

@@ -84,7 +84,7 @@ class GraphFacts:
     def _is_rematerializable(self, node: Node, known: set[Node]) -> bool:
         if node.op.is_source:
             return True
-        refs = list(node.refs())
+        refs = node.refs
         if not refs or any(r.node not in known for r in refs):
             return False
         is_scalar = len(refs) == 1 and element_count(node.instruction) == 1
@@ -96,7 +96,7 @@ class GraphFacts:
         epilogues: set[Node] = set()
         for node in self.graph.nodes:
             count = element_count(node.instruction)
-            loops = (r.node for r in node.refs() if r.node in epilogues or self.needs_loop(r.node))
+            loops = (r.node for r in node.refs if r.node in epilogues or self.needs_loop(r.node))
             if any(count == element_count(n.instruction) for n in loops):
                 epilogues.add(node)
         return frozenset(epilogues)
@@ -129,7 +129,7 @@ class GraphFacts:
     def read_nodes(self, node: Node) -> tuple[Node, ...]:
         """The nodes whose results a node reads from memory, each once: without those that each kernel computes anew."""
         if node not in self._read:
-            nodes = dict.fromkeys(ref.node for ref in node.refs())
+            nodes = dict.fromkeys(ref.node for ref in node.refs)
             self._read[node] = tuple(n for n in nodes if n not in self.rematerializable)
         return self._read[node]
 

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from indexing.graph.nodes import Graph, Node, Tree, tree_of
+from indexing.graph.nodes import Graph, Node, Tree
 from indexing.ops.registry import traits_of
 from indexing.ops.tuples import GET_TUPLE_ELEMENT, TUPLE
 
@@ -41,7 +41,7 @@ def flatten(
     nodes: list[Node] = []
     parameters = tuple(Node(p, ()) for p in computation.parameters)
     nodes.extend(parameters)
-    frames = [_Frame([tree_of(n) for n in parameters], iter(computation.post_order()), computation.root, None)]
+    frames = [_Frame([n.tree for n in parameters], iter(computation.post_order()), computation.root, None)]
     while True:
         frame = frames[-1]
         instruction = next(frame.pending, None)
@@ -59,7 +59,7 @@ def flatten(
         else:
             frame.values[instruction] = _value(instruction, operands, frame.arguments, nodes)
     for node in nodes:
-        for ref in node.refs():
+        for ref in node.refs:
             ref.node.users.append(node)
     return Graph(computation, parameters, tuple(nodes), result)
 
@@ -108,7 +108,7 @@ def _value(instruction: Instruction, operands: tuple[Tree, ...], arguments: Sequ
         return operands[0]
     node = Node(instruction, operands)
     nodes.append(node)
-    return tree_of(node)
+    return node.tree
 
 
 def _part(tree: Tree, index: int) -> Tree:

@@ -18,25 +18,30 @@ Tree: TypeAlias = "Ref | tuple[Tree, ...] | None"  # an array, a token, or a tup
 
 @dataclass(slots=True, eq=False)
 class Node:
-    """One operation. `users` has a user once for each of its operand positions that reads this node."""
+    """One operation. `users` has a user once for each of its operand positions that reads this node.
+
+    `op` is that of the instruction, `tree` has the arrays that the node computes, in the shape of the instruction; `refs` are
+    the arrays that it reads, `arrays` those that it computes, tuples taken apart.
+    """
 
     instruction: Instruction
     operands: tuple[Tree, ...]
     users: list[Node] = field(default_factory=list)
+    op: Op = field(init=False)
+    tree: Tree = field(init=False)
+    refs: tuple[Ref, ...] = field(init=False)
+    arrays: tuple[Ref, ...] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.op = traits_of(self.instruction)
+        self.tree = Ref(self) if self.instruction.shape.is_array else _tree_of(self)
+        self.refs = tuple(tree_refs(self.operands))
+        self.arrays = tuple(tree_refs(self.tree))
 
     @property
     def opcode(self) -> str:
         """The opcode of the instruction."""
         return self.instruction.opcode
-
-    @property
-    def op(self) -> Op:
-        """The op of the instruction."""
-        return traits_of(self.instruction)
-
-    def refs(self) -> Iterator[Ref]:
-        """The arrays that the node reads, tuples taken apart."""
-        return tree_refs(self.operands)
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +83,7 @@ def tree_refs(tree: Tree) -> Iterator[Ref]:
             pending.extend(reversed(part))
 
 
-def tree_of(node: Node) -> Tree:
+def _tree_of(node: Node) -> Tree:
     """The tree of a node's arrays, in the shape of its instruction."""
     done: list[Tree] = []
     leaf = 0
@@ -97,11 +102,6 @@ def tree_of(node: Node) -> Tree:
     return done[0]
 
 
-def arrays_of(node: Node) -> tuple[Ref, ...]:
-    """The arrays that a node computes, tuples taken apart."""
-    return tuple(tree_refs(tree_of(node)))
-
-
 def needed_nodes(graph: Graph) -> set[Node]:
     """The nodes that the graph's result depends on."""
     needed: set[Node] = set()
@@ -110,7 +110,7 @@ def needed_nodes(graph: Graph) -> set[Node]:
         node = pending.pop()
         if node not in needed:
             needed.add(node)
-            pending.extend(ref.node for ref in node.refs())
+            pending.extend(ref.node for ref in node.refs)
     return needed
 
 

@@ -26,17 +26,15 @@ class KernelSupport:
     def instruction(self, instruction: Instruction) -> bool:
         """Whether a kernel can compute the instruction; constant arrays are passed to kernels instead."""
         op = traits_of(instruction)
-        if op.calls in ("fused", "inlined", "branches", "loops", "starts") or op.kind == "alias":
+        if op.element is None or op.calls in ("fused", "inlined", "branches", "loops", "starts") or op.kind == "alias":
             return False
-        if instruction.is_parameter or (instruction.is_constant and instruction.shape.element_count != 1):
+        if instruction.is_constant and instruction.shape.element_count != 1:
             return False
-        if not _has_element_code(instruction) or not all(self.computation(c) for c in instruction.called):
-            return False
-        return not self.in_library(instruction)
+        return all(map(self.computation, instruction.called)) and not self.in_library(instruction)
 
     def computation(self, computation: Computation) -> bool:
         """Whether a kernel can compute every instruction of a computation."""
-        pending = [computation]
+        pending = [] if computation in self._known else [computation]
         while pending:
             current = pending[-1]
             called = [c for i in current.post_order() for c in i.called]

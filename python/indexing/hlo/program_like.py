@@ -34,6 +34,7 @@ __all__ = [
 Part: TypeAlias = Instruction | Computation
 #: Values accepted as a program, beside functions and their arguments; the string is HLO text.
 Program: TypeAlias = Instruction | Computation | Module | str
+_PROGRAMS = (Instruction, Computation, Module, str)
 #: A program to run.
 WholeProgram: TypeAlias = Module | str
 
@@ -65,6 +66,8 @@ def or_function(question: Callable[Concatenate[T_contra, P], R_co]) -> TakesFunc
 
 def is_function(value: object) -> TypeGuard[Callable[..., object]]:
     """Whether a value is a function, or one that JAX has lowered or compiled."""
+    if isinstance(value, _PROGRAMS):
+        return False
     return (callable(value) and not isinstance(value, type)) or is_staged(value)
 
 

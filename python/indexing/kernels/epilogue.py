@@ -75,6 +75,8 @@ def heroes_of(
     Besides its nearest hero, an output may follow other instructions of the same form at the same index, which are heroes,
     too; instructions of another form are recomputed.
     """
+    if not any(map(is_hero, computation.post_order())):
+        return None
     after, side = [], []
     paths: list[tuple[Instruction, Instruction]] = []
     others: list[Instruction] = []

@@ -75,7 +75,7 @@ class KernelParts:
     def is_in_function(self, instruction: Instruction, home: Subgraph) -> bool:
         """Whether the partition puts `instruction` into the function of `home`."""
         own = self.partition.find(instruction)
-        return own.has_no_compute or own is home
+        return own is home or own.has_no_compute
 
     def has_function(self, instruction: Instruction, output: int) -> bool:
         """Whether a function computes array `output` of the instruction already."""

@@ -51,7 +51,7 @@ def storage_of(ref: Ref) -> int:
 
 def is_view(node: Node) -> bool:
     """Whether a node is a view of its operand: the same elements in the same memory order, or fewer of them."""
-    refs = list(node.refs())
+    refs = node.refs
     if not node.op.has_no_compute or len(refs) != 1 or node.instruction.shape.is_tuple:
         return False
     (ref,) = refs

@@ -12,7 +12,7 @@ kernels read.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -20,7 +20,7 @@ from indexing.graph.cycles import is_acyclic
 from indexing.graph.extraction import build_kernel_module
 from indexing.graph.facts import GraphFacts
 from indexing.graph.flattening import flatten
-from indexing.graph.nodes import Graph, Node, Ref, arrays_of, operands_of, tree_of, tree_refs
+from indexing.graph.nodes import Graph, Node, Ref, operands_of, tree_refs
 from indexing.kernels.emitters import EMITTERS
 from indexing.kernels.proposal import Proposal, is_view
 from indexing.model.prediction import predict
@@ -42,48 +42,72 @@ class PlannedFusion:
     outputs: tuple[Ref, ...]
 
 
-def plan_fusions(
-    graph: Graph, support: KernelSupport, device: Device, emitters: Sequence[Emitter[Any, Any]] = EMITTERS
-) -> list[PlannedFusion]:
-    """The kernels of a graph, users before their operands; nodes that no kernel can compute are in none."""
-    planner = _planner(graph, support, device, emitters)
-    planner.choose_groups()
-    return planner.kernels()
+@dataclass(eq=False)
+class Planner:
+    """Plans graphs of one program for a device, by emitters; what it asks of predictions, it asks once.
 
+    `slower` says of kernels of several products, by their content, whether kernels of their parts are faster.
+    """
 
-def joined_products(
-    graph: Graph, support: KernelSupport, device: Device, emitters: Sequence[Emitter[Any, Any]] = EMITTERS
-) -> frozenset[Instruction]:
-    """The instructions of kernels that hold several products, which have to stay as they are in the graph."""
-    return _planner(graph, support, device, emitters).joined_products()
+    support: KernelSupport
+    device: Device
+    emitters: Sequence[Emitter[Any, Any]] = EMITTERS
+    replacements: dict[Instruction, Computation | None] = field(default_factory=dict)
+    slower: dict[Hashable, bool] = field(default_factory=dict)
 
+    def plan(self, graph: Graph) -> list[PlannedFusion]:
+        """The kernels of a graph, users before their operands; nodes that no kernel can compute are in none."""
+        fusions = _FusionPlanner(self, graph)
+        fusions.choose_groups()
+        return fusions.kernels()
 
-def _planner(
-    graph: Graph, support: KernelSupport, device: Device, emitters: Sequence[Emitter[Any, Any]]
-) -> _FusionPlanner:
-    return _FusionPlanner(support, GraphFacts(graph, support.instruction, support.in_library), device, emitters)
+    def graph_of(self, computation: Computation, inlined: frozenset[Instruction] = frozenset()) -> Graph:
+        """The graph of a computation, in which other instructions take the place of products where an emitter would rather
+        have these, unless a kernel of several products holds them as they are.
+        """
+        stated = flatten(computation, inlined)
+        if not any(self._replacement(n.instruction) for n in stated.nodes):
+            return stated
+        joined = _FusionPlanner(self, stated).joined_products()
+        return flatten(computation, inlined, lambda i: None if i in joined else self._replacement(i))
 
+    def _replacement(self, instruction: Instruction) -> Computation | None:
+        """The computation that the emitter of an instruction, by itself, would rather have; None if it takes it as it is."""
+        op = traits_of(instruction)
+        if op.expansion is not None or not op.reads_many or self.support.in_library(instruction):
+            return None  # of one element each, no other instructions are faster
+        if instruction not in self.replacements:
+            operands = tuple(Node(o, ()) for o in instruction.operands)
+            node = Node(instruction, tuple(o.tree for o in operands))
+            facts = GraphFacts(Graph(instruction.computation, operands, (*operands, node), node.arrays), lambda _: True)
+            proposals = (emitter.group(facts, node, self.device) for emitter in self.emitters[:-1])
+            self.replacements[instruction] = next((p.replacement for p in proposals if p is not None), None)
+        return self.replacements[instruction]
 
-def replacement_of(
-    instruction: Instruction, device: Device, emitters: Sequence[Emitter[Any, Any]] = EMITTERS
-) -> Computation | None:
-    """The computation that the emitter of an instruction, by itself, would rather have; None if it takes it as it is."""
-    if not traits_of(instruction).reads_many:
-        return None  # one element each: no other instructions compute it faster
-    operands = tuple(Node(o, ()) for o in instruction.operands)
-    node = Node(instruction, tuple(map(tree_of, operands)))
-    facts = GraphFacts(Graph(instruction.computation, operands, (*operands, node), arrays_of(node)), lambda _: True)
-    proposals = (emitter.group(facts, node, device) for emitter in emitters[:-1])
-    return next((p.replacement for p in proposals if p is not None), None)
+    def are_faster(self, graph: Graph, whole: Computation) -> bool:
+        """Whether several kernels of a graph are predicted to take less time than one of `whole`, which computes the same.
 
+        Their launches alone may tell.
+        """
+        parts = self.plan(graph)
+        if len(parts) == 1:
+            return False
+        left = seconds_of_kernel(whole, self.device) - len(parts) * self.device.launch_seconds
+        for part in parts:
+            if left <= 0:
+                break
+            built = build_kernel_module(part.nodes, part.outputs, graph).module.build()
+            left -= seconds_of_kernel(built.entry, self.device) - self.device.launch_seconds
+        return left > 0
 
-def seconds_of_parts(
-    graph: Graph, support: KernelSupport, device: Device, emitters: Sequence[Emitter[Any, Any]] = EMITTERS
-) -> float:
-    """The predicted time of the kernels that planning makes of a graph."""
-    parts = plan_fusions(graph, support, device, emitters)
-    built = (build_kernel_module(part.nodes, part.outputs, graph).module.build() for part in parts)
-    return sum(seconds_of_kernel(module.entry, device) for module in built)
+    def is_slower(self, proposal: Proposal, graph: Graph) -> bool:
+        """Whether a kernel of several products is predicted to take longer than those that other emitters make of it."""
+        built = build_kernel_module(proposal.nodes, proposal.outputs, graph).module
+        if built.content not in self.slower:
+            entry = built.build().entry
+            others = Planner(self.support, self.device, [e for e in self.emitters if not e.joins_products])
+            self.slower[built.content] = others.are_faster(others.graph_of(entry), entry)
+        return self.slower[built.content]
 
 
 def seconds_of_kernel(computation: Computation, device: Device) -> float:
@@ -91,25 +115,21 @@ def seconds_of_kernel(computation: Computation, device: Device) -> float:
     return float(predict(computation, {}, device).time[0])
 
 
-@dataclass
 class _FusionPlanner:
     """The state of the planning of one graph."""
 
-    support: KernelSupport
-    facts: GraphFacts
-    device: Device
-    emitters: Sequence[Emitter[Any, Any]]
-    group_of: dict[Node, Proposal] = field(default_factory=dict)
-    kernel_of: dict[Node, PlannedFusion] = field(default_factory=dict)
-    recomputed: set[Node] = field(default_factory=set)  # by each kernel that reads them
-    slower: dict[Hashable, bool] = field(default_factory=dict)  # by content: whether kernels of parts are faster
+    def __init__(self, planner: Planner, graph: Graph) -> None:
+        self.planner, self.graph, self.device = planner, graph, planner.device
+        self.facts = GraphFacts(graph, planner.support.instruction, planner.support.in_library)
+        self.group_of: dict[Node, Proposal] = {}
+        self.kernel_of: dict[Node, PlannedFusion] = {}
+        self.recomputed: set[Node] = set()  # by each kernel that reads them
 
     # ------------------------------------------------------------ groups
 
     def choose_groups(self) -> None:
         """Take the best groups, and ask again around nodes of those that lost some to better ones."""
-        facts = self.facts
-        seeds = [n for n in reversed(facts.graph.nodes) if n in facts.live and facts.can_compute(n)]
+        facts, seeds = self.facts, self._seeds()
         while seeds:
             lost: set[Node] = set()
             for group in self._proposed(seeds):
@@ -120,48 +140,40 @@ class _FusionPlanner:
                     facts.take(group.nodes, group.outputs)
             seeds = [n for n in seeds if n in lost and n not in facts.taken]
 
+    def _seeds(self) -> list[Node]:
+        """The nodes that need a kernel, users before their operands."""
+        return [n for n in reversed(self.graph.nodes) if n in self.facts.live and self.facts.can_compute(n)]
+
     def _proposed(self, seeds: Iterable[Node]) -> list[Proposal]:
         """The groups that emitters propose around the seeds and that save time, the best first."""
         closed: list[tuple[float, Proposal]] = []
-        for emitter in self.emitters[:-1]:
-            for seed in seeds:
-                proposal = emitter.group(self.facts, seed, self.device)
-                if proposal is None:
-                    continue
+        for emitter in self.planner.emitters[:-1]:
+            for proposal in self._proposed_by(emitter, seeds):
                 if proposal.is_open:
-                    self.facts.coalesced.add(seed)
-                elif (saved := proposal.seconds_saved(self.device)) > 0 and not self._is_slower(proposal, emitter):
+                    self.facts.coalesced.add(proposal.root)
+                elif (saved := proposal.seconds_saved(self.device)) > 0:
                     closed.append((saved, proposal))
         return [proposal for _, proposal in sorted(closed, key=lambda pair: -pair[0])]
 
+    def _proposed_by(self, emitter: Emitter[Any, Any], seeds: Iterable[Node]) -> Iterator[Proposal]:
+        """The groups that an emitter proposes, but those of several products whose parts are faster."""
+        for seed in seeds:
+            proposal = emitter.group(self.facts, seed, self.device)
+            if proposal is not None and not (emitter.joins_products and self.planner.is_slower(proposal, self.graph)):
+                yield proposal
+
     def joined_products(self) -> frozenset[Instruction]:
         """The instructions of all kernels of several products that are not slower than those of their parts."""
-        seeds = [n for n in self.facts.graph.nodes if n in self.facts.live and self.facts.can_compute(n)]
-        pairs = ((e, e.group(self.facts, n, self.device)) for e in self.emitters if e.joins_products for n in seeds)
-        kept = (p for e, p in pairs if p is not None and not self._is_slower(p, e))
+        joining = (e for e in self.planner.emitters if e.joins_products)
+        kept = (p for e in joining for p in self._proposed_by(e, self._seeds()))
         return frozenset(node.instruction for p in kept for node in p.nodes)
-
-    def _is_slower(self, proposal: Proposal, emitter: Emitter[Any, Any]) -> bool:
-        """Whether a kernel of several products is predicted to take longer than those that other emitters make of it."""
-        if not emitter.joins_products:
-            return False
-        built = build_kernel_module(proposal.nodes, proposal.outputs, self.facts.graph).module
-        if built.content not in self.slower:
-            entry = built.build().entry
-            others = [e for e in self.emitters if e is not emitter]
-            graph = flatten(entry, split=lambda i: replacement_of(i, self.device))
-            parts = seconds_of_parts(graph, self.support, self.device, others)
-            self.slower[built.content] = parts < seconds_of_kernel(entry, self.device)
-        return self.slower[built.content]
 
     # ------------------------------------------------------------ kernels
 
     def kernels(self) -> list[PlannedFusion]:
         """Kernels of the groups, and of all other nodes."""
         fusions: list[PlannedFusion] = []
-        for node in reversed(self.facts.graph.nodes):
-            if node not in self.facts.live or not self.facts.can_compute(node):
-                continue
+        for node in self._seeds():
             group = self.group_of.get(node)
             if group is not None and group.root is node:
                 self.recomputed |= group.recomputed
@@ -171,7 +183,7 @@ class _FusionPlanner:
             if self._is_recomputed(node):
                 self.recomputed.add(node)
                 if self._is_assembled_into(node):
-                    fusions.append(self._kernel(Proposal(node, {node}, arrays_of(node))))
+                    fusions.append(self._kernel(Proposal(node, {node}, node.arrays)))
             else:
                 fusions.append(self._kernel(self._grown(node)))
         for kernel in fusions:
@@ -186,7 +198,7 @@ class _FusionPlanner:
         return kernel
 
     def _grown(self, node: Node) -> Proposal:
-        proposal = self.emitters[-1].group(self.facts, node, self.device)
+        proposal = self.planner.emitters[-1].group(self.facts, node, self.device)
         assert proposal is not None, "the last emitter takes every fusion"
         return proposal
 

@@ -10,34 +10,28 @@ from math import prod
 from typing import TYPE_CHECKING
 
 from indexing.graph.flattening import flatten
-from indexing.graph.nodes import arrays_of, tree_refs
+from indexing.graph.nodes import tree_refs
 from indexing.kernels import choose_emitter
 from indexing.kernels.proposal import storage_of
 from indexing.model.work_time import predict_work
-from indexing.planning.fusion import seconds_of_kernel, seconds_of_parts
 from indexing.work import MAX_OPERATIONS, work_once
 
 if TYPE_CHECKING:
     from indexing.device.record import Device
     from indexing.graph.nodes import Graph
-    from indexing.graph.support import KernelSupport
     from indexing.hlo import Computation, Instruction
+    from indexing.planning.fusion import Planner
 
 
-def needs_parts(fusion: Instruction, support: KernelSupport, device: Device) -> bool:
+def needs_parts(fusion: Instruction, planner: Planner) -> bool:
     """Whether a fusion is not one kernel: none can compute it, or kernels of its parts are faster."""
     body = fusion.called[0]
-    if any(o.shape.is_tuple for o in fusion.operands) or not support.computation(body):
+    if any(o.shape.is_tuple for o in fusion.operands) or not planner.support.computation(body):
         return True
-    return is_slower_than_its_parts(body, support, device)
-
-
-def is_slower_than_its_parts(body: Computation, support: KernelSupport, device: Device) -> bool:
-    """Whether a kernel of the whole computation is predicted to take longer than several of its parts."""
     graph = flatten(body)
-    if _most_saved(body, graph, device) <= predict_work(device, 0).seconds:
+    if _most_saved(body, graph, planner.device) <= predict_work(planner.device, 0).seconds:
         return False  # the launch of a second kernel takes longer
-    return seconds_of_parts(graph, support, device) < seconds_of_kernel(body, device)
+    return planner.are_faster(graph, body)
 
 
 def _most_saved(body: Computation, graph: Graph, device: Device) -> float:
@@ -54,4 +48,4 @@ def _most_saved(body: Computation, graph: Graph, device: Device) -> float:
 
 def _bytes(graph: Graph) -> int:
     """The bytes of a graph's parameters and results."""
-    return sum(map(storage_of, (*(r for p in graph.parameters for r in arrays_of(p)), *tree_refs(graph.result))))
+    return sum(map(storage_of, (*(r for p in graph.parameters for r in p.arrays), *tree_refs(graph.result))))

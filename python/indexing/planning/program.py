@@ -4,21 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Hashable, Mapping
 from dataclasses import dataclass
-from functools import cache, partial
+from functools import cache
 from typing import TYPE_CHECKING, TypeAlias
 
 from indexing.arguments import of_type, optional, takes
 from indexing.device.record import Device
 from indexing.device.table import portable_device
 from indexing.graph.extraction import build_kernel_module
-from indexing.graph.flattening import flatten
-from indexing.graph.nodes import Graph, Node, Ref, arrays_of, needed_nodes
+from indexing.graph.nodes import Graph, Node, Ref, needed_nodes
 from indexing.graph.support import KernelSupport
 from indexing.hlo import Computation, Instruction, Module, Program, entry_of
 from indexing.hlo.program_like import or_function, part_of_program
 from indexing.kernels import device_of_kernels, emit_fused
 from indexing.model.libraries import library_product
-from indexing.planning.fusion import PlannedFusion, joined_products, plan_fusions, replacement_of
+from indexing.planning.fusion import PlannedFusion, Planner
 from indexing.planning.given_fusions import needs_parts
 from indexing.planning.libraries import Matmul, is_faster_in_library
 from indexing.planning.trip_counts import known_trip_count
@@ -110,7 +109,8 @@ class _ProgramPlanner:
         self.device = device
         self.in_library = cache(lambda i: matmul == "library" and is_faster_in_library(i, device))
         self.support = KernelSupport(self.in_library)
-        self.within_fusions = KernelSupport()  # a fusion that the program states keeps its products
+        self.planner = Planner(self.support, device)
+        self.within_fusions = Planner(KernelSupport(), device)  # a fusion that the program states keeps its products
         self.planned: dict[Computation, PlannedComputation] = {}
         self.graphs: dict[Computation, Graph] = {}
         self.trip_counts: dict[Node, int] = {}
@@ -125,13 +125,8 @@ class _ProgramPlanner:
         """Whether the fusion is inlined: no kernel can compute it, or kernels of its parts are faster."""
         body = self._body_of(fusion)
         if body not in self.is_inlined:
-            self.is_inlined[body] = needs_parts(fusion, self.within_fusions, self.device)
+            self.is_inlined[body] = needs_parts(fusion, self.within_fusions)
         return self.is_inlined[body]
-
-    def _replacement(self, joined: Collection[Instruction], instruction: Instruction) -> Computation | None:
-        if instruction in joined or self.in_library(instruction):
-            return None
-        return replacement_of(instruction, self.device)
 
     def _body_of(self, fusion: Instruction) -> Computation:
         """The computation of a fusion, shared by equal fusions."""
@@ -160,10 +155,7 @@ class _ProgramPlanner:
 
     def _graph(self, computation: Computation) -> Graph:
         if computation not in self.graphs:
-            stated = flatten(computation, self.inlined)
-            joined = joined_products(stated, self.support, self.device)
-            split = partial(self._replacement, joined)
-            self.graphs[computation] = flatten(computation, self.inlined, split)
+            self.graphs[computation] = self.planner.graph_of(computation, self.inlined)
         return self.graphs[computation]
 
     def _scheduled(self, node: Node) -> tuple[Computation, ...]:
@@ -180,10 +172,10 @@ class _ProgramPlanner:
         return i.called if calls in CONTROL_FLOW else ()
 
     def _planned(self, graph: Graph) -> PlannedComputation:
-        fusions = plan_fusions(graph, self.support, self.device)
+        fusions = self.planner.plan(graph)
         parts = {fusion.root: self._part_of(fusion, graph) for fusion in fusions}
         given = [node for node in needed_nodes(graph) if node.instruction.is_fusion]
-        parts |= {n: _Part(self._body_of(n.instruction), tuple(n.refs()), arrays_of(n)) for n in given}
+        parts |= {n: _Part(self._body_of(n.instruction), n.refs, n.arrays) for n in given}
         views = {n: ref for n, part in parts.items() if (ref := part.viewed) is not None}
         kernels = {n: self._planned_kernel(part) for n, part in parts.items() if n not in views}
         products = {n: p for n in needed_nodes(graph) if (p := self._product(n)) is not None}
@@ -200,13 +192,13 @@ class _ProgramPlanner:
     def _on_host(self, graph: Graph, written: Collection[Node]) -> frozenset[Node]:
         """The nodes that steps of the host read and no kernel writes, and what these read."""
         supports = self.support.instruction
-        pending = [ref.node for n in needed_nodes(graph) if not supports(n.instruction) for ref in n.refs()]
+        pending = [ref.node for n in needed_nodes(graph) if not supports(n.instruction) for ref in n.refs]
         on_host: set[Node] = set()
         while pending:
             node = pending.pop()
             if node not in on_host and node not in written and supports(node.instruction):
                 on_host.add(node)
-                pending += [ref.node for ref in node.refs()]
+                pending += [ref.node for ref in node.refs]
         return frozenset(on_host)
 
     def _part_of(self, fusion: PlannedFusion, graph: Graph) -> _Part:

@@ -21,7 +21,7 @@ def known_trip_count(loop: Node, condition: Graph, body: Graph) -> int | None:
 
 
 def _counted(loop: Node, condition: Graph, body: Graph) -> int | None:
-    if len(list(loop.refs())) != len(loop.instruction.shape.leaves):
+    if len(loop.refs) != len(loop.instruction.shape.leaves):
         return None  # tokens have no array
     compared = _scalar(condition.result)
     for k, other in ((0, 1), (1, 0)):
@@ -82,7 +82,7 @@ def _number(tree: object) -> int | None:
 def _scalar(tree: object) -> Ref | None:
     """The array that a scalar is moved from; None if it isn't a scalar."""
     while isinstance(tree, Ref) and tree.shape.element_count == 1:
-        refs = list(tree.node.refs())
+        refs = tree.node.refs
         if not tree.node.op.has_no_compute or len(refs) != 1:
             return tree
         tree = refs[0]

@@ -218,5 +218,5 @@ def _needed(targets: Sequence[Ref], given: Node | None, graph: Graph) -> set[Nod
         node = pending.pop()
         if node not in needed and node is not given and node not in graph.parameters:
             needed.add(node)
-            pending.extend(ref.node for ref in node.refs())
+            pending.extend(ref.node for ref in node.refs)
     return needed

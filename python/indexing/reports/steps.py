@@ -16,6 +16,7 @@ from indexing.graph.support import KernelSupport
 from indexing.hlo.program_like import parameter_names
 from indexing.ops.registry import traits_of
 from indexing.ops.trip_counts import stated_trip_count
+from indexing.planning.fusion import Planner
 from indexing.planning.given_fusions import needs_parts
 from indexing.planning.program import CONTROL_FLOW, PlannedComputation, plan_program
 from indexing.planning.trip_counts import known_trip_count
@@ -100,7 +101,7 @@ class _FusedSteps:
 
     def __init__(self, device: Device) -> None:
         self.device = device
-        self.support = KernelSupport()
+        self.planner = Planner(KernelSupport(), device)
         self.graphs: dict[Computation, Graph] = {}
         self.parts: dict[int, tuple[Step, ...]] = {}  # by the signatures of fusions
         self.single = SingleFusions()
@@ -120,7 +121,7 @@ class _FusedSteps:
         if not i.is_fusion:
             return ()
         if i.signature not in self.parts:
-            is_whole = not needs_parts(i, self.support, self.device)
+            is_whole = not needs_parts(i, self.planner)
             planned = () if is_whole else planned_steps(i.called[0], self.device).root
             self.parts[i.signature] = planned if all(not s.bodies for s in planned) else ()
         return self.parts[i.signature]

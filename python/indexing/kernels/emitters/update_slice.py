@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from indexing._core import constant
 from indexing.graph.cycles import is_acyclic
-from indexing.graph.nodes import arrays_of, tree_refs
+from indexing.graph.nodes import tree_refs
 from indexing.hlo.layout import major_to_minor
 from indexing.hlo.module_cache import cached_on_module
 from indexing.indexing_analysis.instructions import input_to_output
@@ -215,7 +215,7 @@ def group_updates(facts: GraphFacts, seed: Node, device: Device) -> Proposal | N
         if is_apart and is_acyclic(facts, {*nodes, node}, {*nodes, node}):
             nodes.add(node)
             arrays.add(node.operands[0])
-    outputs = tuple(ref for n in sorted(nodes, key=facts.number.__getitem__) for ref in arrays_of(n))
+    outputs = tuple(ref for n in sorted(nodes, key=facts.number.__getitem__) for ref in n.arrays)
     return Proposal(seed, nodes, outputs, launches=len(nodes) - 1, may_grow=True)
 
 

@@ -12,7 +12,7 @@ from heapq import heapify, heappop, heappush
 from typing import TYPE_CHECKING
 
 from indexing.graph.extraction import build_kernel_module
-from indexing.graph.nodes import Node, Ref, arrays_of
+from indexing.graph.nodes import Node, Ref
 from indexing.kernels.emitter import fits
 from indexing.kernels.emitters.attention.match import match_attention
 from indexing.kernels.emitters.attention.plan import plan_attention
@@ -33,12 +33,12 @@ MAX_SCALING = 16  # nodes between an exponential and the second product
 
 def group_attention(facts: GraphFacts, seed: Node, device: Device) -> Proposal | None:
     """The kernel of an attention whose second product is `seed`."""
-    if seed.op is not DOT or not any(map(_is_scaled_exponential, seed.refs())):
+    if seed.op is not DOT or not any(map(_is_scaled_exponential, seed.refs)):
         return None
     for after in _after(facts, seed):
         nodes = _with_operands(facts, seed, after)
         root = max(nodes, key=facts.number.__getitem__)
-        match = match_attention(build_kernel_module(nodes, arrays_of(root), facts.graph).module.build().entry)
+        match = match_attention(build_kernel_module(nodes, root.arrays, facts.graph).module.build().entry)
         if match is not None and fits(plan_attention(match, device), device.limits):
             return _proposal(facts, nodes, root)
     return None
@@ -46,9 +46,9 @@ def group_attention(facts: GraphFacts, seed: Node, device: Device) -> Proposal |
 
 def _proposal(facts: GraphFacts, nodes: set[Node], root: Node) -> Proposal:
     """The kernel of the nodes: it saves writing and reading their results, and the kernels of a product and the softmax."""
-    kept = {r for n in nodes for r in n.refs() if r.node in nodes and r.node not in facts.rematerializable}
+    kept = {r for n in nodes for r in n.refs if r.node in nodes and r.node not in facts.rematerializable}
     saved = sum(2 * storage_of(r) for r in kept)
-    return Proposal(root, frozenset(nodes), arrays_of(root), launches=2, saved_bytes=saved)
+    return Proposal(root, frozenset(nodes), root.arrays, launches=2, saved_bytes=saved)
 
 
 def _is_scaled_exponential(ref: Ref) -> bool:
@@ -58,7 +58,7 @@ def _is_scaled_exponential(ref: Ref) -> bool:
         node = pending.pop()
         if is_exponential(node.instruction):
             return True
-        operands = list(node.refs())
+        operands = node.refs
         linear = {operands[k].node for k in linear_operands(node.instruction) if k < len(operands)}
         pending += linear - seen
         seen |= linear
@@ -88,7 +88,7 @@ def _with_operands(facts: GraphFacts, seed: Node, after: list[Node]) -> set[Node
     """The nodes of `after` with the operands that join them."""
     nodes, number = set(after), facts.number
     below = dict.fromkeys(after, False)  # whether a node is computed for operands of a product alone
-    pending = [(-number[r.node], r.node) for n in after for r in n.refs()]
+    pending = [(-number[r.node], r.node) for n in after for r in n.refs]
     heapify(pending)
     seen = {*after, *facts.graph.parameters}
     while pending and len(nodes) < MAX_NODES:
@@ -106,7 +106,7 @@ def _with_operands(facts: GraphFacts, seed: Node, after: list[Node]) -> set[Node
             continue
         nodes.add(node)
         below[node] = is_below
-        for ref in node.refs():
+        for ref in node.refs:
             heappush(pending, (-number[ref.node], ref.node))
     return nodes
 

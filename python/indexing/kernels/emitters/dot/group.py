@@ -10,7 +10,6 @@ from __future__ import annotations
 from math import prod
 from typing import TYPE_CHECKING
 
-from indexing.graph.nodes import arrays_of
 from indexing.hlo.layout import major_to_minor
 from indexing.kernels.emitters.dot.match import MIN_COLUMNS, MIN_CONTRACTED, product_of
 from indexing.kernels.proposal import Proposal
@@ -33,7 +32,7 @@ def group_dot(facts: GraphFacts, seed: Node, device: Device) -> Proposal | None:
         return None
     parts = dot_in_parts(seed.instruction)
     nodes = frozenset([seed])
-    return Proposal(seed, nodes, arrays_of(seed), is_open=True, replacement=parts)
+    return Proposal(seed, nodes, seed.arrays, is_open=True, replacement=parts)
 
 
 def dot_in_parts(instruction: Instruction) -> Computation | None:

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 
 from indexing._core import IndexingMap
 from indexing.graph.cycles import is_acyclic
-from indexing.graph.nodes import Node, Ref, arrays_of, assembled_arrays, in_place_count, tree_refs
+from indexing.graph.nodes import Node, Ref, assembled_arrays, in_place_count, tree_refs
 from indexing.hlo.layout import linearize, major_to_minor, physical_sizes
 from indexing.indexing_analysis.access import Access, AccessComposer
 from indexing.kernels.launch import same_memory
@@ -62,17 +62,18 @@ class _GrowingKernel:
         self.nodes = set(facts.groups.get(root, {root}))
         self.outputs = set(self.nodes)
         self.reached = {n: frozenset([n]) for n in self.nodes}
-        self.inputs = {ref for n in self.nodes for ref in n.refs()}
+        self.inputs = {ref for n in self.nodes for ref in n.refs}
         self.pending: list[tuple[int, Node]] = []
         for node in self.nodes:
             self._visit_operands(node)
         self.repeated: set[Node] = set()
         self.operations = sum(map(_operations_once, self.nodes))
-        self.written_bytes = sum(storage_of(ref) for n in self.nodes for ref in arrays_of(n))
+        self.written_bytes = sum(storage_of(ref) for n in self.nodes for ref in n.arrays)
         self.repeated_operations = self.avoided_bytes = 0
         self.has_loop = any(map(facts.needs_loop, self.nodes))
         self.assembled = {r for n in self.nodes for r in self._assembled(n) if r.node not in facts.rematerializable}
         self.accesses = {n: _all_elements(n.instruction.shape) for n in self.nodes}
+        self.reads: dict[Node, dict[Node, dict[Access, None]]] = {}
         self.function = dict.fromkeys(self.nodes, root)
         self.calls = {root: 1}
 
@@ -96,7 +97,7 @@ class _GrowingKernel:
     def results(self) -> tuple[Ref, ...]:
         """The arrays that the kernel writes."""
         outputs = sorted(filter(self._is_read_outside, self.outputs), key=self.facts.number.__getitem__)
-        return tuple(ref for n in outputs for ref in arrays_of(n))
+        return tuple(ref for n in outputs for ref in n.arrays)
 
     def _is_candidate(self, node: Node) -> bool:
         """Whether no kernel computes the node yet, and one can."""
@@ -108,9 +109,9 @@ class _GrowingKernel:
         users = [u for u in self.facts.users_of(node) if u in self.nodes]
         if self._must_be_in_memory(node, users):
             return
-        if not self.assembled.isdisjoint(node.refs()):
+        if not self.assembled.isdisjoint(node.refs):
             return  # a kernel that updates an array in place must not read it otherwise
-        accesses = tuple(dict.fromkeys(a for user in users for a in self._accesses(node, user)))
+        accesses = tuple(dict.fromkeys(a for user in users for a in self._reads(user)[node]))
         function, calls = self._calls(node, users, accesses)
         if not all(a.is_known for a in accesses) or not self._may_compute(node, accesses, calls):
             return
@@ -135,7 +136,7 @@ class _GrowingKernel:
             return first, self.calls[first]
         calls = 0
         for f in functions:
-            own = {a for u in users if self.function[u] is f for a in self._accesses(node, u)}
+            own = {a for u in users if self.function[u] is f for a in self._reads(u)[node]}
             calls += self.calls[f] * -(-len(own) // len(self.accesses[f]))
         return node, calls
 
@@ -144,7 +145,9 @@ class _GrowingKernel:
         if self.has_loop or element_count(node.instruction) < element_count(self.root.instruction):
             return
         for reader in self.facts.users_of(node):
-            if reader in self.nodes or not self._is_candidate(reader) or self.facts.needs_loop(reader):
+            if reader in self.facts.taken or reader in self.nodes:
+                continue
+            if not self._is_candidate(reader) or self.facts.needs_loop(reader):
                 continue
             users = self.facts.users_of(reader)
             if self.nodes.isdisjoint(users) and all(map(self._is_decided, users)) and self._has_room(reader):
@@ -155,18 +158,18 @@ class _GrowingKernel:
         if place is None:
             return
         self.accesses[reader] = (place,)
-        read = {ref.node for ref in reader.refs()} & (self.nodes | {shared})
-        is_alike = all(set(self._accesses(n, reader)) <= self._accesses_in_kernel(n) for n in read)
+        reads = self._reads(reader)
+        is_alike = all(reads[n].keys() <= self._accesses_in_kernel(n) for n in reads if n in self.nodes or n is shared)
         if is_alike and self._is_acyclic_with(reader):
             self.function[reader] = self.root
             self._add(reader, (place,), frozenset([reader]))
         else:
-            del self.accesses[reader]
+            del self.accesses[reader], self.reads[reader]
 
     def _accesses_in_kernel(self, node: Node) -> set[Access]:
         if node in self.nodes:
             return set(self.accesses[node])
-        return {a for user in self.facts.users_of(node) if user in self.nodes for a in self._accesses(node, user)}
+        return {a for user in self.facts.users_of(node) if user in self.nodes for a in self._reads(user)[node]}
 
     def _is_decided(self, node: Node) -> bool:
         """Whether the node has a kernel already, or never has."""
@@ -180,13 +183,9 @@ class _GrowingKernel:
         may not.
         """
         root, shape = self.root.instruction.shape, node.instruction.shape
-        if (
-            self.has_loop
-            or root.is_tuple
-            or shape.is_tuple
-            or is_view(node)
-            or shape.element_count != root.element_count
-        ):
+        if self.has_loop or root.is_tuple or shape.is_tuple:
+            return None
+        if shape.element_count != root.element_count or is_view(node):
             return None
         if any(in_place_count(n) or n.op.is_scatter_like for n in (node, self.root)):
             return None
@@ -198,32 +197,32 @@ class _GrowingKernel:
     def _add(self, node: Node, accesses: tuple[Access, ...], reached: frozenset[Node]) -> None:
         self.nodes.add(node)
         self.inputs |= self._new_inputs(node)
-        self.inputs.difference_update(arrays_of(node))
+        self.inputs.difference_update(node.arrays)
         self._visit_operands(node)
         self.has_loop |= self.facts.needs_loop(node)
         self.accesses[node] = accesses
         self.reached[node] = reached
         self.operations += _operations_once(node)
-        if (again := _repeated_operations(node, accesses, self.calls[self.function[node]])) > 0:
+        if again := _repeated_operations(node, accesses, self.calls[self.function[node]]):
             self.repeated_operations += again
             self.avoided_bytes += self._avoided_bytes(node)
             self.repeated.add(node)
         if self._is_read_outside(node):
             self.outputs.add(node)
-            self.written_bytes += sum(map(storage_of, arrays_of(node)))
+            self.written_bytes += sum(map(storage_of, node.arrays))
 
     def _visit_operands(self, node: Node) -> None:
-        for ref in node.refs():
+        for ref in node.refs:
             heappush(self.pending, (-self.facts.number[ref.node], ref.node))
 
     def _new_inputs(self, node: Node) -> set[Ref]:
         """The arrays that the kernel reads only if the node joins."""
-        return {ref for ref in node.refs() if ref.node not in self.nodes and ref not in self.inputs}
+        return {ref for ref in node.refs if ref.node not in self.nodes and ref not in self.inputs}
 
     def _has_room(self, node: Node) -> bool:
         if len(self.nodes) >= MAX_NODES or (self.has_loop and self.facts.needs_loop(node)):
             return False
-        fewer = sum(ref in self.inputs for ref in arrays_of(node))
+        fewer = sum(ref in self.inputs for ref in node.arrays)
         arrays = len(self.inputs) - fewer + len(self._new_inputs(node)) + len(self.root.instruction.shape.leaves)
         return arrays + len(self.outputs) <= MAX_ARRAYS
 
@@ -257,7 +256,7 @@ class _GrowingKernel:
         repeats were computed once by another kernel.
         """
         rates, bandwidth = self.device.rates, self.device.reached_bandwidth
-        read = (self.inputs | self._new_inputs(node)).difference(arrays_of(node))
+        read = (self.inputs | self._new_inputs(node)).difference(node.arrays)
         moved = sum(map(storage_of, read)) + self.written_bytes
         once = self.operations + _operations_once(node)
         whole = max(moved / bandwidth, (once + self.repeated_operations + again) / rates.operations)
@@ -269,7 +268,7 @@ class _GrowingKernel:
         """The bytes of writing and reading the node, if none of its users is repeated."""
         if any(user in self.repeated for user in self.facts.users_of(node)):
             return 0
-        return 2 * sum(map(storage_of, arrays_of(node)))
+        return 2 * sum(map(storage_of, node.arrays))
 
     def _separates_neighbours(self, node: Node, access: Access) -> bool:
         """Whether neighbouring threads, which must read neighbouring elements, would not do so through the node."""
@@ -282,24 +281,28 @@ class _GrowingKernel:
         read = self.composer.compose(access, indexings[0], node, 0, operand.dimensions)
         return read.is_known and distance(read.map, operand) > 1
 
-    def _accesses(self, node: Node, user: Node) -> Iterator[Access]:
-        """The accesses of `user` to `node`, from an index of the kernel's root."""
-        outputs = range(len(user.instruction.shape.leaves))
-        is_read_at_once = has_one_index(user.instruction.shape)
-        for position, operand in enumerate(user.operands):
-            for ref in tree_refs(operand):
-                if ref.node is not node:
-                    continue
-                sizes = ref.shape.dimensions
-                leaf = 0 if has_one_index(node.instruction.shape) else ref.leaf
-                if user.op.is_scatter_like:  # such a user is the kernel's root
-                    yield Access.of_all(sizes, leaf, (user, position))
-                    continue
-                for access in self.accesses[user]:
-                    for output in outputs if is_read_at_once else (access.leaf,):
-                        for indexing in self.facts.maps(user, output)[position]:
-                            read = self.composer.compose(access, indexing, user, position, sizes)
-                            yield replace(read, leaf=leaf)
+    def _reads(self, user: Node) -> dict[Node, dict[Access, None]]:
+        """The accesses of a node to each that it reads, from an index of the kernel's root, in order."""
+        if user not in self.reads:
+            reads = self.reads[user] = {ref.node: {} for ref in user.refs}
+            for position, operand in enumerate(user.operands):
+                for ref in tree_refs(operand):
+                    reads[ref.node].update(dict.fromkeys(self._accesses(user, position, ref)))
+        return self.reads[user]
+
+    def _accesses(self, user: Node, position: int, ref: Ref) -> Iterator[Access]:
+        """The accesses of a node to an array of its operand at `position`."""
+        sizes = ref.shape.dimensions
+        leaf = 0 if has_one_index(ref.node.instruction.shape) else ref.leaf
+        if user.op.is_scatter_like:  # such a user is the kernel's root
+            yield Access.of_all(sizes, leaf, (user, position))
+            return
+        outputs = range(len(user.arrays))
+        for access in self.accesses[user]:
+            for output in outputs if has_one_index(user.instruction.shape) else (access.leaf,):
+                for indexing in self.facts.maps(user, output)[position]:
+                    read = self.composer.compose(access, indexing, user, position, sizes)
+                    yield read if read.leaf == leaf else replace(read, leaf=leaf)
 
 
 def _all_elements(shape: Shape) -> tuple[Access, ...]:
@@ -315,9 +318,12 @@ def _repeated_operations(node: Node, accesses: Sequence[Access], calls: int) -> 
     """The operations of computing a node at these accesses, in so many calls for an element of the root, but for those of
     computing each of its elements once.
     """
+    count = element_count(node.instruction)
+    if max(calls, len(accesses)) * max(a.reads for a in accesses) <= count:
+        return 0
     computed = sum(a.reads // _lanes_sharing_index(a, node.instruction.shape) for a in accesses)
     computed = max(computed, computed * calls // len(accesses))
-    return (computed - element_count(node.instruction)) * element_work(node.instruction) * operations(node.instruction)
+    return max(computed - count, 0) * element_work(node.instruction) * operations(node.instruction)
 
 
 def _lanes_sharing_index(access: Access, shape: Shape) -> int:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from math import prod
 from typing import TYPE_CHECKING
 
-from indexing.graph.nodes import arrays_of
 from indexing.hlo.layout import major_to_minor
 from indexing.hlo.module_cache import cached_on_module
 from indexing.kernels.emitters.dot.match import product_of
@@ -37,7 +36,7 @@ def group_panels(facts: GraphFacts, seed: Node, device: Device) -> Proposal | No
     dot = seed.instruction
     if not _is_hero(dot) or not TARGETS[device.dialect].multiplies_panels(sum_type(dot)):
         return None
-    return Proposal(seed, frozenset([seed]), arrays_of(seed), is_open=True)
+    return Proposal(seed, frozenset([seed]), seed.arrays, is_open=True)
 
 
 def sum_type(dot: Instruction) -> str:

@@ -59,7 +59,7 @@ class _Choice:
             return
         recomputed = self._computed_again(node, readers)
         if recomputed is None:
-            self.refs.update(ref for u in readers for ref in u.refs() if ref.node is node)
+            self.refs.update(ref for u in readers for ref in u.refs if ref.node is node)
         else:
             nodes, read = recomputed
             self.recomputed |= nodes
@@ -81,7 +81,7 @@ class _Choice:
         nodes, read, large = {node}, set[Ref](), set[Ref]()
         pending = [node]
         while pending:
-            for ref in (r for r in pending.pop().refs() if r.node not in self.facts.rematerializable):
+            for ref in (r for r in pending.pop().refs if r.node not in self.facts.rematerializable):
                 is_large = ref.shape.element_count >= self.rows.shape.element_count
                 if ref.node not in self.members:
                     large.update([ref] if is_large else [])

@@ -81,9 +81,10 @@ def row_group(facts: GraphFacts, seed: Node, with_elements: bool) -> RowGroup | 
 
     `with_elements`: its outputs may have an element for each of the space.
     """
-    memo = facts.attached(RowMemo)
-    search = with_elements, len(facts.taken)
-    if not may_give_rows(seed.instruction) or (*search, seed) in memo.tried or not may_join(facts, seed):
+    if seed.op is not REDUCE or not may_give_rows(seed.instruction) or not may_join(facts, seed):
+        return None
+    memo, search = facts.attached(RowMemo), (with_elements, len(facts.taken))
+    if (*search, seed) in memo.tried:
         return None
     builder = _GroupBuilder(facts, seed, with_elements)
     group = builder.group()
@@ -138,7 +139,7 @@ class _GroupBuilder:
         order = tuple(sorted(outputs.refs, key=lambda ref: (facts.number[ref.node], ref.leaf)))
         root = max(nodes, key=facts.number.__getitem__)
         passes = sum(n.op is REDUCE for n in nodes)
-        read = {ref for n in nodes for ref in n.refs()}
+        read = {ref for n in nodes for ref in n.refs}
         kept = {r for r in read if r.node in nodes and r not in outputs.refs and r.node not in facts.rematerializable}
         # each would be written and read; arrays that several passes read are read once
         saved = sum(2 * storage_of(r) for r in kept) + (passes - 1) * max(map(storage_of, read), default=0)
@@ -186,7 +187,7 @@ class _GroupBuilder:
         return places
 
     def _place_as_user(self, node: Node, places: Places, outside: Collection[Node]) -> IndexingMap | None:
-        if not may_join(self.facts, node) or any(ref.node in outside for ref in node.refs()):
+        if not may_join(self.facts, node) or any(ref.node in outside for ref in node.refs):
             return None
         i = node.instruction
         place = self.rows.place_of_result(i) if node.op is REDUCE else self.rows.place_of(i.shape)
@@ -214,7 +215,7 @@ class _GroupBuilder:
     def _is_better_moved_by_users(self, node: Node, consumers: Places) -> bool:
         if not node.op.has_no_compute:
             return False
-        operand = next(node.refs())
+        operand = node.refs[0]
         if operand.shape.element_count < node.instruction.shape.element_count:
             return True
         others = [u for u in self.facts.users_of(operand.node) if u is not node]
@@ -319,7 +320,7 @@ class _GroupBuilder:
     def _is_worth_it(self, members: Places, group: Proposal) -> bool:
         """Whether the rows emitter, or the reduction emitter with several outputs, saves memory accesses by the group."""
         reductions = [n for n in members if n.op is REDUCE]
-        inputs = {ref for n in members for ref in n.refs() if ref.node not in members}
+        inputs = {ref for n in members for ref in n.refs if ref.node not in members}
         if len(inputs) > MAX_INPUTS or not group.outputs:
             return False
         levels = self._levels(members)
@@ -333,7 +334,7 @@ class _GroupBuilder:
         """For each member, the longest chain of reductions that leads to it, itself included."""
         levels: dict[Node, int] = {}
         for node in sorted(members, key=self.facts.number.__getitem__):
-            levels[node] = max((levels.get(ref.node, 0) for ref in node.refs()), default=0) + (node.op is REDUCE)
+            levels[node] = max((levels.get(ref.node, 0) for ref in node.refs), default=0) + (node.op is REDUCE)
         return levels
 
 

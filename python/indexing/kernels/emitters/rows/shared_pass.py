@@ -50,7 +50,7 @@ def _needed(wanted: Collection[Node], members: Collection[Node], excluded: Colle
     nodes = set(wanted)
     pending = list(wanted)
     while pending:
-        producers = {ref.node for ref in pending.pop().refs()} & set(members) - set(excluded) - nodes
+        producers = {ref.node for ref in pending.pop().refs} & set(members) - set(excluded) - nodes
         nodes |= producers
         pending += producers
     return nodes

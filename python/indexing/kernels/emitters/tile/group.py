@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from indexing.graph.nodes import arrays_of
 from indexing.kernels.emitters.tile.match import is_tiled
 from indexing.kernels.proposal import Proposal
 
@@ -18,4 +17,4 @@ def group_tile(facts: GraphFacts, seed: Node, device: Device) -> Proposal | None
     """A kernel around a dot that matrix units compute, in which neighbouring threads have neighbouring columns."""
     if not is_tiled(seed.instruction, device):
         return None
-    return Proposal(seed, frozenset([seed]), arrays_of(seed), is_open=True)
+    return Proposal(seed, frozenset([seed]), seed.arrays, is_open=True)
