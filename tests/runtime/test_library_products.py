@@ -11,7 +11,6 @@ import pytest
 import indexing as ix
 from indexing.kernels.products import StridedProduct
 from indexing.model.libraries import library_product
-from indexing.runtime import cublas
 from indexing.runtime.cublas import Cublas
 from indexing.runtime.device import Buffer
 from indexing.runtime.host_products import numpy_launch
@@ -147,32 +146,29 @@ def imported(name: str) -> ModuleType | SimpleNamespace:
     ],
 )
 @pytest.mark.parametrize("case", CASES)
-def test_cublas_by_its_definition(case: str, kind: str, out: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cublas, "import_module", imported)
+def test_cublas_by_its_definition(case: str, kind: str, out: str) -> None:
     *shapes, said = CASES[case]
     dot = dot_of(*shapes, kind, out)
     product = library_product(dot, "cuda")
     assert product is not None
-    check(dot, said, product, Cublas(0).launch(product, lambda buffer: buffer.handle.ctypes.data))  # type: ignore[attr-defined]
+    check(dot, said, product, Cublas(0, imported).launch(product, lambda buffer: buffer.handle.ctypes.data))  # type: ignore[attr-defined]
 
 
-def test_without_its_bindings_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_its_bindings_the_extra_is_named() -> None:
     def missing(name: str) -> ModuleType:
         raise ModuleNotFoundError(f"No module named {name!r}")
 
-    monkeypatch.setattr(cublas, "import_module", missing)
     with pytest.raises(ix.CompileError, match="the cublas extra .No module named 'nvmath.bindings.cublas'"):
-        Cublas(0)
+        Cublas(0, missing)
 
 
-def test_without_the_library_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_the_library_the_extra_is_named() -> None:
     def create() -> int:
         raise RuntimeError("libcublas.so is not found")
 
     broken = SimpleNamespace(**{**vars(NVMATH["nvmath.bindings.cublas"]), "create": create})
-    monkeypatch.setattr(cublas, "import_module", lambda name: broken if name.endswith("cublas") else imported(name))
     with pytest.raises(ix.CompileError, match="the cublas extra .libcublas.so is not found"):
-        Cublas(0)
+        Cublas(0, lambda name: broken if name.endswith("cublas") else imported(name))
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from importlib.util import find_spec
 from pathlib import Path
@@ -61,7 +61,7 @@ class Compiler:
 def find_compiler() -> Compiler:
     """The compiler of this process, with flags that make it right. Raises CompileError if there is none."""
     refused, folder = [], _folder()
-    for compiler in filter(None, map(_accepted, _candidates())):
+    for compiler in filter(None, map(with_known_flags, _candidates())):
         try:
             return _trusted(compiler, folder)
         except CompileError as refusal:
@@ -73,10 +73,10 @@ def find_compiler() -> Compiler:
     )
 
 
-def _accepted(command: tuple[str, ...]) -> Compiler | None:
-    """A compiler with the flags for this processor that it knows; None if it isn't there."""
+def with_known_flags(command: tuple[str, ...], processors: Sequence[tuple[str, ...]] = PROCESSORS) -> Compiler | None:
+    """A compiler with the first flags of `processors` that it knows; None if it isn't there."""
     position = () if sys.platform == "win32" else ("-fPIC",)
-    for processor in PROCESSORS:
+    for processor in processors:
         flags = (*FLAGS, *processor, *position)
         identity = _identity(command, flags)
         if identity is not None:

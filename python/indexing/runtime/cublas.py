@@ -35,11 +35,11 @@ TYPES = {
 class Cublas:
     """cuBLAS on one stream. Raises CompileError if it, or its bindings, can't be loaded."""
 
-    def __init__(self, stream: int) -> None:
+    def __init__(self, stream: int, load: Callable[[str], Any] = import_module) -> None:
         """Load the library, and let it queue its work on the stream of that address."""
         try:
-            self.library: Any = import_module("nvmath.bindings.cublas")
-            self.types: Any = import_module("nvmath").CudaDataType
+            self.library = load("nvmath.bindings.cublas")
+            self.types = load("nvmath").CudaDataType
             self.handle = self.library.create()
         except (ImportError, RuntimeError) as failure:
             missing = failure if isinstance(failure, ImportError) else ImportError(str(failure))
