@@ -7,9 +7,9 @@ f32 matrices [b, m, n] and [b, n, k]; elementwise ops the sizes `b`, `h` of an f
 read two. Such lines are those of NeuSight (S. Lee, A. Phanishayee, D. Mahajan, ASPLOS 2025), whose data is public. A line is in
 one half or the other by a hash of it.
 
-Softmax and layer norm (`softmax`, `ln`) have `b` rows of `h`. Kernels here read a row once, those that were timed three times or
-twice, in part from caches, by how many blocks run at a time: which no program states. Their times are held between two bounds:
-rows are read once, or every read is one of memory.
+Softmax and layer norm (`softmax`, `ln`) have `b` rows of `h`. Kernels here read a row once, those that were timed three times
+or twice, in part from caches, by how many blocks run at a time, which no program states. Their times are held between two
+bounds: rows are read once, or every read is one of memory.
 """
 
 from __future__ import annotations
