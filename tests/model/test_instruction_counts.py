@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import indexing as ix
-from indexing._core import constant
+from indexing._core import constant, variable
 from indexing.device.detect import find_device
 from indexing.kernels.ir import nodes as ir
 from indexing.model.instruction_counts import count_instructions
@@ -21,7 +21,7 @@ def test_products_of_matrices_take_the_time_of_matrix_units(kind: str, depth: in
     them in a clock of its matrix units, twice as many of bytes, and 128 operations of f32 in a clock of its own.
     """
     registers = [ir.Buffer(name, "u32", (4,), "local") for name in ("c", "a", "b")]
-    multiply = ir.MatrixMultiply(kind, "c", ZERO, "a", ZERO, "b", ZERO)
+    multiply = ir.MatrixMultiply(kind, "c", ZERO, "a", variable(6) * 4, "b", ZERO)  # places of registers cost nothing
     loop = ir.For(6, ZERO, constant(10), 1, (multiply,), unroll=10)
     k = kernel([loop], [*registers, result(0, "f32", 1)], 2, 128, step=("loop", 0, 9))
     counts = count_instructions(k, H100)
@@ -35,6 +35,13 @@ def test_registers_are_no_memory() -> None:
     local = ir.Buffer("x", "f32", (2,), "local")
     body = [ir.Store("x", (ZERO,), ir.Constant("f32", 1.0)), ir.Store("o0", (TH_X,), ir.Load("f32", "x", (ZERO,)))]
     assert count_instructions(kernel(body, [local, result(0, "f32", 32)], 1, 32), H100).issued == 1
+
+
+def test_each_warp_is_counted_by_its_own_threads() -> None:
+    """By hand: both warps evaluate a condition, branch, and divide an index once, by 3; only the first stores, twice."""
+    stores = [ir.Store("o0", (TH_X // 3,), ir.Constant("f32", value)) for value in (1.0, 2.0)]
+    branch = ir.If((ir.Within(TH_X // 3, 0, 9),), tuple(stores))
+    assert count_instructions(kernel([branch], [result(0, "f32", 32)], 1, 64), H100).issued == 2 * (1 + 1 + 4) + 2
 
 
 def test_a_product_takes_at_least_the_time_of_its_matrix_units() -> None:

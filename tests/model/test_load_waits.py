@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import indexing as ix
-from indexing._core import SymbolicExpr, constant, variable
+from indexing._core import Interval, SymbolicExpr, constant, variable
 from indexing.device.detect import find_device
 from indexing.kernels.ir import nodes as ir
 from indexing.model.instruction_counts import count_instructions
@@ -59,6 +59,23 @@ def test_a_load_whose_index_was_loaded_waits_for_it() -> None:
     assert waits(loaded, add(variable(7))) == 2
     assert waits(loaded, add(variable(7)), add(TH_X)) == 2
     assert waits(loop([ir.LetIndex(7, load(STEP, "p1")), add(variable(7))], 4)) == 2 * 16
+
+
+def test_a_load_waits_for_the_load_that_a_value_comes_from() -> None:
+    """From `p1` to a name, from the name to an index variable, from there to the index."""
+    named = ir.Let("n", ir.Op("neg", "s32", (ir.Load("s32", "p1", (TH_X,)),)))
+    assert waits(named, ir.LetIndex(7, ir.Ref("s32", "n")), add(variable(7))) == 2
+    assert waits(named, ir.LetIndex(7, TH_X), add(variable(7))) == 1
+
+
+def test_the_waits_of_a_function_are_those_of_its_calls() -> None:
+    own = (ir.IndexVariable("at", Interval(0, 4095), "parameter"), ir.IndexVariable("next", Interval(0, 4095), "let"))
+    body = (ir.LetIndex(1, load(variable(0), "p1")), ir.Let("v", load(variable(1))))
+    function = ir.Function("loaded", own, (), body, (ir.Ref("f32", "v"),))
+    calls = [ir.CallFunction((name,), "loaded", (TH_X,)) for name in ("a", "b")]
+    end = ir.Store("o0", (TH_X,), ir.Op("add", "f32", (ir.Ref("f32", "a"), ir.Ref("f32", "b"))))
+    buffers = [given(0, "f32", 4096), given(1, "s32", 4096), result(0, "f32", 32)]
+    assert count_instructions(kernel([*calls, end], buffers, 1, 32, [function]), H100).waits == 4
 
 
 def test_barriers_and_branches_end_a_run() -> None:
