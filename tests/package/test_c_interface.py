@@ -3,6 +3,8 @@
 import re
 from pathlib import Path
 
+from indexing.model.prediction import DEMANDS
+
 ROOT = Path(__file__).resolve().parents[2]
 HEADER = (ROOT / "rust/capi/include/indexing.h").read_text()
 CODE = re.sub(r"/\*.*?\*/", "", HEADER, flags=re.DOTALL)
@@ -68,6 +70,12 @@ def test_structs_have_the_fields_of_the_core_in_order() -> None:
             *(("double", f) for f in fields),
         ]
         assert fields
+
+
+def test_demands_of_python_are_the_fields_of_the_struct_in_order() -> None:
+    renamed = {"cache_bytes": "moved", "memory_bytes": "memory"}
+    stated = re.search(r"struct indexing_demand \{(.*?)\}", CODE, re.DOTALL)
+    assert stated and re.findall(r"double (\w+);", stated[1]) == [renamed.get(name, name) for name in DEMANDS]
 
 
 def test_statuses_have_the_numbers_of_the_crate() -> None:

@@ -14,7 +14,7 @@ from indexing.hlo.layout import bit_width
 from indexing.indexing_analysis.instructions import output_to_input
 from indexing.lazy import np
 from indexing.model.libraries import LIBRARIES
-from indexing.model.prediction import DEMANDS, demands_of, predict
+from indexing.model.prediction import DEMANDS, predict
 from indexing.model.products import Product, product_seconds
 from indexing.model.work_time import LIMITS, Limit, predict_work, scalar_rate
 from indexing.ops.registry import traits_of
@@ -87,7 +87,7 @@ def _predicted(i: Instruction, device: Device) -> KernelTime:
 
 def _of_kernel(part: Instruction | Computation, device: Device) -> KernelTime:
     prediction = predict(part, {}, device)
-    demand = {name: float(column[0]) for name, column in zip(DEMANDS, demands_of(prediction), strict=True)}
+    demand = {name: float(column[0]) for name, column in prediction.demands.items()}
     return KernelTime(*_time(demand, device), demand=demand)
 
 

@@ -84,6 +84,11 @@ class Predictions:
         """One plan, as `emit` takes it."""
         return {name: int(column[row]) for name, column in self.plans.items()}
 
+    @property
+    def demands(self) -> dict[str, Floats]:
+        """What the kernels ask of the device, from which times are predicted: the fields of `indexing_demand` in C, in order."""
+        return _demands({name: getattr(self, name) for name in (*DEMANDS, "bytes")}, self.device)
+
     def best(self, count: int = 1) -> list[dict[str, int]]:
         """The plans with the least predicted times, the best first; of those with equal times, the nearest to the default by
         the factors between values of knobs.
@@ -185,7 +190,7 @@ class _Fusion:
             self._count_by_loops(columns, counts)
         else:
             self._count_by_warps(columns, counts, exact)
-        demands = _demands(counts, self.device)
+        demands = list(_demands(counts, self.device).values())
         resident, occupancy, waves, time, limits = predict_times(self.device.model_constants, demands)
         return Predictions(
             columns,
@@ -299,20 +304,15 @@ def loop_demands(computation: Computation, plan: Mapping[str, int], device: Devi
     }
 
 
-def demands_of(predictions: Predictions) -> list[Floats]:
-    """The columns from which times are predicted."""
-    return _demands({name: getattr(predictions, name) for name in (*DEMANDS, "bytes")}, predictions.device)
-
-
-def _demands(counts: Mapping[str, Floats], device: Device) -> list[Floats]:
-    """As `demands_of`: a block also takes the shared memory that the device reserves for each; all bytes pass through the L1
-    cache, as those of shared memory do, by lines.
+def _demands(counts: Mapping[str, Floats], device: Device) -> dict[str, Floats]:
+    """What kernels ask of a device: a block also takes the shared memory that the device reserves for each; all bytes pass
+    through the L1 cache, as those of shared memory do, by lines.
     """
     changed = {
         "shared_bytes": counts["shared_bytes"] + device.limits.reserved_shared_bytes,
         "passes": counts["passes"] + (counts["bytes"] / device.memory.line_bytes if device.cores.shared_bytes else 0.0),
     }
-    return [changed.get(name, counts[name]) for name in DEMANDS]
+    return {name: changed.get(name, counts[name]) for name in DEMANDS}
 
 
 def _groups(columns: list[NDArray[np.int64]], rows: int) -> list[tuple[tuple[int, ...], NDArray[np.int64]]]:

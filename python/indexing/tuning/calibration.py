@@ -15,7 +15,7 @@ from indexing.executable.devices import device_of_dialect
 from indexing.hlo import Computation, parse
 from indexing.kernels import emit_fused, knobs_of
 from indexing.lazy import np
-from indexing.model.prediction import Predictions, demands_of, predict
+from indexing.model.prediction import Predictions, predict
 from indexing.tuning.conditions import Conditions
 from indexing.tuning.measurement import Benchmark
 from indexing.tuning.tuner import device_here
@@ -118,7 +118,7 @@ def _measured(described: Device, plans: int, seed: int) -> Iterator[tuple[str, P
 
 def fitted(device: Device, measured: Sequence[tuple[str, Predictions, NDArray[np.float64]]]) -> Calibration:
     """The rates with the least sum of squared logarithmic errors, found one constant after another."""
-    demands = [np.concatenate(parts) for parts in zip(*(demands_of(p) for _, p, _ in measured), strict=True)]
+    demands = [np.concatenate(parts) for parts in zip(*(p.demands.values() for _, p, _ in measured), strict=True)]
     times = np.concatenate([t for _, _, t in measured])
     before = predict_times(device.model_constants, demands)[3]
 
