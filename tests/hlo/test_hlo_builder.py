@@ -163,7 +163,7 @@ REFUSED: dict[str, tuple[Callable[[ModuleBuilder], object], str]] = {
     ),
     "too many operands": (
         lambda m: m.entry.add("negate", F32, [m.entry.parameter(F32)] * 2),
-        "negate takes 1 operands, found 2",
+        "negate takes 1 operand, found 2",
     ),
     "text in place of a name": (
         lambda m: m.entry.parameter(F32, "x = f32[] parameter(0)\n %y"),

@@ -133,7 +133,7 @@ def test_structure() -> None:
     refused("e { a = f32[] parameter(0) } e { a = f32[] parameter(0) }", "computation e is defined twice")
     refused("ENTRY e { a = f32[] parameter(0) } ENTRY f { a = f32[] parameter(0) }", "a second ENTRY")
     entry_refused("ROOT a = f32[] parameter(0) ROOT b = f32[] abs(a)", "a second ROOT in e")
-    entry_refused("a = f32[] parameter(1)", r"the 1 parameters of e must be numbered 0, 1, \.\.\. once each")
+    entry_refused("a = f32[] parameter(1)", r"the 1 parameter of e must be numbered 0, 1, \.\.\. once each")
     entry_refused("a = f32[] parameter(0) b = f32[] parameter(0)", "must be numbered")
     entry_refused("a = f32[] parameter(-1)", "cannot be negative")
     entry_refused("a = f32[] abs(b) b = f32[] parameter(0)", "b is not defined before this use in e")
@@ -196,7 +196,8 @@ def test_calls() -> None:
     )
     one = "f { x = f32[] parameter(0) ROOT y = f32[2] broadcast(x), dimensions={} } "
     refused(
-        one + "e { a = f32[] parameter(0) ROOT r = f32[2] fusion(a, a), calls=f }", "takes 1 parameters, 2 operands"
+        one + "e { a = f32[] parameter(0) ROOT r = f32[2] fusion(a, a), calls=f }",
+        "takes 1 parameter, the number of operands is 2",
     )
     refused(
         one + "e { a = f32[] parameter(0) ROOT r = f32[3] fusion(a), calls=f }",

@@ -11,7 +11,7 @@ CASES = [
     ("f32[2,3]", "f32[2,3] abs(p0)", ""),
     ("f32[2,3]", "f32[3,2] abs(p0)", r"the operands give f32\[2,3\], the text says f32\[3,2\]"),
     ("f32[2,3]", "s32[2,3] negate(p0)", "the operands give"),
-    ("f32[2]", "f32[2] abs(p0, p0)", "abs takes 1 operands, found 2"),
+    ("f32[2]", "f32[2] abs(p0, p0)", "abs takes 1 operand, found 2"),
     ("f32[2]", "bf16[2] negate(p0)", "the operands give"),
     ("c64[2]", "f32[2] abs(p0)", ""),
     ("c128[2]", "f64[2] imag(p0)", ""),
@@ -56,7 +56,7 @@ CASES = [
     ("f32[10]", "f32[3] slice(p0), slice={[1:12:4]}", "is no slice of dimension 0 of size 10"),
     ("f32[10]", "f32[3] slice(p0), slice={[5:4]}", "is no slice"),
     ("f32[10]", "f32[3] slice(p0), slice={[0:4:0]}", "is no slice"),
-    ("f32[10,4]", "f32[3] slice(p0), slice={[0:3]}", "1 slices for 2 dimensions"),
+    ("f32[10,4]", "f32[3] slice(p0), slice={[0:3]}", "1 slice for 2 dimensions"),
     ("f32[2,3] f32[2,5]", "f32[2,8] concatenate(p0, p1), dimensions={1}", ""),
     ("f32[2,3] f32[2,5]", "f32[4,3] concatenate(p0, p1), dimensions={0}", "operands 0 and 1 do not fit"),
     ("f32[2,3]", "f32[2,3] concatenate(p0), dimensions={0,1}", "one dimension"),
@@ -95,7 +95,7 @@ CASES = [
     ("f32[9] f32[]", "f32[9] reduce-window(p0, p1), window={size=3 pad=1_1}, to_apply=add", ""),
     ("f32[9] f32[]", "f32[13] reduce-window(p0, p1), window={size=3 lhs_dilate=2 rhs_dilate=2}, to_apply=add", ""),
     ("f32[9] f32[]", "f32[9] reduce-window(p0, p1), window={size=3}, to_apply=add", "the operands give"),
-    ("f32[9,2] f32[]", "f32[9] reduce-window(p0, p1), window={size=3}, to_apply=add", "a window of 1 dimensions for 2"),
+    ("f32[9,2] f32[]", "f32[9] reduce-window(p0, p1), window={size=3}, to_apply=add", "a window of 1 dimension for 2"),
     ("f32[1,8,8,6] f32[3,3,3,10]", "f32[1,6,6,10] convolution(p0, p1), window={size=3x3}, dim_labels=b01f_01io->b01f, "
      "feature_group_count=2", ""),
     ("f32[1,8,8,6] f32[3,3,3,10]", "f32[1,6,6,10] convolution(p0, p1), window={size=3x3}, dim_labels=b01f_01io->b01f",
@@ -113,7 +113,7 @@ CASES = [
     ("f32[33,76] s32[18,2]", "f32[18,5] gather(p0, p1), offset_dims={1}, collapsed_slice_dims={0}, start_index_map={0}, "
      "index_vector_dim=1, slice_sizes={1,5}", "an index has 2 numbers, the dimension map 1"),
     ("f32[33,76] s32[18]", "f32[18,5] gather(p0, p1), offset_dims={}, collapsed_slice_dims={0}, start_index_map={0}, "
-     "index_vector_dim=1, slice_sizes={1,5}", "offset_dims must name the 1 dimensions"),
+     "index_vector_dim=1, slice_sizes={1,5}", "offset_dims must name the 1 dimension of"),
     ("f32[9,4] s32[5,1] f32[5,4]", "f32[9,4] scatter(p0, p1, p2), update_window_dims={1}, inserted_window_dims={0}, "
      "scatter_dims_to_operand_dims={0}, index_vector_dim=1, to_apply=add", ""),
     ("f32[9,4] s32[5,1] f32[6,4]", "f32[9,4] scatter(p0, p1, p2), update_window_dims={1}, inserted_window_dims={0}, "
@@ -142,7 +142,7 @@ CASES = [
     ("f32[4,5] f32[5] f32[5]", "(f32[4,5], f32[5], f32[5]) batch-norm-training(p0, p1, p2), epsilon=0.1, feature_index=1",
      ""),
     ("s32[] f32[2] f32[2]", "f32[2] conditional(p0, p1, p2), branch_computations={one, one}", ""),
-    ("s32[] f32[2]", "f32[2] conditional(p0, p1), branch_computations={one, one}", "2 branches need 3 operands"),
+    ("s32[] f32[2]", "f32[2] conditional(p0, p1), branch_computations={one, one}", "the branches need 3 operands"),
     ("pred[] f32[2] f32[2]", "f32[2] conditional(p0, p1, p2), true_computation=one, false_computation=one", ""),
     ("f32[] f32[2] f32[2]", "f32[2] conditional(p0, p1, p2), branch_computations={one, one}", "must be s32"),
     ("f32[4]", "f32[4] not(p0)", "must be pred or signed integers or unsigned integers"),
@@ -159,7 +159,7 @@ CASES = [
     ("bf16[4]", "f32[4,2] broadcast(p0), dimensions={0}", "the operands give"),
     ("f32[4]", "(f64[4]) tuple(p0)", "the operands give"),
     ("f32[30,20]", "f32[20,30] cosine(p0)", "the operands give"),
-    ("f32[2] f32[2]", "f32[2] sine(p0, p1)", "sine takes 1 operands, found 2"),
+    ("f32[2] f32[2]", "f32[2] sine(p0, p1)", "sine takes 1 operand, found 2"),
     ("s16[3] pred[2] s32[]", "s16[3] dynamic-update-slice(p0, p1, p2)", "elements of s16, the update of pred"),
     ("f32[8] f32[1]", "f32[2] dynamic-slice(p0, p1), dynamic_slice_sizes={2}", "starts must be integers"),
     ("f32[5] s32[]", "f32[5] pad(p0, p1), padding=0_0", "the padding value is s32"),

@@ -31,6 +31,13 @@ struct Details {
     offset: Option<usize>,
 }
 
+/// `1 operand`, `2 operands`.
+pub(crate) fn counted(count: impl fmt::Display, noun: &str) -> String {
+    let count = count.to_string();
+    let plural = if count == "1" { "" } else { "s" };
+    format!("{count} {noun}{plural}")
+}
+
 /// The result of an operation of this crate.
 pub type Result<T> = std::result::Result<T, Error>;
 
@@ -63,6 +70,12 @@ impl Error {
     #[cold]
     pub fn division_by_zero() -> Self {
         Error::new(ErrorKind::DivisionByZero, "the divisor of a floordiv, ceildiv or mod is 0")
+    }
+
+    /// Two maps that do not compose: the later one has so many dimensions, the earlier one so many results.
+    pub(crate) fn cannot_follow(dims: usize, results: usize) -> Self {
+        let (dims, results) = (counted(dims, "dimension"), counted(results, "result"));
+        Error::invalid_map(format!("a map of {dims} cannot follow a map of {results}"))
     }
 
     /// A map that is not well formed.

@@ -179,7 +179,7 @@ fn a_draft_that_text_would_not_give_is_refused() {
     let itself = refused(DraftArgument::Operands(vec![1]), 1);
     assert!(itself.error.message.contains("operand 1 of instruction 1 is not defined before"));
     assert!(itself.text[itself.error.offset..].starts_with("negate(%n)"));
-    assert!(refused(DraftArgument::Operands(vec![0, 0]), 1).error.message.contains("takes 1 operands"));
+    assert!(refused(DraftArgument::Operands(vec![0, 0]), 1).error.message.contains("takes 1 operand"));
     assert!(refused(DraftArgument::Operands(vec![0]), 2)
         .error
         .message

@@ -3,7 +3,7 @@
 //!
 //! A warp instruction is one warp at one value of every other variable: one load or store of a kernel.
 
-use crate::error::{Error, Result};
+use crate::error::{counted, Error, Result};
 use crate::expr::flat::Dag;
 use crate::expr::{Arena, Expr, Node, Term};
 use crate::interval::Interval;
@@ -69,11 +69,9 @@ impl Access<'_> {
             ));
         }
         if map.kind() == MapKind::Defined && map.num_results() != self.strides.len() {
-            return Err(Error::invalid_map(format!(
-                "the map has {} results; the array has {} dimensions",
-                map.num_results(),
-                self.strides.len()
-            )));
+            let (results, dims) = (map.num_results(), self.strides.len());
+            let (results, dims) = (counted(results, "result"), counted(dims, "dimension"));
+            return Err(Error::invalid_map(format!("the map has {results}; the array has {dims}")));
         }
         let sizes = [self.block[0], self.block[1], self.block[2], self.warp_size, self.width];
         if sizes.iter().any(|n| !(1..=1 << 20).contains(n)) {

@@ -6,6 +6,7 @@ use super::error::{HloError, Result};
 use super::infer::{compatible, same_sizes};
 use super::shape::{Interner, ShapeId};
 use super::tables::{Instruction, Module};
+use crate::error::counted;
 
 /// A call to check: the attribute `key` names the computation, the `nth` that the caller names.
 pub(super) struct Callee<'m> {
@@ -78,7 +79,7 @@ pub(super) fn equals_branch(callee: &Callee) -> Result<()> {
     let branches = callee.caller.calls.range().len();
     let (wanted, given) = (branches + 1, callee.operands.len());
     if wanted != given {
-        return Err(callee.error(format!("{branches} branches need {wanted} operands, found {given}")));
+        return Err(callee.error(format!("the index and the branches need {wanted} operands, found {given}")));
     }
     let chooser = &callee.shapes.table[callee.operands[0] as usize];
     let integer = chooser.element == ElementType::PRED && branches == 2
@@ -230,7 +231,8 @@ impl Callee<'_> {
         if taken == given {
             return Ok(());
         }
-        Err(self.error(format!("the computation takes {taken} parameters, {given} operands are given")))
+        let taken = counted(taken, "parameter");
+        Err(self.error(format!("the computation takes {taken}, the number of operands is {given}")))
     }
 
     fn takes(&self, operands: &[ShapeId]) -> Result<()> {

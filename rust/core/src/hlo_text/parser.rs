@@ -19,6 +19,7 @@ use super::shape::{Interner, ShapeId};
 use super::signature::Signatures;
 use super::tables::{Attribute, Computation, Instruction, Module, Rows, Target};
 use super::Table;
+use crate::error::counted;
 
 pub use build::{build_module, DraftError};
 
@@ -356,8 +357,9 @@ impl<'a> Parser<'a> {
         for i in frame.instructions.iter().filter(|i| i.parameter >= 0) {
             let slot = usize::try_from(i.parameter).ok().and_then(|n| seen.get_mut(n));
             if slot.is_none_or(|s| std::mem::replace(s, true)) {
+                let parameters = counted(count, "parameter");
                 let message =
-                    format!("the {count} parameters of {} must be numbered 0, 1, ... once each", frame.name);
+                    format!("the {parameters} of {} must be numbered 0, 1, ... once each", frame.name);
                 return Err(HloError::new(i.name.start as usize, message));
             }
         }
@@ -414,7 +416,8 @@ impl<'a> Parser<'a> {
         if given == count {
             return Ok(());
         }
-        let message = format!("entry_computation_layout has {given} parameters, {} has {count}", entry.name);
+        let given = counted(given, "parameter");
+        let message = format!("entry_computation_layout has {given}, {} has {count}", entry.name);
         Err(HloError::new(start, message))
     }
 

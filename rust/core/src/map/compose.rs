@@ -110,11 +110,7 @@ impl MapBuilder {
             _ => return Ok(MapKind::KnownEmpty),
         }
         if first.num_results() != second.num_dims() {
-            return Err(Error::invalid_map(format!(
-                "a map of {} dimensions cannot follow a map of {} results",
-                second.num_dims(),
-                first.num_results()
-            )));
+            return Err(Error::cannot_follow(second.num_dims(), first.num_results()));
         }
         self.clear();
         let numbering = Numbering::of(first, second);

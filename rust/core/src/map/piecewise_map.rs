@@ -4,7 +4,7 @@
 //! give. The relation has the pairs of a point and results of all pieces: at one point, two pieces may have different results,
 //! and a piece with range variables several.
 
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{counted, Error, ErrorKind, Result};
 use crate::map::indexing_map::{IndexingMap, MapKind};
 use std::cmp::Ordering;
 use std::sync::Arc;
@@ -101,8 +101,8 @@ pub(crate) fn check_signatures(a: Option<Signature>, b: Option<Signature>) -> Re
         return Ok(());
     }
     let say = |s: Signature| {
-        let Signature { dims, runtimes, results } = s;
-        format!("{dims} dimensions, {runtimes} runtime variables and {results} results")
+        let [dims, results] = [counted(s.dims, "dimension"), counted(s.results, "result")];
+        format!("{dims}, {} and {results}", counted(s.runtimes, "runtime variable"))
     };
     Err(Error::invalid_map(format!("the maps are of different kinds: {}, and {}", say(a), say(b))))
 }

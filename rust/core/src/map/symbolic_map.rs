@@ -1,6 +1,6 @@
 //! `SymbolicMap`: expressions over dimensions and symbols, without a domain.
 
-use crate::error::{Error, Result};
+use crate::error::{counted, Error, Result};
 use crate::expr::flat::Dag;
 use crate::expr::{Arena, Expr};
 
@@ -17,8 +17,9 @@ impl SymbolicMap {
     pub fn new(arena: &mut Arena, num_dims: usize, num_symbols: usize, results: &[Expr]) -> Result<Self> {
         let all = num_dims + num_symbols;
         if let Some(v) = arena.variables(results).last().filter(|v| **v as usize >= all) {
+            let (dims, symbols) = (counted(num_dims, "dimension"), counted(num_symbols, "symbol"));
             return Err(Error::invalid_map(format!(
-                "variable {v} is used, but the map has {num_dims} dimensions and {num_symbols} symbols"
+                "variable {v} is used, but the map has {dims} and {symbols}"
             )));
         }
         let count = |n: usize| u32::try_from(n).map_err(|_| Error::invalid_map("too many variables"));
@@ -87,11 +88,7 @@ impl SymbolicMap {
     /// Composes this map after `other`: other's results become this map's dimensions; symbols are this map's, then other's.
     pub fn compose(&self, arena: &mut Arena, other: &SymbolicMap) -> Result<Self> {
         if other.results.root_count() != self.num_dims() {
-            return Err(Error::invalid_map(format!(
-                "a map of {} dimensions cannot follow a map of {} results",
-                self.num_dims(),
-                other.results.root_count()
-            )));
+            return Err(Error::cannot_follow(self.num_dims(), other.results.root_count()));
         }
         let dims = other.num_dims();
         let shift = |v: usize| if v < dims { v } else { v + self.num_symbols() };

@@ -1,6 +1,6 @@
 //! Relations between two maps: their intersection, and a point where they differ.
 
-use crate::error::{Error, Result};
+use crate::error::{counted, Error, Result};
 use crate::expr::work::Limit;
 use crate::expr::Arena;
 use crate::interval::Interval;
@@ -17,7 +17,8 @@ fn check_signature(a: &IndexingMap, b: &IndexingMap) -> Result<()> {
     }
     let say = |m: &IndexingMap| {
         let (d, s, rt, r) = signature(m);
-        format!("{d} dimensions, {s} ranges, {rt} runtime variables and {r} results")
+        let [d, s] = [counted(d, "dimension"), counted(s, "range")];
+        format!("{d}, {s}, {} and {}", counted(rt, "runtime variable"), counted(r, "result"))
     };
     Err(Error::invalid_map(format!("the maps are of different kinds: {}, and {}", say(a), say(b))))
 }

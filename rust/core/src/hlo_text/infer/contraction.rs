@@ -6,6 +6,7 @@ use super::super::error::Result;
 use super::super::number::holds;
 use super::super::shape::{Shape, UNBOUNDED};
 use super::{same_size, same_sizes, InferredShape, ShapeContext};
+use crate::error::counted;
 
 /// The pairs of corresponding dimensions of two operands.
 struct Pairs<'s> {
@@ -171,7 +172,11 @@ pub(in super::super) fn select_and_scatter(context: &ShapeContext) -> Result<Inf
 fn window_counts(context: &ShapeContext, sizes: &[i64]) -> Result<Vec<i64>> {
     let window = context.read("window", attributes::window)?.unwrap_or_default();
     if window.len() != sizes.len() {
-        return Err(context.error(format!("a window of {} dimensions for {}", window.len(), sizes.len())));
+        return Err(context.error(format!(
+            "a window of {} for {}",
+            counted(window.len(), "dimension"),
+            sizes.len()
+        )));
     }
     let counts: Option<Vec<i64>> = sizes.iter().zip(&window).map(|(&s, w)| windows(s, w)).collect();
     counts.ok_or_else(|| context.error("the window's numbers exceed 64 bits"))

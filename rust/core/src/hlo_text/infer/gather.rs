@@ -4,6 +4,7 @@ use super::super::element::Class;
 use super::super::error::Result;
 use super::super::shape::Shape;
 use super::{same_size, same_sizes, InferredShape, ShapeContext};
+use crate::error::counted;
 
 /// The names of the dimension numbers of gather, and of scatter.
 struct Names {
@@ -104,8 +105,8 @@ pub(in super::super) fn gather(context: &ShapeContext) -> Result<InferredShape> 
     let total = batch.len() + rank - missing.len();
     let offsets = GATHER.sorted(context, GATHER.window, total)?;
     if offsets.len() + batch.len() != total {
-        let inner = rank - missing.len();
-        return Err(context.error(format!("offset_dims must name the {inner} dimensions of a slice")));
+        let inner = counted(rank - missing.len(), "dimension");
+        return Err(context.error(format!("offset_dims must name the {inner} of a slice")));
     }
     let (mut batch, mut kept) =
         (batch.into_iter(), (0..rank).filter(|d| !missing.contains(d)).map(|d| sizes[d]));

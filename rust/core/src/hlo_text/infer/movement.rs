@@ -6,6 +6,7 @@ use super::super::error::Result;
 use super::super::shape::{Shape, UNBOUNDED};
 use super::elementwise::mismatch;
 use super::{same_size, same_sizes, InferredShape, ShapeContext};
+use crate::error::counted;
 
 fn of(shape: &Shape, sizes: Vec<i64>) -> Result<InferredShape> {
     Ok(InferredShape::Array(Some(shape.element), sizes))
@@ -104,7 +105,7 @@ pub(in super::super) fn dynamic_reshape(context: &ShapeContext) -> Result<Inferr
     }
     let (given, count) = (context.given_shape(), context.operands.len() - 1);
     if let Some(rank) = given.map(|given| given.dimensions.len()).filter(|&rank| rank != count) {
-        return Err(context.error(format!("{count} sizes for {rank} dimensions")));
+        return Err(context.error(format!("{} for {}", counted(count, "size"), counted(rank, "dimension"))));
     }
     context.of_given_sizes()
 }
@@ -114,11 +115,8 @@ pub(in super::super) fn slice(context: &ShapeContext) -> Result<InferredShape> {
     let shape = context.array(0)?;
     let slices = context.required("slice", context.read("slice", attributes::slices)?)?;
     if slices.len() != shape.dimensions.len() {
-        return Err(context.error(format!(
-            "{} slices for {} dimensions",
-            slices.len(),
-            shape.dimensions.len()
-        )));
+        let (slices, rank) = (counted(slices.len(), "slice"), counted(shape.dimensions.len(), "dimension"));
+        return Err(context.error(format!("{slices} for {rank}")));
     }
     let mut sizes = Vec::new();
     for (dimension, (&(start, limit, stride), &size)) in slices.iter().zip(&shape.dimensions).enumerate() {

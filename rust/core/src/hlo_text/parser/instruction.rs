@@ -367,9 +367,9 @@ fn check_arity(row: Option<&OpcodeRow>, count: usize, at: usize) -> Result<()> {
         return Ok(());
     }
     let wanted = match (row.min_operands, row.max_operands) {
-        (a, b) if a == b => a.to_string(),
-        (a, u32::MAX) => format!("{a} or more"),
-        (a, b) => format!("{a} to {b}"),
+        (a, b) if a == b => counted(a, "operand"),
+        (a, u32::MAX) => format!("{a} or more operands"),
+        (a, b) => format!("{a} to {b} operands"),
     };
-    Err(HloError::new(at, format!("{} takes {wanted} operands, found {count}", row.name)))
+    Err(HloError::new(at, format!("{} takes {wanted}, found {count}", row.name)))
 }
