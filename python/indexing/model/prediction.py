@@ -86,7 +86,7 @@ class Predictions:
 
     @property
     def demands(self) -> dict[str, Floats]:
-        """What the kernels ask of the device, from which times are predicted: the fields of `indexing_demand` in C, in order."""
+        """What the kernels ask of the device, from which times follow: the fields of `indexing_demand` in C, in order."""
         return _demands({name: getattr(self, name) for name in (*DEMANDS, "bytes")}, self.device)
 
     def best(self, count: int = 1) -> list[dict[str, int]]:
