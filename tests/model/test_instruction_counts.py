@@ -44,6 +44,18 @@ def test_each_warp_is_counted_by_its_own_threads() -> None:
     assert count_instructions(kernel([branch], [result(0, "f32", 32)], 1, 64), H100).issued == 2 * (1 + 1 + 4) + 2
 
 
+def test_the_numbers_of_registers_are_not_computed() -> None:
+    """By hand: 64 sums of registers are an instruction each, and a store; the loops are unrolled."""
+    local = [ir.Buffer(name, "f32", (size,), "local") for name, size in (("sums", 64), ("left", 8), ("right", 8))]
+    i, j = (variable(k) for k in (6, 7))
+    loads = ir.Load("f32", "left", (i,)), ir.Load("f32", "right", (j,)), ir.Load("f32", "sums", (i * 8 + j,))
+    add = ir.Store("sums", (i * 8 + j,), ir.Op("mul_add", "f32", loads))
+    nest = ir.For(6, ZERO, constant(8), 1, (ir.For(7, ZERO, constant(8), 1, (add,)),))
+    store = ir.Store("o0", (TH_X,), ir.Load("f32", "sums", (ZERO,)))
+    k = kernel([nest, store], [*local, result(0, "f32", 32)], 1, 32, i=("loop", 0, 7), j=("loop", 0, 7))
+    assert count_instructions(k, H100).issued == 65
+
+
 def test_a_product_takes_at_least_the_time_of_its_matrix_units() -> None:
     text = """ENTRY e { a = bf16[2048,1024] parameter(0) b = bf16[1024,4096] parameter(1)
       ROOT d = f32[2048,4096] dot(a, b), lhs_contracting_dims={1}, rhs_contracting_dims={0} }"""

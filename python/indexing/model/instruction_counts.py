@@ -146,9 +146,9 @@ class _Costs:
         """The cost of a statement."""
         if id(s) not in self._known:
             units = instructions_of(s, self.registers)
-            # those of a product of matrices are places in registers
-            indices = () if isinstance(s, ir.MatrixMultiply) else map(_without_offset, expressions_in(s))
-            costs = tuple((base, _index_cost(base)) for base in indices)
+            numbers = set(self.unrolling.registers(s))  # registers have no addresses
+            bases = (_without_offset(e) for e in expressions_in(s) if e not in numbers)
+            costs = tuple((base, _index_cost(base)) for base in bases)
             self._known[id(s)] = _Cost(tuple(units.items()), costs, loads_of(s, self.in_memory))
         return self._known[id(s)]
 

@@ -73,9 +73,9 @@ class UnrollingRule:
 
     def _counts_registers(self, counter: int, inner: Sequence[ir.Statement]) -> bool:
         """Whether the counter occurs in an index of a local array."""
-        return any(counter in e.used_variables() for s in inner for e in self._registers(s))
+        return any(counter in e.used_variables() for s in inner for e in self.registers(s))
 
-    def _registers(self, s: ir.Statement) -> Iterator[SymbolicExpr]:
+    def registers(self, s: ir.Statement) -> Iterator[SymbolicExpr]:
         """The indices at which a statement accesses local arrays."""
         yield from (m.index for m in moves(s) if self.spaces[m.buffer] == "local")
         if isinstance(s, ir.Store) and self.spaces[s.buffer] == "local":
