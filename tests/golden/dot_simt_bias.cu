@@ -1,8 +1,17 @@
-// layer: dot emitter, 128 blocks of 50 threads
+// layer: dot-simt emitter, 64 blocks of 64 threads
 
+typedef unsigned int u32;
 typedef float f32;
-typedef int s32;
 #define mul_add_f32 fmaf
+typedef int s32;
+typedef struct __align__(8) { f32 v[2]; } f32x2;
+typedef struct __align__(16) { f32 v[4]; } f32x4;
+
+static __device__ void copy_async_8(void *to, const void *from) {
+  const u32 place = (u32)__cvta_generic_to_shared(to);
+  asm volatile("cp.async.ca.shared.global [%0], [%1], 8;"
+               : : "r"(place), "l"(__cvta_generic_to_global(from)) : "memory");
+}
 
 static __device__ f32 maximum_f32(f32 a, f32 b) {
   f32 x;
@@ -10,246 +19,297 @@ static __device__ f32 maximum_f32(f32 a, f32 b) {
   return x;
 }
 
-static __device__ s32 minimum_s32(s32 a, s32 b) { return a < b ? a : b; }
+static __device__ void store_vector_8(void *to, const void *from) {
+  u32 words[2];
+  memcpy(words, from, 8);
+  asm volatile("st.global.v2.b32 [%0], {%1, %2};"
+               : : "l"(__cvta_generic_to_global(to)), "r"(words[0]), "r"(words[1]) : "memory");
+}
 
-extern "C" __global__ void __launch_bounds__(50) dot_dot(const f32 *__restrict__ p0, const f32 *__restrict__ p1, const f32 *__restrict__ p2, f32 *__restrict__ o0) {
+static __device__ void wait_copies() { asm volatile("cp.async.wait_all;" : : : "memory"); }
+
+extern "C" __global__ void __launch_bounds__(64) dot_simt_dot(const f32 *__restrict__ p0, const f32 *__restrict__ p1, const f32 *__restrict__ p2, f32 *__restrict__ o0) {
   const s32 th_x = threadIdx.x;
   const s32 bl_x = blockIdx.x;
-  const s32 column = th_x;
-  f32 v0 = 0.0f;
-  f32 v1 = 0.0f;
-  f32 v2 = 0.0f;
-  f32 v3 = 0.0f;
-  f32 v4 = 0.0f;
-  f32 v5 = 0.0f;
-  f32 v6 = 0.0f;
-  f32 v7 = 0.0f;
-  for (s32 step8 = 0; step8 < 5; step8++) {
-    const f32 v9 = p1[column + step8 * 400];
-    const f32 v10 = p0[bl_x * 344 + step8 * 8];
-    v0 = mul_add_f32(v10, v9, v0);
-    const f32 v11 = p0[bl_x * 344 + step8 * 8 + 43];
-    v1 = mul_add_f32(v11, v9, v1);
-    const f32 v12 = p0[bl_x * 344 + step8 * 8 + 86];
-    v2 = mul_add_f32(v12, v9, v2);
-    const f32 v13 = p0[bl_x * 344 + step8 * 8 + 129];
-    v3 = mul_add_f32(v13, v9, v3);
-    const f32 v14 = p0[bl_x * 344 + step8 * 8 + 172];
-    v4 = mul_add_f32(v14, v9, v4);
-    const f32 v15 = p0[step8 * 8 + minimum_s32(bl_x * 8, 1015) * 43 + 215];
-    v5 = mul_add_f32(v15, v9, v5);
-    const f32 v16 = p0[step8 * 8 + minimum_s32(bl_x * 4, 507) * 86 + 258];
-    v6 = mul_add_f32(v16, v9, v6);
-    const f32 v17 = p0[step8 * 8 + minimum_s32(bl_x * 8, 1013) * 43 + 301];
-    v7 = mul_add_f32(v17, v9, v7);
-    const f32 v18 = p1[column + step8 * 400 + 50];
-    const f32 v19 = p0[bl_x * 344 + step8 * 8 + 1];
-    v0 = mul_add_f32(v19, v18, v0);
-    const f32 v20 = p0[bl_x * 344 + step8 * 8 + 44];
-    v1 = mul_add_f32(v20, v18, v1);
-    const f32 v21 = p0[bl_x * 344 + step8 * 8 + 87];
-    v2 = mul_add_f32(v21, v18, v2);
-    const f32 v22 = p0[bl_x * 344 + step8 * 8 + 130];
-    v3 = mul_add_f32(v22, v18, v3);
-    const f32 v23 = p0[bl_x * 344 + step8 * 8 + 173];
-    v4 = mul_add_f32(v23, v18, v4);
-    const f32 v24 = p0[step8 * 8 + minimum_s32(bl_x * 8, 1015) * 43 + 216];
-    v5 = mul_add_f32(v24, v18, v5);
-    const f32 v25 = p0[step8 * 8 + minimum_s32(bl_x * 4, 507) * 86 + 259];
-    v6 = mul_add_f32(v25, v18, v6);
-    const f32 v26 = p0[step8 * 8 + minimum_s32(bl_x * 8, 1013) * 43 + 302];
-    v7 = mul_add_f32(v26, v18, v7);
-    const f32 v27 = p1[column + step8 * 400 + 100];
-    const f32 v28 = p0[bl_x * 344 + step8 * 8 + 2];
-    v0 = mul_add_f32(v28, v27, v0);
-    const f32 v29 = p0[bl_x * 344 + step8 * 8 + 45];
-    v1 = mul_add_f32(v29, v27, v1);
-    const f32 v30 = p0[bl_x * 344 + step8 * 8 + 88];
-    v2 = mul_add_f32(v30, v27, v2);
-    const f32 v31 = p0[bl_x * 344 + step8 * 8 + 131];
-    v3 = mul_add_f32(v31, v27, v3);
-    const f32 v32 = p0[bl_x * 344 + step8 * 8 + 174];
-    v4 = mul_add_f32(v32, v27, v4);
-    const f32 v33 = p0[step8 * 8 + minimum_s32(bl_x * 8, 1015) * 43 + 217];
-    v5 = mul_add_f32(v33, v27, v5);
-    const f32 v34 = p0[step8 * 8 + minimum_s32(bl_x * 4, 507) * 86 + 260];
-    v6 = mul_add_f32(v34, v27, v6);
-    const f32 v35 = p0[step8 * 8 + minimum_s32(bl_x * 8, 1013) * 43 + 303];
-    v7 = mul_add_f32(v35, v27, v7);
-    const f32 v36 = p1[column + step8 * 400 + 150];
-    const f32 v37 = p0[bl_x * 344 + step8 * 8 + 3];
-    v0 = mul_add_f32(v37, v36, v0);
-    const f32 v38 = p0[bl_x * 344 + step8 * 8 + 46];
-    v1 = mul_add_f32(v38, v36, v1);
-    const f32 v39 = p0[bl_x * 344 + step8 * 8 + 89];
-    v2 = mul_add_f32(v39, v36, v2);
-    const f32 v40 = p0[bl_x * 344 + step8 * 8 + 132];
-    v3 = mul_add_f32(v40, v36, v3);
-    const f32 v41 = p0[bl_x * 344 + step8 * 8 + 175];
-    v4 = mul_add_f32(v41, v36, v4);
-    const f32 v42 = p0[step8 * 8 + minimum_s32(bl_x * 8, 1015) * 43 + 218];
-    v5 = mul_add_f32(v42, v36, v5);
-    const f32 v43 = p0[step8 * 8 + minimum_s32(bl_x * 4, 507) * 86 + 261];
-    v6 = mul_add_f32(v43, v36, v6);
-    const f32 v44 = p0[step8 * 8 + minimum_s32(bl_x * 8, 1013) * 43 + 304];
-    v7 = mul_add_f32(v44, v36, v7);
-    const f32 v45 = p1[column + step8 * 400 + 200];
-    const f32 v46 = p0[bl_x * 344 + step8 * 8 + 4];
-    v0 = mul_add_f32(v46, v45, v0);
-    const f32 v47 = p0[bl_x * 344 + step8 * 8 + 47];
-    v1 = mul_add_f32(v47, v45, v1);
-    const f32 v48 = p0[bl_x * 344 + step8 * 8 + 90];
-    v2 = mul_add_f32(v48, v45, v2);
-    const f32 v49 = p0[bl_x * 344 + step8 * 8 + 133];
-    v3 = mul_add_f32(v49, v45, v3);
-    const f32 v50 = p0[bl_x * 344 + step8 * 8 + 176];
-    v4 = mul_add_f32(v50, v45, v4);
-    const f32 v51 = p0[step8 * 8 + minimum_s32(bl_x * 8, 1015) * 43 + 219];
-    v5 = mul_add_f32(v51, v45, v5);
-    const f32 v52 = p0[step8 * 8 + minimum_s32(bl_x * 4, 507) * 86 + 262];
-    v6 = mul_add_f32(v52, v45, v6);
-    const f32 v53 = p0[step8 * 8 + minimum_s32(bl_x * 8, 1013) * 43 + 305];
-    v7 = mul_add_f32(v53, v45, v7);
-    const f32 v54 = p1[column + step8 * 400 + 250];
-    const f32 v55 = p0[bl_x * 344 + step8 * 8 + 5];
-    v0 = mul_add_f32(v55, v54, v0);
-    const f32 v56 = p0[bl_x * 344 + step8 * 8 + 48];
-    v1 = mul_add_f32(v56, v54, v1);
-    const f32 v57 = p0[bl_x * 344 + step8 * 8 + 91];
-    v2 = mul_add_f32(v57, v54, v2);
-    const f32 v58 = p0[bl_x * 344 + step8 * 8 + 134];
-    v3 = mul_add_f32(v58, v54, v3);
-    const f32 v59 = p0[bl_x * 344 + step8 * 8 + 177];
-    v4 = mul_add_f32(v59, v54, v4);
-    const f32 v60 = p0[step8 * 8 + minimum_s32(bl_x * 8, 1015) * 43 + 220];
-    v5 = mul_add_f32(v60, v54, v5);
-    const f32 v61 = p0[step8 * 8 + minimum_s32(bl_x * 4, 507) * 86 + 263];
-    v6 = mul_add_f32(v61, v54, v6);
-    const f32 v62 = p0[step8 * 8 + minimum_s32(bl_x * 8, 1013) * 43 + 306];
-    v7 = mul_add_f32(v62, v54, v7);
-    const f32 v63 = p1[column + step8 * 400 + 300];
-    const f32 v64 = p0[bl_x * 344 + step8 * 8 + 6];
-    v0 = mul_add_f32(v64, v63, v0);
-    const f32 v65 = p0[bl_x * 344 + step8 * 8 + 49];
-    v1 = mul_add_f32(v65, v63, v1);
-    const f32 v66 = p0[bl_x * 344 + step8 * 8 + 92];
-    v2 = mul_add_f32(v66, v63, v2);
-    const f32 v67 = p0[bl_x * 344 + step8 * 8 + 135];
-    v3 = mul_add_f32(v67, v63, v3);
-    const f32 v68 = p0[bl_x * 344 + step8 * 8 + 178];
-    v4 = mul_add_f32(v68, v63, v4);
-    const f32 v69 = p0[step8 * 8 + minimum_s32(bl_x * 8, 1015) * 43 + 221];
-    v5 = mul_add_f32(v69, v63, v5);
-    const f32 v70 = p0[step8 * 8 + minimum_s32(bl_x * 4, 507) * 86 + 264];
-    v6 = mul_add_f32(v70, v63, v6);
-    const f32 v71 = p0[step8 * 8 + minimum_s32(bl_x * 8, 1013) * 43 + 307];
-    v7 = mul_add_f32(v71, v63, v7);
-    const f32 v72 = p1[column + step8 * 400 + 350];
-    const f32 v73 = p0[bl_x * 344 + step8 * 8 + 7];
-    v0 = mul_add_f32(v73, v72, v0);
-    const f32 v74 = p0[bl_x * 344 + step8 * 8 + 50];
-    v1 = mul_add_f32(v74, v72, v1);
-    const f32 v75 = p0[bl_x * 344 + step8 * 8 + 93];
-    v2 = mul_add_f32(v75, v72, v2);
-    const f32 v76 = p0[bl_x * 344 + step8 * 8 + 136];
-    v3 = mul_add_f32(v76, v72, v3);
-    const f32 v77 = p0[bl_x * 344 + step8 * 8 + 179];
-    v4 = mul_add_f32(v77, v72, v4);
-    const f32 v78 = p0[step8 * 8 + minimum_s32(bl_x * 8, 1015) * 43 + 222];
-    v5 = mul_add_f32(v78, v72, v5);
-    const f32 v79 = p0[step8 * 8 + minimum_s32(bl_x * 4, 507) * 86 + 265];
-    v6 = mul_add_f32(v79, v72, v6);
-    const f32 v80 = p0[step8 * 8 + minimum_s32(bl_x * 8, 1013) * 43 + 308];
-    v7 = mul_add_f32(v80, v72, v7);
+  __shared__ __align__(16) f32 left_tile[512];
+  __shared__ __align__(16) f32 right_tile[512];
+  __shared__ __align__(16) f32 left_tile2[512];
+  __shared__ __align__(16) f32 right_tile2[512];
+  f32 left[16];
+  f32 right[4];
+  f32 sums[16];
+  __align__(16) f32 x2[2];
+  __align__(16) f32 x5[2];
+  __align__(16) f32 x6[4];
+  __align__(16) f32 x7[4];
+  __align__(16) f32 x10[2];
+  __align__(16) f32 x11[2];
+  __align__(16) f32 x12[4];
+  __align__(16) f32 x13[4];
+  __align__(16) f32 x14[4];
+  __align__(16) f32 x15[4];
+  __align__(16) f32 x16[2];
+  __align__(16) f32 x17[2];
+  #pragma unroll 16
+  for (s32 register0 = 0; register0 < 16; register0++) {
+    sums[register0] = 0.0f;
   }
-  const f32 v81 = p1[column + 2000];
-  const f32 v82 = p0[bl_x * 344 + 40];
-  v0 = mul_add_f32(v82, v81, v0);
-  const f32 v83 = p0[bl_x * 344 + 83];
-  v1 = mul_add_f32(v83, v81, v1);
-  const f32 v84 = p0[bl_x * 344 + 126];
-  v2 = mul_add_f32(v84, v81, v2);
-  const f32 v85 = p0[bl_x * 344 + 169];
-  v3 = mul_add_f32(v85, v81, v3);
-  const f32 v86 = p0[bl_x * 344 + 212];
-  v4 = mul_add_f32(v86, v81, v4);
-  const f32 v87 = p0[minimum_s32(bl_x * 8, 1015) * 43 + 255];
-  v5 = mul_add_f32(v87, v81, v5);
-  const f32 v88 = p0[minimum_s32(bl_x * 4, 507) * 86 + 298];
-  v6 = mul_add_f32(v88, v81, v6);
-  const f32 v89 = p0[minimum_s32(bl_x * 8, 1013) * 43 + 341];
-  v7 = mul_add_f32(v89, v81, v7);
-  const f32 v90 = p1[column + 2050];
-  const f32 v91 = p0[bl_x * 344 + 41];
-  v0 = mul_add_f32(v91, v90, v0);
-  const f32 v92 = p0[bl_x * 344 + 84];
-  v1 = mul_add_f32(v92, v90, v1);
-  const f32 v93 = p0[bl_x * 344 + 127];
-  v2 = mul_add_f32(v93, v90, v2);
-  const f32 v94 = p0[bl_x * 344 + 170];
-  v3 = mul_add_f32(v94, v90, v3);
-  const f32 v95 = p0[bl_x * 344 + 213];
-  v4 = mul_add_f32(v95, v90, v4);
-  const f32 v96 = p0[minimum_s32(bl_x * 8, 1015) * 43 + 256];
-  v5 = mul_add_f32(v96, v90, v5);
-  const f32 v97 = p0[minimum_s32(bl_x * 4, 507) * 86 + 299];
-  v6 = mul_add_f32(v97, v90, v6);
-  const f32 v98 = p0[minimum_s32(bl_x * 8, 1013) * 43 + 342];
-  v7 = mul_add_f32(v98, v90, v7);
-  const f32 v99 = p1[column + 2100];
-  const f32 v100 = p0[bl_x * 344 + 42];
-  v0 = mul_add_f32(v100, v99, v0);
-  const f32 v101 = p0[bl_x * 344 + 85];
-  v1 = mul_add_f32(v101, v99, v1);
-  const f32 v102 = p0[bl_x * 344 + 128];
-  v2 = mul_add_f32(v102, v99, v2);
-  const f32 v103 = p0[bl_x * 344 + 171];
-  v3 = mul_add_f32(v103, v99, v3);
-  const f32 v104 = p0[bl_x * 344 + 214];
-  v4 = mul_add_f32(v104, v99, v4);
-  const f32 v105 = p0[minimum_s32(bl_x * 8, 1015) * 43 + 257];
-  v5 = mul_add_f32(v105, v99, v5);
-  const f32 v106 = p0[minimum_s32(bl_x * 4, 507) * 86 + 300];
-  v6 = mul_add_f32(v106, v99, v6);
-  const f32 v107 = p0[minimum_s32(bl_x * 8, 1013) * 43 + 343];
-  v7 = mul_add_f32(v107, v99, v7);
-  const f32 v108 = v0;
-  const f32 v109 = p2[column];
-  const f32 v110 = v108 + v109;
-  const f32 v111 = maximum_f32(v110, 0.0f);
-  o0[bl_x * 400 + column] = v111;
-  const f32 v112 = v1;
-  const f32 v113 = v112 + v109;
-  const f32 v114 = maximum_f32(v113, 0.0f);
-  o0[bl_x * 400 + column + 50] = v114;
-  const f32 v115 = v2;
-  const f32 v116 = v115 + v109;
-  const f32 v117 = maximum_f32(v116, 0.0f);
-  o0[bl_x * 400 + column + 100] = v117;
-  const f32 v118 = v3;
-  const f32 v119 = v118 + v109;
-  const f32 v120 = maximum_f32(v119, 0.0f);
-  o0[bl_x * 400 + column + 150] = v120;
-  const f32 v121 = v4;
-  const f32 v122 = v121 + v109;
-  const f32 v123 = maximum_f32(v122, 0.0f);
-  o0[bl_x * 400 + column + 200] = v123;
-  const f32 v124 = v5;
-  if (bl_x * 8 + 5 <= 1020) {
-    const f32 v125 = v124 + v109;
-    const f32 v126 = maximum_f32(v125, 0.0f);
-    o0[column + minimum_s32(bl_x * 8, 1015) * 50 + 250] = v126;
+  #pragma unroll 7
+  for (s32 turn1 = 0; turn1 < 7; turn1++) {
+    const s32 left_cell2 = turn1 * 64 + (th_x >> 4) * 16 + ((th_x + turn1 * 8 + (th_x >> 5) * 4) & 15);
+    const s32 j3 = turn1 * 4 + (th_x >> 4) + (bl_x >> 1) * 32;
+    const f32 v4 = p0[j3 * 43 + (th_x & 15)];
+    left_tile[left_cell2] = v4;
   }
-  const f32 v127 = v6;
-  if (bl_x * 8 + 6 <= 1020) {
-    const f32 v128 = v127 + v109;
-    const f32 v129 = maximum_f32(v128, 0.0f);
-    o0[column + minimum_s32(bl_x * 4, 507) * 100 + 300] = v129;
+  const s32 left_1 = (th_x >> 4) * 16 + ((th_x + (th_x >> 5) * 4 + 8) & 15) + 448;
+  if ((th_x >> 4) + (bl_x >> 1) * 32 + 28 <= 1020) {
+    const s32 j3_1 = (th_x >> 4) + (bl_x >> 1) * 32 + 28;
+    const f32 v4_1 = p0[j3_1 * 43 + (th_x & 15)];
+    left_tile[left_1] = v4_1;
+  } else {
+    left_tile[left_1] = 0.0f;
   }
-  const f32 v130 = v7;
-  if (bl_x * 8 + 7 <= 1020) {
-    const f32 v131 = v130 + v109;
-    const f32 v132 = maximum_f32(v131, 0.0f);
-    o0[column + minimum_s32(bl_x * 8, 1013) * 50 + 350] = v132;
+  #pragma unroll 4
+  for (s32 turn5 = 0; turn5 < 4; turn5++) {
+    const s32 right_cell6 = th_x + turn5 * 64;
+    if ((th_x & 15) + (bl_x & 1) * 16 <= 24) {
+      const s32 j7 = (th_x & 15) + (bl_x & 1) * 16;
+      copy_async_8(right_tile + right_cell6 * 2, p1 + turn5 * 200 + j7 * 2 + (th_x >> 4) * 50);
+    } else {
+      x2[0] = 0.0f;
+      x2[1] = 0.0f;
+      *(f32x2 *)(right_tile + right_cell6 * 2) = *(const f32x2 *)(x2);
+    }
+  }
+  wait_copies();
+  __syncthreads();
+  #pragma unroll 7
+  for (s32 turn11 = 0; turn11 < 7; turn11++) {
+    const s32 left_cell12 = turn11 * 64 + (th_x >> 4) * 16 + ((th_x + turn11 * 8 + (th_x >> 5) * 4) & 15);
+    const s32 j13 = turn11 * 4 + (th_x >> 4) + (bl_x >> 1) * 32;
+    const f32 v14 = p0[j13 * 43 + (th_x & 15) + 16];
+    left_tile2[left_cell12] = v14;
+  }
+  const s32 left_2 = (th_x >> 4) * 16 + ((th_x + (th_x >> 5) * 4 + 8) & 15) + 448;
+  if ((th_x >> 4) + (bl_x >> 1) * 32 + 28 <= 1020) {
+    const s32 j13_1 = (th_x >> 4) + (bl_x >> 1) * 32 + 28;
+    const f32 v14_1 = p0[j13_1 * 43 + (th_x & 15) + 16];
+    left_tile2[left_2] = v14_1;
+  } else {
+    left_tile2[left_2] = 0.0f;
+  }
+  #pragma unroll 4
+  for (s32 turn15 = 0; turn15 < 4; turn15++) {
+    const s32 right_cell16 = th_x + turn15 * 64;
+    if ((th_x & 15) + (bl_x & 1) * 16 <= 24) {
+      const s32 j17 = (th_x & 15) + (bl_x & 1) * 16;
+      copy_async_8(right_tile2 + right_cell16 * 2, p1 + turn15 * 200 + j17 * 2 + (th_x >> 4) * 50 + 800);
+    } else {
+      x5[0] = 0.0f;
+      x5[1] = 0.0f;
+      *(f32x2 *)(right_tile2 + right_cell16 * 2) = *(const f32x2 *)(x5);
+    }
+  }
+  for (s32 part21 = 0; part21 < 4; part21++) {
+    #pragma unroll 4
+    for (s32 line22 = 0; line22 < 4; line22++) {
+      const s32 left_cell23 = line22 * 32 + (th_x >> 3) * 4 + ((part21 + (th_x >> 4)) & 3);
+      *(f32x4 *)(x6) = *(const f32x4 *)(left_tile + left_cell23 * 4);
+      const f32 v25_1 = x6[0];
+      left[line22 * 4] = v25_1;
+      const f32 v25_2 = x6[1];
+      left[line22 * 4 + 1] = v25_2;
+      const f32 v25_3 = x6[2];
+      left[line22 * 4 + 2] = v25_3;
+      const f32 v25_4 = x6[3];
+      left[line22 * 4 + 3] = v25_4;
+    }
+    #pragma unroll 4
+    for (s32 k26 = 0; k26 < 4; k26++) {
+      const s32 right_cell27 = part21 * 32 + k26 * 8 + (th_x & 7);
+      *(f32x4 *)(x7) = *(const f32x4 *)(right_tile + right_cell27 * 4);
+      const f32 v29_1 = x7[0];
+      right[0] = v29_1;
+      const f32 v29_2 = x7[1];
+      right[1] = v29_2;
+      const f32 v29_3 = x7[2];
+      right[2] = v29_3;
+      const f32 v29_4 = x7[3];
+      right[3] = v29_4;
+      #pragma unroll 4
+      for (s32 i30 = 0; i30 < 4; i30++) {
+        const f32 v32 = left[k26 + i30 * 4];
+        const f32 v33_1 = right[0];
+        const f32 v34_1 = sums[i30 * 4];
+        sums[i30 * 4] = mul_add_f32(v32, v33_1, v34_1);
+        const f32 v33_2 = right[1];
+        const f32 v34_2 = sums[i30 * 4 + 1];
+        sums[i30 * 4 + 1] = mul_add_f32(v32, v33_2, v34_2);
+        const f32 v33_3 = right[2];
+        const f32 v34_3 = sums[i30 * 4 + 2];
+        sums[i30 * 4 + 2] = mul_add_f32(v32, v33_3, v34_3);
+        const f32 v33_4 = right[3];
+        const f32 v34_4 = sums[i30 * 4 + 3];
+        sums[i30 * 4 + 3] = mul_add_f32(v32, v33_4, v34_4);
+      }
+    }
+  }
+  wait_copies();
+  __syncthreads();
+  #pragma unroll 7
+  for (s32 turn35 = 0; turn35 < 7; turn35++) {
+    const s32 left_cell36 = turn35 * 64 + (th_x >> 4) * 16 + ((th_x + turn35 * 8 + (th_x >> 5) * 4) & 15);
+    const s32 j37 = turn35 * 4 + (th_x >> 4) + (bl_x >> 1) * 32;
+    if ((th_x & 15) + 32 <= 42) {
+      const s32 j38 = (th_x & 15) + 32;
+      const f32 v39 = p0[j37 * 43 + j38];
+      left_tile[left_cell36] = v39;
+    } else {
+      left_tile[left_cell36] = 0.0f;
+    }
+  }
+  const s32 left_3 = (th_x >> 4) * 16 + ((th_x + (th_x >> 5) * 4 + 8) & 15) + 448;
+  if ((th_x >> 4) + (bl_x >> 1) * 32 + 28 <= 1020) {
+    const s32 j37_1 = (th_x >> 4) + (bl_x >> 1) * 32 + 28;
+    if ((th_x & 15) + 32 <= 42) {
+      const s32 j38_1 = (th_x & 15) + 32;
+      const f32 v39_1 = p0[j37_1 * 43 + j38_1];
+      left_tile[left_3] = v39_1;
+    } else {
+      left_tile[left_3] = 0.0f;
+    }
+  } else {
+    left_tile[left_3] = 0.0f;
+  }
+  #pragma unroll 4
+  for (s32 turn40 = 0; turn40 < 4; turn40++) {
+    const s32 right_cell41 = th_x + turn40 * 64;
+    if (turn40 * 4 + (th_x >> 4) + 32 <= 42) {
+      const s32 j42 = turn40 * 4 + (th_x >> 4) + 32;
+      if ((th_x & 15) + (bl_x & 1) * 16 <= 24) {
+        const s32 j43 = (th_x & 15) + (bl_x & 1) * 16;
+        copy_async_8(right_tile + right_cell41 * 2, p1 + j42 * 50 + j43 * 2);
+      } else {
+        x10[0] = 0.0f;
+        x10[1] = 0.0f;
+        *(f32x2 *)(right_tile + right_cell41 * 2) = *(const f32x2 *)(x10);
+      }
+    } else {
+      x11[0] = 0.0f;
+      x11[1] = 0.0f;
+      *(f32x2 *)(right_tile + right_cell41 * 2) = *(const f32x2 *)(x11);
+    }
+  }
+  for (s32 part48 = 0; part48 < 4; part48++) {
+    #pragma unroll 4
+    for (s32 line49 = 0; line49 < 4; line49++) {
+      const s32 left_cell50 = line49 * 32 + (th_x >> 3) * 4 + ((part48 + (th_x >> 4)) & 3);
+      *(f32x4 *)(x12) = *(const f32x4 *)(left_tile2 + left_cell50 * 4);
+      const f32 v52_1 = x12[0];
+      left[line49 * 4] = v52_1;
+      const f32 v52_2 = x12[1];
+      left[line49 * 4 + 1] = v52_2;
+      const f32 v52_3 = x12[2];
+      left[line49 * 4 + 2] = v52_3;
+      const f32 v52_4 = x12[3];
+      left[line49 * 4 + 3] = v52_4;
+    }
+    #pragma unroll 4
+    for (s32 k53 = 0; k53 < 4; k53++) {
+      const s32 right_cell54 = part48 * 32 + k53 * 8 + (th_x & 7);
+      *(f32x4 *)(x13) = *(const f32x4 *)(right_tile2 + right_cell54 * 4);
+      const f32 v56_1 = x13[0];
+      right[0] = v56_1;
+      const f32 v56_2 = x13[1];
+      right[1] = v56_2;
+      const f32 v56_3 = x13[2];
+      right[2] = v56_3;
+      const f32 v56_4 = x13[3];
+      right[3] = v56_4;
+      #pragma unroll 4
+      for (s32 i57 = 0; i57 < 4; i57++) {
+        const f32 v59 = left[k53 + i57 * 4];
+        const f32 v60_1 = right[0];
+        const f32 v61_1 = sums[i57 * 4];
+        sums[i57 * 4] = mul_add_f32(v59, v60_1, v61_1);
+        const f32 v60_2 = right[1];
+        const f32 v61_2 = sums[i57 * 4 + 1];
+        sums[i57 * 4 + 1] = mul_add_f32(v59, v60_2, v61_2);
+        const f32 v60_3 = right[2];
+        const f32 v61_3 = sums[i57 * 4 + 2];
+        sums[i57 * 4 + 2] = mul_add_f32(v59, v60_3, v61_3);
+        const f32 v60_4 = right[3];
+        const f32 v61_4 = sums[i57 * 4 + 3];
+        sums[i57 * 4 + 3] = mul_add_f32(v59, v60_4, v61_4);
+      }
+    }
+  }
+  wait_copies();
+  __syncthreads();
+  for (s32 part62 = 0; part62 < 4; part62++) {
+    #pragma unroll 4
+    for (s32 line63 = 0; line63 < 4; line63++) {
+      const s32 left_cell64 = line63 * 32 + (th_x >> 3) * 4 + ((part62 + (th_x >> 4)) & 3);
+      *(f32x4 *)(x14) = *(const f32x4 *)(left_tile + left_cell64 * 4);
+      const f32 v66_1 = x14[0];
+      left[line63 * 4] = v66_1;
+      const f32 v66_2 = x14[1];
+      left[line63 * 4 + 1] = v66_2;
+      const f32 v66_3 = x14[2];
+      left[line63 * 4 + 2] = v66_3;
+      const f32 v66_4 = x14[3];
+      left[line63 * 4 + 3] = v66_4;
+    }
+    #pragma unroll 4
+    for (s32 k67 = 0; k67 < 4; k67++) {
+      const s32 right_cell68 = part62 * 32 + k67 * 8 + (th_x & 7);
+      *(f32x4 *)(x15) = *(const f32x4 *)(right_tile + right_cell68 * 4);
+      const f32 v70_1 = x15[0];
+      right[0] = v70_1;
+      const f32 v70_2 = x15[1];
+      right[1] = v70_2;
+      const f32 v70_3 = x15[2];
+      right[2] = v70_3;
+      const f32 v70_4 = x15[3];
+      right[3] = v70_4;
+      #pragma unroll 4
+      for (s32 i71 = 0; i71 < 4; i71++) {
+        const f32 v73 = left[k67 + i71 * 4];
+        const f32 v74_1 = right[0];
+        const f32 v75_1 = sums[i71 * 4];
+        sums[i71 * 4] = mul_add_f32(v73, v74_1, v75_1);
+        const f32 v74_2 = right[1];
+        const f32 v75_2 = sums[i71 * 4 + 1];
+        sums[i71 * 4 + 1] = mul_add_f32(v73, v74_2, v75_2);
+        const f32 v74_3 = right[2];
+        const f32 v75_3 = sums[i71 * 4 + 2];
+        sums[i71 * 4 + 2] = mul_add_f32(v73, v74_3, v75_3);
+        const f32 v74_4 = right[3];
+        const f32 v75_4 = sums[i71 * 4 + 3];
+        sums[i71 * 4 + 3] = mul_add_f32(v73, v74_4, v75_4);
+      }
+    }
+  }
+  #pragma unroll 4
+  for (s32 i76 = 0; i76 < 4; i76++) {
+    #pragma unroll 2
+    for (s32 j77 = 0; j77 < 2; j77++) {
+      if (i76 * 8 + (th_x >> 3) + (bl_x >> 1) * 32 <= 1020 && j77 + (th_x & 7) * 2 + (bl_x & 1) * 16 <= 24) {
+        const s32 j78 = i76 * 8 + (th_x >> 3) + (bl_x >> 1) * 32;
+        const s32 j79 = j77 + (th_x & 7) * 2 + (bl_x & 1) * 16;
+        *(f32x2 *)(x16) = *(const f32x2 *)(p2 + j79 * 2);
+        const f32 v81_1 = sums[i76 * 4 + j77 * 2];
+        const f32 v82_1 = x16[0];
+        const f32 v83_1 = v81_1 + v82_1;
+        const f32 v84_1 = maximum_f32(v83_1, 0.0f);
+        x17[0] = v84_1;
+        const f32 v81_2 = sums[i76 * 4 + j77 * 2 + 1];
+        const f32 v82_2 = x16[1];
+        const f32 v83_2 = v81_2 + v82_2;
+        const f32 v84_2 = maximum_f32(v83_2, 0.0f);
+        x17[1] = v84_2;
+        store_vector_8(o0 + j78 * 50 + j79 * 2, x17);
+      }
+    }
   }
 }

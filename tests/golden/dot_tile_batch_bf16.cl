@@ -1,4 +1,4 @@
-// scores: dot emitter, 24 blocks of 96 threads
+// scores: dot-simt emitter, 18 blocks of 64 threads
 
 #pragma OPENCL FP_CONTRACT OFF
 typedef float f32;
@@ -8,6 +8,8 @@ typedef uint u32;
 #define bits_f32 as_uint
 #define mul_add_f32 fma
 typedef int s32;
+typedef struct __attribute__((aligned(8))) { u16 v[4]; } u16x4;
+typedef struct __attribute__((aligned(16))) { f32 v[4]; } f32x4;
 
 static f32 decode_bf16(u16 bits) { return float_f32((u32)bits << 16); }
 
@@ -16,242 +18,114 @@ static u16 encode_bf16(f32 x) {
   return (u16)(x != x ? 0x7fc0u : (bits + 0x7fffu + (bits >> 16 & 1)) >> 16);
 }
 
-__kernel void __attribute__((reqd_work_group_size(96, 1, 1))) dot_dot(__global const u16 *restrict p0, __global const u16 *restrict p1, __global u16 *restrict o0) {
+__kernel void __attribute__((reqd_work_group_size(64, 1, 1))) dot_simt_dot(__global const u16 *restrict p0, __global const u16 *restrict p1, __global u16 *restrict o0) {
   const s32 th_x = get_local_id(0);
   const s32 bl_x = get_group_id(0);
-  const s32 column = th_x;
-  f32 v0 = 0.0f;
-  f32 v1 = 0.0f;
-  f32 v2 = 0.0f;
-  f32 v3 = 0.0f;
-  f32 v4 = 0.0f;
-  f32 v5 = 0.0f;
-  f32 v6 = 0.0f;
-  f32 v7 = 0.0f;
-  for (s32 step8 = 0; step8 < 2; step8++) {
-    const u16 v9 = p1[column + step8 * 768 + (bl_x >> 3) * 1536];
-    const f32 v10 = decode_bf16(v9);
-    const u16 v11 = p0[bl_x * 128 + step8 * 8];
-    const f32 v12 = decode_bf16(v11);
-    v0 = mul_add_f32(v12, v10, v0);
-    const u16 v13 = p0[bl_x * 128 + step8 * 8 + 16];
-    const f32 v14 = decode_bf16(v13);
-    v1 = mul_add_f32(v14, v10, v1);
-    const u16 v15 = p0[bl_x * 128 + step8 * 8 + 32];
-    const f32 v16 = decode_bf16(v15);
-    v2 = mul_add_f32(v16, v10, v2);
-    const u16 v17 = p0[bl_x * 128 + step8 * 8 + 48];
-    const f32 v18 = decode_bf16(v17);
-    v3 = mul_add_f32(v18, v10, v3);
-    const u16 v19 = p0[bl_x * 128 + step8 * 8 + 64];
-    const f32 v20 = decode_bf16(v19);
-    v4 = mul_add_f32(v20, v10, v4);
-    const u16 v21 = p0[bl_x * 128 + step8 * 8 + 80];
-    const f32 v22 = decode_bf16(v21);
-    v5 = mul_add_f32(v22, v10, v5);
-    const u16 v23 = p0[bl_x * 128 + step8 * 8 + 96];
-    const f32 v24 = decode_bf16(v23);
-    v6 = mul_add_f32(v24, v10, v6);
-    const u16 v25 = p0[bl_x * 128 + step8 * 8 + 112];
-    const f32 v26 = decode_bf16(v25);
-    v7 = mul_add_f32(v26, v10, v7);
-    const u16 v27 = p1[column + step8 * 768 + (bl_x >> 3) * 1536 + 96];
-    const f32 v28 = decode_bf16(v27);
-    const u16 v29 = p0[bl_x * 128 + step8 * 8 + 1];
-    const f32 v30 = decode_bf16(v29);
-    v0 = mul_add_f32(v30, v28, v0);
-    const u16 v31 = p0[bl_x * 128 + step8 * 8 + 17];
-    const f32 v32 = decode_bf16(v31);
-    v1 = mul_add_f32(v32, v28, v1);
-    const u16 v33 = p0[bl_x * 128 + step8 * 8 + 33];
-    const f32 v34 = decode_bf16(v33);
-    v2 = mul_add_f32(v34, v28, v2);
-    const u16 v35 = p0[bl_x * 128 + step8 * 8 + 49];
-    const f32 v36 = decode_bf16(v35);
-    v3 = mul_add_f32(v36, v28, v3);
-    const u16 v37 = p0[bl_x * 128 + step8 * 8 + 65];
-    const f32 v38 = decode_bf16(v37);
-    v4 = mul_add_f32(v38, v28, v4);
-    const u16 v39 = p0[bl_x * 128 + step8 * 8 + 81];
-    const f32 v40 = decode_bf16(v39);
-    v5 = mul_add_f32(v40, v28, v5);
-    const u16 v41 = p0[bl_x * 128 + step8 * 8 + 97];
-    const f32 v42 = decode_bf16(v41);
-    v6 = mul_add_f32(v42, v28, v6);
-    const u16 v43 = p0[bl_x * 128 + step8 * 8 + 113];
-    const f32 v44 = decode_bf16(v43);
-    v7 = mul_add_f32(v44, v28, v7);
-    const u16 v45 = p1[column + step8 * 768 + (bl_x >> 3) * 1536 + 192];
-    const f32 v46 = decode_bf16(v45);
-    const u16 v47 = p0[bl_x * 128 + step8 * 8 + 2];
-    const f32 v48 = decode_bf16(v47);
-    v0 = mul_add_f32(v48, v46, v0);
-    const u16 v49 = p0[bl_x * 128 + step8 * 8 + 18];
-    const f32 v50 = decode_bf16(v49);
-    v1 = mul_add_f32(v50, v46, v1);
-    const u16 v51 = p0[bl_x * 128 + step8 * 8 + 34];
-    const f32 v52 = decode_bf16(v51);
-    v2 = mul_add_f32(v52, v46, v2);
-    const u16 v53 = p0[bl_x * 128 + step8 * 8 + 50];
-    const f32 v54 = decode_bf16(v53);
-    v3 = mul_add_f32(v54, v46, v3);
-    const u16 v55 = p0[bl_x * 128 + step8 * 8 + 66];
-    const f32 v56 = decode_bf16(v55);
-    v4 = mul_add_f32(v56, v46, v4);
-    const u16 v57 = p0[bl_x * 128 + step8 * 8 + 82];
-    const f32 v58 = decode_bf16(v57);
-    v5 = mul_add_f32(v58, v46, v5);
-    const u16 v59 = p0[bl_x * 128 + step8 * 8 + 98];
-    const f32 v60 = decode_bf16(v59);
-    v6 = mul_add_f32(v60, v46, v6);
-    const u16 v61 = p0[bl_x * 128 + step8 * 8 + 114];
-    const f32 v62 = decode_bf16(v61);
-    v7 = mul_add_f32(v62, v46, v7);
-    const u16 v63 = p1[column + step8 * 768 + (bl_x >> 3) * 1536 + 288];
-    const f32 v64 = decode_bf16(v63);
-    const u16 v65 = p0[bl_x * 128 + step8 * 8 + 3];
-    const f32 v66 = decode_bf16(v65);
-    v0 = mul_add_f32(v66, v64, v0);
-    const u16 v67 = p0[bl_x * 128 + step8 * 8 + 19];
-    const f32 v68 = decode_bf16(v67);
-    v1 = mul_add_f32(v68, v64, v1);
-    const u16 v69 = p0[bl_x * 128 + step8 * 8 + 35];
-    const f32 v70 = decode_bf16(v69);
-    v2 = mul_add_f32(v70, v64, v2);
-    const u16 v71 = p0[bl_x * 128 + step8 * 8 + 51];
-    const f32 v72 = decode_bf16(v71);
-    v3 = mul_add_f32(v72, v64, v3);
-    const u16 v73 = p0[bl_x * 128 + step8 * 8 + 67];
-    const f32 v74 = decode_bf16(v73);
-    v4 = mul_add_f32(v74, v64, v4);
-    const u16 v75 = p0[bl_x * 128 + step8 * 8 + 83];
-    const f32 v76 = decode_bf16(v75);
-    v5 = mul_add_f32(v76, v64, v5);
-    const u16 v77 = p0[bl_x * 128 + step8 * 8 + 99];
-    const f32 v78 = decode_bf16(v77);
-    v6 = mul_add_f32(v78, v64, v6);
-    const u16 v79 = p0[bl_x * 128 + step8 * 8 + 115];
-    const f32 v80 = decode_bf16(v79);
-    v7 = mul_add_f32(v80, v64, v7);
-    const u16 v81 = p1[column + step8 * 768 + (bl_x >> 3) * 1536 + 384];
-    const f32 v82 = decode_bf16(v81);
-    const u16 v83 = p0[bl_x * 128 + step8 * 8 + 4];
-    const f32 v84 = decode_bf16(v83);
-    v0 = mul_add_f32(v84, v82, v0);
-    const u16 v85 = p0[bl_x * 128 + step8 * 8 + 20];
-    const f32 v86 = decode_bf16(v85);
-    v1 = mul_add_f32(v86, v82, v1);
-    const u16 v87 = p0[bl_x * 128 + step8 * 8 + 36];
-    const f32 v88 = decode_bf16(v87);
-    v2 = mul_add_f32(v88, v82, v2);
-    const u16 v89 = p0[bl_x * 128 + step8 * 8 + 52];
-    const f32 v90 = decode_bf16(v89);
-    v3 = mul_add_f32(v90, v82, v3);
-    const u16 v91 = p0[bl_x * 128 + step8 * 8 + 68];
-    const f32 v92 = decode_bf16(v91);
-    v4 = mul_add_f32(v92, v82, v4);
-    const u16 v93 = p0[bl_x * 128 + step8 * 8 + 84];
-    const f32 v94 = decode_bf16(v93);
-    v5 = mul_add_f32(v94, v82, v5);
-    const u16 v95 = p0[bl_x * 128 + step8 * 8 + 100];
-    const f32 v96 = decode_bf16(v95);
-    v6 = mul_add_f32(v96, v82, v6);
-    const u16 v97 = p0[bl_x * 128 + step8 * 8 + 116];
-    const f32 v98 = decode_bf16(v97);
-    v7 = mul_add_f32(v98, v82, v7);
-    const u16 v99 = p1[column + step8 * 768 + (bl_x >> 3) * 1536 + 480];
-    const f32 v100 = decode_bf16(v99);
-    const u16 v101 = p0[bl_x * 128 + step8 * 8 + 5];
-    const f32 v102 = decode_bf16(v101);
-    v0 = mul_add_f32(v102, v100, v0);
-    const u16 v103 = p0[bl_x * 128 + step8 * 8 + 21];
-    const f32 v104 = decode_bf16(v103);
-    v1 = mul_add_f32(v104, v100, v1);
-    const u16 v105 = p0[bl_x * 128 + step8 * 8 + 37];
-    const f32 v106 = decode_bf16(v105);
-    v2 = mul_add_f32(v106, v100, v2);
-    const u16 v107 = p0[bl_x * 128 + step8 * 8 + 53];
-    const f32 v108 = decode_bf16(v107);
-    v3 = mul_add_f32(v108, v100, v3);
-    const u16 v109 = p0[bl_x * 128 + step8 * 8 + 69];
-    const f32 v110 = decode_bf16(v109);
-    v4 = mul_add_f32(v110, v100, v4);
-    const u16 v111 = p0[bl_x * 128 + step8 * 8 + 85];
-    const f32 v112 = decode_bf16(v111);
-    v5 = mul_add_f32(v112, v100, v5);
-    const u16 v113 = p0[bl_x * 128 + step8 * 8 + 101];
-    const f32 v114 = decode_bf16(v113);
-    v6 = mul_add_f32(v114, v100, v6);
-    const u16 v115 = p0[bl_x * 128 + step8 * 8 + 117];
-    const f32 v116 = decode_bf16(v115);
-    v7 = mul_add_f32(v116, v100, v7);
-    const u16 v117 = p1[column + step8 * 768 + (bl_x >> 3) * 1536 + 576];
-    const f32 v118 = decode_bf16(v117);
-    const u16 v119 = p0[bl_x * 128 + step8 * 8 + 6];
-    const f32 v120 = decode_bf16(v119);
-    v0 = mul_add_f32(v120, v118, v0);
-    const u16 v121 = p0[bl_x * 128 + step8 * 8 + 22];
-    const f32 v122 = decode_bf16(v121);
-    v1 = mul_add_f32(v122, v118, v1);
-    const u16 v123 = p0[bl_x * 128 + step8 * 8 + 38];
-    const f32 v124 = decode_bf16(v123);
-    v2 = mul_add_f32(v124, v118, v2);
-    const u16 v125 = p0[bl_x * 128 + step8 * 8 + 54];
-    const f32 v126 = decode_bf16(v125);
-    v3 = mul_add_f32(v126, v118, v3);
-    const u16 v127 = p0[bl_x * 128 + step8 * 8 + 70];
-    const f32 v128 = decode_bf16(v127);
-    v4 = mul_add_f32(v128, v118, v4);
-    const u16 v129 = p0[bl_x * 128 + step8 * 8 + 86];
-    const f32 v130 = decode_bf16(v129);
-    v5 = mul_add_f32(v130, v118, v5);
-    const u16 v131 = p0[bl_x * 128 + step8 * 8 + 102];
-    const f32 v132 = decode_bf16(v131);
-    v6 = mul_add_f32(v132, v118, v6);
-    const u16 v133 = p0[bl_x * 128 + step8 * 8 + 118];
-    const f32 v134 = decode_bf16(v133);
-    v7 = mul_add_f32(v134, v118, v7);
-    const u16 v135 = p1[column + step8 * 768 + (bl_x >> 3) * 1536 + 672];
-    const f32 v136 = decode_bf16(v135);
-    const u16 v137 = p0[bl_x * 128 + step8 * 8 + 7];
-    const f32 v138 = decode_bf16(v137);
-    v0 = mul_add_f32(v138, v136, v0);
-    const u16 v139 = p0[bl_x * 128 + step8 * 8 + 23];
-    const f32 v140 = decode_bf16(v139);
-    v1 = mul_add_f32(v140, v136, v1);
-    const u16 v141 = p0[bl_x * 128 + step8 * 8 + 39];
-    const f32 v142 = decode_bf16(v141);
-    v2 = mul_add_f32(v142, v136, v2);
-    const u16 v143 = p0[bl_x * 128 + step8 * 8 + 55];
-    const f32 v144 = decode_bf16(v143);
-    v3 = mul_add_f32(v144, v136, v3);
-    const u16 v145 = p0[bl_x * 128 + step8 * 8 + 71];
-    const f32 v146 = decode_bf16(v145);
-    v4 = mul_add_f32(v146, v136, v4);
-    const u16 v147 = p0[bl_x * 128 + step8 * 8 + 87];
-    const f32 v148 = decode_bf16(v147);
-    v5 = mul_add_f32(v148, v136, v5);
-    const u16 v149 = p0[bl_x * 128 + step8 * 8 + 103];
-    const f32 v150 = decode_bf16(v149);
-    v6 = mul_add_f32(v150, v136, v6);
-    const u16 v151 = p0[bl_x * 128 + step8 * 8 + 119];
-    const f32 v152 = decode_bf16(v151);
-    v7 = mul_add_f32(v152, v136, v7);
+  __local __attribute__((aligned(16))) f32 left_tile[512];
+  __local __attribute__((aligned(16))) f32 right_tile[512];
+  f32 left[16];
+  f32 right[4];
+  f32 sums[16];
+  __attribute__((aligned(16))) u16 x0[4];
+  __attribute__((aligned(16))) f32 x1[4];
+  __attribute__((aligned(16))) u16 x2[4];
+  __attribute__((aligned(16))) f32 x3[4];
+  __attribute__((aligned(16))) f32 x4[4];
+  __attribute__((aligned(16))) f32 x5[4];
+  __attribute__((aligned(16))) u16 x6[4];
+  #pragma unroll 16
+  for (s32 register0 = 0; register0 < 16; register0++) {
+    sums[register0] = 0.0f;
   }
-  const u16 v153_bits = encode_bf16(v0);
-  o0[bl_x * 768 + column] = v153_bits;
-  const u16 v154_bits = encode_bf16(v1);
-  o0[bl_x * 768 + column + 96] = v154_bits;
-  const u16 v155_bits = encode_bf16(v2);
-  o0[bl_x * 768 + column + 192] = v155_bits;
-  const u16 v156_bits = encode_bf16(v3);
-  o0[bl_x * 768 + column + 288] = v156_bits;
-  const u16 v157_bits = encode_bf16(v4);
-  o0[bl_x * 768 + column + 384] = v157_bits;
-  const u16 v158_bits = encode_bf16(v5);
-  o0[bl_x * 768 + column + 480] = v158_bits;
-  const u16 v159_bits = encode_bf16(v6);
-  o0[bl_x * 768 + column + 576] = v159_bits;
-  const u16 v160_bits = encode_bf16(v7);
-  o0[bl_x * 768 + column + 672] = v160_bits;
+  for (s32 turn1 = 0; turn1 < 2; turn1++) {
+    const s32 left_cell2 = turn1 * 64 + (th_x >> 2) * 4 + ((th_x + (th_x >> 3)) & 3);
+    *(__private u16x4 *)(x0) = *(__global const u16x4 *)(p0 + th_x * 4 + turn1 * 256 + (bl_x / 3) * 512);
+    const u16 v4_1 = x0[0];
+    const f32 v5_1 = decode_bf16(v4_1);
+    x1[0] = v5_1;
+    const u16 v4_2 = x0[1];
+    const f32 v5_2 = decode_bf16(v4_2);
+    x1[1] = v5_2;
+    const u16 v4_3 = x0[2];
+    const f32 v5_3 = decode_bf16(v4_3);
+    x1[2] = v5_3;
+    const u16 v4_4 = x0[3];
+    const f32 v5_4 = decode_bf16(v4_4);
+    x1[3] = v5_4;
+    *(__local f32x4 *)(left_tile + left_cell2 * 4) = *(__private const f32x4 *)(x1);
+  }
+  for (s32 turn6 = 0; turn6 < 2; turn6++) {
+    const s32 right_cell7 = th_x + turn6 * 64;
+    *(__private u16x4 *)(x2) = *(__global const u16x4 *)(p1 + th_x * 4 + turn6 * 768 + (th_x >> 3) * 64 + (bl_x / 6) * 1536 + (bl_x % 3) * 32);
+    const u16 v9_1 = x2[0];
+    const f32 v10_1 = decode_bf16(v9_1);
+    x3[0] = v10_1;
+    const u16 v9_2 = x2[1];
+    const f32 v10_2 = decode_bf16(v9_2);
+    x3[1] = v10_2;
+    const u16 v9_3 = x2[2];
+    const f32 v10_3 = decode_bf16(v9_3);
+    x3[2] = v10_3;
+    const u16 v9_4 = x2[3];
+    const f32 v10_4 = decode_bf16(v9_4);
+    x3[3] = v10_4;
+    *(__local f32x4 *)(right_tile + right_cell7 * 4) = *(__private const f32x4 *)(x3);
+  }
+  barrier(CLK_LOCAL_MEM_FENCE);
+  for (s32 part11 = 0; part11 < 4; part11++) {
+    #pragma unroll 4
+    for (s32 line12 = 0; line12 < 4; line12++) {
+      const s32 left_cell13 = line12 * 32 + (th_x >> 3) * 4 + ((part11 + (th_x >> 4)) & 3);
+      *(__private f32x4 *)(x4) = *(__local const f32x4 *)(left_tile + left_cell13 * 4);
+      const f32 v15_1 = x4[0];
+      left[line12 * 4] = v15_1;
+      const f32 v15_2 = x4[1];
+      left[line12 * 4 + 1] = v15_2;
+      const f32 v15_3 = x4[2];
+      left[line12 * 4 + 2] = v15_3;
+      const f32 v15_4 = x4[3];
+      left[line12 * 4 + 3] = v15_4;
+    }
+    #pragma unroll 4
+    for (s32 k16 = 0; k16 < 4; k16++) {
+      const s32 right_cell17 = part11 * 32 + k16 * 8 + (th_x & 7);
+      *(__private f32x4 *)(x5) = *(__local const f32x4 *)(right_tile + right_cell17 * 4);
+      const f32 v19_1 = x5[0];
+      right[0] = v19_1;
+      const f32 v19_2 = x5[1];
+      right[1] = v19_2;
+      const f32 v19_3 = x5[2];
+      right[2] = v19_3;
+      const f32 v19_4 = x5[3];
+      right[3] = v19_4;
+      #pragma unroll 4
+      for (s32 i20 = 0; i20 < 4; i20++) {
+        const f32 v22 = left[k16 + i20 * 4];
+        const f32 v23_1 = right[0];
+        const f32 v24_1 = sums[i20 * 4];
+        sums[i20 * 4] = mul_add_f32(v22, v23_1, v24_1);
+        const f32 v23_2 = right[1];
+        const f32 v24_2 = sums[i20 * 4 + 1];
+        sums[i20 * 4 + 1] = mul_add_f32(v22, v23_2, v24_2);
+        const f32 v23_3 = right[2];
+        const f32 v24_3 = sums[i20 * 4 + 2];
+        sums[i20 * 4 + 2] = mul_add_f32(v22, v23_3, v24_3);
+        const f32 v23_4 = right[3];
+        const f32 v24_4 = sums[i20 * 4 + 3];
+        sums[i20 * 4 + 3] = mul_add_f32(v22, v23_4, v24_4);
+      }
+    }
+  }
+  #pragma unroll 4
+  for (s32 i25 = 0; i25 < 4; i25++) {
+    const u16 v27_1 = encode_bf16(sums[i25 * 4]);
+    x6[0] = v27_1;
+    const u16 v27_3 = encode_bf16(sums[i25 * 4 + 1]);
+    x6[1] = v27_3;
+    const u16 v27_5 = encode_bf16(sums[i25 * 4 + 2]);
+    x6[2] = v27_5;
+    const u16 v27_7 = encode_bf16(sums[i25 * 4 + 3]);
+    x6[3] = v27_7;
+    *(__global u16x4 *)(o0 + th_x * 4 + bl_x * 32 + i25 * 768 + (th_x >> 3) * 64 + (bl_x / 3) * 2976) = *(__private const u16x4 *)(x6);
+  }
 }

@@ -2,18 +2,19 @@
 
 from functools import partial
 
+import numpy as np
 import pytest
 
 import indexing as ix
 from indexing import kernels as emission
-from indexing.kernels.emitters import EMITTERS, panels
-from kernels import assert_written_once, check
+from indexing.kernels.emitters import EMITTERS, panels, simt
+from kernels import as_fusion, assert_written_once, check, launch
 
 
 @pytest.fixture(autouse=True)
-def without_panels(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let the dot emitter take what another would take on a CPU, where the tests run it."""
-    others = tuple(e for e in EMITTERS if e is not panels.EMITTER)
+def without_tiles(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let the dot emitter take what others would take."""
+    others = tuple(e for e in EMITTERS if e not in (panels.EMITTER, simt.EMITTER))
     monkeypatch.setattr(emission, "choose_emitter", partial(emission.choose_emitter, emitters=others))
 
 
@@ -53,10 +54,40 @@ def test_sizes(left: str, right: str, out: str, numbers: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("text", "layout"),
+    [
+        (product("30,16", "16,5", "30,5", PLAIN), "0,1"),
+        (product("5,70,8", "5,8,3", "5,70,3", BATCH), "1,2,0"),
+        (product("5,6,8", "5,8,33", "5,6,33", BATCH), "2,0,1"),
+    ],
+)
+def test_neighbouring_threads_have_neighbours_in_the_memory_of_the_result(text: str, layout: str) -> None:
+    kernel = check(text.replace("] dot(", f"]{{{layout}}} dot("), "dot")
+    stores = [a for a in ix.coalescing(kernel).accesses if a.kind == "write"]
+    assert stores and all(a.coalesced for a in stores)
+
+
+@pytest.mark.parametrize(
     "kinds", [("bf16", "bf16", "bf16"), ("bf16", "bf16", "f32"), ("f64", "f64", "f64"), ("f16", "f32", "f32")]
 )
 def test_types(kinds: tuple[str, str, str]) -> None:
     check(product("14,24", "24,32", "14,32", PLAIN, kinds), "dot")
+
+
+def test_producers_are_rounded() -> None:
+    """By hand: 1 + 2**-9 is 1 in bf16, so that sums of its products with 1 are whole."""
+    text = """fused {
+      p = f32[16,24] parameter(0)
+      y = bf16[24,40] parameter(1)
+      x = bf16[16,24] convert(p)
+      ROOT d = f32[16,40] dot(x, y), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+    }"""
+    fusion = as_fusion(text)
+    kernel = ix.emit(fusion, dialect="c")
+    assert kernel.emitter == "dot"
+    arrays = [np.full((16, 24), 1 + 2**-9, np.float32), np.ones((24, 40), fusion.operands[1].shape.dtype)]
+    (result,) = launch(kernel, arrays, [fusion.shape])
+    assert (result == 24).all()
 
 
 @pytest.mark.parametrize("text", [product("8,32", "32,15", "8,15", PLAIN), product("64,3", "3,64", "64,64", PLAIN)])

@@ -113,6 +113,7 @@ def test_the_kernel_has_no_bank_conflicts() -> None:
         (product("40,128", "40,128", "40,40", LAST, "s8", "s32"), {"tile_depth": 32, "stages": 2}),
         (product("33,75", "75,20", "33,20", PLAIN, "f16"), {"tile_depth": 16, "stages": 2}),
         (product("70,60", "50,70", "60,50", TRANSPOSED, "u8", "s32"), {"tile_columns": 128}),
+        (product("40,48", "48,30", "40,30", PLAIN).replace("] dot(", "]{0,1} dot("), {"tile_depth": 16, "stages": 2}),
     ],
 )
 def test_kernels_are_proved_and_compile(text: str, knobs: dict[str, int]) -> None:
@@ -199,10 +200,12 @@ def test_what_is_computed_passes_through_registers() -> None:
 
 def test_other_targets_have_no_such_instructions() -> None:
     text = product("64,32", "32,64", "64,64", PLAIN)
-    assert [ix.emit(ix.hlo.parse(text).entry, dialect=d).emitter for d in ("c", "opencl")] == ["dot-panels", "dot"]
+    assert [ix.emit(ix.hlo.parse(text).entry, dialect=d).emitter for d in ("c", "opencl")] == ["dot-panels", "dot-simt"]
 
 
-@pytest.mark.parametrize(("device", "emitter"), [("T4", "dot"), ("V100", "dot"), ("A100 SXM 80GB", "dot-tile")])
+@pytest.mark.parametrize(
+    ("device", "emitter"), [("T4", "dot-simt"), ("V100", "dot-simt"), ("A100 SXM 80GB", "dot-tile")]
+)
 def test_devices_before_the_instructions(device: str, emitter: str) -> None:
     text = product("64,32", "32,64", "64,64", PLAIN, "f16")
     assert ix.emit(ix.hlo.parse(text).entry, device=device).emitter == emitter
@@ -210,9 +213,9 @@ def test_devices_before_the_instructions(device: str, emitter: str) -> None:
 
 def test_types_without_an_instruction_are_left_to_others() -> None:
     f32 = product("64,32", "32,64", "64,64", PLAIN, "f32")
-    assert ix.emit(ix.hlo.parse(f32).entry).emitter == "dot"
+    assert ix.emit(ix.hlo.parse(f32).entry).emitter == "dot-simt"
     few = product("64,8", "8,64", "64,64", PLAIN)
-    assert ix.emit(ix.hlo.parse(few).entry).emitter == "dot"
+    assert ix.emit(ix.hlo.parse(few).entry).emitter == "dot-simt"
 
 
 @pytest.mark.parametrize(("knob", "value"), [("tile_rows", 24), ("tile_columns", 256), ("tile_depth", 8)])

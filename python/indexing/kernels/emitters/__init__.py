@@ -12,6 +12,7 @@ from indexing.kernels.emitters import (
     reduction,
     rows,
     scatter,
+    simt,
     tile,
     transpose,
     update_slice,
@@ -28,6 +29,7 @@ EMITTERS: tuple[Emitter[Any, Any], ...] = (
     concatenate.EMITTER,
     tile.EMITTER,
     panels.EMITTER,
+    simt.EMITTER,
     dot.EMITTER,
     loop.EMITTER,
 )

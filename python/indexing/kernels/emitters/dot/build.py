@@ -47,8 +47,7 @@ class _Body:
             self.column = body.named_index("column", self.column, 0, prod(p.columns) - 1)
             kind = self.dot.shape.element_type
             totals = [body.variable(kind, zero(body, kind)) for _ in range(self.plan.rows)]
-            with body.unrounded():
-                self._accumulate(totals)
+            self._accumulate(totals)
             for row, total in zip(self._rows(), totals, strict=True):
                 self._finish(row, body.let(kind, total))
 
@@ -64,10 +63,13 @@ class _Body:
 
     def _add(self, totals: Sequence[Value], place: SymbolicExpr) -> None:
         """Build one step: an element of the right operand times one of the left operand for each row."""
-        right = self._operand(1, self._index(self.plan.product.columns, self.column), place)
+        p = self.plan.product
+        of_left, of_right = p.operands
+        right = self._operand(of_right, self._index(p.columns, self.column), place)
         for row, total in zip(self._rows(), totals, strict=True):
-            left = self._operand(0, self._index(self.plan.product.rows, self._clamped(row)), place)
-            self.body.assign(total, multiply_add(self.body, self.dot, [left, right], total))
+            left = self._operand(of_left, self._index(p.rows, self._clamped(row)), place)
+            with self.body.unrounded():
+                self.body.assign(total, multiply_add(self.body, self.dot, [left, right], total))
 
     def _operand(self, k: int, free: Index, place: SymbolicExpr) -> Value:
         p = self.plan.product
@@ -90,10 +92,7 @@ class _Body:
         body, p = self.body, self.plan.product
         with guarded(body, body.within(row, 0, prod(p.rows) - 1)), body.base_scope():
             clamped = self._clamped(row)
-            index = (
-                *self._index(p.batch, self.batch),
-                *self._index(p.rows, clamped),
-                *self._index(p.columns, self.column),
-            )
+            parts = ((p.batch, self.batch), (p.rows, clamped), (p.columns, self.column))
+            index = p.result_index(*(self._index(n, at) for n, at in parts))
             body.inject(self.dot, index, [total])
             self.match.build_after(body, index)

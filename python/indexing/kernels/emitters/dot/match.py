@@ -25,13 +25,23 @@ MIN_CONTRACTED = 4
 @dataclass(frozen=True, slots=True)
 class Product:
     """The sizes of a product by role: `batch` of both operands, `rows` of the left one, `columns` of the right one,
-    `contracted`.
+    `contracted`. With `is_swapped`, the left one is the second operand.
     """
 
     batch: tuple[int, ...]
     rows: tuple[int, ...]
     columns: tuple[int, ...]
     contracted: tuple[int, ...]
+    is_swapped: bool = False
+
+    @property
+    def operands(self) -> tuple[int, int]:
+        """The numbers of the left and of the right operand."""
+        return (1, 0) if self.is_swapped else (0, 1)
+
+    def result_index(self, batch: Index, row: Index, column: Index) -> Index:
+        """The index in the result."""
+        return (*batch, *column, *row) if self.is_swapped else (*batch, *row, *column)
 
     def tiles(self, rows: int, columns: int) -> tuple[int, int, int]:
         """The numbers of tiles of so many rows and columns, along the batch, the rows and the columns."""
@@ -48,10 +58,30 @@ def _is_hero(i: Instruction) -> bool:
     if traits_of(i) is not DOT or element_type(i.shape.element_type).kind != "float":
         return False
     shapes = [i.shape, *(o.shape for o in i.operands)]
-    if any(0 in s.dimensions for s in shapes) or major_to_minor(i.shape) != tuple(range(i.shape.rank)):
+    p = product_in_memory(i)
+    if p is None or any(0 in s.dimensions for s in shapes):
         return False
-    p = product_of(i)
     return prod(p.columns) >= MIN_COLUMNS and prod(p.contracted) >= MIN_CONTRACTED
+
+
+def planned_product(dot: Instruction) -> Product:
+    """The sizes of a dot that an emitter takes, by the roles of its plan."""
+    p = product_in_memory(dot)
+    assert p is not None
+    return p
+
+
+def product_in_memory(dot: Instruction) -> Product | None:
+    """The sizes of a dot, by roles for which neighbouring columns are neighbours in the memory of the result; None if there are
+    none.
+    """
+    p, order = product_of(dot), major_to_minor(dot.shape)
+    rows_end = len(p.batch) + len(p.rows)
+    if order == tuple(range(dot.shape.rank)) or (p.columns and order[-1] == dot.shape.rank - 1):
+        return p
+    if p.rows and order[-1] == rows_end - 1:
+        return Product(p.batch, p.columns, p.rows, p.contracted, is_swapped=True)
+    return None
 
 
 def product_of(dot: Instruction) -> Product:

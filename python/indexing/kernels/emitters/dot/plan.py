@@ -7,7 +7,7 @@ from math import prod
 from typing import TYPE_CHECKING, ClassVar
 
 from indexing.errors import IndexingError
-from indexing.kernels.emitters.dot.match import NAME, Product, product_of
+from indexing.kernels.emitters.dot.match import NAME, Product, planned_product
 from indexing.kernels.knob_space import Condition, Knob, KnobSpace, Values
 from indexing.kernels.launch import check_knob
 
@@ -53,7 +53,7 @@ def plan_dot(match: Heroes, device: Device, *, rows: int | None = None, block_si
 
     Knobs: `rows` per thread, 1, 2, 4 or 8; `block_size`, from 1 thread to the most of a block, each with one column.
     """
-    p = product_of(match.first)
+    p = planned_product(match.first)
     most = device.limits.block_size
     if block_size is None:
         block_size = _default_block_size(prod(p.columns), min(BLOCK_SIZE, most))

@@ -5,9 +5,8 @@ from __future__ import annotations
 from math import prod
 from typing import TYPE_CHECKING
 
-from indexing.hlo.layout import major_to_minor
 from indexing.hlo.module_cache import cached_on_module
-from indexing.kernels.emitters.dot.match import product_of
+from indexing.kernels.emitters.dot.match import product_in_memory
 from indexing.kernels.epilogue import Heroes, single_hero_of
 from indexing.kernels.ir.fragments import PANEL_ROWS, PANEL_TYPES, panel_columns
 from indexing.kernels.proposal import Proposal
@@ -55,7 +54,8 @@ def _is_hero(i: Instruction) -> bool:
         return False
     if any(element_type(o.shape.element_type).kind == "complex" for o in i.operands):
         return False
-    p = product_of(i)
-    is_plain = major_to_minor(i.shape) == tuple(range(i.shape.rank)) and prod(p.batch) > 0
+    p = product_in_memory(i)
+    if p is None or prod(p.batch) == 0:
+        return False
     is_large = prod(p.rows) >= PANEL_ROWS and prod(p.columns) >= panel_columns(sum_type(i))
-    return is_plain and is_large and prod(p.contracted) >= MIN_CONTRACTED
+    return is_large and prod(p.contracted) >= MIN_CONTRACTED

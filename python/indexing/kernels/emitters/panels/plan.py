@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from indexing._core import IndexingMap
 from indexing.kernels.emitter import fits
-from indexing.kernels.emitters.dot.match import Product, product_of
+from indexing.kernels.emitters.dot.match import Product, planned_product
 from indexing.kernels.emitters.panels.match import NAME, sum_type
 from indexing.kernels.emitters.tile.shared_tile import Axis, SharedTile, fastest
 from indexing.kernels.ir.fragments import PANEL_ROWS, panel_columns
@@ -129,12 +129,14 @@ def plan_panels(
 
 
 def _planned(dot: Instruction, rows: int, columns: int, depth: int) -> PanelPlan:
-    return PanelPlan(product_of(dot), sum_type(dot), rows, columns, depth, (fastest(dot, 0)[0], fastest(dot, 1)[0]))
+    p = planned_product(dot)
+    left, right = (fastest(dot, k)[0] for k in p.operands)
+    return PanelPlan(p, sum_type(dot), rows, columns, depth, (left, right))
 
 
 def _default_panels(dot: Instruction, device: Device) -> tuple[int, int]:
     """The panels of blocks of equal size, of which each core has one if there are as many panels."""
-    p, width = product_of(dot), panel_columns(sum_type(dot))
+    p, width = planned_product(dot), panel_columns(sum_type(dot))
     all_rows, all_columns = -(-prod(p.rows) // PANEL_ROWS), -(-prod(p.columns) // width)
     rows, columns = _even(all_rows, MAX_DEFAULT_PANELS[0]), _even(all_columns, MAX_DEFAULT_PANELS[1])
     while prod(p.batch) * -(-all_rows // rows) * -(-all_columns // columns) < device.cores.count and rows > 1:
@@ -143,7 +145,7 @@ def _default_panels(dot: Instruction, device: Device) -> tuple[int, int]:
 
 
 def _default_depth(dot: Instruction) -> int:
-    contracted = prod(product_of(dot).contracted)
+    contracted = prod(planned_product(dot).contracted)
     most = MAX_DEPTH_BYTES // storage_bytes(sum_type(dot))
     return -(-_even(contracted, most) // DEPTH_UNIT) * DEPTH_UNIT
 

@@ -10,10 +10,11 @@ from indexing._core import IndexingMap, SymbolicExpr, constant
 from indexing.hlo.layout import delinearize
 from indexing.kernels.emitters.tile.match import NAME
 from indexing.kernels.emitters.tile.shared_tile import SharedTile, TileBuilder, position
+from indexing.kernels.emitters.tile.steps import Steps
 from indexing.kernels.ir.fragments import COLUMNS, LANES, LINES, ROWS, SUM
 from indexing.kernels.ir.memory import WORDS
-from indexing.kernels.ir.nodes import Buffer, Constant, Load, LoadMatrices, MatrixMultiply, WaitCopies
-from indexing.kernels.launch import Part, assembled, entry_builder, guarded, inside, loop_over, thread_id
+from indexing.kernels.ir.nodes import Buffer, Constant, Load, LoadMatrices, MatrixMultiply
+from indexing.kernels.launch import Part, assembled, entry_builder, inside, loop_over, thread_id
 from indexing.kernels.vectors import lanes
 
 if TYPE_CHECKING:
@@ -60,46 +61,8 @@ class _Body:
         body = self.body
         with loop_over(body, self.sums, "register") as register:
             body.store("sums", (register,), Constant(self.instruction.accumulator, 0))
-        if self.plan.stages == 1:
-            self._one_by_one()
-        else:
-            self._in_turns()
+        Steps(body, self.plan.steps, self.plan.stages, self._copy, self._multiply).build()
         self._finish()
-
-    def _one_by_one(self) -> None:
-        """Build the steps along the sum: a tile is copied, then multiplied."""
-        body, steps = self.body, self.plan.steps
-        with loop_over(body, steps, "step") as step:
-            self._copy(step, 0)
-            body.barrier()
-            self._multiply(0)
-            if steps > 1:
-                body.barrier()
-
-    def _in_turns(self) -> None:
-        """Build the steps in turns of two stages: while a tile is multiplied, the next one is copied to the other stage.
-
-        A barrier separates the copies of a tile from its products, and the products of the tile before from the copies of the
-        next one.
-        """
-        turns, rest = divmod(self.plan.steps, 2)
-        self._copy(constant(0), 0)
-        if turns:
-            with loop_over(self.body, turns, "turn") as turn:
-                for stage in range(2):
-                    self._step(turn * 2 + stage, stage)
-        if rest:
-            self._step(constant(self.plan.steps - 1), 0)
-
-    def _step(self, step: SymbolicExpr, stage: int) -> None:
-        body, last = self.body, self.plan.steps - 1
-        body.add(WaitCopies())
-        body.barrier()
-        following = body.scope.simplify(step + 1)
-        if body.range(following).lower <= last:
-            with guarded(body, body.within(following, None, last)):
-                self._copy(following, 1 - stage)
-        self._multiply(stage)
 
     def _copy(self, step: SymbolicExpr, stage: int) -> None:
         """Copy the tiles of a step to a stage of shared memory."""

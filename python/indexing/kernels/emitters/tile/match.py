@@ -5,9 +5,8 @@ from __future__ import annotations
 from math import prod
 from typing import TYPE_CHECKING
 
-from indexing.hlo.layout import major_to_minor
 from indexing.hlo.module_cache import cached_on_module
-from indexing.kernels.emitters.dot.match import product_of
+from indexing.kernels.emitters.dot.match import product_in_memory
 from indexing.kernels.epilogue import Heroes, single_hero_of
 from indexing.kernels.ir.fragments import CAPABILITY, INSTRUCTIONS, MatrixInstruction
 from indexing.kernels.targets import TARGETS
@@ -66,9 +65,8 @@ def _is_hero(i: Instruction) -> bool:
         return False
     if left.element_type == "f32" and i.text("algorithm", "") != TF32:
         return False
-    p = product_of(i)
-    is_plain = major_to_minor(i.shape) == tuple(range(i.shape.rank)) and prod(p.batch) > 0
-    return is_plain and min(map(prod, (p.rows, p.columns, p.contracted))) >= MIN_SIDE
+    p = product_in_memory(i)
+    return p is not None and prod(p.batch) > 0 and min(map(prod, (p.rows, p.columns, p.contracted))) >= MIN_SIDE
 
 
 def _is_result(kind: str, accumulator: str) -> bool:

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 from indexing._core import IndexingMap
 from indexing.errors import IndexingError
 from indexing.kernels.emitter import fits
-from indexing.kernels.emitters.dot.match import Product, product_of
+from indexing.kernels.emitters.dot.match import Product, planned_product
 from indexing.kernels.emitters.tile.match import NAME, instruction_of
-from indexing.kernels.emitters.tile.shared_tile import Axis, SharedTile, Side, fastest
-from indexing.kernels.ir.fragments import ASYNC_BYTES, COLUMNS, LANES, LINES, ROWS, MatrixInstruction
+from indexing.kernels.emitters.tile.shared_tile import Axis, SharedTile, Side, fastest, is_asynchronous
+from indexing.kernels.ir.fragments import COLUMNS, LANES, LINES, ROWS, MatrixInstruction
 from indexing.kernels.knob_space import Condition, Knob, KnobSpace, Values
 
 if TYPE_CHECKING:
@@ -124,7 +124,9 @@ def default_tile(sizes: Product, device: Device) -> tuple[int, int]:
 
 def planned(dot: Instruction, tile: tuple[int, int], depth: int, stages: int) -> TilePlan:
     """The plan with these knobs."""
-    return TilePlan(product_of(dot), instruction_of(dot), *tile, depth, stages, (fastest(dot, 0), fastest(dot, 1)))
+    p = planned_product(dot)
+    left, right = (fastest(dot, k) for k in p.operands)
+    return TilePlan(p, instruction_of(dot), *tile, depth, stages, (left, right))
 
 
 def plan_tile(
@@ -143,7 +145,7 @@ def plan_tile(
     the one before it is multiplied.
     """
     dot = match.first
-    rows, columns = default_tile(product_of(dot), device)
+    rows, columns = default_tile(planned_product(dot), device)
     chosen = {"tile_rows": tile_rows or rows, "tile_columns": tile_columns or columns}
     legal = {"tile_rows": TILE_ROWS, "tile_columns": TILE_COLUMNS, "tile_depth": _depths(dot), "stages": STAGES}
     default = _default_pipeline(dot, (chosen["tile_rows"], chosen["tile_columns"]), tile_depth, device)
@@ -162,23 +164,14 @@ def _default_pipeline(dot: Instruction, tile: tuple[int, int], depth: int | None
     """The least depth that holds the sum, in one stage; else, if an operand's tiles are copied asynchronously, two stages
     of the greatest depth that fits, and one stage of the greatest depth if not.
     """
-    contracted = prod(product_of(dot).contracted)
+    contracted = prod(planned_product(dot).contracted)
     depths = _depths(dot) if depth is None else (depth,)
     whole = next((d for d in depths if d >= contracted), None)
     if whole is not None:
         return whole, 1
     plans = [planned(dot, tile, d, 2) for d in depths if d in _depths(dot)]
-    deep = [p.tile_depth for p in plans if fits(p, device.limits) and is_asynchronous(dot, p)]
+    deep = [p.tile_depth for p in plans if fits(p, device.limits) and is_asynchronous(dot, p.shared_tiles)]
     return (deep[-1], 2) if deep else (depths[-1], 1)
-
-
-def is_asynchronous(dot: Instruction, plan: TilePlan) -> bool:
-    """Whether a tile of an operand can be copied as it is, in whole vectors of a size that the instruction has."""
-    size = plan.instruction.element_bytes
-    return any(
-        o.is_parameter and t.reads == t.fast and t.vector * size in ASYNC_BYTES
-        for o, t in zip(dot.operands, plan.shared_tiles, strict=True)
-    )
 
 
 def tile_knobs(match: Heroes, default: TilePlan, device: Device) -> KnobSpace:

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from indexing._core import IndexingMap, SymbolicExpr
 from indexing.hlo.layout import delinearize, major_to_minor
-from indexing.kernels.emitters.dot.match import dimension_numbers, operand_index, product_of
+from indexing.kernels.emitters.dot.match import dimension_numbers, operand_index, planned_product
+from indexing.kernels.ir.fragments import ASYNC_BYTES
 from indexing.kernels.ir.nodes import Buffer, Constant, Load
-from indexing.kernels.ir.types import storage_type
+from indexing.kernels.ir.types import storage_bytes, storage_type
 from indexing.kernels.launch import Part, guarded, inside, loop_over, thread_id
 from indexing.kernels.vectors import lanes
 from indexing.ops.element_context import Value
@@ -51,11 +52,6 @@ class SharedTile:
     name: str = ""  # of the buffer; empty: by its side and stage
 
     @property
-    def number(self) -> int:
-        """The number of the operand."""
-        return 0 if self.side == "left" else 1
-
-    @property
     def buffer(self) -> Buffer:
         """The buffer that holds it."""
         name = self.name or f"{self.side}_tile" + f"{self.stage + 1}" * (self.stage > 0)
@@ -70,6 +66,18 @@ def fastest(dot: Instruction, k: int) -> tuple[Axis, int]:
     order = contracting if last in contracting else [d for d in range(shape.rank) if d not in (*batch, *contracting)]
     size = shape.dimensions[last] if is_last and order[-1] == last else 1
     return ("sum" if last in contracting else "free"), size
+
+
+def is_asynchronous(dot: Instruction, tiles: Sequence[SharedTile]) -> bool:
+    """Whether a tile of an operand can be copied as it is, in whole vectors of a size that the instruction has."""
+    operands = [dot.operands[k] for k in planned_product(dot).operands]
+    return any(
+        o.is_parameter
+        and o.shape.element_type == t.element_type
+        and t.reads == t.fast
+        and t.vector * storage_bytes(t.element_type) in ASYNC_BYTES
+        for o, t in zip(operands, tiles, strict=True)
+    )
 
 
 def position(m: IndexingMap, *values: SymbolicExpr, result: int = 0) -> SymbolicExpr:
@@ -180,16 +188,16 @@ class TileBuilder:
     def __init__(self, body: FunctionBuilder, match: Heroes, batch: SymbolicExpr, threads: int) -> None:
         """Start with the entry, whose block has so many threads in one dimension, and the product of the batch."""
         self.body, self.match, self.batch = body, match, batch
-        self.dot, self.sizes = match.first, product_of(match.first)
+        self.dot, self.sizes = match.first, planned_product(match.first)
         self.copies = TileCopies(body, threads)
 
     def fill(self, tile: SharedTile, starts: Mapping[Axis, SymbolicExpr]) -> None:
         """Copy the tile that begins at `starts`."""
-        self.copies.fill(tile, self._operand(tile.number), starts)
+        self.copies.fill(tile, self._operand(tile.side), starts)
 
-    def _operand(self, k: int) -> TileOperand:
+    def _operand(self, side: Side) -> TileOperand:
         p = self.sizes
-        free = (p.rows, p.columns)[k]
+        free, k = (p.rows, p.operands[0]) if side == "left" else (p.columns, p.operands[1])
 
         def read(own: SymbolicExpr, along: SymbolicExpr) -> Value:
             index = operand_index(
@@ -202,9 +210,8 @@ class TileBuilder:
     def finish(self, total: Load, row: SymbolicExpr, column: SymbolicExpr) -> None:
         """Build the epilogue and the stores of an element of the product, whose sum is `total`."""
         p, kind = self.sizes, self.dot.shape.element_type
-        index = tuple(
-            i for n, at in ((p.batch, self.batch), (p.rows, row), (p.columns, column)) for i in self._index(n, at)
-        )
+        parts = ((p.batch, self.batch), (p.rows, row), (p.columns, column))
+        index = p.result_index(*(self._index(n, at) for n, at in parts))
         self.body.inject(self.dot, index, [self.body.let(kind, Value(total, kind))])
         self.match.build_after(self.body, index)
 

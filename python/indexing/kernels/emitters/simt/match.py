@@ -1,0 +1,60 @@
+"""Products of matrices that the simt emitter takes."""
+
+from __future__ import annotations
+
+from math import prod
+from typing import TYPE_CHECKING
+
+from indexing.hlo.module_cache import cached_on_module
+from indexing.kernels.emitters.dot.match import product_in_memory
+from indexing.kernels.epilogue import Heroes, single_hero_of
+from indexing.kernels.proposal import Proposal
+from indexing.kernels.targets import TARGETS
+from indexing.ops.dot import DOT
+from indexing.ops.element_types import element_type
+from indexing.ops.registry import traits_of
+
+if TYPE_CHECKING:
+    from indexing.device.record import Device
+    from indexing.graph.facts import GraphFacts
+    from indexing.graph.nodes import Node
+    from indexing.hlo import Computation, Instruction
+
+NAME = "dot-simt"
+MIN_SIDE = 16  # rows and columns: below, most sums of a block would not be stored
+MIN_INTEGER_BITS = 32  # a thread loads vectors of at most four sums
+MIN_CONTRACTED = 8  # below, copies of the operands take longer than the products
+
+
+def runs_on(match: Heroes, device: Device) -> bool:
+    """Whether the device's threads share memory and run in parallel."""
+    return TARGETS[device.dialect].has_threads
+
+
+def group_simt(facts: GraphFacts, seed: Node, device: Device) -> Proposal | None:
+    """A kernel around a dot as it is, whatever the layout of its operands."""
+    if not _is_hero(seed.instruction) or not TARGETS[device.dialect].has_threads:
+        return None
+    return Proposal(seed, frozenset([seed]), seed.arrays, is_open=True)
+
+
+def sum_type(dot: Instruction) -> str:
+    """The type in which a dot's sums are computed."""
+    return element_type(dot.shape.element_type).compute_type
+
+
+@cached_on_module
+def match_simt(computation: Computation) -> Heroes | None:
+    """The dot that every output follows; None if there is none, or several."""
+    return single_hero_of(computation, _is_hero)
+
+
+def _is_hero(i: Instruction) -> bool:
+    if traits_of(i) is not DOT:
+        return False
+    result, *factors = (element_type(s.element_type) for s in (i.shape, *(o.shape for o in i.operands)))
+    is_sum = result.kind == "float" or (result.is_integer and result.bits >= MIN_INTEGER_BITS)
+    p = product_in_memory(i)
+    if p is None or prod(p.batch) == 0 or not is_sum or any(f.kind == "complex" for f in factors):
+        return False
+    return min(prod(p.rows), prod(p.columns)) >= MIN_SIDE and prod(p.contracted) >= MIN_CONTRACTED

@@ -1,0 +1,180 @@
+"""The simt emitter: sizes with and without rests, layouts, types, proofs, banks, results of its kernels as loops, default plans."""
+
+from dataclasses import replace
+from functools import partial
+
+import pytest
+
+import indexing as ix
+from indexing import kernels as emission
+from indexing.analysis.memory.banks import bank_accesses
+from indexing.device.table import portable_device
+from indexing.kernels.emitters import simt
+from indexing.kernels.ir import nodes as ir
+from indexing.kernels.kernel import Kernel
+from indexing.kernels.verify import verify
+from kernel_mutants import mutants
+from kernels import assert_written_once, check
+
+PLAIN = "lhs_contracting_dims={1}, rhs_contracting_dims={0}"
+TRANSPOSED = "lhs_contracting_dims={0}, rhs_contracting_dims={1}"
+LAST = "lhs_contracting_dims={1}, rhs_contracting_dims={1}"
+FIRST = "lhs_contracting_dims={0}, rhs_contracting_dims={0}"
+BATCH = "lhs_batch_dims={0}, lhs_contracting_dims={2}, rhs_batch_dims={0}, rhs_contracting_dims={1}"
+WIDE = {"tile_rows": 64, "tile_columns": 64, "thread_rows": 8, "thread_columns": 8}
+
+
+def product(left: str, right: str, out: str, numbers: str, kinds: tuple[str, str, str] = ("f32", "f32", "f32")) -> str:
+    return f"""fused {{
+      x = {kinds[0]}[{left}] parameter(0)
+      y = {kinds[1]}[{right}] parameter(1)
+      ROOT d = {kinds[2]}[{out}] dot(x, y), {numbers}
+    }}"""
+
+
+def swapped(text: str) -> str:
+    """The program with its result in column-major order."""
+    return text.replace("] dot(", "]{0,1} dot(")
+
+
+@pytest.fixture
+def on_cpu(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let the emitter's kernels run on a CPU, their threads as loops."""
+    anywhere = replace(simt.EMITTER, runs_on=lambda match, device: True)
+    monkeypatch.setattr(emission, "choose_emitter", partial(emission.choose_emitter, emitters=(anywhere,)))
+
+
+def emitted(text: str, dialect: str = "cuda", **knobs: int) -> Kernel:
+    kernel = ix.emit(ix.hlo.parse(text).entry, dialect=dialect, **knobs)
+    assert kernel.emitter == "dot-simt"
+    return kernel
+
+
+PROGRAMS = [
+    (product("128,64", "64,128", "128,128", PLAIN), WIDE),
+    (product("101,43", "43,51", "101,51", PLAIN), {}),
+    (product("100,50", "50,66", "100,66", PLAIN), {**WIDE, "stages": 2}),
+    (product("40,100", "60,40", "100,60", TRANSPOSED), {"tile_depth": 8, "stages": 2}),
+    (product("60,72", "52,72", "60,52", LAST), {**WIDE, "stages": 2}),
+    (product("72,60", "72,52", "60,52", FIRST), {**WIDE, "thread_columns": 4}),
+    (product("16,8", "8,16", "16,16", PLAIN), {"tile_rows": 16, "tile_columns": 16}),
+    (product("3,24,40", "3,40,20", "3,24,20", BATCH), {}),
+    (swapped(product("24,40", "40,20", "24,20", PLAIN)), {}),
+    (swapped(product("70,40", "40,64", "70,64", PLAIN)), {**WIDE, "stages": 2}),
+]
+TYPES = [
+    ("f64", "f64", "f64"),
+    ("s32", "s32", "s32"),
+    ("bf16", "f32", "f32"),
+    ("f32", "f32", "bf16"),
+    ("s8", "s8", "u64"),
+]
+
+
+@pytest.mark.usefixtures("on_cpu")
+@pytest.mark.parametrize(("text", "knobs"), PROGRAMS)
+def test_sizes(text: str, knobs: dict[str, int]) -> None:
+    tile = {"tile_rows": 32, "tile_columns": 32, "thread_rows": 4, "thread_columns": 4, "tile_depth": 16, "stages": 1}
+    kernel = check(text, "dot-simt", **tile | knobs)
+    assert_written_once(kernel, [ix.hlo.parse(text).entry.root.shape])
+    assert ix.runtime.cubin(kernel, "sm_80")
+
+
+@pytest.mark.usefixtures("on_cpu")
+@pytest.mark.parametrize("kinds", TYPES)
+def test_types(kinds: tuple[str, str, str]) -> None:
+    knobs = {"tile_rows": 16, "tile_columns": 32, "thread_rows": 4, "thread_columns": 4, "tile_depth": 8, "stages": 2}
+    check(product("33,35", "35,30", "33,30", PLAIN, kinds), "dot-simt", **knobs)
+
+
+@pytest.mark.usefixtures("on_cpu")
+def test_prologue_and_epilogue() -> None:
+    text = """fused {
+      p = bf16[33,24] parameter(0)
+      y = f32[24,40] parameter(1)
+      b = f32[40] parameter(2)
+      x = f32[33,24] convert(p)
+      e = f32[33,24] exponential(x)
+      d = f32[33,40] dot(e, y), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+      bias = f32[33,40] broadcast(b), dimensions={1}
+      ROOT out = f32[33,40] add(d, bias)
+    }"""
+    check(text, "dot-simt", tile_rows=32, tile_columns=32, tile_depth=8, stages=2, tolerance=1e-4)
+
+
+@pytest.mark.parametrize("numbers", [PLAIN, TRANSPOSED, LAST, FIRST])
+@pytest.mark.parametrize("sizes", [(128, 64, 16), (64, 32, 8), (32, 128, 32), (16, 16, 16)])
+def test_there_are_no_bank_conflicts(numbers: str, sizes: tuple[int, int, int]) -> None:
+    tile = dict(zip(("tile_rows", "tile_columns", "tile_depth"), sizes, strict=True))
+    kernel = emitted(
+        product("128,128", "128,128", "128,128", numbers), **tile, thread_rows=4, thread_columns=4, stages=1
+    )
+    accesses = list(bank_accesses(kernel, portable_device("cuda")))
+    assert {(a.kind, a.array) for a in accesses} == {
+        (k, f"{s}_tile") for k in ("load", "store") for s in ("left", "right")
+    }
+    assert all(a.conflicts == 0 for a in accesses)
+
+
+def test_operands_are_copied_asynchronously_as_they_lie_in_memory() -> None:
+    for numbers in (PLAIN, TRANSPOSED, LAST, FIRST):
+        kernel = emitted(product("128,128", "128,128", "128,128", numbers))
+        copies = [s for s in ir.statements(kernel.lowered.body) if isinstance(s, ir.CopyAsync)]
+        assert {(s.source, s.width) for s in copies} == {("p0", 4), ("p1", 4)}
+    bf16 = emitted(product("128,128", "128,128", "128,128", PLAIN, ("bf16", "f32", "f32")))
+    assert {s.source for s in ir.statements(bf16.lowered.body) if isinstance(s, ir.CopyAsync)} == {"p1"}
+
+
+def test_a_thread_loads_vectors_and_keeps_its_sums_in_registers() -> None:
+    """By hand: for four places along the sum, a thread of 8 rows and columns loads 16 vectors, and adds 256 products."""
+    kernel = emitted(product("256,256", "256,256", "256,256", LAST), **WIDE, tile_depth=16, stages=1)
+    ptx = ix.runtime.ptx(kernel, "sm_80")
+    assert ptx.count("ld.shared.v4.f32") in (16, 64) and "ld.shared.f32" not in ptx and ".local" not in ptx
+    assert ptx.count("fma.rn.f32") == 16 * ptx.count("ld.shared.v4.f32")
+
+
+@pytest.mark.parametrize(
+    ("sizes", "tile"),
+    [
+        ((4096, 4096, 4096), (128, 128, 8, 8)),  # 1,024 tiles for 132 cores
+        ((1024, 1024, 1024), (128, 64, 8, 8)),  # one tile a core
+        ((512, 512, 512), (64, 32, 4, 4)),  # a thread a lane
+        ((8192, 512, 16), (64, 16, 4, 4)),
+    ],
+)
+def test_default_plans_are_near_the_best_of_predictions(sizes: tuple[int, int, int], tile: tuple[int, ...]) -> None:
+    m, k, n = sizes
+    entry = ix.hlo.parse(product(f"{m},{k}", f"{k},{n}", f"{m},{n}", PLAIN)).entry
+    names = ("tile_rows", "tile_columns", "thread_rows", "thread_columns")
+    default = ix.knobs(entry, device="h100").default
+    assert tuple(default[name] for name in names) == tile
+    others = [(128, 128, 8, 8), (128, 64, 8, 8), (64, 64, 8, 8), (64, 32, 4, 4), (32, 32, 4, 4), tile]
+    plans = {name: [plan[number] for plan in others] for number, name in enumerate(names)}
+    times = ix.predict(entry, plans, "h100").time
+    assert times[-1] <= 1.1 * times.min()
+
+
+@pytest.mark.parametrize(
+    ("text", "emitter"),
+    [
+        (product("15,32", "32,64", "15,64", PLAIN), "dot"),
+        (product("64,4", "4,64", "64,64", PLAIN), "dot"),
+        (product("64,32", "32,64", "64,64", PLAIN, ("u8", "u8", "u8")), "loop"),
+        (product("64,32", "32,64", "64,64", PLAIN, ("c64", "c64", "c64")), "loop"),
+    ],
+)
+def test_other_products_are_left_to_others(text: str, emitter: str) -> None:
+    assert ix.emit(ix.hlo.parse(text).entry, dialect="cuda").emitter == emitter
+
+
+@pytest.mark.parametrize(("knob", "value"), [("tile_rows", 24), ("thread_rows", 2), ("tile_depth", 64), ("stages", 3)])
+def test_knobs_that_are_not_legal(knob: str, value: int) -> None:
+    with pytest.raises(ix.IndexingError, match=f"{knob} is one of"):
+        emitted(product("64,32", "32,64", "64,64", PLAIN), **{knob: value})
+
+
+def test_kernels_without_a_barrier_or_a_wait_are_refuted() -> None:
+    kernel = emitted(product("64,64", "64,64", "64,64", PLAIN), tile_rows=32, tile_columns=32, stages=2).lowered
+    without = [m for m in mutants(kernel) if m.kind in ("wait", "barrier")]
+    assert {m.kind for m in without} == {"wait", "barrier"}
+    assert all("race" in {c.kind for c in verify(m.kernel).refuted} for m in without)
