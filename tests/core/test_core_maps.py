@@ -287,10 +287,7 @@ def test_constructors() -> None:
         (lambda: read(MAP).evaluate([1], [1, 1]), "dims has 1 values, the map has 2"),
         (lambda: read(MAP).ranges_to_dims(["s7"]), "no variable"),
         (lambda: read(MAP).ranges_to_dims(["d0"]), "no range variable"),
-        (
-            lambda: ix.compose(read(MAP), ix.IndexingMap.identity([2])),
-            "a map of 1 dimension cannot follow a map of 2 results",
-        ),
+        (lambda: ix.compose(read(MAP), ix.IndexingMap.identity([2])), "a map of 1 dimension cannot follow a map of 2"),
         (lambda: ix.IndexingMap.undefined().points(), "undefined"),
         (lambda: ix.SymbolicMap(1, 0, [ix.variable(1)]), "variable 1 is used"),
     ],

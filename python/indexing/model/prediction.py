@@ -86,7 +86,7 @@ class Predictions:
 
     @property
     def demands(self) -> dict[str, Floats]:
-        """What the kernels ask of the device, from which times follow: the fields of `indexing_demand` in C, in order."""
+        """The demands of the kernels, from which times follow: the fields of `indexing_demand` in C, in order."""
         return _demands({name: getattr(self, name) for name in (*DEMANDS, "bytes")}, self.device)
 
     def best(self, count: int = 1) -> list[dict[str, int]]:
@@ -305,7 +305,7 @@ def loop_demands(computation: Computation, plan: Mapping[str, int], device: Devi
 
 
 def _demands(counts: Mapping[str, Floats], device: Device) -> dict[str, Floats]:
-    """What kernels ask of a device: a block also takes the shared memory that the device reserves for each; all bytes pass
+    """The demands of kernels on a device: a block also takes the shared memory that the device reserves for each; all bytes pass
     through the L1 cache, as those of shared memory do, by lines.
     """
     changed = {
