@@ -305,8 +305,8 @@ def loop_demands(computation: Computation, plan: Mapping[str, int], device: Devi
 
 
 def _demands(counts: Mapping[str, Floats], device: Device) -> dict[str, Floats]:
-    """The demands of kernels on a device: a block also takes the shared memory that the device reserves for each; all bytes pass
-    through the L1 cache, as those of shared memory do, by lines.
+    """The demands of kernels on a device: a block also takes the shared memory that the device reserves for each; all bytes
+    pass through the L1 cache, as those of shared memory do, by lines.
     """
     changed = {
         "shared_bytes": counts["shared_bytes"] + device.limits.reserved_shared_bytes,
