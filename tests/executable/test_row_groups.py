@@ -245,6 +245,37 @@ def test_what_other_kernels_read_is_computed_once() -> None:
     assert sum("exp_f32(" in k.source.split("_blocks(")[1] for k in executable.kernels) == 1
 
 
+@pytest.mark.parametrize("sizes", [(8, 64, 32), (4, 8, 32)])  # a view of as many elements as there are rows, too
+def test_a_view_of_an_operand_is_no_result(sizes: tuple[int, int, int]) -> None:
+    """Whoever else reads the view has one of its own, however often it reads each element."""
+    space, rows = "f32[{},{},{}]".format(*sizes), "f32[{},{}]".format(*sizes)
+    text = f"""add {{ a = f32[] parameter(0)
+      b = f32[] parameter(1)
+      ROOT c = f32[] add(a, b) }}
+    ENTRY f {{ x = {space} parameter(0)
+      g = f32[32] parameter(1)
+      z = f32[5,7,32] parameter(2)
+      v = f32[1,1,32] reshape(g)
+      zero = f32[] constant(0)
+      r = {rows} reduce({space} multiply(x, x), zero), dimensions={{2}}, to_apply=add
+      q = {space} broadcast({rows} rsqrt(r)), dimensions={{0,1}}
+      n = {space} multiply(x, q)
+      w = f32[32] reshape(v)
+      s = {space} broadcast(w), dimensions={{2}}
+      y = {space} multiply(n, s)
+      u = f32[32] reshape(v)
+      o = f32[5,7,32] broadcast(u), dimensions={{2}}
+      t = f32[5,7,32] multiply(z, o)
+      ROOT both = ({space}, f32[5,7,32]) tuple(y, t) }}"""
+    assert sorted(k.emitter for k in ix.emit_all(text, dialect="cuda")) == ["loop", "rows"]
+    x, g, z = (
+        np.random.default_rng(k).uniform(1, 2, s).astype(np.float32) for k, s in enumerate([sizes, 32, (5, 7, 32)])
+    )
+    y, t = map(np.asarray, compiled(text)(x, g, z))
+    np.testing.assert_allclose(y, x / np.sqrt((x * x).sum(-1, keepdims=True)) * g, rtol=1e-5)
+    np.testing.assert_allclose(t, z * g, rtol=1e-6)
+
+
 def test_what_a_loop_outside_reads_is_in_memory() -> None:
     def both(x: jax.Array, w: jax.Array) -> tuple[jax.Array, jax.Array]:
         e = jnp.exp(x - x.max(-1, keepdims=True))

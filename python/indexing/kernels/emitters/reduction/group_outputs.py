@@ -76,7 +76,8 @@ class _Choice:
             return None
         if any(ref.node is node for reader in readers for ref in assembled_arrays(reader)):
             return None  # a reader updates it in memory
-        if self._is_read_repeatedly(node, readers):
+        has_place = self.rows.place_of(node.instruction.shape.leaves[0]) is not None  # other views can't be outputs
+        if has_place and self._is_read_repeatedly(node, readers):
             return None
         nodes, read, large = {node}, set[Ref](), set[Ref]()
         pending = [node]

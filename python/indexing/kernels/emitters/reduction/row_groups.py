@@ -323,6 +323,8 @@ class _GroupBuilder:
         inputs = {ref for n in members for ref in n.refs if ref.node not in members}
         if len(inputs) > MAX_INPUTS or not group.outputs:
             return False
+        if any(self.rows.place_of(ref.shape) is None for ref in group.outputs):
+            return False  # the host reads a view that has neither an element for each row nor one for each of the space
         levels = self._levels(members)
         depth = max(levels[n] for n in reductions)
         if depth > 1 or any(levels[ref.node] for ref in group.outputs if not self._is_per_row(ref.node)):
