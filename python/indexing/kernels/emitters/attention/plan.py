@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 from indexing._core import IndexingMap
 from indexing.kernels.emitter import fits
 from indexing.kernels.emitters.attention.match import NAME
+from indexing.kernels.emitters.dot.match import Axis, fastest
 from indexing.kernels.emitters.tile.plan import rotated
-from indexing.kernels.emitters.tile.shared_tile import Axis, SharedTile, fastest
+from indexing.kernels.emitters.tile.shared_tile import SharedTile
 from indexing.kernels.ir.fragments import PANEL_ROWS, panel_columns
 from indexing.kernels.ir.types import storage_bytes
 from indexing.kernels.knob_space import Condition, Knob, KnobSpace, Values

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import prod
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from indexing.hlo.layout import major_to_minor
 from indexing.hlo.module_cache import cached_on_module
@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 NAME = DOT.opcode
 MIN_COLUMNS = 16
 MIN_CONTRACTED = 4
+
+Axis: TypeAlias = Literal["free", "sum"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,3 +108,13 @@ def operand_index(dot: Instruction, k: int, batch: Index, free: Index, contracte
     at = dict(zip((*of_batch, *contracting), (*batch, *contracted), strict=True))
     rest = iter(free)
     return tuple(at[d] if d in at else next(rest) for d in range(dot.operands[k].shape.rank))
+
+
+def fastest(dot: Instruction, k: int) -> tuple[Axis, int]:
+    """The role of an operand's fastest dimension in memory that is not of the batch, and its size."""
+    shape, (batch, contracting) = dot.operands[k].shape, dimension_numbers(dot)[k]
+    last = next(d for d in reversed(major_to_minor(shape)) if d not in batch)
+    is_last = not batch or last == major_to_minor(shape)[-1]
+    order = contracting if last in contracting else [d for d in range(shape.rank) if d not in (*batch, *contracting)]
+    size = shape.dimensions[last] if is_last and order[-1] == last else 1
+    return ("sum" if last in contracting else "free"), size

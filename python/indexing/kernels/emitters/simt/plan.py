@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, NamedTuple
 from indexing._core import IndexingMap
 from indexing.errors import IndexingError
 from indexing.kernels.emitter import fits
-from indexing.kernels.emitters.dot.match import Product, planned_product
+from indexing.kernels.emitters.dot.match import Axis, Product, fastest, planned_product
 from indexing.kernels.emitters.simt.match import NAME, sum_type
 from indexing.kernels.emitters.tile.plan import STAGES, rotated
-from indexing.kernels.emitters.tile.shared_tile import Axis, SharedTile, Side, fastest, is_asynchronous
+from indexing.kernels.emitters.tile.shared_tile import SharedTile, Side, is_asynchronous
 from indexing.kernels.ir.fragments import PIECE_BYTES
 from indexing.kernels.ir.types import storage_bytes
 from indexing.kernels.knob_space import Condition, Knob, KnobSpace, Values

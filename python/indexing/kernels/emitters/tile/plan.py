@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 from indexing._core import IndexingMap
 from indexing.errors import IndexingError
 from indexing.kernels.emitter import fits
-from indexing.kernels.emitters.dot.match import Product, planned_product
+from indexing.kernels.emitters.dot.match import Axis, Product, fastest, planned_product
 from indexing.kernels.emitters.tile.match import NAME, instruction_of
-from indexing.kernels.emitters.tile.shared_tile import Axis, SharedTile, Side, fastest, is_asynchronous
+from indexing.kernels.emitters.tile.shared_tile import SharedTile, Side, is_asynchronous
 from indexing.kernels.ir.fragments import COLUMNS, LANES, LINES, ROWS, MatrixInstruction
 from indexing.kernels.knob_space import Condition, Knob, KnobSpace, Values
 

@@ -8,8 +8,8 @@ from math import prod
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from indexing._core import IndexingMap, SymbolicExpr
-from indexing.hlo.layout import delinearize, major_to_minor
-from indexing.kernels.emitters.dot.match import dimension_numbers, operand_index, planned_product
+from indexing.hlo.layout import delinearize
+from indexing.kernels.emitters.dot.match import Axis, operand_index, planned_product
 from indexing.kernels.ir.fragments import ASYNC_BYTES
 from indexing.kernels.ir.nodes import Buffer, Constant, Load
 from indexing.kernels.ir.types import storage_bytes, storage_type
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from indexing.ops.element_context import Index
 
 Side: TypeAlias = Literal["left", "right"]
-Axis: TypeAlias = Literal["free", "sum"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,16 +55,6 @@ class SharedTile:
         """The buffer that holds it."""
         name = self.name or f"{self.side}_tile" + f"{self.stage + 1}" * (self.stage > 0)
         return Buffer(name, self.element_type, (self.lines * self.run,), "shared")
-
-
-def fastest(dot: Instruction, k: int) -> tuple[Axis, int]:
-    """The role of an operand's fastest dimension in memory that is not of the batch, and its size."""
-    shape, (batch, contracting) = dot.operands[k].shape, dimension_numbers(dot)[k]
-    last = next(d for d in reversed(major_to_minor(shape)) if d not in batch)
-    is_last = not batch or last == major_to_minor(shape)[-1]
-    order = contracting if last in contracting else [d for d in range(shape.rank) if d not in (*batch, *contracting)]
-    size = shape.dimensions[last] if is_last and order[-1] == last else 1
-    return ("sum" if last in contracting else "free"), size
 
 
 def is_asynchronous(dot: Instruction, tiles: Sequence[SharedTile]) -> bool:
