@@ -7,16 +7,13 @@ their instructions: repeating a loop for each element costs more than reading it
 from __future__ import annotations
 
 from math import prod
-from typing import TYPE_CHECKING
 
+from indexing.hlo import Computation, Instruction, Shape
 from indexing.hlo.module_cache import cached_on_module
 from indexing.indexing_analysis.instructions import output_to_input
+from indexing.ops.operand_indexing import OperandIndexing
 from indexing.ops.registry import traits_of
-
-if TYPE_CHECKING:
-    from indexing.hlo import Computation, Instruction, Shape
-    from indexing.ops.operand_indexing import OperandIndexing
-    from indexing.partitioner import PartitionedComputation
+from indexing.partitioner import PartitionedComputation
 
 MAX_OPERATIONS = 32  # operations for an element of a function such as a logarithm, or of a sum with its index and loads
 MAX_REPETITION = 2  # most work of what is taken as one fusion, in multiples of computing each instruction once

@@ -5,7 +5,6 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from time import perf_counter
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -15,8 +14,9 @@ from indexing.executable.devices import REFERENCE, DeviceName, first_that_works,
 from indexing.executable.plan import Planner
 from indexing.executable.profile import Profile, Recorder, StepTime
 from indexing.executable.tuned_plans import tuned_plan
-from indexing.hlo import Module, Shape
+from indexing.hlo import Instruction, Module, Shape
 from indexing.hlo.program_like import WholeProgram, or_function, whole_program
+from indexing.kernels.kernel import Kernel
 from indexing.model.libraries import LIBRARIES
 from indexing.ops.bounded import check_kernel_sizes, sizes_fit
 from indexing.ops.values import HloValue, value_leaves
@@ -27,17 +27,11 @@ from indexing.planning.program import planned_kernels as planned_kernels
 from indexing.reference.evaluation import evaluate
 from indexing.reference.interpreter import check_has_value
 from indexing.reference.program_arguments import check_count, host_array, host_value, is_on_gpu
-from indexing.runtime.device import Buffer, Device, ExchangingDevice, MultiplyingDevice
+from indexing.runtime.device import Buffer, Device, ExchangingDevice, LaunchTimes, MultiplyingDevice
 from indexing.runtime.interpreter import InterpretedRun
+from indexing.runtime.memory import ArrayFormat
 from indexing.runtime.runs import TapeProgram
-from indexing.runtime.tape import ReplayingDevice
-
-if TYPE_CHECKING:
-    from indexing.hlo import Instruction
-    from indexing.kernels.kernel import Kernel
-    from indexing.runtime.device import LaunchTimes
-    from indexing.runtime.memory import ArrayFormat
-    from indexing.runtime.tape import DeviceProgram, Tape
+from indexing.runtime.tape import DeviceProgram, ReplayingDevice, Tape
 
 
 @or_function

@@ -5,15 +5,13 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Mapping
 from functools import cache
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
 from indexing.device.detect import gpu_count
 from indexing.errors import IndexingError, ReferenceFallback
 from indexing.hlo import parse
 from indexing.kernels import emit
-
-if TYPE_CHECKING:
-    from indexing.runtime.device import TimingDevice
+from indexing.runtime.device import TimingDevice
 
 __all__ = [
     "DEVICE_NAMES",

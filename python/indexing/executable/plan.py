@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from time import perf_counter
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -24,21 +23,18 @@ from indexing.executable.schedule import (
     scheduled,
 )
 from indexing.graph.nodes import Node, Ref, Tree, needed_nodes, tree_refs
+from indexing.hlo import Computation, Instruction
+from indexing.kernels.kernel import Kernel
+from indexing.kernels.products import StridedProduct
 from indexing.ops.values import only_array, value_leaves
+from indexing.planning.libraries import Matmul
 from indexing.planning.program import KnobChoice, PlannedComputation, PlannedKernel, plan_program
 from indexing.reference.interpreter import check_has_value, evaluate_instruction
 from indexing.reference.program_arguments import nested_value
-from indexing.runtime.device import MultiplyingDevice
+from indexing.runtime.device import Device, Launch, MultiplyingDevice
 from indexing.runtime.identity import described
+from indexing.runtime.memory import ArrayFormat
 from indexing.runtime.tape import ReplayingDevice
-
-if TYPE_CHECKING:
-    from indexing.hlo import Computation, Instruction
-    from indexing.kernels.kernel import Kernel
-    from indexing.kernels.products import StridedProduct
-    from indexing.planning.libraries import Matmul
-    from indexing.runtime.device import Device, Launch
-    from indexing.runtime.memory import ArrayFormat
 
 
 class Planner:

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from indexing.hlo import Instruction
-    from indexing.kernels.kernel import Kernel
+from indexing.hlo import Instruction
+from indexing.kernels.kernel import Kernel
 
 
 @dataclass(frozen=True, slots=True)

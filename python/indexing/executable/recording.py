@@ -11,9 +11,9 @@ flow too deep: these are subroutines, with registers of their own. Since no comp
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 
@@ -29,16 +29,11 @@ from indexing.executable.schedule import (
     Step,
     ViewStep,
 )
-from indexing.runtime.tape import HostStep, LibraryCall
-
-if TYPE_CHECKING:
-    from collections.abc import Hashable
-
-    from indexing.hlo import Instruction
-    from indexing.kernels.kernel import Argument, Kernel
-    from indexing.runtime.device import Device
-    from indexing.runtime.memory import ArrayFormat
-    from indexing.runtime.tape import Tape
+from indexing.hlo import Instruction
+from indexing.kernels.kernel import Argument, Kernel
+from indexing.runtime.device import Device
+from indexing.runtime.memory import ArrayFormat
+from indexing.runtime.tape import HostStep, LibraryCall, Tape
 
 MAX_REPEATED = 200  # steps of a computation that is recorded at each of several calls
 MAX_NESTING = 50

@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import TYPE_CHECKING, NamedTuple
 
+from indexing.runtime.device import Device
+from indexing.runtime.memory import ArrayFormat
 from indexing.runtime.tape import Tape
 
 if TYPE_CHECKING:
     import numpy as np
-
-    from indexing.runtime.device import Device
-    from indexing.runtime.memory import ArrayFormat
 
 
 class Value(NamedTuple):

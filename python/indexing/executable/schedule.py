@@ -6,16 +6,13 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from heapq import heappop, heappush
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from indexing.hlo import Instruction, Shape
+from indexing.kernels.kernel import Argument, Kernel
+from indexing.runtime.device import Launch
 from indexing.runtime.memory import ArrayFormat
-
-if TYPE_CHECKING:
-    from indexing.hlo import Instruction, Shape
-    from indexing.kernels.kernel import Argument, Kernel
-    from indexing.runtime.device import Launch
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import hashlib
-from typing import TYPE_CHECKING
 
 from indexing._core import __version__
+from indexing.device.record import Device as DeviceRecord
 from indexing.errors import UnsupportedOp
 from indexing.graph.extraction import content_key
+from indexing.hlo import Computation
 from indexing.kernels import knobs_of
+from indexing.runtime.device import Device
 from indexing.runtime.identity import described, device_identity
 from indexing.runtime.plan_store import Store
-
-if TYPE_CHECKING:
-    from indexing.device.record import Device as DeviceRecord
-    from indexing.hlo import Computation
-    from indexing.runtime.device import Device
 
 
 def tuned_plan(computation: Computation, device: Device, store: Store | None = None) -> dict[str, int]:

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Set
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from indexing.graph.facts import GraphFacts
-    from indexing.graph.nodes import Node
+from indexing.graph.facts import GraphFacts
+from indexing.graph.nodes import Node
 
 
 def is_acyclic(facts: GraphFacts, nodes: Set[Node], outputs: Iterable[Node]) -> bool:

@@ -6,15 +6,13 @@ from bisect import insort
 from collections.abc import Callable, Collection, Set
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, TypeVar, cast
+from typing import TypeVar, cast
 
 from indexing.graph.nodes import Graph, Node, Ref, tree_refs
+from indexing.hlo import Instruction
 from indexing.indexing_analysis.instructions import output_to_input
+from indexing.ops.operand_indexing import Indexing
 from indexing.work import element_count
-
-if TYPE_CHECKING:
-    from indexing.hlo import Instruction
-    from indexing.ops.operand_indexing import Indexing
 
 T = TypeVar("T")
 

@@ -7,14 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 from indexing.graph.nodes import Graph, Node, Tree
+from indexing.hlo import Computation, Instruction
 from indexing.ops.registry import traits_of
 from indexing.ops.tuples import GET_TUPLE_ELEMENT, TUPLE
-
-if TYPE_CHECKING:
-    from indexing.hlo import Computation, Instruction
 
 INLINE_LIMIT = 200_000  # nodes; inlining nested calls can grow a program exponentially
 

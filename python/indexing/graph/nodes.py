@@ -5,13 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
+from indexing.hlo import Computation, Instruction, Shape
+from indexing.ops.op import Op
 from indexing.ops.registry import traits_of
-
-if TYPE_CHECKING:
-    from indexing.hlo import Computation, Instruction, Shape
-    from indexing.ops.op import Op
 
 Tree: TypeAlias = "Ref | tuple[Tree, ...] | None"  # an array, a token, or a tuple of trees
 

@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
+from indexing.hlo import Computation, Instruction
 from indexing.ops.registry import traits_of
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from indexing.hlo import Computation, Instruction
 
 
 class KernelSupport:

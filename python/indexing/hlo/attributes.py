@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
+from indexing._core import HloModule
+from indexing.errors import ParseError
 from indexing.hlo.window import ConvolutionLabels, DimensionLabels, WindowDim
-
-if TYPE_CHECKING:
-    from indexing._core import HloModule
-    from indexing.errors import ParseError
 
 __all__ = ["AttributeReader"]
 

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import wraps
-from typing import TYPE_CHECKING, Concatenate, ParamSpec, Protocol, TypeVar, cast
+from typing import Concatenate, ParamSpec, Protocol, TypeVar, cast
 
-if TYPE_CHECKING:
-    from indexing.hlo.program import Module
+from indexing.hlo.program import Module
 
 
 class _OfModule(Protocol):

@@ -9,12 +9,9 @@ from collections.abc import Hashable
 from dataclasses import dataclass, field
 from functools import cache
 from math import prod
-from typing import TYPE_CHECKING
 
 from indexing._core import IndexingMap, compose
-
-if TYPE_CHECKING:
-    from indexing.ops.operand_indexing import OperandIndexing
+from indexing.ops.operand_indexing import OperandIndexing
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,17 +10,15 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, TypeAlias, TypeVar
+from typing import TypeAlias, TypeVar
 
 from indexing import _core
 from indexing.errors import IndexingError
+from indexing.hlo import Computation, Instruction, Module
 from indexing.indexing_analysis.generic_inverse import inverse_of_formula
 from indexing.ops.op import ComputationMaps
 from indexing.ops.operand_indexing import Indexing, OperandIndexing, RuntimeValue
 from indexing.ops.registry import REGISTRY, op_of
-
-if TYPE_CHECKING:
-    from indexing.hlo import Computation, Instruction, Module
 
 T = TypeVar("T")
 #: The errors of formulas of instructions that have none.

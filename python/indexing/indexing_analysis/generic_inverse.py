@@ -10,13 +10,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
 
 from indexing._core import IndexingMap, Interval, SymbolicExpr, SymbolicMap, constant, variable
+from indexing.hlo import Instruction
 from indexing.ops.operand_indexing import Indexing, OperandIndexing, unknown
-
-if TYPE_CHECKING:
-    from indexing.hlo import Instruction
 
 
 def inverse_of_formula(

@@ -7,12 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from indexing._core import IndexingMap
 from indexing.arguments import check_number, each, integer, of_type, takes
 from indexing.errors import IndexingError, InvalidMap
-from indexing.hlo import Computation, Instruction, Part, Program
+from indexing.hlo import Computation, Instruction, Part, Program, Shape
 from indexing.hlo.layout import to_logical, to_physical
 from indexing.hlo.program_like import or_function, part_of_program
 from indexing.indexing_analysis.computations import (
@@ -27,9 +26,6 @@ from indexing.indexing_analysis.computations import (
 from indexing.ops.operand_indexing import Indexing, OperandIndexing
 from indexing.ops.registry import op_of
 from indexing.ops.tuples import is_array
-
-if TYPE_CHECKING:
-    from indexing.hlo import Shape
 
 __all__ = ["epilogue_indexing", "grouped_indexing", "input_to_output", "output_to_input"]
 

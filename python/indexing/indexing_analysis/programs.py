@@ -6,22 +6,19 @@ import os
 from collections.abc import Callable, ItemsView, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, Literal, TypeAlias, cast, overload
+from typing import Literal, TypeAlias, cast, overload
 
 from indexing.arguments import integer, one_of
 from indexing.display import count_text, shown
 from indexing.errors import IndexingError
-from indexing.hlo import Instruction, Module, Part, Program, from_jax
+from indexing.hlo import Instruction, Module, Part, Program, Shape, from_jax
 from indexing.hlo.files import load
 from indexing.hlo.front_ends import lower, output_names
 from indexing.hlo.program_like import is_function, is_staged, parameter_names, part_of_program
 from indexing.indexing_analysis.computations import maps_of
 from indexing.indexing_analysis.instructions import input_to_output, output_to_input
+from indexing.ops.operand_indexing import Indexing, OperandIndexing
 from indexing.processes import by_processes
-
-if TYPE_CHECKING:
-    from indexing.hlo import Shape
-    from indexing.ops.operand_indexing import Indexing, OperandIndexing
 
 __all__ = ["Array", "Direction", "FileMaps", "InstructionMaps", "ProgramMaps", "maps"]
 

@@ -4,18 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
+from typing import Generic, Protocol, TypeVar
 
-if TYPE_CHECKING:
-    from indexing.device.limits import Dim3, Limits
-    from indexing.device.record import Device
-    from indexing.graph.facts import GraphFacts
-    from indexing.graph.nodes import Node
-    from indexing.hlo import Computation
-    from indexing.kernels.ir.nodes import Kernel
-    from indexing.kernels.knob_space import KnobSpace
-    from indexing.kernels.proposal import Proposal
-    from indexing.partitioner import PartitionedComputation
+from indexing.device.limits import Dim3, Limits
+from indexing.device.record import Device
+from indexing.graph.facts import GraphFacts
+from indexing.graph.nodes import Node
+from indexing.hlo import Computation
+from indexing.kernels.ir.nodes import Kernel
+from indexing.kernels.knob_space import KnobSpace
+from indexing.kernels.proposal import Proposal
+from indexing.partitioner import PartitionedComputation
 
 
 class Match(Protocol):

@@ -5,19 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 from indexing.errors import InvalidMap
+from indexing.hlo import Computation, Instruction
 from indexing.indexing_analysis.instructions import epilogue_indexing
+from indexing.kernels.function_builder import FunctionBuilder
 from indexing.kernels.hero import Output, find_heroes, outputs
 from indexing.kernels.kernel_builder import KernelBuilder
 from indexing.kernels.launch import same_memory, store
+from indexing.ops.element_context import Index
 from indexing.partitioner import Epilogue, PartitionedComputation, partition
-
-if TYPE_CHECKING:
-    from indexing.hlo import Computation, Instruction
-    from indexing.kernels.function_builder import FunctionBuilder
-    from indexing.ops.element_context import Index
 
 
 @dataclass(frozen=True)

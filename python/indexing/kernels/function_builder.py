@@ -10,24 +10,21 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
 
 from indexing.errors import UnsupportedOp
+from indexing.hlo import Computation, Instruction
 from indexing.indexing_analysis.instructions import output_to_input
 from indexing.kernels.ir.nodes import CallFunction, Index, Load, Op, Ref
+from indexing.kernels.ir.nodes import Value as Node
 from indexing.kernels.ir.types import compute_type, decoded, encoded, storage_type
+from indexing.kernels.kernel_parts import KernelParts
 from indexing.kernels.statement_builder import StatementBuilder, is_narrow
 from indexing.ops.element.moves import zero
 from indexing.ops.element_context import Value
 from indexing.ops.operand_indexing import Indexing
 from indexing.ops.registry import traits_of
 from indexing.ops.tuples import array_source
-
-if TYPE_CHECKING:
-    from indexing.hlo import Computation, Instruction
-    from indexing.kernels.ir.nodes import Value as Node
-    from indexing.kernels.kernel_parts import KernelParts
-    from indexing.partitioner import Subgraph
+from indexing.partitioner import Subgraph
 
 MAX_NESTING = 10  # blocks; deeper instructions become functions
 

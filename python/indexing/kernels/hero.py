@@ -9,17 +9,13 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from indexing.errors import Undecided
+from indexing.hlo import Computation, Instruction, Shape
 from indexing.indexing_analysis.instructions import output_to_input
+from indexing.ops.operand_indexing import OperandIndexing
 from indexing.ops.registry import traits_of
 from indexing.ops.tuples import GET_TUPLE_ELEMENT, array_source
-
-if TYPE_CHECKING:
-    from indexing.hlo import Computation, Instruction, Shape
-    from indexing.ops.operand_indexing import OperandIndexing
-
 
 MAX_HEROES = 8  # an output has at most so many: each has accumulators, or a tile, of its own
 

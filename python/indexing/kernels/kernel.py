@@ -9,9 +9,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from math import prod
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
+from indexing._core import IndexingMap
 from indexing.arguments import integer, item, of_type, takes
+from indexing.device.record import Device
 from indexing.display import shown
 from indexing.kernels.ir import nodes
 from indexing.kernels.ir.accesses import Reached, reached_elements
@@ -20,15 +22,11 @@ from indexing.kernels.ir.types import storage_bytes
 from indexing.kernels.passes import last_stage, run_passes
 from indexing.kernels.targets import TARGETS
 from indexing.kernels.targets.c_family import SourceParts, write_parts
+from indexing.kernels.targets.target import Target
+from indexing.kernels.verify import Verification
 from indexing.kernels.verify.lowering import verify_lowering
 from indexing.lazy import np
 from indexing.ops.element_types import element_type
-
-if TYPE_CHECKING:
-    from indexing._core import IndexingMap
-    from indexing.device.record import Device
-    from indexing.kernels.targets.target import Target
-    from indexing.kernels.verify import Verification
 
 ArgumentKind = Literal["input", "output", "scratch"]
 Dim3: TypeAlias = "tuple[int, int, int]"

@@ -4,19 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
+from indexing.hlo import Computation, Instruction
 from indexing.kernels.function_builder import FunctionBuilder
 from indexing.kernels.ir import nodes as ir
 from indexing.kernels.ir.types import compute_type
 from indexing.kernels.kernel_parts import KernelParts
 from indexing.kernels.names import identifier, sanitized
 from indexing.ops.element_context import Value
+from indexing.partitioner import PartitionedComputation
 from indexing.work import predicted_work
-
-if TYPE_CHECKING:
-    from indexing.hlo import Computation, Instruction
-    from indexing.partitioner import PartitionedComputation
 
 Dim3 = tuple[int, int, int]
 MAX_INLINED = 64  # statements of a function with its callees that a compiler may inline

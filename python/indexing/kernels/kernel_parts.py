@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
+from indexing.hlo import Computation, Instruction
 from indexing.kernels.ir.nodes import Buffer
 from indexing.kernels.names import identifier
 from indexing.lazy import np
-from indexing.partitioner import has_one_index
-
-if TYPE_CHECKING:
-    from indexing.hlo import Computation, Instruction
-    from indexing.partitioner import PartitionedComputation, Subgraph
+from indexing.partitioner import PartitionedComputation, Subgraph, has_one_index
 
 _Key: TypeAlias = "tuple[Instruction, tuple[int, ...]]"  # the arrays of an instruction that a function computes
 

@@ -5,20 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 from indexing._core import IndexingMap, SymbolicExpr, variable
 from indexing.errors import IndexingError
+from indexing.hlo import Instruction, Shape
 from indexing.hlo.layout import bitcast_map, delinearize, major_to_minor
 from indexing.kernels.function_builder import FunctionBuilder
+from indexing.kernels.hero import Output
 from indexing.kernels.ir.nodes import Buffer, Kernel
-
-if TYPE_CHECKING:
-    from indexing.hlo import Instruction, Shape
-    from indexing.kernels.hero import Output
-    from indexing.kernels.kernel_builder import Dim3, KernelBuilder
-    from indexing.ops.element_context import Index, Value
-    from indexing.ops.operand_indexing import OperandIndexing
+from indexing.kernels.kernel_builder import Dim3, KernelBuilder
+from indexing.ops.element_context import Index, Value
+from indexing.ops.operand_indexing import OperandIndexing
 
 THREAD_IDS = ("th_x", "th_y", "th_z", "bl_x", "bl_y", "bl_z")
 

@@ -6,18 +6,16 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from math import prod
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
+from indexing._core import SymbolicExpr
+from indexing.device.limits import Limits
+from indexing.kernels.function_builder import FunctionBuilder
+from indexing.kernels.kernel_builder import Dim3
 from indexing.kernels.knob_space import Knob
 from indexing.kernels.launch import check_knob, position_in_grid, unravelled
 from indexing.kernels.vectors import WIDTHS
-
-if TYPE_CHECKING:
-    from indexing._core import SymbolicExpr
-    from indexing.device.limits import Limits
-    from indexing.kernels.function_builder import FunctionBuilder
-    from indexing.kernels.kernel_builder import Dim3
-    from indexing.ops.element_context import Index
+from indexing.ops.element_context import Index
 
 BLOCK_SIZE = 128  # threads
 

@@ -6,14 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from math import prod
-from typing import TYPE_CHECKING
 
+from indexing.hlo import Instruction, Shape
 from indexing.hlo.layout import element_strides, major_to_minor
 from indexing.ops.dot import DOT, sides_of
 from indexing.ops.registry import traits_of
-
-if TYPE_CHECKING:
-    from indexing.hlo import Instruction, Shape
 
 __all__ = ["Matrices", "StridedProduct", "strided_product"]
 

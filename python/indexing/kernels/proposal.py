@@ -4,16 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Set
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
+from indexing.device.record import Device
+from indexing.graph.nodes import Node, Ref
+from indexing.hlo import Computation
 from indexing.indexing_analysis.instructions import output_to_input
 from indexing.kernels.ir.types import storage_bytes
 from indexing.kernels.launch import same_memory
-
-if TYPE_CHECKING:
-    from indexing.device.record import Device
-    from indexing.graph.nodes import Node, Ref
-    from indexing.hlo import Computation
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -7,20 +7,16 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
 
-from indexing._core import constant
+from indexing._core import SymbolicExpr, constant
 from indexing.errors import IndexingError
+from indexing.hlo import Instruction
 from indexing.hlo.layout import major_to_minor
+from indexing.indexing_analysis.access import Access
+from indexing.kernels.function_builder import FunctionBuilder
 from indexing.kernels.ir.types import storage_bytes
+from indexing.partitioner import PartitionedComputation, Subgraph
 from indexing.work import element_work
-
-if TYPE_CHECKING:
-    from indexing._core import SymbolicExpr
-    from indexing.hlo import Instruction
-    from indexing.indexing_analysis.access import Access
-    from indexing.kernels.function_builder import FunctionBuilder
-    from indexing.partitioner import PartitionedComputation, Subgraph
 
 VECTOR_BYTES = 16
 WIDTHS = (1, 2, 4, 8, 16)

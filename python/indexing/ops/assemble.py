@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
+from indexing._core import SymbolicExpr
+from indexing.hlo import Instruction
 from indexing.lazy import np
 from indexing.ops.element import moves
 from indexing.ops.op import Op
@@ -12,11 +13,6 @@ from indexing.ops.operand_indexing import Constraint, Indexing, OperandIndexing,
 from indexing.ops.operation_count import no_operations
 from indexing.ops.tuples import reads_nothing
 from indexing.ops.values import Array, HloValue, only_array
-
-if TYPE_CHECKING:
-    from indexing._core import SymbolicExpr
-    from indexing.hlo import Instruction
-
 
 # ---------------------------------------------------------------- iota
 

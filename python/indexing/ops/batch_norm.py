@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
-from indexing.hlo import BuiltInstruction
+from indexing.hlo import BuiltInstruction, Computation, Instruction
 from indexing.lazy import np
 from indexing.ops.contraction import accumulator, to_element
 from indexing.ops.expansion import Expansion, computing_kind
@@ -13,9 +12,6 @@ from indexing.ops.op import Op
 from indexing.ops.operand_indexing import Indexing, OperandIndexing, identity, tensor_map, variables
 from indexing.ops.operation_count import CountInside, OperationCount
 from indexing.ops.values import Array, HloValue, only_array
-
-if TYPE_CHECKING:
-    from indexing.hlo import Computation, Instruction
 
 
 def _feature(instruction: Instruction) -> int:

@@ -8,13 +8,10 @@ and sizes depend on operands whose elements are not.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from indexing.errors import IndexingError, UnsupportedOp
-
-if TYPE_CHECKING:
-    from indexing.hlo import Computation, Instruction, Shape
-    from indexing.ops.values import Array
+from indexing.hlo import Computation, Instruction, Shape
+from indexing.ops.values import Array
 
 
 def bounded_value(instruction: Instruction) -> Instruction | None:

@@ -9,10 +9,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from indexing._core import constant, variable
+from indexing._core import IndexingMap, SymbolicExpr, constant, variable
 from indexing.errors import UnsupportedOp
+from indexing.hlo import Instruction, Shape
 from indexing.lazy import np
 from indexing.ops import collective_reference
 from indexing.ops.control import results_from_input, results_from_output
@@ -37,10 +38,6 @@ from indexing.ops.tuples import (
     same_leaf_from_output,
 )
 from indexing.ops.values import HloValue
-
-if TYPE_CHECKING:
-    from indexing._core import IndexingMap, SymbolicExpr
-    from indexing.hlo import Instruction, Shape
 
 _PATTERN = "exact; a bound for groups without a pattern"
 _OWN = "which part is read depends on the replica's own position in its group"

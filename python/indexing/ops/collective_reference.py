@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
 
+from indexing.hlo import Instruction
 from indexing.lazy import np
 from indexing.ops.control import zeros
 from indexing.ops.op import Across, Interpreter
 from indexing.ops.replica_groups import all_to_all_groups, group_with, groups_of, pairs_of
 from indexing.ops.values import Array, HloValue, only_array
-
-if TYPE_CHECKING:
-    from indexing.hlo import Instruction
 
 PERMUTES = frozenset({"collective-permute", "collective-permute-start"})
 

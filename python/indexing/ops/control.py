@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING
 
 from indexing.errors import UnsupportedOp
+from indexing.hlo import Instruction, Shape
 from indexing.lazy import np
 from indexing.ops.element import moves
 from indexing.ops.op import ByStructure, Interpreter, Op, RunsComputations
@@ -26,10 +26,6 @@ from indexing.ops.tuples import (
     token,
 )
 from indexing.ops.values import HloValue, only_array
-
-if TYPE_CHECKING:
-    from indexing.hlo import Instruction, Shape
-
 
 # ---------------------------------------------------------------- fusion, call
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from indexing._core import SymbolicExpr
+from indexing.hlo import ConvolutionLabels, Instruction, WindowDim
 from indexing.lazy import np
 from indexing.ops.contraction import accumulator, matmul, to_element
 from indexing.ops.element import loops
@@ -16,9 +16,6 @@ from indexing.ops.operand_indexing import Constraint, Indexing, OperandIndexing,
 from indexing.ops.operation_count import FMA, CountInside, OperationCount
 from indexing.ops.values import Array, HloValue, only_array
 from indexing.ops.window_index import gather_window, never_pads, read_position, source_indices, written_position
-
-if TYPE_CHECKING:
-    from indexing.hlo import ConvolutionLabels, Instruction, WindowDim
 
 _GROUPS_INCLUDED = (
     "all batch groups are included, with a range variable that counts them, as in XLA's maps; pieces holds the map that "

@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
+from indexing.hlo import Computation, Instruction
 from indexing.ops.operand_indexing import OperandIndexing
-
-if TYPE_CHECKING:
-    from indexing.hlo import Computation, Instruction
 
 UNUSED_REASON = "the computation makes no use of this operand for this result"
 

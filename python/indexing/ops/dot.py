@@ -6,10 +6,10 @@ import itertools
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from indexing._core import SymbolicExpr
 from indexing.errors import UnsupportedOp
+from indexing.hlo import Instruction, Shape
 from indexing.lazy import np
 from indexing.ops.contraction import matmul, to_element
 from indexing.ops.element import loops
@@ -17,9 +17,6 @@ from indexing.ops.op import Op
 from indexing.ops.operand_indexing import Indexing, OperandIndexing, tensor_map, variables
 from indexing.ops.operation_count import FMA, CountInside, OperationCount
 from indexing.ops.values import Array, HloValue, only_array
-
-if TYPE_CHECKING:
-    from indexing.hlo import Instruction, Shape
 
 _GROUPS_UNKNOWN = "which rows belong to which group depends on the values of group_sizes"
 

@@ -5,12 +5,8 @@ Both take a right operand with batch dimensions first, then free ones, and contr
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from indexing.hlo import Computation, Instruction
 from indexing.ops.expansion import Expansion
-
-if TYPE_CHECKING:
-    from indexing.hlo import Computation, Instruction
 
 
 def transposed_dot(dot: Instruction) -> Computation:

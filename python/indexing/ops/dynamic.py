@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
+from indexing.hlo import Instruction
 from indexing.ops.element import dynamic
 from indexing.ops.op import Op
 from indexing.ops.operand_indexing import Bounds, Constraint, Indexing, OperandIndexing, identity, tensor_map, variables
 from indexing.ops.operation_count import no_operations
 from indexing.ops.slice_starts import Starts, box, read_starts, scalar_starts, start_map, starts_of
 from indexing.ops.values import HloValue, only_array
-
-if TYPE_CHECKING:
-    from indexing.hlo import Instruction
 
 _OVERWRITTEN_INCLUDED = (
     "elements that update replaces are included, for one map can't leave out a box at a place known at run time; "

@@ -8,12 +8,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol, TypeAlias
+from typing import Protocol, TypeAlias
 
-if TYPE_CHECKING:
-    from indexing._core import IndexingMap, Interval, SymbolicExpr
-    from indexing.hlo import Computation, Instruction
-    from indexing.ops.operand_indexing import Indexing
+from indexing._core import IndexingMap, Interval, SymbolicExpr
+from indexing.hlo import Computation, Instruction
+from indexing.ops.operand_indexing import Indexing
 
 Index: TypeAlias = "tuple[SymbolicExpr, ...]"  # one expression for each dimension, over the builder's index variables
 

@@ -6,14 +6,12 @@ Sub-byte types (s2, s4, u2, u4, f4e2m1fn) take one byte an element in arrays, as
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from indexing import _core
 from indexing.errors import UnsupportedOp
 from indexing.hlo.shape import DTYPES
-
-if TYPE_CHECKING:
-    from indexing.lazy import np
+from indexing.lazy import np
 
 Kind = Literal["pred", "signed", "unsigned", "float", "complex"]
 

@@ -4,14 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from indexing.errors import UnsupportedOp
-from indexing.hlo import AttributeValue, BuiltInstruction, ModuleBuilder, Shape, WindowDim
+from indexing.hlo import AttributeValue, BuiltInstruction, Computation, Instruction, ModuleBuilder, Shape, WindowDim
 from indexing.hlo.window import padding_text
-
-if TYPE_CHECKING:
-    from indexing.hlo import Computation, Instruction
 
 
 class Expansion:

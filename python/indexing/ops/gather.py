@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from indexing._core import SymbolicExpr, constant, variable
+from indexing.hlo import Instruction
 from indexing.lazy import np
 from indexing.ops.element import dynamic
 from indexing.ops.op import Op
@@ -15,9 +15,6 @@ from indexing.ops.operand_indexing import Indexing, OperandIndexing, tensor_map,
 from indexing.ops.operation_count import no_operations
 from indexing.ops.slice_starts import Start, Starts, as_int64, box, index_grid, starts_of
 from indexing.ops.values import Array, HloValue, only_array
-
-if TYPE_CHECKING:
-    from indexing.hlo import Instruction
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,18 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from math import prod
-from typing import TYPE_CHECKING
 
+from indexing._core import SymbolicExpr
+from indexing.hlo import Instruction
 from indexing.lazy import np
 from indexing.ops.contraction import accumulator, to_element
 from indexing.ops.op import Op
 from indexing.ops.operand_indexing import Constraint, Indexing, OperandIndexing, tensor_map, variables
 from indexing.ops.operation_count import FMA, CountInside, OperationCount
 from indexing.ops.values import Array, HloValue, only_array
-
-if TYPE_CHECKING:
-    from indexing._core import SymbolicExpr
-    from indexing.hlo import Instruction
 
 # ---------------------------------------------------------------- fft
 

@@ -9,14 +9,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
-from indexing.hlo import ModuleBuilder, Shape
+from indexing.hlo import BuiltInstruction, Computation, ComputationBuilder, Instruction, ModuleBuilder, Shape
 from indexing.ops.reducer_ops import reducer_opcode
 from indexing.ops.tuples import array_source
-
-if TYPE_CHECKING:
-    from indexing.hlo import BuiltInstruction, Computation, ComputationBuilder, Instruction
 
 KINDS = ("f32", "f64")
 COUNT = "s32"

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias
+from typing import Literal, Protocol, TypeAlias
 
 from indexing.errors import UnsupportedOp
-
-if TYPE_CHECKING:
-    from indexing.hlo import Computation, Instruction
-    from indexing.ops.element_context import ElementContext, Index, Value
-    from indexing.ops.operand_indexing import Indexing
-    from indexing.ops.operation_count import OperationRule
-    from indexing.ops.values import HloValue
+from indexing.hlo import Computation, Instruction
+from indexing.ops.element_context import ElementContext, Index, Value
+from indexing.ops.operand_indexing import Indexing
+from indexing.ops.operation_count import OperationRule
+from indexing.ops.values import HloValue
 
 # What an op does to elements: it computes them; moves elements of operand 0 unchanged to other indices; is an alias of arrays
 # of its operands; is a leaf (a parameter or constant); counts (the index is the element); or only orders other ops.

@@ -9,12 +9,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
 from indexing._core import IndexingMap, Interval, SymbolicExpr, constant, variable
-
-if TYPE_CHECKING:
-    from indexing.hlo import Instruction
+from indexing.hlo import Instruction
 
 Exactness: TypeAlias = Literal["exact", "over-approximate", "unknown"]
 Bounds: TypeAlias = tuple[int, int]

@@ -8,10 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
-if TYPE_CHECKING:
-    from indexing.hlo import Computation, Instruction
+from indexing.hlo import Computation, Instruction
 
 __all__ = [
     "CountInside",

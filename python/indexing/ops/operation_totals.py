@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from indexing.hlo import Computation, Instruction
 from indexing.hlo.module_cache import cached_on_module
 from indexing.ops.operation_count import OperationCount, sum_over
 from indexing.ops.registry import traits_of
-
-if TYPE_CHECKING:
-    from indexing.hlo import Computation, Instruction
 
 __all__ = ["operations_in", "operations_of"]
 

@@ -6,17 +6,12 @@ the prefix of the blocks before its own, again a prefix reduction, with the pref
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from indexing.hlo import BuiltInstruction
+from indexing.hlo import BuiltInstruction, Computation, Instruction
 from indexing.hlo.layout import major_to_minor
 from indexing.hlo.window import WindowDim
 from indexing.ops.element_types import element_type
 from indexing.ops.expansion import Expansion
 from indexing.ops.reducer_ops import neutral_element
-
-if TYPE_CHECKING:
-    from indexing.hlo import Computation, Instruction
 
 BLOCK_SIZE = 16
 MIN_SIZE = 64  # shorter dimensions are computed as stated

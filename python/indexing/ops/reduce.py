@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
+from indexing.hlo import Computation, Instruction
 from indexing.hlo.layout import major_to_minor
 from indexing.lazy import np
 from indexing.ops.bounded import check_same_sizes
@@ -17,9 +17,6 @@ from indexing.ops.operation_count import CountInside, OperationCount, called_onc
 from indexing.ops.reducer import apply, fold_rows, fold_ufunc, foldable, reducer_of
 from indexing.ops.reducer_ops import neutral_element
 from indexing.ops.values import Array, HloValue, only_array
-
-if TYPE_CHECKING:
-    from indexing.hlo import Computation, Instruction
 
 
 def output_to_input(instruction: Instruction, output: int) -> Indexing:

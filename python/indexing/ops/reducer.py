@@ -8,15 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
+from indexing.hlo import Computation
 from indexing.lazy import np
 from indexing.ops.contraction import accumulator, is_complex, is_float, to_element
 from indexing.ops.op import Interpreter
 from indexing.ops.values import Array, only_array
-
-if TYPE_CHECKING:
-    from indexing.hlo import Computation
 
 _UFUNCS = {
     "add": "add",

@@ -2,14 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from indexing.hlo import ModuleBuilder, Shape
+from indexing.hlo import Computation, Instruction, ModuleBuilder, Shape
 from indexing.hlo.module_cache import cached_on_module
 from indexing.ops.element_types import ElementType, element_type
-
-if TYPE_CHECKING:
-    from indexing.hlo import Computation, Instruction
 
 SECOND = "second"  # the opcode of a reducer that returns its second parameter
 _SELECTING = frozenset({"parameter", "compare", "select", "and", "or", "not", "tuple"})

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from types import ModuleType
-from typing import TYPE_CHECKING
 
 from indexing.errors import UnsupportedOp, did_you_mean
+from indexing.hlo import Instruction
 from indexing.ops import (
     assemble,
     batch_norm,
@@ -29,9 +29,6 @@ from indexing.ops import (
 from indexing.ops.library_calls import custom_call
 from indexing.ops.op import Op
 from indexing.ops.operand_indexing import Indexing, unknown
-
-if TYPE_CHECKING:
-    from indexing.hlo import Instruction
 
 MODULES: tuple[ModuleType, ...] = (
     assemble,

@@ -5,13 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from indexing._core import IndexingMap, Interval, SymbolicExpr, SymbolicMap, constant, variable
 from indexing.errors import IndexingError
-
-if TYPE_CHECKING:
-    from indexing.hlo import Instruction
+from indexing.hlo import Instruction
 
 NO_PATTERN = "the replica groups follow no pattern that an expression states, so any replica is named"
 

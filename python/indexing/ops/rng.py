@@ -7,18 +7,15 @@ easy as 1, 2, 3, SC 2011), with counters assigned to elements as in XLA's expans
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from indexing.errors import UnsupportedOp
+from indexing.hlo import Instruction
 from indexing.lazy import np
 from indexing.ops.op import Op
 from indexing.ops.operand_indexing import Indexing, OperandIndexing, scalar, tensor_map, variables, whole
 from indexing.ops.operation_count import no_operations, one_transcendental_each_element
 from indexing.ops.tuples import reads_nothing
 from indexing.ops.values import Array, HloValue, only_array
-
-if TYPE_CHECKING:
-    from indexing.hlo import Instruction
 
 _STATE = "the key passes unchanged and the counter is advanced as one number: not every element depends on all others"
 

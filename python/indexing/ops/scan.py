@@ -9,9 +9,9 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from indexing._core import SymbolicExpr, variable
+from indexing.hlo import Computation, Instruction
 from indexing.lazy import np
 from indexing.ops.dependence import UNUSED_REASON, FoldDependence, fold_dependence
 from indexing.ops.op import Interpreter, Op, RunsComputations
@@ -19,10 +19,6 @@ from indexing.ops.operand_indexing import Constraint, Exactness, Indexing, Opera
 from indexing.ops.operation_count import CountInside, OperationCount, called_once
 from indexing.ops.reducer import apply
 from indexing.ops.values import Array, HloValue, only_array
-
-if TYPE_CHECKING:
-    from indexing.hlo import Computation, Instruction
-
 
 _SLICES = "the computation takes whole slices: each element of one is said to read all of the others"
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from indexing._core import SymbolicExpr
+from indexing.hlo import Computation, Instruction
 from indexing.lazy import np
 from indexing.ops.contraction import to_element
 from indexing.ops.dependence import fold_dependence, parameters_used
@@ -18,9 +18,6 @@ from indexing.ops.operation_count import CountInside, OperationCount, called_onc
 from indexing.ops.reducer import apply, foldable, reducer_of, widen
 from indexing.ops.slice_starts import Starts, box, starts_of
 from indexing.ops.values import Array, HloValue, only_array
-
-if TYPE_CHECKING:
-    from indexing.hlo import Computation, Instruction
 
 _REPLACED_INCLUDED = "elements that an update replaces are included: which they are depends on the indices' values"
 _UPDATED_ONLY = "the other operand's element is read only where an update falls"

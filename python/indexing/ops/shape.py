@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from functools import partial
-from typing import TYPE_CHECKING
 
 from indexing._core import constant
 from indexing.errors import IndexingError
+from indexing.hlo import Instruction
 from indexing.hlo.layout import bit_width, bitcast_map, major_to_minor, physical_sizes, reshape_results
 from indexing.lazy import np
 from indexing.ops.element.moves import bitcast, move
@@ -27,9 +27,6 @@ from indexing.ops.operand_indexing import (
 from indexing.ops.operation_count import no_operations
 from indexing.ops.tuples import operand_itself, reads_nothing
 from indexing.ops.values import Array, HloValue, only_array
-
-if TYPE_CHECKING:
-    from indexing.hlo import Instruction
 
 
 def _sizes(instruction: Instruction) -> tuple[tuple[int, ...], tuple[int, ...]]:

@@ -9,15 +9,13 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from indexing._core import IndexingMap, SymbolicExpr, constant, variable
+from indexing.hlo import Instruction
 from indexing.lazy import np
 from indexing.ops.operand_indexing import Bounds, Constraint, OperandIndexing, RuntimeValue, tensor_map, variables
 from indexing.ops.values import Array
-
-if TYPE_CHECKING:
-    from indexing.hlo import Instruction
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from indexing.hlo import Instruction
 from indexing.ops.element_types import element_type
 from indexing.ops.reducer_ops import reducer_opcode
 from indexing.ops.registry import traits_of
 from indexing.ops.tuples import array_source
-
-if TYPE_CHECKING:
-    from indexing.hlo import Instruction
 
 _LINEAR = {"multiply": (0, 1), "divide": (0,), "convert": (0,)}
 

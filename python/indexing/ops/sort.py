@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
-from indexing._core import variable
+from indexing._core import IndexingMap, variable
+from indexing.hlo import Instruction
 from indexing.lazy import np
 from indexing.ops.dependence import parameters_used
 from indexing.ops.op import Interpreter, Op, RunsComputations
@@ -14,10 +14,6 @@ from indexing.ops.operand_indexing import Indexing, OperandIndexing, tensor_map,
 from indexing.ops.operation_count import CountInside, OperationCount, no_operations
 from indexing.ops.sort_order import order_of_rows, ordered_keys, stable_order
 from indexing.ops.values import HloValue, only_array
-
-if TYPE_CHECKING:
-    from indexing._core import IndexingMap
-    from indexing.hlo import Instruction
 
 
 def row_map(sizes: Sequence[int], dimension: int, row: int) -> IndexingMap:

@@ -7,17 +7,14 @@ which no element is less than its predecessor, and equal ones are in their origi
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
 
+from indexing.hlo import Computation
 from indexing.lazy import np
 from indexing.ops.contraction import accumulator, is_complex, is_float
 from indexing.ops.dependence import parameters_used
 from indexing.ops.op import Interpreter
 from indexing.ops.reducer import apply
 from indexing.ops.values import Array
-
-if TYPE_CHECKING:
-    from indexing.hlo import Computation
 
 MAX_LENGTH = 2**31  # positions in rows of this length fit into one int64 beside a key of 32 bits
 

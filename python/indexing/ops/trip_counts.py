@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from indexing.hlo import Instruction
 from indexing.ops.element_types import element_type
 from indexing.ops.library_calls.configs import backend_config
-
-if TYPE_CHECKING:
-    from indexing.hlo import Instruction
 
 _MIRRORED = {"LT": "GT", "LE": "GE", "GT": "LT", "GE": "LE", "NE": "NE"}
 

@@ -5,19 +5,15 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Sequence
 from functools import partial
-from typing import TYPE_CHECKING
 
 from indexing.errors import IndexingError
+from indexing.hlo import Instruction, Shape
 from indexing.lazy import np
 from indexing.ops.element import moves
 from indexing.ops.op import ByStructure, Op, Reference
 from indexing.ops.operand_indexing import Indexing, OperandIndexing, identity
 from indexing.ops.operation_count import no_operations
 from indexing.ops.values import HloValue
-
-if TYPE_CHECKING:
-    from indexing.hlo import Instruction, Shape
-
 
 NAMES_ARRAYS = frozenset({"get-tuple-element", "tuple"})  # these compute nothing, but name arrays of their operands
 

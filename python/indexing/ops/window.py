@@ -5,9 +5,9 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from indexing._core import SymbolicExpr
+from indexing.hlo import Instruction, WindowDim
 from indexing.lazy import np
 from indexing.ops.contraction import to_element
 from indexing.ops.dependence import reduction_dependence, where_used
@@ -20,9 +20,6 @@ from indexing.ops.reducer import Reducer, apply, foldable, reducer_of, widen
 from indexing.ops.scatter import combine_at
 from indexing.ops.values import Array, HloValue, only_array
 from indexing.ops.window_index import gather_window, read_position, source_indices, written_position
-
-if TYPE_CHECKING:
-    from indexing.hlo import Instruction, WindowDim
 
 _SELECTED_UNKNOWN = "which element of its window a source element goes to depends on the operand's values"
 

@@ -6,15 +6,11 @@ if that position is pad_low + x * lhs_dilation; otherwise it reads padding.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from indexing._core import SymbolicExpr
+from indexing.hlo import WindowDim
 from indexing.lazy import np
 from indexing.ops.operand_indexing import Constraint
 from indexing.ops.values import Array
-
-if TYPE_CHECKING:
-    from indexing.hlo import WindowDim
 
 
 def read_position(

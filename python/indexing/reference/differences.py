@@ -4,13 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
+from indexing.hlo import Shape
 from indexing.lazy import ml_dtypes, np
-
-if TYPE_CHECKING:
-    from indexing.hlo import Shape
-    from indexing.ops.values import Array, HloValue
+from indexing.ops.values import Array, HloValue
 
 TOLERANCE = 1e-3  # relative error of sums that are added in another order
 

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from indexing.errors import IndexingError, UnsupportedOp
+from indexing.hlo import Computation, Instruction, Shape
 from indexing.lazy import np
 from indexing.ops.bounded import refusal_of_bounds, sizes_fit
 from indexing.ops.registry import op_of, traits_of
 from indexing.ops.values import HloValue, broadcast_sizes
-
-if TYPE_CHECKING:
-    from indexing.hlo import Computation, Instruction, Shape
 
 _PASSES_THROUGH = ("fused", "inlined", "applies")  # an op that calls so equals, for scalars, what it calls
 

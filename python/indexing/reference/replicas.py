@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from indexing.errors import UnsupportedOp
+from indexing.hlo import Computation, Instruction
 from indexing.ops.registry import op_of
 from indexing.ops.values import HloValue, only_array
 from indexing.reference.interpreter import INTERPRETER, conform, evaluate_instruction
-
-if TYPE_CHECKING:
-    from indexing.hlo import Computation, Instruction
 
 
 def run_on_replicas(computation: Computation, arguments: Sequence[Sequence[HloValue]]) -> list[HloValue]:

@@ -6,20 +6,16 @@ transposed result: the transposed factors in the other order, each transposed on
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from indexing.errors import CompileError
 from indexing.extras import missing_extra
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from indexing.kernels.products import Matrices, StridedProduct
-    from indexing.runtime.device import Buffer, Launch
+from indexing.kernels.products import Matrices, StridedProduct
+from indexing.runtime.device import Buffer, Launch
 
 #: The names of element types, of the type in which sums are computed, and of the scale factors.
 TYPES = {

@@ -11,6 +11,7 @@ from indexing.device.detect import detected_device
 from indexing.device.record import Device as DeviceRecord
 from indexing.errors import CompileError, IndexingError
 from indexing.extras import missing_extra
+from indexing.kernels.products import StridedProduct
 from indexing.kernels.targets.target import Dialect
 from indexing.runtime.cublas import Cublas
 from indexing.runtime.device import Buffer, Clock, CompilableKernel, Launch, check_limits
@@ -18,8 +19,6 @@ from indexing.runtime.nvrtc import cubin
 
 if TYPE_CHECKING:
     import cuda.core as cuda_core
-
-    from indexing.kernels.products import StridedProduct
 
 
 class SupportsStream(Protocol):

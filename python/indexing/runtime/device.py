@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol, runtime_checkable
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 
+from indexing.device.record import Device as DeviceRecord
 from indexing.errors import CompileError
-
-if TYPE_CHECKING:
-    from indexing.device.record import Device as DeviceRecord
-    from indexing.kernels.products import StridedProduct
-    from indexing.kernels.targets.target import Dialect
+from indexing.kernels.products import StridedProduct
+from indexing.kernels.targets.target import Dialect
 
 
 @dataclass(slots=True, eq=False)

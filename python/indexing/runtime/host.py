@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from indexing.device.table import CPU
+from indexing.kernels.kernel import Kernel
+from indexing.kernels.products import StridedProduct
 from indexing.runtime.compiler import find_compiler, shared_library
 from indexing.runtime.compiling_together import compile_together
 from indexing.runtime.device import Buffer, Clock, CompilableKernel, Launch, expect_dialect
@@ -18,11 +19,7 @@ from indexing.runtime.host_products import numpy_launch
 from indexing.runtime.host_program import HostCode, HostRun
 from indexing.runtime.identity import HOST_DIALECT, core_count, processor_identity
 from indexing.runtime.runs import TapeProgram
-
-if TYPE_CHECKING:
-    from indexing.kernels.kernel import Kernel
-    from indexing.kernels.products import StridedProduct
-    from indexing.runtime.tape import Tape
+from indexing.runtime.tape import Tape
 
 
 class Host:

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-if TYPE_CHECKING:
-    from indexing.kernels.products import Matrices, StridedProduct
-    from indexing.runtime.device import Buffer, Launch
+from indexing.kernels.products import Matrices, StridedProduct
+from indexing.runtime.device import Buffer, Launch
 
 DTYPES = {"f32": np.float32, "f64": np.float64, "c64": np.complex64, "c128": np.complex128}
 

@@ -4,20 +4,15 @@ from __future__ import annotations
 
 import ctypes
 from functools import partial
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from indexing.runtime.device import Buffer
+from indexing.runtime.device import Buffer, Device, LaunchTimes
 from indexing.runtime.host_kernel import HostKernel, thread_pool
 from indexing.runtime.host_memory import address
+from indexing.runtime.memory import ArrayFormat
 from indexing.runtime.runs import RunState
-from indexing.runtime.tape import LibraryCall
-
-if TYPE_CHECKING:
-    from indexing.runtime.device import Device, LaunchTimes
-    from indexing.runtime.memory import ArrayFormat
-    from indexing.runtime.tape import Tape
+from indexing.runtime.tape import LibraryCall, Tape
 
 STOPPED, AT_HOST_STEP = -1, 2  # why `program_run` returns; as in replay.c
 

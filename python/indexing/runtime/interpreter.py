@@ -5,17 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 from time import perf_counter
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from indexing.runtime.device import Buffer, Device, LaunchTimes
+from indexing.runtime.memory import ArrayFormat
 from indexing.runtime.runs import RunState
-from indexing.runtime.tape import LibraryCall, Opcode
-
-if TYPE_CHECKING:
-    from indexing.runtime.device import Buffer, Device, LaunchTimes
-    from indexing.runtime.memory import ArrayFormat
-    from indexing.runtime.tape import Tape
+from indexing.runtime.tape import LibraryCall, Opcode, Tape
 
 PREDICATE, SELECTOR = np.dtype(np.bool_), np.dtype(np.int32)
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 import struct
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from indexing.errors import CompileError
@@ -16,8 +17,6 @@ from indexing.runtime.device import CompilableKernel, expect_dialect
 from indexing.runtime.listing import compile_error
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from cuda.core import Program
 
 

@@ -5,13 +5,10 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
 
 from indexing.runtime.device import Buffer, Device, LaunchTimes
 from indexing.runtime.identity import core_count
-
-if TYPE_CHECKING:
-    from indexing.runtime.tape import Result, Tape
+from indexing.runtime.tape import Result, Tape
 
 
 class RunState(ABC):

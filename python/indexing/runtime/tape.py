@@ -12,13 +12,12 @@ from enum import IntEnum
 from time import perf_counter
 from typing import TYPE_CHECKING, Protocol, TypeVar, runtime_checkable
 
+from indexing.kernels.kernel import Kernel
 from indexing.runtime.device import Buffer, Device, Launch, LaunchTimes
+from indexing.runtime.memory import ArrayFormat
 
 if TYPE_CHECKING:
     import numpy as np
-
-    from indexing.kernels.kernel import Kernel
-    from indexing.runtime.memory import ArrayFormat
 
 Result = TypeVar("Result")
 

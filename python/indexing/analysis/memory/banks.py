@@ -8,14 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
+from indexing._core import IndexingMap
 from indexing.analysis.memory.transactions import UNCERTAIN, BankTransactions, count_banks, sampling
-
-if TYPE_CHECKING:
-    from indexing._core import IndexingMap
-    from indexing.device.record import Device
-    from indexing.kernels.kernel import Kernel
+from indexing.device.record import Device
+from indexing.kernels.kernel import Kernel
 
 __all__ = ["BankAccess", "bank_accesses"]
 

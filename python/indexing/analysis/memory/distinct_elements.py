@@ -6,7 +6,6 @@ import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from math import prod
-from typing import TYPE_CHECKING
 
 from indexing._core import IndexingMap, SymbolicMap, constant, variable
 from indexing.analysis.memory.grids import grid_of, size_of_union
@@ -17,9 +16,7 @@ from indexing.hlo.layout import bit_width
 from indexing.hlo.program_like import or_function, part_of_program
 from indexing.indexing_analysis.instructions import grouped_indexing, output_to_input
 from indexing.lazy import np
-
-if TYPE_CHECKING:
-    from indexing.ops.operand_indexing import OperandIndexing
+from indexing.ops.operand_indexing import OperandIndexing
 
 __all__ = ["Utilization", "utilization"]
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from math import prod
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
 from indexing._core import IndexingMap, compose, variable
 from indexing.analysis.memory.banks import BankAccess, bank_accesses
@@ -23,7 +23,7 @@ from indexing.device.record import Device, DeviceLike
 from indexing.device.table import CUDA_LIMITS
 from indexing.display import shown
 from indexing.errors import CompileError, IndexingError, UnsupportedOp
-from indexing.hlo import Computation, Instruction, Program
+from indexing.hlo import Computation, Instruction, Program, Shape
 from indexing.hlo.layout import bit_width
 from indexing.hlo.program_like import or_function, part_of_program
 from indexing.indexing_analysis.instructions import output_to_input
@@ -32,9 +32,6 @@ from indexing.kernels.ir.executions import Execution
 from indexing.kernels.ir.types import storage_bytes
 from indexing.kernels.kernel import Argument, Kernel
 from indexing.kernels.launch import element_at
-
-if TYPE_CHECKING:
-    from indexing.hlo import Shape
 
 __all__ = ["Access", "Coalescing", "Launch", "Tiles", "coalescing", "kernel_of"]
 

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from indexing._core import IndexingMap, Interval, SymbolicExpr, SymbolicMap, Variable
+from indexing.kernels.kernel import Dim3
 from indexing.kernels.launch import THREAD_IDS
-
-if TYPE_CHECKING:
-    from indexing.kernels.kernel import Dim3
 
 Bounds = tuple[int, int]
 

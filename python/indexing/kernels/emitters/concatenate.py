@@ -10,12 +10,15 @@ from __future__ import annotations
 from dataclasses import replace
 from itertools import accumulate
 from math import gcd, prod
-from typing import TYPE_CHECKING
 
+from indexing.device.record import Device
+from indexing.hlo import Computation, Instruction
 from indexing.hlo.layout import major_to_minor
 from indexing.hlo.module_cache import cached_on_module
 from indexing.kernels.emitter import Emitter
 from indexing.kernels.epilogue import Heroes, single_hero_of
+from indexing.kernels.function_builder import FunctionBuilder
+from indexing.kernels.ir.nodes import Kernel
 from indexing.kernels.ir.types import storage_bytes
 from indexing.kernels.knob_space import KnobSpace
 from indexing.kernels.launch import Part, assembled, entry_builder, inside
@@ -23,14 +26,8 @@ from indexing.kernels.linear import LinearPlan, linear_block_size, linear_knobs,
 from indexing.kernels.targets import TARGETS
 from indexing.kernels.vectors import check_width, is_cheap, lanes, widest_vector
 from indexing.ops.assemble import CONCATENATE
+from indexing.ops.element_context import Index
 from indexing.ops.registry import traits_of
-
-if TYPE_CHECKING:
-    from indexing.device.record import Device
-    from indexing.hlo import Computation, Instruction
-    from indexing.kernels.function_builder import FunctionBuilder
-    from indexing.kernels.ir.nodes import Kernel
-    from indexing.ops.element_context import Index
 
 NAME = CONCATENATE.opcode
 MAX_OPERANDS = 16  # the epilogue is built once for each operand

@@ -8,16 +8,20 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 from indexing._core import constant
+from indexing.device.record import Device
 from indexing.graph.cycles import is_acyclic
-from indexing.graph.nodes import tree_refs
+from indexing.graph.facts import GraphFacts
+from indexing.graph.nodes import Node, tree_refs
+from indexing.hlo import Computation, Instruction
 from indexing.hlo.layout import major_to_minor
 from indexing.hlo.module_cache import cached_on_module
 from indexing.indexing_analysis.instructions import input_to_output
 from indexing.kernels.emitter import Emitter
+from indexing.kernels.function_builder import FunctionBuilder
 from indexing.kernels.hero import Output, outputs
+from indexing.kernels.ir.nodes import Kernel
 from indexing.kernels.ir.types import storage_bytes
 from indexing.kernels.kernel_builder import KernelBuilder
 from indexing.kernels.knob_space import KnobSpace
@@ -26,18 +30,9 @@ from indexing.kernels.linear import LinearPlan, linear_block_size, linear_knobs,
 from indexing.kernels.proposal import Proposal
 from indexing.kernels.vectors import check_width, is_cheap, lanes, widest_vector
 from indexing.ops.dynamic import DYNAMIC_UPDATE_SLICE
+from indexing.ops.element_context import Index
 from indexing.ops.registry import traits_of
-from indexing.partitioner import Epilogue, partition
-
-if TYPE_CHECKING:
-    from indexing.device.record import Device
-    from indexing.graph.facts import GraphFacts
-    from indexing.graph.nodes import Node
-    from indexing.hlo import Computation, Instruction
-    from indexing.kernels.function_builder import FunctionBuilder
-    from indexing.kernels.ir.nodes import Kernel
-    from indexing.ops.element_context import Index
-    from indexing.partitioner import PartitionedComputation
+from indexing.partitioner import Epilogue, PartitionedComputation, partition
 
 NAME = DYNAMIC_UPDATE_SLICE.opcode
 MAX_LANES = 8

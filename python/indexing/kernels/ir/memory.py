@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
+from indexing._core import SymbolicExpr
 from indexing.kernels.ir import nodes as ir
 from indexing.kernels.ir.fragments import PANEL_ROWS, panel_columns
 from indexing.kernels.ir.traversal import subvalues, values_of
-
-if TYPE_CHECKING:
-    from indexing._core import SymbolicExpr
-
 
 WORDS = {"accumulator": 4, "left": 4, "right": 2, "loaded": 4}  # registers of a thread, of 32 bits
 

@@ -13,10 +13,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
-if TYPE_CHECKING:
-    from indexing._core import Interval, SymbolicExpr
+from indexing._core import Interval, SymbolicExpr
 
 Space: TypeAlias = Literal["global", "shared", "local", "constant"]
 Role: TypeAlias = Literal["input", "output", "scratch", "none"]

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias
+from typing import Literal, Protocol, TypeAlias
 
 from indexing.errors import IndexingError
+from indexing.kernels.ir.nodes import Kernel
 from indexing.kernels.passes.async_copies import begin_copies
 from indexing.kernels.passes.dead_code import remove_dead_code
 from indexing.kernels.passes.flatten import flatten_buffers
@@ -23,9 +24,6 @@ from indexing.kernels.passes.split_lanes import split_into_lanes
 from indexing.kernels.passes.thread_loops import make_thread_loops
 from indexing.kernels.passes.unroll import unroll_in_lanes, unroll_loops
 from indexing.kernels.passes.vectorize import vectorize_accesses
-
-if TYPE_CHECKING:
-    from indexing.kernels.ir.nodes import Kernel
 
 
 class TargetFeatures(Protocol):

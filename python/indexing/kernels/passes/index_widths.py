@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
-from indexing.kernels.ir.nodes import Block, IndexValue, IndexVariable, Kernel, Op
+from indexing.kernels.ir.nodes import Block, IndexValue, IndexVariable, Kernel, Op, Value
 from indexing.kernels.ir.traversal import rewrite_value, rewrite_values, with_body
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from indexing.kernels.ir.nodes import Value
 
 
 def narrow_indices(kernel: Kernel) -> Kernel:

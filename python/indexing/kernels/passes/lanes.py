@@ -4,15 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from indexing._core import SymbolicExpr, constant, variable
 from indexing.kernels.ir.copying import names_of
-from indexing.kernels.ir.nodes import Assign, For, IndexVariable, LetIndex, Load, Ref, Within, statements
+from indexing.kernels.ir.nodes import Assign, For, IndexVariable, LetIndex, Load, Ref, Value, Within, statements
 from indexing.kernels.ir.traversal import expressions_of, rewrite_value, subvalues
-
-if TYPE_CHECKING:
-    from indexing.kernels.ir.nodes import Value
 
 
 def lane_count(loop: For) -> int:

@@ -9,15 +9,11 @@ were decoded or rounded, are not converted again, and keep their bits, even thos
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from indexing.kernels.ir.copying import Names
-from indexing.kernels.ir.nodes import Block, For, Function, If, Kernel, Let, Op, Ref, Statement, Var, statements
+from indexing.kernels.ir.nodes import Block, For, Function, If, Kernel, Let, Op, Ref, Statement, Value, Var, statements
 from indexing.kernels.ir.traversal import rewrite_statement, rewrite_value, same_block, with_body
 from indexing.kernels.ir.types import storage_type
-
-if TYPE_CHECKING:
-    from indexing.kernels.ir.nodes import Value
 
 
 def convert_narrow_floats(kernel: Kernel) -> Kernel:

@@ -10,20 +10,15 @@ then keeps in a register.
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
-from indexing._core import constant
+from indexing._core import SymbolicExpr, constant
 from indexing.kernels.ir import nodes as ir
 from indexing.kernels.ir.copying import Copying, Names
 from indexing.kernels.ir.memory import moves
 from indexing.kernels.ir.traversal import expressions_of, may_leave, rewrite_blocks, same_block, subvalues, values_of
 from indexing.kernels.passes.lanes import lane_count
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from indexing._core import SymbolicExpr
 
 MAX_STATEMENTS = 12  # a loop is unrolled here if it becomes at most so many
 MAX_IN_LANES = 128  # a loop inside a loop over lanes is unrolled if it becomes at most so many

@@ -5,15 +5,11 @@ An element of one or two bytes is swapped within its 32-bit word if the target c
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from indexing.errors import CompileError
 from indexing.kernels.ir import nodes as ir
 from indexing.kernels.ir.types import decoded, encoded, storage_type
 from indexing.kernels.targets.c_index import ATOM
-
-if TYPE_CHECKING:
-    from indexing.kernels.targets.c_statements import StatementWriter
+from indexing.kernels.targets.c_statements import StatementWriter
 
 WORD = 4  # bytes
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING
 
 from indexing.kernels.ir import nodes as ir
 from indexing.kernels.ir.memory import moves
@@ -11,9 +10,7 @@ from indexing.kernels.ir.traversal import subvalues, values_of
 from indexing.kernels.targets.c_atomics import write_atomic
 from indexing.kernels.targets.c_index import IndexWriter
 from indexing.kernels.targets.c_statements import StatementWriter
-
-if TYPE_CHECKING:
-    from indexing.kernels.targets.c_unit import TranslationUnit
+from indexing.kernels.targets.c_unit import TranslationUnit
 
 THREAD_AXES = 3
 

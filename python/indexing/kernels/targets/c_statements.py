@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from indexing._core import SymbolicExpr
 from indexing.errors import CompileError
@@ -14,10 +13,8 @@ from indexing.kernels.ir.fragments import FULL_WORDS
 from indexing.kernels.ir.traversal import expressions_in
 from indexing.kernels.ir.types import storage_bytes
 from indexing.kernels.targets.c_index import ATOM, SUM, IndexWriter
+from indexing.kernels.targets.c_unit import TranslationUnit
 from indexing.kernels.targets.c_values import ValueWriter, kind_of
-
-if TYPE_CHECKING:
-    from indexing.kernels.targets.c_unit import TranslationUnit
 
 MAX_TREE = 64  # nodes of an index expression as a tree; parts of a larger one are named first
 

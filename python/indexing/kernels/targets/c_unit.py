@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from indexing.errors import CompileError
 from indexing.kernels.ir import nodes as ir
 from indexing.kernels.ir.memory import moves
 from indexing.kernels.ir.traversal import subvalues, values_of
 from indexing.kernels.ir.types import storage_type
-
-if TYPE_CHECKING:
-    from indexing.kernels.targets.target import Target
+from indexing.kernels.targets.target import Target
 
 
 class TranslationUnit:

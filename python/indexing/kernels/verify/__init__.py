@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
+from indexing.kernels.ir.nodes import Kernel
 from indexing.kernels.verify.bounds import check_bounds
 from indexing.kernels.verify.check import Check
 from indexing.kernels.verify.initialized import check_initialized
@@ -18,9 +18,6 @@ from indexing.kernels.verify.once import check_written_once
 from indexing.kernels.verify.races import check_races
 from indexing.kernels.verify.typed import check_types
 from indexing.kernels.verify.uniform import check_barriers
-
-if TYPE_CHECKING:
-    from indexing.kernels.ir.nodes import Kernel
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
 
 from indexing._core import IndexingMap, Interval, SymbolicExpr
 from indexing.errors import IndexingError, Undecided
 from indexing.kernels.ir.accesses import INT64, Accesses, Context, all_accesses
+from indexing.kernels.ir.nodes import Buffer, Kernel
 from indexing.kernels.verify.check import Check
 from indexing.kernels.verify.data import value_range
 from indexing.kernels.verify.digits import with_digits
-
-if TYPE_CHECKING:
-    from indexing.kernels.ir.nodes import Buffer, Kernel
 
 
 def check_bounds(kernel: Kernel) -> Iterator[Check]:

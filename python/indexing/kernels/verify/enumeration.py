@@ -4,14 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from math import prod
-from typing import TYPE_CHECKING
 
+from indexing._core import IndexingMap
 from indexing.errors import IndexingError
+from indexing.kernels.ir.nodes import Kernel
 from indexing.lazy import np
-
-if TYPE_CHECKING:
-    from indexing._core import IndexingMap
-    from indexing.kernels.ir.nodes import Kernel
 
 MAX_POINTS = 1 << 19  # all maps on one side have at most so many together
 FIRST_BLOCK = 3  # the dimensions of maps from threads are three thread ids, then three block ids

@@ -7,11 +7,11 @@ loaded by later ones: a loop that is too short leaves some of them as they were.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
 
 from indexing._core import IndexingMap
 from indexing.errors import IndexingError, Undecided
 from indexing.kernels.ir.accesses import Access, Accesses, Time, entry_accesses
+from indexing.kernels.ir.nodes import Buffer, Kernel
 from indexing.kernels.verify.check import Check
 from indexing.kernels.verify.cover import covers, normalized
 from indexing.kernels.verify.enumeration import ends_of_grid, first_missing, rows
@@ -19,9 +19,6 @@ from indexing.kernels.verify.order import has_thread_loops
 from indexing.kernels.verify.races import BLOCK_IDS
 from indexing.kernels.verify.translation import element_of
 from indexing.lazy import np
-
-if TYPE_CHECKING:
-    from indexing.kernels.ir.nodes import Buffer, Kernel
 
 AXES = 3
 

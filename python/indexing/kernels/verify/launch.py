@@ -4,14 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from math import prod
-from typing import TYPE_CHECKING
 
+from indexing.device.limits import Limits
+from indexing.kernels.ir.nodes import Kernel
 from indexing.kernels.ir.types import storage_bytes
 from indexing.kernels.verify.check import Check
-
-if TYPE_CHECKING:
-    from indexing.device.limits import Limits
-    from indexing.kernels.ir.nodes import Kernel
 
 
 def check_launch(kernel: Kernel, limits: Limits) -> Iterator[Check]:

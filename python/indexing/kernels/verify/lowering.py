@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
-from indexing.kernels.passes import PASSES, Pass
+from indexing.device.limits import Limits
+from indexing.kernels.ir.nodes import Kernel
+from indexing.kernels.passes import PASSES, Pass, TargetFeatures
 from indexing.kernels.verify import Verification, check_memory, check_threads
 from indexing.kernels.verify.bounds import check_bounds
+from indexing.kernels.verify.check import Check
 from indexing.kernels.verify.initialized import check_initialized
 from indexing.kernels.verify.last_block import check_last_block
 from indexing.kernels.verify.launch import check_launch
@@ -20,12 +23,6 @@ from indexing.kernels.verify.reductions import check_reductions
 from indexing.kernels.verify.translation import Collected, compare_accesses
 from indexing.kernels.verify.typed import check_types
 from indexing.kernels.verify.uniform import check_barriers
-
-if TYPE_CHECKING:
-    from indexing.device.limits import Limits
-    from indexing.kernels.ir.nodes import Kernel
-    from indexing.kernels.passes import TargetFeatures
-    from indexing.kernels.verify.check import Check
 
 OF_KERNELS: Mapping[str, Callable[[Kernel], Iterable[Check]]] = {  # checks of a kernel at any stage
     "typed": check_types,

@@ -5,18 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import combinations
-from typing import TYPE_CHECKING
 
 from indexing._core import IndexingMap, Interval, SymbolicMap, Variable, variable
 from indexing.errors import IndexingError, Undecided
 from indexing.kernels.ir.accesses import Access, Accesses, entry_accesses
+from indexing.kernels.ir.nodes import Buffer, Kernel
 from indexing.kernels.verify.check import Check, Status
 from indexing.kernels.verify.data import Dependence
 from indexing.kernels.verify.digits import with_digits
 from indexing.kernels.verify.iterations import as_one_map
-
-if TYPE_CHECKING:
-    from indexing.kernels.ir.nodes import Buffer, Kernel
 
 UNIQUE = "unique_indices"
 MAX_STORES = 48  # an output has at most so many, since pairs of them are compared

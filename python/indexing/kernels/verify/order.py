@@ -10,21 +10,28 @@ stores. That no two threads access an element between two barriers, one of them 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from indexing._core import SymbolicExpr, constant
 from indexing.errors import IndexingError
 from indexing.kernels.ir.accesses import Access, Accesses, Time, entry_accesses
 from indexing.kernels.ir.memory import Memory
-from indexing.kernels.ir.nodes import AtomicUpdate, Barrier, CallFunction, For, GroupReduce, blocks_of, statements
+from indexing.kernels.ir.nodes import (
+    AtomicUpdate,
+    Barrier,
+    Block,
+    CallFunction,
+    For,
+    GroupReduce,
+    Kernel,
+    Statement,
+    blocks_of,
+    statements,
+)
 from indexing.kernels.verify.check import Check
 from indexing.kernels.verify.enumeration import ends_of_grid, first_missing, numbered, rows
 from indexing.kernels.verify.phases import keeps_phases
 from indexing.kernels.verify.translation import element_of
 from indexing.lazy import np
-
-if TYPE_CHECKING:
-    from indexing.kernels.ir.nodes import Block, Kernel, Statement
 
 AXES, IDS = 3, 6
 PLACE = 6  # columns of an event behind its time: three block ids, the element, whether it is written, and the thread

@@ -10,16 +10,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from math import prod
-from typing import TYPE_CHECKING
 
+from indexing._core import SymbolicExpr
 from indexing.errors import IndexingError
 from indexing.kernels.ir.accesses import Access, Accesses, entry_accesses
+from indexing.kernels.ir.nodes import Kernel
 from indexing.kernels.verify.check import Check
 from indexing.lazy import np
-
-if TYPE_CHECKING:
-    from indexing._core import SymbolicExpr
-    from indexing.kernels.ir.nodes import Kernel
 
 MAX_POINTS = 1 << 22
 BLOCK_IDS = frozenset({3, 4, 5})

@@ -7,16 +7,14 @@ with one digit for each thread, which a combiner adds.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
+from indexing._core import SymbolicExpr
 from indexing.errors import IndexingError
 from indexing.kernels.ir import nodes as ir
 from indexing.kernels.passes.parallel_regions import array_of
 from indexing.kernels.verify.check import Check
 from indexing.lazy import np
-
-if TYPE_CHECKING:
-    from indexing._core import SymbolicExpr
 
 CONVERSIONS = ("convert", "decode", "encode", "ne")  # types of values and of memory differ: predicates are bytes
 BITS = 11  # a digit's width: a block has at most 1,024 threads, so that none overflows when all count one thread

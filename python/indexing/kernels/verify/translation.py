@@ -11,18 +11,16 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from math import prod
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 from indexing._core import IndexingMap, SymbolicExpr, SymbolicMap, Variable, compose, constant, variable
 from indexing.errors import IndexingError
 from indexing.kernels.ir.accesses import Access, Accesses, Call, all_accesses, reached_elements
+from indexing.kernels.ir.nodes import Kernel
 from indexing.kernels.passes.flatten import position
 from indexing.kernels.verify.check import Check
 from indexing.kernels.verify.cover import covers, normalized
 from indexing.kernels.verify.enumeration import difference
-
-if TYPE_CHECKING:
-    from indexing.kernels.ir.nodes import Kernel
 
 X, Y, IDS = 0, 1, 6
 Key: TypeAlias = (

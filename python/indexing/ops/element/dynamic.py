@@ -6,14 +6,11 @@ Start indices are clamped so that the slice lies inside; scatter skips windows t
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
+from indexing._core import SymbolicExpr
+from indexing.hlo import Instruction
 from indexing.ops.element.moves import zero
-
-if TYPE_CHECKING:
-    from indexing._core import SymbolicExpr
-    from indexing.hlo import Instruction
-    from indexing.ops.element_context import ElementContext, Index, Value
+from indexing.ops.element_context import ElementContext, Index, Value
 
 
 def dynamic_slice(ctx: ElementContext, instruction: Instruction, output: int, index: Index) -> Value:

@@ -7,17 +7,14 @@ their own, so that its rounding error grows with the length of a block, not of t
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
 
+from indexing._core import SymbolicExpr
+from indexing.hlo import Instruction
 from indexing.ops.element.moves import zero
+from indexing.ops.element_context import ElementContext, Index, Value
 from indexing.ops.element_types import ElementType, element_type
 from indexing.ops.elementwise.builders import narrow_integer
 from indexing.ops.elementwise.conversion import convert_code
-
-if TYPE_CHECKING:
-    from indexing._core import SymbolicExpr
-    from indexing.hlo import Instruction
-    from indexing.ops.element_context import ElementContext, Index, Value
 
 BLOCK_SIZE = 256
 MAX_UNBLOCKED_SIZE = 1024  # a longer dimension is reduced block by block

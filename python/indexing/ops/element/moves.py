@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from indexing.errors import UnsupportedOp
+from indexing.hlo import Instruction
 from indexing.hlo.layout import bit_width, linearize, major_to_minor
+from indexing.ops.element_context import ElementContext, Index, Value
 from indexing.ops.element_types import ElementType, element_type
 from indexing.ops.elementwise.bitcast_convert import bits_of, from_bits, joined_bits, part_of_bits
 from indexing.ops.elementwise.conversion import convert_code
-
-if TYPE_CHECKING:
-    from indexing.hlo import Instruction
-    from indexing.ops.element_context import ElementContext, Index, Value
 
 
 def move(ctx: ElementContext, instruction: Instruction, output: int, index: Index) -> Value:

@@ -6,18 +6,14 @@ smallest integer divided by -1 itself with remainder 0. Maximum and minimum prop
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from indexing.hlo import Instruction
 from indexing.lazy import np
+from indexing.ops.element_context import ElementContext, Value
 from indexing.ops.element_types import element_type
 from indexing.ops.elementwise.builders import Code, by_numpy, computed, elementwise_op, kind_of, refuse
 from indexing.ops.op import Op
 from indexing.ops.operation_count import one_transcendental_each_element
 from indexing.ops.values import Array, broadcast_sizes
-
-if TYPE_CHECKING:
-    from indexing.hlo import Instruction
-    from indexing.ops.element_context import ElementContext, Value
 
 
 def _code(opcode: str, operation: str, predicates: str = "", complex_numbers: bool = True) -> Code:

@@ -6,21 +6,18 @@ Element 0 of the narrow side holds the least significant bits.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
+from indexing._core import SymbolicExpr
 from indexing.errors import UnsupportedOp
+from indexing.hlo import Instruction
 from indexing.lazy import np
+from indexing.ops.element_context import ElementContext, Index, Value
 from indexing.ops.element_types import ElementType, element_type
 from indexing.ops.elementwise.builders import narrow_integer
 from indexing.ops.op import Op
 from indexing.ops.operand_indexing import Indexing, OperandIndexing, identity, tensor_map, variables
 from indexing.ops.operation_count import one_each_element
 from indexing.ops.values import Array, HloValue, only_array
-
-if TYPE_CHECKING:
-    from indexing._core import SymbolicExpr
-    from indexing.hlo import Instruction
-    from indexing.ops.element_context import ElementContext, Index, Value
 
 
 def _width(kind: ElementType) -> int:

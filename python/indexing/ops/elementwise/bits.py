@@ -6,17 +6,13 @@ is beyond the width.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from indexing.hlo import Instruction
 from indexing.lazy import np
+from indexing.ops.element_context import ElementContext, Value
 from indexing.ops.element_types import ElementType, element_type
 from indexing.ops.elementwise.builders import Code, by_numpy, computed, elementwise_op, kind_of, narrow_integer, refuse
 from indexing.ops.op import Op
 from indexing.ops.values import Array
-
-if TYPE_CHECKING:
-    from indexing.hlo import Instruction
-    from indexing.ops.element_context import ElementContext, Value
 
 
 def _logical(operation: str) -> Code:

@@ -8,20 +8,18 @@ are rounded to their type here, for all ops.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 from indexing.errors import UnsupportedOp
+from indexing.hlo import Instruction
 from indexing.lazy import np
 from indexing.ops.bounded import check_same_sizes
+from indexing.ops.element_context import ElementContext, Index, Value
 from indexing.ops.element_types import ElementType, element_type
 from indexing.ops.op import Op
 from indexing.ops.operand_indexing import Indexing, identity, scalar
 from indexing.ops.operation_count import OperationRule, one_each_element
 from indexing.ops.values import Array, HloValue, broadcast_sizes, only_array
-
-if TYPE_CHECKING:
-    from indexing.hlo import Instruction
-    from indexing.ops.element_context import ElementContext, Index, Value
 
 Code: TypeAlias = "Callable[[ElementContext, Instruction, tuple[Value, ...]], Value]"
 ArrayFunction: TypeAlias = "Callable[..., Array]"

@@ -6,18 +6,14 @@ f32 round to f32 first, as XLA's elemental emitter does.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from indexing.errors import UnsupportedOp
+from indexing.hlo import Instruction
 from indexing.lazy import np
+from indexing.ops.element_context import ElementContext, Value
 from indexing.ops.element_types import ELEMENT_TYPES, ElementType, element_type
 from indexing.ops.elementwise.builders import elementwise_op, kind_of, narrow_integer, refuse
 from indexing.ops.op import Op
 from indexing.ops.values import Array
-
-if TYPE_CHECKING:
-    from indexing.hlo import Instruction
-    from indexing.ops.element_context import ElementContext, Value
 
 #: Exponent and mantissa bits of the floats that reduce-precision takes.
 FLOAT_FORMATS = {

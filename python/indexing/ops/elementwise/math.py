@@ -7,18 +7,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
+from indexing.hlo import Instruction
 from indexing.lazy import np
+from indexing.ops.element_context import ElementContext, Value
 from indexing.ops.elementwise.arithmetic import complex_quotient
 from indexing.ops.elementwise.builders import Code, elementwise_op, kind_of, refuse
 from indexing.ops.op import Op
 from indexing.ops.operation_count import one_each_element, one_transcendental_each_element
 from indexing.ops.values import Array
-
-if TYPE_CHECKING:
-    from indexing.hlo import Instruction
-    from indexing.ops.element_context import ElementContext, Value
 
 COMPLEX_FUNCTIONS = frozenset(  # functions defined on c64 and c128
     [

@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
 from indexing.errors import UnsupportedOp
+from indexing.hlo import Instruction
 from indexing.lazy import np
+from indexing.ops.element_context import ElementContext, Value
 from indexing.ops.element_types import ElementType, element_type
 from indexing.ops.elementwise.arithmetic import larger, smaller
 from indexing.ops.elementwise.builders import by_numpy, elementwise_op, kind_of, refuse
 from indexing.ops.op import Op
 from indexing.ops.values import Array, broadcast_sizes
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from indexing.hlo import Instruction
-    from indexing.ops.element_context import ElementContext, Value
 
 _OPERATORS = {"EQ": "==", "NE": "!=", "LT": "<", "LE": "<=", "GT": ">", "GE": ">="}
 _FUNCTIONS = {

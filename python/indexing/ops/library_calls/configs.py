@@ -5,12 +5,10 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 from indexing.errors import UnsupportedOp
-
-if TYPE_CHECKING:
-    from indexing.hlo import Instruction
+from indexing.hlo import Instruction
 
 Config: TypeAlias = Mapping[str, Any]
 _ENTRY = re.compile(r'([\w.]+) = ("[^"]*"|[^,}\s]+)')  # an entry of an attribute dictionary: `uplo = 76 : ui8`

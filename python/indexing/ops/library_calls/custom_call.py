@@ -9,10 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from indexing.errors import IndexingError, UnsupportedOp
-from indexing.hlo import BuiltInstruction
+from indexing.hlo import BuiltInstruction, Computation, Instruction
 from indexing.ops.expansion import Expansion
 from indexing.ops.library_calls import convolutions, lapack, onednn, products, solvers
 from indexing.ops.library_calls.configs import Config, backend_config
@@ -20,9 +19,6 @@ from indexing.ops.op import ComputationMaps, Interpreter, Op, RunsComputations, 
 from indexing.ops.operand_indexing import Indexing, unknown
 from indexing.ops.operation_count import CountInside, OperationCount
 from indexing.ops.values import HloValue, only_array
-
-if TYPE_CHECKING:
-    from indexing.hlo import Computation, Instruction
 
 
 @dataclass(frozen=True, slots=True)

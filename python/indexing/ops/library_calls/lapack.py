@@ -9,17 +9,15 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 from indexing.errors import UnsupportedOp
+from indexing.hlo import Instruction, Shape
 from indexing.lazy import np
 from indexing.ops.library_calls.configs import Config, letter
 from indexing.ops.library_calls.reflectors import apply_from_left, apply_from_right, reflector
 from indexing.ops.operand_indexing import OperandIndexing, tensor_map, variables
 from indexing.ops.values import Array
-
-if TYPE_CHECKING:
-    from indexing.hlo import Instruction, Shape
 
 Sizes: TypeAlias = tuple[int, ...]
 #: A result without its batch dimensions: the kind of its elements (`a`, those of the matrix; its `real` or `complex` type;

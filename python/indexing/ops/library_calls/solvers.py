@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from indexing.errors import UnsupportedOp
-from indexing.hlo import BuiltInstruction
+from indexing.hlo import BuiltInstruction, Computation, Instruction
 from indexing.ops.expansion import Expansion
 from indexing.ops.library_calls.configs import Config, letter
-
-if TYPE_CHECKING:
-    from indexing.hlo import Computation, Instruction
 
 _IN_KEYS = frozenset({"parameter", "constant", "bitcast", "bitcast-convert", "xor", "compare", "select", "convert"})
 _TRANSPOSES = {"N": "NO_TRANSPOSE", "T": "TRANSPOSE", "C": "ADJOINT"}

@@ -11,13 +11,18 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from math import prod
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
+from indexing._core import SymbolicExpr
+from indexing.device.record import Device
 from indexing.errors import IndexingError
+from indexing.hlo import Computation, Instruction, Shape
 from indexing.hlo.module_cache import cached_on_module
+from indexing.kernels.function_builder import FunctionBuilder
 from indexing.kernels.hero import Output, outputs
+from indexing.kernels.ir.nodes import Kernel
 from indexing.kernels.ir.types import storage_bytes
-from indexing.kernels.kernel_builder import KernelBuilder
+from indexing.kernels.kernel_builder import Dim3, KernelBuilder
 from indexing.kernels.knob_space import BlockLimit, Knob, KnobSpace
 from indexing.kernels.launch import (
     assembled,
@@ -30,16 +35,7 @@ from indexing.kernels.launch import (
 )
 from indexing.kernels.vectors import WIDTHS, bytes_beside, is_light, lanes, widest_vector
 from indexing.ops.registry import traits_of
-from indexing.partitioner import partition
-
-if TYPE_CHECKING:
-    from indexing._core import SymbolicExpr
-    from indexing.device.record import Device
-    from indexing.hlo import Computation, Instruction, Shape
-    from indexing.kernels.function_builder import FunctionBuilder
-    from indexing.kernels.ir.nodes import Kernel
-    from indexing.kernels.kernel_builder import Dim3
-    from indexing.partitioner import PartitionedComputation
+from indexing.partitioner import PartitionedComputation, partition
 
 NAME = "loop"
 BLOCK_SIZE = 128  # threads

@@ -14,22 +14,19 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from heapq import heappop, heappush
-from typing import TYPE_CHECKING
 
 from indexing._core import IndexingMap
+from indexing.device.record import Device
 from indexing.graph.cycles import is_acyclic
+from indexing.graph.facts import GraphFacts
 from indexing.graph.nodes import Node, Ref, assembled_arrays, in_place_count, tree_refs
+from indexing.hlo import Shape
 from indexing.hlo.layout import linearize, major_to_minor, physical_sizes
 from indexing.indexing_analysis.access import Access, AccessComposer
 from indexing.kernels.launch import same_memory
 from indexing.kernels.proposal import Proposal, is_view, storage_of
 from indexing.partitioner import has_one_index
 from indexing.work import element_count, element_work, operations, work_once
-
-if TYPE_CHECKING:
-    from indexing.device.record import Device
-    from indexing.graph.facts import GraphFacts
-    from indexing.hlo import Shape
 
 MAX_NODES = 256
 MAX_ARRAYS = 64  # OpenCL guarantees 1024 bytes of arguments

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-from indexing._core import constant
+from indexing._core import SymbolicExpr, constant
+from indexing.hlo import Computation, Instruction
+from indexing.kernels.function_builder import FunctionBuilder
 from indexing.kernels.ir.nodes import Buffer, GroupReduce, Ref
 from indexing.kernels.ir.types import compute_type, storage_bytes
 from indexing.kernels.passes.group_reductions import shared_cells
@@ -15,11 +16,6 @@ from indexing.kernels.vectors import lanes
 from indexing.ops.element_context import Value
 from indexing.ops.element_types import element_type
 from indexing.ops.reducer_ops import in_order_of_index, neutral_element
-
-if TYPE_CHECKING:
-    from indexing._core import SymbolicExpr
-    from indexing.hlo import Computation, Instruction
-    from indexing.kernels.function_builder import FunctionBuilder
 
 
 @dataclass(frozen=True, slots=True)

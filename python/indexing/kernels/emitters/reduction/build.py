@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from indexing._core import SymbolicExpr, constant
 from indexing.kernels.emitters.reduction.accumulators import Accumulators, Reducer, ThreadGroup, combine
@@ -14,15 +13,13 @@ from indexing.kernels.emitters.reduction.mapping import (
 )
 from indexing.kernels.emitters.reduction.match import NAME, arrays_of
 from indexing.kernels.emitters.reduction.splits import Splits
+from indexing.kernels.epilogue import Heroes
+from indexing.kernels.function_builder import FunctionBuilder
 from indexing.kernels.hero import outputs
+from indexing.kernels.ir.nodes import Kernel
 from indexing.kernels.launch import assembled, entry_builder, guarded, inside_parts, loop_over
 from indexing.kernels.vectors import lanes
-
-if TYPE_CHECKING:
-    from indexing.kernels.epilogue import Heroes
-    from indexing.kernels.function_builder import FunctionBuilder
-    from indexing.kernels.ir.nodes import Kernel
-    from indexing.ops.element_context import Index, Value
+from indexing.ops.element_context import Index, Value
 
 
 def build_reduction(match: Heroes, plan: ReductionPlan) -> Kernel:

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from indexing.device.record import Device
+from indexing.graph.facts import GraphFacts
+from indexing.graph.nodes import Node
 from indexing.kernels.emitters.reduction.row_groups import row_group
-
-if TYPE_CHECKING:
-    from indexing.device.record import Device
-    from indexing.graph.facts import GraphFacts
-    from indexing.graph.nodes import Node
-    from indexing.kernels.proposal import Proposal
+from indexing.kernels.proposal import Proposal
 
 
 def group_reductions(facts: GraphFacts, seed: Node, device: Device) -> Proposal | None:

@@ -4,17 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
+from indexing.graph.facts import GraphFacts
 from indexing.graph.nodes import Node, Ref, assembled_arrays, tree_refs
 from indexing.indexing_analysis.access import Access
 from indexing.indexing_analysis.instructions import output_to_input
+from indexing.kernels.emitters.reduction.rows import Rows
 from indexing.ops.reduce import REDUCE
 from indexing.work import element_count
-
-if TYPE_CHECKING:
-    from indexing.graph.facts import GraphFacts
-    from indexing.kernels.emitters.reduction.rows import Rows
 
 MAX_RECOMPUTED = 8  # members that a reader recomputes to have one of them
 

@@ -5,23 +5,21 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from math import prod
-from typing import TYPE_CHECKING, Literal, Protocol
+from typing import Literal, Protocol
 
 from indexing._core import SymbolicExpr, constant
+from indexing.device.limits import Limits
+from indexing.device.record import Device
 from indexing.errors import IndexingError
+from indexing.hlo import Instruction
 from indexing.hlo.layout import delinearize, major_to_minor
 from indexing.kernels.emitter import Plan, fits
 from indexing.kernels.emitters.reduction.splits import shared_bytes_of_splits
+from indexing.kernels.kernel_builder import Dim3
 from indexing.kernels.knob_space import powers_of_two
 from indexing.kernels.launch import Part, range_variable, thread_id
 from indexing.kernels.targets import TARGETS
-
-if TYPE_CHECKING:
-    from indexing.device.limits import Limits
-    from indexing.device.record import Device
-    from indexing.hlo import Instruction
-    from indexing.kernels.kernel_builder import Dim3
-    from indexing.ops.element_context import Index
+from indexing.ops.element_context import Index
 
 OUTER, STEP, LANE = range(3)  # the range variables of a thread mapping
 MAX_SPLITS = 1024

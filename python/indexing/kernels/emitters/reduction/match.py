@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from math import prod
-from typing import TYPE_CHECKING
 
+from indexing.hlo import Computation, Instruction
 from indexing.hlo.layout import major_to_minor
 from indexing.hlo.module_cache import cached_on_module
 from indexing.kernels.epilogue import Heroes, heroes_of
 from indexing.ops.reduce import REDUCE
 from indexing.ops.registry import traits_of
-
-if TYPE_CHECKING:
-    from indexing.hlo import Computation, Instruction
 
 NAME = "reduction"
 MIN_REDUCED = 4  # elements; one thread reduces fewer

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
+from indexing.device.record import Device
 from indexing.errors import IndexingError
 from indexing.kernels.emitter import fits
 from indexing.kernels.emitters.reduction.accumulators import value_bytes
@@ -23,14 +23,11 @@ from indexing.kernels.emitters.reduction.mapping import (
     with_more_threads,
 )
 from indexing.kernels.emitters.reduction.match import NAME
+from indexing.kernels.epilogue import Heroes
 from indexing.kernels.ir.types import storage_bytes
 from indexing.kernels.knob_space import Condition, Knob, KnobSpace, Values, powers_of_two
 from indexing.kernels.launch import check_knob
 from indexing.kernels.vectors import MIN_THREADS, WIDTHS, is_cheap, widest_vector
-
-if TYPE_CHECKING:
-    from indexing.device.record import Device
-    from indexing.kernels.epilogue import Heroes
 
 MAX_TAIL_INSTRUCTIONS = 64  # a body of at most so many is built a second time, for a partial vector
 MIN_ROW_VECTORS = 1024  # with fewer in all rows, vectors are narrower

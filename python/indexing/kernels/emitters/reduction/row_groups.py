@@ -11,10 +11,11 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from heapq import heappop, heappush
-from typing import TYPE_CHECKING
 
 from indexing._core import IndexingMap, compose
+from indexing.graph.facts import GraphFacts
 from indexing.graph.nodes import Node, Ref
+from indexing.hlo import Instruction
 from indexing.hlo.layout import major_to_minor
 from indexing.kernels.emitters.reduction.group_outputs import choose_outputs
 from indexing.kernels.emitters.reduction.match import arrays_of
@@ -23,10 +24,6 @@ from indexing.kernels.launch import same_memory
 from indexing.kernels.proposal import Proposal, is_view, storage_of
 from indexing.ops.reduce import REDUCE
 from indexing.work import operations, work_once
-
-if TYPE_CHECKING:
-    from indexing.graph.facts import GraphFacts
-    from indexing.hlo import Instruction
 
 MAX_NODES = 192
 MAX_INPUTS = 32

@@ -4,18 +4,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 from indexing._core import IndexingMap, compose, variable
+from indexing.hlo import Instruction, Shape
 from indexing.hlo.layout import major_to_minor
 from indexing.kernels.emitters.reduction.match import arrays_of
 from indexing.kernels.launch import same_memory
+from indexing.ops.operand_indexing import OperandIndexing
 from indexing.ops.reduce import REDUCE
 from indexing.ops.registry import traits_of
-
-if TYPE_CHECKING:
-    from indexing.hlo import Instruction, Shape
-    from indexing.ops.operand_indexing import OperandIndexing
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
 
 from indexing._core import SymbolicExpr, constant
 from indexing.kernels.emitters.reduction.accumulators import (
@@ -18,14 +17,12 @@ from indexing.kernels.emitters.reduction.accumulators import (
     kept_type,
     shared_bytes,
 )
+from indexing.kernels.function_builder import FunctionBuilder
 from indexing.kernels.ir.nodes import Buffer, Constant, Fence, FetchAdd, Load, Op, Ref
 from indexing.kernels.launch import guarded, loop_over, thread_id
 from indexing.kernels.vectors import lanes
 from indexing.ops.element_context import Value
 from indexing.ops.reducer_ops import in_order_of_index
-
-if TYPE_CHECKING:
-    from indexing.kernels.function_builder import FunctionBuilder
 
 LAST_BYTES = 4  # the shared memory that says whether the block is the last
 

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING
 
-from indexing._core import constant
+from indexing._core import SymbolicExpr, constant
+from indexing.hlo import Instruction
 from indexing.kernels.emitters.reduction.accumulators import Accumulators, Reducer, ThreadGroup, combine
 from indexing.kernels.emitters.reduction.match import arrays_of
 from indexing.kernels.emitters.reduction.splits import Splits
 from indexing.kernels.emitters.rows.mapping import Keep, RowsPlan
-from indexing.kernels.emitters.rows.match import NAME, RowSpace
+from indexing.kernels.emitters.rows.match import NAME, OnlineSum, RowSpace
 from indexing.kernels.emitters.rows.online import with_online_sums
 from indexing.kernels.emitters.rows.row_cache import RowCache, row_cache_of
+from indexing.kernels.function_builder import FunctionBuilder
 from indexing.kernels.hero import Output, outputs
-from indexing.kernels.ir.nodes import Buffer, Load
+from indexing.kernels.ir.nodes import Buffer, Kernel, Load
 from indexing.kernels.ir.types import storage_type
 from indexing.kernels.kernel_builder import KernelBuilder
 from indexing.kernels.launch import (
@@ -28,15 +29,8 @@ from indexing.kernels.launch import (
     thread_id,
 )
 from indexing.kernels.vectors import lanes
+from indexing.ops.element_context import Index, Value
 from indexing.ops.tuples import array_source
-
-if TYPE_CHECKING:
-    from indexing._core import SymbolicExpr
-    from indexing.hlo import Instruction
-    from indexing.kernels.emitters.rows.match import OnlineSum
-    from indexing.kernels.function_builder import FunctionBuilder
-    from indexing.kernels.ir.nodes import Kernel
-    from indexing.ops.element_context import Index, Value
 
 
 def build_rows(space: RowSpace, plan: RowsPlan) -> Kernel:

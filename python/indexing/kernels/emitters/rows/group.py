@@ -5,16 +5,12 @@ Where rows are few and long, the group is what one pass computes, so that blocks
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from indexing.device.record import Device
+from indexing.graph.facts import GraphFacts
+from indexing.graph.nodes import Node
 from indexing.kernels.emitters.reduction.row_groups import has_enough_blocks, row_group
 from indexing.kernels.emitters.rows.shared_pass import part_in_one_pass
-
-if TYPE_CHECKING:
-    from indexing.device.record import Device
-    from indexing.graph.facts import GraphFacts
-    from indexing.graph.nodes import Node
-    from indexing.kernels.proposal import Proposal
+from indexing.kernels.proposal import Proposal
 
 
 def group_rows(facts: GraphFacts, seed: Node, device: Device) -> Proposal | None:

@@ -5,16 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from enum import IntEnum
-from typing import TYPE_CHECKING
 
+from indexing._core import SymbolicExpr
 from indexing.kernels.emitters.reduction.mapping import Dimensions, ceil_div, divided
 from indexing.kernels.emitters.reduction.splits import shared_bytes_of_splits
+from indexing.kernels.kernel_builder import Dim3
 from indexing.kernels.launch import Part, range_variable, thread_id
-
-if TYPE_CHECKING:
-    from indexing._core import SymbolicExpr
-    from indexing.kernels.kernel_builder import Dim3
-    from indexing.ops.element_context import Index
+from indexing.ops.element_context import Index
 
 
 class Keep(IntEnum):

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 from indexing._core import IndexingMap, compose
+from indexing.hlo import Computation, Instruction, Module, Shape
 from indexing.hlo.module_cache import cached_on_module
 from indexing.indexing_analysis.access import Access, AccessComposer
 from indexing.indexing_analysis.instructions import output_to_input
@@ -20,14 +20,11 @@ from indexing.kernels.emitters.reduction.match import arrays_of
 from indexing.kernels.emitters.reduction.rows import Rows, is_read_at_one_place, may_give_rows
 from indexing.kernels.hero import Output, outputs
 from indexing.kernels.launch import same_memory
+from indexing.ops.online_sums import OnlineForm
 from indexing.ops.reduce import REDUCE
 from indexing.ops.registry import traits_of
 from indexing.ops.tuples import TUPLE, array_source
 from indexing.partitioner import PartitionedComputation, Subgraph, partition
-
-if TYPE_CHECKING:
-    from indexing.hlo import Computation, Instruction, Module, Shape
-    from indexing.ops.online_sums import OnlineForm
 
 NAME = "rows"
 MAX_CANDIDATES = 4  # reductions of different shapes that are tried as the first

@@ -9,17 +9,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 from itertools import islice
-from typing import TYPE_CHECKING
 
+from indexing.hlo import Instruction
 from indexing.hlo.module_cache import cached_on_module
 from indexing.kernels.emitters.reduction.match import arrays_of
 from indexing.kernels.emitters.rows.match import OnlineSum, RowSpace
 from indexing.ops.online_sums import online_form, summed_difference
 from indexing.ops.registry import traits_of
 from indexing.ops.tuples import array_source
-
-if TYPE_CHECKING:
-    from indexing.hlo import Instruction
 
 
 @cached_on_module

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
+from indexing.device.record import Device
 from indexing.errors import IndexingError
 from indexing.kernels.emitter import fits
 from indexing.kernels.emitters.reduction.accumulators import value_bytes
@@ -30,9 +30,6 @@ from indexing.kernels.ir.types import storage_bytes
 from indexing.kernels.knob_space import Condition, Knob, KnobSpace, Values, powers_of_two
 from indexing.kernels.launch import check_knob
 from indexing.kernels.vectors import MIN_THREADS, VECTOR_BYTES, WIDTHS, check_width, is_cheap
-
-if TYPE_CHECKING:
-    from indexing.device.record import Device
 
 
 def plan_rows(

@@ -4,17 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
+from indexing.hlo import Instruction
 from indexing.hlo.module_cache import cached_on_module
 from indexing.kernels.emitters.reduction.match import arrays_of
+from indexing.kernels.emitters.rows.match import RowSpace
 from indexing.kernels.ir.types import storage_bytes
 from indexing.ops.registry import traits_of
 from indexing.ops.tuples import array_source
-
-if TYPE_CHECKING:
-    from indexing.hlo import Instruction
-    from indexing.kernels.emitters.rows.match import RowSpace
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,16 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from indexing.graph.extraction import build_kernel_module
+from indexing.graph.nodes import Graph, Node
 from indexing.kernels.emitters.rows.match import RowSpace, row_space
 from indexing.kernels.emitters.rows.online import with_online_sums
+from indexing.kernels.proposal import Proposal
 from indexing.ops.reduce import REDUCE
-
-if TYPE_CHECKING:
-    from indexing.graph.nodes import Graph, Node
-    from indexing.kernels.proposal import Proposal
 
 
 def part_in_one_pass(

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import reduce
-from typing import TYPE_CHECKING
 
-from indexing._core import constant
+from indexing._core import SymbolicExpr, constant
+from indexing.hlo import Instruction
 from indexing.kernels.emitters.scatter.match import NAME, Scattered, update_to_output
 from indexing.kernels.emitters.scatter.plan import ScatterPlan, batch_dims
-from indexing.kernels.ir.nodes import AtomicUpdate
+from indexing.kernels.function_builder import FunctionBuilder
+from indexing.kernels.ir.nodes import AtomicUpdate, Kernel
 from indexing.kernels.ir.opcodes import ATOMIC_UPDATES
 from indexing.kernels.kernel_builder import KernelBuilder
 from indexing.kernels.launch import (
@@ -24,14 +25,8 @@ from indexing.kernels.launch import (
 )
 from indexing.kernels.linear import vector_index
 from indexing.kernels.vectors import lanes
+from indexing.ops.element_context import Index, Value
 from indexing.ops.reducer_ops import SECOND, reducer_opcode
-
-if TYPE_CHECKING:
-    from indexing._core import SymbolicExpr
-    from indexing.hlo import Instruction
-    from indexing.kernels.function_builder import FunctionBuilder
-    from indexing.kernels.ir.nodes import Kernel
-    from indexing.ops.element_context import Index, Value
 
 
 def build_scatter(match: Scattered, plan: ScatterPlan) -> Kernel:

@@ -4,20 +4,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
 
+from indexing.hlo import Computation, Instruction
 from indexing.hlo.layout import major_to_minor
 from indexing.hlo.module_cache import cached_on_module
 from indexing.indexing_analysis.instructions import input_to_output
 from indexing.kernels.hero import Output, outputs
+from indexing.ops.operand_indexing import OperandIndexing
 from indexing.ops.registry import traits_of
 from indexing.ops.scatter import SCATTER
-from indexing.partitioner import Epilogue, partition
-
-if TYPE_CHECKING:
-    from indexing.hlo import Computation, Instruction
-    from indexing.ops.operand_indexing import OperandIndexing
-    from indexing.partitioner import PartitionedComputation
+from indexing.partitioner import Epilogue, PartitionedComputation, partition
 
 NAME = SCATTER.opcode
 

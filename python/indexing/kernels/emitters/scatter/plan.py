@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
+from indexing.device.record import Device
+from indexing.hlo import Instruction
 from indexing.hlo.layout import major_to_minor
 from indexing.kernels.emitters.scatter.match import NAME, Scattered
 from indexing.kernels.ir.opcodes import ATOMIC_SUMS, ATOMIC_UPDATES
 from indexing.kernels.ir.types import storage_bytes
+from indexing.kernels.kernel_builder import Dim3
 from indexing.kernels.knob_space import Condition, Knob, KnobSpace
 from indexing.kernels.launch import (
     check_knob,
@@ -16,11 +19,6 @@ from indexing.kernels.launch import (
 from indexing.kernels.linear import LinearPlan, linear_block_size, linear_knobs
 from indexing.kernels.vectors import check_width, is_cheap, widest_vector
 from indexing.ops.reducer_ops import SECOND, reducer_opcode
-
-if TYPE_CHECKING:
-    from indexing.device.record import Device
-    from indexing.hlo import Instruction
-    from indexing.kernels.kernel_builder import Dim3
 
 DEFAULT_SEGMENT = 32
 MAX_SEGMENT = 4096

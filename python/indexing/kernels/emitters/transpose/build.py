@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
 
 from indexing._core import SymbolicExpr, constant
+from indexing.hlo import Instruction
 from indexing.kernels.emitters.transpose.mapping import (
     WORD_BYTES,
     ThreadMapping,
@@ -17,19 +17,15 @@ from indexing.kernels.emitters.transpose.mapping import (
     storing,
 )
 from indexing.kernels.emitters.transpose.match import NAME
+from indexing.kernels.epilogue import Heroes
+from indexing.kernels.function_builder import FunctionBuilder
 from indexing.kernels.hero import outputs
-from indexing.kernels.ir.nodes import Buffer, Constant, Load, Op
+from indexing.kernels.ir.nodes import Buffer, Constant, Kernel, Load, Op
+from indexing.kernels.ir.nodes import Value as Node
 from indexing.kernels.ir.types import storage_type
 from indexing.kernels.launch import assembled, at_ranges, entry_builder, inside_parts, loop_over
 from indexing.kernels.vectors import lanes
-
-if TYPE_CHECKING:
-    from indexing.hlo import Instruction
-    from indexing.kernels.epilogue import Heroes
-    from indexing.kernels.function_builder import FunctionBuilder
-    from indexing.kernels.ir.nodes import Kernel
-    from indexing.kernels.ir.nodes import Value as Node
-    from indexing.ops.element_context import Index
+from indexing.ops.element_context import Index
 
 
 def build_transpose(match: Heroes, plan: TransposePlan) -> Kernel:

@@ -5,17 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import prod
-from typing import TYPE_CHECKING
 
 from indexing._core import SymbolicExpr, constant
+from indexing.hlo import Instruction
 from indexing.hlo.layout import delinearize
+from indexing.kernels.kernel_builder import Dim3
 from indexing.kernels.launch import Part, range_variable, thread_id
 from indexing.ops.registry import traits_of
 from indexing.ops.shape import COPY
-
-if TYPE_CHECKING:
-    from indexing.hlo import Instruction
-    from indexing.kernels.kernel_builder import Dim3
 
 WORD_BYTES = 4
 WARP = 32

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from itertools import pairwise
 from math import prod
-from typing import TYPE_CHECKING
 
+from indexing.hlo import Computation, Instruction
 from indexing.hlo.layout import major_to_minor
 from indexing.hlo.module_cache import cached_on_module
 from indexing.kernels.emitters.transpose.mapping import (
@@ -18,9 +18,6 @@ from indexing.kernels.ir.types import storage_bytes
 from indexing.kernels.vectors import VECTOR_BYTES
 from indexing.ops.registry import traits_of
 from indexing.ops.shape import COPY, TRANSPOSE
-
-if TYPE_CHECKING:
-    from indexing.hlo import Computation, Instruction
 
 NAME = TRANSPOSE.opcode
 MAX_RUN_BYTES = 60  # the loop emitter copies longer runs, in whole sectors

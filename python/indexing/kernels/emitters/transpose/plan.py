@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from math import gcd
-from typing import TYPE_CHECKING
 
+from indexing.device.limits import Limits
+from indexing.device.record import Device
 from indexing.errors import IndexingError
 from indexing.kernels.emitter import fits
 from indexing.kernels.emitters.transpose.mapping import (
@@ -15,13 +16,9 @@ from indexing.kernels.emitters.transpose.mapping import (
     TransposePlan,
 )
 from indexing.kernels.emitters.transpose.match import NAME, merged_groups
+from indexing.kernels.epilogue import Heroes
 from indexing.kernels.ir.types import storage_bytes
 from indexing.kernels.knob_space import Effect, Knob, KnobSpace
-
-if TYPE_CHECKING:
-    from indexing.device.limits import Limits
-    from indexing.device.record import Device
-    from indexing.kernels.epilogue import Heroes
 
 
 def plan_transpose(
