@@ -3,6 +3,7 @@
 The README is its first page; links into docs/ become links beside it, and the reference has a page for each topic.
 """
 
+import json
 import re
 import shutil
 import sys
@@ -17,7 +18,9 @@ PROJECT = ("ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md")
 PICTURE = re.compile(
     r'<picture>\s*<source media="[^"]*" srcset="([^"]*)">\s*<img alt="([^"]*)" src="([^"]*)">\s*</picture>'
 )
-NEIGHBOUR = re.compile(r"\]\(\.\./([\w/]+)\.(?:md|ipynb)")  # a document beside the folder of a notebook
+NEIGHBOUR = re.compile(
+    r"\]\(\.\./([\w/]+)\.(?:md|ipynb)"
+)  # beside a notebook's folder; MkDocs leaves such links as they are
 #: The pages of the reference, and the folders of the package whose public names stand on each.
 TOPICS = {
     "maps": ("indexing", "_core", "certificates"),
@@ -38,9 +41,18 @@ MODULES = {
 
 
 def beside(text: str) -> str:
-    """The text with links that hold for documents in one folder, and pictures in MkDocs' way for both schemes."""
-    text = PICTURE.sub(r"![\2](\3#only-light)\n![\2](\1#only-dark)", text)
+    """The text with links that hold for documents in one folder, and pictures, which lead to their files, for both schemes."""
+    text = PICTURE.sub(r"[![\2](\3#only-light)](\3)\n[![\2](\1#only-dark)](\1)", text)
     return re.sub(r"\]\((?:docs/|\.\./)", "](", text)
+
+
+def on_a_page(notebook: str) -> str:
+    """The notebook with links as pages have them, and maps as texts: formulas need a script of another site."""
+    data = json.loads(NEIGHBOUR.sub(r"](../../\1/", notebook))
+    for cell in data["cells"]:
+        for output in cell.get("outputs", ()):
+            output.get("data", {}).pop("text/latex", None)
+    return json.dumps(data)
 
 
 def names_by_topic() -> dict[str, list[str]]:
@@ -68,10 +80,12 @@ def main(folder: Path) -> None:
     for document in (ROOT / "docs").glob("*.md"):
         (folder / document.name).write_text(beside(document.read_text(encoding="utf-8")), encoding="utf-8")
     shutil.copytree(ROOT / "docs" / "pictures", folder / "pictures")
+    shutil.copy(ROOT / "docs" / "site.css", folder)
     (folder / "notebooks").mkdir()
-    for notebook in (ROOT / "docs" / "notebooks").glob("*.ipynb"):  # whose links MkDocs leaves as they are
-        text = NEIGHBOUR.sub(r"](../../\1/", notebook.read_text(encoding="utf-8"))
-        (folder / "notebooks" / notebook.name).write_text(text, encoding="utf-8")
+    for notebook in (ROOT / "docs" / "notebooks").glob("*.ipynb"):
+        (folder / "notebooks" / notebook.name).write_text(
+            on_a_page(notebook.read_text(encoding="utf-8")), encoding="utf-8"
+        )
     for name in PROJECT:
         (folder / name).write_text(beside((ROOT / name).read_text(encoding="utf-8")), encoding="utf-8")
     (folder / "index.md").write_text(beside((ROOT / "README.md").read_text(encoding="utf-8")), encoding="utf-8")

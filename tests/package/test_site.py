@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from check_links import dead_links
+from gather_site import on_a_page
 
 import indexing as ix
 
@@ -23,6 +24,13 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
 def test_the_notebooks_are_pages() -> None:
     navigation = set(re.findall(r": (notebooks/\w+\.ipynb)$", (ROOT / "mkdocs.yml").read_text(), re.MULTILINE))
     assert navigation == {f"notebooks/{f.name}" for f in (ROOT / "docs" / "notebooks").glob("*.ipynb")} != set()
+
+
+def test_a_map_in_a_notebook_is_text_on_its_page() -> None:
+    notebook = (ROOT / "docs" / "notebooks" / "tutorial_jax.ipynb").read_text()
+    assert "text/latex" in notebook
+    page = on_a_page(notebook)
+    assert "text/latex" not in page and "IndexingMap((d0)[s0] -> " in page
 
 
 def test_every_document_has_its_place(pages: dict[str, str]) -> None:
@@ -49,7 +57,7 @@ def test_the_reference_has_all_public_names_by_topic(pages: dict[str, str]) -> N
 
 
 def test_pictures_are_there_for_both_schemes(pages: dict[str, str]) -> None:
-    shown = {path for text in pages.values() for path in re.findall(r"\]\((pictures/[^)]*)\)", text)}
+    shown = {path for text in pages.values() for path in re.findall(r"!\[[^\]]*\]\((pictures/[^)]*)\)", text)}
     schemes: dict[str, set[str]] = {}
     for path in shown:
         name, _, scheme = path.partition("#only-")
