@@ -2,6 +2,7 @@
 
 import http.client
 import json
+import re
 import socket
 import threading
 import urllib.request
@@ -124,6 +125,16 @@ def test_another_layout_is_another_kernel(server: Server) -> None:
 
 def titles(picture: str) -> list[str]:
     return [e.text or "" for e in ElementTree.fromstring(picture).iter("{http://www.w3.org/2000/svg}title")]
+
+
+def test_ratios_are_those_of_the_pictures() -> None:
+    """A thread's vector is drawn as one access: what its loads share counts once, as in reports."""
+    module = ix.hlo.load(Path(__file__).parents[2] / "examples" / "rotary.hlo")
+    exploration = Exploration(ix.analyze(module, H100))
+    drawn = exploration.accesses("input_concatenate_fusion", {})["sectors"]
+    counted = [re.search(r"(\d+) of their (\d+) bytes", access["picture"]) for access in drawn]
+    expected = [f"{int(c[2]) / int(c[1]):.3g} times the sectors that it needs" for c in counted if c is not None]
+    assert [access["ratio"] for access in drawn] == expected and {e[:2] for e in expected} == {"1 ", "2 "}
 
 
 def test_the_pictures_are_those_of_the_plan_and_the_layout(server: Server) -> None:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from threading import Lock
 
-from indexing.analysis.memory.global_memory import Coalescing, Tiles, coalescing
+from indexing.analysis.memory.global_memory import Access, Coalescing, Tiles, coalescing
 from indexing.device.record import Device
 from indexing.errors import IndexingError
 from indexing.hlo import Computation, Instruction, Shape
@@ -177,10 +177,14 @@ def predicted_plans(computation: Computation, device: Device) -> Predictions:
 
 
 def pictures_by_ratio(computation: Computation, report: Coalescing) -> Data:
-    """A picture of each access of global memory, sorted by the ratio of moved to needed sectors."""
-    worst = sorted(report.accesses, key=lambda a: -a.ratio)
+    """A picture of each access of global memory, sorted by the ratio of moved to needed sectors; a thread's vector is one."""
+
+    def ratio(access: Access) -> float:
+        return access.unrolled.sectors / access.unrolled.ideal if access.unrolled.ideal else 1.0
+
+    worst = sorted(report.accesses, key=ratio, reverse=True)
     drawn = pictures_of_accesses(computation, report, worst)
-    ratios = (f"{a.ratio:.3g} times the sectors that it needs" for a in worst)
+    ratios = (f"{ratio(a):.3g} times the sectors that it needs" for a in worst)
     return [{"ratio": ratio, "picture": cells_svg(p)} for ratio, p in zip(ratios, drawn, strict=True)]
 
 
