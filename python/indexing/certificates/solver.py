@@ -51,6 +51,8 @@ class Translation:
                 return self.times(*parts)
             case "min":
                 return reduce(lambda a, b: z3.If(a <= b, a, b), parts)
+            case "max":
+                return reduce(lambda a, b: z3.If(a >= b, a, b), parts)
         quotient, remainder = self.divided(*parts)
         return quotient if e[0] == "/" else remainder
 

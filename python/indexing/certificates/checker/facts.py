@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator
 from itertools import combinations
 from typing import TypeAlias
 
-from indexing.certificates.checker.forms import Form, Forms, constant, own
-from indexing.certificates.checker.integers import has_no_solution
+from indexing.certificates.checker.forms import Forms
+from indexing.certificates.checker.integers import Form, constant, has_no_solution, own
 
 __all__ = ["MAX_VALUES", "Facts", "Range"]
 
@@ -26,8 +26,7 @@ class Facts:
     """Ranges that hold, and divisors that are not 0."""
 
     def __init__(self, forms: Forms, ranges: Iterable[Range] = (), nonzero: Iterable[Form] = ()) -> None:
-        self.forms, self.nonzero, self.budget = forms, frozenset(nonzero), 0
-        self.ranges = list(ranges)
+        self.forms, self.ranges, self.nonzero, self.budget = forms, [*ranges], frozenset(nonzero), 0
 
     def state(self, form: Form, lower: int | None, upper: int | None) -> bool:
         """Whether a range is one of these, or wider."""
@@ -46,10 +45,11 @@ class Facts:
         """Whether no integers satisfy the facts, and these; False if that is not found."""
         zeros, rows = [], []
         for form, lower, upper in (*self.ranges, *ranges):
-            zeros += [form - lower] if lower is not None and lower == upper else []
-            rows += [form - upper] if upper is not None and lower != upper else []
-            rows += [constant(lower) - form] if lower is not None and lower != upper else []
-        if contradict(zeros, rows):
+            is_zero = lower is not None and lower == upper
+            zeros += [form - lower] if is_zero and lower is not None else []
+            rows += [form - upper] if upper is not None and not is_zero else []
+            rows += [constant(lower) - form] if lower is not None and not is_zero else []
+        if has_no_solution(zeros, rows):
             return True
         atoms, self.budget = self.forms.below([*zeros, *rows]), MAX_SYSTEMS
         choices = [cases for a in atoms for cases in self.defined(a, rows)]
@@ -61,7 +61,7 @@ class Facts:
     def fail(self, zeros: list[Form], rows: list[Form], choices: list[list[System]]) -> bool:
         """Whether a system has no solution in all cases."""
         self.budget -= 1
-        if self.budget < 0 or contradict(*with_products(zeros, rows)):
+        if self.budget < 0 or has_no_solution(*with_products(zeros, rows)):
             return self.budget >= 0
         return bool(choices) and all(self.fail(zeros + z, rows + r, choices[1:]) for z, r in choices[0])
 
@@ -71,7 +71,7 @@ class Facts:
         if kind == "min":
             rows += [own(a) - f for f in parts]
             yield [([f - own(a)], []) for f in parts]
-        elif kind in ("/", "%"):
+        elif parts:
             n, d = parts
             q = own(a) if kind == "/" else self.forms.atom("other", own(a))
             if d.number is not None:
@@ -96,23 +96,18 @@ def divided(n: Form, d: Form, sign: int, q: Form, atom: Form) -> System:
     return zeros, [rest * -1, rest - d * sign + 1, constant(1) - d * sign]
 
 
-def contradict(zeros: list[Form], rows: list[Form]) -> bool:
-    """Whether no integers solve a system, where products are unknowns."""
-    return has_no_solution([f.terms for f in zeros], [f.terms for f in rows])
-
-
 def with_products(zeros: list[Form], rows: list[Form]) -> System:
     """The system, and products of its rows that consist of the products in it and of parts of these."""
-    largest = {k for f in (*zeros, *rows) for k, _ in f.terms if len(k) > 1}
+    largest = {k for f in (*zeros, *rows) for k in f if len(k) > 1}
     if not largest or len(rows) > MAX_ROWS:
         return zeros, rows
     parts = {part for k in largest for size in range(1, len(k) + 1) for part in combinations(k, size)}
 
     def fit(forms: Iterable[Form]) -> list[Form]:
-        return [f for f in forms if all(len(k) < 2 or k in parts for k, _ in f.terms)]
+        return [f for f in forms if all(len(k) < 2 or k in parts for k in f)]
 
     products, new = set(rows), rows
     for _ in range(max(map(len, largest)) - 1):
         new = [f for f in fit(p * q * -1 for p in rows for q in new) if f not in products]
         products.update(new)
-    return zeros + fit(z * Form(((k, 1),)) for z in zeros for k in sorted(parts)), list(products)
+    return zeros + fit(z * Form({k: 1}) for z in zeros for k in sorted(parts)), [*products]

@@ -1,35 +1,78 @@
-"""Systems of linear equations and inequalities over the integers: whether one has no solution."""
+"""Polynomials with integer coefficients, and whether linear equations and inequalities between them have no solution."""
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable
+from collections.abc import Iterable
 from itertools import count, product
 from math import gcd
 from typing import TypeAlias
 
-__all__ = ["has_no_solution"]
+__all__ = ["Form", "constant", "has_no_solution", "own"]
 
-#: Coefficients by unknown; that of `()` is the constant.
-Row: TypeAlias = "dict[Hashable, int]"
-Terms: TypeAlias = "Iterable[tuple[Hashable, int]]"
 #: Rows by the coefficients of their unknowns, each with its greatest constant.
-Rows: TypeAlias = "dict[frozenset[tuple[Hashable, int]], int]"
+Rows: TypeAlias = "dict[frozenset[tuple[tuple[int, ...], int]], int]"
 
 MAX_ROWS = 200
-NUMBERS = count()
+NUMBERS = count(1)
+
+
+class Form(dict[tuple[int, ...], int]):
+    """Products of unknowns, by their numbers in order, each with its coefficient; `()` is the product of none.
+
+    No coefficient is 0. A form does not change once it is made.
+    """
+
+    def __hash__(self) -> int:  # type: ignore[override]
+        return hash(frozenset(self.items()))
+
+    def plus(self, other: Form, factor: int) -> Form:
+        """`self + other * factor`, for a factor that is not 0."""
+        total = Form(self)
+        for k, c in other.items():
+            total[k] = total.get(k, 0) + c * factor
+            if not total[k]:
+                del total[k]
+        return total
+
+    def __add__(self, other: Form | int) -> Form:
+        return self.plus(constant(other), 1)
+
+    def __sub__(self, other: Form | int) -> Form:
+        return self.plus(constant(other), -1)
+
+    def __mul__(self, other: Form | int) -> Form:
+        total = Form()
+        for j, d in constant(other).items():
+            total = total.plus(Form({tuple(sorted(k + j)): c for k, c in self.items()}) if j else self, d)
+        return total
+
+    @property
+    def number(self) -> int | None:
+        """The number that it is, if it is one."""
+        return None if self.keys() - {()} else self.get((), 0)
+
+
+def constant(number: Form | int) -> Form:
+    """The form of a number."""
+    return number if isinstance(number, Form) else Form({(): number} if number else {})
+
+
+def own(unknown: int) -> Form:
+    """The form of an unknown."""
+    return Form({(unknown,): 1})
 
 
 class Contradiction(Exception):
     """A row that no integers solve."""
 
 
-def has_no_solution(equal: Iterable[Terms], at_most: Iterable[Terms]) -> bool:
-    """Whether no integers solve `row = 0` for the first and `row <= 0` for the other rows; False if that is not found.
+def has_no_solution(zeros: Iterable[Form], rows: Iterable[Form]) -> bool:
+    """Whether no integers solve `form = 0` for the first and `form <= 0` for the others, with each product as an unknown.
 
-    A row has the terms of its unknowns, none with coefficient 0; `()` is that of the constant. Equations are solved as in the
-    Omega test, inequalities by Fourier and Motzkin's elimination with rounding.
+    False if that is not found. Equations are solved as in the Omega test, inequalities by Fourier and Motzkin's elimination
+    with rounding.
     """
-    zeros, rows = [dict(row) for row in equal], [dict(row) for row in at_most]
+    zeros, rows = [*zeros], [*rows]
     table: Rows = {}
     try:
         while zeros:
@@ -43,65 +86,54 @@ def has_no_solution(equal: Iterable[Terms], at_most: Iterable[Terms]) -> bool:
     return False
 
 
-def solve(zero: Row, zeros: list[Row], rows: list[Row]) -> None:
+def solve(zero: Form, zeros: list[Form], rows: list[Form]) -> None:
     """Replaces an unknown of `zero = 0` in all rows; what is left of the equation joins the others."""
-    constant = zero.pop((), 0)
-    g = gcd(*zero.values())
-    if constant % g if g else constant:
+    unknowns = [k for k in zero if k]
+    g = gcd(*(zero[k] for k in unknowns))
+    if zero.get((), 0) % g if g else zero:
         raise Contradiction
     if not g:
         return
-    unknown = min(zero, key=lambda u: (abs(zero[u]), str(u)))
-    a = zero.pop(unknown)
-    zero[()] = constant
+    unknown = min(unknowns, key=lambda k: (abs(zero[k]), k))
     # a * unknown + sum of c * u = 0, so unknown = new - sum of (c // a) * u, where a * new + sum of (c % a) * u = 0
-    by: Row = {u: -(c // a) for u, c in zero.items()}
-    rest: Row = {u: c % a for u, c in zero.items() if c % a}
-    if rest:
-        new = ("new", next(NUMBERS))
-        by[new] = 1
-        zeros.append({**rest, new: a})
-    for row in (*zeros, *rows):
-        add(row, by, row.pop(unknown, 0))
+    a = zero[unknown]
+    by = Form({u: -(c // a) for u, c in zero.items() if c // a and u != unknown})
+    if rest := Form({u: c % a for u, c in zero.items() if c % a}):
+        new = own(-next(NUMBERS))
+        by, rest = by.plus(new, 1), rest.plus(new, a)
+        zeros.append(rest)
+    for group in (zeros, rows):
+        group[:] = [row.plus(Form({**by, unknown: -1}), row[unknown]) if unknown in row else row for row in group]
 
 
-def add(row: Row, other: Row, factor: int) -> None:
-    """Adds a multiple of another row."""
-    for u, c in other.items() if factor else ():
-        total = row.pop(u, 0) + factor * c
-        if total:
-            row[u] = total
-
-
-def put(table: Rows, row: Row) -> None:
+def put(table: Rows, row: Form) -> None:
     """Adds `row <= 0`, divided by the common factor of its coefficients, with the constant rounded up."""
-    constant = row.pop((), 0)
-    g = gcd(*row.values())
+    constant = row.get((), 0)
+    g = gcd(*(c for k, c in row.items() if k))
     if not g and constant > 0:
         raise Contradiction
     if g:
-        key = frozenset((u, c // g) for u, c in row.items())
+        key = frozenset((k, c // g) for k, c in row.items() if k)
         table[key] = max(-(-constant // g), table.get(key, -(-constant // g)))
-        if table[key] + table.get(frozenset((u, -c) for u, c in key), -table[key]) > 0:
+        if table[key] + table.get(frozenset((k, -c) for k, c in key), -table[key]) > 0:
             raise Contradiction
 
 
 def eliminated(table: Rows) -> Rows:
     """The rows without one unknown: one that loses no integers, if there is one, and gives the fewest. Raises Contradiction."""
-    sides: dict[Hashable, tuple[list[Row], list[Row]]] = {}
+    sides: dict[tuple[int, ...], tuple[list[Form], list[Form]]] = {}
     for key, constant in table.items():
+        row = Form((*key, ((), constant)) if constant else key)
         for u, c in key:
-            sides.setdefault(u, ([], []))[c < 0].append({**dict(key), (): constant})
+            sides.setdefault(u, ([], []))[c < 0].append(row)
 
-    def cost(u: Hashable) -> tuple[bool, int, str]:
+    def cost(u: tuple[int, ...]) -> tuple[bool, int, tuple[int, ...]]:
         is_rounded = all(any(abs(row[u]) > 1 for row in side) for side in sides[u])
-        return is_rounded, len(sides[u][0]) * len(sides[u][1]), str(u)
+        return is_rounded, len(sides[u][0]) * len(sides[u][1]), u
 
     unknown = min(sides, key=cost)
     kept = {key: c for key, c in table.items() if all(u != unknown for u, _ in key)}
     for p, q in product(*sides[unknown]):
         g = gcd(p[unknown], q[unknown])
-        row = {u: c * (-q[unknown] // g) for u, c in p.items()}
-        add(row, q, p[unknown] // g)
-        put(kept, row)
+        put(kept, (p * (-q[unknown] // g)).plus(q, p[unknown] // g))
     return kept

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from functools import cache
 from importlib.resources import files
+from itertools import chain
 
 from indexing.certificates.checker.facts import MAX_VALUES, Facts, Range
-from indexing.certificates.checker.forms import Form, Forms, constant
-from indexing.certificates.checker.reader import Expr, MapText, TextError, parts, read_expr, replaced
+from indexing.certificates.checker.forms import Forms
+from indexing.certificates.checker.integers import Form, constant
+from indexing.certificates.checker.reader import Expr, MapText, parts, read_expr, replaced
 from indexing.certificates.step import Refused, Step
 
 __all__ = ["check_steps", "need", "rows"]
@@ -21,6 +24,8 @@ CLAIMS = {
 }
 #: Laws of what a map states: its constraints, and that its divisors are not 0.
 PREMISES = ("given", "constraint-divisor")
+#: That a form is 0: so 0 is, and 1 where there is no point.
+ZERO, NEVER = (Form(), 0, 0), (constant(1), 0, 0)
 
 
 @cache
@@ -59,16 +64,14 @@ def check_steps(
     for place, step in enumerate(steps):
         try:
             proof.check_step(place, step, by_reasons)
-        except TextError as error:
-            raise Refused(step.number, str(error)) from None
-        except (ZeroDivisionError, RecursionError, ValueError) as error:
+        except (ArithmeticError, RecursionError, ValueError) as error:
             raise Refused(step.number, f"an expression that has no value: {error}") from None
     if after.kind == "defined":
         proof.check_domain()
         proof.check_results((None,) * len(after.results) if results is None else results)
-        return
-    last = [*proof.stated, *(r for step in steps[-1:] for r in proof.ranges[step.number])]
-    need(Facts(proof.forms, last).exclude(), None, "an empty map needs a last step that claims a contradiction")
+    else:
+        last = Facts(proof.forms, [*proof.stated, *chain(*proof.ranges[-1:])])
+        need(last.exclude(), None, "an empty map needs a last step that claims a contradiction")
 
 
 class Proof:
@@ -80,8 +83,10 @@ class Proof:
         self.texts: dict[str, Expr] = {}
         #: Claims of the steps so far.
         self.ranges: list[list[Range]] = []
-        self.nonzero = self.divisors(before.expressions())
+        self.own = self.divisors(before.expressions())
+        self.nonzero = {*self.own}
         self.stated = self.domain(before)
+        self.results = [self.forms.of(e) for e in before.results]
 
     def check_step(self, place: int, step: Step, by_reasons: bool) -> None:
         need(step.number == place, step.number, f"out of order: this is step {place}")
@@ -109,16 +114,16 @@ class Proof:
         need(is_side, step.number, f"{step.before} is no side of {law} for these letters")
 
     def is_proved(self, step: Step, known: list[Range]) -> bool:
-        """Whether the claim of a step follows from its reasons: as it stands, or with equal forms for parts of it, or at each
-        value of a variable."""
-        if self.ranges[step.number] == [(Form(), 0, 0)]:
-            return True
-        facts, equal = Facts(self.forms, known, self.nonzero), self.equal(step)
-        ways = [self.ranges[step.number], *([self.claims(step, equal)] if equal else [])]
-        if [(Form(), 0, 0)] in ways or any(all(facts.imply(*r) for r in way) for way in ways):
-            return True
-        few = [[equal] if equal else [], *(self.values(self.steps[k]) for k in step.reasons)]
-        return any(cases and all(self.is_proved_at(step, at) for at in cases) for cases in few)
+        """Whether the claim of a step follows from its reasons: with equal forms for parts of expressions, as they stand, or at
+        each value of a variable."""
+        equal, reasons = dict[Expr, Form](), [self.steps[k] for k in step.reasons]
+        for s in reasons:
+            if s.claim == "equal":
+                equal[self.read(s.before)] = self.form(s.after)
+            elif s.lower is not None and s.lower == s.upper:
+                equal |= self.forms.solved(self.form(s.before) - s.lower)
+        ways = [[equal], [{}], *map(self.values, reasons)] if equal else [[{}], *map(self.values, reasons)]
+        return any(cases and all(self.is_proved_at(step, known, at) for at in cases) for cases in ways)
 
     def values(self, step: Step) -> list[dict[Expr, Form]]:
         """The values of a variable of which a step claims that they are few."""
@@ -127,91 +132,75 @@ class Proof:
         values = range(step.lower, min(step.upper, step.lower + MAX_VALUES) + 1)
         return [{step.before: constant(v)} for v in values] if step.upper in values else []
 
-    def is_proved_at(self, step: Step, at: dict[Expr, Form]) -> bool:
-        """Whether the claim of a step follows from its reasons, with equal forms for parts of them."""
-        known = [r for k in step.reasons for r in self.claims(self.steps[k], at, at)]
-        return all(Facts(self.forms, known, self.nonzero).imply(*r) for r in self.claims(step, at, at))
+    def is_proved_at(self, step: Step, known: list[Range], at: dict[Expr, Form]) -> bool:
+        """Whether the claim of a step follows from its reasons, where expressions have these forms."""
+        alike = [r for k in step.reasons for r in self.claims(self.steps[k], at)] if at else []
+        facts = Facts(self.forms, [*known, *(r for r in alike if r not in known)], self.nonzero)
+        return all(r == ZERO or facts.imply(*r) for r in self.claims(step, at))
 
     def is_condition(self, step: Step, known: list[Range]) -> bool:
         """Whether a step says that a divisor of the map is not 0: it does where that is less, and greater, than 0."""
         sides = [[Facts(self.forms, [*known, r]) for r in ((d, None, -1), (d, 1, None))] for d in self.nonzero]
         return any(all(facts.imply(*r) for facts in both for r in self.ranges[step.number]) for both in sides)
 
-    def claims(self, step: Step, *equal: dict[Expr, Form]) -> list[Range]:
-        """The claims of a step, as ranges of forms; parts of the left, and of the right, have the form that `equal` says."""
+    def claims(self, step: Step, equal: dict[Expr, Form] | None = None) -> list[Range]:
+        """The claims of a step, as ranges of forms; parts of its expressions have the form that `equal` says."""
         if step.claim == "never":
-            return [(constant(1), 0, 0)]
-        form = self.form(step.before, *equal[:1])
+            return [NEVER]
+        memo = {**equal} if equal else None
+        form = self.forms.of(self.read(step.before), memo)
         if step.claim == "equal":
-            return [(form - self.form(step.after, *equal[1:]), 0, 0)]
-        if step.modulus == 1:
-            return [(form, step.lower, step.upper)]
-        return [
-            (form, step.lower, step.upper),
-            (self.forms.remainder(form - step.residue, constant(step.modulus)), 0, 0),
-        ]
-
-    def equal(self, step: Step) -> dict[Expr, Form]:
-        """Expressions, and variables, with the forms that they equal by the reasons of a step."""
-        equal: dict[Expr, Form] = {}
-        for s in (self.steps[k] for k in step.reasons):
-            if s.claim == "equal":
-                equal[self.read(s.before)] = self.form(s.after)
-            elif s.claim == "within" and s.lower is not None and s.lower == s.upper:
-                equal |= self.forms.solved(self.form(s.before) - s.lower)
-        return equal
+            return [(form - self.forms.of(self.read(step.after), memo), 0, 0)]
+        rest = self.forms.remainder(form - step.residue, constant(step.modulus))
+        return [(form, step.lower, step.upper), *([(rest, 0, 0)] if step.modulus > 1 else [])]
 
     def read(self, text: str) -> Expr:
         if text not in self.texts:
             self.texts[text] = read_expr(text)
         return self.texts[text]
 
-    def form(self, text: str, *equal: dict[Expr, Form]) -> Form:
-        return self.forms.of(self.read(text), dict(*equal) if equal else None)
+    def form(self, text: str) -> Form:
+        return self.forms.of(self.read(text))
 
     def domain(self, of: MapText) -> list[Range]:
         return [(self.forms.of(e), lower, upper) for e, lower, upper in of.domain]
 
-    def divisors(self, todo: list[Expr]) -> set[Form]:
+    def divisors(self, of: Iterable[Expr]) -> set[Form]:
         """The divisors in expressions that are no numbers."""
-        terms = {self.forms.of(e[1][1]) for e in parts(todo) if isinstance(e, tuple) and e[0] in "/%"}
+        terms = {self.forms.of(e[1][1]) for e in parts([*of]) if isinstance(e, tuple) and e[0] in "/%"}
         return {f for f in terms if f.number is None}
 
     def check_domain(self) -> None:
         """Both domains have the same points: each constraint of one, and that no divisor is 0, follows from the other."""
-        final, kept = self.domain(self.after), self.divisors(self.after.expressions())
-        facts = Facts(
-            self.forms, [*self.stated, *(r for s in self.steps if s.claim == "within" for r in self.ranges[s.number])]
-        )
+        final, safe = self.domain(self.after), self.divisors(self.after.expressions())
+        facts = Facts(self.forms, [*self.stated, *chain(*self.ranges)])
         for k, r in enumerate(final):
             need(facts.imply(*r), None, f"no step claims constraint {k} of the result")
-        lost = (self.nonzero & self.divisors([*self.texts.values(), *self.before.expressions()])) - kept
-        back = self.kept(final, lost)
-        for d, known in [*((d, facts) for d in kept - self.nonzero), *((d, back) for d in lost)]:
-            need(known.exclude((d, 0, 0)), None, "a divisor may be 0 in one of the maps only")
-        back = self.kept(final, set()) if lost else back
+        back = self.kept(final, safe)
+        unsafe = [*((facts, d) for d in safe - self.own), *((back, d) for d in self.own - safe)]
+        need(all(f.exclude((d, 0, 0)) for f, d in unsafe), None, "a divisor may be 0 in one of the maps only")
         for k, r in enumerate(self.stated):
             need(back.imply(*r), None, f"a constraint of the map is lost: constraint {k}")
 
-    def kept(self, final: list[Range], lost: set[Form]) -> Facts:
-        """The facts on the domain of the result by its constraints alone: steps that do not divide by what is `lost`."""
-        todo = [s for s in self.steps if not lost or not lost & self.divisors([self.texts[t] for t in s.texts])]
+    def kept(self, final: list[Range], safe: set[Form]) -> Facts:
+        """The facts on the domain of the result by its constraints alone: of steps whose divisors are not 0 there."""
         known, valid, size = Facts(self.forms, final), set[int](), -1
         while size < len(valid):
             size = len(valid)
-            for s in todo:
+            for s in self.steps:
                 follows = s.law not in PREMISES and valid.issuperset(s.reasons)
-                if s.number not in valid and (follows or all(known.state(*r) for r in self.ranges[s.number])):
+                if s.number in valid or not (follows or all(known.state(*r) for r in self.ranges[s.number])):
+                    continue
+                if all(known.exclude((d, 0, 0)) for d in self.divisors(map(self.read, s.texts)) - safe):
                     valid.add(s.number)
-                    known.ranges += self.ranges[s.number] if s.claim == "within" else []
+                    known.ranges += self.ranges[s.number]
         return known
 
     def check_results(self, places: tuple[int | None, ...]) -> None:
         """Each result of the map equals that of the other, by a step or as they stand."""
-        are_as_many = len(places) == len(self.after.results) == len(self.before.results)
+        are_as_many = len(places) == len(self.after.results) == len(self.results)
         need(are_as_many, None, "the maps have different numbers of results")
-        for k, (e, new, place) in enumerate(zip(self.before.results, self.after.results, places, strict=True)):
+        for k, (form, new, place) in enumerate(zip(self.results, self.after.results, places, strict=True)):
             need(place is None or 0 <= place < len(self.steps), None, f"result {k}: there is no step {place}")
             facts = Facts(self.forms, self.stated if place is None else self.ranges[place])
-            same = facts.imply(self.forms.of(e) - self.forms.of(new), 0, 0)
-            need(same, place, f"result {k} changes without a step")
+            need(facts.imply(form - self.forms.of(new), 0, 0), place, f"result {k} changes without a step")

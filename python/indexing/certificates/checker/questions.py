@@ -17,7 +17,7 @@ def check(of: Claims, by_reasons: bool = True) -> None:
         QUESTIONS[of.question](of, [read_map(text) for text in of.maps], by_reasons)
     except TextError as error:
         raise Refused(None, str(error)) from None
-    except (ValueError, LookupError, RecursionError) as error:
+    except (ArithmeticError, ValueError, LookupError, RecursionError) as error:
         raise Refused(None, f"a map that can't be read: {error!r}") from None
 
 

@@ -9,14 +9,16 @@ from itertools import chain, product
 from math import prod
 from typing import NoReturn, TypeAlias, TypeVar
 
-__all__ = ["Expr", "MapText", "TextError", "read_expr", "read_map", "replaced", "value_at"]
+__all__ = ["Expr", "MapText", "TextError", "parts", "read_expr", "read_map", "replaced", "value_at"]
 
-#: An integer, a name, or an operator, one of `+ * / % min`, and its operands; `max(a, b)` is read as `-min(-a, -b)`.
+#: An integer, a name, or an operator, one of `+ * / % min max`, and its operands.
 Expr: TypeAlias = "int | str | tuple[str, tuple[Expr, ...]]"
+#: An expression and its bounds, None where there is none.
+Constraint: TypeAlias = "tuple[Expr, int | None, int | None]"
 
 _Read = TypeVar("_Read")
 
-TOKEN = re.compile(r"\s*([0-9]+|[^\W\d][\w.]*|->|\S)")
+TOKEN = re.compile(r"[0-9]+|[^\W\d][\w.]*|->|\S")
 OPERATORS = {"*": "*", "floordiv": "/", "mod": "%", "ceildiv": "ceildiv", "/": "/", "%": "%"}
 VALUES: dict[str, Callable[..., int]] = {
     "+": lambda *values: sum(values),
@@ -24,9 +26,8 @@ VALUES: dict[str, Callable[..., int]] = {
     "/": lambda a, b: a // b,
     "%": lambda a, b: a % abs(b),
     "min": min,
+    "max": max,
 }
-MAX_DEPTH = 100
-MAX_TEXT = 2**20
 MAX_POINTS = 4096
 #: A bound of this size means "unbounded", unless of a variable.
 UNBOUNDED = 2**63 - 1
@@ -42,7 +43,7 @@ class MapText:
 
     names: tuple[tuple[str, ...], ...] = ((), (), ())
     results: tuple[Expr, ...] = ()
-    domain: tuple[tuple[Expr, int | None, int | None], ...] = ()
+    domain: tuple[Constraint, ...] = ()
     kind: str = "defined"
 
     def expressions(self) -> list[Expr]:
@@ -51,20 +52,19 @@ class MapText:
 
     def outcome(self, point: Sequence[int]) -> tuple[int, ...] | None:
         """The results at a point; None outside of the domain, where also a divisor is 0."""
+        if self.kind != "defined":
+            return None
         at = dict(zip(chain(*self.names), point, strict=True))
         try:
             values = tuple(value_at(e, at) for e in self.results)
-            bounds = ((value_at(e, at), lower, upper) for e, lower, upper in self.domain)
-            is_inside = all((a is None or a <= v) and (b is None or v <= b) for v, a, b in bounds)
+            bounds = [(value_at(e, at), lower, upper) for e, lower, upper in self.domain]
         except ZeroDivisionError:
             return None
-        return values if is_inside and self.kind == "defined" else None
+        return values if all((a is None or a <= v) and (b is None or v <= b) for v, a, b in bounds) else None
 
     def points(self) -> Iterator[tuple[int, ...]] | None:
         """All points within the bounds of the variables; None where these are too many."""
-        bounds = {
-            e: range(a, b + 1) for e, a, b in self.domain if isinstance(e, str) and a is not None and b is not None
-        }
+        bounds = {e: range(a, b + 1) for e, a, b in self.domain if a is not None and b is not None}
         ranges = [bounds.get(name, range(MAX_POINTS + 1)) for name in chain(*self.names)]
         return product(*ranges) if prod(map(len, ranges)) <= MAX_POINTS else None
 
@@ -78,30 +78,32 @@ class Reader:
     """The tokens of a text and the place among them."""
 
     def __init__(self, text: str) -> None:
-        if len(text) > MAX_TEXT:
-            raise TextError(f"a text has at most {MAX_TEXT} characters, not {len(text)}")
-        self.tokens = [(token[1], token.start(1)) for token in TOKEN.finditer(text)] + [("", len(text))]
-        self.at = self.depth = 0
+        self.tokens, self.at = [*TOKEN.findall(text), "the end"], 0
 
     def skips(self, *expected: str) -> str:
-        token = self.tokens[self.at][0]
+        token = self.tokens[self.at]
         self.at += token in expected
         return token if token in expected else ""
 
-    def take(self, *expected: str) -> str:
-        return self.skips(*expected) or self.fail(" or ".join(expected))
+    def take(self, expected: str) -> None:
+        if not self.skips(expected):
+            self.fail(expected)
 
     def fail(self, expected: str) -> NoReturn:
-        raise TextError(f"expected {expected} at character {self.tokens[self.at][1]}")
+        before = " ".join(self.tokens[max(self.at - 5, 0) : self.at])
+        raise TextError(f"expected {expected}, not {self.tokens[self.at]} after {before!r}")
+
+    def whole(self, read: Callable[[Reader], _Read]) -> _Read:
+        try:
+            value = read(self)
+        except RecursionError:
+            self.fail("less nesting")
+        return value if self.at == len(self.tokens) - 1 else self.fail("the end")
 
     def sum(self) -> Expr:
-        self.depth += 1
-        if self.depth > MAX_DEPTH:
-            raise TextError(f"nested deeper than {MAX_DEPTH} brackets at character {self.tokens[self.at][1]}")
         terms = [self.product()]
         while sign := self.skips("+", "-"):
             terms.append(negated(self.product()) if sign == "-" else self.product())
-        self.depth -= 1
         return terms[0] if len(terms) == 1 else ("+", tuple(terms))
 
     def product(self) -> Expr:
@@ -118,14 +120,12 @@ class Reader:
             value = self.sum()
             self.take(")")
             return value
-        token = self.tokens[self.at][0]
-        if not token[:1].isalnum() and token[:1] != "_":
+        token = self.tokens[self.at]
+        if self.at == len(self.tokens) - 1 or not (token[0].isalnum() or token[0] == "_"):
             self.fail("a number, a name or a bracket")
         self.at += 1
-        if token == "min":
+        if token in ("min", "max"):
             return token, self.list("(", ")")
-        if token == "max":
-            return negated(("min", tuple(map(negated, self.list("(", ")")))))
         return int(token) if token.isdigit() else token
 
     def list(self, opening: str, closing: str) -> tuple[Expr, ...]:
@@ -137,50 +137,41 @@ class Reader:
             items.append(self.sum())
         return tuple(items)
 
-    def number(self) -> int:
-        value = self.operand()
-        return value if isinstance(value, int) else self.fail("a number before this")
-
-    def constraint(self) -> tuple[Expr, int | None, int | None]:
+    def constraint(self) -> Constraint:
         e = self.sum()
         self.take("in")
-        self.take("[")
-        lower = self.number()
-        self.take(",")
-        upper = self.number()
-        self.take("]")
-        is_exact = isinstance(e, str) or lower == upper
-        return e, lower if is_exact or lower >= -UNBOUNDED else None, upper if is_exact or upper < UNBOUNDED else None
+        match self.list("[", "]"):
+            case int(lower), int(upper) if isinstance(e, str) or lower == upper:
+                return e, lower, upper
+            case int(lower), int(upper):
+                return e, lower if lower >= -UNBOUNDED else None, upper if upper < UNBOUNDED else None
+            case _:
+                return self.fail("two numbers before this")
 
     def map(self) -> MapText:
-        names = [self.list(*b) if b[0] in ("(", self.tokens[self.at][0]) else () for b in ("()", "[]", "{}")]
+        groups = [self.list(*b) if b[0] in ("(", self.tokens[self.at]) else () for b in ("()", "[]", "{}")]
+        names = tuple(tuple(name for name in group if isinstance(name, str)) for group in groups)
+        if len({*chain(*names)}) < len([*chain(*groups)]):
+            self.fail("different names before this")
         self.take("->")
         results = self.list("(", ")")
-        domain: list[tuple[Expr, int | None, int | None]] = []
+        domain: list[Constraint] = []
         while self.skips(","):
             if not domain:
                 self.take("domain")
                 self.take(":")
             domain.append(self.constraint())
-        return MapText(tuple(tuple(map(str, group)) for group in names), results, tuple(domain))
+        return MapText(names, results, tuple(domain))
 
 
 def read_expr(text: str) -> Expr:
     """The expression that `text` states. Raises TextError."""
-    return whole(text, Reader.sum)
+    return Reader(text).whole(Reader.sum)
 
 
 def read_map(text: str) -> MapText:
     """The map that `text` states. Raises TextError."""
-    return MapText(kind=text) if text in ("UNDEFINED", "KNOWN EMPTY") else whole(text, Reader.map)
-
-
-def whole(text: str, read: Callable[[Reader], _Read]) -> _Read:
-    reader = Reader(text)
-    value = read(reader)
-    if reader.at < len(reader.tokens) - 1:
-        reader.fail("the end")
-    return value
+    return MapText(kind=text) if text in ("UNDEFINED", "KNOWN EMPTY") else Reader(text).whole(Reader.map)
 
 
 def parts(todo: list[Expr]) -> Iterator[Expr]:
