@@ -48,7 +48,7 @@ jaxlib = $(shell "$(python)" -c 'import jaxlib; print(jaxlib.__version__)')
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test rust-test c-test c-install python-test lint lint-rust lint-python fmt bench golden fuzz mutants mutants-python mutants-rust gpu ahead-of-time ray browser wheel portable-wheel addresses sdist smoke semver audit docs clean
+.PHONY: help demo test rust-test c-test c-install python-test lint lint-rust lint-python fmt bench golden fuzz mutants mutants-python mutants-rust mutants-certificates gpu ahead-of-time ray browser wheel portable-wheel addresses sdist smoke semver audit docs clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -113,13 +113,16 @@ fuzz: $(VENV)/.developed ## N= random problems (SEED=, FIRST=) in Rust, N/1000 m
 	cd fuzz && "$(python)" -m modules --count $(few) --seed $(seed) $(if $(PTX),--ptx "$(abspath $(PTX))")
 	"$(python)" fuzz/hlo_verifier.py --count $(few) --seed $(seed) $(PROGRAMS)
 
-mutants: mutants-python mutants-rust ## put small faults into the code, COUNT= of them (SEED=), ten times as many into the core; the tests must find 95 in 100
+mutants: mutants-python mutants-rust mutants-certificates ## put small faults into the code, COUNT= of them (SEED=), ten times as many into the core; the tests must find 95 in 100
 
 mutants-python: $(VENV)/.developed ## the same, in the formulas of ops and the generic inverse
 	"$(python)" fuzz/python_mutants.py --count $(COUNT) --seed $(seed)
 
 mutants-rust: $(VENV)/.made ## the same, in the rules, ranges, constraints, intervals and sets of the core
 	"$(python)" fuzz/mutants_rust.py --count $(COUNT)0 --seed $(seed)
+
+mutants-certificates: $(VENV)/.developed ## mutants of rules, ranges and constraints that claim what is false: the checker must refuse their certificates
+	"$(python)" fuzz/mutants_certificates.py --seed $(seed)
 
 bench: $(VENV)-bench/.made ## speed: the core (CORPUS= a file of maps), Python, all maps of programs (PROGRAMS= files), growth, and the peers that pip installs; docs/performance.md
 	CORPUS="$(corpus)" cargo bench --quiet --locked --manifest-path benches/core/Cargo.toml

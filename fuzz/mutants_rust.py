@@ -114,10 +114,10 @@ def make_copy() -> None:
     shutil.copytree(ROOT / "rust", COPY / "rust", ignore=shutil.ignore_patterns("target"))
 
 
-def put_mutants_in() -> list[Mutant]:
+def put_mutants_in(places: Sequence[str] = PLACES, *options: str) -> list[Mutant]:
     """Write all mutants into the copy."""
-    files = [str(f.relative_to(COPY)) for place in PLACES for f in sorted((COPY / SOURCE).glob(place))]
-    run = ["cargo", "run", "--quiet", "--locked", "--release", "--manifest-path", str(SCHEMATA), "--", *files]
+    files = [str(f.relative_to(COPY)) for place in places for f in sorted((COPY / SOURCE).glob(place))]
+    run = ["cargo", "run", "--quiet", "--locked", "--release", "--manifest-path", str(SCHEMATA), "--", *options, *files]
     printed = subprocess.run(run, cwd=COPY, check=True, stdout=subprocess.PIPE, text=True).stdout
     with (COPY / SOURCE / "lib.rs").open("a") as face:
         face.write(CHOICE)

@@ -2,7 +2,7 @@
 
 use proc_macro2::TokenStream;
 use quote::{quote, ToTokens};
-use syn::{parse_str, BinOp, ReturnType, UnOp};
+use syn::{parse_str, BinOp, Block, Expr, ReturnType, Stmt, UnOp};
 
 /// How the operands of an operator are evaluated, where one of several operators is to join them.
 pub enum Operands {
@@ -25,6 +25,15 @@ pub fn operands(operator: &BinOp) -> Operands {
         }
         _ => Operands::InPlace,
     }
+}
+
+/// Whether a block ends by leaving the one around it.
+pub fn leaves(block: &Block) -> bool {
+    let last = match block.stmts.last() {
+        Some(Stmt::Expr(last, _)) => last,
+        _ => return false,
+    };
+    matches!(last, Expr::Return(_) | Expr::Continue(_) | Expr::Break(_))
 }
 
 pub fn has_a_sign(operator: &UnOp) -> bool {

@@ -2,7 +2,9 @@
 //! `crate::mutant(number)`, and prints them: number, file, line, function and change, with tabs between.
 //!
 //! One build then serves all mutants. Mutated are operators, match arms and their guards, and bodies of functions whose
-//! result type has an obvious value; constants and tests stay as they are.
+//! result type has an obvious value; constants and tests stay as they are. With `--claims` before the files it is instead
+//! what makes a law claim more than is true: operators, integers that become greater by 1, and conditions that are left out,
+//! of `&&`, of `filter`, of an `if` that leaves.
 
 mod faults;
 
@@ -10,12 +12,15 @@ use proc_macro2::{Span, TokenStream};
 use quote::quote;
 use syn::spanned::Spanned;
 use syn::visit_mut::{self, VisitMut};
-use syn::{parse_quote, Arm, Attribute, Block, Expr, ExprBinary, ExprMatch, ExprUnary, Pat, Signature, Stmt};
+use syn::{parse_quote, Arm, Attribute, BinOp, Block, Expr, ExprBinary, ExprLit, ExprMatch, ExprUnary, Lit, LitInt};
+use syn::{Pat, Signature, Stmt};
 
 /// Letters of an operand that stand in the description of a change.
 const SHOWN: usize = 32;
 
 struct Schemata {
+    /// Whether mutants are wrong claims.
+    claims: bool,
     file: String,
     /// The functions around, the innermost last.
     functions: Vec<String>,
@@ -35,7 +40,8 @@ impl Schemata {
         self.functions.push(signature.ident.to_string());
         visit_mut::visit_block_mut(self, block);
         let mut early = Vec::<Stmt>::new();
-        for value in faults::results(&signature.output) {
+        let values = if self.claims { vec![] } else { faults::results(&signature.output) };
+        for value in values {
             let chosen = self.mutant(signature.ident.span(), format!("body -> {}", plain(value.clone())));
             early.push(parse_quote!(if #chosen { return #value; }));
         }
@@ -45,6 +51,10 @@ impl Schemata {
 
     fn arm(&mut self, arm: &mut Arm, can_go: bool) {
         let pattern = text(arm.pat.span());
+        if self.claims {
+            visit_mut::visit_arm_mut(self, arm);
+            return;
+        }
         if let Some((_, guard)) = &mut arm.guard {
             let condition = text(guard.span());
             self.visit_expr_mut(guard);
@@ -65,6 +75,28 @@ impl Schemata {
         let (place, operand, sign) = (whole.op.span(), &whole.expr, &whole.op);
         let chosen = self.mutant(place, change);
         parse_quote!((match #operand { value => if #chosen { value } else { #sign value } }))
+    }
+
+    /// A condition that a mutant leaves out.
+    fn left_out(&mut self, condition: &mut Expr) {
+        let change = format!("{} -> true", shortened(&text(condition.span()), false));
+        let place = condition.span();
+        self.visit_expr_mut(condition);
+        let chosen = self.mutant(place, change);
+        *condition = parse_quote!((#chosen || #condition));
+    }
+
+    fn integer(&mut self, value: &LitInt) -> Expr {
+        let one = format!("1{}", value.suffix());
+        let one: LitInt = syn::parse_str(&one).expect("an integer");
+        let chosen = self.mutant(value.span(), format!("{value} -> {value} + 1"));
+        parse_quote!((if #chosen { #value + #one } else { #value }))
+    }
+
+    fn conjunction(&mut self, mut whole: ExprBinary) -> Expr {
+        self.left_out(&mut whole.left);
+        self.left_out(&mut whole.right);
+        Expr::Binary(whole)
     }
 
     fn binary(&mut self, mut whole: ExprBinary) -> Expr {
@@ -100,11 +132,39 @@ impl Schemata {
 impl VisitMut for Schemata {
     fn visit_expr_mut(&mut self, e: &mut Expr) {
         match e {
+            Expr::Binary(whole) if self.claims && matches!(whole.op, BinOp::And(_)) => {
+                *e = self.conjunction(whole.clone())
+            }
+            Expr::Lit(ExprLit { lit: Lit::Int(value), .. }) if self.claims => {
+                *e = self.integer(&value.clone())
+            }
             Expr::Unary(whole) if faults::has_a_sign(&whole.op) => *e = self.unary(whole.clone()),
             Expr::Binary(whole) if !faults::operators(&whole.op).is_empty() => {
                 *e = self.binary(whole.clone())
             }
             _ => visit_mut::visit_expr_mut(self, e),
+        }
+    }
+
+    fn visit_expr_if_mut(&mut self, whole: &mut syn::ExprIf) {
+        let leaves = whole.else_branch.is_none() && faults::leaves(&whole.then_branch);
+        let change = format!("if {} .. -> if false", shortened(&text(whole.cond.span()), false));
+        visit_mut::visit_expr_if_mut(self, whole);
+        if self.claims && leaves && !matches!(*whole.cond, Expr::Let(_)) {
+            let (condition, stays) = (&whole.cond, self.mutant(whole.if_token.span(), change));
+            whole.cond = parse_quote!((#condition && !#stays));
+        }
+    }
+
+    fn visit_expr_method_call_mut(&mut self, call: &mut syn::ExprMethodCall) {
+        self.visit_expr_mut(&mut call.receiver);
+        for argument in &mut call.args {
+            match argument {
+                Expr::Closure(closure) if self.claims && call.method == "filter" => {
+                    self.left_out(&mut closure.body)
+                }
+                _ => self.visit_expr_mut(argument),
+            }
         }
     }
 
@@ -178,8 +238,10 @@ fn shortened(text: &str, end: bool) -> String {
 }
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let mut schemata = Schemata { file: String::new(), functions: Vec::new(), mutants: Vec::new() };
-    for path in std::env::args().skip(1) {
+    let mut files = std::env::args().skip(1).peekable();
+    let claims = files.next_if_eq("--claims").is_some();
+    let mut schemata = Schemata { claims, file: String::new(), functions: Vec::new(), mutants: Vec::new() };
+    for path in files {
         let mut file = syn::parse_file(&std::fs::read_to_string(&path)?)?;
         schemata.file.clone_from(&path);
         schemata.visit_file_mut(&mut file);
