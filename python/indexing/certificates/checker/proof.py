@@ -122,8 +122,11 @@ class Proof:
                 equal[self.read(s.before)] = self.form(s.after)
             elif s.lower is not None and s.lower == s.upper:
                 equal |= self.forms.solved(self.form(s.before) - s.lower)
-        ways = [[equal], [{}], *map(self.values, reasons)] if equal else [[{}], *map(self.values, reasons)]
-        return any(cases and all(self.is_proved_at(step, known, at) for at in cases) for cases in ways)
+        ways = [*([equal] if equal else []), {}]
+        values = filter(None, map(self.values, reasons))
+        return any(self.is_proved_at(step, known, at) for at in ways) or any(
+            all(self.is_proved_at(step, known, at) for at in cases) for cases in values
+        )
 
     def values(self, step: Step) -> list[dict[Expr, Form]]:
         """The values of a variable of which a step claims that they are few."""
