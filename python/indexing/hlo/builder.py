@@ -102,9 +102,9 @@ class ComputationBuilder:
         shape = item(operand.shape.elements, index, f"{operand.name} has", "elements")
         return self.add("get-tuple-element", shape, [operand], index=index)
 
-    def tuple_of(self, operands: Sequence[BuiltInstruction], name: str = "") -> BuiltInstruction:
+    def tuple_of(self, operands: Sequence[BuiltInstruction]) -> BuiltInstruction:
         """Add a tuple."""
-        return self.add("tuple", Shape("tuple", elements=tuple(o.shape for o in operands)), operands, name)
+        return self.add("tuple", Shape("tuple", elements=tuple(o.shape for o in operands)), operands)
 
     def copy(
         self,
