@@ -2,18 +2,21 @@
 
 typedef float f32;
 typedef unsigned short u16;
-typedef unsigned int u32;
-#define float_f32 __uint_as_float
 #define exp_f32 expf
 typedef int s32;
 #define inf_f32 (1.0f / 0.0f)
 #define abs_f32 fabsf
 #define mul_add_f32 fmaf
+typedef unsigned int u32;
 typedef struct __align__(16) { u16 v[8]; } u16x8;
 typedef struct __align__(16) { f32 v[4]; } f32x4;
 typedef struct __align__(8) { u16 v[4]; } u16x4;
 
-static __device__ f32 decode_bf16(u16 bits) { return float_f32((u32)bits << 16); }
+static __device__ f32 decode_bf16(u16 bits) {
+  f32 x;
+  asm("mov.b32 %0, {%1, %2};" : "=f"(x) : "h"((u16)0), "h"(bits));
+  return x;
+}
 
 static __device__ u16 encode_bf16(f32 a) {
   u16 x;

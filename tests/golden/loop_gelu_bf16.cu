@@ -2,13 +2,16 @@
 
 typedef float f32;
 typedef unsigned short u16;
-typedef unsigned int u32;
-#define float_f32 __uint_as_float
 #define erf_f32 erff
 typedef int s32;
+typedef unsigned int u32;
 typedef struct __align__(16) { u16 v[8]; } u16x8;
 
-static __device__ f32 decode_bf16(u16 bits) { return float_f32((u32)bits << 16); }
+static __device__ f32 decode_bf16(u16 bits) {
+  f32 x;
+  asm("mov.b32 %0, {%1, %2};" : "=f"(x) : "h"((u16)0), "h"(bits));
+  return x;
+}
 
 static __device__ u16 encode_bf16(f32 a) {
   u16 x;

@@ -2,12 +2,14 @@
 
 typedef float f32;
 typedef unsigned short u16;
-typedef unsigned int u32;
-#define float_f32 __uint_as_float
 typedef int s32;
 typedef struct __align__(16) { u16 v[8]; } u16x8;
 
-static __device__ f32 decode_bf16(u16 bits) { return float_f32((u32)bits << 16); }
+static __device__ f32 decode_bf16(u16 bits) {
+  f32 x;
+  asm("mov.b32 %0, {%1, %2};" : "=f"(x) : "h"((u16)0), "h"(bits));
+  return x;
+}
 
 extern "C" __global__ void __launch_bounds__(256) reduction_reduce(const u16 *__restrict__ p0, f32 *__restrict__ o0, f32 *__restrict__ o1) {
   const s32 th_x = threadIdx.x;

@@ -3,12 +3,14 @@
 typedef int s32;
 typedef float f32;
 typedef unsigned short u16;
-typedef unsigned int u32;
-#define float_f32 __uint_as_float
 
 static __device__ s32 clamp_s32(s32 low, s32 x, s32 high) { s32 y = x < low ? low : x; return y > high ? high : y; }
 
-static __device__ f32 decode_bf16(u16 bits) { return float_f32((u32)bits << 16); }
+static __device__ f32 decode_bf16(u16 bits) {
+  f32 x;
+  asm("mov.b32 %0, {%1, %2};" : "=f"(x) : "h"((u16)0), "h"(bits));
+  return x;
+}
 
 static __device__ u16 encode_bf16(f32 a) {
   u16 x;

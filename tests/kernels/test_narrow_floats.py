@@ -6,11 +6,13 @@ nearest number of the format by a search among all of them; of two that are equa
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 
 import numpy as np
 import pytest
 
+import indexing as ix
 from indexing.ops.element_types import ELEMENT_TYPES
 from kernels import compiled
 
@@ -92,3 +94,11 @@ def test_what_is_only_moved_keeps_its_bits(name: str) -> None:
     }}"""
     got = np.asarray(compiled(text, device="cpu")(x))
     np.testing.assert_array_equal(got.view(f"u{x.dtype.itemsize}"), x.view(f"u{x.dtype.itemsize}"))
+
+
+def test_each_half_of_a_word_of_bf16_becomes_a_float_by_one_instruction() -> None:
+    """By hand: vectors of eight elements of two operands have 16 halves, each the upper half of a float."""
+    text = "ENTRY e { p = bf16[65536] parameter(0) q = bf16[65536] parameter(1) ROOT r = bf16[65536] add(p, q) }"
+    ptx = ix.runtime.ptx(ix.emit(ix.hlo.parse(text).entry, dialect="cuda", vector_width=8), "sm_80")
+    assert len(re.findall(r"mov\.b32 %\w+, \{%rs\d+, %rs\d+\};", ptx)) == 16
+    assert not re.search(r"shl\.b32 %\w+, %\w+, 16;", ptx)

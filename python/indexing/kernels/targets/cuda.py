@@ -77,7 +77,19 @@ def _instruction(name: str, result: str, instruction: str, bits: str, operands: 
     )
 
 
+# Of a shift, ptxas makes three instructions for the upper half of a loaded word, of this one.
+_DECODE_BF16 = function(
+    "decode_bf16",
+    """\
+f32 decode_bf16(u16 bits) {
+  f32 x;
+  asm("mov.b32 %0, {%1, %2};" : "=f"(x) : "h"((u16)0), "h"(bits));
+  return x;
+}""",
+    "f32 u16",
+)
 _INSTRUCTIONS = (
+    _DECODE_BF16,
     _instruction("encode_f16", "u16", "cvt.rn.f16.f32", "h", "f"),
     _instruction("decode_f16", "f32", "cvt.f32.f16", "f", "h"),
     _instruction("encode_bf16", "u16", "cvt.rn.bf16.f32", "h", "f"),
