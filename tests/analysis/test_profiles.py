@@ -92,6 +92,56 @@ def test_kernels_of_nsight_systems_by_their_symbols(tmp_path: Path) -> None:
     assert report.columns()["measured"] == [f.measured for f in report.fusions]
 
 
+def on_gpu(name: str, pid: int, duration: float, module: str = "m") -> dict[str, object]:
+    """An event of a stream, or the host's call that launched it: XLA's collector gives both what annotations say."""
+    stats = {"hlo_module": module, "hlo_op": name, "correlation_id": "7", "group_id": "0"}
+    return {"ph": "X", "pid": pid, "tid": 13, "ts": 1.0, "dur": duration, "name": "k", "args": stats}
+
+
+def test_of_a_gpu_trace_the_streams_count(tmp_path: Path) -> None:
+    """Neither calls of the host, nor lines that tools derive (without `hlo_op`), nor equal names of another module."""
+    planes = {1: "/device:GPU:0 (pid 1)", 701: "/host:CPU"}
+    named = [{"ph": "M", "pid": p, "name": "process_name", "args": {"name": name}} for p, name in planes.items()]
+    derived = {"ph": "X", "pid": 1, "tid": 99, "ts": 1.0, "dur": 50.0, "name": "loop-tanh", "args": {"group_id": "0"}}
+    launches = [on_gpu("loop_negate_fusion.1", 1, 5.0), on_gpu("loop-tanh", 1, 3.0)] * 2
+    others = [on_gpu("loop-tanh", 701, 900.0), on_gpu("loop-tanh", 1, 40.0, "jit_other"), derived]
+    trace = tmp_path / "host.trace.json.gz"
+    trace.write_bytes(gzip.compress(json.dumps({"traceEvents": [*named, *launches, *others]}).encode()))
+    report = ix.analyze(ix.hlo.parse(PROGRAM), "h100", profile=trace)
+    assert {f.name: f.measured for f in report.fusions} == pytest.approx(
+        {"loop_negate_fusion.1": 5e-6, "loop-tanh": 3e-6}
+    )
+    assert "measured over 2 runs" in report.notes[0] and len(report.notes) == 1
+
+
+def varint(number: int) -> bytes:
+    return bytes([number]) if number < 128 else bytes([number % 128 + 128]) + varint(number // 128)
+
+
+def message(*fields: tuple[int, int | bytes]) -> bytes:
+    """A message of protobuf: numbers as varints, bytes with their length."""
+    return b"".join(
+        varint(8 * n) + varint(v) if isinstance(v, int) else varint(8 * n + 2) + varint(len(v)) + v for n, v in fields
+    )
+
+
+def plane(name: bytes, *durations: int) -> bytes:
+    """An XPlane with a line of events of `loop-tanh`, of so many picoseconds; the stat refers to its value by number."""
+    stats = [(5, message((1, k), (2, message((1, k), (2, text))))) for k, text in ((1, b"hlo_op"), (2, b"loop-tanh"))]
+    events = [(4, message((1, 9), (3, d), (4, message((1, 1), (7, 2))))) for d in durations]
+    return message((2, name), (3, message(*events)), (4, message((1, 9), (2, message((1, 9), (2, b"kernel"))))), *stats)
+
+
+def test_of_the_planes_of_a_gpu_trace_the_device_counts(tmp_path: Path) -> None:
+    """By xplane.proto, with a value by reference, as the collector of GPU events writes it."""
+    file = tmp_path / "host.xplane.pb"
+    file.write_bytes(message((1, plane(b"/host:CPU", 900)), (1, plane(b"/device:GPU:0", 2_000_000, 4_000_000))))
+    (measured,) = read_profile(file).kernels.values()
+    assert (measured.launches, measured.seconds) == (2, pytest.approx(6e-6))
+    file.write_bytes(message((1, plane(b"/host:CPU", 900))))
+    assert read_profile(file).kernels["loop_tanh"].launches == 1
+
+
 def test_the_command_reads_a_profile(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     program = tmp_path / "m.hlo"
     program.write_text(PROGRAM)
@@ -105,7 +155,17 @@ def test_the_command_reads_a_profile(tmp_path: Path, capsys: pytest.CaptureFixtu
 
 
 @pytest.mark.parametrize(
-    "content", [b"", b"{", b"[1]", b'{"traceEvents": 3}', b"\x1f\x8b", b"\xff" * 40, b"SQLite format 3\0"]
+    "content",
+    [
+        b"",
+        b"{",
+        b"[1]",
+        b'{"traceEvents": 3}',
+        b'{"traceEvents": [3]}',
+        b"\x1f\x8b",
+        b"\xff" * 40,
+        b"SQLite format 3\0",
+    ],
 )
 def test_a_file_that_is_no_profile_is_refused(tmp_path: Path, content: bytes) -> None:
     file = tmp_path / "trace"

@@ -8,12 +8,12 @@ import re
 import sqlite3
 import zlib
 from collections import Counter
-from collections.abc import Iterator, Mapping, Set
+from collections.abc import Iterator, Mapping, Sequence, Set
 from contextlib import closing
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from indexing.display import count_text
 from indexing.errors import IndexingError, ParseError
@@ -46,19 +46,15 @@ class Profile:
     runs: int = 0
 
 
-@dataclass(slots=True)
-class _Events:
-    """Events under collection: the kernels, and the identifiers of runs."""
+@dataclass(frozen=True, slots=True)
+class _Event:
+    """A launch of an instruction's kernel, by its run and HLO module if they are recorded; whether a device ran it."""
 
-    kernels: dict[str, Measured] = field(default_factory=dict)
-    runs: set[object] = field(default_factory=set)
-
-    def add(self, name: str, seconds: float, run: object = None) -> None:
-        measured = self.kernels.setdefault(comparable(name), Measured())
-        measured.launches += 1
-        measured.seconds += seconds
-        if run is not None:
-            self.runs.add(run)
+    name: str
+    seconds: float
+    run: object = None
+    module: str = ""
+    on_device: bool = False
 
 
 def comparable(name: str) -> str:
@@ -66,29 +62,41 @@ def comparable(name: str) -> str:
     return re.sub(r"\W", "_", name.removeprefix("%"))
 
 
-def read_profile(path: str | PathLike[str]) -> Profile:
-    """The kernels of a profile, whose format is that of its content.
+def read_profile(path: str | PathLike[str], module: str = "") -> Profile:
+    """The kernels of a profile, whose format is that of its content: those of one HLO module, unless no event names it.
 
     Raises ParseError for a file that is no profile, IndexingError for one without kernels, and OSError.
     """
     data = Path(path).read_bytes()
-    events = _Events()
     try:
         if data[:2] == b"\x1f\x8b":
             data = gzip.decompress(data)
         if data.startswith(b"SQLite format 3\0"):
-            _read_nsight(Path(path), events)
+            events = list(_nsight_events(Path(path)))
         elif data.lstrip()[:1] == b"{":
-            _read_trace(json.loads(data), events)
+            events = list(_trace_events(json.loads(data)))
         else:
-            _read_xplane(data, events)
-    except (ValueError, KeyError, TypeError, IndexError, EOFError, zlib.error, sqlite3.Error) as error:
+            events = list(_xplane_events(data))
+    except (ValueError, KeyError, TypeError, AttributeError, IndexError, EOFError, zlib.error, sqlite3.Error) as error:
         raise ParseError(
             f"{path} is no trace of JAX's profiler and no export of Nsight Systems: {error}", 1, 1
         ) from None
-    if not events.kernels:
+    if not events:
         raise IndexingError(f"{path} has no kernels of XLA: record the trace while the program runs")
-    return Profile(events.kernels, len(events.runs))
+    return _profile_of(events, module)
+
+
+def _profile_of(events: Sequence[_Event], module: str) -> Profile:
+    """The sums of events by name. Where a device ran them, the host's events of the same names are their launches."""
+    on_devices = [e for e in events if e.on_device] or events
+    kernels: dict[str, Measured] = {}
+    runs = set()
+    for event in [e for e in on_devices if e.module == module] or on_devices:
+        measured = kernels.setdefault(comparable(event.name), Measured())
+        measured.launches += 1
+        measured.seconds += event.seconds
+        runs.add(event.run)
+    return Profile(kernels, len(runs - {None}))
 
 
 def beside_profile(report: ProgramReport, profile: Profile) -> ProgramReport:
@@ -128,26 +136,36 @@ def _notes(report: ProgramReport, profile: Profile, runs: int, matched: Set[str]
         yield f"{count_text(len(others), 'measured kernel')} of {taken} in a run have no name of this program: {names}"
 
 
-def _read_trace(trace: dict[str, object], events: _Events) -> None:
+def _trace_events(trace: dict[str, list[dict[str, Any]]]) -> Iterator[_Event]:
     """Complete events (`ph` X) that name their HLO instruction; durations are in microseconds."""
-    for event in trace["traceEvents"]:  # type: ignore[attr-defined]
+    events = trace["traceEvents"]
+    named = {e["pid"]: e["args"]["name"] for e in events if e.get("ph") == "M" and e.get("name") == "process_name"}
+    for event in events:
         arguments = event.get("args", {})
         if event.get("ph") == "X" and "hlo_op" in arguments:
-            events.add(arguments["hlo_op"], event["dur"] * 1e-6, arguments.get("run_id"))
+            yield _event(arguments, event["dur"] * 1e-6, named.get(event.get("pid"), ""))
 
 
-def _read_xplane(data: bytes, events: _Events) -> None:
+def _event(stats: Mapping[str, Any], seconds: float, plane: str) -> _Event:
+    module = str(stats.get("hlo_module", ""))
+    return _Event(str(stats["hlo_op"]), seconds, stats.get("run_id"), module, plane.startswith("/device:"))
+
+
+def _xplane_events(data: bytes) -> Iterator[_Event]:
     """XSpace of tsl/profiler/protobuf/xplane.proto: planes, lines, events with a stat `hlo_op`; durations in picoseconds."""
     for plane in fields_of(data).get(1, ()):
         parts = fields_of(plane)
         names = {key: text_of(entry, 2) for key, entry in _entries(parts, 4)}
         stats = {key: text_of(entry, 2) for key, entry in _entries(parts, 5)}
         for line in parts.get(3, ()):
-            for event in fields_of(line).get(4, ()):
-                _add_event(fields_of(event), names, stats, events)
+            for event in map(fields_of, fields_of(line).get(4, ())):
+                values = _values(event, stats)
+                if "hlo_op" in values and not names.get(varint_of(event, 1), "").startswith("end: "):
+                    yield _event(values, varint_of(event, 3) * 1e-12, text_of(parts, 2))
 
 
-def _add_event(event: Fields, names: Mapping[int, str], stats: Mapping[int, str], events: _Events) -> None:
+def _values(event: Fields, stats: Mapping[int, str]) -> dict[str, str | int]:
+    """The stats of an event by name."""
     values: dict[str, str | int] = {}
     for stat in event.get(4, ()):
         parts = fields_of(stat)
@@ -156,8 +174,7 @@ def _add_event(event: Fields, names: Mapping[int, str], stats: Mapping[int, str]
             values[name] = stats.get(varint_of(parts, 7), "")
         else:
             values[name] = text_of(parts, 5) if 5 in parts else varint_of(parts, 4 if 4 in parts else 3)
-    if "hlo_op" in values and not names.get(varint_of(event, 1), "").startswith("end: "):
-        events.add(str(values["hlo_op"]), varint_of(event, 3) * 1e-12, values.get("run_id"))
+    return values
 
 
 def _entries(parts: Fields, number: int) -> Iterator[tuple[int, Fields]]:
@@ -167,7 +184,7 @@ def _entries(parts: Fields, number: int) -> Iterator[tuple[int, Fields]]:
         yield varint_of(both, 1), fields_of(both[2][0])
 
 
-def _read_nsight(path: Path, events: _Events) -> None:
+def _nsight_events(path: Path) -> Iterator[_Event]:
     """The table of kernels that CUPTI recorded; times are in nanoseconds."""
     query = (
         "SELECT names.value, kernels.end - kernels.start FROM CUPTI_ACTIVITY_KIND_KERNEL AS kernels "
@@ -175,4 +192,4 @@ def _read_nsight(path: Path, events: _Events) -> None:
     )
     with closing(sqlite3.connect(f"file:{path}?mode=ro", uri=True)) as connection:
         for name, nanoseconds in connection.execute(query):
-            events.add(name, nanoseconds * 1e-9)
+            yield _Event(name, nanoseconds * 1e-9)

@@ -84,7 +84,7 @@ def analyze(
         range_,
         notes,
     )
-    return report if profile is None else beside_profile(report, read_profile(profile))
+    return report if profile is None else beside_profile(report, read_profile(profile, report.name))
 
 
 def _schedule(part: Instruction | Computation, device: Device, is_planned: bool, matmul: Matmul) -> Schedule:
