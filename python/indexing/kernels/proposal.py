@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Set
+from collections.abc import Iterable, Set
 from dataclasses import dataclass
 
 from indexing.device.record import Device
-from indexing.graph.nodes import Node, Ref
+from indexing.graph.facts import GraphFacts
+from indexing.graph.nodes import Node, Ref, tree_refs
 from indexing.hlo import Computation
+from indexing.indexing_analysis.access import Access
 from indexing.indexing_analysis.instructions import output_to_input
 from indexing.kernels.ir.types import storage_bytes
 from indexing.kernels.launch import same_memory
+from indexing.work import element_count
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -57,3 +60,20 @@ def is_view(node: Node) -> bool:
         return ref.shape.element_count < count
     ((indexing,),) = output_to_input(node.instruction)
     return indexing.map == same_memory(node.instruction.shape, ref.shape).simplify()
+
+
+def is_read_repeatedly(facts: GraphFacts, node: Node, readers: Iterable[Node]) -> bool:
+    """Whether a reader, directly or through moves of elements, reads more elements than the node has, as loops do."""
+    pending = [(node, reader) for reader in readers]
+    seen: set[Node] = set()
+    while pending:
+        read, reader = pending.pop()
+        count = element_count(read.instruction)
+        pairs = zip(reader.operands, facts.maps(reader, 0), strict=True)
+        maps = (m for operand, indexings in pairs if any(r.node is read for r in tree_refs(operand)) for m in indexings)
+        if any(m.map.is_undefined or Access(m.map, 1).reads > count for m in maps):
+            return True
+        if reader.op.has_no_compute and reader not in seen:
+            seen.add(reader)
+            pending += [(reader, user) for user in facts.users_of(reader)]
+    return False

@@ -6,12 +6,10 @@ from collections.abc import Collection
 from dataclasses import dataclass, field
 
 from indexing.graph.facts import GraphFacts
-from indexing.graph.nodes import Node, Ref, assembled_arrays, tree_refs
-from indexing.indexing_analysis.access import Access
-from indexing.indexing_analysis.instructions import output_to_input
+from indexing.graph.nodes import Node, Ref, assembled_arrays
 from indexing.kernels.emitters.reduction.rows import Rows
+from indexing.kernels.proposal import is_read_repeatedly
 from indexing.ops.reduce import REDUCE
-from indexing.work import element_count
 
 MAX_RECOMPUTED = 8  # members that a reader recomputes to have one of them
 
@@ -74,7 +72,7 @@ class _Choice:
         if any(ref.node is node for reader in readers for ref in assembled_arrays(reader)):
             return None  # a reader updates it in memory
         has_place = self.rows.place_of(node.instruction.shape.leaves[0]) is not None  # other views can't be outputs
-        if has_place and self._is_read_repeatedly(node, readers):
+        if has_place and is_read_repeatedly(self.facts, node, readers):
             return None
         nodes, read, large = {node}, set[Ref](), set[Ref]()
         pending = [node]
@@ -93,23 +91,6 @@ class _Choice:
         if not all(_moves(n) or n in self.affordable or self._is_cheap(n) for n in nodes):
             return None
         return nodes, read
-
-    def _is_read_repeatedly(self, node: Node, readers: Collection[Node]) -> bool:
-        """Whether a reader, directly or through moves of elements, reads more elements than the node has, as loops do."""
-        pending, seen = [(node, reader) for reader in readers], set[Node]()
-        while pending:
-            read, reader = pending.pop()
-            count = element_count(read.instruction)
-            pairs = zip(reader.operands, output_to_input(reader.instruction), strict=True)
-            maps = (
-                m for operand, indexings in pairs if any(r.node is read for r in tree_refs(operand)) for m in indexings
-            )
-            if any(m.map.is_undefined or Access(m.map, 1).reads > count for m in maps):
-                return True
-            if _moves(reader) and reader not in seen:
-                seen.add(reader)
-                pending += [(reader, user) for user in self.facts.users_of(reader)]
-        return False
 
     def _is_cheap(self, node: Node) -> bool:
         is_per_row = node.instruction.shape.element_count == self.rows.count

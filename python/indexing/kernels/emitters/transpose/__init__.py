@@ -10,7 +10,8 @@ vice versa. If vectors of 16 bytes contain all of `y`, the loop emitter is as fa
 
 from indexing.kernels.emitter import Emitter
 from indexing.kernels.emitters.transpose.build import build_transpose
+from indexing.kernels.emitters.transpose.group import group_transpose
 from indexing.kernels.emitters.transpose.match import NAME, match_transpose
 from indexing.kernels.emitters.transpose.plan import plan_transpose, transpose_knobs
 
-EMITTER = Emitter(NAME, match_transpose, plan_transpose, transpose_knobs, build_transpose)
+EMITTER = Emitter(NAME, match_transpose, plan_transpose, transpose_knobs, build_transpose, group=group_transpose)

@@ -28,23 +28,29 @@ MIN_PLANE = 256  # elements of the plane
 @cached_on_module
 def match_transpose(computation: Computation) -> Heroes | None:
     """The heroes of a fusion, if every output follows a transpose of one form, or has the index of its input."""
-    return heroes_of(computation, _is_hero, _form)
+    return heroes_of(computation, is_worth_a_tile, _form)
 
 
 def _form(hero: Instruction) -> tuple[object, ...]:
     return merged_groups(hero), hero.operands[0].shape.dimensions, hero.shape.dimensions
 
 
-def _is_hero(instruction: Instruction) -> bool:
+def is_worth_a_tile(instruction: Instruction) -> bool:
+    """Whether an instruction is a transpose that reads or writes short runs, of a plane that is worth a tile."""
     groups = merged_groups(instruction)
     if groups is None:
         return False
     x, y = groups.sizes[groups.x], groups.sizes[groups.y]
-    size = storage_bytes(instruction.shape.element_type)
-    run_bytes = groups.run_size * size
-    if run_bytes > MAX_RUN_BYTES or run_bytes % SECTOR_BYTES == 0 or max(x, y) < MIN_SIDE or x * y < MIN_PLANE:
+    size, run = storage_bytes(instruction.shape.element_type), run_bytes(instruction)
+    if run > MAX_RUN_BYTES or run % SECTOR_BYTES == 0 or max(x, y) < MIN_SIDE or x * y < MIN_PLANE:
         return False
     return not (groups.run is None and size >= WORD_BYTES and VECTOR_BYTES % (y * size) == 0)
+
+
+def run_bytes(transpose: Instruction) -> int:
+    """The bytes that a transpose moves together."""
+    groups = merged_groups(transpose)
+    return storage_bytes(transpose.shape.element_type) * (groups.run_size if groups is not None else 1)
 
 
 def merged_groups(instruction: Instruction) -> Groups | None:

@@ -1,0 +1,44 @@
+"""Transposes in front of other kernels: one of their own where arrays are read again and again."""
+
+import numpy as np
+import pytest
+
+import indexing as ix
+from kernels import compiled
+
+
+def transposed_product(rows: int, reader: str) -> str:
+    return f"""ENTRY main {{
+      x = f32[16,{rows},8,32]{{1,3,2,0}} parameter(0)
+      w = f32[256,128] parameter(1)
+      c = f32[16,{rows},8,32] copy(x)
+      r = f32[{16 * rows},256] reshape(c)
+      ROOT d = {reader} }}"""
+
+
+@pytest.mark.parametrize(
+    ("rows", "is_apart"),
+    [(1024, True), (4, False)],  # of few elements, none takes as long to read as a kernel to launch
+)
+def test_what_a_product_reads_again_and_again_is_transposed_once(rows: int, is_apart: bool) -> None:
+    text = transposed_product(
+        rows, f"f32[{16 * rows},128] dot(r, w), lhs_contracting_dims={{1}}, rhs_contracting_dims={{0}}"
+    )
+    emitters = [k.emitter for k in ix.emit_all(text, dialect="cuda")]
+    assert ("transpose" in emitters) == is_apart and len(emitters) == 1 + is_apart
+
+
+def test_a_transpose_that_is_read_once_has_no_kernel_of_its_own() -> None:
+    text = transposed_product(1024, f"f32[{16 * 1024},256] negate(r)")
+    assert [k.emitter for k in ix.emit_all(text, dialect="cuda")] == ["transpose"]
+
+
+def test_a_product_of_a_transposed_array_is_right() -> None:
+    text = transposed_product(64, "f32[1024,128] dot(r, w), lhs_contracting_dims={1}, rhs_contracting_dims={0}")
+    x, w = (
+        np.random.default_rng(k).standard_normal(s).astype(np.float32)
+        for k, s in enumerate([(16, 64, 8, 32), (256, 128)])
+    )
+    executable = compiled(text, device="cpu")
+    assert "transpose" in [k.emitter for k in executable.kernels]
+    np.testing.assert_allclose(np.asarray(executable(x, w)), x.reshape(1024, 256) @ w, rtol=1e-4, atol=1e-4)
