@@ -18,6 +18,7 @@ class IndexScope:
         self.variables: list[IndexVariable] = []
         self.intervals: list[Interval] = []
         self._simplified: dict[SymbolicExpr, SymbolicExpr] = {}
+        self._ranges: dict[SymbolicExpr, Interval] = {}
 
     def add(
         self, name: str, lower: int, upper: int, kind: Literal["thread", "parameter", "loop", "let"] = "parameter"
@@ -37,7 +38,10 @@ class IndexScope:
 
     def range(self, expression: SymbolicExpr) -> Interval:
         """Bounds of the expression's value."""
-        return expression.range(self.intervals)
+        known = self._ranges.get(expression)
+        if known is None:
+            known = self._ranges[expression] = expression.range(self.intervals)
+        return known
 
     def tree_size(self, expression: SymbolicExpr) -> int:
         """The number of nodes of the expression as a tree, shared ones counted each time."""

@@ -26,7 +26,7 @@ class KernelWalk:
     def __init__(self, body: ir.Kernel | ir.Function, given: Sequence[int]) -> None:
         """`given` are the values of the leading variables: thread and block ids, or a function's index."""
         self.walked = body
-        self.counters: dict[int, tuple[int, int]] = {}
+        self.counters: dict[int, Interval] = {}
         self.conditions: dict[SymbolicExpr, SymbolicExpr] = {}  # over counters, thread ids and block ids alone
         self.begin(given)
 
@@ -54,7 +54,7 @@ class KernelWalk:
         """Put the counter in the middle of its range; returns the number of iterations. `leave` ends what this begins."""
         first, iterations = self.iterations(loop)
         self.values[loop.variable] = first + iterations // 2 * loop.step
-        self.counters[loop.variable] = first, first + max(iterations - 1, 0) * loop.step
+        self.counters[loop.variable] = Interval(first, first + max(iterations - 1, 0) * loop.step)
         return iterations
 
     def leave(self, loop: ir.For) -> None:
@@ -90,7 +90,7 @@ class KernelWalk:
         if self.counters.keys().isdisjoint(whole.used_variables()):
             value = whole.evaluate(self.values)
             return Interval(value, value)
-        return whole.range([self.counters.get(k, (v, v)) for k, v in enumerate(self.values)])
+        return whole.range([self.counters.get(k) or Interval(v, v) for k, v in enumerate(self.values)])
 
     @cached_property
     def _lets(self) -> list[tuple[int, SymbolicExpr]]:

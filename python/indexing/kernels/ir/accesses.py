@@ -248,7 +248,8 @@ class Accesses:
             before, begun = self.phases, self.copies
             self._block(s.then, inner, 0)
             after_then, self.phases, own, self.copies = self.phases, before, self.copies, begun
-            self._block(s.otherwise, context.without(s.conditions, self.intervals), 1)
+            if s.otherwise:
+                self._block(s.otherwise, context.without(s.conditions, self.intervals), 1)
             self.phases |= after_then
             self.copies |= own
             return context
