@@ -71,6 +71,32 @@ fn forms() -> impl Iterator<Item = [i64; 3]> {
 }
 
 #[test]
+fn bounds_of_sums_of_quotients_and_remainders_of_variables_are_exact() {
+    let mut arena = Arena::new();
+    for bounds in BOXES.map(|b| b.map(interval)) {
+        for (m, n) in [(2, 3), (3, 2), (4, 6), (7, 2), (2, 12)] {
+            for (a, b) in [(1, 1), (1, -1), (-2, 3), (4, -5)] {
+                for x in [0, 1] {
+                    arena.clear();
+                    let variables = [arena.variable(x), arena.variable(1)];
+                    let quotient = arena.floordiv_constant(variables[0], m).expect("small");
+                    let of_quotient = arena.modulo_constant(quotient, n).expect("small");
+                    let remainder = arena.modulo_constant(variables[1], n).expect("small");
+                    let of_remainder = arena.floordiv_constant(remainder, m).expect("small");
+                    for (i, left) in [quotient, of_quotient].into_iter().enumerate() {
+                        for (k, right) in [remainder, of_remainder].into_iter().enumerate() {
+                            let sum =
+                                arena.sum(-3, &[Term::new(a, left), Term::new(b, right)]).expect("small");
+                            assert_exact(&mut arena, sum, &bounds, &format!("{a} {b} {x} {i} {k}"));
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[test]
 fn bounds_of_linear_forms_their_quotients_and_extrema_are_exact() {
     let mut arena = Arena::new();
     for bounds in BOXES.map(|b| b.map(interval)) {

@@ -184,6 +184,17 @@ impl Arena {
         self.records[e.index()].shape & LINEAR != 0
     }
 
+    /// Whether no two expressions have a variable in common; false also for different ones with equal indices modulo 16.
+    pub(crate) fn are_disjoint(&self, mut expressions: impl Iterator<Item = Expr>) -> bool {
+        let mut seen = 0;
+        expressions.all(|e| {
+            let own = self.records[e.index()].variables;
+            let is_new = seen & own == 0;
+            seen |= own;
+            is_new
+        })
+    }
+
     /// The number of its leaves, written out, up to [`MAX_WEIGHT`].
     pub(crate) fn weight(&self, e: Expr) -> u8 {
         self.records[e.index()].shape & !LINEAR

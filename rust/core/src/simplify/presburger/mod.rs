@@ -18,6 +18,8 @@ use std::collections::HashMap;
 /// Domains of more nodes or columns than this are not considered.
 const MAX_NODES: usize = 192;
 const MAX_COLUMNS: usize = 48;
+/// Operands within operands that are asked whether they reach their bounds.
+const MAX_DEPTH: usize = 8;
 
 /// `row + constant`.
 #[derive(Clone, Debug, Default)]
@@ -57,8 +59,7 @@ pub(crate) fn tightest_bounds(
     e: Expr,
     known: Interval,
 ) -> Interval {
-    // Bounds of a sum of different variables are exact on a box.
-    if constraints.is_empty() && (known.is_point() || arena.is_linear(e)) {
+    if constraints.is_empty() && (known.is_point() || reaches_bounds(arena, e, MAX_DEPTH)) {
         return known;
     }
     let domain = IntegerDomain::new(arena, ranges, constraints, &[e]);
@@ -66,6 +67,35 @@ pub(crate) fn tightest_bounds(
         Some(Ok(Some(best))) => known.intersect(best[0]),
         Some(Ok(None)) => Interval::EMPTY,
         Some(Err(Undecided)) | None => known,
+    }
+}
+
+/// Whether the bounds that follow from those of operands are values of `e` at points of any box: of sums of terms without common
+/// variables, of quotients, and of remainders of what takes all values between its bounds.
+fn reaches_bounds(arena: &Arena, e: Expr, depth: usize) -> bool {
+    match arena.node(e) {
+        Node::Variable(_) | Node::Constant(_) => true,
+        Node::Sum(_, terms) if depth > 0 => {
+            arena.is_linear(e)
+                || arena.are_disjoint(terms.iter().map(|t| t.expr))
+                    && terms.iter().all(|t| reaches_bounds(arena, t.expr, depth - 1))
+        }
+        Node::FloorDiv(x, d) if depth > 0 => {
+            arena.as_constant(d).is_some() && reaches_bounds(arena, x, depth - 1)
+        }
+        Node::Mod(x, d) => arena.as_constant(d).is_some() && is_contiguous(arena, x, depth),
+        _ => false,
+    }
+}
+
+/// Whether `e` is a variable or a quotient of one, which takes all values between its bounds.
+fn is_contiguous(arena: &Arena, e: Expr, depth: usize) -> bool {
+    match arena.node(e) {
+        Node::Variable(_) => true,
+        Node::FloorDiv(x, d) if depth > 0 => {
+            arena.as_constant(d).is_some() && is_contiguous(arena, x, depth - 1)
+        }
+        _ => false,
     }
 }
 
