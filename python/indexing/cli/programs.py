@@ -64,9 +64,11 @@ def named_instruction(module: Module, name: str) -> Instruction:
 
 
 def no_such_name(kind: str, name: str, names: Iterable[str]) -> Never:
-    """The error that there is none of a name, with suggestions of similar names."""
-    near = difflib.get_close_matches(name, list(names), n=3)
-    hint = f"; there is {', '.join(map(printable_name, near))}" if near else ""
+    """The error that there is none of a name, with similar names, or the first ones."""
+    known = list(dict.fromkeys(names))
+    near = difflib.get_close_matches(name, known, n=3)
+    more = ", ..." if not near and len(known) > 3 else ""
+    hint = f"; there is {', '.join(map(printable_name, near or known[:3]))}{more}" if known else ""
     raise CommandLineError(f"the program has no {kind} {printable_name(name)}{hint}")
 
 
