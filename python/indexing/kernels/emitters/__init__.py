@@ -5,6 +5,7 @@ from typing import Any
 from indexing.kernels.emitter import Emitter
 from indexing.kernels.emitters import (
     attention,
+    attention_tile,
     concatenate,
     dot,
     loop,
@@ -22,6 +23,7 @@ from indexing.kernels.emitters import (
 EMITTERS: tuple[Emitter[Any, Any], ...] = (
     scatter.EMITTER,
     update_slice.EMITTER,
+    attention_tile.EMITTER,
     attention.EMITTER,
     transpose.EMITTER,
     rows.EMITTER,

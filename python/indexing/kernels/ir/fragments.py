@@ -82,6 +82,12 @@ SUM = _map(
     f"lane in [0, {LANES - 1}], register in [0, 3]",
 )  # (lane, register) -> (row, column)
 
+SUM_OF_WORD = _map(
+    "word, element",
+    "word floordiv 2, word mod 2 * 2 + element",
+    "word in [0, 3], element in [0, 1]",
+)  # (register of a left factor of 16 bits, element in it) -> (which of two neighbouring sums, its register): the same element
+
 INSTRUCTIONS: Mapping[str, MatrixInstruction] = {
     i.element_type: i
     for i in (

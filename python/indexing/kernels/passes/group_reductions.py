@@ -16,21 +16,8 @@ TH_X = variable(0)
 def lower_group_reductions(kernel: ir.Kernel, shuffle_width: int) -> ir.Kernel:
     """The kernel with group reductions lowered to statements of threads; `shuffle_width` is the size of a warp, 0 for none."""
     lowering = _Lowering(kernel, shuffle_width)
-    body = rewrite_blocks(rewrite_blocks(kernel.body, _with_last_barriers), lowering.block)
+    body = rewrite_blocks(rewrite_blocks(kernel.body, lowering.with_last_barriers), lowering.block)
     return replace(kernel, body=body, buffers=(*kernel.buffers, *lowering.buffers))
-
-
-def _with_last_barriers(block: ir.Block) -> ir.Block:
-    """The block with barriers at the ends of loops whose next iteration overwrites shared memory that threads still read."""
-    return same_block(
-        block,
-        [
-            replace(s, body=(*s.body, ir.Barrier()))
-            if isinstance(s, ir.For) and any(isinstance(inner, ir.GroupReduce) for inner in s.body)
-            else s
-            for s in block
-        ],
-    )
 
 
 def shared_cells(block: int, threads: int, distance: int, shuffle_width: int) -> int:
@@ -54,6 +41,16 @@ class _Lowering:
         self.shuffle_width = shuffle_width
         self.buffers: list[ir.Buffer] = []
         self.count = 0
+
+    def with_last_barriers(self, block: ir.Block) -> ir.Block:
+        """The block with barriers at the ends of loops whose next turn overwrites shared memory that threads still read."""
+        return same_block(block, [self._with_last_barrier(s) if isinstance(s, ir.For) else s for s in block])
+
+    def _with_last_barrier(self, loop: ir.For) -> ir.For:
+        reductions = [s for s in loop.body if isinstance(s, ir.GroupReduce)]
+        shares = any(shared_cells(self.threads, r.threads, r.distance, self.shuffle_width) for r in reductions)
+        is_last = loop.body[-1:] == (ir.Barrier(),)
+        return replace(loop, body=(*loop.body, ir.Barrier())) if shares and not is_last else loop
 
     def block(self, block: ir.Block) -> ir.Block:
         out: list[ir.Statement] = []

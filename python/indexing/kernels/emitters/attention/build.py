@@ -16,24 +16,19 @@ from typing import TYPE_CHECKING
 from indexing._core import SymbolicExpr, constant
 from indexing.hlo.layout import delinearize
 from indexing.kernels.emitters.attention.match import NAME
-from indexing.kernels.emitters.dot.match import operand_index, product_of
-from indexing.kernels.emitters.tile.shared_tile import SharedTile, TileCopies, TileOperand, position
+from indexing.kernels.emitters.attention.space import AttentionSpace
+from indexing.kernels.emitters.tile.shared_tile import SharedTile, TileCopies, position
 from indexing.kernels.ir.nodes import Buffer, Constant, Load, MultiplyPanels
 from indexing.kernels.kernel_builder import KernelBuilder
 from indexing.kernels.launch import Part, assembled, entry_builder, inside, loop_over, thread_id
 from indexing.kernels.vectors import lanes
 from indexing.ops.element_context import Value
-from indexing.ops.softmax import operand_of
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from indexing.hlo import Instruction
     from indexing.kernels.emitters.attention.match import Attention
     from indexing.kernels.emitters.attention.plan import AttentionPlan
     from indexing.kernels.function_builder import FunctionBuilder
     from indexing.kernels.ir.nodes import Kernel
-    from indexing.ops.element_context import Index
 
 
 def build_attention(match: Attention, plan: AttentionPlan) -> Kernel:
@@ -53,7 +48,7 @@ class _Body:
         self.batch, row_tile = delinearize(thread_id("bl_x"), plan.tiles)
         self.first_row = row_tile * plan.rows
         self.copies = TileCopies(body, plan.threads)
-        self.space = _Space(match, body, self.batch)
+        self.space = AttentionSpace(match, body, self.batch)
         self.queries, (self.keys, self.values) = plan.queries, plan.keyed
         panel = prod(plan.panel)
         for buffer in (
@@ -143,8 +138,8 @@ class _Body:
                 return self._larger(so_far, self._loaded("logits", row * keys + place))
 
             largest = self._reduced(self._larger, before, -inf, largest_of)
-            base = self._named(self._base(largest))
-            rescaled = self.op("exp", self.op("sub", self._base(before), base))
+            base = self._named(self.space.base(largest))
+            rescaled = self.op("exp", self.op("sub", self.space.base(before), base))
             is_empty = body.op("eq", "pred", before, self.number(-inf))
             factor = self._named(self.op("select", is_empty, self.number(1), rescaled))
 
@@ -182,23 +177,13 @@ class _Body:
     def _sum(self, a: Value, b: Value) -> Value:
         return self.body.op("add", self.kind, a, b)
 
-    def _base(self, largest: Value) -> Value:
-        return self.op("select", self.body.op("is_finite", "pred", largest), largest, self.number(0))
-
     def _end_rows(self) -> None:
         """Build the reductions of the program for each row, and the factor of its sums."""
-        body, softmax = self.body, self.match.softmax
-        count = prod(self.plan.sizes.rows)
+        body, count = self.body, prod(self.plan.sizes.rows)
         with self._each_row() as row, inside(body, [Part(self.first_row + row, count)]) as (of_row,), body.base_scope():
             largest, total = self._loaded("largest", row), self._loaded("total", row)
-            base = self._named(self._base(largest))
-            maximum = self.space.reduced(softmax.maximum, largest)
-            body.inject(softmax.maximum, None, [maximum])
-            shift = self.space.value(softmax.shift, of_row, constant(0))
-            factor = self._named(self.op("exp", self.op("sub", base, shift)))
-            reduced = self.space.reduced(softmax.total, self.op("mul", total, factor))
-            body.withdraw([softmax.maximum])
-            for name, value in (("largest", maximum), ("total", reduced), ("factor", factor)):
+            numbers = self.space.finished_row(of_row, largest, total)
+            for name, value in zip(("largest", "total", "factor"), numbers, strict=True):
                 self._keep(name, row, value)
 
     # ------------------------------------------------------------ sums
@@ -288,99 +273,3 @@ class _Body:
     def op(self, opcode: str, *operands: Value) -> Value:
         """An operation of the type of the sums."""
         return self.body.op(opcode, self.kind, *operands)
-
-
-class _Space:
-    """Builds values of the program's instructions at rows, keys and columns of one product of the batch."""
-
-    def __init__(self, match: Attention, body: FunctionBuilder, batch: SymbolicExpr) -> None:
-        self.match, self.body, self.batch = match, body, batch
-        self.home = next(s for s in match.parts.epilogues if match.scores in s.injected)
-        p, scores = match.sizes, product_of(match.scores)
-        rows, keys = prod(p.rows), prod(p.contracted)
-        self.queries = TileOperand({"free": rows, "sum": prod(scores.contracted)}, self._query)
-        self.keys = TileOperand({"free": keys, "sum": prod(scores.contracted)}, self._key)
-        self.values = TileOperand({"free": prod(p.columns), "sum": keys}, self._value)
-
-    def value(self, i: Instruction, row: SymbolicExpr, key: SymbolicExpr) -> Value:
-        """The value of an instruction between the products."""
-        with self.body.within_subgraph(self.home):
-            return self.body.value(i, self._at(i, row, key) if i in self.match.places else ())
-
-    def logit(self, row: SymbolicExpr, key: SymbolicExpr, sum_: Value) -> Value:
-        """The logit whose score has that sum."""
-        body, scores = self.body, self.match.scores
-        body.inject(scores, self._at(scores, row, key), [body.let(scores.shape.element_type, sum_)])
-        return self.value(self.match.softmax.logits, row, key)
-
-    def reduced(self, reduction: Instruction, value: Value) -> Value:
-        """The result of a reduction, its reduced elements combined with the initial value."""
-        body, kind = self.body, reduction.shape.element_type
-        with body.within_subgraph(self.home):
-            initial = body.value(operand_of(reduction, 1), ())
-        (result,) = body.apply(reduction.computation_of("to_apply"), [initial, Value(value.node, kind)])
-        return body.let(kind, result)
-
-    def finish(self, row: SymbolicExpr, column: SymbolicExpr, numbers: Sequence[Value]) -> None:
-        """Build the second product and what follows it, from the maximum, the total, and the sum of exponentials times values.
-
-        The latter takes the place of an exponential: the weights are linear in it. The other operands are rounded as ever.
-        """
-        body, match, softmax = self.body, self.match, self.match.softmax
-        maximum, total, exponentials = numbers
-        body.inject(softmax.maximum, None, [Value(maximum.node, softmax.maximum.shape.element_type)])
-        body.inject(softmax.total, None, [Value(total.node, softmax.total.shape.element_type)])
-        for i in softmax.scaling:
-            for operand in {operand_of(i, k) for k in range(len(i.operands))} - {softmax.exponential, *softmax.scaling}:
-                self.value(operand, row, constant(0))
-        body.inject(softmax.exponential, None, [Value(exponentials.node, softmax.exponential.shape.element_type)])
-        with body.unrounded():
-            weighted = self.value(match.weights, row, constant(0))
-        index = self._result_index(row, column)
-        product = match.product
-        body.inject(product, index, [body.let(product.shape.element_type, weighted)])
-        match.after.build_after(body, index)
-        body.withdraw([softmax.maximum, softmax.total, softmax.exponential, product])
-
-    # ------------------------------------------------------------ operands
-
-    def _query(self, row: SymbolicExpr, along: SymbolicExpr) -> Value:
-        return self._factor(self.match.query, self._at(self.match.scores, row, constant(0)), along)
-
-    def _key(self, key: SymbolicExpr, along: SymbolicExpr) -> Value:
-        return self._factor(1 - self.match.query, self._at(self.match.scores, constant(0), key), along)
-
-    def _factor(self, k: int, score: Index, along: SymbolicExpr) -> Value:
-        """The element of an operand of the scores that the score at an index reads."""
-        dot = self.match.scores
-        p = product_of(dot)
-        batch, rows = len(p.batch), len(p.batch) + len(p.rows)
-        free = (score[batch:rows], score[rows:])[k]
-        index = operand_index(dot, k, score[:batch], free, self._split(along, p.contracted))
-        return self.body.read(dot.operands[k], index)
-
-    def _value(self, column: SymbolicExpr, key: SymbolicExpr) -> Value:
-        dot, side, p = self.match.product, 1 - self.match.side, self.match.sizes
-        batch, free, along = (
-            self._split(at, n) for at, n in ((self.batch, p.batch), (column, p.columns), (key, p.contracted))
-        )
-        return self.body.read(dot.operands[side], operand_index(dot, side, batch, free, along))
-
-    # ------------------------------------------------------------ indices
-
-    def _at(self, i: Instruction, row: SymbolicExpr, key: SymbolicExpr) -> Index:
-        """The index at which an instruction between the products is read."""
-        p = self.match.sizes
-        parts = (self._split(at, n) for at, n in ((self.batch, p.batch), (row, p.rows), (key, p.contracted)))
-        place = operand_index(self.match.product, self.match.side, *parts)
-        return self.body.mapped(self.match.places[i], place).index
-
-    def _result_index(self, row: SymbolicExpr, column: SymbolicExpr) -> Index:
-        p = self.match.sizes
-        batch, rows, columns = (
-            self._split(at, n) for at, n in ((self.batch, p.batch), (row, p.rows), (column, p.columns))
-        )
-        return (*batch, *rows, *columns) if self.match.side == 0 else (*batch, *columns, *rows)
-
-    def _split(self, at: SymbolicExpr, sizes: Sequence[int]) -> Index:
-        return tuple(map(self.body.scope.simplify, delinearize(at, sizes)))

@@ -6,14 +6,15 @@ from dataclasses import replace
 from math import prod
 from typing import TYPE_CHECKING
 
-from indexing._core import IndexingMap, SymbolicExpr, constant
+from indexing._core import IndexingMap, SymbolicExpr
 from indexing.hlo.layout import delinearize
+from indexing.kernels.emitters.tile.fragments import load_fragments
 from indexing.kernels.emitters.tile.match import NAME
-from indexing.kernels.emitters.tile.shared_tile import SharedTile, TileBuilder, position
+from indexing.kernels.emitters.tile.shared_tile import TileBuilder, position
 from indexing.kernels.emitters.tile.steps import Steps
-from indexing.kernels.ir.fragments import COLUMNS, LANES, LINES, ROWS, SUM
+from indexing.kernels.ir.fragments import COLUMNS, LANES, ROWS, SUM
 from indexing.kernels.ir.memory import WORDS
-from indexing.kernels.ir.nodes import Buffer, Constant, Load, LoadMatrices, MatrixMultiply
+from indexing.kernels.ir.nodes import Buffer, Constant, Load, MatrixMultiply
 from indexing.kernels.launch import Part, assembled, entry_builder, inside, loop_over, thread_id
 from indexing.kernels.vectors import lanes
 
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from indexing.kernels.function_builder import FunctionBuilder
     from indexing.kernels.ir.nodes import Kernel
 
-MATRICES, PAIR = 4, 2  # loaded together; neighbouring columns of a sum in one thread
+PAIR = 2  # neighbouring columns of a sum in one thread
 
 
 def build_tile(match: Heroes, plan: TilePlan) -> Kernel:
@@ -86,33 +87,15 @@ class _Body:
         with loop_over(body, self.plan.tile_depth // self.instruction.depth, "part") as part:
             depth = part * self.instruction.depth
             with loop_over(body, rows, "i") as i:
-                self._load(left, i * WORDS["left"], i * ROWS, depth)
+                place = self.corner[0] + i * ROWS, depth
+                load_fragments(body, left, self.instruction, place, i * WORDS["left"])
             with loop_over(body, columns // 2, "j") as j:
-                self._load(right, j * MATRICES, j * 2 * COLUMNS, depth)
+                place = self.corner[1] + j * 2 * COLUMNS, depth
+                load_fragments(body, right, self.instruction, place, j * WORDS["loaded"])
             with loop_over(body, rows, "i") as i, loop_over(body, columns, "j") as j:
                 total = (i * columns + j) * WORDS["accumulator"]
                 a, b = i * WORDS["left"], j * WORDS["right"]
                 body.add(MatrixMultiply(self.instruction.element_type, "sums", total, "left", a, "right", b))
-
-    def _load(self, tile: SharedTile, register: SymbolicExpr, free: SymbolicExpr, depth: SymbolicExpr) -> None:
-        """Load four matrices, the registers of a fragment of the left tile, or of two of the right one.
-
-        A matrix begins at the element that lane 0 gets; each lane gives the place of one of its lines.
-        """
-        matrix, line = self.lane // LINES, self.lane % LINES
-        zero = constant(0)
-        if tile.side == "left":
-            fragment, begin = self.instruction.left, [zero, matrix, zero]
-            own = self.corner[0] + free
-        else:
-            fragment, begin = self.instruction.right, [zero, matrix % 2, zero]
-            own = self.corner[1] + free + matrix // 2 * COLUMNS
-        own = own + self._at(fragment, *begin)
-        along = depth + self._at(fragment, *begin, result=1)
-        is_transposed = tile.fast == "free"  # the lines of the tile are along the sum
-        place = self._at(tile.place, *((along + line, own) if is_transposed else (own + line, along)))
-        piece = self.instruction.piece
-        self.body.add(LoadMatrices(tile.side, register, tile.buffer.name, place, piece, is_transposed))
 
     # ------------------------------------------------------------ results
 

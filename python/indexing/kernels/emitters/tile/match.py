@@ -25,15 +25,16 @@ MIN_SIDE = 16  # rows, columns and products of an element: below, most of an ins
 
 def runs_on(match: Heroes, device: Device) -> bool:
     """Whether the device has an instruction for the factors."""
-    return _has_instruction(match.first, device)
+    return has_instruction(match.first, device)
 
 
 def is_tiled(instruction: Instruction, device: Device) -> bool:
     """Whether the emitter takes an instruction on a device, in whatever layout its operands are."""
-    return _is_hero(instruction) and _has_instruction(instruction, device)
+    return _is_hero(instruction) and has_instruction(instruction, device)
 
 
-def _has_instruction(dot: Instruction, device: Device) -> bool:
+def has_instruction(dot: Instruction, device: Device) -> bool:
+    """Whether a device has the instruction for the factors of a dot."""
     instruction = instruction_of(dot)
     capability = CAPABILITY if device.architecture is None else device.architecture.capability
     return capability >= instruction.capability and TARGETS[device.dialect].multiplies_matrices(

@@ -1,0 +1,244 @@
+"""The kernel of an attention by matrix instructions. The law of its rows is that of `attention/build.py`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from math import inf, prod
+from typing import TYPE_CHECKING
+
+from indexing._core import SymbolicExpr, constant
+from indexing.hlo.layout import delinearize
+from indexing.kernels.emitters.attention.space import AttentionSpace
+from indexing.kernels.emitters.attention_tile.match import NAME
+from indexing.kernels.emitters.tile.fragments import load_fragments
+from indexing.kernels.emitters.tile.shared_tile import SharedTile, TileCopies, position
+from indexing.kernels.ir.fragments import COLUMNS, LANES, ROWS, SUM, SUM_OF_WORD
+from indexing.kernels.ir.memory import WORDS
+from indexing.kernels.ir.nodes import Buffer, Constant, GroupReduce, Load, MatrixMultiply, Op, Ref, WaitCopies
+from indexing.kernels.kernel_builder import KernelBuilder
+from indexing.kernels.launch import Part, assembled, entry_builder, inside, loop_over, thread_id
+from indexing.kernels.vectors import lanes
+from indexing.ops.element_context import Value
+
+if TYPE_CHECKING:
+    from indexing.hlo import Instruction
+    from indexing.kernels.emitters.attention.match import Attention
+    from indexing.kernels.emitters.attention_tile.plan import AttentionTilePlan
+    from indexing.kernels.function_builder import FunctionBuilder
+    from indexing.kernels.ir.fragments import MatrixInstruction
+    from indexing.kernels.ir.nodes import Kernel
+
+ROW_LANES = 4  # neighbouring lanes that have the elements of a row
+HALVES = 2  # rows of a thread in a fragment: one in each half
+PAIR = 2  # neighbouring columns of a row that a thread has
+
+
+def build_attention_tile(match: Attention, plan: AttentionTilePlan) -> Kernel:
+    """The kernel."""
+    builder = KernelBuilder(match.computation, match.parts)
+    body = entry_builder(builder, plan.grid, plan.block)
+    _Body(match, plan, body).build()
+    return assembled(builder, NAME, match.product, body, match.after.after, (plan.grid, plan.block))
+
+
+class _Body:
+    """Builds the entry."""
+
+    def __init__(self, match: Attention, plan: AttentionTilePlan, body: FunctionBuilder) -> None:
+        """Declare the tiles and the registers of a thread."""
+        self.match, self.plan, self.body = match, plan, body
+        batch, row_tile = delinearize(thread_id("bl_x"), plan.tiles)
+        self.lane = thread_id("th_x") % LANES
+        self.warp_row = thread_id("th_x") // LANES * ROWS  # the warp's first row in the block's tile
+        self.first_row = row_tile * plan.rows
+        self.copies, self.space = TileCopies(body, plan.threads), AttentionSpace(match, body, batch)
+        self.queries, self.keys, self.values = plan.shared_tiles
+        self.blocks = {"scores": plan.keys // COLUMNS, "sums": plan.columns // COLUMNS}  # fragments side by side
+        for buffer in (
+            *(t.buffer for t in plan.shared_tiles),
+            *(Buffer(name, "u32", (WORDS["loaded"],), "local") for name in ("left", "right")),
+            Buffer("weights", "u32", (plan.keys // plan.instructions[1].depth * WORDS["left"],), "local"),
+            *(Buffer(name, "f32", (n * WORDS["accumulator"],), "local") for name, n in self.blocks.items()),
+        ):
+            body.kernel.add_buffer(buffer)
+
+    def build(self) -> None:
+        """Build the steps along the keys, and the results."""
+        body, plan = self.body, self.plan
+        self.copies.fill(self.queries, self.space.queries, {"free": self.first_row, "sum": constant(0)})
+        self.largest = [body.variable("f32", body.number("f32", -inf)) for _ in range(HALVES)]
+        self.total = [body.variable("f32", body.number("f32", 0)) for _ in range(HALVES)]
+        self._clear("sums")
+        with loop_over(body, plan.steps, "step") as step:
+            first = step * plan.keys
+            self.copies.fill(self.keys, self.space.keys, {"free": first, "sum": constant(0)})
+            self.copies.fill(self.values, self.space.values, {"free": constant(0), "sum": first})
+            body.add(WaitCopies())
+            body.barrier()
+            self._score(first)
+            self._weigh()
+            self._add()
+            if plan.steps > 1:
+                body.barrier()
+        self._combine(self.match.softmax.total, self.total)
+        self._finish()
+
+    def _clear(self, sums: str) -> None:
+        with loop_over(self.body, self.blocks[sums] * WORDS["accumulator"], "register") as register:
+            self.body.store(sums, (register,), Constant("f32", 0))
+
+    # ------------------------------------------------------------ scores
+
+    def _score(self, first: SymbolicExpr) -> None:
+        """Build the logits of the step that begins at the key `first`."""
+        body, instruction = self.body, self.plan.instructions[0]
+        self._clear("scores")
+        with loop_over(body, self.plan.depth_parts, "part") as part:
+            along = part * instruction.depth
+            load_fragments(body, self.queries, instruction, (self.warp_row, along), constant(0))
+            self._multiply("scores", "left", constant(0), (self.keys, instruction, along))
+        for half in range(HALVES):
+            row = self._row(half)
+
+            def with_row(of_row: SymbolicExpr, half: int = half) -> None:
+                self._logits(of_row, half, first)
+
+            def without_row(half: int = half) -> None:
+                with self._each(half, "scores") as (register, _):
+                    self._keep("scores", register, body.number("f32", -inf))
+
+            self.copies.either(Part(row, prod(self.plan.sizes.rows)), with_row, without_row)
+
+    def _multiply(
+        self,
+        sums: str,
+        left: str,
+        word: SymbolicExpr,
+        right: tuple[SharedTile, MatrixInstruction, SymbolicExpr],
+    ) -> None:
+        """Build the product of a fragment and a part of a tile `along` the sum, in pairs of fragments of its columns."""
+        body, (tile, instruction, along) = self.body, right
+        with loop_over(body, self.blocks[sums] // 2, "pair") as pair:
+            load_fragments(body, tile, instruction, (pair * 2 * COLUMNS, along), constant(0))
+            with loop_over(body, 2, "block") as block:
+                total = (pair * 2 + block) * WORDS["accumulator"]
+                registers = block * WORDS["right"]
+                body.add(MatrixMultiply(instruction.element_type, sums, total, left, word, "right", registers))
+
+    def _row(self, half: int) -> SymbolicExpr:
+        """The row of a thread in one half of its fragments."""
+        return self.first_row + self.warp_row + position(SUM, self.lane, constant(half * PAIR))
+
+    def _logits(self, row: SymbolicExpr, half: int, first: SymbolicExpr) -> None:
+        """Build the logits of a row, in the place of its scores; beyond the last key, -inf, whose exponential is 0."""
+        body, count = self.body, prod(self.plan.sizes.contracted)
+        with self._each(half, "scores") as (register, column):
+            score = self._loaded("scores", register)
+
+            def with_key(key: SymbolicExpr) -> None:
+                self._keep("scores", register, self.space.logit(row, key, score))
+
+            def without_key() -> None:
+                self._keep("scores", register, body.number("f32", -inf))
+
+            self.copies.either(Part(first + column, count), with_key, without_key)
+
+    # ------------------------------------------------------------ rows
+
+    def _weigh(self) -> None:
+        """Build the step's weights in the place of its logits, and rescale what was summed before."""
+        body = self.body
+        before = [self._named(v) for v in self.largest]
+        for half, largest in enumerate(self.largest):
+            with self._each(half, "scores") as (register, _):
+                body.assign(largest, self._op("maximum", largest, self._loaded("scores", register)))
+        self._combine(self.match.softmax.maximum, self.largest)
+        for half, (largest, total) in enumerate(zip(self.largest, self.total, strict=True)):
+            base = self._named(self.space.base(largest))
+            rescaled = self._op("exp", self._op("sub", self.space.base(before[half]), base))
+            is_empty = body.op("eq", "pred", before[half], body.number("f32", -inf))
+            factor = self._named(self._op("select", is_empty, body.number("f32", 1), rescaled))
+            body.assign(total, self._op("mul", total, factor))
+            with self._each(half, "scores") as (register, _):
+                weight = self._named(self._op("exp", self._op("sub", self._loaded("scores", register), base)))
+                self._keep("scores", register, weight)
+                body.assign(total, self._op("add", total, weight))
+            with self._each(half, "sums") as (register, _):
+                self._keep("sums", register, self._op("mul", self._loaded("sums", register), factor))
+
+    def _combine(self, reduction: Instruction, values: Sequence[Value]) -> None:
+        """Combine the values of a row's lanes in all of them."""
+        kinds = (reduction.shape.element_type,)
+        combiner = self.body.kernel.combiner(reduction.computation_of("to_apply"), kinds)
+        for value in values:
+            assert isinstance(value.node, Ref)
+            self.body.add(GroupReduce((value.node.name,), ("f32",), combiner, ROW_LANES, 1, to_all=True))
+
+    # ------------------------------------------------------------ sums
+
+    def _add(self) -> None:
+        """Build the sums with the step's weights times values; two neighbouring fragments of weights are one left factor."""
+        body, instruction = self.body, self.plan.instructions[1]
+        with loop_over(body, self.plan.keys // instruction.depth, "part") as part:
+            with loop_over(body, WORDS["left"], "word") as word:
+                places = [[position(SUM_OF_WORD, word, constant(e), result=k) for k in range(2)] for e in range(PAIR)]
+                pair = [self._loaded("scores", (part * 2 + block) * WORDS["accumulator"] + r) for block, r in places]
+                self._store_word(part * WORDS["left"] + word, pair, instruction.element_type)
+            self._multiply(
+                "sums", "weights", part * WORDS["left"], (self.values, instruction, part * instruction.depth)
+            )
+
+    def _store_word(self, place: SymbolicExpr, pair: Sequence[Value], kind: str) -> None:
+        low, high = (Op("convert", "u32", (self.body.stored(kind, v),)) for v in pair)
+        word = Op("or", "u32", (low, Op("shl", "u32", (high, Constant("u32", 16)))))
+        self.body.store("weights", (self.body.scope.simplify(place),), word)
+
+    def _finish(self) -> None:
+        """Build the values of a thread's sums, what follows them, and the stores."""
+        body, p = self.body, self.plan.sizes
+        columns = prod(p.columns)
+        width = PAIR if columns % PAIR == 0 else 1
+        for half in range(HALVES):
+            with inside(body, [Part(self._row(half), prod(p.rows))]) as (row,), body.base_scope():
+                maximum, total, factor = self.space.finished_row(row, self.largest[half], self.total[half])
+                with (
+                    loop_over(body, self.blocks["sums"], "block") as block,
+                    loop_over(body, PAIR // width, "turn") as turn,
+                ):
+                    first = block * COLUMNS + position(SUM, self.lane, turn * width, result=1)
+                    with (
+                        inside(body, [Part(first // width, columns // width)]) as (vector,),
+                        lanes(body, width) as lane,
+                        body.base_scope(),
+                    ):
+                        register = block * WORDS["accumulator"] + half * PAIR + turn * width + lane
+                        exponentials = self._named(self._op("mul", self._loaded("sums", register), factor))
+                        self.space.finish(row, vector * width + lane, (maximum, total, exponentials))
+
+    # ------------------------------------------------------------ parts
+
+    @contextmanager
+    def _each(self, half: int, buffer: str) -> Iterator[tuple[SymbolicExpr, SymbolicExpr]]:
+        """Run the block for the register and the column of each element of a thread's row in a buffer."""
+        body = self.body
+        with (
+            loop_over(body, self.blocks[buffer], "block") as block,
+            loop_over(body, PAIR, "lane") as lane,
+            body.base_scope(),
+        ):
+            register = half * PAIR + lane
+            column = position(SUM, self.lane, register, result=1)
+            yield block * WORDS["accumulator"] + register, block * COLUMNS + column
+
+    def _loaded(self, buffer: str, place: SymbolicExpr) -> Value:
+        return self._named(Value(Load("f32", buffer, (self.body.scope.simplify(place),)), "f32"))
+
+    def _keep(self, buffer: str, place: SymbolicExpr, value: Value) -> None:
+        self.body.store(buffer, (self.body.scope.simplify(place),), self.body.node(value))
+
+    def _named(self, value: Value) -> Value:
+        return Value(self.body.name(self.body.node(value)), value.element_type)
+
+    def _op(self, opcode: str, *operands: Value) -> Value:
+        return self.body.op(opcode, "f32", *operands)

@@ -1,0 +1,155 @@
+"""Launch dimensions and knobs of an attention by matrix instructions: the warps of a block, and the keys of a step."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from math import gcd, prod
+from typing import TYPE_CHECKING
+
+from indexing.errors import IndexingError
+from indexing.kernels.emitter import fits
+from indexing.kernels.emitters.attention_tile.match import NAME
+from indexing.kernels.emitters.dot.match import Axis, fastest
+from indexing.kernels.emitters.tile.match import instruction_of
+from indexing.kernels.emitters.tile.plan import rotated
+from indexing.kernels.emitters.tile.shared_tile import SharedTile, Side
+from indexing.kernels.ir.fragments import COLUMNS, LANES, ROWS
+from indexing.kernels.knob_space import Condition, Knob, KnobSpace, Values
+
+if TYPE_CHECKING:
+    from indexing.device.record import Device
+    from indexing.kernels.emitters.attention.match import Attention
+    from indexing.kernels.emitters.dot.match import Product
+    from indexing.kernels.ir.fragments import MatrixInstruction
+    from indexing.kernels.kernel_builder import Dim3
+
+WARPS, KEYS = (1, 2, 4, 8), (16, 32, 64, 128)
+DEFAULT_WARPS, DEFAULT_KEYS = 4, 64
+PAIR = 2 * COLUMNS  # columns of a right factor whose fragments are loaded together
+
+
+@dataclass(frozen=True, slots=True)
+class AttentionTilePlan:
+    """Knobs and launch dimensions: a block has 16 rows for each of its `warps`, and takes `keys` at a step.
+
+    `sizes` are those of the product of weights and values, `depth` the products in an element of the scores; `instructions` are
+    those for the scores and for the values. `fastest` has the fastest dimension of queries, keys and values, and its size.
+    """
+
+    sizes: Product
+    depth: int
+    instructions: tuple[MatrixInstruction, MatrixInstruction]
+    fastest: tuple[tuple[Axis, int], tuple[Axis, int], tuple[Axis, int]]
+    warps: int
+    keys: int
+
+    @property
+    def rows(self) -> int:
+        """The rows of a block."""
+        return self.warps * ROWS
+
+    @property
+    def columns(self) -> int:
+        """The columns of the values, with those that fill the last pair of fragments."""
+        return -(-prod(self.sizes.columns) // PAIR) * PAIR
+
+    @property
+    def depth_parts(self) -> int:
+        """The instructions along the sum of a score."""
+        return -(-self.depth // self.instructions[0].depth)
+
+    @property
+    def steps(self) -> int:
+        """The number of steps along the keys."""
+        return -(-prod(self.sizes.contracted) // self.keys)
+
+    @property
+    def tiles(self) -> tuple[int, int]:
+        """The numbers of blocks along the batch and the rows."""
+        return prod(self.sizes.batch), -(-prod(self.sizes.rows) // self.rows)
+
+    @property
+    def grid(self) -> Dim3:
+        """The blocks, in one dimension."""
+        return (prod(self.tiles), 1, 1)
+
+    @property
+    def threads(self) -> int:
+        """The threads of a block."""
+        return self.warps * LANES
+
+    @property
+    def block(self) -> Dim3:
+        """The threads of a block, in one dimension."""
+        return (self.threads, 1, 1)
+
+    @property
+    def shared_tiles(self) -> tuple[SharedTile, SharedTile, SharedTile]:
+        """The tiles of the queries, and of the keys and the values of a step."""
+        scores, values = self.instructions
+        depth = self.depth_parts * scores.depth
+        return (
+            self._tile("queries", "left", self.rows, depth, scores),
+            self._tile("keys", "right", self.keys, depth, scores),
+            self._tile("values", "right", self.columns, self.keys, values),
+        )
+
+    def _tile(self, name: str, side: Side, free: int, along: int, instruction: MatrixInstruction) -> SharedTile:
+        reads, size = self.fastest[("queries", "keys", "values").index(name)]
+        lines, run = (free, along) if reads == "sum" else (along, free)
+        place = rotated(lines, run, instruction.piece)
+        vector = gcd(size, instruction.piece)
+        return SharedTile(side, instruction.element_type, lines, run, reads, reads, vector, place, name=name)
+
+    @property
+    def shared_bytes(self) -> int:
+        """The bytes of the tiles."""
+        kinds = (self.instructions[0], *self.instructions)
+        return sum(t.lines * t.run * k.element_bytes for t, k in zip(self.shared_tiles, kinds, strict=True))
+
+
+def plan_attention_tile(
+    match: Attention, device: Device, *, warps: int | None = None, keys: int | None = None
+) -> AttentionTilePlan:
+    """Launch dimensions.
+
+    Knobs: `warps` of a block, 1, 2, 4 or 8, of 16 rows each; `keys` of a step, 16, 32, 64 or 128.
+    """
+    for name, value, legal in (("warps", warps, WARPS), ("keys", keys, KEYS)):
+        if value is not None and value not in legal:
+            raise IndexingError(f"{name} is one of {', '.join(map(str, legal))} here; got {value}")
+    default = _default(match, device)
+    return replace(default, warps=warps or default.warps, keys=keys or default.keys)
+
+
+def _default(match: Attention, device: Device) -> AttentionTilePlan:
+    """The most rows and keys that fit, and of which each core has a block if there are as many rows."""
+    plan = _planned(match, DEFAULT_WARPS, DEFAULT_KEYS)
+    rows, keys = prod(plan.sizes.rows), prod(plan.sizes.contracted)
+    while plan.warps > 1 and (plan.rows >= 2 * rows or prod(plan.tiles) < device.cores.count):
+        plan = replace(plan, warps=plan.warps // 2)
+    while plan.keys > KEYS[0] and (plan.keys >= 2 * keys or not fits(plan, device.limits)):
+        plan = replace(plan, keys=plan.keys // 2)
+    return plan
+
+
+def _planned(match: Attention, warps: int, keys: int) -> AttentionTilePlan:
+    scores, product = match.scores, match.product
+    order = fastest(scores, match.query), fastest(scores, 1 - match.query), fastest(product, 1 - match.side)
+    instructions = instruction_of(scores), instruction_of(product)
+    return AttentionTilePlan(match.sizes, match.depth, instructions, order, warps, keys)
+
+
+def attention_tile_knobs(match: Attention, default: AttentionTilePlan, device: Device) -> KnobSpace:
+    """Names, legal values and defaults of the knobs: tiles that fit into the memory of a block."""
+    keys: dict[tuple[int, ...], Values] = {
+        (w,): tuple(k for k in KEYS if fits(replace(default, warps=w, keys=k), device.limits)) for w in WARPS
+    }
+    return KnobSpace(
+        NAME,
+        (
+            Knob("warps", tuple(w for w in WARPS if keys[w,]), default.warps),
+            Knob("keys", max(keys.values(), key=len), default.keys),
+        ),
+        (Condition("keys", ("warps",), keys),),
+    )
