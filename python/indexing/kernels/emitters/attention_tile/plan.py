@@ -123,10 +123,10 @@ def plan_attention_tile(
 
 
 def _default(match: Attention, device: Device) -> AttentionTilePlan:
-    """The most rows and keys that fit, and of which each core has a block if there are as many rows."""
+    """The most rows and keys that fit. Few blocks are no reason for fewer warps, which take longer to copy their keys."""
     plan = _planned(match, DEFAULT_WARPS, DEFAULT_KEYS)
     rows, keys = prod(plan.sizes.rows), prod(plan.sizes.contracted)
-    while plan.warps > 1 and (plan.rows >= 2 * rows or prod(plan.tiles) < device.cores.count):
+    while plan.warps > 1 and plan.rows >= 2 * rows:
         plan = replace(plan, warps=plan.warps // 2)
     while plan.keys > KEYS[0] and (plan.keys >= 2 * keys or not fits(plan, device.limits)):
         plan = replace(plan, keys=plan.keys // 2)
