@@ -1,7 +1,9 @@
 """Comparison of what threads access between barriers, before a pass and after it, without enumerating threads.
 
-The iterations of loops with barriers are written out. What is left between two barriers is a phase: maps from threads to the
-elements that they load and store. Equal sequences of phases keep the order in which threads store an element, and load it.
+What lies between two barriers is a phase: maps from threads to the elements that they load and store. Equal sequences of
+phases keep the order in which threads store an element, and load it. If both kernels have barriers at the same places of the
+same loops, the code between two barriers is compared for all iterations at once: the counters of these loops are results of its
+maps. Else the iterations of loops with barriers are written out.
 """
 
 from __future__ import annotations
@@ -11,15 +13,18 @@ from collections.abc import Iterator, Sequence, Set
 from dataclasses import dataclass, field
 from itertools import groupby, product
 from math import prod
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
-from indexing._core import IndexingMap, SymbolicExpr, constant
+from indexing._core import IndexingMap, SymbolicExpr, constant, variable
 from indexing.errors import IndexingError
 from indexing.kernels.ir.accesses import Access, Accesses, Context, Time, entry_accesses
 from indexing.kernels.ir.memory import Memory
-from indexing.kernels.ir.nodes import Kernel
 from indexing.kernels.verify.cover import covers, normalized, with_constant
 from indexing.kernels.verify.translation import element_of, renumbered
+
+if TYPE_CHECKING:
+    from indexing._core import Interval
+    from indexing.kernels.ir.nodes import Kernel
 
 MAX_EVENTS = 1 << 15  # loops with barriers are written out to at most so many accesses
 Counters: TypeAlias = "dict[int, int]"
@@ -55,24 +60,39 @@ def keeps_phases(before: Kernel, after: Kernel, memory: str) -> bool:
     """Whether it is known that each phase of `after` loads nothing else from a memory than that of `before` does, and stores
     the same. Threads of both kernels are parallel.
     """
-    try:
-        old, new = (_phases(kernel, after, memory) for kernel in (before, after))
-    except IndexingError:
-        return False
+    for keeps in (_keeps_code, _keeps_written_out):
+        try:
+            if keeps(before, after, memory):
+                return True
+        except IndexingError:
+            continue
+    return False
+
+
+def _keeps_written_out(before: Kernel, after: Kernel, memory: str) -> bool:
+    old, new = (_phases(kernel, after, memory) for kernel in (before, after))
     return len(old) == len(new) and all(_is_kept(a, b) for a, b in zip(old, new, strict=True))
 
 
-def _is_kept(old: Phase, new: Phase) -> bool:
-    if old.is_ordered or new.is_ordered:
+def _is_kept(old: Phase, new: Phase, is_ordered: bool = False) -> bool:
+    if is_ordered or old.is_ordered or new.is_ordered:
         both = [(e.kind, e.elements) for e in old.events], [(e.kind, e.elements) for e in new.events]
         return both[0] == both[1] and not any(e.is_in_loop for e in (*old.events, *new.events))
     stores = old.maps("store"), new.maps("store")
     return covers(old.maps("load"), new.maps("load")) and covers(stores[0], stores[1]) and covers(stores[1], stores[0])
 
 
+def _keeps_code(before: Kernel, after: Kernel, memory: str) -> bool:
+    old, new = (_code(kernel, after, memory) for kernel in (before, after))
+    if old.barriers != new.barriers or old.parts.keys() != new.parts.keys():
+        return False
+    is_ordered = any(phase.is_ordered for code in (old, new) for phase in code.phases())
+    return all(_is_kept(old.parts[k], new.parts[k], is_ordered) for k in old.parts)
+
+
 def _is_apart(a: IndexingMap, b: IndexingMap) -> bool:
     """Whether the elements of two maps lie in intervals that do not meet."""
-    first, second = (m.results[0].range([v.interval for v in m.variables]) for m in (a, b))
+    first, second = (m.results[-1].range([v.interval for v in m.variables]) for m in (a, b))
     return first.upper < second.lower or second.upper < first.lower
 
 
@@ -90,6 +110,50 @@ def _phases(kernel: Kernel, like: Kernel, memory: str) -> list[Phase]:
     return [Phase([*own]) for _, own in groupby(events, lambda e: bisect(barriers, e.time))]
 
 
+@dataclass(frozen=True, slots=True)
+class Code:
+    """The code of a kernel, apart at its barriers: the loops around each barrier, numbered, and their intervals; and what lies
+    between two barriers, by the number of barriers before it, and the loops with barriers around it.
+    """
+
+    barriers: list[tuple[tuple[int, Interval], ...]]
+    parts: dict[tuple[int, tuple[int, ...]], Phase]
+
+    def phases(self) -> Iterator[Phase]:
+        """Parts between which threads may pass without a barrier, together: a loop's last one comes before its first one."""
+        same = [*range(len(self.barriers) + 1)]
+        for number in {n for loops in self.barriers for n, _ in loops}:
+            own = [k for k, loops in enumerate(self.barriers) if number in dict(loops)]
+            first, last = same[own[0]], same[own[-1] + 1]
+            same = [first if s == last else s for s in same]
+        for s in set(same):
+            yield Phase([e for (k, _), part in self.parts.items() if same[k] == s for e in part.events])
+
+
+def _code(kernel: Kernel, like: Kernel, memory: str) -> Code:
+    """The code in which a memory is accessed, by the threads as `like` numbers them."""
+    body, names = entry_accesses(kernel), Memory(kernel)
+    looped = {k for time, _ in body.barriers for part in time for k in _counter(part)}
+    start = dict.fromkeys(looped, 0)
+    for _, context in body.barriers:
+        _check_barrier(body, context, {}, looped)
+    barriers = sorted((_time(at, start)[0], _around(context, looped)) for at, context in body.barriers)
+    numbers = {k: n for n, k in enumerate(dict.fromkeys(k for _, loops in barriers for k in loops))}
+    code = Code([tuple((numbers[k], body.variables[k].interval) for k in loops) for _, loops in barriers], {})
+    made = []
+    for a in body.once:
+        if names.of(a.buffer) == memory:
+            around = _around(a.context, looped)
+            results = [*map(variable, around), element_of(kernel, a)]
+            m = _elements(kernel, like, a, _at(body, a.context, results, a.width, {}))
+            made.append((Event(*_time(a.time, start), a.kind, m), tuple(numbers[k] for k in around)))
+    times = [time for time, _ in barriers]
+    for event, loops in sorted(made, key=lambda e: e[0].time):
+        if not event.elements.is_known_empty:
+            code.parts.setdefault((bisect(times, event.time), loops), Phase()).events.append(event)
+    return code
+
+
 def _counter(part: int | SymbolicExpr) -> tuple[int, ...]:
     return () if isinstance(part, int) else tuple(part.used_variables())
 
@@ -101,8 +165,6 @@ def _around(context: Context, looped: Set[int]) -> list[int]:
 
 def _iterations(body: Accesses, loops: Sequence[int]) -> Iterator[Counters]:
     """The counters of loops in each of their iterations."""
-    if any(k in body.starts for k in loops):
-        raise IndexingError("iterations of a loop with barriers differ by thread")
     intervals = [body.variables[k].interval for k in loops]
     for values in product(*(range(i.lower, i.upper + 1) for i in intervals)):
         yield dict(zip(loops, values, strict=True))
@@ -121,23 +183,37 @@ def _at(body: Accesses, context: Context, results: Sequence[SymbolicExpr], width
 
 def _barriers(body: Accesses, at: Time, context: Context, looped: Set[int]) -> Iterator[tuple[int, ...]]:
     """The times of a barrier that all threads reach."""
-    own = [v.interval for v in body.variables[: body.given]]
     for now in _iterations(body, _around(context, looped)):
-        m = _at(body, context, [constant(0)], 1, now)
-        if m.is_known_empty:
-            continue
-        if m.constraints or m.runtimes or not context.is_certain or [v.interval for v in m.dims] != own:
-            raise IndexingError("a barrier depends on the block or on data")
-        yield _time(at, now)[0]
+        if _check_barrier(body, context, now, looped):
+            yield _time(at, now)[0]
+
+
+def _check_barrier(body: Accesses, context: Context, now: Counters, looped: Set[int]) -> bool:
+    """Whether threads reach a barrier with these counters of loops; raises IndexingError if not all or none do."""
+    if any(k in body.starts for k in looped):
+        raise IndexingError("iterations of a loop with barriers differ by thread")
+    m = _at(body, context, [constant(0)], 1, now)
+    if m.is_known_empty:
+        return False
+    own = [v.interval for v in body.variables[: body.given]]
+    if m.constraints or m.runtimes or not context.is_certain or [v.interval for v in m.dims] != own:
+        raise IndexingError("a barrier depends on the block or on data")
+    return True
 
 
 def _events(kernel: Kernel, like: Kernel, body: Accesses, a: Access, looped: Set[int]) -> Iterator[Event]:
     for now in _iterations(body, _around(a.context, looped)):
-        m = _at(body, a.context, [element_of(kernel, a)], a.width, now)
-        if not m.is_known_empty and not (m := renumbered(m, kernel, like)).is_known_empty:
-            if m.runtimes:
-                raise IndexingError(f"the elements of {a.buffer} depend on data")
+        m = _elements(kernel, like, a, _at(body, a.context, [element_of(kernel, a)], a.width, now))
+        if not m.is_known_empty:
             yield Event(*_time(a.time, now), a.kind, m)
+
+
+def _elements(kernel: Kernel, like: Kernel, a: Access, m: IndexingMap) -> IndexingMap:
+    """The map of an access from the threads of `like`; raises IndexingError if it depends on data."""
+    m = m if m.is_known_empty else renumbered(m, kernel, like)
+    if m.runtimes and not m.is_known_empty:
+        raise IndexingError(f"the elements of {a.buffer} depend on data")
+    return m
 
 
 def _time(time: Time, now: Counters) -> tuple[tuple[int, ...], bool]:
