@@ -1,16 +1,10 @@
 //! Arguments as Python gives them: texts and numbers that do not fit are errors of this package.
 
 use crate::error::{broken_text, invalid, too_large, wrong_option};
+use crate::objects::{Any, Str};
 use indexing_core::{Effort, Style};
 use pyo3::prelude::*;
-use pyo3::types::{PyString, PyTuple};
-
-/// An object of Python.
-pub type Any<'py> = Bound<'py, PyAny>;
-/// A string of Python.
-pub type Str<'py> = Bound<'py, PyString>;
-/// A tuple of Python.
-pub type Tuple<'py> = Bound<'py, PyTuple>;
+use pyo3::types::PyString;
 
 /// A map may have more variables, each written out in its text; a number alone asks for no more.
 const MAX_COUNT: i64 = 1 << 20;

@@ -1,7 +1,7 @@
 //! The memory of numpy's arrays, read and written without the GIL: the one file of this crate that has `unsafe`.
 #![allow(unsafe_code)]
 
-use crate::argument::Any;
+use crate::objects::Any;
 use pyo3::buffer::{Element, PyBuffer};
 use pyo3::prelude::*;
 

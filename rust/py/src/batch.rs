@@ -2,10 +2,11 @@
 //!
 //! Equal items are worked on once. Items are taken in blocks, between which Python is asked for signals and told of the progress.
 
-use crate::argument::{effort_of, text_of, Any, Str, Threads};
+use crate::argument::{effort_of, text_of, Threads};
 use crate::error::{guarded, raise};
 use crate::indexing_map::PyIndexingMap;
 use crate::maps::PyMaps;
+use crate::objects::{Any, Str};
 use crate::questions::product;
 use crate::workspace::{self, Workspace};
 use indexing_core::{

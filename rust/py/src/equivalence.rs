@@ -1,6 +1,6 @@
 //! `Equivalence`: the answer of `equivalent`.
 
-use crate::argument::{Any, Tuple};
+use crate::objects::{Any, Tuple};
 use crate::parts;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;

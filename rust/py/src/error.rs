@@ -1,6 +1,6 @@
 //! Errors of the core as exceptions of `indexing.errors`.
 
-use crate::argument::{Any, Str};
+use crate::objects::{Any, Str};
 use indexing_core::{Error, ErrorKind, HloError, Place};
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;

@@ -1,9 +1,10 @@
 //! `SymbolicExpr`.
 
-use crate::argument::{int64, style_of, text_of, Any, Str, Text, VariableIndex, MAX_REPR_LENGTH};
+use crate::argument::{int64, style_of, text_of, Text, VariableIndex, MAX_REPR_LENGTH};
 use crate::error::{guarded, invalid, Raise};
 use crate::interval::{interval_of, PyInterval};
 use crate::notebook::shown;
+use crate::objects::{Any, Str};
 use crate::vector;
 use crate::workspace::{self, Workspace, TEXT};
 use indexing_core::{

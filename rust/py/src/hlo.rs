@@ -1,7 +1,8 @@
 //! `_core.HloModule`: the tables of a parsed HLO module, read by row.
 
-use crate::argument::{text_of, Any, Str};
+use crate::argument::text_of;
 use crate::error::guarded;
+use crate::objects::{Any, Str};
 use indexing_core::{
     parse_module, write_shape, Class, Computation, FloatFormat, HloError, Literal, Module, OpcodeRow,
     WindowDim, ELEMENT_TYPES, OPCODES,

@@ -1,12 +1,13 @@
 //! `IndexingMap`.
 
-use crate::argument::{effort_of, int64, style_of, text_of, Any, Str, Tuple, MAX_REPR_LENGTH};
+use crate::argument::{effort_of, int64, style_of, text_of, MAX_REPR_LENGTH};
 use crate::certificate::recorded;
 use crate::error::{guarded, invalid, Raise};
 use crate::expr::{list, need_operand, operands, split};
 use crate::interval::{interval_of, PyInterval, PyVariable};
 use crate::map::PySymbolicMap;
 use crate::notebook::shown;
+use crate::objects::{Any, Str, Tuple};
 use crate::parts;
 use crate::vector::{self, Values};
 use crate::workspace::{self, Workspace, TEXT};

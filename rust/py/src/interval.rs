@@ -1,7 +1,8 @@
 //! `Interval` and `Variable`.
 
-use crate::argument::{int64, text_of, Any, Str, Text, Tuple};
+use crate::argument::{int64, text_of, Text};
 use crate::error::{invalid, too_large};
+use crate::objects::{Any, Str, Tuple};
 use indexing_core::Interval;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;

@@ -1,6 +1,6 @@
 //! The tables of laws.
 
-use crate::argument::Tuple;
+use crate::objects::Tuple;
 use indexing_core::{all_laws, Law};
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;

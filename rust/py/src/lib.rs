@@ -16,6 +16,7 @@ mod map;
 mod maps;
 mod memory_traffic;
 mod notebook;
+mod objects;
 mod operand_maps;
 mod parametric;
 mod parts;

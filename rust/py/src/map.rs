@@ -1,8 +1,9 @@
 //! `SymbolicMap`.
 
-use crate::argument::{style_of, text_of, Any, Count, Str, Tuple, MAX_REPR_LENGTH};
+use crate::argument::{style_of, text_of, Count, MAX_REPR_LENGTH};
 use crate::error::Raise;
 use crate::expr::{list, operands, split};
+use crate::objects::{Any, Str, Tuple};
 use crate::vector;
 use crate::workspace::{self, TEXT};
 use indexing_core::{

@@ -1,7 +1,7 @@
 //! `Maps`: the results of a batch, a sequence of maps whose objects are made on demand.
 
-use crate::argument::Any;
 use crate::indexing_map::PyIndexingMap;
+use crate::objects::Any;
 use indexing_core::IndexingMap;
 use pyo3::exceptions::{PyIndexError, PyTypeError};
 use pyo3::prelude::*;

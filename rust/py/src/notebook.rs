@@ -1,6 +1,6 @@
 //! Values as notebooks show them: `indexing.display` knows how.
 
-use crate::argument::Any;
+use crate::objects::Any;
 use pyo3::prelude::*;
 
 /// The form of a value that a function of `show/notebook.py` makes.

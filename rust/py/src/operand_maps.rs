@@ -1,7 +1,7 @@
 //! `OperandIndexing` objects of Python for maps of the core, and back.
 
-use crate::argument::Any;
 use crate::indexing_map::PyIndexingMap;
+use crate::objects::Any;
 use indexing_core::{Exactness, Interval, Link, MapId, OperandMaps, Propagation, Relation, RuntimeValue};
 use pyo3::exceptions::PyValueError;
 use pyo3::gc::PyVisit;

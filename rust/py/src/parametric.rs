@@ -1,11 +1,12 @@
 //! `ParametricMap`: a map in parameters, and its instances in bulk.
 
-use crate::argument::{int64, Any, Tuple};
+use crate::argument::int64;
 use crate::error::{invalid, raise, Raise};
 use crate::expr::PyExpr;
 use crate::indexing_map::PyIndexingMap;
 use crate::interval::interval_of;
 use crate::memory_traffic::{as_traffic, Traffic};
+use crate::objects::{Any, Tuple};
 use crate::vector;
 use crate::workspace;
 use indexing_core::{

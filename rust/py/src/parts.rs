@@ -1,9 +1,10 @@
 //! The parts of a map, as Python gives them: variables, constraints, sizes.
 
-use crate::argument::{int64, Any};
+use crate::argument::int64;
 use crate::error::Raise;
 use crate::expr::{list, need_operand};
 use crate::interval::{interval_of, variable_of};
+use crate::objects::Any;
 use crate::workspace;
 use indexing_core::{Arena, IndexingMap, Interval, MapBuilder, Names, Result, Variable};
 use pyo3::exceptions::PyTypeError;

@@ -1,10 +1,11 @@
 //! `PiecewiseMap`: relations by pieces.
 
-use crate::argument::{style_of, text_of, Any, Str, Tuple, MAX_REPR_LENGTH};
+use crate::argument::{style_of, text_of, MAX_REPR_LENGTH};
 use crate::equivalence::PyEquivalence;
 use crate::error::{guarded, Raise};
 use crate::expr::list;
 use crate::indexing_map::PyIndexingMap;
+use crate::objects::{Any, Str, Tuple};
 use crate::questions::product;
 use crate::vector;
 use crate::workspace::{self, TEXT};

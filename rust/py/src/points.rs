@@ -1,8 +1,8 @@
 //! Iteration over the points of a domain.
 
-use crate::argument::{Any, Tuple};
 use crate::array_memory;
 use crate::error::Raise;
+use crate::objects::{Any, Tuple};
 use crate::vector;
 use indexing_core::{PointStep, Points, Result};
 use pyo3::buffer::PyBuffer;

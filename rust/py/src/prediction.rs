@@ -1,7 +1,7 @@
 //! Predictions of many plans at once.
 
-use crate::argument::Any;
 use crate::error::invalid;
+use crate::objects::Any;
 use indexing_core::{Demand, Device, Prediction};
 use pyo3::buffer::PyBuffer;
 use pyo3::prelude::*;

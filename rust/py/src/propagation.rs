@@ -3,9 +3,9 @@
 //! The core works without Python. A method that needs formulas that have not been stated raises `Unstated`, which lists them;
 //! Python states them all, and asks again.
 
-use crate::argument::Any;
 use crate::error::{guarded, Raise};
 use crate::hlo::{in_table, HloModule};
+use crate::objects::Any;
 use crate::operand_maps::{briefly, Objects};
 use indexing_core::{
     ArraySets, Direction, Key, Link, Module, Propagation, PropagationError, Scope, Structure,

@@ -1,11 +1,11 @@
 //! Questions to an `IndexingMap`: values, points, counts, the inverse, comparisons.
 
-use crate::argument::{Any, Tuple};
 use crate::equivalence::PyEquivalence;
 use crate::error::{invalid, Raise};
 use crate::expr::need_operand;
 use crate::indexing_map::PyIndexingMap;
 use crate::interval::PyInterval;
+use crate::objects::{Any, Tuple};
 use crate::parts;
 use crate::points::PyPoints;
 use crate::vector;

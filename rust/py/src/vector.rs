@@ -1,9 +1,10 @@
 //! Evaluation over numpy arrays: through the buffer protocol, with the GIL released.
 
-use crate::argument::{int64, Any};
+use crate::argument::int64;
 use crate::array_memory;
 use crate::array_memory::ArrayElement;
 use crate::error::{invalid, Raise};
+use crate::objects::Any;
 use crate::workspace;
 use indexing_core::Dag;
 use pyo3::buffer::PyBuffer;
