@@ -109,7 +109,7 @@ def _changes(s: ir.Statement) -> Iterator[Fault]:
         yield Fault("fence", "a fence less", ())
     elif isinstance(s, ir.Store | ir.AtomicUpdate | ir.Assign | Moving):
         name = moves(s)[-1].buffer if isinstance(s, Moving) else s.name if isinstance(s, ir.Assign) else s.buffer
-        yield Fault("statement", f"without the {type(s).__name__.lower()} to {name}", ())
+        yield Fault("statement", f"without the {type(s).__name__.lower()} to {name}", (), unread=_filled(s))
     yield from _places(s)
     yield from _values(s)
 
@@ -217,9 +217,11 @@ def _values(s: ir.Statement) -> Iterator[Fault]:
 
 
 def _filled(s: ir.Statement) -> ir.Block | None:
-    """The store of a constant that only fills memory, as that of a NaN, which no sum and no product hides."""
-    if isinstance(s, ir.Store) and isinstance(s.value, ir.Constant) and s.value.type in ("f32", "f64"):
-        return (replace(s, value=replace(s.value, value=float("nan"))),)
+    """The store of another constant, in the place of one that may only fill memory: no sum hides it, but a product with the
+    zeros that fill the other operand does.
+    """
+    if isinstance(s, ir.Store) and isinstance(s.value, ir.Constant) and s.value.type != "pred":
+        return (replace(s, value=_poison(s.value.type)),)
     return None
 
 
@@ -250,7 +252,8 @@ def _moved_stores(kernel: ir.Kernel, s: ir.Statement) -> Iterator[Fault]:
         turned = -s.index[0] + kernel.buffer(s.buffer).size - 1
         if not _fills(kernel, s):
             kind = "store's index" if kernel.buffer(s.buffer).role == "output" else "part"
-            yield Fault(kind, f"place {s.index[0]} in {s.buffer} from the end", (replace(s, index=(turned,)),))
+            what = f"place {s.index[0]} in {s.buffer} from the end"
+            yield Fault(kind, what, (replace(s, index=(turned,)),), unread=_filled(s))
         used = s.index[0].used_variables()
         if len(used) > 1:
             swapped = [ix.variable(k) for k in range(max(used) + 1)]

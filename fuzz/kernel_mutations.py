@@ -102,6 +102,8 @@ class Trial:
             return "same: no result depends on the first value of the variable"
         if mutant.unread is not None and not self._fault(mutant.unread, self.expected):
             return "same: no result depends on what it changes"
+        if mutant.kind == "wait" and not any(isinstance(s, ir.CopyAsync) for s in ir.statements(self.kernel.body)):
+            return "same: no copy is asynchronous"
         if mutant.kind == "barrier":
             return "same: nobody touches what another has written since"
         if mutant.kind == "part" and all(s.element_count == 1 for s in self.shapes):

@@ -22,7 +22,6 @@ OTHER_MEANINGS = {
     "analysis/memory/grids.py": {"constant"},  # a node of an index expression
     "analysis/tiling/mixed_radix.py": {"constant"},
     "analysis/tiling/sizes.py": {"constant"},
-    "certificates/checker/forms.py": {"constant"},  # the form of a number
     "certificates/checker/reader.py": {"domain"},  # a word of the text form
     "kernels/emitters/panels/match.py": {"complex"},  # a kind of element types
     "show/graphviz_layout.py": {"dot"},  # a program of Graphviz
@@ -71,6 +70,8 @@ OTHER_MEANINGS = {
     "hlo/attributes.py": {"slice"},  # an attribute
     "hlo/window.py": {"pad"},  # a field of windows
     "kernels/launch.py": {"clamp"},
+    "certificates/checker/integers.py": {"constant"},  # a function
+    "kernels/emitters/simt/match.py": {"complex"},  # a kind of element type
     "kernels/scope.py": {"parameter"},  # a kind of index variable
     "kernels/kernel_parts.py": {"constant"},  # a space of memory
     "kernels/emitters/reduction/accumulators.py": {"complex"},  # a kind of element type

@@ -179,7 +179,7 @@ ENTRY e {
 def test_conditions_on_wide_vectors_lose_no_elements(kind: str, monkeypatch: pytest.MonkeyPatch, wrong: Wrong) -> None:
     """gcc 11 and 12 with vectors of 512 bits lose them."""
     wide = (*REAL, "-mprefer-vector-width=512")
-    monkeypatch.setenv("CC", shlex.join(wide if compiler._accepted(wide) else REAL))
+    monkeypatch.setenv("CC", shlex.join(wide if compiler.with_known_flags(wide) else REAL))
     text = WINDOW.replace("KIND", kind).replace("f32", kind)
     x = np.random.default_rng(0).integers(-4, 5, (16, 3, 3)).astype(ix.hlo.parse(text).entry.parameters[0].shape.dtype)
     np.testing.assert_array_equal(compiled(text, "cpu")(x), ix.evaluate(text, x))

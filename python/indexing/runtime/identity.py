@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import os
+from typing import TYPE_CHECKING
 
 from indexing.device.record import Device as DeviceRecord
 from indexing.device.table import portable_device
 from indexing.runtime.compiler import find_compiler
-from indexing.runtime.device import Device
+
+if TYPE_CHECKING:
+    from indexing.runtime.device import Device  # imports numpy
 
 __all__ = ["HOST_DIALECT", "core_count", "described", "device_identity", "processor_identity"]
 

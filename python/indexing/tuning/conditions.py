@@ -6,6 +6,7 @@ import hashlib
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from indexing.errors import IndexingError
 from indexing.lazy import np
 
 if TYPE_CHECKING:
@@ -24,7 +25,9 @@ class Conditions:
     content: str = field(init=False)
 
     def __post_init__(self) -> None:
-        """Compute the hash of the inputs, by which conditions are compared."""
+        """Compute the hash of the inputs, by which conditions are compared. Raises IndexingError for a negative seed."""
+        if self.seed < 0:
+            raise IndexingError(f"seed is 0 or more; got {self.seed}")
         object.__setattr__(self, "content", "" if self.inputs is None else _hash_of(self.inputs))
 
     @property

@@ -54,7 +54,7 @@ class AttentionSpace:
         return body.let(kind, result)
 
     def base(self, largest: Value) -> Value:
-        """What is subtracted from logits, of which the largest is known: that, if it is finite, else 0."""
+        """The number that is subtracted from logits, of which the largest is known: that, if it is finite, else 0."""
         body, kind = self.body, self.match.element_type
         return body.op("select", kind, body.op("is_finite", "pred", largest), largest, body.number(kind, 0))
 

@@ -152,20 +152,20 @@ class _Body:
         before = [self._named(v) for v in self.largest]
         for half, largest in enumerate(self.largest):
             with self._each(half, "scores") as (register, _):
-                body.assign(largest, self._op("maximum", largest, self._loaded("scores", register)))
+                body.assign(largest, self.op("maximum", largest, self._loaded("scores", register)))
         self._combine(self.match.softmax.maximum, self.largest)
         for half, (largest, total) in enumerate(zip(self.largest, self.total, strict=True)):
             base = self._named(self.space.base(largest))
-            rescaled = self._op("exp", self._op("sub", self.space.base(before[half]), base))
+            rescaled = self.op("exp", self.op("sub", self.space.base(before[half]), base))
             is_empty = body.op("eq", "pred", before[half], body.number("f32", -inf))
-            factor = self._named(self._op("select", is_empty, body.number("f32", 1), rescaled))
-            body.assign(total, self._op("mul", total, factor))
+            factor = self._named(self.op("select", is_empty, body.number("f32", 1), rescaled))
+            body.assign(total, self.op("mul", total, factor))
             with self._each(half, "scores") as (register, _):
-                weight = self._named(self._op("exp", self._op("sub", self._loaded("scores", register), base)))
+                weight = self._named(self.op("exp", self.op("sub", self._loaded("scores", register), base)))
                 self._keep("scores", register, weight)
-                body.assign(total, self._op("add", total, weight))
+                body.assign(total, self.op("add", total, weight))
             with self._each(half, "sums") as (register, _):
-                self._keep("sums", register, self._op("mul", self._loaded("sums", register), factor))
+                self._keep("sums", register, self.op("mul", self._loaded("sums", register), factor))
 
     def _combine(self, reduction: Instruction, values: Sequence[Value]) -> None:
         """Combine the values of a row's lanes in all of them."""
@@ -213,7 +213,7 @@ class _Body:
                         body.base_scope(),
                     ):
                         register = block * WORDS["accumulator"] + half * PAIR + turn * width + lane
-                        exponentials = self._named(self._op("mul", self._loaded("sums", register), factor))
+                        exponentials = self._named(self.op("mul", self._loaded("sums", register), factor))
                         self.space.finish(row, vector * width + lane, (maximum, total, exponentials))
 
     # ------------------------------------------------------------ parts
@@ -240,5 +240,6 @@ class _Body:
     def _named(self, value: Value) -> Value:
         return Value(self.body.name(self.body.node(value)), value.element_type)
 
-    def _op(self, opcode: str, *operands: Value) -> Value:
+    def op(self, opcode: str, *operands: Value) -> Value:
+        """An operation on values of f32."""
         return self.body.op(opcode, "f32", *operands)

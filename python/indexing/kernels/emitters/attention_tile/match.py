@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from indexing.hlo import Computation, Instruction
 
 NAME = "attention-tile"
-FACTOR_BYTES = 2  # of an element: only those of 16 bits are transposed, and have sums whose registers become factors
-MAX_COLUMNS = 256  # of the values, whose sums a warp has in registers
+FACTOR_BYTES = 2  # only elements of 16 bits are transposed on the way to registers, and have sums that become factors
+MAX_COLUMNS = 256  # a warp has the sums of all columns of the values in registers
 
 
 def runs_on(match: Attention, device: Device) -> bool:
