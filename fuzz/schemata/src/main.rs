@@ -12,7 +12,9 @@ use proc_macro2::{Span, TokenStream};
 use quote::quote;
 use syn::spanned::Spanned;
 use syn::visit_mut::{self, VisitMut};
-use syn::{parse_quote, Arm, Attribute, BinOp, Block, Expr, ExprBinary, ExprLit, ExprMatch, ExprUnary, Lit, LitInt};
+use syn::{
+    parse_quote, Arm, Attribute, BinOp, Block, Expr, ExprBinary, ExprLit, ExprMatch, ExprUnary, Lit, LitInt,
+};
 use syn::{Pat, Signature, Stmt};
 
 /// Letters of an operand that stand in the description of a change.
