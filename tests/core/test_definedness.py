@@ -23,6 +23,13 @@ DIVIDED = [
     "(d0, d1) -> (d0 mod (d1 - 2)), domain: d0 in [0, 3], d1 in [0, 3], d0 - d1 in [0, 0]",
     "(d0) -> (d0), domain: d0 in [0, 0], 3 mod d0 in [0, 9]",
     "(d0) -> ((-1) mod d0), domain: d0 in [-9223372036854775808, -9223372036854775806], 7 mod d0 in [0, 9]",
+    # Other constraints imply that a divisor is not 0 before its bounds end there.
+    "(d0, d1, d2) -> (min((-2) floordiv d0, d2 + d0)), domain: d0 in [0, 4], d1 in [1, 7], d2 in [0, 3], "
+    "((3 + d0 + d1 * 5 + d2 * 5) floordiv 20) * 4 + (3 + d0 + d1 * 5 + d2 * 5) floordiv 3 in [7, 10], "
+    "((d0 * 3 - d1 * 15 + d2 * 105) floordiv 2) mod 12 + ((d0 * 3 - d1 * 15 + d2 * 105) mod 5040) floordiv 420 in [2, 5], "
+    "d1 - d2 in [0, 5]",
+    "(d0) -> ((d0 * 3) mod 144, ((d0 floordiv 3 - d0 mod 12) * 4 + d0 mod 2) ceildiv d0), domain: d0 in [0, 3], "
+    "(d0 * 2 - d0 * d0) ceildiv 3 in [2, 32], (min(-6, d0) mod d0) mod d0 in [0, 10]",
 ]
 
 

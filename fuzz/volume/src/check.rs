@@ -333,6 +333,7 @@ impl Checker {
             Node::Variable(v) => Value::Is(i128::from(point[v as usize])),
             Node::FloorDiv(..) => Value::of(floor_div(known[0], known[1])),
             Node::Mod(..) => Value::Is(known[0].rem_euclid(known[1].abs())),
+            Node::Product(_) if known.contains(&0) => Value::Is(0),
             Node::Product(_) => Value::of(known.iter().try_fold(1i128, |p, f| p.checked_mul(*f))),
             Node::Min(_) => Value::of(known.iter().min().copied()),
             Node::Max(_) => Value::of(known.iter().max().copied()),

@@ -59,6 +59,25 @@ impl DomainSimplifier {
         }
     }
 
+    /// States that variables whose bounds end at 0 are not 0 if they are divisors: the condition of one is not stated before
+    /// where other constraints imply it, although bounds that become 0 later would end beside it. Returns whether there are any.
+    pub(crate) fn state_least_divisors(&mut self, s: &mut Simplifier<'_>) -> bool {
+        let count = self.constraints.len();
+        for d in self.divisors(s) {
+            let Some(bounds) = s.arena.as_variable(d).map(|v| self.bounds[v as usize]) else { continue };
+            if bounds.lower != 0 && bounds.upper != 0 || bounds.is_point() {
+                continue;
+            }
+            let known = s.info(d);
+            s.record(|r, arena, ranges| r.keep_range(arena, ranges, d));
+            if let Ok(Some(condition)) = s.arena.nonzero(d, known) {
+                s.record_constraint(&CONDITION, (d, Interval::ALL), &[condition]);
+                self.constraints.push(condition);
+            }
+        }
+        self.constraints.len() > count
+    }
+
     /// The divisors of the results and constraints that are not constant.
     fn divisors(&self, s: &mut Simplifier<'_>) -> Vec<Expr> {
         s.arena.divisors(self.results.iter().copied().chain(self.constraints.iter().map(|c| c.0)))

@@ -94,8 +94,12 @@ impl DomainSimplifier {
         self.record_given(&mut s);
         self.state_conditions(&mut s);
         self.drop_implied(&mut s, &StableConstraints::default());
-        let empty = (!self.constraints.is_empty() && self.propagate_constraints(&mut s))
+        let mut empty = (!self.constraints.is_empty() && self.propagate_constraints(&mut s))
             || self.divides_by_zero(&mut s);
+        while !empty && s.status() == Status::Complete && self.state_least_divisors(&mut s) {
+            s.start_on(self.visible_bounds()); // no constraint simplifies itself as a fact
+            empty = self.propagate_constraints(&mut s) || self.divides_by_zero(&mut s);
+        }
         if !empty {
             s.add_result_budget();
             for r in &mut self.results {
