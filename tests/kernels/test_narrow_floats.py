@@ -84,6 +84,20 @@ def test_square_roots_of_all_values(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", NARROW)
+def test_whole_numbers_beyond_the_largest_are_infinite(name: str) -> None:
+    """Of f8e3m4, the largest number is 15.5: 16, to which `ceil` rounds it, is none."""
+    x = values_of(name)
+    text = f"""ENTRY e {{
+      x = {name}[{x.size}] parameter(0)
+      up = {name}[{x.size}] ceil(x)
+      ROOT y = f32[{x.size}] convert(up)
+    }}"""
+    with np.errstate(invalid="ignore", over="ignore"):
+        expected = np.ceil(x.astype(np.float64)).astype(x.dtype).astype(np.float32)
+    np.testing.assert_array_equal(compiled(text)(x), expected)
+
+
+@pytest.mark.parametrize("name", NARROW)
 def test_what_is_only_moved_keeps_its_bits(name: str) -> None:
     """Those of NaN too, through a type that holds them all."""
     x = values_of(name)

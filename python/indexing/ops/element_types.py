@@ -30,6 +30,11 @@ class FloatFormat:
     infinity: int | None
     nan: int | None
 
+    @property
+    def ends_whole(self) -> bool:
+        """Whether the largest finite number is whole, so that no number is rounded to a whole one beyond it."""
+        return (self.largest >> self.mantissa) - self.bias >= self.mantissa
+
 
 @dataclass(frozen=True, slots=True)
 class ElementType:

@@ -33,6 +33,11 @@ def elementwise_indexing(instruction: Instruction, output: int) -> Indexing:
     ]
 
 
+def _is_rounded(rounds: str, kind: str) -> bool:
+    known = element_type(kind).format
+    return rounds == "rounded" or (rounds == "whole" and known is not None and not known.ends_whole)
+
+
 def elementwise_element(code: Code, rounds: str) -> Callable[[ElementContext, Instruction, int, Index], Value]:
     """Element code: reads the operands at the same index (scalars at the empty index) and applies `code`."""
 
@@ -42,7 +47,8 @@ def elementwise_element(code: Code, rounds: str) -> Callable[[ElementContext, In
             ctx.operand(instruction, k, index if operand.shape.dimensions == sizes else ())
             for k, operand in enumerate(instruction.operands)
         )
-        return ctx.let(instruction.shape.element_type, code(ctx, instruction, values), rounds=rounds == "rounded")
+        kind = instruction.shape.element_type
+        return ctx.let(kind, code(ctx, instruction, values), rounds=_is_rounded(rounds, kind))
 
     return element
 
@@ -136,7 +142,8 @@ def elementwise_op(
     is_expensive: bool = False,
     operations: OperationRule = one_each_element,
 ) -> Op:
-    """An elementwise op. With `rounds="exact"`, the result needs no rounding (abs, select, maximum).
+    """An elementwise op. With `rounds="exact"`, the result needs no rounding (abs, select, maximum); with `rounds="whole"`, it
+    does only for types whose largest number is not whole (ceil).
 
     With `integers="own"`, `function` computes integers of whole bytes in their own type.
     """

@@ -113,8 +113,8 @@ def _function(
     *,
     is_expensive: bool = False,
 ) -> Op:
-    # A rounding to a whole number, which is exact, is one operation; all others are functions.
-    operations = one_each_element if rounds == "exact" else one_transcendental_each_element
+    # A rounding to a whole number is one operation; all others are functions.
+    operations = one_each_element if rounds == "whole" else one_transcendental_each_element
     return elementwise_op(
         opcode,
         formula,
@@ -134,18 +134,18 @@ OPS: tuple[Op, ...] = (
     _function("atan2", "out[i] = atan2(a[i], b[i])", "atan2", _atan2, is_expensive=True),
     _function("atanh", "out[i] = atanh(in[i])", "atanh", _numpy("arctanh")),
     _function("cbrt", "out[i] = in[i] ** (1/3)", "cbrt", _cbrt, is_expensive=True),
-    _function("ceil", "out[i] = ceil(in[i])", "ceil", _numpy("ceil"), rounds="exact"),
+    _function("ceil", "out[i] = ceil(in[i])", "ceil", _numpy("ceil"), rounds="whole"),
     _function("cosh", "out[i] = cosh(in[i])", "cosh", _numpy("cosh")),
     _function("cosine", "out[i] = cos(in[i])", "cos", _numpy("cos"), is_expensive=True),
     _function("erf", "out[i] = erf(in[i])", "erf", _erf, is_expensive=True),
     _function("exponential", "out[i] = exp(in[i])", "exp", _numpy("exp"), is_expensive=True),
     _function("exponential-minus-one", "out[i] = exp(in[i]) - 1", "expm1", _expm1, is_expensive=True),
-    _function("floor", "out[i] = floor(in[i])", "floor", _numpy("floor"), rounds="exact"),
+    _function("floor", "out[i] = floor(in[i])", "floor", _numpy("floor"), rounds="whole"),
     _function("log", "out[i] = ln(in[i])", "log", _numpy("log"), is_expensive=True),
     _function("log-plus-one", "out[i] = ln(in[i] + 1)", "log1p", _log_plus_one, is_expensive=True),
     _function("logistic", "out[i] = 1 / (1 + exp(-in[i]))", "logistic", _logistic, is_expensive=True),
-    _function("round-nearest-afz", "out[i] = in[i] rounded, halves away from zero", "round_away", _round_away, "exact"),
-    _function("round-nearest-even", "out[i] = in[i] rounded, halves to even", "round_even", _numpy("rint"), "exact"),
+    _function("round-nearest-afz", "out[i] = in[i] rounded, halves away from zero", "round_away", _round_away, "whole"),
+    _function("round-nearest-even", "out[i] = in[i] rounded, halves to even", "round_even", _numpy("rint"), "whole"),
     _function("rsqrt", "out[i] = 1 / sqrt(in[i])", "rsqrt", _rsqrt),
     _function("sine", "out[i] = sin(in[i])", "sin", _numpy("sin"), is_expensive=True),
     _function("sinh", "out[i] = sinh(in[i])", "sinh", _numpy("sinh")),

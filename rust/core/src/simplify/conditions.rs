@@ -59,12 +59,14 @@ impl DomainSimplifier {
         }
     }
 
-    /// States that variables whose bounds end at 0 are not 0 if they are divisors: the condition of one is not stated before
-    /// where other constraints imply it, although bounds that become 0 later would end beside it. Returns whether there are any.
+    /// States that divisors are not 0 that simplify to variables whose bounds end there: before, their conditions were not stated
+    /// where other constraints imply them, and bounds that become 0 later would end there. Returns whether there are any.
     pub(crate) fn state_least_divisors(&mut self, s: &mut Simplifier<'_>) -> bool {
         let count = self.constraints.len();
         for d in self.divisors(s) {
-            let Some(bounds) = s.arena.as_variable(d).map(|v| self.bounds[v as usize]) else { continue };
+            let simplified = s.simplify(d);
+            let Some(v) = s.arena.as_variable(simplified) else { continue };
+            let bounds = self.bounds[v as usize];
             if bounds.lower != 0 && bounds.upper != 0 || bounds.is_point() {
                 continue;
             }
