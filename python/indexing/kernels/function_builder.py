@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 
+from indexing._core import SymbolicExpr
 from indexing.errors import UnsupportedOp
 from indexing.hlo import Computation, Instruction
 from indexing.indexing_analysis.instructions import output_to_input
@@ -208,6 +209,18 @@ class FunctionBuilder(StatementBuilder):
     def load(self, buffer: str, kind: str, index: Index) -> Value:
         """An element of a buffer, decoded only if it is computed with."""
         return self.loaded(kind, Load(storage_type(kind), buffer, index))
+
+    def element(self, buffer: str, kind: str, place: SymbolicExpr) -> Value:
+        """The element at a place of a flat buffer, under a name."""
+        return self.load(buffer, kind, (self.scope.simplify(place),))
+
+    def keep(self, buffer: str, place: SymbolicExpr, value: Value) -> None:
+        """Store a value of a buffer's storage type at a place of a flat buffer."""
+        self.store(buffer, (self.scope.simplify(place),), self.node(value))
+
+    def named(self, value: Value) -> Value:
+        """The value under a constant name."""
+        return Value(self.name(self.node(value)), value.element_type)
 
     def loaded(self, kind: str, held: Node) -> Value:
         """The value of an element of type `kind` from its representation in memory."""

@@ -18,7 +18,7 @@ from indexing.hlo.layout import delinearize
 from indexing.kernels.emitters.attention.match import NAME
 from indexing.kernels.emitters.attention.space import AttentionSpace
 from indexing.kernels.emitters.tile.shared_tile import SharedTile, TileCopies, position
-from indexing.kernels.ir.nodes import Buffer, Constant, Load, MultiplyPanels
+from indexing.kernels.ir.nodes import Buffer, Constant, MultiplyPanels
 from indexing.kernels.kernel_builder import KernelBuilder
 from indexing.kernels.launch import Part, assembled, entry_builder, inside, loop_over, thread_id
 from indexing.kernels.vectors import lanes
@@ -82,8 +82,8 @@ class _Body:
     def _start(self) -> None:
         """Build empty rows: no logit, no sum."""
         with self._each_row() as row:
-            self._keep("largest", row, self.number(-inf))
-            self._keep("total", row, self.number(0))
+            self.body.keep("largest", row, self.number(-inf))
+            self.body.keep("total", row, self.number(0))
         self._clear("sums")
 
     def _clear(self, sums: str) -> None:
@@ -115,14 +115,14 @@ class _Body:
 
                 def with_key(of_key: SymbolicExpr) -> None:
                     score = self._loaded("scores", register + lane)
-                    self._keep("logits", place, self.space.logit(of_row, of_key, score))
+                    self.body.keep("logits", place, self.space.logit(of_row, of_key, score))
 
                 keys = Part(first + key + lane, prod(p.contracted))
-                self.copies.either(keys, with_key, lambda: self._keep("logits", place, self.number(-inf)))
+                self.copies.either(keys, with_key, lambda: self.body.keep("logits", place, self.number(-inf)))
 
         def without_row() -> None:
             with lanes(body, width) as lane:
-                self._keep("logits", row * self.plan.keys + key + lane, self.number(-inf))
+                self.body.keep("logits", row * self.plan.keys + key + lane, self.number(-inf))
 
         self.copies.either(Part(self.first_row + row, prod(p.rows)), with_row, without_row)
 
@@ -130,7 +130,7 @@ class _Body:
 
     def _weigh(self) -> None:
         """Build the step's weights of each row, in the place of its logits, and the factor of what was summed before."""
-        body, keys = self.body, self.plan.keys
+        keys = self.plan.keys
         with self._each_row() as row:
             before = self._loaded("largest", row)
 
@@ -138,19 +138,19 @@ class _Body:
                 return self._larger(so_far, self._loaded("logits", row * keys + place))
 
             largest = self._reduced(self._larger, before, -inf, largest_of)
-            base = self._named(self.space.base(largest))
-            rescaled = self.op("exp", self.op("sub", self.space.base(before), base))
-            is_empty = body.op("eq", "pred", before, self.number(-inf))
-            factor = self._named(self.op("select", is_empty, self.number(1), rescaled))
+            base = self.space.base(largest)
+            factor = self.space.rescaling(before, base)
 
             def added(place: SymbolicExpr, so_far: Value) -> Value:
-                weight = self._named(self.op("exp", self.op("sub", self._loaded("logits", row * keys + place), base)))
-                self._keep("logits", row * keys + place, weight)
+                weight = self.body.named(
+                    self.op("exp", self.op("sub", self._loaded("logits", row * keys + place), base))
+                )
+                self.body.keep("logits", row * keys + place, weight)
                 return self._sum(so_far, weight)
 
             total = self._reduced(self._sum, self.op("mul", self._loaded("total", row), factor), 0, added)
             for name, value in (("largest", largest), ("total", total), ("factor", factor)):
-                self._keep(name, row, value)
+                self.body.keep(name, row, value)
 
     def _reduced(
         self,
@@ -162,14 +162,14 @@ class _Body:
         """Build a reduction over the keys of a step, side by side over those of a panel, in the place of scores."""
         body, width = self.body, self.plan.panel[1]
         with lanes(body, width) as lane:
-            self._keep("scores", lane, self.number(neutral))
+            self.body.keep("scores", lane, self.number(neutral))
         with loop_over(body, self.plan.key_panels, "panel") as panel, lanes(body, width) as lane, body.base_scope():
-            self._keep("scores", lane, with_key(panel * width + lane, self._loaded("scores", lane)))
+            self.body.keep("scores", lane, with_key(panel * width + lane, self._loaded("scores", lane)))
         parts = [self._loaded("scores", constant(lane)) for lane in range(width)]
         while len(parts) > 1:
             half = len(parts) // 2
-            parts = [self._named(combined(*pair)) for pair in zip(parts[:half], parts[half:], strict=True)]
-        return self._named(combined(start, *parts))
+            parts = [self.body.named(combined(*pair)) for pair in zip(parts[:half], parts[half:], strict=True)]
+        return self.body.named(combined(start, *parts))
 
     def _larger(self, a: Value, b: Value) -> Value:
         return self.body.op("maximum", self.kind, a, b)
@@ -184,7 +184,7 @@ class _Body:
             largest, total = self._loaded("largest", row), self._loaded("total", row)
             numbers = self.space.finished_row(of_row, largest, total)
             for name, value in zip(("largest", "total", "factor"), numbers, strict=True):
-                self._keep(name, row, value)
+                self.body.keep(name, row, value)
 
     # ------------------------------------------------------------ sums
 
@@ -195,7 +195,7 @@ class _Body:
         with self._each_sum() as (i, lane):
             register = i * plan.panel[1] + lane
             factor = self._loaded("factor", row * plan.panel[0] + i)
-            self._keep("sums", register, self.op("mul", self._loaded("sums", register), factor))
+            self.body.keep("sums", register, self.op("mul", self._loaded("sums", register), factor))
         self._multiply("sums", ("logits", plan.keys), self.values, row, column)
 
     def _multiply(
@@ -215,13 +215,13 @@ class _Body:
             cell = body.scope.simplify(position(right.place, k, column * columns)) // columns
             named = body.named_index(body.fresh("cell"), cell, 0, right.buffer.size // columns - 1)
             with lanes(body, columns) as lane:
-                self._keep("right", lane, self._loaded(right.buffer.name, named * columns + lane))
+                self.body.keep("right", lane, self._loaded(right.buffer.name, named * columns + lane))
             with loop_over(body, rows, "i") as i:
-                self._keep("left", i, self._loaded(buffer, begin + i * depth + k))
+                self.body.keep("left", i, self._loaded(buffer, begin + i * depth + k))
             with loop_over(body, rows, "i") as i, loop_over(body, columns, "j") as j:
                 register = i * columns + j
                 factors = self._loaded("left", i), self._loaded("right", j)
-                self._keep(sums, register, self.op("mul_add", *factors, self._loaded(sums, register)))
+                self.body.keep(sums, register, self.op("mul_add", *factors, self._loaded(sums, register)))
 
     def _finish(self) -> None:
         """Build the values of a thread's sums, what follows them, and the stores."""
@@ -236,7 +236,7 @@ class _Body:
         ):
             row = panel[0] * plan.panel[0] + i
             largest, total, factor = (self._loaded(name, row) for name in ("largest", "total", "factor"))
-            exponentials = self._named(self.op("mul", self._loaded("sums", i * plan.panel[1] + lane), factor))
+            exponentials = self.body.named(self.op("mul", self._loaded("sums", i * plan.panel[1] + lane), factor))
             self.space.finish(of_row, of_column, (largest, total, exponentials))
 
     # ------------------------------------------------------------ parts
@@ -258,13 +258,7 @@ class _Body:
             yield i, lane
 
     def _loaded(self, buffer: str, place: SymbolicExpr) -> Value:
-        return self._named(Value(Load(self.kind, buffer, (self.body.scope.simplify(place),)), self.kind))
-
-    def _keep(self, buffer: str, place: SymbolicExpr, value: Value) -> None:
-        self.body.store(buffer, (self.body.scope.simplify(place),), self.body.node(value))
-
-    def _named(self, value: Value) -> Value:
-        return Value(self.body.name(self.body.node(value)), value.element_type)
+        return self.body.element(buffer, self.kind, place)
 
     def number(self, value: float) -> Value:
         """A constant of the type of the sums."""

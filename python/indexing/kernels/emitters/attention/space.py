@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from math import prod
+from math import inf, prod
 from typing import TYPE_CHECKING
 
 from indexing._core import SymbolicExpr, constant
@@ -55,19 +55,28 @@ class AttentionSpace:
 
     def base(self, largest: Value) -> Value:
         """The number that is subtracted from logits, of which the largest is known: that, if it is finite, else 0."""
+        return self.body.named(self._finite(largest))
+
+    def rescaling(self, before: Value, base: Value) -> Value:
+        """The factor of sums for another base, where the largest logit was `before`; 1 if there was none."""
+        body, kind = self.body, self.match.element_type
+        rescaled = body.op("exp", kind, body.op("sub", kind, self._finite(before), base))
+        is_empty = body.op("eq", "pred", before, body.number(kind, -inf))
+        return body.named(body.op("select", kind, is_empty, body.number(kind, 1), rescaled))
+
+    def _finite(self, largest: Value) -> Value:
         body, kind = self.body, self.match.element_type
         return body.op("select", kind, body.op("is_finite", "pred", largest), largest, body.number(kind, 0))
 
     def finished_row(self, row: SymbolicExpr, largest: Value, total: Value) -> tuple[Value, Value, Value]:
         """The program's maximum and total of a row, and the factor of its sums."""
         body, softmax, kind = self.body, self.match.softmax, self.match.element_type
-        base = Value(body.name(body.node(self.base(largest))), kind)
+        base = self.base(largest)
         maximum = self.reduced(softmax.maximum, largest)
         body.inject(softmax.maximum, None, [maximum])
         shift = self.value(softmax.shift, row, constant(0))
         body.withdraw([softmax.maximum])
-        factor = body.op("exp", kind, body.op("sub", kind, base, shift))
-        factor = Value(body.name(body.node(factor)), kind)
+        factor = body.named(body.op("exp", kind, body.op("sub", kind, base, shift)))
         return maximum, self.reduced(softmax.total, body.op("mul", kind, total, factor)), factor
 
     def finish(self, row: SymbolicExpr, column: SymbolicExpr, numbers: Sequence[Value]) -> None:

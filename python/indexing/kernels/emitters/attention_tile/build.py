@@ -15,7 +15,7 @@ from indexing.kernels.emitters.tile.fragments import load_fragments
 from indexing.kernels.emitters.tile.shared_tile import SharedTile, TileCopies, position
 from indexing.kernels.ir.fragments import COLUMNS, LANES, ROWS, SUM, SUM_OF_WORD
 from indexing.kernels.ir.memory import WORDS
-from indexing.kernels.ir.nodes import Buffer, Constant, GroupReduce, Load, MatrixMultiply, Op, Ref, WaitCopies
+from indexing.kernels.ir.nodes import Buffer, Constant, GroupReduce, MatrixMultiply, Op, Ref, WaitCopies
 from indexing.kernels.kernel_builder import KernelBuilder
 from indexing.kernels.launch import Part, assembled, entry_builder, inside, loop_over, thread_id
 from indexing.kernels.vectors import lanes
@@ -106,7 +106,7 @@ class _Body:
 
             def without_row(half: int = half) -> None:
                 with self._each(half, "scores") as (register, _):
-                    self._keep("scores", register, body.number("f32", -inf))
+                    self.body.keep("scores", register, body.number("f32", -inf))
 
             self.copies.either(Part(row, prod(self.plan.sizes.rows)), with_row, without_row)
 
@@ -137,10 +137,10 @@ class _Body:
             score = self._loaded("scores", register)
 
             def with_key(key: SymbolicExpr) -> None:
-                self._keep("scores", register, self.space.logit(row, key, score))
+                self.body.keep("scores", register, self.space.logit(row, key, score))
 
             def without_key() -> None:
-                self._keep("scores", register, body.number("f32", -inf))
+                self.body.keep("scores", register, body.number("f32", -inf))
 
             self.copies.either(Part(first + column, count), with_key, without_key)
 
@@ -149,23 +149,21 @@ class _Body:
     def _weigh(self) -> None:
         """Build the step's weights in the place of its logits, and rescale what was summed before."""
         body = self.body
-        before = [self._named(v) for v in self.largest]
+        before = [self.body.named(v) for v in self.largest]
         for half, largest in enumerate(self.largest):
             with self._each(half, "scores") as (register, _):
                 body.assign(largest, self.op("maximum", largest, self._loaded("scores", register)))
         self._combine(self.match.softmax.maximum, self.largest)
         for half, (largest, total) in enumerate(zip(self.largest, self.total, strict=True)):
-            base = self._named(self.space.base(largest))
-            rescaled = self.op("exp", self.op("sub", self.space.base(before[half]), base))
-            is_empty = body.op("eq", "pred", before[half], body.number("f32", -inf))
-            factor = self._named(self.op("select", is_empty, body.number("f32", 1), rescaled))
+            base = self.space.base(largest)
+            factor = self.space.rescaling(before[half], base)
             body.assign(total, self.op("mul", total, factor))
             with self._each(half, "scores") as (register, _):
-                weight = self._named(self.op("exp", self.op("sub", self._loaded("scores", register), base)))
-                self._keep("scores", register, weight)
+                weight = self.body.named(self.op("exp", self.op("sub", self._loaded("scores", register), base)))
+                self.body.keep("scores", register, weight)
                 body.assign(total, self.op("add", total, weight))
             with self._each(half, "sums") as (register, _):
-                self._keep("sums", register, self.op("mul", self._loaded("sums", register), factor))
+                self.body.keep("sums", register, self.op("mul", self._loaded("sums", register), factor))
 
     def _combine(self, reduction: Instruction, values: Sequence[Value]) -> None:
         """Combine the values of a row's lanes in all of them."""
@@ -213,7 +211,7 @@ class _Body:
                         body.base_scope(),
                     ):
                         register = block * WORDS["accumulator"] + half * PAIR + turn * width + lane
-                        exponentials = self._named(self.op("mul", self._loaded("sums", register), factor))
+                        exponentials = self.body.named(self.op("mul", self._loaded("sums", register), factor))
                         self.space.finish(row, vector * width + lane, (maximum, total, exponentials))
 
     # ------------------------------------------------------------ parts
@@ -232,13 +230,7 @@ class _Body:
             yield block * WORDS["accumulator"] + register, block * COLUMNS + column
 
     def _loaded(self, buffer: str, place: SymbolicExpr) -> Value:
-        return self._named(Value(Load("f32", buffer, (self.body.scope.simplify(place),)), "f32"))
-
-    def _keep(self, buffer: str, place: SymbolicExpr, value: Value) -> None:
-        self.body.store(buffer, (self.body.scope.simplify(place),), self.body.node(value))
-
-    def _named(self, value: Value) -> Value:
-        return Value(self.body.name(self.body.node(value)), value.element_type)
+        return self.body.element(buffer, "f32", place)
 
     def op(self, opcode: str, *operands: Value) -> Value:
         """An operation on values of f32."""

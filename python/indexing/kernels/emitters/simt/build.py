@@ -125,7 +125,7 @@ class _Body:
         cell = body.scope.simplify(place // width)
         named = body.named_index(body.fresh(f"{tile.side}_cell"), cell, 0, tile.buffer.size // width - 1)
         with lanes(body, width) as lane:
-            self._keep(tile.side, vector * width + lane, self._held(tile.buffer.name, named * width + lane))
+            self.body.keep(tile.side, vector * width + lane, self._held(tile.buffer.name, named * width + lane))
 
     def _add(self, sides: list[_ThreadSide], along: SymbolicExpr) -> None:
         """Add the products at a place along the sum."""
@@ -133,7 +133,7 @@ class _Body:
         with loop_over(body, left.count, "i") as i, loop_over(body, right.count, "j") as j, body.unrounded():
             factors = [self._held(s.tile.side, s.register(n, along)) for s, n in ((left, i), (right, j))]
             register = i * right.count + j
-            self._keep("sums", register, multiply_add(body, self.dot, factors, self._held("sums", register)))
+            self.body.keep("sums", register, multiply_add(body, self.dot, factors, self._held("sums", register)))
 
     # ------------------------------------------------------------ results
 
@@ -151,8 +151,4 @@ class _Body:
 
     def _held(self, buffer: str, at: SymbolicExpr) -> Value:
         """An element of a buffer, as a value of the result's type."""
-        value = Load(self.plan.element_type, buffer, (self.body.scope.simplify(at),))
-        return Value(self.body.name(value), self.dot.shape.element_type)
-
-    def _keep(self, buffer: str, at: SymbolicExpr, value: Value) -> None:
-        self.body.store(buffer, (self.body.scope.simplify(at),), self.body.node(value))
+        return Value(self.body.element(buffer, self.plan.element_type, at).node, self.dot.shape.element_type)
