@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
@@ -114,6 +114,12 @@ def check_knob(knob: str, value: int, low: int, high: int) -> None:
     """Raise IndexingError for a knob outside of its legal range."""
     if not low <= value <= high:
         raise IndexingError(f"{knob} must lie in [{low}, {high}]; got {value}")
+
+
+def check_choice(knob: str, value: int, legal: Collection[int]) -> None:
+    """Raise IndexingError for a knob whose value is not legal."""
+    if value not in legal:
+        raise IndexingError(f"{knob} is one of {', '.join(map(str, legal))} here; got {value}")
 
 
 def slice_starts(body: FunctionBuilder, indexing: OperandIndexing, index: Index) -> tuple[Index, tuple[Value, ...]]:

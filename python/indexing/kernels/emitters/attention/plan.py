@@ -11,7 +11,7 @@ from indexing.kernels.emitter import fits
 from indexing.kernels.emitters.attention.match import NAME
 from indexing.kernels.emitters.dot.match import Axis, fastest
 from indexing.kernels.emitters.tile.plan import rotated
-from indexing.kernels.emitters.tile.shared_tile import SharedTile
+from indexing.kernels.emitters.tile.shared_tile import SharedTile, in_order, places
 from indexing.kernels.ir.fragments import PANEL_ROWS, panel_columns
 from indexing.kernels.ir.types import storage_bytes
 from indexing.kernels.knob_space import Condition, Knob, KnobSpace, Values
@@ -67,12 +67,12 @@ class AttentionPlan:
     @property
     def steps(self) -> int:
         """The number of steps along the keys."""
-        return -(-prod(self.sizes.contracted) // self.keys)
+        return self.sizes.steps(self.keys)
 
     @property
     def tiles(self) -> tuple[int, int]:
         """The numbers of blocks along the batch and the rows."""
-        return prod(self.sizes.batch), -(-prod(self.sizes.rows) // self.rows)
+        return self.sizes.tiles(self.rows, prod(self.sizes.columns))[:2]
 
     @property
     def grid(self) -> Dim3:
@@ -92,8 +92,7 @@ class AttentionPlan:
     @property
     def queries(self) -> SharedTile:
         """The tile of the queries: rows one after another."""
-        place = _places(self.rows, self.depth, f"line * {self.depth} + element")
-        return self._tile("queries", self.rows, self.depth, place)
+        return self._tile("queries", self.rows, self.depth, in_order(self.rows, self.depth))
 
     @property
     def keyed(self) -> tuple[SharedTile, SharedTile]:
@@ -112,7 +111,7 @@ class AttentionPlan:
         width = self.panel[1]
         if not self.multiplies_panels:
             return rotated(lines, run, width)
-        return _places(lines, run, f"(element floordiv {width} * {lines} + line) * {width} + element mod {width}")
+        return places(lines, run, f"(element floordiv {width} * {lines} + line) * {width} + element mod {width}")
 
     def _tile(self, name: str, lines: int, run: int, place: IndexingMap) -> SharedTile:
         number = ("queries", "keys", "values").index(name)
@@ -130,11 +129,6 @@ class AttentionPlan:
 
 
 _FAST: tuple[Axis, Axis, Axis] = ("sum", "free", "free")
-
-
-def _places(lines: int, run: int, place: str) -> IndexingMap:
-    bounds = f"line in [0, {lines - 1}], element in [0, {run - 1}]"
-    return IndexingMap.parse(f"(line, element) -> ({place}), domain: {bounds}")
 
 
 def plan_attention(

@@ -6,7 +6,6 @@ from dataclasses import dataclass, replace
 from math import gcd, prod
 from typing import TYPE_CHECKING
 
-from indexing.errors import IndexingError
 from indexing.kernels.emitter import fits
 from indexing.kernels.emitters.attention_tile.match import NAME
 from indexing.kernels.emitters.dot.match import Axis, fastest
@@ -15,6 +14,7 @@ from indexing.kernels.emitters.tile.plan import rotated
 from indexing.kernels.emitters.tile.shared_tile import SharedTile, Side
 from indexing.kernels.ir.fragments import COLUMNS, LANES, ROWS
 from indexing.kernels.knob_space import Condition, Knob, KnobSpace, Values
+from indexing.kernels.launch import check_choice
 
 if TYPE_CHECKING:
     from indexing.device.record import Device
@@ -61,12 +61,12 @@ class AttentionTilePlan:
     @property
     def steps(self) -> int:
         """The number of steps along the keys."""
-        return -(-prod(self.sizes.contracted) // self.keys)
+        return self.sizes.steps(self.keys)
 
     @property
     def tiles(self) -> tuple[int, int]:
         """The numbers of blocks along the batch and the rows."""
-        return prod(self.sizes.batch), -(-prod(self.sizes.rows) // self.rows)
+        return self.sizes.tiles(self.rows, prod(self.sizes.columns))[:2]
 
     @property
     def grid(self) -> Dim3:
@@ -116,8 +116,8 @@ def plan_attention_tile(
     Knobs: `warps` of a block, 1, 2, 4 or 8, of 16 rows each; `keys` of a step, 16, 32, 64 or 128.
     """
     for name, value, legal in (("warps", warps, WARPS), ("keys", keys, KEYS)):
-        if value is not None and value not in legal:
-            raise IndexingError(f"{name} is one of {', '.join(map(str, legal))} here; got {value}")
+        if value is not None:
+            check_choice(name, value, legal)
     default = _default(match, device)
     return replace(default, warps=warps or default.warps, keys=keys or default.keys)
 

@@ -49,6 +49,10 @@ class Product:
         """The numbers of tiles of so many rows and columns, along the batch, the rows and the columns."""
         return prod(self.batch), -(-prod(self.rows) // rows), -(-prod(self.columns) // columns)
 
+    def steps(self, depth: int) -> int:
+        """The number of pieces of so many products along the sum."""
+        return -(-prod(self.contracted) // depth)
+
 
 @cached_on_module
 def match_dot(computation: Computation) -> Heroes | None:

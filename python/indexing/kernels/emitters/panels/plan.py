@@ -70,7 +70,7 @@ class PanelPlan:
     @property
     def steps(self) -> int:
         """The number of tiles along the sum."""
-        return -(-prod(self.sizes.contracted) // self.tile_depth)
+        return self.sizes.steps(self.tile_depth)
 
     @property
     def grid(self) -> Dim3:

@@ -6,16 +6,15 @@ from dataclasses import dataclass
 from math import gcd, prod
 from typing import TYPE_CHECKING, NamedTuple
 
-from indexing._core import IndexingMap
-from indexing.errors import IndexingError
 from indexing.kernels.emitter import fits
 from indexing.kernels.emitters.dot.match import Axis, Product, fastest, planned_product
 from indexing.kernels.emitters.simt.match import NAME, sum_type
-from indexing.kernels.emitters.tile.plan import STAGES, rotated
-from indexing.kernels.emitters.tile.shared_tile import SharedTile, Side, is_asynchronous
+from indexing.kernels.emitters.tile.plan import DEFAULT_TILES, PIECES, STAGES, TILE_SIDES, rotated
+from indexing.kernels.emitters.tile.shared_tile import SharedTile, Side, in_order, is_asynchronous
 from indexing.kernels.ir.fragments import PIECE_BYTES
 from indexing.kernels.ir.types import storage_bytes
 from indexing.kernels.knob_space import Condition, Knob, KnobSpace, Values
+from indexing.kernels.launch import check_choice
 
 if TYPE_CHECKING:
     from indexing.device.record import Device
@@ -23,8 +22,7 @@ if TYPE_CHECKING:
     from indexing.kernels.epilogue import Heroes
     from indexing.kernels.kernel_builder import Dim3
 
-TILE_SIDES, THREAD_SIDES, PIECES = (16, 32, 64, 128), (4, 8), (2, 4, 8)
-DEFAULT_TILES = ((128, 128), (128, 64), (64, 64), (64, 32), (32, 32))  # largest first
+THREAD_SIDES = (4, 8)
 WIDE_SIDE = 64  # tiles so wide have threads of eight rows or columns by default
 
 
@@ -58,7 +56,7 @@ class SimtPlan:
     @property
     def steps(self) -> int:
         """The number of tiles along the sum."""
-        return -(-prod(self.product.contracted) // self.sizes.tile_depth)
+        return self.product.steps(self.sizes.tile_depth)
 
     @property
     def grid(self) -> Dim3:
@@ -92,7 +90,7 @@ class SimtPlan:
     def _tile(self, side: Side, free: int, fast: Axis, size: int) -> SharedTile:
         depth, piece = self.sizes.tile_depth, self.piece
         lines, run = (free, depth) if fast == "sum" else (depth, free)
-        place = rotated(lines, run, piece) if fast == "sum" else _in_order(lines, run)
+        place = rotated(lines, run, piece) if fast == "sum" else in_order(lines, run)
         return SharedTile(side, self.element_type, lines, run, fast, fast, gcd(size, piece, run), place)
 
     @property
@@ -100,11 +98,6 @@ class SimtPlan:
         """The bytes of both tiles, of each stage."""
         s = self.sizes
         return s.stages * (s.tile_rows + s.tile_columns) * s.tile_depth * storage_bytes(self.element_type)
-
-
-def _in_order(lines: int, run: int) -> IndexingMap:
-    bounds = f"line in [0, {lines - 1}], element in [0, {run - 1}]"
-    return IndexingMap.parse(f"(line, element) -> (line * {run} + element), domain: {bounds}")
 
 
 def plan_simt(
@@ -133,8 +126,7 @@ def plan_simt(
     default = _default_pipeline(dot, (*tile, *thread), device)
     sizes = Sizes(*tile, *thread, tile_depth or default[0], stages or default[1])
     for name, legal in _legal(dot).items():
-        if getattr(sizes, name) not in legal:
-            raise IndexingError(f"{name} is one of {', '.join(map(str, legal))} here; got {getattr(sizes, name)}")
+        check_choice(name, getattr(sizes, name), legal)
     return _planned(dot, sizes)
 
 

@@ -7,13 +7,13 @@ from math import gcd, prod
 from typing import TYPE_CHECKING
 
 from indexing._core import IndexingMap
-from indexing.errors import IndexingError
 from indexing.kernels.emitter import fits
 from indexing.kernels.emitters.dot.match import Axis, Product, fastest, planned_product
 from indexing.kernels.emitters.tile.match import NAME, instruction_of
-from indexing.kernels.emitters.tile.shared_tile import SharedTile, Side, is_asynchronous
+from indexing.kernels.emitters.tile.shared_tile import SharedTile, Side, is_asynchronous, places
 from indexing.kernels.ir.fragments import COLUMNS, LANES, LINES, ROWS, MatrixInstruction
 from indexing.kernels.knob_space import Condition, Knob, KnobSpace, Values
+from indexing.kernels.launch import check_choice
 
 if TYPE_CHECKING:
     from indexing.device.record import Device
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from indexing.kernels.epilogue import Heroes
     from indexing.kernels.kernel_builder import Dim3
 
-TILE_ROWS, TILE_COLUMNS, PIECES = (16, 32, 64, 128), (16, 32, 64, 128), (2, 4, 8)
+TILE_SIDES, PIECES = (16, 32, 64, 128), (2, 4, 8)
 STAGES = (1, 2)
 DEFAULT_TILES = ((128, 128), (128, 64), (64, 64), (64, 32), (32, 32))  # largest first
 WARP_TILE = 64, 32  # rows and columns of the sum that a warp has at most: half of a thread's registers
@@ -33,11 +33,8 @@ def rotated(lines: int, run: int, piece: int) -> IndexingMap:
     """(line, element) -> position. Pieces of a line are rotated, so that eight lines have a piece in all banks once."""
     pieces = run // piece
     turn = max(LINES // pieces, 1)  # lines that fill all banks
-    place = f"(element floordiv {piece} + line floordiv {turn}) mod {pieces}"
-    return IndexingMap.parse(
-        f"(line, element) -> (line * {run} + {place} * {piece} + element mod {piece}), "
-        f"domain: line in [0, {lines - 1}], element in [0, {run - 1}]"
-    )
+    turned = f"(element floordiv {piece} + line floordiv {turn}) mod {pieces}"
+    return places(lines, run, f"line * {run} + {turned} * {piece} + element mod {piece}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +59,7 @@ class TilePlan:
     @property
     def steps(self) -> int:
         """The number of tiles along the sum."""
-        return -(-prod(self.sizes.contracted) // self.tile_depth)
+        return self.sizes.steps(self.tile_depth)
 
     @property
     def grid(self) -> Dim3:
@@ -147,12 +144,11 @@ def plan_tile(
     dot = match.first
     rows, columns = default_tile(planned_product(dot), device)
     chosen = {"tile_rows": tile_rows or rows, "tile_columns": tile_columns or columns}
-    legal = {"tile_rows": TILE_ROWS, "tile_columns": TILE_COLUMNS, "tile_depth": _depths(dot), "stages": STAGES}
+    legal = {"tile_rows": TILE_SIDES, "tile_columns": TILE_SIDES, "tile_depth": _depths(dot), "stages": STAGES}
     default = _default_pipeline(dot, (chosen["tile_rows"], chosen["tile_columns"]), tile_depth, device)
     chosen |= {"tile_depth": tile_depth or default[0], "stages": stages or default[1]}
     for name, value in chosen.items():
-        if value not in legal[name]:
-            raise IndexingError(f"{name} is one of {', '.join(map(str, legal[name]))} here; got {value}")
+        check_choice(name, value, legal[name])
     return planned(dot, (chosen["tile_rows"], chosen["tile_columns"]), chosen["tile_depth"], chosen["stages"])
 
 
@@ -179,8 +175,8 @@ def tile_knobs(match: Heroes, default: TilePlan, device: Device) -> KnobSpace:
     dot = match.first
     depths: dict[tuple[int, ...], Values] = {
         (r, c): tuple(d for d in _depths(dot) if fits(planned(dot, (r, c), d, 1), device.limits))
-        for r in TILE_ROWS
-        for c in TILE_COLUMNS
+        for r in TILE_SIDES
+        for c in TILE_SIDES
     }
     stages: dict[tuple[int, ...], Values] = {
         (*tile, d): tuple(n for n in STAGES if fits(planned(dot, tile, d, n), device.limits))  # type: ignore[arg-type]
@@ -190,8 +186,8 @@ def tile_knobs(match: Heroes, default: TilePlan, device: Device) -> KnobSpace:
     return KnobSpace(
         NAME,
         (
-            Knob("tile_rows", TILE_ROWS, default.tile_rows),
-            Knob("tile_columns", TILE_COLUMNS, default.tile_columns),
+            Knob("tile_rows", TILE_SIDES, default.tile_rows),
+            Knob("tile_columns", TILE_SIDES, default.tile_columns),
             Knob("tile_depth", _depths(dot), default.tile_depth),
             Knob("stages", STAGES, default.stages),
         ),

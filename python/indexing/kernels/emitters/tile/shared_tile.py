@@ -69,6 +69,17 @@ def is_asynchronous(dot: Instruction, tiles: Sequence[SharedTile]) -> bool:
     )
 
 
+def places(lines: int, run: int, place: str) -> IndexingMap:
+    """The map (line, element) -> place, of so many lines of `run` elements."""
+    bounds = f"line in [0, {lines - 1}], element in [0, {run - 1}]"
+    return IndexingMap.parse(f"(line, element) -> ({place}), domain: {bounds}")
+
+
+def in_order(lines: int, run: int) -> IndexingMap:
+    """The places of lines that follow one another."""
+    return places(lines, run, f"line * {run} + element")
+
+
 def position(m: IndexingMap, *values: SymbolicExpr, result: int = 0) -> SymbolicExpr:
     """A result of a map."""
     return m.results[result].replace_variables(list(values))

@@ -19,6 +19,7 @@ from indexing.kernels.emitters.transpose.match import NAME, merged_groups
 from indexing.kernels.epilogue import Heroes
 from indexing.kernels.ir.types import storage_bytes
 from indexing.kernels.knob_space import Effect, Knob, KnobSpace
+from indexing.kernels.launch import check_choice
 
 
 def plan_transpose(
@@ -39,8 +40,7 @@ def plan_transpose(
         raise IndexingError(f"block_size is a multiple of {WARP} up to {device.limits.block_size}; got {block_size}")
     if tile is None:
         return _default_plan(match, block_size, device.limits)
-    if tile not in _tiles(match):
-        raise IndexingError(f"tile is one of {', '.join(map(str, _tiles(match)))} here; got {tile}")
+    check_choice("tile", tile, _tiles(match))
     return _planned(match, tile, block_size)
 
 
