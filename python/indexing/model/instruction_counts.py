@@ -8,15 +8,15 @@ reduction) are assumed: an index is computed once where it does not change, and 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from math import prod
 from typing import TYPE_CHECKING, TypeAlias
 
 from indexing.kernels.ir import nodes as ir
 from indexing.kernels.ir.fragments import COLUMNS, INSTRUCTIONS, ROWS, MatrixInstruction
 from indexing.kernels.ir.opcodes import ATOMIC_UPDATES
-from indexing.kernels.ir.traversal import expressions_in, subvalues, values_of
+from indexing.kernels.ir.traversal import expressions_of, indices_of, subvalues, values_of
 from indexing.kernels.passes.unroll import UnrollingRule
 from indexing.model.kernel_walk import KernelWalk
 from indexing.model.load_waits import LoadRun, StatementLoads, loads_of
@@ -118,15 +118,20 @@ def _at(number: int, sizes: Sequence[int]) -> tuple[int, int, int]:
     return number % x, number // x % y, number // (x * y)
 
 
-@dataclass(frozen=True, slots=True)
-class _Cost:
-    """One execution of a statement: its instructions by unit, its indices without constant terms, each with its instructions,
-    and its loads.
+@dataclass(slots=True)
+class _Segment:
+    """Statements that are executed one after the other, up to a loop or a branch, its `end`: their instructions by unit, their
+    indices without constant terms, each with its instructions, their loads, the functions that they call, and the index
+    variables that they define. If it `follows_barrier`, the loads before it are complete.
     """
 
-    units: tuple[tuple[str, float], ...]
-    indices: tuple[tuple[SymbolicExpr, int], ...]
-    loads: StatementLoads
+    follows_barrier: bool = False
+    units: Units = field(default_factory=lambda: defaultdict(float))
+    indices: dict[SymbolicExpr, int] = field(default_factory=dict)
+    loads: list[StatementLoads] = field(default_factory=list)
+    calls: list[str] = field(default_factory=list)
+    definitions: list[ir.LetIndex] = field(default_factory=list)
+    end: ir.For | ir.If | None = None
 
 
 class _Costs:
@@ -140,17 +145,40 @@ class _Costs:
         self.unrolling = UnrollingRule(kernel.buffers)
         self.of_function: dict[str, tuple[Units, float]] = {}
         self._together: dict[int, int] = {}
-        self._known: dict[int, _Cost] = {}  # by the identity of a statement of the kernel
+        self._segments: dict[int, list[_Segment]] = {}  # by the identity of a block of the kernel
 
-    def of(self, s: Statement) -> _Cost:
-        """The cost of a statement."""
-        if id(s) not in self._known:
-            units = instructions_of(s, self.registers)
-            numbers = set(self.unrolling.registers(s))  # registers have no addresses
-            bases = (_without_offset(e) for e in expressions_in(s) if e not in numbers)
-            costs = tuple((base, _index_cost(base)) for base in bases)
-            self._known[id(s)] = _Cost(tuple(units.items()), costs, loads_of(s, self.in_memory))
-        return self._known[id(s)]
+    def segments(self, block: Block) -> list[_Segment]:
+        """The segments of a block."""
+        if id(block) not in self._segments:
+            segments = [_Segment()]
+            for s in block:
+                if segments[-1].end or isinstance(s, ir.Barrier):
+                    segments.append(_Segment(isinstance(s, ir.Barrier)))
+                self._add(segments[-1], s)
+            self._segments[id(block)] = segments
+        return self._segments[id(block)]
+
+    def _add(self, segment: _Segment, s: Statement) -> None:
+        """Add a statement to a segment; of a branch, its conditions, of a loop, nothing."""
+        if isinstance(s, ir.For | ir.If):
+            segment.end = s
+        if isinstance(s, ir.For):
+            return
+        parts = [v for value in values_of(s) for v in subvalues(value)]
+        _add(segment.units, _of_values(parts, self.registers))
+        _add(segment.units, _of_statement(s, self.registers))
+        expressions = [*indices_of(s), *(e for v in parts for e in expressions_of(v))]
+        numbers = set(self.unrolling.registers(s)) if self.registers else ()  # registers have no addresses
+        for base in (_without_offset(e) for e in expressions if e not in numbers):
+            if base not in segment.indices:
+                segment.indices[base] = _index_cost(base)
+        loads = loads_of(s, parts, expressions, self.in_memory)
+        if loads.loads or (loads.used and loads.defined):
+            segment.loads.append(loads)
+        if isinstance(s, ir.CallFunction):
+            segment.calls.append(s.function)
+        if isinstance(s, ir.LetIndex):
+            segment.definitions.append(s)
 
     def together(self, loop: ir.For) -> int:
         """The number of iterations of a loop that a compiler unrolls together."""
@@ -183,20 +211,18 @@ class _WarpVisitor(KernelWalk):
         self.waits += run.end(self.costs.under_way)
 
     def _statements(self, block: Block, times: float, run: LoadRun) -> None:
-        for s in block:
-            if isinstance(s, ir.For):
-                self._loop(s, times, run)
-            elif isinstance(s, ir.If):
-                self._branch(s, times, run)
-            else:
-                if isinstance(s, ir.Barrier):
-                    self._end(run)
+        for segment in self.costs.segments(block):
+            if segment.follows_barrier:
+                self._end(run)
+            for s in segment.definitions:
                 self.define(s)
-                self._count(s, times, run)
+            self._count(segment, times, run)
+            if isinstance(segment.end, ir.For):
+                self._loop(segment.end, times, run)
+            elif segment.end is not None:
+                self._branch(segment.end, times, run)
 
     def _branch(self, s: ir.If, times: float, run: LoadRun) -> None:
-        self._count(s, times, run)
-        self.units["control"] += times
         branches = list(self.branches(s))
         if len(branches) == 1:  # no branch: the loads of the guarded statements are under way with those around
             return self._statements(branches[0][0], times, run)
@@ -220,17 +246,16 @@ class _WarpVisitor(KernelWalk):
             self.known = before
         self.leave(loop)
 
-    def _count(self, s: Statement, times: float, run: LoadRun) -> None:
-        cost = self.costs.of(s)
-        run.add(cost.loads, times)
-        for unit, count in cost.units:
-            self.units[unit] += times * count
-        for base, count in cost.indices:
-            if base not in self.known:
-                self.known.add(base)
-                self.units["s32"] += times * count
-        if isinstance(s, ir.CallFunction):
-            units, waits = self._of_function(s.function)
+    def _count(self, segment: _Segment, times: float, run: LoadRun) -> None:
+        for loads in segment.loads:
+            run.add(loads, times)
+        _add(self.units, segment.units, times)
+        new = [count for base, count in segment.indices.items() if base not in self.known]
+        self.known.update(segment.indices)
+        if new:
+            self.units["s32"] += times * sum(new)
+        for function in segment.calls:
+            units, waits = self._of_function(function)
             _add(self.units, units, times)
             self.waits += run.times * waits
 
@@ -242,39 +267,37 @@ class _WarpVisitor(KernelWalk):
             middle = [(v.interval.lower + v.interval.upper) // 2 for v in function.variables]
             units, waits = _WarpVisitor(function, self.costs).walk(middle, 1.0)
             for value in function.results:
-                _add(units, _of_value(value, self.costs.registers))
+                _add(units, _of_values(subvalues(value), self.costs.registers))
             known[name] = units, waits
         return known[name]
 
 
-def instructions_of(s: Statement, registers: Collection[str] = ()) -> Units:
-    """The instructions of a warp for one statement, by unit, those of nested blocks and of indices excluded. Loads and stores
-    of local buffers, which are `registers`, are none.
+def _of_statement(s: Statement, registers: Collection[str]) -> Units:
+    """The instructions of a warp for one statement, by unit, those of its values, nested blocks and indices excluded. Loads
+    and stores of local buffers, which are `registers`, are none.
     """
-    units: Units = defaultdict(float)
-    for value in values_of(s):
-        _add(units, _of_value(value, registers))
     if isinstance(s, ir.Store) and s.buffer in registers:
-        return units
-    if isinstance(s, ir.Store | ir.Copy | ir.CopyAsync | ir.LoadMatrices | ir.FetchAdd | ir.Shuffle):
-        units["memory"] += 1
-    elif isinstance(s, ir.AtomicUpdate):
-        units["memory"] += 1 if s.opcode in ATOMIC_UPDATES else SWAP
-    elif isinstance(s, ir.MatrixMultiply):
-        units[MATRIX + s.element_type] += 1
-    elif isinstance(s, ir.Barrier | ir.Fence | ir.Break | ir.CallFunction):
-        units["control"] += 1
-    return units
+        return defaultdict(float)
+    if isinstance(s, ir.AtomicUpdate) and s.opcode not in ATOMIC_UPDATES:
+        return defaultdict(float, memory=SWAP)
+    if isinstance(s, ir.MatrixMultiply):
+        return defaultdict(float, {MATRIX + s.element_type: 1})
+    unit = _UNIT_OF.get(type(s))
+    return defaultdict(float, {unit: 1} if unit else {})
 
 
-def _of_value(value: Value, registers: Collection[str]) -> Units:
+_UNIT_OF: Mapping[type, str] = {
+    **dict.fromkeys((ir.Store, ir.AtomicUpdate, ir.FetchAdd, ir.Shuffle), "memory"),
+    **dict.fromkeys((ir.Copy, ir.CopyAsync, ir.LoadMatrices), "memory"),
+    **dict.fromkeys((ir.Barrier, ir.Fence, ir.Break, ir.CallFunction, ir.If), "control"),
+}
+
+
+def _of_values(values: Iterable[Value], registers: Collection[str]) -> Units:
+    """The instructions of values, those nested in them excluded."""
     units: Units = defaultdict(float)
-    for v in subvalues(value):
-        if isinstance(v, ir.Load):
-            units["memory"] += v.buffer not in registers
-        elif isinstance(v, ir.Within):
-            units["s32"] += 1
-        elif isinstance(v, ir.Op):
+    for v in values:
+        if isinstance(v, ir.Op):
             unit, factor = _unit(v)
             scalar, special = FUNCTIONS.get(v.opcode, (1, 0))
             if unit == "s32" and v.opcode in ("div", "rem"):
@@ -283,6 +306,10 @@ def _of_value(value: Value, registers: Collection[str]) -> Units:
                 scalar, special = scalar + 8 * special, 0
             units[unit] += factor * scalar
             units["special"] += factor * special
+        elif isinstance(v, ir.Load):
+            units["memory"] += v.buffer not in registers
+        elif isinstance(v, ir.Within):
+            units["s32"] += 1
     return units
 
 

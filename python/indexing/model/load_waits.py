@@ -10,7 +10,6 @@ from dataclasses import dataclass, field
 
 from indexing._core import SymbolicExpr
 from indexing.kernels.ir import nodes as ir
-from indexing.kernels.ir.traversal import expressions_in, subvalues, values_of
 
 __all__ = ["LoadRun", "StatementLoads", "loads_of"]
 
@@ -24,16 +23,17 @@ class StatementLoads:
     defined: tuple[int | str, ...]
 
 
-def loads_of(s: ir.Statement, buffers: Collection[str]) -> StatementLoads:
-    """The loads of a statement from these buffers."""
-    values = [v for value in values_of(s) for v in subvalues(value)]
+def loads_of(
+    s: ir.Statement, values: Sequence[ir.Value], expressions: Sequence[SymbolicExpr], buffers: Collection[str]
+) -> StatementLoads:
+    """The loads of a statement, which has these values and index expressions, from these buffers."""
     loads = [v.index for v in values if isinstance(v, ir.Load) and v.buffer in buffers]
     if isinstance(s, ir.Copy | ir.CopyAsync) and s.source in buffers:
         loads.append((s.source_index,))
     if isinstance(s, ir.FetchAdd) and s.buffer in buffers:
         loads.append(s.index)
     named = (v.name for v in values if isinstance(v, ir.Ref))
-    return StatementLoads(tuple(map(_used, loads)), (*_used(expressions_in(s)), *named), _defined(s))
+    return StatementLoads(tuple(map(_used, loads)), (*_used(expressions), *named), _defined(s))
 
 
 @dataclass(slots=True)

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 __all__ = ["Reuse", "reuse_of"]
 
 #: Numbers of blocks in x, y and z.
-Part: TypeAlias = Sequence[Interval]
+Part: TypeAlias = "tuple[Interval, ...]"
 PLACES = (3, 4, 5)
 ITERATIONS = 16  # threads and blocks are taken to be in step for so many iterations of each loop
 BLOCK_THREADS = 128  # a block's threads, in a launch of one dimension that was counted thread by thread
@@ -59,7 +59,8 @@ def reuse_of(argument: Argument, maps: Sequence[IndexingMap], grid: Dim3, thread
 def _median_moved(
     argument: Argument, maps: Sequence[IndexingMap], parts: Sequence[Part], most: float, memory: Memory
 ) -> float:
-    return sorted(_moved(argument, maps, part, most, memory) for part in parts)[len(parts) // 2]
+    moved = {part: _moved(argument, maps, part, most, memory) for part in set(parts)}
+    return sorted(moved[part] for part in parts)[len(parts) // 2]
 
 
 def _moved(argument: Argument, maps: Sequence[IndexingMap], blocks: Part, most: float, memory: Memory) -> float:
@@ -68,6 +69,8 @@ def _moved(argument: Argument, maps: Sequence[IndexingMap], blocks: Part, most: 
     if whole <= most:
         return whole
     few = [_first_iterations(m) for m in maps]
+    if all(times == 1 for _, times in few):
+        return float("inf")
     part = _box_bytes(argument, [m for m, _ in few], blocks, memory.sector_bytes)
     return part * max(times for _, times in few) if part <= most else float("inf")
 
@@ -96,7 +99,7 @@ def _part(grid: Dim3, count: int, place: int) -> Part:
         first = (size - length) * place // 8
         intervals.append(Interval(first, first + length - 1))
         count = max(-(-count // size), 1)
-    return intervals
+    return tuple(intervals)
 
 
 def _box_bytes(argument: Argument, maps: Sequence[IndexingMap], blocks: Part, sector: int) -> float:

@@ -186,7 +186,7 @@ def _partial(array: AccessedArray, access: Access, sample: WarpSample) -> tuple[
     if array.ideal_bytes % sector and access.unrolled.ideal * sector - access.unrolled.asked < sector:
         return f"its {array.ideal_bytes} B are no multiple of a sector ({sector} B)", ""
     at_once = access.unrolled.asked / access.unrolled.instructions
-    mean = "" if {sum(map(len, runs)) for runs in sample.runs if runs} == {at_once} else " on average"
+    mean = "" if sample.bytes_at_once == {at_once} else " on average"
     return f"a warp {array.verb}s {_number(at_once)} B at a time{mean}, and a sector ({sector} B) moves whole", ""
 
 

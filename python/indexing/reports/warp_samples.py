@@ -58,20 +58,35 @@ class WarpSample:
     element_bytes: int
 
     @cached_property
-    def runs(self) -> list[list[range]]:
-        """Of each warp instruction: the runs of adjacent bytes that it touches, in ascending order."""
-        warps = zip(self.addresses, self.active, strict=True)
-        return [_runs(addresses[active], self.element_bytes) for addresses, active in warps]
+    def runs(self) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+        """The runs of adjacent bytes that warp instructions touch, in ascending order: the number of the instruction, the first
+        address, and the bytes of each.
+        """
+        warps, addresses = np.nonzero(self.active)[0], self.addresses[self.active]
+        order = np.lexsort((addresses, warps))
+        warps, addresses = warps[order], addresses[order]
+        steps = np.diff(addresses)
+        goes_on = (np.diff(warps) == 0) & ((steps == 0) | (steps == self.element_bytes))
+        firsts = np.flatnonzero(np.append(True, ~goes_on)[: len(warps)])
+        lasts = np.append(firsts[1:], len(warps))[: len(firsts)] - 1
+        return warps[firsts], addresses[firsts], addresses[lasts] + self.element_bytes - addresses[firsts]
 
     @property
     def starts(self) -> list[int]:
         """The addresses at which runs begin."""
-        return [run.start for runs in self.runs for run in runs]
+        starts: list[int] = self.runs[1].tolist()
+        return starts
 
     @property
     def run_bytes(self) -> int:
         """The most frequent length of runs, the greatest of several."""
-        return _mode(len(run) for runs in self.runs for run in runs)
+        return _mode(self.runs[2].tolist())
+
+    @property
+    def bytes_at_once(self) -> set[int]:
+        """The numbers of bytes that warp instructions touch, of those that touch any."""
+        warps, _, lengths = self.runs
+        return {int(total) for total in np.bincount(warps, weights=lengths) if total}
 
     @property
     def lane_bytes(self) -> int:
@@ -114,12 +129,6 @@ def _most_frequent(steps: NDArray[np.int64]) -> list[Step]:
 def _mode(counts: Iterable[int]) -> int:
     frequencies = Counter(counts)
     return max(frequencies, key=lambda n: (frequencies[n], n), default=0)
-
-
-def _runs(addresses: NDArray[np.int64], width: int) -> list[range]:
-    different = np.unique(addresses)
-    parts = np.split(different, np.flatnonzero(np.diff(different) != width) + 1) if len(different) else []
-    return [range(int(part[0]), int(part[-1]) + width) for part in parts]
 
 
 def sample_of(access: Access, shape: Shape) -> WarpSample:
