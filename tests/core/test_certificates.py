@@ -177,7 +177,7 @@ def test_the_solver_proves_each_step() -> None:
 def test_the_solver_refuses_a_wrong_step() -> None:
     pytest.importorskip("z3")
     made = certificate(SPLIT)
-    steps = [replace(s, after=s.after + " + 1") if s.claim == "equal" else s for s in made.steps]
+    steps = [s._replace(after=s.after + " + 1") if s.claim == "equal" else s for s in made.steps]
     actual = refused(replace(made, steps=tuple(steps), results=(None, None)), "is wrong where", "z3")
     assert actual.step is not None and steps[actual.step].claim == "equal" and not actual.is_undecided
 
@@ -192,7 +192,7 @@ def test_wrong_certificates_are_refused_with_the_step() -> None:
 
     def altered(**fields: object) -> Certificate:
         steps = list(made.steps)
-        steps[place] = replace(step, **fields)  # type: ignore[arg-type]
+        steps[place] = step._replace(**fields)  # type: ignore[arg-type]
         return replace(made, steps=tuple(steps))
 
     for wrong, message in [
@@ -213,13 +213,13 @@ def test_wrong_certificates_are_refused_with_the_step() -> None:
 
 def false_claims(step: Step) -> Iterator[Step]:
     """Claims like a step's, that may be false."""
-    yield replace(step, claim="never", law="constraints-contradict", before="", after="", bindings=())
+    yield step._replace(claim="never", law="constraints-contradict", before="", after="", bindings=())
     if step.claim == "equal":
-        yield from (replace(step, after=f"({step.after}) {end}") for end in ("+ 1", "* 2", "floordiv 2"))
+        yield from (step._replace(after=f"({step.after}) {end}") for end in ("+ 1", "* 2", "floordiv 2"))
     if step.claim == "within":
-        yield replace(step, modulus=step.modulus * 2)
-        yield replace(step, lower=None if step.lower is None else step.lower + 1)
-        yield replace(step, upper=None if step.upper is None else step.upper - 1)
+        yield step._replace(modulus=step.modulus * 2)
+        yield step._replace(lower=None if step.lower is None else step.lower + 1)
+        yield step._replace(upper=None if step.upper is None else step.upper - 1)
 
 
 def is_true(step: Step, at: dict[str, int]) -> bool:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from dataclasses import replace
+from itertools import starmap
 from typing import Any, TypeAlias
 
 from indexing.certificates.certificate import Certificate
@@ -12,37 +12,13 @@ from indexing.certificates.step import Step
 
 __all__ = ["of_composition", "of_emptiness", "of_equivalence", "of_instance", "recorded"]
 
-#: A bound of this size means "unbounded".
-UNBOUNDED = (-(2**63), 2**63 - 1)
-IS_NAME = re.compile(r"[^\W\d][\w.]*").fullmatch
-_Parts: TypeAlias = "tuple[str, list[str], list[int] | None, list[tuple[str, str]], list[int]]"
 #: A map of the core.
 _Map: TypeAlias = Any
 
 
-def recorded(maps: tuple[str, str], steps: list[_Parts], results: list[int | None]) -> Certificate:
-    """The certificate of a simplification, as the core recorded it."""
-    made = [_recorded(k, *parts) for k, parts in enumerate(steps)]
-    return Certificate("simplify", maps[0], maps[1], tuple(made), tuple(results))
-
-
-def _recorded(
-    number: int,
-    law: str,
-    texts: list[str],
-    ranged: list[int] | None,
-    letters: list[tuple[str, str]],
-    reasons: list[int],
-) -> Step:
-    lower, upper, modulus, residue = ranged or [*UNBOUNDED, 1, 0]
-    ends = (None if lower == UNBOUNDED[0] else lower, None if upper == UNBOUNDED[1] else upper)
-    # The bounds of a variable are numbers, however large; those of a constraint on another expression may be none.
-    is_bound = law != "substituted" and len(texts) == 1 and IS_NAME(texts[0]) is not None
-    ends = (lower, upper) if lower == upper or is_bound else ends
-    claim = "never" if not texts else "equal" if len(texts) == 2 else "within"
-    before, after = (*texts, "", "")[:2]
-    modulus, residue = (modulus, residue) if modulus > 1 else (1, 0)
-    return Step(number, claim, law, before, after, *ends, modulus, residue, tuple(letters), tuple(reasons))
+def recorded(before: str, after: str, steps: tuple[Any, ...], results: tuple[int | None, ...]) -> Certificate:
+    """The certificate of a simplification, as the core recorded it: with the fields of each `Step`."""
+    return Certificate("simplify", before, after, tuple(starmap(Step, steps)), results)
 
 
 def of_composition(first: str, second: str, composed: str) -> Certificate:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from indexing.certificates.checker import check
 from indexing.certificates.json_text import read, written
@@ -47,7 +47,7 @@ class Certificate(Claims):
 
     def explained(self) -> tuple[Step, ...]:
         """The steps, each with what its reasons claim as its `facts`."""
-        return tuple(replace(s, facts=tuple(self.steps[k].text for k in s.reasons)) for s in self.steps)
+        return tuple(s._replace(facts=tuple(self.steps[k].text for k in s.reasons)) for s in self.steps)
 
     def to_json(self) -> str:
         """The certificate as JSON; equal certificates give equal texts."""

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from typing import NamedTuple
 
 __all__ = ["Claims", "Refused", "Step"]
 
 
-@dataclass(frozen=True)
-class Step:
+class Step(NamedTuple):
     """A claim that holds at every point of the domain.
 
     `claim` is "equal" (`before = after`), "within" (`before` lies in [lower, upper], and is `residue` modulo `modulus`), or
@@ -29,7 +29,7 @@ class Step:
     residue: int = 0
     bindings: tuple[tuple[str, str], ...] = ()
     reasons: tuple[int, ...] = ()
-    facts: tuple[str, ...] = field(default=(), compare=False)
+    facts: tuple[str, ...] = ()
 
     @property
     def rule(self) -> str:

@@ -51,12 +51,12 @@ impl PyIndexingMap {
 
     /// The simplified map, and the certificate of its simplification.
     pub(crate) fn certified<'py>(&self, py: Python<'py>, options: Options) -> PyResult<(Any<'py>, Any<'py>)> {
-        let (simple, parts) = self.released(py, |w| {
+        let (simple, recorded) = self.released(py, |w| {
             let (simple, certificate) = certify(&mut w.arena, &mut w.scratch, &self.0, options)?;
-            let parts = recorded(&mut w.arena, [&self.0, &simple], &certificate)?;
-            Ok((simple, parts))
+            let recorded = recorded(&mut w.arena, [&self.0, &simple], certificate)?;
+            Ok((simple, recorded))
         })?;
-        let certificate = py.import("indexing.certificates")?.call_method1("recorded", parts)?;
+        let certificate = recorded.into_python(py)?;
         Ok((Bound::new(py, PyIndexingMap(simple))?.into_any(), certificate))
     }
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from itertools import combinations
 from typing import TypeAlias
 
@@ -25,8 +25,8 @@ MAX_VALUES = 64
 class Facts:
     """Ranges that hold, and divisors that are not 0."""
 
-    def __init__(self, forms: Forms, ranges: Iterable[Range] = (), nonzero: Iterable[Form] = ()) -> None:
-        self.forms, self.ranges, self.nonzero, self.budget = forms, [*ranges], frozenset(nonzero), 0
+    def __init__(self, forms: Forms, ranges: Iterable[Range] = (), nonzero: Collection[Form] = ()) -> None:
+        self.forms, self.ranges, self.nonzero, self.budget = forms, [*ranges], nonzero, 0
 
     def state(self, form: Form, lower: int | None, upper: int | None) -> bool:
         """Whether a range is one of these, or wider."""
@@ -36,7 +36,9 @@ class Facts:
 
     def imply(self, form: Form, lower: int | None, upper: int | None) -> bool:
         """Whether a range follows: it is stated, or that the form lies above or below it is impossible."""
-        if self.state(form, lower, upper):
+        value = form.number
+        is_within = value is not None and (lower is None or lower <= value) and (upper is None or value <= upper)
+        if is_within or self.state(form, lower, upper):
             return True
         above = upper is None or self.exclude((form, upper + 1, None))
         return above and (lower is None or self.exclude((form, None, lower - 1)))

@@ -49,7 +49,7 @@ class Form(dict[tuple[int, ...], int]):
     @property
     def number(self) -> int | None:
         """The number that it is, if it is one."""
-        return None if self.keys() - {()} else self.get((), 0)
+        return self.get((), 0) if len(self) == (() in self) else None
 
 
 def constant(number: Form | int) -> Form:
@@ -108,12 +108,12 @@ def solve(zero: Form, zeros: list[Form], rows: list[Form]) -> None:
 
 def put(table: Rows, row: Form) -> None:
     """Adds `row <= 0`, divided by the common factor of its coefficients, with the constant rounded up."""
-    constant = row.get((), 0)
-    g = gcd(*(c for k, c in row.items() if k))
-    if not g and constant > 0:
+    constant, terms = row.get((), 0), [term for term in row.items() if term[0]]
+    if not terms and constant > 0:
         raise Contradiction
-    if g:
-        key = frozenset((k, c // g) for k, c in row.items() if k)
+    if terms:
+        g = gcd(*(c for _, c in terms))
+        key = frozenset(terms if g == 1 else ((k, c // g) for k, c in terms))
         table[key] = max(-(-constant // g), table.get(key, -(-constant // g)))
         if table[key] + table.get(frozenset((k, -c) for k, c in key), -table[key]) > 0:
             raise Contradiction

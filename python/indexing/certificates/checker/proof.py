@@ -24,8 +24,8 @@ CLAIMS = {
 }
 #: Laws of what a map states: its constraints, and that its divisors are not 0.
 PREMISES = ("given", "constraint-divisor")
-#: That a form is 0: so 0 is, and 1 where there is no point.
-ZERO, NEVER = (Form(), 0, 0), (constant(1), 0, 0)
+#: That 1 is 0, where there is no point.
+NEVER = (constant(1), 0, 0)
 
 
 @cache
@@ -139,7 +139,7 @@ class Proof:
         """Whether the claim of a step follows from its reasons, where expressions have these forms."""
         alike = [r for k in step.reasons for r in self.claims(self.steps[k], at)] if at else []
         facts = Facts(self.forms, [*known, *(r for r in alike if r not in known)], self.nonzero)
-        return all(r == ZERO or facts.imply(*r) for r in self.claims(step, at))
+        return all(facts.imply(*r) for r in self.claims(step, at))
 
     def is_condition(self, step: Step, known: list[Range]) -> bool:
         """Whether a step says that a divisor of the map is not 0: it does where that is less, and greater, than 0."""
@@ -154,8 +154,10 @@ class Proof:
         form = self.forms.of(self.read(step.before), memo)
         if step.claim == "equal":
             return [(form - self.forms.of(self.read(step.after), memo), 0, 0)]
-        rest = self.forms.remainder(form - step.residue, constant(step.modulus))
-        return [(form, step.lower, step.upper), *([(rest, 0, 0)] if step.modulus > 1 else [])]
+        claimed: list[Range] = [(form, step.lower, step.upper)]
+        if step.modulus > 1:
+            claimed.append((self.forms.remainder(form - step.residue, constant(step.modulus)), 0, 0))
+        return claimed
 
     def read(self, text: str) -> Expr:
         if text not in self.texts:

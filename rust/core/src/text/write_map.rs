@@ -1,6 +1,6 @@
 //! Printing maps, on one line.
 
-use super::write_expr::{abridged, write_expr, Style, Writer};
+use super::write_expr::{abridged, Style, Writer};
 use crate::error::Result;
 use crate::expr::flat::Dag;
 use crate::interval::Interval;
@@ -114,15 +114,22 @@ fn write_defined(map: &IndexingMap, writer: &mut Writer<'_>, out: &mut String) -
 }
 
 impl IndexingMap {
-    /// The text of root `k` of `dag`, whose variables are those of this map.
-    pub fn text_of(&self, dag: &Dag, k: usize) -> Result<String> {
-        write_expr(dag, k, Style::Plain, &|v, out| {
+    /// The texts of the roots of `dag`, whose variables are those of this map.
+    pub fn texts_of(&self, dag: &Dag) -> Result<Vec<String>> {
+        let name = |v: u32, out: &mut String| {
             if (v as usize) < self.num_variables() {
                 out.push_str(&self.name(v as usize));
             } else {
                 let _ = write!(out, "v{v}");
             }
-        })
+        };
+        let mut writer = Writer::new(dag, Style::Plain);
+        let text = |k| {
+            let mut out = String::new();
+            writer.root(k, &mut out, &name)?;
+            Ok(out)
+        };
+        (0..dag.root_positions().len()).map(text).collect()
     }
 }
 
