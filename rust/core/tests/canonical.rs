@@ -45,3 +45,25 @@ fn rebuilding_changes_nothing() {
         assert_eq!(other.export(&same), dag, "seed {seed}");
     }
 }
+
+#[test]
+fn minima_are_opposites_of_maxima_of_opposites() {
+    let mut arena = Arena::new();
+    for seed in 1..20_000u64 {
+        let mut r = Random(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1);
+        arena.clear();
+        let mut args = Vec::new();
+        for _ in 0..2 + r.below(2) {
+            let mut sum = arena.constant(r.between(-3, 3));
+            for v in 0..2 {
+                let x = arena.variable(v);
+                sum = arena.combine(sum, 1, x, r.between(-2, 2)).expect("small");
+            }
+            args.push(sum);
+        }
+        let opposites: Vec<_> = args.iter().map(|a| arena.neg(*a).expect("small")).collect();
+        let maximum = arena.maximum(&opposites).expect("small");
+        let (e, dual) = (arena.minimum(&args).expect("small"), arena.neg(maximum).expect("small"));
+        assert_eq!(e, dual, "seed {seed}: {} and {}", show(&arena, e), show(&arena, dual));
+    }
+}

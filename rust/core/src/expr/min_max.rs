@@ -300,7 +300,7 @@ impl Arena {
             let out = self.add(inner, common)?;
             return self.shifted(out, -shift);
         }
-        let factor = self.shared_factor(args);
+        let factor = self.shared_factor(tag, args);
         if factor != 1 {
             let rest = args.iter().map(|a| self.divide_exactly(*a, factor)).collect::<Result<Vec<_>>>()?;
             let inner = self.extremum(if factor < 0 { opposite(tag) } else { tag }, &rest)?;
@@ -382,8 +382,9 @@ impl Arena {
         });
     }
 
-    /// The greatest common divisor of all coefficients and constants, negative where the least atom counts negative.
-    fn shared_factor(&mut self, args: &[Expr]) -> i64 {
+    /// The greatest common divisor of all coefficients and constants, negative where the least atom counts negative. Where no
+    /// atom counts, as in `max(x, -x)`, a minimum becomes a maximum.
+    fn shared_factor(&mut self, tag: Tag, args: &[Expr]) -> i64 {
         let mut g = 0u64;
         let mut least: Option<Expr> = None;
         let mut weight = 0i128;
@@ -416,20 +417,21 @@ impl Arena {
         if weight == 0 {
             weight = i128::from(self.leading_of_total(args));
         }
-        if weight < 0 {
+        if weight < 0 || (weight == 0 && tag == Tag::Min) {
             -g
         } else {
             g
         }
     }
 
-    /// The leading coefficient of the sum of all arguments: its sign turns with theirs.
+    /// The leading coefficient of the sum of all arguments: its sign turns with theirs. 0 if the sum is a constant.
     fn leading_of_total(&mut self, args: &[Expr]) -> i64 {
         let terms: Vec<Term> = args.iter().map(|a| Term::new(1, *a)).collect();
-        let Ok(total) = self.sum(0, &terms) else { return 0 };
+        let Ok(total) = self.sum(0, &terms) else { return 1 };
         match self.node(total) {
             Node::Sum(_, terms) => terms[0].coeff,
-            _ => 0,
+            Node::Constant(_) => 0,
+            _ => 1,
         }
     }
 

@@ -46,6 +46,12 @@ fn factors(mut coefficients: Vec<i64>) -> i64 {
     coefficients.iter().filter(|c| **c != 1).count() as i64
 }
 
+/// Whether a sum with these coefficients and this constant is printed with a sign in front that is no number's.
+fn has_leading_sign(mut coefficients: impl Iterator<Item = i64>, constant: i64) -> bool {
+    let first = coefficients.next();
+    first == Some(-1) && constant <= 0 && coefficients.all(|c| c < 0)
+}
+
 /// The shift of an item into which the whole constant is moved; `None` where the coefficient doesn't divide it.
 fn exact_shift(item: Item, constant: i64) -> Option<i64> {
     constant.checked_rem(item.coeff).filter(|r| *r == 0)?;
@@ -68,24 +74,40 @@ impl Writer<'_> {
     /// `(c * x + k) mod (c * m)` than as `c * (x mod m) + k`.
     fn is_cheaper_inside(&self, first: usize, constant: i64) -> bool {
         let &[Item { coeff, expr, shift: 0 }] = &self.items[first..] else { return false };
-        if coeff == 1 || coeff == -1 {
+        if coeff == 1 {
             return false;
         }
         let dearer = match self.entry(expr) {
-            Entry::Min(args) | Entry::Max(args) if args.len() <= ITEMS_PRICED => {
-                args.iter().try_fold(0, |sum, a| Some(sum + self.dearer_by(*a as u32, coeff, constant)?))
+            Entry::Min(args) | Entry::Max(args) => {
+                self.arguments_dearer_by(args, coeff, constant, NESTED_PLACES)
             }
             Entry::Mod(x, m) if (0..coeff).contains(&constant) => {
                 let whole = self.constant_of(m as u32).and_then(|m| m.checked_mul(coeff));
-                whole.filter(|m| *m <= MAX_INSIDE).and_then(|_| self.dearer_by(x as u32, coeff, constant))
+                whole.filter(|m| *m <= MAX_INSIDE).and_then(|_| self.dearer_by(x as u32, coeff, constant, 0))
             }
             _ => None,
         };
-        dearer.is_some_and(|dearer| dearer < 1 + i64::from(constant != 0))
+        // A positive constant stands before a sign.
+        let has_constant = if coeff == -1 { constant < 0 } else { constant != 0 };
+        dearer.is_some_and(|dearer| dearer < 1 + i64::from(has_constant))
     }
 
-    /// The additions and factors of `factor * e + shift`, less those of `e`; `None` for large numbers.
-    fn dearer_by(&self, e: u32, factor: i64, shift: i64) -> Option<i64> {
+    /// The sum of [`Writer::dearer_by`] of the arguments of an extremum.
+    fn arguments_dearer_by(&self, args: &[i64], factor: i64, shift: i64, levels: u32) -> Option<i64> {
+        if args.len() > ITEMS_PRICED {
+            return None;
+        }
+        args.iter().try_fold(0, |sum, a| Some(sum + self.dearer_by(*a as u32, factor, shift, levels)?))
+    }
+
+    /// The operations of `factor * e + shift`, less those of `e`; `None` for large numbers.
+    fn dearer_by(&self, e: u32, factor: i64, shift: i64, levels: u32) -> Option<i64> {
+        match self.entry(e) {
+            Entry::Min(args) | Entry::Max(args) if (factor, shift) == (-1, 0) && levels > 0 => {
+                return self.arguments_dearer_by(args, factor, shift, levels - 1).map(|dearer| dearer.min(1));
+            }
+            _ => {}
+        }
         if self.constant_of(e).is_some() {
             return scaled(self.own_constant(e), factor, shift).map(|_| 0);
         }
@@ -101,8 +123,13 @@ impl Writer<'_> {
         let constant = self.own_constant(e);
         let moved = scaled(constant, factor, shift)?;
         let coefficients: Option<Vec<i64>> = items_of(pairs).map(|i| scaled(i.coeff, factor, 0)).collect();
-        let own = items_of(pairs).map(|i| i.coeff).collect();
-        Some(factors(coefficients?) + i64::from(moved != 0) - factors(own) - i64::from(constant != 0))
+        let coefficients = coefficients?;
+        let own: Vec<i64> = items_of(pairs).map(|i| i.coeff).collect();
+        let operations = |coefficients: Vec<i64>, constant: i64| {
+            let has_sign = has_leading_sign(coefficients.iter().copied(), constant);
+            factors(coefficients) + i64::from(constant != 0) + i64::from(has_sign)
+        };
+        Some(operations(coefficients, moved) - operations(own, constant))
     }
 
     /// Prints the only item, whose factor is moved inside with the constant.
