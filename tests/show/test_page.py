@@ -82,10 +82,12 @@ def test_the_page_has_all_kernels_and_their_details() -> None:
     assert slow[0] == "What the first warp touches, by sector" and tiles[0] == "A tile of the output, and what it needs"
     (only,) = (ElementTree.fromstring(picture) for picture in slow[1])
     assert next(only.iter(SVG + "text")).text == "read of operand 0, y"
-    assert [row[9:13] for row in data["rows"]] == [
-        ["", "f32[64,64]{1,0}", "kLoop", ""],
-        ["m.py:3", "f32[64,64]{1,0}", "kLoop", ""],
+    assert [row[9:12] for row in data["rows"]] == [
+        ["", "f32[64,64]{1,0}", "kLoop"],
+        ["m.py:3", "f32[64,64]{1,0}", "kLoop"],
     ]
+    (remedy, none) = (row[12] for row in data["rows"])
+    assert remedy.startswith("compute `one` (m.py:3) in the same kernel") and not none
     read_of_y = data["accesses"][0][0]
     assert read_of_y[:6] == ["read", "y", size, 8 * size, 7 * size, 8.0] and "neighbouring lanes" in read_of_y[6]
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from os import PathLike
 from typing import TYPE_CHECKING
@@ -21,7 +21,7 @@ from indexing.reports.kernel_report import FusionReport, sorted_kernels
 from indexing.reports.lines import seconds_text
 from indexing.reports.profiles import beside_profile, read_profile
 from indexing.reports.program_report import ProgramReport
-from indexing.reports.remedies import Kernel, remedies_of
+from indexing.reports.remedies import remedies_of
 from indexing.reports.runs import Run, runs_of
 from indexing.reports.steps import Schedule, Step, fused_steps, is_optimized, planned_steps
 from indexing.reports.times import times_of
@@ -74,7 +74,8 @@ def analyze(
     reports = _reports(schedule, chosen, progress)
     runs, range_ = runs_of(schedule, lambda step: reports[step].run_seconds or 0.0)
     total = range_.greatest or 1.0
-    kernels = [_counted(reports[run.step], run, total) for run in runs]
+    others = {} if is_planned else {step.origin: report for step, report in reports.items()}
+    kernels = [_counted(reports[run.step], run, total, others) for run in runs]
     notes = (_BEFORE,) if is_planned and len(kernels) > 1 else ()
     report = ProgramReport(
         part.module.name,
@@ -171,10 +172,9 @@ def _place(i: Instruction) -> Place | None:
     return next((p for p in map(source_place, inner) if p is not None), None)
 
 
-def _counted(report: FusionReport, run: Run, total: float) -> FusionReport:
+def _counted(report: FusionReport, run: Run, total: float, others: Mapping[Instruction, FusionReport]) -> FusionReport:
     """The report with the number of runs, its share of the program's time, and what saves of it."""
     note = "; ".join(filter(None, (report.note, run.note)))
-    seconds, lost = report.run_seconds or 0.0, report.run_seconds_lost
-    kernel = Kernel(report.instruction, report.origin, report.accesses, seconds, lost, run.times, report.device)
-    share = seconds * run.times / total
-    return replace(report, times=run.times, share=share, note=note, remedies=remedies_of(kernel))
+    share = (report.run_seconds or 0.0) * run.times / total
+    counted = replace(report, times=run.times, share=share, note=note)
+    return replace(counted, remedies=remedies_of(counted, run.step, others))

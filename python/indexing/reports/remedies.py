@@ -6,82 +6,110 @@ program is changed. A remedy that saves little is not mentioned.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, TypeAlias
 
 from indexing.display import count_text
 from indexing.graph.extraction import build_kernel_module
 from indexing.graph.flattening import flatten
 from indexing.graph.nodes import Ref, tree_refs
-from indexing.hlo import BuiltInstruction, Computation, Instruction, ModuleBuilder, Shape
+from indexing.hlo import BuiltInstruction, Computation, ComputationBuilder, Instruction, ModuleBuilder, Shape
 from indexing.hlo.layout import major_to_minor
-from indexing.hlo.metadata import op_name
+from indexing.hlo.metadata import op_name, source_place
 from indexing.model.instruction_time import predict_instruction
+from indexing.ops.dot import DOT
 from indexing.ops.registry import traits_of
 from indexing.ops.trip_counts import stated_trip_count
 from indexing.reports.kernel_fusions import fusion_of
 from indexing.reports.lines import seconds_text
 from indexing.reports.reasons import permutes
+from indexing.reports.steps import planned_steps
 
 if TYPE_CHECKING:
-    from indexing.device.record import Device
     from indexing.graph.nodes import Graph, Node
-    from indexing.reports.accesses import AccessReport
+    from indexing.reports.kernel_report import FusionReport
+    from indexing.reports.steps import Step
 
-__all__ = ["Kernel", "remedies_of", "with_layouts"]
+__all__ = ["remedies_of", "with_layouts"]
 
+#: A change of the program, and the seconds that it saves of one run.
+Remedy: TypeAlias = "tuple[str, float]"
 WORTHWHILE = 0.05  # a remedy saves at least this share of the kernel's time
+SHARE = 0.05  # other programs are predicted for kernels that take at least this share of the time
 MAX_SPLITS = 2  # instructions at which a fusion is split
+#: The next narrower type of floats, and what it keeps of a number.
+NARROWER = {"f64": ("f32", "float32", "24 bits instead of 53"), "f32": ("bf16", "bfloat16", "8 bits instead of 24")}
 
 
-@dataclass(frozen=True, slots=True)
-class Kernel:
-    """A kernel of a program: what it computes (`instruction`), the program's instruction that is its result (`origin`), its
-    accesses, and the seconds of one of its runs, of which there are `times`; `lost` of them are due to waste.
+def remedies_of(kernel: FusionReport, step: Step, others: Mapping[Instruction, FusionReport]) -> tuple[str, ...]:
+    """The changes of the program that save time, as sentences, for the kernel of a step; `others` are the kernels that XLA
+    made, by their results.
     """
-
-    instruction: Instruction
-    origin: Instruction
-    accesses: Sequence[AccessReport]
-    seconds: float
-    lost: float
-    times: int
-    device: Device
-
-
-def remedies_of(kernel: Kernel) -> tuple[str, ...]:
-    """The changes of the program that save time, as sentences."""
-    if not kernel.times:
+    if not kernel.times or not kernel.run_seconds:
         return ()
     remedies = [*_donation(kernel), *_hoisting(kernel)]
-    if kernel.lost > WORTHWHILE * kernel.seconds and kernel.instruction.is_fusion:
-        remedies += [*_layouts(kernel), *_split(kernel)]
+    if kernel.instruction.is_fusion:
+        if kernel.run_seconds_lost > WORTHWHILE * kernel.run_seconds:
+            remedies += [*_layouts(kernel, step), *_split(kernel)]
+        if kernel.share >= SHARE:
+            remedies += [*_narrow_factors(kernel)] or [*_narrow_arguments(kernel, step)]
+            remedies += _joined(kernel, step, others)
     return tuple(f"{text}, which saves {seconds_text(saved * kernel.times)}" for text, saved in remedies)
 
 
-def _donation(kernel: Kernel) -> Iterator[tuple[str, float]]:
+def _saving(kernel: FusionReport, text: str, seconds: float, now: float | None = None) -> Iterator[Remedy]:
+    """The change, if a run then takes so few seconds that it is worthwhile; `now` are those that it replaces."""
+    before = (kernel.run_seconds or 0.0) if now is None else now
+    if before - seconds > WORTHWHILE * before:
+        yield text, before - seconds
+
+
+def _donation(kernel: FusionReport) -> Iterator[Remedy]:
     """A copy that only keeps an argument as it is, while its copy is updated: XLA needs none where the argument is donated."""
     i = kernel.origin
-    op = traits_of(i)
-    is_copy = op.passes_operand and op.kind == "moves"
-    if not is_copy or not i.computation.is_entry or not i.operands[0].is_parameter or not i.users:
+    if not _is_copy(i) or not i.computation.is_entry or not i.operands[0].is_parameter or not i.users:
         return
     argument = i.operands[0]
     is_moved = argument.shape != i.shape  # to another layout
-    if not is_moved and f"({argument.parameter_number}," not in i.module.attributes.get("input_output_alias", ""):
+    if not is_moved and not _is_donated(argument):
         name = _named(argument)
-        yield f"donate {name}, if it is needed no more after the call: jax.jit(f, donate_argnums=...)", kernel.seconds
+        yield (
+            f"donate {name}, if it is needed no more after the call: jax.jit(f, donate_argnums=...)",
+            kernel.run_seconds or 0.0,
+        )
+
+
+def _is_copy(i: Instruction) -> bool:
+    op = traits_of(i)
+    return op.passes_operand and op.kind == "moves"
+
+
+def _is_donated(argument: Instruction) -> bool:
+    return f"({argument.parameter_number}," in argument.module.attributes.get("input_output_alias", "")
 
 
 def _named(argument: Instruction) -> str:
-    return f"argument {argument.parameter_number}, `{op_name(argument) or argument.name}`"
+    return f"argument {argument.parameter_number}, {_what(argument)}"
+
+
+def _what(i: Instruction) -> str:
+    """An instruction by its name in the JAX program, and the line there."""
+    place = source_place(i)
+    return f"`{op_name(i) or i.name}`" + (f" ({place.file}:{place.line})" if place else "")
+
+
+def _arguments(step: Step) -> Iterator[tuple[int, str, Instruction]]:
+    """The program's arguments among the operands of a kernel: the parameter's number, the name in the report, the argument."""
+    for k, (name, source) in enumerate(zip(step.operands, step.sources, strict=True)):
+        if source.is_parameter and source.computation.is_entry and source.shape.is_array:
+            yield k, name, source
 
 
 # ---- loops
 
 
-def _hoisting(kernel: Kernel) -> Iterator[tuple[str, float]]:
+def _hoisting(kernel: FusionReport) -> Iterator[Remedy]:
     """A kernel in a loop whose operands no iteration changes computes the same each time."""
     i = kernel.origin
     loop = _loop_around(i)
@@ -90,11 +118,10 @@ def _hoisting(kernel: Kernel) -> Iterator[tuple[str, float]]:
     count = stated_trip_count(loop) or (kernel.times if loop.computation.is_entry else None)
     if count is None or count < 2 or not _is_invariant(i):
         return
-    what = op_name(i) or i.name
     yield (
-        f"hoist `{what}` out of the loop `{loop.name}`: it computes the same in each of {count_text(count, 'iteration')}; "
+        f"hoist {_what(i)} out of the loop `{loop.name}`: it computes the same in each of {count_text(count, 'iteration')}; "
         "compute it before jax.lax.scan (or while_loop), whose body then reads the result",
-        kernel.seconds * (count - 1) / count,
+        (kernel.run_seconds or 0.0) * (count - 1) / count,
     )
 
 
@@ -137,19 +164,15 @@ def _is_passed_on(i: Instruction) -> bool:
 # ---- layouts and fusions
 
 
-def _layouts(kernel: Kernel) -> Iterator[tuple[str, float]]:
+def _layouts(kernel: FusionReport, step: Step) -> Iterator[Remedy]:
     """Another layout of an argument that only this kernel reads."""
-    i = kernel.instruction
-    for k, operand in enumerate(kernel.origin.operands):
-        if not operand.is_parameter or not operand.computation.is_entry or len(operand.users) != 1 or not i.called:
+    for k, name, argument in _arguments(step):
+        if len(argument.users) != 1 or name not in {row.array for row in kernel.accesses if row.wasted}:
             continue
-        if operand.name not in {row.array for row in kernel.accesses if row.wasted}:
-            continue
-        changed = [(_seconds_in(kernel, k, order), order) for order in _orders(operand.shape)]
-        seconds, order = min(changed, default=(kernel.seconds, ()))
-        if kernel.seconds - seconds > WORTHWHILE * kernel.seconds:
-            line = f"x = jax.device_put(x, Format(Layout({order}), x.sharding)), with jax.experimental.layout"
-            yield f"keep {_named(operand)}, in another layout: {line}", kernel.seconds - seconds
+        changed = [(_seconds_in(kernel, k, order), order) for order in _orders(argument.shape)]
+        seconds, order = min(changed, default=(float("inf"), ()))
+        line = f"x = jax.device_put(x, Format(Layout({order}), x.sharding)), with jax.experimental.layout"
+        yield from _saving(kernel, f"keep {_named(argument)}, in another layout: {line}", seconds)
 
 
 def _orders(shape: Shape) -> Iterator[tuple[int, ...]]:
@@ -160,12 +183,12 @@ def _orders(shape: Shape) -> Iterator[tuple[int, ...]]:
             yield (*(other for other in now if other != d), d)
 
 
-def _seconds_in(kernel: Kernel, operand: int, order: Sequence[int]) -> float:
+def _seconds_in(kernel: FusionReport, operand: int, order: Sequence[int]) -> float:
     changed = with_layouts(kernel.instruction.called[0], {operand: tuple(reversed(order))})
     return _seconds(changed, kernel)
 
 
-def _seconds(computation: Computation, kernel: Kernel) -> float:
+def _seconds(computation: Computation, kernel: FusionReport) -> float:
     """The predicted seconds of a kernel of the computation; infinite if they are not modelled."""
     seconds = predict_instruction(fusion_of(computation, kernel.origin.name), kernel.device).seconds
     return float("inf") if seconds is None else seconds
@@ -173,12 +196,26 @@ def _seconds(computation: Computation, kernel: Kernel) -> float:
 
 def with_layouts(computation: Computation, layouts: dict[int, tuple[int, ...]]) -> Computation:
     """The computation, in a module of its own, with other layouts of parameters (by number; minor dimension first)."""
-    module = ModuleBuilder(computation.module.name, computation.name)
-    built: dict[Instruction, BuiltInstruction] = {}
-    for i in computation.post_order():
+
+    def copied(entry: ComputationBuilder, i: Instruction, operands: list[BuiltInstruction]) -> BuiltInstruction:
         layout = layouts.get(i.parameter_number) if i.is_parameter else None
         shape = i.shape if layout is None else replace(i.shape, layout=layout, layout_text=f"{{{_listed(layout)}}}")
-        built[i] = module.entry.copy(i, [built[o] for o in i.operands], shape=shape)
+        return entry.copy(i, operands, shape=shape)
+
+    return _rebuilt(computation, copied)
+
+
+def _rebuilt(
+    computation: Computation,
+    copied: Callable[[ComputationBuilder, Instruction, list[BuiltInstruction]], BuiltInstruction],
+) -> Computation:
+    """The computation, in a module of its own, of instructions that a function makes of the entry, each instruction, and its
+    operands.
+    """
+    module = ModuleBuilder(computation.module.name, computation.name)
+    built: dict[Instruction, BuiltInstruction] = {}
+    for i in computation.listed:
+        built[i] = copied(module.entry, i, [built[o] for o in i.operands])
     module.entry.root = built[computation.root]
     return module.build().entry
 
@@ -187,18 +224,15 @@ def _listed(layout: Sequence[int]) -> str:
     return ",".join(map(str, layout))
 
 
-def _split(kernel: Kernel) -> Iterator[tuple[str, float]]:
+def _split(kernel: FusionReport) -> Iterator[Remedy]:
     """A kernel of its own for what an instruction of the fusion computes, from which the rest reads it."""
     graph = flatten(kernel.instruction.called[0])
     inner = [n for n in graph.nodes if n.operands and n.instruction.shape.is_array and permutes(n.instruction)]
     for node in inner[:MAX_SPLITS]:
         seconds = sum(_seconds(part, kernel) for part in _parts_at(node, graph))
-        if kernel.seconds - seconds > WORTHWHILE * kernel.seconds:
-            what = op_name(node.instruction) or node.instruction.name
-            yield (
-                f"compute `{what}` in a kernel of its own: y = jax.lax.optimization_barrier(y) around it",
-                kernel.seconds - seconds,
-            )
+        what = _what(node.instruction)
+        text = f"compute {what} in a kernel of its own: y = jax.lax.optimization_barrier(y) around it"
+        yield from _saving(kernel, text, seconds)
 
 
 def _parts_at(node: Node, graph: Graph) -> Iterator[Computation]:
@@ -220,3 +254,84 @@ def _needed(targets: Sequence[Ref], given: Node | None, graph: Graph) -> set[Nod
             needed.add(node)
             pending.extend(ref.node for ref in node.refs)
     return needed
+
+
+# ---- narrower types
+
+
+def _narrow_arguments(kernel: FusionReport, step: Step) -> Iterator[Remedy]:
+    """An argument in a narrower type, from which the kernel converts what it reads."""
+    moved = {row.array: row.will_move or 0 for row in kernel.accesses if row.kind == "read"}
+    for k, array, argument in _arguments(step):
+        known = NARROWER.get(argument.shape.element_type)
+        is_small = moved.get(array, 0) < 2 * WORTHWHILE * kernel.bytes / kernel.times
+        if known is None or is_small or kernel.limit != "memory" or _is_donated(argument):
+            continue
+        kind, name, digits = known
+        seconds = _seconds(_with_types(kernel.instruction.called[0], {k: kind}, is_converted=True), kernel)
+        text = f"pass {_named(argument)}, as {kind}: x.astype(jnp.{name}); the results change, for its elements keep {digits}"
+        yield from _saving(kernel, text, seconds)
+
+
+def _narrow_factors(kernel: FusionReport) -> Iterator[Remedy]:
+    """A product of two arrays of f32 that tensor cores compute if they are narrower."""
+    body = kernel.instruction.called[0]
+    products = [i for i in body.listed if traits_of(i) is DOT]
+    factors = products[0].operands if len(products) == 1 else ()
+    if not factors or not all(f.is_parameter and f.shape.element_type == "f32" and len(f.users) == 1 for f in factors):
+        return
+    kind, name, digits = NARROWER["f32"]
+    cast = ", ".join(f"{side}.astype(jnp.{name})" for side in "xy")
+    text = f"multiply {_what(kernel.origin)} in {kind}: jax.lax.dot_general({cast}, ..., preferred_element_type=jnp.float32)"
+    changed = _with_types(body, {f.parameter_number: kind for f in factors}, is_converted=False)
+    yield from _saving(kernel, f"{text}; the results change, for factors keep {digits}", _seconds(changed, kernel))
+
+
+def _with_types(computation: Computation, kinds: Mapping[int, str], is_converted: bool) -> Computation:
+    """The computation with parameters (by number) of other types, from which those are converted that it reads now."""
+
+    def copied(entry: ComputationBuilder, i: Instruction, operands: list[BuiltInstruction]) -> BuiltInstruction:
+        if not i.is_parameter or i.parameter_number not in kinds:
+            return entry.copy(i, operands)
+        parameter = entry.copy(i, shape=replace(i.shape, element_type=kinds[i.parameter_number]))
+        return entry.add("convert", i.shape, [parameter]) if is_converted else parameter
+
+    return _rebuilt(computation, copied)
+
+
+# ---- kernels that XLA keeps apart
+
+
+def _joined(kernel: FusionReport, step: Step, others: Mapping[Instruction, FusionReport]) -> Iterator[Remedy]:
+    """One kernel for this one and one whose result only this one reads."""
+    for source in step.sources:
+        other = others.get(source)
+        if other is None or not other.run_seconds or not _is_read_once(other) or _is_copy(other.origin):
+            continue  # what a copy keeps, donating it saves
+        steps = planned_steps(_together(other, kernel), kernel.device).root
+        if len(steps) != 1 or steps[0].bodies:
+            continue
+        text = f"compute {_what(other.origin)} in the same kernel, as `ix.compile` of both does, or one in Pallas"
+        seconds = predict_instruction(steps[0].instruction, kernel.device).seconds
+        if seconds is not None:
+            yield from _saving(kernel, text, seconds, (kernel.run_seconds or 0.0) + other.run_seconds)
+
+
+def _is_read_once(other: FusionReport) -> bool:
+    """Whether the result of a fusion is an array that one instruction reads, and reads once."""
+    i = other.origin
+    readers = [o for user in i.users for o in user.operands if o is i]
+    return other.instruction.is_fusion and i.shape.is_array and len(readers) == 1 and i is not i.computation.root
+
+
+def _together(first: FusionReport, second: FusionReport) -> Computation:
+    """The computation of two fusions, the second of which reads the result of the first."""
+    module = ModuleBuilder("together")
+    bodies = [module.copy(f.instruction.called[0]) for f in (first, second)]
+    arrays: dict[Instruction, BuiltInstruction] = {}
+    for f, body in zip((first, second), bodies, strict=True):
+        for o in f.origin.operands:
+            arrays[o] = arrays.get(o) or module.entry.parameter(o.shape)
+        given = [arrays[o] for o in f.origin.operands]
+        arrays[f.origin] = module.entry.add("call", f.instruction.shape, given, to_apply=body)
+    return module.build().entry

@@ -37,14 +37,15 @@ class Step:
     """A kernel, or control flow.
 
     `instruction` is what a kernel computes; `origin` is the program's instruction whose name and source line it has, `operands`
-    are the names of the arrays that it reads. Control flow runs `bodies`: each of them `repeats` times (None if that is
-    unknown), or only one of them (`is_choice`). `parts` are the kernels of a fusion that this package runs as several.
-    `in_library` is true for a product that a library computes.
+    are the names of the arrays that it reads, which `sources` make. Control flow runs `bodies`: each of them `repeats` times
+    (None if that is unknown), or only one of them (`is_choice`). `parts` are the kernels of a fusion that this package runs as
+    several. `in_library` is true for a product that a library computes.
     """
 
     instruction: Instruction
     origin: Instruction
     operands: tuple[str, ...] = ()
+    sources: tuple[Instruction, ...] = ()
     bodies: tuple[Hashable, ...] = ()
     repeats: int | None = 1
     is_choice: bool = False
@@ -115,7 +116,7 @@ class _FusedSteps:
             elif op.runs_computations:
                 yield Step(i, i, bodies=i.called, is_choice=op.calls == "branches")
             elif not is_free(i):
-                yield Step(self.single.of(i), i, parameter_names(i), parts=self._parts(i))
+                yield Step(self.single.of(i), i, parameter_names(i), i.operands, parts=self._parts(i))
 
     def _parts(self, i: Instruction) -> tuple[Step, ...]:
         if not i.is_fusion:
@@ -181,11 +182,13 @@ def _steps_of(planned: PlannedComputation, fusions: dict[Computation, Instructio
             computation = planned.kernels[node].computation
             if computation not in fusions:
                 fusions[computation] = i if i.is_fusion else fusion_of(computation, i.name)
-            yield Step(fusions[computation], i, tuple(map(_name_of, planned.kernels[node].inputs)))
+            inputs = planned.kernels[node].inputs
+            sources = tuple(ref.node.instruction for ref in inputs)
+            yield Step(fusions[computation], i, tuple(map(_name_of, inputs)), sources)
         elif node.op.calls in CONTROL_FLOW:
             yield _control_flow(node, planned)
         elif node not in planned.inside and not is_free(i):
-            yield Step(i, i, parameter_names(i), in_library=node in planned.products)
+            yield Step(i, i, parameter_names(i), i.operands, in_library=node in planned.products)
 
 
 def _name_of(ref: Ref) -> str:
