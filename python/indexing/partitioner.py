@@ -11,7 +11,7 @@ Source of the rule: "Partitioning" in XLA's document on its emitters; openxla/xl
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
 from itertools import chain, count
@@ -207,10 +207,15 @@ class _Partitioner:
         self.composer = AccessComposer()
         self.long: dict[IndexingMap, bool] = {}
         self.heroes = {hero for e in epilogues for hero in e.heroes}
-        self.forced = {*force_roots, *(o for hero in self.heroes for o in hero.operands)}
+        self.forced = {*force_roots, *(o for hero in self.heroes for o in self._read_operands(hero))}
         self.output_count = len(epilogues)
         for epilogue in epilogues:
             self._open_epilogue(epilogue)
+
+    def _read_operands(self, hero: Instruction) -> Iterator[Instruction]:
+        """The operands that a kernel reads for a hero: an array that it updates may be what another hero has left in memory."""
+        is_updated = traits_of(hero).is_scatter_like
+        return (o for o in hero.operands if not (is_updated and o in self.heroes))
 
     def _open_epilogue(self, epilogue: Epilogue) -> None:
         owner = len(self.drafts)

@@ -39,9 +39,16 @@ def _inputs(members: Sequence[Node], outputs: Sequence[Ref]) -> list[Ref]:
     inside = set(members)
     for node in members:
         for operand, is_assembled in operands_of(node):
-            refs = (ref for ref in tree_refs(operand) if is_assembled or ref.node not in inside)
+            refs = (ref for ref in tree_refs(operand) if ref.node not in inside or _is_stored(ref, is_assembled))
             seen.update(dict.fromkeys(refs))
     return list(seen | dict.fromkeys(ref for ref in outputs if ref.node not in inside))
+
+
+def _is_stored(ref: Ref, is_assembled: bool) -> bool:
+    """Whether an array is in memory before the kernel, to be updated, even if the kernel computes the same values; what its
+    own updates leave there is not.
+    """
+    return is_assembled and not ref.node.op.is_scatter_like
 
 
 class _Body:
@@ -63,7 +70,7 @@ class _Body:
 
     def _operand(self, operand: Tree, is_assembled: bool) -> BuiltInstruction:
         assert isinstance(operand, Ref), "operands of nodes that a kernel computes are arrays"
-        return self.parameters[operand] if is_assembled else self._array(operand)
+        return self.parameters[operand] if _is_stored(operand, is_assembled) else self._array(operand)
 
     def _array(self, ref: Ref) -> BuiltInstruction:
         if ref not in self.arrays:

@@ -23,7 +23,8 @@ class GraphFacts:
     nodes that have a kernel by now (`taken`), and those in whose kernels neighbouring threads need neighbouring elements
     (`coalesced`).
 
-    Kernels with several results are `groups`, by node; `spans` has the first and the last number of the nodes of each, sorted.
+    Kernels with several results, and those of several nodes that others may join, are `groups`, by node; `spans` has the first
+    and the last number of the nodes of each, sorted.
     """
 
     graph: Graph
@@ -43,10 +44,10 @@ class GraphFacts:
         """The position of each node in the graph, operands before users."""
         return self.graph.number
 
-    def take(self, nodes: Set[Node], outputs: Collection[Ref]) -> None:
-        """Note that a kernel computes the nodes."""
+    def take(self, nodes: Set[Node], outputs: Collection[Ref], may_grow: bool = False) -> None:
+        """Note that a kernel computes the nodes, and whether other nodes may join it."""
         self.taken |= nodes
-        if len({ref.node for ref in outputs}) > 1:
+        if (may_grow and len(nodes) > 1) or len({ref.node for ref in outputs}) > 1:
             self.groups.update(dict.fromkeys(nodes, nodes))
             numbers = [self.number[n] for n in nodes]
             insort(self.spans, (min(numbers), max(numbers)))

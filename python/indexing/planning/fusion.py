@@ -137,7 +137,7 @@ class _FusionPlanner:
                     lost |= group.nodes
                 elif is_acyclic(facts, group.nodes, {ref.node for ref in group.outputs}):
                     self.group_of.update(dict.fromkeys(group.nodes, group))
-                    facts.take(group.nodes, group.outputs)
+                    facts.take(group.nodes, group.outputs, group.may_grow)
             seeds = [n for n in seeds if n in lost and n not in facts.taken]
 
     def _seeds(self) -> list[Node]:

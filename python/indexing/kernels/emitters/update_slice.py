@@ -6,12 +6,12 @@ reads nowhere else, and the result must have the parameter's memory layout. Othe
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from dataclasses import dataclass
 from functools import cached_property
 
 from indexing._core import constant
 from indexing.device.record import Device
-from indexing.graph.cycles import is_acyclic
 from indexing.graph.facts import GraphFacts
 from indexing.graph.nodes import Node, tree_refs
 from indexing.hlo import Computation, Instruction
@@ -28,6 +28,7 @@ from indexing.kernels.knob_space import KnobSpace
 from indexing.kernels.launch import assembled, entry_builder, same_memory, slice_starts, store
 from indexing.kernels.linear import LinearPlan, linear_block_size, linear_knobs, vector_index
 from indexing.kernels.proposal import Proposal
+from indexing.kernels.update_groups import group_updates
 from indexing.kernels.vectors import check_width, is_cheap, lanes, widest_vector
 from indexing.ops.dynamic import DYNAMIC_UPDATE_SLICE
 from indexing.ops.element_context import Index
@@ -36,7 +37,6 @@ from indexing.partitioner import Epilogue, PartitionedComputation, partition
 
 NAME = DYNAMIC_UPDATE_SLICE.opcode
 MAX_LANES = 8
-MAX_UPDATES = 16  # arrays that one kernel updates
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,54 +164,20 @@ def _build(body: FunctionBuilder, update: Update, plan: LinearPlan, vector: Inde
         store(body, update.output, at, body.read(update.hero.operands[1], index))
 
 
-@dataclass(slots=True)
-class _UpdatesByForm:
-    """The updates of a graph that no other kernel reads, by the form that those of one kernel have."""
-
-    by_form: dict[object, list[Node]] | None = None
-
-    def like(self, facts: GraphFacts, seed: Node) -> list[Node]:
-        """Updates of the seed's form, itself included, as many as one kernel takes; none if another kernel reads the seed."""
-        if self.by_form is None:
-            self.by_form = {}
-            for node in facts.graph.nodes:
-                if node.op is DYNAMIC_UPDATE_SLICE and node in facts.live and _ends_in_memory(facts, node):
-                    self.by_form.setdefault(_form(node), []).append(node)
-        nodes = self.by_form.get(_form(seed), [])
-        start = nodes.index(seed) // MAX_UPDATES * MAX_UPDATES if seed in nodes else len(nodes)
-        return nodes[start : start + MAX_UPDATES]
-
-
-def _form(node: Node) -> object:
-    update = node.instruction.operands[1].shape
+def _form(facts: GraphFacts, node: Node) -> Hashable:
+    """The form of an update of an array in memory whose result no kernel reads; None for others."""
+    array, update = (o.shape for o in node.instruction.operands[:2])
+    if any(map(facts.can_compute, facts.users_of(node))) or not update.element_count:
+        return None
+    is_stored = all(ref.node not in facts.rematerializable for ref in tree_refs(node.operands[0]))
+    if not is_stored or major_to_minor(array) != major_to_minor(node.instruction.shape):
+        return None
     return update.dimensions, major_to_minor(update)
 
 
-def _ends_in_memory(facts: GraphFacts, node: Node) -> bool:
-    """Whether no kernel reads the result of an update of an array in memory."""
-    array, update = (o.shape for o in node.instruction.operands[:2])
-    if not facts.can_compute(node) or any(map(facts.can_compute, facts.users_of(node))) or not update.element_count:
-        return False
-    is_stored = all(ref.node not in facts.rematerializable for ref in tree_refs(node.operands[0]))
-    return is_stored and major_to_minor(array) == major_to_minor(node.instruction.shape)
-
-
-def group_updates(facts: GraphFacts, seed: Node, device: Device) -> Proposal | None:
+def group_slices(facts: GraphFacts, seed: Node, device: Device) -> Proposal | None:
     """One kernel for updates of one form of different arrays, as loops have that collect several results."""
-    if seed.op is not DYNAMIC_UPDATE_SLICE:
-        return None
-    like = [n for n in facts.attached(_UpdatesByForm).like(facts, seed) if n not in facts.taken]
-    if len(like) < 2 or like[-1] is not seed:
-        return None  # proposed around the last of them
-    nodes, arrays = {seed}, {seed.operands[0]}
-    for node in reversed(like[:-1]):
-        reads = {ref for n in (*nodes, node) for operand in n.operands[1:] for ref in tree_refs(operand)}
-        is_apart = node.operands[0] not in arrays and reads.isdisjoint({*arrays, node.operands[0]})
-        if is_apart and is_acyclic(facts, {*nodes, node}, {*nodes, node}):
-            nodes.add(node)
-            arrays.add(node.operands[0])
-    outputs = tuple(ref for n in sorted(nodes, key=facts.number.__getitem__) for ref in n.arrays)
-    return Proposal(seed, nodes, outputs, launches=len(nodes) - 1, may_grow=True)
+    return group_updates(facts, seed, _form) if seed.op is DYNAMIC_UPDATE_SLICE else None
 
 
-EMITTER = Emitter(NAME, match_updates, plan_updates, update_knobs, build_updates, group=group_updates)
+EMITTER = Emitter(NAME, match_updates, plan_updates, update_knobs, build_updates, group=group_slices)

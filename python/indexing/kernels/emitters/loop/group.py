@@ -45,7 +45,8 @@ def group_loop(facts: GraphFacts, seed: Node, device: Device) -> Proposal:
 class _GrowingKernel:
     """The nodes of a kernel, the last of them `root`, and the arrays that it reads.
 
-    `outputs` are the nodes that it writes; `reached` has those that depend on each node.
+    `outputs` are the nodes that it writes; `reached` has those that depend on each node. Those in `looped` depend on a loop,
+    those in `repeating` on repeated work. A kernel of several updates `has_updates`, each of which may have a loop.
     `accesses` are the reads of each node, from the root's index. Nodes that are computed more often than they have elements are
     `repeated`, with `repeated_operations` besides the `operations` of computing each element once. If another kernel computed
     them, `avoided_bytes` would be written and read. What is read at several indices, or by several functions, is a function
@@ -57,17 +58,19 @@ class _GrowingKernel:
         self.facts, self.root, self.device = facts, root, device
         self.composer = facts.attached(AccessComposer)
         self.nodes = set(facts.groups.get(root, {root}))
+        self.has_updates = len(self.nodes) > 1
         self.outputs = set(self.nodes)
         self.reached = {n: frozenset([n]) for n in self.nodes}
-        self.inputs = {ref for n in self.nodes for ref in n.refs}
+        self.inputs = {ref for n in self.nodes for ref in n.refs if ref.node not in self.nodes}
         self.pending: list[tuple[int, Node]] = []
         for node in self.nodes:
             self._visit_operands(node)
         self.repeated: set[Node] = set()
+        self.repeating: set[Node] = set()
         self.operations = sum(map(_operations_once, self.nodes))
         self.written_bytes = sum(storage_of(ref) for n in self.nodes for ref in n.arrays)
         self.repeated_operations = self.avoided_bytes = 0
-        self.has_loop = any(map(facts.needs_loop, self.nodes))
+        self.looped = {n for n in self.nodes if facts.needs_loop(n)}
         self.assembled = {r for n in self.nodes for r in self._assembled(n) if r.node not in facts.rematerializable}
         self.accesses = {n: _all_elements(n.instruction.shape) for n in self.nodes}
         self.reads: dict[Node, dict[Node, dict[Access, None]]] = {}
@@ -110,20 +113,26 @@ class _GrowingKernel:
             return  # a kernel that updates an array in place must not read it otherwise
         accesses = tuple(dict.fromkeys(a for user in users for a in self._reads(user)[node]))
         function, calls = self._calls(node, users, accesses)
-        if not all(a.is_known for a in accesses) or not self._may_compute(node, accesses, calls):
-            return
         is_output = self._is_read_outside(node)
+        reached = frozenset[Node]().union(*(self.reached[u] for u in users), [node] if is_output else [])
+        if not all(a.is_known for a in accesses) or not self._may_compute(node, accesses, calls, reached):
+            return
         if is_output and (accesses != (self._place_of_output(node),) or not self._is_acyclic_with(node)):
             return
         if any(self._separates_neighbours(node, a) for a in accesses):
             return
         if node in self.facts.coalesced and any(distance(a.map, node.instruction.shape) > 1 for a in accesses):
             return
-        reached = frozenset[Node]().union(*(self.reached[u] for u in users), [node] if is_output else [])
-        if self.facts.needs_loop(node) and not reached >= self.outputs:
-            return  # only results of a loop have a place in its kernel
+        if self.facts.needs_loop(node) and not self._may_loop(reached):
+            return
         self.function[node], self.calls[function] = function, calls
         self._add(node, accesses, reached)
+
+    def _may_loop(self, reached: frozenset[Node]) -> bool:
+        """Whether there is a place for a loop on which the results `reached` depend: all, or updates without one yet."""
+        if self.has_updates:
+            return self.looped.isdisjoint(reached)
+        return not self.looped and reached >= self.outputs
 
     def _calls(self, node: Node, users: Sequence[Node], accesses: Sequence[Access]) -> tuple[Node, int]:
         """The node whose function computes `node`, and how often that is called for an element of the root."""
@@ -139,7 +148,7 @@ class _GrowingKernel:
 
     def _add_readers(self, node: Node) -> None:
         """Add readers of the node that are results of kernels of their own, if they read all of it where the kernel does."""
-        if self.has_loop or element_count(node.instruction) < element_count(self.root.instruction):
+        if self.looped or element_count(node.instruction) < element_count(self.root.instruction):
             return
         for reader in self.facts.users_of(node):
             if reader in self.facts.taken or reader in self.nodes:
@@ -180,7 +189,7 @@ class _GrowingKernel:
         may not.
         """
         root, shape = self.root.instruction.shape, node.instruction.shape
-        if self.has_loop or root.is_tuple or shape.is_tuple:
+        if self.looped or root.is_tuple or shape.is_tuple:
             return None
         if shape.element_count != root.element_count or is_view(node):
             return None
@@ -196,7 +205,8 @@ class _GrowingKernel:
         self.inputs |= self._new_inputs(node)
         self.inputs.difference_update(node.arrays)
         self._visit_operands(node)
-        self.has_loop |= self.facts.needs_loop(node)
+        if self.facts.needs_loop(node):
+            self.looped |= reached
         self.accesses[node] = accesses
         self.reached[node] = reached
         self.operations += _operations_once(node)
@@ -204,6 +214,7 @@ class _GrowingKernel:
             self.repeated_operations += again
             self.avoided_bytes += self._avoided_bytes(node)
             self.repeated.add(node)
+            self.repeating |= reached
         if self._is_read_outside(node):
             self.outputs.add(node)
             self.written_bytes += sum(map(storage_of, node.arrays))
@@ -217,7 +228,7 @@ class _GrowingKernel:
         return {ref for ref in node.refs if ref.node not in self.nodes and ref not in self.inputs}
 
     def _has_room(self, node: Node) -> bool:
-        if len(self.nodes) >= MAX_NODES or (self.has_loop and self.facts.needs_loop(node)):
+        if len(self.nodes) >= MAX_NODES or (self.looped and not self.has_updates and self.facts.needs_loop(node)):
             return False
         fewer = sum(ref in self.inputs for ref in node.arrays)
         arrays = len(self.inputs) - fewer + len(self._new_inputs(node)) + len(self.root.instruction.shape.leaves)
@@ -234,23 +245,23 @@ class _GrowingKernel:
             for ref in tree_refs(operand)
         )
 
-    def _may_compute(self, node: Node, accesses: tuple[Access, ...], calls: int) -> bool:
+    def _may_compute(self, node: Node, accesses: tuple[Access, ...], calls: int, reached: frozenset[Node]) -> bool:
         if calls == 1 and accesses[0].reads <= element_count(node.instruction):
             return True
         if len(accesses) > MAX_ACCESSES or calls > MAX_CALLS:
             return False
         if not node.op.has_no_compute and self._is_in_loop(node, accesses):
             return False
-        return self._repeats_in_time(node, _repeated_operations(node, accesses, calls))
+        return self._repeats_in_time(node, _repeated_operations(node, accesses, calls), reached)
 
     def _is_in_loop(self, node: Node, accesses: Sequence[Access]) -> bool:
         """Whether the node has a loop, comes after one, or is computed in one."""
         facts = self.facts
         return facts.needs_loop(node) or node in facts.epilogues or any(a.map.ranges for a in accesses)
 
-    def _repeats_in_time(self, node: Node, again: int) -> bool:
+    def _repeats_in_time(self, node: Node, again: int, reached: frozenset[Node]) -> bool:
         """Whether a kernel that computes the node, and repeats `again` operations for it, takes no longer than if all that it
-        repeats were computed once by another kernel.
+        repeats were computed once by another kernel, or, for several updates, by one for each.
         """
         rates, bandwidth = self.device.rates, self.device.reached_bandwidth
         read = (self.inputs | self._new_inputs(node)).difference(node.arrays)
@@ -259,7 +270,8 @@ class _GrowingKernel:
         whole = max(moved / bandwidth, (once + self.repeated_operations + again) / rates.operations)
         avoided = self.avoided_bytes + self._avoided_bytes(node)
         parts = max((moved + avoided) / bandwidth, once / rates.operations)
-        return whole <= parts + self.device.launch_seconds
+        launches = len(self.repeating | reached) if self.has_updates else 1
+        return whole <= parts + launches * self.device.launch_seconds
 
     def _avoided_bytes(self, node: Node) -> int:
         """The bytes of writing and reading the node, if none of its users is repeated."""

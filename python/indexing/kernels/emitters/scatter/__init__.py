@@ -5,12 +5,14 @@ indices is combined by the thread of its first one; otherwise updates are *atomi
 thread applies all updates *in turn* (several arrays at once, complex numbers of 16 bytes, bytes that fill no whole words).
 Long runs are cut into segments for several threads, each joined by an atomic update, if the device has one for the reducer.
 
-Since the scatter is in place, its operand must be a parameter that the fusion reads nowhere else.
+Since the scatter is in place, its operand must be a parameter that the fusion reads nowhere else. A kernel may have several
+scatters of one form: of different arrays, or, where one thread makes all updates, each of the result of the one before.
 """
 
 from indexing.kernels.emitter import Emitter
 from indexing.kernels.emitters.scatter.build import build_scatter
+from indexing.kernels.emitters.scatter.group import group_scatters
 from indexing.kernels.emitters.scatter.match import NAME, match_scatter
 from indexing.kernels.emitters.scatter.plan import plan_scatter, scatter_knobs
 
-EMITTER = Emitter(NAME, match_scatter, plan_scatter, scatter_knobs, build_scatter)
+EMITTER = Emitter(NAME, match_scatter, plan_scatter, scatter_knobs, build_scatter, group=group_scatters)

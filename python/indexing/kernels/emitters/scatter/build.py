@@ -1,4 +1,4 @@
-"""The kernel of a scatter: combines an update, or a run of updates of one element, into the outputs."""
+"""The kernel of scatters: combines an update of each, or a run of updates of one element, into the outputs."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ from functools import reduce
 from indexing._core import SymbolicExpr, constant
 from indexing.hlo import Instruction
 from indexing.kernels.emitters.scatter.match import NAME, Scattered, update_to_output
-from indexing.kernels.emitters.scatter.plan import ScatterPlan, batch_dims
+from indexing.kernels.emitters.scatter.modes import batch_dims, update_shape, updates_of
+from indexing.kernels.emitters.scatter.plan import ScatterPlan
 from indexing.kernels.function_builder import FunctionBuilder
 from indexing.kernels.ir.nodes import AtomicUpdate, Kernel
 from indexing.kernels.ir.opcodes import ATOMIC_UPDATES
@@ -31,38 +32,43 @@ from indexing.ops.reducer_ops import SECOND, reducer_opcode
 
 def build_scatter(match: Scattered, plan: ScatterPlan) -> Kernel:
     """The kernel."""
-    hero = match.hero
     builder = KernelBuilder(match.computation, match.parts)
     body = entry_builder(builder, plan.grid, plan.block)
-    with _each_update(body, plan) as index:
-        _Body(hero, plan, body).build(index)
-    in_place = {o.number: hero.operands[o.leaf].parameter_number for o in match.outputs}
-    return assembled(builder, NAME, hero, body, match.outputs, (plan.grid, plan.block), in_place)
-
-
-@contextmanager
-def _each_update(body: FunctionBuilder, plan: ScatterPlan) -> Iterator[Index]:
-    """Run the block for the index of the thread's first update, or, if updates are applied in turn, of each update."""
-    if plan.mode != "in turn":
+    numbered = [(h, [o.number for o in chain.outputs]) for chain in match.chains for h in chain.heroes]
+    bodies = [_Body(hero, numbers, plan, body) for hero, numbers in numbered]
+    if plan.mode == "in turn":
+        for each in bodies:
+            each.build_all()
+    else:
         with vector_index(body, plan) as vector:
-            yield tuple(map(body.scope.simplify, plan.element(vector, constant(0))))
-        return
-    with loop_over(body, plan.count, "i") as position, body.base_scope():
-        yield tuple(map(body.scope.simplify, unravelled(position, plan.sizes, plan.order)))
+            index = tuple(map(body.scope.simplify, plan.element(vector, constant(0))))
+            for each in bodies:
+                each.build(index)
+    in_place = {o.number: c.heroes[0].operands[o.leaf].parameter_number for c in match.chains for o in c.outputs}
+    return assembled(builder, NAME, match.heroes[0], body, match.outputs, (plan.grid, plan.block), in_place)
 
 
 class _Body:
-    """Builds the entry: combines the update at an index, or the run of updates that starts there, into the outputs."""
+    """Builds the entry's part of a scatter: combines the update at an index, or the run of updates that starts there, into the
+    outputs of these `numbers`.
+    """
 
-    def __init__(self, hero: Instruction, plan: ScatterPlan, body: FunctionBuilder) -> None:
+    def __init__(self, hero: Instruction, numbers: Sequence[int], plan: ScatterPlan, body: FunctionBuilder) -> None:
         self.hero = hero
+        self.buffers = list(map(output_buffer, numbers))
         self.plan = plan
         self.body = body
-        self.count = len(hero.operands) // 2
-        self.kinds = [o.shape.element_type for o in hero.operands[: self.count]]
+        count = len(updates_of(hero))
+        self.kinds = [o.shape.element_type for o in hero.operands[:count]]
         self.computation = hero.computation_of("to_apply")
-        landings = [update_to_output(hero, k) for k in range(self.count)]
+        landings = [update_to_output(hero, k) for k in range(count)]
         self.landings = [m for m in landings if m is not None]
+
+    def build_all(self) -> None:
+        """Combine each update in turn into the outputs."""
+        plan, body = self.plan, self.body
+        with loop_over(body, plan.count, "i") as position, body.base_scope():
+            self.build(tuple(map(body.scope.simplify, unravelled(position, plan.sizes, plan.order))))
 
     def build(self, index: Index) -> None:
         """Combine the update at `index`, or the run of updates that starts there, into the outputs."""
@@ -82,7 +88,7 @@ class _Body:
             with guarded(body, landed.conditions):
                 place = body.inside(landed.index, hero.operands[0].shape.dimensions)
                 if self.plan.mode == "atomic":
-                    self._update_atomically(place, body.read(hero.operands[self.count + 1], at))
+                    self._update_atomically(place, body.read(updates_of(hero)[0], at))
                 elif is_joined is not None and self.plan.segment:
                     self._fold_segment(at, place, is_joined)
                 else:
@@ -95,13 +101,13 @@ class _Body:
             return
         combiner = self.body.kernel.combiner(self.computation, self.kinds)
         native = opcode if opcode in ATOMIC_UPDATES else ""
-        self.body.add(AtomicUpdate(output_buffer(0), place, combiner, self.body.node(update), native))
+        self.body.add(AtomicUpdate(self.buffers[0], place, combiner, self.body.node(update), native))
 
     def _store(self, k: int, place: Index, value: Value) -> None:
-        self.body.store(output_buffer(k), place, self.body.stored(self.kinds[k], value))
+        self.body.store(self.buffers[k], place, self.body.stored(self.kinds[k], value))
 
     def _load(self, k: int, place: Index) -> Value:
-        return self.body.load(output_buffer(k), self.kinds[k], place)
+        return self.body.load(self.buffers[k], self.kinds[k], place)
 
     def _fold_alone(self, index: Index, place: Index) -> None:
         """Combine into an element that no other thread updates, by a plain load and store."""
@@ -115,7 +121,7 @@ class _Body:
     def _fold_segment(self, index: Index, place: Index, is_joined: Value) -> None:
         """Combine the updates of a segment, then the element: atomically if the run extends beyond the segment."""
         body, kind = self.body, self.kinds[0]
-        total = body.variable(kind, body.read(self.hero.operands[self.count + 1], index))
+        total = body.variable(kind, body.read(updates_of(self.hero)[0], index))
         self._add_the_rest_of_the_run([total], index, is_joined)
         with body.when([is_joined]):
             self._update_atomically(place, total)
@@ -124,7 +130,7 @@ class _Body:
             self._store(0, place, result)
 
     def _add(self, totals: Sequence[Value], index: Index) -> None:
-        updates = [self.body.read(o, index) for o in self.hero.operands[self.count + 1 :]]
+        updates = [self.body.read(o, index) for o in updates_of(self.hero)]
         self.body.assign_all(totals, self.body.apply(self.computation, [*totals, *updates]))
 
     # ------------------------------------------------------------ runs of equal indices
@@ -159,7 +165,7 @@ class _Body:
         is_first = body.variable("pred", body.number("pred", True))
         is_joined = body.variable("pred", body.number("pred", False))
         with guarded(body, body.within(index[d], 1, None)):
-            count = self.hero.operands[self.count + 1].shape.dimensions[d]
+            count = update_shape(self.hero).dimensions[d]
             (before,) = body.inside((body.scope.simplify(index[d] - 1),), (count,))
             body.assign(is_first, self._differs(self._moved(index, before), index))
             if segment:
@@ -172,7 +178,7 @@ class _Body:
         """Combine the rest of the run, up to the end of the segment; `is_joined` is set if the run continues after it."""
         body = self.body
         (d,) = batch_dims(self.hero)
-        count = self.hero.operands[self.count + 1].shape.dimensions[d]
+        count = update_shape(self.hero).dimensions[d]
         steps = min(count - 1, self.plan.segment or count - 1)
         if not steps:
             return

@@ -1,4 +1,4 @@
-"""Scatters that can be computed in the operand's own buffer."""
+"""Scatters that can be computed in the operand's own buffer, of one form and of different arrays, or one after another."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from indexing.hlo import Computation, Instruction
 from indexing.hlo.layout import major_to_minor
 from indexing.hlo.module_cache import cached_on_module
 from indexing.indexing_analysis.instructions import input_to_output
+from indexing.kernels.emitters.scatter.modes import has_one_thread, launch_form, update_shape, updates_of
 from indexing.kernels.hero import Output, outputs
 from indexing.ops.operand_indexing import OperandIndexing
 from indexing.ops.registry import traits_of
@@ -18,53 +19,100 @@ from indexing.partitioner import Epilogue, PartitionedComputation, partition
 NAME = SCATTER.opcode
 
 
+@dataclass(frozen=True, slots=True)
+class Chain:
+    """Scatters, each but the first of the result of the one before, and the outputs that the last has, one for each array."""
+
+    heroes: tuple[Instruction, ...]
+    outputs: tuple[Output, ...]
+
+
 @dataclass(frozen=True)
 class Scattered:
-    """A scatter that is computed in place, and its outputs."""
+    """Scatters that are computed in place, in chains of different arrays."""
 
-    hero: Instruction
-    outputs: tuple[Output, ...]
+    chains: tuple[Chain, ...]
 
     @property
     def computation(self) -> Computation:
         """The fusion's computation."""
-        return self.hero.computation
+        return self.heroes[0].computation
+
+    @cached_property
+    def heroes(self) -> tuple[Instruction, ...]:
+        """All scatters."""
+        return tuple(hero for chain in self.chains for hero in chain.heroes)
+
+    @cached_property
+    def outputs(self) -> tuple[Output, ...]:
+        """The outputs, in their order."""
+        return tuple(sorted((o for chain in self.chains for o in chain.outputs), key=lambda o: o.number))
 
     @cached_property
     def parts(self) -> PartitionedComputation:
-        """The partition in which the scatter is an epilogue of its own."""
-        return partition(self.computation, epilogues=[Epilogue.from_paths([(self.hero, self.hero)])])
+        """The partition in which each scatter is an epilogue of its own."""
+        return partition(self.computation, epilogues=[Epilogue.from_paths([(h, h)]) for h in self.heroes])
 
 
 @cached_on_module
 def match_scatter(computation: Computation) -> Scattered | None:
-    """The scatter and its outputs; None if it can't be proved to be safe in place."""
+    """The scatters and their outputs; None if they can't be proved to be safe in place, or differ in form."""
     results = outputs(computation)
-    hero = results[0].instruction
-    if traits_of(hero) is not SCATTER or any(o.instruction is not hero for o in results):
+    if any(traits_of(o.instruction) is not SCATTER for o in results):
         return None
-    count = len(hero.operands) // 2
-    is_empty = not (hero.operands[0].shape.element_count and hero.operands[count + 1].shape.element_count)
-    if [o.leaf for o in results] != list(range(count)) or is_empty:
+    last = dict.fromkeys(o.instruction for o in results)
+    chains = tuple(Chain(_chain_to(hero), tuple(o for o in results if o.instruction is hero)) for hero in last)
+    if not all(map(_is_in_place, chains)) or len({launch_form(h) for c in chains for h in c.heroes}) > 1:
         return None
-    if not all(
-        _is_read_by(hero, o) and _same_memory(o, f) for o, f in zip(hero.operands[:count], results, strict=True)
-    ):
-        return None
-    return Scattered(hero, results) if _has_exact_maps(hero) else None
+    return Scattered(chains)
 
 
-def _is_read_by(hero: Instruction, operand: Instruction) -> bool:
-    is_once = sum(o is operand for o in hero.operands) == 1
-    return operand.is_parameter and operand.users == (hero,) and is_once
+def _chain_to(hero: Instruction) -> tuple[Instruction, ...]:
+    """The scatters up to `hero` that one thread makes, each of the result of the one before."""
+    chain = [hero]
+    while has_one_thread(hero) and traits_of(hero.operands[0]) is SCATTER and not hero.shape.is_tuple:
+        hero = hero.operands[0]
+        chain.append(hero)
+    return tuple(reversed(chain))
 
 
-def _same_memory(operand: Instruction, output: Output) -> bool:
-    return major_to_minor(operand.shape) == major_to_minor(output.shape)
+def _is_in_place(chain: Chain) -> bool:
+    """Whether a chain can be made in the memory of a parameter, and nothing else reads what it overwrites."""
+    first, last = chain.heroes[0], chain.heroes[-1]
+    count = len(updates_of(last))
+    if [o.leaf for o in chain.outputs] != list(range(count)):
+        return False
+    if not all(operand.is_parameter for operand in first.operands[:count]):
+        return False
+    layouts = ((o.shape, f.shape) for h in chain.heroes for o, f in zip(h.operands[:count], chain.outputs, strict=True))
+    if any(major_to_minor(shape) != major_to_minor(output) for shape, output in layouts):
+        return False
+    is_alone = all(map(_takes_over, chain.heroes)) and _is_only_returned(last)
+    return is_alone and all(map(has_exact_maps, chain.heroes))
 
 
-def _has_exact_maps(hero: Instruction) -> bool:
-    landings = [update_to_output(hero, k) for k in range(len(hero.operands) // 2)]
+def _takes_over(hero: Instruction) -> bool:
+    """Whether nothing but the scatter reads the arrays that it updates, and there is something to update."""
+    count = len(updates_of(hero))
+    arrays = hero.operands[:count]
+    is_alone = all(a.users == (hero,) and not a.is_root and hero.operands.count(a) == 1 for a in arrays)
+    return is_alone and bool(arrays[0].shape.element_count and update_shape(hero).element_count)
+
+
+def _is_only_returned(last: Instruction) -> bool:
+    """Whether nothing of the computation reads the result."""
+    pending = list(last.users)
+    while pending:
+        user = pending.pop()
+        if traits_of(user).kind != "alias":
+            return False
+        pending += user.users
+    return True
+
+
+def has_exact_maps(hero: Instruction) -> bool:
+    """Whether it is known which elements the updates of a scatter reach."""
+    landings = [update_to_output(hero, k) for k in range(len(updates_of(hero)))]
     return all(m is not None and m.exactness == "exact" for m in landings)
 
 
