@@ -168,7 +168,9 @@ class _Costs:
         _add(segment.units, _of_values(parts, self.registers))
         _add(segment.units, _of_statement(s, self.registers))
         expressions = [*indices_of(s), *(e for v in parts for e in expressions_of(v))]
-        numbers = set(self.unrolling.registers(s)) if self.registers else ()  # registers have no addresses
+        numbers = (
+            set(self.unrolling.registers(s)) if self.registers and expressions else ()
+        )  # registers have no addresses
         for base in (_without_offset(e) for e in expressions if e not in numbers):
             if base not in segment.indices:
                 segment.indices[base] = _index_cost(base)

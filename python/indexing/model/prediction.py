@@ -19,7 +19,7 @@ from indexing.kernels import emit_fused, fused_computation, knobs_of
 from indexing.kernels.targets import TARGETS
 from indexing.lazy import np
 from indexing.model.loop_costs import costs_of_loops
-from indexing.model.traffic import KernelTraffic, Traffic, kernel_traffic, needs_kernel, unique_values
+from indexing.model.traffic import SUMS, KernelTraffic, kernel_traffic, needs_kernel, unique_values
 from indexing.model.work_time import LIMITS
 
 if TYPE_CHECKING:
@@ -232,7 +232,7 @@ class _Fusion:
         of_kernel = np.array([case.numbers for case in kernels], np.float64).reshape(-1, len(KernelTraffic.NUMBERS)).T
         of_plan = dict(zip(KernelTraffic.NUMBERS, of_kernel[:, which], strict=True))
         blocks, threads = self._launch(of_plan, columns)
-        sums = np.zeros((rows, len(Traffic.SUMS) + 1))
+        sums = np.zeros((rows, len(SUMS) + 1))
         for case, (_, places) in zip(kernels, groups, strict=True):
             sums[places] = case.traffic(threads[places])
         self._fill(counts, of_plan, (blocks, threads), sums.T)

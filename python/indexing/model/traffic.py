@@ -8,7 +8,7 @@ counted by itself, by the kernel's maps with the size as a parameter.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from math import prod
 from typing import TYPE_CHECKING, ClassVar, TypeAlias
 
@@ -37,45 +37,19 @@ if TYPE_CHECKING:
 Counted: TypeAlias = "tuple[list[int], list[int], int, int, int | None]"
 #: Strides; bits of an element; lanes of a warp; bits of a sector and of a line; a vector's range variable, and its most bits.
 _Memory: TypeAlias = "tuple[tuple[int, ...], int, int, int, int, int | None, int]"
-_Known: TypeAlias = "dict[tuple[IndexingMap, _Memory], Traffic]"
+#: Instructions, sectors and bytes moved of launches, before any cache; and whether all were counted.
+_Moved: TypeAlias = "tuple[Floats, NDArray[np.bool_]]"
+_Known: TypeAlias = "dict[tuple[IndexingMap, _Memory], _Moved]"
 BASE_REGISTERS = 18  # the registers that a thread has for indices and addresses
 MAX_REGISTERS = 255
 REREAD = 1.1  # bytes moved, as a multiple of an array's, that are read several times
 MAX_GRID = 1 << 48  # blocks of one thread that are counted
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Traffic:
-    """Sums over each of several launches, which differ in the size of blocks: instructions of warps, sectors, bytes moved
-    (sectors that one thread's vector shares count once), those that the L2 cache moves, and those that device memory moves;
-    loads of warps that the L1 cache lacks, and those that the L2 cache lacks too. `exact` if nothing was sampled or assumed.
-    """
-
-    instructions: Floats
-    sectors: Floats
-    moved: Floats
-    cached: Floats
-    memory: Floats
-    cache_loads: Floats
-    memory_loads: Floats
-    exact: NDArray[np.bool_]
-    SUMS: ClassVar = ("instructions", "sectors", "moved", "cached", "memory", "cache_loads", "memory_loads")
-
-    @staticmethod
-    def nothing(launches: int, exact: bool) -> Traffic:
-        """The traffic of launches that move nothing."""
-        zeros = np.zeros(launches)
-        return _moving(zeros, zeros, zeros, np.full(launches, exact))
-
-    def plus(self, other: Traffic) -> Traffic:
-        """The sum of both."""
-        sums = {name: getattr(self, name) + getattr(other, name) for name in self.SUMS}
-        return Traffic(**sums, exact=self.exact & other.exact)
-
-    @property
-    def rows(self) -> Floats:
-        """A row for each launch, a column for each sum."""
-        return np.stack([*(getattr(self, name) for name in self.SUMS), self.exact], axis=1)
+#: Sums over a launch: instructions of warps, sectors, bytes moved (sectors that one thread's vector shares count once), those
+#: that the L2 cache moves, and those that device memory moves; loads of warps that the L1 cache lacks, and those that the L2
+#: cache lacks too.
+SUMS = ("instructions", "sectors", "moved", "cached", "memory", "cache_loads", "memory_loads")
 
 
 @dataclass(slots=True)
@@ -123,7 +97,9 @@ class KernelTraffic:
         return min(BASE_REGISTERS + -(-bits // 32), MAX_REGISTERS)
 
     def traffic(self, blocks: NDArray[np.int64]) -> Floats:
-        """`Traffic.rows` of launches with so many threads per block; a single row if all are equal."""
+        """The `SUMS` of launches with so many threads per block, and whether nothing was sampled or assumed: a row for each, a
+        single one if all are equal.
+        """
         if not self.has_block_knob:
             return self._of_blocks([0])
         warp = self.device.cores.warp_size
@@ -133,50 +109,47 @@ class KernelTraffic:
     def _of_blocks(self, sizes: list[int]) -> Floats:
         new = [b for b in sizes if b not in self.by_block]
         if new:
-            self._count(np.array(new, np.int64))
+            self.by_block.update(zip(new, self._count(np.array(new, np.int64)).T, strict=True))
         return np.array([self.by_block[b] for b in sizes])
 
-    def _count(self, blocks: NDArray[np.int64]) -> None:
-        total = Traffic.nothing(len(blocks), True)
+    def _count(self, blocks: NDArray[np.int64]) -> Floats:
+        """The `SUMS` of launches, a column each, and whether nothing was sampled or assumed."""
+        total, exact = np.zeros((len(SUMS), len(blocks))), np.ones(len(blocks), bool)
         known: _Known = {}
         for accesses in self.kernel.global_accesses:
-            of_argument = Traffic.nothing(len(blocks), not accesses.is_unknown)
+            exact &= not accesses.is_unknown
+            of_argument = np.zeros((3, len(blocks)))
             for e in accesses.executions:
-                of_argument = of_argument.plus(self._executed(accesses.argument, e, blocks, known))
-            total = total.plus(self._cached(accesses, of_argument))
-        self.by_block.update(zip(blocks.tolist(), total.rows, strict=True))
+                executed, is_counted = self._executed(accesses.argument, e, blocks, known)
+                of_argument += executed
+                exact &= is_counted
+            total += self._cached(accesses, *of_argument)
+        return np.vstack([total, exact])
 
-    def _cached(self, accesses: GlobalAccesses, t: Traffic) -> Traffic:
-        """The traffic of an array with what caches keep of it: device memory moves each byte of a small one once."""
+    def _cached(self, accesses: GlobalAccesses, instructions: Floats, sectors: Floats, moved: Floats) -> Floats:
+        """The `SUMS` of an array with what caches keep of it: device memory moves each byte of a small one once."""
         argument = accesses.argument
         size = argument.element_count * storage_bytes(argument.element_type)
-        cached, memory = t.moved, t.moved
-        if accesses.kind == "load" and t.moved.max(initial=0) > REREAD * size:
+        cached, memory = moved, moved
+        if accesses.kind == "load" and moved.max(initial=0) > REREAD * size:
             threads = 1 if self.has_block_knob else prod(self.kernel.block)
             reuse = reuse_of(argument, [e.map for e in accesses.executions], self.kernel.grid, threads, self.device)
-            cached = np.minimum(t.moved, reuse.from_cache)
+            cached = np.minimum(moved, reuse.from_cache)
             memory = np.minimum(cached, reuse.from_memory)
         if size <= self.device.memory.l2_bytes:
             memory = np.minimum(memory, size)
-        loads = t.instructions if accesses.kind == "load" else np.zeros_like(t.instructions)
-        of_moved = loads / np.maximum(t.moved, 1.0)
-        return replace(t, cached=cached, memory=memory, cache_loads=cached * of_moved, memory_loads=memory * of_moved)
+        of_moved = (instructions if accesses.kind == "load" else 0.0) / np.maximum(moved, 1.0)
+        return np.stack([instructions, sectors, moved, cached, memory, cached * of_moved, memory * of_moved])
 
-    def _executed(self, argument: Argument, e: Execution, blocks: NDArray[np.int64], known: _Known) -> Traffic:
-        """The traffic of all executions of a map."""
-        t = self._of_map(argument, e, blocks, known)
+    def _executed(self, argument: Argument, e: Execution, blocks: NDArray[np.int64], known: _Known) -> _Moved:
+        """The traffic of all executions of a map, which is counted once for equal maps."""
+        memory = self._memory(argument, e)
+        if (e.map, memory) not in known:
+            known[e.map, memory] = self._traffic(e.map, blocks, memory)
+        (instructions, sectors, moved), exact = known[e.map, memory]
         threads = blocks if self.has_block_knob else np.full_like(blocks, prod(self.kernel.block))
         warps = e.lanes / np.minimum(threads, self.device.cores.warp_size) if e.lanes else 1.0
-        exact = t.exact & (e.is_certain and not e.may_merge)
-        return _moving(t.instructions * warps * e.times, t.sectors * e.times, t.moved * e.times, exact)
-
-    def _of_map(self, argument: Argument, e: Execution, blocks: NDArray[np.int64], known: _Known) -> Traffic:
-        """The traffic with the kernel's own blocks, or with each of the sizes `blocks`. Equal maps are counted once."""
-        memory = self._memory(argument, e)
-        key = e.map, memory
-        if key not in known:
-            known[key] = self._traffic(e.map, blocks, memory)
-        return known[key]
+        return np.stack([instructions * warps, sectors, moved]) * e.times, exact & (e.is_certain and not e.may_merge)
 
     def _memory(self, argument: Argument, e: Execution) -> _Memory:
         """The memory as the core expects it: the array's strides and bits, the device's sizes, and vectors."""
@@ -191,24 +164,19 @@ class KernelTraffic:
             VECTOR_BITS if is_vector else 0,
         )
 
-    def _traffic(self, m: IndexingMap, blocks: NDArray[np.int64], memory: _Memory) -> Traffic:
+    def _traffic(self, m: IndexingMap, blocks: NDArray[np.int64], memory: _Memory) -> _Moved:
         if not self.has_block_knob:
             block = np.full_like(blocks, prod(self.kernel.block))
             return self._counted(m.with_parameters().global_memory_traffic({}, block, *memory), m)
         whole = with_block_size(m, self.device.limits.block_size)
         return self._counted(whole.global_memory_traffic({"block": blocks}, blocks, *memory), m)
 
-    def _counted(self, instances: tuple[Sequence[Counted | None], NDArray[np.int64]], m: IndexingMap) -> Traffic:
+    def _counted(self, instances: tuple[Sequence[Counted | None], NDArray[np.int64]], m: IndexingMap) -> _Moved:
         """The core's counts of a map's instances."""
         rows, index = instances
         sums = np.array([_sums(row) for row in rows], np.float64)[index].T
-        moved = sums[2] * self.device.memory.sector_bytes
-        return _moving(sums[0], sums[1], moved, sums[3].astype(bool) & (not m.runtimes))
-
-
-def _moving(instructions: Floats, sectors: Floats, moved: Floats, exact: NDArray[np.bool_]) -> Traffic:
-    """Traffic of which no cache keeps anything."""
-    return Traffic(instructions, sectors, moved, moved, moved, instructions, instructions, exact)
+        scale = np.array([[1.0], [1.0], [self.device.memory.sector_bytes]])
+        return sums[:3] * scale, (sums[3] != 0) & (not m.runtimes)
 
 
 def _sums(row: Counted | None) -> tuple[float, float, float, bool]:
