@@ -1,4 +1,4 @@
-// layer: dot-simt emitter, 64 blocks of 64 threads
+// layer: dot-simt emitter, 128 blocks of 32 threads
 
 typedef unsigned int u32;
 typedef float f32;
@@ -28,13 +28,13 @@ static __device__ void store_vector_8(void *to, const void *from) {
 
 static __device__ void wait_copies() { asm volatile("cp.async.wait_all;" : : : "memory"); }
 
-extern "C" __global__ void __launch_bounds__(64) dot_simt_dot(const f32 *__restrict__ p0, const f32 *__restrict__ p1, const f32 *__restrict__ p2, f32 *__restrict__ o0) {
+extern "C" __global__ void __launch_bounds__(32) dot_simt_dot(const f32 *__restrict__ p0, const f32 *__restrict__ p1, const f32 *__restrict__ p2, f32 *__restrict__ o0) {
   const s32 th_x = threadIdx.x;
   const s32 bl_x = blockIdx.x;
   __shared__ __align__(16) f32 left_tile[512];
-  __shared__ __align__(16) f32 right_tile[512];
+  __shared__ __align__(16) f32 right_tile[256];
   __shared__ __align__(16) f32 left_tile2[512];
-  __shared__ __align__(16) f32 right_tile2[512];
+  __shared__ __align__(16) f32 right_tile2[256];
   f32 left[16];
   f32 right[4];
   f32 sums[16];
@@ -51,30 +51,26 @@ extern "C" __global__ void __launch_bounds__(64) dot_simt_dot(const f32 *__restr
   __align__(16) f32 x16[2];
   __align__(16) f32 x17[2];
   #pragma unroll 16
-  for (s32 register0 = 0; register0 < 16; register0++) {
-    sums[register0] = 0.0f;
+  for (s32 column0 = 0; column0 < 16; column0++) {
+    sums[column0] = 0.0f;
   }
-  #pragma unroll 7
-  for (s32 turn1 = 0; turn1 < 7; turn1++) {
-    const s32 left_cell2 = turn1 * 64 + (th_x >> 4) * 16 + ((th_x + turn1 * 8 + (th_x >> 5) * 4) & 15);
-    const s32 j3 = turn1 * 4 + (th_x >> 4) + (bl_x >> 1) * 32;
-    const f32 v4 = p0[j3 * 43 + (th_x & 15)];
-    left_tile[left_cell2] = v4;
-  }
-  const s32 left_1 = (th_x >> 4) * 16 + ((th_x + (th_x >> 5) * 4 + 8) & 15) + 448;
-  if ((th_x >> 4) + (bl_x >> 1) * 32 + 28 <= 1020) {
-    const s32 j3_1 = (th_x >> 4) + (bl_x >> 1) * 32 + 28;
-    const f32 v4_1 = p0[j3_1 * 43 + (th_x & 15)];
-    left_tile[left_1] = v4_1;
-  } else {
-    left_tile[left_1] = 0.0f;
+  #pragma unroll 4
+  for (s32 turn1 = 0; turn1 < 16; turn1++) {
+    const s32 left_cell2 = turn1 * 32 + (th_x >> 4) * 16 + ((th_x + turn1 * 4) & 15);
+    if (turn1 * 2 + (th_x >> 4) + (bl_x >> 2) * 32 <= 1020) {
+      const s32 j3 = turn1 * 2 + (th_x >> 4) + (bl_x >> 2) * 32;
+      const f32 v4 = p0[j3 * 43 + (th_x & 15)];
+      left_tile[left_cell2] = v4;
+    } else {
+      left_tile[left_cell2] = 0.0f;
+    }
   }
   #pragma unroll 4
   for (s32 turn5 = 0; turn5 < 4; turn5++) {
-    const s32 right_cell6 = th_x + turn5 * 64;
-    if ((th_x & 15) + (bl_x & 1) * 16 <= 24) {
-      const s32 j7 = (th_x & 15) + (bl_x & 1) * 16;
-      copy_async_8(right_tile + right_cell6 * 2, p1 + turn5 * 200 + j7 * 2 + (th_x >> 4) * 50);
+    const s32 right_cell6 = th_x + turn5 * 32;
+    if ((th_x & 7) + (bl_x & 3) * 8 <= 24) {
+      const s32 j7 = (th_x & 7) + (bl_x & 3) * 8;
+      copy_async_8(right_tile + right_cell6 * 2, p1 + turn5 * 200 + j7 * 2 + (th_x >> 3) * 50);
     } else {
       x2[0] = 0.0f;
       x2[1] = 0.0f;
@@ -83,27 +79,23 @@ extern "C" __global__ void __launch_bounds__(64) dot_simt_dot(const f32 *__restr
   }
   wait_copies();
   __syncthreads();
-  #pragma unroll 7
-  for (s32 turn11 = 0; turn11 < 7; turn11++) {
-    const s32 left_cell12 = turn11 * 64 + (th_x >> 4) * 16 + ((th_x + turn11 * 8 + (th_x >> 5) * 4) & 15);
-    const s32 j13 = turn11 * 4 + (th_x >> 4) + (bl_x >> 1) * 32;
-    const f32 v14 = p0[j13 * 43 + (th_x & 15) + 16];
-    left_tile2[left_cell12] = v14;
-  }
-  const s32 left_2 = (th_x >> 4) * 16 + ((th_x + (th_x >> 5) * 4 + 8) & 15) + 448;
-  if ((th_x >> 4) + (bl_x >> 1) * 32 + 28 <= 1020) {
-    const s32 j13_1 = (th_x >> 4) + (bl_x >> 1) * 32 + 28;
-    const f32 v14_1 = p0[j13_1 * 43 + (th_x & 15) + 16];
-    left_tile2[left_2] = v14_1;
-  } else {
-    left_tile2[left_2] = 0.0f;
+  #pragma unroll 4
+  for (s32 turn11 = 0; turn11 < 16; turn11++) {
+    const s32 left_cell12 = turn11 * 32 + (th_x >> 4) * 16 + ((th_x + turn11 * 4) & 15);
+    if (turn11 * 2 + (th_x >> 4) + (bl_x >> 2) * 32 <= 1020) {
+      const s32 j13 = turn11 * 2 + (th_x >> 4) + (bl_x >> 2) * 32;
+      const f32 v14 = p0[j13 * 43 + (th_x & 15) + 16];
+      left_tile2[left_cell12] = v14;
+    } else {
+      left_tile2[left_cell12] = 0.0f;
+    }
   }
   #pragma unroll 4
   for (s32 turn15 = 0; turn15 < 4; turn15++) {
-    const s32 right_cell16 = th_x + turn15 * 64;
-    if ((th_x & 15) + (bl_x & 1) * 16 <= 24) {
-      const s32 j17 = (th_x & 15) + (bl_x & 1) * 16;
-      copy_async_8(right_tile2 + right_cell16 * 2, p1 + turn15 * 200 + j17 * 2 + (th_x >> 4) * 50 + 800);
+    const s32 right_cell16 = th_x + turn15 * 32;
+    if ((th_x & 7) + (bl_x & 3) * 8 <= 24) {
+      const s32 j17 = (th_x & 7) + (bl_x & 3) * 8;
+      copy_async_8(right_tile2 + right_cell16 * 2, p1 + turn15 * 200 + j17 * 2 + (th_x >> 3) * 50 + 800);
     } else {
       x5[0] = 0.0f;
       x5[1] = 0.0f;
@@ -113,7 +105,7 @@ extern "C" __global__ void __launch_bounds__(64) dot_simt_dot(const f32 *__restr
   for (s32 part21 = 0; part21 < 4; part21++) {
     #pragma unroll 4
     for (s32 line22 = 0; line22 < 4; line22++) {
-      const s32 left_cell23 = line22 * 32 + (th_x >> 3) * 4 + ((part21 + (th_x >> 4)) & 3);
+      const s32 left_cell23 = line22 * 32 + (th_x >> 2) * 4 + ((part21 + (th_x >> 3)) & 3);
       *(f32x4 *)(x6) = *(const f32x4 *)(left_tile + left_cell23 * 4);
       const f32 v25_1 = x6[0];
       left[line22 * 4] = v25_1;
@@ -126,7 +118,7 @@ extern "C" __global__ void __launch_bounds__(64) dot_simt_dot(const f32 *__restr
     }
     #pragma unroll 4
     for (s32 k26 = 0; k26 < 4; k26++) {
-      const s32 right_cell27 = part21 * 32 + k26 * 8 + (th_x & 7);
+      const s32 right_cell27 = part21 * 16 + k26 * 4 + (th_x & 3);
       *(f32x4 *)(x7) = *(const f32x4 *)(right_tile + right_cell27 * 4);
       const f32 v29_1 = x7[0];
       right[0] = v29_1;
@@ -156,38 +148,29 @@ extern "C" __global__ void __launch_bounds__(64) dot_simt_dot(const f32 *__restr
   }
   wait_copies();
   __syncthreads();
-  #pragma unroll 7
-  for (s32 turn35 = 0; turn35 < 7; turn35++) {
-    const s32 left_cell36 = turn35 * 64 + (th_x >> 4) * 16 + ((th_x + turn35 * 8 + (th_x >> 5) * 4) & 15);
-    const s32 j37 = turn35 * 4 + (th_x >> 4) + (bl_x >> 1) * 32;
-    if ((th_x & 15) + 32 <= 42) {
-      const s32 j38 = (th_x & 15) + 32;
-      const f32 v39 = p0[j37 * 43 + j38];
-      left_tile[left_cell36] = v39;
+  #pragma unroll 4
+  for (s32 turn35 = 0; turn35 < 16; turn35++) {
+    const s32 left_cell36 = turn35 * 32 + (th_x >> 4) * 16 + ((th_x + turn35 * 4) & 15);
+    if (turn35 * 2 + (th_x >> 4) + (bl_x >> 2) * 32 <= 1020) {
+      const s32 j37 = turn35 * 2 + (th_x >> 4) + (bl_x >> 2) * 32;
+      if ((th_x & 15) + 32 <= 42) {
+        const s32 j38 = (th_x & 15) + 32;
+        const f32 v39 = p0[j37 * 43 + j38];
+        left_tile[left_cell36] = v39;
+      } else {
+        left_tile[left_cell36] = 0.0f;
+      }
     } else {
       left_tile[left_cell36] = 0.0f;
     }
   }
-  const s32 left_3 = (th_x >> 4) * 16 + ((th_x + (th_x >> 5) * 4 + 8) & 15) + 448;
-  if ((th_x >> 4) + (bl_x >> 1) * 32 + 28 <= 1020) {
-    const s32 j37_1 = (th_x >> 4) + (bl_x >> 1) * 32 + 28;
-    if ((th_x & 15) + 32 <= 42) {
-      const s32 j38_1 = (th_x & 15) + 32;
-      const f32 v39_1 = p0[j37_1 * 43 + j38_1];
-      left_tile[left_3] = v39_1;
-    } else {
-      left_tile[left_3] = 0.0f;
-    }
-  } else {
-    left_tile[left_3] = 0.0f;
-  }
   #pragma unroll 4
   for (s32 turn40 = 0; turn40 < 4; turn40++) {
-    const s32 right_cell41 = th_x + turn40 * 64;
-    if (turn40 * 4 + (th_x >> 4) + 32 <= 42) {
-      const s32 j42 = turn40 * 4 + (th_x >> 4) + 32;
-      if ((th_x & 15) + (bl_x & 1) * 16 <= 24) {
-        const s32 j43 = (th_x & 15) + (bl_x & 1) * 16;
+    const s32 right_cell41 = th_x + turn40 * 32;
+    if (turn40 * 4 + (th_x >> 3) + 32 <= 42) {
+      const s32 j42 = turn40 * 4 + (th_x >> 3) + 32;
+      if ((th_x & 7) + (bl_x & 3) * 8 <= 24) {
+        const s32 j43 = (th_x & 7) + (bl_x & 3) * 8;
         copy_async_8(right_tile + right_cell41 * 2, p1 + j42 * 50 + j43 * 2);
       } else {
         x10[0] = 0.0f;
@@ -203,7 +186,7 @@ extern "C" __global__ void __launch_bounds__(64) dot_simt_dot(const f32 *__restr
   for (s32 part48 = 0; part48 < 4; part48++) {
     #pragma unroll 4
     for (s32 line49 = 0; line49 < 4; line49++) {
-      const s32 left_cell50 = line49 * 32 + (th_x >> 3) * 4 + ((part48 + (th_x >> 4)) & 3);
+      const s32 left_cell50 = line49 * 32 + (th_x >> 2) * 4 + ((part48 + (th_x >> 3)) & 3);
       *(f32x4 *)(x12) = *(const f32x4 *)(left_tile2 + left_cell50 * 4);
       const f32 v52_1 = x12[0];
       left[line49 * 4] = v52_1;
@@ -216,7 +199,7 @@ extern "C" __global__ void __launch_bounds__(64) dot_simt_dot(const f32 *__restr
     }
     #pragma unroll 4
     for (s32 k53 = 0; k53 < 4; k53++) {
-      const s32 right_cell54 = part48 * 32 + k53 * 8 + (th_x & 7);
+      const s32 right_cell54 = part48 * 16 + k53 * 4 + (th_x & 3);
       *(f32x4 *)(x13) = *(const f32x4 *)(right_tile2 + right_cell54 * 4);
       const f32 v56_1 = x13[0];
       right[0] = v56_1;
@@ -249,7 +232,7 @@ extern "C" __global__ void __launch_bounds__(64) dot_simt_dot(const f32 *__restr
   for (s32 part62 = 0; part62 < 4; part62++) {
     #pragma unroll 4
     for (s32 line63 = 0; line63 < 4; line63++) {
-      const s32 left_cell64 = line63 * 32 + (th_x >> 3) * 4 + ((part62 + (th_x >> 4)) & 3);
+      const s32 left_cell64 = line63 * 32 + (th_x >> 2) * 4 + ((part62 + (th_x >> 3)) & 3);
       *(f32x4 *)(x14) = *(const f32x4 *)(left_tile + left_cell64 * 4);
       const f32 v66_1 = x14[0];
       left[line63 * 4] = v66_1;
@@ -262,7 +245,7 @@ extern "C" __global__ void __launch_bounds__(64) dot_simt_dot(const f32 *__restr
     }
     #pragma unroll 4
     for (s32 k67 = 0; k67 < 4; k67++) {
-      const s32 right_cell68 = part62 * 32 + k67 * 8 + (th_x & 7);
+      const s32 right_cell68 = part62 * 16 + k67 * 4 + (th_x & 3);
       *(f32x4 *)(x15) = *(const f32x4 *)(right_tile + right_cell68 * 4);
       const f32 v70_1 = x15[0];
       right[0] = v70_1;
@@ -294,9 +277,9 @@ extern "C" __global__ void __launch_bounds__(64) dot_simt_dot(const f32 *__restr
   for (s32 i76 = 0; i76 < 4; i76++) {
     #pragma unroll 2
     for (s32 j77 = 0; j77 < 2; j77++) {
-      if (i76 * 8 + (th_x >> 3) + (bl_x >> 1) * 32 <= 1020 && j77 + (th_x & 7) * 2 + (bl_x & 1) * 16 <= 24) {
-        const s32 j78 = i76 * 8 + (th_x >> 3) + (bl_x >> 1) * 32;
-        const s32 j79 = j77 + (th_x & 7) * 2 + (bl_x & 1) * 16;
+      if (i76 * 8 + (th_x >> 2) + (bl_x >> 2) * 32 <= 1020 && j77 + (th_x & 3) * 2 + (bl_x & 3) * 8 <= 24) {
+        const s32 j78 = i76 * 8 + (th_x >> 2) + (bl_x >> 2) * 32;
+        const s32 j79 = j77 + (th_x & 3) * 2 + (bl_x & 3) * 8;
         *(f32x2 *)(x16) = *(const f32x2 *)(p2 + j79 * 2);
         const f32 v81_1 = sums[i76 * 4 + j77 * 2];
         const f32 v82_1 = x16[0];

@@ -1,4 +1,4 @@
-// scores: dot-simt emitter, 18 blocks of 64 threads
+// scores: dot-simt emitter, 72 blocks of 16 threads
 
 #pragma OPENCL FP_CONTRACT OFF
 typedef float f32;
@@ -18,11 +18,11 @@ static u16 encode_bf16(f32 x) {
   return (u16)(x != x ? 0x7fc0u : (bits + 0x7fffu + (bits >> 16 & 1)) >> 16);
 }
 
-__kernel void __attribute__((reqd_work_group_size(64, 1, 1))) dot_simt_dot(__global const u16 *restrict p0, __global const u16 *restrict p1, __global u16 *restrict o0) {
+__kernel void __attribute__((reqd_work_group_size(16, 1, 1))) dot_simt_dot(__global const u16 *restrict p0, __global const u16 *restrict p1, __global u16 *restrict o0) {
   const s32 th_x = get_local_id(0);
   const s32 bl_x = get_group_id(0);
-  __local __attribute__((aligned(16))) f32 left_tile[512];
-  __local __attribute__((aligned(16))) f32 right_tile[512];
+  __local __attribute__((aligned(16))) f32 left_tile[256];
+  __local __attribute__((aligned(16))) f32 right_tile[256];
   f32 left[16];
   f32 right[4];
   f32 sums[16];
@@ -34,12 +34,13 @@ __kernel void __attribute__((reqd_work_group_size(64, 1, 1))) dot_simt_dot(__glo
   __attribute__((aligned(16))) f32 x5[4];
   __attribute__((aligned(16))) u16 x6[4];
   #pragma unroll 16
-  for (s32 register0 = 0; register0 < 16; register0++) {
-    sums[register0] = 0.0f;
+  for (s32 column0 = 0; column0 < 16; column0++) {
+    sums[column0] = 0.0f;
   }
-  for (s32 turn1 = 0; turn1 < 2; turn1++) {
-    const s32 left_cell2 = turn1 * 64 + (th_x >> 2) * 4 + ((th_x + (th_x >> 3)) & 3);
-    *(__private u16x4 *)(x0) = *(__global const u16x4 *)(p0 + th_x * 4 + turn1 * 256 + (bl_x / 3) * 512);
+  #pragma unroll 4
+  for (s32 turn1 = 0; turn1 < 4; turn1++) {
+    const s32 left_cell2 = turn1 * 16 + (th_x >> 2) * 4 + ((th_x + turn1 * 2 + (th_x >> 3)) & 3);
+    *(__private u16x4 *)(x0) = *(__global const u16x4 *)(p0 + th_x * 4 + turn1 * 64 + (bl_x / 6) * 256);
     const u16 v4_1 = x0[0];
     const f32 v5_1 = decode_bf16(v4_1);
     x1[0] = v5_1;
@@ -54,9 +55,10 @@ __kernel void __attribute__((reqd_work_group_size(64, 1, 1))) dot_simt_dot(__glo
     x1[3] = v5_4;
     *(__local f32x4 *)(left_tile + left_cell2 * 4) = *(__private const f32x4 *)(x1);
   }
-  for (s32 turn6 = 0; turn6 < 2; turn6++) {
-    const s32 right_cell7 = th_x + turn6 * 64;
-    *(__private u16x4 *)(x2) = *(__global const u16x4 *)(p1 + th_x * 4 + turn6 * 768 + (th_x >> 3) * 64 + (bl_x / 6) * 1536 + (bl_x % 3) * 32);
+  #pragma unroll 4
+  for (s32 turn6 = 0; turn6 < 4; turn6++) {
+    const s32 right_cell7 = th_x + turn6 * 16;
+    *(__private u16x4 *)(x2) = *(__global const u16x4 *)(p1 + th_x * 4 + turn6 * 384 + (th_x >> 2) * 80 + (bl_x / 24) * 1536 + (bl_x % 6) * 16);
     const u16 v9_1 = x2[0];
     const f32 v10_1 = decode_bf16(v9_1);
     x3[0] = v10_1;
@@ -75,7 +77,7 @@ __kernel void __attribute__((reqd_work_group_size(64, 1, 1))) dot_simt_dot(__glo
   for (s32 part11 = 0; part11 < 4; part11++) {
     #pragma unroll 4
     for (s32 line12 = 0; line12 < 4; line12++) {
-      const s32 left_cell13 = line12 * 32 + (th_x >> 3) * 4 + ((part11 + (th_x >> 4)) & 3);
+      const s32 left_cell13 = line12 * 16 + (th_x >> 2) * 4 + ((part11 + line12 * 2 + (th_x >> 3)) & 3);
       *(__private f32x4 *)(x4) = *(__local const f32x4 *)(left_tile + left_cell13 * 4);
       const f32 v15_1 = x4[0];
       left[line12 * 4] = v15_1;
@@ -88,7 +90,7 @@ __kernel void __attribute__((reqd_work_group_size(64, 1, 1))) dot_simt_dot(__glo
     }
     #pragma unroll 4
     for (s32 k16 = 0; k16 < 4; k16++) {
-      const s32 right_cell17 = part11 * 32 + k16 * 8 + (th_x & 7);
+      const s32 right_cell17 = part11 * 16 + k16 * 4 + (th_x & 3);
       *(__private f32x4 *)(x5) = *(__local const f32x4 *)(right_tile + right_cell17 * 4);
       const f32 v19_1 = x5[0];
       right[0] = v19_1;
@@ -126,6 +128,6 @@ __kernel void __attribute__((reqd_work_group_size(64, 1, 1))) dot_simt_dot(__glo
     x6[2] = v27_5;
     const u16 v27_7 = encode_bf16(sums[i25 * 4 + 3]);
     x6[3] = v27_7;
-    *(__global u16x4 *)(o0 + th_x * 4 + bl_x * 32 + i25 * 768 + (th_x >> 3) * 64 + (bl_x / 3) * 2976) = *(__private const u16x4 *)(x6);
+    *(__global u16x4 *)(o0 + th_x * 4 + bl_x * 16 + i25 * 384 + (th_x >> 2) * 80 + (bl_x / 6) * 1440) = *(__private const u16x4 *)(x6);
   }
 }

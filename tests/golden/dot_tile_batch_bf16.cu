@@ -1,4 +1,4 @@
-// scores: dot-tile emitter, 18 blocks of 128 threads
+// scores: dot-tile emitter, 72 blocks of 32 threads
 
 typedef float f32;
 typedef unsigned short u16;
@@ -38,15 +38,19 @@ static __device__ void store_vector_4(void *to, const void *from) {
                : : "l"(__cvta_generic_to_global(to)), "r"(words[0]) : "memory");
 }
 
-extern "C" __global__ void __launch_bounds__(128) dot_tile_dot(const u16 *__restrict__ p0, const u16 *__restrict__ p1, u16 *__restrict__ o0) {
+extern "C" __global__ void __launch_bounds__(32) dot_tile_dot(const u16 *__restrict__ p0, const u16 *__restrict__ p1, u16 *__restrict__ o0) {
   const s32 th_x = threadIdx.x;
   const s32 bl_x = blockIdx.x;
-  __shared__ __align__(16) u16 left_tile[512];
-  __shared__ __align__(16) u16 right_tile[512];
+  __shared__ __align__(16) u16 left_tile[256];
+  __shared__ __align__(16) u16 right_tile[256];
   __align__(16) u32 left[4];
   __align__(16) u32 right[4];
   __align__(16) f32 sums[8];
-  __align__(16) u16 x4[2];
+  __align__(16) u16 x0[2];
+  __align__(16) u16 x1[8];
+  __align__(16) u16 x2[8];
+  __align__(16) u16 x3[8];
+  __align__(16) u16 x4[8];
   sums[0] = 0.0f;
   sums[1] = 0.0f;
   sums[2] = 0.0f;
@@ -55,35 +59,27 @@ extern "C" __global__ void __launch_bounds__(128) dot_tile_dot(const u16 *__rest
   sums[5] = 0.0f;
   sums[6] = 0.0f;
   sums[7] = 0.0f;
-  if (th_x <= 63) {
-    __align__(16) u16 x0[8];
-    __align__(16) u16 x1[8];
-    const s32 j1 = th_x;
-    const s32 left_cell2 = (j1 >> 1) * 2 + ((j1 + (j1 >> 3)) & 1);
-    *(u16x8 *)(x0) = *(const u16x8 *)(p0 + j1 * 8 + (bl_x / 3) * 512);
-    #pragma unroll 8
-    for (s32 vector_index3 = 0; vector_index3 < 8; vector_index3++) {
-      const u16 v4 = x0[vector_index3];
-      x1[vector_index3] = v4;
-    }
-    *(u16x8 *)(left_tile + left_cell2 * 8) = *(const u16x8 *)(x1);
+  const s32 left_cell1 = (th_x >> 1) * 2 + ((th_x + (th_x >> 3)) & 1);
+  *(u16x8 *)(x1) = *(const u16x8 *)(p0 + th_x * 8 + (bl_x / 6) * 256);
+  #pragma unroll 8
+  for (s32 vector_index2 = 0; vector_index2 < 8; vector_index2++) {
+    const u16 v3 = x1[vector_index2];
+    x2[vector_index2] = v3;
   }
-  if (th_x <= 63) {
-    __align__(16) u16 x2[8];
-    __align__(16) u16 x3[8];
-    const s32 j6 = th_x;
-    const s32 right_cell7 = (j6 >> 2) * 4 + ((j6 + (j6 >> 3)) & 3);
-    *(u16x8 *)(x2) = *(const u16x8 *)(p1 + j6 * 8 + (bl_x / 6) * 1536 + (j6 >> 2) * 64 + (bl_x % 3) * 32);
-    #pragma unroll 8
-    for (s32 vector_index8 = 0; vector_index8 < 8; vector_index8++) {
-      const u16 v9 = x2[vector_index8];
-      x3[vector_index8] = v9;
-    }
-    *(u16x8 *)(right_tile + right_cell7 * 8) = *(const u16x8 *)(x3);
+  *(u16x8 *)(left_tile + left_cell1 * 8) = *(const u16x8 *)(x2);
+  const s32 right_cell5 = (th_x >> 1) * 2 + ((th_x + (th_x >> 3)) & 1);
+  *(u16x8 *)(x3) = *(const u16x8 *)(p1 + th_x * 8 + (th_x >> 1) * 80 + (bl_x / 24) * 1536 + (bl_x % 6) * 16);
+  #pragma unroll 8
+  for (s32 vector_index6 = 0; vector_index6 < 8; vector_index6++) {
+    const u16 v7 = x3[vector_index6];
+    x4[vector_index6] = v7;
   }
+  *(u16x8 *)(right_tile + right_cell5 * 8) = *(const u16x8 *)(x4);
   __syncthreads();
-  load_matrices(left, left_tile + (th_x >> 6) * 256 + (th_x & 15) * 16 + (((th_x >> 2) + (th_x >> 4)) & 1) * 8);
-  load_transposed(right, right_tile + (th_x & 15) * 32 + (((th_x >> 1) + (th_x >> 4)) & 3) * 8);
+  const s32 left_cell9 = (th_x & 15) * 2 + (((th_x >> 2) + (th_x >> 4)) & 1);
+  load_matrices(left, left_tile + left_cell9 * 8);
+  const s32 right_cell10 = (th_x & 15) * 2 + (((th_x >> 2) + (th_x >> 4)) & 1);
+  load_transposed(right, right_tile + right_cell10 * 8);
   multiply_matrices_bf16(sums, left, right);
   multiply_matrices_bf16(sums + 4, left, right + 2);
   #pragma unroll 2
@@ -91,10 +87,10 @@ extern "C" __global__ void __launch_bounds__(128) dot_tile_dot(const u16 *__rest
     #pragma unroll 2
     for (s32 half13 = 0; half13 < 2; half13++) {
       const u16 v15_1 = encode_bf16(sums[j12 * 4 + half13 * 2]);
-      x4[0] = v15_1;
+      x0[0] = v15_1;
       const u16 v15_3 = encode_bf16(sums[j12 * 4 + half13 * 2 + 1]);
-      x4[1] = v15_3;
-      store_vector_4(o0 + th_x * 2 + bl_x * 32 + j12 * 8 + half13 * 768 + (th_x >> 2) * 88 + (th_x >> 6) * 1504 + (bl_x / 3) * 2976 - (th_x >> 5) * 752, x4);
+      x0[1] = v15_3;
+      store_vector_4(o0 + th_x * 2 + bl_x * 16 + j12 * 8 + half13 * 768 + (th_x >> 2) * 88 + (bl_x / 6) * 1440, x0);
     }
   }
 }

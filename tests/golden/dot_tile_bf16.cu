@@ -1,4 +1,4 @@
-// layer: dot-tile emitter, 160 blocks of 128 threads
+// layer: dot-tile emitter, 80 blocks of 128 threads
 
 typedef unsigned int u32;
 typedef float f32;
@@ -57,12 +57,12 @@ extern "C" __global__ void __launch_bounds__(128) dot_tile_dot(const u16 *__rest
   const s32 th_x = threadIdx.x;
   const s32 bl_x = blockIdx.x;
   __shared__ __align__(16) u16 left_tile[4096];
-  __shared__ __align__(16) u16 right_tile[2048];
+  __shared__ __align__(16) u16 right_tile[4096];
   __shared__ __align__(16) u16 left_tile2[4096];
-  __shared__ __align__(16) u16 right_tile2[2048];
-  __align__(16) u32 left[4];
+  __shared__ __align__(16) u16 right_tile2[4096];
+  __align__(16) u32 left[8];
   __align__(16) u32 right[8];
-  __align__(16) f32 sums[16];
+  __align__(16) f32 sums[32];
   __align__(16) u16 x0[8];
   __align__(16) u16 x1[8];
   __align__(16) u16 x2[8];
@@ -73,14 +73,14 @@ extern "C" __global__ void __launch_bounds__(128) dot_tile_dot(const u16 *__rest
   __align__(16) u16 x11[8];
   __align__(16) f32 x12[2];
   __align__(16) u16 x13[2];
-  #pragma unroll 16
-  for (s32 register0 = 0; register0 < 16; register0++) {
-    sums[register0] = 0.0f;
+  #pragma unroll 32
+  for (s32 column0 = 0; column0 < 32; column0++) {
+    sums[column0] = 0.0f;
   }
   #pragma unroll 4
   for (s32 turn1 = 0; turn1 < 4; turn1++) {
     const s32 left_cell2 = th_x + turn1 * 128 + (th_x >> 3) * 9 - ((th_x * 9) >> 6) * 8;
-    *(u16x8 *)(x0) = *(const u16x8 *)(p0 + th_x * 8 + turn1 * 1536 + (th_x >> 3) * 32 + (bl_x / 20) * 6144);
+    *(u16x8 *)(x0) = *(const u16x8 *)(p0 + th_x * 8 + turn1 * 1536 + (th_x >> 3) * 32 + (bl_x / 10) * 6144);
     *(u16x8 *)(x1) = *(const u16x8 *)(p1 + (th_x & 7) * 8);
     #pragma unroll 8
     for (s32 vector_index3 = 0; vector_index3 < 8; vector_index3++) {
@@ -93,10 +93,14 @@ extern "C" __global__ void __launch_bounds__(128) dot_tile_dot(const u16 *__rest
     }
     *(u16x8 *)(left_tile + left_cell2 * 8) = *(const u16x8 *)(x2);
   }
-  const s32 right_1 = th_x + (th_x >> 3) * 9 - ((th_x * 9) >> 6) * 8;
-  copy_async_16(right_tile + right_1 * 8, p2 + th_x * 8 + (th_x >> 3) * 32 + (bl_x % 20) * 3072);
-  const s32 right_2 = th_x + (th_x >> 3) * 9 - ((th_x * 9) >> 6) * 8 + 128;
-  copy_async_16(right_tile + right_2 * 8, p2 + th_x * 8 + (th_x >> 3) * 32 + (bl_x % 20) * 3072 + 1536);
+  const s32 right_5 = th_x + (th_x >> 3) * 9 - ((th_x * 9) >> 6) * 8;
+  copy_async_16(right_tile + right_5 * 8, p2 + th_x * 8 + (th_x >> 3) * 32 + (bl_x % 10) * 6144);
+  const s32 right_6 = th_x + (th_x >> 3) * 9 - ((th_x * 9) >> 6) * 8 + 128;
+  copy_async_16(right_tile + right_6 * 8, p2 + th_x * 8 + (th_x >> 3) * 32 + (bl_x % 10) * 6144 + 1536);
+  const s32 right_7 = th_x + (th_x >> 3) * 9 - ((th_x * 9) >> 6) * 8 + 256;
+  copy_async_16(right_tile + right_7 * 8, p2 + th_x * 8 + (th_x >> 3) * 32 + (bl_x % 10) * 6144 + 3072);
+  const s32 right_8 = th_x + (th_x >> 3) * 9 - ((th_x * 9) >> 6) * 8 + 384;
+  copy_async_16(right_tile + right_8 * 8, p2 + th_x * 8 + (th_x >> 3) * 32 + (bl_x % 10) * 6144 + 4608);
   wait_copies();
   __syncthreads();
   #pragma unroll 4
@@ -104,7 +108,7 @@ extern "C" __global__ void __launch_bounds__(128) dot_tile_dot(const u16 *__rest
     const s32 left_cell15 = th_x + turn14 * 128 + (th_x >> 3) * 9 - ((th_x * 9) >> 6) * 8;
     if ((th_x & 7) + 8 <= 11) {
       const s32 j16 = (th_x & 7) + 8;
-      *(u16x8 *)(x5) = *(const u16x8 *)(p0 + turn14 * 1536 + j16 * 8 + (th_x >> 3) * 96 + (bl_x / 20) * 6144);
+      *(u16x8 *)(x5) = *(const u16x8 *)(p0 + turn14 * 1536 + j16 * 8 + (th_x >> 3) * 96 + (bl_x / 10) * 6144);
       *(u16x8 *)(x6) = *(const u16x8 *)(p1 + j16 * 8);
       #pragma unroll 8
       for (s32 vector_index17 = 0; vector_index17 < 8; vector_index17++) {
@@ -128,11 +132,12 @@ extern "C" __global__ void __launch_bounds__(128) dot_tile_dot(const u16 *__rest
       *(u16x8 *)(left_tile2 + left_cell15 * 8) = *(const u16x8 *)(x8);
     }
   }
-  for (s32 turn24 = 0; turn24 < 2; turn24++) {
+  #pragma unroll 4
+  for (s32 turn24 = 0; turn24 < 4; turn24++) {
     const s32 right_cell25 = th_x + turn24 * 128 + (th_x >> 3) * 9 - ((th_x * 9) >> 6) * 8;
     if ((th_x & 7) + 8 <= 11) {
       const s32 j26 = (th_x & 7) + 8;
-      copy_async_16(right_tile2 + right_cell25 * 8, p2 + turn24 * 1536 + j26 * 8 + (th_x >> 3) * 96 + (bl_x % 20) * 3072);
+      copy_async_16(right_tile2 + right_cell25 * 8, p2 + turn24 * 1536 + j26 * 8 + (th_x >> 3) * 96 + (bl_x % 10) * 6144);
     } else {
       x11[0] = 0;
       x11[1] = 0;
@@ -146,40 +151,61 @@ extern "C" __global__ void __launch_bounds__(128) dot_tile_dot(const u16 *__rest
     }
   }
   for (s32 part31 = 0; part31 < 4; part31++) {
-    load_matrices(left, left_tile + (th_x >> 5) * 1024 + (th_x & 15) * 64 + ((th_x + part31 * 2 + ((th_x >> 4) & 1)) & 7) * 8);
-    load_matrices(right, right_tile + (th_x & 7) * 64 + ((th_x >> 4) & 1) * 512 + ((th_x + part31 * 2 + ((th_x >> 3) & 1)) & 7) * 8);
-    load_matrices(right + 4, right_tile + (th_x & 7) * 64 + ((th_x >> 4) & 1) * 512 + ((th_x + part31 * 2 + ((th_x >> 3) & 1)) & 7) * 8 + 1024);
+    const s32 left_1 = (th_x >> 6) * 256 + (th_x & 15) * 8 + ((th_x + part31 * 2 + ((th_x >> 4) & 1)) & 7);
+    load_matrices(left, left_tile + left_1 * 8);
+    const s32 left_2 = (th_x >> 6) * 256 + (th_x & 15) * 8 + ((th_x + part31 * 2 + ((th_x >> 4) & 1)) & 7) + 128;
+    load_matrices(left + 4, left_tile + left_2 * 8);
+    const s32 right_1 = (th_x & 7) * 8 + ((th_x >> 4) & 1) * 64 + ((th_x >> 5) & 1) * 256 + ((th_x + part31 * 2 + ((th_x >> 3) & 1)) & 7);
+    load_matrices(right, right_tile + right_1 * 8);
+    const s32 right_2 = (th_x & 7) * 8 + ((th_x >> 4) & 1) * 64 + ((th_x >> 5) & 1) * 256 + ((th_x + part31 * 2 + ((th_x >> 3) & 1)) & 7) + 128;
+    load_matrices(right + 4, right_tile + right_2 * 8);
     multiply_matrices_bf16(sums, left, right);
     multiply_matrices_bf16(sums + 4, left, right + 2);
     multiply_matrices_bf16(sums + 8, left, right + 4);
     multiply_matrices_bf16(sums + 12, left, right + 6);
+    multiply_matrices_bf16(sums + 16, left + 4, right);
+    multiply_matrices_bf16(sums + 20, left + 4, right + 2);
+    multiply_matrices_bf16(sums + 24, left + 4, right + 4);
+    multiply_matrices_bf16(sums + 28, left + 4, right + 6);
   }
   wait_copies();
   __syncthreads();
-  for (s32 part34 = 0; part34 < 4; part34++) {
-    load_matrices(left, left_tile2 + (th_x >> 5) * 1024 + (th_x & 15) * 64 + ((th_x + part34 * 2 + ((th_x >> 4) & 1)) & 7) * 8);
-    load_matrices(right, right_tile2 + (th_x & 7) * 64 + ((th_x >> 4) & 1) * 512 + ((th_x + part34 * 2 + ((th_x >> 3) & 1)) & 7) * 8);
-    load_matrices(right + 4, right_tile2 + (th_x & 7) * 64 + ((th_x >> 4) & 1) * 512 + ((th_x + part34 * 2 + ((th_x >> 3) & 1)) & 7) * 8 + 1024);
+  for (s32 part38 = 0; part38 < 4; part38++) {
+    const s32 left_3 = (th_x >> 6) * 256 + (th_x & 15) * 8 + ((th_x + part38 * 2 + ((th_x >> 4) & 1)) & 7);
+    load_matrices(left, left_tile2 + left_3 * 8);
+    const s32 left_4 = (th_x >> 6) * 256 + (th_x & 15) * 8 + ((th_x + part38 * 2 + ((th_x >> 4) & 1)) & 7) + 128;
+    load_matrices(left + 4, left_tile2 + left_4 * 8);
+    const s32 right_3 = (th_x & 7) * 8 + ((th_x >> 4) & 1) * 64 + ((th_x >> 5) & 1) * 256 + ((th_x + part38 * 2 + ((th_x >> 3) & 1)) & 7);
+    load_matrices(right, right_tile2 + right_3 * 8);
+    const s32 right_4 = (th_x & 7) * 8 + ((th_x >> 4) & 1) * 64 + ((th_x >> 5) & 1) * 256 + ((th_x + part38 * 2 + ((th_x >> 3) & 1)) & 7) + 128;
+    load_matrices(right + 4, right_tile2 + right_4 * 8);
     multiply_matrices_bf16(sums, left, right);
     multiply_matrices_bf16(sums + 4, left, right + 2);
     multiply_matrices_bf16(sums + 8, left, right + 4);
     multiply_matrices_bf16(sums + 12, left, right + 6);
+    multiply_matrices_bf16(sums + 16, left + 4, right);
+    multiply_matrices_bf16(sums + 20, left + 4, right + 2);
+    multiply_matrices_bf16(sums + 24, left + 4, right + 4);
+    multiply_matrices_bf16(sums + 28, left + 4, right + 6);
   }
-  #pragma unroll 4
-  for (s32 j37 = 0; j37 < 4; j37++) {
-    #pragma unroll 2
-    for (s32 half38 = 0; half38 < 2; half38++) {
-      *(f32x2 *)(x12) = *(const f32x2 *)(p3 + j37 * 8 + (th_x & 3) * 2 + (bl_x % 20) * 32);
+  #pragma unroll 2
+  for (s32 i45 = 0; i45 < 2; i45++) {
+    #pragma unroll 4
+    for (s32 j46 = 0; j46 < 4; j46++) {
       #pragma unroll 2
-      for (s32 vector_index39 = 0; vector_index39 < 2; vector_index39++) {
-        const f32 v40 = sums[j37 * 4 + half38 * 2 + vector_index39];
-        const f32 v41 = x12[vector_index39];
-        const f32 v42 = v40 + v41;
-        const f32 v43 = maximum_f32(v42, 0.0f);
-        const u16 v44_bits = encode_bf16(v43);
-        x13[vector_index39] = v44_bits;
+      for (s32 half47 = 0; half47 < 2; half47++) {
+        *(f32x2 *)(x12) = *(const f32x2 *)(p3 + j46 * 8 + (th_x & 3) * 2 + (bl_x % 10) * 64 + ((th_x >> 5) & 1) * 32);
+        #pragma unroll 2
+        for (s32 vector_index48 = 0; vector_index48 < 2; vector_index48++) {
+          const f32 v49 = sums[i45 * 16 + j46 * 4 + half47 * 2 + vector_index48];
+          const f32 v50 = x12[vector_index48];
+          const f32 v51 = v49 + v50;
+          const f32 v52 = maximum_f32(v51, 0.0f);
+          const u16 v53_bits = encode_bf16(v52);
+          x13[vector_index48] = v53_bits;
+        }
+        store_vector_4(o0 + th_x * 2 + bl_x * 64 + i45 * 10240 + j46 * 8 + half47 * 5120 + (th_x >> 2) * 632 + (th_x >> 6) * 20416 + (bl_x / 10) * 40320 - (th_x >> 5) * 5088, x13);
       }
-      store_vector_4(o0 + th_x * 2 + bl_x * 32 + j37 * 8 + half38 * 5120 + (th_x >> 2) * 632 + (th_x >> 5) * 5120 + (bl_x / 20) * 40320, x13);
     }
   }
 }

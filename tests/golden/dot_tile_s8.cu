@@ -1,4 +1,4 @@
-// quantized: dot-tile emitter, 24 blocks of 128 threads
+// quantized: dot-tile emitter, 84 blocks of 32 threads
 
 typedef float f32;
 typedef unsigned int u32;
@@ -26,11 +26,11 @@ static __device__ void store_vector_8(void *to, const void *from) {
                : : "l"(__cvta_generic_to_global(to)), "r"(words[0]), "r"(words[1]) : "memory");
 }
 
-extern "C" __global__ void __launch_bounds__(128) dot_tile_dot(const s8 *__restrict__ p0, const s8 *__restrict__ p1, f32 *__restrict__ o0) {
+extern "C" __global__ void __launch_bounds__(32) dot_tile_dot(const s8 *__restrict__ p0, const s8 *__restrict__ p1, f32 *__restrict__ o0) {
   const s32 th_x = threadIdx.x;
   const s32 bl_x = blockIdx.x;
-  __shared__ __align__(16) s8 left_tile[4096];
-  __shared__ __align__(16) s8 right_tile[4096];
+  __shared__ __align__(16) s8 left_tile[2048];
+  __shared__ __align__(16) s8 right_tile[2048];
   __align__(16) u32 left[4];
   __align__(16) u32 right[4];
   __align__(16) s32 sums[8];
@@ -49,13 +49,13 @@ extern "C" __global__ void __launch_bounds__(128) dot_tile_dot(const s8 *__restr
   sums[6] = 0;
   sums[7] = 0;
   #pragma unroll 4
-  for (s32 turn1 = 0; turn1 < 16; turn1++) {
-    const s32 left_cell2 = turn1 * 128 + (th_x >> 6) * 64 + ((th_x + turn1 * 16 + (th_x >> 6) * 8) & 63);
-    if (turn1 * 2 + (th_x >> 6) + ((bl_x >> 1) & 3) * 32 <= 99) {
-      const s32 j3 = turn1 * 2 + (th_x >> 6) + ((bl_x >> 1) & 3) * 32;
-      if ((th_x & 63) <= 34) {
-        const s32 j4 = (th_x & 63);
-        *(s8x2 *)(x0) = *(const s8x2 *)(p0 + j3 * 70 + j4 * 2 + (bl_x >> 3) * 7000);
+  for (s32 turn1 = 0; turn1 < 32; turn1++) {
+    const s32 left_cell2 = (turn1 >> 1) * 64 + ((th_x + ((turn1 * 9) >> 1) * 8) & 63);
+    if ((turn1 >> 1) + ((bl_x >> 2) % 7) * 16 <= 99) {
+      const s32 j3 = (turn1 >> 1) + ((bl_x >> 2) % 7) * 16;
+      if (th_x + (turn1 & 1) * 32 <= 34) {
+        const s32 j4 = th_x + (turn1 & 1) * 32;
+        *(s8x2 *)(x0) = *(const s8x2 *)(p0 + j3 * 70 + j4 * 2 + (bl_x / 28) * 7000);
         const s8 v6_1 = x0[0];
         x1[0] = v6_1;
         const s8 v6_2 = x0[1];
@@ -73,48 +73,50 @@ extern "C" __global__ void __launch_bounds__(128) dot_tile_dot(const s8 *__restr
     }
   }
   #pragma unroll 4
-  for (s32 turn9 = 0; turn9 < 16; turn9++) {
-    if (turn9 * 8 + (th_x >> 4) <= 69) {
-      const s32 j10 = turn9 * 8 + (th_x >> 4);
-      if ((th_x & 15) + (bl_x & 1) * 16 <= 24) {
-        const s32 j11 = (th_x & 15) + (bl_x & 1) * 16;
-        *(s8x2 *)(x4) = *(const s8x2 *)(p1 + j10 * 50 + j11 * 2 + (bl_x >> 3) * 3500);
+  for (s32 turn9 = 0; turn9 < 32; turn9++) {
+    if (turn9 * 4 + (th_x >> 3) <= 69) {
+      const s32 j10 = turn9 * 4 + (th_x >> 3);
+      if ((th_x & 7) + (bl_x & 3) * 8 <= 24) {
+        const s32 j11 = (th_x & 7) + (bl_x & 3) * 8;
+        *(s8x2 *)(x4) = *(const s8x2 *)(p1 + j10 * 50 + j11 * 2 + (bl_x / 28) * 3500);
         const s8 v13_1 = x4[0];
-        right_tile[th_x * 256 + ((th_x * 4 + turn9) & 15) * 8 - (th_x >> 4) * 4095] = v13_1;
+        right_tile[th_x * 256 + ((th_x * 8 + turn9) & 31) * 4 - (th_x >> 3) * 2047] = v13_1;
         const s8 v13_2 = x4[1];
-        right_tile[th_x * 256 + ((th_x * 4 + turn9 + 2) & 15) * 8 - (th_x >> 4) * 4095 + 128] = v13_2;
+        right_tile[th_x * 256 + ((th_x * 8 + turn9 + 4) & 31) * 4 - (th_x >> 3) * 2047 + 128] = v13_2;
       } else {
-        right_tile[th_x * 256 + ((th_x * 4 + turn9) & 15) * 8 - (th_x >> 4) * 4095] = 0;
-        right_tile[th_x * 256 + ((th_x * 4 + turn9 + 2) & 15) * 8 - (th_x >> 4) * 4095 + 128] = 0;
+        right_tile[th_x * 256 + ((th_x * 8 + turn9) & 31) * 4 - (th_x >> 3) * 2047] = 0;
+        right_tile[th_x * 256 + ((th_x * 8 + turn9 + 4) & 31) * 4 - (th_x >> 3) * 2047 + 128] = 0;
       }
     } else {
-      right_tile[th_x * 256 + ((th_x * 4 + turn9) & 15) * 8 - (th_x >> 4) * 4095] = 0;
-      right_tile[th_x * 256 + ((th_x * 4 + turn9 + 2) & 15) * 8 - (th_x >> 4) * 4095 + 128] = 0;
+      right_tile[th_x * 256 + ((th_x * 8 + turn9) & 31) * 4 - (th_x >> 3) * 2047] = 0;
+      right_tile[th_x * 256 + ((th_x * 8 + turn9 + 4) & 31) * 4 - (th_x >> 3) * 2047 + 128] = 0;
     }
   }
   __syncthreads();
   for (s32 part16 = 0; part16 < 4; part16++) {
-    load_matrices(left, left_tile + (th_x >> 6) * 2048 + (th_x & 15) * 128 + ((th_x + part16 * 2 + ((th_x >> 4) & 1)) & 7) * 16);
-    load_matrices(right, right_tile + (th_x & 7) * 128 + ((th_x >> 4) & 3) * 1024 + ((th_x + part16 * 2 + ((th_x >> 3) & 1)) & 7) * 16);
+    const s32 left_cell17 = (th_x & 15) * 8 + ((th_x + part16 * 2 + (th_x >> 4)) & 7);
+    load_matrices(left, left_tile + left_cell17 * 16);
+    const s32 right_cell18 = (th_x >> 4) * 64 + (th_x & 7) * 8 + ((th_x + part16 * 2 + ((th_x >> 3) & 1)) & 7);
+    load_matrices(right, right_tile + right_cell18 * 16);
     multiply_matrices_s8(sums, left, right);
     multiply_matrices_s8(sums + 4, left, right + 2);
   }
   #pragma unroll 2
-  for (s32 j18 = 0; j18 < 2; j18++) {
+  for (s32 j20 = 0; j20 < 2; j20++) {
     #pragma unroll 2
-    for (s32 half19 = 0; half19 < 2; half19++) {
-      if (half19 * 8 + (th_x >> 6) * 16 + ((th_x >> 2) & 7) + ((bl_x >> 1) & 3) * 32 <= 99 && j18 * 4 + (th_x & 3) + (bl_x & 1) * 16 + ((th_x >> 5) & 1) * 8 <= 24) {
-        const s32 j20 = half19 * 8 + (th_x >> 6) * 16 + ((th_x >> 2) & 7) + ((bl_x >> 1) & 3) * 32;
-        const s32 j21 = j18 * 4 + (th_x & 3) + (bl_x & 1) * 16 + ((th_x >> 5) & 1) * 8;
-        const s32 v23_1 = sums[j18 * 4 + half19 * 2];
-        const f32 v24_1 = (f32)v23_1;
-        const f32 v25_1 = v24_1 * 0.125f;
-        x5[0] = v25_1;
-        const s32 v23_2 = sums[j18 * 4 + half19 * 2 + 1];
-        const f32 v24_2 = (f32)v23_2;
-        const f32 v25_2 = v24_2 * 0.125f;
-        x5[1] = v25_2;
-        store_vector_8(o0 + j20 * 50 + j21 * 2 + (bl_x >> 3) * 5000, x5);
+    for (s32 half21 = 0; half21 < 2; half21++) {
+      if (half21 * 8 + (th_x >> 2) + ((bl_x >> 2) % 7) * 16 <= 99 && j20 * 4 + (th_x & 3) + (bl_x & 3) * 8 <= 24) {
+        const s32 j22 = half21 * 8 + (th_x >> 2) + ((bl_x >> 2) % 7) * 16;
+        const s32 j23 = j20 * 4 + (th_x & 3) + (bl_x & 3) * 8;
+        const s32 v25_1 = sums[j20 * 4 + half21 * 2];
+        const f32 v26_1 = (f32)v25_1;
+        const f32 v27_1 = v26_1 * 0.125f;
+        x5[0] = v27_1;
+        const s32 v25_2 = sums[j20 * 4 + half21 * 2 + 1];
+        const f32 v26_2 = (f32)v25_2;
+        const f32 v27_2 = v26_2 * 0.125f;
+        x5[1] = v27_2;
+        store_vector_8(o0 + j22 * 50 + j23 * 2 + (bl_x / 28) * 5000, x5);
       }
     }
   }

@@ -61,6 +61,9 @@ PROGRAMS = [
     (product("3,24,40", "3,40,20", "3,24,20", BATCH), {}),
     (swapped(product("24,40", "40,20", "24,20", PLAIN)), {}),
     (swapped(product("70,40", "40,64", "70,64", PLAIN)), {**WIDE, "stages": 2}),
+    (product("40,200", "200,60", "40,60", PLAIN), {"split_k": 3}),
+    (product("200,40", "200,36", "40,36", FIRST), {"tile_depth": 8, "stages": 2, "split_k": 4}),
+    (product("2,24,90", "2,90,20", "2,24,20", BATCH), {"split_k": 2}),
 ]
 TYPES = [
     ("f64", "f64", "f64"),
@@ -107,7 +110,7 @@ def test_prologue_and_epilogue() -> None:
 def test_there_are_no_bank_conflicts(numbers: str, sizes: tuple[int, int, int]) -> None:
     tile = dict(zip(("tile_rows", "tile_columns", "tile_depth"), sizes, strict=True))
     kernel = emitted(
-        product("128,128", "128,128", "128,128", numbers), **tile, thread_rows=4, thread_columns=4, stages=1
+        product("128,128", "128,128", "128,128", numbers), **tile, thread_rows=4, thread_columns=4, stages=1, split_k=1
     )
     accesses = list(bank_accesses(kernel, portable_device("cuda")))
     assert {(a.kind, a.array) for a in accesses} == {
@@ -134,24 +137,50 @@ def test_a_thread_loads_vectors_and_keeps_its_sums_in_registers() -> None:
 
 
 @pytest.mark.parametrize(
-    ("sizes", "tile"),
+    ("sizes", "is_split"),
     [
-        ((4096, 4096, 4096), (128, 128, 8, 8)),  # 1,024 tiles for 132 cores
-        ((1024, 1024, 1024), (128, 64, 8, 8)),  # one tile a core
-        ((512, 512, 512), (64, 32, 4, 4)),  # a thread a lane
-        ((8192, 512, 16), (64, 16, 4, 4)),
+        ((4096, 4096, 4096), False),  # 1,024 tiles for 132 cores
+        ((1024, 1024, 1024), True),  # 64 tiles
+        ((512, 512, 512), True),
+        ((8192, 512, 16), True),
+        ((192, 6272, 192), True),
+        ((1024, 64, 2048), False),
     ],
 )
-def test_default_plans_are_near_the_best_of_predictions(sizes: tuple[int, int, int], tile: tuple[int, ...]) -> None:
+def test_default_plans_are_near_the_best_of_predictions(sizes: tuple[int, int, int], is_split: bool) -> None:
     m, k, n = sizes
     entry = ix.hlo.parse(product(f"{m},{k}", f"{k},{n}", f"{m},{n}", PLAIN)).entry
     names = ("tile_rows", "tile_columns", "thread_rows", "thread_columns")
-    default = ix.knobs(entry, device="h100").default
-    assert tuple(default[name] for name in names) == tile
-    others = [(128, 128, 8, 8), (128, 64, 8, 8), (64, 64, 8, 8), (64, 32, 4, 4), (32, 32, 4, 4), tile]
-    plans = {name: [plan[number] for plan in others] for number, name in enumerate(names)}
-    times = ix.predict(entry, plans, "h100").time
-    assert times[-1] <= 1.1 * times.min()
+    space = ix.knobs(entry, device="h100")
+    assert (space.default["split_k"] > 1) == is_split
+    tiles = [(128, 128, 8, 8), (128, 64, 8, 8), (64, 64, 8, 8), (64, 32, 4, 4), (32, 32, 4, 4), (64, 16, 4, 4)]
+    plans = [{**dict(zip(names, tile, strict=True)), "split_k": split} for tile in tiles for split in (1, 2, 4, 14, 28)]
+    legal = [space.default, *(p for p in plans if space.allows([p])[0])]
+    times = ix.predict(entry, legal, "h100").time
+    assert times[0] <= 1.1 * times.min()
+
+
+@pytest.mark.parametrize("device", ["T4", "h100"])
+def test_blocks_that_share_a_tile_have_a_step_each_and_run_at_once(device: str) -> None:
+    entry = ix.hlo.parse(product("64,1600", "1600,64", "64,64", PLAIN)).entry
+    space = ix.knobs(entry, device=device)
+    plan = {**space.default, **WIDE, "tile_depth": 16, "stages": 1}
+    legal = list(space.legal("split_k", plan))  # 100 steps
+    assert legal == sorted({-(-100 // k) for k in range(1, 101)})
+    many = ix.knobs(ix.hlo.parse(product("2048,1600", "1600,2048", "2048,2048", PLAIN)).entry, device=device)
+    held = {"T4": 40 * 16, "h100": 132 * 32}[device]  # blocks of 64 threads
+    assert max(many.legal("split_k", plan)) == max(n for n in legal if n <= max(held // 1024, 1))
+    with pytest.raises(ix.IndexingError, match="split_k is one of 1, 2, 3, 4, "):
+        ix.emit(entry, device=device, **{**plan, "split_k": 51})
+
+
+def test_results_of_shared_tiles_do_not_depend_on_the_order_of_blocks() -> None:
+    """The last block to arrive adds the sums of all blocks in the order of their numbers, and has no atomic update of floats."""
+    kernel = emitted(product("40,200", "200,60", "40,60", PLAIN), split_k=5).lowered
+    statements = list(ir.statements(kernel.body))
+    assert not any(isinstance(s, ir.AtomicUpdate) for s in statements)
+    assert sum(isinstance(s, ir.FetchAdd) for s in statements) == 1
+    assert {b.name for b in kernel.buffers if b.role == "scratch"} == {"w0", "w1"}
 
 
 @pytest.mark.parametrize(

@@ -88,7 +88,9 @@ def test_no_two_lines_of_a_matrix_share_a_bank(lines: int, run: int, piece: int)
 
 
 def test_the_kernel_has_no_bank_conflicts() -> None:
-    kernel = emitted(product("128,128", "128,128", "128,128", PLAIN), tile_rows=64, tile_columns=64, stages=1)
+    kernel = emitted(
+        product("128,128", "128,128", "128,128", PLAIN), tile_rows=64, tile_columns=64, stages=1, split_k=1
+    )
     actual = list(bank_accesses(kernel, portable_device("cuda")))
     assert {(a.kind, a.array) for a in actual} == {
         (k, f"{s}_tile") for k in ("load", "store") for s in ("left", "right")
@@ -110,6 +112,8 @@ def test_the_kernel_has_no_bank_conflicts() -> None:
         (product("3,24,40", "3,40,20", "3,24,20", BATCH), {"tile_rows": 32}),
         (product("60,70", "70,50", "60,50", PLAIN, "s8", "s32"), {}),
         (product("48,160", "160,40", "48,40", PLAIN), {"tile_depth": 32, "stages": 2}),
+        (product("48,160", "160,40", "48,40", PLAIN), {"tile_depth": 32, "stages": 2, "split_k": 5}),
+        (product("40,300", "40,300", "40,40", LAST, "s8", "s32"), {"tile_depth": 32, "stages": 1, "split_k": 10}),
         (product("40,128", "40,128", "40,40", LAST, "s8", "s32"), {"tile_depth": 32, "stages": 2}),
         (product("33,75", "75,20", "33,20", PLAIN, "f16"), {"tile_depth": 16, "stages": 2}),
         (product("70,60", "50,70", "60,50", TRANSPOSED, "u8", "s32"), {"tile_columns": 128}),
@@ -181,8 +185,9 @@ def async_copies(kernel: Kernel) -> dict[str, set[int]]:
 
 def test_long_sums_are_copied_asynchronously_while_tiles_are_multiplied() -> None:
     text = product("128,512", "512,128", "128,128", PLAIN)
-    kernel = emitted(text)
+    kernel = emitted(text, split_k=1)
     assert async_copies(kernel) == {"p0": {8}, "p1": {8}}
+    assert async_copies(emitted(text, tile_rows=32, tile_columns=32, split_k=8)) == {"p0": {8}, "p1": {8}}
     assert sum(isinstance(s, ir.Barrier) for s in ir.statements(kernel.ir.body)) == 2  # one a step
     assert async_copies(emitted(text, stages=1)) == {}
     assert all(a.conflicts == 0 for a in bank_accesses(kernel, portable_device("cuda")))

@@ -51,8 +51,8 @@ class Accumulators:
     They start with the reducer's neutral element, or, if it has none, with the first value that the thread reads.
     """
 
-    def __init__(self, body: FunctionBuilder, reducer: Reducer, width: int) -> None:
-        """Declare the accumulators at the insertion point."""
+    def __init__(self, body: FunctionBuilder, reducer: Reducer, width: int, name: str | None = None) -> None:
+        """Declare the accumulators at the insertion point; one of several columns is in a buffer, which may have a `name`."""
         self.body, self.width = body, width
         self.computation, self.kinds, self.neutral = reducer.computation, reducer.kinds, reducer.neutral
         self._variables: list[Value] = []
@@ -61,7 +61,7 @@ class Accumulators:
             if width == 1:
                 self._variables.append(body.variable(kind, start))
             else:
-                buffer = Buffer(body.fresh("sum"), kept_type(kind), (width,), "local")
+                buffer = Buffer(name or body.fresh("sum"), kept_type(kind), (width,), "local")
                 self._buffers.append(body.kernel.add_buffer(buffer))
         if width > 1:
             with lanes(body, width, "column") as lane:

@@ -4,7 +4,8 @@ A block computes a tile of the product, a thread some rows and columns of it, wh
 sum, a tile of each operand is copied to shared memory, with the operand's producers, as it lies in memory: a line has
 neighbours of the operand. Where these are rows or columns, a thread has vectors of them, and loads one for each place along the
 sum; where they are along the sum, it loads vectors along it, and its rows or columns are as far apart as there are threads.
-What follows the product is fused into the stores. Products are added in the order of the contracting dimensions.
+What follows the product is fused into the stores. Products are added in the order of the contracting dimensions; where several
+blocks share a tile, the sums of their parts are.
 """
 
 from indexing.kernels.emitter import Emitter

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 from indexing.hlo.layout import delinearize
 from indexing.kernels.emitters.simt.match import NAME
 from indexing.kernels.emitters.tile.shared_tile import SharedTile, TileBuilder, position
+from indexing.kernels.emitters.tile.splits import SharedSums
 from indexing.kernels.emitters.tile.steps import Steps
-from indexing.kernels.ir.nodes import Buffer, Constant, Load
+from indexing.kernels.ir.nodes import Buffer, Load
 from indexing.kernels.launch import Part, assembled, entry_builder, inside, loop_over, thread_id
 from indexing.kernels.vectors import lanes
 from indexing.ops.element.loops import multiply_add
@@ -70,44 +71,43 @@ class _Body:
 
     def __init__(self, match: Heroes, plan: SimtPlan, body: FunctionBuilder) -> None:
         self.plan, self.body, self.dot = plan, body, match.first
-        batch, row_tile, column_tile = delinearize(thread_id("bl_x"), plan.tiles)
-        s = plan.sizes
-        self.begins = row_tile * s.tile_rows, column_tile * s.tile_columns
+        self.shared = SharedSums(body, plan)
+        batch, row_tile, column_tile = self.shared.tile
+        self.begins = row_tile * plan.tile_rows, column_tile * plan.tile_columns
         self.tile = TileBuilder(body, match, batch, prod(plan.block))
-        self.stages = [self._sides(stage) for stage in range(s.stages)]
+        self.stages = [self._sides(stage) for stage in range(plan.stages)]
         for side in (side for stage in self.stages for side in stage):
             body.kernel.add_buffer(side.tile.buffer)
         for side in self.stages[0]:
             body.kernel.add_buffer(Buffer(side.tile.side, plan.element_type, (side.held,), "local"))
-        self.sums = s.thread_rows * s.thread_columns
-        body.kernel.add_buffer(Buffer("sums", plan.element_type, (self.sums,), "local"))
 
     def _sides(self, stage: int) -> list[_ThreadSide]:
-        plan, s = self.plan, self.plan.sizes
+        plan = self.plan
         own = delinearize(thread_id("th_x"), plan.threads)
         tiles = (replace(t, stage=stage) for t in plan.shared_tiles)
-        counts = s.thread_rows, s.thread_columns
+        counts = plan.thread_rows, plan.thread_columns
         return [_ThreadSide(*of, plan.piece) for of in zip(tiles, counts, plan.threads, own, strict=True)]
 
     def build(self) -> None:
         """Build the loop along the sum, and the results."""
         body, plan = self.body, self.plan
-        with loop_over(body, self.sums, "register") as register:
-            body.store("sums", (register,), Constant(plan.element_type, 0))
-        Steps(body, plan.steps, plan.sizes.stages, self._copy, self._multiply).build()
-        self._finish()
+        sums = self.shared.declare(plan.element_type, plan.thread_rows * plan.thread_columns)
+        Steps(body, plan.steps, plan.stages, self._copy, self._multiply).build()
+        with self.shared.combined(sums):
+            self._finish()
 
     def _copy(self, step: SymbolicExpr, stage: int) -> None:
         """Copy the tiles of a step to a stage of shared memory."""
+        along = self.shared.begin_of(step)
         for side, free in zip(self.stages[stage], self.begins, strict=True):
-            self.tile.fill(side.tile, {"free": free, "sum": step * self.plan.sizes.tile_depth})
+            self.tile.fill(side.tile, {"free": free, "sum": along})
 
     # ------------------------------------------------------------ products
 
     def _multiply(self, stage: int) -> None:
         """Load the thread's rows and columns, and multiply them, along the tile's depth."""
         body, plan, sides = self.body, self.plan, self.stages[stage]
-        with loop_over(body, plan.sizes.tile_depth // plan.piece, "part") as part:
+        with loop_over(body, plan.tile_depth // plan.piece, "part") as part:
             first = part * plan.piece
             for side in (s for s in sides if not s.has_vectors):
                 with loop_over(body, side.count, "line") as line:

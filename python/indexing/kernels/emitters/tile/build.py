@@ -11,10 +11,11 @@ from indexing.hlo.layout import delinearize
 from indexing.kernels.emitters.tile.fragments import load_fragments
 from indexing.kernels.emitters.tile.match import NAME
 from indexing.kernels.emitters.tile.shared_tile import TileBuilder, position
+from indexing.kernels.emitters.tile.splits import SharedSums
 from indexing.kernels.emitters.tile.steps import Steps
 from indexing.kernels.ir.fragments import COLUMNS, LANES, ROWS, SUM
 from indexing.kernels.ir.memory import WORDS
-from indexing.kernels.ir.nodes import Buffer, Constant, Load, MatrixMultiply
+from indexing.kernels.ir.nodes import Buffer, Load, MatrixMultiply
 from indexing.kernels.launch import Part, assembled, entry_builder, inside, loop_over, thread_id
 from indexing.kernels.vectors import lanes
 
@@ -40,35 +41,32 @@ class _Body:
 
     def __init__(self, match: Heroes, plan: TilePlan, body: FunctionBuilder) -> None:
         self.plan, self.body, self.instruction = plan, body, plan.instruction
-        batch, self.row_tile, self.column_tile = delinearize(thread_id("bl_x"), plan.tiles)
-        self.tile = TileBuilder(body, match, batch, plan.threads)
+        self.shared = SharedSums(body, plan)
+        batch, self.row_tile, self.column_tile = self.shared.tile
+        self.tile = TileBuilder(body, match, batch, plan.block[0])
         self.lane = thread_id("th_x") % LANES
         warps = delinearize(thread_id("th_x") // LANES, plan.warps)
         self.corner = [w * n for w, n in zip(warps, plan.warp_tile, strict=True)]  # of the warp in the block's tile
         self.counts = plan.warp_tile[0] // ROWS, plan.warp_tile[1] // COLUMNS  # products of a warp
-        self.sums = prod(self.counts) * WORDS["accumulator"]
         self.stages = [[replace(t, stage=s) for t in plan.shared_tiles] for s in range(plan.stages)]
         for tile in (t for stage in self.stages for t in stage):
             body.kernel.add_buffer(tile.buffer)
-        for name, kind, size in (
-            ("left", "u32", self.counts[0] * WORDS["left"]),
-            ("right", "u32", self.counts[1] * WORDS["right"]),
-            ("sums", self.instruction.accumulator, self.sums),
-        ):
-            body.kernel.add_buffer(Buffer(name, kind, (size,), "local"))
+        for name, count in zip(("left", "right"), self.counts, strict=True):
+            body.kernel.add_buffer(Buffer(name, "u32", (count * WORDS[name],), "local"))
 
     def build(self) -> None:
         """Build the loop along the sum, and the results."""
         body = self.body
-        with loop_over(body, self.sums, "register") as register:
-            body.store("sums", (register,), Constant(self.instruction.accumulator, 0))
+        sums = self.shared.declare(self.instruction.accumulator, prod(self.counts) * WORDS["accumulator"])
         Steps(body, self.plan.steps, self.plan.stages, self._copy, self._multiply).build()
-        self._finish()
+        with self.shared.combined(sums):
+            self._finish()
 
     def _copy(self, step: SymbolicExpr, stage: int) -> None:
         """Copy the tiles of a step to a stage of shared memory."""
+        along = self.shared.begin_of(step)
         for tile, free in zip(self.stages[stage], self._begins(), strict=True):
-            self.tile.fill(tile, {"free": free, "sum": step * self.plan.tile_depth})
+            self.tile.fill(tile, {"free": free, "sum": along})
 
     def _begins(self) -> tuple[SymbolicExpr, SymbolicExpr]:
         """The first row and the first column of the block's tile."""
@@ -101,7 +99,7 @@ class _Body:
 
     def _finish(self) -> None:
         """Build the epilogue and the stores of the sums of a thread, in pairs of neighbouring columns."""
-        body, p, (rows, columns) = self.body, self.plan.sizes, self.counts
+        body, p, (rows, columns) = self.body, self.plan.product, self.counts
         pair = PAIR if prod(p.columns) % PAIR == 0 else 1
         halves = WORDS["accumulator"] // pair
         with (

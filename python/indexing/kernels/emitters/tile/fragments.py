@@ -36,5 +36,9 @@ def load_fragments(
     along = place[1] + position(fragment, *begin, result=1)
     is_transposed = tile.fast == "free"  # the lines of the tile are along the sum
     at = position(tile.place, *((along + line, free) if is_transposed else (free + line, along)))
-    source = body.scope.simplify(at)
+    piece = instruction.piece
+    cell = body.named_index(
+        body.fresh(f"{tile.side}_cell"), body.scope.simplify(at // piece), 0, tile.buffer.size // piece - 1
+    )
+    source = cell * piece
     body.add(LoadMatrices(tile.side, register, tile.buffer.name, source, instruction.piece, is_transposed))
