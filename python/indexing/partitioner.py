@@ -97,7 +97,8 @@ class PartitionedComputation:
     """A computation as functions: `subgraphs` are ordered callers first, and begin with `epilogues`.
 
     `has_long_indices` if a function was started because an index was too long: maps through the whole computation are
-    longer still.
+    longer still. The functions of roots in `_read_together` are built one after another at one index, where what they
+    share is computed once.
     """
 
     computation: Computation
@@ -106,6 +107,7 @@ class PartitionedComputation:
     has_long_indices: bool = False
     _owner: Mapping[Instruction, Subgraph] = field(default_factory=dict, repr=False)
     _accesses: Mapping[Instruction, frozenset[tuple[Subgraph, Access]]] = field(default_factory=dict, repr=False)
+    _read_together: frozenset[Instruction] = field(default=frozenset(), repr=False)
 
     @property
     def module(self) -> Module:
@@ -122,11 +124,23 @@ class PartitionedComputation:
         counts: dict[Instruction, int] = {}
         for instruction, accesses in self._accesses.items():
             owner = self._owner[instruction]
-            count = sum(a.evaluations(calls[reader]) for reader, a in accesses)
-            counts[instruction] = count if accesses else _element_count(instruction.shape)
+            computed: dict[object, int] = {}
+            for reader, a in accesses:
+                place = (self._at_one_index(reader, a), a)
+                computed[place] = max(a.evaluations(calls[reader]), computed.get(place, 0))
+            counts[instruction] = sum(computed.values()) if accesses else _element_count(instruction.shape)
             if owner not in calls:
                 calls[owner] = counts[instruction]
         return counts
+
+    def _at_one_index(self, reader: Subgraph, access: Access) -> Subgraph | None:
+        """The function at whose index an access is made; None for the index of all roots that are read together. Under a
+        condition, each function computes for itself.
+        """
+        if self._read_together.isdisjoint(reader.roots):
+            return reader
+        everywhere = IndexingMap.identity(reader.index_sizes).simplify().dims
+        return None if access.map.dims == everywhere and not access.map.constraints else reader
 
     @takes(instruction=of_type(Instruction))
     def reads(self, instruction: Instruction) -> frozenset[tuple[Subgraph, Access]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 from indexing.errors import InvalidMap
@@ -20,13 +20,14 @@ from indexing.partitioner import Epilogue, PartitionedComputation, partition
 @dataclass(frozen=True)
 class Heroes:
     """The heroes of a fusion, all of one form. The outputs `after` are computed from heroes by the epilogue; those of
-    `side_outputs` have the index of the heroes' operands.
+    `side_outputs` have the index of the heroes' operands, which is one index unless `has_one_index` is false.
     """
 
     heroes: tuple[Instruction, ...]
     after: tuple[Output, ...]
     side_outputs: tuple[Output, ...]
     epilogue: Epilogue
+    has_one_index: bool = True
 
     @property
     def first(self) -> Instruction:
@@ -45,7 +46,9 @@ class Heroes:
     @cached_property
     def parts(self) -> PartitionedComputation:
         """The partition of the computation: the epilogue is one function, and each side output the root of one."""
-        return partition(self.computation, [o.instruction for o in self.side_outputs], [self.epilogue])
+        side = [o.instruction for o in self.side_outputs]
+        read = {*side, *(o for hero in self.heroes for o in hero.operands)} if self.has_one_index else ()
+        return replace(partition(self.computation, side, [self.epilogue]), _read_together=frozenset(read))
 
     def build_after(self, body: FunctionBuilder, index: Index) -> None:
         """Build the outputs after the heroes, whose values at `index` have been injected."""
@@ -101,7 +104,7 @@ def heroes_of(
 def single_hero_of(computation: Computation, is_hero: Callable[[Instruction], bool]) -> Heroes | None:
     """The hero that every output follows; None where there is none, or several."""
     heroes = heroes_of(computation, is_hero, lambda hero: hero)
-    return None if heroes is None or heroes.side_outputs else heroes
+    return None if heroes is None or heroes.side_outputs else replace(heroes, has_one_index=False)
 
 
 def _is_beside(hero: Instruction, other: Instruction, root: Instruction) -> bool:
