@@ -140,9 +140,9 @@ def rows_knobs(space: RowSpace, default: RowsPlan, device: Device) -> KnobSpace:
     `keep` 2 is excluded where a thread would keep more than its registers hold.
     """
     splits = _legal_splits(space, default.dimensions, device)
-    keeps: dict[tuple[int, ...], Values] = {
-        pair: tuple(k for (*p, k) in splits if tuple(p) == pair) for pair in dict.fromkeys(key[:2] for key in splits)
-    }
+    keeps: dict[tuple[int, ...], tuple[int, ...]] = {}
+    for width, group, keep in splits:
+        keeps[width, group] = (*keeps.get((width, group), ()), keep)
     widths = tuple(dict.fromkeys(w for w, _ in keeps))
     threads: dict[tuple[int, ...], Values] = {(w,): tuple(t for v, t in keeps if v == w) for w in widths}
     online = (int(Keep.ONLINE),) if with_online_sums(space).online else ()
@@ -179,11 +179,10 @@ def _legal_splits(space: RowSpace, d: Dimensions, device: Device) -> dict[tuple[
 def _plans_by_keep(space: RowSpace, d: Dimensions, threads: int, width: int, device: Device) -> Iterator[RowsPlan]:
     """The plans with each `keep` for which a thread's registers have room."""
     held = row_cache_of(space, True)
-    for keep in Keep:
+    has_online = bool(with_online_sums(space).online)
+    for keep in (k for k in Keep if has_online or k != Keep.ONLINE):
         plan = _planned(space, d, threads, width, keep, device)
-        if keep == Keep.REGISTERS and plan.elements * held.bytes_at_once > device.limits.thread_bytes:
-            continue
-        if keep != Keep.ONLINE or with_online_sums(space).online:
+        if keep != Keep.REGISTERS or plan.elements * held.bytes_at_once <= device.limits.thread_bytes:
             yield plan
 
 
