@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import pickle
 import random
 from collections.abc import Iterator
 from contextlib import suppress
@@ -50,8 +51,14 @@ def test_certificates_hold_and_read_back(text: str) -> None:
     assert str(simple) == made.after
     assert made.check() and str(made.check()) == "holds"
     again = Certificate.from_json(made.to_json())
-    assert again == made == certificate(text)
-    assert again.check()
+    assert again == made == certificate(text) == pickle.loads(pickle.dumps(made))
+    assert again.check() and hash(again) == hash(made)
+
+
+def test_steps_are_made_when_they_are_read() -> None:
+    made = certificate(SPLIT)
+    assert len(made.steps) == len(list(made.steps)) > 1 and made.steps[:1] == (made.steps[0],)
+    assert repr(made.steps) == repr(tuple(made.steps)) and made.steps != ()
 
 
 def test_the_rows_are_those_of_the_core() -> None:

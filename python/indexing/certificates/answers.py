@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from itertools import starmap
 from typing import Any, TypeAlias
 
 from indexing.certificates.certificate import Certificate
-from indexing.certificates.step import Step
+from indexing.certificates.step import Steps
 
 __all__ = ["of_composition", "of_emptiness", "of_equivalence", "of_instance", "recorded"]
 
@@ -16,9 +15,9 @@ __all__ = ["of_composition", "of_emptiness", "of_equivalence", "of_instance", "r
 _Map: TypeAlias = Any
 
 
-def recorded(before: str, after: str, steps: tuple[Any, ...], results: tuple[int | None, ...]) -> Certificate:
-    """The certificate of a simplification, as the core recorded it: with the fields of each `Step`."""
-    return Certificate("simplify", before, after, tuple(starmap(Step, steps)), results)
+def recorded(before: str, after: str, fields: Any, results: tuple[int | None, ...]) -> Certificate:
+    """The certificate of a simplification, as the core recorded it: `fields()` are those of each `Step`."""
+    return Certificate("simplify", before, after, Steps(fields), results)
 
 
 def of_composition(first: str, second: str, composed: str) -> Certificate:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import reduce
 from typing import Any
 
@@ -84,7 +85,7 @@ class Translation:
         return z3.And(*parts) if parts else z3.BoolVal(True)
 
 
-def prove(before: str, steps: tuple[Step, ...]) -> None:
+def prove(before: str, steps: Sequence[Step]) -> None:
     """Prove each step about the map `before` from those it names. Raises Refused."""
     try:
         import z3
@@ -99,7 +100,7 @@ def prove(before: str, steps: tuple[Step, ...]) -> None:
             raise Refused(step.number, str(error)) from None
 
 
-def _prove(z3: Any, steps: tuple[Step, ...], before: MapText, step: Step) -> None:
+def _prove(z3: Any, steps: Sequence[Step], before: MapText, step: Step) -> None:
     """Prove one step: the divisors of the map are not 0, the reasons hold, the claim does not."""
     for exact in (False, True):
         translation = Translation(z3, exact)

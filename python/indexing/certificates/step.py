@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from functools import cached_property
+from itertools import starmap
+from typing import Any, NamedTuple
 
-__all__ = ["Claims", "Refused", "Step"]
+__all__ = ["Claims", "Refused", "Step", "Steps"]
 
 
 class Step(NamedTuple):
@@ -59,6 +62,41 @@ class Step(NamedTuple):
         return f"{self.number}. {self.text}  [{self.law}{letters}{by}]"
 
 
+class Steps(Sequence[Step]):
+    """Steps that are made when they are first read, as a tuple."""
+
+    def __init__(self, fields: Callable[[], Iterable[tuple[Any, ...]]]) -> None:
+        """`fields()` gives those of each step."""
+        self._fields = fields
+
+    @cached_property
+    def made(self) -> tuple[Step, ...]:
+        """The steps."""
+        return tuple(starmap(Step, self._fields()))
+
+    def __len__(self) -> int:
+        return len(self.made)
+
+    def __iter__(self) -> Iterator[Step]:
+        return iter(self.made)
+
+    def __getitem__(self, place: Any) -> Any:
+        """The step of a number, or the tuple of those of a slice."""
+        return self.made[place]
+
+    def __eq__(self, other: object) -> bool:
+        return self.made == (other.made if isinstance(other, Steps) else other)
+
+    def __hash__(self) -> int:
+        return hash(self.made)
+
+    def __repr__(self) -> str:
+        return repr(self.made)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return tuple, (self.made,)
+
+
 @dataclass(frozen=True)
 class Claims:
     """The proof of an answer about maps.
@@ -74,7 +112,7 @@ class Claims:
     question: str
     before: str
     after: str
-    steps: tuple[Step, ...] = ()
+    steps: Sequence[Step] = ()
     results: tuple[int | None, ...] = ()
     maps: tuple[str, ...] = ()
     values: tuple[tuple[str, int], ...] = ()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import cache
 from importlib.resources import files
 from itertools import chain
@@ -44,7 +44,7 @@ def need(ok: bool, step: int | None, reason: str) -> None:
 def check_steps(
     before: MapText,
     after: MapText,
-    steps: tuple[Step, ...] = (),
+    steps: Sequence[Step] = (),
     results: tuple[int | None, ...] | None = None,
     by_reasons: bool = True,
 ) -> None:
@@ -77,7 +77,7 @@ def check_steps(
 class Proof:
     """Two maps, steps, and the forms of their expressions."""
 
-    def __init__(self, before: MapText, after: MapText, steps: tuple[Step, ...]) -> None:
+    def __init__(self, before: MapText, after: MapText, steps: Sequence[Step]) -> None:
         self.before, self.after, self.steps = before, after, steps
         self.forms = Forms()
         self.texts: dict[str, Expr] = {}

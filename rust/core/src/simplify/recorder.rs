@@ -48,6 +48,8 @@ const KEEPING: [&str; 3] =
 /// The law of a constraint on an expression that is replaced by an equal one.
 const SUBSTITUTED: &str = "substituted";
 
+type Table<K, V> = HashMap<K, V, foldhash::fast::RandomState>;
+
 /// The steps recorded so far.
 #[derive(Default, Debug)]
 pub(crate) struct Recorder {
@@ -55,13 +57,13 @@ pub(crate) struct Recorder {
     /// For each result, the step that gives its final form; `None` if it stays as it is.
     results: Vec<Option<usize>>,
     /// The equalities on the current domain.
-    equal: HashMap<(Expr, Expr), usize>,
+    equal: Table<(Expr, Expr), usize>,
     /// The bounds and congruences of expressions on the current domain.
-    ranges: HashMap<Expr, usize>,
+    ranges: Table<Expr, usize>,
     /// Constraints and bounds of variables, by content.
-    stated: HashMap<(Expr, Interval), usize>,
+    stated: Table<(Expr, Interval), usize>,
     /// Of those about each expression, the one with the greatest lower and the one with the least upper bound.
-    tightest: HashMap<Expr, [(Interval, usize); 2]>,
+    tightest: Table<Expr, [(Interval, usize); 2]>,
     /// The steps that the laws that are being tried have used, those of the outermost first.
     used: Vec<usize>,
     /// The steps of what keeps divisors from being 0.
@@ -236,6 +238,9 @@ impl Recorder {
 
     /// The step that gives bounds and congruence of `e`; `None` if nothing is known of it, or it is a constant.
     fn range(&mut self, arena: &mut Arena, ranges: &mut Ranges, e: Expr) -> Option<usize> {
+        if let Some(id) = self.ranges.get(&e) {
+            return Some(*id);
+        }
         for x in arena.post_order(&[e]) {
             if arena.tag(x) != Tag::Constant && !self.ranges.contains_key(&x) {
                 self.derive_range(arena, ranges, x);
