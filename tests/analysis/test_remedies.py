@@ -143,34 +143,48 @@ def test_a_layout_is_one_of_the_argument_where_a_planned_kernel_reads_it_at_anot
 ADDED = """HloModule added, is_scheduled=true
 f { a = f32[4096,4096] parameter(0)
   b = f32[4096] parameter(1)
+  k = f32[4096,4096] parameter(2)
   c = f32[4096,4096] broadcast(b), dimensions={1}
-  ROOT s = f32[4096,4096] add(a, c) }
+  s = f32[4096,4096] add(a, c)
+  ROOT t = f32[4096,4096] add(s, k) }
 ENTRY e { x = f32[4096,4096] parameter(0), metadata={op_name="params['w']" source_file="model.py" source_line=7}
   b = f32[4096] parameter(1)
-  ROOT r = f32[4096,4096] fusion(x, b), kind=kLoop, calls=f }
+  y = f32[4096,4096] parameter(2)
+  ROOT r = f32[4096,4096] fusion(x, b, y), kind=kLoop, calls=f }
 """
 
 
 def test_a_narrower_argument_saves_what_the_program_with_it_takes_less_and_says_that_results_change() -> None:
     (remedy,) = remedies(ADDED)["r"]  # the bias moves next to nothing
-    assert remedy.startswith(
-        "pass argument 0, `params['w']` (model.py:7), as bf16: x.astype(jnp.bfloat16); the results change"
-    )
-    narrow = ADDED.replace(
-        "a = f32[4096,4096] parameter(0)", "w = bf16[4096,4096] parameter(0)\n a = f32[4096,4096] convert(w)"
-    )
-    saved = seconds(ADDED) - seconds(narrow.replace("x = f32", "x = bf16"))
+    which = "argument 0, `params['w']` (model.py:7), and argument 2, `y`"
+    assert remedy.startswith(f"pass {which}, as bf16: x.astype(jnp.bfloat16); the results change")
+    narrow = ADDED.replace("x = f32", "x = bf16").replace("y = f32", "y = bf16")
+    for name in "ak":
+        narrow = narrow.replace(f"  {name} = f32", f"  {name}w = bf16").replace(
+            f"f {{ {name} = f32", f"f {{ {name}w = bf16"
+        )
+    wide = (f"{name} = f32[4096,4096] convert({name}w)" for name in "ak")
+    narrow = narrow.replace("  c = f32", "  " + " ".join(wide) + " c = f32")
+    saved = seconds(ADDED) - seconds(narrow)
     assert remedy.endswith(f"which saves {seconds_text(saved)}") and saved > 0
 
 
 @pytest.mark.parametrize(
     ("old", "new"),
     [
-        ("scheduled=true", "scheduled=true, input_output_alias={ {}: (0, {}, may-alias) }"),
+        ("scheduled=true", "scheduled=true, input_output_alias={ {}: (0, {}, may-alias), {1}: (2, {}, may-alias) }"),
         ("f32[", "bf16["),
-        ("x, b)", "n, b)"),
+        ("x, b, y)", "n, b, n)"),
+        ("fusion(x, b, y), kind=kLoop, calls=f", "copy(x)"),
+        ("  ROOT r", "  w = f32[65536,16384] parameter(3)\n o = f32[65536,16384] negate(w)\n  ROOT r"),
     ],
-    ids=["the result stands in its memory", "narrow already", "no argument"],
+    ids=[
+        "the result stands in its memory",
+        "narrow already",
+        "no argument",
+        "a copy",
+        "a small share of the program's time",
+    ],
 )
 def test_no_narrower_argument_is_proposed_where_there_is_none(old: str, new: str) -> None:
     text = ADDED.replace("  ROOT r", "  n = f32[4096,4096] negate(x)\n  ROOT r").replace(old, new)
@@ -189,16 +203,31 @@ def test_narrower_factors_save_what_tensor_cores_take_less() -> None:
     assert remedy.endswith(f"which saves {seconds_text(saved)}") and saved > 0
 
 
+def test_a_factor_that_is_also_added_stays_as_wide() -> None:
+    text = """HloModule product, is_scheduled=true
+      f { x = f32[1024,1024] parameter(0)
+        y = f32[1024,1024] parameter(1)
+        d = f32[1024,1024] dot(x, y), lhs_contracting_dims={1}, rhs_contracting_dims={0}
+        ROOT a = f32[1024,1024] add(d, x) }
+      ENTRY e { x = f32[1024,1024] parameter(0)
+        y = f32[1024,1024] parameter(1)
+        ROOT r = f32[1024,1024] fusion(x, y), kind=kLoop, calls=f }"""
+    assert not any("multiply" in told for told in remedies(text)["r"])
+
+
 APART = """HloModule apart, is_scheduled=true
 f { a = f32[4096,4096] parameter(0)
   b = f32[4096,4096] parameter(1)
-  ROOT s = f32[4096,4096] add(a, b) }
+  c = f32[4096,4096] parameter(2)
+  t = f32[4096,4096] multiply(a, c)
+  ROOT s = f32[4096,4096] add(t, b) }
 g { a = f32[4096,4096] parameter(0)
   b = f32[4096,4096] parameter(1)
   ROOT m = f32[4096,4096] multiply(a, b) }
 ENTRY e { x = f32[4096,4096] parameter(0)
   y = f32[4096,4096] parameter(1)
-  z = f32[4096,4096] fusion(y, x), kind=kLoop, calls=f, metadata={op_name="sum" source_file="model.py" source_line=3}
+  v = f32[4096,4096] parameter(2)
+  z = f32[4096,4096] fusion(y, x, v), kind=kLoop, calls=f, metadata={op_name="sum" source_file="model.py" source_line=3}
   ROOT r = f32[4096,4096] fusion(x, z), kind=kLoop, calls=g }
 """
 
@@ -207,7 +236,9 @@ def test_one_kernel_for_two_saves_what_it_takes_less_than_both() -> None:
     remedy = the_remedy(APART, "r", "compute `sum` (model.py:3) in the same kernel")
     body = """f { a = f32[4096,4096] parameter(0)
       b = f32[4096,4096] parameter(1)
-      s = f32[4096,4096] add(a, b)
+      c = f32[4096,4096] parameter(2)
+      t = f32[4096,4096] multiply(a, c)
+      s = f32[4096,4096] add(t, b)
       ROOT m = f32[4096,4096] multiply(b, s) }
     """
     entry = APART[APART.index("ENTRY") :].replace("  z =", "  ROOT r =").split("  ROOT r = f32[4096,4096] fusion(x")[0]
@@ -221,9 +252,17 @@ def test_one_kernel_for_two_saves_what_it_takes_less_than_both() -> None:
     [
         ("fusion(x, z)", "fusion(z, z)"),
         ("  ROOT r =", "  k = f32[4096,4096] negate(z)\n  ROOT r ="),
-        ("z = f32[4096,4096] fusion(y, x), kind=kLoop, calls=f", "z = f32[4096,4096] copy(y)"),
+        ("z = f32[4096,4096] fusion(y, x, v), kind=kLoop, calls=f", "z = f32[4096,4096] copy(y)"),
     ],
     ids=["read twice", "read elsewhere too", "a copy"],
 )
 def test_kernels_stay_apart_where_the_result_is_needed_or_donation_saves_as_much(old: str, new: str) -> None:
     assert not any("in the same kernel" in told for told in remedies(APART.replace(old, new))["r"])
+
+
+def test_products_stay_apart_that_no_kernel_computes_together() -> None:
+    product = "dot(a, b), lhs_contracting_dims={1}, rhs_contracting_dims={0}"
+    text = APART.replace("multiply(a, b)", product).replace(
+        "fusion(y, x, v), kind=kLoop, calls=f", "fusion(y, v), kind=kLoop, calls=g"
+    )
+    assert not any("in the same kernel" in told for told in remedies(text)["r"])

@@ -52,7 +52,7 @@ def remedies_of(kernel: FusionReport, step: Step, others: Mapping[Instruction, F
     if kernel.instruction.is_fusion:
         if kernel.run_seconds_lost > WORTHWHILE * kernel.run_seconds:
             remedies += [*_layouts(kernel, step), *_split(kernel)]
-        if kernel.share >= SHARE:
+        if kernel.share >= SHARE and not _is_copy(kernel.origin):
             remedies += [*_narrow_factors(kernel)] or [*_narrow_arguments(kernel, step)]
             remedies += _joined(kernel, step, others)
     return tuple(f"{text}, which saves {seconds_text(saved * kernel.times)}" for text, saved in remedies)
@@ -212,7 +212,7 @@ def _rebuilt(
     """The computation, in a module of its own, of instructions that a function makes of the entry, each instruction, and its
     operands.
     """
-    module = ModuleBuilder(computation.module.name, computation.name)
+    module = ModuleBuilder("changed", computation.name)
     built: dict[Instruction, BuiltInstruction] = {}
     for i in computation.listed:
         built[i] = copied(module.entry, i, [built[o] for o in i.operands])
@@ -260,17 +260,17 @@ def _needed(targets: Sequence[Ref], given: Node | None, graph: Graph) -> set[Nod
 
 
 def _narrow_arguments(kernel: FusionReport, step: Step) -> Iterator[Remedy]:
-    """An argument in a narrower type, from which the kernel converts what it reads."""
-    moved = {row.array: row.will_move or 0 for row in kernel.accesses if row.kind == "read"}
-    for k, array, argument in _arguments(step):
-        known = NARROWER.get(argument.shape.element_type)
-        is_small = moved.get(array, 0) < 2 * WORTHWHILE * kernel.bytes / kernel.times
-        if known is None or is_small or kernel.limit != "memory" or _is_donated(argument):
-            continue
-        kind, name, digits = known
-        seconds = _seconds(_with_types(kernel.instruction.called[0], {k: kind}, is_converted=True), kernel)
-        text = f"pass {_named(argument)}, as {kind}: x.astype(jnp.{name}); the results change, for its elements keep {digits}"
-        yield from _saving(kernel, text, seconds)
+    """Arguments in a narrower type, from which the kernel converts what it reads."""
+    least = 2 * WORTHWHILE * kernel.ideal_bytes / kernel.times
+    large = {row.array for row in kernel.accesses if row.kind == "read" and row.ideal_bytes > least}
+    arguments = [(k, a) for k, name, a in _arguments(step) if name in large and not _is_donated(a)]
+    for wide, (kind, name, digits) in NARROWER.items():
+        of_type = {k: a for k, a in arguments if a.shape.element_type == wide}
+        if of_type:
+            changed = _with_types(kernel.instruction.called[0], dict.fromkeys(of_type, kind), is_converted=True)
+            which = ", and ".join(map(_named, of_type.values()))
+            text = f"pass {which}, as {kind}: x.astype(jnp.{name}); the results change, for elements keep {digits}"
+            yield from _saving(kernel, text, _seconds(changed, kernel))
 
 
 def _narrow_factors(kernel: FusionReport) -> Iterator[Remedy]:
