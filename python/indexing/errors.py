@@ -45,13 +45,17 @@ class ParseError(IndexingError):
         return ParseError(self.message, self.line, self.column, self.source_line, self.caret, file)
 
     def __str__(self) -> str:
-        """The message with line and column, then the source line with a caret below the place."""
+        """The message with line and column, then the source line, unless it is empty, with a caret below the place."""
         return at_place(self.message, self.line, self.column, self.source_line, self.caret, self.file)
 
 
 def at_place(message: str, line: int, column: int, source_line: str, caret: int, file: str = "") -> str:
-    """The message with line and column (and the file's name), then the source line with a caret below the place."""
+    """The message with line and column (and the file's name), then the source line, unless it is empty, with a caret below the
+    place.
+    """
     place = f"{file}:{line}:{column}" if file else f"line {line}, column {column}"
+    if not source_line:
+        return f"{place}: {message}"
     return f"{place}: {message}\n{source_line}\n{' ' * caret}^"
 
 

@@ -83,6 +83,8 @@ def test_batches_count_points_beyond_int64() -> None:
     wide = ix.IndexingMap.parse("(d0, d1) -> (d0), domain: d0 in [0, 9999999999999], d1 in [0, 9999999999999]")
     triangle = ix.IndexingMap.parse("(d0, d1) -> (d0), domain: d0 in [0, 9], d1 in [0, 9], d0 + d1 in [0, 9]")
     assert ix.count_all([wide, triangle, ix.IndexingMap.known_empty()]) == [10**26, 55, 0]
+    sizes = [[2**32, 2**32], [2**32 - 1, 2**32 + 1], [2**63 - 1, 2], [2**63 - 1] * 3]
+    assert ix.count_all(map(ix.IndexingMap.identity, sizes)) == [2**64, 2**64 - 1, 2**64 - 2, (2**63 - 1) ** 3]
     with pytest.raises(ix.InvalidMap, match="item 1: "):
         ix.count_all([wide, ix.IndexingMap.undefined()])
 

@@ -58,6 +58,9 @@ TOKENS = [m.span() for m in re.finditer(r'"(?:\\.|[^"\\])*"|[\w.\-]+|\S', PROGRA
 def check_error(error: ix.ParseError, text: str) -> None:
     lines = text.split("\n")
     assert 1 <= error.line <= len(lines) and 1 <= error.column <= len(lines[error.line - 1]) + 1
+    if not lines[error.line - 1].strip("\r"):
+        assert str(error) == f"line {error.line}, column {error.column}: {error.message}"
+        return
     message, source, caret = str(error).rsplit("\n", 2)
     assert message.startswith(f"line {error.line}, column {error.column}: ") and caret.strip() == "^"
     assert source.strip("\r") in lines[error.line - 1].replace("\t", " ")
@@ -151,6 +154,52 @@ def test_structure() -> None:
     refused(
         "e (a: f32[]) -> f32[2] { a = f32[] parameter(0) }", r"root of e has shape f32\[\], its head declares f32\[2\]"
     )
+
+
+CUT_OFF = "if the text was cut off, copy or dump it again"
+
+
+def test_a_text_that_was_cut_off_says_where_it_ends() -> None:
+    """A sample cut after each byte: in its header, between computations, and inside each."""
+    heads = {"%fused (": "fused", "region (": "region", "ENTRY %main (": "main"}
+    text = """HloModule m, entry_computation_layout={(f32[2,3]{1,0}, f32[])->f32[2]{0}}
+
+%fused (p: f32[2,3]) -> f32[2,3] {
+  %p = f32[2,3]{1,0} parameter(0)
+  ROOT %n = f32[2,3]{1,0} negate(%p), metadata={op_name="jit(f)/neg" source_line=3}
+}
+
+region (a: f32[], b: f32[]) -> f32[] {
+  a = f32[] parameter(0) /* one */
+  b = f32[] parameter(1)
+  ROOT add = f32[] add(a, b)
+}
+
+ENTRY %main (x: f32[2,3], init: f32[]) -> f32[2] {
+  %x = f32[2,3]{1,0} parameter(0)
+  %init = f32[] parameter(1)
+  %f = f32[2,3]{1,0} fusion(%x), kind=kLoop, calls=%fused
+  ROOT %r = f32[2]{0} reduce(%f, %init), dimensions={1}, to_apply=region
+}"""
+    assert ix.hlo.parse(text).entry.name == "main"
+    for end in range(len("HloModule m,"), len(text)):
+        with pytest.raises(ix.ParseError) as caught:
+            ix.hlo.parse(text[:end])
+        message, begun = caught.value.message, [n for h, n in heads.items() if text.find(h) + len(h) <= end]
+        is_open = text[:end].count("{\n") > text[:end].count("\n}")
+        ending = f", inside computation {begun[-1]}; {CUT_OFF}" if is_open else f"; {CUT_OFF}"
+        incomplete = "layout must name each|expected an opcode, found '{'|attribute .* is missing"
+        assert message.endswith(ending) or (is_open and re.search(incomplete, message)), text[:end]
+    refused(text[: text.index("ENTRY")], f"other shapes than region; .* none is marked ENTRY; {CUT_OFF}", 1)
+    refused(text[: text.index("region (")], f"has 2 parameters, fused has 1; .* none is marked ENTRY; {CUT_OFF}", 1)
+    refused(
+        "e { a = f32[] parameter(0", f"expected '\\)', found the end of the text, inside computation e; {CUT_OFF}", 1
+    )
+    refused("e { a = f32[] parameter(0), b={ ROOT", f"'{{' is never closed, inside computation e; {CUT_OFF}", 1)
+    refused("a = f32[] parameter(0", f"found the end of the text; {CUT_OFF}", 1)
+    with pytest.raises(ix.ParseError) as caught:
+        ix.hlo.parse("e { a = f32[] parameter(0) b = f32[ }")
+    assert CUT_OFF not in caught.value.message
 
 
 @pytest.mark.parametrize("name", ['"a"', "a b", "naïve", "%", "a\nb", "-a", "a/b", "a'", "%%a", "a:b"])

@@ -73,6 +73,29 @@ def test_bytes_that_are_no_program(data: bytes) -> None:
             read(data)
 
 
+@pytest.mark.parametrize("form", ["proto", "dumped proto", "bytecode", "export", "gzip"])
+def test_files_that_were_cut_off(tmp_path: Path, form: str) -> None:
+    """A part of a file is refused, unless all of the program is in it."""
+    whole = gzip.compress(FORMS["text"]) if form == "gzip" else FORMS[form]
+
+    def body(data: bytes) -> str:
+        (tmp_path / "program").write_bytes(data)
+        return str(ix.hlo.load(tmp_path / "program")).partition("\n")[2]
+
+    expected, refused = body(whole), 0
+    for end in range(len(whole) // 30, len(whole), len(whole) // 30):
+        try:
+            assert body(whole[:end]) == expected
+        except ix.IndexingError as error:
+            refused += 1
+            assert str(error).startswith(str(tmp_path / "program"))
+            assert "if it was cut off, copy or write it again" in str(error)
+    assert refused > 20
+    (tmp_path / "binary").write_bytes(b"HloModule m\0")
+    with pytest.raises(ix.IndexingError, match="neither text nor the beginning of a program in another form"):
+        ix.hlo.load(tmp_path / "binary")
+
+
 def test_what_is_no_program_at_all() -> None:
     for call in (ix.hlo.from_proto, ix.hlo.from_exported, ix.hlo.from_stablehlo):
         with pytest.raises(TypeError, match="expected"):

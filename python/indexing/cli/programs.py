@@ -27,8 +27,7 @@ def read_program(name: str) -> Module:
     """The program of a file or folder, or of standard input for `-`, in any form that `ix.hlo.load` reads."""
     if name != "-":
         return ix.hlo.load(name)
-    with with_file_name(STDIN):
-        return program_of(standard_input(), file=STDIN)
+    return program_of(standard_input(), STDIN)
 
 
 def read_maps(argument: str) -> tuple[str, str]:

@@ -12,7 +12,7 @@ from typing import BinaryIO
 from indexing import _core
 from indexing.device.record import Device
 from indexing.errors import IndexingError, ParseError
-from indexing.hlo.front_ends import from_exported, from_proto, from_stablehlo
+from indexing.hlo.front_ends import CUT_OFF, from_exported, from_proto, from_stablehlo
 from indexing.hlo.program import Module
 
 __all__ = ["decoded", "dumped_programs", "load", "program_of", "read_bytes"]
@@ -40,15 +40,20 @@ def load(source: str | os.PathLike[str] | BinaryIO, target: Device | str | None 
     if isinstance(source, str | os.PathLike) and os.path.isdir(source):
         source = _only_dumped(source)
     data, file = read_bytes(source)
+    return program_of(data, file, target)
+
+
+def program_of(data: bytes, file: str, target: Device | str | None = None) -> Module:
+    """The program in the bytes of a file, in any format that `load` reads. Errors name the file."""
     try:
-        return program_of(data, target, file)
+        return _program(_decompressed(data), file, target)
     except ParseError as error:
         raise error.in_file(file) from None
+    except IndexingError as error:
+        raise type(error)(f"{file}: {error}") from None
 
 
-def program_of(data: bytes, target: Device | str | None = None, file: str = "") -> Module:
-    """The program in the bytes of a file of that name, in any format that `load` reads."""
-    data = _decompressed(data)
+def _program(data: bytes, file: str, target: Device | str | None) -> Module:
     is_binary = len(data.translate(None, _CONTROL)) < len(data)
     if data.startswith(_BYTECODE):
         return from_stablehlo(data, target)
@@ -56,6 +61,8 @@ def program_of(data: bytes, target: Device | str | None = None, file: str = "") 
         return from_exported(data, target)
     if is_binary and data.startswith(b"\n"):  # field 1 of a protocol buffer
         return _untargeted(from_proto(data), target)
+    if is_binary:
+        raise IndexingError(f"these bytes are neither text nor the beginning of a program in another form; {CUT_OFF}")
     text = decoded(data)
     if _MLIR.match(text):
         return from_stablehlo(text, target)
@@ -126,4 +133,4 @@ def _decompressed(data: bytes) -> bytes:
     try:
         return gzip.decompress(data)
     except (OSError, EOFError, zlib.error) as error:
-        raise ParseError(f"this is not a complete gzip file: {error}", 1, 1) from None
+        raise ParseError(f"this is not a complete gzip file ({error}); {CUT_OFF}", 1, 1) from None

@@ -10,7 +10,7 @@ import io
 import re
 import struct
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from types import ModuleType
 from typing import Any, Literal
 
@@ -30,6 +30,10 @@ Stage = Literal["lowered", "compiled"]
 _PLACE = re.compile(r":(\d+):(\d+): (?:error: )?(.*)")
 _LAYOUT = re.compile(r"(?<=\])\{[\d,]*\}")
 _GPU = ("cuda",)
+# Wire types of protocol buffers, and the sizes of the fixed ones.
+_VARINT, _MESSAGE, _SIZES = 0, 2, {1: 8, 5: 4}
+#: What to do about bytes that end too early.
+CUT_OFF = "if it was cut off, copy or write it again"
 # The errors of flatbuffers and JAX for bytes that are not an export.
 _UNREADABLE = (ValueError, TypeError, LookupError, AttributeError, AssertionError, OverflowError, struct.error)
 
@@ -173,7 +177,7 @@ def _deserialized(data: bytearray) -> Any:
     try:
         return deserialize(data)
     except _UNREADABLE as error:
-        raise IndexingError(f"these bytes are no export of JAX: {error}") from None
+        raise IndexingError(f"these bytes are no export of JAX: {error}; {CUT_OFF}") from None
 
 
 def from_proto(data: bytes) -> Module:
@@ -184,8 +188,10 @@ def from_proto(data: bytes) -> Module:
     if not isinstance(data, bytes):
         raise TypeError(f"from_proto: data is a {type(data).__name__}; expected bytes")
     read = _needed("jaxlib.xla_client").XlaComputation
+    for _ in _fields(data):  # XLA would take those that are whole for the program
+        pass
     inner = _first_field(data)
-    for candidate in (inner, data) if _first_field(inner) else (data,):
+    for candidate in (inner, data) if inner.startswith(b"\n") else (data,):
         try:
             return _parsed(_text(read(candidate).get_hlo_module()))
         except (ValueError, RuntimeError) as error:
@@ -195,22 +201,38 @@ def from_proto(data: bytes) -> Module:
 
 def _first_field(data: bytes) -> bytes:
     """The bytes of field 1 at the start of a protocol buffer; empty if it starts with another field."""
-    if not data.startswith(b"\x0a"):
-        return b""
-    length = shift = 0
-    for at, byte in enumerate(data[1:11], 2):
-        length |= (byte & 0x7F) << shift
-        shift += 7
+    tag, field = next(_fields(data), (0, b""))
+    return field if tag == _MESSAGE | 1 << 3 else b""
+
+
+def _fields(data: bytes) -> Iterator[tuple[int, bytes]]:
+    """The fields of a protocol buffer: tags, and the bytes of those with a length. Raises IndexingError if one is cut off."""
+    at = 0
+    while at < len(data):
+        tag, at = _varint(data, at)
+        size, start = _varint(data, at) if tag & 7 in (_VARINT, _MESSAGE) else (_SIZES.get(tag & 7, 0), at)
+        at = start if tag & 7 == _VARINT else start + size
+        if at > len(data):
+            raise IndexingError(f"a protocol buffer that ends {at - len(data)} bytes too early; {CUT_OFF}")
+        yield tag, data[start:at]
+
+
+def _varint(data: bytes, at: int) -> tuple[int, int]:
+    """An integer of 7 bits a byte, least significant first, and where it ends."""
+    value = 0
+    for shift, byte in enumerate(data[at : at + 10]):
+        value |= (byte & 0x7F) << 7 * shift
         if byte < 0x80:
-            return data[at : at + length] if at + length <= len(data) else b""
-    return b""
+            return value, at + shift + 1
+    raise IndexingError(f"a protocol buffer that ends within a number; {CUT_OFF}")
 
 
 def _refused(program: str | bytes, message: str) -> ParseError | UnsupportedOp:
     """The error of MLIR for a program, with its position if it states one."""
     place = _PLACE.search(message)
     if place is None or isinstance(program, bytes):
-        return UnsupportedOp(f"XLA does not convert this StableHLO: {message.strip()}")
+        remedy = f"; {CUT_OFF}" if isinstance(program, bytes) else ""
+        return UnsupportedOp(f"XLA does not convert this StableHLO: {message.strip()}{remedy}")
     line, column = max(int(place[1]), 1), max(int(place[2]), 1)
     lines = program.split("\n")
     source = lines[line - 1] if line <= len(lines) else ""

@@ -140,7 +140,7 @@ def rows_of_file(source: Source, data: bytes | None, device: Device) -> FileRows
         return failed(source, device, source.problem)
     started = time.perf_counter()
     try:
-        report = analyze(load(source.place) if data is None else program_of(data), device)
+        report = analyze(load(source.place) if data is None else program_of(data, source.path), device)
     except (IndexingError, OSError, MemoryError, RecursionError) as error:
         return failed(source, device, f"{type(error).__name__}: {error}".removesuffix(": "))
     row = _program_row(source, report)

@@ -103,6 +103,19 @@ fn lines_where_a_divisor_is_zero_have_no_points() {
     }
 }
 
+/// A result is not defined where it divides by 0, so that such points are not counted, however few results do so.
+#[test]
+fn points_at_which_a_result_divides_by_zero_are_not_counted() {
+    for results in
+        ["d0 floordiv d1", "d0 * 9, d0 mod d1", "(d0 floordiv d1) mod 2, d1", "d0 mod (d0 + d1), d0"]
+    {
+        for constraint in ["", ", d0 + d1 in [-1, 4]", ", d0 + d1 * 2 in [0, 0]"] {
+            check(&format!("(d0, d1) -> ({results}), domain: d0 in [-3, 5], d1 in [-2, 2]{constraint}"));
+        }
+        check(&format!("(d0, d1) -> ({results}), domain: d0 in [0, 0], d1 in [0, 0]"));
+    }
+}
+
 #[test]
 fn results_with_strides_are_counted() {
     let parts = [

@@ -165,6 +165,10 @@ impl PyIndexingMap {
 }
 
 pub fn product<'py>(py: Python<'py>, factors: &[u128]) -> PyResult<Any<'py>> {
+    let small = factors.iter().try_fold(1u64, |n, f| n.checked_mul(u64::try_from(*f).ok()?));
+    if let Some(n) = small {
+        return Ok(n.into_pyobject(py)?.into_any());
+    }
     let one = 1u128.into_pyobject(py)?.into_any();
     factors.iter().try_fold(one, |n, f| n.mul(f.into_pyobject(py)?))
 }

@@ -12,6 +12,7 @@ pub struct HloError {
     pub offset: usize,
     /// The expectation, what stood there instead, and the remedy.
     pub message: String,
+    is_unclosed: bool,
 }
 
 /// A place in a text as people count: lines and columns from 1, columns in characters.
@@ -30,7 +31,22 @@ pub struct Place {
 impl HloError {
     /// An error at a byte offset.
     pub fn new(offset: usize, message: impl Into<String>) -> Self {
-        Self { offset, message: message.into() }
+        Self { offset, message: message.into(), is_unclosed: false }
+    }
+
+    /// An error at the beginning of what has no end.
+    pub(super) fn unclosed(offset: usize, message: impl Into<String>) -> Self {
+        Self { is_unclosed: true, ..Self::new(offset, message) }
+    }
+
+    /// The error; if `text` ends too early, with the computation that it ends in and a remedy.
+    pub(super) fn at_end_of(mut self, text: &str, inside: Option<&str>) -> Self {
+        let goes_on = |rest: &str| rest.contains(|c: char| c.is_whitespace() || "(){}[],=".contains(c));
+        if self.is_unclosed || text.get(self.offset..).is_some_and(|rest| !goes_on(rest)) {
+            let place = inside.map_or_else(String::new, |name| format!(", inside computation {name}"));
+            self.message += &format!("{place}; if the text was cut off, copy or dump it again");
+        }
+        self
     }
 
     /// The place of the error in `text`.

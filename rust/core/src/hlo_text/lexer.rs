@@ -129,7 +129,7 @@ impl<'a> Cursor<'a> {
             b'*' => {
                 let rest = &self.bytes[self.at + 2..];
                 let end = memchr::memmem::find(rest, b"*/")
-                    .ok_or_else(|| HloError::new(self.at, "a comment /* that has no */"))?;
+                    .ok_or_else(|| HloError::unclosed(self.at, "a comment /* that has no */"))?;
                 self.at += end + 4;
                 Ok(true)
             }
@@ -263,7 +263,7 @@ impl<'a> Cursor<'a> {
         loop {
             let rest = self.bytes.get(self.at..).unwrap_or(&[]);
             match memchr::memchr2(b'"', b'\\', rest) {
-                None => return Err(HloError::new(start, "a string that has no closing '\"'")),
+                None => return Err(HloError::unclosed(start, "a string that has no closing '\"'")),
                 Some(i) if rest[i] == b'"' => {
                     self.at += i + 1;
                     return Ok(Span::new(start, self.at));
@@ -321,7 +321,7 @@ impl<'a> Cursor<'a> {
             }
         }
         if let Some(&(bracket, at)) = open.last() {
-            return Err(HloError::new(at, format!("'{}' is never closed", bracket as char)));
+            return Err(HloError::unclosed(at, format!("'{}' is never closed", bracket as char)));
         }
         if start == self.at {
             return Err(self.expected("a value"));

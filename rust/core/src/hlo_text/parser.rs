@@ -90,8 +90,9 @@ struct Parser<'a> {
 /// Reads HLO text.
 pub fn parse_module(text: &str) -> Result<Module> {
     let mut parser = Parser::new(text)?;
-    parser.header()?;
-    parser.body()?;
+    let read = parser.header().and_then(|()| parser.body());
+    let computation = parser.frames.first().filter(|frame| frame.bare.is_none());
+    read.map_err(|error| error.at_end_of(text, computation.map(|frame| frame.name)))?;
     parser.finish()
 }
 
@@ -376,7 +377,7 @@ impl<'a> Parser<'a> {
 
     fn finish(mut self) -> Result<Module> {
         if self.module.computations.is_empty() {
-            return Err(self.cursor.expected("a computation"));
+            return Err(self.cursor.expected("a computation").at_end_of(self.cursor.text, None));
         }
         self.name_nested();
         self.module.text = String::with_capacity(self.cursor.text.len() + self.made_names.len());
@@ -396,29 +397,44 @@ impl<'a> Parser<'a> {
     }
 
     /// Checks that `entry_computation_layout={(shape, ...)->shape}` has a shape for each parameter of the entry. As in XLA's
-    /// import, the shapes themselves are those of the instructions.
+    /// import, the shapes themselves are those of the instructions; but if no computation is marked as the entry, they tell
+    /// whether the last one can be it.
     fn check_entry_layout(&mut self) -> Result<()> {
+        let Some((start, given)) = self.entry_layout()? else { return Ok(()) };
+        let entry = &self.module.computations[self.module.entry as usize];
+        let rows = &self.module.instructions[entry.instructions.range()];
+        let mut own: Vec<_> = rows.iter().filter(|i| i.parameter >= 0).collect();
+        own.sort_unstable_by_key(|i| i.parameter);
+        let fits = |(a, b): (&ShapeId, &&Instruction)| self.shapes.bare(*a) == self.shapes.bare(b.shape);
+        let same_shapes = self.module.entry_marked || given.iter().zip(&own).all(fits);
+        let (name, count, parameters) = (&entry.name, own.len(), counted(given.len(), "parameter"));
+        let message = match given.len() == count {
+            true if same_shapes => return Ok(()),
+            true => format!("entry_computation_layout has parameters of other shapes than {name}"),
+            false => format!("entry_computation_layout has {parameters}, {name} has {count}"),
+        };
+        if self.module.entry_marked {
+            return Err(HloError::new(start, message));
+        }
+        let message = message + "; that is the last computation, and none is marked ENTRY";
+        Err(HloError::unclosed(start, message).at_end_of(self.cursor.text, None))
+    }
+
+    /// The shapes of the parameters in the header's `entry_computation_layout`, and where that begins.
+    fn entry_layout(&mut self) -> Result<Option<(usize, Vec<ShapeId>)>> {
         let header = &self.module.attributes[self.module.header.range()];
         let named = |a: &&Attribute| a.key.of(self.cursor.text) == "entry_computation_layout";
-        let Some(span) = header.iter().find(named).map(|a| a.value) else { return Ok(()) };
+        let Some(span) = header.iter().find(named).map(|a| a.value) else { return Ok(None) };
         let (start, end) = (span.start as usize, span.end as usize);
         let mut cursor = Cursor::new(&self.cursor.text[..end], start);
         cursor.require(b'{')?;
         cursor.require(b'(')?;
-        let given = self.shapes.parse_list(&mut cursor, b')')?.len();
+        let given = self.shapes.parse_list(&mut cursor, b')')?;
         cursor.require(b'-')?;
         cursor.require(b'>')?;
         self.shapes.parse(&mut cursor)?;
         cursor.require(b'}')?;
-        let entry = &self.module.computations[self.module.entry as usize];
-        let rows = &self.module.instructions[entry.instructions.range()];
-        let count = rows.iter().filter(|i| i.parameter >= 0).count();
-        if given == count {
-            return Ok(());
-        }
-        let given = counted(given, "parameter");
-        let message = format!("entry_computation_layout has {given}, {} has {count}", entry.name);
-        Err(HloError::new(start, message))
+        Ok(Some((start, given)))
     }
 
     /// Computations written in place get names that no other has.

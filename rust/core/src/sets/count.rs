@@ -1,4 +1,4 @@
-//! The exact number of points of a domain.
+//! The exact number of points of a domain, and whether it has any.
 //!
 //! Groups of variables that no constraint links are counted separately, and the counts multiplied: a box of any size costs
 //! nothing. In a group, one variable that occurs linearly, or linearly within a `mod`, is counted in closed form, the others
@@ -10,13 +10,19 @@ use crate::expr::work::Limit;
 use crate::expr::{Arena, Expr, Node};
 use crate::int::{floor_div, floor_mod};
 use crate::interval::Interval;
-use crate::map::indexing_map::MapBuilder;
+use crate::map::indexing_map::{IndexingMap, MapBuilder, MapKind};
 use crate::sets::line::solutions;
+use crate::simplify::domain::PointVariables;
+use crate::simplify::presburger::{IntegerDomain, Undecided, Work};
+use crate::simplify::Scratch;
 
 /// The budget of one question in units of work. Visiting a box costs one unit for every few words of the constraints.
 pub(crate) const BUDGET: u64 = 1 << 26;
 /// The number of words of constraints, or of variables, that are visited for one unit of work.
 pub(super) const WORDS_PER_UNIT: usize = 4;
+
+/// The work in search of one point by the Omega test.
+const SAMPLE_WORK: u64 = 1 << 18;
 
 /// The question about a group.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -25,6 +31,109 @@ pub enum Question {
     HowMany,
     /// Whether there is a point: any positive number means yes.
     WhetherAny,
+}
+
+pub(super) fn require_defined(map: &IndexingMap) -> Result<()> {
+    if map.kind() == MapKind::Undefined {
+        return Err(Error::invalid_map("nothing is known about an undefined map"));
+    }
+    Ok(())
+}
+
+/// The simplified map in the arena, its domain in `scratch`; `None` if it is known to be empty.
+pub(super) fn simplified_builder(
+    arena: &mut Arena,
+    scratch: &mut Scratch,
+    map: &IndexingMap,
+) -> Result<Option<MapBuilder>> {
+    require_defined(map)?;
+    let mut builder = map.to_builder(arena);
+    builder.simplify(arena, scratch, PointVariables::Replace);
+    Ok(unless_empty(arena, builder))
+}
+
+/// As [`simplified_builder`], without the results; those that divide by expressions are kept, since they restrict the domain.
+fn simplified_domain(
+    arena: &mut Arena,
+    scratch: &mut Scratch,
+    map: &IndexingMap,
+) -> Result<Option<MapBuilder>> {
+    require_defined(map)?;
+    let mut builder = map.to_builder(arena);
+    if arena.divisors(builder.results.iter().copied()).is_empty() {
+        builder.results.clear();
+    }
+    builder.simplify_if_needed(arena, scratch, PointVariables::Replace);
+    Ok(unless_empty(arena, builder))
+}
+
+fn unless_empty(arena: &Arena, mut builder: MapBuilder) -> Option<MapBuilder> {
+    builder.canonicalize_constraints(arena);
+    (!builder.known_empty).then_some(builder)
+}
+
+/// The number of points of the domain, as factors.
+///
+/// Errors: the map is undefined; the number is not found within the work limit.
+pub fn count(arena: &mut Arena, scratch: &mut Scratch, map: &IndexingMap) -> Result<Vec<u128>> {
+    let limit = Limit::after(arena, BUDGET);
+    count_within(arena, scratch, map, limit)
+}
+
+pub(super) fn count_within(
+    arena: &mut Arena,
+    scratch: &mut Scratch,
+    map: &IndexingMap,
+    limit: Limit,
+) -> Result<Vec<u128>> {
+    let Some(builder) = simplified_domain(arena, scratch, map)? else { return Ok(vec![0]) };
+    let groups = groups(arena, &builder, &[]);
+    groups.iter().map(|g| count_group(arena, &builder, g, Question::HowMany, limit)).collect()
+}
+
+/// Whether the domain has no points. Errors: as [`count`].
+pub fn is_empty(arena: &mut Arena, scratch: &mut Scratch, map: &IndexingMap) -> Result<bool> {
+    let limit = Limit::after(arena, BUDGET);
+    is_empty_within(arena, scratch, map, limit)
+}
+
+pub(crate) fn is_empty_within(
+    arena: &mut Arena,
+    scratch: &mut Scratch,
+    map: &IndexingMap,
+    limit: Limit,
+) -> Result<bool> {
+    let Some(builder) = simplified_domain(arena, scratch, map)? else { return Ok(true) };
+    if let Some(empty) = is_empty_by_sample(arena, scratch, map, &builder)? {
+        return Ok(empty);
+    }
+    for g in groups(arena, &builder, &[]).iter().filter(|g| !g.constraints.is_empty()) {
+        if count_group(arena, &builder, g, Question::WhetherAny, limit)? == 0 {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+/// Whether the domain has no points, by one that is in it, or by the Omega test; `None` if that does not decide.
+fn is_empty_by_sample(
+    arena: &mut Arena,
+    scratch: &mut Scratch,
+    map: &IndexingMap,
+    simplified: &MapBuilder,
+) -> Result<Option<bool>> {
+    let constraints = &simplified.constraints;
+    if constraints.is_empty() {
+        return Ok(Some(false));
+    }
+    let Some(domain) = IntegerDomain::new(arena, &mut scratch.ranges, constraints, &[]) else {
+        return Ok(None);
+    };
+    match domain.sample(&mut Work(SAMPLE_WORK)) {
+        Ok(Some(point)) => Ok(map.domain(arena).contains(&point, &mut Vec::new())?.then_some(false)),
+        Ok(None) => Ok(Some(true)),
+        Err(Undecided) => Ok(None),
+    }
 }
 
 /// A group of linked variables, and the expressions that link them.

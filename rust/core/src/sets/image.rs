@@ -5,111 +5,23 @@ use crate::error::{Error, Result};
 use crate::expr::work::Limit;
 use crate::expr::{Arena, Expr, Node};
 use crate::interval::Interval;
-use crate::map::indexing_map::{IndexingMap, MapBuilder, MapKind};
+use crate::map::indexing_map::{IndexingMap, MapBuilder};
 use crate::map::parametric::DistinctRows;
-use crate::sets::count::{count_group, groups, Group, Question, BUDGET, WORDS_PER_UNIT};
+use crate::sets::count::{
+    count_group, count_within, groups, is_empty_within, require_defined, simplified_builder, Group, Question,
+    BUDGET, WORDS_PER_UNIT,
+};
 use crate::sets::inverse::{determines, invert};
 use crate::sets::points::PointStep;
 use crate::simplify::domain::PointVariables;
 use crate::simplify::facts::normal_form;
-use crate::simplify::presburger::{IntegerDomain, Undecided, Work};
 use crate::simplify::width::Width;
 use crate::simplify::Scratch;
 
 /// The maximal number of points that are enumerated for one answer.
 pub(super) const MAX_ENUMERATED: u128 = 1 << 21;
 
-/// The work in search of one point by the Omega test.
-const SAMPLE_WORK: u64 = 1 << 18;
-
-fn require_defined(map: &IndexingMap) -> Result<()> {
-    if map.kind() == MapKind::Undefined {
-        return Err(Error::invalid_map("nothing is known about an undefined map"));
-    }
-    Ok(())
-}
-
-/// The simplified map in the arena, its domain in `scratch`; `None` if it is known to be empty.
-fn simplified_builder(
-    arena: &mut Arena,
-    scratch: &mut Scratch,
-    map: &IndexingMap,
-) -> Result<Option<MapBuilder>> {
-    require_defined(map)?;
-    if map.kind() == MapKind::KnownEmpty {
-        return Ok(None);
-    }
-    let mut builder = map.to_builder(arena);
-    builder.simplify(arena, scratch, PointVariables::Replace);
-    builder.canonicalize_constraints(arena);
-    Ok((!builder.known_empty).then_some(builder))
-}
-
-/// The number of points of the domain, as factors.
-///
-/// Errors: the map is undefined; the number is not found within the work limit.
-pub fn count(arena: &mut Arena, scratch: &mut Scratch, map: &IndexingMap) -> Result<Vec<u128>> {
-    let limit = Limit::after(arena, BUDGET);
-    count_within(arena, scratch, map, limit)
-}
-
-pub(super) fn count_within(
-    arena: &mut Arena,
-    scratch: &mut Scratch,
-    map: &IndexingMap,
-    limit: Limit,
-) -> Result<Vec<u128>> {
-    let Some(builder) = simplified_builder(arena, scratch, map)? else { return Ok(vec![0]) };
-    let groups = groups(arena, &builder, &[]);
-    groups.iter().map(|g| count_group(arena, &builder, g, Question::HowMany, limit)).collect()
-}
-
-/// Whether the domain has no points. Errors: as [`count`].
-pub fn is_empty(arena: &mut Arena, scratch: &mut Scratch, map: &IndexingMap) -> Result<bool> {
-    let limit = Limit::after(arena, BUDGET);
-    is_empty_within(arena, scratch, map, limit)
-}
-
-pub(crate) fn is_empty_within(
-    arena: &mut Arena,
-    scratch: &mut Scratch,
-    map: &IndexingMap,
-    limit: Limit,
-) -> Result<bool> {
-    let Some(builder) = simplified_builder(arena, scratch, map)? else { return Ok(true) };
-    if let Some(empty) = is_empty_by_sample(arena, scratch, map, &builder)? {
-        return Ok(empty);
-    }
-    for g in groups(arena, &builder, &[]).iter().filter(|g| !g.constraints.is_empty()) {
-        if count_group(arena, &builder, g, Question::WhetherAny, limit)? == 0 {
-            return Ok(true);
-        }
-    }
-    Ok(false)
-}
-
-/// Whether the domain has no points, by one that is in it, or by the Omega test; `None` if that does not decide.
-fn is_empty_by_sample(
-    arena: &mut Arena,
-    scratch: &mut Scratch,
-    map: &IndexingMap,
-    simplified: &MapBuilder,
-) -> Result<Option<bool>> {
-    let constraints = &simplified.constraints;
-    if constraints.is_empty() {
-        return Ok(Some(false));
-    }
-    let Some(domain) = IntegerDomain::new(arena, &mut scratch.ranges, constraints, &[]) else {
-        return Ok(None);
-    };
-    match domain.sample(&mut Work(SAMPLE_WORK)) {
-        Ok(Some(point)) => Ok(map.domain(arena).contains(&point, &mut Vec::new())?.then_some(false)),
-        Ok(None) => Ok(Some(true)),
-        Err(Undecided) => Ok(None),
-    }
-}
-
-/// The number of different results, as factors. Errors: as [`count`].
+/// The number of different results, as factors. Errors: as [`count`](super::count::count).
 pub fn image_count(arena: &mut Arena, scratch: &mut Scratch, map: &IndexingMap) -> Result<Vec<u128>> {
     let limit = Limit::after(arena, BUDGET);
     image_count_within(arena, scratch, map, limit)
@@ -378,7 +290,7 @@ fn product(factors: &[u128]) -> Option<u128> {
     factors.iter().try_fold(1u128, |n, f| n.checked_mul(*f))
 }
 
-/// Whether different points of the domain have different results. Errors: as [`count`].
+/// Whether different points of the domain have different results. Errors: as [`count`](super::count::count).
 pub fn is_injective(arena: &mut Arena, scratch: &mut Scratch, map: &IndexingMap) -> Result<bool> {
     let limit = Limit::after(arena, BUDGET);
     is_injective_within(arena, scratch, map, limit)
@@ -404,7 +316,7 @@ fn is_injective_within(
     }
 }
 
-/// Whether the results are the elements of a tensor of these sizes, each once. Errors: as [`count`].
+/// Whether the results are the elements of a tensor of these sizes, each once. Errors: as [`count`](super::count::count).
 pub fn is_bijection_onto(
     arena: &mut Arena,
     scratch: &mut Scratch,

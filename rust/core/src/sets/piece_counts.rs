@@ -5,8 +5,8 @@ use crate::expr::{Arena, Expr};
 use crate::map::indexing_map::IndexingMap;
 use crate::map::names::Names;
 use crate::map::piecewise_map::PiecewiseMap;
-use crate::sets::count::Group;
-use crate::sets::image::{count_within, enumerate, image_count_within, ResultRows, MAX_ENUMERATED};
+use crate::sets::count::{count_within, Group};
+use crate::sets::image::{enumerate, image_count_within, ResultRows, MAX_ENUMERATED};
 use crate::sets::piecewise::Work;
 use crate::simplify::Scratch;
 

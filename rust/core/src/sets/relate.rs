@@ -5,8 +5,7 @@ use crate::expr::work::Limit;
 use crate::expr::Arena;
 use crate::interval::Interval;
 use crate::map::indexing_map::{IndexingMap, MapBuilder, MapKind};
-use crate::sets::count::BUDGET;
-use crate::sets::image::is_empty_within;
+use crate::sets::count::{is_empty_within, BUDGET};
 use crate::simplify::domain::PointVariables;
 use crate::simplify::Scratch;
 
