@@ -81,7 +81,17 @@ def test_demands_of_python_are_the_fields_of_the_struct_in_order() -> None:
 def test_statuses_have_the_numbers_of_the_crate() -> None:
     rust = re.findall(r"^    (\w+) = (\d),", STATUS, re.MULTILINE)
     spelled = [("INDEXING_" + re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name).upper(), number) for name, number in rust]
-    assert re.findall(r"(INDEXING_\w+) = (\d)", CODE) == spelled != []
+    assert numbers("indexing_status") == spelled != []
+
+
+def test_limits_have_the_numbers_of_the_core() -> None:
+    names = re.findall(r"\w+", MODEL.partition("LIMITS: [&str; 5] = [")[2].partition("]")[0])
+    assert numbers("indexing_limit") == [(f"INDEXING_LIMIT_{n.upper()}", str(k)) for k, n in enumerate(names)] != []
+
+
+def numbers(enum: str) -> list[tuple[str, str]]:
+    body = re.search(rf"typedef enum {enum} \{{(.*?)\}}", CODE, re.DOTALL)
+    return re.findall(r"(INDEXING_\w+) = (\d)", body[1] if body else "")
 
 
 def test_the_document_shows_the_example_and_what_it_prints() -> None:

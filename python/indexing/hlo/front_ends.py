@@ -32,7 +32,7 @@ _LAYOUT = re.compile(r"(?<=\])\{[\d,]*\}")
 _GPU = ("cuda",)
 # Wire types of protocol buffers, and the sizes of the fixed ones.
 _VARINT, _MESSAGE, _SIZES = 0, 2, {1: 8, 5: 4}
-#: What to do about bytes that end too early.
+# The remedy where bytes end too early.
 CUT_OFF = "if it was cut off, copy or write it again"
 # The errors of flatbuffers and JAX for bytes that are not an export.
 _UNREADABLE = (ValueError, TypeError, LookupError, AttributeError, AssertionError, OverflowError, struct.error)

@@ -87,6 +87,15 @@ typedef struct indexing_demand {
     double updates;       /* atomic updates of the address that has most */
 } indexing_demand;
 
+/* What limits the time of a kernel. */
+typedef enum indexing_limit {
+    INDEXING_LIMIT_LAUNCH = 0,
+    INDEXING_LIMIT_LATENCY = 1,
+    INDEXING_LIMIT_MEMORY = 2,
+    INDEXING_LIMIT_ARITHMETIC = 3,
+    INDEXING_LIMIT_ISSUE = 4,
+} indexing_limit;
+
 /* What the model says of it. */
 typedef struct indexing_prediction {
     size_t size;       /* sizeof(indexing_prediction), which the caller sets too */
@@ -94,7 +103,7 @@ typedef struct indexing_prediction {
     double occupancy;  /* share of a processor's threads that they fill */
     double waves;      /* how often all processors are filled */
     double time;       /* seconds; infinite where it can't be launched */
-    double limit;      /* what limits it: 0 launch, 1 latency, 2 memory, 3 arithmetic, 4 issue */
+    double limit;      /* what limits it: an indexing_limit */
 } indexing_prediction;
 
 /* The version, such as "0.1.0". */
@@ -142,11 +151,18 @@ bool indexing_map_equal(const indexing_map *first, const indexing_map *second);
 /* How many dimensions; 0 for NULL. */
 size_t indexing_map_num_dims(const indexing_map *map);
 
+/* How many range variables. */
+size_t indexing_map_num_ranges(const indexing_map *map);
+
 /* How many dimensions, range variables and runtime variables together, in this order. */
 size_t indexing_map_num_variables(const indexing_map *map);
 
 /* How many results. */
 size_t indexing_map_num_results(const indexing_map *map);
+
+/* The least and greatest value of each variable, in their order: the box that the domain lies in, of which constraints may exclude
+ * points. */
+indexing_status indexing_map_bounds(const indexing_map *map, int64_t *lower, int64_t *upper);
 
 /* The results at `count` points. `variables` and `results` are columns, one after the other: variable k of point i is
  * variables[k * count + i], result k is put to results[k * count + i]. `inside` is NULL, or gets for each point whether it

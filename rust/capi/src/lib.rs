@@ -15,10 +15,10 @@ use std::ffi::c_char;
 pub use batch::{indexing_maps_compose, indexing_maps_parse, indexing_maps_simplify};
 pub use maps::{
     indexing_map_compose, indexing_map_equal, indexing_map_free, indexing_map_inverse, indexing_map_num_dims,
-    indexing_map_num_results, indexing_map_num_variables, indexing_map_parse, indexing_map_simplify,
-    indexing_map_text, indexing_string_free,
+    indexing_map_num_ranges, indexing_map_num_results, indexing_map_num_variables, indexing_map_parse,
+    indexing_map_simplify, indexing_map_text, indexing_string_free,
 };
-pub use points::{indexing_map_count, indexing_map_evaluate, indexing_map_is_empty};
+pub use points::{indexing_map_bounds, indexing_map_count, indexing_map_evaluate, indexing_map_is_empty};
 pub use prediction::{indexing_predict, WithSize};
 pub use status::Status;
 pub use workspace::Map;

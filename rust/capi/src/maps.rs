@@ -134,6 +134,14 @@ pub unsafe extern "C" fn indexing_map_num_dims(map: *const Map) -> usize {
 /// # Safety
 /// As the header says.
 #[no_mangle]
+pub unsafe extern "C" fn indexing_map_num_ranges(map: *const Map) -> usize {
+    // SAFETY: the header asks for a map of this library, or NULL.
+    unsafe { map.as_ref() }.map_or(0, |m| m.0.num_ranges())
+}
+
+/// # Safety
+/// As the header says.
+#[no_mangle]
 pub unsafe extern "C" fn indexing_map_num_variables(map: *const Map) -> usize {
     // SAFETY: the header asks for a map of this library, or NULL.
     unsafe { map.as_ref() }.map_or(0, |m| m.0.num_variables())

@@ -48,6 +48,24 @@ pub unsafe extern "C" fn indexing_map_evaluate(
 /// # Safety
 /// As the header says.
 #[no_mangle]
+pub unsafe extern "C" fn indexing_map_bounds(map: *const Map, lower: *mut i64, upper: *mut i64) -> Status {
+    guarded(|| {
+        // SAFETY: the header asks for a map of this library.
+        let map = &unsafe { reference(map, "map") }?.0;
+        let count = map.num_variables();
+        // SAFETY: the header asks for a place for each variable.
+        let (lower, upper) =
+            unsafe { (slice_mut(lower, count, "lower")?, slice_mut(upper, count, "upper")?) };
+        for ((lower, upper), interval) in lower.iter_mut().zip(upper).zip(map.intervals()) {
+            (*lower, *upper) = (interval.lower, interval.upper);
+        }
+        Ok(())
+    })
+}
+
+/// # Safety
+/// As the header says.
+#[no_mangle]
 pub unsafe extern "C" fn indexing_map_count(map: *const Map, out: *mut u64) -> Status {
     guarded(|| {
         // SAFETY: the header asks for a map of this library.

@@ -55,6 +55,27 @@ fn maps_are_read_composed_simplified_and_written() {
 }
 
 #[test]
+fn bounds_of_variables_are_the_box_around_the_domain() {
+    let map = parse(
+        b"(d0)[s0]{rt0} -> (d0), domain: d0 in [-3, 9], s0 in [0, 4], rt0 in [1, 1], d0 + s0 in [0, 3]",
+    )
+    .unwrap();
+    let (mut lower, mut upper) = ([0; 3], [0; 3]);
+    // SAFETY: a map of three variables; one without any.
+    unsafe {
+        assert_eq!(indexing_map_bounds(map, lower.as_mut_ptr(), upper.as_mut_ptr()), Status::Ok);
+        assert_eq!((lower, upper), ([-3, 0, 1], [9, 4, 1]));
+        assert_eq!((indexing_map_num_dims(map), indexing_map_num_ranges(map)), (1, 1));
+        assert_eq!(indexing_map_bounds(map, null_mut(), upper.as_mut_ptr()), Status::InvalidArgument);
+        assert_eq!(indexing_map_bounds(null(), null_mut(), null_mut()), Status::InvalidArgument);
+        let empty = parse(b"KNOWN EMPTY").unwrap();
+        assert_eq!(indexing_map_bounds(empty, null_mut(), null_mut()), Status::Ok);
+        assert_eq!(indexing_map_num_ranges(null()), 0);
+        [map, empty].into_iter().for_each(|m| indexing_map_free(m));
+    }
+}
+
+#[test]
 fn points_are_evaluated_by_columns() {
     let map = parse(TILE.as_bytes()).unwrap();
     let variables = [0, 3, 10, /* s0 */ 2, 1, 0];
