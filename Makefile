@@ -180,8 +180,8 @@ smoke: dist/.built ## look into the wheel, install it where nothing else is, and
 	cd examples && "$(abspath $(VENV))-smoke/$(scripts)/python" -m indexing maps embedding.hlo --instruction row
 	cd examples && "$(abspath $(VENV))-smoke/$(scripts)/python" -m indexing run --device reference embedding.hlo
 
-semver: ## compare the crate's interface with that of the last release (cargo install cargo-semver-checks)
-	$(if $(last_release),cargo semver-checks --package indexing-core --baseline-rev $(last_release),@echo 'there is no release to compare with')
+semver: ## compare the crates' interfaces with those of the last release (cargo install cargo-semver-checks)
+	$(if $(last_release),cargo semver-checks --package indexing-core --package indexing-capi --baseline-rev $(last_release),@echo 'there is no release to compare with')
 
 audit: $(VENV)/.developed ## licences, advisories and sources of the crates (cargo deny) and of the Python packages (pip-audit)
 	cargo deny --locked check

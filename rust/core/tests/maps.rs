@@ -1,8 +1,9 @@
 //! Maps: text both ways, places of errors, composition, counting; expectations from the definitions.
 
 use indexing_core::{
-    compose, compose_simplified, count, image_count, inverse, is_bijection_onto, read_indexing_map, simplify,
-    write_indexing_map, Arena, ErrorKind, IndexingMap, MapKind, PointVariables, ReadScratch, Scratch, Style,
+    compose, compose_simplified, count, from_tensor_sizes, image_count, inverse, is_bijection_onto,
+    read_indexing_map, simplify, write_indexing_map, Arena, ErrorKind, IndexingMap, MapKind, PointVariables,
+    ReadScratch, Scratch, Style, MAX_TEXT_LENGTH,
 };
 
 fn read(text: &str) -> IndexingMap {
@@ -149,4 +150,26 @@ fn large_domains_are_counted_and_inverted() {
     arena.clear();
     let back = inverse(&mut arena, &mut scratch, &map).expect("digits");
     assert_eq!(text(&back), "(d0) -> (d0 floordiv 1000000, d0 mod 1000000), domain: d0 in [0, 999999999999]");
+}
+
+#[test]
+fn maps_are_parsed_and_displayed_as_values() {
+    for text in ["(d0)[s0] -> (d0 * 4 + s0), domain: d0 in [0, 9], s0 in [0, 3]", "KNOWN EMPTY", "UNDEFINED"]
+    {
+        let map: IndexingMap = text.parse().expect(text);
+        assert_eq!(map.to_string(), text);
+    }
+    assert_eq!("(d0) -> (d1)".parse::<IndexingMap>().map_err(|e| e.kind()), Err(ErrorKind::Parse));
+    // A text that doubles with each level is cut short.
+    let (mut arena, mut e) = (Arena::new(), None);
+    for level in 0..40 {
+        let (x, y) = (arena.variable(0), arena.variable(1));
+        let inner = e.unwrap_or(x);
+        let high = arena.floordiv_constant(inner, 3 + level).expect("a quotient");
+        let product = arena.mul(high, inner).expect("a product");
+        e = Some(arena.add(product, y).expect("a sum"));
+    }
+    let map = from_tensor_sizes(e.into_iter().collect(), &[2, 2], &[]).and_then(|m| m.build(&mut arena));
+    let shown = map.expect("a map").to_string();
+    assert!(shown.ends_with("...") && shown.len() <= MAX_TEXT_LENGTH + 3, "{}", shown.len());
 }

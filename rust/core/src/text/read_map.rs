@@ -3,12 +3,13 @@
 use super::header::{read_header, Header};
 use super::read_expr::{expr, variable, ReadScratch};
 use super::scan::{fast_interval, Scanner};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::expr::{Arena, Expr};
 use crate::interval::Interval;
 use crate::map::indexing_map::{IndexingMap, MapBuilder};
 use crate::map::piecewise_map::PiecewiseMap;
 use crate::map::symbolic_map::SymbolicMap;
+use std::str::FromStr;
 
 #[inline]
 fn results(
@@ -146,6 +147,15 @@ fn domain(
     }
     reading.bounded = bounded.each;
     end(scanner)
+}
+
+impl FromStr for IndexingMap {
+    type Err = Error;
+
+    /// Reads a map in memory of its own; [`read_indexing_map`] uses memory again.
+    fn from_str(text: &str) -> Result<Self> {
+        read_indexing_map(text, &mut Arena::new(), &mut ReadScratch::default())
+    }
 }
 
 /// Reads an indexing map from the whole of `text`, into the arena.

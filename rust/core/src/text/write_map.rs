@@ -8,7 +8,7 @@ use crate::map::indexing_map::{IndexingMap, MapKind};
 use crate::map::names::{kind_of, place_of};
 use crate::map::piecewise_map::PiecewiseMap;
 use crate::map::symbolic_map::SymbolicMap;
-use std::fmt::Write;
+use std::fmt::{self, Write};
 
 fn list(out: &mut String, open: char, names: impl Iterator<Item = impl AsRef<str>>, close: char) {
     out.push(open);
@@ -37,6 +37,13 @@ pub fn write_indexing_map(map: &IndexingMap, style: Style) -> Result<String> {
 /// The text of an indexing map; of one longer than `length` bytes the beginning, and three dots.
 pub fn abridged_indexing_map(map: &IndexingMap, length: usize) -> String {
     abridged(length, |out| write_indexing(map, Writer::new(map.dag(), Style::Plain).within(length), out))
+}
+
+impl fmt::Display for IndexingMap {
+    /// Writes the text; of one longer than [`super::MAX_TEXT_LENGTH`] the beginning, and three dots.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&abridged_indexing_map(self, super::MAX_TEXT_LENGTH))
+    }
 }
 
 /// The text of a relation: its pieces, separated by `; `. Error: as [`write_indexing_map`].
