@@ -89,4 +89,6 @@ def test_tiles_are_read_from_operands_in_any_layout() -> None:
     assert [k.emitter for k in ix.emit_all(module, dialect="c")] == ["dot-panels"]
     assert [k.emitter for k in ix.emit_all(module, dialect="opencl")] == ["dot-simt"]
     few = ix.hlo.parse(text.replace("[40,", "[8,"))
+    assert [k.emitter for k in ix.emit_all(few, dialect="opencl")] == ["dot-simt"]
+    few = ix.hlo.parse(text.replace("[40,", "[8,").replace("32]", "24]"))
     assert [k.emitter for k in ix.emit_all(few, dialect="opencl")] == ["transpose", "dot"]

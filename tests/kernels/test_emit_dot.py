@@ -8,7 +8,6 @@ import pytest
 import indexing as ix
 from indexing import kernels as emission
 from indexing.kernels.emitters import EMITTERS, panels, simt
-from indexing.kernels.ir import nodes as ir
 from kernels import as_fusion, assert_written_once, check, launch
 
 
@@ -121,56 +120,6 @@ def test_prologue_and_epilogue() -> None:
 @pytest.mark.parametrize("knobs", [{"rows": 1}, {"rows": 8, "block_size": 7}, {"rows": 2, "block_size": 1}])
 def test_knobs(knobs: dict[str, int]) -> None:
     check(product("21,19", "19,50", "21,50", PLAIN), "dot", **knobs)
-
-
-@pytest.mark.parametrize(
-    ("text", "knobs"),
-    [
-        (product("6,64", "64,128", "6,128", PLAIN), {"vector_width": 4, "rows": 4}),
-        (product("3,43", "43,50", "3,50", PLAIN), {"vector_width": 2, "rows": 2}),
-        (product("5,24", "24,48", "5,48", PLAIN, ("bf16", "bf16", "f32")), {"vector_width": 8, "rows": 8}),
-        (product("40,33", "40,24", "33,24", "lhs_contracting_dims={0}, rhs_contracting_dims={0}"), {"vector_width": 4}),
-        (product("9,16", "24,16", "9,24", "lhs_contracting_dims={1}, rhs_contracting_dims={1}"), {"vector_width": 2}),
-        (product("5,64,8", "5,8,4", "5,64,4", BATCH).replace("] dot(", "]{1,2,0} dot("), {"vector_width": 4}),
-    ],
-)
-def test_vectors_of_columns(text: str, knobs: dict[str, int]) -> None:
-    kernel = check(text, "dot", block_size=32, **knobs)
-    assert_written_once(kernel, [ix.hlo.parse(text).entry.root.shape])
-    assert ix.runtime.cubin(kernel, "sm_80")
-
-
-@pytest.mark.parametrize("dialect", ["cuda", "c"])
-def test_plans_of_the_space_are_emitted(dialect: str) -> None:
-    entry = ix.hlo.parse(product("6,64", "64,40", "6,40", PLAIN)).entry
-    space = ix.knobs(entry, dialect)
-    assert {k.name: k.choices for k in space.knobs}["vector_width"] == (1, 2, 4, 8)
-    sample = space.sample(8, seed=3)
-    for plan in zip(*sample.values(), strict=True):
-        kernel = ix.emit(entry, dialect, **dict(zip(sample, map(int, plan), strict=True)))
-        assert_written_once(kernel, [entry.root.shape])
-
-
-def test_steps_load_vectors_of_both_operands() -> None:
-    """By hand: eight steps of 4 rows load 4 vectors of 8 elements of the left operand, and 8 of 4 of the right one."""
-    text = product("4,1024", "1024,65536", "4,65536", PLAIN, ("bf16", "bf16", "f32"))
-    kernel = ix.emit(ix.hlo.parse(text).entry, dialect="cuda", rows=4, vector_width=4)
-    copies = [s for s in ir.statements(kernel.lowered.body) if isinstance(s, ir.Copy)]
-    widths = {name: [s.width for s in copies if s.source == name] for name in ("p0", "p1")}
-    assert widths == {"p0": [8] * 4, "p1": [4] * 8}
-    assert [s.width for s in copies if s.destination == "o0"] == [4] * 4
-
-
-@pytest.mark.parametrize(
-    ("left", "right", "out"),
-    [("4,4096", "4096,4096", "4,4096"), ("8,1024", "1024,4096", "8,4096"), ("4,512", "512,65536", "4,65536")],
-)
-def test_default_plans_are_near_the_best_of_predictions(left: str, right: str, out: str) -> None:
-    entry = ix.hlo.parse(product(left, right, out, PLAIN)).entry
-    plans = [(rows, width) for rows in (1, 2, 4) for width in (1, 2, 4)]
-    knobs = {"rows": [r for r, _ in plans], "vector_width": [w for _, w in plans]}
-    best = ix.predict(entry, knobs, "h100").time.min()
-    assert ix.predict(entry, {}, "h100").time[0] <= 1.1 * best
 
 
 def test_rows_share_what_is_read() -> None:

@@ -64,6 +64,10 @@ PROGRAMS = [
     (product("40,200", "200,60", "40,60", PLAIN), {"split_k": 3}),
     (product("200,40", "200,36", "40,36", FIRST), {"tile_depth": 8, "stages": 2, "split_k": 4}),
     (product("2,24,90", "2,90,20", "2,24,20", BATCH), {"split_k": 2}),
+    (product("3,100", "100,40", "3,40", PLAIN), {"split_k": 4}),
+    (product("100,8", "100,5", "8,5", FIRST), {"split_k": 3}),
+    (product("70", "70,37", "37", "lhs_contracting_dims={0}, rhs_contracting_dims={0}"), {}),
+    (product("2,40,64", "2,3,64", "2,40,3", BATCH.replace("rhs_contracting_dims={1}", "rhs_contracting_dims={2}")), {}),
 ]
 TYPES = [
     ("f64", "f64", "f64"),
@@ -186,7 +190,10 @@ def test_results_of_shared_tiles_do_not_depend_on_the_order_of_blocks() -> None:
 @pytest.mark.parametrize(
     ("text", "emitter"),
     [
-        (product("15,32", "32,64", "15,64", PLAIN), "dot"),
+        (product("15,24", "24,64", "15,64", PLAIN), "dot"),
+        (product("7,32", "32,64", "7,64", PLAIN), "dot-simt"),
+        (product("8,32", "32,5", "8,5", PLAIN), "dot-simt"),
+        (product("900,8,32", "900,32,5", "900,8,5", BATCH), "loop"),  # most sums of a tile would not be stored
         (product("64,4", "4,64", "64,64", PLAIN), "dot"),
         (product("64,32", "32,64", "64,64", PLAIN, ("u8", "u8", "u8")), "loop"),
         (product("64,32", "32,64", "64,64", PLAIN, ("c64", "c64", "c64")), "loop"),

@@ -113,6 +113,8 @@ def test_the_kernel_has_no_bank_conflicts() -> None:
         (product("60,70", "70,50", "60,50", PLAIN, "s8", "s32"), {}),
         (product("48,160", "160,40", "48,40", PLAIN), {"tile_depth": 32, "stages": 2}),
         (product("48,160", "160,40", "48,40", PLAIN), {"tile_depth": 32, "stages": 2, "split_k": 5}),
+        (product("5,300", "300,40", "5,40", PLAIN, "bf16", "bf16"), {"split_k": 5}),
+        (product("40,64", "3,64", "40,3", LAST, "f16"), {}),
         (product("40,300", "40,300", "40,40", LAST, "s8", "s32"), {"tile_depth": 32, "stages": 1, "split_k": 10}),
         (product("40,128", "40,128", "40,40", LAST, "s8", "s32"), {"tile_depth": 32, "stages": 2}),
         (product("33,75", "75,20", "33,20", PLAIN, "f16"), {"tile_depth": 16, "stages": 2}),

@@ -49,6 +49,12 @@ def dot_in_parts(instruction: Instruction) -> Computation | None:
     return transposed_dot(instruction)
 
 
+def is_sum_of_rows(dot: Instruction) -> bool:
+    """Whether a dot of a vector, by one product or by one of each batch, is a reduction of rows."""
+    p = product_of(dot)
+    return min(prod(p.rows), prod(p.columns)) == 1 and dot_in_parts(dot) is not None
+
+
 def _is_plain(i: Instruction) -> bool:
     s = i.shape
     if s.is_tuple or 0 in s.dimensions or element_type(s.element_type).kind != "float":

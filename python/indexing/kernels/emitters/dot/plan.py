@@ -7,11 +7,9 @@ from math import prod
 from typing import TYPE_CHECKING, ClassVar
 
 from indexing.errors import IndexingError
-from indexing.kernels.emitters.dot.match import NAME, Product, fastest, planned_product
-from indexing.kernels.ir.types import storage_bytes
+from indexing.kernels.emitters.dot.match import NAME, Product, planned_product
 from indexing.kernels.knob_space import Condition, Knob, KnobSpace, Values
 from indexing.kernels.launch import check_knob
-from indexing.kernels.vectors import WIDTHS, check_width, widest_vector
 
 if TYPE_CHECKING:
     from indexing.device.limits import Limits
@@ -22,28 +20,24 @@ if TYPE_CHECKING:
 
 BLOCK_SIZE = 128  # threads, by default at most
 ROWS = (1, 2, 4, 8)
-MAX_WIDTH = 8
-MIN_VECTORS = 1 << 15  # with fewer threads, vectors are narrower
 MIN_THREADS = 1 << 10  # with fewer threads, each takes fewer rows
 BUSY = 16  # or with fewer than this part of the threads that a GPU holds
 
 
 @dataclass(frozen=True, slots=True)
 class DotPlan:
-    """Knobs and launch dimensions: `rows` and `vector_width` columns per thread, `block_size` threads per block."""
+    """Knobs and launch dimensions: `rows` of a column per thread, `block_size` threads per block."""
 
     product: Product
     rows: int
     block_size: int
-    vector_width: int = 1
     shared_bytes: ClassVar[int] = 0
 
     @property
     def tiles(self) -> tuple[int, int, int]:
         """The numbers of blocks along the batch, the columns, and the rows."""
         p = self.product
-        vectors = prod(p.columns) // self.vector_width
-        return prod(p.batch), -(-vectors // self.block_size), -(-prod(p.rows) // self.rows)
+        return prod(p.batch), -(-prod(p.columns) // self.block_size), -(-prod(p.rows) // self.rows)
 
     @property
     def grid(self) -> Dim3:
@@ -61,13 +55,11 @@ def plan_dot(
     device: Device,
     *,
     rows: int | None = None,
-    vector_width: int | None = None,
     block_size: int | None = None,
 ) -> DotPlan:
     """Launch dimensions.
 
-    Knobs: `rows` per thread, 1, 2, 4 or 8; `vector_width`, its neighbouring columns, 1, 2, 4 or 8, which divides all columns;
-    `block_size`, from 1 thread to the most of a block.
+    Knobs: `rows` per thread, 1, 2, 4 or 8; `block_size`, from 1 thread to the most of a block.
     """
     dot = match.first
     p = planned_product(dot)
@@ -76,13 +68,10 @@ def plan_dot(
         rows = _default_rows(p, dot, device)
     elif rows not in ROWS:
         raise IndexingError(f"rows is 1, 2, 4 or 8; got {rows}")
-    if vector_width is None:
-        vector_width = _default_width(p, dot, rows)
-    check_width(vector_width, prod(p.columns))
     if block_size is None:
-        block_size = _default_block_size(prod(p.columns) // vector_width, min(BLOCK_SIZE, most))
+        block_size = _default_block_size(prod(p.columns), min(BLOCK_SIZE, most))
     check_knob("block_size", block_size, 1, most)
-    return DotPlan(p, rows, block_size, vector_width)
+    return DotPlan(p, rows, block_size)
 
 
 def _default_rows(p: Product, dot: Instruction, device: Device) -> int:
@@ -92,18 +81,6 @@ def _default_rows(p: Product, dot: Instruction, device: Device) -> int:
     return next((r for r in reversed(ROWS) if r <= most), 1)
 
 
-def _default_width(p: Product, dot: Instruction, rows: int) -> int:
-    """The columns of a vector of the right operand, if its columns are neighbours in memory."""
-    right = p.operands[1]
-    if fastest(dot, right)[0] != "free":
-        return 1
-    columns = prod(p.columns)
-    threads = prod(p.batch) * -(-prod(p.rows) // rows) * columns
-    return widest_vector(
-        MAX_WIDTH, storage_bytes(dot.operands[right].shape.element_type), threads, [columns], MIN_VECTORS
-    )
-
-
 def _default_block_size(columns: int, most: int) -> int:
     """The largest size up to `most` that divides the columns; half of `most` if none above a quarter does."""
     return next((n for n in range(most, most // 4, -16) if columns % n == 0), min(columns, max(most // 2, 1)))
@@ -111,26 +88,20 @@ def _default_block_size(columns: int, most: int) -> int:
 
 def dot_knobs(match: Heroes, default: DotPlan, device: Device) -> KnobSpace:
     """Names, legal values and defaults of the knobs, and the sizes of blocks for which the grid is not too large."""
-    limits, columns = device.limits, prod(default.product.columns)
-    widths = tuple(w for w in WIDTHS if w <= MAX_WIDTH and columns % w == 0)
+    limits = device.limits
     sizes: dict[tuple[int, ...], Values] = {
-        (r, w): range(_least_block_size(replace(default, rows=r, vector_width=w), limits), limits.block_size + 1)
-        for r in ROWS
-        for w in widths
+        (r,): range(_least_block_size(replace(default, rows=r), limits), limits.block_size + 1) for r in ROWS
     }
-    rows = tuple(r for r in ROWS if sizes[r, 1])
-    widest = max(sizes.values(), key=len)
+    rows = tuple(r for r in ROWS if sizes[r,])
     knobs = (
         Knob("rows", rows, default.rows),
-        Knob("vector_width", widths, default.vector_width),
-        Knob("block_size", widest, default.block_size),
+        Knob("block_size", max(sizes.values(), key=len), default.block_size),
     )
-    legal: dict[tuple[int, ...], Values] = {(r, w): sizes[r, w] for r in rows for w in widths}
-    return KnobSpace(NAME, knobs, (Condition("block_size", ("rows", "vector_width"), legal),))
+    return KnobSpace(NAME, knobs, (Condition("block_size", ("rows",), {(r,): sizes[r,] for r in rows}),))
 
 
 def _least_block_size(plan: DotPlan, limits: Limits) -> int:
     """The least number of threads of a block for which there are not too many blocks; beyond all limits if there is none."""
     batch, _, row_tiles = plan.tiles
     across = limits.grid[0] // (batch * row_tiles)
-    return -(-(prod(plan.product.columns) // plan.vector_width) // across) if across else limits.block_size + 1
+    return -(-prod(plan.product.columns) // across) if across else limits.block_size + 1

@@ -6,7 +6,9 @@ from math import prod
 from typing import TYPE_CHECKING
 
 from indexing.hlo.module_cache import cached_on_module
+from indexing.kernels.emitters.dot.group import is_sum_of_rows
 from indexing.kernels.emitters.dot.match import product_in_memory
+from indexing.kernels.emitters.tile.match import is_worth_tiles
 from indexing.kernels.epilogue import Heroes, single_hero_of
 from indexing.kernels.proposal import Proposal
 from indexing.kernels.targets import TARGETS
@@ -21,19 +23,21 @@ if TYPE_CHECKING:
     from indexing.hlo import Computation, Instruction
 
 NAME = "dot-simt"
-MIN_SIDE = 16  # rows and columns: below, most sums of a block would not be stored
 MIN_INTEGER_BITS = 32  # a thread loads vectors of at most four sums
 MIN_CONTRACTED = 8  # below, copies of the operands take longer than the products
 
 
 def runs_on(match: Heroes, device: Device) -> bool:
-    """Whether the device's threads share memory and run in parallel."""
-    return TARGETS[device.dialect].has_threads
+    """Whether the device's threads share memory and run in parallel, and tiles are worth it."""
+    return TARGETS[device.dialect].has_threads and is_worth_tiles(match.first, device)
 
 
 def group_simt(facts: GraphFacts, seed: Node, device: Device) -> Proposal | None:
-    """A kernel around a dot as it is, whatever the layout of its operands."""
-    if not _is_hero(seed.instruction) or not TARGETS[device.dialect].has_threads:
+    """A kernel around a dot, whatever the layout of its operands, but not of a vector whose products are sums of rows."""
+    dot = seed.instruction
+    if not _is_hero(dot) or not TARGETS[device.dialect].has_threads:
+        return None
+    if is_sum_of_rows(dot) or not is_worth_tiles(dot, device):
         return None
     return Proposal(seed, frozenset([seed]), seed.arrays, is_open=True)
 
@@ -55,6 +59,6 @@ def _is_hero(i: Instruction) -> bool:
     result, *factors = (element_type(s.element_type) for s in (i.shape, *(o.shape for o in i.operands)))
     is_sum = result.kind == "float" or (result.is_integer and result.bits >= MIN_INTEGER_BITS)
     p = product_in_memory(i)
-    if p is None or prod(p.batch) == 0 or not is_sum or any(f.kind == "complex" for f in factors):
+    if p is None or 0 in i.shape.dimensions or not is_sum or any(f.kind == "complex" for f in factors):
         return False
-    return min(prod(p.rows), prod(p.columns)) >= MIN_SIDE and prod(p.contracted) >= MIN_CONTRACTED
+    return prod(p.contracted) >= MIN_CONTRACTED

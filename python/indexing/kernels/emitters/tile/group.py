@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from indexing.kernels.emitters.dot.group import is_sum_of_rows
 from indexing.kernels.emitters.tile.match import is_tiled
 from indexing.kernels.proposal import Proposal
 
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def group_tile(facts: GraphFacts, seed: Node, device: Device) -> Proposal | None:
-    """A kernel around a dot that matrix units compute, in which neighbouring threads have neighbouring columns."""
-    if not is_tiled(seed.instruction, device):
+    """A kernel around a dot that matrix units compute, but not of a vector whose products are sums of rows."""
+    if not is_tiled(seed.instruction, device) or is_sum_of_rows(seed.instruction):
         return None
     return Proposal(seed, frozenset([seed]), seed.arrays, is_open=True)

@@ -6,7 +6,7 @@ from math import prod
 from typing import TYPE_CHECKING
 
 from indexing.hlo.module_cache import cached_on_module
-from indexing.kernels.emitters.dot.match import product_in_memory
+from indexing.kernels.emitters.dot.match import planned_product, product_in_memory
 from indexing.kernels.epilogue import Heroes, single_hero_of
 from indexing.kernels.ir.fragments import CAPABILITY, INSTRUCTIONS, MatrixInstruction
 from indexing.kernels.targets import TARGETS
@@ -20,17 +20,30 @@ if TYPE_CHECKING:
 
 NAME = "dot-tile"
 TF32 = "dot_tf32_tf32_f32"  # the attribute `algorithm` of products whose factors may be rounded
-MIN_SIDE = 16  # rows, columns and products of an element: below, most of an instruction would be wasted
+MIN_SIDE = 16  # rows and columns: with fewer, most of a tile is not stored
+MIN_CONTRACTED = 16  # below, most of an instruction would be wasted
+MIN_LONG = 32  # products of an element for which threads wait longer than for tiles of few rows or columns
 
 
 def runs_on(match: Heroes, device: Device) -> bool:
-    """Whether the device has an instruction for the factors."""
-    return has_instruction(match.first, device)
+    """Whether the device has an instruction for the factors, and tiles are worth it."""
+    return has_instruction(match.first, device) and is_worth_tiles(match.first, device)
 
 
 def is_tiled(instruction: Instruction, device: Device) -> bool:
     """Whether the emitter takes an instruction on a device, in whatever layout its operands are."""
-    return _is_hero(instruction) and has_instruction(instruction, device)
+    return _is_hero(instruction) and has_instruction(instruction, device) and is_worth_tiles(instruction, device)
+
+
+def is_worth_tiles(dot: Instruction, device: Device) -> bool:
+    """Whether a product has rows and columns for tiles, or sums so long that tiles pay of which most is not stored: if one side
+    is long enough, or all tiles run at once.
+    """
+    p = planned_product(dot)
+    few, many = sorted((prod(p.rows), prod(p.columns)))
+    if few >= MIN_SIDE:
+        return True
+    return prod(p.contracted) >= MIN_LONG and (many >= MIN_SIDE or prod(p.batch) <= device.cores.count)
 
 
 def has_instruction(dot: Instruction, device: Device) -> bool:
@@ -67,7 +80,7 @@ def _is_hero(i: Instruction) -> bool:
     if left.element_type == "f32" and i.text("algorithm", "") != TF32:
         return False
     p = product_in_memory(i)
-    return p is not None and prod(p.batch) > 0 and min(map(prod, (p.rows, p.columns, p.contracted))) >= MIN_SIDE
+    return p is not None and prod(i.shape.dimensions) > 0 and prod(p.contracted) >= MIN_CONTRACTED
 
 
 def _is_result(kind: str, accumulator: str) -> bool:
