@@ -1,6 +1,7 @@
 """Few long rows: kernels whose blocks share rows, each element read once for all reductions of a pass, once to be written."""
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import jax
 import jax.numpy as jnp
@@ -8,6 +9,7 @@ import numpy as np
 import pytest
 
 import indexing as ix
+from indexing.device.detect import find_device
 from indexing.device.table import portable_device
 from indexing.planning.program import planned_kernels
 from kernels import DEVICE, compiled
@@ -141,7 +143,7 @@ def test_columns_and_fusions() -> None:
 
 
 def test_more_rows_stay_one_kernel() -> None:
-    for rows, length in ((64, LENGTH), (4, 1 << 16)):
+    for rows, length in ((64, LENGTH), (4, 1 << 15)):
         kernels = planned_kernels(ix.from_jax(softmax, np.zeros((rows, length), np.float32)), portable_device("cuda"))
         assert [k.kernel.emitter for k in kernels] == ["rows"]
 
@@ -150,3 +152,18 @@ def test_processors_read_rows_again() -> None:
     """A row that is read again is near; exponentials that are computed again take longer than that."""
     kernels = planned_kernels(ix.from_jax(softmax, np.zeros((ROWS, LENGTH), np.float32)), portable_device("c"))
     assert "rows" not in {k.kernel.emitter for k in kernels}
+
+
+@pytest.mark.parametrize("name", ["T4", "L4", "V100", "H100", "B200"])
+@pytest.mark.parametrize("rows", [1, 16, 48, 64])
+@pytest.mark.parametrize("length", [1024, 16_384, 262_144])
+def test_rows_are_shared_where_that_is_predicted_to_be_faster(name: str, rows: int, length: int) -> None:
+    """As a device of one core, which is never idle, and one of very many would have it, the prediction is for this one."""
+    device = find_device(name)
+    module = ix.hlo.parse(softmax_text(rows, length))
+
+    def seconds(cores: int) -> float:
+        planned = planned_kernels(module, replace(device, cores=replace(device.cores, count=cores)))
+        return sum(float(ix.predict(p.computation, {}, device).time[0]) for p in planned)
+
+    assert seconds(device.cores.count) <= 1.2 * min(seconds(1), seconds(100_000))

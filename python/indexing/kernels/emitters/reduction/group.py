@@ -12,4 +12,6 @@ from indexing.kernels.proposal import Proposal
 def group_reductions(facts: GraphFacts, seed: Node, device: Device) -> Proposal | None:
     """The kernel around a reduction with outputs for each row; None if it would compute nothing else."""
     rows = row_group(facts, seed, with_elements=False)
-    return rows.whole if rows is not None and rows.is_worth_it else None
+    if rows is None or not rows.is_worth_it:
+        return None
+    return rows.whole if not rows.needs_rows or rows.has_enough_blocks(device) else None

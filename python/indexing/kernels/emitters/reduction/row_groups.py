@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from heapq import heappop, heappush
 
 from indexing._core import IndexingMap, compose
+from indexing.device.record import Device
 from indexing.graph.facts import GraphFacts
 from indexing.graph.nodes import Node, Ref
 from indexing.hlo import Instruction
@@ -29,8 +30,7 @@ MAX_NODES = 192
 MAX_INPUTS = 32
 MAX_DISTANCE = 2048  # program nodes between the seed and a node that joins its group
 MAX_VISITED = 1024  # nodes that one search among users visits
-MAX_BLOCK_ELEMENTS = 1 << 16  # a block reads these in about the time that launching further kernels takes
-MIN_BLOCKS = 64  # with fewer, much of the machine is idle
+REGISTER_BYTES = 4
 COLUMNS_PER_BLOCK = 32  # a block has so many columns if the fastest dimension is kept
 
 Places = dict[Node, IndexingMap]  # for each node: the map from an index of the space to the element read
@@ -92,13 +92,39 @@ def row_group(facts: GraphFacts, seed: Node, with_elements: bool) -> RowGroup | 
 @dataclass(eq=False)
 class RowGroup:
     """The `members` around a reduction, and the kernel that computes them (`whole`); it `is_worth_it` if it saves memory
-    accesses.
+    accesses. Blocks can't share a row of one that `needs_rows` for several passes.
     """
 
     builder: _GroupBuilder
     members: Places
     whole: Proposal
     is_worth_it: bool
+    needs_rows: bool
+
+    def has_enough_blocks(self, device: Device) -> bool:
+        """Whether the kernel, none of whose blocks share a row, takes no longer because it has fewer blocks than a device has
+        cores than kernels of its parts, which take at least another launch and read the rows again.
+
+        A block whose rows fit into half of a core's registers, or its cache, waits for them once, as other kernels' blocks do.
+        """
+        read = {ref for n in self.members for ref in n.refs if ref.node not in self.members}
+        widest = max(map(storage_of, read), default=0)
+        held = device.cores.registers * REGISTER_BYTES // 2 or device.memory.l1_bytes
+        if widest <= _blocks(self.builder.rows) * held:
+            return True
+        return self._lost_seconds(read, device) <= device.launch_seconds + widest / device.reached_bandwidth
+
+    def _lost_seconds(self, read: Collection[Ref], device: Device) -> float:
+        """The time that the kernel loses to cores without a block: others have their share of the operations, and of the
+        bandwidth of the L2 cache.
+        """
+        share, rate = min(_blocks(self.builder.rows) / device.cores.count, 1), device.reached_bandwidth
+        moved = sum(map(storage_of, (*read, *self.whole.outputs)))
+        seconds = (
+            sum(work_once(n.instruction) * operations(n.instruction) for n in self.members) / device.rates.operations
+        )
+        busy = max(moved / min(rate, device.memory.l2_bandwidth * share), seconds / share)
+        return busy - max(moved / rate, seconds)
 
     def of(self, nodes: Collection[Node], affordable: Collection[Node]) -> Proposal:
         """The kernel of some members, of which readers may recompute those that are affordable."""
@@ -127,7 +153,11 @@ class _GroupBuilder:
             members = self._group_around(seeds) or members
         self.seen.update(n for n in members if n.op is REDUCE)
         whole = self.proposal(members)
-        return RowGroup(self, members, whole, self._is_worth_it(members, whole))
+        levels = self._levels(members)
+        needs_rows = max(levels[n] for n in members if n.op is REDUCE) > 1 or any(
+            levels[ref.node] for ref in whole.outputs if ref.node in levels and not self._is_per_row(ref.node)
+        )
+        return RowGroup(self, members, whole, self._is_worth_it(members, whole, needs_rows), needs_rows)
 
     def proposal(self, nodes: Collection[Node], affordable: Collection[Node] = ()) -> Proposal:
         """The kernel of the nodes: it saves writing and reading their results, but for its outputs."""
@@ -314,20 +344,16 @@ class _GroupBuilder:
             if node.op is REDUCE and node not in starts and abs(self.facts.number[node] - number) < MAX_DISTANCE:
                 yield node
 
-    def _is_worth_it(self, members: Places, group: Proposal) -> bool:
+    def _is_worth_it(self, members: Places, group: Proposal, needs_rows: bool) -> bool:
         """Whether the rows emitter, or the reduction emitter with several outputs, saves memory accesses by the group."""
-        reductions = [n for n in members if n.op is REDUCE]
         inputs = {ref for n in members for ref in n.refs if ref.node not in members}
         if len(inputs) > MAX_INPUTS or not group.outputs:
             return False
         if any(self.rows.place_of(ref.shape) is None for ref in group.outputs):
             return False  # the host reads a view that has neither an element for each row nor one for each of the space
-        levels = self._levels(members)
-        depth = max(levels[n] for n in reductions)
-        if depth > 1 or any(levels[ref.node] for ref in group.outputs if not self._is_per_row(ref.node)):
-            return has_enough_blocks(self.seed.instruction)
+        reductions = [n for n in members if n.op is REDUCE]
         spaces = {_iteration_space(n.instruction) for n in reductions}
-        return not self.with_elements and len(reductions) > 1 and len(spaces) == 1
+        return needs_rows or (not self.with_elements and len(reductions) > 1 and len(spaces) == 1)
 
     def _levels(self, members: Places) -> Mapping[Node, int]:
         """For each member, the longest chain of reductions that leads to it, itself included."""
@@ -337,12 +363,15 @@ class _GroupBuilder:
         return levels
 
 
-def has_enough_blocks(reduce: Instruction) -> bool:
-    """Whether the rows of a reduction are so many, or so short, that one kernel without shared rows is the fastest."""
-    rows = Rows(reduce)
-    is_row = major_to_minor(rows.shape)[-1] in reduce.ints("dimensions")
-    blocks = max(rows.count if is_row else rows.count // COLUMNS_PER_BLOCK, 1)
-    return blocks >= MIN_BLOCKS or rows.shape.element_count <= MAX_BLOCK_ELEMENTS * blocks
+def _blocks(rows: Rows) -> int:
+    """The number of blocks of a kernel whose blocks don't share rows."""
+    return max(rows.count if _is_row(rows) else rows.count // COLUMNS_PER_BLOCK, 1)
+
+
+def _is_row(rows: Rows) -> bool:
+    """Whether the elements of a row are neighbours in memory."""
+    sizes = rows.shape.dimensions
+    return [d for d in major_to_minor(rows.shape) if sizes[d] > 1][-1] in rows.reduce.ints("dimensions")
 
 
 def _iteration_space(reduce: Instruction) -> tuple[object, ...]:

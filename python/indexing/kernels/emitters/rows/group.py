@@ -8,7 +8,7 @@ from __future__ import annotations
 from indexing.device.record import Device
 from indexing.graph.facts import GraphFacts
 from indexing.graph.nodes import Node
-from indexing.kernels.emitters.reduction.row_groups import has_enough_blocks, row_group
+from indexing.kernels.emitters.reduction.row_groups import row_group
 from indexing.kernels.emitters.rows.shared_pass import part_in_one_pass
 from indexing.kernels.proposal import Proposal
 
@@ -16,10 +16,10 @@ from indexing.kernels.proposal import Proposal
 def group_rows(facts: GraphFacts, seed: Node, device: Device) -> Proposal | None:
     """The kernel around a reduction, with outputs for each element or each row; None where kernels of parts are faster."""
     rows = row_group(facts, seed, with_elements=True)
-    if rows is None or rows.is_worth_it:
-        return None if rows is None else rows.whole
-    if not rows.whole.outputs or has_enough_blocks(seed.instruction):
+    if rows is None or not rows.whole.outputs:
         return None
+    if rows.has_enough_blocks(device):
+        return rows.whole if rows.is_worth_it else None
     if device.widths.caches_rows:  # a second pass over cached rows costs less than the operations it saves
         return None
     return part_in_one_pass(rows.whole, facts.graph, rows.of)
