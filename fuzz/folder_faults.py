@@ -4,8 +4,9 @@
 
 Between the programs are what can't be read: a pipe, a broken link, a folder without permission, broken text. Runs of
 `indexing analyze FOLDER --out TABLES` are killed, interrupted, lose a worker, fill their disk, or meet a second run, each some
-PAUSE seconds after their start, until every program has a row. After each run, all rows that were there before are there
-still, and those that the log mentions more than ten seconds before the fault. The disk is one in memory, which is mounted in a
+PAUSE seconds after their start, until every program has a row. A run writes its rows every ten seconds: where it is killed
+sooner, it leaves none, so that thousands of programs want a PAUSE of 20. After each run, all rows that were there before are
+there still, and those that the log mentions more than ten seconds before the fault. The disk is one in memory, mounted in a
 namespace of this process (`unshare`); Linux only. Prints the seed and the counts.
 """
 
