@@ -169,89 +169,85 @@ extern "C" __global__ void __launch_bounds__(128) attention_tile_dot(const u16 *
       scores[register31] = 0.0f;
     }
     for (s32 part32 = 0; part32 < 3; part32++) {
-      load_matrices(left, queries + (th_x >> 5) * 768 + (th_x & 15) * 48 + ((th_x + part32 * 2 + (th_x >> 4) * 3 + (th_x >> 5) * 2) % 6) * 8);
-      load_matrices(right, keys + (th_x >> 4) * 384 + (th_x & 7) * 49 + (th_x * 7 + part32 * 16 + (th_x >> 5) * 16 + 7) % 48 - (th_x >> 5) * 768 - 7);
-      multiply_matrices_bf16(scores, left, right);
-      multiply_matrices_bf16(scores + 4, left, right + 2);
-      load_matrices(right, keys + (th_x >> 4) * 384 + (th_x & 7) * 49 + (th_x * 7 + part32 * 16 + (th_x >> 5) * 16 + 39) % 48 - (th_x >> 5) * 768 + 761);
-      multiply_matrices_bf16(scores + 8, left, right);
-      multiply_matrices_bf16(scores + 12, left, right + 2);
-      load_matrices(right, keys + (th_x >> 4) * 384 + (th_x & 7) * 49 + (th_x * 7 + part32 * 16 + (th_x >> 5) * 16 + 23) % 48 - (th_x >> 5) * 768 + 1529);
-      multiply_matrices_bf16(scores + 16, left, right);
-      multiply_matrices_bf16(scores + 20, left, right + 2);
-      load_matrices(right, keys + (th_x >> 4) * 384 + (th_x & 7) * 49 + (th_x * 7 + part32 * 16 + (th_x >> 5) * 16 + 7) % 48 - (th_x >> 5) * 768 + 2297);
-      multiply_matrices_bf16(scores + 24, left, right);
-      multiply_matrices_bf16(scores + 28, left, right + 2);
+      const s32 left_cell33 = (th_x >> 5) * 96 + (th_x & 15) * 6 + (th_x + part32 * 2 + (th_x >> 4) * 3 + (th_x >> 5) * 2) % 6;
+      load_matrices(left, queries + left_cell33 * 8);
+      #pragma unroll 4
+      for (s32 pair34 = 0; pair34 < 4; pair34++) {
+        const s32 right_cell35 = pair34 * 96 + (th_x & 7) * 6 + ((th_x >> 4) & 1) * 48 + (th_x + part32 * 2 + (th_x >> 5) * 2 - pair34 * 2 - (th_x >> 3) + 6) % 6;
+        load_matrices(right, keys + right_cell35 * 8);
+        multiply_matrices_bf16(scores + pair34 * 8, left, right);
+        multiply_matrices_bf16(scores + pair34 * 8 + 4, left, right + 2);
+      }
     }
     if ((th_x >> 2) + (th_x >> 5) * 8 + (bl_x % 10) * 64 <= 599) {
-      const s32 j35 = (th_x >> 2) + (th_x >> 5) * 8 + (bl_x % 10) * 64;
+      const s32 j37 = (th_x >> 2) + (th_x >> 5) * 8 + (bl_x % 10) * 64;
       #pragma unroll 8
-      for (s32 block36 = 0; block36 < 8; block36++) {
+      for (s32 block38 = 0; block38 < 8; block38++) {
         #pragma unroll 2
-        for (s32 lane37 = 0; lane37 < 2; lane37++) {
-          const f32 v38 = scores[block36 * 4 + lane37];
-          if (step14 * 64 + block36 * 8 + lane37 + (th_x & 3) * 2 <= 199) {
-            const s32 j39 = step14 * 64 + block36 * 8 + lane37 + (th_x & 3) * 2;
-            const s32 v40 = j35 / 3;
-            const s32 v41 = j39;
-            const bool v42 = v40 >= v41;
-            const f32 v43 = v38 * 0.15f;
-            const f32 v44 = v42 ? v43 : (-inf_f32);
-            scores[block36 * 4 + lane37] = v44;
+        for (s32 lane39 = 0; lane39 < 2; lane39++) {
+          const f32 v40 = scores[block38 * 4 + lane39];
+          if (step14 * 64 + block38 * 8 + lane39 + (th_x & 3) * 2 <= 199) {
+            const s32 j41 = step14 * 64 + block38 * 8 + lane39 + (th_x & 3) * 2;
+            const s32 v42 = j37 / 3;
+            const s32 v43 = j41;
+            const bool v44 = v42 >= v43;
+            const f32 v45 = v40 * 0.15f;
+            const f32 v46 = v44 ? v45 : (-inf_f32);
+            scores[block38 * 4 + lane39] = v46;
           } else {
-            scores[block36 * 4 + lane37] = (-inf_f32);
+            scores[block38 * 4 + lane39] = (-inf_f32);
           }
         }
       }
     } else {
       #pragma unroll 8
-      for (s32 block45 = 0; block45 < 8; block45++) {
-        scores[block45 * 4] = (-inf_f32);
-        scores[block45 * 4 + 1] = (-inf_f32);
+      for (s32 block47 = 0; block47 < 8; block47++) {
+        scores[block47 * 4] = (-inf_f32);
+        scores[block47 * 4 + 1] = (-inf_f32);
       }
     }
     if ((th_x >> 2) + (th_x >> 5) * 8 + (bl_x % 10) * 64 + 8 <= 599) {
-      const s32 j47 = (th_x >> 2) + (th_x >> 5) * 8 + (bl_x % 10) * 64 + 8;
+      const s32 j49 = (th_x >> 2) + (th_x >> 5) * 8 + (bl_x % 10) * 64 + 8;
       #pragma unroll 8
-      for (s32 block48 = 0; block48 < 8; block48++) {
+      for (s32 block50 = 0; block50 < 8; block50++) {
         #pragma unroll 2
-        for (s32 lane49 = 0; lane49 < 2; lane49++) {
-          const f32 v50 = scores[block48 * 4 + lane49 + 2];
-          if (step14 * 64 + block48 * 8 + lane49 + (th_x & 3) * 2 <= 199) {
-            const s32 j51 = step14 * 64 + block48 * 8 + lane49 + (th_x & 3) * 2;
-            const s32 v52 = j47 / 3;
-            const s32 v53 = j51;
-            const bool v54 = v52 >= v53;
-            const f32 v55 = v50 * 0.15f;
-            const f32 v56 = v54 ? v55 : (-inf_f32);
-            scores[block48 * 4 + lane49 + 2] = v56;
+        for (s32 lane51 = 0; lane51 < 2; lane51++) {
+          const f32 v52 = scores[block50 * 4 + lane51 + 2];
+          if (step14 * 64 + block50 * 8 + lane51 + (th_x & 3) * 2 <= 199) {
+            const s32 j53 = step14 * 64 + block50 * 8 + lane51 + (th_x & 3) * 2;
+            const s32 v54 = j49 / 3;
+            const s32 v55 = j53;
+            const bool v56 = v54 >= v55;
+            const f32 v57 = v52 * 0.15f;
+            const f32 v58 = v56 ? v57 : (-inf_f32);
+            scores[block50 * 4 + lane51 + 2] = v58;
           } else {
-            scores[block48 * 4 + lane49 + 2] = (-inf_f32);
+            scores[block50 * 4 + lane51 + 2] = (-inf_f32);
           }
         }
       }
     } else {
       #pragma unroll 8
-      for (s32 block57 = 0; block57 < 8; block57++) {
-        scores[block57 * 4 + 2] = (-inf_f32);
-        scores[block57 * 4 + 3] = (-inf_f32);
+      for (s32 block59 = 0; block59 < 8; block59++) {
+        scores[block59 * 4 + 2] = (-inf_f32);
+        scores[block59 * 4 + 3] = (-inf_f32);
       }
     }
-    const f32 v59 = v9;
-    const f32 v60 = v10;
+    const f32 v61 = v9;
+    const f32 v62 = v10;
     #pragma unroll 8
-    for (s32 block61 = 0; block61 < 8; block61++) {
-      const f32 v63_1 = scores[block61 * 4];
-      v9 = maximum_f32(v9, v63_1);
-      const f32 v63_2 = scores[block61 * 4 + 1];
-      v9 = maximum_f32(v9, v63_2);
+    for (s32 block63 = 0; block63 < 8; block63++) {
+      const f32 v65_1 = scores[block63 * 4];
+      v9 = maximum_f32(v9, v65_1);
+      const f32 v65_2 = scores[block63 * 4 + 1];
+      v9 = maximum_f32(v9, v65_2);
     }
     #pragma unroll 8
-    for (s32 block64 = 0; block64 < 8; block64++) {
-      const f32 v66_1 = scores[block64 * 4 + 2];
-      v10 = maximum_f32(v10, v66_1);
-      const f32 v66_2 = scores[block64 * 4 + 3];
-      v10 = maximum_f32(v10, v66_2);
+    for (s32 block66 = 0; block66 < 8; block66++) {
+      const f32 v68_1 = scores[block66 * 4 + 2];
+      v10 = maximum_f32(v10, v68_1);
+      const f32 v68_2 = scores[block66 * 4 + 3];
+      v10 = maximum_f32(v10, v68_2);
     }
     const f32 t0 = __shfl_down_sync(0xffffffffu, v9, 2);
     const f32 v0 = maximum_f32(v9, t0);
@@ -269,74 +265,69 @@ extern "C" __global__ void __launch_bounds__(128) attention_tile_dot(const u16 *
     v9 = t8;
     const f32 t9 = __shfl_sync(0xffffffffu, v10, 0, 4);
     v10 = t9;
-    const f32 v67 = is_finite_f32(v9) ? v9 : 0.0f;
-    const f32 v68 = v59 == (-inf_f32) ? 1.0f : exp_f32((is_finite_f32(v59) ? v59 : 0.0f) - v67);
-    v11 = v11 * v68;
+    const f32 v69 = is_finite_f32(v9) ? v9 : 0.0f;
+    const f32 v70 = v61 == (-inf_f32) ? 1.0f : exp_f32((is_finite_f32(v61) ? v61 : 0.0f) - v69);
+    v11 = v11 * v70;
     #pragma unroll 8
-    for (s32 block69 = 0; block69 < 8; block69++) {
-      const f32 v71_1 = scores[block69 * 4];
-      const f32 v72_1 = exp_f32(v71_1 - v67);
-      scores[block69 * 4] = v72_1;
-      v11 = v11 + v72_1;
-      const f32 v71_2 = scores[block69 * 4 + 1];
-      const f32 v72_2 = exp_f32(v71_2 - v67);
-      scores[block69 * 4 + 1] = v72_2;
-      v11 = v11 + v72_2;
+    for (s32 block71 = 0; block71 < 8; block71++) {
+      const f32 v73_1 = scores[block71 * 4];
+      const f32 v74_1 = exp_f32(v73_1 - v69);
+      scores[block71 * 4] = v74_1;
+      v11 = v11 + v74_1;
+      const f32 v73_2 = scores[block71 * 4 + 1];
+      const f32 v74_2 = exp_f32(v73_2 - v69);
+      scores[block71 * 4 + 1] = v74_2;
+      v11 = v11 + v74_2;
     }
     #pragma unroll 8
-    for (s32 block73 = 0; block73 < 8; block73++) {
-      const f32 v75_1 = sums[block73 * 4];
-      sums[block73 * 4] = v75_1 * v68;
-      const f32 v75_2 = sums[block73 * 4 + 1];
-      sums[block73 * 4 + 1] = v75_2 * v68;
+    for (s32 block75 = 0; block75 < 8; block75++) {
+      const f32 v77_1 = sums[block75 * 4];
+      sums[block75 * 4] = v77_1 * v70;
+      const f32 v77_2 = sums[block75 * 4 + 1];
+      sums[block75 * 4 + 1] = v77_2 * v70;
     }
-    const f32 v76 = is_finite_f32(v10) ? v10 : 0.0f;
-    const f32 v77 = v60 == (-inf_f32) ? 1.0f : exp_f32((is_finite_f32(v60) ? v60 : 0.0f) - v76);
-    v12 = v12 * v77;
+    const f32 v78 = is_finite_f32(v10) ? v10 : 0.0f;
+    const f32 v79 = v62 == (-inf_f32) ? 1.0f : exp_f32((is_finite_f32(v62) ? v62 : 0.0f) - v78);
+    v12 = v12 * v79;
     #pragma unroll 8
-    for (s32 block78 = 0; block78 < 8; block78++) {
-      const f32 v80_1 = scores[block78 * 4 + 2];
-      const f32 v81_1 = exp_f32(v80_1 - v76);
-      scores[block78 * 4 + 2] = v81_1;
-      v12 = v12 + v81_1;
-      const f32 v80_2 = scores[block78 * 4 + 3];
-      const f32 v81_2 = exp_f32(v80_2 - v76);
-      scores[block78 * 4 + 3] = v81_2;
-      v12 = v12 + v81_2;
+    for (s32 block80 = 0; block80 < 8; block80++) {
+      const f32 v82_1 = scores[block80 * 4 + 2];
+      const f32 v83_1 = exp_f32(v82_1 - v78);
+      scores[block80 * 4 + 2] = v83_1;
+      v12 = v12 + v83_1;
+      const f32 v82_2 = scores[block80 * 4 + 3];
+      const f32 v83_2 = exp_f32(v82_2 - v78);
+      scores[block80 * 4 + 3] = v83_2;
+      v12 = v12 + v83_2;
     }
     #pragma unroll 8
-    for (s32 block82 = 0; block82 < 8; block82++) {
-      const f32 v84_1 = sums[block82 * 4 + 2];
-      sums[block82 * 4 + 2] = v84_1 * v77;
-      const f32 v84_2 = sums[block82 * 4 + 3];
-      sums[block82 * 4 + 3] = v84_2 * v77;
+    for (s32 block84 = 0; block84 < 8; block84++) {
+      const f32 v86_1 = sums[block84 * 4 + 2];
+      sums[block84 * 4 + 2] = v86_1 * v79;
+      const f32 v86_2 = sums[block84 * 4 + 3];
+      sums[block84 * 4 + 3] = v86_2 * v79;
     }
     #pragma unroll 4
-    for (s32 part85 = 0; part85 < 4; part85++) {
-      const f32 v87_1 = scores[part85 * 8];
-      const f32 v88_1 = scores[part85 * 8 + 1];
-      weights[part85 * 4] = (u32)((u32)encode_bf16(v87_1) | shl_u32((u32)encode_bf16(v88_1), 16u));
-      const f32 v87_2 = scores[part85 * 8 + 2];
-      const f32 v88_2 = scores[part85 * 8 + 3];
-      weights[part85 * 4 + 1] = (u32)((u32)encode_bf16(v87_2) | shl_u32((u32)encode_bf16(v88_2), 16u));
-      const f32 v87_3 = scores[part85 * 8 + 4];
-      const f32 v88_3 = scores[part85 * 8 + 5];
-      weights[part85 * 4 + 2] = (u32)((u32)encode_bf16(v87_3) | shl_u32((u32)encode_bf16(v88_3), 16u));
-      const f32 v87_4 = scores[part85 * 8 + 6];
-      const f32 v88_4 = scores[part85 * 8 + 7];
-      weights[part85 * 4 + 3] = (u32)((u32)encode_bf16(v87_4) | shl_u32((u32)encode_bf16(v88_4), 16u));
-      load_transposed(right, values + part85 * 1024 + (th_x & 15) * 64 + ((th_x + ((th_x >> 4) & 1)) & 7) * 8);
-      multiply_matrices_bf16(sums, weights + part85 * 4, right);
-      multiply_matrices_bf16(sums + 4, weights + part85 * 4, right + 2);
-      load_transposed(right, values + part85 * 1024 + (th_x & 15) * 64 + ((th_x + ((th_x >> 4) & 1) + 2) & 7) * 8);
-      multiply_matrices_bf16(sums + 8, weights + part85 * 4, right);
-      multiply_matrices_bf16(sums + 12, weights + part85 * 4, right + 2);
-      load_transposed(right, values + part85 * 1024 + (th_x & 15) * 64 + ((th_x + ((th_x >> 4) & 1) + 4) & 7) * 8);
-      multiply_matrices_bf16(sums + 16, weights + part85 * 4, right);
-      multiply_matrices_bf16(sums + 20, weights + part85 * 4, right + 2);
-      load_transposed(right, values + part85 * 1024 + (th_x & 15) * 64 + ((th_x + ((th_x >> 4) & 1) + 6) & 7) * 8);
-      multiply_matrices_bf16(sums + 24, weights + part85 * 4, right);
-      multiply_matrices_bf16(sums + 28, weights + part85 * 4, right + 2);
+    for (s32 part87 = 0; part87 < 4; part87++) {
+      const f32 v89_1 = scores[part87 * 8];
+      const f32 v90_1 = scores[part87 * 8 + 1];
+      weights[part87 * 4] = (u32)((u32)encode_bf16(v89_1) | shl_u32((u32)encode_bf16(v90_1), 16u));
+      const f32 v89_2 = scores[part87 * 8 + 2];
+      const f32 v90_2 = scores[part87 * 8 + 3];
+      weights[part87 * 4 + 1] = (u32)((u32)encode_bf16(v89_2) | shl_u32((u32)encode_bf16(v90_2), 16u));
+      const f32 v89_3 = scores[part87 * 8 + 4];
+      const f32 v90_3 = scores[part87 * 8 + 5];
+      weights[part87 * 4 + 2] = (u32)((u32)encode_bf16(v89_3) | shl_u32((u32)encode_bf16(v90_3), 16u));
+      const f32 v89_4 = scores[part87 * 8 + 6];
+      const f32 v90_4 = scores[part87 * 8 + 7];
+      weights[part87 * 4 + 3] = (u32)((u32)encode_bf16(v89_4) | shl_u32((u32)encode_bf16(v90_4), 16u));
+      #pragma unroll 4
+      for (s32 pair91 = 0; pair91 < 4; pair91++) {
+        const s32 right_cell92 = part87 * 128 + (th_x & 15) * 8 + ((th_x + pair91 * 2 + ((th_x >> 4) & 1)) & 7);
+        load_transposed(right, values + right_cell92 * 8);
+        multiply_matrices_bf16(sums + pair91 * 8, weights + part87 * 4, right);
+        multiply_matrices_bf16(sums + pair91 * 8 + 4, weights + part87 * 4, right + 2);
+      }
     }
     __syncthreads();
   }
@@ -358,46 +349,46 @@ extern "C" __global__ void __launch_bounds__(128) attention_tile_dot(const u16 *
   v12 = t19;
   if ((th_x >> 2) + (th_x >> 5) * 8 + (bl_x % 10) * 64 <= 599) {
     __align__(16) u16 x11[2];
-    const s32 j91 = (th_x >> 2) + (th_x >> 5) * 8 + (bl_x % 10) * 64;
-    const f32 v92 = is_finite_f32(v9) ? v9 : 0.0f;
-    const f32 v93 = maximum_f32((-inf_f32), v9);
-    const f32 v94 = exp_f32(v92 - v93);
-    const f32 v95 = 0.0f + v11 * v94;
+    const s32 j94 = (th_x >> 2) + (th_x >> 5) * 8 + (bl_x % 10) * 64;
+    const f32 v95 = is_finite_f32(v9) ? v9 : 0.0f;
+    const f32 v96 = maximum_f32((-inf_f32), v9);
+    const f32 v97 = exp_f32(v95 - v96);
+    const f32 v98 = 0.0f + v11 * v97;
     #pragma unroll 8
-    for (s32 block96 = 0; block96 < 8; block96++) {
-      const f32 v98_1 = sums[block96 * 4];
-      const f32 v99_1 = v98_1 * v94;
-      const f32 v100_1 = v99_1 / v95;
-      const u16 v101_1 = encode_bf16(v100_1);
-      x11[0] = v101_1;
-      const f32 v98_2 = sums[block96 * 4 + 1];
-      const f32 v99_2 = v98_2 * v94;
-      const f32 v100_2 = v99_2 / v95;
-      const u16 v101_3 = encode_bf16(v100_2);
-      x11[1] = v101_3;
-      store_vector_4(o0 + j91 * 64 + block96 * 8 + (bl_x / 10) * 192 + (bl_x / 20) * 76416 + (j91 / 3) * 192 + (th_x & 3) * 2, x11);
+    for (s32 block99 = 0; block99 < 8; block99++) {
+      const f32 v101_1 = sums[block99 * 4];
+      const f32 v102_1 = v101_1 * v97;
+      const f32 v103_1 = v102_1 / v98;
+      const u16 v104_1 = encode_bf16(v103_1);
+      x11[0] = v104_1;
+      const f32 v101_2 = sums[block99 * 4 + 1];
+      const f32 v102_2 = v101_2 * v97;
+      const f32 v103_2 = v102_2 / v98;
+      const u16 v104_3 = encode_bf16(v103_2);
+      x11[1] = v104_3;
+      store_vector_4(o0 + j94 * 64 + block99 * 8 + (bl_x / 10) * 192 + (bl_x / 20) * 76416 + (j94 / 3) * 192 + (th_x & 3) * 2, x11);
     }
   }
   if ((th_x >> 2) + (th_x >> 5) * 8 + (bl_x % 10) * 64 + 8 <= 599) {
     __align__(16) u16 x12[2];
-    const s32 j102 = (th_x >> 2) + (th_x >> 5) * 8 + (bl_x % 10) * 64 + 8;
-    const f32 v103 = is_finite_f32(v10) ? v10 : 0.0f;
-    const f32 v104 = maximum_f32((-inf_f32), v10);
-    const f32 v105 = exp_f32(v103 - v104);
-    const f32 v106 = 0.0f + v12 * v105;
+    const s32 j105 = (th_x >> 2) + (th_x >> 5) * 8 + (bl_x % 10) * 64 + 8;
+    const f32 v106 = is_finite_f32(v10) ? v10 : 0.0f;
+    const f32 v107 = maximum_f32((-inf_f32), v10);
+    const f32 v108 = exp_f32(v106 - v107);
+    const f32 v109 = 0.0f + v12 * v108;
     #pragma unroll 8
-    for (s32 block107 = 0; block107 < 8; block107++) {
-      const f32 v109_1 = sums[block107 * 4 + 2];
-      const f32 v110_1 = v109_1 * v105;
-      const f32 v111_1 = v110_1 / v106;
-      const u16 v112_1 = encode_bf16(v111_1);
-      x12[0] = v112_1;
-      const f32 v109_2 = sums[block107 * 4 + 3];
-      const f32 v110_2 = v109_2 * v105;
-      const f32 v111_2 = v110_2 / v106;
-      const u16 v112_3 = encode_bf16(v111_2);
-      x12[1] = v112_3;
-      store_vector_4(o0 + j102 * 64 + block107 * 8 + (bl_x / 10) * 192 + (bl_x / 20) * 76416 + (j102 / 3) * 192 + (th_x & 3) * 2, x12);
+    for (s32 block110 = 0; block110 < 8; block110++) {
+      const f32 v112_1 = sums[block110 * 4 + 2];
+      const f32 v113_1 = v112_1 * v108;
+      const f32 v114_1 = v113_1 / v109;
+      const u16 v115_1 = encode_bf16(v114_1);
+      x12[0] = v115_1;
+      const f32 v112_2 = sums[block110 * 4 + 3];
+      const f32 v113_2 = v112_2 * v108;
+      const f32 v114_2 = v113_2 / v109;
+      const u16 v115_3 = encode_bf16(v114_2);
+      x12[1] = v115_3;
+      store_vector_4(o0 + j105 * 64 + block110 * 8 + (bl_x / 10) * 192 + (bl_x / 20) * 76416 + (j105 / 3) * 192 + (th_x & 3) * 2, x12);
     }
   }
 }

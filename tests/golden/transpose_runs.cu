@@ -5,13 +5,6 @@ typedef signed char s8;
 typedef unsigned int u32;
 typedef struct __align__(2) { s8 v[2]; } s8x2;
 
-static __device__ s32 floor_div_s32(s32 a, s32 b) { return a / b - (a % b != 0 && (a < 0) != (b < 0)); }
-
-static __device__ s32 floor_mod_s32(s32 a, s32 b) {
-  s32 m = b < 0 ? -b : b, r = a % m;
-  return r < 0 ? r + m : r;
-}
-
 static __device__ void store_vector_4(void *to, const void *from) {
   u32 words[1];
   memcpy(words, from, 4);
@@ -27,8 +20,8 @@ extern "C" __global__ void __launch_bounds__(128) transpose_transpose(const s8 *
   __align__(16) s8 x1[4];
   #pragma unroll 4
   for (s32 r0 = 0; r0 < 12; r0++) {
-    if ((bl_x % 6) * 48 + floor_mod_s32(th_x - r0 * 16, 48) <= 254) {
-      const s32 j1 = (bl_x % 6) * 48 + floor_mod_s32(th_x - r0 * 16, 48);
+    if ((bl_x % 6) * 48 + (th_x - r0 * 16 + 192) % 48 <= 254) {
+      const s32 j1 = (bl_x % 6) * 48 + (th_x - r0 * 16 + 192) % 48;
       *(s8x2 *)(x0) = *(const s8x2 *)(p0 + j1 * 2 + (bl_x / 6) * 16320 + ((th_x + r0 * 128) / 48) * 510);
       const s8 v3_1 = x0[0];
       tile0[th_x * 2 + r0 * 256 + ((th_x + r0 * 128) / 48) * 3] = v3_1;
@@ -40,13 +33,13 @@ extern "C" __global__ void __launch_bounds__(128) transpose_transpose(const s8 *
   for (s32 r4 = 0; r4 < 6; r4++) {
     if ((th_x + r4 * 128) / 24 + (bl_x % 6) * 32 <= 169) {
       const s32 j5 = (th_x + r4 * 128) / 24 + (bl_x % 6) * 32;
-      const s8 v7_1 = tile0[th_x * 100 + r4 * 1103 + floor_div_s32(th_x - r4, 3) * 96 - ((th_x + r4 * 8) / 24) * 3165];
+      const s8 v7_1 = tile0[th_x * 100 + r4 * 1103 + ((th_x - r4 + 6) / 3 - 2) * 96 - ((th_x + r4 * 8) / 24) * 3165];
       x1[0] = v7_1;
-      const s8 v7_2 = tile0[th_x * 100 + r4 * 1103 + floor_div_s32(th_x - r4 + 1, 3) * 96 - ((th_x + r4 * 8) / 24) * 3165 + 1];
+      const s8 v7_2 = tile0[th_x * 100 + r4 * 1103 + ((th_x - r4 + 1 + 6) / 3 - 2) * 96 - ((th_x + r4 * 8) / 24) * 3165 + 1];
       x1[1] = v7_2;
-      const s8 v7_3 = tile0[th_x * 100 + r4 * 1103 + floor_div_s32(th_x - r4 + 2, 3) * 96 - ((th_x + r4 * 8) / 24) * 3165 + 2];
+      const s8 v7_3 = tile0[th_x * 100 + r4 * 1103 + ((th_x - r4 + 2 + 3) / 3 - 1) * 96 - ((th_x + r4 * 8) / 24) * 3165 + 2];
       x1[2] = v7_3;
-      const s8 v7_4 = tile0[th_x * 100 + r4 * 1103 + floor_div_s32(th_x - r4, 3) * 96 - ((th_x + r4 * 8) / 24) * 3165 + 99];
+      const s8 v7_4 = tile0[th_x * 100 + r4 * 1103 + ((th_x - r4 + 6) / 3 - 2) * 96 - ((th_x + r4 * 8) / 24) * 3165 + 99];
       x1[3] = v7_4;
       store_vector_4(o0 + j5 * 480 + (bl_x / 6) * 96 + ((th_x + r4 * 8) % 24) * 4, x1);
     }

@@ -85,9 +85,12 @@ def test_division_and_remainder_are_the_cheapest_that_are_right() -> None:
     assert "th_x >> 4" in text_of(TH_X // 16)
     assert "th_x & 15" in text_of(TH_X % 16)
     assert "th_x / 7" in text_of(TH_X // 7)
-    assert "floor_div_s32(th_x - bl_x * 100, 7)" in text_of((TH_X - BL_X * 100) // 7)
-    assert "floor_mod_s32(th_x - bl_x, 7)" in text_of((TH_X - BL_X) % 7)
+    most = -(-(BLOCKS - 1) * 100 // 7)  # multiples of 7 above the least dividend's magnitude
+    assert f"(th_x - bl_x * 100 + {most * 7}) / 7 - {most}" in text_of((TH_X - BL_X * 100) // 7)
+    assert f"(th_x - bl_x + {-(-(BLOCKS - 1) // 7) * 7}) % 7" in text_of((TH_X - BL_X) % 7)
     assert "(th_x - bl_x) >> 2" in text_of((TH_X - BL_X) // 4)
+    factor = (2**31 - 1 - BLOCKS) // (THREADS - 1)  # a multiple of the divisor above would leave 32 bits
+    assert f"floor_div_s32(th_x * {factor} - bl_x, 1000003)" in text_of((TH_X * factor - BL_X) // 1000003)
 
 
 def test_large_expressions_name_their_parts() -> None:

@@ -144,9 +144,22 @@ class IndexWriter:
         if a.lower >= 0 and b.lower > 0 and kind in ("floordiv", "mod"):
             operator = "/" if kind == "floordiv" else "%"
             return self._finish(f"{left.as_operand(ATOM)} {operator} {right.as_operand(ATOM)}", PRODUCT, wide, bounds)
+        above = -(-max(-a.lower, 0) // divisor) * divisor if divisor > 0 else 0
+        limit = 2**63 - 1 if wide else INT32_MAX
+        if divisor > 0 and kind in ("floordiv", "mod") and a.upper + above <= limit:
+            return self._quotient_from(above, kind, left, right, bounds)
         name = {"floordiv": "floor_div", "mod": "floor_mod", "ceildiv": "ceil_div"}[kind]
         name = self.use(f"{name}_{'s64' if wide else 's32'}")
         return self._finish(f"{name}({left.text}, {right.text})", ATOM, wide, bounds)
+
+    def _quotient_from(self, above: int, kind: str, a: IndexText, b: IndexText, bounds: Interval) -> IndexText:
+        """The quotient or remainder of a number that may be negative, by a constant: of the number and a multiple above it."""
+        suffix = "ll" if a.wide else ""
+        raised = f"({a.as_operand(SUM)} + {above}{suffix})"
+        if kind == "mod":
+            return self._finish(f"{raised} % {b.as_operand(ATOM)}", PRODUCT, a.wide, bounds)
+        quotient = f"{raised} / {b.as_operand(ATOM)} - {above // b.lower}{suffix}"
+        return self._finish(quotient, SUM, a.wide, bounds)
 
 
 def _fits(lower: int, upper: int) -> bool:
