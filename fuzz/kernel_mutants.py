@@ -183,7 +183,8 @@ def _places(s: ir.Statement) -> Iterator[Fault]:
         if isinstance(s, ir.Store | ir.AtomicUpdate | ir.FetchAdd):
             for k, e in enumerate(s.index):
                 moved = (*s.index[:k], e + by, *s.index[k + 1 :])
-                yield Fault("index", f"place in {s.buffer} by {by}", (replace(s, index=moved),))
+                what = f"place in {s.buffer} by {by}"
+                yield Fault("index", what, (replace(s, index=moved),), unread=_filled(s))
         elif isinstance(s, Moving):
             for name in (f.name for f in fields(s) if f.name.endswith("_index")):
                 moved_copy = replace(s, **{name: getattr(s, name) + by})

@@ -225,7 +225,7 @@ def test_texts_that_print_as_they_are_read(text: str) -> None:
 def test_texts_that_are_refused(text: str, message: str) -> None:
     with pytest.raises(ix.ParseError, match=message) as caught:
         read(text)
-    assert "^" in str(caught.value)
+    assert ("^" in str(caught.value)) is bool(text)  # nothing is shown of an empty line
 
 
 def test_constraints_settle() -> None:

@@ -157,9 +157,9 @@ def test_products_of_more_blocks_than_a_grid_has() -> None:
     space, most = ix.knobs(computation), 2**31 - 1
     for rows in (1, 2, 4, 8):
         least = next(n for n in range(1, 20) if 65536 // rows * -(-131072 // n) <= most)
-        assert space.legal("block_size", {"rows": rows, "vector_width": 1}) == range(least, 1025)
+        assert space.legal("block_size", {"rows": rows}) == range(least, 1025)
     with pytest.raises(ix.IndexingError, match=r"grid \(8589934592, 1, 1\) exceeds the limit of"):
-        ix.emit(computation, rows=1, block_size=1, vector_width=1)
+        ix.emit(computation, rows=1, block_size=1)
 
 
 def test_rows_take_as_much_memory_as_there_is() -> None:

@@ -32,6 +32,8 @@ OTHER_MEANINGS = {
     "convert/polyhedral.py": {"constant"},
     "convert/symbolic.py": {"constant"},
     "reports/kernel_fusions.py": {"fusion"},  # the instruction that stands for a kernel
+    "reports/remedies.py": {"call", "convert"},  # of programs that are changed as a remedy says
+    "kernels/emitters/tile/splits.py": {"add"},  # what joins the sums of blocks
     "show/notebook.py": {"map"},  # a column
     "tuning/calibration.py": {"copy", "exponential", "negate", "tanh", "transpose"},  # programs that are measured
     "model/loop_costs.py": {  # functions of the kernel IR

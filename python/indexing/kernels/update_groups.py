@@ -12,6 +12,7 @@ from indexing.graph.cycles import is_acyclic
 from indexing.graph.facts import GraphFacts
 from indexing.graph.nodes import Node, Ref, in_place_count, tree_refs
 from indexing.kernels.proposal import Proposal
+from indexing.ops.op import Op
 
 MAX_UPDATES = 16  # updates that one kernel makes
 
@@ -21,19 +22,19 @@ Form: TypeAlias = Callable[[GraphFacts, Node], Hashable]
 
 @dataclass(slots=True)
 class _UpdatesByForm:
-    """The updates of a graph, in order, by opcode and form."""
+    """The updates of a graph, in order, by op and form."""
 
-    by_opcode: dict[str, dict[Hashable, list[Node]]] = field(default_factory=dict)
+    by_op: dict[Op, dict[Hashable, list[Node]]] = field(default_factory=dict)
 
     def before(self, facts: GraphFacts, seed: Node, form_of: Form) -> list[Node]:
         """The updates of the seed's form that may share its kernel and come before it."""
-        if seed.opcode not in self.by_opcode:
-            forms = self.by_opcode[seed.opcode] = {}
+        if seed.op not in self.by_op:
+            forms = self.by_op[seed.op] = {}
             for node in facts.graph.nodes:
                 if node.op is seed.op and node in facts.live and facts.can_compute(node):
                     forms.setdefault(form_of(facts, node), []).append(node)
         form = form_of(facts, seed)
-        nodes = [] if form is None else self.by_opcode[seed.opcode][form]
+        nodes = [] if form is None else self.by_op[seed.op][form]
         end = nodes.index(seed) if seed in nodes else 0
         return nodes[end // MAX_UPDATES * MAX_UPDATES : end]
 

@@ -17,8 +17,7 @@ from indexing.graph.nodes import Ref, tree_refs
 from indexing.hlo import BuiltInstruction, Computation, ComputationBuilder, Instruction, ModuleBuilder, Shape
 from indexing.hlo.layout import major_to_minor
 from indexing.hlo.metadata import op_name, source_place
-from indexing.model.instruction_time import predict_instruction
-from indexing.ops.dot import DOT
+from indexing.model.instruction_time import predict_instruction, product_of
 from indexing.ops.registry import traits_of
 from indexing.ops.trip_counts import stated_trip_count
 from indexing.reports.kernel_fusions import fusion_of
@@ -276,13 +275,13 @@ def _narrow_arguments(kernel: FusionReport, step: Step) -> Iterator[Remedy]:
 def _narrow_factors(kernel: FusionReport) -> Iterator[Remedy]:
     """A product of two arrays of f32 that tensor cores compute if they are narrower."""
     body = kernel.instruction.called[0]
-    products = [i for i in body.listed if traits_of(i) is DOT]
+    products = [i for i in body.listed if product_of(i)]
     factors = products[0].operands if len(products) == 1 else ()
     if not factors or not all(f.is_parameter and f.shape.element_type == "f32" and len(f.users) == 1 for f in factors):
         return
     kind, name, digits = NARROWER["f32"]
-    cast = ", ".join(f"{side}.astype(jnp.{name})" for side in "xy")
-    text = f"multiply {_what(kernel.origin)} in {kind}: jax.lax.dot_general({cast}, ..., preferred_element_type=jnp.float32)"
+    cast = " and ".join(f"{side}.astype(jnp.{name})" for side in "xy")
+    text = f"multiply {_what(kernel.origin)} in {kind}: {cast}, with preferred_element_type=jnp.float32"
     changed = _with_types(body, {f.parameter_number: kind for f in factors}, is_converted=False)
     yield from _saving(kernel, f"{text}; the results change, for factors keep {digits}", _seconds(changed, kernel))
 
