@@ -174,11 +174,13 @@ class _ProgramPlanner:
     def _planned(self, graph: Graph) -> PlannedComputation:
         fusions = self.planner.plan(graph)
         parts = {fusion.root: self._part_of(fusion, graph) for fusion in fusions}
-        given = [node for node in needed_nodes(graph) if node.instruction.is_fusion]
+        needed = needed_nodes(graph)
+        nodes = [node for node in graph.nodes if node in needed]
+        given = [node for node in nodes if node.instruction.is_fusion]
         parts |= {n: _Part(self._body_of(n.instruction), n.refs, n.arrays) for n in given}
         views = {n: ref for n, part in parts.items() if (ref := part.viewed) is not None}
         kernels = {n: self._planned_kernel(part) for n, part in parts.items() if n not in views}
-        products = {n: p for n in needed_nodes(graph) if (p := self._product(n)) is not None}
+        products = {n: p for n in nodes if (p := self._product(n)) is not None}
         counts = {node: self.trip_counts[node] for node in graph.nodes if node in self.trip_counts}
         inside = frozenset(n for fusion in fusions for n in fusion.nodes) | views.keys()
         on_host = self._on_host(graph, {ref.node for part in parts.values() for ref in part.outputs})
