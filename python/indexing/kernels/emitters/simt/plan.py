@@ -58,19 +58,12 @@ class SimtPlan(TiledPlan):
         """The elements that a thread loads from shared memory at once."""
         return PIECE_BYTES // self.element_bytes
 
-    @property
-    def shared_tiles(self) -> tuple[SharedTile, SharedTile]:
-        """The tiles of both operands, as they lie in memory."""
-        return (
-            self._tile("left", self.tile_rows, *self.fastest[0]),
-            self._tile("right", self.tile_columns, *self.fastest[1]),
-        )
-
-    def _tile(self, side: Side, free: int, fast: Axis, size: int) -> SharedTile:
+    def _tile(self, side: Side, free: int, reads: Axis, size: int) -> SharedTile:
+        """The tile of an operand, as it lies in memory."""
         depth, piece = self.tile_depth, self.piece
-        lines, run = (free, depth) if fast == "sum" else (depth, free)
-        place = rotated(lines, run, piece) if fast == "sum" else in_order(lines, run)
-        return SharedTile(side, self.element_type, lines, run, fast, fast, gcd(size, piece, run), place)
+        lines, run = (free, depth) if reads == "sum" else (depth, free)
+        place = rotated(lines, run, piece) if reads == "sum" else in_order(lines, run)
+        return SharedTile(side, self.element_type, lines, run, reads, reads, gcd(size, piece, run), place)
 
 
 def plan_simt(

@@ -73,14 +73,6 @@ class TilePlan(TiledPlan):
         products = self.tile_rows * self.tile_columns * self.tile_depth
         return products / (rates.matrix.get(kind, device.cores.lanes) * rates.matrix_clock)
 
-    @property
-    def shared_tiles(self) -> tuple[SharedTile, SharedTile]:
-        """The tiles of both operands."""
-        return (
-            self._tile("left", self.tile_rows, *self.fastest[0]),
-            self._tile("right", self.tile_columns, *self.fastest[1]),
-        )
-
     def _tile(self, side: Side, free: int, reads: Axis, size: int) -> SharedTile:
         piece, depth = self.instruction.piece, self.tile_depth
         fast: Axis = reads if self.instruction.element_bytes == 2 else "sum"  # only 16 bits are transposed

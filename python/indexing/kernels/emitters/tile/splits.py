@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
     from indexing.device.record import Device
+    from indexing.kernels.emitters.tile.shared_tile import SharedTile, Side
     from indexing.kernels.function_builder import FunctionBuilder
     from indexing.kernels.kernel_builder import Dim3
 
@@ -67,6 +68,18 @@ class TiledPlan(ABC):
     @abstractmethod
     def step_seconds(self, device: Device, blocks: int) -> float:
         """The seconds in which a core that has so many blocks multiplies a step of one."""
+
+    @abstractmethod
+    def _tile(self, side: Side, free: int, reads: Axis, size: int) -> SharedTile:
+        """The tile of an operand of which a block has `free` rows or columns, and in which an axis of `size` is the fastest."""
+
+    @property
+    def shared_tiles(self) -> tuple[SharedTile, SharedTile]:
+        """The tiles of both operands."""
+        return (
+            self._tile("left", self.tile_rows, *self.fastest[0]),
+            self._tile("right", self.tile_columns, *self.fastest[1]),
+        )
 
     @property
     def grid(self) -> Dim3:
