@@ -48,6 +48,12 @@ static __device__ void multiply_matrices_bf16(f32 *c, const u32 *a, const u32 *b
                : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
 }
 
+static __device__ u32 packed_encode_bf16(f32 a, f32 b) {
+  u32 x;
+  asm("cvt.rn.bf16x2.f32 %0, %2, %1;" : "=r"(x) : "f"(a), "f"(b));
+  return x;
+}
+
 static __device__ u32 shl_u32(u32 a, u32 n) { return (u32)n < 32 ? (u32)((u32)a << (u32)n) : 0; }
 
 static __device__ void store_vector_4(void *to, const void *from) {
@@ -55,6 +61,18 @@ static __device__ void store_vector_4(void *to, const void *from) {
   memcpy(words, from, 4);
   asm volatile("st.global.b32 [%0], %1;"
                : : "l"(__cvta_generic_to_global(to)), "r"(words[0]) : "memory");
+}
+
+static __device__ u16 unpack_high(u32 a) {
+  u16 x;
+  asm("mov.b32 {_, %0}, %1;" : "=h"(x) : "r"(a));
+  return x;
+}
+
+static __device__ u16 unpack_low(u32 a) {
+  u16 x;
+  asm("mov.b32 {%0, _}, %1;" : "=h"(x) : "r"(a));
+  return x;
 }
 
 static __device__ void wait_copies() { asm volatile("cp.async.wait_all;" : : : "memory"); }
@@ -356,16 +374,15 @@ extern "C" __global__ void __launch_bounds__(128) attention_tile_dot(const u16 *
     const f32 v98 = 0.0f + v11 * v97;
     #pragma unroll 8
     for (s32 block99 = 0; block99 < 8; block99++) {
-      const f32 v101_1 = sums[block99 * 4];
-      const f32 v102_1 = v101_1 * v97;
-      const f32 v103_1 = v102_1 / v98;
-      const u16 v104_1 = encode_bf16(v103_1);
-      x11[0] = v104_1;
-      const f32 v101_2 = sums[block99 * 4 + 1];
-      const f32 v102_2 = v101_2 * v97;
-      const f32 v103_2 = v102_2 / v98;
-      const u16 v104_3 = encode_bf16(v103_2);
-      x11[1] = v104_3;
+      const f32 v101_3 = sums[block99 * 4];
+      const f32 v101_4 = sums[block99 * 4 + 1];
+      const f32 v102_3 = v101_3 * v97;
+      const f32 v102_4 = v101_4 * v97;
+      const f32 v103_3 = v102_3 / v98;
+      const f32 v103_4 = v102_4 / v98;
+      const u32 v104_1 = packed_encode_bf16(v103_3, v103_4);
+      x11[0] = unpack_low(v104_1);
+      x11[1] = unpack_high(v104_1);
       store_vector_4(o0 + j94 * 64 + block99 * 8 + (bl_x / 10) * 192 + (bl_x / 20) * 76416 + (j94 / 3) * 192 + (th_x & 3) * 2, x11);
     }
   }
@@ -378,16 +395,15 @@ extern "C" __global__ void __launch_bounds__(128) attention_tile_dot(const u16 *
     const f32 v109 = 0.0f + v12 * v108;
     #pragma unroll 8
     for (s32 block110 = 0; block110 < 8; block110++) {
-      const f32 v112_1 = sums[block110 * 4 + 2];
-      const f32 v113_1 = v112_1 * v108;
-      const f32 v114_1 = v113_1 / v109;
-      const u16 v115_1 = encode_bf16(v114_1);
-      x12[0] = v115_1;
-      const f32 v112_2 = sums[block110 * 4 + 3];
-      const f32 v113_2 = v112_2 * v108;
-      const f32 v114_2 = v113_2 / v109;
-      const u16 v115_3 = encode_bf16(v114_2);
-      x12[1] = v115_3;
+      const f32 v112_3 = sums[block110 * 4 + 2];
+      const f32 v112_4 = sums[block110 * 4 + 3];
+      const f32 v113_3 = v112_3 * v108;
+      const f32 v113_4 = v112_4 * v108;
+      const f32 v114_3 = v113_3 / v109;
+      const f32 v114_4 = v113_4 / v109;
+      const u32 v115_1 = packed_encode_bf16(v114_3, v114_4);
+      x12[0] = unpack_low(v115_1);
+      x12[1] = unpack_high(v115_1);
       store_vector_4(o0 + j105 * 64 + block110 * 8 + (bl_x / 10) * 192 + (bl_x / 20) * 76416 + (j105 / 3) * 192 + (th_x & 3) * 2, x12);
     }
   }

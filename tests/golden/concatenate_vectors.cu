@@ -1,20 +1,15 @@
 // fused: concatenate emitter, 256 blocks of 128 threads
 
-typedef float f32;
+typedef unsigned int u32;
 typedef unsigned short u16;
 typedef int s32;
-typedef unsigned int u32;
 typedef struct __align__(16) { u16 v[8]; } u16x8;
 
-static __device__ f32 decode_bf16(u16 bits) {
-  f32 x;
-  asm("mov.b32 %0, {%1, %2};" : "=f"(x) : "h"((u16)0), "h"(bits));
-  return x;
-}
+static __device__ u32 pack(u16 low, u16 high) { return (u32)low | (u32)high << 16; }
 
-static __device__ u16 encode_bf16(f32 a) {
-  u16 x;
-  asm("cvt.rn.bf16.f32 %0, %1;" : "=h"(x) : "f"(a));
+static __device__ u32 packed_neg_bf16(u32 a) {
+  u32 x;
+  asm("neg.bf16x2 %0, %1;" : "=r"(x) : "r"(a));
   return x;
 }
 
@@ -23,6 +18,18 @@ static __device__ void store_vector_16(void *to, const void *from) {
   memcpy(words, from, 16);
   asm volatile("st.global.v4.b32 [%0], {%1, %2, %3, %4};"
                : : "l"(__cvta_generic_to_global(to)), "r"(words[0]), "r"(words[1]), "r"(words[2]), "r"(words[3]) : "memory");
+}
+
+static __device__ u16 unpack_high(u32 a) {
+  u16 x;
+  asm("mov.b32 {_, %0}, %1;" : "=h"(x) : "r"(a));
+  return x;
+}
+
+static __device__ u16 unpack_low(u32 a) {
+  u16 x;
+  asm("mov.b32 {%0, _}, %1;" : "=h"(x) : "r"(a));
+  return x;
 }
 
 extern "C" __global__ void __launch_bounds__(128) concatenate_concatenate(const u16 *__restrict__ p0, const u16 *__restrict__ p1, u16 *__restrict__ o0) {
@@ -44,12 +51,13 @@ extern "C" __global__ void __launch_bounds__(128) concatenate_concatenate(const 
     store_vector_16(o0 + j0 * 8 + (i >> 6) * 768, x1);
   }
   *(u16x8 *)(x2) = *(const u16x8 *)(p1 + i * 8);
-  #pragma unroll 8
-  for (s32 vector_index4 = 0; vector_index4 < 8; vector_index4++) {
-    const u16 v5 = x2[vector_index4];
-    const f32 v6 = decode_bf16(v5);
-    const f32 v7 = (-v6);
-    x3[vector_index4] = encode_bf16(v7);
+  #pragma unroll 4
+  for (s32 vector_1 = 0; vector_1 < 4; vector_1++) {
+    const u16 v5_1 = x2[vector_1 * 2];
+    const u16 v5_2 = x2[vector_1 * 2 + 1];
+    const u32 v7_pair = packed_neg_bf16(pack(v5_1, v5_2));
+    x3[vector_1 * 2] = unpack_low(v7_pair);
+    x3[vector_1 * 2 + 1] = unpack_high(v7_pair);
   }
   store_vector_16(o0 + i * 8 + (i >> 6) * 256 + 256, x3);
 }

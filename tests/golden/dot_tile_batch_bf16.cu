@@ -1,16 +1,10 @@
 // scores: dot-tile emitter, 72 blocks of 32 threads
 
 typedef float f32;
-typedef unsigned short u16;
 typedef unsigned int u32;
 typedef int s32;
+typedef unsigned short u16;
 typedef struct __align__(16) { u16 v[8]; } u16x8;
-
-static __device__ u16 encode_bf16(f32 a) {
-  u16 x;
-  asm("cvt.rn.bf16.f32 %0, %1;" : "=h"(x) : "f"(a));
-  return x;
-}
 
 static __device__ void load_matrices(u32 *to, const void *from) {
   const u32 place = (u32)__cvta_generic_to_shared(from);
@@ -31,11 +25,29 @@ static __device__ void multiply_matrices_bf16(f32 *c, const u32 *a, const u32 *b
                : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
 }
 
+static __device__ u32 packed_encode_bf16(f32 a, f32 b) {
+  u32 x;
+  asm("cvt.rn.bf16x2.f32 %0, %2, %1;" : "=r"(x) : "f"(a), "f"(b));
+  return x;
+}
+
 static __device__ void store_vector_4(void *to, const void *from) {
   u32 words[1];
   memcpy(words, from, 4);
   asm volatile("st.global.b32 [%0], %1;"
                : : "l"(__cvta_generic_to_global(to)), "r"(words[0]) : "memory");
+}
+
+static __device__ u16 unpack_high(u32 a) {
+  u16 x;
+  asm("mov.b32 {_, %0}, %1;" : "=h"(x) : "r"(a));
+  return x;
+}
+
+static __device__ u16 unpack_low(u32 a) {
+  u16 x;
+  asm("mov.b32 {%0, _}, %1;" : "=h"(x) : "r"(a));
+  return x;
 }
 
 extern "C" __global__ void __launch_bounds__(32) dot_tile_dot(const u16 *__restrict__ p0, const u16 *__restrict__ p1, u16 *__restrict__ o0) {
@@ -84,13 +96,13 @@ extern "C" __global__ void __launch_bounds__(32) dot_tile_dot(const u16 *__restr
   multiply_matrices_bf16(sums + 4, left, right + 2);
   #pragma unroll 2
   for (s32 j12 = 0; j12 < 2; j12++) {
-    #pragma unroll 2
-    for (s32 half13 = 0; half13 < 2; half13++) {
-      const u16 v15_1 = encode_bf16(sums[j12 * 4 + half13 * 2]);
-      x0[0] = v15_1;
-      const u16 v15_3 = encode_bf16(sums[j12 * 4 + half13 * 2 + 1]);
-      x0[1] = v15_3;
-      store_vector_4(o0 + th_x * 2 + bl_x * 16 + j12 * 8 + half13 * 768 + (th_x >> 2) * 88 + (bl_x / 6) * 1440, x0);
-    }
+    const u32 v15_2 = packed_encode_bf16(sums[j12 * 4], sums[j12 * 4 + 1]);
+    x0[0] = unpack_low(v15_2);
+    x0[1] = unpack_high(v15_2);
+    store_vector_4(o0 + th_x * 2 + bl_x * 16 + j12 * 8 + (th_x >> 2) * 88 + (bl_x / 6) * 1440, x0);
+    const u32 v15_3 = packed_encode_bf16(sums[j12 * 4 + 2], sums[j12 * 4 + 3]);
+    x0[0] = unpack_low(v15_3);
+    x0[1] = unpack_high(v15_3);
+    store_vector_4(o0 + th_x * 2 + bl_x * 16 + j12 * 8 + (th_x >> 2) * 88 + (bl_x / 6) * 1440 + 768, x0);
   }
 }

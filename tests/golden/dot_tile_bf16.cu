@@ -13,18 +13,6 @@ static __device__ void copy_async_16(void *to, const void *from) {
                : : "r"(place), "l"(__cvta_generic_to_global(from)) : "memory");
 }
 
-static __device__ f32 decode_bf16(u16 bits) {
-  f32 x;
-  asm("mov.b32 %0, {%1, %2};" : "=f"(x) : "h"((u16)0), "h"(bits));
-  return x;
-}
-
-static __device__ u16 encode_bf16(f32 a) {
-  u16 x;
-  asm("cvt.rn.bf16.f32 %0, %1;" : "=h"(x) : "f"(a));
-  return x;
-}
-
 static __device__ void load_matrices(u32 *to, const void *from) {
   const u32 place = (u32)__cvta_generic_to_shared(from);
   asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
@@ -44,11 +32,37 @@ static __device__ void multiply_matrices_bf16(f32 *c, const u32 *a, const u32 *b
                : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
 }
 
+static __device__ u32 pack(u16 low, u16 high) { return (u32)low | (u32)high << 16; }
+
+static __device__ u32 packed_encode_bf16(f32 a, f32 b) {
+  u32 x;
+  asm("cvt.rn.bf16x2.f32 %0, %2, %1;" : "=r"(x) : "f"(a), "f"(b));
+  return x;
+}
+
+static __device__ u32 packed_maximum_bf16(u32 a, u32 b) {
+  u32 x;
+  asm("max.NaN.bf16x2 %0, %1, %2;" : "=r"(x) : "r"(a), "r"(b));
+  return x;
+}
+
 static __device__ void store_vector_4(void *to, const void *from) {
   u32 words[1];
   memcpy(words, from, 4);
   asm volatile("st.global.b32 [%0], %1;"
                : : "l"(__cvta_generic_to_global(to)), "r"(words[0]) : "memory");
+}
+
+static __device__ u16 unpack_high(u32 a) {
+  u16 x;
+  asm("mov.b32 {_, %0}, %1;" : "=h"(x) : "r"(a));
+  return x;
+}
+
+static __device__ u16 unpack_low(u32 a) {
+  u16 x;
+  asm("mov.b32 {%0, _}, %1;" : "=h"(x) : "r"(a));
+  return x;
 }
 
 static __device__ void wait_copies() { asm volatile("cp.async.wait_all;" : : : "memory"); }
@@ -82,14 +96,15 @@ extern "C" __global__ void __launch_bounds__(128) dot_tile_dot(const u16 *__rest
     const s32 left_cell2 = th_x + turn1 * 128 + (th_x >> 3) * 9 - ((th_x * 9) >> 6) * 8;
     *(u16x8 *)(x0) = *(const u16x8 *)(p0 + th_x * 8 + turn1 * 1536 + (th_x >> 3) * 32 + (bl_x / 10) * 6144);
     *(u16x8 *)(x1) = *(const u16x8 *)(p1 + (th_x & 7) * 8);
-    #pragma unroll 8
-    for (s32 vector_index3 = 0; vector_index3 < 8; vector_index3++) {
-      const u16 v4 = x0[vector_index3];
-      const f32 v5 = decode_bf16(v4);
-      const u16 v6 = x1[vector_index3];
-      const f32 v7 = decode_bf16(v6);
-      const f32 v8 = maximum_f32(v5, v7);
-      x2[vector_index3] = encode_bf16(v8);
+    #pragma unroll 4
+    for (s32 vector_1 = 0; vector_1 < 4; vector_1++) {
+      const u16 v4_1 = x0[vector_1 * 2];
+      const u16 v4_2 = x0[vector_1 * 2 + 1];
+      const u16 v6_1 = x1[vector_1 * 2];
+      const u16 v6_2 = x1[vector_1 * 2 + 1];
+      const u32 v8_pair = packed_maximum_bf16(pack(v4_1, v4_2), pack(v6_1, v6_2));
+      x2[vector_1 * 2] = unpack_low(v8_pair);
+      x2[vector_1 * 2 + 1] = unpack_high(v8_pair);
     }
     *(u16x8 *)(left_tile + left_cell2 * 8) = *(const u16x8 *)(x2);
   }
@@ -110,14 +125,15 @@ extern "C" __global__ void __launch_bounds__(128) dot_tile_dot(const u16 *__rest
       const s32 j16 = (th_x & 7) + 8;
       *(u16x8 *)(x5) = *(const u16x8 *)(p0 + turn14 * 1536 + j16 * 8 + (th_x >> 3) * 96 + (bl_x / 10) * 6144);
       *(u16x8 *)(x6) = *(const u16x8 *)(p1 + j16 * 8);
-      #pragma unroll 8
-      for (s32 vector_index17 = 0; vector_index17 < 8; vector_index17++) {
-        const u16 v18 = x5[vector_index17];
-        const f32 v19 = decode_bf16(v18);
-        const u16 v20 = x6[vector_index17];
-        const f32 v21 = decode_bf16(v20);
-        const f32 v22 = maximum_f32(v19, v21);
-        x7[vector_index17] = encode_bf16(v22);
+      #pragma unroll 4
+      for (s32 vector_2 = 0; vector_2 < 4; vector_2++) {
+        const u16 v18_1 = x5[vector_2 * 2];
+        const u16 v18_2 = x5[vector_2 * 2 + 1];
+        const u16 v20_1 = x6[vector_2 * 2];
+        const u16 v20_2 = x6[vector_2 * 2 + 1];
+        const u32 v22_pair = packed_maximum_bf16(pack(v18_1, v18_2), pack(v20_1, v20_2));
+        x7[vector_2 * 2] = unpack_low(v22_pair);
+        x7[vector_2 * 2 + 1] = unpack_high(v22_pair);
       }
       *(u16x8 *)(left_tile2 + left_cell15 * 8) = *(const u16x8 *)(x7);
     } else {
@@ -195,15 +211,17 @@ extern "C" __global__ void __launch_bounds__(128) dot_tile_dot(const u16 *__rest
       #pragma unroll 2
       for (s32 half47 = 0; half47 < 2; half47++) {
         *(f32x2 *)(x12) = *(const f32x2 *)(p3 + j46 * 8 + (th_x & 3) * 2 + (bl_x % 10) * 64 + ((th_x >> 5) & 1) * 32);
-        #pragma unroll 2
-        for (s32 vector_index48 = 0; vector_index48 < 2; vector_index48++) {
-          const f32 v49 = sums[i45 * 16 + j46 * 4 + half47 * 2 + vector_index48];
-          const f32 v50 = x12[vector_index48];
-          const f32 v51 = v49 + v50;
-          const f32 v52 = maximum_f32(v51, 0.0f);
-          const u16 v53_bits = encode_bf16(v52);
-          x13[vector_index48] = v53_bits;
-        }
+        const f32 v49_3 = sums[i45 * 16 + j46 * 4 + half47 * 2];
+        const f32 v49_4 = sums[i45 * 16 + j46 * 4 + half47 * 2 + 1];
+        const f32 v50_3 = x12[0];
+        const f32 v50_4 = x12[1];
+        const f32 v51_3 = v49_3 + v50_3;
+        const f32 v51_4 = v49_4 + v50_4;
+        const f32 v52_3 = maximum_f32(v51_3, 0.0f);
+        const f32 v52_4 = maximum_f32(v51_4, 0.0f);
+        const u32 v53_1 = packed_encode_bf16(v52_3, v52_4);
+        x13[0] = unpack_low(v53_1);
+        x13[1] = unpack_high(v53_1);
         store_vector_4(o0 + th_x * 2 + bl_x * 64 + i45 * 10240 + j46 * 8 + half47 * 5120 + (th_x >> 2) * 632 + (th_x >> 6) * 20416 + (bl_x / 10) * 40320 - (th_x >> 5) * 5088, x13);
       }
     }

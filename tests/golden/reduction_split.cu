@@ -4,8 +4,8 @@
 typedef float f32;
 typedef unsigned short u16;
 #define inf_f32 (1.0f / 0.0f)
-typedef int s32;
 typedef unsigned int u32;
+typedef int s32;
 typedef struct __align__(16) { u16 v[8]; } u16x8;
 
 static __device__ f32 decode_bf16(u16 bits) {
@@ -17,6 +17,26 @@ static __device__ f32 decode_bf16(u16 bits) {
 static __device__ f32 maximum_f32(f32 a, f32 b) {
   f32 x;
   asm("max.NaN.f32 %0, %1, %2;" : "=f"(x) : "f"(a), "f"(b));
+  return x;
+}
+
+static __device__ u32 pack(u16 low, u16 high) { return (u32)low | (u32)high << 16; }
+
+static __device__ u32 packed_abs_bf16(u32 a) {
+  u32 x;
+  asm("abs.bf16x2 %0, %1;" : "=r"(x) : "r"(a));
+  return x;
+}
+
+static __device__ u16 unpack_high(u32 a) {
+  u16 x;
+  asm("mov.b32 {_, %0}, %1;" : "=h"(x) : "r"(a));
+  return x;
+}
+
+static __device__ u16 unpack_low(u32 a) {
+  u16 x;
+  asm("mov.b32 {%0, _}, %1;" : "=h"(x) : "r"(a));
   return x;
 }
 
@@ -33,13 +53,19 @@ extern "C" __global__ void __launch_bounds__(256) reduction_reduce(const u16 *__
     const s32 j3 = th_x + bl_x * 256 + step2 * 32768;
     if (j3 * 8 + 7 <= 1500000) {
       *(u16x8 *)(x0) = *(const u16x8 *)(p0 + j3 * 8);
-      #pragma unroll 8
-      for (s32 vector_index4 = 0; vector_index4 < 8; vector_index4++) {
-        const u16 v5 = x0[vector_index4];
-        const f32 v6 = decode_bf16(v5);
-        const f32 v7 = abs_f32(v6);
-        const f32 v8 = maximum_f32(v0, v7);
-        v0 = v8;
+      #pragma unroll 4
+      for (s32 vector_4 = 0; vector_4 < 4; vector_4++) {
+        const u16 v5_4 = x0[vector_4 * 2];
+        const u16 v5_5 = x0[vector_4 * 2 + 1];
+        const u32 v7_pair = packed_abs_bf16(pack(v5_4, v5_5));
+        const u16 v7_4_bits = unpack_low(v7_pair);
+        const f32 v7_4 = decode_bf16(v7_4_bits);
+        const u16 v7_5_bits = unpack_high(v7_pair);
+        const f32 v7_5 = decode_bf16(v7_5_bits);
+        const f32 v8_4 = maximum_f32(v0, v7_4);
+        v0 = v8_4;
+        const f32 v8_5 = maximum_f32(v0, v7_5);
+        v0 = v8_5;
       }
     } else {
       #pragma unroll 7
@@ -59,13 +85,19 @@ extern "C" __global__ void __launch_bounds__(256) reduction_reduce(const u16 *__
     if (j3_1 * 8 + 7 <= 1500000) {
       __align__(16) u16 x1[8];
       *(u16x8 *)(x1) = *(const u16x8 *)(p0 + j3_1 * 8);
-      #pragma unroll 8
-      for (s32 vector_2 = 0; vector_2 < 8; vector_2++) {
-        const u16 v5_2 = x1[vector_2];
-        const f32 v6_2 = decode_bf16(v5_2);
-        const f32 v7_2 = abs_f32(v6_2);
-        const f32 v8_2 = maximum_f32(v0, v7_2);
-        v0 = v8_2;
+      #pragma unroll 4
+      for (s32 vector_5 = 0; vector_5 < 4; vector_5++) {
+        const u16 v5_6 = x1[vector_5 * 2];
+        const u16 v5_7 = x1[vector_5 * 2 + 1];
+        const u32 v7_2_pair = packed_abs_bf16(pack(v5_6, v5_7));
+        const u16 v7_6_bits = unpack_low(v7_2_pair);
+        const f32 v7_6 = decode_bf16(v7_6_bits);
+        const u16 v7_7_bits = unpack_high(v7_2_pair);
+        const f32 v7_7 = decode_bf16(v7_7_bits);
+        const f32 v8_6 = maximum_f32(v0, v7_6);
+        v0 = v8_6;
+        const f32 v8_7 = maximum_f32(v0, v7_7);
+        v0 = v8_7;
       }
     } else {
       #pragma unroll 7

@@ -4,19 +4,13 @@ typedef float f32;
 typedef unsigned short u16;
 #define exp_f32 expf
 #define inf_f32 (1.0f / 0.0f)
-typedef int s32;
 typedef unsigned int u32;
+typedef int s32;
 typedef struct __align__(16) { u16 v[8]; } u16x8;
 
 static __device__ f32 decode_bf16(u16 bits) {
   f32 x;
   asm("mov.b32 %0, {%1, %2};" : "=f"(x) : "h"((u16)0), "h"(bits));
-  return x;
-}
-
-static __device__ u16 encode_bf16(f32 a) {
-  u16 x;
-  asm("cvt.rn.bf16.f32 %0, %1;" : "=h"(x) : "f"(a));
   return x;
 }
 
@@ -26,11 +20,29 @@ static __device__ f32 maximum_f32(f32 a, f32 b) {
   return x;
 }
 
+static __device__ u32 packed_encode_bf16(f32 a, f32 b) {
+  u32 x;
+  asm("cvt.rn.bf16x2.f32 %0, %2, %1;" : "=r"(x) : "f"(a), "f"(b));
+  return x;
+}
+
 static __device__ void store_vector_16(void *to, const void *from) {
   u32 words[4];
   memcpy(words, from, 16);
   asm volatile("st.global.v4.b32 [%0], {%1, %2, %3, %4};"
                : : "l"(__cvta_generic_to_global(to)), "r"(words[0]), "r"(words[1]), "r"(words[2]), "r"(words[3]) : "memory");
+}
+
+static __device__ u16 unpack_high(u32 a) {
+  u16 x;
+  asm("mov.b32 {_, %0}, %1;" : "=h"(x) : "r"(a));
+  return x;
+}
+
+static __device__ u16 unpack_low(u32 a) {
+  u16 x;
+  asm("mov.b32 {%0, _}, %1;" : "=h"(x) : "r"(a));
+  return x;
 }
 
 extern "C" __global__ void __launch_bounds__(256) rows_reduce(const u16 *__restrict__ p0, u16 *__restrict__ o0) {
@@ -105,12 +117,15 @@ extern "C" __global__ void __launch_bounds__(256) rows_reduce(const u16 *__restr
   const f32 v17 = 0.0f + v9;
   #pragma unroll 4
   for (s32 step18 = 0; step18 < 4; step18++) {
-    #pragma unroll 8
-    for (s32 vector_index19 = 0; vector_index19 < 8; vector_index19++) {
-      const f32 v20 = kept0[step18 * 8 + vector_index19];
-      const f32 v21 = v20 / v17;
-      const u16 v22_bits = encode_bf16(v21);
-      x1[vector_index19] = v22_bits;
+    #pragma unroll 4
+    for (s32 vector_2 = 0; vector_2 < 4; vector_2++) {
+      const f32 v20_1 = kept0[step18 * 8 + vector_2 * 2];
+      const f32 v20_2 = kept0[step18 * 8 + vector_2 * 2 + 1];
+      const f32 v21_1 = v20_1 / v17;
+      const f32 v21_2 = v20_2 / v17;
+      const u32 v22_pair = packed_encode_bf16(v21_1, v21_2);
+      x1[vector_2 * 2] = unpack_low(v22_pair);
+      x1[vector_2 * 2 + 1] = unpack_high(v22_pair);
     }
     store_vector_16(o0 + th_x * 8 + bl_x * 8192 + step18 * 256 + (th_x >> 5) * 768, x1);
   }

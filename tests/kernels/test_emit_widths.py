@@ -1,6 +1,7 @@
 """Default plans: vectors where accesses allow them, and no more threads than work for them; vectors in the machine's code."""
 
 import re
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -48,6 +49,23 @@ def test_all_accesses_are_vectors_of_16_bytes(text: str) -> None:
     kernel = ix.emit(text)
     assert kernel.emitter == "loop"
     assert set(widths(kernel)) == {("load", 16), ("store", 16)}
+
+
+PACKED = """f { x = KIND[512,256] parameter(0) y = KIND[512,256] parameter(1) z = KIND[256] parameter(2) w = f32[512,256] parameter(3)
+  b = KIND[512,256] broadcast(z), dimensions={1} v = KIND[512,256] convert(w) p = KIND[512,256] multiply(x, y)
+  s = KIND[512,256] add(p, b) d = KIND[512,256] subtract(s, v) m = KIND[512,256] maximum(d, x) n = KIND[512,256] negate(m)
+  a = KIND[512,256] abs(y) ROOT r = KIND[512,256] minimum(n, a) }"""
+
+
+@pytest.mark.parametrize("kind", ["bf16", "f16"])
+def test_two_numbers_of_a_narrow_format_take_one_instruction(kind: str) -> None:
+    """By hand: 4 words of 8 elements; what is f32 is rounded, nothing else is converted."""
+    check(PACKED.replace("KIND", kind), vector_width=8)
+    ptx = ix.runtime.ptx(ix.emit(PACKED.replace("KIND", kind), dialect="cuda", vector_width=8), "sm_80")
+    instructions = Counter(re.findall(rf"(\w+)(?:\.\w+)*\.{kind}x2", ptx))
+    sums = {"fma": 12} if kind == "bf16" else {"add": 4, "sub": 4, "mul": 4}
+    assert instructions == {**sums, "cvt": 4, "max": 4, "min": 4, "neg": 4, "abs": 4}
+    assert not re.search(rf"cvt\.f32\.{kind}|mov\.b32 %f", ptx)
 
 
 def widths(kernel: Kernel) -> Iterator[tuple[str, int]]:

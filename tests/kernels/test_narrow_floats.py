@@ -112,7 +112,7 @@ def test_what_is_only_moved_keeps_its_bits(name: str) -> None:
 
 def test_each_half_of_a_word_of_bf16_becomes_a_float_by_one_instruction() -> None:
     """By hand: vectors of eight elements of two operands have 16 halves, each the upper half of a float."""
-    text = "ENTRY e { p = bf16[65536] parameter(0) q = bf16[65536] parameter(1) ROOT r = bf16[65536] add(p, q) }"
+    text = "ENTRY e { p = bf16[65536] parameter(0) q = bf16[65536] parameter(1) ROOT r = bf16[65536] divide(p, q) }"
     ptx = ix.runtime.ptx(ix.emit(ix.hlo.parse(text).entry, dialect="cuda", vector_width=8), "sm_80")
     assert len(re.findall(r"mov\.b32 %\w+, \{%rs\d+, %rs\d+\};", ptx)) == 16
     assert not re.search(r"shl\.b32 %\w+, %\w+, 16;", ptx)

@@ -34,8 +34,10 @@ FAULTS = 5  # each pass gets so many
 
 @pytest.fixture(scope="module")
 def changed():
-    asynchronous = (s for s in steps([GOLDEN / "dot_tile_bf16.hlo"], ("cuda",)) if s.of.name == "async-copies")
-    return [*steps(FILES, ("c", "opencl")), *asynchronous]
+    of_cuda = (
+        s for s in steps([GOLDEN / "dot_tile_bf16.hlo"], ("cuda",)) if s.of.name in ("async-copies", "pack-lanes")
+    )
+    return [*steps(FILES, ("c", "opencl")), *of_cuda]
 
 
 def test_faults_of_each_pass_are_found(changed) -> None:

@@ -56,6 +56,16 @@ def test_the_numbers_of_registers_are_not_computed() -> None:
     assert count_instructions(k, H100).issued == 65
 
 
+def test_words_of_two_numbers_are_no_conversions() -> None:
+    """By hand: a sum of two words and two stores; to take words apart takes no instruction."""
+    words = ir.Constant("u32", 1), ir.Constant("u32", 2)
+    both = ir.Let("w", ir.Op("packed_add", "u32", words, "bf16"))
+    halves = [ir.Op(name, "u16", (ir.Ref("u32", "w"),)) for name in ("unpack_low", "unpack_high")]
+    stores = [ir.Store("o0", (TH_X * 2 + k,), half) for k, half in enumerate(halves)]
+    counts = count_instructions(kernel([both, *stores], [result(0, "bf16", 64)], 1, 32), H100)
+    assert counts.issued == 1 + 2 + 1  # both places have one address
+
+
 def test_a_product_takes_at_least_the_time_of_its_matrix_units() -> None:
     text = """ENTRY e { a = bf16[2048,1024] parameter(0) b = bf16[1024,4096] parameter(1)
       ROOT d = f32[2048,4096] dot(a, b), lhs_contracting_dims={1}, rhs_contracting_dims={0} }"""

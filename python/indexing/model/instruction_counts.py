@@ -50,6 +50,7 @@ FUNCTIONS: Mapping[str, tuple[int, int]] = {
     **dict.fromkeys(("tan", "atan", "atan2", "asin", "acos", "asinh", "acosh", "atanh"), (30, 2)),
     "pow": (40, 2),
     **dict.fromkeys(("bits", "from_bits", "real", "imag", "complex"), (0, 0)),  # other names of registers
+    **dict.fromkeys(("pack", "unpack_low", "unpack_high"), (0, 0)),
 }
 
 
@@ -322,6 +323,8 @@ def _unit(op: ir.Op) -> tuple[str, int]:
         return ("f32" if kind == "c64" else "f64"), 4 if op.opcode in ("mul", "div") else 2
     if kind in ("f32", "f64"):
         return kind, 1
+    if op.opcode.startswith("packed_"):
+        return "f32", 1
     return "s32", 2 if kind in ("s64", "u64") else 1
 
 

@@ -85,6 +85,15 @@ _TABLE = [
         "encode without rounding: the operand is a number of `format`, a NaN keeps its bits",
     ),
     Opcode("round", 1, FLOAT, "same", "decode(encode(x)) in `format`, which the pass `narrow-floats` makes of it"),
+    Opcode("pack", 2, INTEGER, "given", "the word whose low half are the bits a, and whose high half are the bits b"),
+    Opcode("unpack_low", 1, INTEGER, "given", "the low half of a word"),
+    Opcode("unpack_high", 1, INTEGER, "given", "the high half of a word"),
+    Opcode("packed_encode", 2, FLOAT, "given", "pack(encode(a), encode(b)) in `format`, bf16 or f16"),
+    *_same(
+        INTEGER, 2, "packed_add packed_sub packed_mul", "of both halves of words as numbers of `format`, rounded to it"
+    ),
+    *_same(INTEGER, 2, "packed_maximum packed_minimum", "of both halves of words as numbers of `format`"),
+    *_same(INTEGER, 1, "packed_neg packed_abs", "of both halves of a word as numbers of `format`"),
     Opcode(
         "wrap",
         1,

@@ -18,6 +18,7 @@ from indexing.kernels.passes.hoist import hoist_invariants
 from indexing.kernels.passes.index_widths import narrow_indices
 from indexing.kernels.passes.inline import inline_functions
 from indexing.kernels.passes.narrow_floats import convert_narrow_floats
+from indexing.kernels.passes.pack_lanes import pack_words
 from indexing.kernels.passes.peel import peel_loops, unswitch
 from indexing.kernels.passes.row_loops import make_row_loops
 from indexing.kernels.passes.split_lanes import split_into_lanes
@@ -44,6 +45,10 @@ class TargetFeatures(Protocol):
     @property
     def copies_async(self) -> bool:
         """Whether it has `CopyAsync`."""
+
+    @property
+    def packs_lanes(self) -> bool:
+        """Whether it has instructions for words of two numbers of bf16 or f16."""
 
 
 Rewrite: TypeAlias = "Callable[[Kernel, TargetFeatures], Kernel]"
@@ -97,6 +102,7 @@ PASSES: tuple[Pass, ...] = (
     Pass("flatten", _for_any(flatten_buffers), "memory"),
     Pass("vectorize", _for_vectors(vectorize_accesses), "memory"),
     Pass("async-copies", lambda kernel, target: begin_copies(kernel) if target.copies_async else kernel, "memory"),
+    Pass("pack-lanes", lambda kernel, target: pack_words(kernel) if target.packs_lanes else kernel, "memory"),
     Pass("group-reductions", _group_reductions, "memory"),
     Pass("inline-combiners", _for_any(inline_functions), "parallel"),
     Pass("narrow-floats", _for_any(convert_narrow_floats), "parallel"),

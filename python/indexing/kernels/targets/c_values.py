@@ -28,6 +28,8 @@ _CALLS = {
     "wrap": "wrap_{format}",
     "saturate": "saturate_{format}_{operand}",
     "reduce_precision": "reduce_precision_{format}",
+    **dict.fromkeys(("pack", "unpack_low", "unpack_high"), "{opcode}"),
+    **{name: f"{name}_{{format}}" for name in OPCODES if name.startswith("packed_")},
 }
 
 
@@ -137,7 +139,9 @@ class ValueWriter:
         if special is not None:
             return special(op, operands)
         if op.opcode in _CALLS:
-            name = _CALLS[op.opcode].format(type=op.type, format=op.format, operand=op.operands[0].type)
+            name = _CALLS[op.opcode].format(
+                opcode=op.opcode, type=op.type, format=op.format, operand=op.operands[0].type
+            )
             return self._call(name, operands)
         if op.opcode in _COMPARISONS and kind != "complex":
             left, right = (o.as_operand(SUM) for o in operands)

@@ -60,20 +60,25 @@ def _words() -> Iterator[Definition]:
     yield macro("static_nan_f64", "(-(0.0 / 0.0))")
 
 
-def _instruction(name: str, result: str, instruction: str, bits: str, operands: str) -> Definition:
-    """A function of one PTX instruction; `bits` and `operands` are the register constraints of result and operands."""
-    parameters = ", ".join(f"{'f32' if c == 'f' else 'u16'} {n}" for n, c in zip("ab", operands, strict=False))
-    given = ", ".join(f'"{c}"({n})' for n, c in zip("ab", operands, strict=False))
-    places = ", ".join(f"%{k}" for k in range(len(operands) + 1))
+_REGISTERS = {"f32": "f", "u16": "h", "u32": "r"}  # the letters of register constraints
+
+
+def _instruction(name: str, result: str, instruction: str, *operands: str, word: str = "") -> Definition:
+    """A function of one PTX instruction, which names its result `%0`, its operands, of these types, `%1` and `%2`, and a
+    constant `word` after them.
+    """
+    parameters = ", ".join(f"{kind} {n}" for n, kind in zip("ab", operands, strict=False))
+    given = ", ".join(f'"{_REGISTERS[kind]}"({n})' for n, kind in zip("ab", operands, strict=False))
+    given += f', "r"({word})' * bool(word)
     return function(
         name,
         f"""\
 {result} {name}({parameters}) {{
   {result} x;
-  asm("{instruction} {places};" : "={bits}"(x) : {given});
+  asm("{instruction};" : "={_REGISTERS[result]}"(x) : {given});
   return x;
 }}""",
-        " ".join(sorted({result, *("f32" if c == "f" else "u16" for c in operands)})),
+        " ".join(sorted({result, *operands})),
     )
 
 
@@ -90,12 +95,37 @@ f32 decode_bf16(u16 bits) {
 )
 _INSTRUCTIONS = (
     _DECODE_BF16,
-    _instruction("encode_f16", "u16", "cvt.rn.f16.f32", "h", "f"),
-    _instruction("decode_f16", "f32", "cvt.f32.f16", "f", "h"),
-    _instruction("encode_bf16", "u16", "cvt.rn.bf16.f32", "h", "f"),
-    _instruction("maximum_f32", "f32", "max.NaN.f32", "f", "ff"),
-    _instruction("minimum_f32", "f32", "min.NaN.f32", "f", "ff"),
+    _instruction("encode_f16", "u16", "cvt.rn.f16.f32 %0, %1", "f32"),
+    _instruction("decode_f16", "f32", "cvt.f32.f16 %0, %1", "u16"),
+    _instruction("encode_bf16", "u16", "cvt.rn.bf16.f32 %0, %1", "f32"),
+    _instruction("maximum_f32", "f32", "max.NaN.f32 %0, %1, %2", "f32", "f32"),
+    _instruction("minimum_f32", "f32", "min.NaN.f32 %0, %1, %2", "f32", "f32"),
 )
+
+
+#: Sums, differences and products of two bf16 are fused with 1, -1 and -0: sm_80 has no other instructions.
+_FUSED = {
+    "add": ("fma.rn.bf16x2 %0, %1, %3, %2", "0x3f803f80u"),
+    "sub": ("fma.rn.bf16x2 %0, %2, %3, %1", "0xbf80bf80u"),
+    "mul": ("fma.rn.bf16x2 %0, %1, %2, %3", "0x80008000u"),
+}
+
+
+def _packed() -> Iterator[Definition]:
+    """The functions of words that hold two numbers of a format."""
+    yield function("pack", "u32 pack(u16 low, u16 high) { return (u32)low | (u32)high << 16; }", "u32 u16")
+    # Of a shift and stores of halves, ptxas makes instructions, of these names of registers it makes none.
+    yield _instruction("unpack_low", "u16", "mov.b32 {%0, _}, %1", "u32")
+    yield _instruction("unpack_high", "u16", "mov.b32 {_, %0}, %1", "u32")
+    for name, (fused, word) in _FUSED.items():
+        yield _instruction(f"packed_{name}_f16", "u32", f"{name}.rn.f16x2 %0, %1, %2", "u32", "u32")
+        yield _instruction(f"packed_{name}_bf16", "u32", fused, "u32", "u32", word=word)
+    for kind in ("f16", "bf16"):
+        yield _instruction(f"packed_encode_{kind}", "u32", f"cvt.rn.{kind}x2.f32 %0, %2, %1", "f32", "f32")
+        for name, form in (("maximum", "max.NaN"), ("minimum", "min.NaN")):
+            yield _instruction(f"packed_{name}_{kind}", "u32", f"{form}.{kind}x2 %0, %1, %2", "u32", "u32")
+        for name in ("neg", "abs"):
+            yield _instruction(f"packed_{name}_{kind}", "u32", f"{name}.{kind}x2 %0, %1", "u32")
 
 
 def _hypotenuses() -> Iterator[Definition]:
@@ -228,7 +258,7 @@ CUDA = Target(
     ending=".cu",
     library=library_of(
         *(INTEGER, FLOAT, COMPLEX, _words(), _hypotenuses()),
-        *(_vector_stores(), _async_copies(), _INSTRUCTIONS, _MATRICES),
+        *(_vector_stores(), _async_copies(), _INSTRUCTIONS, _packed(), _MATRICES),
     ),
     has_threads=True,
     shuffle_width=32,

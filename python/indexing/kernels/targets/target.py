@@ -73,6 +73,11 @@ class Target:
         """Whether it has `CopyAsync`."""
         return "wait_copies" in self.library
 
+    @property
+    def packs_lanes(self) -> bool:
+        """Whether it has instructions for words of two numbers of bf16 or f16."""
+        return "pack" in self.library
+
     def multiplies_matrices(self, element_type: str) -> bool:
         """Whether it has an instruction for `MatrixMultiply` with factors of that element type."""
         return f"multiply_matrices_{element_type}" in self.library
