@@ -152,6 +152,24 @@ def test_the_model_ranks_what_is_plain() -> None:
     assert (prediction.memory_bytes[1:3] == ideal_bytes).all() and prediction.occupancy[2] == 1
 
 
+@pytest.mark.parametrize("device", ["t4", "h100"])
+def test_every_legal_plan_has_a_time_however_many_registers_its_threads_want(device: str) -> None:
+    """16 f64 of each of 4 arrays are 128 registers, which blocks of 512 threads and more don't have."""
+    names = [f"p{k}" for k in range(4)]
+    parameters = "\n".join(f"{n} = f64[64,65536] parameter({k})" for k, n in enumerate(names))
+    products = (
+        "a = f64[64,65536] multiply(p0, p1)\nb = f64[64,65536] multiply(a, p2)\nc = f64[64,65536] multiply(b, p3)"
+    )
+    add = "add { x = f64[] parameter(0) y = f64[] parameter(1) ROOT z = f64[] add(x, y) }"
+    reduce = "z = f64[] constant(0)\nROOT r = f64[64] reduce(c, z), dimensions={1}, to_apply=add"
+    p = ix.predict(ix.hlo.parse(f"{add}\nENTRY e {{\n{parameters}\n{products}\n{reduce}\n}}").entry, device=device)
+    assert np.isfinite(p.time).all() and (p.time >= p.memory_bytes / find_device(device).memory.bandwidth).all()
+    wide = (p.plans["vector_width"] == 16) & (p.plans["split_k"] == 1)
+    limits = [256, 512, 1024], [255, 128, 64]  # of 65536 registers, and of a thread
+    for threads, most in zip(*limits, strict=True):
+        assert set(p.registers[wide & (p.threads == threads)]) == {min(18 + 128 + 2, most)}
+
+
 def test_of_equal_times_the_plan_nearest_to_the_default_is_best() -> None:
     computation = ix.hlo.parse("ENTRY f { p = f32[4096,4096] parameter(0)\n ROOT n = f32[4096,4096] negate(p) }").entry
     prediction = ix.predict(

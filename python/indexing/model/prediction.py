@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 __all__ = ["Predictions", "predict"]
 
 SHOWN = 10  # plans are in a table
+REGISTERS_OF_WARP = 256  # or a multiple
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -249,13 +250,20 @@ class _Fusion:
         counts["instructions"], counts["sectors"], counts["bytes"] = sums[:3]
         counts["cache_bytes"], counts["memory_bytes"], counts["cache_loads"], counts["memory_loads"] = sums[3:7]
         counts["conflicts"] = of_plan["passes"] - of_plan["ideal_passes"]
-        for name in ("registers", "shared_bytes", "passes", "operations", "issued", "waits", "updates"):
+        counts["registers"] = np.minimum(of_plan["registers"], self._most_registers(launch[1]))
+        for name in ("shared_bytes", "passes", "operations", "issued", "waits", "updates"):
             counts[name] = of_plan[name]
         if any(k.effect == "block" for k in self.space.knobs):
             # A warp waits as one of its threads does, which were counted.
             warp = self.device.cores.warp_size
             warps = launch[0] * -(-launch[1] // warp)
             counts["waits"] = of_plan["waits"] * warp / (of_plan["grid"] * of_plan["block"]) * warps
+
+    def _most_registers(self, threads: NDArray[np.int64]) -> NDArray[np.int64]:
+        """The registers to which a compiler keeps a thread, for sources state the threads of a block."""
+        warp, limits = self.device.cores.warp_size, self.device.limits
+        of_block = limits.registers // (-(-threads // warp) * REGISTERS_OF_WARP) * REGISTERS_OF_WARP // warp
+        return np.minimum(of_block, limits.thread_registers)
 
     def _launch(self, of_plan: dict[str, Floats], columns: Columns) -> _Launch:
         """Blocks, and threads of a block."""

@@ -41,7 +41,6 @@ _Memory: TypeAlias = "tuple[tuple[int, ...], int, int, int, int, int | None, int
 _Moved: TypeAlias = "tuple[Floats, NDArray[np.bool_]]"
 _Known: TypeAlias = "dict[tuple[IndexingMap, _Memory], _Moved]"
 BASE_REGISTERS = 18  # the registers that a thread has for indices and addresses
-MAX_REGISTERS = 255
 REREAD = 1.1  # bytes moved, as a multiple of an array's, that are read several times
 MAX_GRID = 1 << 48  # blocks of one thread that are counted
 
@@ -91,10 +90,10 @@ class KernelTraffic:
         return prod(k.grid), prod(k.block), self.registers, k.shared_bytes, *shared, *work, self.exact
 
     def _registers(self) -> int:
-        """An estimate of a thread's registers: for indices, and for what it loads and stores at once."""
+        """An estimate of the registers that a thread wants: for indices, and for what it loads and stores at once."""
         maps = [(a.argument, e.map) for a in self.kernel.global_accesses for e in a.executions]
         bits = sum(bit_width(a.element_type) * _lanes(m) for a, m in maps)
-        return min(BASE_REGISTERS + -(-bits // 32), MAX_REGISTERS)
+        return BASE_REGISTERS + -(-bits // 32)
 
     def traffic(self, blocks: NDArray[np.int64]) -> Floats:
         """The `SUMS` of launches with so many threads per block, and whether nothing was sampled or assumed: a row for each, a
