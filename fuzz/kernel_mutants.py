@@ -269,7 +269,8 @@ def _fills(kernel: ir.Kernel, s: ir.Store | ir.AtomicUpdate) -> bool:
     used = s.index[0].used_variables()
     size = kernel.buffer(s.buffer).size
     return (
-        isinstance(s.value, ir.Constant)
+        isinstance(s, ir.Store)
+        and isinstance(s.value, ir.Constant)
         and s.index[0] in [ix.variable(k) for k in used]
         and kernel.variables[used[0]].interval == Interval(0, size - 1)
     )

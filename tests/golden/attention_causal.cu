@@ -52,6 +52,8 @@ extern "C" __global__ void __launch_bounds__(240) attention_dot(const f32 *__res
   __align__(16) f32 x13[4];
   __align__(16) f32 x14[4];
   __align__(16) f32 x15[4];
+  __align__(16) f32 x16[4];
+  __align__(16) f32 x17[4];
   const s32 j1_2 = th_x;
   const s32 left_2 = j1_2;
   *(f32x4 *)(x0) = *(const f32x4 *)(p0 + bl_x * 4800 + j1_2 * 8 + (bl_x / 20) * 47760 + (j1_2 / 15) * 120 - (bl_x / 10) * 47880);
@@ -275,14 +277,16 @@ extern "C" __global__ void __launch_bounds__(240) attention_dot(const f32 *__res
       scores[2] = 0.0f;
       scores[3] = 0.0f;
       for (s32 panel62 = 0; panel62 < 13; panel62++) {
+        *(f32x4 *)(x14) = *(const f32x4 *)(logits + j43 * 52 + panel62 * 4);
         #pragma unroll 4
         for (s32 vector_index63 = 0; vector_index63 < 4; vector_index63++) {
           const f32 v64 = scores[vector_index63];
-          const f32 v65 = logits[j43 * 52 + panel62 * 4 + vector_index63];
+          const f32 v65 = x14[vector_index63];
           const f32 v66 = exp_f32(v65 - v58);
-          logits[j43 * 52 + panel62 * 4 + vector_index63] = v66;
+          x15[vector_index63] = v66;
           scores[vector_index63] = v64 + v66;
         }
+        *(f32x4 *)(logits + j43 * 52 + panel62 * 4) = *(const f32x4 *)(x15);
       }
       const f32 v67 = scores[0];
       const f32 v68 = scores[1];
@@ -311,14 +315,14 @@ extern "C" __global__ void __launch_bounds__(240) attention_dot(const f32 *__res
     }
     for (s32 k79 = 0; k79 < 52; k79++) {
       const s32 cell80 = k79 * 16 + ((th_x + k79) & 15);
-      *(f32x4 *)(x14) = *(const f32x4 *)(values + cell80 * 4);
-      const f32 v82_1 = x14[0];
+      *(f32x4 *)(x16) = *(const f32x4 *)(values + cell80 * 4);
+      const f32 v82_1 = x16[0];
       right[0] = v82_1;
-      const f32 v82_2 = x14[1];
+      const f32 v82_2 = x16[1];
       right[1] = v82_2;
-      const f32 v82_3 = x14[2];
+      const f32 v82_3 = x16[2];
       right[2] = v82_3;
-      const f32 v82_4 = x14[3];
+      const f32 v82_4 = x16[3];
       right[3] = v82_4;
       const f32 v84_1 = logits[k79 + (th_x >> 4) * 208];
       left[0] = v84_1;
@@ -369,8 +373,8 @@ extern "C" __global__ void __launch_bounds__(240) attention_dot(const f32 *__res
       const f32 v102 = sums[i97 * 4 + vector_index98];
       const f32 v103 = v102 * v101;
       const f32 v104 = v103 / v100;
-      x15[vector_index98] = v104;
+      x17[vector_index98] = v104;
     }
-    store_vector_16(o0 + bl_x * 7680 + (bl_x / 20) * 76416 + ((i97 + (th_x >> 4) * 4) / 3) * 384 + ((th_x + i97 * 16) % 48) * 4 - (bl_x / 10) * 76608, x15);
+    store_vector_16(o0 + bl_x * 7680 + (bl_x / 20) * 76416 + ((i97 + (th_x >> 4) * 4) / 3) * 384 + ((th_x + i97 * 16) % 48) * 4 - (bl_x / 10) * 76608, x17);
   }
 }

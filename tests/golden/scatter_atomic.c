@@ -6,6 +6,7 @@ typedef _Bool bool;
 typedef int s32;
 typedef float f32;
 typedef long long s64;
+typedef unsigned int u32;
 
 static inline s32 clamp_s32(s32 low, s32 x, s32 high) { s32 y = x < low ? low : x; return y > high ? high : y; }
 
@@ -28,7 +29,7 @@ static void scatter_scatter_blocks(f32 *p0, const s32 *restrict p1, const f32 *r
           const s32 i = th_x + bl_x * 128;
           const s32 v0 = p1[row];
           const s32 j1 = clamp_s32(0, v0, 11);
-          const bool v2 = ((v0 >= 0) & (v0 <= 11));
+          const bool v2 = (u32)v0 <= 11u;
           if (v2) {
             const f32 v3 = p2[th_x + bl_x * 128];
             const f32 now_1 = combine0(o0[th_x + bl_x * 128 + j1 * 70 - row * 70], v3);

@@ -23,7 +23,7 @@ __kernel void __attribute__((reqd_work_group_size(128, 1, 1))) scatter_scatter(_
     const s32 i = th_x + bl_x * 128;
     const s32 v0 = p1[i / 70];
     const s32 j1 = clamp_s32(0, v0, 11);
-    const bool v2 = ((v0 >= 0) & (v0 <= 11));
+    const bool v2 = (u32)v0 <= 11u;
     if (v2) {
       const f32 v3 = p2[i];
       const f32 given_5 = v3;

@@ -2,6 +2,7 @@
 
 typedef int s32;
 typedef float f32;
+typedef unsigned int u32;
 
 static __device__ s32 clamp_s32(s32 low, s32 x, s32 high) { s32 y = x < low ? low : x; return y > high ? high : y; }
 
@@ -31,7 +32,7 @@ extern "C" __global__ void __launch_bounds__(128) scatter_scatter(f32 *p0, const
     if ((v0 | v1)) {
       const s32 v5 = p1[i / 70];
       const s32 j6 = clamp_s32(0, v5, 11);
-      const bool v7 = ((v5 >= 0) & (v5 <= 11));
+      const bool v7 = (u32)v5 <= 11u;
       if (v7) {
         const f32 v8 = p2[i];
         f32 v9 = v8;

@@ -2,6 +2,7 @@
 
 typedef int s32;
 typedef float f32;
+typedef unsigned int u32;
 
 static __device__ s32 clamp_s32(s32 low, s32 x, s32 high) { s32 y = x < low ? low : x; return y > high ? high : y; }
 
@@ -13,7 +14,7 @@ extern "C" __global__ void __launch_bounds__(128) scatter_scatter(f32 *p0, const
     const s32 i = th_x + bl_x * 128;
     const s32 v0 = p1[i / 70];
     const s32 j1 = clamp_s32(0, v0, 11);
-    const bool v2 = ((v0 >= 0) & (v0 <= 11));
+    const bool v2 = (u32)v0 <= 11u;
     if (v2) {
       const f32 v3 = o0[j1 * 70 + i % 70];
       f32 v4 = v3;

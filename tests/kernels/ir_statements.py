@@ -226,9 +226,11 @@ class Body:
         combiner = self._function(line)
         opcode = line.word("an operation") if line.takes(".") else ""
         line.expect("(")
-        value = self.value(line)
+        values = [self.value(line)]
+        while line.takes(","):
+            values.append(self.value(line))
         line.expect(")")
-        return AtomicUpdate(buffer, index, combiner, value, opcode)
+        return AtomicUpdate(buffer, index, combiner, tuple(values), opcode)
 
     def _group_reduce(self, line: Line) -> GroupReduce:
         pairs = [self._pair(line)]

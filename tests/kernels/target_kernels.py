@@ -52,7 +52,7 @@ def histogram(kind: str, opcode: str, compute: str) -> Case:
     body = (
         ir.If((ir.Within(place, 0, count - 1),), (
             ir.LetIndex(6, ir.Load("s32", "p0", (place,))),
-            ir.AtomicUpdate("o0", (OWN,), "both", value, opcode if opcode != "swap" else ""),
+            ir.AtomicUpdate("o0", (OWN,), "both", (value,), opcode if opcode != "swap" else ""),
         )),
     )  # fmt: skip
     buffers = [given(0, "s32", count), given(1, kind, count), result(0, kind, bins)]
@@ -285,7 +285,7 @@ def tickets() -> Case:
     body = (
         ir.If((ir.Within(TH_X, 0, 0),), (
             ir.FetchAdd("mine", "o0", (BL_X // 2,), ir.Load("u32", "p0", (BL_X,))),
-            ir.AtomicUpdate("o1", (BL_X // 2,), "both", ir.Load("s32", "p1", (BL_X,)), "add"),
+            ir.AtomicUpdate("o1", (BL_X // 2,), "both", (ir.Load("s32", "p1", (BL_X,)),), "add"),
         )),
     )  # fmt: skip
     pair = (ir.Ref("s32", "a"), ir.Ref("s32", "b"))

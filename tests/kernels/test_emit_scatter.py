@@ -1,6 +1,7 @@
 """The scatter emitter: unique, sorted and atomic; types and reducers; windows that do not fit; thread maps."""
 
 import re
+from itertools import chain
 
 import numpy as np
 import pytest
@@ -58,6 +59,47 @@ def test_neighbours_under_one_index(kind: str, op: str, vector_width: int) -> No
         assert vector_moves(kernel)["p2"] == ({vector_width} if vector_width > 1 else set())
     with pytest.raises(ix.IndexingError, match="vector_width"):
         ix.emit(ix.hlo.parse(text).entry, vector_width=8)
+
+
+@pytest.mark.parametrize("op", ["add", "second"])
+def test_unique_neighbours_are_read_and_written_as_vectors(op: str) -> None:
+    """What is replaced is not read before."""
+    text = (
+        scattered("f32", op, ", unique_indices=true")
+        .replace("24,", "1,")
+        .replace("2,3]", "2,8]")
+        .replace("10,5", "10,16")
+    )
+    kernel = check(text, "scatter", vector_width=4)
+    copies = [(s.destination, s.source) for s in ir.statements(kernel.lowered.body) if isinstance(s, ir.Copy)]
+    assert {b for b in chain.from_iterable(copies) if b[0] in "po"} == {"p2", "o0"}
+    assert sum(source == "o0" for _, source in copies) == (op == "add")
+
+
+#: The instruction for four neighbours on sm_90; before, one for each, or a swap.
+TOGETHER = {
+    ("f32", "add"): (r"red\.global\.add\.v4\.f32", r"(red|atom)\.global\.add\.f32"),
+    ("f16", "add"): (r"red\.global\.add\.noftz\.v4\.f16", r"red\.global\.add\.noftz\.f16"),
+    ("bf16", "add"): (r"red\.global\.add\.noftz\.v4\.bf16", r"atom\.global\.cas\.b16"),
+    ("f32", "max"): (r"ld\.relaxed\.gpu\.global\.v4\.f32", r"ld\.relaxed\.gpu\.global\.v4\.f32"),
+}
+
+
+@pytest.mark.parametrize(("kind", "op"), TOGETHER)
+def test_neighbours_are_updated_by_one_instruction(kind: str, op: str) -> None:
+    pytest.importorskip("cuda.core")
+    text = scattered(kind, op).replace("24,2,3", "24,2,4").replace("10,5", "12,8")
+    kernel = ix.emit(ix.hlo.parse(text).entry, "cuda", vector_width=4)
+    for arch, expected in zip(("sm_90", "sm_80"), TOGETHER[kind, op], strict=True):
+        code = ix.runtime.ptx(kernel, arch)
+        assert len(re.findall(expected, code)) == (1 if ".v4" in expected else 4)
+        assert ix.runtime.cubin(kernel, arch)
+
+
+def test_neighbours_are_swapped_one_by_one_where_nothing_updates_them_together() -> None:
+    text = scattered("bf16").replace("24,2,3", "24,2,4").replace("10,5", "12,8")
+    source = ix.emit(ix.hlo.parse(text).entry, "opencl", vector_width=4).source
+    assert source.count("atomic_cmpxchg") == 4
 
 
 def test_large_updates_are_read_as_vectors() -> None:

@@ -23,7 +23,7 @@ def every_statement(name: str, x: SymbolicExpr) -> ir.Block:
         ir.LoadMatrices("r", x, "t", x * 8, 8, True),
         ir.MatrixMultiply("bf16", "q", x, "r", x + 1, "r", x + 2),
         ir.MultiplyPanels("f32", "q", x, "t", x + 1, "t", x + 2, 16),
-        ir.AtomicUpdate("o", (x,), "sum", v, "add"),
+        ir.AtomicUpdate("o", (x * 2,), "sum", (v, v), "add"),
         ir.FetchAdd("n", "w", (x,), v),
         ir.GroupReduce(("b",), ("f32",), "sum", 32, 1, True),
         ir.Shuffle("s", v, 16, 2),

@@ -250,6 +250,9 @@ class StatementBuilder:
         least, most = _limits(kind)
         if lower > upper or upper < least or lower > most:
             return self.number("pred", False)
+        if lower == 0 and least < 0 and upper < most:  # negative numbers are large ones without a sign
+            bits = kind.replace("s", "u")
+            return self.op("le", "pred", self.op("convert", bits, value), self.number(bits, upper))
         conditions = [self.op("ge", "pred", value, self.number(kind, lower))] if lower > least else []
         conditions += [self.op("le", "pred", value, self.number(kind, upper))] if upper < most else []
         if not conditions:

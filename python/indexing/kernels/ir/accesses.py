@@ -274,7 +274,7 @@ class Accesses:
     def _effect(self, s: ir.Statement, context: Context) -> None:
         if isinstance(s, ir.Store | ir.AtomicUpdate | ir.FetchAdd):
             kind: Kind = "store" if isinstance(s, ir.Store) else "atomic"
-            self._add(kind, s.buffer, s.index, context)
+            self._add(kind, s.buffer, s.index, context, len(s.values) if isinstance(s, ir.AtomicUpdate) else 1)
             if isinstance(s, ir.FetchAdd) and s.value == ir.Constant("u32", 1):
                 self.arrivals[s.name] = self.accesses[-1]
             elif isinstance(s, ir.Store) and isinstance(s.value, ir.Ref) and s.value.name in self.arrivals:

@@ -238,16 +238,17 @@ class MultiplyPanels:
 
 @dataclass(frozen=True, slots=True)
 class AtomicUpdate:
-    """buffer[index] = combiner(buffer[index], value), atomically.
+    """buffer[index] = combiner(buffer[index], value), atomically, for one value, or for those of neighbouring elements.
 
-    `combiner` is the name of a function of two values of the buffer's compute type; `opcode` is its operation if it is a single
-    one (`add`, `minimum`, ...), for which targets may have an instruction.
+    Each element is updated on its own; of several, a power of two, the first is at a multiple of their number. `combiner` is
+    the name of a function of two values of the buffer's compute type; `opcode` is its operation if it is a single one (`add`,
+    `minimum`, ...), for which targets may have an instruction.
     """
 
     buffer: str
     index: Index
     combiner: str
-    value: Value
+    values: tuple[Value, ...]
     opcode: str = ""
 
 

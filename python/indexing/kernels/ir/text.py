@@ -125,9 +125,9 @@ class _Body:
                 return f"{', '.join(results)} = call {function}{self._place(index)}({given})"
             case ir.Store(buffer, index, value):
                 return f"store {buffer}{self._place(index)} = {self.value(value)}"
-            case ir.AtomicUpdate(buffer, index, combiner, value, opcode):
+            case ir.AtomicUpdate(buffer, index, combiner, values, opcode):
                 how = f"{combiner}.{opcode}" if opcode else combiner
-                return f"atomic {buffer}{self._place(index)} = {how}({self.value(value)})"
+                return f"atomic {buffer}{self._place(index)} = {how}({', '.join(map(self.value, values))})"
             case ir.FetchAdd(name, buffer, index, value):
                 return f"{name} = fetch_add {buffer}{self._place(index)} += {self.value(value)}"
             case ir.Copy(destination, to, source, start, width):

@@ -125,7 +125,7 @@ def _none(statement: ir.Statement) -> tuple[()]:
 
 
 def _value(
-    statement: ir.Let | ir.Assign | ir.Shuffle | ir.Store | ir.AtomicUpdate | ir.FetchAdd,
+    statement: ir.Let | ir.Assign | ir.Shuffle | ir.Store | ir.FetchAdd,
 ) -> tuple[ir.Value, ...]:
     return (statement.value,)
 
@@ -155,7 +155,7 @@ _PARTS: Mapping[type, _Parts] = {
         attrgetter("arguments"), _index, lambda s, v, i: ir.CallFunction(s.names, s.function, i, v)
     ),
     ir.Store: _Parts(_value, _index, lambda s, v, i: ir.Store(s.buffer, i, *v)),
-    ir.AtomicUpdate: _Parts(_value, _index, lambda s, v, i: ir.AtomicUpdate(s.buffer, i, s.combiner, v[0], s.opcode)),
+    ir.AtomicUpdate: _Parts(attrgetter("values"), _index, lambda s, v, i: replace(s, index=i, values=v)),
     ir.FetchAdd: _Parts(_value, _index, lambda s, v, i: ir.FetchAdd(s.name, s.buffer, i, *v)),
     ir.Copy: _ENDS,
     ir.CopyAsync: _ENDS,

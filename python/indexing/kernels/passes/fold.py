@@ -1,15 +1,17 @@
 """Constant folding: of copies and constants, operations on constants, conditions decided by the ranges of index variables,
-and branches and loops that depend on these.
+and branches and loops that depend on these. A variable that gets its only value before it is read is a name for that value.
 """
 
 from __future__ import annotations
 
 import math
+from collections import Counter
+from collections.abc import Iterator
 from dataclasses import replace
 
 from indexing._core import Interval, SymbolicExpr
 from indexing.kernels.ir import nodes as ir
-from indexing.kernels.ir.traversal import rewrite_statement, rewrite_value, same_block, with_body
+from indexing.kernels.ir.traversal import rewrite_statement, rewrite_value, same_block, subvalues, values_of, with_body
 
 TRUE, FALSE = ir.Constant("pred", True), ir.Constant("pred", False)
 
@@ -29,15 +31,35 @@ class _Folder:
 
     def __init__(self, variables: tuple[ir.IndexVariable, ...], body: ir.Block) -> None:
         self.intervals = [v.interval for v in variables]
-        self.mutable = {s.name for s in ir.statements(body) if isinstance(s, ir.Var)}
+        inner = ir.statements(body)
+        self.mutable = {s.name for s in inner if isinstance(s, ir.Var)}
+        self.changes = Counter(n for s in inner for n in _changed(s))
         self.defined: dict[str, ir.Value] = {}
         self._simplified: dict[SymbolicExpr, SymbolicExpr] = {}
 
     def block(self, block: ir.Block) -> ir.Block:
         out: list[ir.Statement] = []
+        unread: set[str] = set()  # variables that this block declares, and of which it has not read the value
+        named: set[str] = set()
         for statement in block:
-            out += self._statement(statement)
-        return same_block(block, out)
+            for s in self._statement(statement):
+                if isinstance(s, ir.Assign) and s.name in unread and s.name not in _names_in(s.value):
+                    named.add(s.name)
+                    out += self._final(s.name, s.value)
+                elif isinstance(s, ir.Var) and not self.changes[s.name]:
+                    out += self._final(s.name, s.initial)
+                else:
+                    out.append(s)
+                if unread:
+                    unread.difference_update(_mentioned(s))
+                if isinstance(s, ir.Var) and self.changes[s.name] == 1:
+                    unread.add(s.name)
+        return same_block(block, [s for s in out if not (isinstance(s, ir.Var) and s.name in named)])
+
+    def _final(self, name: str, value: ir.Value) -> list[ir.Statement]:
+        """A variable that has one value, as a name for it."""
+        self.mutable.discard(name)
+        return self._let(ir.Let(name, value))
 
     def value(self, value: ir.Value) -> ir.Value:
         return rewrite_value(value, self._value, self._index)
@@ -52,14 +74,16 @@ class _Folder:
             return self._if(statement)
         rewritten = rewrite_statement(statement, self._value, self._index)
         if isinstance(rewritten, ir.Let):
-            self.defined[rewritten.name] = rewritten.value
-            if self._is_final(rewritten.value):
-                return []
+            return self._let(rewritten)
         return (
             []
             if isinstance(rewritten, ir.Assign) and rewritten.value == ir.Ref(rewritten.value.type, rewritten.name)
             else [rewritten]
         )
+
+    def _let(self, s: ir.Let) -> list[ir.Statement]:
+        self.defined[s.name] = s.value
+        return [] if self._is_final(s.value) else [s]
 
     def _is_final(self, value: ir.Value) -> bool:
         """Whether a name for the value can be replaced by the value."""
@@ -101,14 +125,71 @@ class _Folder:
             return _predicate(op)
         if _never_holds(op):
             return FALSE
+        if op.opcode in _ORDERS and (decided := self._ordered(op)) is not None:
+            return TRUE if decided else FALSE
+        if op.opcode == "clamp" and self._lies_between(*op.operands):
+            return op.operands[1]
         if op.opcode == "select" and isinstance(first, ir.Constant):
             return op.operands[1] if first.value else op.operands[2]
         if op.opcode == "convert" and isinstance(first, ir.Constant):
             return _converted(op, first)
         return op
 
+    def _ordered(self, op: ir.Op) -> bool | None:
+        """Whether a comparison of integers holds; None if their ranges don't decide it."""
+        low, high = map(self._range, op.operands if op.opcode in ("lt", "le") else reversed(op.operands))
+        if low is None or high is None:
+            return None
+        is_strict = op.opcode in ("lt", "gt")
+        if low.upper + is_strict <= high.lower:
+            return True
+        return False if low.lower + is_strict > high.upper else None
 
+    def _lies_between(self, least: ir.Value, value: ir.Value, most: ir.Value) -> bool:
+        low, own, high = map(self._range, (least, value, most))
+        if low is None or own is None or high is None:
+            return False
+        return low.upper <= own.lower and own.upper <= high.lower
+
+    def _range(self, value: ir.Value) -> Interval | None:
+        """The range of an integer that is constant or an index; None for others."""
+        if isinstance(value, ir.Ref):
+            value = self.defined.get(value.name, value)
+        if isinstance(value, ir.IndexValue):
+            return value.expression.range(self.intervals)
+        if isinstance(value, ir.Op) and value.opcode == "convert" and value.type[0] in "su":
+            known, most = self._range(value.operands[0]), _most(value.type)
+            least = -most - 1 if value.type[0] == "s" else 0
+            return known if known is not None and least <= known.lower <= known.upper <= most else None
+        number = value.value if isinstance(value, ir.Constant) and value.type[0] in "su" else None
+        return Interval(number, number) if isinstance(number, int) and number <= _most("s64") else None
+
+
+def _most(kind: str) -> int:
+    """The greatest number of an integer type."""
+    return (1 << (int(kind[1:]) - (kind[0] == "s"))) - 1
+
+
+_ORDERS = frozenset({"lt", "le", "gt", "ge"})
 _PREDICATES = frozenset({"and", "or", "not", "xor"})
+
+
+def _mentioned(s: ir.Statement) -> Iterator[str]:
+    """The names that a statement and those nested in it read or change."""
+    for inner in ir.statements((s,)):
+        for value in values_of(inner):
+            yield from _names_in(value)
+        yield from _changed(inner)
+
+
+def _names_in(value: ir.Value) -> Iterator[str]:
+    """The names that a value reads."""
+    return (v.name for v in subvalues(value) if isinstance(v, ir.Ref))
+
+
+def _changed(s: ir.Statement) -> tuple[str, ...]:
+    """The variables that a statement itself gives new values."""
+    return (s.name,) if isinstance(s, ir.Assign) else s.names if isinstance(s, ir.GroupReduce) else ()
 
 
 def _predicate(op: ir.Op) -> ir.Value:

@@ -2,8 +2,9 @@
 after it.
 
 The loads of a buffer whose indices are constant distances from a loop-invariant `anchor`, one for each lane, are loaded
-together, each element once, in aligned vectors. Stores are merged if lanes store to neighbouring elements. Accesses in a
-branch whose conditions are the same for all lanes are merged in a branch with the same conditions.
+together, each element once, in aligned vectors. Stores are merged if lanes store to neighbouring elements, atomic updates if
+targets may update such elements together. Accesses in a branch whose conditions are the same for all lanes are merged in a
+branch with the same conditions.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from typing import TypeAlias
 
 from indexing._core import SymbolicExpr, constant, variable
 from indexing.kernels.ir import nodes as ir
-from indexing.kernels.ir.memory import Memory, orders_memory
+from indexing.kernels.ir.memory import Memory, moves, orders_memory
 from indexing.kernels.ir.traversal import (
     may_leave,
     rewrite_blocks,
@@ -25,13 +26,15 @@ from indexing.kernels.ir.traversal import (
     subvalues,
     values_of,
 )
-from indexing.kernels.ir.types import storage_bytes
+from indexing.kernels.ir.types import decoded, encoded, storage_bytes, storage_type
 from indexing.kernels.passes.lanes import LaneIndices, Place, lane_count
 
 VECTOR_BYTES = 16
 MAX_SPAN = 256  # a local buffer has at most so many elements; those that nothing reads take no register
 MAX_ITERATIONS = 16  # a loop without lanes of at most so many is written out, so that vectors stay in registers
 MAX_HELD = 32  # it loads at most so many elements in front: more take the registers of other threads
+#: Atomic updates, and the types of neighbouring elements that targets may update together.
+UPDATED_TOGETHER = {"add": ("f32", "f16", "bf16"), "maximum": ("f32", "f64"), "minimum": ("f32", "f64")}
 Key: TypeAlias = "tuple[str, SymbolicExpr]"  # a buffer, and an anchor
 
 
@@ -123,8 +126,20 @@ class _Lanes:
         inner = list(ir.statements(loop.body))
         memory = vectors.memory
         self.writes = [m for s in inner for m in memory.written(s)]
-        self.read = {m for s in inner for m in memory.read(s)}
+        self.own = {m for m in self.writes if self._is_own(m, inner)}
+        self.read = {m for s in inner for m in memory.read(s)} - self.own
         self.orders = any(map(orders_memory, inner)) or may_leave(loop.body)
+
+    def _is_own(self, name: str, inner: Sequence[ir.Statement]) -> bool:
+        """Whether each lane loads no element of a memory but that which it stores once, after all loads."""
+        memory = self.vectors.memory
+        touching = [s for s in inner if name in {*memory.read(s), *memory.written(s)}]
+        store = touching[-1]
+        if not isinstance(store, ir.Store) or self.writes.count(name) != 1 or any(isinstance(s, ir.For) for s in inner):
+            return False
+        loads = [v for s in touching for value in values_of(s) for v in subvalues(value) if isinstance(v, ir.Load)]
+        places = {v.index for v in loads if memory.of(v.buffer) == name}
+        return places <= {store.index} and not any(isinstance(s, ir.CallFunction) or moves(s) for s in touching)
 
     def rewritten(self) -> Sequence[ir.Statement]:
         if self.orders:
@@ -189,7 +204,8 @@ class _Lanes:
 
     def _place(self, load: ir.Load, lanes: Sequence[int]) -> Place | None:
         buffer = self.vectors.by_name[load.buffer]
-        is_kept = buffer.space in ("global", "shared") and self.vectors.memory.of(load.buffer) not in self.writes
+        memory = self.vectors.memory.of(load.buffer)
+        is_kept = buffer.space in ("global", "shared") and (memory not in self.writes or memory in self.own)
         return self.index.place(load.index[0], lanes) if is_kept and len(load.index) == 1 and lanes else None
 
     # ------------------------------------------------------------ rewriting
@@ -207,8 +223,8 @@ class _Lanes:
         if isinstance(s, ir.If):
             return self._branch(s, lanes, scope, rewrite_value(s.conditions[0], on_value))
         rewritten = rewrite_statement(s, on_value)
-        if isinstance(rewritten, ir.Store) and lanes is self.lanes:
-            return self._store(rewritten, scope)
+        if isinstance(rewritten, ir.Store | ir.AtomicUpdate) and lanes is self.lanes:
+            return self._merged(rewritten, scope)
         return rewritten
 
     def _loaded(self, load: ir.Load, lanes: Sequence[int], scope: _Scope) -> ir.Value:
@@ -242,22 +258,40 @@ class _Lanes:
                 out.append(ir.If(uniform, *map(tuple, parts)))
         return ir.If(uniform, then, otherwise)
 
-    def _store(self, store: ir.Store, scope: _Scope) -> ir.Statement:
-        memory = self.vectors.memory.of(store.buffer)
-        buffer = self.vectors.by_name[store.buffer]
-        if self.writes.count(memory) > 1 or memory in self.read or buffer.space not in ("global", "shared"):
-            return store
-        place = self.index.place(store.index[0], self.lanes) if len(store.index) == 1 else None
-        if place is None or not place.is_run:
-            return store
+    def _merged(self, s: ir.Store | ir.AtomicUpdate, scope: _Scope) -> ir.Statement:
+        """A store or an atomic update of neighbouring elements: the store of a value that a vector instruction writes later."""
+        buffer = self.vectors.by_name[s.buffer]
+        place = self._written_place(s, buffer)
+        if place is None:
+            return s
         base, width = place.anchor + place.offsets[0], len(self.lanes)
         unit = self.vectors.unit(buffer, base, width)
         if unit == 1:
-            return store
+            return s
         name = self.vectors.local(buffer, width)
         for k in range(0, width, unit):
-            scope.after.append(ir.Copy(store.buffer, base + k, name, constant(k), unit))
-        return ir.Store(name, (variable(self.loop.variable),), store.value)
+            if isinstance(s, ir.Store):
+                scope.after.append(ir.Copy(s.buffer, base + k, name, constant(k), unit))
+            else:
+                scope.after.append(replace(s, index=(base + k,), values=_held(buffer, name, range(k, k + unit))))
+        value = s.value if isinstance(s, ir.Store) else encoded(buffer.element_type, *s.values)
+        return ir.Store(name, (variable(self.loop.variable),), value)
+
+    def _written_place(self, s: ir.Store | ir.AtomicUpdate, buffer: ir.Buffer) -> Place | None:
+        """The neighbours that lanes write together; None if they can't, or the loop accesses the memory elsewhere."""
+        if isinstance(s, ir.AtomicUpdate) and buffer.element_type not in UPDATED_TOGETHER.get(s.opcode, ()):
+            return None
+        memory = self.vectors.memory.of(s.buffer)
+        if self.writes.count(memory) > 1 or memory in self.read or buffer.space not in ("global", "shared"):
+            return None
+        place = self.index.place(s.index[0], self.lanes) if len(s.index) == 1 else None
+        return place if place is not None and place.is_run else None
+
+
+def _held(buffer: ir.Buffer, name: str, places: Iterable[int]) -> tuple[ir.Value, ...]:
+    """The values of a buffer's elements that a local buffer holds."""
+    kind = buffer.element_type
+    return tuple(decoded(kind, ir.Load(storage_type(kind), name, (constant(k),))) for k in places)
 
 
 def _clusters(loads: Iterable[tuple[int, ...]], unit: int) -> list[frozenset[int]]:

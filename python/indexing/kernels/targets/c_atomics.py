@@ -1,9 +1,11 @@
-"""Atomic updates of one element: native if the target has one for opcode and type, else by compare-and-swap.
+"""Atomic updates: native if the target has one for opcode and type, of neighbours together; else by compare-and-swap.
 
 An element of one or two bytes is swapped within its 32-bit word if the target can't swap elements that narrow.
 """
 
 from __future__ import annotations
+
+from dataclasses import replace
 
 from indexing.errors import CompileError
 from indexing.kernels.ir import nodes as ir
@@ -15,14 +17,34 @@ WORD = 4  # bytes
 
 
 def write_atomic(writer: StatementWriter, s: ir.AtomicUpdate) -> None:
-    """Write an atomic `buffer[index] = combiner(buffer[index], value)`."""
-    kind = writer.unit.buffers[s.buffer].element_type
+    """Write an atomic `buffer[index] = combiner(buffer[index], value)`, of neighbours one by one unless there is a function."""
+    buffer = writer.unit.buffers[s.buffer]
+    name = f"{s.opcode}_at_{buffer.element_type}_{len(s.values)}"
+    if buffer.space == "global" and name in writer.target.library:
+        values = [writer.values.text(_in_memory(buffer.element_type, v)) for v in s.values]
+        writer.line(f"{writer.unit.use(name)}({', '.join([writer.pointer(s.buffer, s.index), *values])});")
+        return
+    for k, value in enumerate(s.values):
+        place = (s.index[0] + k,) if k else s.index
+        _write_one(writer, replace(s, index=place, values=(value,)), buffer.element_type)
+
+
+def _in_memory(kind: str, value: ir.Value) -> ir.Value:
+    """The element in memory for a value, which may have been decoded from one."""
+    if isinstance(value, ir.Op) and value.opcode == "decode" and value.format == kind:
+        return value.operands[0]
+    return encoded(kind, value)
+
+
+def _write_one(writer: StatementWriter, s: ir.AtomicUpdate, kind: str) -> None:
+    """Write the update of one element."""
     if not writer.target.has_threads and writer.unit.kernel.grid == (1, 1, 1):
         _update(writer, s, kind)
         return
+    (value,) = s.values
     native = writer.target.atomics.get((s.opcode, kind))
     if native is not None:
-        text = native.format(pointer=f"({writer.pointer(s.buffer, s.index)})", value=writer.values.text(s.value))
+        text = native.format(pointer=f"({writer.pointer(s.buffer, s.index)})", value=writer.values.text(value))
         writer.line(f"{text};")
         return
     storage = storage_type(kind)
@@ -36,13 +58,14 @@ def _update(writer: StatementWriter, s: ir.AtomicUpdate, kind: str) -> None:
     """Write a plain update, since no other thread can interfere."""
     now = writer.fresh("now")
     before = decoded(kind, ir.Load(storage_type(kind), s.buffer, s.index))
-    writer.statement(ir.CallFunction((now,), s.combiner, (), (before, s.value)))
-    writer.statement(ir.Store(s.buffer, s.index, encoded(kind, ir.Ref(s.value.type, now))))
+    writer.statement(ir.CallFunction((now,), s.combiner, (), (before, *s.values)))
+    writer.statement(ir.Store(s.buffer, s.index, encoded(kind, ir.Ref(s.values[0].type, now))))
 
 
 def _swap(writer: StatementWriter, s: ir.AtomicUpdate, kind: str, size: int) -> None:
     """Write a loop that reads, computes, and compares and swaps, until no other thread has interfered."""
     unit, target = writer.unit, writer.target
+    (value,) = s.values
     own = f"u{8 * size}"
     word = unit.use(own if own in target.compare_and_swap else "u32")
     at, old, seen, now = (writer.fresh(name) for name in ("at", "old", "seen", "now"))
@@ -55,7 +78,7 @@ def _swap(writer: StatementWriter, s: ir.AtomicUpdate, kind: str, size: int) -> 
         writer.line(f"const {unit.use('s64')} {place} = {writer.place(s.buffer, s.index)};")
         element, shift = f"{s.buffer} + {place} / {parts}", f"({unit.use('s32')})({place} % {parts}) * {8 * size}"
     given = writer.fresh("given")
-    writer.line(f"const {unit.use(s.value.type)} {given} = {writer.values.text(s.value)};")
+    writer.line(f"const {unit.use(value.type)} {given} = {writer.values.text(value)};")
     writer.line(f"{pointer}{at} = ({pointer}){element};")
     # Others swap this word meanwhile: a plain read would race with them, and the compiler might repeat it within the loop.
     writer.line(f"{word} {old} = *({space}volatile {word} *){at}, {seen};")
@@ -66,9 +89,9 @@ def _swap(writer: StatementWriter, s: ir.AtomicUpdate, kind: str, size: int) -> 
     stored = writer.fresh("stored")
     writer.line(f"const {unit.use(storage_type(kind))} {stored} = {current};")
     before = decoded(kind, ir.Ref(storage_type(kind), stored))
-    call = ir.CallFunction((now,), s.combiner, (), (before, ir.Ref(s.value.type, given)))
+    call = ir.CallFunction((now,), s.combiner, (), (before, ir.Ref(value.type, given)))
     writer.statement(call)
-    fresh = _to_bits(writer, kind, encoded(kind, ir.Ref(s.value.type, now)))
+    fresh = _to_bits(writer, kind, encoded(kind, ir.Ref(value.type, now)))
     if shift:
         mask = f"({(1 << 8 * size) - 1}u << ({shift}))"
         fresh = f"({seen} & ~{mask}) | (({unit.use('u32')})({fresh}) << ({shift}))"

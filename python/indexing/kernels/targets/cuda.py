@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from indexing.kernels.ir import nodes as ir
 from indexing.kernels.ir.fragments import ASYNC_BYTES, COLUMNS, INSTRUCTIONS, ROWS, MatrixInstruction
+from indexing.kernels.targets.cuda_atomics import native_updates, updates_at
 from indexing.kernels.targets.library import Definition, call_macro, function, library_of, macro, typedef
 from indexing.kernels.targets.library_complex import COMPLEX
 from indexing.kernels.targets.library_float import FLOAT
@@ -229,22 +230,6 @@ void load_matrices_rounded(u32 *to, const void *from) {
 )
 
 
-def _atomics() -> Iterator[tuple[tuple[str, str], str]]:
-    """Native atomic updates by opcode and type. 64-bit min and max have signed forms; for the others, the unsigned form gives
-    the same bits.
-    """
-    names = {"add": "Add", "maximum": "Max", "minimum": "Min", "and": "And", "or": "Or", "xor": "Xor"}
-    for opcode, name in names.items():
-        for kind in ("s32", "u32", "s64", "u64"):
-            unsigned = kind == "s64" and opcode not in ("maximum", "minimum")
-            form = (
-                "((unsigned long long *){pointer}, (unsigned long long){value})" if unsigned else "({pointer}, {value})"
-            )
-            yield (opcode, kind), f"atomic{name}{form}"
-    for kind in ("f32", "f64"):
-        yield ("add", kind), "atomicAdd({pointer}, {value})"
-
-
 def _entry(kernel: ir.Kernel, parameters: tuple[Parameter, ...], used: frozenset[int]) -> Entry:
     x, y, z = kernel.block
     taken = ", ".join(p.declaration for p in parameters)
@@ -258,7 +243,7 @@ CUDA = Target(
     ending=".cu",
     library=library_of(
         *(INTEGER, FLOAT, COMPLEX, _words(), _hypotenuses()),
-        *(_vector_stores(), _async_copies(), _INSTRUCTIONS, _packed(), _MATRICES),
+        *(_vector_stores(), _async_copies(), _INSTRUCTIONS, _packed(), _MATRICES, updates_at()),
     ),
     has_threads=True,
     shuffle_width=32,
@@ -273,7 +258,7 @@ CUDA = Target(
     barrier="__syncthreads()",
     fence="__threadfence()",
     fetch_add="atomicAdd({pointer}, {value})",
-    atomics=dict(_atomics()),
+    atomics=dict(native_updates()),
     compare_and_swap=dict.fromkeys(("u16", "u32", "u64"), "atomicCAS({pointer}, {expected}, {value})"),
     # In a warp that the block does not fill, some threads read lanes that do not exist, and get undefined values. These never
     # reach a result: it is the value of the first thread of a group, which depends on threads of the group only, and a block

@@ -9,7 +9,7 @@ from indexing.errors import IndexingError, Undecided
 from indexing.kernels.ir.accesses import INT64, Accesses, Context, all_accesses
 from indexing.kernels.ir.nodes import Buffer, Kernel
 from indexing.kernels.verify.check import Check
-from indexing.kernels.verify.data import value_range
+from indexing.kernels.verify.data import index_of, value_range
 from indexing.kernels.verify.digits import with_digits
 
 
@@ -21,10 +21,12 @@ def check_bounds(kernel: Kernel) -> Iterator[Check]:
         for claim in body.claims:
             v = body.variables[claim.variable]
             subject = f"{name}: index {v.name}"
-            if isinstance(claim.place, SymbolicExpr):
-                yield _checked(body, claim.context, [claim.place], [v.interval], subject)
-            else:
-                yield _clamped(value_range(body, claim.place, claim.context), v.interval, subject)
+            given = claim.place
+            place = given if isinstance(given, SymbolicExpr) else index_of(body, given, claim.context)
+            if place is not None:
+                yield _checked(body, claim.context, [place], [v.interval], subject)
+            elif not isinstance(given, SymbolicExpr):
+                yield _clamped(value_range(body, given, claim.context), v.interval, subject)
         for a in body.accesses:
             b = buffers[a.buffer]
             where = f"{name}: {a.kind} {a.buffer}{_text(body, a.index)}"

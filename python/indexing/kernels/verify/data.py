@@ -29,7 +29,25 @@ def value_range(body: Accesses, value: Value, context: Context) -> Interval:
                 return whole
         case _:
             return whole
-    return interval if whole.lower <= interval.lower and interval.upper <= whole.upper else whole
+    return interval if _is_within(interval, whole) else whole
+
+
+def index_of(body: Accesses, value: Value, context: Context) -> SymbolicExpr | None:
+    """The index expression that an integer value is; None for others."""
+    match value:
+        case IndexValue(expression, _):
+            return context.at(expression)
+        case Ref(_, name) if name in body.names:
+            return index_of(body, *body.names[name])
+        case Op("convert", kind, (operand,)):
+            inner = index_of(body, operand, context)
+            known = None if inner is None else value_range(body, operand, context)
+            return inner if known is not None and _is_within(known, _limits(kind)) else None
+    return None
+
+
+def _is_within(inner: Interval, outer: Interval) -> bool:
+    return outer.lower <= inner.lower and inner.upper <= outer.upper
 
 
 def _limits(kind: str) -> Interval:

@@ -150,8 +150,11 @@ class _TypeChecker:
             combiner, kind = self.functions.get(s.combiner), compute_type(buffer.element_type)
             if combiner is None or [p.type for p in combiner.parameters] != [kind, kind]:
                 yield f"atomic {s.buffer}: {s.combiner} is no function of two {kind}"
-            if s.value.type != kind:
-                yield f"atomic {s.buffer}: the buffer is of {kind}, the value's type is {s.value.type}"
+            for value in s.values:
+                if value.type != kind:
+                    yield f"atomic {s.buffer}: the buffer is of {kind}, the value's type is {value.type}"
+            if (count := len(s.values)) < 1 or count & (count - 1):
+                yield f"atomic {s.buffer}: {count} elements are no vector"
 
     def _copy(self, s: ir.Copy) -> Iterator[str]:
         ends = [self.buffers.get(name) for name in (s.destination, s.source)]
