@@ -36,7 +36,16 @@ def test_all_targets_have_the_same_names(target: Target) -> None:
     own |= {"VECTOR_BYTES", *(f"multiply_panels_{kind}" for kind in PANEL_TYPES)}
     extra = {n for n in target.library if n not in every and n not in own and not n.endswith("_wide")}
     missing = every - set(target.library)
-    asked_for_first = ("matrices", "load_transposed", "store_vector", "copy_async", "wait_copies", "pack")
+    asked_for_first = (
+        "matrices",
+        "load_transposed",
+        "store_vector",
+        "copy_async",
+        "wait_copies",
+        "pack",
+        "_at_",
+        "_after_",
+    )
     assert all(any(name in n for name in asked_for_first) for n in missing)
     assert extra == set()
 

@@ -47,10 +47,11 @@ def _sum(kind: str, count: int) -> Definition:
     body = f"""\
   asm volatile("red.global.add{rounds}{lanes}.{kind} [%0], {places};"
                : : "l"(__cvta_generic_to_global(at)), {given} : "memory");"""
-    if before := _before_sm_90(kind, values):
+    before = _before_sm_90(kind, values)
+    if before:
         body = f"#if __CUDA_ARCH__ >= 900\n{body}\n#else\n{before}\n#endif"
     name = f"add_at_{kind}_{count}"
-    needs = "" if kind == "f32" else f"add_at_{kind}_1" if count > 1 else "encode_bf16 decode_bf16"
+    needs = "" if kind == "f32" else f"add_at_{kind}_1" if count > 1 else "encode_bf16 decode_bf16" if before else ""
     return function(name, f"void {name}({own} *at, {_parameters(own, values)}) {{\n{body}\n}}", f"{own} {needs}")
 
 
@@ -105,7 +106,7 @@ void {name}({kind} *at, {_parameters(kind, values)}) {{
                : {held} : "l"(__cvta_generic_to_global(at)) : "memory");
 {each}
 }}""",
-        f"{opcode}_after_{kind}",
+        f"{kind} {opcode}_after_{kind}",
     )
 
 
