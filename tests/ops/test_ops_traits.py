@@ -22,7 +22,6 @@ OTHER_MEANINGS = {
     "analysis/memory/grids.py": {"constant"},  # a node of an index expression
     "analysis/tiling/mixed_radix.py": {"constant"},
     "analysis/tiling/sizes.py": {"constant"},
-    "certificates/checker/reader.py": {"domain"},  # a word of the text form
     "kernels/emitters/panels/match.py": {"complex"},  # a kind of element types
     "show/graphviz_layout.py": {"dot"},  # a program of Graphviz
     "cli/folders.py": {"log"},  # the file of a run

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import reduce
 from typing import Any
 
-from indexing.certificates.checker.reader import Expr, MapText, TextError, parts, read_expr, read_map
+from indexing.certificates.checker.reader import Node, Reader, Table, TextError
 from indexing.certificates.step import Refused, Step
 from indexing.errors import IndexingError
 from indexing.extras import missing_extra
@@ -24,28 +24,29 @@ class Translation:
     nothing else is then known: what follows so follows.
     """
 
-    def __init__(self, z3: Any, exact: bool) -> None:
+    def __init__(self, z3: Any, table: Table, exact: bool) -> None:
         self.z3 = z3
+        self.table = table
         self.exact = exact
         numbers = (z3.IntSort(),) * 3
         self.quotient, self.product = z3.Function("quotient", *numbers), z3.Function("product", *numbers)
-        self.terms: dict[Expr, Any] = {}
+        self.terms: dict[int, Any] = {}
         self.definitions: list[Any] = []
 
-    def term(self, e: Expr) -> Any:
+    def term(self, number: int) -> Any:
         """The solver's term of an expression."""
-        if e not in self.terms:
-            self.terms[e] = self.made(e)
-        return self.terms[e]
+        if number not in self.terms:
+            self.terms[number] = self.made(self.table.nodes[number])
+        return self.terms[number]
 
-    def made(self, e: Expr) -> Any:
+    def made(self, node: Node) -> Any:
         z3 = self.z3
-        if isinstance(e, int):
-            return z3.IntVal(e)
-        if isinstance(e, str):
-            return z3.Int(e)
-        parts = [self.term(o) for o in e[1]]
-        match e[0]:
+        if isinstance(node, int):
+            return z3.IntVal(node)
+        if isinstance(node, str):
+            return z3.Int(node)
+        parts = [self.term(o) for o in node[1]]
+        match node[0]:
             case "+":
                 return z3.Sum(parts)
             case "*":
@@ -55,7 +56,7 @@ class Translation:
             case "max":
                 return reduce(lambda a, b: z3.If(a >= b, a, b), parts)
         quotient, remainder = self.divided(*parts)
-        return quotient if e[0] == "/" else remainder
+        return quotient if node[0] == "/" else remainder
 
     def times(self, a: Any, b: Any) -> Any:
         """The product."""
@@ -71,14 +72,14 @@ class Translation:
         self.definitions.append(z3.Implies(b != 0, inside))
         return q, z3.If(z3.And(b < 0, r != 0), r - b, r)
 
-    def claim(self, step: Step) -> Any:
+    def claim(self, read: Callable[[str], int], step: Step) -> Any:
         """The claim of a step."""
         z3 = self.z3
         if step.claim == "never":
             return z3.BoolVal(False)
-        e = self.term(read_expr(step.before))
+        e = self.term(read(step.before))
         if step.claim == "equal":
-            return e == self.term(read_expr(step.after))
+            return e == self.term(read(step.after))
         parts = [] if step.lower is None else [e >= step.lower]
         parts += [] if step.upper is None else [e <= step.upper]
         parts += [e % step.modulus == step.residue] if step.modulus > 1 else []
@@ -91,22 +92,25 @@ def prove(before: str, steps: Sequence[Step]) -> None:
         import z3
     except ImportError as failure:
         raise IndexingError(missing_extra("solver='z3'", "proofs", failure)) from None
+    reader = Reader(Table())
+    own = reader.map(before)
+    divisors = set[int]().union(*map(reader.table.divisors, own.expressions))
     for step in steps:
         if step.law in ("given", "constraint-divisor"):
             continue
         try:
-            _prove(z3, steps, read_map(before), step)
+            _prove(z3, reader, divisors, steps, step)
         except TextError as error:
             raise Refused(step.number, str(error)) from None
 
 
-def _prove(z3: Any, steps: Sequence[Step], before: MapText, step: Step) -> None:
+def _prove(z3: Any, reader: Reader, divisors: set[int], steps: Sequence[Step], step: Step) -> None:
     """Prove one step: the divisors of the map are not 0, the reasons hold, the claim does not."""
     for exact in (False, True):
-        translation = Translation(z3, exact)
-        claims = [translation.claim(steps[k]) for k in step.reasons]
-        goal = translation.claim(step)
-        defined = [translation.term(d) != 0 for d in divisors(before)]
+        translation = Translation(z3, reader.table, exact)
+        claims = [translation.claim(reader.expression, steps[k]) for k in step.reasons]
+        goal = translation.claim(reader.expression, step)
+        defined = [translation.term(d) != 0 for d in divisors]
         solver = z3.Solver()
         solver.set("timeout", MILLISECONDS)
         solver.add(*claims, *defined, *translation.definitions, z3.Not(goal))
@@ -116,9 +120,3 @@ def _prove(z3: Any, steps: Sequence[Step], before: MapText, step: Step) -> None:
     if answer == z3.sat:
         raise Refused(step.number, f"{step.text} is wrong where {solver.model()}")
     raise Refused(step.number, f"undecided: {step.text}: the solver found neither a proof nor a counterexample")
-
-
-def divisors(of: MapText) -> set[Expr]:
-    """The divisors of a map that are no numbers."""
-    divided = (e[1][1] for e in parts(of.expressions()) if isinstance(e, tuple) and e[0] in "/%")
-    return {d for d in divided if not isinstance(d, int)}

@@ -3,54 +3,154 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator
-from itertools import combinations
+from itertools import combinations, product
+from math import gcd, inf, prod
 from typing import TypeAlias
 
-from indexing.certificates.checker.forms import Forms
+from indexing.certificates.checker.forms import Forms, Range, floored
 from indexing.certificates.checker.integers import Form, constant, has_no_solution, own
+from indexing.certificates.checker.reader import Bound
 
-__all__ = ["MAX_VALUES", "Facts", "Range"]
+__all__ = ["MAX_VALUES", "Facts"]
 
-#: A form and its bounds, None where there is none.
-Range: TypeAlias = "tuple[Form, int | None, int | None]"
+Ends: TypeAlias = "tuple[Bound, Bound]"
 #: Forms that are 0, and forms that are at most 0.
 System: TypeAlias = "tuple[list[Form], list[Form]]"
 
 MAX_SYSTEMS = 1000
 MAX_ROWS = 24
+#: Minima that are replaced by their operands, of a set of facts.
+MAX_CASES = 64
 #: Remainders modulo, and variables with, at most as many values are tried one by one.
 MAX_VALUES = 64
+ANY = (-inf, inf)
+
+
+def added(ends: Ends, times: int, to: Ends) -> Ends:
+    """The bounds of a sum with a multiple of what is in other bounds."""
+    (a, b), (low, high) = ends, to
+    return (a + times * low, b + times * high) if times > 0 else (a + times * high, b + times * low)
 
 
 class Facts:
     """Ranges that hold, and divisors that are not 0."""
 
     def __init__(self, forms: Forms, ranges: Iterable[Range] = (), nonzero: Collection[Form] = ()) -> None:
-        self.forms, self.ranges, self.nonzero, self.budget = forms, [*ranges], nonzero, 0
+        self.forms, self.nonzero, self.budget, self.cases = forms, nonzero, 0, MAX_CASES
+        #: Bounds of normal forms, and of products of atoms.
+        self.ranges: dict[int, Ends] = {0: (0, 0)}
+        self.spans: dict[tuple[int, ...], Ends] = {}
+        self.is_impossible = False
+        self.add(ranges)
 
-    def state(self, form: Form, lower: int | None, upper: int | None) -> bool:
-        """Whether a range is one of these, or wider."""
-        same = [(a, b) for f, a, b in self.ranges if f == form]
-        above = lower is None or any(a is not None and a >= lower for a, _ in same)
-        return bool(same) and above and (upper is None or any(b is not None and b <= upper for _, b in same))
+    def add(self, ranges: Iterable[Range]) -> None:
+        """States ranges."""
+        self.spans = {(): (1, 1)}
+        for form, lower, upper in ranges:
+            if old := self.ranges.get(form):
+                lower, upper = max(lower, old[0]), min(upper, old[1])
+            self.ranges[form] = lower, upper
+            self.is_impossible |= lower > upper
 
-    def imply(self, form: Form, lower: int | None, upper: int | None) -> bool:
-        """Whether a range follows: it is stated, or that the form lies above or below it is impossible."""
-        value = form.number
-        is_within = value is not None and (lower is None or lower <= value) and (upper is None or value <= upper)
-        if is_within or self.state(form, lower, upper):
+    def state(self, of: int, lower: Bound, upper: Bound) -> bool:
+        """Whether a range is one of these, or wider, or they contradict each other."""
+        low, high = self.ranges.get(of, ANY)
+        return (lower <= low and high <= upper) or self.is_impossible
+
+    def imply(self, of: int, lower: Bound, upper: Bound, by_intervals: bool = False) -> bool:
+        """Whether a range follows: by intervals, or, unless by these alone, since the form can't lie above or below it."""
+        if self.state(of, lower, upper):
             return True
-        above = upper is None or self.exclude((form, upper + 1, None))
-        return above and (lower is None or self.exclude((form, None, lower - 1)))
+        form = self.forms.normals[of]
+        low, high = self.span(form)
+        if by_intervals or (lower <= low and high <= upper):
+            return lower <= low and high <= upper
+        for a, b in (self.span(form, True), *self.spans_by_facts(form)):
+            low, high = max(low, a), min(high, b)
+        above = high <= upper or self.exclude((form, upper + 1, inf))
+        return above and (lower <= low or self.exclude((form, -inf, lower - 1)))
 
-    def exclude(self, *ranges: Range) -> bool:
+    def spans_by_facts(self, form: Form) -> Iterator[Ends]:
+        """Bounds of a form by those of a sum, which has a term of it, and of what the sum leaves."""
+        for number, ends in self.ranges.items():
+            fact = self.forms.normals[number]
+            for k in form.keys() & fact.keys() if len(fact) > 1 else ():
+                g = gcd(form[k], fact[k]) if fact[k] > 0 else -gcd(form[k], fact[k])
+                times, by = form[k] // g, fact[k] // g
+                left = (form * by).plus(fact, -times)
+                if len(left) < len(fact):
+                    low, high = added(self.span(left), times, ends)
+                    yield -floored(-low, by), floored(high, by)
+                    break
+
+    def span(self, form: Form, by_remainders: bool = False) -> Ends:
+        """Bounds of a form from those of its minima, remainders and products; `by_remainders`: without quotients."""
+        for k in form.keys() & self.forms.minima.keys() if self.cases > 0 else ():
+            self.cases -= 1
+            spans = [self.span(form.plus(part - self.forms.owns[k[0]], form[k])) for part in self.forms.minima[k]]
+            least = min if form[k] > 0 else max
+            return least(a for a, _ in spans), least(b for _, b in spans)
+        ends: Ends = (0, 0)
+        scale = 1
+        for k in sorted(form.keys() & self.forms.rests.keys(), reverse=True):
+            if not (c := form.get(k)):
+                continue
+            rest, m = self.forms.rests[k]
+            own, dividend = self.forms.owns[k[0]], self.forms.atoms[k[0]][1][0]
+            is_stated = self.forms.normal(own)[0] in self.ranges
+            if is_stated or len(dividend) == 1 or self.forms.normal(dividend)[0] in self.ranges:
+                low, high = self.spans.get(k) or self.span_of_product(k)
+                if low == high:
+                    form = form.plus(own - int(low), -c)
+                    continue
+            g = m // gcd(m, c)
+            without = (form * g).plus(rest, c * g // m)
+            is_shorter = len(without) < len(form) + (not is_stated)
+            if by_remainders or is_shorter or self.forms.normal(without)[0] in self.ranges:
+                ends = added((ends[0] * g, ends[1] * g), -c * g // m, self.stated(rest, (0, m - 1)))
+                form, scale = without, scale * g
+        low, high = self.stated(form, ANY)
+        if high - low == inf:
+            of_products: Ends = (0, 0)
+            for k, c in form.items():
+                of_products = added(of_products, c, self.spans.get(k) or self.span_of_product(k))
+            low, high = max(low, of_products[0]), min(high, of_products[1])
+        low, high = added(ends, 1, (low, high))
+        return (low, high) if scale == 1 else (-floored(-low, scale), floored(high, scale))
+
+    def stated(self, form: Form, ends: Ends) -> Ends:
+        """These bounds of a form, made tighter by what is stated of it."""
+        number, factor, constant = self.forms.normal(form)
+        stated = self.ranges.get(number)
+        if not stated:
+            return ends
+        low, high = added((constant, constant), factor, stated)
+        return max(ends[0], low), min(ends[1], high)
+
+    def span_of_product(self, atoms: tuple[int, ...]) -> Ends:
+        """Bounds of a product of atoms, from those stated and from those of its factors, or of a dividend."""
+        form, ends = self.forms.owns[atoms[0]] if len(atoms) == 1 else Form({atoms: 1}), ANY
+        if len(atoms) > 1:
+            factors = [self.span(self.forms.owns[a]) for a in atoms]
+            corners = [prod(corner) for corner in product(*factors)] if all(b - a < inf for a, b in factors) else ANY
+            ends = min(corners), max(corners)
+        elif atoms in self.forms.rests:
+            (low, high), m = self.span(self.forms.atoms[atoms[0]][1][0]), self.forms.rests[atoms][1]
+            ends = floored(low, m), floored(high, m)
+        self.spans[atoms] = self.stated(form, ends)
+        return self.spans[atoms]
+
+    def exclude(self, *ranges: tuple[Form, Bound, Bound]) -> bool:
         """Whether no integers satisfy the facts, and these; False if that is not found."""
+        if self.is_impossible:
+            return True
         zeros, rows = [], []
-        for form, lower, upper in (*self.ranges, *ranges):
-            is_zero = lower is not None and lower == upper
-            zeros += [form - lower] if is_zero and lower is not None else []
-            rows += [form - upper] if upper is not None and not is_zero else []
-            rows += [constant(lower) - form] if lower is not None and not is_zero else []
+        for form, lower, upper in (*((self.forms.normals[f], *ends) for f, ends in self.ranges.items()), *ranges):
+            if lower == upper:
+                zeros.append(form - int(lower))
+            else:
+                rows += [form - int(upper)] if upper < inf else []
+                rows += [constant(int(lower)) - form] if lower > -inf else []
         if has_no_solution(zeros, rows):
             return True
         atoms, self.budget = self.forms.below([*zeros, *rows]), MAX_SYSTEMS

@@ -22,6 +22,11 @@ class Form(dict[tuple[int, ...], int]):
     No coefficient is 0. A form does not change once it is made.
     """
 
+    __slots__ = ("normal",)
+
+    #: The result of `Forms.normal`, once it was asked for.
+    normal: tuple[int, int, int]
+
     def __hash__(self) -> int:  # type: ignore[override]
         return hash(frozenset(self.items()))
 
@@ -29,8 +34,9 @@ class Form(dict[tuple[int, ...], int]):
         """`self + other * factor`, for a factor that is not 0."""
         total = Form(self)
         for k, c in other.items():
-            total[k] = total.get(k, 0) + c * factor
-            if not total[k]:
+            if new := total.get(k, 0) + c * factor:
+                total[k] = new
+            else:
                 del total[k]
         return total
 
@@ -41,8 +47,10 @@ class Form(dict[tuple[int, ...], int]):
         return self.plus(constant(other), -1)
 
     def __mul__(self, other: Form | int) -> Form:
+        if isinstance(other, int):
+            return Form({k: c * other for k, c in self.items()}) if other else Form()
         total = Form()
-        for j, d in constant(other).items():
+        for j, d in other.items():
             total = total.plus(Form({tuple(sorted(k + j)): c for k, c in self.items()}) if j else self, d)
         return total
 
