@@ -17,7 +17,7 @@ from indexing.runtime.device import Buffer
 from indexing.runtime.host import Host
 from indexing.runtime.tape import Opcode, Tape
 from kernels import WrittenKernel, compiled
-from plain_device import DeviceWithMemory, PlainDevice
+from plain_device import DeviceWithGraphs, DeviceWithMemory, PlainDevice
 from tapes import opcodes
 
 ARRAYS = 3  # the state of a random loop has so many, beside its counter
@@ -109,6 +109,7 @@ DEVICES: dict[str, Callable[[], str | PlainDevice]] = {
     "cpu": lambda: "cpu",
     "plain": PlainDevice,
     "with memory": DeviceWithMemory,
+    "with graphs": DeviceWithGraphs,
 }
 
 

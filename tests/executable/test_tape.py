@@ -8,13 +8,14 @@ import pytest
 
 import indexing as ix
 from indexing.runtime.device import Buffer, Device
+from indexing.runtime.graphed_run import MAX_GRAPHS, MAX_STEPS, GraphedRun
 from indexing.runtime.host import Host
 from indexing.runtime.interpreter import InterpretedRun
 from indexing.runtime.memory import ArrayFormat
 from indexing.runtime.runs import TapeProgram
 from indexing.runtime.tape import DeviceProgram, HostStep, Opcode, Tape
 from kernels import WrittenKernel, compiled
-from plain_device import DeviceWithMemory, PlainDevice
+from plain_device import DeviceWithGraphs, DeviceWithMemory, PlainDevice
 from tapes import opcodes
 
 S32 = ArrayFormat(np.dtype(np.int32), (), ())
@@ -25,11 +26,20 @@ ADD_ONE = WrittenKernel(
     (1, 1, 1),
     (1, 1, 1),
 )
-DEVICES: dict[str, Callable[[], Device]] = {"cpu": Host, "plain": PlainDevice, "with memory": DeviceWithMemory}
+DEVICES: dict[str, Callable[[], Device]] = {
+    "cpu": Host,
+    "plain": PlainDevice,
+    "with memory": DeviceWithMemory,
+    "with graphs": DeviceWithGraphs,
+}
 
 
 def ready(tape: Tape, device: Device) -> DeviceProgram:
-    return device.program(tape) if isinstance(device, Host) else TapeProgram(tape, lambda: InterpretedRun(tape, device))
+    if isinstance(device, Host):
+        return device.program(tape)
+    if isinstance(device, DeviceWithGraphs):
+        return TapeProgram(tape, lambda: GraphedRun(tape, device))
+    return TapeProgram(tape, lambda: InterpretedRun(tape, device))
 
 
 def values(device: Device) -> Callable[[int, Buffer], int]:
@@ -129,6 +139,66 @@ def test_a_profile_has_the_times_of_kernels_and_of_host_steps(name: str) -> None
         [], values(device), lambda number, seconds, launches: actual.update({number: actual.get(number, 0) + launches})
     )
     assert actual == {0: 3, 1: 3}
+
+
+def adding_tape(device: Device, turns: int) -> Tape:
+    """Loops over launches of `add_one` on the argument's memory, each followed by a copy of what it counts."""
+    tape = Tape()
+    given, counted, result = (tape.register(4) for _ in range(3))
+    tape.arguments.append(given)
+    tape.kernels.append(device.load(ADD_ONE))
+    start = tape.position
+    behind = tape.unless_repeated(turns)
+    tape.launch(0, [given, counted])
+    tape.copy(result, counted)
+    tape.jump(start)
+    tape.land(behind)
+    tape.end()
+    tape.results.append(result)
+    return tape
+
+
+def test_what_is_repeated_on_the_same_memory_is_one_graph() -> None:
+    """The first run launches, the second makes a graph, which runs on what the memory then holds."""
+    device = DeviceWithGraphs()
+    program = ready(adding_tape(device, 5), device)
+    given = device.upload(np.array(10, np.int32))
+    assert [program.run([given], values(device)) for _ in range(4)] == [[15], [20], [25], [30]]
+    assert (device.made, device.replayed) == (1, 3)
+
+
+def test_arguments_at_other_addresses_have_graphs_of_their_own() -> None:
+    device = DeviceWithGraphs()
+    program = ready(adding_tape(device, 2), device)
+    given = [device.upload(np.array(n, np.int32)) for n in (0, 100)]
+    actual = [program.run([given[k]], values(device)) for k in (0, 1, 0, 1, 0)]
+    assert actual == [[2], [102], [4], [104], [6]]
+    assert (device.made, device.replayed) == (2, 3)
+
+
+def test_memory_that_never_comes_again_makes_no_graph() -> None:
+    device = DeviceWithGraphs()
+    program = ready(adding_tape(device, 2), device)
+    given = [device.upload(np.array(n, np.int32)) for n in range(MAX_GRAPHS + 1)]
+    for counted in (2, 4):  # when the first comes again, it is forgotten
+        assert [program.run([buffer], values(device)) for buffer in given] == [[n + counted] for n in range(len(given))]
+    assert device.made == 0
+
+
+def test_a_long_series_is_several_graphs() -> None:
+    device = DeviceWithGraphs()
+    program = ready(adding_tape(device, MAX_STEPS), device)
+    given = device.upload(np.array(0, np.int32))
+    assert [program.run([given], values(device)) for _ in range(3)] == [[n * MAX_STEPS] for n in (1, 2, 3)]
+    assert (device.made, device.replayed) == (1, 5)  # both halves of a run have the same launches
+
+
+def test_steps_of_the_host_end_a_series() -> None:
+    """Each turn has one launch, of which no graph is made."""
+    device = DeviceWithGraphs()
+    program = ready(counting_tape(device, Step()), device)
+    assert [program.run([], values(device)) for _ in range(3)] == [[6], [12], [18]]
+    assert device.made == 0
 
 
 def test_a_step_of_the_host_cannot_write_to_its_operands() -> None:

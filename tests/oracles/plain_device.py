@@ -58,3 +58,30 @@ class DeviceWithMemory(PlainDevice):
         array = super().download(buffer, dtype, shape).copy()
         buffer.borrowed = was_borrowed
         return array
+
+
+class DeviceWithGraphs(DeviceWithMemory):
+    """A device that runs several launches and copies at once, always on the memory of the first time; counts both."""
+
+    graphs = True
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.made, self.replayed = 0, 0
+
+    def address(self, buffer: Buffer) -> int:
+        assert isinstance(buffer.handle, np.ndarray)
+        return int(buffer.handle.ctypes.data)
+
+    def graph(self, steps: Sequence[tuple[Launch | None, Sequence[Buffer]]]) -> Callable[[], None]:
+        self.made += 1
+
+        def replay() -> None:
+            self.replayed += 1
+            for launch, buffers in steps:
+                if launch is None:
+                    self.copy(buffers[1], buffers[0])
+                else:
+                    launch(buffers)
+
+        return replay

@@ -69,6 +69,37 @@ def test_blocks_that_count_each_other_leave_their_counters_as_a_graph_needs_them
         assert device.download(buffers[1], x.dtype, ()) == x.sum()
 
 
+LOOP = """less { s = (s32[], f32[60,100]) parameter(0) n = s32[] get-tuple-element(s), index=0 m = s32[] constant(5)
+  ROOT p = pred[] compare(n, m), direction=LT }
+step { s = (s32[], f32[60,100]) parameter(0) n = s32[] get-tuple-element(s), index=0 one = s32[] constant(1)
+  x = f32[60,100] get-tuple-element(s), index=1 y = f32[60,100] call(x), to_apply=softmax m = s32[] add(n, one)
+  ROOT r = (s32[], f32[60,100]) tuple(m, y) }
+ENTRY loop { n = s32[] parameter(0) x = f32[60,100] parameter(1) s = (s32[], f32[60,100]) tuple(n, x)
+  w = (s32[], f32[60,100]) while(s), condition=less, body=step ROOT y = f32[60,100] get-tuple-element(w), index=1 }"""
+
+
+def test_programs_run_as_graphs() -> None:
+    """Data decide how often the loop turns; arguments lie at old and new addresses, in host memory and on the GPU."""
+    device = CudaDevice(graphs=True)
+    run = DeviceExecutable(ix.hlo.parse(SOFTMAX.replace("ENTRY ", "") + LOOP), device)
+    resident = on_gpu(device, X / 6000)
+    for n in (0, 3, 3, 3, 5, 0, 0):
+        for x in (X / 6000, -X / 3000, X / 6000):
+            want = x
+            for _ in range(n, 5):
+                want = softmax(want)
+            np.testing.assert_allclose(run(np.int32(n), x), want, rtol=1e-4)
+        turns = run(on_gpu(device, np.int32(n)), resident)
+        np.testing.assert_allclose(turns.numpy(), run(np.int32(n), X / 6000), rtol=1e-5)
+
+
+def test_threads_call_one_executable_with_graphs() -> None:
+    run = DeviceExecutable(ix.hlo.parse(SOFTMAX), CudaDevice(graphs=True))
+    with ThreadPoolExecutor(4) as threads:
+        for k, result in enumerate(threads.map(lambda k: run(X / (6000 + k % 3)), range(40))):
+            np.testing.assert_allclose(result, softmax(X / (6000 + k % 3)), rtol=1e-5)
+
+
 def test_work_is_queued_on_the_stream_that_is_given() -> None:
     stream = CudaDevice().device.create_stream()
     device = CudaDevice(stream=stream)

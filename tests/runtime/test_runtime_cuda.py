@@ -96,13 +96,15 @@ def test_a_machine_without_a_gpu_says_so_and_one_with_a_gpu_runs() -> None:
 def test_what_runs_on_a_gpu_only_calls_what_cuda_core_has() -> None:
     """`make gpu` runs gpu_device.py; here its kernels compile, and what it calls is there."""
     from cuda.core import Stream
-    from cuda.core.graph import GraphBuilder
+    from cuda.core.graph import GraphBuilder, GraphDefinition, GraphNode
 
     import gpu_device
 
     called = {
         Stream: ["create_graph_builder", "record", "sync", "handle"],
         GraphBuilder: ["begin_building", "end_building", "complete"],
+        GraphDefinition: ["launch", "memcpy", "instantiate"],
+        GraphNode: ["launch", "memcpy"],
         gpu_device.Graph: ["launch"],
         gpu_device.StridedMemoryView: ["from_dlpack", "from_cuda_array_interface", "from_buffer", "__dlpack__"],
     }

@@ -27,7 +27,8 @@ from indexing.planning.program import planned_kernels as planned_kernels
 from indexing.reference.evaluation import evaluate
 from indexing.reference.interpreter import check_has_value
 from indexing.reference.program_arguments import check_count, host_array, host_value, is_on_gpu
-from indexing.runtime.device import Buffer, Device, ExchangingDevice, LaunchTimes, MultiplyingDevice
+from indexing.runtime.device import Buffer, Device, ExchangingDevice, GraphDevice, LaunchTimes, MultiplyingDevice
+from indexing.runtime.graphed_run import GraphedRun
 from indexing.runtime.interpreter import InterpretedRun
 from indexing.runtime.memory import ArrayFormat
 from indexing.runtime.runs import TapeProgram
@@ -230,6 +231,8 @@ def _program(tape: Tape, device: Device) -> DeviceProgram:
     """The tape, run by the device itself if it can, else by the interpreter."""
     if isinstance(device, ReplayingDevice):
         return device.program(tape)
+    if isinstance(device, GraphDevice) and device.graphs:
+        return TapeProgram(tape, lambda: GraphedRun(tape, device))
     return TapeProgram(tape, lambda: InterpretedRun(tape, device))
 
 

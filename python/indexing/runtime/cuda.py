@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
@@ -14,7 +15,7 @@ from indexing.extras import missing_extra
 from indexing.kernels.products import StridedProduct
 from indexing.kernels.targets.target import Dialect
 from indexing.runtime.cublas import Cublas
-from indexing.runtime.device import Buffer, Clock, CompilableKernel, Launch, check_limits
+from indexing.runtime.device import Buffer, Clock, CompilableKernel, Launch, Steps, check_limits
 from indexing.runtime.nvrtc import cubin
 
 if TYPE_CHECKING:
@@ -37,9 +38,12 @@ class CudaDevice:
     name = "cuda"
     dialect: Dialect = "cuda"
 
-    def __init__(self, ordinal: int = 0, stream: SupportsStream | None = None) -> None:
-        """Open GPU `ordinal`; work is queued on `stream`, or on a new one."""
+    def __init__(self, ordinal: int = 0, stream: SupportsStream | None = None, graphs: bool = False) -> None:
+        """Open GPU `ordinal`; work is queued on `stream`, or on a new one. With `graphs`, programs launch what they repeat on
+        the same memory as CUDA graphs.
+        """
         self._core = _cuda_core()
+        self.graphs = graphs
         self.device = self._open(ordinal)
         self.stream = self.device.create_stream(stream)
         self._modules: dict[tuple[str, str], cuda_core.Kernel] = {}
@@ -153,14 +157,33 @@ class CudaDevice:
         check_limits(kernel, self.record)
         if 0 in kernel.launch_grid:
             return lambda buffers: None
-        entry = self._loaded(kernel)
         config = self._core.LaunchConfig(grid=kernel.launch_grid, block=kernel.block)
+        return _KernelLaunch(self, config, self._loaded(kernel))
 
-        def launch(buffers: Sequence[Buffer]) -> None:
+    def address(self, buffer: Buffer) -> int:
+        """The address of the buffer's memory on the GPU."""
+        return _address(buffer)
+
+    def graph(self, steps: Steps) -> Callable[[], None]:
+        """A CUDA graph of launches and copies, each behind the one before."""
+        from cuda.core.graph import GraphDefinition, GraphNode
+
+        self.device.set_current()
+        definition = GraphDefinition()
+        last: GraphDefinition | GraphNode = definition
+        for launch, buffers in steps:
+            places = list(map(_address, buffers))
+            if isinstance(launch, _KernelLaunch):
+                last = last.launch(launch.config, launch.entry, *map(np.uint64, places))  # numbers keep no memory alive
+            elif launch is None and buffers[1].nbytes:
+                last = last.memcpy(*places, buffers[1].nbytes)
+        graph = definition.instantiate()
+
+        def replay() -> None:
             self.device.set_current()
-            self._core.launch(self.stream, config, entry, *(b.handle for b in buffers))
+            graph.launch(self.stream)
 
-        return launch
+        return replay
 
     def multiply(self, product: StridedProduct) -> Launch:
         """The launcher of a product by cuBLAS. Raises CompileError without the `cublas` extra."""
@@ -195,6 +218,19 @@ class CudaDevice:
             code = self._core.ObjectCode.from_cubin(cubin(kernel, self.arch), name=kernel.name)
             self._modules[key] = code.get_kernel(kernel.name)
         return self._modules[key]
+
+
+@dataclass(frozen=True, slots=True)
+class _KernelLaunch:
+    """The launcher of one kernel."""
+
+    on: CudaDevice
+    config: cuda_core.LaunchConfig
+    entry: cuda_core.Kernel
+
+    def __call__(self, buffers: Sequence[Buffer]) -> None:
+        self.on.device.set_current()
+        self.on._core.launch(self.on.stream, self.config, self.entry, *(b.handle for b in buffers))
 
 
 class DeviceArray:

@@ -133,6 +133,24 @@ class MultiplyingDevice(Device, Protocol):
         """
 
 
+Steps = Sequence[
+    tuple[Launch | None, Sequence[Buffer]]
+]  # launches with their buffers; None copies the second to the first
+
+
+@runtime_checkable
+class GraphDevice(Device, Protocol):
+    """A device that launches a series of kernels and copies at once, if `graphs` asks for it."""
+
+    graphs: bool
+
+    def address(self, buffer: Buffer) -> int:
+        """The address of the buffer's memory."""
+
+    def graph(self, steps: Steps) -> Callable[[], None]:
+        """A function that runs the steps one after the other, always on the same memory, which it does not keep alive."""
+
+
 @runtime_checkable
 class ExchangingDevice(Device, Protocol):
     """A device that takes arrays in its memory, and returns results there, without copies."""
