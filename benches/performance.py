@@ -26,7 +26,7 @@ from problems import problems
 HERE = Path(__file__).resolve().parent
 PAGE = HERE.parent / "docs" / "performance.md"
 MARK = "<!-- made by `make bench` (benches/performance.py): all of it is written anew -->"
-PACKAGES = ("jaxlib", "islpy", "apache-tvm", "tinygrad", "sympy", "numpy")
+PACKAGES = ("jaxlib", "islpy", "apache-tvm", "tinygrad", "z3-solver", "sympy", "numpy")
 Rows = Iterable[list[str]]
 
 

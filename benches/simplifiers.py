@@ -236,4 +236,44 @@ class Mlir:
         return python_text(re.sub(r"\bd(\d+)\b", lambda m: names[int(m[1])], str(expr)))
 
 
-SIMPLIFIERS = (Indexing, Tvm, Tinygrad, Isl, Mlir, Sympy)
+class Z3:
+    """`z3.simplify`, which knows no bounds; minima and maxima are `If`s."""
+
+    name = "Z3"
+    package = "z3-solver"
+
+    def __init__(self) -> None:
+        self.z3 = importlib.import_module("z3")
+
+    def build(self, problem: Problem) -> Any:
+        z = self.z3
+        operations: dict[str, Build] = {
+            "+": lambda a, b: a + b,
+            "*": lambda a, b: a * b,
+            "floordiv": lambda a, b: a / b,
+            "mod": lambda a, b: a % b,
+            "min": lambda a, b: z.If(a <= b, a, b),
+            "max": lambda a, b: z.If(a >= b, a, b),
+        }
+        return fold(problem.expr, lambda x: z.IntVal(x) if isinstance(x, int) else z.Int(x), operations)
+
+    def simplify(self, built: Any) -> Any:
+        return self.z3.simplify(built)
+
+    def text(self, answer: Any) -> str:
+        """The answer as Python writes it, minima and maxima as such."""
+        z = self.z3
+        signs = {z.Z3_OP_ADD: "+", z.Z3_OP_MUL: "*", z.Z3_OP_IDIV: "//", z.Z3_OP_MOD: "%"}
+        if not answer.num_args():
+            return str(answer)
+        children = answer.children()
+        if z.is_app_of(answer, z.Z3_OP_ITE):
+            condition, first, second = children
+            if {c.get_id() for c in condition.children()} != {first.get_id(), second.get_id()}:
+                raise ValueError(f"no minimum or maximum: {answer}")
+            is_least = z.is_le(condition) == (condition.arg(0).get_id() == first.get_id())
+            return f"{'min' if is_least else 'max'}({self.text(first)}, {self.text(second)})"
+        return f"({f' {signs[answer.decl().kind()]} '.join(map(self.text, children))})"
+
+
+SIMPLIFIERS = (Indexing, Tvm, Tinygrad, Isl, Mlir, Z3, Sympy)

@@ -78,6 +78,8 @@ def test_a_program_of_library_calls_without_fusions_is_xlas() -> None:
     assert report.view == "XLA's fusions with this package's kernels"
     operations, peak = 2 * 2048**3, 989e12  # FLOP/s of no unit of an H100 for f32 are more
     assert operations / peak < report.seconds < operations / 20e12
+    (product,) = report.fusions  # whose workspace, of 4,096 bytes, nobody reads
+    assert product.ideal_bytes == product.bytes == 3 * 4 * 2048**2
 
 
 def test_a_loop_without_a_known_count_counts_once_and_says_so() -> None:

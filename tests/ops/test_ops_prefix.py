@@ -1,5 +1,7 @@
 """Cumulative sums and the like: windows over all elements up to each are computed in parts."""
 
+import re
+
 import numpy as np
 import pytest
 
@@ -45,6 +47,29 @@ def test_values(sizes: tuple[int, ...], d: int, kind: str, op: str, initial: obj
     want = -ufunc.accumulate(x, d) if is_forward else -np.flip(ufunc.accumulate(np.flip(x, d), d), d)
     executable = compiled(text, tolerance=1e-3)
     np.testing.assert_allclose(executable(x), want.astype(shape.dtype), rtol=1e-4)
+    assert len(executable.kernels) > 1
+
+
+LOGADDEXP = """op { a = f32[] parameter(0)
+      b = f32[] parameter(1)
+      m = f32[] maximum(a, b)
+      d = f32[] subtract(a, b)
+      s = f32[] abs(d)
+      n = f32[] negate(s)
+      e = f32[] exponential(n)
+      l = f32[] log-plus-one(e)
+      ROOT c = f32[] add(m, l) }
+    ENTRY"""
+
+
+@pytest.mark.parametrize("is_forward", [True, False])
+@pytest.mark.parametrize(("sizes", "d"), SIZES)
+def test_a_reducer_of_several_ops(sizes: tuple[int, ...], d: int, is_forward: bool) -> None:
+    text = re.sub(r"op \{.*?ENTRY", LOGADDEXP, program(sizes, d, "f32", "op", "-inf", is_forward), flags=re.DOTALL)
+    x = np.random.default_rng(0).uniform(-3, 3, sizes).astype(np.float32)
+    flip = (lambda a: a) if is_forward else (lambda a: np.flip(a, d))
+    executable = compiled(text, tolerance=1e-3)
+    np.testing.assert_allclose(executable(x), -flip(np.logaddexp.accumulate(flip(x), d)), rtol=1e-4, atol=1e-5)
     assert len(executable.kernels) > 1
 
 

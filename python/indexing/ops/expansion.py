@@ -4,10 +4,23 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import TypeAlias
 
 from indexing.errors import UnsupportedOp
-from indexing.hlo import AttributeValue, BuiltInstruction, Computation, Instruction, ModuleBuilder, Shape, WindowDim
+from indexing.hlo import (
+    AttributeValue,
+    BuiltInstruction,
+    Computation,
+    ComputationBuilder,
+    Instruction,
+    ModuleBuilder,
+    Shape,
+    WindowDim,
+)
 from indexing.hlo.window import padding_text
+
+#: The opcode of a binary op, or a computation of two scalars.
+Reducer: TypeAlias = "str | Computation"
 
 
 class Expansion:
@@ -89,20 +102,32 @@ class Expansion:
         return self.apply("multiply", value, self.convert(self.reshape(factor, ()), value.element_type))
 
     def reduce(
-        self, opcode: str, value: BuiltInstruction, dimensions: Sequence[int], start: float | BuiltInstruction
+        self, reducer: Reducer, value: BuiltInstruction, dimensions: Sequence[int], start: float | BuiltInstruction
     ) -> BuiltInstruction:
-        """The value reduced over dimensions by an elementwise op."""
-        kind, combine = value.element_type, self._module.reducer(opcode, value.element_type)
+        """The value reduced over dimensions."""
+        kind, combine = value.element_type, self._reducer(reducer, value.element_type)
         sizes = [n for k, n in enumerate(value.dimensions) if k not in dimensions]
         operands = [value, start if isinstance(start, BuiltInstruction) else self.constant(kind, start)]
         return self.add("reduce", kind, sizes, operands, dimensions=dimensions, to_apply=combine)
 
     def reduce_window(
-        self, opcode: str, value: BuiltInstruction, window: Sequence[WindowDim], start: BuiltInstruction
+        self, reducer: Reducer, value: BuiltInstruction, window: Sequence[WindowDim], start: BuiltInstruction
     ) -> BuiltInstruction:
         """The value reduced over windows; the result has the value's sizes."""
-        kind, combine = value.element_type, self._module.reducer(opcode, value.element_type)
+        kind, combine = value.element_type, self._reducer(reducer, value.element_type)
         return self.add("reduce-window", kind, value.dimensions, [value, start], window=window, to_apply=combine)
+
+    def combine(self, reducer: Reducer, first: BuiltInstruction, second: BuiltInstruction) -> BuiltInstruction:
+        """The elements of two values of equal sizes combined by a reducer."""
+        if isinstance(reducer, str):
+            return self.apply(reducer, first, second)
+        combine, every = self._module.copy(reducer), range(len(first.dimensions))
+        return self.add(
+            "map", first.element_type, first.dimensions, [first, second], dimensions=every, to_apply=combine
+        )
+
+    def _reducer(self, reducer: Reducer, element_type: str) -> ComputationBuilder:
+        return self._module.reducer(reducer, element_type) if isinstance(reducer, str) else self._module.copy(reducer)
 
     def pad(
         self, value: BuiltInstruction, filler: BuiltInstruction, ends: Sequence[tuple[int, int]]
@@ -114,6 +139,11 @@ class Expansion:
     def first(self, value: BuiltInstruction, sizes: Sequence[int]) -> BuiltInstruction:
         """The first elements of each dimension."""
         return self.add("slice", value.element_type, sizes, [value], slice=[slice(n) for n in sizes])
+
+    def last(self, value: BuiltInstruction, sizes: Sequence[int]) -> BuiltInstruction:
+        """The last elements of each dimension."""
+        ends = [slice(whole - n, whole) for whole, n in zip(value.dimensions, sizes, strict=True)]
+        return self.add("slice", value.element_type, sizes, [value], slice=ends)
 
     def several(
         self, opcode: str, operands: Sequence[BuiltInstruction], **attributes: AttributeValue
@@ -142,9 +172,18 @@ class Expansion:
             if value.dimensions != shape.dimensions:
                 raise UnsupportedOp(f"it gives sizes {value.dimensions}, its result {number} is {shape}")
             return value
-        if shape.element_type not in ("s8", "u8") or shape.rank > 1:
+        if not _holds_bytes(shape):
             raise UnsupportedOp(f"its result {number}, {shape}, has no known meaning")
         return self.broadcast(self.constant(shape.element_type, 0), shape.dimensions, ())
+
+
+def is_workspace(result: Instruction) -> bool:
+    """Whether a result of an expansion is a workspace: a vector of bytes that no operand is read for."""
+    return _holds_bytes(result.shape) and result.opcode == "broadcast" and result.operands[0].opcode == "constant"
+
+
+def _holds_bytes(shape: Shape) -> bool:
+    return shape.element_type in ("s8", "u8") and shape.rank <= 1
 
 
 def computing_kind(kind: str) -> str:

@@ -92,7 +92,8 @@ class Op:
     loops over operands' elements; `is_expensive`: an element costs more than a load; `is_async_done`: returns the results
     of the computation that its operand started; `is_done`: ends an asynchronous operation that its operand started, and
     moves nothing itself; `result_index`: the element of a start's tuple that holds the results, beside operands and
-    contexts; `index_vectors`: the attribute as long as an index vector; `in_place_operands`: the number of leading operands
+    contexts; `workspaces`: the number of arrays at the end of a call's results that are the library's scratch memory;
+    `index_vectors`: the attribute as long as an index vector; `in_place_operands`: the number of leading operands
     that a kernel may overwrite with the result; `is_scatter_like`: kernels compute it update by update, not element by
     element.
     """
@@ -118,6 +119,7 @@ class Op:
     is_async_done: bool = False
     is_done: bool = False
     result_index: int | None = None
+    workspaces: Callable[[Instruction], int] | None = None
     index_vectors: str = ""
     in_place_operands: Callable[[Instruction], int] | None = None
     is_scatter_like: bool = False

@@ -10,8 +10,8 @@ from indexing.hlo import BuiltInstruction, Computation, Instruction
 from indexing.hlo.layout import major_to_minor
 from indexing.hlo.window import WindowDim
 from indexing.ops.element_types import element_type
-from indexing.ops.expansion import Expansion
-from indexing.ops.reducer_ops import neutral_element
+from indexing.ops.expansion import Expansion, Reducer
+from indexing.ops.reducer_ops import neutral_element, reducer_opcode
 
 BLOCK_SIZE = 16
 MIN_SIZE = 64  # shorter dimensions are computed as stated
@@ -21,7 +21,7 @@ def prefix_in_parts(instruction: Instruction) -> Computation | None:
     """A computation equal to a reduce-window that is a prefix reduction, from either end of one dimension; None for other
     windows.
     """
-    if instruction.shape.is_tuple or not _starts_neutral(instruction):
+    if instruction.shape.is_tuple or not _may_regroup(instruction):
         return None
     sizes = instruction.shape.dimensions
     long = [(d, w) for d, w in enumerate(instruction.window()) if w != WindowDim(1)]
@@ -34,12 +34,23 @@ def prefix_in_parts(instruction: Instruction) -> Computation | None:
     return _in_blocks(instruction, d, window == _forward(sizes[d]))
 
 
-def _starts_neutral(instruction: Instruction) -> bool:
-    """Whether the initial value is neutral, so that it may be added repeatedly, and intermediate rounding is harmless."""
+def _may_regroup(instruction: Instruction) -> bool:
+    """Whether the initial value is neutral, so that it may be combined repeatedly, and intermediate rounding is harmless.
+
+    Reducers of several ops are taken at HLO's word: they are associative, and the initial value, with which windows are padded,
+    may be used any number of times.
+    """
     neutral, initial = neutral_element(instruction), instruction.operands[-1]
-    if neutral is None or not initial.is_constant or element_type(instruction.shape.element_type).is_narrow_float:
+    if not initial.is_constant or element_type(instruction.shape.element_type).is_narrow_float:
         return False
+    if neutral is None:
+        return reducer_opcode(instruction.computation_of("to_apply")) is None
     return bool(initial.literal == neutral)
+
+
+def _reducer(instruction: Instruction) -> Reducer:
+    computation = instruction.computation_of("to_apply")
+    return reducer_opcode(computation) or computation
 
 
 def _forward(size: int) -> WindowDim:
@@ -55,22 +66,25 @@ def _backward(size: int) -> WindowDim:
 def _in_blocks(instruction: Instruction, d: int, is_forward: bool) -> Computation:
     """The prefix reduction along dimension `d`, block by block."""
     parts = Expansion(instruction)
-    (x, zero), opcode = parts.parameters, instruction.computation_of("to_apply").root.opcode
+    (x, zero), reducer = parts.parameters, _reducer(instruction)
     up_to_each = _forward if is_forward else _backward
     rank, blocks = len(x.dimensions), -(-x.dimensions[d] // BLOCK_SIZE)
     before, after = x.dimensions[:d], x.dimensions[d + 1 :]
 
     def prefixes(value: BuiltInstruction, along: int) -> BuiltInstruction:
         window = [up_to_each(n) if k == along else WindowDim(1) for k, n in enumerate(value.dimensions)]
-        return parts.reduce_window(opcode, value, window, zero)
+        return parts.reduce_window(reducer, value, window, zero)
 
     def padded(value: BuiltInstruction, low: int, high: int) -> BuiltInstruction:
         return parts.pad(value, zero, [(low, high) if k == d else (0, 0) for k in range(rank)])
 
-    whole = padded(x, 0, blocks * BLOCK_SIZE - x.dimensions[d])
+    # Initial values fill the far end, where no window that counts has several: one may not be neutral for another.
+    missing = blocks * BLOCK_SIZE - x.dimensions[d]
+    whole = padded(x, 0, missing) if is_forward else padded(x, missing, 0)
     split = parts.reshape(whole, (*before, blocks, BLOCK_SIZE, *after))
-    through = prefixes(parts.reduce(opcode, split, [d + 1], zero), d)
+    through = prefixes(parts.reduce(reducer, split, [d + 1], zero), d)
     beyond = padded(through, 1, -1) if is_forward else padded(through, -1, 1)
     spread = parts.broadcast(beyond, split.dimensions, [k for k in range(rank + 1) if k != d + 1])
-    both = parts.apply(opcode, spread, prefixes(split, d + 1))
-    return parts.finish([parts.first(parts.reshape(both, whole.dimensions), x.dimensions)])
+    both = parts.combine(reducer, spread, prefixes(split, d + 1))
+    joined, kept = parts.reshape(both, whole.dimensions), parts.first if is_forward else parts.last
+    return parts.finish([kept(joined, x.dimensions)])

@@ -98,7 +98,8 @@ def rows_of(
             row = replace(row, distinct=0, uses=0, ideal_bytes=0, will_move=0)  # the result stands in its memory
         rows.append(_with_reason(row, instruction, used.operand.shape.leaves[used.leaf], accesses, used.number))
     conflicts = "" if moved is None else _conflicts(moved.shared)
-    for k, shape in enumerate(instruction.shape.leaves):
+    for k in _written_arrays(instruction):
+        shape = instruction.shape.leaves[k]
         accesses = [a for a in moved.writes if a.output == k] if moved is not None else []
         note = "; ".join(filter(None, (_notes(accesses, problem), conflicts)))
         row = _at_most_what_is_asked(
@@ -176,17 +177,19 @@ def _least_rows(instruction: Instruction, called: _Names, why: str = "") -> list
     rows = []
     for used in utilization(instruction):
         rows.append(replace(_read_row(called, used, (), ""), will_move=used.bytes, why=why))
-    for k, shape in enumerate(instruction.shape.leaves):
-        if k in _written_arrays(instruction):
-            rows.append(_write_row(called, instruction, k, shape, (_bytes(shape), None, None, None, 0), ""))
+    for k in _written_arrays(instruction):
+        shape = instruction.shape.leaves[k]
+        rows.append(_write_row(called, instruction, k, shape, (_bytes(shape), None, None, None, 0), ""))
     return rows
 
 
 def _written_arrays(instruction: Instruction) -> range:
-    """The arrays of the result that it writes: all, or for a start, those of one element of its result."""
-    element, parts = traits_of(instruction).result_index, instruction.shape.elements
+    """The arrays of the result that it writes: all but workspaces of a library; for a start, those of one element."""
+    op, parts = traits_of(instruction), instruction.shape.elements
+    element = op.result_index
     if element is None or not parts:
-        return range(len(instruction.shape.leaves))
+        workspaces = 0 if op.workspaces is None else op.workspaces(instruction)
+        return range(len(instruction.shape.leaves) - workspaces)
     first = sum(len(part.leaves) for part in parts[:element])
     return range(first, first + len(parts[element].leaves))
 

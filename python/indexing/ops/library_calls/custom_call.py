@@ -9,10 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import takewhile
 
 from indexing.errors import IndexingError, UnsupportedOp
 from indexing.hlo import BuiltInstruction, Computation, Instruction
-from indexing.ops.expansion import Expansion
+from indexing.ops.expansion import Expansion, is_workspace
 from indexing.ops.library_calls import convolutions, lapack, onednn, products, solvers
 from indexing.ops.library_calls.configs import Config, backend_config
 from indexing.ops.op import ComputationMaps, Interpreter, Op, RunsComputations, ThroughComputations
@@ -156,6 +157,13 @@ def _expansion(i: Instruction) -> Computation | None:
     return None if isinstance(meaning, str | lapack.LapackCall) else meaning
 
 
+def _workspaces(i: Instruction) -> int:
+    """The results behind those of the HLO that the call stands for, which are zeros there."""
+    expansion = _expansion(i)
+    results = () if expansion is None or not i.shape.is_tuple else expansion.root.operands
+    return sum(1 for _ in takewhile(is_workspace, reversed(results)))
+
+
 def _operations(i: Instruction, inside: CountInside) -> OperationCount:
     """Those of the HLO that the call stands for; unknown for other targets."""
     expansion = _expansion(i)
@@ -172,6 +180,7 @@ OPS: tuple[Op, ...] = (
         refusal=_refusal,
         exactness="as exact as that HLO; a bound for factorizations; unknown for other targets",
         expansion=_expansion,
+        workspaces=_workspaces,
         operations=_operations,
     ),
 )

@@ -41,8 +41,11 @@ impl HloError {
 
     /// The error; if `text` ends too early, with the computation that it ends in and a remedy.
     pub(super) fn at_end_of(mut self, text: &str, inside: Option<&str>) -> Self {
-        let goes_on = |rest: &str| rest.contains(|c: char| c.is_whitespace() || "(){}[],=".contains(c));
-        if self.is_unclosed || text.get(self.offset..).is_some_and(|rest| !goes_on(rest)) {
+        let is_last_token =
+            |rest: &str| !rest.contains(|c: char| c.is_whitespace() || "(){}[],=".contains(c));
+        let is_open = |rest: &str| rest.matches('}').count() <= rest.matches('{').count();
+        let is_at_end = |rest: &str| is_last_token(rest) || !rest.trim_end().contains('\n') && is_open(rest);
+        if self.is_unclosed || text.get(self.offset..).is_some_and(is_at_end) {
             let place = inside.map_or_else(String::new, |name| format!(", inside computation {name}"));
             self.message += &format!("{place}; if the text was cut off, copy or dump it again");
         }

@@ -161,10 +161,11 @@ impl<'a> Parser<'a> {
     pub(super) fn add(&mut self, pending: &Pending) -> Result<u32> {
         let Some(mut frame) = self.frames.pop() else { return Ok(0) };
         order_branches(&mut frame, self.cursor.text);
-        let (shape, signature) = self.check(&frame, pending)?;
-        let row = self.add_instruction(&mut frame, pending, shape, signature)?;
+        let checked = self.check(&frame, pending);
+        let added = checked
+            .and_then(|(shape, signature)| self.add_instruction(&mut frame, pending, shape, signature));
         self.frames.push(frame);
-        Ok(row)
+        added
     }
 
     /// Shape and signature. The shape is checked once for each signature.
