@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import indexing as ix
-from indexing.device.table import portable_device
+from indexing.device.table import CPU, portable_device
 from indexing.kernels.emitters.rows.match import row_space
 from indexing.kernels.emitters.rows.plan import plan_rows
 from indexing.kernels.kernel import Kernel
@@ -301,3 +301,41 @@ def test_on_the_processor_what_is_kept_is_walked_thread_by_thread() -> None:
     loops = [line.strip() for line in around if line.strip().startswith("for (")]
     assert loops[-1].startswith("for (s32 th_x")
     assert loops[-2].startswith("for (s32 step")
+
+
+@pytest.mark.parametrize(
+    ("sizes", "cores", "blocks", "columns"),
+    [
+        ((8192, 256), 2, 2, 128),
+        ((8192, 256), 1, 1, 256),
+        ((8192, 4096), 2, 4, 1024),
+        ((8192, 256), 12, 16, 16),  # which fill a line of the cache
+        ((8192, 256), 1000, 16, 16),
+        ((3, 8192, 64), 3, 3, 64),
+    ],
+)
+def test_a_core_takes_long_runs_of_columns(sizes: tuple[int, ...], cores: int, blocks: int, columns: int) -> None:
+    """All cores have a block, of as many neighbouring columns as that leaves, and at least of those in a line."""
+    space = row_space(ix.hlo.parse(rms_norm(sizes, (len(sizes) - 2,))).entry)
+    assert space is not None
+    plan = plan_rows(space, CPU.with_cores(count=cores))
+    assert (plan.grid, plan.across) == ((blocks, 1, 1), columns)
+
+
+def test_one_pass_by_several_blocks_where_cores_would_be_idle() -> None:
+    """The sum of exponentials of a column takes twice as many in one pass as in two, of which the second hits the cache."""
+    text = f"""{REDUCERS} ENTRY fused {{
+      x = f32[4096,64] parameter(0)
+      low = f32[] constant(-inf)
+      z = f32[] constant(0)
+      m = f32[64] reduce(x, low), dimensions={{0}}, to_apply=max
+      mb = f32[4096,64] broadcast(m), dimensions={{1}}
+      d = f32[4096,64] subtract(x, mb)
+      e = f32[4096,64] exponential(d)
+      s = f32[64] reduce(e, z), dimensions={{0}}, to_apply=add
+      l = f32[64] log(s)
+      ROOT o = f32[64] add(l, m) }}"""
+    space = row_space(ix.hlo.parse(text).entry)
+    assert space is not None
+    assert plan_rows(space, CPU.with_cores(count=1)).split_k == 1
+    assert plan_rows(space, CPU.with_cores(count=64)).split_k > 1

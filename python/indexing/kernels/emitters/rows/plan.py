@@ -29,6 +29,7 @@ from indexing.kernels.emitters.rows.row_cache import row_cache_of
 from indexing.kernels.ir.types import storage_bytes
 from indexing.kernels.knob_space import Condition, Knob, KnobSpace, Values, powers_of_two
 from indexing.kernels.launch import check_knob
+from indexing.kernels.targets import TARGETS
 from indexing.kernels.vectors import MIN_THREADS, VECTOR_BYTES, WIDTHS, check_width, is_cheap
 
 
@@ -56,7 +57,7 @@ def plan_rows(
         width = vector_width
     if keep in (None, Keep.ONLINE) and with_online_sums(space).is_one_pass and split_k != 1:
         split = _split(space, d, width, threads, split_k, device)
-        if split.split_k > 1:
+        if split.split_k > 1 and (keep is not None or split_k is not None or _leaves_cores_idle(split, device)):
             return split
     check_knob("split_k", 1 if split_k is None else split_k, 1, 1)
     if keep is not None:
@@ -66,6 +67,11 @@ def plan_rows(
             "keep 3 needs a sum of exponentials relative to a maximum, or of squares about a mean; take 0, 1 or 2"
         )
     return _unsplit(space, d, width, threads, None if keep is None else Keep(keep), device)
+
+
+def _leaves_cores_idle(plan: RowsPlan, device: Device) -> bool:
+    """Whether rows need several blocks each, in one pass. Where a second pass hits the cache, its sums take more operations."""
+    return not device.widths.caches_rows or plan.tiles < device.cores.count
 
 
 def _split(
@@ -117,11 +123,21 @@ def _planned(space: RowSpace, d: Dimensions, threads: int, width: int, keep: Kee
     """The plan in which blocks do not share rows; a block has as many rows as its shared memory has room for."""
     values = value_bytes(_accumulated_types(with_online_sums(space) if keep == Keep.ONLINE else space))
     kept = row_cache_of(space, True).bytes
-    across = min(max(device.widths.block_size // threads, 1), power_of_two(d.rows if d.kind == "row" else d.fast))
+    across = _rows_across(d, threads, device)
     plan = RowsPlan(d, threads, across, width, keep, values, kept, device.dialect, device.widths.reads_ahead)
     while d.kind == "row" and plan.across > 1 and not fits(_most_shared(plan), device.limits):
         plan = replace(plan, across=plan.across // 2)
     return plan
+
+
+def _rows_across(d: Dimensions, threads: int, device: Device) -> int:
+    """The rows of a block: as many as its threads serve. A core takes more columns at once, while none is left idle."""
+    across = min(max(device.widths.block_size // threads, 1), power_of_two(d.rows if d.kind == "row" else d.fast))
+    if d.kind == "column" and not TARGETS[device.dialect].has_threads:
+        tiles = d.rows // d.fast
+        while 2 * across * threads <= device.widths.columns and tiles * (d.fast // (2 * across)) >= device.cores.count:
+            across *= 2
+    return across
 
 
 def _most_shared(plan: RowsPlan) -> RowsPlan:
@@ -211,6 +227,8 @@ def _element_bytes(space: RowSpace) -> int:
 def _threads(space: RowSpace, d: Dimensions, width: int, most: int, device: Device) -> int:
     """The number of threads per row: few, to save synchronization, unless each would keep too much, or rows are few."""
     groups, sizes, cache = ceil_div(d.reduced, width), device.widths, row_cache_of(space, True)
+    if d.kind == "column" and not TARGETS[device.dialect].has_threads:
+        return _threads_of_column(space, d, most, device)
     if d.kind == "column":
         most = min(most, power_of_two(device.limits.block_size // min(WARP, power_of_two(d.fast))))
         threads = max(power_of_two(groups // MIN_LOADS), min(WARP, most))
@@ -220,6 +238,16 @@ def _threads(space: RowSpace, d: Dimensions, width: int, most: int, device: Devi
     while threads < most and _keeps_too_much(groups, threads, width * cache.bytes_at_once, device):
         threads *= 2
     return with_more_threads(threads, d.rows, groups, most, device)
+
+
+def _threads_of_column(space: RowSpace, d: Dimensions, most: int, device: Device) -> int:
+    """Few, so that a block's runs of neighbouring columns are long; more while cores are idle and runs fill whole lines."""
+    threads, least = 1, ceil_div(device.memory.line_bytes, _element_bytes(space))
+    while threads < most and device.widths.block_size // (2 * threads) >= least:
+        if _planned(space, d, threads, 1, Keep.NOTHING, device).tiles >= device.cores.count:
+            break
+        threads *= 2
+    return threads
 
 
 def _keeps_too_much(groups: int, threads: int, vector_bytes: int, device: Device) -> bool:
