@@ -25,7 +25,8 @@ from indexing.hlo import Computation, Instruction, Program
 from indexing.hlo.layout import bitcast_map
 from indexing.hlo.program_like import or_function, part_of_program
 from indexing.indexing_analysis.access import Access, AccessComposer
-from indexing.indexing_analysis.instructions import epilogue_indexing, output_to_input
+from indexing.indexing_analysis.computations import instruction_indexing
+from indexing.indexing_analysis.instructions import epilogue_indexing
 from indexing.ops.operand_indexing import OperandIndexing
 from indexing.ops.registry import traits_of
 from indexing.ops.tuples import named_array
@@ -326,7 +327,7 @@ class _Partitioner:
     def _pass_to_operands(self, instruction: Instruction, owner: int, access: Access) -> None:
         outputs = range(len(instruction.shape.leaves))
         for output in outputs if has_one_index(instruction.shape) else (access.leaf,):
-            for position, indexings in enumerate(output_to_input(instruction, output)):
+            for position, indexings in enumerate(instruction_indexing(instruction, output)):
                 operand = instruction.operands[position]
                 parts = operand.shape.leaves
                 for indexing in indexings:

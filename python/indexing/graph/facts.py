@@ -10,7 +10,7 @@ from typing import TypeVar, cast
 
 from indexing.graph.nodes import Graph, Node, Ref, tree_refs
 from indexing.hlo import Instruction
-from indexing.indexing_analysis.instructions import output_to_input
+from indexing.indexing_analysis.computations import instruction_indexing
 from indexing.ops.operand_indexing import Indexing
 from indexing.work import element_count
 
@@ -136,7 +136,7 @@ class GraphFacts:
         """The maps from an output of a node to its operands."""
         maps = self._maps.get((node, output))
         if maps is None:
-            maps = self._maps[node, output] = output_to_input(node.instruction, output)
+            maps = self._maps[node, output] = instruction_indexing(node.instruction, output)
         return maps
 
     def attached(self, kind: type[T]) -> T:

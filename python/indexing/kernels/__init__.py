@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, cached_property
 from inspect import Parameter, signature
 from typing import Any, TypeAlias
 
@@ -66,7 +66,7 @@ def device_of_kernels(dialect: Dialect | None, device: Device | str | None) -> D
 def emit_fused(computation: Computation, device: Device, **knobs: int | None) -> Kernel:
     """The kernel of a computation as one fusion, however much work it repeats; that of the default plan is built once."""
     chosen = choose_emitter(computation, device)
-    plan = _plan(chosen, device, knobs)
+    plan = _plan(chosen, knobs)
     known = computation.module.attached(_DefaultKernels).by_computation
     default = known.get((computation, device))
     if default is not None and default[0] == plan:
@@ -84,9 +84,10 @@ class _DefaultKernels:
     by_computation: dict[tuple[Computation, Device], tuple[Plan, Kernel]] = field(default_factory=dict)
 
 
-def _plan(chosen: Choice, device: Device, knobs: Mapping[str, int | None]) -> Plan:
+def _plan(chosen: Choice, knobs: Mapping[str, int | None]) -> Plan:
     """The plan with these knobs. Raises IndexingError if it exceeds a limit of the device."""
-    plan = _planned(chosen.emitter, chosen.match, device, knobs)
+    device = chosen.device
+    plan = _planned(chosen.emitter, chosen.match, device, knobs) if knobs else chosen.default_plan
     exceeded = device.limits.exceeded(plan.grid, plan.block, plan.shared_bytes)
     if exceeded:
         what = f"the {chosen.emitter.name} kernel of {chosen.computation.name}"
@@ -112,17 +113,19 @@ def _knob_names(plan: Callable[..., object]) -> tuple[str, ...]:
     return tuple(p.name for p in signature(plan).parameters.values() if p.kind is Parameter.KEYWORD_ONLY)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Choice:
-    """The emitter that builds the kernel of a computation, and what it matched."""
+    """The emitter that builds the kernel of a computation for a device, and what it matched."""
 
     computation: Computation
+    device: Device
     emitter: AnyEmitter
     match: Match
 
-    def default_plan(self, device: Device) -> Plan:
+    @cached_property
+    def default_plan(self) -> Plan:
         """The plan without knobs."""
-        return _planned(self.emitter, self.match, device, {})
+        return _planned(self.emitter, self.match, self.device, {})
 
     @property
     def work(self) -> int:
@@ -140,9 +143,11 @@ def choose_emitter(computation: Computation, device: Device, emitters: tuple[Any
     if key not in known:
         _check(computation)
         pairs = ((e, e.match(computation)) for e in emitters)
-        matching = [Choice(computation, e, match) for e, match in pairs if match and e.runs_on(match, device)]
-        legal = (c for c in matching if fits(c.default_plan(device), device.limits))
-        known[key] = next(legal, matching[-1])
+        matching = (Choice(computation, device, e, match) for e, match in pairs if match and e.runs_on(match, device))
+        for choice in matching:
+            known[key] = choice
+            if fits(choice.default_plan, device.limits):
+                break
     return known[key]
 
 
@@ -169,7 +174,7 @@ def knobs(fusion: Program, dialect: Dialect | None = None, device: Device | str 
 def knobs_of(computation: Computation, device: Device) -> KnobSpace:
     """The knobs of a computation as one fusion, as `emit_fused` takes it."""
     chosen = choose_emitter(computation, device)
-    return chosen.emitter.knobs(chosen.match, _plan(chosen, device, {}), device)
+    return chosen.emitter.knobs(chosen.match, _plan(chosen, {}), device)
 
 
 EMIT_THE_PARTS = "isn't one fusion; emit_all(module) gives the kernels of a whole program"

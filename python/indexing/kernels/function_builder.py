@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from indexing._core import SymbolicExpr
 from indexing.errors import UnsupportedOp
 from indexing.hlo import Computation, Instruction
-from indexing.indexing_analysis.instructions import output_to_input
+from indexing.indexing_analysis.computations import instruction_indexing
 from indexing.kernels.ir.nodes import CallFunction, Index, Load, Op, Ref
 from indexing.kernels.ir.nodes import Value as Node
 from indexing.kernels.ir.types import compute_type, decoded, encoded, storage_type
@@ -259,7 +259,7 @@ class FunctionBuilder(StatementBuilder):
 
     def indexing(self, instruction: Instruction, output: int) -> Indexing:
         """The instruction's simplified output-to-input maps."""
-        return output_to_input(instruction, output)
+        return instruction_indexing(instruction, output)
 
     def table(self, instruction: Instruction, index: Index) -> Value:
         """An element of a constant: a number if all elements are equal, else an element of a constant buffer."""

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from indexing.errors import Undecided
 from indexing.hlo import Computation, Instruction, Shape
-from indexing.indexing_analysis.instructions import output_to_input
+from indexing.indexing_analysis.computations import instruction_indexing
 from indexing.ops.operand_indexing import OperandIndexing
 from indexing.ops.registry import traits_of
 from indexing.ops.tuples import GET_TUPLE_ELEMENT, array_source
@@ -63,7 +63,7 @@ def _followed(instruction: Instruction) -> list[Instruction]:
         return []
     return [
         operand
-        for operand, indexings in zip(instruction.operands, output_to_input(instruction), strict=True)
+        for operand, indexings in zip(instruction.operands, instruction_indexing(instruction, 0), strict=True)
         if not operand.shape.is_tuple
         and operand.shape.element_count == instruction.shape.element_count
         and len(indexings) == 1

@@ -10,7 +10,7 @@ from indexing.graph.facts import GraphFacts
 from indexing.graph.nodes import Node, Ref, tree_refs
 from indexing.hlo import Computation
 from indexing.indexing_analysis.access import Access
-from indexing.indexing_analysis.instructions import output_to_input
+from indexing.indexing_analysis.computations import instruction_indexing
 from indexing.kernels.ir.types import storage_bytes
 from indexing.kernels.launch import same_memory
 from indexing.work import element_count
@@ -58,7 +58,7 @@ def is_view(node: Node) -> bool:
     count = node.instruction.shape.element_count
     if ref.shape.element_count != count:
         return ref.shape.element_count < count
-    ((indexing,),) = output_to_input(node.instruction)
+    ((indexing,),) = instruction_indexing(node.instruction, 0)
     return indexing.map == same_memory(node.instruction.shape, ref.shape).simplify()
 
 

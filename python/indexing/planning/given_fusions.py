@@ -39,7 +39,7 @@ def _most_saved(body: Computation, graph: Graph, device: Device) -> float:
     because it has fewer blocks.
     """
     chosen = choose_emitter(body, device)
-    busy = min(prod(chosen.default_plan(device).grid) / device.cores.count, 1)
+    busy = min(prod(chosen.default_plan.grid) / device.cores.count, 1)
     once = sum(map(work_once, body.post_order()))
     rate = device.rates.operations / MAX_OPERATIONS
     at_best = max(_bytes(graph) / device.reached_bandwidth, once / rate)
