@@ -170,6 +170,24 @@ def test_every_legal_plan_has_a_time_however_many_registers_its_threads_want(dev
         assert set(p.registers[wide & (p.threads == threads)]) == {min(18 + 128 + 2, most)}
 
 
+def test_partial_sums_are_read_from_the_cache_to_which_blocks_wrote_them() -> None:
+    """128x128 sums of 8192 products in tiles of 64x64: factors and result move once, and what 8 blocks a tile write; all of it
+    goes through the L2 cache, in which each tile reads its rows and columns.
+    """
+    text = (
+        "ENTRY e { a = f32[128,8192] parameter(0) b = f32[8192,128] parameter(1) "
+        "ROOT d = f32[128,128] dot(a, b), lhs_contracting_dims={1}, rhs_contracting_dims={0} }"
+    )
+    plan = {"tile_rows": [64] * 2, "tile_columns": [64] * 2, "thread_rows": [4] * 2, "thread_columns": [4] * 2}
+    p = ix.predict(ix.hlo.parse(text).entry, {**plan, "split_k": [1, 8]}, device="l4")
+    factors, result = 2 * 128 * 8192 * 4, 128 * 128 * 4
+    counters = 4 * 4  # of the tiles' blocks that are done, which each last one clears: a sector of 32 bytes
+    assert p.memory_bytes[0] == factors + result
+    assert p.memory_bytes[1] - p.memory_bytes[0] == 8 * result + counters
+    assert p.cache_bytes[0] == 2 * factors + result
+    assert p.cache_bytes[1] - p.cache_bytes[0] == 2 * 8 * result + 4 * 32
+
+
 def test_of_equal_times_the_plan_nearest_to_the_default_is_best() -> None:
     computation = ix.hlo.parse("ENTRY f { p = f32[4096,4096] parameter(0)\n ROOT n = f32[4096,4096] negate(p) }").entry
     prediction = ix.predict(

@@ -126,7 +126,9 @@ class KernelTraffic:
         return np.vstack([total, exact])
 
     def _cached(self, accesses: GlobalAccesses, instructions: Floats, sectors: Floats, moved: Floats) -> Floats:
-        """The `SUMS` of an array with what caches keep of it: device memory moves each byte of a small one once."""
+        """The `SUMS` of an array with what caches keep of it: device memory moves each byte of a small one once, and none
+        that the launch itself has written.
+        """
         argument = accesses.argument
         size = argument.element_count * storage_bytes(argument.element_type)
         cached, memory = moved, moved
@@ -136,7 +138,8 @@ class KernelTraffic:
             cached = np.minimum(moved, reuse.from_cache)
             memory = np.minimum(cached, reuse.from_memory)
         if size <= self.device.memory.l2_bytes:
-            memory = np.minimum(memory, size)
+            was_written = accesses.kind == "load" and argument.kind == "scratch"  # by this launch
+            memory = np.minimum(memory, 0 if was_written else size)
         of_moved = (instructions if accesses.kind == "load" else 0.0) / np.maximum(moved, 1.0)
         return np.stack([instructions, sectors, moved, cached, memory, cached * of_moved, memory * of_moved])
 
