@@ -96,6 +96,57 @@ def test_neighbours_are_updated_by_one_instruction(kind: str, op: str) -> None:
         assert ix.runtime.cubin(kernel, arch)
 
 
+FEW = """fold {{
+  a = {kind}[] parameter(0)
+  b = {kind}[] parameter(1)
+  ROOT c = {kind}[] {op}(a, b)
+}}
+ENTRY fused {{
+  x = {kind}[{size}] parameter(0)
+  i = s32[{count},1] parameter(1)
+  u = {kind}[{count}] parameter(2)
+  ROOT s = {kind}[{size}] scatter(x, i, u), update_window_dims={{}}, inserted_window_dims={{0}},
+    scatter_dims_to_operand_dims={{0}}, index_vector_dim=1, to_apply=fold
+}}"""
+
+
+@pytest.mark.parametrize("knobs", [{"copies": 1}, {"copies": 3, "block_size": 32}, {"copies": 40, "block_size": 7}])
+@pytest.mark.parametrize(
+    ("kind", "op"), [("f32", "add"), ("f64", "add"), ("s32", "minimum"), ("u64", "maximum"), ("s64", "and")]
+)
+def test_blocks_combine_updates_in_copies(kind: str, op: str, knobs: dict[str, int]) -> None:
+    kernel = check(FEW.format(kind=kind, op=op, size=19, count=300), "scatter", **knobs)
+    assert kernel.grid == (knobs["copies"], 1, 1)
+    assert kernel.shared_bytes == 19 * np.dtype(kernel.outputs[0].zeros().dtype).itemsize
+    assert kernel.verify().open == kernel.verify().refuted == ()
+
+
+def test_copies_of_arrays_with_a_layout_and_windows() -> None:
+    text = scattered("f32").replace("24,2,3", "24,2,4").replace("10,5", "12,9").replace("f32[12,9]", "f32[12,9]{0,1}")
+    check(text, "scatter", copies=2, vector_width=2, block_size=16)
+
+
+def test_minus_zero_stays_where_nothing_is_added() -> None:
+    text = FEW.format(kind="f32", op="add", size=8, count=4)
+    kernel = ix.emit(ix.hlo.parse(text).entry, dialect=device_of_tests().dialect, copies=2, block_size=4)
+    x, i = np.full(8, -0.0, np.float32), np.array([[0], [0], [1], [9]], np.int32)
+    u = np.array([-0.0, -0.0, 0.0, 1.0], np.float32)
+    (got,) = launch(kernel, [x, i, u], [ix.hlo.parse(text).entry.root.shape])
+    assert np.signbit(got).tolist() == [True, False, *[True] * 6]
+
+
+def test_updates_of_few_elements_have_copies_by_default() -> None:
+    """Not of many elements, of types or operations without an atomic function, or where threads are loops."""
+
+    def copies(kind: str, op: str, size: int, dialect: str = "cuda") -> bool:
+        return bool(ix.emit(FEW.format(kind=kind, op=op, size=size, count=1 << 17), dialect=dialect).shared_bytes)
+
+    assert copies("f32", "add", 10) and copies("s32", "maximum", 100) and copies("s32", "add", 10, "opencl")
+    assert not copies("f32", "add", 4000) and not copies("f32", "maximum", 10) and not copies("f32", "add", 10, "c")
+    with pytest.raises(ix.IndexingError, match="copies must lie in"):
+        ix.emit(FEW.format(kind="bf16", op="add", size=9, count=50), copies=1)
+
+
 def test_neighbours_are_swapped_one_by_one_where_nothing_updates_them_together() -> None:
     text = scattered("bf16").replace("24,2,3", "24,2,4").replace("10,5", "12,8")
     source = ix.emit(ix.hlo.parse(text).entry, "opencl", vector_width=4).source

@@ -52,6 +52,26 @@ def test_an_access_outside_is_refuted() -> None:
         assert {c.status for c in checks if c.kind == "in bounds"} == {status}
 
 
+@pytest.mark.parametrize("has_barrier", [True, False])
+@pytest.mark.parametrize("kind", ["store", "load", "atomic"])
+def test_atomic_updates_at_indices_of_data_race_with_plain_accesses_alone(kind: str, has_barrier: bool) -> None:
+    shared = ir.Buffer("tile", "f32", (32,), "shared", "none")
+    one, pair = ir.Constant("f32", 1.0), (ir.Ref("f32", "a"), ir.Ref("f32", "b"))
+    update = ir.AtomicUpdate("tile", (variable(6),), "sum", (one,), "add")
+    others = {
+        "store": ir.Store("tile", (TH_X,), one),
+        "load": ir.Store("o0", (TH_X,), ir.Load("f32", "tile", (TH_X,))),
+        "atomic": ir.AtomicUpdate("tile", (TH_X // 2,), "sum", (one,), "add"),
+    }
+    let = ir.LetIndex(6, ir.Op("clamp", "s64", (number(0), LOADED, number(9))))
+    body = [let, update, *[ir.Barrier()] * has_barrier, others[kind]]
+    combiner = ir.Function("sum", (), pair, (), (ir.Op("add", "f32", pair),))
+    built = kernel(body, [given(0, "s64", 32), shared, result(0, "f32", 32)], 1, 32, [combiner], j=("let", 0, 9))
+    assert [c.status for c in verify(built).checks if c.kind == "race"] == [
+        "proved" if has_barrier or kind == "atomic" else "open"
+    ]
+
+
 @pytest.mark.parametrize(
     ("element", "condition", "status"),
     [

@@ -37,6 +37,17 @@ def test_registers_are_no_memory() -> None:
     assert count_instructions(kernel(body, [local, result(0, "f32", 32)], 1, 32), H100).issued == 1
 
 
+@pytest.mark.parametrize(("kind", "size", "issued"), [("s32", 1, 34), ("s32", 16, 4), ("f32", 16, 16), ("f32", 128, 9)])
+def test_lanes_that_update_one_element_of_shared_memory_take_turns(kind: str, size: int, issued: float) -> None:
+    """By hand: 32 lanes over `size` elements, 2 turns more; 4 instructions each where floats are swapped."""
+    pair = (ir.Ref(kind, "a"), ir.Ref(kind, "b"))
+    combiner = ir.Function("both", (), pair, (), (ir.Op("add", kind, pair),))
+    one = ir.Constant(kind, 1 if kind == "s32" else 1.0)
+    copy = ir.Buffer("copy", kind, (size,), "shared")
+    k = kernel([ir.AtomicUpdate("copy", (ZERO,), "both", (one,), "add")], [copy], 1, 32, [combiner])
+    assert count_instructions(k, H100).issued == issued
+
+
 def test_each_warp_is_counted_by_its_own_threads() -> None:
     """By hand: both warps evaluate a condition, branch, and divide an index once, by 3; only the first stores, twice."""
     stores = [ir.Store("o0", (TH_X // 3,), ir.Constant("f32", value)) for value in (1.0, 2.0)]

@@ -135,20 +135,22 @@ def test_half_filled_tiles_and_few_tiles_take_as_long_as_full_ones() -> None:
 
 
 def test_updates_of_few_elements_wait_for_each_other() -> None:
-    """2^20 updates of 16 counters, one in a clock; of 2^20 counters, memory decides."""
+    """2^20 updates of 16 counters, one in a clock; of 2^20 counters, memory decides; blocks add up sums of f32 first."""
 
-    def histogram(bins: int) -> float:
+    def histogram(bins: int, kind: str = "bf16") -> float:
         body = (
-            f"h = f32[{bins}] parameter(0)\n i = s32[1048576,1] parameter(1)\n u = f32[1048576] parameter(2)\n "
-            f"ROOT s = f32[{bins}] scatter(h, i, u), update_window_dims={{}}, inserted_window_dims={{0}}, "
-            "scatter_dims_to_operand_dims={0}, index_vector_dim=1, to_apply=add"
+            f"h = {kind}[{bins}] parameter(0)\n i = s32[1048576,1] parameter(1)\n u = {kind}[1048576] parameter(2)\n "
+            f"ROOT s = {kind}[{bins}] scatter(h, i, u), update_window_dims={{}}, inserted_window_dims={{0}}, "
+            "scatter_dims_to_operand_dims={0}, index_vector_dim=1, to_apply=fold"
         )
-        seconds = predict_instruction(root(body), H100).seconds
+        fold = f"fold {{ a = {kind}[] parameter(0) b = {kind}[] parameter(1) ROOT c = {kind}[] add(a, b) }}\n"
+        seconds = predict_instruction(ix.hlo.parse(f"{fold}ENTRY e {{ {body} }}").entry.root, H100).seconds
         assert seconds is not None
         return seconds
 
     assert histogram(16) - histogram(32) == pytest.approx(2**15 / H100.rates.clock)
     assert histogram(1 << 20) < histogram(16) / 3
+    assert histogram(16, "f32") < histogram(16) / 4
 
 
 def test_arrays_of_more_elements_than_a_grid_has_blocks() -> None:

@@ -69,18 +69,19 @@ def linear_block_size(block_size: int | None, count: int, limits: Limits) -> int
     Raises IndexingError if it is out of range.
     """
     if block_size is None:
-        return min(max(BLOCK_SIZE, _least_block_size(count, limits)), limits.block_size)
+        return min(max(BLOCK_SIZE, least_block_size(count, limits)), limits.block_size)
     check_knob("block_size", block_size, 1, limits.block_size)
     return block_size
 
 
-def _least_block_size(count: int, limits: Limits) -> int:
+def least_block_size(count: int, limits: Limits) -> int:
+    """The threads of a block without which a grid for `count` threads would be too large."""
     return max(-(-count // limits.grid[0]), 1)
 
 
 def linear_knobs(default: LinearPlan, divides: int, limits: Limits) -> tuple[Knob, Knob]:
     """The knobs for threads per block, bounded below by the largest grid, and for vector widths, which divide `divides`."""
-    threads = range(_least_block_size(prod(default.sizes), limits), limits.block_size + 1)
+    threads = range(least_block_size(prod(default.sizes), limits), limits.block_size + 1)
     widths = tuple(w for w in WIDTHS if divides % w == 0)
     return Knob("block_size", threads, default.block_size, "block"), Knob("vector_width", widths, default.vector_width)
 

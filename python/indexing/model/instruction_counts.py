@@ -36,6 +36,8 @@ MATRIX = "matrix "
 SAMPLED = (2, 2)  # blocks, and warps of each
 LOOP = 2  # instructions of an iteration besides those of its body
 SWAP = 8  # an atomic update without an instruction of its own is a loop that compares and swaps
+SHARED_SWAP = 4  # instructions of such a loop in shared memory, which sums of floats take
+TURNS = 2  # a warp takes so many for an atomic update of shared memory, besides those of lanes that have one element
 INDEX_DIVISION = 4  # the instructions that divide an index by a constant that is no power of two
 DIVISION = 20  # the instructions that divide integers
 LOAD_LANES = 32  # the lanes that load or store in a clock of a core
@@ -143,6 +145,8 @@ class _Costs:
         self.under_way = device.memory.loads_under_way
         self.registers = frozenset(b.name for b in kernel.buffers if b.space == "local")
         self.in_memory = frozenset(b.name for b in kernel.buffers if b.space == "global")
+        self.shared = {b.name: b for b in kernel.buffers if b.space == "shared"}
+        self.warp_size = device.cores.warp_size
         self.unrolling = UnrollingRule(kernel.buffers)
         self.of_function: dict[str, tuple[Units, float]] = {}
         self._together: dict[int, int] = {}
@@ -159,6 +163,13 @@ class _Costs:
             self._segments[id(block)] = segments
         return self._segments[id(block)]
 
+    def _turns(self, buffer: ir.Buffer) -> float:
+        """The instructions of a warp for an atomic update of shared memory, if data spread its lanes over the elements: lanes
+        that have one element take turns.
+        """
+        turns = self.warp_size / buffer.size + TURNS
+        return turns if buffer.element_type[0] in "su" else turns * SHARED_SWAP
+
     def _add(self, segment: _Segment, s: Statement) -> None:
         """Add a statement to a segment; of a branch, its conditions, of a loop, nothing."""
         if isinstance(s, ir.For | ir.If):
@@ -168,6 +179,8 @@ class _Costs:
         parts = [v for value in values_of(s) for v in subvalues(value)]
         _add(segment.units, _of_values(parts, self.registers))
         _add(segment.units, _of_statement(s, self.registers))
+        if isinstance(s, ir.AtomicUpdate) and s.buffer in self.shared:
+            segment.units["memory"] += self._turns(self.shared[s.buffer]) * len(s.values) - 1
         expressions = [*indices_of(s), *(e for v in parts for e in expressions_of(v))]
         numbers = (
             set(self.unrolling.registers(s)) if self.registers and expressions else ()

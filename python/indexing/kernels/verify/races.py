@@ -1,4 +1,5 @@
-"""The check of races: no two threads of a block access one element of shared memory without a barrier between, if one writes.
+"""The check of races: no two threads of a block access one element of shared memory without a barrier between, if one writes,
+and not both atomically.
 
 The elements that each thread accesses are enumerated. Conditions that depend on the block or on data are ignored, which can
 only add accesses, and so never hides a race.
@@ -13,13 +14,15 @@ from math import prod
 
 from indexing._core import SymbolicExpr
 from indexing.errors import IndexingError
-from indexing.kernels.ir.accesses import Access, Accesses, entry_accesses
+from indexing.kernels.ir.accesses import Access, Accesses, Kind, entry_accesses
 from indexing.kernels.ir.nodes import Kernel
 from indexing.kernels.verify.check import Check
 from indexing.lazy import np
 
 MAX_POINTS = 1 << 22
 BLOCK_IDS = frozenset({3, 4, 5})
+#: The kinds of accesses that race if they meet; atomic updates don't with each other.
+RACING: tuple[set[Kind], ...] = ({"store"}, {"store", "load"}, {"store", "atomic"}, {"atomic", "load"})
 
 
 def check_races(kernel: Kernel) -> Iterator[Check]:
@@ -35,17 +38,13 @@ def _checked(kernel: Kernel, body: Accesses, name: str, accesses: Sequence[Acces
     subject = f"shared memory {name}"
     if kernel.block == (1, 1, 1):
         return Check("race", subject, "proved", "a block is one thread")
+    pairs = [(a, a) for a in accesses if a.kind == "store"]
+    pairs += [(a, b) for a, b in combinations(accesses, 2) if {a.kind, b.kind} in RACING and a.phases & b.phases]
     try:
-        touched = [_touched_cells(kernel, body, a) for a in accesses]
+        touched = {a: _touched_cells(kernel, body, a) for pair in pairs for a in pair}
     except IndexingError as error:
         return Check("race", subject, "open", str(error).splitlines()[0])
-    pairs = [(t, t) for t in touched if t.access.kind != "load"]
-    pairs += [
-        (a, b)
-        for a, b in combinations(touched, 2)
-        if "store" in (a.access.kind, b.access.kind) and a.access.phases & b.access.phases
-    ]
-    for a, b in pairs:
+    for a, b in ((touched[a], touched[b]) for a, b in pairs):
         cell = _conflict(a, b)
         if cell is not None:
             is_sure = a.is_exact and b.is_exact

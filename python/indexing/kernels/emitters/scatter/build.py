@@ -8,6 +8,7 @@ from functools import reduce
 
 from indexing._core import SymbolicExpr, constant
 from indexing.hlo import Instruction
+from indexing.kernels.emitters.scatter.copies import OutputCopy
 from indexing.kernels.emitters.scatter.match import NAME, Scattered, update_to_output
 from indexing.kernels.emitters.scatter.modes import batch_dims, update_shape, updates_of
 from indexing.kernels.emitters.scatter.plan import ScatterPlan
@@ -22,6 +23,7 @@ from indexing.kernels.launch import (
     loop_over,
     output_buffer,
     slice_starts,
+    thread_id,
     unravelled,
 )
 from indexing.kernels.linear import vector_index
@@ -39,6 +41,8 @@ def build_scatter(match: Scattered, plan: ScatterPlan) -> Kernel:
     if plan.mode == "in turn":
         for each in bodies:
             each.build_all()
+    elif plan.copies:
+        _build_with_copies(bodies, plan, body)
     else:
         with vector_index(body, plan) as vector:
             index = tuple(map(body.scope.simplify, plan.element(vector, constant(0))))
@@ -46,6 +50,29 @@ def build_scatter(match: Scattered, plan: ScatterPlan) -> Kernel:
                 each.build(index)
     in_place = {o.number: c.heroes[0].operands[o.leaf].parameter_number for c in match.chains for o in c.outputs}
     return assembled(builder, NAME, match.heroes[0], body, match.outputs, (plan.grid, plan.block), in_place)
+
+
+def _build_with_copies(bodies: Sequence[_Body], plan: ScatterPlan, body: FunctionBuilder) -> None:
+    """Combine a block's updates in copies of the outputs, then these with the outputs."""
+    copies = [OutputCopy(each.hero, plan.block_size, body) for each in bodies]
+    for copy in copies:
+        copy.begin()
+    body.barrier()
+    threads = plan.copies * plan.block_size
+    outputs = [each.buffers for each in bodies]
+    with loop_over(body, -(-plan.count // threads), "turn") as turn:
+        position = turn * threads + thread_id("bl_x") * plan.block_size + thread_id("th_x")
+        with guarded(body, body.within(position, 0, plan.count - 1)), body.base_scope():
+            vector = unravelled(body.named_index("i", position, 0, plan.count - 1), plan.vector_sizes, plan.order)
+            index = tuple(map(body.scope.simplify, plan.element(vector, constant(0))))
+            for each, copy in zip(bodies, copies, strict=True):
+                each.buffers = [copy.name]
+                each.build(index)
+    body.barrier()
+    for each, copy, buffers in zip(bodies, copies, outputs, strict=True):
+        each.buffers = buffers
+        with copy.combined() as (place, value):
+            each.update_atomically(place, value)
 
 
 class _Body:
@@ -89,13 +116,14 @@ class _Body:
             with guarded(body, landed.conditions):
                 place = body.inside(landed.index, hero.operands[0].shape.dimensions)
                 if self.plan.mode == "atomic" or (self.plan.mode == "unique" and self.opcode == SECOND):
-                    self._update_atomically(place, body.read(updates_of(hero)[0], at))
+                    self.update_atomically(place, body.read(updates_of(hero)[0], at))
                 elif is_joined is not None and self.plan.segment:
                     self._fold_segment(at, place, is_joined)
                 else:
                     self._fold_alone(at, place)
 
-    def _update_atomically(self, place: Index, update: Value) -> None:
+    def update_atomically(self, place: Index, update: Value) -> None:
+        """Combine a value into an element that other threads may update at the same time."""
         if self.opcode == SECOND:  # the last thread wins; a single store can't be torn
             self._store(0, place, update)
             return
@@ -124,7 +152,7 @@ class _Body:
         total = body.variable(kind, body.read(updates_of(self.hero)[0], index))
         self._add_the_rest_of_the_run([total], index, is_joined)
         with body.when([is_joined]):
-            self._update_atomically(place, total)
+            self.update_atomically(place, total)
         with body.otherwise():
             (result,) = body.apply(self.computation, [self._load(0, place), total])
             self._store(0, place, result)

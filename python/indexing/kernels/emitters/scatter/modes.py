@@ -92,11 +92,20 @@ def may_be_atomic(hero: Instruction) -> bool:
     return len(hero.operands) == 3 and _is_swapped(hero)
 
 
+def may_copy(hero: Instruction) -> bool:
+    """Whether blocks may combine updates in copies of the output first, in any order, and then join these atomically."""
+    return update_mode(hero) == "atomic" and _is_sum(hero)
+
+
 def may_cut(hero: Instruction) -> bool:
     """Whether runs of sorted indices may be cut: their parts are combined separately, in any order, and joined by one atomic
     operation.
     """
+    return update_mode(hero) == "sorted" and len(hero.operands) == 3 and _is_sum(hero)
+
+
+def _is_sum(hero: Instruction) -> bool:
+    """Whether the reducer is one of those in any order for which targets have an atomic operation."""
     opcode = reducer_opcode(hero.computation_of("to_apply"))
     kind = hero.operands[0].shape.element_type
-    is_sum = (opcode in ATOMIC_UPDATES and kind in INTEGERS) or (opcode in ATOMIC_SUMS and kind in REALS)
-    return update_mode(hero) == "sorted" and len(hero.operands) == 3 and is_sum
+    return (opcode in ATOMIC_UPDATES and kind in INTEGERS) or (opcode in ATOMIC_SUMS and kind in REALS)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from indexing.device.record import Device
 from indexing.hlo.layout import major_to_minor
@@ -11,6 +11,7 @@ from indexing.kernels.emitters.scatter.modes import (
     UpdateMode,
     adjacent_updates,
     may_be_atomic,
+    may_copy,
     may_cut,
     update_mode,
     update_shape,
@@ -19,11 +20,18 @@ from indexing.kernels.ir.types import storage_bytes
 from indexing.kernels.kernel_builder import Dim3
 from indexing.kernels.knob_space import Condition, Knob, KnobSpace
 from indexing.kernels.launch import check_knob
-from indexing.kernels.linear import LinearPlan, linear_block_size, linear_knobs
+from indexing.kernels.linear import LinearPlan, least_block_size, linear_block_size, linear_knobs
+from indexing.kernels.targets import TARGETS
 from indexing.kernels.vectors import check_width, is_cheap, widest_vector
 
 DEFAULT_SEGMENT = 32
 MAX_SEGMENT = 4096
+MAX_COPIES = 1024
+COPY_THREADS = 256  # by default, so many share a copy
+COPY_BYTES = 16 << 10  # with larger copies, a core has room for few blocks
+MIN_COPIES = 32  # with fewer, the device is not busy
+MIN_UPDATES = 64  # with fewer updates of an element, on average, those in memory don't wait for each other
+MIN_COMBINED = 8  # with fewer updates of an element in one copy, combining saves little
 MAX_LANES = 4  # updates of a thread by default; with more, a warp's accesses would not cover whole cache lines
 
 
@@ -31,16 +39,24 @@ MAX_LANES = 4  # updates of a thread by default; with more, a warp's accesses wo
 class ScatterPlan(LinearPlan):
     """Launch dimensions over the updates, and the way in which concurrent updates of one element are avoided.
 
-    Runs of sorted indices are cut at multiples of `segment`; 0: they are not cut.
+    Runs of sorted indices are cut at multiples of `segment`; 0: they are not cut. `copies` of the outputs, one for each block,
+    of `copy_bytes` in shared memory, are updated first; 0: there are none.
     """
 
     mode: UpdateMode
     segment: int
+    copies: int
+    copy_bytes: int
 
     @property
     def grid(self) -> Dim3:
         """The blocks, in one dimension."""
-        return (1, 1, 1) if self.mode == "in turn" else (-(-self.count // self.block_size), 1, 1)
+        return (1, 1, 1) if self.mode == "in turn" else (self.copies or -(-self.count // self.block_size), 1, 1)
+
+    @property
+    def shared_bytes(self) -> int:  # type: ignore[override]
+        """The shared memory of a block's copies."""
+        return self.copy_bytes if self.copies else 0
 
 
 def plan_scatter(
@@ -51,13 +67,16 @@ def plan_scatter(
     vector_width: int | None = None,
     atomic: int = 0,
     segment: int | None = None,
+    copies: int | None = None,
 ) -> ScatterPlan:
     """Launch dimensions.
 
     Knobs: `block_size`, from 1 thread to the most of a block (default 128), 1 if updates are applied in turn; `vector_width`,
     1, 2, 4, 8 or 16 updates per thread, which divides a row of a window and has one index; `atomic`, 1 for atomics although
     indices are sorted; `segment`, the most updates, 1 to 4096, that one thread combines where indices are sorted, 0 for any
-    number (default 32 if atomic updates can join segments, else 0).
+    number (default 32 if atomic updates can join segments, else 0); `copies`, the blocks that combine atomic updates in copies
+    of the outputs in shared memory first, 0 to 1024, if these are integers, or sums of f32 or f64, and fit (default 0 if there
+    are many elements, or few updates of each).
     """
     check_knob("atomic", atomic, 0, 1)
     hero = match.heroes[0]
@@ -72,15 +91,50 @@ def plan_scatter(
     if mode == "in turn":
         block_size = 1 if block_size is None else block_size
         check_knob("block_size", block_size, 1, 1)
+    size = _copy_bytes(match, mode, device)
+    if copies is None:
+        copies = _default_copies(match, size, block_size or COPY_THREADS, device)
+    check_knob("copies", copies, 0, _most_copies(size, device))
+    if copies:
+        least = least_block_size(shape.element_count, device.limits)
+        block_size = max(min(COPY_THREADS, device.limits.block_size), least) if block_size is None else block_size
+        check_knob("block_size", block_size, least, device.limits.block_size)
     threads = linear_block_size(block_size, shape.element_count, device.limits)
     order = tuple(range(shape.rank)) if mode == "in turn" else major_to_minor(shape)
     along = adjacent_updates(hero, mode)
     if vector_width is None:
         is_one = along > 1 and is_cheap(match.computation.post_order(), match.heroes)
-        size = max(storage_bytes(update_shape(h).element_type) for h in match.heroes)
-        vector_width = widest_vector(MAX_LANES, size, shape.element_count, [along]) if is_one else 1
+        widest = max(storage_bytes(update_shape(h).element_type) for h in match.heroes)
+        vector_width = widest_vector(MAX_LANES, widest, shape.element_count, [along]) if is_one else 1
     check_width(vector_width, along)
-    return ScatterPlan(shape.dimensions, order, vector_width, threads, mode, segment)
+    return ScatterPlan(shape.dimensions, order, vector_width, threads, mode, segment, copies, size)
+
+
+def _copy_bytes(match: Scattered, mode: UpdateMode, device: Device) -> int:
+    """The bytes of copies of all outputs; 0 if a block can't have any."""
+    if mode != "atomic" or not all(map(may_copy, match.heroes)):
+        return 0
+    size = sum(o.shape.element_count * storage_bytes(o.shape.element_type) for o in match.outputs)
+    return size if size <= device.limits.shared_bytes else 0
+
+
+def _most_copies(size: int, device: Device) -> int:
+    return min(MAX_COPIES, device.limits.grid[0]) if size else 0
+
+
+def _default_copies(match: Scattered, size: int, threads: int, device: Device) -> int:
+    """As many blocks as keep the device busy, if each element of a copy still gets several updates; 0 if they are few, or where
+    threads are loops.
+    """
+    if not 0 < size <= COPY_BYTES or not TARGETS[device.dialect].has_threads:
+        return 0
+    updates = update_shape(match.heroes[0]).element_count
+    elements = max(o.shape.element_count for o in match.outputs)
+    if updates < MIN_UPDATES * elements:
+        return 0
+    most = min(device.widths.wanted_threads, updates) // threads
+    copies = min(most, updates // (MIN_COMBINED * elements), _most_copies(size, device))
+    return copies if copies >= MIN_COPIES else 0
 
 
 def scatter_knobs(match: Scattered, default: ScatterPlan, device: Device) -> KnobSpace:
@@ -88,11 +142,14 @@ def scatter_knobs(match: Scattered, default: ScatterPlan, device: Device) -> Kno
     hero, is_sorted = match.heroes[0], default.mode == "sorted"
     segments = range(MAX_SEGMENT + 1) if is_sorted and may_cut(hero) else range(1)
     atomic = Knob("atomic", (0, 1) if is_sorted and may_be_atomic(hero) else (0,), 0)
+    copies = range(_most_copies(_copy_bytes(match, default.mode, device), device) + 1)
     threads, width = linear_knobs(default, adjacent_updates(hero, default.mode), device.limits)
+    if len(copies) > 1:  # the number of turns of a thread depends on it
+        threads = replace(threads, effect="kernel")
     if default.mode == "in turn":
         threads = Knob("block_size", range(1, 2), 1)
     return KnobSpace(
         NAME,
-        (threads, width, atomic, Knob("segment", segments, default.segment)),
+        (threads, width, atomic, Knob("segment", segments, default.segment), Knob("copies", copies, default.copies)),
         (Condition("segment", ("atomic",), {(0,): segments, (1,): range(1)}),),
     )
