@@ -442,6 +442,14 @@ RANGES: dict[str, RangeExample] = {
         ),
         (("d0 * 2 + (d1 mod 64) * 1022 + 1", "d0 in [1, 127], d1 in [0, 63]", (3, 64641)),),
     ),
+    "congruence-of-remainders": RangeExample(
+        (
+            ("((d0 + 3) mod 16) * 127 + (d0 * 17) mod 128", "d0 in [0, 999]", (13, 2029)),
+            ("((d0 + 1) mod 8) * 8188 + (d0 mod 32) * 4", "d0 in [0, 99]", (28, 57436)),
+            ("(d0 * 3 + d1 * 8 + 1) mod 16 + (d0 * 5) mod 8", "d0 in [0, 63], d1 in [0, 9]", (1, 17)),
+        ),
+        (("(d0 * 3 + 1) mod 8 + (d1 * 5) mod 8", "d0 in [0, 63], d1 in [0, 63]", (0, 14)),),
+    ),
     "congruence-of-remainder": RangeExample(
         (
             ("(d0 * 6 + 1) mod 8", "d0 in [-9, 9]", (1, 7)),

@@ -111,6 +111,14 @@ def congruence_of_sum(w: Writer) -> Iterator[Claim]:
     yield True, w.positive_mod(whole, g) == w.positive_mod(a * r + b * s, g)
 
 
+def congruence_of_remainders(w: Writer) -> Iterator[Claim]:
+    x, y, a, b, i, j, p, q = w.integers("x y a b i j p q")
+    m, n, g = w.small("m n g")
+    multiples = z3.And(a * m == g * i, b * n == g * j)  # x % m = x - m * p, y % n = y - n * q
+    yield multiples, a * (x - m * p) + b * (y - n * q) == a * x + b * y - g * (i * p + j * q)
+    yield from shifted(w, g)
+
+
 def congruence_of_extremum(w: Writer) -> Iterator[Claim]:
     r, i, j, k = w.integers("r i j k")
     (g,) = w.small("g")
@@ -238,6 +246,7 @@ IN_STEPS: dict[str, Proof] = {
     "constraint-remainder-bounds": Proof(dividends_in_periods),
     "range-of-remainder": Proof(range_of_remainder),
     "congruence-of-sum": Proof(congruence_of_sum),
+    "congruence-of-remainders": Proof(congruence_of_remainders),
     "congruence-of-extremum": Proof(congruence_of_extremum),
 }
 

@@ -61,6 +61,13 @@ def test_steps_are_made_when_they_are_read() -> None:
     assert repr(made.steps) == repr(tuple(made.steps)) and made.steps != ()
 
 
+def test_maps_are_written_when_they_are_read() -> None:
+    made = certificate(SPLIT)
+    assert made == pickle.loads(pickle.dumps(made)) and made.before == str(ix.IndexingMap.parse(SPLIT))
+    with pytest.raises(AttributeError, match="'Certificate' object has no attribute 'other'"):
+        _ = made.other  # type: ignore[attr-defined]
+
+
 def test_the_rows_are_those_of_the_core() -> None:
     assert {row.name: (row.group, row.law, row.precondition) for row in ix._core.rules()} == rows()
 

@@ -15,9 +15,12 @@ __all__ = ["of_composition", "of_emptiness", "of_equivalence", "of_instance", "r
 _Map: TypeAlias = Any
 
 
-def recorded(before: str, after: str, fields: Any, results: tuple[int | None, ...]) -> Certificate:
-    """The certificate of a simplification, as the core recorded it: `fields()` are those of each `Step`."""
-    return Certificate("simplify", before, after, Steps(fields), results)
+def recorded(by: Any, results: tuple[int | None, ...]) -> Certificate:
+    """The certificate of a simplification that the core recorded: `by.maps()`, and `by.steps()`, the fields of steps."""
+    made = object.__new__(Certificate)
+    # To write the maps, and to set the fields of a frozen dataclass, takes as long as several simplifications.
+    made.__dict__.update(question="simplify", steps=Steps(by.steps), results=results, _maps=by.maps)
+    return made
 
 
 def of_composition(first: str, second: str, composed: str) -> Certificate:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
+from typing import Any
 
 from indexing.certificates.checker import check
 from indexing.certificates.json_text import read, written
@@ -37,6 +38,17 @@ class Verdict:
 @dataclass(frozen=True)
 class Certificate(Claims):
     """The proof of an answer about maps: see `Claims`. It prints its steps, is read from JSON and written, and checked."""
+
+    def __getattr__(self, name: str) -> str:
+        """Writes the maps of a certificate that the core recorded, when one is first read."""
+        if name not in ("before", "after") or "_maps" not in self.__dict__:
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+        self.__dict__["before"], self.__dict__["after"] = self.__dict__.pop("_maps")()
+        return str(self.__dict__[name])
+
+    def __getstate__(self) -> dict[str, Any]:
+        """The fields, written."""
+        return {field.name: getattr(self, field.name) for field in fields(self)}
 
     def __str__(self) -> str:
         """The steps, one a line, between the maps."""

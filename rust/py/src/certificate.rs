@@ -12,20 +12,20 @@ use pyo3::types::{PyString, PyTuple};
 /// The law of a constraint on an expression that is replaced by an equal one.
 const SUBSTITUTED: &str = "substituted";
 
-/// A certificate of a map, with the expressions of its steps, one after the other, as one value.
+/// A certificate of a map and its simplified form, with the expressions of its steps, one after the other, as one value.
 pub struct Recorded {
-    before: IndexingMap,
+    maps: [IndexingMap; 2],
     certificate: Certificate,
     dag: Dag,
     /// Of each expression, whether it is a variable.
     is_variable: Vec<bool>,
 }
 
-/// The steps of a certificate of the map `before`.
-pub fn recorded(arena: &mut Arena, before: &IndexingMap, certificate: Certificate) -> Recorded {
+/// The steps of a certificate of these maps.
+pub fn recorded(arena: &mut Arena, maps: [&IndexingMap; 2], certificate: Certificate) -> Recorded {
     let roots: Vec<Expr> = certificate.steps.iter().flat_map(expressions).collect();
     let is_variable = roots.iter().map(|e| matches!(arena.node(*e), Node::Variable(_))).collect();
-    Recorded { before: before.clone(), certificate, dag: arena.export(&roots), is_variable }
+    Recorded { maps: maps.map(IndexingMap::clone), certificate, dag: arena.export(&roots), is_variable }
 }
 
 fn expressions(step: &CertifiedStep) -> impl Iterator<Item = Expr> + '_ {
@@ -38,14 +38,11 @@ fn expressions(step: &CertifiedStep) -> impl Iterator<Item = Expr> + '_ {
 }
 
 impl Recorded {
-    /// The certificate that `indexing.certificates.recorded` makes of the maps, the steps, and the results.
-    pub fn into_python<'py>(self, py: Python<'py>, after: &IndexingMap) -> PyResult<Bound<'py, PyAny>> {
+    /// The certificate that `indexing.certificates.recorded` makes of the results, and of what is written when it is read.
+    pub fn into_python(self, py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
         static RECORDED: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
-        let text = |map| write_indexing_map(map, Style::Plain).raise(py);
-        let (before, after) = (text(&self.before)?, text(after)?);
         let results = PyTuple::new(py, &self.certificate.results)?;
-        let parts = (before, after, PyStepFields(self), results);
-        RECORDED.import(py, "indexing.certificates", "recorded")?.call1(parts)
+        RECORDED.import(py, "indexing.certificates", "recorded")?.call1((PyRecorded(self), results))
     }
 }
 
@@ -59,15 +56,22 @@ fn ends(law: &str, is_variable: bool, info: Info) -> (Option<i64>, Option<i64>, 
     (end(lower, i64::MIN), end(upper, i64::MAX), modulus, residue)
 }
 
-/// The fields of the steps of a certificate, whose texts are written when it is called.
-#[pyclass(frozen, name = "StepFields", module = "indexing._core")]
-pub struct PyStepFields(Recorded);
+/// A certificate, whose texts are written when they are read.
+#[pyclass(frozen, name = "Recorded", module = "indexing._core")]
+pub struct PyRecorded(Recorded);
 
 #[pymethods]
-impl PyStepFields {
+impl PyRecorded {
+    /// The texts of both maps.
+    fn maps(&self, py: Python<'_>) -> PyResult<[String; 2]> {
+        let [before, after] = &self.0.maps;
+        let text = |map| write_indexing_map(map, Style::Plain).raise(py);
+        Ok([text(before)?, text(after)?])
+    }
+
     /// A tuple a step: its fields, in the order of `Step`.
-    fn __call__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
-        let texts = self.0.before.texts_of(&self.0.dag).raise(py)?;
+    fn steps<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+        let texts = self.0.maps[0].texts_of(&self.0.dag).raise(py)?;
         let texts: Vec<_> = texts.iter().map(|text| PyString::new(py, text)).collect();
         let mut made = Vec::with_capacity(self.0.certificate.steps.len());
         let mut first = 0;

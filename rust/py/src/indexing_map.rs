@@ -53,10 +53,10 @@ impl PyIndexingMap {
     pub(crate) fn certified<'py>(&self, py: Python<'py>, options: Options) -> PyResult<(Any<'py>, Any<'py>)> {
         let (simple, recorded) = self.released(py, |w| {
             let (simple, certificate) = certify(&mut w.arena, &mut w.scratch, &self.0, options)?;
-            let recorded = recorded(&mut w.arena, &self.0, certificate);
+            let recorded = recorded(&mut w.arena, [&self.0, &simple], certificate);
             Ok((simple, recorded))
         })?;
-        let certificate = recorded.into_python(py, &simple)?;
+        let certificate = recorded.into_python(py)?;
         Ok((Bound::new(py, PyIndexingMap(simple))?.into_any(), certificate))
     }
 

@@ -13,10 +13,11 @@ type OfSum = fn(&Ranges, &Arena, i64, &[Term]) -> Option<Info>;
 /// Sums with more terms than this are not searched for pairs.
 const MAX_RELATED_TERMS: usize = 64;
 
-/// The traits of a sum of several terms: it contains a quotient, a quotient or remainder, a product.
+/// The traits of a sum of several terms: it contains a quotient, a quotient or remainder, a product, a remainder.
 const QUOTIENT: u16 = 1;
 const DIGIT: u16 = 2;
 const PRODUCT: u16 = 4;
+const REMAINDER: u16 = 8;
 
 /// The laws of independent terms.
 pub(super) static TERMS: [Row<OfSum>; 1] = [Row {
@@ -67,14 +68,22 @@ pub(super) static RELATED_TERMS: [Row<OfSum>; 4] = [
         function: range_of_expanded_quotient,
     },
     Row {
-        laws: &[law(
-            "congruence-of-digits",
-            "sum",
-            "(a * x + b * (x / k) + c * (x % k)) % g = 0",
-            "k > 0, g > 0, g divides a * k + b and a + c",
-        )],
-        requires: DIGIT,
-        function: congruence_of_digits,
+        laws: &[
+            law(
+                "congruence-of-digits",
+                "sum",
+                "(a * x + b * (x / k) + c * (x % k)) % g = 0",
+                "k > 0, g > 0, g divides a * k + b and a + c",
+            ),
+            law(
+                "congruence-of-remainders",
+                "sum",
+                "(a * (x % m) + b * (y % n)) % g = (a * x + b * y) % g",
+                "m > 0, n > 0, g > 0, g divides a * m and b * n",
+            ),
+        ],
+        requires: REMAINDER,
+        function: congruence_of_remainders,
     },
 ];
 
@@ -85,7 +94,7 @@ pub(super) fn traits_of(arena: &Arena, terms: &[Term]) -> u16 {
     }
     let has = terms.iter().fold(ALWAYS, |has, t| match arena.tag(t.expr) {
         Tag::FloorDiv => has | QUOTIENT | DIGIT,
-        Tag::Mod => has | DIGIT,
+        Tag::Mod => has | DIGIT | REMAINDER,
         Tag::Product => has | PRODUCT,
         _ => has,
     });
@@ -223,26 +232,34 @@ fn by_expanded_quotient(
     Some(sum.quotient_by(m))
 }
 
-/// The congruence of a sum that contains a quotient or remainder and its dividend.
-fn congruence_of_digits(ranges: &Ranges, arena: &Arena, constant: i64, terms: &[Term]) -> Option<Info> {
-    let mut known = (0, constant);
-    let mut digits = digits_of(arena, terms)?;
-    let mut rest = Terms::from_slice(terms);
-    loop {
-        let (quotient, remainder) = digits.factors()?;
-        known.0 = gcd_i64(known.0, gcd_i64(quotient, remainder));
+/// The congruence of a sum by `c * (x mod m) = c * x - c * m * (x floordiv m)`, if a term of `x` meets another one; a quotient
+/// that the sum does not contain leaves a congruence modulo `c * m`.
+fn congruence_of_remainders(ranges: &Ranges, arena: &Arena, constant: i64, terms: &[Term]) -> Option<Info> {
+    let mut expanded: Terms = terms.iter().filter(|t| arena.as_mod(t.expr).is_none()).copied().collect();
+    let (mut known, mut meets) = ((0, constant), false);
+    for (t, (x, m)) in terms.iter().filter_map(|t| Some((t, arena.as_mod(t.expr)?))) {
+        let left = t.coeff.checked_mul(m)?;
+        match expanded.iter_mut().find(|e| arena.as_floordiv(e.expr) == Some((x, m))) {
+            Some(quotient) => quotient.coeff = quotient.coeff.checked_sub(left)?,
+            None => known.0 = gcd_i64(known.0, left),
+        }
         if known.0 == 1 {
             return None;
         }
-        rest.retain(|t| !digits.is_one(arena, t.expr));
-        match digits_of(arena, &rest) {
-            Some(more) => digits = more,
-            None => break,
+        let one = [Term::new(1, x)];
+        let (inner, parts) = arena.as_sum(x, &one);
+        known.1 = known.1.checked_add(inner.checked_mul(t.coeff)?)?;
+        for p in parts {
+            let coeff = p.coeff.checked_mul(t.coeff)?;
+            match expanded.iter_mut().find(|e| e.expr == p.expr) {
+                Some(e) => (e.coeff, meets) = (e.coeff.checked_add(coeff)?, true),
+                None => expanded.push(Term::new(coeff, p.expr)),
+            }
         }
     }
     let joined = |known, t: &Term| add_to_congruence(known, t.coeff, ranges.of_term(arena, t.expr));
-    let (modulus, residue) = rest.iter().fold(known, joined);
-    (modulus != 0).then(|| Info::congruent(modulus, residue))
+    let (modulus, residue) = expanded.iter().filter(|_| meets).fold(known, joined);
+    (meets && modulus > 1).then(|| Info::congruent(modulus, residue))
 }
 
 /// The bounds by `a * x + b * (x floordiv k) + c * (x mod k) = (a * k + b) * q + (a + c) * r`, where the quotient `q` and the
