@@ -112,7 +112,8 @@ ENTRY fused {{
 
 @pytest.mark.parametrize("knobs", [{"copies": 1}, {"copies": 3, "block_size": 32}, {"copies": 40, "block_size": 7}])
 @pytest.mark.parametrize(
-    ("kind", "op"), [("f32", "add"), ("f64", "add"), ("s32", "minimum"), ("u64", "maximum"), ("s64", "and")]
+    ("kind", "op"),
+    [("f32", "add"), ("f64", "add"), ("s32", "minimum"), ("u64", "maximum"), ("s64", "and"), ("f32", "maximum")],
 )
 def test_blocks_combine_updates_in_copies(kind: str, op: str, knobs: dict[str, int]) -> None:
     kernel = check(FEW.format(kind=kind, op=op, size=19, count=300), "scatter", **knobs)
@@ -142,7 +143,7 @@ def test_updates_of_few_elements_have_copies_by_default() -> None:
         return bool(ix.emit(FEW.format(kind=kind, op=op, size=size, count=1 << 17), dialect=dialect).shared_bytes)
 
     assert copies("f32", "add", 10) and copies("s32", "maximum", 100) and copies("s32", "add", 10, "opencl")
-    assert not copies("f32", "add", 4000) and not copies("f32", "maximum", 10) and not copies("f32", "add", 10, "c")
+    assert not copies("f32", "add", 4000) and not copies("bf16", "add", 10) and not copies("f32", "add", 10, "c")
     with pytest.raises(ix.IndexingError, match="copies must lie in"):
         ix.emit(FEW.format(kind="bf16", op="add", size=9, count=50), copies=1)
 
@@ -279,7 +280,9 @@ def test_segments_out_of_range_are_refused(segment: int) -> None:
         ix.emit(ix.hlo.parse(POINTS).entry, segment=segment)
 
 
-@pytest.mark.parametrize(("op", "kind"), [("maximum", "s32"), ("minimum", "u64"), ("xor", "s64"), ("subtract", "f32")])
+@pytest.mark.parametrize(
+    ("op", "kind"), [("maximum", "s32"), ("minimum", "u64"), ("xor", "s64"), ("maximum", "f64"), ("subtract", "f32")]
+)
 def test_runs_are_cut_for_reducers_with_an_atomic_function_alone(op: str, kind: str) -> None:
     text = POINTS.replace("add(a, b)", f"{op}(a, b)").replace("f32", kind)
     kernel = check(text, "scatter")

@@ -115,4 +115,4 @@ OPCODES: dict[str, Opcode] = {op.name: op for op in _TABLE}
 
 #: Opcodes of native atomic updates, of integers and of floating-point numbers.
 ATOMIC_UPDATES = frozenset({"add", "maximum", "minimum", "and", "or", "xor"})
-ATOMIC_SUMS = frozenset({"add"})
+ATOMIC_FLOATS = frozenset({"add", "maximum", "minimum"})

@@ -7,7 +7,7 @@ from typing import Literal
 
 from indexing.hlo import Instruction, Shape
 from indexing.hlo.layout import major_to_minor
-from indexing.kernels.ir.opcodes import ATOMIC_SUMS, ATOMIC_UPDATES
+from indexing.kernels.ir.opcodes import ATOMIC_FLOATS, ATOMIC_UPDATES
 from indexing.kernels.ir.types import storage_bytes
 from indexing.ops.reducer_ops import SECOND, reducer_opcode
 
@@ -94,18 +94,18 @@ def may_be_atomic(hero: Instruction) -> bool:
 
 def may_copy(hero: Instruction) -> bool:
     """Whether blocks may combine updates in copies of the output first, in any order, and then join these atomically."""
-    return update_mode(hero) == "atomic" and _is_sum(hero)
+    return update_mode(hero) == "atomic" and _is_joined(hero)
 
 
 def may_cut(hero: Instruction) -> bool:
     """Whether runs of sorted indices may be cut: their parts are combined separately, in any order, and joined by one atomic
     operation.
     """
-    return update_mode(hero) == "sorted" and len(hero.operands) == 3 and _is_sum(hero)
+    return update_mode(hero) == "sorted" and len(hero.operands) == 3 and _is_joined(hero)
 
 
-def _is_sum(hero: Instruction) -> bool:
+def _is_joined(hero: Instruction) -> bool:
     """Whether the reducer is one of those in any order for which targets have an atomic operation."""
     opcode = reducer_opcode(hero.computation_of("to_apply"))
     kind = hero.operands[0].shape.element_type
-    return (opcode in ATOMIC_UPDATES and kind in INTEGERS) or (opcode in ATOMIC_SUMS and kind in REALS)
+    return (opcode in ATOMIC_UPDATES and kind in INTEGERS) or (opcode in ATOMIC_FLOATS and kind in REALS)

@@ -75,8 +75,8 @@ def plan_scatter(
     1, 2, 4, 8 or 16 updates per thread, which divides a row of a window and has one index; `atomic`, 1 for atomics although
     indices are sorted; `segment`, the most updates, 1 to 4096, that one thread combines where indices are sorted, 0 for any
     number (default 32 if atomic updates can join segments, else 0); `copies`, the blocks that combine atomic updates in copies
-    of the outputs in shared memory first, 0 to 1024, if these are integers, or sums of f32 or f64, and fit (default 0 if there
-    are many elements, or few updates of each).
+    of the outputs in shared memory first, 0 to 1024, if these are integers, f32 or f64 and fit (default 0 if there are many
+    elements, or few updates of each).
     """
     check_knob("atomic", atomic, 0, 1)
     hero = match.heroes[0]
