@@ -65,7 +65,7 @@ def test_maps_are_written_when_they_are_read() -> None:
     made = certificate(SPLIT)
     assert made == pickle.loads(pickle.dumps(made)) and made.before == str(ix.IndexingMap.parse(SPLIT))
     with pytest.raises(AttributeError, match="'Certificate' object has no attribute 'other'"):
-        _ = made.other  # type: ignore[attr-defined]
+        _ = made.other
 
 
 def test_the_rows_are_those_of_the_core() -> None:
@@ -359,7 +359,7 @@ def random_expr(
     chosen: random.Random, table: Table, depth: int, divisors: tuple[int | str, ...] = (-7, -2, 2, 3, 4, 6, 8)
 ) -> int:
     if depth == 0 or chosen.random() < 0.2:
-        return table.add(chosen.choice(["x", "y", "z", chosen.randint(-9, 9)]))
+        return table.add(chosen.choice(("x", "y", "z", chosen.randint(-9, 9))))
     name = chosen.choice(["+", "*", "/", "%", "min", "min", "/", "%"])
     left = random_expr(chosen, table, depth - 1, divisors)
     right = table.add(chosen.choice(divisors)) if name in "/%" else random_expr(chosen, table, depth - 1, divisors)

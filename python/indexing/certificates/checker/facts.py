@@ -32,6 +32,11 @@ def added(ends: Ends, times: int, to: Ends) -> Ends:
     return (a + times * low, b + times * high) if times > 0 else (a + times * high, b + times * low)
 
 
+def of_multiple(ends: Ends, by: int) -> Ends:
+    """The bounds of an integer, a positive multiple of which has these bounds."""
+    return ends if by == 1 else (-floored(-ends[0], by), floored(ends[1], by))
+
+
 class Facts:
     """Ranges that hold, and divisors that are not 0."""
 
@@ -76,11 +81,9 @@ class Facts:
             fact = self.forms.normals[number]
             for k in form.keys() & fact.keys() if len(fact) > 1 else ():
                 g = gcd(form[k], fact[k]) if fact[k] > 0 else -gcd(form[k], fact[k])
-                times, by = form[k] // g, fact[k] // g
-                left = (form * by).plus(fact, -times)
+                left = (form * (fact[k] // g)).plus(fact, -form[k] // g)
                 if len(left) < len(fact):
-                    low, high = added(self.span(left), times, ends)
-                    yield -floored(-low, by), floored(high, by)
+                    yield of_multiple(added(self.span(left), form[k] // g, ends), fact[k] // g)
                     break
 
     def span(self, form: Form, by_remainders: bool = False) -> Ends:
@@ -90,13 +93,23 @@ class Facts:
             spans = [self.span(form.plus(part - self.forms.owns[k[0]], form[k])) for part in self.forms.minima[k]]
             least = min if form[k] > 0 else max
             return least(a for a, _ in spans), least(b for _, b in spans)
+        ends, form, scale = self.without_quotients(form, by_remainders)
+        low, high = self.stated(form, ANY)
+        if high - low == inf:
+            of_products: Ends = (0, 0)
+            for k, c in form.items():
+                of_products = added(of_products, c, self.spans.get(k) or self.span_of_product(k))
+            low, high = max(low, of_products[0]), min(high, of_products[1])
+        return of_multiple(added(ends, 1, (low, high)), scale)
+
+    def without_quotients(self, form: Form, by_remainders: bool) -> tuple[Ends, Form, int]:
+        """A multiple of a form, as a form with fewer quotients and the bounds of remainders; then the factor."""
         ends: Ends = (0, 0)
         scale = 1
         for k in sorted(form.keys() & self.forms.rests.keys(), reverse=True):
             if not (c := form.get(k)):
                 continue
-            rest, m = self.forms.rests[k]
-            own, dividend = self.forms.owns[k[0]], self.forms.atoms[k[0]][1][0]
+            (rest, m), own, dividend = self.forms.rests[k], self.forms.owns[k[0]], self.forms.atoms[k[0]][1][0]
             is_stated = self.forms.normal(own)[0] in self.ranges
             if is_stated or len(dividend) == 1 or self.forms.normal(dividend)[0] in self.ranges:
                 low, high = self.spans.get(k) or self.span_of_product(k)
@@ -109,14 +122,7 @@ class Facts:
             if by_remainders or is_shorter or self.forms.normal(without)[0] in self.ranges:
                 ends = added((ends[0] * g, ends[1] * g), -c * g // m, self.stated(rest, (0, m - 1)))
                 form, scale = without, scale * g
-        low, high = self.stated(form, ANY)
-        if high - low == inf:
-            of_products: Ends = (0, 0)
-            for k, c in form.items():
-                of_products = added(of_products, c, self.spans.get(k) or self.span_of_product(k))
-            low, high = max(low, of_products[0]), min(high, of_products[1])
-        low, high = added(ends, 1, (low, high))
-        return (low, high) if scale == 1 else (-floored(-low, scale), floored(high, scale))
+        return ends, form, scale
 
     def stated(self, form: Form, ends: Ends) -> Ends:
         """These bounds of a form, made tighter by what is stated of it."""
