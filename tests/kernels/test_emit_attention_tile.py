@@ -43,6 +43,11 @@ def test_two_sums_are_a_left_factor() -> None:
         (attention(BIAS, SAFE, AFTER, "bf16", sizes=ODD), {"warps": 2, "keys": 16}),
         (attention(MASKED, SAFE, kind="bf16", hidden="-1e30", sizes=EVEN), {"warps": 1, "keys": 32}),
         (attention(CAUSAL, PLAIN, AFTER, "f16", sizes=Sizes(1, 1, 130, 200, 16, 136)), {"warps": 8, "keys": 128}),
+        (attention(CAUSAL, kind="bf16", sizes=EVEN), {"keys": 32, "stages": 2}),  # an even number of steps
+        (
+            attention(BIAS, SAFE, AFTER, "f16", sizes=ODD),
+            {"warps": 1, "keys": 16, "stages": 2},
+        ),  # an odd one, with a rest
     ],
 )
 def test_kernels_are_proved_and_compile(text: str, knobs: dict[str, int]) -> None:
@@ -92,7 +97,7 @@ def test_devices_without_the_instructions(device: str) -> None:
     assert ix.emit(ix.hlo.parse(attention(kind="bf16", sizes=EVEN)).entry, device=device).emitter == "attention"
 
 
-@pytest.mark.parametrize(("knob", "value"), [("warps", 3), ("warps", 16), ("keys", 8), ("keys", 256)])
+@pytest.mark.parametrize(("knob", "value"), [("warps", 3), ("warps", 16), ("keys", 8), ("keys", 256), ("stages", 3)])
 def test_knobs_that_are_not_legal(knob: str, value: int) -> None:
     with pytest.raises(ix.IndexingError, match=f"{knob} is one of"):
         emitted(attention(kind="bf16", sizes=EVEN), **{knob: value})
@@ -111,12 +116,15 @@ def test_tiles_fit_into_shared_memory() -> None:
 # ---------------------------------------------------------------- faults
 
 
-def lowered() -> ir.Kernel:
-    return emitted(attention(NONE, kind="bf16", sizes=Sizes(1, 1, 32, 64, 16, 16)), warps=2, keys=32).lowered
+def lowered(stages: int = 1) -> ir.Kernel:
+    return emitted(
+        attention(NONE, kind="bf16", sizes=Sizes(1, 1, 32, 64, 16, 16)), warps=2, keys=32, stages=stages
+    ).lowered
 
 
-def test_a_kernel_without_its_barriers_or_waits_is_refuted() -> None:
-    without = [m for m in mutants(lowered()) if m.kind in ("barrier", "wait")]
+@pytest.mark.parametrize("stages", [1, 2])
+def test_a_kernel_without_its_barriers_or_waits_is_refuted(stages: int) -> None:
+    without = [m for m in mutants(lowered(stages)) if m.kind in ("barrier", "wait")]
     assert {m.kind for m in without} == {"barrier", "wait"}
     assert all("race" in {c.kind for c in verify(m.kernel).checks if c.status != "proved"} for m in without)
 

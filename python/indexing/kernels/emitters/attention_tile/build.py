@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from math import inf, prod
 from typing import TYPE_CHECKING
 
@@ -13,6 +14,7 @@ from indexing.kernels.emitters.attention.space import AttentionSpace
 from indexing.kernels.emitters.attention_tile.match import NAME
 from indexing.kernels.emitters.tile.fragments import load_fragments
 from indexing.kernels.emitters.tile.shared_tile import SharedTile, TileCopies, position
+from indexing.kernels.emitters.tile.steps import Steps
 from indexing.kernels.ir.fragments import COLUMNS, LANES, ROWS, SUM, SUM_OF_WORD
 from indexing.kernels.ir.memory import WORDS
 from indexing.kernels.ir.nodes import Buffer, Constant, GroupReduce, MatrixMultiply, Op, Ref, WaitCopies
@@ -53,10 +55,11 @@ class _Body:
         self.warp_row = thread_id("th_x") // LANES * ROWS  # the warp's first row in the block's tile
         self.first_row = row_tile * plan.rows
         self.copies, self.space = TileCopies(body, plan.threads), AttentionSpace(match, body, batch)
-        self.queries, self.keys, self.values = plan.shared_tiles
+        self.queries, *of_step = plan.shared_tiles
+        self.stages = [[replace(t, name=f"{t.name}{s or ''}", stage=s) for t in of_step] for s in range(plan.stages)]
         self.blocks = {"scores": plan.keys // COLUMNS, "sums": plan.columns // COLUMNS}  # fragments side by side
         for buffer in (
-            *(t.buffer for t in plan.shared_tiles),
+            *(t.buffer for tiles in ([self.queries], *self.stages) for t in tiles),
             *(Buffer(name, "u32", (WORDS["loaded"],), "local") for name in ("left", "right")),
             Buffer("weights", "u32", (plan.keys // plan.instructions[1].depth * WORDS["left"],), "local"),
             *(Buffer(name, "f32", (n * WORDS["accumulator"],), "local") for name, n in self.blocks.items()),
@@ -70,19 +73,24 @@ class _Body:
         self.largest = [body.variable("f32", body.number("f32", -inf)) for _ in range(HALVES)]
         self.total = [body.variable("f32", body.number("f32", 0)) for _ in range(HALVES)]
         self._clear("sums")
-        with loop_over(body, plan.steps, "step") as step:
-            first = step * plan.keys
-            self.copies.fill(self.keys, self.space.keys, {"free": first, "sum": constant(0)})
-            self.copies.fill(self.values, self.space.values, {"free": constant(0), "sum": first})
-            body.add(WaitCopies())
-            body.barrier()
-            self._score(first)
-            self._weigh()
-            self._add()
-            if plan.steps > 1:
-                body.barrier()
+        Steps(body, plan.steps, plan.stages, self._copy, self._step).build()
         self._combine(self.match.softmax.total, self.total)
         self._finish()
+
+    def _copy(self, step: SymbolicExpr, stage: int) -> None:
+        """Copy the keys and values of a step to a stage of shared memory."""
+        first, (keys, values) = step * self.plan.keys, self.stages[stage]
+        self.copies.fill(keys, self.space.keys, {"free": first, "sum": constant(0)})
+        self.copies.fill(values, self.space.values, {"free": constant(0), "sum": first})
+        if self.plan.stages == 1:
+            self.body.add(WaitCopies())
+
+    def _step(self, step: SymbolicExpr, stage: int) -> None:
+        """Build the sums with the keys and values of a step, which a stage has."""
+        keys, values = self.stages[stage]
+        self._score(step * self.plan.keys, keys)
+        self._weigh()
+        self._add(values)
 
     def _clear(self, sums: str) -> None:
         with loop_over(self.body, self.blocks[sums] * WORDS["accumulator"], "register") as register:
@@ -90,14 +98,14 @@ class _Body:
 
     # ------------------------------------------------------------ scores
 
-    def _score(self, first: SymbolicExpr) -> None:
+    def _score(self, first: SymbolicExpr, keys: SharedTile) -> None:
         """Build the logits of the step that begins at the key `first`."""
         body, instruction = self.body, self.plan.instructions[0]
         self._clear("scores")
         with loop_over(body, self.plan.depth_parts, "part") as part:
             along = part * instruction.depth
             load_fragments(body, self.queries, instruction, (self.warp_row, along), constant(0))
-            self._multiply("scores", "left", constant(0), (self.keys, instruction, along))
+            self._multiply("scores", "left", constant(0), (keys, instruction, along))
         for half in range(HALVES):
             row = self._row(half)
 
@@ -175,7 +183,7 @@ class _Body:
 
     # ------------------------------------------------------------ sums
 
-    def _add(self) -> None:
+    def _add(self, values: SharedTile) -> None:
         """Build the sums with the step's weights times values; two neighbouring fragments of weights are one left factor."""
         body, instruction = self.body, self.plan.instructions[1]
         with loop_over(body, self.plan.keys // instruction.depth, "part") as part:
@@ -183,9 +191,7 @@ class _Body:
                 places = [[position(SUM_OF_WORD, word, constant(e), result=k) for k in range(2)] for e in range(PAIR)]
                 pair = [self._loaded("scores", (part * 2 + block) * WORDS["accumulator"] + r) for block, r in places]
                 self._store_word(part * WORDS["left"] + word, pair, instruction.element_type)
-            self._multiply(
-                "sums", "weights", part * WORDS["left"], (self.values, instruction, part * instruction.depth)
-            )
+            self._multiply("sums", "weights", part * WORDS["left"], (values, instruction, part * instruction.depth))
 
     def _store_word(self, place: SymbolicExpr, pair: Sequence[Value], kind: str) -> None:
         low, high = (Op("convert", "u32", (self.body.stored(kind, v),)) for v in pair)

@@ -23,14 +23,15 @@ if TYPE_CHECKING:
     from indexing.kernels.ir.fragments import MatrixInstruction
     from indexing.kernels.kernel_builder import Dim3
 
-WARPS, KEYS = (1, 2, 4, 8), (16, 32, 64, 128)
+WARPS, KEYS, STAGES = (1, 2, 4, 8), (16, 32, 64, 128), (1, 2)
 DEFAULT_WARPS, DEFAULT_KEYS = 4, 64
 PAIR = 2 * COLUMNS  # columns of a right factor whose fragments are loaded together
 
 
 @dataclass(frozen=True, slots=True)
 class AttentionTilePlan:
-    """Knobs and launch dimensions: a block has 16 rows for each of its `warps`, and takes `keys` at a step.
+    """Knobs and launch dimensions: a block has 16 rows for each of its `warps`, and takes `keys` at a step, of which shared
+    memory has so many `stages`.
 
     `sizes` are those of the product of weights and values, `depth` the products in an element of the scores; `instructions` are
     those for the scores and for the values. `fastest` has the fastest dimension of queries, keys and values, and its size.
@@ -42,6 +43,7 @@ class AttentionTilePlan:
     fastest: tuple[tuple[Axis, int], tuple[Axis, int], tuple[Axis, int]]
     warps: int
     keys: int
+    stages: int
 
     @property
     def rows(self) -> int:
@@ -103,23 +105,25 @@ class AttentionTilePlan:
 
     @property
     def shared_bytes(self) -> int:
-        """The bytes of the tiles."""
-        kinds = (self.instructions[0], *self.instructions)
-        return sum(t.lines * t.run * k.element_bytes for t, k in zip(self.shared_tiles, kinds, strict=True))
+        """The bytes of the tiles, those of a step for each stage."""
+        kinds, counts = (self.instructions[0], *self.instructions), (1, self.stages, self.stages)
+        tiles = zip(self.shared_tiles, kinds, counts, strict=True)
+        return sum(n * t.lines * t.run * k.element_bytes for t, k, n in tiles)
 
 
 def plan_attention_tile(
-    match: Attention, device: Device, *, warps: int | None = None, keys: int | None = None
+    match: Attention, device: Device, *, warps: int | None = None, keys: int | None = None, stages: int | None = None
 ) -> AttentionTilePlan:
     """Launch dimensions.
 
-    Knobs: `warps` of a block, 1, 2, 4 or 8, of 16 rows each; `keys` of a step, 16, 32, 64 or 128.
+    Knobs: `warps` of a block, 1, 2, 4 or 8, of 16 rows each; `keys` of a step, 16, 32, 64 or 128; `stages` of shared memory:
+    with 2, keys and values are copied while those of the step before are used.
     """
-    for name, value, legal in (("warps", warps, WARPS), ("keys", keys, KEYS)):
+    for name, value, legal in (("warps", warps, WARPS), ("keys", keys, KEYS), ("stages", stages, STAGES)):
         if value is not None:
             check_choice(name, value, legal)
     default = _default(match, device)
-    return replace(default, warps=warps or default.warps, keys=keys or default.keys)
+    return replace(default, warps=warps or default.warps, keys=keys or default.keys, stages=stages or default.stages)
 
 
 def _default(match: Attention, device: Device) -> AttentionTilePlan:
@@ -137,19 +141,23 @@ def _planned(match: Attention, warps: int, keys: int) -> AttentionTilePlan:
     scores, product = match.scores, match.product
     order = fastest(scores, match.query), fastest(scores, 1 - match.query), fastest(product, 1 - match.side)
     instructions = instruction_of(scores), instruction_of(product)
-    return AttentionTilePlan(match.sizes, match.depth, instructions, order, warps, keys)
+    return AttentionTilePlan(match.sizes, match.depth, instructions, order, warps, keys, STAGES[0])
 
 
 def attention_tile_knobs(match: Attention, default: AttentionTilePlan, device: Device) -> KnobSpace:
     """Names, legal values and defaults of the knobs: tiles that fit into the memory of a block."""
-    keys: dict[tuple[int, ...], Values] = {
-        (w,): tuple(k for k in KEYS if fits(replace(default, warps=w, keys=k), device.limits)) for w in WARPS
+    stages: dict[tuple[int, ...], Values] = {
+        (w, k): tuple(n for n in STAGES if fits(replace(default, warps=w, keys=k, stages=n), device.limits))
+        for w in WARPS
+        for k in KEYS
     }
+    keys: dict[tuple[int, ...], Values] = {(w,): tuple(k for k in KEYS if stages[w, k]) for w in WARPS}
     return KnobSpace(
         NAME,
         (
             Knob("warps", tuple(w for w in WARPS if keys[w,]), default.warps),
             Knob("keys", max(keys.values(), key=len), default.keys),
+            Knob("stages", max(stages.values(), key=len), default.stages),
         ),
-        (Condition("keys", ("warps",), keys),),
+        (Condition("keys", ("warps",), keys), Condition("stages", ("warps", "keys"), stages)),
     )

@@ -92,7 +92,7 @@ class _Body:
         """Build the loop along the sum, and the results."""
         body, plan = self.body, self.plan
         sums = self.shared.declare(plan.element_type, plan.thread_rows * plan.thread_columns)
-        Steps(body, plan.steps, plan.stages, self._copy, self._multiply).build()
+        Steps(body, plan.steps, plan.stages, self._copy, lambda _, stage: self._multiply(stage)).build()
         with self.shared.combined(sums):
             self._finish()
 

@@ -58,7 +58,7 @@ class _Body:
         """Build the loop along the sum, and the results."""
         body = self.body
         sums = self.shared.declare(self.instruction.accumulator, prod(self.counts) * WORDS["accumulator"])
-        Steps(body, self.plan.steps, self.plan.stages, self._copy, self._multiply).build()
+        Steps(body, self.plan.steps, self.plan.stages, self._copy, lambda _, stage: self._multiply(stage)).build()
         with self.shared.combined(sums):
             self._finish()
 

@@ -18,14 +18,14 @@ if TYPE_CHECKING:
 @dataclass(frozen=True, slots=True)
 class Steps:
     """Builds `count` steps with so many `stages` of shared memory, from `copy`, of the tiles of a step to a stage, and
-    `multiply`, of the tiles of a stage.
+    `multiply`, of the tiles of a step in a stage.
     """
 
     body: FunctionBuilder
     count: int
     stages: int
     copy: Callable[[SymbolicExpr, int], None]
-    multiply: Callable[[int], None]
+    multiply: Callable[[SymbolicExpr, int], None]
 
     def build(self) -> None:
         """Build all steps."""
@@ -39,7 +39,7 @@ class Steps:
         with loop_over(self.body, self.count, "step") as step:
             self.copy(step, 0)
             self.body.barrier()
-            self.multiply(0)
+            self.multiply(step, 0)
             if self.count > 1:
                 self.body.barrier()
 
@@ -66,4 +66,4 @@ class Steps:
         if body.range(following).lower <= last:
             with guarded(body, body.within(following, None, last)):
                 self.copy(following, 1 - stage)
-        self.multiply(stage)
+        self.multiply(step, stage)
