@@ -188,6 +188,22 @@ def test_partial_sums_are_read_from_the_cache_to_which_blocks_wrote_them() -> No
     assert p.cache_bytes[1] - p.cache_bytes[0] == 2 * 8 * result + 4 * 32
 
 
+def test_what_a_block_reads_twice_moves_once_wherever_its_wave_begins() -> None:
+    """Both halves of each row are read for both halves of a result of as many bytes. A wave's blocks cross from one batch to the
+    next, so that the box around them is several times what they read.
+    """
+    text = """
+    ENTRY e { x = bf16[16,2048,32,128] parameter(0)
+      a = bf16[16,2048,32,64] slice(x), slice={[0:16],[0:2048],[0:32],[0:64]}
+      b = bf16[16,2048,32,64] slice(x), slice={[0:16],[0:2048],[0:32],[64:128]}
+      d = bf16[16,2048,32,64] subtract(a, b)
+      s = bf16[16,2048,32,64] add(a, b)
+      ROOT r = bf16[16,2048,32,128] concatenate(d, s), dimensions={3} }"""
+    p = ix.predict(ix.hlo.parse(text).entry, {}, device="h100")
+    size = 16 * 2048 * 32 * 128 * 2
+    assert (p.bytes[0], p.cache_bytes[0], p.memory_bytes[0]) == (3 * size, 2 * size, 2 * size)
+
+
 def test_of_equal_times_the_plan_nearest_to_the_default_is_best() -> None:
     computation = ix.hlo.parse("ENTRY f { p = f32[4096,4096] parameter(0)\n ROOT n = f32[4096,4096] negate(p) }").entry
     prediction = ix.predict(

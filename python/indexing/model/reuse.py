@@ -3,8 +3,8 @@
 Elements that a kernel reads several times move once from the L2 cache for each block, if the block's part fits into its share
 of the L1 cache, and once from memory for all blocks of a wave, if the wave's part fits into the L2 cache. If they do not fit,
 this holds for the part that is read while each loop does a few iterations, in which threads and blocks are in step. A part is
-the box around the elements that all loads of the array reach: an upper bound, near the truth where neighbouring blocks read
-neighbouring elements.
+the box around the elements that all loads of the array reach, or what these move, equal ones once, if that is less: upper
+bounds, near the truth where neighbouring blocks read neighbouring elements.
 """
 
 from __future__ import annotations
@@ -39,9 +39,11 @@ class Reuse:
     from_memory: float
 
 
-def reuse_of(argument: Argument, maps: Sequence[IndexingMap], grid: Dim3, threads: int, device: Device) -> Reuse:
+def reuse_of(
+    argument: Argument, maps: Sequence[IndexingMap], once: float, grid: Dim3, threads: int, device: Device
+) -> Reuse:
     """The reuse of an array's elements by the loads of a launch of blocks of so many threads (1: of threads that form blocks of
-    any size).
+    any size); its maps move `once` bytes if each is executed one time.
     """
     cores, memory = device.cores, device.memory
     count = BLOCK_THREADS if threads == 1 else threads
@@ -49,11 +51,13 @@ def reuse_of(argument: Argument, maps: Sequence[IndexingMap], grid: Dim3, thread
     resident = max(cores.threads // count, 1)
     of_wave = resident * cores.count * of_block
     blocks = prod(grid)
-    return Reuse(
-        -(-blocks // of_block)
-        * _median_moved(argument, maps, _parts(grid, of_block), memory.l1_bytes / resident, memory),
-        -(-blocks // of_wave) * _median_moved(argument, maps, _parts(grid, of_wave), memory.l2_bytes, memory),
-    )
+
+    def moved(length: int, most: float) -> float:
+        count = -(-blocks // length)
+        of_boxes = count * _median_moved(argument, maps, _parts(grid, length), most, memory)
+        return min(of_boxes, once) if once <= count * most else of_boxes
+
+    return Reuse(moved(of_block, memory.l1_bytes / resident), moved(of_wave, memory.l2_bytes))
 
 
 def _median_moved(

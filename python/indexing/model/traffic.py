@@ -118,23 +118,26 @@ class KernelTraffic:
         for accesses in self.kernel.global_accesses:
             exact &= not accesses.is_unknown
             of_argument = np.zeros((3, len(blocks)))
+            of_maps: dict[IndexingMap, float] = {}  # bytes that each map moves
             for e in accesses.executions:
                 executed, is_counted = self._executed(accesses.argument, e, blocks, known)
                 of_argument += executed
+                of_maps[e.map] = executed[2].max(initial=0) / e.times
                 exact &= is_counted
-            total += self._cached(accesses, *of_argument)
+            total += self._cached(accesses, of_argument, sum(of_maps.values()))
         return np.vstack([total, exact])
 
-    def _cached(self, accesses: GlobalAccesses, instructions: Floats, sectors: Floats, moved: Floats) -> Floats:
+    def _cached(self, accesses: GlobalAccesses, of_argument: Floats, once: float) -> Floats:
         """The `SUMS` of an array with what caches keep of it: device memory moves each byte of a small one once, and none
-        that the launch itself has written.
+        that the launch itself has written. Each different map of its loads moves its part of `once` bytes one time.
         """
-        argument = accesses.argument
+        argument, (instructions, sectors, moved) = accesses.argument, of_argument
         size = argument.element_count * storage_bytes(argument.element_type)
         cached, memory = moved, moved
         if accesses.kind == "load" and moved.max(initial=0) > REREAD * size:
             threads = 1 if self.has_block_knob else prod(self.kernel.block)
-            reuse = reuse_of(argument, [e.map for e in accesses.executions], self.kernel.grid, threads, self.device)
+            maps = list(dict.fromkeys(e.map for e in accesses.executions))
+            reuse = reuse_of(argument, maps, once, self.kernel.grid, threads, self.device)
             cached = np.minimum(moved, reuse.from_cache)
             memory = np.minimum(cached, reuse.from_memory)
         if size <= self.device.memory.l2_bytes:
