@@ -30,6 +30,7 @@ EMPTY = "(d0) -> (d0), domain: d0 in [0, 9], d0 * 2 + d0 mod 2 in [40, 50]"
 BOUNDED = "(d0, d1) -> (d0), domain: d0 in [0, 63], d1 in [0, 3], d0 * 4 + d1 in [3, 50]"
 EQUATED = "(d0)[s0] -> (s0), domain: d0 in [-4, 3], s0 in [-4, 2], min(d0 + s0, d0 ceildiv 6) * (s0 + 8) in [-2, 1], s0 - d0 in [0, 0]"
 SAME = "()[s0, s1] -> ((s0 + s1) mod s1), domain: s0 in [0, 0], s1 in [11, 17]"
+ZERO = "(d0){rt0} -> ((rt0 floordiv 7) floordiv rt0), domain: d0 in [0, 8], rt0 in [3, 4], rt0 - d0 in [0, 0]"
 DIVIDED = "(d0){rt0} -> (d0 mod rt0), domain: d0 in [0, 63], rt0 in [-3, 100]"
 
 
@@ -184,7 +185,7 @@ def test_equivalence_has_certificates() -> None:
 
 def test_the_solver_proves_each_step() -> None:
     pytest.importorskip("z3")
-    for text in (SPLIT, EMPTY, BOUNDED, DIVIDED):
+    for text in (SPLIT, EMPTY, BOUNDED, DIVIDED, ZERO):
         assert certificate(text).check(solver="z3")
 
 

@@ -69,7 +69,8 @@ class Translation:
         z3, q = self.z3, self.quotient(a, b)
         r = a - self.times(b, q)
         inside = z3.If(b > 0, z3.And(r >= 0, r < b), z3.And(r <= 0, r > b))
-        self.definitions.append(z3.Implies(b != 0, inside))
+        # Of 0 by 0 the quotient is any number: 0 serves, here and in `checker/forms.py`.
+        self.definitions += [z3.Implies(b != 0, inside), z3.Implies(a == 0, q == 0)]
         return q, z3.If(z3.And(b < 0, r != 0), r - b, r)
 
     def claim(self, read: Callable[[str], int], step: Step) -> Any:
