@@ -227,16 +227,15 @@ def _operations(instruction: Instruction, inside: CountInside) -> OperationCount
     return OperationCount(FMA * pairs * c.group_features * c.rhs[c.labels.kernel.feature] * c.out_batch)
 
 
-OPS = (
-    Op(
-        "convolution",
-        "out[b, x, o] = sum_{w, i} lhs[b, (x * stride + w * rhs_dilation - pad) / lhs_dilation, i] * rhs[w, i, o]",
-        output_to_input,
-        reference,
-        input_to_output,
-        loops.convolution,
-        exactness="exact; a bound with pieces for batch groups, a bound where padding hides kernel elements",
-        reads_many=True,
-        operations=_operations,
-    ),
+CONVOLUTION = Op(
+    "convolution",
+    "out[b, x, o] = sum_{w, i} lhs[b, (x * stride + w * rhs_dilation - pad) / lhs_dilation, i] * rhs[w, i, o]",
+    output_to_input,
+    reference,
+    input_to_output,
+    loops.convolution,
+    exactness="exact; a bound with pieces for batch groups, a bound where padding hides kernel elements",
+    reads_many=True,
+    operations=_operations,
 )
+OPS = (CONVOLUTION,)

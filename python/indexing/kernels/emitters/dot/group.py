@@ -16,6 +16,7 @@ from indexing.kernels.proposal import Proposal
 from indexing.ops.dot import DOT
 from indexing.ops.dot_expansions import reduced_dot, transposed_dot
 from indexing.ops.element_types import element_type
+from indexing.ops.registry import traits_of
 
 if TYPE_CHECKING:
     from indexing.device.record import Device
@@ -51,6 +52,8 @@ def dot_in_parts(instruction: Instruction) -> Computation | None:
 
 def is_sum_of_rows(dot: Instruction) -> bool:
     """Whether a dot of a vector, by one product or by one of each batch, is a reduction of rows."""
+    if traits_of(dot) is not DOT:
+        return False
     p = product_of(dot)
     return min(prod(p.rows), prod(p.columns)) == 1 and dot_in_parts(dot) is not None
 

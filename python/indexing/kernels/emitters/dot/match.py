@@ -1,21 +1,25 @@
-"""Products of matrices that the dot emitter takes, and their sizes by role."""
+"""Products of matrices, and their sizes by role: dots, of which the dot emitter takes some, and convolutions."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import prod
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from indexing.hlo.layout import major_to_minor
 from indexing.hlo.module_cache import cached_on_module
+from indexing.kernels.emitters.dot import convolution
 from indexing.kernels.epilogue import Heroes, single_hero_of
 from indexing.ops.dot import DOT
 from indexing.ops.element_types import element_type
 from indexing.ops.registry import traits_of
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from indexing.hlo import Computation, Instruction
-    from indexing.ops.element_context import Index
+    from indexing.kernels.function_builder import FunctionBuilder
+    from indexing.ops.element_context import Index, Value
 
 NAME = DOT.opcode
 MIN_COLUMNS = 16
@@ -27,7 +31,8 @@ Axis: TypeAlias = Literal["free", "sum"]
 @dataclass(frozen=True, slots=True)
 class Product:
     """The sizes of a product by role: `batch` of both operands, `rows` of the left one, `columns` of the right one,
-    `contracted`. With `is_swapped`, the left one is the second operand.
+    `contracted`. With `is_swapped`, the left one is the second operand. `places` are the result's dimensions of the batch, of
+    the first operand and of the second one; they are in this order if there are none.
     """
 
     batch: tuple[int, ...]
@@ -35,6 +40,7 @@ class Product:
     columns: tuple[int, ...]
     contracted: tuple[int, ...]
     is_swapped: bool = False
+    places: tuple[int, ...] = ()
 
     @property
     def operands(self) -> tuple[int, int]:
@@ -43,7 +49,8 @@ class Product:
 
     def result_index(self, batch: Index, row: Index, column: Index) -> Index:
         """The index in the result."""
-        return (*batch, *column, *row) if self.is_swapped else (*batch, *row, *column)
+        index = (*batch, *column, *row) if self.is_swapped else (*batch, *row, *column)
+        return tuple(index[self.places.index(d)] for d in range(len(index))) if self.places else index
 
     def tiles(self, rows: int, columns: int) -> tuple[int, int, int]:
         """The numbers of tiles of so many rows and columns, along the batch, the rows and the columns."""
@@ -70,31 +77,38 @@ def _is_hero(i: Instruction) -> bool:
     return prod(p.columns) >= MIN_COLUMNS and prod(p.contracted) >= MIN_CONTRACTED
 
 
-def planned_product(dot: Instruction) -> Product:
-    """The sizes of a dot that an emitter takes, by the roles of its plan."""
-    p = product_in_memory(dot)
+def planned_product(product: Instruction) -> Product:
+    """The sizes of a product that an emitter takes, by the roles of its plan."""
+    p = product_in_memory(product)
     assert p is not None
     return p
 
 
-def product_in_memory(dot: Instruction) -> Product | None:
-    """The sizes of a dot, by roles for which neighbouring columns are neighbours in the memory of the result; None if there are
-    none.
+def product_in_memory(i: Instruction) -> Product | None:
+    """The sizes of a dot or a convolution, by roles for which neighbouring columns are neighbours in the memory of the result;
+    None if there are none, and for other instructions.
     """
-    p, order = product_of(dot), major_to_minor(dot.shape)
+    if not (traits_of(i) is DOT or convolution.is_product(i)):
+        return None
+    p, order = product_of(i), major_to_minor(i.shape)
+    places = p.places or tuple(range(i.shape.rank))
     rows_end = len(p.batch) + len(p.rows)
-    if order == tuple(range(dot.shape.rank)) or (p.columns and order[-1] == dot.shape.rank - 1):
+    if order == tuple(range(i.shape.rank)) == places or (p.columns and order[-1] == places[-1]):
         return p
-    if p.rows and order[-1] == rows_end - 1:
-        return Product(p.batch, p.columns, p.rows, p.contracted, is_swapped=True)
+    if p.rows and order[-1] == places[rows_end - 1]:
+        return replace(p, rows=p.columns, columns=p.rows, is_swapped=True)
     return None
 
 
-def product_of(dot: Instruction) -> Product:
-    """The sizes of a dot."""
-    (batch, lhs), (_, rhs) = dimension_numbers(dot)
-    left, right = (o.shape.dimensions for o in dot.operands)
-    sizes = dot.shape.dimensions
+def product_of(i: Instruction) -> Product:
+    """The sizes of a dot, or of a convolution without groups."""
+    if traits_of(i) is not DOT:
+        places, sizes = convolution.result_places(i), i.shape.dimensions
+        *rows, columns = (sizes[d] for d in places)
+        return Product((), tuple(rows), (columns,), convolution.contracted_sizes(i), places=places)
+    (batch, lhs), (_, rhs) = dimension_numbers(i)
+    left, right = (o.shape.dimensions for o in i.operands)
+    sizes = i.shape.dimensions
     first = len(left) - len(lhs)
     return Product(
         tuple(left[d] for d in batch), sizes[len(batch) : first], sizes[first:], tuple(right[d] for d in rhs)
@@ -114,8 +128,24 @@ def operand_index(dot: Instruction, k: int, batch: Index, free: Index, contracte
     return tuple(at[d] if d in at else next(rest) for d in range(dot.operands[k].shape.rank))
 
 
+def factor(body: FunctionBuilder, i: Instruction, k: int, batch: Index, free: Index, contracted: Index) -> Value:
+    """The factor of operand `k` of a product, from indices of its batch, free and contracted dimensions, if its `conditions`
+    hold.
+    """
+    if traits_of(i) is not DOT:
+        return convolution.factor(body, i, k, free, contracted)
+    return body.read(i.operands[k], operand_index(i, k, batch, free, contracted))
+
+
+def conditions(body: FunctionBuilder, i: Instruction, k: int, free: Index, contracted: Index) -> Sequence[Value]:
+    """The conditions that a factor is an element of operand `k`; it is zero where they don't hold."""
+    return () if traits_of(i) is DOT else convolution.conditions(body, i, k, free, contracted)
+
+
 def fastest(dot: Instruction, k: int) -> tuple[Axis, int]:
     """The role of an operand's fastest dimension in memory that is not of the batch, and its size."""
+    if traits_of(dot) is not DOT:
+        return convolution.fastest_in_memory(dot, k)
     shape, (batch, contracting) = dot.operands[k].shape, dimension_numbers(dot)[k]
     last = next(d for d in reversed(major_to_minor(shape)) if d not in batch)
     is_last = not batch or last == major_to_minor(shape)[-1]

@@ -6,14 +6,13 @@ from math import prod
 from typing import TYPE_CHECKING
 
 from indexing.hlo.module_cache import cached_on_module
+from indexing.kernels.emitters.dot import convolution
 from indexing.kernels.emitters.dot.match import product_in_memory
 from indexing.kernels.epilogue import Heroes, single_hero_of
 from indexing.kernels.ir.fragments import PANEL_ROWS, PANEL_TYPES, panel_columns
 from indexing.kernels.proposal import Proposal
 from indexing.kernels.targets import TARGETS
-from indexing.ops.dot import DOT
 from indexing.ops.element_types import element_type
-from indexing.ops.registry import traits_of
 
 if TYPE_CHECKING:
     from indexing.device.record import Device
@@ -50,12 +49,14 @@ def match_panels(computation: Computation) -> Heroes | None:
 
 
 def _is_hero(i: Instruction) -> bool:
-    if traits_of(i) is not DOT or sum_type(i) not in PANEL_TYPES:
+    p = product_in_memory(i)
+    if p is None or sum_type(i) not in PANEL_TYPES:
         return False
     if any(element_type(o.shape.element_type).kind == "complex" for o in i.operands):
         return False
-    p = product_in_memory(i)
-    if p is None or prod(p.batch) == 0:
+    if prod(p.batch) == 0:
         return False
     is_large = prod(p.rows) >= PANEL_ROWS and prod(p.columns) >= panel_columns(sum_type(i))
+    if convolution.is_product(i) and convolution.has_fast_loop(i, panel_columns(sum_type(i))):
+        return False
     return is_large and prod(p.contracted) >= MIN_CONTRACTED

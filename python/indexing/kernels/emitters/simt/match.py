@@ -12,9 +12,7 @@ from indexing.kernels.emitters.tile.match import is_worth_tiles
 from indexing.kernels.epilogue import Heroes, single_hero_of
 from indexing.kernels.proposal import Proposal
 from indexing.kernels.targets import TARGETS
-from indexing.ops.dot import DOT
 from indexing.ops.element_types import element_type
-from indexing.ops.registry import traits_of
 
 if TYPE_CHECKING:
     from indexing.device.record import Device
@@ -54,11 +52,11 @@ def match_simt(computation: Computation) -> Heroes | None:
 
 
 def _is_hero(i: Instruction) -> bool:
-    if traits_of(i) is not DOT:
+    p = product_in_memory(i)
+    if p is None:
         return False
     result, *factors = (element_type(s.element_type) for s in (i.shape, *(o.shape for o in i.operands)))
     is_sum = result.kind == "float" or (result.is_integer and result.bits >= MIN_INTEGER_BITS)
-    p = product_in_memory(i)
-    if p is None or 0 in i.shape.dimensions or not is_sum or any(f.kind == "complex" for f in factors):
+    if 0 in i.shape.dimensions or not is_sum or any(f.kind == "complex" for f in factors):
         return False
     return prod(p.contracted) >= MIN_CONTRACTED

@@ -10,9 +10,7 @@ from indexing.kernels.emitters.dot.match import planned_product, product_in_memo
 from indexing.kernels.epilogue import Heroes, single_hero_of
 from indexing.kernels.ir.fragments import CAPABILITY, INSTRUCTIONS, MatrixInstruction
 from indexing.kernels.targets import TARGETS
-from indexing.ops.dot import DOT
 from indexing.ops.element_types import element_type
-from indexing.ops.registry import traits_of
 
 if TYPE_CHECKING:
     from indexing.device.record import Device
@@ -67,7 +65,8 @@ def match_tile(computation: Computation) -> Heroes | None:
 
 
 def _is_hero(i: Instruction) -> bool:
-    if traits_of(i) is not DOT:
+    p = product_in_memory(i)
+    if p is None:
         return False
     left, right = (o.shape for o in i.operands)
     instruction = INSTRUCTIONS.get(left.element_type)
@@ -79,8 +78,7 @@ def _is_hero(i: Instruction) -> bool:
         return False
     if left.element_type == "f32" and i.text("algorithm", "") != TF32:
         return False
-    p = product_in_memory(i)
-    return p is not None and prod(i.shape.dimensions) > 0 and prod(p.contracted) >= MIN_CONTRACTED
+    return prod(i.shape.dimensions) > 0 and prod(p.contracted) >= MIN_CONTRACTED
 
 
 def _is_result(kind: str, accumulator: str) -> bool:

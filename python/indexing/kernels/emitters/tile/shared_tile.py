@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from indexing._core import IndexingMap, SymbolicExpr
 from indexing.hlo.layout import delinearize
-from indexing.kernels.emitters.dot.match import Axis, operand_index, planned_product
+from indexing.kernels.emitters.dot.match import Axis, conditions, factor, planned_product
 from indexing.kernels.ir.fragments import ASYNC_BYTES
 from indexing.kernels.ir.nodes import Buffer, Constant, Load
 from indexing.kernels.ir.types import storage_bytes, storage_type
@@ -87,10 +87,13 @@ def position(m: IndexingMap, *values: SymbolicExpr, result: int = 0) -> Symbolic
 
 @dataclass(frozen=True, slots=True)
 class TileOperand:
-    """An operand of a product: its `sizes` along both axes, and `read`, the element at a position along `free` and `sum`."""
+    """An operand of a product: its `sizes` along both axes, and `read`, the element at a position along `free` and `sum`, which
+    is zero unless `conditions` there hold.
+    """
 
     sizes: Mapping[Axis, int]
     read: Callable[[SymbolicExpr, SymbolicExpr], Value]
+    conditions: Callable[[SymbolicExpr, SymbolicExpr], Sequence[Value]] = lambda free, along: ()
 
 
 class TileCopies:
@@ -128,15 +131,30 @@ class TileCopies:
         place = self._places(tile, slow, vector)
 
         def store(to: Index, at: Mapping[Axis, SymbolicExpr]) -> None:
-            self._store(tile, to, operand.read(at["free"], at["sum"]))
+            self._either(
+                operand.conditions(at["free"], at["sum"]),
+                lambda: self._store(tile, to, operand.read(at["free"], at["sum"])),
+                lambda: self._store_zero(tile, to),
+            )
 
         def zeros() -> None:
             with lanes(body, width) as lane:
                 self._store_zero(tile, place(lane))
 
         def whole(row: SymbolicExpr, cell: SymbolicExpr) -> None:
+            def at(lane: SymbolicExpr | int) -> dict[Axis, SymbolicExpr]:
+                return {across: row, along: cell * width + lane}
+
+            def copy() -> None:
+                with lanes(body, width) as lane, body.base_scope():
+                    self._store(tile, place(lane), operand.read(at(lane)["free"], at(lane)["sum"]))
+
+            conditions = [operand.conditions(at(k)["free"], at(k)["sum"]) for k in range(width)]
+            if all(c == conditions[0] for c in conditions):
+                self._either(conditions[0], copy, zeros)
+                return
             with lanes(body, width) as lane, body.base_scope():
-                store(place(lane), {across: row, along: cell * width + lane})
+                store(place(lane), at(lane))
 
         def some(row: SymbolicExpr) -> None:
             with lanes(body, width) as lane, body.base_scope():
@@ -157,11 +175,15 @@ class TileCopies:
         """Build `inside` for a coordinate that is less than its count, and `outside` for others, if there are any."""
         body, at = self.body, self.body.scope.simplify(part.expression)
         conditions = body.within(at, 0, part.count - 1)
-        with guarded(body, conditions):
-            inside(*body.inside((at,), [part.count]))
+        self._either(conditions, lambda: inside(*body.inside((at,), [part.count])), outside)
+
+    def _either(self, conditions: Sequence[Value], then: Callable[[], None], otherwise: Callable[[], None]) -> None:
+        """Build `then`, and for where the conditions don't hold, if that may be, `otherwise`."""
+        with guarded(self.body, conditions):
+            then()
         if conditions:
-            with body.otherwise():
-                outside()
+            with self.body.otherwise():
+                otherwise()
 
     def _places(self, tile: SharedTile, slow: SymbolicExpr, vector: SymbolicExpr) -> Callable[[SymbolicExpr], Index]:
         """The places in a tile of the lanes of a vector: neighbours, if its lines are along the dimension that is read."""
@@ -200,12 +222,13 @@ class TileBuilder:
         free, k = (p.rows, p.operands[0]) if side == "left" else (p.columns, p.operands[1])
 
         def read(own: SymbolicExpr, along: SymbolicExpr) -> Value:
-            index = operand_index(
-                self.dot, k, self._index(p.batch, self.batch), self._index(free, own), self._index(p.contracted, along)
-            )
-            return self.body.read(self.dot.operands[k], index)
+            return factor(self.body, self.dot, k, self._index(p.batch, self.batch), *at(own, along))
 
-        return TileOperand({"free": prod(free), "sum": prod(p.contracted)}, read)
+        def at(own: SymbolicExpr, along: SymbolicExpr) -> tuple[Index, Index]:
+            return self._index(free, own), self._index(p.contracted, along)
+
+        sizes: dict[Axis, int] = {"free": prod(free), "sum": prod(p.contracted)}
+        return TileOperand(sizes, read, lambda *place: conditions(self.body, self.dot, k, *at(*place)))
 
     def finish(self, total: Load, row: SymbolicExpr, column: SymbolicExpr) -> None:
         """Build the epilogue and the stores of an element of the product, whose sum is `total`."""

@@ -1,0 +1,98 @@
+"""Convolutions as products of matrices: windows, layouts, types, proofs on each target, results on the processor."""
+
+import numpy as np
+import pytest
+
+import indexing as ix
+from kernels import check, compiled, random_array
+
+
+def convolution(
+    labels: str, left: str, right: str, out: str, window: str, kind: str = "f32", result: str = "f32", more: str = ""
+) -> str:
+    return f"""fused {{
+      x = {kind}[{left}] parameter(0)
+      w = {kind}[{right}] parameter(1)
+      ROOT c = {result}[{out}] convolution(x, w), window={{{window}}}, dim_labels={labels}{more}
+    }}"""
+
+
+NHWC, NCHW = "b01f_01io->b01f", "bf01_oi01->bf01"
+AROUND = """fused {
+  x = f32[2,9,9,16] parameter(0)
+  h = f16[3,3,16,32] parameter(1)
+  b = f32[32] parameter(2)
+  w = f32[3,3,16,32] convert(h)
+  e = f32[2,9,9,16] exponential(x)
+  c = f32[2,9,9,32] convolution(e, w), window={size=3x3 pad=1_1x1_1}, dim_labels=b01f_01io->b01f
+  bias = f32[2,9,9,32] broadcast(b), dimensions={3}
+  ROOT out = f32[2,9,9,32] add(c, bias)
+}"""
+CASES = {
+    "as is": convolution(NHWC, "2,9,9,16", "3,3,16,32", "2,7,7,32", "size=3x3"),
+    "padding": convolution(NHWC, "2,9,9,16", "3,3,16,32", "2,9,9,32", "size=3x3 pad=1_1x1_1"),
+    "cropped": convolution(NHWC, "2,9,9,16", "3,3,16,32", "2,5,6,32", "size=3x3 pad=-1_-1x-2_1"),
+    "strides": convolution(NHWC, "2,9,9,16", "3,2,16,32", "2,5,3,32", "size=3x2 stride=2x3 pad=1_1x0_0"),
+    "holes": convolution(NHWC, "2,5,5,16", "3,3,16,32", "2,10,13,32", "size=3x3 pad=1_2x1_1 lhs_dilate=2x3"),
+    "apart": convolution(NHWC, "2,9,9,16", "3,3,16,32", "2,7,3,32", "size=3x3 pad=1_1x0_0 rhs_dilate=2x3"),
+    "reversed": convolution(NHWC, "2,9,9,16", "3,3,16,32", "2,9,9,32", "size=3x3 pad=1_1x1_1 rhs_reversal=1x1"),
+    "features first": convolution(NCHW, "2,16,9,9", "24,16,3,3", "2,24,9,9", "size=3x3 pad=1_1x1_1"),
+    "three features": convolution(NCHW, "2,3,12,12", "24,3,5,5", "2,24,6,6", "size=5x5 stride=2x2 pad=2_1x2_1"),
+    "batch last": convolution("01bf_01io->01bf", "7,7,20,24", "3,3,24,16", "7,7,20,16", "size=3x3 pad=1_1x1_1"),
+    "kernel's gradient": convolution("f01b_i01o->01bf", "3,8,8,24", "3,6,6,32", "3,3,24,32", "size=6x6"),
+    "batch is fastest": convolution("f01b_i01o->b01f", "3,8,8,24", "3,6,6,32", "24,3,3,32", "size=6x6"),
+    "one dimension": convolution("b0f_0io->b0f", "3,40,16", "5,16,32", "3,40,32", "size=5 pad=4_0"),
+    "three dimensions": convolution("b012f_012io->b012f", "1,4,4,4,16", "3,3,3,16,32", "1,4,4,4,32", "size=3x3x3 pad=1_1x1_1x1_1"),
+    "one place": convolution(NHWC, "2,9,9,16", "1,1,16,32", "2,9,9,32", "size=1x1"),
+    "around": AROUND,
+}  # fmt: skip
+NARROW = [
+    ("bf16", "bf16", "dot-tile"),
+    ("f16", "f32", "dot-tile"),
+    ("s8", "s32", "dot-tile"),
+    ("f64", "f64", "dot-simt"),
+    ("s32", "s32", "dot-simt"),
+]
+
+
+@pytest.mark.parametrize("text", CASES.values(), ids=CASES)
+def test_panels_on_a_processor(text: str) -> None:
+    assert check(text, "dot-panels", tolerance=1e-4).verify().refuted == ()
+
+
+@pytest.mark.parametrize("text", CASES.values(), ids=CASES)
+def test_tiles_on_a_gpu(text: str) -> None:
+    kernel = ix.emit(ix.hlo.parse(text).entry, "cuda", device="h100")
+    assert kernel.emitter == "dot-simt"
+    assert len(kernel.verify().proved) == len(kernel.verify().checks)
+
+
+@pytest.mark.parametrize(("kind", "result", "emitter"), NARROW)
+def test_types(kind: str, result: str, emitter: str) -> None:
+    text = convolution(NHWC, "2,9,9,32", "3,3,32,64", "2,9,9,64", "size=3x3 pad=1_1x1_1", kind, result)
+    kernel = ix.emit(ix.hlo.parse(text).entry, "cuda", device="h100")
+    assert kernel.emitter == emitter
+    assert len(kernel.verify().proved) == len(kernel.verify().checks)
+    compiled(text)(*(random_array(p.shape, np.random.default_rng(0)) for p in ix.hlo.parse(text).entry.parameters))
+
+
+def test_padding_is_zeros_which_meet_infinite_weights() -> None:
+    """Zero times infinity is not a number, in the reference as in kernels."""
+    module = ix.hlo.parse(CASES["padding"])
+    x, w = np.ones((2, 9, 9, 16), np.float32), np.full((3, 3, 16, 32), np.inf, np.float32)
+    expected, computed = ix.evaluate(module, x, w), ix.compile(module, "cpu")(x, w)
+    assert np.isnan(expected).any() and np.isinf(expected).any()
+    np.testing.assert_array_equal(computed, expected)
+
+
+@pytest.mark.parametrize("groups", ["feature_group_count=2", "batch_group_count=2"])
+def test_groups_are_no_single_product(groups: str) -> None:
+    sizes = ("2,9,9,16", "3,3,8,32", "2,9,9,32") if "feature" in groups else ("2,9,9,16", "3,3,16,32", "1,9,9,32")
+    kernel = check(convolution(NHWC, *sizes, "size=3x3 pad=1_1x1_1", more=f", {groups}"))
+    assert kernel.emitter == "loop"
+
+
+def test_few_features_are_looped_over_on_a_processor() -> None:
+    """Where neighbouring output features are neighbours in the kernel, a vector of them needs no copy of the input."""
+    check(convolution(NHWC, "2,9,9,3", "3,3,3,32", "2,9,9,32", "size=3x3 pad=1_1x1_1"), "loop")
+    check(convolution(NHWC, "2,9,9,3", "3,3,3,48", "2,9,9,48", "size=3x3 pad=1_1x1_1"), "dot-panels")
