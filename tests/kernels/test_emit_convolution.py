@@ -80,7 +80,7 @@ def test_padding_is_zeros_which_meet_infinite_weights() -> None:
     """Zero times infinity is not a number, in the reference as in kernels."""
     module = ix.hlo.parse(CASES["padding"])
     x, w = np.ones((2, 9, 9, 16), np.float32), np.full((3, 3, 16, 32), np.inf, np.float32)
-    expected, computed = ix.evaluate(module, x, w), ix.compile(module, "cpu")(x, w)
+    expected, computed = ix.evaluate(module, x, w), compiled(module, "cpu")(x, w)
     assert np.isnan(expected).any() and np.isinf(expected).any()
     np.testing.assert_array_equal(computed, expected)
 

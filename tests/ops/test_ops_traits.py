@@ -32,6 +32,7 @@ OTHER_MEANINGS = {
     "convert/symbolic.py": {"constant"},
     "reports/kernel_fusions.py": {"fusion"},  # the instruction that stands for a kernel
     "reports/remedies.py": {"call", "convert"},  # of programs that are changed as a remedy says
+    "kernels/emitters/scatter/copies.py": {"copy"},  # a buffer
     "kernels/emitters/tile/splits.py": {"add"},  # what joins the sums of blocks
     "show/notebook.py": {"map"},  # a column
     "tuning/calibration.py": {"copy", "exponential", "negate", "tanh", "transpose"},  # programs that are measured
@@ -153,7 +154,7 @@ def test_opcodes_are_shown_and_not_asked_about_outside_of_ops() -> None:
 
 def test_only_heroes_and_their_planners_ask_for_one_op() -> None:
     """By its block, `traits_of(hero) is TRANSPOSE`: emitters and the planner have kernels for few ops. All others ask traits."""
-    kernels = {"CONCATENATE", "COPY", "DOT", "DYNAMIC_UPDATE_SLICE", "REDUCE", "SCATTER", "TRANSPOSE"}
+    kernels = {"CONCATENATE", "CONVOLUTION", "COPY", "DOT", "DYNAMIC_UPDATE_SLICE", "REDUCE", "SCATTER", "TRANSPOSE"}
     structure = {"GET_TUPLE_ELEMENT", "TUPLE"}
     blocks = {id(op) for op in REGISTRY.values()}
     for path, tree in sources():

@@ -88,7 +88,7 @@ class _Body:
         count = len(updates_of(hero))
         self.kinds = [o.shape.element_type for o in hero.operands[:count]]
         self.computation = hero.computation_of("to_apply")
-        self.opcode = reducer_opcode(self.computation)
+        self.operation = reducer_opcode(self.computation)
         landings = [update_to_output(hero, k) for k in range(count)]
         self.landings = [m for m in landings if m is not None]
 
@@ -115,7 +115,7 @@ class _Body:
             landed = body.mapped(self.landings[0].map, at, (), begins)
             with guarded(body, landed.conditions):
                 place = body.inside(landed.index, hero.operands[0].shape.dimensions)
-                if self.plan.mode == "atomic" or (self.plan.mode == "unique" and self.opcode == SECOND):
+                if self.plan.mode == "atomic" or (self.plan.mode == "unique" and self.operation == SECOND):
                     self.update_atomically(place, body.read(updates_of(hero)[0], at))
                 elif is_joined is not None and self.plan.segment:
                     self._fold_segment(at, place, is_joined)
@@ -124,11 +124,11 @@ class _Body:
 
     def update_atomically(self, place: Index, update: Value) -> None:
         """Combine a value into an element that other threads may update at the same time."""
-        if self.opcode == SECOND:  # the last thread wins; a single store can't be torn
+        if self.operation == SECOND:  # the last thread wins; a single store can't be torn
             self._store(0, place, update)
             return
         combiner = self.body.kernel.combiner(self.computation, self.kinds)
-        native = self.opcode if self.opcode in ATOMIC_UPDATES else ""
+        native = self.operation if self.operation in ATOMIC_UPDATES else ""
         self.body.add(AtomicUpdate(self.buffers[0], place, combiner, (self.body.node(update),), native))
 
     def _store(self, k: int, place: Index, value: Value) -> None:
