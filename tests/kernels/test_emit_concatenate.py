@@ -121,3 +121,21 @@ def test_large_operands_move_as_vectors() -> None:
         kernel = ix.emit(ix.hlo.parse(joined(kind, [(1 << 10, 256), (1 << 10, 512)], 1)).entry)
         assert vector_moves(kernel)["o0"] == {width}
         assert all(a.ratio == 1 for a in ix.coalescing(kernel).accesses)
+
+
+def test_edges_around_an_array() -> None:
+    """Each part of a row comes from the first row, its own or the last one: branches that a compiler must not join wrongly."""
+    check("""ENTRY e {
+      x = f32[10,64] parameter(0)
+      above = f32[1,64] slice(x), slice={[0:1], [0:64]}
+      top = f32[64] reshape(above)
+      first = f32[2,64] broadcast(top), dimensions={1}
+      below = f32[1,64] slice(x), slice={[9:10], [0:64]}
+      bottom = f32[64] reshape(below)
+      last = f32[2,64] broadcast(bottom), dimensions={1}
+      rows = f32[14,64] concatenate(first, x, last), dimensions={0}
+      west = f32[14,1] slice(rows), slice={[0:14], [0:1]}
+      left = f32[14] reshape(west)
+      before = f32[14,7] broadcast(left), dimensions={0}
+      after = f32[14,1] slice(rows), slice={[0:14], [63:64]}
+      ROOT c = f32[14,72] concatenate(before, rows, after), dimensions={1} }""")

@@ -40,9 +40,18 @@ _RENAMED = {"abs": "fabs", "rem": "fmod", "round_even": "rint"}
 _OF_F32 = ("ceil", "copysign", "floor", "sqrt", "trunc", *_RENAMED)  # instructions of the CPU
 
 
+# gcc 12 loses what a branch assigns, if a loop has several, one after another, whose conditions do not change in it.
+_SCALAR_BRANCH = """#if defined(__GNUC__) && !defined(__clang__)
+#define scalar_branch __asm__ volatile("");
+#else
+#define scalar_branch
+#endif"""
+
+
 def _words() -> Iterator[Definition]:
     for name, spelling in _TYPES.items():
         yield typedef(name, spelling)
+    yield Definition("scalar_branch", _SCALAR_BRANCH)
     yield Definition("bool", "typedef _Bool bool;\n#define true 1\n#define false 0")
     for name in (*_MATH, *_RENAMED):
         yield macro(f"{name}_f64", f"__builtin_{_RENAMED.get(name, name)}")
@@ -133,6 +142,7 @@ C = Target(
     compare_and_swap=dict.fromkeys(("u8", "u16", "u32", "u64"), _SWAP),
     # gcc 12 makes wrong code of some loops that it vectorizes over several branches.
     joins_conditions=True,
+    scalar_branch="scalar_branch",
     constant_select={"f32": "choose_f32", "f64": "choose_f64"},
     thread_loop="#pragma GCC ivdep",
     lane_loop="#pragma GCC unroll 1",  # gcc makes vectors of the loop, but few of the statements that it would unroll it to

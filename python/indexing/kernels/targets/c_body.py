@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 
 from indexing.kernels.ir import nodes as ir
@@ -48,8 +49,12 @@ class BodyWriter(StatementWriter):
     def block(self, block: ir.Block) -> None:
         """All statements of a block."""
         self._declare_locals(block)
+        again = _assigned_again(block) if self.target.scalar_branch else frozenset()
         for statement in block:
-            self.statement(statement)
+            if isinstance(statement, ir.If) and not again.isdisjoint(_assigned(statement)):
+                self._if(statement, self.target.scalar_branch)
+            else:
+                self.statement(statement)
 
     def _declare_locals(self, block: ir.Block) -> None:
         """Declare local memory here, unless a nested block has all uses of it and runs once for each thread."""
@@ -74,9 +79,11 @@ class BodyWriter(StatementWriter):
         """Whether the loop is over the threads of a block, whose ids are the entry's first variables."""
         return self._is_entry and loop.variable < THREAD_AXES
 
-    def _nested(self, head: str, block: ir.Block) -> None:
+    def _nested(self, head: str, block: ir.Block, first: str = "") -> None:
         self.line(f"{head} {{")
         self.depth += 1
+        if first:
+            self.line(self.unit.use(first))
         self.block(block)
         self.depth -= 1
 
@@ -100,11 +107,22 @@ class BodyWriter(StatementWriter):
         self._nested(f"for ({kind} {name} = {start}; {name} < {stop}; {step})", s.body)
         self.line("}")
 
-    def _if(self, s: ir.If) -> None:
-        self._nested(f"if ({self.values.conditions(s.conditions)})", s.then)
+    def _if(self, s: ir.If, first: str = "") -> None:
+        self._nested(f"if ({self.values.conditions(s.conditions)})", s.then, first)
         if s.otherwise:
             self._nested("} else", s.otherwise)
         self.line("}")
+
+
+def _assigned(branch: ir.If) -> frozenset[str]:
+    """The variables that a branch assigns, those of nested branches aside."""
+    return frozenset(s.name for s in (*branch.then, *branch.otherwise) if isinstance(s, ir.Assign))
+
+
+def _assigned_again(block: ir.Block) -> frozenset[str]:
+    """The variables that several branches of a block assign."""
+    counts = Counter(name for s in block if isinstance(s, ir.If) for name in _assigned(s))
+    return frozenset(name for name, count in counts.items() if count > 1)
 
 
 def _has_atomics(statement: ir.Statement) -> bool:
