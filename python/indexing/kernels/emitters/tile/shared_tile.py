@@ -130,12 +130,14 @@ class TileCopies:
         line, first = starts[across] + slow, starts[along] + vector * width
         place = self._places(tile, slow, vector)
 
+        def conditions(at: Mapping[Axis, SymbolicExpr]) -> Sequence[Value]:
+            return operand.conditions(at["free"], at["sum"])
+
+        def copy(to: Index, at: Mapping[Axis, SymbolicExpr]) -> None:
+            self._store(tile, to, operand.read(at["free"], at["sum"]))
+
         def store(to: Index, at: Mapping[Axis, SymbolicExpr]) -> None:
-            self._either(
-                operand.conditions(at["free"], at["sum"]),
-                lambda: self._store(tile, to, operand.read(at["free"], at["sum"])),
-                lambda: self._store_zero(tile, to),
-            )
+            self._either(conditions(at), lambda: copy(to, at), lambda: self._store_zero(tile, to))
 
         def zeros() -> None:
             with lanes(body, width) as lane:
@@ -145,16 +147,15 @@ class TileCopies:
             def at(lane: SymbolicExpr | int) -> dict[Axis, SymbolicExpr]:
                 return {across: row, along: cell * width + lane}
 
-            def copy() -> None:
+            def of_lanes(write: Callable[[Index, Mapping[Axis, SymbolicExpr]], None]) -> None:
                 with lanes(body, width) as lane, body.base_scope():
-                    self._store(tile, place(lane), operand.read(at(lane)["free"], at(lane)["sum"]))
+                    write(place(lane), at(lane))
 
-            conditions = [operand.conditions(at(k)["free"], at(k)["sum"]) for k in range(width)]
-            if all(c == conditions[0] for c in conditions):
-                self._either(conditions[0], copy, zeros)
-                return
-            with lanes(body, width) as lane, body.base_scope():
-                store(place(lane), at(lane))
+            first, *others = (conditions(at(k)) for k in range(width))
+            if all(c == first for c in others):
+                self._either(first, lambda: of_lanes(copy), zeros)
+            else:
+                of_lanes(store)
 
         def some(row: SymbolicExpr) -> None:
             with lanes(body, width) as lane, body.base_scope():
