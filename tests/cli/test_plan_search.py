@@ -13,12 +13,6 @@ from indexing.runtime.plan_store import Store
 from indexing.tuning.measurement import Benchmark, Timing
 
 
-@pytest.fixture(autouse=True)
-def quick(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("indexing.tuning.measurement.SAMPLE", 1e-5)
-    monkeypatch.setattr("indexing.tuning.measurement.ROTATED_BYTES", 1 << 16)
-
-
 @pytest.fixture
 def file(tmp_path: Path) -> str:
     path = tmp_path / "program.hlo"
@@ -28,7 +22,7 @@ def file(tmp_path: Path) -> str:
 
 def tuned(capsys: pytest.CaptureFixture[str], file: str, *more: str, status: int = 0) -> str:
     store = str(Path(file).with_name("plans.sqlite"))
-    assert main(["tune", file, "--device", "cpu", "--store", store, "--budget", "3", *more]) == status
+    assert main(["tune", file, "--device", "cpu", "--store", store, "--budget", "3", "--warm", *more]) == status
     out, err = capsys.readouterr()
     assert err == ""
     return out
@@ -57,7 +51,7 @@ def test_one_fusion_as_a_table(capsys: pytest.CaptureFixture[str], file: str) ->
     assert best is not None
     assert lines[6].startswith("kept in ") and "plans.sqlite" in lines[6]
     fusion = ix.hlo.load(file).entry.instructions["g"]
-    key = ix.tune(fusion, 3, 0, "cpu", store=Path(file).with_name("plans.sqlite")).key
+    key = ix.tune(fusion, 3, 0, "cpu", store=Path(file).with_name("plans.sqlite"), warm=True).key
     kept = Store(Path(file).with_name("plans.sqlite")).best(key)
     assert kept == {"tile": int(best[1]), "block_size": int(best[2])}
 

@@ -83,8 +83,7 @@ def test_tables_of_small_runs() -> None:
     assert [len(r) for r in measurements.memory(1000)] == [4]
 
 
-def test_a_row_a_fusion_and_their_median(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("indexing.tuning.measurement.SAMPLE", 1e-5)
+def test_a_row_a_fusion_and_their_median(tmp_path: Path) -> None:
     file = tmp_path / "negate.hlo"
     file.write_text("ENTRY f { p = f32[40,25] parameter(0)\n ROOT n = f32[40,25] negate(p) }")
     row, median = tuning.rows(tuning.fusions_of([file]), 2, 1, "predicted", str(tmp_path / "store.sqlite"))

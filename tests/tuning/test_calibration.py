@@ -6,8 +6,7 @@ import pytest
 import indexing as ix
 from indexing.device.detect import find_device
 from indexing.device.table import CPU
-from indexing.tuning import calibration
-from indexing.tuning.calibration import Calibration, Point, corpus, fitted, rank_correlation
+from indexing.tuning.calibration import Calibration, Point, corpus, fitted, measured_times, rank_correlation
 
 
 def test_a_machine_that_follows_the_model_is_found_again() -> None:
@@ -52,10 +51,9 @@ def test_rank_correlation() -> None:
     assert rank_correlation([0.3, 0.1 + 0.2, 1], [1, 1, 2]) == pytest.approx(1)
 
 
-def test_this_processor(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("indexing.tuning.measurement.SAMPLE", 1e-5)
-    monkeypatch.setattr(calibration, "_TEXTS", {k: calibration._TEXTS[k] for k in ("small copy", "exponential")})
-    actual = ix.calibrate("cpu", plans=2)
+def test_this_processor() -> None:
+    fusions = [(name, c) for name, c in corpus() if name in ("small copy", "exponential")]
+    actual = fitted(CPU, list(measured_times(CPU, fusions, plans=2, seed=0)))
     assert len(actual.points) == 4 and all(p.measured > 0 for p in actual.points)
     assert actual.device.limits == CPU.limits and actual.device.name == CPU.name and -1 <= actual.correlation <= 1
     assert actual.report().startswith("CPU: rank correlation ") and len(actual.report().splitlines()) == 2 + 6 + 4

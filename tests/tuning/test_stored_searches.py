@@ -17,7 +17,9 @@ from indexing.runtime.cuda import CudaDevice
 from indexing.runtime.identity import device_identity, processor_identity
 from indexing.runtime.plan_store import Measured, Store, plan_text
 from indexing.tuning import stored_searches
-from indexing.tuning.trials import Tuning
+from indexing.tuning.conditions import Conditions
+from indexing.tuning.stored_searches import Request, stored_answers
+from indexing.tuning.trials import Tuning, TuningTarget
 
 FUSION = "ENTRY f { p = f32[40,25] parameter(0) ROOT n = f32[40,25] negate(p) }"
 
@@ -26,8 +28,6 @@ FUSION = "ENTRY f { p = f32[40,25] parameter(0) ROOT n = f32[40,25] negate(p) }"
 def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     path = tmp_path / "tuning.sqlite"
     monkeypatch.setenv("INDEXING_TUNE_STORE", str(path))
-    monkeypatch.setattr("indexing.tuning.measurement.SAMPLE", 1e-5)
-    monkeypatch.setattr("indexing.tuning.measurement.ROTATED_BYTES", 1 << 16)
     return path
 
 
@@ -39,13 +39,14 @@ def no_search(*given: object) -> list[Tuning]:
 def test_a_fresh_process_loads_no_emitter_and_no_numpy(text: str) -> None:
     def asked(subject: str) -> str:
         code = (
-            f"import sys, indexing as ix; m = ix.hlo.parse({text!r}); trials = ix.tune({subject}, 2, device='cpu')\n"
+            f"import sys, indexing as ix; m = ix.hlo.parse({text!r})\n"
+            f"trials = ix.tune({subject}, 2, device='cpu', warm=True)\n"
             "print(trials, [m for m in sys.modules if m in ('numpy', 'indexing.kernels', 'indexing.ops', 'optuna')])"
         )
         return subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True).stdout
 
     for subject, here in (("m", ix.hlo.parse(text)), ("[*m.computations.values()][0]", first(text))):
-        trials = ix.tune(here, budget=2, device="cpu")
+        trials = ix.tune(here, budget=2, device="cpu", warm=True)
         assert asked(subject) == f"{trials} []\n"
 
 
@@ -54,9 +55,9 @@ def first(text: str) -> ix.hlo.Computation:
 
 
 def test_all_is_there_as_after_the_search(monkeypatch: pytest.MonkeyPatch) -> None:
-    before = ix.tune(ix.hlo.parse(PROGRAM), budget=2, device="cpu")
+    before = ix.tune(ix.hlo.parse(PROGRAM), budget=2, device="cpu", warm=True)
     monkeypatch.setattr("indexing.tuning.fusion_search.searches", no_search)
-    after = ix.tune(ix.hlo.parse(PROGRAM), budget=2, device="cpu")
+    after = ix.tune(ix.hlo.parse(PROGRAM), budget=2, device="cpu", warm=True)
     assert after == before and [t.emitter for t in after] == ["loop", "transpose"]
     for t in after:
         assert t.computation.name == t.name and t.space.emitter == t.emitter and t.space.names == t.knobs
@@ -69,16 +70,16 @@ def test_fusions_and_programs_of_one_text_are_told_apart() -> None:
     """A fusion of two computations, of which a program makes one kernel."""
     module = ix.hlo.parse(PROGRAM)
     fusions = [i for i in module.entry.instructions.values() if i.is_fusion]
-    names = [ix.tune(i, budget=1, device="cpu").name for i in (*fusions, *fusions)]
+    names = [ix.tune(i, budget=1, device="cpu", warm=True).name for i in (*fusions, *fusions)]
     assert names == ["twice", "turned"] * 2
-    assert [t.name for t in ix.tune(module, budget=1, device="cpu")] == ["twice", "turned"]
+    assert [t.name for t in ix.tune(module, budget=1, device="cpu", warm=True)] == ["twice", "turned"]
 
 
 @pytest.mark.parametrize(
     "changed", [{"budget": 3}, {"seed": 2}, {"sampler": "grid"}, {"device": CPU.with_memory(bandwidth=1e9)}], ids=str
 )
 def test_another_request_is_another_search(changed: dict[str, object], monkeypatch: pytest.MonkeyPatch) -> None:
-    given: dict[str, object] = {"budget": 2, "seed": 1, "device": "cpu"}
+    given: dict[str, object] = {"budget": 2, "seed": 1, "device": "cpu", "warm": True}
     ix.tune(ix.hlo.parse(FUSION).entry, **given)  # type: ignore[call-overload]
     monkeypatch.setattr("indexing.tuning.fusion_search.searches", no_search)
     ix.tune(ix.hlo.parse(FUSION).entry, **given)  # type: ignore[call-overload]
@@ -86,17 +87,20 @@ def test_another_request_is_another_search(changed: dict[str, object], monkeypat
         ix.tune(ix.hlo.parse(FUSION).entry, **{**given, **changed})  # type: ignore[call-overload]
 
 
-@pytest.mark.parametrize("what", ["text", "package", "device"])
-def test_what_the_answer_depends_on_is_part_of_its_key(what: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    ix.tune(ix.hlo.parse(FUSION).entry, budget=1, device="cpu")
-    monkeypatch.setattr("indexing.tuning.fusion_search.searches", no_search)
-    text = FUSION.replace("negate", "abs") if what == "text" else FUSION
-    if what == "package":
-        monkeypatch.setattr(stored_searches, "_package_version", lambda: "other files")
-    if what == "device":
-        monkeypatch.setattr("indexing.runtime.identity.core_count", lambda: 4711)
-    with pytest.raises(AssertionError, match="no second call"):
-        ix.tune(ix.hlo.parse(text).entry, budget=1, device="cpu")
+def test_what_the_answer_depends_on_is_part_of_its_key(store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tuning,) = ix.tune(ix.hlo.parse(FUSION), budget=1, device="cpu", warm=True)
+    request = Request("predicted", 1, None, tuning.device, Conditions(warm=True))
+
+    def answers(text: str = FUSION, identity: str = processor_identity()) -> list[Tuning] | None:
+        return stored_answers(
+            Store(store), TuningTarget(ix.hlo.parse(text).entry, False, tuning.device), identity, request
+        )
+
+    assert answers() == [tuning]
+    assert answers(text=FUSION.replace("negate", "abs")) is None
+    assert answers(identity="another processor") is None
+    monkeypatch.setattr(stored_searches, "_package_version", lambda: "other files")
+    assert answers() is None
 
 
 def test_a_plan_that_ended_its_process_is_told_as_before(store: Path) -> None:
@@ -115,7 +119,7 @@ def test_a_store_of_an_older_version_is_left_as_it_is(store: Path) -> None:
     connection.close()
     before = store.read_bytes()
     with pytest.raises(ix.IndexingError, match=r"is of version 2, and this package reads 4: .*move it away"):
-        ix.tune(ix.hlo.parse(FUSION).entry, budget=2, device="cpu")
+        ix.tune(ix.hlo.parse(FUSION).entry, budget=2, device="cpu", warm=True)
     assert store.read_bytes() == before
 
 

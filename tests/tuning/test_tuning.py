@@ -1,5 +1,6 @@
 """Searches on the CPU: right results, the same trials for a seed, and a store that survives what happens to it."""
 
+import math
 import os
 import re
 import signal
@@ -7,7 +8,7 @@ import sqlite3
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -18,13 +19,19 @@ from fusion_texts import FUSIONS, fusion
 from indexing.device.table import CPU
 from indexing.executable.devices import device_of_dialect
 from indexing.executable.tuned_plans import fusion_key, tuned_plan
+from indexing.kernels import emit_fused
 from indexing.kernels.kernel import Kernel
-from indexing.runtime.device import Buffer, Clock
+from indexing.runtime.device import Buffer, Clock, CompilableKernel
+from indexing.runtime.host import Host
 from indexing.runtime.host_memory import address
 from indexing.runtime.plan_store import NO_GAIN, Gain, Measured, Store, plan_text
+from indexing.tuning.bench import Begin, LocalBench
 from indexing.tuning.conditions import Conditions
-from indexing.tuning.measurement import Benchmark, Timing, difference
+from indexing.tuning.fusion_search import FusionSearch
+from indexing.tuning.measurement import ROTATED_BYTES, SAMPLE, Benchmark, difference
 from indexing.tuning.search import candidates, promising_plans, proposals
+from indexing.tuning.stored_searches import Request
+from indexing.tuning.trials import TuningTarget
 
 LOOP = "ENTRY f { p = f32[40,25] parameter(0)\n ROOT n = f32[40,25] negate(p) }"
 
@@ -33,7 +40,6 @@ LOOP = "ENTRY f { p = f32[40,25] parameter(0)\n ROOT n = f32[40,25] negate(p) }"
 def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     path = tmp_path / "tuning.sqlite"
     monkeypatch.setenv("INDEXING_TUNE_STORE", str(path))
-    monkeypatch.setattr("indexing.tuning.measurement.SAMPLE", 1e-5)
     return path
 
 
@@ -60,7 +66,7 @@ def test_plans_are_found_under_other_names() -> None:
     assert tuned_plan(renamed.entry, device_of_dialect("c")) == trials.best
 
 
-def test_compile_takes_what_was_measured(store: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_compile_takes_what_was_measured(store: Path) -> None:
     module = ix.hlo.parse(LOOP)
     (trials,) = ix.tune(module, budget=2, device="cpu")
     plan = {"block_size": 64, "vector_width": 1, "max_blocks": 2}
@@ -120,67 +126,81 @@ def test_of_a_large_grid_what_is_near_the_default_and_random_plans_are_candidate
     assert few == chosen(20, 1) and few[:10] == chosen(20, 2)[:10] and few[10:] != chosen(20, 2)[10:]
 
 
-def test_samples_go_through_all_copies_of_the_arguments(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("indexing.tuning.measurement.ROTATED_BYTES", 5 * 8000)
-    device = device_of_dialect("c")
-    benchmark = Benchmark(ix.hlo.parse(LOOP).entry, device, Conditions())
-    launched: list[int] = []
+class ScriptedDevice(Host):
+    """A processor whose clock says that a call takes a third of a sample, and that records which arguments each call takes."""
 
-    def clock(kernel: object, sets: list[list[Buffer]]) -> Clock:
+    def __init__(self) -> None:
+        super().__init__()
+        self.launched: list[int] = []
+
+    def clock(self, kernel: CompilableKernel, sets: Sequence[Sequence[Buffer]]) -> Clock:
         assert len(sets) == 5 and len({address(b.handle) for buffers in sets for b in buffers}) == 10
 
         def seconds(first: int, calls: int) -> float:
-            launched.extend(k % len(sets) for k in range(first, first + calls))
-            return 4e-6 * calls
+            self.launched.extend(k % len(sets) for k in range(first, first + calls))
+            return SAMPLE / 3 * calls
 
         return seconds
 
-    monkeypatch.setattr(device, "clock", clock, raising=False)
-    monkeypatch.setattr("indexing.tuning.measurement.SAMPLE", 12e-6)
-    timing = benchmark.timing(ix.emit(ix.hlo.parse(LOOP).entry, "c"))
-    assert timing.seconds == pytest.approx(4e-6) and timing.spread == pytest.approx(0)
-    assert launched == [k % 5 for k in range(10 + 9 * 3)]
-    launched.clear()
-    benchmark.samples([ix.emit(ix.hlo.parse(LOOP).entry, "c", block_size=b) for b in (32, 64)], 3, 9)
-    assert launched == [(10 + 9 * 3 + k) % 5 for k in range(2 * (10 + 9 * 3))]
+
+def test_samples_go_through_all_copies_of_the_arguments() -> None:
+    side = math.isqrt(ROTATED_BYTES // (5 * 2 * 4)) + 1  # five copies of two arrays of f32 exceed the caches
+    computation = ix.hlo.parse(LOOP.replace("40,25", f"{side},{side}")).entry
+    device = ScriptedDevice()
+    benchmark = Benchmark(computation, device, Conditions())
+    timing = benchmark.timing(ix.emit(computation, "c"))
+    assert timing.seconds == pytest.approx(SAMPLE / 3) and timing.spread == pytest.approx(0)
+    assert device.launched == [k % 5 for k in range(10 + 9 * 3)]
+    device.launched.clear()
+    benchmark.samples([ix.emit(computation, "c", block_size=b) for b in (32, 64)], 3, 9)
+    assert device.launched == [(10 + 9 * 3 + k) % 5 for k in range(2 * (10 + 9 * 3))]
 
 
-def scripted(factor: float, monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """Let samples of other plans take `factor` of the default's time, which is measured first; returns the numbers of kernels."""
-    rounds: list[int] = []
+class ScriptedBench(LocalBench):
+    """Plans whose samples take `factor` of the default's time; records how many plans each comparison had."""
 
-    def samples(self: Benchmark, kernels: list[Kernel], *limits: int) -> list[list[float]]:
-        rounds.append(len(kernels))
+    def __init__(self, computation: ix.hlo.Computation, factor: float) -> None:
+        super().__init__(computation, device_of_dialect("c"), CPU, Conditions())
+        self.factor = factor
+        self.compared: list[int] = []
+
+    def outcomes(self, plans: Sequence[dict[str, int]], begin: Begin) -> Iterator[tuple[dict[str, int], Measured]]:
+        for plan in plans:
+            begin(plan)
+            yield plan, Measured("measured", 1, self.factor, 0.0)
+
+    def samples(self, plans: Sequence[dict[str, int]]) -> list[list[float]]:
+        self.compared.append(len(plans))
         noise = [1.0, 1.3, 1.1, 1.2, 1.0, 1.1, 1.0, 1.2, 1.1]
-        return [[n * (factor if k or len(kernels) == 1 else 1.0) for n in noise] for k in range(len(kernels))]
-
-    monkeypatch.setattr(Benchmark, "samples", samples)
-    return rounds
+        return [[n * (self.factor if k else 1.0) for n in noise] for k in range(len(plans))]
 
 
-def test_the_fastest_are_compared_in_turns_with_the_default(monkeypatch: pytest.MonkeyPatch) -> None:
-    rounds = scripted(0.5, monkeypatch)
-    trials = ix.tune(fusion("row reduction"), budget=6, device="cpu")
-    assert rounds == [1] * 6 + [4, 2] and trials.gain == Gain(2.0, 2.0, 2.0)
+def searched(bench: LocalBench, budget: int) -> ix.Tuning:
+    """The search of `tune`, whose plans a bench of the test measures."""
+    request = Request("predicted", budget, None, bench.planned_for, Conditions())
+    search = FusionSearch(bench.computation, request, bench, Store(None), lambda done: None)
+    return search.run(TuningTarget(bench.computation, True, bench.planned_for), 0)
+
+
+def test_the_fastest_are_compared_in_turns_with_the_default() -> None:
+    bench = ScriptedBench(fusion("row reduction"), 0.5)
+    trials = searched(bench, budget=6)
+    assert bench.compared == [4, 2] and trials.gain == Gain(2.0, 2.0, 2.0)
     assert trials.best != trials.space.default and trials.trials[0].measured.gain == NO_GAIN
-    monkeypatch.setattr(Benchmark, "samples", None)
-    assert ix.tune(fusion("row reduction"), budget=6, device="cpu").trials == trials.trials
+    assert searched(bench, budget=6).trials == trials.trials and bench.compared == [4, 2]
     assert tuned_plan(fusion("row reduction"), device_of_dialect("c")) == trials.best
 
 
 @pytest.mark.parametrize("factor", [1.0, 1.5, 0.99])
-def test_a_plan_that_is_not_certainly_faster_is_not_kept(factor: float, monkeypatch: pytest.MonkeyPatch) -> None:
-    scripted(factor, monkeypatch)
-    trials = ix.tune(fusion("row reduction"), budget=6, device="cpu")
+def test_a_plan_that_is_not_certainly_faster_is_not_kept(factor: float) -> None:
+    trials = searched(ScriptedBench(fusion("row reduction"), factor), budget=6)
     assert trials.best == trials.space.default == tuned_plan(fusion("row reduction"), device_of_dialect("c"))
     assert trials.gain == NO_GAIN
 
 
-def test_a_later_search_takes_back_a_gain_that_does_not_hold(monkeypatch: pytest.MonkeyPatch) -> None:
-    scripted(0.5, monkeypatch)
-    assert ix.tune(fusion("row reduction"), budget=6, device="cpu").gain.median == 2
-    scripted(1.0, monkeypatch)
-    trials = ix.tune(fusion("row reduction"), budget=5, device="cpu")
+def test_a_later_search_takes_back_a_gain_that_does_not_hold() -> None:
+    assert searched(ScriptedBench(fusion("row reduction"), 0.5), budget=6).gain.median == 2
+    trials = searched(ScriptedBench(fusion("row reduction"), 1.0), budget=5)
     assert (
         trials.gain == NO_GAIN and tuned_plan(fusion("row reduction"), device_of_dialect("c")) == trials.space.default
     )
@@ -218,26 +238,37 @@ def test_the_processor_launches_on_each_copy_in_turn() -> None:
     assert device.download(sets[1][1], np.dtype(np.float32), (1000,))[-1] == -1
 
 
-def test_wrong_results_are_never_timed(monkeypatch: pytest.MonkeyPatch) -> None:
+class OtherKernels(LocalBench):
+    """A bench that runs the kernels of another computation."""
+
+    def __init__(self, computation: ix.hlo.Computation, other: ix.hlo.Computation) -> None:
+        super().__init__(computation, device_of_dialect("c"), CPU, Conditions())
+        self.other = other
+
+    def _kernel(self, plan: dict[str, int]) -> Kernel:
+        return emit_fused(self.other, CPU, **plan)
+
+
+def test_wrong_results_are_never_timed() -> None:
     computation = ix.hlo.parse(LOOP).entry
     benchmark = Benchmark(computation, device_of_dialect("c"), Conditions())
     other = ix.hlo.parse(LOOP.replace("negate", "abs")).entry
     assert benchmark.problem(ix.emit(computation, "c")) == ""
     assert benchmark.problem(ix.emit(other, "c")).startswith("output 0 is wrong by")
-    monkeypatch.setattr(Benchmark, "problem", lambda self, kernel: "output 0 is wrong")
-    trials = ix.tune(computation, budget=2, device="cpu")
+    trials = searched(OtherKernels(computation, other), budget=2)
     assert {t.measured.state for t in trials.trials} == {"wrong"}
     with pytest.raises(ix.IndexingError, match=r"no plan of f could be measured: output 0 is wrong"):
         _ = trials.best
     assert tuned_plan(computation, device_of_dialect("c")) == {}
 
 
-def test_memory_that_is_not_there_is_a_trial_that_failed(monkeypatch: pytest.MonkeyPatch) -> None:
-    def none_left(self: Benchmark, kernel: Kernel) -> Timing:
+class DeviceWithoutMemory(Host):
+    def clock(self, kernel: CompilableKernel, sets: Sequence[Sequence[Buffer]]) -> Clock:
         raise MemoryError("64 GiB")
 
-    monkeypatch.setattr(Benchmark, "timing", none_left)
-    trials = ix.tune(ix.hlo.parse(LOOP).entry, budget=2, device="cpu")
+
+def test_memory_that_is_not_there_is_a_trial_that_failed() -> None:
+    trials = searched(LocalBench(ix.hlo.parse(LOOP).entry, DeviceWithoutMemory(), CPU, Conditions()), budget=2)
     assert [(t.measured.state, t.measured.detail) for t in trials.trials] == [("failed", "64 GiB")] * 2
 
 
@@ -262,19 +293,19 @@ def no_compiler() -> None:
     raise ix.CompileError("no C compiler")
 
 
-def test_ctrl_c_keeps_what_was_measured(monkeypatch: pytest.MonkeyPatch, store: Path) -> None:
-    computation, timing, measured = ix.hlo.parse(LOOP).entry, Benchmark.timing, []
+class InterruptedBench(ScriptedBench):
+    """Plans of which the third is interrupted while it is measured."""
 
-    def interrupted(self: Benchmark, kernel: Kernel) -> Timing:
-        if len(measured) == 2:
-            raise KeyboardInterrupt
-        measured.append(kernel)
-        return timing(self, kernel)
+    def outcomes(self, plans: Sequence[dict[str, int]], begin: Begin) -> Iterator[tuple[dict[str, int], Measured]]:
+        yield from super().outcomes(plans[:2], begin)
+        begin(plans[2])
+        raise KeyboardInterrupt
 
-    with monkeypatch.context() as patched:
-        patched.setattr(Benchmark, "timing", interrupted)
-        with pytest.raises(KeyboardInterrupt):
-            ix.tune(computation, budget=5, device="cpu")
+
+def test_ctrl_c_keeps_what_was_measured(store: Path) -> None:
+    computation = ix.hlo.parse(LOOP).entry
+    with pytest.raises(KeyboardInterrupt):
+        searched(InterruptedBench(computation, 1.0), budget=5)
     key = fusion_key(computation, CPU, device_of_dialect("c"))
     kept = {plan for plan, m in Store(store).plans(key).items() if m.state == "measured"}
     assert len(kept) == 2

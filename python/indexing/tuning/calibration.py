@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -101,13 +101,15 @@ def calibrate(device: DeviceLike = None, plans: int = 5, seed: int = 0) -> Calib
     if plans < 1:
         raise IndexingError(f"plans is at least 1 a fusion; got {plans}")
     chosen = device_here() if device is None else chosen_device(device)
-    return fitted(chosen, list(_measured(chosen, plans, seed)))
+    return fitted(chosen, list(measured_times(chosen, corpus(), plans, seed)))
 
 
-def _measured(described: Device, plans: int, seed: int) -> Iterator[tuple[str, Predictions, NDArray[np.float64]]]:
+def measured_times(
+    described: Device, fusions: Iterable[tuple[str, Computation]], plans: int, seed: int
+) -> Iterator[tuple[str, Predictions, NDArray[np.float64]]]:
     """The predictions and the times of each fusion, one for each plan."""
     device = device_of_dialect(described.dialect)
-    for name, computation in corpus():
+    for name, computation in fusions:
         space = knobs_of(computation, described)
         columns = {n: np.array([space.default[n], *c]) for n, c in space.sample(plans - 1, seed).items()}
         benchmark = Benchmark(computation, device, Conditions(seed))

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from indexing.kernels.kernel_builder import Dim3
     from indexing.tuning.search import Plan, Sampler
 
-__all__ = ["Progress", "searches"]
+__all__ = ["FusionSearch", "Progress", "searches"]
 
 #: Called with the number of plans that are done, and the number of all.
 Progress: TypeAlias = "Callable[[int, int], None]"
@@ -44,7 +44,7 @@ def searches(
         computations, tunings = target.computations, []
         for k, computation in enumerate(computations):
             on_progress = _report_progress(progress, k * request.budget, len(computations) * request.budget)
-            search = _Search(computation, request, bench(computation), store, on_progress)
+            search = FusionSearch(computation, request, bench(computation), store, on_progress)
             tunings.append(search.run(target, k))
         return tunings
 
@@ -65,12 +65,13 @@ def _benches(request: Request, ray: str | None) -> Iterator[Callable[[Computatio
         yield lambda computation: ClusterBench(cluster, computation, request.device, request.conditions)
 
 
-class _Search:
-    """The state of one call for one fusion."""
+class FusionSearch:
+    """The state of one call for one fusion, whose plans a bench measures."""
 
     def __init__(
         self, computation: Computation, request: Request, bench: Bench, store: Store, on_progress: Callable[[int], None]
     ) -> None:
+        """Read what the store knows of the fusion."""
         self.computation = computation
         self.request = request
         self.device = request.device
@@ -85,6 +86,7 @@ class _Search:
         self.deadline = inf if request.seconds is None else time.monotonic() + request.seconds
 
     def run(self, target: TuningTarget, number: int) -> Tuning:
+        """Search for the kernel `number` of a target, unless the store has the finished search."""
         name, space = self.computation.name, self.space
         trials = stored_trials(self.store, self.key, space.names, self.request, self.known)
         if trials is None:
