@@ -204,6 +204,33 @@ def test_what_a_block_reads_twice_moves_once_wherever_its_wave_begins() -> None:
     assert (p.bytes[0], p.cache_bytes[0], p.memory_bytes[0]) == (3 * size, 2 * size, 2 * size)
 
 
+@pytest.mark.parametrize("heads", [7, 8])
+@pytest.mark.parametrize("end", ["", ",1"])
+def test_a_transposed_read_moves_once_from_memory_where_a_wave_fits_into_the_cache(heads: int, end: str) -> None:
+    """Lanes read sectors of 32 bytes for 2 of each; those of the rows beside theirs read the rest, in the same wave."""
+    sizes, layout = f"16,{heads},2048,2048", "{2,3,4,1,0}" if end else "{2,3,1,0}"
+    order, flat = ("0,1,4,3,2", f"16,{heads},1,2048,2048") if end else ("0,1,3,2", sizes)
+    text = f"""ENTRY e {{ x = bf16[{sizes}{end}] parameter(0)
+      t = bf16[{flat}]{layout} transpose(x), dimensions={{{order}}}
+      y = bf16[{flat}] parameter(1)
+      ROOT r = bf16[{flat}] multiply(t, y) }}"""
+    p = ix.predict(ix.hlo.parse(text).entry, {}, device="h100")
+    size = 16 * heads * 2048 * 2048 * 2
+    assert p.emitter == "loop" and p.bytes[0] == 18 * size
+    assert 3 * size <= p.memory_bytes[0] <= 3.1 * size
+
+
+def test_each_core_loads_a_small_array_once() -> None:
+    """A row of 512 bytes, added to a million rows by blocks of few rows, stays in the cache of a core from block to block."""
+    rows = 2**20
+    text = f"""ENTRY e {{ x = f32[{rows},128] parameter(0)
+      b = f32[128] parameter(1)
+      w = f32[{rows},128] broadcast(b), dimensions={{1}}
+      ROOT r = f32[{rows},128] add(x, w) }}"""
+    p = ix.predict(ix.hlo.parse(text).entry, {}, device="h100")
+    assert p.bytes[0] == 3 * rows * 512 and p.cache_bytes[0] == 2 * rows * 512 + 132 * 512
+
+
 def test_of_equal_times_the_plan_nearest_to_the_default_is_best() -> None:
     computation = ix.hlo.parse("ENTRY f { p = f32[4096,4096] parameter(0)\n ROOT n = f32[4096,4096] negate(p) }").entry
     prediction = ix.predict(

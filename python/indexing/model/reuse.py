@@ -1,10 +1,10 @@
 """Reuse in caches: the part of an array that a block reads, and that the blocks which run at one time read.
 
 Elements that a kernel reads several times move once from the L2 cache for each block, if the block's part fits into its share
-of the L1 cache, and once from memory for all blocks of a wave, if the wave's part fits into the L2 cache. If they do not fit,
-this holds for the part that is read while each loop does a few iterations, in which threads and blocks are in step. A part is
-the box around the elements that all loads of the array reach, or what these move, equal ones once, if that is less: upper
-bounds, near the truth where neighbouring blocks read neighbouring elements.
+of the L1 cache (once for each core, if the whole array does), and once from memory for all blocks of a wave, if the wave's part
+fits into the L2 cache. If they do not fit, this holds for the part that is read while each loop does a few iterations, in which
+threads and blocks are in step. A part is the box around the elements that all loads of the array reach, or what these move,
+equal ones once, if that is less: upper bounds, near the truth where neighbouring blocks read neighbouring elements.
 """
 
 from __future__ import annotations
@@ -26,7 +26,12 @@ __all__ = ["Reuse", "reuse_of"]
 
 #: Numbers of blocks in x, y and z.
 Part: TypeAlias = "tuple[Interval, ...]"
-PLACES = (3, 4, 5)
+PARTS = 1009  # parts of a grid, a prime number: rows and tiles seldom begin where parts do
+PLACES = (317, 541, 769)
+PIECES = (
+    1,
+    4,
+)  # pieces of the blocks that run at one time; around those that cross the end of a row, a box is far too large
 ITERATIONS = 16  # threads and blocks are taken to be in step for so many iterations of each loop
 BLOCK_THREADS = 128  # a block's threads, in a launch of one dimension that was counted thread by thread
 
@@ -54,10 +59,22 @@ def reuse_of(
 
     def moved(length: int, most: float) -> float:
         count = -(-blocks // length)
-        of_boxes = count * _median_moved(argument, maps, _parts(grid, length), most, memory)
+        of_boxes = min(_of_pieces(argument, maps, grid, length, pieces, most, memory) for pieces in PIECES) * count
         return min(of_boxes, once) if once <= count * most else of_boxes
 
-    return Reuse(moved(of_block, memory.l1_bytes / resident), moved(of_wave, memory.l2_bytes))
+    of_share = memory.l1_bytes / resident
+    size = argument.element_count * storage_bytes(argument.element_type)
+    by_cores = cores.count * size if size <= of_share else float("inf")  # a core keeps it from block to block
+    return Reuse(min(moved(of_block, of_share), by_cores), moved(of_wave, memory.l2_bytes))
+
+
+def _of_pieces(
+    argument: Argument, maps: Sequence[IndexingMap], grid: Dim3, length: int, pieces: int, most: float, memory: Memory
+) -> float:
+    """The bytes that so many neighbouring blocks move through a cache, as the sum of equal pieces of them."""
+    pieces = min(pieces, length)
+    parts = _parts(grid, -(-length // pieces))
+    return pieces * _median_moved(argument, maps, parts, most / pieces, memory)
 
 
 def _median_moved(
@@ -91,16 +108,16 @@ def _first_iterations(m: IndexingMap) -> tuple[IndexingMap, int]:
 
 
 def _parts(grid: Dim3, count: int) -> list[Part]:
-    """About so many neighbouring blocks at several places of a grid, some of which cross the end of a row or of a tile."""
+    """About so many neighbouring blocks at several places of a grid."""
     return [_part(grid, count, place) for place in PLACES]
 
 
 def _part(grid: Dim3, count: int, place: int) -> Part:
-    """The intervals of such blocks' numbers in x, y and z; `place` is in eighths of the grid."""
+    """The intervals of such blocks' numbers in x, y and z; `place` is one of `PARTS`."""
     intervals = []
     for size in grid:
         length = min(size, count)
-        first = (size - length) * place // 8
+        first = (size - length) * place // PARTS
         intervals.append(Interval(first, first + length - 1))
         count = max(-(-count // size), 1)
     return tuple(intervals)
@@ -126,11 +143,12 @@ def _restricted(m: IndexingMap, dims: Sequence[Variable], ranges: Sequence[Varia
 
 
 def _bytes(argument: Argument, box: Sequence[Interval], sector: int) -> float:
-    """The bytes of a box, in whole sectors along the dimension that is contiguous in memory."""
+    """The bytes of a box, in whole sectors along each run of elements that is contiguous in memory."""
     size = storage_bytes(argument.element_type)
     sizes = [min(i.upper - i.lower + 1, n) for i, n in zip(box, argument.dimensions, strict=True)]
-    if not sizes:
-        return float(sector)
-    minor = argument.layout[0] if argument.layout else len(sizes) - 1
-    row = -(-sizes[minor] * size // sector) * sector
-    return float(prod(sizes) // sizes[minor] * row)
+    run = 1
+    for d in argument.layout or reversed(range(len(sizes))):
+        run *= sizes[d]
+        if sizes[d] < argument.dimensions[d]:
+            break
+    return float(prod(sizes) // run * -(-run * size // sector) * sector)
