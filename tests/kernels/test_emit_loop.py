@@ -10,7 +10,7 @@ import pytest
 import indexing as ix
 from indexing.device.table import portable_device
 from indexing.errors import IndexingError
-from indexing.kernels.ir.nodes import For, Load, statements
+from indexing.kernels.ir.nodes import For, If, Load, statements
 from indexing.kernels.ir.traversal import subvalues, values_of
 from indexing.kernels.kernel import Kernel
 from kernels import as_fusion, check, compiled, vector_moves
@@ -320,6 +320,37 @@ def test_rows_that_begin_within_a_block(text: str, knobs: dict[str, int]) -> Non
     kernel = ix.emit(as_fusion(text), "c", **knobs).stage("row-loops")
     loops = {kernel.variables[s.variable].name for s in statements(kernel.body) if isinstance(s, For)}
     assert "row" in loops or "max_blocks" in knobs
+
+
+PADDED_SUM = """
+f {
+  x = f32[11,40] parameter(0)
+  z = f32[] constant(0)
+  a = f32[11,40] pad(x, z), padding=1_-1x-2_2
+  b = f32[11,40] pad(x, z), padding=-1_1x3_-3
+  ROOT s = f32[11,40] subtract(a, b)
+}"""
+INTERIOR = """
+f {
+  x = f32[13,30] parameter(0)
+  z = f32[] constant(7)
+  ROOT a = f32[16,89] pad(x, z), padding=1_2x2_-1_2
+}"""
+
+
+@pytest.mark.parametrize("knobs", [{}, {"block_size": 32}, {"block_size": 1024}, {"block_size": 64, "max_blocks": 2}])
+@pytest.mark.parametrize("text", [PADDED_SUM, INTERIOR], ids=["edges", "interior"])
+def test_pads_at_edges_and_between_elements(text: str, knobs: dict[str, int]) -> None:
+    """On processors, conditions are decided for ranges of elements, wherever blocks begin and end."""
+    check(text, "loop", **knobs)
+
+
+def test_elements_far_from_all_edges_are_written_without_conditions() -> None:
+    kernel = ix.emit(as_fusion(PADDED_SUM), "c").stage("split-loops")
+    loops = [list(statements(s.body)) for s in statements(kernel.body) if isinstance(s, For) and s.variable == 0]
+    plain = [body for body in loops if not any(isinstance(s, If) for s in body)]
+    loads = [[v for s in body for g in values_of(s) for v in subvalues(g) if isinstance(v, Load)] for body in plain]
+    assert max(map(len, loads)) == 2
 
 
 @pytest.mark.parametrize(

@@ -22,6 +22,7 @@ from indexing.kernels.passes.pack_lanes import pack_words
 from indexing.kernels.passes.peel import peel_loops, unswitch
 from indexing.kernels.passes.row_loops import make_row_loops
 from indexing.kernels.passes.split_lanes import split_into_lanes
+from indexing.kernels.passes.split_loops import split_loops
 from indexing.kernels.passes.thread_loops import make_thread_loops
 from indexing.kernels.passes.unroll import unroll_in_lanes, unroll_loops
 from indexing.kernels.passes.vectorize import vectorize_accesses
@@ -112,6 +113,7 @@ PASSES: tuple[Pass, ...] = (
     Pass("dead-code-again", _for_any(remove_dead_code), "parallel", may_drop_loads=True),
     Pass("thread-loops", _for_sequential(make_thread_loops), "sequential"),
     Pass("row-loops", _for_sequential(make_row_loops), "sequential"),
+    Pass("split-loops", _for_sequential(split_loops), "sequential"),
     Pass("grid-loop", _for_sequential(make_grid_loops), "sequential"),
 )
 

@@ -8,6 +8,7 @@ A one-dimensional block whose indices are affine only in rows of, for example, 3
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import cached_property
 
@@ -43,11 +44,7 @@ class _Rows:
             for axis, size in ((X, length), (Y, self.count)):
                 self.variables[axis] = replace(kernel.variables[axis], interval=Interval(0, size - 1))
         self.intervals = [v.interval for v in self.variables]
-        self.given = {
-            s.variable: s.value
-            for s in ir.statements(kernel.body)
-            if isinstance(s, ir.LetIndex) and isinstance(s.value, SymbolicExpr)
-        }
+        self.given = index_definitions(kernel.body)
         self.whole: dict[int, SymbolicExpr] = {}
         self.forms: dict[SymbolicExpr, SymbolicExpr] = {}
 
@@ -103,6 +100,25 @@ def places(body: ir.Block) -> list[SymbolicExpr]:
                 if isinstance(part, ir.Load):
                     expressions.update(dict.fromkeys(expressions_of(part)))
     return list(expressions)
+
+
+def index_definitions(body: ir.Block) -> dict[int, SymbolicExpr]:
+    """The index expressions that a body names."""
+    named = (s for s in ir.statements(body) if isinstance(s, ir.LetIndex))
+    return {s.variable: s.value for s in named if isinstance(s.value, SymbolicExpr)}
+
+
+def with_definitions(expression: SymbolicExpr, definitions: Mapping[int, SymbolicExpr]) -> SymbolicExpr:
+    """The expression with named index expressions expanded."""
+    while used := [v for v in expression.used_variables() if v in definitions]:
+        expression = expression.replace_variables([definitions.get(k, variable(k)) for k in range(max(used) + 1)])
+    return expression
+
+
+def conditions_on_indices(body: ir.Block) -> list[ir.Within]:
+    """The conditions of a body's branches that are on indices."""
+    conditions = (c for s in ir.statements(body) if isinstance(s, ir.If) for c in s.conditions)
+    return list(dict.fromkeys(c for c in conditions if isinstance(c, ir.Within)))
 
 
 def is_affine(expression: SymbolicExpr) -> bool:

@@ -18,7 +18,15 @@ from indexing._core import Interval, SymbolicExpr, variable
 from indexing.kernels.ir import nodes as ir
 from indexing.kernels.ir.copying import Names
 from indexing.kernels.ir.traversal import may_leave, rewrite_blocks, rewrite_values
-from indexing.kernels.passes.affine import X, is_affine, places, thread_coefficient
+from indexing.kernels.passes.affine import (
+    X,
+    conditions_on_indices,
+    index_definitions,
+    is_affine,
+    places,
+    thread_coefficient,
+    with_definitions,
+)
 
 MIN_ROW = 32  # elements; a block would have too many shorter rows
 
@@ -50,17 +58,16 @@ class _Rows:
 class _RowSplitter:
     def __init__(self, kernel: ir.Kernel) -> None:
         self.names = Names(kernel.variables, kernel.body)
-        self.given = {
-            s.variable: s.value
-            for s in ir.statements(kernel.body)
-            if isinstance(s, ir.LetIndex) and isinstance(s.value, SymbolicExpr)
-        }
+        self.given = index_definitions(kernel.body)
 
     def loop(self, loop: ir.For) -> ir.For:
         """The loop itself, or a loop over rows around it."""
         if may_leave(loop.body) or any(isinstance(s, ir.For) for s in ir.statements(loop.body)):
             return loop
-        expanded = [self._with_lets_expanded(e) for e in places(loop.body)]
+        expanded = [
+            self._with_lets_expanded(e)
+            for e in (*places(loop.body), *(c.expression for c in conditions_on_indices(loop.body)))
+        ]
         rows = _rows_of(e for e in expanded if not is_affine(e))
         if rows is None:
             return loop
@@ -110,10 +117,7 @@ class _RowSplitter:
 
     def _with_lets_expanded(self, expression: SymbolicExpr) -> SymbolicExpr:
         """The expression with named index expressions expanded."""
-        while used := [v for v in expression.used_variables() if v in self.given]:
-            numbers = [self.given.get(k, variable(k)) for k in range(max(used) + 1)]
-            expression = expression.replace_variables(numbers)
-        return self._simplified(expression)
+        return self._simplified(with_definitions(expression, self.given))
 
 
 def _rows_of(expressions: Iterable[SymbolicExpr]) -> _Rows | None:

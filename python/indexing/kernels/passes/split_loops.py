@@ -1,0 +1,236 @@
+"""Splitting of loops over threads at their conditions, for targets without threads: what pads, stencils and rolls check for
+each element is decided for a range of threads, so that most run without conditions, and the loop can be vectorized.
+
+for th_x: if row >= 1: v = x[i - 96]; if i - 96 * row >= 1: w = x[i - 1]; o[i] = v + w
+becomes
+if row >= 1: for the first th_x: the condition fails; for all others: it holds
+else: the loop as it was
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from typing import TypeAlias
+
+from indexing._core import SymbolicExpr, constant, variable
+from indexing.kernels.ir import nodes as ir
+from indexing.kernels.ir.copying import Copying, Names
+from indexing.kernels.ir.memory import Memory
+from indexing.kernels.ir.traversal import may_leave, rewrite_blocks, same_block
+from indexing.kernels.passes.affine import (
+    X,
+    conditions_on_indices,
+    index_definitions,
+    thread_coefficient,
+    with_definitions,
+)
+
+MAX_COPIED = 600  # statements that the copies of a loop may have together
+MAX_CUTS = 6  # of a loop
+MIN_SHARE = (
+    0.75  # a condition that does not depend on the thread is decided where it holds, or fails, for so many iterations
+)
+
+Decisions: TypeAlias = "Mapping[ir.Within, bool]"
+
+
+def split_loops(kernel: ir.Kernel) -> ir.Kernel:
+    """The kernel with innermost thread loops split at the threads where their conditions change."""
+    splitting = _Splitter(kernel)
+
+    def on_block(block: ir.Block) -> ir.Block:
+        return same_block(block, [t for s in block for t in splitting.statement(s)])
+
+    body = rewrite_blocks(kernel.body, on_block)
+    return kernel if body is kernel.body else replace(kernel, body=body, variables=tuple(splitting.names.variables))
+
+
+@dataclass(frozen=True, slots=True)
+class _Bound:
+    """A bound of a condition: it holds from the thread `cut` on, or before it."""
+
+    cut: SymbolicExpr
+    is_from: bool
+
+    def holds(self, first: int | None, stop: int | None, cut: int) -> bool | None:
+        """Whether it holds for threads from `first` to before `stop`, which are relative to the same place as `cut`."""
+        if first is not None and first >= cut:
+            return self.is_from
+        return not self.is_from if stop is not None and stop <= cut else None
+
+
+@dataclass(frozen=True, slots=True)
+class _Cuts:
+    """Cuts of a loop at known distances from a place, and the bounds of conditions there."""
+
+    place: SymbolicExpr
+    bounds: Mapping[ir.Within, Sequence[tuple[_Bound, int]]]
+
+    @property
+    def distances(self) -> list[int]:
+        """The distances of the cuts, ascending."""
+        return sorted({distance for bounds in self.bounds.values() for _, distance in bounds})
+
+    def decided(self, first: int | None, stop: int | None) -> dict[ir.Within, bool]:
+        """The conditions that hold, or fail, for all threads between two distances."""
+        decisions = {}
+        for condition, bounds in self.bounds.items():
+            holds = [b.holds(first, stop, distance) for b, distance in bounds]
+            if all(holds) or False in holds:
+                decisions[condition] = all(holds)
+        return decisions
+
+
+class _Splitter:
+    def __init__(self, kernel: ir.Kernel) -> None:
+        self.names = Names(kernel.variables, kernel.body)
+        self.definitions = index_definitions(kernel.body)
+        memory = Memory(kernel)
+        inner = list(ir.statements(kernel.body))
+        self.memory = memory
+        self.ordered = {m for s in inner for m in memory.written(s)} & {m for s in inner for m in memory.read(s)}
+
+    def statement(self, s: ir.Statement) -> Sequence[ir.Statement]:
+        """The statement itself, or those that replace a loop over threads."""
+        if not isinstance(s, ir.For) or s.variable != X or s.step != 1 or not self._is_plain(s.body):
+            return (s,)
+        conditions = self._conditions(s.body)
+        shared = self._shared(conditions)
+        known = dict(_decisions(conditions, shared))
+        cuts = self._cuts(conditions)
+        if not shared and cuts is None:
+            return (s,)
+        split = tuple(self._segments(s, cuts, known))
+        failing = {c: not holds for c, holds in known.items()}
+        others = tuple(self._segments(s, cuts, failing)) if len(shared) == 1 else (s,) * len(shared[:1])
+        if sum(1 for _ in ir.statements((*split, *others))) > MAX_COPIED:
+            return (s,)
+        return (ir.If(shared, split, others),) if shared else split
+
+    def _is_plain(self, body: ir.Block) -> bool:
+        """Whether a body has neither loops nor accesses whose order over threads matters."""
+        inner = list(ir.statements(body))
+        if may_leave(body) or any(isinstance(s, ir.For) for s in inner):
+            return False
+        return self.ordered.isdisjoint(m for s in inner for m in (*self.memory.read(s), *self.memory.written(s)))
+
+    def _conditions(self, body: ir.Block) -> dict[ir.Within, SymbolicExpr]:
+        """The conditions of a body on indices, with their expressions over what is known before it."""
+        inner = list(ir.statements(body))
+        own = {s.variable for s in inner if isinstance(s, ir.LetIndex)}
+        whole = (
+            (c, self._simplified(with_definitions(c.expression, self.definitions))) for c in conditions_on_indices(body)
+        )
+        return {c: e for c, e in whole if own.isdisjoint(e.used_variables())}
+
+    def _simplified(self, expression: SymbolicExpr) -> SymbolicExpr:
+        return expression.simplify([v.interval for v in self.names.variables])
+
+    # ------------------------------------------------------------ conditions that all threads share
+
+    def _shared(self, conditions: Mapping[ir.Within, SymbolicExpr]) -> tuple[ir.Within, ...]:
+        """Conditions that do not depend on the thread and mostly hold: all that hardly ever fail, or else one."""
+        usual = dict(self._usual(c, e) for c, e in conditions.items() if X not in e.used_variables())
+        often = [c for c, share in usual.items() if c is not None and share >= MIN_SHARE]
+        return tuple(often or [c for c in usual if c is not None][:1])
+
+    def _usual(self, c: ir.Within, e: SymbolicExpr) -> tuple[ir.Within | None, float]:
+        """The condition, or its negation, that holds at least as often as it fails, and its share; None if there is none."""
+        share = self._share(c, e)
+        return (replace(c, expression=e), share) if 2 * share >= 1 else (_negated(c, e), 1 - share)
+
+    def _share(self, c: ir.Within, e: SymbolicExpr) -> float:
+        """The share of an expression's range for which the condition holds."""
+        own = e.range([v.interval for v in self.names.variables])
+        lower = own.lower if c.lower is None else max(c.lower, own.lower)
+        upper = own.upper if c.upper is None else min(c.upper, own.upper)
+        return max(upper - lower + 1, 0) / (own.upper - own.lower + 1)
+
+    # ------------------------------------------------------------ conditions on the thread
+
+    def _cuts(self, conditions: Mapping[ir.Within, SymbolicExpr]) -> _Cuts | None:
+        """The cuts at which most conditions change, if there are any."""
+        groups: dict[SymbolicExpr, dict[ir.Within, list[tuple[_Bound, int]]]] = {}
+        for c, e in conditions.items():
+            bounds = list(self._bounds(c, e))
+            for place in (*groups, *(b.cut for b in bounds[:1])):
+                distances = [self._simplified(b.cut - place).constant_value for b in bounds]
+                known = [(b, d) for b, d in zip(bounds, distances, strict=True) if d is not None]
+                if bounds and len(known) == len(bounds):
+                    groups.setdefault(place, {})[c] = known
+                    break
+        cuts = max((_Cuts(*g) for g in groups.items()), key=lambda g: len(g.bounds), default=None)
+        return cuts if cuts is not None and len(cuts.distances) <= MAX_CUTS else None
+
+    def _bounds(self, c: ir.Within, e: SymbolicExpr) -> Iterator[_Bound]:
+        """The bounds of a condition that is affine in the thread; none for others."""
+        growth = thread_coefficient(e)
+        if not growth:
+            return
+        rest = e.replace_variables([constant(0) if k == X else variable(k) for k in range(max(e.used_variables()) + 1)])
+        if c.lower is not None:
+            yield self._bound(rest - c.lower, growth)
+        if c.upper is not None:
+            yield self._bound(c.upper - rest, -growth)
+
+    def _bound(self, rest: SymbolicExpr, growth: int) -> _Bound:
+        """Where `growth * th_x + rest` is not negative."""
+        cut = -(rest // growth) if growth > 0 else rest // -growth + 1
+        return _Bound(self._simplified(cut), growth > 0)
+
+    def _segments(self, loop: ir.For, cuts: _Cuts | None, known: Decisions) -> Iterator[ir.For]:
+        """The loops between cuts, without those that have no threads, or nothing to do."""
+        ends = [None, *(cuts.distances if cuts else ()), None]
+        for first, stop in pairwise(ends):
+            own = self._between(loop, cuts.place, first, stop) if cuts else loop
+            body = _under(loop.body, {**known, **(cuts.decided(first, stop) if cuts else {})})
+            if self._has_threads(own) and not all(isinstance(s, ir.Let | ir.LetIndex | ir.Var) for s in body):
+                yield replace(own, body=Copying(self.names, self.names.variables, body, {}, {}).body)
+
+    def _has_threads(self, loop: ir.For) -> bool:
+        """Whether a loop may have iterations."""
+        return self._simplified(loop.stop - loop.start).range([v.interval for v in self.names.variables]).upper > 0
+
+    def _between(self, loop: ir.For, place: SymbolicExpr, first: int | None, stop: int | None) -> ir.For:
+        start = loop.start if first is None else self._simplified(loop.start.max(place + first))
+        return replace(
+            loop, start=start, stop=loop.stop if stop is None else self._simplified(loop.stop.min(place + stop))
+        )
+
+
+def _decisions(
+    conditions: Mapping[ir.Within, SymbolicExpr], shared: Sequence[ir.Within]
+) -> Iterator[tuple[ir.Within, bool]]:
+    """Which conditions hold, or fail, where the shared ones hold."""
+    for c, e in conditions.items():
+        if replace(c, expression=e) in shared:
+            yield c, True
+        elif _negated(c, e) in shared:
+            yield c, False
+
+
+def _negated(c: ir.Within, e: SymbolicExpr) -> ir.Within | None:
+    """The condition of one bound that holds where another fails; None for two bounds."""
+    if c.lower is None and c.upper is not None:
+        return ir.Within(e, c.upper + 1, None)
+    return ir.Within(e, None, c.lower - 1) if c.upper is None and c.lower is not None else None
+
+
+def _under(body: ir.Block, decided: Decisions) -> ir.Block:
+    """The body where conditions are decided."""
+
+    def on_block(block: ir.Block) -> ir.Block:
+        return same_block(block, [t for s in block for t in (_branch(s, decided) if isinstance(s, ir.If) else (s,))])
+
+    return rewrite_blocks(body, on_block)
+
+
+def _branch(s: ir.If, decided: Decisions) -> ir.Block:
+    """What a branch does where conditions are decided."""
+    holds = [decided.get(c) if isinstance(c, ir.Within) else None for c in s.conditions]
+    if False in holds:
+        return s.otherwise
+    left = tuple(c for c, known in zip(s.conditions, holds, strict=True) if known is None)
+    return (replace(s, conditions=left),) if left else s.then
