@@ -1,5 +1,5 @@
-"""Reports of example programs: no array must move more than it does, no kernel is faster than its bytes and operations, and
-what streams takes at most three times the time of its bytes.
+"""Reports of example programs: no array must move more than it does, no kernel is faster than its bytes and operations, its time
+is that of the figures that are printed, and what streams takes at most three times the time of its bytes.
 """
 
 from collections.abc import Callable
@@ -27,6 +27,14 @@ def least_seconds(kernel: FusionReport) -> float:
     return max(moved / device.memory.bandwidth, (kernel.flops or 0) / runs / max(rates) / 2, device.rates.launch)
 
 
+def explained_seconds(kernel: FusionReport) -> float:
+    """What a run takes by the figures that the report prints: those of its sentence, or the bytes of memory."""
+    if not kernel.limit_why:
+        return kernel.dram_bytes / max(kernel.times, 1) / kernel.device.reached_bandwidth
+    count, unit = kernel.limit_why.rpartition(": ")[2].split()
+    return float(count) * {"ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1.0}[unit]
+
+
 def check(module: ix.hlo.Module, device: str) -> None:
     for kernel in ix.analyze(module, device).fusions:
         for row in kernel.accesses:
@@ -37,6 +45,11 @@ def check(module: ix.hlo.Module, device: str) -> None:
             continue
         assert kernel.run_seconds >= least_seconds(kernel), kernel.name
         assert 0 <= kernel.run_seconds_lost <= kernel.run_seconds - kernel.device.rates.launch, kernel.name
+        if kernel.memory_bytes is not None and kernel.limit in ("memory", "arithmetic", "issue"):
+            work = kernel.run_seconds - kernel.device.launch_seconds
+            assert 0.99 * work <= 1.5 * explained_seconds(kernel) and explained_seconds(kernel) <= 1.01 * work, (
+                kernel.name
+            )
         is_stream = not kernel.instruction.is_fusion or all(
             i.is_parameter or i.is_constant or traits_of(i).is_elementwise for i in kernel.instruction.called[0].listed
         )

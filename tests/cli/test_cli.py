@@ -400,7 +400,7 @@ def test_a_name_is_first_looked_for_in_the_entry(capsys: pytest.CaptureFixture[s
 def test_analyze(capsys: pytest.CaptureFixture[str], write: Write) -> None:
     lines = printed(capsys, "analyze", write(TRANSPOSE)).splitlines()
     assert lines[0].startswith(f"transpose on {find_device()}, as this package would run it: 1 kernel in ")
-    assert lines[0].endswith("nothing is wasted; 0 FLOP")
+    assert lines[0].endswith("loads and stores waste no sectors; 0 FLOP")
     assert lines[3].startswith("1. ") and lines[3].endswith(" t  f32[3,2] transpose")
     answer = json.loads(printed(capsys, "analyze", "--json", write(FUSION)))
     assert answer["ideal_bytes"] == sum(row["ideal_bytes"] for row in answer["rows"])

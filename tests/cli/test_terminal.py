@@ -39,7 +39,7 @@ def on_a_terminal(*arguments: str, **environment: str) -> str:
 
 def test_a_terminal_shows_each_kernel_once_as_a_pipe_does(capsys: pytest.CaptureFixture[str]) -> None:
     plain = COLOUR.sub("", on_a_terminal("analyze", EXAMPLE, "--top", "2"))
-    assert re.search(r"^ +lost +time +share +limit +bytes +FLOPs +kernel$", plain, re.MULTILINE)
+    assert re.search(r"^ +lost +time +share +limit +DRAM +FLOPs +kernel$", plain, re.MULTILINE)
     assert len(re.findall(r"^[12]\. ", plain, re.MULTILINE)) == 2 and plain.count("} fusion") == 2
     assert main(["analyze", EXAMPLE, "--top", "2"]) == 0
     piped = capsys.readouterr().out

@@ -185,3 +185,16 @@ def test_repeated_reads_of_a_large_array_move_once_from_memory() -> None:
         < prediction.bytes[0]
     )
     assert np.isin(prediction.limit, ("memory", "arithmetic")).all()
+
+
+def test_the_parts_of_a_time_are_the_demand_over_the_rates_of_the_device() -> None:
+    time = predict_instruction(root(STREAMS["exponential"][0]), H100)
+    demand, parts = time.demand, time.parts(H100)
+    assert demand is not None and time.moved == demand["cache_bytes"] == demand["memory_bytes"] == 2 * BYTES
+    assert parts["memory_bytes"] == pytest.approx(2 * BYTES / H100.reached_bandwidth)
+    assert parts["cache_bytes"] == pytest.approx(2 * BYTES / H100.memory.l2_bandwidth)
+    of_busiest = np.ceil(demand["blocks"] / H100.cores.count) / demand["blocks"]
+    assert parts["issued"] == pytest.approx(demand["issued"] * of_busiest / (H100.rates.clock * H100.cores.issue))
+    assert parts["passes"] == pytest.approx(2 * BYTES / 128 * of_busiest / H100.rates.clock)
+    assert parts["updates"] == 0 and time.seconds is not None
+    assert 0.95 < max(parts.values()) / (time.seconds - H100.launch_seconds) <= 1, "the last wave of blocks waits"

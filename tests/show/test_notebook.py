@@ -40,7 +40,7 @@ def test_computations_are_pictures() -> None:
 def test_reports_maps_and_kernels_are_tables_and_text() -> None:
     module = ix.hlo.parse(TEXT)
     report = ElementTree.fromstring(f"<div>{shown(ix.analyze(module))['text/html']}</div>")
-    assert next(e.text for e in report.iter("td")) == "r" and " move, " in report.find("p").text
+    assert next(e.text for e in report.iter("td")) == "r" and "memory moves " in report.find("p").text
     maps = ElementTree.fromstring(shown(ix.maps(module))["text/html"])
     assert [e.text for e in maps.iter("td")] == [
         "result",

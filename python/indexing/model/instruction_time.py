@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 __all__ = ["KernelTime", "predict_instruction", "predict_library", "product_of"]
 
 MOVED = ("cache_bytes", "memory_bytes")
+PARTS = (*MOVED, "passes", "updates", "operations", "issued")  # demands, each of which takes a time of its own
+WAITS = ("waits", "cache_loads", "memory_loads")
 COMPLEX = {"c64": "f32", "c128": "f64"}  # types, by those of their parts
 EXACT_F32 = ("HIGHEST", "highest")  # operand precisions at which a library multiplies f32 on scalar units
 
@@ -34,13 +36,23 @@ EXACT_F32 = ("HIGHEST", "highest")  # operand precisions at which a library mult
 class KernelTime:
     """The predicted seconds of an instruction's kernel and the largest part of them; None, and why, if it is not modelled.
 
-    `demand` has the counts from which a kernel's time follows, none for a library's.
+    `demand` has the counts from which a kernel's time follows, none for a library's; `moved` are the bytes that its loads and
+    stores move, those that caches serve included.
     """
 
     seconds: float | None
     limit: Limit | None = None
     note: str = ""
     demand: Mapping[str, float] | None = None
+    moved: float = 0.0
+
+    def parts(self, device: Device) -> dict[str, float]:
+        """The seconds of each of the `PARTS` of a kernel's demand, if the rest of it took none."""
+        if self.demand is None:
+            return {}
+        idle = {**self.demand, **dict.fromkeys((*PARTS, *WAITS), 0.0)}
+        fixed = _time(idle, device)[0]
+        return {part: _time({**idle, part: self.demand[part]}, device)[0] - fixed for part in PARTS}
 
     def seconds_without(self, device: Device, wasted: float, least: float) -> float:
         """Seconds if so many bytes less were moved, but at least `least` where as many move now."""
@@ -88,7 +100,7 @@ def _predicted(i: Instruction, device: Device) -> KernelTime:
 def _of_kernel(part: Instruction | Computation, device: Device) -> KernelTime:
     prediction = predict(part, {}, device)
     demand = {name: float(column[0]) for name, column in prediction.demands.items()}
-    return KernelTime(*_time(demand, device), demand=demand)
+    return KernelTime(*_time(demand, device), demand=demand, moved=float(prediction.bytes[0]))
 
 
 def _time(demand: Mapping[str, float], device: Device) -> tuple[float, Limit]:

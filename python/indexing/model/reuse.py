@@ -28,10 +28,7 @@ __all__ = ["Reuse", "reuse_of"]
 Part: TypeAlias = "tuple[Interval, ...]"
 PARTS = 1009  # parts of a grid, a prime number: rows and tiles seldom begin where parts do
 PLACES = (317, 541, 769)
-PIECES = (
-    1,
-    4,
-)  # pieces of the blocks that run at one time; around those that cross the end of a row, a box is far too large
+PIECES = (1, 4)  # pieces of a wave of blocks; a box around those that cross the end of a row is far too large
 ITERATIONS = 16  # threads and blocks are taken to be in step for so many iterations of each loop
 BLOCK_THREADS = 128  # a block's threads, in a launch of one dimension that was counted thread by thread
 
@@ -53,9 +50,9 @@ def reuse_of(
     cores, memory = device.cores, device.memory
     count = BLOCK_THREADS if threads == 1 else threads
     of_block = count // threads
-    resident = max(cores.threads // count, 1)
-    of_wave = resident * cores.count * of_block
     blocks = prod(grid)
+    resident = max(min(cores.threads // count, -(-blocks // (of_block * cores.count))), 1)
+    of_wave = resident * cores.count * of_block
 
     def moved(length: int, most: float) -> float:
         count = -(-blocks // length)

@@ -25,6 +25,7 @@ __all__ = [
     "figures_of",
     "groups_of",
     "kernel_lines",
+    "limit_text",
     "lost_text",
     "sorted_kernels",
     "time_of",
@@ -37,7 +38,7 @@ Group: TypeAlias = "list[FusionReport]"
 NOTEWORTHY = 10  # excess at least, as a fraction of the bytes that the kernel moves
 NAMED = 3  # so many of equal kernels are named
 #: Headings of the figures of kernels.
-FIGURES = ("measured", "lost", "time", "share", "limit", "bytes", "FLOPs")
+FIGURES = ("measured", "lost", "time", "share", "limit", "DRAM", "FLOPs")
 ROOFLINE = ("FLOP/B", "FLOP/s", "attainable")
 
 
@@ -47,7 +48,8 @@ class FusionReport:
 
     `origin` is an instruction of the program, the kernel's result; `instruction` is the fusion or instruction that the
     kernel computes. It runs `times` times. A run takes `run_seconds` (None if that is not modelled), by the prediction of
-    `ix.predict`; without its waste, `run_seconds_lost` less. `limit` names what takes the time. `accesses` are those of one
+    `ix.predict`; without its waste, `run_seconds_lost` less. `limit` names what takes the time, `limit_part` the cache that is
+    meant where it is no memory of the device's own, and `limit_why` has the figures behind it. `accesses` are those of one
     run, sorted by waste, `operations` those of one run. `share` is the part of the program's time. `place` is the source
     line according to metadata; `note` says what was assumed; `remedies` are changes of the program that save time. `measured`
     are the seconds of all runs by a profile, if there is one; `memory_bytes` those of one run that caches do not serve.
@@ -68,6 +70,8 @@ class FusionReport:
     measured: float | None = None
     remedies: tuple[str, ...] = ()
     memory_bytes: float | None = None
+    limit_part: str = ""
+    limit_why: str = ""
 
     @property
     def name(self) -> str:
@@ -104,6 +108,11 @@ class FusionReport:
         return self.times * sum(r.ideal_bytes for r in self.accesses)
 
     @property
+    def dram_bytes(self) -> float:
+        """The bytes that the device's memory moves in all runs: what caches serve is left out, as far as it is predicted."""
+        return self.bytes if self.memory_bytes is None else self.memory_bytes * self.times
+
+    @property
     def wasted(self) -> int:
         """The bytes of sectors that coalesced accesses of the same elements would not move, in all runs."""
         return self.times * sum(r.wasted for r in self.accesses)
@@ -116,8 +125,7 @@ class FusionReport:
     @property
     def intensity(self) -> float | None:
         """The arithmetic intensity: operations for each byte that memory moves; None if not known, or nothing moves."""
-        moved = self.bytes if self.memory_bytes is None else self.memory_bytes * self.times
-        return None if self.flops is None or not moved else self.flops / moved
+        return None if self.flops is None or not self.dram_bytes else self.flops / self.dram_bytes
 
     @property
     def flops_per_second(self) -> float | None:
@@ -142,7 +150,9 @@ class FusionReport:
             "measured": self.measured,
             "share": self.share,
             "limit": self.limit,
+            "limit_why": self.limit_why,
             "bytes": self.bytes,
+            "dram_bytes": self.dram_bytes,
             "ideal_bytes": self.ideal_bytes,
             "wasted": self.wasted,
             "flops": self.flops,
@@ -168,7 +178,7 @@ class FusionReport:
 ORDERS: Mapping[str, Callable[[FusionReport], tuple[float, ...]]] = {
     "lost": lambda f: (f.seconds_lost, f.seconds or 0.0),
     "time": lambda f: (f.seconds or 0.0, f.bytes),
-    "bytes": lambda f: (f.bytes,),
+    "bytes": lambda f: (f.dram_bytes, f.bytes),
     "wasted": lambda f: (f.wasted, f.bytes),
     "flops": lambda f: (f.flops or 0,),
     "difference": lambda f: (abs(f.measured - (f.seconds or 0.0)) if f.measured is not None else 0.0, f.seconds or 0.0),
@@ -221,10 +231,15 @@ def figures_of(group: Sequence[FusionReport]) -> tuple[str, ...]:
         lost_text(group) if known else "",
         seconds_text(time_of(group)) if known else "",
         f"{sum(f.share for f in group):.1%}" if known else "",
-        first.limit,
-        bytes_text(sum(f.bytes for f in group)),
+        limit_text(first),
+        bytes_text(sum(f.dram_bytes for f in group)),
         "unknown" if first.flops is None else number_text(sum(f.flops or 0 for f in group)).strip(),
     )
+
+
+def limit_text(kernel: FusionReport) -> str:
+    """The limit of a kernel, and the cache that is meant, if one is."""
+    return f"{kernel.limit} ({kernel.limit_part})" if kernel.limit_part else kernel.limit
 
 
 def roofline_of(kernel: FusionReport) -> tuple[str, ...]:
@@ -248,15 +263,24 @@ def title_of(group: Sequence[FusionReport]) -> str:
 
 def _details(fusion: FusionReport) -> Iterator[str]:
     """The accesses that move more than they must, with a remedy if there is one; and what was assumed."""
+    if fusion.limit_why:
+        yield f"limit: {fusion.limit_why}"
     per_run = sum(r.ideal_bytes if r.will_move is None else r.will_move for r in fusion.accesses)
     for row in fusion.accesses:
         much = row.remedy and row.excess * NOTEWORTHY >= per_run > 0
-        if row.wasted or row.note or much:
+        if row.wasted or much or (row.note and _matters(row, fusion)):
             yield from row_lines(row)
     for remedy in fusion.remedies:
         yield f"mend: {printable(remedy)}"
     for note in filter(None, (fusion.note, kernel_of_xla(fusion.instruction))):
         yield f"note: {printable(note)}"
+
+
+def _matters(row: AccessReport, fusion: FusionReport) -> bool:
+    """Whether bytes of an access were counted, and may take time, so that it is worth saying what was assumed of them; or why
+    they were not.
+    """
+    return row.will_move is None or (row.ratio is not None and fusion.limit != "launch")
 
 
 def time_of(fusions: Iterable[FusionReport]) -> float:

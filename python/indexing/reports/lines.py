@@ -22,7 +22,8 @@ def row_lines(row: AccessReport) -> Iterator[str]:
     """The lines of one access: its bytes, and below them the reason why these are more than necessary, and a remedy."""
     moved = "unknown" if row.will_move is None else bytes_text(row.will_move)
     ratio = "" if row.ratio is None or row.ratio < 1.005 else f", {row.ratio:.2f} times the sectors that it needs"
-    yield f"{row.kind} {printable(row.array)}: {bytes_text(row.ideal_bytes)} must move, {moved} will{ratio}"
+    verb = "loads move" if row.kind == "read" else "stores move"
+    yield f"{row.kind} {printable(row.array)}: {bytes_text(row.ideal_bytes)} must move, {verb} {moved}{ratio}"
     if row.why:
         yield f"  why: {printable(row.why)}"
     if row.remedy:

@@ -61,6 +61,11 @@ class ProgramReport:
         return sum(f.bytes for f in self.fusions)
 
     @property
+    def dram_bytes(self) -> float:
+        """The bytes that the device's memory moves, without those that caches serve."""
+        return sum(f.dram_bytes for f in self.fusions)
+
+    @property
     def wasted(self) -> int:
         """The bytes of sectors that coalesced accesses would not move."""
         return sum(f.wasted for f in self.fusions)
@@ -181,8 +186,8 @@ def totals_line(report: ProgramReport) -> str:
     view = f", {report.view}" if report.view else ""
     text = (
         f"{printable(report.name)} on {report.device}{view}: {count_text(len(report.fusions), 'kernel')} in {time}, "
-        f"{lost_text(report.fusions)} of it lost; {bytes_text(report.bytes)} move, "
-        f"{bytes_text(report.ideal_bytes)} must, {_wasted(report)}; "
+        f"{lost_text(report.fusions)} of it lost; memory moves {bytes_text(report.dram_bytes)}, "
+        f"{bytes_text(report.ideal_bytes)} must, and {_wasted(report)}; "
         f"{number_text(report.flops)}FLOP"
     )
     if report.not_modelled:
@@ -192,6 +197,8 @@ def totals_line(report: ProgramReport) -> str:
 
 def _wasted(report: ProgramReport) -> str:
     if not report.wasted:
-        return "nothing is wasted"
+        return "loads and stores waste no sectors"
     share = report.wasted / report.bytes
-    return f"{bytes_text(report.wasted)} are wasted" + (f" ({share:.0%})" if share >= 0.01 else "")
+    return f"loads and stores waste {bytes_text(report.wasted)}" + (
+        f" ({share:.0%} of theirs)" if share >= 0.01 else ""
+    )

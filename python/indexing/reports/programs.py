@@ -133,6 +133,8 @@ def _report(step: Step, device: Device) -> FusionReport:
         place=_place(step.origin) or _place(i),
         note=times.note,
         memory_bytes=times.memory_bytes,
+        limit_part=times.limit_part,
+        limit_why=times.limit_why,
     )
 
 

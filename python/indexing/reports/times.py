@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from indexing.model.instruction_time import predict_instruction, predict_library
+from indexing.reports.limits import limit_of
 
 if TYPE_CHECKING:
     from indexing.device.record import Device
@@ -20,12 +21,15 @@ __all__ = ["Times", "times_of"]
 class Times:
     """The predicted seconds of a kernel (None if not modelled), the part of them that is due to waste, and what limits them.
 
-    `memory_bytes` are those that the device's memory moves, without those that caches serve.
+    `limit_part` and `limit_why` say more of the limit, as `limit_of` does; `memory_bytes` are those that the device's memory
+    moves, without those that caches serve.
     """
 
     seconds: float | None
     lost: float = 0.0
     limit: str = ""
+    limit_part: str = ""
+    limit_why: str = ""
     note: str = ""
     memory_bytes: float | None = None
 
@@ -40,4 +44,5 @@ def times_of(i: Instruction, rows: Sequence[AccessReport], device: Device, in_li
     wasted, least = sum(row.wasted for row in rows), sum(row.ideal_bytes for row in rows)
     lost = predicted.seconds - predicted.seconds_without(device, wasted, least) if wasted else 0.0
     memory_bytes = None if predicted.demand is None else predicted.demand["memory_bytes"]
-    return Times(predicted.seconds, max(lost, 0.0), predicted.limit or "", predicted.note, memory_bytes)
+    part, why = limit_of(predicted, device)
+    return Times(predicted.seconds, max(lost, 0.0), predicted.limit or "", part, why, predicted.note, memory_bytes)

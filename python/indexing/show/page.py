@@ -20,7 +20,7 @@ from indexing.errors import IndexingError
 from indexing.hlo.program_like import or_function
 from indexing.indexing_analysis.programs import maps
 from indexing.kernels import emit
-from indexing.reports.kernel_report import groups_of, time_of
+from indexing.reports.kernel_report import groups_of, limit_text, time_of
 from indexing.reports.origin import kernel_of_xla
 from indexing.reports.program_report import totals_line
 from indexing.reports.programs import analyze
@@ -165,9 +165,9 @@ def row_of(group: Group, texts: Texts) -> Data:
     seconds = None if first.run_seconds is None else _rounded(time_of(group))
     flops = None if first.flops is None else sum(f.flops or 0 for f in group)
     numbers: list[Data] = [_rounded(sum(f.seconds_lost for f in group)), seconds, _rounded(sum(f.share for f in group))]
-    numbers += [texts.number(first.limit), sum(f.bytes for f in group), sum(f.ideal_bytes for f in group), flops]
+    numbers += [texts.number(limit_text(first)), sum(f.bytes for f in group), sum(f.ideal_bytes for f in group), flops]
     runs = f"it runs {first.times:,} times" if first.times != 1 else ""
-    note = "; ".join(filter(None, (runs, first.note, *first.remedies, kernel_of_xla(i))))
+    note = "; ".join(filter(None, (runs, first.limit_why, first.note, *first.remedies, kernel_of_xla(i))))
     after = (str(first.place or ""), str(i.shape), i.attributes.get("kind", ""), note)
     named = [texts.number(text) for text in after]
     return [
