@@ -47,6 +47,7 @@ class GraphFacts:
     def take(self, nodes: Set[Node], outputs: Collection[Ref], may_grow: bool = False) -> None:
         """Note that a kernel computes the nodes, and whether other nodes may join it."""
         self.taken |= nodes
+        self.undecided -= nodes
         if (may_grow and len(nodes) > 1) or len({ref.node for ref in outputs}) > 1:
             self.groups.update(dict.fromkeys(nodes, nodes))
             numbers = [self.number[n] for n in nodes]
@@ -107,6 +108,11 @@ class GraphFacts:
     @cached_property
     def _loops(self) -> frozenset[Node]:
         return frozenset(filter(self._loops_over_operand, self._computable))
+
+    @cached_property
+    def undecided(self) -> set[Node]:
+        """The nodes that kernels can compute, without those that have one by now."""
+        return set(self._computable - self.taken)
 
     def can_compute(self, node: Node) -> bool:
         """Whether a kernel can compute the node."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 from indexing._core import IndexingMap, SymbolicExpr, variable
 from indexing.errors import IndexingError
@@ -139,6 +140,7 @@ def slice_starts(body: FunctionBuilder, indexing: OperandIndexing, index: Index)
     return tuple(starts), tuple(conditions)
 
 
+@lru_cache(maxsize=4096)
 def same_memory(shape: Shape, other: Shape) -> IndexingMap:
     """The map from an index of an array to that of another with as many elements: the same index if sizes and layouts agree,
     else the index at the same position in memory.

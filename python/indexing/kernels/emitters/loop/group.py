@@ -101,8 +101,7 @@ class _GrowingKernel:
 
     def _is_candidate(self, node: Node) -> bool:
         """Whether no kernel computes the node yet, and one can."""
-        facts = self.facts
-        return node not in facts.taken and node not in facts.rematerializable and facts.can_compute(node)
+        return node in self.facts.undecided and node not in self.facts.rematerializable
 
     def _join(self, node: Node) -> None:
         """Add the node if the cost allows it."""
@@ -115,7 +114,10 @@ class _GrowingKernel:
         function, calls = self._calls(node, users, accesses)
         is_output = self._is_read_outside(node)
         reached = frozenset[Node]().union(*(self.reached[u] for u in users), [node] if is_output else [])
-        if not all(a.is_known for a in accesses) or not self._may_compute(node, accesses, calls, reached):
+        if not all(a.is_known for a in accesses):
+            return
+        again = _repeated_operations(node, accesses, calls)
+        if not self._may_compute(node, accesses, calls, again, reached):
             return
         if is_output and (accesses != (self._place_of_output(node),) or not self._is_acyclic_with(node)):
             return
@@ -126,7 +128,7 @@ class _GrowingKernel:
         if self.facts.needs_loop(node) and not self._may_loop(reached):
             return
         self.function[node], self.calls[function] = function, calls
-        self._add(node, accesses, reached)
+        self._add(node, accesses, again, reached)
 
     def _may_loop(self, reached: frozenset[Node]) -> bool:
         """Whether there is a place for a loop on which the results `reached` depend: all, or updates without one yet."""
@@ -150,13 +152,12 @@ class _GrowingKernel:
         """Add readers of the node that are results of kernels of their own, if they read all of it where the kernel does."""
         if self.looped or element_count(node.instruction) < element_count(self.root.instruction):
             return
-        for reader in self.facts.users_of(node):
-            if reader in self.facts.taken or reader in self.nodes:
+        facts = self.facts
+        for reader in facts.users_of(node):
+            if reader in self.nodes or not self._is_candidate(reader) or facts.needs_loop(reader):
                 continue
-            if not self._is_candidate(reader) or self.facts.needs_loop(reader):
-                continue
-            users = self.facts.users_of(reader)
-            if self.nodes.isdisjoint(users) and all(map(self._is_decided, users)) and self._has_room(reader):
+            users = facts.users_of(reader)
+            if self.nodes.isdisjoint(users) and facts.undecided.isdisjoint(users) and self._has_room(reader):
                 self._add_reader(reader, node)
 
     def _add_reader(self, reader: Node, shared: Node) -> None:
@@ -168,7 +169,7 @@ class _GrowingKernel:
         is_alike = all(reads[n].keys() <= self._accesses_in_kernel(n) for n in reads if n in self.nodes or n is shared)
         if is_alike and self._is_acyclic_with(reader):
             self.function[reader] = self.root
-            self._add(reader, (place,), frozenset([reader]))
+            self._add(reader, (place,), _repeated_operations(reader, (place,), 1), frozenset([reader]))
         else:
             del self.accesses[reader], self.reads[reader]
 
@@ -176,10 +177,6 @@ class _GrowingKernel:
         if node in self.nodes:
             return set(self.accesses[node])
         return {a for user in self.facts.users_of(node) if user in self.nodes for a in self._reads(user)[node]}
-
-    def _is_decided(self, node: Node) -> bool:
-        """Whether the node has a kernel already, or never has."""
-        return node in self.facts.taken or not self.facts.can_compute(node)
 
     def _is_read_outside(self, node: Node) -> bool:
         return node in self.facts.result_nodes or not all(u in self.nodes for u in self.facts.users_of(node))
@@ -200,7 +197,8 @@ class _GrowingKernel:
     def _is_acyclic_with(self, output: Node) -> bool:
         return is_acyclic(self.facts, self.nodes | {output}, (*self.outputs, output))
 
-    def _add(self, node: Node, accesses: tuple[Access, ...], reached: frozenset[Node]) -> None:
+    def _add(self, node: Node, accesses: tuple[Access, ...], again: int, reached: frozenset[Node]) -> None:
+        """Add a node for which `again` operations are repeated."""
         self.nodes.add(node)
         self.inputs |= self._new_inputs(node)
         self.inputs.difference_update(node.arrays)
@@ -210,7 +208,7 @@ class _GrowingKernel:
         self.accesses[node] = accesses
         self.reached[node] = reached
         self.operations += _operations_once(node)
-        if again := _repeated_operations(node, accesses, self.calls[self.function[node]]):
+        if again:
             self.repeated_operations += again
             self.avoided_bytes += self._avoided_bytes(node)
             self.repeated.add(node)
@@ -245,14 +243,16 @@ class _GrowingKernel:
             for ref in tree_refs(operand)
         )
 
-    def _may_compute(self, node: Node, accesses: tuple[Access, ...], calls: int, reached: frozenset[Node]) -> bool:
+    def _may_compute(
+        self, node: Node, accesses: tuple[Access, ...], calls: int, again: int, reached: frozenset[Node]
+    ) -> bool:
         if calls == 1 and accesses[0].reads <= element_count(node.instruction):
             return True
         if len(accesses) > MAX_ACCESSES or calls > MAX_CALLS:
             return False
         if not node.op.has_no_compute and self._is_in_loop(node, accesses):
             return False
-        return self._repeats_in_time(node, _repeated_operations(node, accesses, calls), reached)
+        return self._repeats_in_time(node, again, reached)
 
     def _is_in_loop(self, node: Node, accesses: Sequence[Access]) -> bool:
         """Whether the node has a loop, comes after one, or is computed in one."""
