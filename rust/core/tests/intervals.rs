@@ -76,6 +76,7 @@ fn operations_with_another_interval_are_those_of_the_elements() {
         for y in all() {
             assert!(x.times(Interval::EMPTY).is_empty() && Interval::EMPTY.times(x).is_empty());
             assert!(x.floordiv(Interval::EMPTY).is_empty() && Interval::EMPTY.floordiv(x).is_empty());
+            assert!(x.floordiv(Interval::point(0)).is_empty());
             let what = |sign: &str| format!("{x:?} {sign} {y:?}");
             let pairs = move || elements(x).flat_map(move |a| elements(y).map(move |b| (a, b)));
             check(x.plus(y), pairs().map(|(a, b)| a + b), &what("+"));
@@ -83,6 +84,12 @@ fn operations_with_another_interval_are_those_of_the_elements() {
             check(x.times(y), pairs().map(|(a, b)| a * b), &what("*"));
             check(x.min(y), pairs().map(|(a, b)| a.min(b)), &what("min"));
             check(x.max(y), pairs().map(|(a, b)| a.max(b)), &what("max"));
+            let made = [x.plus(y), x.minus(y), x.times(y), x.min(y), x.max(y), x.floordiv(y)];
+            assert!(
+                !(x.is_bounded() && y.is_bounded()) || made.iter().all(|i| i.is_bounded()),
+                "{}",
+                what("with")
+            );
             let both = x.intersect(y);
             assert!(
                 (-9..=9).all(|v| both.contains(v) == (x.contains(v) && y.contains(v))),
