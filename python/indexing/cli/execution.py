@@ -16,7 +16,7 @@ from indexing.cli.programs import read_program
 from indexing.display import count_text
 from indexing.executable.devices import DEVICE_NAMES
 from indexing.lazy import np
-from indexing.ops.values import HloValue
+from indexing.ops.values import HloValue, value_leaves
 from indexing.reference.differences import difference, make_inputs
 
 
@@ -45,7 +45,8 @@ def run(options: argparse.Namespace) -> Answer:
     module = read_program(options.file)
     arrays = given_inputs(options.input) or make_inputs([p.shape for p in module.entry.parameters], options.seed)
     executable = ix.compile(module, device=options.device)
-    outputs, expected = flat_arrays(executable(*arrays)), flat_arrays(ix.evaluate(module, *arrays))
+    results = value_leaves(executable(*arrays)), value_leaves(ix.evaluate(module, *arrays))
+    outputs, expected = ([np.asarray(a) for a in leaves if a is not None] for leaves in results)  # without tokens
     data: list[Json] = []
     lines = [f"{count_text(len(executable.kernels), 'kernel')} on {executable.device}"]
     close = True
@@ -80,19 +81,6 @@ def given_inputs(paths: Sequence[Path]) -> list[HloValue]:
             arrays += [loaded] if isinstance(loaded, np.ndarray) else [loaded[name] for name in loaded.files]
         except UNREADABLE as error:
             raise CommandLineError(f"{path}: not an array that numpy can read: {error}") from error
-    return arrays
-
-
-def flat_arrays(value: HloValue) -> list[np.ndarray]:
-    """The arrays of a result, in order; nested tuples are flattened, tokens left out."""
-    arrays: list[np.ndarray] = []
-    pending = [value]
-    while pending:
-        part = pending.pop()
-        if isinstance(part, tuple):
-            pending.extend(reversed(part))
-        elif part is not None:
-            arrays.append(np.asarray(part))
     return arrays
 
 

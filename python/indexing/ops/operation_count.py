@@ -12,19 +12,6 @@ from typing import TypeAlias
 
 from indexing.hlo import Computation, Instruction
 
-__all__ = [
-    "CountInside",
-    "OperationCount",
-    "OperationRule",
-    "called_once",
-    "largest_branch",
-    "no_operations",
-    "one_each_element",
-    "one_transcendental_each_element",
-    "sum_over",
-    "unknown_operations",
-]
-
 FMA = 2  # operations of a multiplication and an addition
 
 
@@ -55,11 +42,6 @@ OperationRule: TypeAlias = "Callable[[Instruction, CountInside], OperationCount]
 def no_operations(instruction: Instruction, inside: CountInside) -> OperationCount:
     """Nothing: elements move, or are waited for."""
     return OperationCount()
-
-
-def unknown_operations(instruction: Instruction, inside: CountInside) -> OperationCount:
-    """Nothing that is known."""
-    return OperationCount(unknown=1)
 
 
 def one_each_element(instruction: Instruction, inside: CountInside) -> OperationCount:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from indexing._core import SymbolicExpr
 from indexing.hlo import Instruction, WindowDim
@@ -24,17 +24,15 @@ from indexing.ops.window_index import gather_window, read_position, source_indic
 _SELECTED_UNKNOWN = "which element of its window a source element goes to depends on the operand's values"
 
 
-def _read_index(
-    dims: Sequence[WindowDim], outputs: Sequence[SymbolicExpr], windows: Sequence[SymbolicExpr], sizes: Sequence[int]
+def _index(
+    position: Callable[[WindowDim, SymbolicExpr, SymbolicExpr, int], tuple[SymbolicExpr, list[Constraint]]],
+    dims: Sequence[WindowDim],
+    elements: Sequence[SymbolicExpr],
+    windows: Sequence[SymbolicExpr],
+    sizes: Sequence[int],
 ) -> tuple[list[SymbolicExpr], list[Constraint]]:
-    positions = [read_position(dim, o, w, n) for dim, o, w, n in zip(dims, outputs, windows, sizes, strict=True)]
-    return [e for e, _ in positions], [c for _, constraints in positions for c in constraints]
-
-
-def _written_index(
-    dims: Sequence[WindowDim], elements: Sequence[SymbolicExpr], windows: Sequence[SymbolicExpr], sizes: Sequence[int]
-) -> tuple[list[SymbolicExpr], list[Constraint]]:
-    positions = [written_position(dim, e, w, n) for dim, e, w, n in zip(dims, elements, windows, sizes, strict=True)]
+    """The index that has `position` along each dimension, and the constraints of all."""
+    positions = [position(*one) for one in zip(dims, elements, windows, sizes, strict=True)]
     return [e for e, _ in positions], [c for _, constraints in positions for c in constraints]
 
 
@@ -46,7 +44,7 @@ def reduce_window_output_to_input(instruction: Instruction, output: int) -> Inde
     count = len(instruction.operands) // 2
     sizes, out = instruction.operands[0].shape.dimensions, instruction.shape.leaves[0].dimensions
     dims, rank = instruction.window(), len(out)
-    results, constraints = _read_index(dims, variables(rank), variables(rank, rank), sizes)
+    results, constraints = _index(read_position, dims, variables(rank), variables(rank, rank), sizes)
     read = tensor_map(results, out, [dim.size for dim in dims], constraints=constraints)
     used = reduction_dependence(instruction)[output]
     operands = [[where_used(OperandIndexing(read), used, count + k)] for k in range(count)]
@@ -58,7 +56,7 @@ def reduce_window_input_to_output(instruction: Instruction, operand: int) -> Ind
     sizes, out = instruction.operands[0].shape.dimensions, instruction.shape.leaves[0].dimensions
     dims, rank = instruction.window(), len(sizes)
     if operand < len(instruction.operands) // 2:
-        results, constraints = _written_index(dims, variables(rank), variables(rank, rank), out)
+        results, constraints = _index(written_position, dims, variables(rank), variables(rank, rank), out)
         written = tensor_map(results, sizes, [dim.size for dim in dims], constraints=constraints)
     else:
         written = tensor_map(variables(rank), [], out)
@@ -121,8 +119,8 @@ def select_and_scatter_output_to_input(instruction: Instruction, output: int) ->
     dims, rank = instruction.window(), len(sizes)
     windows = [dim.size for dim in dims]
     d, w, v = variables(rank), variables(rank, rank), variables(rank, 2 * rank)
-    at, constraints = _written_index(dims, d, w, source)
-    read, inside = _read_index(dims, at, v, sizes)
+    at, constraints = _index(written_position, dims, d, w, source)
+    read, inside = _index(read_position, dims, at, v, sizes)
     return [
         [OperandIndexing(tensor_map(read, sizes, windows + windows, constraints=constraints + inside))],
         [
@@ -143,11 +141,11 @@ def select_and_scatter_input_to_output(instruction: Instruction, operand: int) -
     if operand == 2:
         return [[OperandIndexing(tensor_map(variables(rank), [], sizes))]]
     if operand == 1:
-        results, constraints = _read_index(dims, d, w, sizes)
+        results, constraints = _index(read_position, dims, d, w, sizes)
         written = tensor_map(results, source, windows, constraints=constraints)
         return [[OperandIndexing(written, (), "over-approximate", _SELECTED_UNKNOWN)]]
-    at, constraints = _written_index(dims, d, w, source)
-    results, inside = _read_index(dims, at, v, sizes)
+    at, constraints = _index(written_position, dims, d, w, source)
+    results, inside = _index(read_position, dims, at, v, sizes)
     return [[OperandIndexing(tensor_map(results, sizes, windows + windows, constraints=constraints + inside))]]
 
 

@@ -87,22 +87,10 @@ def cases() -> Iterator[Case]:
     rng = np.random.default_rng(0)
     for kind in (np.float32, np.float64, np.int32, np.int64, np.int16, np.uint8):
         yield _window(kind, rng)
-    yield from (
-        make(rng)
-        for make in (
-            _dilated,
-            _pad,
-            _take,
-            _columns,
-            _rows,
-            _transpose,
-            _integers,
-            _scatter,
-            _product,
-            _narrow,
-            _floats,
-        )
-    )
+    yield from (f(rng) for f in (_dilated, _pad, _take, _columns, _rows, _transpose, _integers, _scatter))
+    yield _product(rng, "product", 20, (20, 24, 28))
+    yield _product(rng, "narrow", 1, (9, 12, 4))
+    yield _floats(rng)
 
 
 def _quarters(rng: np.random.Generator, shape: tuple[int, ...]) -> np.ndarray:
@@ -181,16 +169,11 @@ def _scatter(rng: np.random.Generator) -> Case:
     return Case("scattered", 1, (places, updates, start), (places, updates, result))
 
 
-def _product(rng: np.random.Generator) -> Case:
-    left, right = _quarters(rng, (20, 24)), _quarters(rng, (24, 28))
+def _product(rng: np.random.Generator, name: str, blocks: int, sizes: tuple[int, int, int]) -> Case:
+    rows, depth, columns = sizes
+    left, right = _quarters(rng, (rows, depth)), _quarters(rng, (depth, columns))
     result = (left.astype(np.float64) @ right).astype(np.float32)
-    return Case("product", 20, (left, right, np.zeros_like(result)), (left, right, result))
-
-
-def _narrow(rng: np.random.Generator) -> Case:
-    left, right = _quarters(rng, (9, 12)), _quarters(rng, (12, 4))
-    result = (left.astype(np.float64) @ right).astype(np.float32)
-    return Case("narrow", 1, (left, right, np.zeros_like(result)), (left, right, result))
+    return Case(name, blocks, (left, right, np.zeros_like(result)), (left, right, result))
 
 
 def _floats(rng: np.random.Generator) -> Case:
