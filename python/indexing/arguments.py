@@ -9,20 +9,6 @@ from typing import Never, ParamSpec, SupportsIndex, TypeAlias, TypeVar
 
 from indexing.errors import IndexingError
 
-__all__ = [
-    "Check",
-    "check_fields",
-    "check_number",
-    "each",
-    "integer",
-    "integers",
-    "item",
-    "of_type",
-    "one_of",
-    "optional",
-    "takes",
-]
-
 P = ParamSpec("P")
 R = TypeVar("R")
 T = TypeVar("T")

@@ -2,17 +2,6 @@
 
 from collections.abc import Iterable
 
-__all__ = [
-    "CompileError",
-    "IndexingError",
-    "InvalidMap",
-    "Overflow",
-    "ParseError",
-    "ReferenceFallback",
-    "Undecided",
-    "UnsupportedOp",
-]
-
 
 class IndexingError(Exception):
     """The base of this package's errors: a message that says what is wrong, where, and what to do."""

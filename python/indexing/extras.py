@@ -10,8 +10,6 @@ import re
 import shlex
 import sys
 
-__all__ = ["install_command", "missing_extra"]
-
 DISTRIBUTION = "indexing"
 
 

@@ -9,8 +9,6 @@ from pathlib import Path
 
 from indexing.errors import IndexingError
 
-__all__ = ["locked"]
-
 
 @contextmanager
 def locked(path: Path, max_wait: float, use: str) -> Iterator[None]:

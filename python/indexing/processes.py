@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from multiprocessing.connection import Connection
     from multiprocessing.context import SpawnProcess
 
-__all__ = ["Limits", "by_processes"]
-
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 TICK = 1.0  # seconds between two calls of `on_tick`, at most

@@ -9,8 +9,6 @@ from typing import TypeAlias
 
 from indexing.cli.console import CommandLineError, Json
 
-__all__ = ["Answer", "Listing", "Part", "Remark", "Table", "plain_lines", "write_file"]
-
 
 @dataclass(frozen=True, slots=True)
 class Table:

@@ -11,8 +11,6 @@ from indexing.cli.console import CommandLineError, Json
 from indexing.cli.option_types import nonnegative_number, positive_integer
 from indexing.cli.programs import printable_name
 
-__all__ = ["add_folder_options", "analyze_folder", "check_no_folder_options"]
-
 SHOWN = 5  # errors
 #: The options that only a folder of programs has, with their defaults.
 DEFAULTS = {

@@ -11,8 +11,6 @@ import indexing as ix
 from indexing.cli.answer import Answer
 from indexing.cli.options import command_parsers, parser
 
-__all__ = ["man", "man_options", "manual_page"]
-
 
 def man_options(sub: argparse.ArgumentParser) -> None:
     """Add the options of `man`."""

@@ -8,17 +8,6 @@ from indexing.device.detect import devices, find_device
 from indexing.device.record import Device
 from indexing.errors import IndexingError
 
-__all__ = [
-    "add_device",
-    "add_file",
-    "named_device",
-    "nonnegative_integer",
-    "nonnegative_number",
-    "port",
-    "positive_integer",
-    "sizes",
-]
-
 MAX_PORT = 65535
 
 

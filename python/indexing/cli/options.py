@@ -15,8 +15,6 @@ from indexing.cli.console import print_error
 from indexing.errors import did_you_mean
 from indexing.lazy import imported
 
-__all__ = ["CommandParser", "parser"]
-
 
 @dataclass(frozen=True, slots=True)
 class Command:

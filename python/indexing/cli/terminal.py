@@ -20,8 +20,6 @@ from indexing.cli.answer import Listing, Part, Table, plain_lines
 from indexing.cli.console import fitted, is_terminal
 from indexing.reports.lines import printable
 
-__all__ = ["Progress", "render_lines", "show_progress", "styled_help"]
-
 # The beginnings of highlighted lines, and their styles.
 STYLES = (("why: ", "yellow"), ("mend: ", "green"), ("note: ", "magenta"), ("ok ", "green"), ("no ", "red"))
 

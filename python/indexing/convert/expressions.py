@@ -8,8 +8,6 @@ from typing import TypeVar
 from indexing._core import IndexingMap, SymbolicExpr
 from indexing.errors import InvalidMap
 
-__all__ = ["check_has_value", "names_of", "written"]
-
 Written = TypeVar("Written")
 
 

@@ -16,8 +16,6 @@ from indexing.extras import missing_extra
 if TYPE_CHECKING:
     import islpy
 
-__all__ = ["from_isl", "to_isl"]
-
 MAX_OPERATIONS = 10_000_000  # isl may use so many for one relation: about a second
 
 

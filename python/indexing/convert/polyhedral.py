@@ -10,8 +10,6 @@ from indexing.arguments import of_type, optional, takes
 from indexing.convert.expressions import check_has_value
 from indexing.errors import InvalidMap, ParseError
 
-__all__ = ["bounded_map", "check_is_affine", "domain_parts", "from_affine_map", "to_affine_map", "to_affine_set"]
-
 LOWEST, HIGHEST = -(2**63), 2**63 - 1
 UNBOUNDED = Interval(LOWEST, HIGHEST)
 _AFFINE_KINDS = frozenset({"variable", "constant", "sum", "floordiv", "mod"})

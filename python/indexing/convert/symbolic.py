@@ -12,8 +12,6 @@ from indexing.convert.expressions import check_has_value, names_of, written
 from indexing.errors import InvalidMap, UnsupportedOp
 from indexing.extras import missing_extra
 
-__all__ = ["from_sympy", "to_latex", "to_sympy"]
-
 MAX_POWER = 64
 _UNARY, _PRODUCT, _SUM = 3, 2, 1  # binding strengths of pieces of LaTeX
 

@@ -12,8 +12,6 @@ from indexing.device.record import Architecture, Device, DeviceLike
 from indexing.device.table import DEFAULT, DEVICES, wanted_threads
 from indexing.errors import IndexingError
 
-__all__ = ["chosen_device", "detected_device", "devices", "find_device", "gpu_count"]
-
 #: Reads an attribute of a GPU, by the end of its name in the driver's CUdevice_attribute.
 Reader = Callable[[str], int]
 

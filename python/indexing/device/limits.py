@@ -10,8 +10,6 @@ from typing import TypeAlias
 from indexing.arguments import check_fields, integer, of_type
 from indexing.errors import IndexingError
 
-__all__ = ["Dim3", "Limits", "Widths"]
-
 Dim3: TypeAlias = tuple[int, int, int]
 REMEDY = "take a plan that `ix.knobs` allows for this device"
 REGISTER_BYTES = 4

@@ -10,8 +10,6 @@ from indexing.arguments import check_fields, integer, of_type
 from indexing.device.limits import Dim3, Limits, Widths
 from indexing.errors import IndexingError
 
-__all__ = ["Architecture", "Cores", "Device", "DeviceLike", "Memory", "Rates"]
-
 #: A device, its name, or None: the one that the driver reports, else a default.
 DeviceLike: TypeAlias = "Device | str | None"
 #: The origin of a device that no one named.

@@ -16,8 +16,6 @@ from indexing.device.limits import Limits, Widths
 from indexing.device.record import Architecture, Cores, Device, Memory, Rates
 from indexing.errors import CompileError
 
-__all__ = ["CPU", "CUDA_LIMITS", "DEVICES", "PORTABLE", "portable_device", "wanted_threads"]
-
 KIB, MIB, GIGA = 1 << 10, 1 << 20, 1e9
 
 # Those of all NVIDIA GPUs since 2012; more shared memory is there only on request.

@@ -13,16 +13,6 @@ from indexing.hlo import parse
 from indexing.kernels import emit
 from indexing.runtime.device import TimingDevice
 
-__all__ = [
-    "DEVICE_NAMES",
-    "REFERENCE",
-    "DeviceName",
-    "device_of_dialect",
-    "first_that_works",
-    "first_working",
-    "open_device",
-]
-
 DeviceName: TypeAlias = Literal["auto", "cuda", "cpu", "reference"]
 DEVICE_NAMES: tuple[DeviceName, ...] = ("auto", "cuda", "cpu", "reference")
 REFERENCE = "reference"  # numpy: no device, and no kernels

@@ -29,8 +29,6 @@ if TYPE_CHECKING:
     from indexing.device.record import DeviceLike
     from indexing.hlo import Program
 
-__all__ = ["Explorer", "explore"]
-
 LOCAL = ("127.0.0.1", "localhost")
 #: The pages that may show the explorer in a frame: those of notebooks on this machine.
 NOTEBOOKS = "http://localhost:* http://127.0.0.1:* vscode-webview:"

@@ -10,8 +10,6 @@ from indexing.device.record import Device
 from indexing.errors import CompileError, UnsupportedOp
 from indexing.extras import missing_extra
 
-__all__ = ["compile_for_gpu"]
-
 _NOTHING_TUNED = "--xla_gpu_autotune_level=0"  # autotuning would measure on a device
 _LOG_LINES = 20  # the last lines of the output of a process that died
 

@@ -9,8 +9,6 @@ from indexing._core import HloModule
 from indexing.errors import ParseError
 from indexing.hlo.window import ConvolutionLabels, DimensionLabels, WindowDim
 
-__all__ = ["AttributeReader"]
-
 T = TypeVar("T")
 
 

@@ -17,8 +17,6 @@ from indexing.hlo.window import ConvolutionLabels, WindowDim, labels_text, slice
 if TYPE_CHECKING:
     from indexing._core import _Draft
 
-__all__ = ["AttributeValue", "BuiltInstruction", "ComputationBuilder", "ModuleBuilder"]
-
 T = TypeVar("T")
 
 #: The value of an attribute: HLO text, a boolean, a number, integers (`{0,1}`), the slice or the window of each dimension,

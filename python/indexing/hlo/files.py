@@ -15,8 +15,6 @@ from indexing.errors import IndexingError, ParseError
 from indexing.hlo.front_ends import CUT_OFF, from_exported, from_proto, from_stablehlo
 from indexing.hlo.program import Module
 
-__all__ = ["decoded", "dumped_programs", "load", "program_of", "read_bytes"]
-
 GZIP = b"\x1f\x8b"
 _BYTECODE = b"ML\xefR"  # MLIR's bytecode begins so
 _CONTROL = bytes(set(range(32)) - set(b"\t\n\v\f\r"))  # bytes that no text contains

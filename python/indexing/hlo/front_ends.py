@@ -22,8 +22,6 @@ from indexing.extras import missing_extra
 from indexing.hlo.ahead_of_time import compile_for_gpu
 from indexing.hlo.program import Module
 
-__all__ = ["Stage", "from_exported", "from_jax", "from_proto", "from_stablehlo", "leaves", "lower", "output_names"]
-
 #: The stage of a JAX function's program: as it is lowered, or as XLA optimized it.
 Stage = Literal["lowered", "compiled"]
 

@@ -13,8 +13,6 @@ import sys
 from importlib.util import find_spec
 from typing import Any
 
-__all__ = ["main"]
-
 _BYTECODE = b"ML\xefR"
 _PORTABLE = b"StableHLO_v"  # the version of the dialect follows, near the beginning
 _HEAD = 64

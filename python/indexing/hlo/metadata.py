@@ -8,8 +8,6 @@ from dataclasses import dataclass
 from indexing.arguments import of_type
 from indexing.hlo.program import Instruction, Module
 
-__all__ = ["Place", "op_name", "source_place"]
-
 _FIELD = re.compile(r'\b(\w++)=(?:"((?:[^"\\]|\\.)*)"|(\d+))')
 _ESCAPED = re.compile(r"\\(.)")
 _ROW = re.compile(r'^(\d+) (?:"((?:[^"\\]|\\.)*)"|\{([^}]*)\})$', re.MULTILINE)

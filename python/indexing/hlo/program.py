@@ -16,8 +16,6 @@ from indexing.hlo.attributes import AttributeReader
 from indexing.hlo.shape import Shape
 from indexing.lazy import np
 
-__all__ = ["Computation", "Instruction", "LiteralValue", "Module", "entry_of"]
-
 T = TypeVar("T")
 _READ_TOGETHER = frozenset({"name", "opcode", "shape", "signature"})
 

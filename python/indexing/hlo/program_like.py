@@ -17,19 +17,6 @@ from indexing.hlo.front_ends import from_jax
 from indexing.hlo.metadata import op_name
 from indexing.hlo.program import Computation, Instruction, Module
 
-__all__ = [
-    "Part",
-    "Program",
-    "TakesFunction",
-    "WholeProgram",
-    "is_function",
-    "is_staged",
-    "or_function",
-    "parameter_names",
-    "part_of_program",
-    "whole_program",
-]
-
 #: An instruction, or a computation, whose parameters are then its operands.
 Part: TypeAlias = Instruction | Computation
 #: Values accepted as a program, beside functions and their arguments; the string is HLO text.

@@ -14,8 +14,6 @@ from indexing.arguments import integer, integers, item, of_type, takes
 from indexing.errors import IndexingError, UnsupportedOp
 from indexing.lazy import ml_dtypes, np
 
-__all__ = ["DTYPES", "Shape"]
-
 _NUMPY_WORDS = {"s": "int", "u": "uint", "f": "float", "bf": "bfloat", "c": "complex"}
 
 

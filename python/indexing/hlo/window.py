@@ -5,16 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-__all__ = [
-    "ConvolutionLabels",
-    "DimensionLabels",
-    "WindowDim",
-    "labels_text",
-    "padding_text",
-    "slices_text",
-    "window_text",
-]
-
 
 @dataclass(frozen=True, slots=True)
 class WindowDim:

@@ -27,8 +27,6 @@ from indexing.ops.operand_indexing import Indexing, OperandIndexing
 from indexing.ops.registry import op_of
 from indexing.ops.tuples import is_array
 
-__all__ = ["epilogue_indexing", "grouped_indexing", "input_to_output", "output_to_input"]
-
 
 @or_function
 @takes(output=integer, physical_layout=of_type(bool, int))

@@ -20,8 +20,6 @@ from indexing.indexing_analysis.instructions import input_to_output, output_to_i
 from indexing.ops.operand_indexing import Indexing, OperandIndexing
 from indexing.processes import by_processes
 
-__all__ = ["Array", "Direction", "FileMaps", "InstructionMaps", "ProgramMaps", "maps"]
-
 Direction = Literal["output_to_input", "input_to_output"]
 #: The array at the near side of maps, and that at the far side, by name.
 Pair: TypeAlias = tuple[str, str]

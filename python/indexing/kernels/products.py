@@ -12,8 +12,6 @@ from indexing.hlo.layout import element_strides, major_to_minor
 from indexing.ops.dot import DOT, sides_of
 from indexing.ops.registry import traits_of
 
-__all__ = ["Matrices", "StridedProduct", "strided_product"]
-
 MAX_SIZE = (1 << 31) - 1  # libraries take sizes and leading dimensions as C's int
 
 

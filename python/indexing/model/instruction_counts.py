@@ -30,8 +30,6 @@ if TYPE_CHECKING:
 #: element type of the matrix units behind `MATRIX`.
 Units: TypeAlias = defaultdict[str, float]
 
-__all__ = ["InstructionCounts", "count_instructions"]
-
 MATRIX = "matrix "
 SAMPLED = (2, 2)  # blocks, and warps of each
 LOOP = 2  # instructions of an iteration besides those of its body

@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from indexing.device.record import Device
     from indexing.hlo import BuiltInstruction, Computation, ComputationBuilder, Instruction
 
-__all__ = ["KernelTime", "predict_instruction", "predict_library", "product_of"]
-
 MOVED = ("cache_bytes", "memory_bytes")
 PARTS = (*MOVED, "passes", "updates", "operations", "issued")  # demands, each of which takes a time of its own
 WAITS = ("waits", "cache_loads", "memory_loads")

@@ -12,8 +12,6 @@ if TYPE_CHECKING:
     from indexing.hlo import Instruction
     from indexing.kernels.products import StridedProduct
 
-__all__ = ["LIBRARIES", "Library", "library_product"]
-
 
 @dataclass(frozen=True, slots=True)
 class Library:

@@ -11,8 +11,6 @@ from dataclasses import dataclass, field
 from indexing._core import SymbolicExpr
 from indexing.kernels.ir import nodes as ir
 
-__all__ = ["LoadRun", "StatementLoads", "loads_of"]
-
 
 @dataclass(frozen=True, slots=True)
 class StatementLoads:

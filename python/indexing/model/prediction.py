@@ -30,8 +30,6 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
     _Launch = tuple[NDArray[np.int64], NDArray[np.int64]]
 
-__all__ = ["Predictions", "predict"]
-
 SHOWN = 10  # plans are in a table
 REGISTERS_OF_WARP = 256  # or a multiple
 

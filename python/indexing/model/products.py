@@ -17,8 +17,6 @@ if TYPE_CHECKING:
 
     from indexing.device.record import Device
 
-__all__ = ["Product", "product_seconds"]
-
 TILES = ((256, 128), (128, 256), (128, 128), (128, 64), (64, 128), (64, 64), (64, 32), (32, 64), (32, 32))
 SPLITS = (1, 2, 4, 8, 16)  # blocks that share the contracted dimension of a tile
 FILL = 8  # steps of the contracted dimension that a tile's beginning and end take

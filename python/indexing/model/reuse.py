@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from indexing.device.record import Device, Memory
     from indexing.kernels.kernel import Argument, Dim3
 
-__all__ = ["Reuse", "reuse_of"]
-
 #: Numbers of blocks in x, y and z.
 Part: TypeAlias = "tuple[Interval, ...]"
 PARTS = 1009  # parts of a grid, a prime number: rows and tiles seldom begin where parts do

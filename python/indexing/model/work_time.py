@@ -9,8 +9,6 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 if TYPE_CHECKING:
     from indexing.device.record import Device
 
-__all__ = ["LIMITS", "Limit", "WorkTime", "predict_work", "scalar_rate"]
-
 #: The part of a time that is the largest.
 Limit: TypeAlias = Literal["launch", "latency", "memory", "arithmetic", "issue"]
 #: All of them, in the order of the core.

@@ -7,8 +7,6 @@ from indexing.hlo.module_cache import cached_on_module
 from indexing.ops.operation_count import OperationCount, sum_over
 from indexing.ops.registry import traits_of
 
-__all__ = ["operations_in", "operations_of"]
-
 
 def operations_of(instruction: Instruction) -> OperationCount:
     """The operations of an instruction, with those of the computations that it calls; a loop's body counts once."""

@@ -12,8 +12,6 @@ if TYPE_CHECKING:
     from indexing.device.record import Device
     from indexing.hlo import Instruction
 
-__all__ = ["MATMULS", "Matmul", "check_has_library", "check_matmul", "is_faster_in_library"]
-
 #: Kernels compute products of matrices, or, where it is predicted to be faster, the device's library.
 Matmul: TypeAlias = Literal["kernels", "library"]
 MATMULS: tuple[Matmul, ...] = get_args(Matmul)

@@ -16,8 +16,6 @@ from indexing.reference.interpreter import run_computation
 from indexing.reference.program_arguments import entry_arguments
 from indexing.reference.replicas import run_on_replicas
 
-__all__ = ["evaluate", "evaluate_replicas"]
-
 
 def evaluate(program: WholeProgram | Callable[..., object], *arrays: HloValue) -> HloValue:
     """The result of the entry of a module, of HLO text, or of a JAX function's program, for the given arguments.

@@ -15,8 +15,6 @@ from indexing.ops.bounded import sizes_fit
 from indexing.ops.values import HloValue
 from indexing.reference.interpreter import check_rank
 
-__all__ = ["GPU_KINDS", "check_count", "entry_arguments", "host_array", "host_value", "is_on_gpu", "nested_value"]
-
 GPU_KINDS = (2, 13)  # DLPack's kDLCUDA and kDLCUDAManaged
 NO_DATA = ("token", "opaque")
 

@@ -26,8 +26,6 @@ from indexing.reports.reasons import AccessedArray, reasons_for
 if TYPE_CHECKING:
     from indexing.hlo import Instruction, Shape
 
-__all__ = ["AccessReport", "rows_of"]
-
 #: Bytes, sectors per warp instruction, ratio to the ideal, verdict (each None if it is not known), and bytes wasted.
 Moved: TypeAlias = tuple[int | None, float | None, float | None, bool | None, int]
 UNKNOWN: Moved = (None, None, None, None, 0)

@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from indexing.device.record import DeviceLike
     from indexing.hlo import Program
 
-__all__ = ["Comparison", "compare"]
-
 
 @dataclass(frozen=True, slots=True)
 class Comparison:

@@ -7,8 +7,6 @@ from typing import TYPE_CHECKING, TypeAlias
 if TYPE_CHECKING:
     from indexing.hlo import Computation, Instruction
 
-__all__ = ["Key", "content_key"]
-
 #: The key that equal kernels have in common.
 Key: TypeAlias = "tuple[object, ...]"
 _NAMES = frozenset({"metadata", "backend_config", "frontend_attributes", "calls", "to_apply", "sharding"})

@@ -10,8 +10,6 @@ from indexing.hlo import ComputationBuilder, ModuleBuilder
 if TYPE_CHECKING:
     from indexing.hlo import Computation, Instruction
 
-__all__ = ["SingleFusions", "fusion_of"]
-
 
 def fusion_of(computation: Computation, name: str) -> Instruction:
     """A fusion of a computation whose parameters are arrays."""

@@ -15,22 +15,6 @@ from indexing.reports.lines import bytes_text, number_text, printable, row_lines
 from indexing.reports.origin import kernel_of_xla
 from indexing.reports.roofline import attainable_flops
 
-__all__ = [
-    "FIGURES",
-    "ORDERS",
-    "ROOFLINE",
-    "Cell",
-    "FusionReport",
-    "Group",
-    "figures_of",
-    "groups_of",
-    "kernel_lines",
-    "limit_text",
-    "lost_text",
-    "sorted_kernels",
-    "time_of",
-]
-
 #: A cell of a table of kernels or accesses.
 Cell: TypeAlias = "str | int | float | bool | None"
 #: The reports of equal kernels.

@@ -25,8 +25,6 @@ from indexing.reports.file_rows import FileRows, Source, failed, rows_of_file, s
 from indexing.reports.tables import Tables
 from indexing.reports.workers import by_ray
 
-__all__ = ["AnalyzedFiles", "analyze_files"]
-
 #: Called with the number of programs that are done, and the number of all.
 Progress = Callable[[int, int], None]
 

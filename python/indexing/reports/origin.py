@@ -7,8 +7,6 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from indexing.hlo import Instruction
 
-__all__ = ["is_made_by_xla", "kernel_of_xla"]
-
 _FUSION_KINDS = {"__triton": "Triton", "__cudnn": "cuDNN", "__cublas": "cuBLAS"}
 _CALLS = {
     "__cublas": "cuBLAS",

@@ -21,9 +21,6 @@ from indexing.reports.kernel_report import sorted_kernels
 from indexing.reports.lines import printable, seconds_text
 from indexing.reports.wire import Fields, fields_of, text_of, varint_of
 
-__all__ = ["Measured", "Profile", "beside_profile", "comparable", "read_profile"]
-
-
 if TYPE_CHECKING:
     from indexing.reports.program_report import ProgramReport
 

@@ -26,8 +26,6 @@ from indexing.reports.kernel_report import (
 from indexing.reports.lines import bytes_text, number_text, printable, seconds_text
 from indexing.reports.runs import TimeRange
 
-__all__ = ["ProgramReport", "report_lines", "totals_line"]
-
 
 @dataclass(frozen=True, slots=True)
 class ProgramReport:

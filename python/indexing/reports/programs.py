@@ -29,8 +29,6 @@ from indexing.reports.times import times_of
 if TYPE_CHECKING:
     from indexing.hlo import Place
 
-__all__ = ["analyze"]
-
 _FUSED = "XLA's fusions with this package's kernels"
 _PLANNED = "as this package would run it"
 _BEFORE = (

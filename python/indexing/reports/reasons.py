@@ -25,8 +25,6 @@ if TYPE_CHECKING:
     from indexing.analysis.memory.global_memory import Access
     from indexing.hlo import Instruction, Shape
 
-__all__ = ["AccessedArray", "permutes", "reasons_for"]
-
 READ_AGAIN = 1.5  # loads of an element from which on a cache is worth a word
 CACHED = 1 << 20  # bytes that fit in the cache of any device
 

@@ -30,8 +30,6 @@ if TYPE_CHECKING:
     from indexing.reports.kernel_report import FusionReport
     from indexing.reports.steps import Step
 
-__all__ = ["remedies_of", "with_layouts"]
-
 #: A change of the program, and the seconds that it saves of one run.
 Remedy: TypeAlias = "tuple[str, float]"
 WORTHWHILE = 0.05  # a remedy saves at least this share of the kernel's time

@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from indexing.hlo import Computation, Instruction, Place
     from indexing.reports.kernel_report import FusionReport
 
-__all__ = ["Replacement", "line_of", "replacements"]
-
 NEAR = 2  # kernels of an operation that are compared, before and after the one at the same position
 #: A source operation, by its name in both programs.
 Operation: TypeAlias = tuple[str, str]

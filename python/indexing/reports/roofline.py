@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from indexing.device.record import Device
     from indexing.hlo import Instruction
 
-__all__ = ["attainable_flops", "peak_of"]
-
 
 def attainable_flops(i: Instruction, device: Device, intensity: float) -> float:
     """The operations a second of an instruction's kernel, of so many for each byte, if memory or arithmetic were all."""

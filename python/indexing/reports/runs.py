@@ -10,8 +10,6 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from indexing.reports.steps import Schedule, Step
 
-__all__ = ["Run", "TimeRange", "runs_of"]
-
 
 @dataclass(frozen=True, slots=True)
 class TimeRange:

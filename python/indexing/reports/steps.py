@@ -29,8 +29,6 @@ if TYPE_CHECKING:
     from indexing.hlo import Computation, Instruction
     from indexing.planning.libraries import Matmul
 
-__all__ = ["Schedule", "Step", "fused_steps", "is_optimized", "planned_steps"]
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Step:

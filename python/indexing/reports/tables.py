@@ -14,8 +14,6 @@ from indexing.errors import IndexingError, UnsupportedOp
 from indexing.extras import missing_extra
 from indexing.reports.file_rows import FUSION_COLUMNS, PROGRAM_COLUMNS, Cells, Column, FileRows
 
-__all__ = ["Tables"]
-
 PART = 64  # programs of a part
 MAX_PENDING = 10.0  # seconds that a row is in memory only
 #: A program of a table: its path, content, version and device.

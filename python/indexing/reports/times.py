@@ -14,8 +14,6 @@ if TYPE_CHECKING:
     from indexing.hlo import Instruction
     from indexing.reports.accesses import AccessReport
 
-__all__ = ["Times", "times_of"]
-
 
 @dataclass(frozen=True, slots=True)
 class Times:

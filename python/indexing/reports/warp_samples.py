@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from indexing.analysis.memory.global_memory import Access
     from indexing.hlo import Shape
 
-__all__ = ["Step", "WarpSample", "sample_of"]
-
 WARPS = 32  # warp instructions of a sample
 LANES = 32
 RARE = 4  # a step is mentioned if it is at least this fraction of a warp's steps

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TypeAlias
 
-__all__ = ["Fields", "fields_of", "text_of", "varint_of"]
-
 #: The values of each field: contents of strings and messages; numbers as the bytes that hold them, least first.
 Fields: TypeAlias = Mapping[int, Sequence[bytes]]
 

@@ -12,8 +12,6 @@ from indexing.runtime.compiler import find_compiler
 if TYPE_CHECKING:
     from indexing.runtime.device import Device  # imports numpy
 
-__all__ = ["HOST_DIALECT", "core_count", "described", "device_identity", "processor_identity"]
-
 HOST_DIALECT = "c"  # the dialect of the kernels that the processor runs
 
 

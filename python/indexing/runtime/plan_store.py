@@ -15,8 +15,6 @@ from platformdirs import user_data_path
 
 from indexing.errors import IndexingError
 
-__all__ = ["FusionRow", "Gain", "KernelRow", "Measured", "State", "Store", "default_path", "plan_of", "plan_text"]
-
 VERSION = 4  # 3 had plans with a knob `splits`
 MAX_WAIT = 30.0  # seconds that a writer waits for a lock
 #: A plan left "started" was being measured when its process died.

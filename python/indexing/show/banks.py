@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from indexing.analysis.memory.banks import BankAccess
     from indexing.device.record import Device
 
-__all__ = ["Word", "bank_picture", "serve_words", "words_of_warp"]
-
 SERVED, CONFLICT = "#b9e2c2", "#f2a5a0"
 MAX_INSTRUCTIONS = 64  # instructions of the first warp that are compared; the one with most passes is shown
 

@@ -19,8 +19,6 @@ if TYPE_CHECKING:
 
     from indexing.show.layers import Point
 
-__all__ = ["figure", "png"]
-
 DOTS = 100  # the number of dots per inch
 
 

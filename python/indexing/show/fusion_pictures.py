@@ -18,8 +18,6 @@ from indexing.show.warp import WARP, access_picture
 if TYPE_CHECKING:
     from indexing.hlo import Computation, Instruction, Program, Shape
 
-__all__ = ["access_pictures", "bank_pictures", "name_of_access", "pictures_of_accesses", "stacked"]
-
 
 @or_function
 @takes(device=optional(of_type(Device, str)), launch=optional(of_type(Launch, Tiles)))

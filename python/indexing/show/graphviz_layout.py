@@ -19,8 +19,6 @@ from indexing.extras import missing_extra
 from indexing.hlo import Computation
 from indexing.show.drawing import dot, svg
 
-__all__ = ["MAX_LAID_OUT", "Form", "graph_svgs", "graphviz_svg", "is_available"]
-
 Form: TypeAlias = Literal["svg", "png"]
 MAX_LAID_OUT = 400  # instructions; Graphviz takes minutes for thousands, and their picture is unreadable
 MAX_SECONDS = 300

@@ -8,8 +8,6 @@ from dataclasses import dataclass
 from itertools import accumulate, pairwise
 from typing import TypeAlias
 
-__all__ = ["Layers", "Link", "curves", "place_in_layers"]
-
 Point: TypeAlias = tuple[int, int]
 Size: TypeAlias = tuple[int, int]
 GAP_X, GAP_Y = 22, 40  # pixels between the boxes of a row, and between rows

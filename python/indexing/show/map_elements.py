@@ -12,8 +12,6 @@ from indexing.display import count_text
 from indexing.show.cells import Cell, Panel, hue, list_in_words
 from indexing.show.picture import Picture
 
-__all__ = ["map_picture"]
-
 Index: TypeAlias = tuple[int, ...]
 MAX_POINTS = 4096
 MAX_ROWS = MAX_COLUMNS = 48

@@ -40,8 +40,6 @@ if TYPE_CHECKING:
     from indexing.reports.program_report import ProgramReport
     from indexing.show.picture import Picture
 
-__all__ = ["Page", "frame", "program_page", "report"]
-
 #: The values of JSON.
 Data: TypeAlias = "dict[str, Data] | list[Data] | str | int | float | bool | None"
 

@@ -11,8 +11,6 @@ from indexing.show.svg_renderer import whole_svg
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["Picture"]
-
 
 class Picture(Panels):
     """Panels of cells, arrows between them, a title and a description; as SVG, PNG or a figure."""

@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from indexing.reports.kernel_report import Group
     from indexing.reports.program_report import ProgramReport
 
-__all__ = ["roofline_svg"]
-
 WIDTH, HEIGHT = 640, 360
 LEFT, RIGHT, TOP, BOTTOM = 78, 20, 42, 44
 ROOM = 20  # the last intensity over that of the highest peak, so that there is room for the names of peaks

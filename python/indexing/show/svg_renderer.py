@@ -11,8 +11,6 @@ from indexing.show.colours import INK, LINE, MUTED, with_scheme
 from indexing.show.drawing import arrow_head, xml_text
 from indexing.show.layers import curves
 
-__all__ = ["cells_svg", "highlight", "whole_svg"]
-
 STYLE = ".cells rect.on { stroke: #000; stroke-width: 2; } .cells rect[data-key] { cursor: pointer; }"
 SQUARE = CELL - 2
 

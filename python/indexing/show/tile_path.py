@@ -19,8 +19,6 @@ from indexing.kernels.hero import outputs
 from indexing.show.cells import Cell, Panel, list_in_words
 from indexing.show.picture import Picture
 
-__all__ = ["Part", "TilePath", "covered", "follow_tile", "tile_picture"]
-
 #: For each row or column of a panel, its first index, and the one behind its last.
 Cuts: TypeAlias = list[tuple[int, int]]
 

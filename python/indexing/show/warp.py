@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from indexing.analysis.memory.global_memory import Access
     from indexing.hlo import Shape
 
-__all__ = ["TouchedElement", "access_picture", "lanes_of", "touched_elements", "values_of_ranges"]
-
 WARP = 32
 MAX_THREADS = 1024
 MAX_ELEMENTS = 8  # so many elements of one thread are drawn

@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-__all__ = ["Calibration", "Point", "calibrate"]
-
 #: The figures that are fitted, by the part of the device that has them.
 FITTED = (
     *(("memory", "reached"), ("memory", "l2_bandwidth"), ("memory", "latency")),

@@ -12,8 +12,6 @@ from indexing.lazy import np
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["Conditions"]
-
 
 @dataclass(frozen=True)
 class Conditions:

@@ -27,8 +27,6 @@ if TYPE_CHECKING:
     from indexing.kernels.kernel_builder import Dim3
     from indexing.tuning.search import Plan, Sampler
 
-__all__ = ["FusionSearch", "Progress", "searches"]
-
 #: Called with the number of plans that are done, and the number of all.
 Progress: TypeAlias = "Callable[[int, int], None]"
 MAX_ATTEMPTS = 2  # a plan that ends its process is tried so often

@@ -8,8 +8,6 @@ from statistics import median
 
 from indexing.runtime.plan_store import Gain
 
-__all__ = ["gain_of"]
-
 CONFIDENCE = 0.95
 MIN_GAIN = 1.02  # smaller ones don't survive another process, whose memory lies elsewhere
 

@@ -13,8 +13,6 @@ from indexing.arguments import of_type, optional, takes
 from indexing.errors import IndexingError
 from indexing.runtime.plan_store import FusionRow, Gain, Measured, State, Store, plan_of, plan_text
 
-__all__ = ["StoredFusion", "StoredPlan", "StoredPlans", "stored_plans"]
-
 FORMAT = "indexing plans 1"
 _ABOUT = ("key", "name", "emitter", "device", "version")  # texts of a fusion
 _MEASURED = ("state", "attempts", "plan", "seconds", "spread", "gain")  # the fields of a measured plan

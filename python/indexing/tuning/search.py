@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from indexing.kernels.knob_space import Columns, KnobSpace
     from indexing.model.prediction import Predictions
 
-__all__ = ["SAMPLERS", "Plan", "Sampler", "candidates", "promising_plans", "proposals"]
-
 Plan: TypeAlias = "dict[str, int]"
 #: "predicted" alternates between neighbours of the default, the best predictions, and random plans; "grid" tries all choices,
 #: knob by knob; the others are samplers of optuna.

@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from indexing.tuning.conditions import Conditions
     from indexing.tuning.search import Sampler
 
-__all__ = ["Request", "row_of_plan", "store_kernels", "stored_answers", "stored_trials"]
-
 
 @dataclass(frozen=True, slots=True)
 class Request:

@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from indexing.kernels.knob_space import KnobSpace
     from indexing.tuning.search import Plan
 
-__all__ = ["Trial", "Tuning", "TuningTarget"]
-
 
 @dataclass(frozen=True)
 class TuningTarget:

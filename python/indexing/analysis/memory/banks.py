@@ -15,8 +15,6 @@ from indexing.analysis.memory.transactions import UNCERTAIN, BankTransactions, c
 from indexing.device.record import Device
 from indexing.kernels.kernel import Kernel
 
-__all__ = ["BankAccess", "bank_accesses"]
-
 
 @dataclass(frozen=True, slots=True)
 class BankAccess:

@@ -18,8 +18,6 @@ from indexing.indexing_analysis.instructions import grouped_indexing, output_to_
 from indexing.lazy import np
 from indexing.ops.operand_indexing import OperandIndexing
 
-__all__ = ["Utilization", "utilization"]
-
 MAX_POINTS = 1 << 21  # maps that can't be counted are enumerated up to this number of points
 _VALUES = "runtime values decide how many different elements are read"
 

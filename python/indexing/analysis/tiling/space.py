@@ -24,8 +24,6 @@ from indexing.indexing_analysis.instructions import output_to_input
 from indexing.kernels.hero import outputs
 from indexing.ops.operand_indexing import OperandIndexing
 
-__all__ = ["TileDimension", "TilingSpace", "tiling_space"]
-
 Array: TypeAlias = tuple[Instruction, int]  # an instruction and the number of its array
 MAX_MAPS = 64  # an array has at most this number of maps
 

@@ -159,8 +159,6 @@ def _stochastic(instruction: Instruction, a: Array, random: Array) -> Array:
     return saturated(np.where(np.isfinite(a), rounded, a), _target(instruction))
 
 
-__all__ = ["FLOAT_FORMATS", "OPS", "convert_array", "convert_code", "saturated"]
-
 OPS: tuple[Op, ...] = (
     elementwise_op("convert", "out[i] = in[i] as another type; floats saturate to integers", _convert, _convert_code),
     elementwise_op(
