@@ -1,5 +1,5 @@
-"""Constant folding: of copies and constants, operations on constants, conditions decided by the ranges of index variables,
-and branches and loops that depend on these. A variable that gets its only value before it is read is a name for that value.
+"""Constant folding: of copies and constants, operations on constants, conditions decided by the ranges of index variables or by
+conditions around them, and branches and loops that depend on these. A variable that gets its only value before it is read is a name for that value.
 """
 
 from __future__ import annotations
@@ -35,6 +35,7 @@ class _Folder:
         self.mutable = {s.name for s in inner if isinstance(s, ir.Var)}
         self.changes = Counter(n for s in inner for n in _changed(s))
         self.defined: dict[str, ir.Value] = {}
+        self.holding: frozenset[ir.Value] = frozenset()  # conditions of indices around the statement
         self._simplified: dict[SymbolicExpr, SymbolicExpr] = {}
 
     def block(self, block: ir.Block) -> ir.Block:
@@ -90,10 +91,13 @@ class _Folder:
         return isinstance(value, ir.Constant) or (isinstance(value, ir.Ref) and value.name not in self.mutable)
 
     def _if(self, statement: ir.If) -> list[ir.Statement]:
-        conditions = [c for c in map(self.value, statement.conditions) if c != TRUE]
+        conditions = [c for c in map(self.value, statement.conditions) if c != TRUE and c not in self.holding]
         if FALSE in conditions:
             return list(self.block(statement.otherwise))
+        outer = self.holding
+        self.holding = outer | {c for c in conditions if isinstance(c, ir.Within)}
         then = self.block(statement.then)
+        self.holding = outer
         if not conditions:
             return list(then)
         folded = ir.If(tuple(dict.fromkeys(conditions)), then, self.block(statement.otherwise))
