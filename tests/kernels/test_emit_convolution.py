@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import indexing as ix
+from indexing.kernels.ir.executions import global_executions
 from kernels import check, compiled, random_array
 
 
@@ -34,6 +35,19 @@ CASES = {
     "cropped": convolution(NHWC, "2,9,9,16", "3,3,16,32", "2,5,6,32", "size=3x3 pad=-1_-1x-2_1"),
     "strides": convolution(NHWC, "2,9,9,16", "3,2,16,32", "2,5,3,32", "size=3x2 stride=2x3 pad=1_1x0_0"),
     "holes": convolution(NHWC, "2,5,5,16", "3,3,16,32", "2,10,13,32", "size=3x3 pad=1_2x1_1 lhs_dilate=2x3"),
+    "phases": convolution(NHWC, "2,5,5,32", "4,3,32,32", "2,10,10,32", "size=4x3 pad=2_2x1_2 lhs_dilate=2x2"),
+    "phases of unlike sizes": convolution(NHWC, "2,5,5,16", "3,5,16,32", "2,11,15,32", "size=3x5 pad=2_2x3_3 lhs_dilate=2x3"),
+    "phases without taps": convolution(NHWC, "2,5,5,32", "1,2,32,32", "2,9,13,32", "size=1x2 pad=0_0x1_0 lhs_dilate=2x3"),
+    "phases with strides": convolution(NHWC, "2,5,5,16", "4,5,16,32", "2,7,9,32", "size=4x5 stride=2x4 pad=2_2x5_8 lhs_dilate=3x6"),
+    "phases of what is apart": convolution(NHWC, "2,5,5,16", "3,3,16,32", "2,8,20,32", "size=3x3 pad=2_1x4_3 lhs_dilate=2x4 rhs_dilate=2x2"),
+    "reversed phases": convolution(NHWC, "2,5,5,16", "3,3,16,32", "2,10,10,32", "size=3x3 pad=1_2x1_2 lhs_dilate=2x2 rhs_reversal=1x1"),
+    "more phases than places": convolution(NHWC, "40,2,2,16", "3,3,16,32", "40,6,2,32", "size=3x3 pad=1_1x0_0 lhs_dilate=5x9 rhs_dilate=1x4"),
+    "phases, features first": convolution(NCHW, "2,16,5,5", "24,16,3,4", "2,24,10,9", "size=3x4 pad=1_2x1_2 lhs_dilate=2x2"),
+    "groups": convolution(NHWC, "2,9,9,48", "3,3,16,48", "2,9,9,48", "size=3x3 pad=1_1x1_1", more=", feature_group_count=3"),
+    "groups, features first": convolution(NCHW, "2,16,9,9", "48,8,3,3", "2,48,7,7", "size=3x3", more=", feature_group_count=2"),
+    "groups of the batch": convolution(NHWC, "4,9,9,16", "3,3,16,32", "2,7,7,32", "size=3x3", more=", batch_group_count=2"),
+    "kernel's gradient of groups": convolution("f01b_i01o->01bf", "3,8,8,48", "3,6,6,32", "3,3,24,32", "size=6x6", more=", batch_group_count=2"),
+    "groups and phases": convolution(NHWC, "2,5,5,32", "3,3,16,48", "2,10,10,48", "size=3x3 pad=1_2x1_2 lhs_dilate=2x2", more=", feature_group_count=2"),
     "apart": convolution(NHWC, "2,9,9,16", "3,3,16,32", "2,7,3,32", "size=3x3 pad=1_1x0_0 rhs_dilate=2x3"),
     "reversed": convolution(NHWC, "2,9,9,16", "3,3,16,32", "2,9,9,32", "size=3x3 pad=1_1x1_1 rhs_reversal=1x1"),
     "features first": convolution(NCHW, "2,16,9,9", "24,16,3,3", "2,24,9,9", "size=3x3 pad=1_1x1_1"),
@@ -85,11 +99,22 @@ def test_padding_is_zeros_which_meet_infinite_weights() -> None:
     np.testing.assert_array_equal(computed, expected)
 
 
-@pytest.mark.parametrize("groups", ["feature_group_count=2", "batch_group_count=2"])
-def test_groups_are_no_single_product(groups: str) -> None:
-    sizes = ("2,9,9,16", "3,3,8,32", "2,9,9,32") if "feature" in groups else ("2,9,9,16", "3,3,16,32", "1,9,9,32")
-    kernel = check(convolution(NHWC, *sizes, "size=3x3 pad=1_1x1_1", more=f", {groups}"))
-    assert kernel.emitter == "loop"
+@pytest.mark.parametrize("target", ["c", "cuda"])
+def test_holes_are_not_multiplied(target: str) -> None:
+    """Each element of the kernel meets the input in one of the four phases, whose places are one tile."""
+    text = convolution(NHWC, "2,5,5,32", "3,3,32,32", "2,10,10,32", "size=3x3 pad=1_2x1_2 lhs_dilate=2x2")
+    tile = {"row_panels": 9} if target == "c" else {"tile_rows": 64, "tile_columns": 32, "split_k": 1}
+    kernel = ix.emit(ix.hlo.parse(text).entry, target, tile_depth=32, **tile)
+    loads = global_executions(kernel.lowered).of["p1", "load"]
+    assert sum(e.map.count() * e.times for e in loads) == 3 * 3 * 32 * 32
+
+
+def test_convolutions_by_channel_are_loops() -> None:
+    """A product for each channel, of one column, would be mostly waste."""
+    text = convolution(
+        NHWC, "2,9,9,32", "7,7,1,32", "2,9,9,32", "size=7x7 pad=3_3x3_3", more=", feature_group_count=32"
+    )
+    assert [ix.emit(ix.hlo.parse(text).entry, t).emitter for t in ("c", "cuda")] == ["loop", "loop"]
 
 
 def test_few_features_are_looped_over_on_a_processor() -> None:

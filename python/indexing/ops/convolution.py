@@ -15,7 +15,14 @@ from indexing.ops.op import Op
 from indexing.ops.operand_indexing import Constraint, Indexing, OperandIndexing, tensor_map, variables
 from indexing.ops.operation_count import FMA, CountInside, OperationCount
 from indexing.ops.values import Array, HloValue, only_array
-from indexing.ops.window_index import gather_window, never_pads, read_position, source_indices, written_position
+from indexing.ops.window_index import (
+    gather_window,
+    meets_holes,
+    never_pads,
+    read_position,
+    source_indices,
+    written_position,
+)
 
 _GROUPS_INCLUDED = (
     "all batch groups are included, with a range variable that counts them, as in XLA's maps; pieces holds the map that "
@@ -182,7 +189,9 @@ def _from_rhs(c: _Convolution) -> OperandIndexing:
 
 
 def reference(instruction: Instruction, values: Sequence[HloValue]) -> HloValue:
-    """One matrix product for each window position and group, summed in the accumulation type and rounded once."""
+    """One matrix product for each window position and group, summed in the accumulation type and rounded once. Products of
+    holes are no terms of the sum; those of padding are.
+    """
     c = _read(instruction)
     labels, dtype = c.labels, instruction.shape.dtype
     lhs = only_array(values[0]).transpose((labels.input.batch, *labels.input.spatial, labels.input.feature))
@@ -194,7 +203,7 @@ def reference(instruction: Instruction, values: Sequence[HloValue]) -> HloValue:
         kernel = tuple(dim.size - 1 - w if dim.reversed else w for dim, w in zip(c.window, window, strict=True))
         left = _window_rows(c, window, lhs, spatial)
         right = rhs[kernel].reshape(c.group_features, groups, c.group_outputs).transpose(1, 0, 2)
-        total = total + matmul(left, right, dtype)
+        total = total + np.where(_holes(c, window, spatial), np.zeros((), total.dtype), matmul(left, right, dtype))
     return _arranged(c, to_element(total, dtype), spatial)
 
 
@@ -208,6 +217,14 @@ def _window_rows(c: _Convolution, window: tuple[int, ...], lhs: Array, spatial: 
     if c.batch_groups > 1:
         return rows.reshape(c.batch_groups, count, c.group_features)
     return rows.reshape(count, c.feature_groups, c.group_features).transpose(1, 0, 2)
+
+
+def _holes(c: _Convolution, window: tuple[int, ...], spatial: tuple[int, ...]) -> Array:
+    """Whether the rows of `_window_rows` at one position are of holes, as [1, batch and spatial, 1]."""
+    rows = np.zeros((c.out_batch, *spatial), np.bool_)
+    for axis, (dim, w, out) in enumerate(zip(c.window, window, spatial, strict=True)):
+        rows |= meets_holes(dim, w, out).reshape([-1 if k == axis else 1 for k in range(c.spatial)])
+    return rows.reshape(1, -1, 1)
 
 
 def _arranged(c: _Convolution, total: Array, spatial: tuple[int, ...]) -> Array:

@@ -41,6 +41,12 @@ def never_pads(dim: WindowDim, size: int, output_size: int) -> bool:
     return dim.lhs_dilation == 1 and dim.pad_low <= 0 and last < size
 
 
+def meets_holes(dim: WindowDim, window: int, output_size: int) -> Array:
+    """For each output, whether a hole of a dilated input is at `window`."""
+    at = np.arange(output_size, dtype=np.int64) * dim.stride + window * dim.rhs_dilation - dim.pad_low
+    return at % dim.lhs_dilation != 0
+
+
 def source_indices(dim: WindowDim, window: int, size: int, output_size: int) -> tuple[Array, Array]:
     """For each output, the input index at `window` and True; 0 and False for padding."""
     at = np.arange(output_size, dtype=np.int64) * dim.stride + window * dim.rhs_dilation - dim.pad_low

@@ -124,8 +124,8 @@ def reduce_window(ctx: ElementContext, instruction: Instruction, output: int, in
             (i * w.stride + p * w.rhs_dilation - w.pad_low, w.lhs_dilation)
             for i, p, w in zip(index, places, window, strict=True)
         ]
-        at, conditions = undilated(ctx, position, sizes)
-        with ctx.when(conditions):
+        at, is_element, is_inside = undilated(ctx, position, sizes)
+        with ctx.when([*is_inside, *is_element]):
             inner = ctx.inside(at, sizes)
             _combine(ctx, instruction, totals, [ctx.operand(instruction, k, inner) for k in range(count)])
 
@@ -150,16 +150,16 @@ def _nest(ctx: ElementContext, sizes: Sequence[int], then: Callable[[Sequence[Sy
 
 def undilated(
     ctx: ElementContext, position: Sequence[tuple[SymbolicExpr, int]], sizes: Sequence[int]
-) -> tuple[Index, list[Value]]:
-    """The index in an array dilated by `dilation`, and the conditions that an element, not a hole, is there."""
+) -> tuple[Index, list[Value], list[Value]]:
+    """The index in an array dilated by `dilation`, the conditions that no hole is there, and that it is no padding."""
     at = []
-    conditions: list[Value] = []
+    is_element: list[Value] = []
+    is_inside: list[Value] = []
     for (place, dilation), size in zip(position, sizes, strict=True):
-        conditions += ctx.within(place, 0, (size - 1) * dilation)
-        if dilation > 1:
-            conditions += ctx.within(place % dilation, 0, 0)
+        is_inside += ctx.within(place, 0, (size - 1) * dilation)
+        is_element += ctx.within(place % dilation, 0, 0)
         at.append(place // dilation)
-    return tuple(at), conditions
+    return tuple(at), is_element, is_inside
 
 
 def dot(ctx: ElementContext, instruction: Instruction, output: int, index: Index) -> Value:
@@ -228,7 +228,7 @@ def added(ctx: ElementContext, kind: ElementType, total: Value, term: Value) -> 
 
 
 def convolution(ctx: ElementContext, instruction: Instruction, output: int, index: Index) -> Value:
-    """Sum over the window and the input features of the group; padding and the holes of a dilated input are zeros."""
+    """Sum over the window and the input features of the group, without holes of a dilated input; padding is zeros."""
     labels, window = instruction.dim_labels(), instruction.window()
     lhs, rhs = (o.shape.dimensions for o in instruction.operands)
     out_sizes = instruction.shape.dimensions
@@ -251,18 +251,19 @@ def convolution(ctx: ElementContext, instruction: Instruction, output: int, inde
         for w, tap, o, k in zip(window, taps, labels.output.spatial, labels.kernel.spatial, strict=True):
             position.append((index[o] * w.stride + tap * w.rhs_dilation - w.pad_low, w.lhs_dilation))
             kernel[k] = w.size - 1 - tap if w.reversed else tap
-        undilated_places, conditions = undilated(ctx, position, [lhs[d] for d in labels.input.spatial])
-        for d, place in zip(labels.input.spatial, undilated_places, strict=True):
+        met, is_element, is_inside = undilated(ctx, position, [lhs[d] for d in labels.input.spatial])
+        for d, place in zip(labels.input.spatial, met, strict=True):
             at[d] = place
-        with ctx.when(conditions):
-            inner = ctx.inside(tuple(at), lhs)
-            factors = [ctx.operand(instruction, 0, inner), ctx.operand(instruction, 1, tuple(kernel))]
-            ctx.assign(total, multiply_add(ctx, instruction, factors, total))
-        if conditions and kind.kind in ("float", "complex"):  # padding must be skipped: zero times infinity is NaN
-            with ctx.otherwise():
-                weight = ctx.operand(instruction, 1, tuple(kernel))
-                padding = zero(ctx, kind.name)
-                ctx.assign(total, added(ctx, kind, total, multiplied(ctx, instruction, [padding, weight])))
+        with ctx.when(is_element):
+            with ctx.when(is_inside):
+                inner = ctx.inside(tuple(at), lhs)
+                factors = [ctx.operand(instruction, 0, inner), ctx.operand(instruction, 1, tuple(kernel))]
+                ctx.assign(total, multiply_add(ctx, instruction, factors, total))
+            if is_inside and kind.kind in ("float", "complex"):  # padding is not skipped: zero times infinity is NaN
+                with ctx.otherwise():
+                    weight = ctx.operand(instruction, 1, tuple(kernel))
+                    padding = zero(ctx, kind.name)
+                    ctx.assign(total, added(ctx, kind, total, multiplied(ctx, instruction, [padding, weight])))
 
     _nest(ctx, [in_features, *(w.size for w in window)], add)
     return ctx.let(kind.name, total) if kind.is_narrow_float else total

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from indexing._core import SymbolicExpr, constant
 from indexing.hlo.layout import delinearize
-from indexing.kernels.emitters.dot.match import operand_index, product_of
+from indexing.kernels.emitters.dot.match import Factor, factor, operand_index, product_of
 from indexing.kernels.emitters.tile.shared_tile import TileOperand
 from indexing.ops.element_context import Value
 from indexing.ops.softmax import operand_of
@@ -102,27 +102,26 @@ class AttentionSpace:
 
     # ------------------------------------------------------------ operands
 
-    def _query(self, row: SymbolicExpr, along: SymbolicExpr) -> Value:
+    def _query(self, row: SymbolicExpr, along: SymbolicExpr) -> Factor:
         return self._factor(self.match.query, self._at(self.match.scores, row, constant(0)), along)
 
-    def _key(self, key: SymbolicExpr, along: SymbolicExpr) -> Value:
+    def _key(self, key: SymbolicExpr, along: SymbolicExpr) -> Factor:
         return self._factor(1 - self.match.query, self._at(self.match.scores, constant(0), key), along)
 
-    def _factor(self, k: int, score: Index, along: SymbolicExpr) -> Value:
+    def _factor(self, k: int, score: Index, along: SymbolicExpr) -> Factor:
         """The element of an operand of the scores that the score at an index reads."""
         dot = self.match.scores
         p = product_of(dot)
         batch, rows = len(p.batch), len(p.batch) + len(p.rows)
         free = (score[batch:rows], score[rows:])[k]
-        index = operand_index(dot, k, score[:batch], free, self._split(along, p.contracted))
-        return self.body.read(dot.operands[k], index)
+        return factor(self.body, dot, k, score[:batch], free, self._split(along, p.contracted))
 
-    def _value(self, column: SymbolicExpr, key: SymbolicExpr) -> Value:
+    def _value(self, column: SymbolicExpr, key: SymbolicExpr) -> Factor:
         dot, side, p = self.match.product, 1 - self.match.side, self.match.sizes
         batch, free, along = (
             self._split(at, n) for at, n in ((self.batch, p.batch), (column, p.columns), (key, p.contracted))
         )
-        return self.body.read(dot.operands[side], operand_index(dot, side, batch, free, along))
+        return factor(self.body, dot, side, batch, free, along)
 
     # ------------------------------------------------------------ indices
 

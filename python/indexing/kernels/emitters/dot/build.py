@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from indexing._core import SymbolicExpr, constant
 from indexing.hlo.layout import delinearize
-from indexing.kernels.emitters.dot.match import NAME, operand_index
+from indexing.kernels.emitters.dot.match import NAME, operand_index, result_index
 from indexing.kernels.launch import assembled, entry_builder, guarded, loop_over, thread_id
 from indexing.ops.element.loops import multiply_add
 from indexing.ops.element.moves import zero
@@ -93,6 +93,6 @@ class _Body:
         with guarded(body, body.within(row, 0, prod(p.rows) - 1)), body.base_scope():
             clamped = self._clamped(row)
             parts = ((p.batch, self.batch), (p.rows, clamped), (p.columns, self.column))
-            index = p.result_index(*(self._index(n, at) for n, at in parts))
+            index = result_index(self.dot, p, *(self._index(n, at) for n, at in parts))
             body.inject(self.dot, index, [total])
             self.match.build_after(body, index)

@@ -1,30 +1,102 @@
 """Convolutions as products of matrices: a row for each place of the window, a column for each output feature.
 
-The left factor is the input, read at the places that a window's elements meet: zeros in padding, and in the holes of a dilated
-input. Only convolutions without groups are single products.
+The left factor is the input, read at the places that a window's elements meet, with zeros in padding. Groups are the batch of
+the product, and so are phases: in an input dilated by 2, even and odd places of the window meet other elements of the kernel,
+and each phase multiplies only those that meet no hole.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from math import gcd
 from typing import TYPE_CHECKING, Literal
 
-from indexing.hlo.layout import major_to_minor
+from indexing.hlo.layout import delinearize, major_to_minor
 from indexing.ops.convolution import CONVOLUTION
-from indexing.ops.element.loops import undilated
 from indexing.ops.registry import traits_of
 
 if TYPE_CHECKING:
     from indexing._core import SymbolicExpr
-    from indexing.hlo import Instruction
+    from indexing.hlo import Instruction, WindowDim
     from indexing.kernels.function_builder import FunctionBuilder
     from indexing.ops.element_context import Index, Value
 
 
-def is_product(i: Instruction) -> bool:
-    """Whether an instruction is a convolution without groups."""
-    if traits_of(i) is not CONVOLUTION:
-        return False
-    return i.integer("feature_group_count", 1) == i.integer("batch_group_count", 1) == 1
+def is_convolution(i: Instruction) -> bool:
+    """Whether an instruction is a convolution."""
+    return traits_of(i) is CONVOLUTION
+
+
+def group_count(convolution: Instruction) -> int:
+    """The number of groups, of features or of the batch."""
+    return convolution.integer("feature_group_count", 1) * convolution.integer("batch_group_count", 1)
+
+
+@dataclass(frozen=True, slots=True)
+class _Phases:
+    """A spatial dimension by phases: the places of the output that are `step` apart meet elements of the kernel that are
+    `tap_step` apart, and neighbours of these meet neighbours of the input that are `stride` and `dilation` apart.
+    """
+
+    window: WindowDim
+    input: int
+    output: int
+
+    @property
+    def step(self) -> int:
+        return self.window.lhs_dilation // gcd(self.window.lhs_dilation, self.window.stride)
+
+    @property
+    def tap_step(self) -> int:
+        return self.window.lhs_dilation // gcd(self.window.lhs_dilation, self.window.rhs_dilation)
+
+    @property
+    def count(self) -> int:
+        """The number of phases that have places."""
+        return min(self.step, self.output)
+
+    @property
+    def places(self) -> int:
+        """The most places of the output in a phase."""
+        return -(-self.output // self.step)
+
+    @property
+    def taps(self) -> int:
+        """The most elements of the kernel in a phase."""
+        return -(-self.window.size // self.tap_step)
+
+    def first_tap(self, phase: SymbolicExpr) -> SymbolicExpr:
+        """The first element of the kernel that meets no hole in a phase."""
+        w, common = self.window, gcd(self.window.lhs_dilation, self.window.rhs_dilation)
+        inverse = pow(w.rhs_dilation // common, -1, self.tap_step)
+        return (phase * -w.stride + w.pad_low) // common * inverse % self.tap_step
+
+    def tap(self, phase: SymbolicExpr, number: SymbolicExpr) -> SymbolicExpr:
+        """The `number`-th element of the kernel in a phase."""
+        return self.first_tap(phase) + number * self.tap_step
+
+    def met(self, phase: SymbolicExpr, place: SymbolicExpr, number: SymbolicExpr) -> SymbolicExpr:
+        """The place of the input that the `number`-th element of the kernel meets at a place of the phase."""
+        w = self.window
+        first = phase * w.stride + self.first_tap(phase) * w.rhs_dilation - w.pad_low
+        stride, dilation = self.step * w.stride // w.lhs_dilation, self.tap_step * w.rhs_dilation // w.lhs_dilation
+        return place * stride + number * dilation + first // w.lhs_dilation
+
+    def has_tap(self, body: FunctionBuilder, phase: SymbolicExpr, number: SymbolicExpr) -> tuple[Value, ...]:
+        """The conditions that a phase has a `number`-th element of the kernel."""
+        w, common = self.window, gcd(self.window.lhs_dilation, self.window.rhs_dilation)
+        meets = body.within((phase * -w.stride + w.pad_low) % common, 0, 0)
+        return (*meets, *body.within(self.tap(phase, number), None, w.size - 1))
+
+
+def _phases(convolution: Instruction) -> list[_Phases]:
+    labels = convolution.dim_labels()
+    sizes = convolution.operands[0].shape.dimensions, convolution.shape.dimensions
+    spatial = zip(convolution.window(), labels.input.spatial, labels.output.spatial, strict=True)
+    return [_Phases(w, sizes[0][d], sizes[1][o]) for w, d, o in spatial]
+
+
+# ------------------------------------------------------------ sizes
 
 
 def result_places(convolution: Instruction) -> tuple[int, ...]:
@@ -38,68 +110,131 @@ def result_places(convolution: Instruction) -> tuple[int, ...]:
     return (output.batch, *output.spatial, output.feature)
 
 
-def contracted_sizes(convolution: Instruction) -> tuple[int, ...]:
-    """The sizes of the window and the number of input features, which are summed over, in the input's order in memory."""
-    features = convolution.operands[1].shape.dimensions[convolution.dim_labels().kernel.batch]
-    window = tuple(w.size for w in convolution.window())
-    return (*window, features) if _fastest_role(convolution) == "feature" else (features, *window)
-
-
-def conditions(body: FunctionBuilder, convolution: Instruction, k: int, free: Index, contracted: Index) -> list[Value]:
-    """The conditions that a factor is an element of operand `k`, not a zero of padding or of a hole."""
-    return [] if k == 1 else _met(body, convolution, free, contracted)[1]
-
-
-def factor(body: FunctionBuilder, convolution: Instruction, k: int, free: Index, contracted: Index) -> Value:
-    """The factor of operand `k` at an index of its rows or columns and of the dimensions that are summed over, if its
-    conditions hold.
+def sizes_by_role(convolution: Instruction) -> tuple[tuple[int, ...], ...]:
+    """The sizes of the product: groups and phases, of the batch; the batch and the places of a phase, of rows; the output
+    features of a group; the elements of the kernel of a phase and the input features of a group, which are summed over, in
+    the input's order in memory, or with features last if there are phases.
     """
-    operand = convolution.operands[k]
+    labels, phases, shape = convolution.dim_labels(), _phases(convolution), convolution.shape.dimensions
+    groups = group_count(convolution)
+    places = tuple(p.places for p in phases)
+    images = (shape[labels.output.batch],)
+    rows = (*places, *images) if _fastest_role(convolution) == "batch" else (*images, *places)
+    taps, features = tuple(p.taps for p in phases), (_features(convolution),)
+    contracted = (*taps, *features) if _has_features_last(convolution) else (*features, *taps)
+    return (groups, *(p.count for p in phases)), rows, (shape[labels.output.feature] // groups,), contracted
+
+
+def _features(convolution: Instruction) -> int:
+    """The input features of a group."""
+    return convolution.operands[1].shape.dimensions[convolution.dim_labels().kernel.batch]
+
+
+def _has_features_last(convolution: Instruction) -> bool:
+    return _fastest_role(convolution) == "feature" or has_phases(convolution)
+
+
+def has_phases(convolution: Instruction) -> bool:
+    """Whether the input is dilated, so that elements of the kernel meet holes."""
+    return any(w.lhs_dilation > 1 for w in convolution.window())
+
+
+# ------------------------------------------------------------ elements
+
+
+def result_index(convolution: Instruction, batch: Index, row: Index, column: Index) -> Index:
+    """The index in the result of an element of the product; beyond it at the end of phases that have fewer places."""
+    labels, (group, *of_phases) = convolution.dim_labels().output, batch
+    image, places = _image_and_places(convolution, row)
+    features = convolution.shape.dimensions[labels.feature] // group_count(convolution)
+    at = {labels.batch: image, labels.feature: group * features + column[0]}
+    for d, p, phase, place in zip(labels.spatial, _phases(convolution), of_phases, places, strict=True):
+        at[d] = place * p.step + phase
+    return tuple(at[d] for d in range(len(at)))
+
+
+def factor(
+    body: FunctionBuilder, convolution: Instruction, k: int, batch: Index, free: Index, contracted: Index
+) -> tuple[Index, list[Value]]:
+    """The index of a factor in operand `k`, and the conditions that it is an element of it, not a zero of padding, nor beyond
+    the elements of the kernel of its phase.
+    """
+    taps, feature = _taps_and_feature(convolution, contracted)
+    conditions = tap_conditions(body, convolution, batch, taps)
+    group, *of_phases = batch
     if k == 1:
-        return body.read(operand, _kernel_index(convolution, free, contracted))
-    labels, role = convolution.dim_labels().input, _fastest_role(convolution)
-    at = dict(zip(labels.spatial, _met(body, convolution, free, contracted)[0], strict=True))
-    at[labels.batch] = free[-1] if role == "batch" else free[0]
-    at[labels.feature] = _taps_and_feature(convolution, contracted)[1]
-    return body.read(operand, body.inside(tuple(at[d] for d in range(len(at))), operand.shape.dimensions))
+        return _kernel_index(convolution, batch, free[0], taps, feature), conditions
+    labels, (image, places) = convolution.dim_labels().input, _image_and_places(convolution, free)
+    sizes, at = convolution.operands[0].shape.dimensions, {labels.batch: image, labels.feature: feature}
+    if convolution.integer("batch_group_count", 1) > 1:
+        at[labels.batch] += group * convolution.shape.dimensions[convolution.dim_labels().output.batch]
+    else:
+        at[labels.feature] += group * _features(convolution)
+    for d, p, *numbers in zip(labels.spatial, _phases(convolution), of_phases, places, taps, strict=True):
+        at[d] = p.met(*numbers)
+        conditions += body.within(at[d], 0, sizes[d] - 1)
+    return tuple(at[d] for d in range(len(at))), conditions
+
+
+def tap_conditions(body: FunctionBuilder, convolution: Instruction, batch: Index, taps: Index) -> list[Value]:
+    """The conditions that the kernel has elements of these numbers in the phases of the batch."""
+    numbers = zip(_phases(convolution), batch[1:], taps, strict=True)
+    return [c for p, phase, number in numbers for c in p.has_tap(body, phase, number)]
+
+
+def step_conditions(
+    body: FunctionBuilder, convolution: Instruction, batch: Index, begin: SymbolicExpr, depth: int
+) -> list[Value]:
+    """The conditions without which `depth` places along the sum from `begin` on have only zeros, if they are of one element of
+    the kernel; none else.
+    """
+    *_, contracted = sizes_by_role(convolution)
+    if not has_phases(convolution) or contracted[-1] % depth:
+        return []
+    return tap_conditions(body, convolution, batch, tuple(delinearize(begin, contracted)[:-1]))
 
 
 def _taps_and_feature(convolution: Instruction, contracted: Index) -> tuple[Index, SymbolicExpr]:
-    if _fastest_role(convolution) == "feature":
+    if _has_features_last(convolution):
         return contracted[:-1], contracted[-1]
     return contracted[1:], contracted[0]
 
 
-def _kernel_index(convolution: Instruction, free: Index, contracted: Index) -> Index:
-    labels, (taps, feature) = convolution.dim_labels().kernel, _taps_and_feature(convolution, contracted)
-    at = {labels.batch: feature, labels.feature: free[0]}
-    for dimension, window, tap in zip(labels.spatial, convolution.window(), taps, strict=True):
-        at[dimension] = tap * -1 + (window.size - 1) if window.reversed else tap
+def _image_and_places(convolution: Instruction, row: Index) -> tuple[SymbolicExpr, Index]:
+    if _fastest_role(convolution) == "batch":
+        return row[-1], row[:-1]
+    return row[0], row[1:]
+
+
+def _kernel_index(
+    convolution: Instruction, batch: Index, column: SymbolicExpr, taps: Index, feature: SymbolicExpr
+) -> Index:
+    labels, (group, *of_phases) = convolution.dim_labels().kernel, batch
+    features = convolution.operands[1].shape.dimensions[labels.feature] // group_count(convolution)
+    at = {labels.batch: feature, labels.feature: group * features + column}
+    for d, p, phase, number in zip(labels.spatial, _phases(convolution), of_phases, taps, strict=True):
+        tap = p.tap(phase, number)
+        at[d] = tap * -1 + (p.window.size - 1) if p.window.reversed else tap
     return tuple(at[d] for d in range(len(at)))
 
 
-def _met(body: FunctionBuilder, convolution: Instruction, free: Index, contracted: Index) -> tuple[Index, list[Value]]:
-    """The places of the input that a window meets, and the conditions that an element is there."""
-    taps, _ = _taps_and_feature(convolution, contracted)
-    outputs = free[:-1] if _fastest_role(convolution) == "batch" else free[1:]
-    met = [
-        (place * w.stride + tap * w.rhs_dilation - w.pad_low, w.lhs_dilation)
-        for place, tap, w in zip(outputs, taps, convolution.window(), strict=True)
-    ]
-    sizes = convolution.operands[0].shape.dimensions
-    return undilated(body, met, [sizes[d] for d in convolution.dim_labels().input.spatial])
+# ------------------------------------------------------------ memory
 
 
 def fastest_in_memory(convolution: Instruction, k: int) -> tuple[Literal["free", "sum"], int]:
     """The role of an operand's fastest dimension in memory, and the number of neighbours in it that are neighbours there."""
     labels, shape, role = convolution.dim_labels().kernel, convolution.operands[k].shape, _fastest_role(convolution)
     last = major_to_minor(shape)[-1]
-    size = shape.dimensions[last]
+    *_, columns, _ = sizes_by_role(convolution)
     if k == 0:
-        return ("sum" if role == "feature" else "free"), 1 if role == "spatial" else size
+        sizes = {
+            "feature": _features(convolution),
+            "batch": convolution.shape.dimensions[convolution.dim_labels().output.batch],
+        }
+        return ("sum" if role == "feature" else "free"), sizes.get(role, 1)
     if last == labels.feature:
-        return "free", size
-    return "sum", size if last == labels.batch and role == "feature" else 1
+        return "free", columns[0]
+    return "sum", shape.dimensions[last] if last == labels.batch and _has_features_last(convolution) else 1
 
 
 def has_fast_loop(convolution: Instruction, width: int) -> bool:
@@ -107,7 +242,8 @@ def has_fast_loop(convolution: Instruction, width: int) -> bool:
     copied element by element, and vectors of output features, a power of two, are neighbours in the kernel.
     """
     (role, features), (kernel_role, columns) = (fastest_in_memory(convolution, k) for k in (0, 1))
-    return role == "sum" and features < width and kernel_role == "free" and columns.bit_count() == 1
+    is_small = role == "sum" and features < width and not has_phases(convolution)
+    return is_small and kernel_role == "free" and columns.bit_count() == 1
 
 
 def _fastest_role(convolution: Instruction) -> Literal["batch", "feature", "spatial"]:

@@ -15,8 +15,9 @@ from indexing.ops.element_types import element_type
 from indexing.ops.registry import traits_of
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
+    from indexing._core import SymbolicExpr
     from indexing.hlo import Computation, Instruction
     from indexing.kernels.function_builder import FunctionBuilder
     from indexing.ops.element_context import Index, Value
@@ -31,8 +32,7 @@ Axis: TypeAlias = Literal["free", "sum"]
 @dataclass(frozen=True, slots=True)
 class Product:
     """The sizes of a product by role: `batch` of both operands, `rows` of the left one, `columns` of the right one,
-    `contracted`. With `is_swapped`, the left one is the second operand. `places` are the result's dimensions of the batch, of
-    the first operand and of the second one; they are in this order if there are none.
+    `contracted`. With `is_swapped`, the left one is the second operand.
     """
 
     batch: tuple[int, ...]
@@ -40,17 +40,11 @@ class Product:
     columns: tuple[int, ...]
     contracted: tuple[int, ...]
     is_swapped: bool = False
-    places: tuple[int, ...] = ()
 
     @property
     def operands(self) -> tuple[int, int]:
         """The numbers of the left and of the right operand."""
         return (1, 0) if self.is_swapped else (0, 1)
-
-    def result_index(self, batch: Index, row: Index, column: Index) -> Index:
-        """The index in the result."""
-        index = (*batch, *column, *row) if self.is_swapped else (*batch, *row, *column)
-        return tuple(index[self.places.index(d)] for d in range(len(index))) if self.places else index
 
     def tiles(self, rows: int, columns: int) -> tuple[int, int, int]:
         """The numbers of tiles of so many rows and columns, along the batch, the rows and the columns."""
@@ -88,24 +82,23 @@ def product_in_memory(i: Instruction) -> Product | None:
     """The sizes of a dot or a convolution, by roles for which neighbouring columns are neighbours in the memory of the result;
     None if there are none, and for other instructions.
     """
-    if not (traits_of(i) is DOT or convolution.is_product(i)):
+    is_dot = traits_of(i) is DOT
+    if not (is_dot or convolution.is_convolution(i)):
         return None
     p, order = product_of(i), major_to_minor(i.shape)
-    places = p.places or tuple(range(i.shape.rank))
-    rows_end = len(p.batch) + len(p.rows)
+    places = tuple(range(i.shape.rank)) if is_dot else convolution.result_places(i)
     if order == tuple(range(i.shape.rank)) == places or (p.columns and order[-1] == places[-1]):
         return p
-    if p.rows and order[-1] == places[rows_end - 1]:
+    if p.rows and order[-1] == places[-1 - len(p.columns)]:
         return replace(p, rows=p.columns, columns=p.rows, is_swapped=True)
     return None
 
 
 def product_of(i: Instruction) -> Product:
-    """The sizes of a dot, or of a convolution without groups."""
+    """The sizes of a dot or a convolution."""
     if traits_of(i) is not DOT:
-        places, sizes = convolution.result_places(i), i.shape.dimensions
-        *rows, columns = (sizes[d] for d in places)
-        return Product((), tuple(rows), (columns,), convolution.contracted_sizes(i), places=places)
+        batch, rows, columns, contracted = convolution.sizes_by_role(i)
+        return Product(batch, rows, columns, contracted)
     (batch, lhs), (_, rhs) = dimension_numbers(i)
     left, right = (o.shape.dimensions for o in i.operands)
     sizes = i.shape.dimensions
@@ -113,6 +106,14 @@ def product_of(i: Instruction) -> Product:
     return Product(
         tuple(left[d] for d in batch), sizes[len(batch) : first], sizes[first:], tuple(right[d] for d in rhs)
     )
+
+
+def result_index(i: Instruction, p: Product, batch: Index, row: Index, column: Index) -> Index:
+    """The index in a product's result of an element, given those of its dimensions by role."""
+    of_first, of_second = (column, row) if p.is_swapped else (row, column)
+    if traits_of(i) is DOT:
+        return (*batch, *of_first, *of_second)
+    return convolution.result_index(i, batch, of_first, of_second)
 
 
 def dimension_numbers(dot: Instruction) -> list[tuple[tuple[int, ...], tuple[int, ...]]]:
@@ -128,18 +129,30 @@ def operand_index(dot: Instruction, k: int, batch: Index, free: Index, contracte
     return tuple(at[d] if d in at else next(rest) for d in range(dot.operands[k].shape.rank))
 
 
-def factor(body: FunctionBuilder, i: Instruction, k: int, batch: Index, free: Index, contracted: Index) -> Value:
-    """The factor of operand `k` of a product, from indices of its batch, free and contracted dimensions, if its `conditions`
-    hold.
-    """
-    if traits_of(i) is not DOT:
-        return convolution.factor(body, i, k, free, contracted)
-    return body.read(i.operands[k], operand_index(i, k, batch, free, contracted))
+@dataclass(frozen=True, slots=True)
+class Factor:
+    """A factor of a product: `read` builds the element of the operand, if the `conditions` hold; else it is zero."""
+
+    conditions: Sequence[Value]
+    read: Callable[[], Value]
 
 
-def conditions(body: FunctionBuilder, i: Instruction, k: int, free: Index, contracted: Index) -> Sequence[Value]:
-    """The conditions that a factor is an element of operand `k`; it is zero where they don't hold."""
-    return () if traits_of(i) is DOT else convolution.conditions(body, i, k, free, contracted)
+def factor(body: FunctionBuilder, i: Instruction, k: int, batch: Index, free: Index, contracted: Index) -> Factor:
+    """The factor of operand `k` of a product, from indices of its batch, free and contracted dimensions."""
+    operand = i.operands[k]
+    conditions: Sequence[Value] = ()
+    if traits_of(i) is DOT:
+        index = operand_index(i, k, batch, free, contracted)
+    else:
+        index, conditions = convolution.factor(body, i, k, batch, free, contracted)
+    return Factor(conditions, lambda: body.read(operand, body.inside(index, operand.shape.dimensions)))
+
+
+def step_conditions(
+    body: FunctionBuilder, i: Instruction, batch: Index, begin: SymbolicExpr, depth: int
+) -> Sequence[Value]:
+    """The conditions without which all factors at `depth` places along the sum from `begin` on are zeros."""
+    return () if traits_of(i) is DOT else convolution.step_conditions(body, i, batch, begin, depth)
 
 
 def fastest(dot: Instruction, k: int) -> tuple[Axis, int]:

@@ -48,10 +48,13 @@ class _Body:
         with loop_over(body, PANEL_ROWS * plan.columns, "register") as register:
             body.store("sums", (register,), Constant(plan.element_type, 0))
         with loop_over(body, plan.steps, "step") as step:
-            for tile, free in zip(plan.shared_tiles, self.begins, strict=True):
-                self.tile.fill(tile, {"free": free, "sum": step * plan.tile_depth})
+            begin = step * plan.tile_depth
+            with self.tile.step(begin, plan.tile_depth):
+                for tile, free in zip(plan.shared_tiles, self.begins, strict=True):
+                    self.tile.fill(tile, {"free": free, "sum": begin})
             body.barrier()
-            body.add(self._multiply())
+            with self.tile.step(begin, plan.tile_depth):
+                body.add(self._multiply())
             if plan.steps > 1:
                 body.barrier()
         self._finish()

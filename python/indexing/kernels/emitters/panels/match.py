@@ -57,6 +57,6 @@ def _is_hero(i: Instruction) -> bool:
     if prod(p.batch) == 0:
         return False
     is_large = prod(p.rows) >= PANEL_ROWS and prod(p.columns) >= panel_columns(sum_type(i))
-    if convolution.is_product(i) and convolution.has_fast_loop(i, panel_columns(sum_type(i))):
+    if convolution.is_convolution(i) and convolution.has_fast_loop(i, panel_columns(sum_type(i))):
         return False
     return is_large and prod(p.contracted) >= MIN_CONTRACTED

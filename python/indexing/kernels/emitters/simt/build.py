@@ -92,17 +92,26 @@ class _Body:
         """Build the loop along the sum, and the results."""
         body, plan = self.body, self.plan
         sums = self.shared.declare(plan.element_type, plan.thread_rows * plan.thread_columns)
-        Steps(body, plan.steps, plan.stages, self._copy, lambda _, stage: self._multiply(stage)).build()
+        Steps(body, plan.steps, plan.stages, self._copy, self._multiply_step).build()
         with self.shared.combined(sums):
             self._finish()
 
     def _copy(self, step: SymbolicExpr, stage: int) -> None:
         """Copy the tiles of a step to a stage of shared memory."""
         along = self.shared.begin_of(step)
+        with self.tile.step(along, self.plan.tile_depth):
+            self._fill(along, stage)
+
+    def _fill(self, along: SymbolicExpr, stage: int) -> None:
         for side, free in zip(self.stages[stage], self.begins, strict=True):
             self.tile.fill(side.tile, {"free": free, "sum": along})
 
     # ------------------------------------------------------------ products
+
+    def _multiply_step(self, step: SymbolicExpr, stage: int) -> None:
+        """Multiply the tiles of a step in a stage of shared memory."""
+        with self.tile.step(self.shared.begin_of(step), self.plan.tile_depth):
+            self._multiply(stage)
 
     def _multiply(self, stage: int) -> None:
         """Load the thread's rows and columns, and multiply them, along the tile's depth."""

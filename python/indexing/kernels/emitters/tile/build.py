@@ -58,13 +58,17 @@ class _Body:
         """Build the loop along the sum, and the results."""
         body = self.body
         sums = self.shared.declare(self.instruction.accumulator, prod(self.counts) * WORDS["accumulator"])
-        Steps(body, self.plan.steps, self.plan.stages, self._copy, lambda _, stage: self._multiply(stage)).build()
+        Steps(body, self.plan.steps, self.plan.stages, self._copy, self._multiply_step).build()
         with self.shared.combined(sums):
             self._finish()
 
     def _copy(self, step: SymbolicExpr, stage: int) -> None:
         """Copy the tiles of a step to a stage of shared memory."""
         along = self.shared.begin_of(step)
+        with self.tile.step(along, self.plan.tile_depth):
+            self._fill(along, stage)
+
+    def _fill(self, along: SymbolicExpr, stage: int) -> None:
         for tile, free in zip(self.stages[stage], self._begins(), strict=True):
             self.tile.fill(tile, {"free": free, "sum": along})
 
@@ -77,6 +81,11 @@ class _Body:
         return self.body.scope.simplify(position(m, *values, result=result))
 
     # ------------------------------------------------------------ products
+
+    def _multiply_step(self, step: SymbolicExpr, stage: int) -> None:
+        """Multiply the tiles of a step in a stage of shared memory."""
+        with self.tile.step(self.shared.begin_of(step), self.plan.tile_depth):
+            self._multiply(stage)
 
     def _multiply(self, stage: int) -> None:
         """Load fragments and multiply them, along the tile's depth."""

@@ -6,6 +6,7 @@ from math import prod
 from typing import TYPE_CHECKING
 
 from indexing.hlo.module_cache import cached_on_module
+from indexing.kernels.emitters.dot.convolution import group_count, is_convolution
 from indexing.kernels.emitters.dot.match import planned_product, product_in_memory
 from indexing.kernels.epilogue import Heroes, single_hero_of
 from indexing.kernels.ir.fragments import CAPABILITY, INSTRUCTIONS, MatrixInstruction
@@ -35,12 +36,14 @@ def is_tiled(instruction: Instruction, device: Device) -> bool:
 
 def is_worth_tiles(dot: Instruction, device: Device) -> bool:
     """Whether a product has rows and columns for tiles, or sums so long that tiles pay of which most is not stored: if one side
-    is long enough, or all tiles run at once.
+    is long enough, or all tiles run at once. Loops take convolutions by channel, whose neighbours have neighbouring elements.
     """
     p = planned_product(dot)
     few, many = sorted((prod(p.rows), prod(p.columns)))
     if few >= MIN_SIDE:
         return True
+    if is_convolution(dot) and few == 1 < group_count(dot):
+        return False
     return prod(p.contracted) >= MIN_LONG and (many >= MIN_SIDE or prod(p.batch) <= device.cores.count)
 
 

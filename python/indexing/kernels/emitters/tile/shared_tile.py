@@ -9,7 +9,14 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from indexing._core import IndexingMap, SymbolicExpr
 from indexing.hlo.layout import delinearize
-from indexing.kernels.emitters.dot.match import Axis, conditions, factor, planned_product
+from indexing.kernels.emitters.dot.match import (
+    Axis,
+    Factor,
+    factor,
+    planned_product,
+    result_index,
+    step_conditions,
+)
 from indexing.kernels.ir.fragments import ASYNC_BYTES
 from indexing.kernels.ir.nodes import Buffer, Constant, Load
 from indexing.kernels.ir.types import storage_bytes, storage_type
@@ -21,6 +28,7 @@ from indexing.ops.elementwise.conversion import convert_code
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
+    from contextlib import AbstractContextManager
 
     from indexing.hlo import Instruction
     from indexing.kernels.epilogue import Heroes
@@ -87,13 +95,10 @@ def position(m: IndexingMap, *values: SymbolicExpr, result: int = 0) -> Symbolic
 
 @dataclass(frozen=True, slots=True)
 class TileOperand:
-    """An operand of a product: its `sizes` along both axes, and `read`, the element at a position along `free` and `sum`, which
-    is zero unless `conditions` there hold.
-    """
+    """An operand of a product: its `sizes` along both axes, and `factor`, the element at a position along `free` and `sum`."""
 
     sizes: Mapping[Axis, int]
-    read: Callable[[SymbolicExpr, SymbolicExpr], Value]
-    conditions: Callable[[SymbolicExpr, SymbolicExpr], Sequence[Value]] = lambda free, along: ()
+    factor: Callable[[SymbolicExpr, SymbolicExpr], Factor]
 
 
 class TileCopies:
@@ -130,14 +135,14 @@ class TileCopies:
         line, first = starts[across] + slow, starts[along] + vector * width
         place = self._places(tile, slow, vector)
 
-        def conditions(at: Mapping[Axis, SymbolicExpr]) -> Sequence[Value]:
-            return operand.conditions(at["free"], at["sum"])
+        def factor(at: Mapping[Axis, SymbolicExpr]) -> Factor:
+            return operand.factor(at["free"], at["sum"])
 
-        def copy(to: Index, at: Mapping[Axis, SymbolicExpr]) -> None:
-            self._store(tile, to, operand.read(at["free"], at["sum"]))
+        def copy(to: Index, factor: Factor) -> None:
+            self._store(tile, to, factor.read())
 
-        def store(to: Index, at: Mapping[Axis, SymbolicExpr]) -> None:
-            self._either(conditions(at), lambda: copy(to, at), lambda: self._store_zero(tile, to))
+        def store(to: Index, factor: Factor) -> None:
+            self._either(factor.conditions, lambda: copy(to, factor), lambda: self._store_zero(tile, to))
 
         def zeros() -> None:
             with lanes(body, width) as lane:
@@ -147,11 +152,11 @@ class TileCopies:
             def at(lane: SymbolicExpr | int) -> dict[Axis, SymbolicExpr]:
                 return {across: row, along: cell * width + lane}
 
-            def of_lanes(write: Callable[[Index, Mapping[Axis, SymbolicExpr]], None]) -> None:
+            def of_lanes(write: Callable[[Index, Factor], None]) -> None:
                 with lanes(body, width) as lane, body.base_scope():
-                    write(place(lane), at(lane))
+                    write(place(lane), factor(at(lane)))
 
-            first, *others = (conditions(at(k)) for k in range(width))
+            first, *others = (factor(at(k)).conditions for k in range(width))
             if all(c == first for c in others):
                 self._either(first, lambda: of_lanes(copy), zeros)
             else:
@@ -162,7 +167,7 @@ class TileCopies:
                 part = Part(first + lane, sizes[along])
                 self.either(
                     part,
-                    lambda at: store(place(lane), {across: row, along: at}),
+                    lambda at: store(place(lane), factor({across: row, along: at})),
                     lambda: self._store_zero(tile, place(lane)),
                 )
 
@@ -210,8 +215,9 @@ class TileBuilder:
 
     def __init__(self, body: FunctionBuilder, match: Heroes, batch: SymbolicExpr, threads: int) -> None:
         """Start with the entry, whose block has so many threads in one dimension, and the product of the batch."""
-        self.body, self.match, self.batch = body, match, batch
+        self.body, self.match = body, match
         self.dot, self.sizes = match.first, planned_product(match.first)
+        self.place = self._index(self.sizes.batch, batch)
         self.copies = TileCopies(body, threads)
 
     def fill(self, tile: SharedTile, starts: Mapping[Axis, SymbolicExpr]) -> None:
@@ -222,22 +228,22 @@ class TileBuilder:
         p = self.sizes
         free, k = (p.rows, p.operands[0]) if side == "left" else (p.columns, p.operands[1])
 
-        def read(own: SymbolicExpr, along: SymbolicExpr) -> Value:
-            return factor(self.body, self.dot, k, self._index(p.batch, self.batch), *at(own, along))
+        def at(own: SymbolicExpr, along: SymbolicExpr) -> Factor:
+            return factor(self.body, self.dot, k, self.place, self._index(free, own), self._index(p.contracted, along))
 
-        def at(own: SymbolicExpr, along: SymbolicExpr) -> tuple[Index, Index]:
-            return self._index(free, own), self._index(p.contracted, along)
+        return TileOperand({"free": prod(free), "sum": prod(p.contracted)}, at)
 
-        sizes: dict[Axis, int] = {"free": prod(free), "sum": prod(p.contracted)}
-        return TileOperand(sizes, read, lambda *place: conditions(self.body, self.dot, k, *at(*place)))
+    def step(self, begin: SymbolicExpr, depth: int) -> AbstractContextManager[None]:
+        """A scope for `depth` places along the sum from `begin` on, which is left out where all their factors are zeros."""
+        return guarded(self.body, step_conditions(self.body, self.dot, self.place, begin, depth))
 
     def finish(self, total: Load, row: SymbolicExpr, column: SymbolicExpr) -> None:
-        """Build the epilogue and the stores of an element of the product, whose sum is `total`."""
-        p, kind = self.sizes, self.dot.shape.element_type
-        parts = ((p.batch, self.batch), (p.rows, row), (p.columns, column))
-        index = p.result_index(*(self._index(n, at) for n, at in parts))
-        self.body.inject(self.dot, index, [self.body.let(kind, Value(total, kind))])
-        self.match.build_after(self.body, index)
+        """Build the epilogue and the stores of an element of the product, whose sum is `total`, if the result has it."""
+        body, p, shape = self.body, self.sizes, self.dot.shape
+        index = result_index(self.dot, p, self.place, self._index(p.rows, row), self._index(p.columns, column))
+        with inside(body, [Part(e, n) for e, n in zip(index, shape.dimensions, strict=True)]) as at, body.base_scope():
+            body.inject(self.dot, at, [body.let(shape.element_type, Value(total, shape.element_type))])
+            self.match.build_after(body, at)
 
     def _index(self, sizes: Sequence[int], at: SymbolicExpr) -> Index:
         """The index in dimensions of `sizes` of the element at a position in all of them."""
