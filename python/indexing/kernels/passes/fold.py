@@ -1,5 +1,6 @@
-"""Constant folding: of copies and constants, operations on constants, conditions decided by the ranges of index variables or by
-conditions around them, and branches and loops that depend on these. A variable that gets its only value before it is read is a name for that value.
+"""Constant folding: of copies and constants, operations on constants, conditions decided by the ranges of index variables
+or by conditions around them, and branches and loops that depend on these. A variable that gets its only value before it is
+read is a name for that value.
 """
 
 from __future__ import annotations
