@@ -29,7 +29,13 @@ def positive(module: ix.hlo.Module, seed: int) -> list[np.ndarray]:
 
 
 def test_each_op_with_an_expansion_has_a_case() -> None:
-    assert {o for o, op in REGISTRY.items() if op.expansion} == {*FULL, "custom-call", "reduce", "reduce-window"}
+    assert {o for o, op in REGISTRY.items() if op.expansion} == {
+        *FULL,
+        "custom-call",
+        "reduce",
+        "reduce-window",
+        "select-and-scatter",
+    }
 
 
 @pytest.mark.parametrize(("kind", "tolerance"), [("f64", 1e-12), ("f32", 1e-5), ("bf16", 2e-2)])
@@ -57,6 +63,47 @@ def test_normalization_runs_in_kernels(opcode: str) -> None:
         values = positive(module, seed)
         for one, other in zip(as_list(executable(*values)), as_list(ix.evaluate(module, *values)), strict=True):
             close(one, other)
+
+
+def selection(
+    sizes: str, window: str, out: str, select: str = "GE", scatter: str = "add", layout: str = ""
+) -> ix.hlo.Module:
+    return ix.hlo.parse(f"""HloModule m
+best {{ a = s32[] parameter(0) b = s32[] parameter(1) ROOT c = pred[] compare(a, b), direction={select} }}
+into {{ a = s32[] parameter(0) b = s32[] parameter(1) ROOT c = s32[] {scatter}(a, b) }}
+ENTRY e {{
+  x = s32[{sizes}]{layout} parameter(0)
+  s = s32[{out}]{layout} parameter(1)
+  i = s32[] parameter(2)
+  ROOT r = s32[{sizes}]{layout} select-and-scatter(x, s, i), window={{{window}}}, select=best, scatter=into
+}}""")
+
+
+@pytest.mark.parametrize(
+    "module",
+    [
+        selection("6", "size=2 stride=2", "3"),
+        selection("7", "size=3", "5", "LE"),
+        selection("7,6", "size=3x2 stride=2x1 pad=1_1x1_0", "4,6", layout="{0,1}"),
+        selection("5,9", "size=1x2 stride=1x4 pad=0_0x1_1", "5,3", scatter="maximum"),
+        selection("2,5,4", "size=1x4x3 stride=1x3x2 pad=0_0x3_2x1_1", "2,3,2", "GT"),
+        selection("3,4", "size=2x2 stride=2x2 pad=2_0x0_0", "2,2"),
+        selection("1", "size=1", "1"),
+    ],
+    ids=lambda module: module.entry.root.shape.dimensions,
+)
+def test_selected_elements_are_found_in_kernels(module: ix.hlo.Module) -> None:
+    """Of equal elements the first of each window is taken, as the reference says; a window in the padding has none."""
+    executable = compiled(module)
+    assert executable.kernels and not executable.reference_steps
+    rng = np.random.default_rng(11)
+    for _ in range(4):
+        values = [rng.integers(-2, 3, p.shape.dimensions, np.int32) for p in module.entry.parameters]
+        np.testing.assert_array_equal(executable(*values), ix.evaluate(module, *values))
+
+
+def test_an_element_in_too_many_windows_is_left_to_the_reference() -> None:
+    assert compiled(selection("9,20", "size=9x8", "1,13")).reference_steps
 
 
 PRODUCT = """HloModule m

@@ -121,13 +121,13 @@ class Expansion:
         """The elements of two values of equal sizes combined by a reducer."""
         if isinstance(reducer, str):
             return self.apply(reducer, first, second)
-        combine, every = self._module.copy(reducer), range(len(first.dimensions))
+        combine, every = self.copy(reducer), range(len(first.dimensions))
         return self.add(
             "map", first.element_type, first.dimensions, [first, second], dimensions=every, to_apply=combine
         )
 
     def _reducer(self, reducer: Reducer, element_type: str) -> ComputationBuilder:
-        return self._module.reducer(reducer, element_type) if isinstance(reducer, str) else self._module.copy(reducer)
+        return self._module.reducer(reducer, element_type) if isinstance(reducer, str) else self.copy(reducer)
 
     def pad(
         self, value: BuiltInstruction, filler: BuiltInstruction, ends: Sequence[tuple[int, int]]
@@ -152,6 +152,21 @@ class Expansion:
         shapes = [s.without_layout() for s in self.results]
         whole = self._body.add(opcode, Shape("tuple", elements=tuple(shapes)), operands, **attributes)
         return [self._body.element(whole, k) for k in range(len(shapes))]
+
+    def last_of(
+        self, opcode: str, shapes: Sequence[Shape], operands: Sequence[BuiltInstruction], **attributes: AttributeValue
+    ) -> BuiltInstruction:
+        """The last of the results, of these shapes, of an op."""
+        whole = self._body.add(opcode, Shape("tuple", elements=tuple(shapes)), operands, **attributes)
+        return self._body.element(whole, len(shapes) - 1)
+
+    def copy(self, computation: Computation) -> ComputationBuilder:
+        """A copy of a computation of the call's module, for the expansion's to call."""
+        return self._module.copy(computation)
+
+    def computation(self, name: str) -> ComputationBuilder:
+        """A new computation that the expansion calls."""
+        return self._module.computation(name)
 
     def finish(self, first: Sequence[BuiltInstruction]) -> Computation:
         """The computation with `first` as the call's first results; the remaining ones are workspaces, filled with zeros."""

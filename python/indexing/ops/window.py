@@ -18,6 +18,7 @@ from indexing.ops.operation_count import CountInside, OperationCount, called_onc
 from indexing.ops.prefix import prefix_in_parts
 from indexing.ops.reducer import Reducer, apply, foldable, reducer_of, widen
 from indexing.ops.scatter import combine_at
+from indexing.ops.selected_elements import select_and_scatter_expansion
 from indexing.ops.values import Array, HloValue, only_array
 from indexing.ops.window_index import gather_window, read_position, source_indices, written_position
 
@@ -208,6 +209,7 @@ OPS = (
         exactness="a bound: what is selected depends on values",
         calls="combines",
         reads_many=True,
+        expansion=select_and_scatter_expansion,
         operations=_select_and_scatter_operations,
     ),
 )

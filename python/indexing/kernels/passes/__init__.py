@@ -17,12 +17,12 @@ from indexing.kernels.passes.group_reductions import lower_group_reductions
 from indexing.kernels.passes.hoist import hoist_invariants
 from indexing.kernels.passes.index_widths import narrow_indices
 from indexing.kernels.passes.inline import inline_functions
+from indexing.kernels.passes.loop_splitting import split_loops
 from indexing.kernels.passes.narrow_floats import convert_narrow_floats
 from indexing.kernels.passes.pack_lanes import pack_words
 from indexing.kernels.passes.peel import peel_loops, unswitch
 from indexing.kernels.passes.row_loops import make_row_loops
 from indexing.kernels.passes.split_lanes import split_into_lanes
-from indexing.kernels.passes.split_loops import split_loops
 from indexing.kernels.passes.thread_loops import make_thread_loops
 from indexing.kernels.passes.unroll import unroll_in_lanes, unroll_loops
 from indexing.kernels.passes.vectorize import vectorize_accesses

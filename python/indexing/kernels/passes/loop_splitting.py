@@ -28,7 +28,7 @@ from indexing.kernels.passes.affine import (
 )
 
 MAX_COPIED = 600  # statements that the copies of a loop may have together
-MAX_CUTS = 6  # of a loop
+MAX_CUTS = 6  # a loop is not split at more places
 MIN_SHARE = (
     0.75  # a condition that does not depend on the thread is decided where it holds, or fails, for so many iterations
 )
@@ -176,7 +176,7 @@ class _Splitter:
             yield self._bound(c.upper - rest, -growth)
 
     def _bound(self, rest: SymbolicExpr, growth: int) -> _Bound:
-        """Where `growth * th_x + rest` is not negative."""
+        """The threads for which `growth * th_x + rest` is not negative."""
         cut = -(rest // growth) if growth > 0 else rest // -growth + 1
         return _Bound(self._simplified(cut), growth > 0)
 
@@ -203,7 +203,7 @@ class _Splitter:
 def _decisions(
     conditions: Mapping[ir.Within, SymbolicExpr], shared: Sequence[ir.Within]
 ) -> Iterator[tuple[ir.Within, bool]]:
-    """Which conditions hold, or fail, where the shared ones hold."""
+    """Yield the conditions that hold, or fail, where the shared ones hold."""
     for c, e in conditions.items():
         if replace(c, expression=e) in shared:
             yield c, True
@@ -219,7 +219,7 @@ def _negated(c: ir.Within, e: SymbolicExpr) -> ir.Within | None:
 
 
 def _under(body: ir.Block, decided: Decisions) -> ir.Block:
-    """The body where conditions are decided."""
+    """The body with conditions decided."""
 
     def on_block(block: ir.Block) -> ir.Block:
         return same_block(block, [t for s in block for t in (_branch(s, decided) if isinstance(s, ir.If) else (s,))])
@@ -228,7 +228,7 @@ def _under(body: ir.Block, decided: Decisions) -> ir.Block:
 
 
 def _branch(s: ir.If, decided: Decisions) -> ir.Block:
-    """What a branch does where conditions are decided."""
+    """The statements that a branch runs, with conditions decided."""
     holds = [decided.get(c) if isinstance(c, ir.Within) else None for c in s.conditions]
     if False in holds:
         return s.otherwise
