@@ -181,13 +181,17 @@ class _Splitter:
         return _Bound(self._simplified(cut), growth > 0)
 
     def _segments(self, loop: ir.For, cuts: _Cuts | None, known: Decisions) -> Iterator[ir.For]:
-        """The loops between cuts, without those that have no threads, or nothing to do."""
+        """The loops between cuts, without those that have no threads, or neither access memory nor do anything else."""
         ends = [None, *(cuts.distances if cuts else ()), None]
         for first, stop in pairwise(ends):
             own = self._between(loop, cuts.place, first, stop) if cuts else loop
             body = _under(loop.body, {**known, **(cuts.decided(first, stop) if cuts else {})})
-            if self._has_threads(own) and not all(isinstance(s, ir.Let | ir.LetIndex | ir.Var) for s in body):
+            if self._has_threads(own) and not all(map(self._is_idle, body)):
                 yield replace(own, body=Copying(self.names, self.names.variables, body, {}, {}).body)
+
+    def _is_idle(self, s: ir.Statement) -> bool:
+        """Whether a statement neither accesses memory nor has an effect outside of its iteration."""
+        return isinstance(s, ir.Let | ir.LetIndex | ir.Var) and not any(self.memory.read(s))
 
     def _has_threads(self, loop: ir.For) -> bool:
         """Whether a loop may have iterations."""
