@@ -34,8 +34,34 @@ def test_neighbouring_elements_are_vectors_and_one_run() -> None:
         size=1024,
         grid=8,
     )
-    assert cost.steps == 8 * (2 + 128 // 8 * (4 + 1 + 14 + 1))
+    assert cost.steps == pytest.approx(8 * (2 + 128 // 8 * (4 + 1 + 100 + 1)))
     assert (cost.lines, cost.runs) == pytest.approx((2 * 4096 / 64, 2))
+
+
+@pytest.mark.parametrize(("opcode", "steps"), [("neg", 1), ("sqrt", 10), ("log", 200), ("asin", 500)])
+def test_functions_take_the_steps_of_their_polynomials(opcode: str, steps: int) -> None:
+    cost = costs(
+        "  for t in [0, 127] = 0 to 128 step 1\n"
+        "    v0 = load.f32 p0[t]\n"
+        f"    v1 = {opcode}.f32(v0)\n"
+        "    store o0[t] = v1\n",
+        size=128,
+    )
+    assert cost.steps == pytest.approx(2 + 128 // 8 * (4 + 1 + steps + 1))
+
+
+@pytest.mark.parametrize(("opcode", "steps"), [("div", 200), ("rem", 200), ("maximum", 1), ("add", 1)])
+def test_integers_are_divided_one_by_one(opcode: str, steps: int) -> None:
+    cost = costs(
+        "  for t in [0, 127] = 0 to 128 step 1\n"
+        "    v0 = load.f32 p0[t]\n"
+        "    v1 = bits.u32(v0)\n"
+        f"    v2 = {opcode}.u32(v1, v1)\n"
+        "    v3 = from_bits.f32(v2)\n"
+        "    store o0[t] = v3\n",
+        size=128,
+    )
+    assert cost.steps == pytest.approx(2 + 128 // 8 * (4 + 1 + 1 + steps + 1 + 1))
 
 
 def test_lanes_that_are_written_out_are_vectors() -> None:

@@ -176,7 +176,7 @@ def _cpu(name: str, count: int) -> Device:
         reached=0.25,
     )
     cores = Cores(count, threads=1024, blocks=1, lanes=16, shared_bytes=0, registers=0, warp_size=16)
-    products = _by_type(f32=16, f64=8)  # multiply-adds in a nanosecond, of vectors in registers
+    products = _by_type(f32=48, f64=24)  # multiply-adds in a nanosecond, of vectors in registers
     rates = Rates(GIGA, GIGA, 14 * GIGA * count, products, {}, launch=1e-6, block=1e-9)
     return Device(name, "c", CORE_LIMITS, CORE_WIDTHS, cores, memory, rates)
 
