@@ -35,6 +35,7 @@ def test_each_op_with_an_expansion_has_a_case() -> None:
         "reduce",
         "reduce-window",
         "select-and-scatter",
+        "topk",
     }
 
 
@@ -104,6 +105,47 @@ def test_selected_elements_are_found_in_kernels(module: ix.hlo.Module) -> None:
 
 def test_an_element_in_too_many_windows_is_left_to_the_reference() -> None:
     assert compiled(selection("9,20", "size=9x8", "1,13")).reference_steps
+
+
+def top(kind: str, sizes: tuple[int, ...], k: int, largest: str = "true") -> ix.hlo.Module:
+    rows, result = ",".join(map(str, sizes)), ",".join(map(str, (*sizes[:-1], k)))
+    return ix.hlo.parse(f"""HloModule m
+ENTRY e {{
+  x = {kind}[{rows}] parameter(0)
+  ROOT t = ({kind}[{result}], s32[{result}]) topk(x), k={k}, largest={largest}
+}}""")
+
+
+SPECIAL = [0.0, -0.0, np.inf, -np.inf, np.nan, -np.nan, 1.0, -1.0, 1e-40, 5.0]
+
+
+@pytest.mark.parametrize("largest", ["true", "false"])
+@pytest.mark.parametrize("kind", "f64 f32 bf16 f16 s64 s32 s16 s8 u64 u32 u16 u8".split())
+def test_top_elements_are_found_in_kernels(kind: str, largest: str) -> None:
+    """All bits of elements are equal: the order is total, with NaN at its ends, and of equal elements the first comes first."""
+    module = top(kind, (5, 12), 12, largest)
+    executable = compiled(module)
+    assert executable.kernels and not executable.reference_steps
+    dtype, rng = module.entry.parameters[0].shape.dtype, np.random.default_rng(3)
+    for _ in range(3):
+        x = rng.integers(0, 256, (5, 12, dtype.itemsize), np.uint8).view(dtype).reshape(5, 12)
+        x[1] = rng.integers(0, 3, 12).astype(dtype)
+        if kind[0] in "bf":
+            x[0], x[2] = rng.choice(np.array(SPECIAL).astype(dtype), (2, 12))
+        for one, other in zip(executable(x), ix.evaluate(module, x), strict=True):
+            assert one.tobytes() == other.tobytes()
+
+
+def test_top_elements_of_vectors_and_single_ones() -> None:
+    for sizes, k in (((7,), 1), ((7,), 3), ((2, 3, 1), 1), ((2, 3, 50), 16)):
+        module = top("f32", sizes, k)
+        x = np.random.default_rng(k).integers(-9, 9, sizes).astype(np.float32)
+        for one, other in zip(compiled(module)(x), ix.evaluate(module, x), strict=True):
+            np.testing.assert_array_equal(one, other)
+
+
+def test_many_top_elements_are_sorted_by_the_reference() -> None:
+    assert compiled(top("f32", (3, 40), 17)).reference_steps
 
 
 PRODUCT = """HloModule m

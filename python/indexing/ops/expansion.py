@@ -149,16 +149,14 @@ class Expansion:
         self, opcode: str, operands: Sequence[BuiltInstruction], **attributes: AttributeValue
     ) -> list[BuiltInstruction]:
         """The results of an op whose result shapes are those of the call, except for layouts."""
-        shapes = [s.without_layout() for s in self.results]
+        return self.results_of(opcode, [s.without_layout() for s in self.results], operands, **attributes)
+
+    def results_of(
+        self, opcode: str, shapes: Sequence[Shape], operands: Sequence[BuiltInstruction], **attributes: AttributeValue
+    ) -> list[BuiltInstruction]:
+        """The results, of these shapes, of an op."""
         whole = self._body.add(opcode, Shape("tuple", elements=tuple(shapes)), operands, **attributes)
         return [self._body.element(whole, k) for k in range(len(shapes))]
-
-    def last_of(
-        self, opcode: str, shapes: Sequence[Shape], operands: Sequence[BuiltInstruction], **attributes: AttributeValue
-    ) -> BuiltInstruction:
-        """The last of the results, of these shapes, of an op."""
-        whole = self._body.add(opcode, Shape("tuple", elements=tuple(shapes)), operands, **attributes)
-        return self._body.element(whole, len(shapes) - 1)
 
     def copy(self, computation: Computation) -> ComputationBuilder:
         """A copy of a computation of the call's module, for the expansion's to call."""

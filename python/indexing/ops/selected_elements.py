@@ -50,7 +50,9 @@ class _Selected:
         """The position of each window's selected element."""
         results = [Shape.array(a.element_type, self.source.dimensions) for a in (self.operand, positions)]
         operands = [self.operand, positions, self.start, none]
-        return self.parts.last_of("reduce-window", results, operands, window=self.window, to_apply=self._comparison())
+        return self.parts.results_of(
+            "reduce-window", results, operands, window=self.window, to_apply=self._comparison()
+        )[1]
 
     def _comparison(self) -> ComputationBuilder:
         """The computation that selects one of two elements, each with its position: the first, unless it is none."""

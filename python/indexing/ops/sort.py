@@ -13,6 +13,7 @@ from indexing.ops.op import Interpreter, Op, RunsComputations
 from indexing.ops.operand_indexing import Indexing, OperandIndexing, tensor_map, variables
 from indexing.ops.operation_count import CountInside, OperationCount, no_operations
 from indexing.ops.sort_order import order_of_rows, ordered_keys, stable_order
+from indexing.ops.top_elements import top_elements_expansion
 from indexing.ops.values import HloValue, only_array
 
 
@@ -119,6 +120,7 @@ OPS = (
         topk_output_to_input,
         topk_reference,
         topk_input_to_output,
+        expansion=top_elements_expansion,
         operations=no_operations,
     ),
 )
