@@ -144,13 +144,13 @@ def _fault(
             combining.names[n] = list(given)
     combining.run(replacement, range(combining.threads))
     for r in run:
+        combined = sum(given[k * r.distance] for k in range(r.threads))  # in the group of thread 0
         for n in r.names:
             values = combining.memory[array_of(n)] if is_sequential else dict(enumerate(combining.names[n]))
             for t in range(threads):
                 number = t // r.distance % r.threads
                 first = t - number * r.distance
-                combined = sum(given[first + k * r.distance] for k in range(r.threads))
-                if (number == 0 or r.to_all) and values[t] != combined:
+                if (number == 0 or r.to_all) and values[t] != combined << BITS * first:
                     return f"{n} of thread {t} is not the combination of its group's values"
     return ""
 
