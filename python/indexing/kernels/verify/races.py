@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import combinations
+from itertools import chain, combinations
 from math import prod
 
 from indexing._core import SymbolicExpr
@@ -41,7 +41,7 @@ def _checked(kernel: Kernel, body: Accesses, name: str, accesses: Sequence[Acces
     pairs = [(a, a) for a in accesses if a.kind == "store"]
     pairs += [(a, b) for a, b in combinations(accesses, 2) if {a.kind, b.kind} in RACING and a.phases & b.phases]
     try:
-        touched = {a: _touched_cells(kernel, body, a) for pair in pairs for a in pair}
+        touched = {a: _touched_cells(kernel, body, a) for a in dict.fromkeys(chain.from_iterable(pairs))}
     except IndexingError as error:
         return Check("race", subject, "open", str(error).splitlines()[0])
     for a, b in ((touched[a], touched[b]) for a, b in pairs):
@@ -88,13 +88,13 @@ def _touched_cells(kernel: Kernel, body: Accesses, access: Access) -> _TouchedCe
     for e, i in kept:
         at = _evaluated(e, values)
         inside &= (at >= i.lower) & (at <= i.upper)
-    x, y, _ = kernel.block
+    x, y, z = kernel.block
     thread = values[0] + x * (values[1] + y * values[2])
     cell = np.broadcast_to(_evaluated(access.index[0], values), inside.shape)
     cells = (cell[inside][:, None] + np.arange(access.width)).reshape(-1)
     threads = np.repeat(np.asarray(thread)[inside], access.width)
-    pairs = np.unique(np.stack([cells, threads]), axis=1)
-    return _TouchedCells(access, pairs[0], pairs[1], context.is_certain and len(kept) == len(context.constraints))
+    cells, threads = np.divmod(np.unique(cells * (x * y * z) + threads), x * y * z)
+    return _TouchedCells(access, cells, threads, context.is_certain and len(kept) == len(context.constraints))
 
 
 def _count(body: Accesses, number: int) -> int:
