@@ -1,9 +1,10 @@
-"""Rotary embeddings of normalized queries in JAX, and how `rotary.hlo` was compiled from it for an H100, without one.
+"""The start of a decoder in JAX, and how `rotary.hlo` was compiled from it for an H100, without one.
 
     python examples/rotary.py > examples/rotary.hlo        (needs the extra `jax-cuda`)
 
-Pairs of neighbouring elements are rotated by an angle of their position. The text is what XLA's GPU compiler makes of it: the
-fusions in it are XLA's own.
+Embeddings of tokens are columns of the matrix of the output projection (tied embeddings). They are normalized by head, and
+pairs of their neighbouring elements are rotated by an angle of their position. The text is what XLA's GPU compiler makes of
+it: the fusions in it are XLA's own.
 """
 
 import jax
@@ -11,7 +12,11 @@ import jax.numpy as jnp
 
 import indexing as ix
 
-BATCH, SEQUENCE, HEADS, WIDTH = 4, 2048, 16, 128
+BATCH, SEQUENCE, HEADS, WIDTH, TOKENS = 4, 2048, 8, 128, 32_000
+
+
+def embed(head, tokens):
+    return jnp.moveaxis(head[:, tokens], 0, -1).reshape(*tokens.shape, HEADS, WIDTH)
 
 
 def normalize(x, scale):
@@ -26,16 +31,17 @@ def rotate(x, positions):
     return jnp.stack((even * cos - odd * sin, odd * cos + even * sin), axis=-1).reshape(x.shape)
 
 
-def queries(x, scale, positions):
-    return rotate(normalize(x, scale), positions).astype(jnp.bfloat16)
+def queries(head, tokens, scale, positions):
+    return rotate(normalize(embed(head, tokens), scale), positions).astype(jnp.bfloat16)
 
 
 def compiled() -> ix.hlo.Module:
     jax.config.update("jax_traceback_in_locations_limit", 1)  # the innermost line, by the name of this file
     jax.config.update("jax_hlo_source_file_canonicalization_regex", ".*/")
-    x = jax.ShapeDtypeStruct((BATCH, SEQUENCE, HEADS, WIDTH), jnp.bfloat16)
+    head = jax.ShapeDtypeStruct((HEADS * WIDTH, TOKENS), jnp.bfloat16)
+    tokens = jax.ShapeDtypeStruct((BATCH, SEQUENCE), jnp.int32)
     scale, positions = (jax.ShapeDtypeStruct((n,), jnp.float32) for n in (WIDTH, SEQUENCE))
-    return ix.from_jax(queries, x, scale, positions, target="h100")
+    return ix.from_jax(queries, head, tokens, scale, positions, target="h100")
 
 
 if __name__ == "__main__":
