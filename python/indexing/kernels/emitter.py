@@ -69,6 +69,7 @@ class Emitter(Generic[M, P]):
     - `runs_on(match, device)`: whether the device's dialect has the instructions that the kernel is made of.
     - `joins_products`: proposals hold several products of matrices, as the program states them. What they save is not known
       from counts: predictions of their time and of their parts' decide.
+    - `by_elements`: a thread computes its elements alone, also those that take a loop, such as sums of products.
     """
 
     name: str
@@ -78,4 +79,5 @@ class Emitter(Generic[M, P]):
     build: Callable[[M, P], Kernel]
     runs_on: Callable[[M, Device], bool] = on_any_device
     joins_products: bool = False
+    by_elements: bool = False
     group: Callable[[GraphFacts, Node, Device], Proposal | None] = lambda facts, seed, device: None

@@ -21,10 +21,12 @@ from indexing.graph.extraction import build_kernel_module
 from indexing.graph.facts import GraphFacts
 from indexing.graph.flattening import flatten
 from indexing.graph.nodes import Graph, Node, Ref, operands_of, tree_refs
+from indexing.kernels import choose_emitter
 from indexing.kernels.emitters import EMITTERS
-from indexing.kernels.proposal import Proposal, is_view
+from indexing.kernels.proposal import Proposal, is_view, storage_of
 from indexing.model.prediction import predict
 from indexing.ops.registry import traits_of
+from indexing.work import MAX_OPERATIONS, element_work, work_once
 
 if TYPE_CHECKING:
     from indexing.device.record import Device
@@ -46,7 +48,8 @@ class PlannedFusion:
 class Planner:
     """Plans graphs of one program for a device, by emitters; what it asks of predictions, it asks once.
 
-    `slower` says of kernels of several products, by their content, whether kernels of their parts are faster.
+    `slower` says of kernels of several products, by their content, whether kernels of their parts are faster; `faster_apart` of
+    nodes whose elements take a loop whether they are in a kernel of their own.
     """
 
     support: KernelSupport
@@ -54,6 +57,7 @@ class Planner:
     emitters: Sequence[Emitter[Any, Any]] = EMITTERS
     replacements: dict[Instruction, Computation | None] = field(default_factory=dict)
     slower: dict[Hashable, bool] = field(default_factory=dict)
+    faster_apart: dict[Hashable, bool] = field(default_factory=dict)
 
     def plan(self, graph: Graph) -> list[PlannedFusion]:
         """The kernels of a graph, users before their operands; nodes that no kernel can compute are in none."""
@@ -99,6 +103,24 @@ class Planner:
             built = build_kernel_module(part.nodes, part.outputs, graph).module.build()
             left -= seconds_of_kernel(built.entry, self.device) - self.device.launch_seconds
         return left > 0
+
+    def is_faster_apart(self, node: Node, proposal: Proposal, graph: Graph) -> bool:
+        """Whether a kernel that computes elements one by one is predicted to take longer than one of the node, whose elements
+        take a loop, and the traffic of the rest.
+        """
+        built = build_kernel_module(proposal.nodes, proposal.outputs, graph)
+        key = built.module.content, node.instruction.signature
+        if key not in self.faster_apart:
+            entry = built.module.build().entry
+            by_elements = choose_emitter(entry, self.device).emitter.by_elements
+            self.faster_apart[key] = by_elements and self._saves(node, entry, built.inputs, proposal, graph)
+        return self.faster_apart[key]
+
+    def _saves(self, node: Node, entry: Computation, inputs: Sequence[Ref], proposal: Proposal, graph: Graph) -> bool:
+        alone = build_kernel_module({node}, node.arrays, graph).module.build().entry
+        moved = sum(map(storage_of, (*inputs, *proposal.outputs, *node.arrays)))
+        rest = self.device.launch_seconds + moved / self.device.reached_bandwidth
+        return seconds_of_kernel(entry, self.device) > seconds_of_kernel(alone, self.device) + rest
 
     def is_slower(self, proposal: Proposal, graph: Graph) -> bool:
         """Whether a kernel of several products is predicted to take longer than those that other emitters make of it."""
@@ -198,9 +220,21 @@ class _FusionPlanner:
         return kernel
 
     def _grown(self, node: Node) -> Proposal:
+        """The kernel that grows from a node, without loops that are faster in a kernel of their own."""
         proposal = self.planner.emitters[-1].group(self.facts, node, self.device)
         assert proposal is not None, "the last emitter takes every fusion"
-        return proposal
+        looped = (n for n in proposal.nodes - {proposal.root} if self.facts.needs_loop(n) and self._is_long(n))
+        apart = {n for n in looped if self.planner.is_faster_apart(n, proposal, self.graph)}
+        if not apart:
+            return proposal
+        self.facts.apart |= apart
+        return self._grown(node)
+
+    def _is_long(self, node: Node) -> bool:
+        """Whether the loops of a node's elements may take longer than a launch: all of them together, or one in its thread."""
+        device, i = self.device, node.instruction
+        together = work_once(i) * MAX_OPERATIONS / device.rates.operations
+        return max(together, element_work(i) * device.memory.l1_latency) > device.launch_seconds
 
     def _is_recomputed(self, node: Node) -> bool:
         """Whether each reader computes the node: it is rematerializable, or a view that several kernels read."""

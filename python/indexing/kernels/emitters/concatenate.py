@@ -110,4 +110,6 @@ def _build_operands(body: FunctionBuilder, match: Heroes, plan: LinearPlan, box:
             match.build_after(body, at)
 
 
-EMITTER = Emitter(NAME, match_concatenate, plan_concatenate, concatenate_knobs, build_concatenate, runs_on)
+EMITTER = Emitter(
+    NAME, match_concatenate, plan_concatenate, concatenate_knobs, build_concatenate, runs_on, by_elements=True
+)

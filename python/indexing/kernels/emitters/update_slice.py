@@ -180,4 +180,4 @@ def group_slices(facts: GraphFacts, seed: Node, device: Device) -> Proposal | No
     return group_updates(facts, seed, _form) if seed.op is DYNAMIC_UPDATE_SLICE else None
 
 
-EMITTER = Emitter(NAME, match_updates, plan_updates, update_knobs, build_updates, group=group_slices)
+EMITTER = Emitter(NAME, match_updates, plan_updates, update_knobs, build_updates, by_elements=True, group=group_slices)

@@ -4,4 +4,4 @@ from indexing.kernels.emitter import Emitter
 from indexing.kernels.emitters.loop.elements import NAME, build_loop, loop_knobs, match_elements, plan_loop
 from indexing.kernels.emitters.loop.group import group_loop
 
-EMITTER = Emitter(NAME, match_elements, plan_loop, loop_knobs, build_loop, group=group_loop)
+EMITTER = Emitter(NAME, match_elements, plan_loop, loop_knobs, build_loop, by_elements=True, group=group_loop)

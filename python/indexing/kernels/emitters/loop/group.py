@@ -100,8 +100,9 @@ class _GrowingKernel:
         return tuple(ref for n in outputs for ref in n.arrays)
 
     def _is_candidate(self, node: Node) -> bool:
-        """Whether no kernel computes the node yet, and one can."""
-        return node in self.facts.undecided and node not in self.facts.rematerializable
+        """Whether no kernel computes the node yet, and that of another node can."""
+        facts = self.facts
+        return node in facts.undecided and node not in facts.rematerializable and node not in facts.apart
 
     def _join(self, node: Node) -> None:
         """Add the node if the cost allows it."""

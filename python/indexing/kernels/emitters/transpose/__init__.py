@@ -14,4 +14,6 @@ from indexing.kernels.emitters.transpose.group import group_transpose
 from indexing.kernels.emitters.transpose.match import NAME, match_transpose
 from indexing.kernels.emitters.transpose.plan import plan_transpose, transpose_knobs
 
-EMITTER = Emitter(NAME, match_transpose, plan_transpose, transpose_knobs, build_transpose, group=group_transpose)
+EMITTER = Emitter(
+    NAME, match_transpose, plan_transpose, transpose_knobs, build_transpose, by_elements=True, group=group_transpose
+)
