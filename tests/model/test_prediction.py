@@ -231,6 +231,20 @@ def test_each_core_loads_a_small_array_once() -> None:
     assert p.bytes[0] == 3 * rows * 512 and p.cache_bytes[0] == 2 * rows * 512 + 132 * 512
 
 
+def test_arrays_that_some_blocks_read_count_for_all_of_them() -> None:
+    """Every fourth row of the result reads a row of the array, twice; blocks of other rows read nothing."""
+    text = """ENTRY e { x = f32[2048,4096] parameter(0)
+      z = f32[] constant(0)
+      p = f32[8192,4096] pad(x, z), padding=0_3_3x0_0
+      y = f32[8192,4096] parameter(1)
+      r = f32[8192,4096] reverse(p), dimensions={1}
+      s = f32[8192,4096] add(p, r)
+      ROOT a = f32[8192,4096] add(s, y) }"""
+    p = ix.predict(ix.hlo.parse(text).entry, {}, device="h100")
+    size, result = 2048 * 4096 * 4, 8192 * 4096 * 4
+    assert 2 * result + size <= p.memory_bytes[0] <= p.cache_bytes[0] <= 2 * result + 2.1 * size
+
+
 def test_of_equal_times_the_plan_nearest_to_the_default_is_best() -> None:
     computation = ix.hlo.parse("ENTRY f { p = f32[4096,4096] parameter(0)\n ROOT n = f32[4096,4096] negate(p) }").entry
     prediction = ix.predict(

@@ -75,8 +75,10 @@ def _of_pieces(
 def _median_moved(
     argument: Argument, maps: Sequence[IndexingMap], parts: Sequence[Part], most: float, memory: Memory
 ) -> float:
+    """The median over the parts that read anything; infinite if none of them does, as where few blocks read an array."""
     moved = {part: _moved(argument, maps, part, most, memory) for part in set(parts)}
-    return sorted(moved[part] for part in parts)[len(parts) // 2]
+    reading = sorted(moved[part] for part in parts if moved[part])
+    return reading[len(reading) // 2] if reading else float("inf")
 
 
 def _moved(argument: Argument, maps: Sequence[IndexingMap], blocks: Part, most: float, memory: Memory) -> float:
