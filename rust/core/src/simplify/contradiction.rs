@@ -28,6 +28,8 @@ static SYSTEM: [Row<ApplyToSystem>; 1] = [Row {
 const SAMPLES: i128 = 9;
 /// The work of the Omega test on a domain.
 const SYSTEM_WORK: u64 = 1 << 14;
+/// The work of the Omega test on two constraints.
+const PAIR_WORK: u64 = 1 << 12;
 
 /// All laws of this file.
 pub(crate) fn laws() -> impl Iterator<Item = Law> {
@@ -45,17 +47,20 @@ impl DomainSimplifier {
         if !self.is_entangled(s) || self.has_point(s) {
             return false;
         }
-        let is_empty = is_contradiction(s, &self.constraints);
+        let is_empty = is_contradiction(s, &self.constraints, SYSTEM_WORK);
         if is_empty {
             s.record_contradiction(law, &self.constraints);
         }
         is_empty
     }
 
-    /// Whether no point satisfies one more constraint, as that a divisor is 0 where that of an equal expression is not.
+    /// Whether no point satisfies one more constraint, as that a divisor is 0: together with one that is stated, or with all.
     pub(crate) fn is_never(&self, s: &mut Simplifier<'_>, one: (Expr, Interval)) -> bool {
-        let all: Vec<(Expr, Interval)> = self.constraints.iter().copied().chain([one]).collect();
-        is_contradiction(s, &all)
+        let is_about = |c: &&(Expr, Interval)| s.arena.may_use_variables_of(one.0, c.0);
+        let pairs: Vec<_> = self.constraints.iter().filter(is_about).map(|c| [*c, one]).collect();
+        let all: Vec<_> = self.constraints.iter().copied().chain([one]).collect();
+        pairs.iter().any(|pair| is_contradiction(s, pair, PAIR_WORK))
+            || is_contradiction(s, &all, SYSTEM_WORK)
     }
 
     /// Whether one of a few points of the box, spread evenly, satisfies all constraints, as in most domains.
@@ -88,10 +93,10 @@ impl DomainSimplifier {
 }
 
 /// Whether no point of the box satisfies all constraints, as far as the Omega test decides it.
-fn is_contradiction(s: &mut Simplifier<'_>, constraints: &[(Expr, Interval)]) -> bool {
+fn is_contradiction(s: &mut Simplifier<'_>, constraints: &[(Expr, Interval)], limit: u64) -> bool {
     let Some(domain) = IntegerDomain::new(s.arena, s.ranges, constraints, &[]) else { return false };
-    let mut work = Work(SYSTEM_WORK);
+    let mut work = Work(limit);
     let sample = domain.sample(&mut work);
-    s.arena.charge((SYSTEM_WORK - work.0) as usize);
+    s.arena.charge((limit - work.0) as usize);
     sample == Ok(None)
 }

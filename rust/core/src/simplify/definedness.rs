@@ -48,12 +48,6 @@ impl Arena {
         Ok(Some((size, POSITIVE)))
     }
 
-    /// The constraint that `d` is not 0, in the other form that simplification may produce if `d` contains minima or maxima.
-    pub(crate) fn nonzero_as_minimum(&mut self, d: Expr) -> Result<(Expr, Interval)> {
-        let minus = self.neg(d)?;
-        Ok((self.min(d, minus)?, NEGATIVE))
-    }
-
     /// The constraints that no divisor below `roots` is 0, for variables in `bounds`.
     pub(crate) fn conditions(
         &mut self,

@@ -92,27 +92,50 @@ impl DomainSimplifier {
         }
         s.start_on(self.visible_bounds());
         self.record_given(&mut s);
-        self.state_conditions(&mut s);
-        self.drop_implied(&mut s, &StableConstraints::default());
-        let mut empty = (!self.constraints.is_empty() && self.propagate_constraints(&mut s))
-            || self.divides_by_zero(&mut s);
-        while !empty && s.status() == Status::Complete && self.state_least_divisors(&mut s) {
-            s.start_on(self.visible_bounds()); // no constraint simplifies itself as a fact
-            empty = self.propagate_constraints(&mut s) || self.divides_by_zero(&mut s);
-        }
-        if !empty {
-            s.add_result_budget();
-            for r in &mut self.results {
-                let given = *r;
-                *r = match self.options.effort {
-                    Effort::Default => s.simplify_result(given),
-                    Effort::Search => s.search_result(given),
-                };
-                s.record(|recorder, _, _| recorder.result(given, *r));
+        let mut stated = Vec::new();
+        self.state_conditions(&mut s, &mut stated);
+        let mut empty = self.tightens_to_nothing(&mut s);
+        s.add_result_budget();
+        let may_restate = s.arena.divides_by_expressions;
+        let given = if may_restate { self.results.clone() } else { Vec::new() };
+        while !empty {
+            self.simplify_results(&mut s);
+            if !may_restate
+                || s.status() != Status::Complete
+                || !self.restates_conditions(&mut s, &mut stated)
+            {
+                break;
             }
+            self.results.clone_from(&given);
+            empty = self.tightens_to_nothing(&mut s);
         }
         let status = s.status();
         Outcome { status, empty, certificate: s.take_certificate() }
+    }
+
+    /// Drops and tightens constraints; true if the domain was found to have no points.
+    fn tightens_to_nothing(&mut self, s: &mut Simplifier<'_>) -> bool {
+        self.drop_implied(s, &StableConstraints::default());
+        (!self.constraints.is_empty() && self.propagate_constraints(s)) || self.divides_by_zero(s)
+    }
+
+    /// Simplifies the results on the domain.
+    fn simplify_results(&mut self, s: &mut Simplifier<'_>) {
+        s.record(|recorder, _, _| recorder.start_results());
+        for r in &mut self.results {
+            let given = *r;
+            *r = match self.options.effort {
+                Effort::Default => s.simplify_result(given),
+                Effort::Search => s.search_result(given),
+            };
+            s.record(|recorder, _, _| recorder.result(given, *r));
+        }
+    }
+
+    /// States conditions on divisors that constraints implied until they were tightened; returns whether there are any.
+    fn restates_conditions(&mut self, s: &mut Simplifier<'_>, stated: &mut Vec<Expr>) -> bool {
+        s.start_on(self.visible_bounds()); // facts would imply their own conditions
+        self.state_conditions(s, stated)
     }
 
     /// Records the bounds and constraints as the map states them.
@@ -240,7 +263,8 @@ impl DomainSimplifier {
         Round::Unchanged
     }
 
-    fn sort_constraints(&mut self, s: &Simplifier<'_>) {
+    /// Sorts constraints by their expressions.
+    pub(crate) fn sort_constraints(&mut self, s: &Simplifier<'_>) {
         self.constraints.sort_by(|a, b| s.arena.compare(a.0, b.0));
     }
 

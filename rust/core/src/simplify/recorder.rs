@@ -198,6 +198,11 @@ impl Recorder {
         self.chain(&[root, forms[0], forms[3]]);
     }
 
+    /// Forgets the results.
+    pub(crate) fn start_results(&mut self) {
+        self.results.clear();
+    }
+
     /// The final form of a result.
     pub(crate) fn result(&mut self, before: Expr, after: Expr) {
         self.results.push(self.equality(before, after));
