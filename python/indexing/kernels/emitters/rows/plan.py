@@ -130,10 +130,15 @@ def _planned(space: RowSpace, d: Dimensions, threads: int, width: int, keep: Kee
     return plan
 
 
+def _has_looped_columns(d: Dimensions, device: Device) -> bool:
+    """Whether columns are reduced by threads that are loops."""
+    return d.kind == "column" and not TARGETS[device.dialect].has_threads
+
+
 def _rows_across(d: Dimensions, threads: int, device: Device) -> int:
     """The rows of a block: as many as its threads serve. A core takes more columns at once, while none is left idle."""
     across = min(max(device.widths.block_size // threads, 1), power_of_two(d.rows if d.kind == "row" else d.fast))
-    if d.kind == "column" and not TARGETS[device.dialect].has_threads:
+    if _has_looped_columns(d, device):
         tiles = d.rows // d.fast
         while 2 * across * threads <= device.widths.columns and tiles * (d.fast // (2 * across)) >= device.cores.count:
             across *= 2
@@ -227,7 +232,7 @@ def _element_bytes(space: RowSpace) -> int:
 def _threads(space: RowSpace, d: Dimensions, width: int, most: int, device: Device) -> int:
     """The number of threads per row: few, to save synchronization, unless each would keep too much, or rows are few."""
     groups, sizes, cache = ceil_div(d.reduced, width), device.widths, row_cache_of(space, True)
-    if d.kind == "column" and not TARGETS[device.dialect].has_threads:
+    if _has_looped_columns(d, device):
         return _threads_of_column(space, d, most, device)
     if d.kind == "column":
         most = min(most, power_of_two(device.limits.block_size // min(WARP, power_of_two(d.fast))))
