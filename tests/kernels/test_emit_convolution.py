@@ -4,6 +4,8 @@ import numpy as np
 import pytest
 
 import indexing as ix
+from indexing.device.table import portable_device
+from indexing.kernels.emitters.panels import match_panels, plan_panels
 from indexing.kernels.ir.executions import global_executions
 from kernels import check, compiled, random_array
 
@@ -38,6 +40,7 @@ CASES = {
     "phases": convolution(NHWC, "2,5,5,32", "4,3,32,32", "2,10,10,32", "size=4x3 pad=2_2x1_2 lhs_dilate=2x2"),
     "phases of unlike sizes": convolution(NHWC, "2,5,5,16", "3,5,16,32", "2,11,15,32", "size=3x5 pad=2_2x3_3 lhs_dilate=2x3"),
     "phases without taps": convolution(NHWC, "2,5,5,32", "1,2,32,32", "2,9,13,32", "size=1x2 pad=0_0x1_0 lhs_dilate=2x3"),
+    "few phases with taps": convolution("b0f_0io->b0f", "4,20,8", "3,8,32", "4,116,32", "size=3 pad=3_0 lhs_dilate=6"),
     "phases with strides": convolution(NHWC, "2,5,5,16", "4,5,16,32", "2,7,9,32", "size=4x5 stride=2x4 pad=2_2x5_8 lhs_dilate=3x6"),
     "phases of what is apart": convolution(NHWC, "2,5,5,16", "3,3,16,32", "2,8,20,32", "size=3x3 pad=2_1x4_3 lhs_dilate=2x4 rhs_dilate=2x2"),
     "reversed phases": convolution(NHWC, "2,5,5,16", "3,3,16,32", "2,10,10,32", "size=3x3 pad=1_2x1_2 lhs_dilate=2x2 rhs_reversal=1x1"),
@@ -52,6 +55,11 @@ CASES = {
     "reversed": convolution(NHWC, "2,9,9,16", "3,3,16,32", "2,9,9,32", "size=3x3 pad=1_1x1_1 rhs_reversal=1x1"),
     "features first": convolution(NCHW, "2,16,9,9", "24,16,3,3", "2,24,9,9", "size=3x3 pad=1_1x1_1"),
     "three features": convolution(NCHW, "2,3,12,12", "24,3,5,5", "2,24,6,6", "size=5x5 stride=2x2 pad=2_1x2_1"),
+    "rows of three features": convolution(NHWC, "2,9,9,3", "3,3,3,32", "2,9,9,32", "size=3x3 pad=1_1x1_1"),
+    "rows with strides": convolution(NHWC, "2,12,12,3", "5,5,3,32", "2,6,6,32", "size=5x5 stride=2x2 pad=2_1x2_1"),
+    "rows of columns": convolution("b01f_01io->bf01", "2,9,9,6", "3,4,6,24", "2,24,9,9", "size=3x4 pad=1_1x2_1"),
+    "rows wider than the input": convolution(NHWC, "8,9,2,3", "3,4,3,32", "8,9,2,32", "size=3x4 pad=1_1x2_1"),
+    "few features apart": convolution(NHWC, "2,9,9,3", "3,3,3,32", "2,9,7,32", "size=3x3 pad=1_1x1_1 rhs_dilate=1x2"),
     "batch last": convolution("01bf_01io->01bf", "7,7,20,24", "3,3,24,16", "7,7,20,16", "size=3x3 pad=1_1x1_1"),
     "kernel's gradient": convolution("f01b_i01o->01bf", "3,8,8,24", "3,6,6,32", "3,3,24,32", "size=6x6"),
     "batch is fastest": convolution("f01b_i01o->b01f", "3,8,8,24", "3,6,6,32", "24,3,3,32", "size=6x6"),
@@ -117,7 +125,11 @@ def test_convolutions_by_channel_are_loops() -> None:
     assert [ix.emit(ix.hlo.parse(text).entry, t).emitter for t in ("c", "cuda")] == ["loop", "loop"]
 
 
-def test_few_features_are_looped_over_on_a_processor() -> None:
-    """Where neighbouring output features are neighbours in the kernel, a vector of them needs no copy of the input."""
-    check(convolution(NHWC, "2,9,9,3", "3,3,3,32", "2,9,9,32", "size=3x3 pad=1_1x1_1"), "loop")
-    check(convolution(NHWC, "2,9,9,3", "3,3,3,48", "2,9,9,48", "size=3x3 pad=1_1x1_1"), "dot-panels")
+def test_rows_of_few_features_are_copied_at_once() -> None:
+    """Three elements of the kernel beside one another, of three features each; elements apart are copied one by one."""
+    vectors = []
+    for window, sizes in (("size=3x3", "2,7,7,32"), ("size=3x3 rhs_dilate=1x2", "2,7,5,32")):
+        text = convolution(NHWC, "2,9,9,3", "3,3,3,32", sizes, window)
+        plan = plan_panels(match_panels(ix.hlo.parse(text).entry), portable_device("c"))
+        vectors.append(plan.shared_tiles[0].vector)
+    assert vectors == [9, 3]

@@ -22,6 +22,9 @@ if TYPE_CHECKING:
     from indexing.ops.element_context import Index, Value
 
 
+MIN_RUN = 16  # features that are copied fast by themselves
+
+
 def is_convolution(i: Instruction) -> bool:
     """Whether an instruction is a convolution."""
     return traits_of(i) is CONVOLUTION
@@ -56,6 +59,18 @@ class _Phases:
         return min(self.step, self.output)
 
     @property
+    def first(self) -> int:
+        """The first place of the first phase: if some phases meet no element of the kernel, one that meets the first."""
+        w, common = self.window, gcd(self.window.lhs_dilation, self.window.stride)
+        if w.size >= self.tap_step or self.count < self.step or w.pad_low % common:
+            return 0
+        return w.pad_low // common * pow(w.stride // common, -1, self.step) % self.step
+
+    def first_place(self, phase: SymbolicExpr) -> SymbolicExpr:
+        """The first place of the output in a phase."""
+        return (phase + self.first) % self.step if self.first else phase
+
+    @property
     def places(self) -> int:
         """The most places of the output in a phase."""
         return -(-self.output // self.step)
@@ -69,7 +84,7 @@ class _Phases:
         """The first element of the kernel that meets no hole in a phase."""
         w, common = self.window, gcd(self.window.lhs_dilation, self.window.rhs_dilation)
         inverse = pow(w.rhs_dilation // common, -1, self.tap_step)
-        return (phase * -w.stride + w.pad_low) // common * inverse % self.tap_step
+        return (self.first_place(phase) * -w.stride + w.pad_low) // common * inverse % self.tap_step
 
     def tap(self, phase: SymbolicExpr, number: SymbolicExpr) -> SymbolicExpr:
         """The `number`-th element of the kernel in a phase."""
@@ -78,14 +93,14 @@ class _Phases:
     def met(self, phase: SymbolicExpr, place: SymbolicExpr, number: SymbolicExpr) -> SymbolicExpr:
         """The place of the input that the `number`-th element of the kernel meets at a place of the phase."""
         w = self.window
-        first = phase * w.stride + self.first_tap(phase) * w.rhs_dilation - w.pad_low
+        first = self.first_place(phase) * w.stride + self.first_tap(phase) * w.rhs_dilation - w.pad_low
         stride, dilation = self.step * w.stride // w.lhs_dilation, self.tap_step * w.rhs_dilation // w.lhs_dilation
         return place * stride + number * dilation + first // w.lhs_dilation
 
     def has_tap(self, body: FunctionBuilder, phase: SymbolicExpr, number: SymbolicExpr) -> tuple[Value, ...]:
         """The conditions that a phase has a `number`-th element of the kernel."""
         w, common = self.window, gcd(self.window.lhs_dilation, self.window.rhs_dilation)
-        meets = body.within((phase * -w.stride + w.pad_low) % common, 0, 0)
+        meets = body.within((self.first_place(phase) * -w.stride + w.pad_low) % common, 0, 0)
         return (*meets, *body.within(self.tap(phase, number), None, w.size - 1))
 
 
@@ -149,7 +164,7 @@ def result_index(convolution: Instruction, batch: Index, row: Index, column: Ind
     features = convolution.shape.dimensions[labels.feature] // group_count(convolution)
     at = {labels.batch: image, labels.feature: group * features + column[0]}
     for d, p, phase, place in zip(labels.spatial, _phases(convolution), of_phases, places, strict=True):
-        at[d] = place * p.step + phase
+        at[d] = place * p.step + p.first_place(phase)
     return tuple(at[d] for d in range(len(at)))
 
 
@@ -237,13 +252,18 @@ def fastest_in_memory(convolution: Instruction, k: int) -> tuple[Literal["free",
     return "sum", shape.dimensions[last] if last == labels.batch and _has_features_last(convolution) else 1
 
 
-def has_fast_loop(convolution: Instruction, width: int) -> bool:
-    """Whether a loop over the window is fast beside panels of `width` columns: the input has so few features that its tiles are
-    copied element by element, and vectors of output features, a power of two, are neighbours in the kernel.
+def sum_run(convolution: Instruction) -> int:
+    """The places along the sum that follow one another in the input's memory, but for padding: the features of an element of
+    the kernel, or those of a row of elements if they are few; 0 if features are not last.
     """
-    (role, features), (kernel_role, columns) = (fastest_in_memory(convolution, k) for k in (0, 1))
-    is_small = role == "sum" and features < width and not has_phases(convolution)
-    return is_small and kernel_role == "free" and columns.bit_count() == 1
+    if not _has_features_last(convolution):
+        return 0
+    features, window = _features(convolution), convolution.window()
+    is_short = features < MIN_RUN and group_count(convolution) == 1 and not has_phases(convolution)
+    order = major_to_minor(convolution.operands[0].shape)
+    if is_short and window and order[-2] == convolution.dim_labels().input.spatial[-1] and window[-1].rhs_dilation == 1:
+        return features * window[-1].size
+    return features
 
 
 def _fastest_role(convolution: Instruction) -> Literal["batch", "feature", "spatial"]:

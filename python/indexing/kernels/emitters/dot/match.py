@@ -15,7 +15,7 @@ from indexing.ops.element_types import element_type
 from indexing.ops.registry import traits_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     from indexing._core import SymbolicExpr
     from indexing.hlo import Computation, Instruction
@@ -131,21 +131,22 @@ def operand_index(dot: Instruction, k: int, batch: Index, free: Index, contracte
 
 @dataclass(frozen=True, slots=True)
 class Factor:
-    """A factor of a product: `read` builds the element of the operand, if the `conditions` hold; else it is zero."""
+    """A factor of a product: the element of an operand at an index, if the `conditions` hold; else it is zero."""
 
-    conditions: Sequence[Value]
-    read: Callable[[], Value]
+    operand: Instruction
+    index: Index
+    conditions: Sequence[Value] = ()
+
+    def read(self, body: FunctionBuilder) -> Value:
+        """The element, where the conditions hold."""
+        return body.read(self.operand, body.inside(self.index, self.operand.shape.dimensions))
 
 
 def factor(body: FunctionBuilder, i: Instruction, k: int, batch: Index, free: Index, contracted: Index) -> Factor:
     """The factor of operand `k` of a product, from indices of its batch, free and contracted dimensions."""
-    operand = i.operands[k]
-    conditions: Sequence[Value] = ()
     if traits_of(i) is DOT:
-        index = operand_index(i, k, batch, free, contracted)
-    else:
-        index, conditions = convolution.factor(body, i, k, batch, free, contracted)
-    return Factor(conditions, lambda: body.read(operand, body.inside(index, operand.shape.dimensions)))
+        return Factor(i.operands[k], operand_index(i, k, batch, free, contracted))
+    return Factor(i.operands[k], *convolution.factor(body, i, k, batch, free, contracted))
 
 
 def step_conditions(

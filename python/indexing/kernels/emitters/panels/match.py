@@ -6,7 +6,6 @@ from math import prod
 from typing import TYPE_CHECKING
 
 from indexing.hlo.module_cache import cached_on_module
-from indexing.kernels.emitters.dot import convolution
 from indexing.kernels.emitters.dot.match import product_in_memory
 from indexing.kernels.epilogue import Heroes, single_hero_of
 from indexing.kernels.ir.fragments import PANEL_ROWS, PANEL_TYPES, panel_columns
@@ -57,6 +56,4 @@ def _is_hero(i: Instruction) -> bool:
     if prod(p.batch) == 0:
         return False
     is_large = prod(p.rows) >= PANEL_ROWS and prod(p.columns) >= panel_columns(sum_type(i))
-    if convolution.is_convolution(i) and convolution.has_fast_loop(i, panel_columns(sum_type(i))):
-        return False
     return is_large and prod(p.contracted) >= MIN_CONTRACTED

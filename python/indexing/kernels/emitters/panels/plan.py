@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from indexing._core import IndexingMap
 from indexing.kernels.emitter import fits
+from indexing.kernels.emitters.dot import convolution
 from indexing.kernels.emitters.dot.match import Axis, Product, fastest, planned_product
 from indexing.kernels.emitters.panels.match import NAME, sum_type
 from indexing.kernels.emitters.tile.shared_tile import SharedTile
@@ -26,7 +27,7 @@ MAX_DEFAULT_PANELS = 20, 8  # rows and columns of a block by default: the tiles 
 MAX_PANELS = 32
 MAX_DEPTH_BYTES = 256  # a line of the left panel by default
 DEPTH_UNIT, MAX_DEPTH = 8, 256
-VECTOR = 16  # elements that a thread copies at once
+VECTOR, MAX_VECTOR = 16, 32  # elements that a thread copies at once, at most if they are of a run
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +42,7 @@ class PanelPlan:
     column_panels: int
     tile_depth: int
     fastest: tuple[Axis, Axis]  # of each operand's dimensions
+    run: int = 0  # the neighbours along the sum in memory that vectors of the left operand divide; 0: any
 
     @property
     def panels(self) -> tuple[int, int]:
@@ -96,9 +98,12 @@ class PanelPlan:
     def _tile(self, k: int, lines: int, run: int, place: str) -> SharedTile:
         side, fast, widest = (("left", "sum", VECTOR), ("right", "free", self.columns))[k]
         along = run if self.fastest[k] == fast else lines
+        vector = gcd(widest, along)
+        if self.run and self.fastest[k] == fast == "sum":
+            vector = max(n for n in range(1, MAX_VECTOR + 1) if gcd(self.run, along) % n == 0)
         bounds = f"line in [0, {lines - 1}], element in [0, {run - 1}]"
         places = IndexingMap.parse(f"(line, element) -> ({place}), domain: {bounds}")
-        return SharedTile(side, self.element_type, lines, run, fast, self.fastest[k], gcd(widest, along), places)  # type: ignore[arg-type]
+        return SharedTile(side, self.element_type, lines, run, fast, self.fastest[k], vector, places)  # type: ignore[arg-type]
 
     @property
     def shared_bytes(self) -> int:
@@ -131,7 +136,11 @@ def plan_panels(
 def _planned(dot: Instruction, rows: int, columns: int, depth: int) -> PanelPlan:
     p = planned_product(dot)
     left, right = (fastest(dot, k)[0] for k in p.operands)
-    return PanelPlan(p, sum_type(dot), rows, columns, depth, (left, right))
+    return PanelPlan(p, sum_type(dot), rows, columns, depth, (left, right), _run(dot))
+
+
+def _run(dot: Instruction) -> int:
+    return convolution.sum_run(dot) if convolution.is_convolution(dot) else 0
 
 
 def _default_panels(dot: Instruction, device: Device) -> tuple[int, int]:
@@ -145,8 +154,13 @@ def _default_panels(dot: Instruction, device: Device) -> tuple[int, int]:
 
 
 def _default_depth(dot: Instruction) -> int:
+    """Even parts of the sum, of whole runs, or of one run."""
     contracted = prod(planned_product(dot).contracted)
-    most = MAX_DEPTH_BYTES // storage_bytes(sum_type(dot))
+    most, run = MAX_DEPTH_BYTES // storage_bytes(sum_type(dot)), _run(dot)
+    if 0 < run <= most:
+        return run * _even(contracted // run, most // run)
+    if run:
+        contracted = run
     return -(-_even(contracted, most) // DEPTH_UNIT) * DEPTH_UNIT
 
 

@@ -139,7 +139,7 @@ class TileCopies:
             return operand.factor(at["free"], at["sum"])
 
         def copy(to: Index, factor: Factor) -> None:
-            self._store(tile, to, factor.read())
+            self._store(tile, to, factor.read(body))
 
         def store(to: Index, factor: Factor) -> None:
             self._either(factor.conditions, lambda: copy(to, factor), lambda: self._store_zero(tile, to))
@@ -156,9 +156,13 @@ class TileCopies:
                 with lanes(body, width) as lane, body.base_scope():
                     write(place(lane), factor(at(lane)))
 
-            first, *others = (factor(at(k)).conditions for k in range(width))
-            if all(c == first for c in others):
-                self._either(first, lambda: of_lanes(copy), zeros)
+            every = [factor(at(k)) for k in range(width)]
+            start, end = every[0], every[-1]
+            if all(f.conditions == start.conditions for f in every):
+                self._either(start.conditions, lambda: of_lanes(copy), zeros)
+            elif tile.reads == tile.fast and self._is_run(every):
+                run = [*start.conditions, *end.conditions]
+                self._either(run, lambda: of_lanes(self._along(start, end, copy)), lambda: of_lanes(store))
             else:
                 of_lanes(store)
 
@@ -176,6 +180,35 @@ class TileCopies:
             self.either(cells, partial(whole, row), partial(some, row) if sizes[along] % width else zeros)
 
         self.either(Part(line, sizes[across]), of_line, zeros)
+
+    def _is_run(self, factors: Sequence[Factor]) -> bool:
+        """Whether the elements of all factors exist if those of the first and the last one do, which may be."""
+        start, sizes = factors[0], factors[0].operand.shape.dimensions
+        spans = self._steps(start, factors[-1])
+        return all(
+            step is not None and span is not None and 0 <= step <= span < size
+            for f in factors
+            for step, span, size in zip(self._steps(start, f), spans, sizes, strict=True)
+        )
+
+    def _steps(self, start: Factor, to: Factor) -> list[int | None]:
+        """How far the index of a factor is from that of another, in each dimension; None if it depends on the thread."""
+        pairs = zip(start.index, to.index, strict=True)
+        return [self.body.scope.simplify(b - a).constant_value for a, b in pairs]
+
+    def _along(
+        self, start: Factor, end: Factor, write: Callable[[Index, Factor], None]
+    ) -> Callable[[Index, Factor], None]:
+        """`write` for the factors of a run, all of which exist, with indices counted from that of `start`."""
+        simplify, spans = self.body.scope.simplify, self._steps(start, end)
+        sizes = [n - (span or 0) for n, span in zip(start.operand.shape.dimensions, spans, strict=True)]
+        firsts = self.body.inside(start.index, sizes)
+
+        def counted(to: Index, factor: Factor) -> None:
+            steps = (simplify(b - a) for a, b in zip(start.index, factor.index, strict=True))
+            write(to, Factor(factor.operand, tuple(first + step for first, step in zip(firsts, steps, strict=True))))
+
+        return counted
 
     def either(self, part: Part, inside: Callable[[SymbolicExpr], None], outside: Callable[[], None]) -> None:
         """Build `inside` for a coordinate that is less than its count, and `outside` for others, if there are any."""
