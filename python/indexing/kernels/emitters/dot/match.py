@@ -78,6 +78,7 @@ def planned_product(product: Instruction) -> Product:
     return p
 
 
+@cached_on_module
 def product_in_memory(i: Instruction) -> Product | None:
     """The sizes of a dot or a convolution, by roles for which neighbouring columns are neighbours in the memory of the result;
     None if there are none, and for other instructions.

@@ -120,8 +120,13 @@ class TiledPlan(ABC):
         if not fits(replace(self, split_k=2), device.limits):
             return (1,)
         held = cores.count * min(cores.blocks, cores.threads // self.block[0])
-        most = max(held // prod(self.tiles), 1)
-        return tuple(sorted(n for n in GridSizes(alone.steps) if n <= most))
+        return _splits(alone.steps, max(held // prod(self.tiles), 1))
+
+
+@lru_cache(maxsize=4096)
+def _splits(steps: int, most: int) -> tuple[int, ...]:
+    """The numbers of blocks, at most so many, that share steps along a sum, none of which is without one."""
+    return tuple(sorted(n for n in GridSizes(steps) if n <= most))
 
 
 P = TypeVar("P", bound=TiledPlan)
