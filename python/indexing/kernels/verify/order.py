@@ -9,7 +9,7 @@ stores. That no two threads access an element between two barriers, one of them 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from indexing._core import SymbolicExpr, constant
 from indexing.errors import IndexingError
@@ -43,9 +43,10 @@ def compare_order(before: Kernel, after: Kernel, name: str) -> Iterator[Check]:
     if before is after:
         return
     kept = {b.name for b in after.buffers}
-    for memory in read_and_written(before):
-        if memory in kept:
-            yield _checked(before, after, memory, f"{name}: {memory}")
+    if memories := [m for m in read_and_written(before) if m in kept]:
+        texts = [_texts(k.body, Memory(k), memories) for k in (before, after)]
+        for memory in memories:
+            yield _checked(before, after, memory, [t[memory] for t in texts], f"{name}: {memory}")
 
 
 def read_and_written(kernel: Kernel) -> list[str]:
@@ -56,8 +57,7 @@ def read_and_written(kernel: Kernel) -> list[str]:
     return sorted({m for s in inner for m in memory.written(s)} & read - local)
 
 
-def _checked(before: Kernel, after: Kernel, memory: str, subject: str) -> Check:
-    texts = [_text(k.body, Memory(k), memory) for k in (before, after)]
+def _checked(before: Kernel, after: Kernel, memory: str, texts: Sequence[list[str]], subject: str) -> Check:
     if not has_thread_loops(after):
         is_plain = not _without_order(before, memory)
         if texts[0] == texts[1] or (is_plain and keeps_phases(before, after, memory)):
@@ -85,16 +85,20 @@ def difference_of_order(before: Kernel, after: Kernel, memory: str) -> str:
     return ""
 
 
-def _text(block: Block, names: Memory, memory: str) -> list[str]:
-    """The loads, stores and barriers of a block that concern a memory, in program order, with the loops and branches around."""
-    lines: list[str] = []
+def _texts(block: Block, names: Memory, memories: Sequence[str]) -> dict[str, list[str]]:
+    """The loads, stores and barriers that concern each memory, in program order, with the loops and branches around."""
+    texts: dict[str, list[str]] = {m: [] for m in memories}
     for s in block:
-        lines += ["load"] * (memory in names.read(s)) + ["store"] * (memory in names.written(s))
-        lines += ["barrier"] * isinstance(s, Barrier | GroupReduce)
+        for kind, touched in (("load", names.read(s)), ("store", names.written(s))):
+            for m in texts.keys() & set(touched):
+                texts[m].append(kind)
+        for text in texts.values():
+            text += ["barrier"] * isinstance(s, Barrier | GroupReduce)
         for inner in blocks_of(s):
-            if text := _text(inner, names, memory):
-                lines += [type(s).__name__, *text, "end"]
-    return lines
+            for m, text in _texts(inner, names, memories).items():
+                if text:
+                    texts[m] += [type(s).__name__, *text, "end"]
+    return texts
 
 
 def _events_of(text: list[str]) -> list[str]:
@@ -118,7 +122,7 @@ def _divided(block: Block, names: Memory, memory: str, is_sequential: bool) -> I
     phase: list[str] = []
     for s in block:
         if not _has_ends(s, is_sequential):
-            phase += _text((s,), names, memory)
+            phase += _texts((s,), names, [memory])[memory]
             continue
         yield phase
         phase = []
