@@ -192,7 +192,7 @@ class TileCopies:
         )
 
     def _steps(self, start: Factor, to: Factor) -> list[int | None]:
-        """How far the index of a factor is from that of another, in each dimension; None if it depends on the thread."""
+        """The steps from the index of a factor to that of another, in each dimension; None if one depends on the thread."""
         pairs = zip(start.index, to.index, strict=True)
         return [self.body.scope.simplify(b - a).constant_value for a, b in pairs]
 
