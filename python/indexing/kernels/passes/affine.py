@@ -3,7 +3,8 @@
 `i floordiv 256` with i = bl_x * 128 + th_x becomes `bl_x floordiv 2`, which is uniform. If the expanded expression is affine
 in th_x, the compiler sees loads of neighbouring elements, or one load for all threads; otherwise the names stay.
 
-A one-dimensional block whose indices are affine only in rows of, for example, 32 threads becomes one of 32 by 4 threads.
+A one-dimensional block with loops whose indices are affine only in rows of, for example, 32 threads becomes one of 32 by 4
+threads. Without loops, the pass `row-loops` finds rows of any length.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ def make_indices_affine(kernel: ir.Kernel) -> ir.Kernel:
     if size == 1:
         return kernel
     lengths = [size]
-    if kernel.block[1:] == (1, 1):
+    if kernel.block[1:] == (1, 1) and any(isinstance(s, ir.For) for s in ir.statements(kernel.body)):
         lengths += [size >> k for k in range(1, size.bit_length()) if size % (1 << k) == 0 and size >> k >= MIN_ROW]
     candidates = [_Rows(kernel, length) for length in lengths]
     best = min(candidates, key=lambda rows: rows.count_nonaffine)  # of equal ones, the first has the longest rows

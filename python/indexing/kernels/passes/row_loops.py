@@ -28,7 +28,9 @@ from indexing.kernels.passes.affine import (
     with_definitions,
 )
 
-MIN_ROW = 32  # elements; a block would have too many shorter rows
+MIN_ROW = 8  # elements; a vector
+LONG_ROW = 32  # elements; shorter rows must be several
+MIN_ROWS = 4  # a loop has so many of shorter rows
 
 
 def make_row_loops(kernel: ir.Kernel) -> ir.Kernel:
@@ -69,7 +71,7 @@ class _RowSplitter:
             for e in (*places(loop.body), *(c.expression for c in conditions_on_indices(loop.body)))
         ]
         rows = _rows_of(e for e in expanded if not is_affine(e))
-        if rows is None:
+        if rows is None or not self._is_worth_it(loop, rows):
             return loop
         first, last = (self._simplified(rows.beside + e) for e in (loop.start, loop.stop - 1))
         row = self._row(first, last, rows.length)
@@ -78,6 +80,11 @@ class _RowSplitter:
         inner = self._within_row(loop, rows, row)
         stop = self._simplified(last // rows.length + 1)
         return ir.For(row, self._simplified(first // rows.length), stop, 1, (inner,))
+
+    def _is_worth_it(self, loop: ir.For, rows: _Rows) -> bool:
+        """Whether rows are long, or at least many, so that what begins a row is little beside its elements."""
+        threads = len(self.names.variables[loop.variable].interval)
+        return rows.length >= LONG_ROW or (rows.length >= MIN_ROW and threads >= MIN_ROWS * rows.length)
 
     def _within_row(self, loop: ir.For, rows: _Rows, row: int) -> ir.For:
         """The loop over the threads of one row."""
@@ -121,7 +128,7 @@ class _RowSplitter:
 
 
 def _rows_of(expressions: Iterable[SymbolicExpr]) -> _Rows | None:
-    """The shortest rows that occur in quotients and remainders; None if there are none, or they are too short."""
+    """The shortest rows that occur in quotients and remainders; None if there are none."""
     candidates = []
     for expression in expressions:
         parts = expression.postorder()
@@ -130,8 +137,7 @@ def _rows_of(expressions: Iterable[SymbolicExpr]) -> _Rows | None:
             element = None if length is None else _element(parts[operands[0]])
             if length is not None and element is not None:
                 candidates.append(_Rows(element, length))
-    shortest = min(candidates, key=lambda rows: rows.length, default=None)
-    return shortest if shortest is not None and shortest.length >= MIN_ROW else None
+    return min(candidates, key=lambda rows: rows.length, default=None)
 
 
 def _element(dividend: SymbolicExpr) -> SymbolicExpr | None:
