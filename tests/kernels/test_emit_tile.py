@@ -153,6 +153,35 @@ def test_floats_of_eight_bits_are_multiplied_where_the_instruction_is(text: str)
     assert ix.emit(entry, dialect="cuda").emitter != "dot-tile"  # which any GPU of capability 8.0 runs
 
 
+@pytest.mark.parametrize("layout", ["{1,0}", "{0,1}"])
+@pytest.mark.parametrize(
+    ("left", "right", "result", "types"),
+    [
+        ("f8e5m2", "f8e4m3fn", "f32", ("e5m2", "e4m3")),
+        ("f8e4m3fn", "f8e5m2", "bf16", ("e4m3", "e5m2")),
+        ("s8", "u8", "s32", ("s8", "u8")),
+        ("u8", "s8", "s32", ("u8", "s8")),
+    ],
+)
+def test_factors_of_two_types_of_eight_bits(
+    left: str, right: str, result: str, types: tuple[str, str], layout: str
+) -> None:
+    """Where columns of the result are contiguous, the right operand is the left factor."""
+    text = f"""fused {{
+      x = {left}[40,70] parameter(0)
+      y = {right}[70,50] parameter(1)
+      ROOT d = {result}[40,50]{layout} dot(x, y), {PLAIN}
+    }}"""
+    kernel = ix.emit(ix.hlo.parse(text).entry, device="h100")
+    first, second = types if layout == "{1,0}" else types[::-1]
+    assert kernel.emitter == "dot-tile"
+    sum_type = "f32" if result != "s32" else "s32"
+    assert f"mma.sync.aligned.m16n8k32.row.col.{sum_type}.{first}.{second}.{sum_type}" in kernel.source
+    proofs = kernel.verify()
+    assert proofs.refuted == proofs.open == (), str(proofs)
+    assert ix.runtime.cubin(kernel, "sm_90")
+
+
 ROUNDED = ", algorithm=dot_tf32_tf32_f32"
 
 
@@ -268,7 +297,7 @@ def test_a_warp_multiplies_as_one() -> None:
         return tuple(ir.If((some,), (s,)) if isinstance(s, ir.MatrixMultiply) else s for s in block)
 
     def of_type(block: ir.Block) -> ir.Block:
-        return tuple(replace(s, element_type="s8") if isinstance(s, ir.MatrixMultiply) else s for s in block)
+        return tuple(replace(s, instruction="s8") if isinstance(s, ir.MatrixMultiply) else s for s in block)
 
     for change, kind in ((under_condition, "barrier"), (of_type, "typed")):
         checks = verify(replace(kernel, body=rewrite_blocks(kernel.body, change))).refuted

@@ -90,7 +90,7 @@ def units_of_lanes(device: Device) -> dict[str, float]:
     """The lanes of a core's units, by the names under which instructions are counted."""
     rates = device.rates
     units: dict[str, float] = {kind: rates.scalar.get(kind, device.cores.lanes) for kind in ("f32", "f64", "s32")}
-    products = {MATRIX + kind: _matrix_lanes(device, i) for kind, i in INSTRUCTIONS.items()}
+    products = {MATRIX + name: _matrix_lanes(device, i) for name, i in INSTRUCTIONS.items()}
     known = {unit: lanes for unit, lanes in products.items() if lanes}
     return {**units, **known, "special": rates.special, "memory": LOAD_LANES}
 
@@ -99,7 +99,7 @@ def _matrix_lanes(device: Device, i: MatrixInstruction) -> float:
     """The lanes that the matrix units take from warps that issue an instruction, in a clock of a core; 0: there are none."""
     rates = device.rates
     products = ROWS * COLUMNS * i.depth / device.cores.warp_size  # of a lane
-    rate = rates.matrix.get(i.element_type.replace("u8", "s8"), 0)
+    rate = rates.matrix.get(i.element_types[0].replace("u8", "s8"), 0)
     return rate * rates.matrix_clock / rates.clock / products
 
 
@@ -295,7 +295,7 @@ def _of_statement(s: Statement, registers: Collection[str]) -> Units:
     if isinstance(s, ir.AtomicUpdate) and s.opcode not in ATOMIC_UPDATES:
         return defaultdict(float, memory=SWAP)
     if isinstance(s, ir.MatrixMultiply):
-        return defaultdict(float, {MATRIX + s.element_type: 1})
+        return defaultdict(float, {MATRIX + s.instruction: 1})
     unit = _UNIT_OF.get(type(s))
     return defaultdict(float, {unit: 1} if unit else {})
 

@@ -32,14 +32,19 @@ def panel_columns(element_type: str) -> int:
 
 @dataclass(frozen=True, slots=True)
 class MatrixInstruction:
-    """An instruction for factors of an element type of `element_bytes`, whose sum is of type `accumulator`; GPUs of a
-    `capability` have it.
+    """An instruction for factors of two element types, the left one's first, of `element_bytes` each, whose sum is of type
+    `accumulator`; GPUs of a `capability` have it.
     """
 
-    element_type: str
+    element_types: tuple[str, str]
     accumulator: str
     element_bytes: int
     capability: tuple[int, int] = CAPABILITY
+
+    @property
+    def name(self) -> str:
+        """The element types by one name: the one of both, or both."""
+        return "_".join(dict.fromkeys(self.element_types))
 
     @property
     def depth(self) -> int:
@@ -88,15 +93,15 @@ SUM_OF_WORD = _map(
     "word in [0, 3], element in [0, 1]",
 )  # (register of a left factor of 16 bits, element in it) -> (which of two neighbouring sums, its register): the same element
 
+INTEGERS, FLOATS = ("s8", "u8"), ("f8e4m3fn", "f8e5m2")
 INSTRUCTIONS: Mapping[str, MatrixInstruction] = {
-    i.element_type: i
+    i.name: i
     for i in (
-        MatrixInstruction("f16", "f32", 2),
-        MatrixInstruction("bf16", "f32", 2),
-        MatrixInstruction("f32", "f32", 4),  # factors are rounded to tf32
-        MatrixInstruction("s8", "s32", 1),
-        MatrixInstruction("u8", "s32", 1),
-        MatrixInstruction("f8e4m3fn", "f32", 1, (8, 9)),
-        MatrixInstruction("f8e5m2", "f32", 1, (8, 9)),
+        MatrixInstruction(("f16", "f16"), "f32", 2),
+        MatrixInstruction(("bf16", "bf16"), "f32", 2),
+        MatrixInstruction(("f32", "f32"), "f32", 4),  # factors are rounded to tf32
+        *(MatrixInstruction((left, right), "s32", 1) for left in INTEGERS for right in INTEGERS),
+        *(MatrixInstruction((left, right), "f32", 1, (8, 9)) for left in FLOATS for right in FLOATS),
     )
 }
+BY_FACTORS: Mapping[tuple[str, str], MatrixInstruction] = {i.element_types: i for i in INSTRUCTIONS.values()}

@@ -203,12 +203,12 @@ class LoadMatrices:
 class MatrixMultiply:
     """Add the product of two matrices to a third, all held in the registers of a warp: local buffers, from an index on.
 
-    The maps of `targets/matrix_units.py` say which element each register of each lane holds; `element_type` is that of the
-    factors, which names the instruction. Products are exact; the order of the sum of one instruction is the hardware's,
+    The maps of `targets/matrix_units.py` say which element each register of each lane holds; `instruction` is its name,
+    that of the factors' element types. Products are exact; the order of the sum of one instruction is the hardware's,
     instructions are added in program order. All threads of the warp take part.
     """
 
-    element_type: str
+    instruction: str
     accumulator: str
     accumulator_index: SymbolicExpr
     left: str

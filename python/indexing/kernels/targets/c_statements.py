@@ -143,7 +143,7 @@ class StatementWriter:
         self._call(name, (s.destination, s.destination_index), (s.source, s.source_index))
 
     def _matrixmultiply(self, s: ir.MatrixMultiply) -> None:
-        self._call(f"multiply_matrices_{s.element_type}", *_places(s))
+        self._call(f"multiply_matrices_{s.instruction}", *_places(s))
 
     def _multiplypanels(self, s: ir.MultiplyPanels) -> None:
         self._call(f"multiply_panels_{s.element_type}", *_places(s), arguments=(str(s.depth),))

@@ -197,14 +197,14 @@ void copy_async_{size}(void *to, const void *from) {{
 
 
 def _multiply_matrices(i: MatrixInstruction) -> Definition:
-    """The instruction for factors of one element type, as a function of pointers to registers."""
+    """An instruction, as a function of pointers to registers."""
     bits = "f" if i.accumulator == "f32" else "r"
-    kind = "tf32" if i.element_type == "f32" else i.element_type.removeprefix("f8").removesuffix("fn")
-    types = ".".join((i.accumulator, kind, kind, i.accumulator))
+    kinds = ("tf32" if t == "f32" else t.removeprefix("f8").removesuffix("fn") for t in i.element_types)
+    types = ".".join((i.accumulator, *kinds, i.accumulator))
     return function(
-        f"multiply_matrices_{i.element_type}",
+        f"multiply_matrices_{i.name}",
         f"""\
-void multiply_matrices_{i.element_type}({i.accumulator} *c, const u32 *a, const u32 *b) {{
+void multiply_matrices_{i.name}({i.accumulator} *c, const u32 *a, const u32 *b) {{
   asm volatile("mma.sync.aligned.m{ROWS}n{COLUMNS}k{i.depth}.row.col.{types} "
                "{{%0, %1, %2, %3}}, {{%4, %5, %6, %7}}, {{%8, %9}}, {{%0, %1, %2, %3}};"
                : "+{bits}"(c[0]), "+{bits}"(c[1]), "+{bits}"(c[2]), "+{bits}"(c[3])

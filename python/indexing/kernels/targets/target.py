@@ -79,9 +79,9 @@ class Target:
         """Whether it has instructions for words of two numbers of bf16 or f16."""
         return "pack" in self.library
 
-    def multiplies_matrices(self, element_type: str) -> bool:
-        """Whether it has an instruction for `MatrixMultiply` with factors of that element type."""
-        return f"multiply_matrices_{element_type}" in self.library
+    def multiplies_matrices(self, instruction: str) -> bool:
+        """Whether it has the instruction of that name for `MatrixMultiply`."""
+        return f"multiply_matrices_{instruction}" in self.library
 
     def multiplies_panels(self, element_type: str) -> bool:
         """Whether it has a function for `MultiplyPanels` of that element type."""

@@ -186,9 +186,9 @@ class _TypeChecker:
         yield from self._registers(s.destination, "u32")
 
     def _multiply(self, s: ir.MatrixMultiply) -> Iterator[str]:
-        instruction = INSTRUCTIONS.get(s.element_type)
+        instruction = INSTRUCTIONS.get(s.instruction)
         if instruction is None:
-            yield f"matrix_multiply: there is none for {s.element_type}"
+            yield f"matrix_multiply: there is none for {s.instruction}"
             return
         yield from self._registers(s.accumulator, instruction.accumulator)
         yield from self._registers(s.left, "u32")

@@ -132,7 +132,7 @@ class _Body:
             with loop_over(body, 2, "block") as block:
                 total = (pair * 2 + block) * WORDS["accumulator"]
                 registers = block * WORDS["right"]
-                body.add(MatrixMultiply(instruction.element_type, sums, total, left, word, "right", registers))
+                body.add(MatrixMultiply(instruction.name, sums, total, left, word, "right", registers))
 
     def _row(self, half: int) -> SymbolicExpr:
         """The row of a thread in one half of its fragments."""
@@ -190,7 +190,7 @@ class _Body:
             with loop_over(body, WORDS["left"], "word") as word:
                 places = [[position(SUM_OF_WORD, word, constant(e), result=k) for k in range(2)] for e in range(PAIR)]
                 pair = [self._loaded("scores", (part * 2 + block) * WORDS["accumulator"] + r) for block, r in places]
-                self._store_word(part * WORDS["left"] + word, pair, instruction.element_type)
+                self._store_word(part * WORDS["left"] + word, pair, instruction.element_types[0])
             self._multiply("sums", "weights", part * WORDS["left"], (values, instruction, part * instruction.depth))
 
     def _store_word(self, place: SymbolicExpr, pair: Sequence[Value], kind: str) -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from indexing.hlo.module_cache import cached_on_module
 from indexing.kernels.emitters.attention.match import Attention, match_attention
 from indexing.kernels.emitters.tile.match import MIN_SIDE, has_instruction
-from indexing.kernels.ir.fragments import INSTRUCTIONS
+from indexing.kernels.ir.fragments import BY_FACTORS
 
 if TYPE_CHECKING:
     from indexing.device.record import Device
@@ -37,5 +37,5 @@ def match_attention_tile(computation: Computation) -> Attention | None:
 
 def _has_factors(dot: Instruction) -> bool:
     left, right = (o.shape.element_type for o in dot.operands)
-    instruction = INSTRUCTIONS.get(left)
-    return left == right and instruction is not None and instruction.element_bytes == FACTOR_BYTES
+    instruction = BY_FACTORS.get((left, right))
+    return instruction is not None and instruction.element_bytes == FACTOR_BYTES

@@ -9,10 +9,9 @@ from typing import TYPE_CHECKING
 from indexing.kernels.emitter import fits
 from indexing.kernels.emitters.attention_tile.match import NAME
 from indexing.kernels.emitters.dot.match import Axis, fastest
-from indexing.kernels.emitters.tile.match import instruction_of
 from indexing.kernels.emitters.tile.plan import rotated
 from indexing.kernels.emitters.tile.shared_tile import SharedTile, Side
-from indexing.kernels.ir.fragments import COLUMNS, LANES, ROWS
+from indexing.kernels.ir.fragments import COLUMNS, INSTRUCTIONS, LANES, ROWS
 from indexing.kernels.knob_space import Condition, Knob, KnobSpace, Values
 from indexing.kernels.launch import check_choice
 
@@ -101,7 +100,7 @@ class AttentionTilePlan:
         lines, run = (free, along) if reads == "sum" else (along, free)
         place = rotated(lines, run, instruction.piece)
         vector = gcd(size, instruction.piece)
-        return SharedTile(side, instruction.element_type, lines, run, reads, reads, vector, place, name=name)
+        return SharedTile(side, instruction.element_types[0], lines, run, reads, reads, vector, place, name=name)
 
     @property
     def shared_bytes(self) -> int:
@@ -140,7 +139,8 @@ def _default(match: Attention, device: Device) -> AttentionTilePlan:
 def _planned(match: Attention, warps: int, keys: int) -> AttentionTilePlan:
     scores, product = match.scores, match.product
     order = fastest(scores, match.query), fastest(scores, 1 - match.query), fastest(product, 1 - match.side)
-    instructions = instruction_of(scores), instruction_of(product)
+    kinds = [dot.operands[0].shape.element_type for dot in (scores, product)]  # that of both operands
+    instructions = INSTRUCTIONS[kinds[0]], INSTRUCTIONS[kinds[1]]
     return AttentionTilePlan(match.sizes, match.depth, instructions, order, warps, keys, STAGES[0])
 
 

@@ -102,7 +102,7 @@ class _Body:
             with loop_over(body, rows, "i") as i, loop_over(body, columns, "j") as j:
                 total = (i * columns + j) * WORDS["accumulator"]
                 a, b = i * WORDS["left"], j * WORDS["right"]
-                body.add(MatrixMultiply(self.instruction.element_type, "sums", total, "left", a, "right", b))
+                body.add(MatrixMultiply(self.instruction.name, "sums", total, "left", a, "right", b))
 
     # ------------------------------------------------------------ results
 

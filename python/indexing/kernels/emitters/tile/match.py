@@ -9,7 +9,7 @@ from indexing.hlo.module_cache import cached_on_module
 from indexing.kernels.emitters.dot.convolution import group_count, is_convolution
 from indexing.kernels.emitters.dot.match import planned_product, product_in_memory
 from indexing.kernels.epilogue import Heroes, single_hero_of
-from indexing.kernels.ir.fragments import CAPABILITY, INSTRUCTIONS, MatrixInstruction
+from indexing.kernels.ir.fragments import BY_FACTORS, CAPABILITY, MatrixInstruction
 from indexing.kernels.targets import TARGETS
 from indexing.ops.element_types import element_type
 
@@ -51,14 +51,13 @@ def has_instruction(dot: Instruction, device: Device) -> bool:
     """Whether a device has the instruction for the factors of a dot."""
     instruction = instruction_of(dot)
     capability = CAPABILITY if device.architecture is None else device.architecture.capability
-    return capability >= instruction.capability and TARGETS[device.dialect].multiplies_matrices(
-        instruction.element_type
-    )
+    return capability >= instruction.capability and TARGETS[device.dialect].multiplies_matrices(instruction.name)
 
 
 def instruction_of(dot: Instruction) -> MatrixInstruction:
-    """The instruction for the factors of a dot."""
-    return INSTRUCTIONS[dot.operands[0].shape.element_type]
+    """The instruction for the factors of a dot that has one, the left factor of its plan first."""
+    left, right = (dot.operands[k].shape.element_type for k in planned_product(dot).operands)
+    return BY_FACTORS[left, right]
 
 
 @cached_on_module
@@ -71,15 +70,11 @@ def _is_hero(i: Instruction) -> bool:
     p = product_in_memory(i)
     if p is None:
         return False
-    left, right = (o.shape for o in i.operands)
-    instruction = INSTRUCTIONS.get(left.element_type)
-    if (
-        instruction is None
-        or right.element_type != left.element_type
-        or not _is_result(i.shape.element_type, instruction.accumulator)
-    ):
+    left, right = (o.shape.element_type for o in i.operands)
+    instruction = BY_FACTORS.get((left, right))
+    if instruction is None or not _is_result(i.shape.element_type, instruction.accumulator):
         return False
-    if left.element_type == "f32" and i.text("algorithm", "") != TF32:
+    if instruction.name == "f32" and i.text("algorithm", "") != TF32:
         return False
     return prod(i.shape.dimensions) > 0 and prod(p.contracted) >= MIN_CONTRACTED
 

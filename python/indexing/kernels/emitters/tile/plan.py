@@ -69,7 +69,7 @@ class TilePlan(TiledPlan):
 
     def step_seconds(self, device: Device, blocks: int) -> float:
         """The seconds of a step's matrix instructions."""
-        rates, kind = device.rates, self.instruction.element_type.replace("u8", "s8")
+        rates, kind = device.rates, self.instruction.element_types[0].replace("u8", "s8")
         products = self.tile_rows * self.tile_columns * self.tile_depth
         return products / (rates.matrix.get(kind, device.cores.lanes) * rates.matrix_clock)
 
@@ -78,7 +78,8 @@ class TilePlan(TiledPlan):
         fast: Axis = reads if self.instruction.element_bytes == 2 else "sum"  # only 16 bits are transposed
         lines, run = (free, depth) if fast == "sum" else (depth, free)
         along = depth if reads == "sum" else free
-        kind, place = self.instruction.element_type, rotated(lines, run, piece)
+        kind = self.instruction.element_types[0 if side == "left" else 1]
+        place = rotated(lines, run, piece)
         return SharedTile(side, kind, lines, run, fast, reads, gcd(size, piece, along), place)
 
 
