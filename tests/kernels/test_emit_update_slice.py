@@ -69,6 +69,21 @@ def test_bitcasts_prologues_and_several_updates() -> None:
     assert [kernel.arguments[o.alias_of].number for o in kernel.outputs] == [0, 3]
 
 
+def test_a_bitcast_to_another_layout_of_the_same_sizes() -> None:
+    """Its element (i, j) is (j, i) of the update's result."""
+    check(
+        """fused {
+      x = f32[6,6] parameter(0)
+      u = f32[2,3] parameter(1)
+      i = s32[] parameter(2)
+      z = s32[] constant(1)
+      d = f32[6,6] dynamic-update-slice(x, u, i, z)
+      ROOT b = f32[6,6]{0,1} bitcast(d)
+    }""",
+        "dynamic-update-slice",
+    )
+
+
 UNSAFE = {
     "read by the update": "s = f32[2,3] slice(x), slice={[0:2], [0:3]} ROOT d = f32[7,8] dynamic-update-slice(x, s, i, j) }",
     "read after it": "d = f32[7,8] dynamic-update-slice(x, u, i, j) ROOT a = f32[7,8] add(d, x) }",

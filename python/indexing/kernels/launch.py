@@ -142,8 +142,8 @@ def slice_starts(body: FunctionBuilder, indexing: OperandIndexing, index: Index)
 
 @lru_cache(maxsize=4096)
 def same_memory(shape: Shape, other: Shape) -> IndexingMap:
-    """The map from an index of an array to that of another with as many elements: the same index if sizes and layouts agree,
-    else the index at the same position in memory.
+    """The map from an index of an array to that of another with as many elements: the same index if sizes agree, in whatever
+    layouts, else the index at the same position in memory.
     """
     if shape.dimensions == other.dimensions:
         return IndexingMap.identity(shape.dimensions)

@@ -15,7 +15,7 @@ from indexing.device.record import Device
 from indexing.graph.facts import GraphFacts
 from indexing.graph.nodes import Node, tree_refs
 from indexing.hlo import Computation, Instruction
-from indexing.hlo.layout import major_to_minor
+from indexing.hlo.layout import bitcast_map, major_to_minor
 from indexing.hlo.module_cache import cached_on_module
 from indexing.indexing_analysis.instructions import input_to_output
 from indexing.kernels.emitter import Emitter
@@ -25,7 +25,7 @@ from indexing.kernels.ir.nodes import Kernel
 from indexing.kernels.ir.types import storage_bytes
 from indexing.kernels.kernel_builder import KernelBuilder
 from indexing.kernels.knob_space import KnobSpace
-from indexing.kernels.launch import assembled, entry_builder, same_memory, slice_starts, store
+from indexing.kernels.launch import assembled, entry_builder, slice_starts, store
 from indexing.kernels.linear import LinearPlan, linear_block_size, linear_knobs, vector_index
 from indexing.kernels.proposal import Proposal
 from indexing.kernels.update_groups import group_updates
@@ -154,7 +154,7 @@ def build_updates(match: Updates, plan: LinearPlan) -> Kernel:
 def _build(body: FunctionBuilder, update: Update, plan: LinearPlan, vector: Index) -> None:
     """Build the stores of one vector of the update."""
     indexing = input_to_output(update.hero, 1)[0][0]
-    to_output = same_memory(update.hero.shape, update.output.shape)
+    to_output = bitcast_map(update.hero.shape, update.output.shape)
     first = tuple(map(body.scope.simplify, plan.element(vector, constant(0))))
     begins, conditions = slice_starts(body, indexing, first)  # the starts are the same for all elements
     assert not conditions, "starts are clamped"
