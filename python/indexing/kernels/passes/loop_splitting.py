@@ -87,6 +87,9 @@ class _Splitter:
     def __init__(self, kernel: ir.Kernel) -> None:
         self.names = Names(kernel.variables, kernel.body)
         self.definitions = index_definitions(kernel.body)
+        self.data = {
+            s.variable for s in ir.statements(kernel.body) if isinstance(s, ir.LetIndex)
+        } - self.definitions.keys()
         memory = Memory(kernel)
         inner = list(ir.statements(kernel.body))
         self.memory = memory
@@ -117,13 +120,11 @@ class _Splitter:
         return self.ordered.isdisjoint(m for s in inner for m in (*self.memory.read(s), *self.memory.written(s)))
 
     def _conditions(self, body: ir.Block) -> dict[ir.Within, SymbolicExpr]:
-        """The conditions of a body on indices, with their expressions over what is known before it."""
-        inner = list(ir.statements(body))
-        own = {s.variable for s in inner if isinstance(s, ir.LetIndex)}
+        """The conditions of a body on indices that are not data, with their expressions over what is known before it."""
         whole = (
             (c, self._simplified(with_definitions(c.expression, self.definitions))) for c in conditions_on_indices(body)
         )
-        return {c: e for c, e in whole if own.isdisjoint(e.used_variables())}
+        return {c: e for c, e in whole if self.data.isdisjoint(e.used_variables())}
 
     def _simplified(self, expression: SymbolicExpr) -> SymbolicExpr:
         return expression.simplify([v.interval for v in self.names.variables])
