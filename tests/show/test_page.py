@@ -70,7 +70,7 @@ def test_the_page_has_all_kernels_and_their_details() -> None:
     _, data = read("m.py")
     assert [row[:2] for row in data["rows"]] == [["two and 1 like it", "fusion"], ["one", "negate"]]
     size = 64 * 64 * 4
-    assert data["rows"][0][6:9] == [2 * 10 * size, 2 * 3 * size, 2 * 64 * 64], "two runs of equal kernels"
+    assert data["rows"][0][6:9] == [2 * 3 * size, 2 * 3 * size, 2 * 64 * 64], "two runs of equal kernels"
     assert [row[13:] for row in data["rows"]] == [[2, ["three"]], [1, []]] and len(data["details"]) == 2
     detail, beside = data["details"]
     assert "__global__" in beside["source"], "an instruction outside of fusions has a kernel as well"

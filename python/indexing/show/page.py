@@ -155,7 +155,8 @@ class Texts:
 
 def row_of(group: Group, texts: Texts) -> Data:
     """The cells of the table: name, opcode, seconds lost and in all (null where not modelled), share, limit, bytes that
-    move and that must, operations, place; then shape, kind, note, the number of kernels, and the names of the others.
+    memory moves and that must move, operations, place; then shape, kind, note, the number of kernels, and the names of the
+    others.
     """
     first, *others = group
     i = first.instruction
@@ -163,7 +164,12 @@ def row_of(group: Group, texts: Texts) -> Data:
     seconds = None if first.run_seconds is None else _rounded(time_of(group))
     flops = None if first.flops is None else sum(f.flops or 0 for f in group)
     numbers: list[Data] = [_rounded(sum(f.seconds_lost for f in group)), seconds, _rounded(sum(f.share for f in group))]
-    numbers += [texts.number(limit_text(first)), sum(f.bytes for f in group), sum(f.ideal_bytes for f in group), flops]
+    numbers += [
+        texts.number(limit_text(first)),
+        sum(f.dram_bytes for f in group),
+        sum(f.ideal_bytes for f in group),
+        flops,
+    ]
     runs = f"it runs {first.times:,} times" if first.times != 1 else ""
     note = "; ".join(filter(None, (runs, first.limit_why, first.note, *first.remedies, kernel_of_xla(i))))
     after = (str(first.place or ""), str(i.shape), i.attributes.get("kind", ""), note)
