@@ -118,6 +118,27 @@ fn bounds_of_linear_forms_their_quotients_and_extrema_are_exact() {
     }
 }
 
+/// `x mod 8 + 8 * (x floordiv 4) + 2 * x` is no multiple of 3: the quotient is by another number than the remainder.
+#[test]
+fn a_remainder_and_a_quotient_by_another_number_have_no_congruence() {
+    let mut arena = Arena::new();
+    for (m, k, divisor) in [(8, 4, 3), (4, 8, 3), (6, 2, 5), (6, 3, 7)] {
+        for bounds in BOXES.map(|b| b.map(interval)) {
+            arena.clear();
+            let x = arena.variable(0);
+            let remainder = arena.modulo_constant(x, m).expect("small");
+            let quotient = arena.floordiv_constant(x, k).expect("small");
+            let terms = [Term::new(1, remainder), Term::new(m, quotient), Term::new(divisor - 1, x)];
+            let sum = arena.sum(0, &terms).expect("small");
+            for e in [sum, arena.modulo_constant(sum, divisor).expect("small")] {
+                let least = hull(&values(&mut arena, e, &bounds));
+                let actual = bounds_of(&mut arena, e, &bounds);
+                assert!(actual.covers(least), "{m} {k} on {bounds:?}: {actual:?}, not {least:?}");
+            }
+        }
+    }
+}
+
 /// What a remainder's bounds can be told from: the dividend's ends, where they lie in one period, and its residue modulo
 /// the steps of its terms.
 #[test]
