@@ -28,7 +28,7 @@ const MIN_CHUNK: usize = 4;
 /// The bytes of expressions per thread from which on starting threads pays: 0.1 to 0.2 ms of work.
 const WORTH_A_THREAD: usize = 1 << 15;
 /// The number of different items between two looks at signals.
-const BLOCK: usize = 1 << 13;
+const BLOCK: usize = 1 << 15;
 
 type Failure = (usize, Error);
 
