@@ -99,7 +99,7 @@ def _matrix_lanes(device: Device, i: MatrixInstruction) -> float:
     """The lanes that the matrix units take from warps that issue an instruction, in a clock of a core; 0: there are none."""
     rates = device.rates
     products = ROWS * COLUMNS * i.depth / device.cores.warp_size  # of a lane
-    rate = rates.matrix.get(i.element_types[0].replace("u8", "s8"), 0)
+    rate = rates.matrix.get(i.rate_type, 0)
     return rate * rates.matrix_clock / rates.clock / products
 
 

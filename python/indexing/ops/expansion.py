@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TypeAlias
 
 from indexing.errors import UnsupportedOp
@@ -21,6 +21,9 @@ from indexing.hlo.window import padding_text
 
 #: The opcode of a binary op, or a computation of two scalars.
 Reducer: TypeAlias = "str | Computation"
+#: An element and its place, as scalars of a computation.
+Scalars: TypeAlias = "tuple[BuiltInstruction, BuiltInstruction]"
+NO_PLACE = -1  # the place of an element that is none
 
 
 class Expansion:
@@ -162,9 +165,22 @@ class Expansion:
         """A copy of a computation of the call's module, for the expansion's to call."""
         return self._module.copy(computation)
 
-    def computation(self, name: str) -> ComputationBuilder:
-        """A new computation that the expansion calls."""
-        return self._module.computation(name)
+    def placed_choice(
+        self, name: str, element_type: str, place_type: str, is_first: Callable[[Scalars, Scalars], BuiltInstruction]
+    ) -> ComputationBuilder:
+        """A computation that takes one of two elements, each with its place: the first if `is_first` says so of both, in
+        which scalars it may add. An element at the place NO_PLACE is none: the other one is taken.
+        """
+        body = self._module.computation(name)
+        element, place, flag = (Shape.array(t, ()) for t in (element_type, place_type, "pred"))
+        first, second = ((body.parameter(element), body.parameter(place)) for _ in range(2))
+        none = body.constant(place, NO_PLACE)
+        exists = body.add("compare", flag, [first[1], none], direction="NE")
+        is_alone = body.add("compare", flag, [second[1], none], direction="EQ")
+        wins = body.add("and", flag, [exists, is_first(first, second)])
+        keeps = body.add("or", flag, [is_alone, wins])
+        body.tuple_of([body.add("select", a.shape, [keeps, a, b]) for a, b in zip(first, second, strict=True)])
+        return body
 
     def finish(self, first: Sequence[BuiltInstruction]) -> Computation:
         """The computation with `first` as the call's first results; the remaining ones are workspaces, filled with zeros."""

@@ -8,10 +8,9 @@ import itertools
 import math
 
 from indexing.hlo import BuiltInstruction, Computation, ComputationBuilder, Instruction, Shape, WindowDim
-from indexing.ops.expansion import Expansion
+from indexing.ops.expansion import NO_PLACE, Expansion, Scalars
 
 MAX_WINDOWS = 64  # more windows around an element are left to the reference
-NONE = -1  # the position where a window has no element
 
 
 def select_and_scatter_expansion(instruction: Instruction) -> Computation | None:
@@ -35,7 +34,7 @@ class _Selected:
     def computation(self, around: list[int]) -> Computation:
         """The expansion; windows are combined in the order of their source elements."""
         parts, sizes = self.parts, self.operand.dimensions
-        none = parts.constant(self.index_type, NONE)
+        none = parts.constant(self.index_type, NO_PLACE)
         numbers = parts.add("iota", self.index_type, [math.prod(sizes)], [], iota_dimension=0)
         positions = parts.reshape(numbers, sizes)
         selected, scatter = self._selected(positions, none), self.instruction.computation_of("scatter")
@@ -55,17 +54,13 @@ class _Selected:
         )[1]
 
     def _comparison(self) -> ComputationBuilder:
-        """The computation that selects one of two elements, each with its position: the first, unless it is none."""
+        """The computation that selects one of two elements, each with its position."""
         select = self.parts.copy(self.instruction.computation_of("select"))
-        body = self.parts.computation("selected")
-        element, position, flag = (Shape.array(t, ()) for t in (self.operand.element_type, self.index_type, "pred"))
-        a, i, b, j = (body.parameter(s) for s in (element, position, element, position))
-        none = body.constant(position, NONE)
-        is_first, is_alone = (body.add("compare", flag, [n, none], direction=d) for n, d in ((i, "NE"), (j, "EQ")))
-        wins = body.add("and", flag, [is_first, body.add("call", flag, [a, b], to_apply=select)])
-        keeps = body.add("or", flag, [is_alone, wins])
-        body.tuple_of([body.add("select", s, [keeps, x, y]) for s, x, y in ((element, a, b), (position, i, j))])
-        return body
+
+        def is_first(first: Scalars, second: Scalars) -> BuiltInstruction:
+            return first[0].computation.add("call", Shape.array("pred", ()), [first[0], second[0]], to_apply=select)
+
+        return self.parts.placed_choice("selected", self.operand.element_type, self.index_type, is_first)
 
     def _around(self, value: BuiltInstruction, steps: tuple[int, ...], filler: BuiltInstruction) -> BuiltInstruction:
         """For each element, the value of the window that is so many steps before the last one that contains it."""

@@ -7,10 +7,9 @@ set, so that NaN lies beyond infinity, and -0 before 0. Of equal elements, the f
 from __future__ import annotations
 
 from indexing.hlo import BuiltInstruction, Computation, ComputationBuilder, Instruction, Shape
-from indexing.ops.expansion import Expansion
+from indexing.ops.expansion import NO_PLACE, Expansion, Scalars
 
 MAX_ELEMENTS = 16  # longer results are left to the sorts of the reference
-NONE = -1  # the index where no element is left
 # Integers as wide as floats and unsigned numbers, for their bits.
 KEYS = {"f64": "s64", "f32": "s32", "bf16": "s16", "f16": "s16", "u64": "s64"}
 CONVERTED = {"s8": "s32", "s16": "s32", "u8": "s32", "u16": "s32", "u32": "s64"}  # integers that hold these
@@ -81,27 +80,24 @@ class _Top:
         parts = self.parts
         last = len(keys.dimensions) - 1
         shapes = [Shape.array(a.element_type, keys.dimensions[:last]) for a in (keys, places)]
-        starts = [parts.constant(a.element_type, NONE) for a in (keys, places)]
+        starts = [parts.constant(a.element_type, NO_PLACE) for a in (keys, places)]
         return parts.results_of(
             "reduce", shapes, [keys, places, *starts], dimensions=[last], to_apply=self._comparison(keys.element_type)
         )
 
     def _comparison(self, key_type: str) -> ComputationBuilder:
-        """The computation that takes the greater of two keys with its place: of equal ones the first, unless it is none."""
-        body = self.parts.computation("greater")
-        key, place, flag = (Shape.array(t, ()) for t in (key_type, "s32", "pred"))
-        a, i, b, j = (body.parameter(s) for s in (key, place, key, place))
-        none = body.constant(place, NONE)
+        """The computation that takes the greater of two keys with its place: of equal ones the first."""
 
-        def holds(x: BuiltInstruction, y: BuiltInstruction, direction: str) -> BuiltInstruction:
-            return body.add("compare", flag, [x, y], direction=direction)
+        def is_first(first: Scalars, second: Scalars) -> BuiltInstruction:
+            body, flag = first[0].computation, Shape.array("pred", ())
+            (a, i), (b, j) = first, second
+            greater, equal, before = (
+                body.add("compare", flag, pair, direction=how)
+                for *pair, how in ((a, b, "GT"), (a, b, "EQ"), (i, j, "LT"))
+            )
+            return body.add("or", flag, [greater, body.add("and", flag, [equal, before])])
 
-        is_tied = body.add("and", flag, [holds(a, b, "EQ"), holds(i, j, "LT")])
-        is_before = body.add("or", flag, [holds(a, b, "GT"), is_tied])
-        wins = body.add("and", flag, [holds(i, none, "NE"), is_before])
-        keeps = body.add("or", flag, [holds(j, none, "EQ"), wins])
-        body.tuple_of([body.add("select", s, [keeps, x, y]) for s, x, y in ((key, a, b), (place, i, j))])
-        return body
+        return self.parts.placed_choice("greater", key_type, "s32", is_first)
 
     def _left(
         self, keys: BuiltInstruction, places: BuiltInstruction, best: BuiltInstruction, index: BuiltInstruction
@@ -112,7 +108,7 @@ class _Top:
         limit, at = (parts.broadcast(x, sizes, rows) for x in (best, index))
         is_tied = parts.apply("and", parts.compare(keys, limit, "EQ"), parts.compare(places, at, "GT"))
         is_left = parts.apply("or", parts.compare(keys, limit, "LT"), is_tied)
-        none = parts.broadcast(parts.constant("s32", NONE), sizes, ())
+        none = parts.broadcast(parts.constant("s32", NO_PLACE), sizes, ())
         return parts.add("select", "s32", sizes, [is_left, places, none])
 
     def _beside(self, columns: list[BuiltInstruction]) -> BuiltInstruction:

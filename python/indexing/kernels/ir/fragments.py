@@ -47,6 +47,11 @@ class MatrixInstruction:
         return "_".join(dict.fromkeys(self.element_types))
 
     @property
+    def rate_type(self) -> str:
+        """The element type under which devices have the rate of the instruction."""
+        return self.element_types[0].replace("u8", "s8")
+
+    @property
     def depth(self) -> int:
         """The number of products in each element of the sum: two pieces."""
         return 2 * self.piece

@@ -90,10 +90,11 @@ class _Splitter:
         self.data = {
             s.variable for s in ir.statements(kernel.body) if isinstance(s, ir.LetIndex)
         } - self.definitions.keys()
-        memory = Memory(kernel)
+        self.memory = Memory(kernel)
         inner = list(ir.statements(kernel.body))
-        self.memory = memory
-        self.ordered = {m for s in inner for m in memory.written(s)} & {m for s in inner for m in memory.read(s)}
+        self.ordered = {m for s in inner for m in self.memory.written(s)} & {
+            m for s in inner for m in self.memory.read(s)
+        }
 
     def statement(self, s: ir.Statement) -> Sequence[ir.Statement]:
         """The statement itself, or those that replace a loop over threads."""
@@ -106,11 +107,12 @@ class _Splitter:
         if not shared and cuts is None:
             return (s,)
         split = tuple(self._segments(s, cuts, known))
-        failing = {c: not holds for c, holds in known.items()}
-        others = tuple(self._segments(s, cuts, failing)) if len(shared) == 1 else (s,) * len(shared[:1])
-        if sum(1 for _ in ir.statements((*split, *others))) > MAX_COPIED:
-            return (s,)
-        return (ir.If(shared, split, others),) if shared else split
+        replaced: ir.Block = split
+        if shared:
+            failing = {c: not holds for c, holds in known.items()}
+            others = tuple(self._segments(s, cuts, failing)) if len(shared) == 1 else (s,)
+            replaced = (ir.If(shared, split, others),)
+        return replaced if sum(1 for _ in ir.statements(replaced)) <= MAX_COPIED else (s,)
 
     def _is_plain(self, body: ir.Block) -> bool:
         """Whether a body has neither loops nor accesses whose order over threads matters."""

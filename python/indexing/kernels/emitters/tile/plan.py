@@ -69,7 +69,7 @@ class TilePlan(TiledPlan):
 
     def step_seconds(self, device: Device, blocks: int) -> float:
         """The seconds of a step's matrix instructions."""
-        rates, kind = device.rates, self.instruction.element_types[0].replace("u8", "s8")
+        rates, kind = device.rates, self.instruction.rate_type
         products = self.tile_rows * self.tile_columns * self.tile_depth
         return products / (rates.matrix.get(kind, device.cores.lanes) * rates.matrix_clock)
 
