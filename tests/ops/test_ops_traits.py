@@ -154,7 +154,17 @@ def test_opcodes_are_shown_and_not_asked_about_outside_of_ops() -> None:
 
 def test_only_heroes_and_their_planners_ask_for_one_op() -> None:
     """By its block, `traits_of(hero) is TRANSPOSE`: emitters and the planner have kernels for few ops. All others ask traits."""
-    kernels = {"CONCATENATE", "CONVOLUTION", "COPY", "DOT", "DYNAMIC_UPDATE_SLICE", "REDUCE", "SCATTER", "TRANSPOSE"}
+    kernels = {
+        "CONCATENATE",
+        "CONVOLUTION",
+        "COPY",
+        "DOT",
+        "DYNAMIC_UPDATE_SLICE",
+        "FFT",
+        "REDUCE",
+        "SCATTER",
+        "TRANSPOSE",
+    }
     structure = {"GET_TUPLE_ELEMENT", "TUPLE"}
     blocks = {id(op) for op in REGISTRY.values()}
     for path, tree in sources():

@@ -64,6 +64,10 @@ class Expansion:
         """Add a scalar constant."""
         return self._body.constant(Shape.array(element_type, ()), number)
 
+    def literal(self, element_type: str, sizes: Sequence[int], text: str) -> BuiltInstruction:
+        """Add an array of constants, given as HLO text."""
+        return self._body.constant(Shape.array(element_type, tuple(sizes)), text)
+
     def broadcast(self, value: BuiltInstruction, sizes: Sequence[int], dimensions: Sequence[int]) -> BuiltInstruction:
         """The value along `dimensions` of a shape of `sizes`."""
         return self.add("broadcast", value.element_type, sizes, [value], dimensions=dimensions)

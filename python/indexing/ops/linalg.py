@@ -222,15 +222,18 @@ def _solve_operations(instruction: Instruction, inside: CountInside) -> Operatio
     return OperationCount(FMA * instruction.shape.element_count * matrix.dimensions[-1])
 
 
+FFT = Op(
+    "fft",
+    "out[b, k] = sum_x in[b, x] * exp(-2 pi i k x / n); IFFT, RFFT, IRFFT alike",
+    fft_output_to_input,
+    fft_reference,
+    fft_input_to_output,
+    reads_many=True,
+    operations=_fft_operations,
+)
+
 OPS = (
-    Op(
-        "fft",
-        "out[b, k] = sum_x in[b, x] * exp(-2 pi i k x / n); IFFT, RFFT, IRFFT alike",
-        fft_output_to_input,
-        fft_reference,
-        fft_input_to_output,
-        operations=_fft_operations,
-    ),
+    FFT,
     Op(
         "cholesky",
         "out[i, j] = (in[i, j] - sum_{k < j} out[i, k] * conj(out[j, k])) / out[j, j] for i >= j, else 0",

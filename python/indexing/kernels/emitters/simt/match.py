@@ -13,6 +13,8 @@ from indexing.kernels.epilogue import Heroes, single_hero_of
 from indexing.kernels.proposal import Proposal
 from indexing.kernels.targets import TARGETS
 from indexing.ops.element_types import element_type
+from indexing.ops.fourier_products import fourier_in_products
+from indexing.ops.linalg import FFT
 
 if TYPE_CHECKING:
     from indexing.device.record import Device
@@ -31,9 +33,16 @@ def runs_on(match: Heroes, device: Device) -> bool:
 
 
 def group_simt(facts: GraphFacts, seed: Node, device: Device) -> Proposal | None:
-    """A kernel around a dot, whatever the layout of its operands, but not of a vector whose products are sums of rows."""
+    """A kernel around a dot, whatever the layout of its operands, but not of a vector whose products are sums of rows; products
+    instead of a Fourier transform.
+    """
     dot = seed.instruction
-    if not _is_hero(dot) or not TARGETS[device.dialect].has_threads:
+    if not TARGETS[device.dialect].has_threads:
+        return None
+    if seed.op is FFT:
+        products = fourier_in_products(dot)
+        return Proposal(seed, frozenset([seed]), seed.arrays, replacement=products) if products is not None else None
+    if not _is_hero(dot):
         return None
     if is_sum_of_rows(dot) or not is_worth_tiles(dot, device):
         return None

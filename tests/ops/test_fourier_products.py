@@ -1,0 +1,108 @@
+"""Fourier transforms as products of matrices: numpy's transforms, the factors of lengths, and kernels on a device with threads."""
+
+from math import prod
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import indexing as ix
+from indexing.ops.fourier_products import MAX_LENGTH, MAX_RADIX, fourier_in_products, radices
+from indexing.reference.interpreter import run_computation
+from kernels import compiled
+from opencl_runtime import device as opencl_device
+
+KINDS = ["FFT", "IFFT", "RFFT", "IRFFT"]
+EXACTNESS = {"c64": 2e-6, "c128": 1e-13}  # of the greatest element
+REAL = {"c64": "f32", "c128": "f64"}
+
+
+def transform(kind: str, batch: list[int], lengths: list[int], of: str = "c64") -> ix.hlo.Module:
+    full, half = [*batch, *lengths], [*batch, *lengths[:-1], lengths[-1] // 2 + 1]
+    real, every, stored = f"{REAL[of]}{full}", f"{of}{full}", f"{of}{half}"
+    given, result = {"RFFT": (real, stored), "IRFFT": (stored, real)}.get(kind, (every, every))
+    sizes = ",".join(map(str, lengths))
+    given, result = (text.replace(" ", "") for text in (given, result))
+    body = f"x = {given} parameter(0)\n ROOT y = {result} fft(x), fft_type={kind}, fft_length={{{sizes}}}"
+    return ix.hlo.parse(f"HloModule m\nENTRY e {{\n {body}\n}}")
+
+
+def random_operand(module: ix.hlo.Module, seed: int) -> np.ndarray:
+    shape, rng = module.entry.parameters[0].shape, np.random.default_rng(seed)
+    parts = rng.standard_normal((2, *shape.dimensions))
+    return (parts[0] + 1j * parts[1] if shape.element_type[0] == "c" else parts[0]).astype(shape.dtype)
+
+
+def by_numpy(kind: str, value: np.ndarray, lengths: list[int]) -> np.ndarray:
+    axes = tuple(range(value.ndim - len(lengths), value.ndim))
+    real = {"s": lengths} if kind == "IRFFT" else {}
+    functions = {"FFT": np.fft.fftn, "IFFT": np.fft.ifftn, "RFFT": np.fft.rfftn, "IRFFT": np.fft.irfftn}
+    wide = value.astype(np.complex128 if np.iscomplexobj(value) else np.float64)
+    return functions[kind](wide, axes=axes, **real)
+
+
+def assert_is(actual: object, expected: np.ndarray, of: str) -> None:
+    assert np.abs(np.asarray(actual) - expected).max() <= EXACTNESS[of] * np.abs(expected).max()
+
+
+@given(
+    st.sampled_from(KINDS),
+    st.lists(st.integers(1, 3), max_size=2),
+    st.lists(st.integers(1, 40), min_size=1, max_size=3),
+    st.sampled_from(list(REAL)),
+)
+def test_products_are_the_transform(kind: str, batch: list[int], lengths: list[int], of: str) -> None:
+    module = transform(kind, batch, lengths, of)
+    products, value = fourier_in_products(module.entry.root), random_operand(module, sum(lengths))
+    assert products is not None and products.root.shape == module.entry.root.shape
+    assert_is(run_computation(products, [value]), by_numpy(kind, value, lengths), of)
+
+
+@pytest.mark.parametrize("length", [1, 2, 97, 125, 127, 343, 1000, 4096, 2 * 3 * 5 * 7 * 11, 2**14])
+@pytest.mark.parametrize("kind", KINDS)
+def test_long_transforms(kind: str, length: int) -> None:
+    module = transform(kind, [2], [length])
+    value = random_operand(module, length)
+    products = fourier_in_products(module.entry.root)
+    assert products is not None
+    assert_is(run_computation(products, [value]), by_numpy(kind, value, [length]), "c64")
+
+
+@given(st.integers(1, 1 << 20))
+def test_radices_are_factors_of_which_only_primes_are_long(length: int) -> None:
+    factors = radices(length)
+    assert prod(factors) == length
+    for f in factors:
+        assert f <= MAX_RADIX or all(f % d for d in range(2, f))
+
+
+@pytest.mark.parametrize("length", [2**k for k in range(1, 21)])
+def test_radices_of_powers_of_two_are_few_and_similar(length: int) -> None:
+    factors = radices(length)
+    assert len(factors) == -(-(length.bit_length() - 1) // 5) and max(factors) <= 2 * min(factors)
+
+
+@pytest.mark.parametrize(("batch", "length"), [([], 2 * 131), ([], MAX_LENGTH * 2), ([0], 8)])
+def test_what_has_long_primes_or_many_or_no_elements_stays_as_it_is(batch: list[int], length: int) -> None:
+    assert fourier_in_products(transform("FFT", batch, [length]).entry.root) is None
+
+
+def test_a_device_with_threads_has_kernels_for_it_and_a_processor_the_reference() -> None:
+    module = transform("FFT", [64], [1024])
+    on_gpu = ix.analyze(module, "h100").fusions
+    assert len(on_gpu) == 5 and all(k.run_seconds for k in on_gpu)
+    (at_host,) = ix.analyze(module, "cpu").fusions
+    assert at_host.run_seconds is None
+    assert compiled(module, device="cpu").reference_steps == (module.entry.root,)
+
+
+@pytest.mark.parametrize(
+    ("kind", "batch", "lengths"),
+    [("FFT", [8], [1024]), ("RFFT", [2, 3], [256]), ("IFFT", [2], [12, 48]), ("IRFFT", [4], [1000])],
+)
+def test_kernels_give_the_transform(kind: str, batch: list[int], lengths: list[int]) -> None:
+    module = transform(kind, batch, lengths)
+    value, executable = random_operand(module, 7), compiled(module, device=opencl_device())
+    assert executable.reference_steps == () and "dot-simt" in {k.emitter for k in executable.kernels}
+    assert_is(executable(value), by_numpy(kind, value, lengths), "c64")
