@@ -158,8 +158,8 @@ def test_a_tile_is_followed_and_its_loads_counted(server: Server) -> None:
     assert "t, rows 0:64, columns 0:64: 25% in the tile" in titles(str(reply["way"])), "16 of 64 rows"
     # 64 rows of 16 elements are 128 sectors; 16 rows of 64 elements as well
     assert reply["moves"] == [
-        {"access": "read of p", "sectors": "128", "ratio": "1"},
-        {"access": "write of the output", "sectors": "128", "ratio": "1"},
+        {"access": "read of p", "moved": "128 sectors", "ratio": "1"},
+        {"access": "write of the output", "moved": "128 sectors", "ratio": "1"},
     ]
     assert asked(server, "/tile", fusion="sums")["sizes"] == [32, 256]
 

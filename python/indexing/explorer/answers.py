@@ -19,6 +19,7 @@ from indexing.kernels import emit, knobs
 from indexing.kernels.kernel import Kernel
 from indexing.kernels.knob_space import KnobSpace
 from indexing.model.prediction import Predictions, predict
+from indexing.model.terms import terms_of
 from indexing.reports.lines import bytes_text, seconds_text
 from indexing.reports.program_report import ProgramReport
 from indexing.reports.remedies import with_layouts
@@ -29,7 +30,6 @@ from indexing.show.page import MAX_DRAWN, Data
 from indexing.show.svg_renderer import cells_svg
 from indexing.show.tile_path import follow_tile, tile_picture
 
-SHOWN = ("sectors", "memory_bytes", "instructions", "conflicts", "occupancy", "waves", "time")
 MAX_PLANS = 2000  # the best plan is searched among this number at most
 Layouts = tuple[tuple[int, str], ...]
 
@@ -92,7 +92,10 @@ class Exploration:
             "emitter": predictions.emitter,
             "knobs": choices_of,
             "layouts": [layout_choices(p.shape) for p in computation.parameters],
-            "predicted": {name: with_unit(name, float(getattr(predictions, name)[0])) for name in SHOWN},
+            "predicted": {
+                heading: with_unit(name, float(getattr(predictions, name)[0]))
+                for heading, name in terms_of(self.device).of_plan.items()
+            },
             "seconds": float(predictions.time[0]),
             "source": self._kernel(computation, choices).source,
         }
@@ -113,7 +116,9 @@ class Exploration:
         return {"maps": str(maps(computation)), "graph": graph_svgs([computation])[0] if drawn else ""}
 
     def accesses(self, fusion: str, choices: Mapping[str, str]) -> Data:
-        """Pictures of the memory that accesses of a plan's kernel touch: global memory, worst first, then shared memory."""
+        """Pictures of the memory that warps of a plan's kernel touch: global memory, worst first, then shared memory."""
+        if not terms_of(self.device).has_warps:
+            return {"sectors": [], "banks": []}
         _, computation = self._chosen(fusion, choices)
         report = coalescing(self._kernel(computation, choices), self.device)
         return {
@@ -122,7 +127,7 @@ class Exploration:
         }
 
     def tile(self, fusion: str, choices: Mapping[str, str]) -> Data:
-        """The path of a tile through a fusion, and the sectors that loading and storing whole tiles of the output moves."""
+        """The path of a tile through a fusion, and what loading and storing whole tiles of the output moves."""
         _, computation = self._chosen(fusion, choices)
         asked = choices.get("tile sizes", "").strip()
         sizes = tuple(nonnegative_integer(part) for part in asked.split(",")) if asked else None
@@ -135,14 +140,14 @@ class Exploration:
         }
 
     def _moves(self, computation: Computation, sizes: tuple[int, ...]) -> Data:
-        """The sectors that tiles of the output move, relative to the least number; empty if there are several outputs."""
+        """The sectors or cache lines that tiles of the output move, and their ratio to the least; empty for several outputs."""
         if computation.shape.is_tuple:
             return []
         report = coalescing(computation, self.device, Tiles(sizes[: computation.shape.rank]))
         return [
             {
                 "access": f"{a.kind} of {computation.operands[a.operand].name if a.operand is not None else 'the output'}",
-                "sectors": f"{a.sectors:,.6g}",
+                "moved": f"{a.sectors:,.6g} {terms_of(self.device).unit}s",
                 "ratio": f"{a.ratio:.3g}",
             }
             for a in report.accesses

@@ -8,8 +8,8 @@ of docs/prediction.md.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from math import prod
+from dataclasses import dataclass, field
+from math import inf, prod
 from typing import TYPE_CHECKING, TypeAlias
 
 from indexing._core import SymbolicExpr
@@ -17,6 +17,7 @@ from indexing.kernels.ir import nodes as ir
 from indexing.kernels.ir.fragments import PANEL_BYTES, PANEL_ROWS
 from indexing.kernels.ir.traversal import subvalues, values_of
 from indexing.kernels.ir.types import storage_bytes
+from indexing.model.data_indices import DataIndices
 from indexing.model.kernel_walk import GRID, KernelWalk
 
 if TYPE_CHECKING:
@@ -60,12 +61,41 @@ INTEGER_STEPS = {"div": 200, "rem": 200, "popcount": 25, "clz": 25}
 
 
 @dataclass(slots=True)
-class LoopCosts:
-    """The costs of a whole launch: `steps`, `lines` of memory that are fetched, and the `runs` of adjacent lines."""
+class Fetches:
+    """The `lines` of an array that are fetched, in so many `runs` of adjacent ones, and the bytes that are `used` before other
+    lines take their place. Of the access that leaves most, `step` is the distance of its innermost loop in bytes; 0 if data
+    decide it.
+    """
 
-    steps: float = 0.0
     lines: float = 0.0
     runs: float = 0.0
+    used: float = 0.0
+    step: int = 0
+    left: float = 0.0
+
+    def add(self, lines: float, runs: float, used: float, step: int, line: int) -> None:
+        """Add those of an access."""
+        self.lines, self.runs, self.used = self.lines + lines, self.runs + runs, self.used + used
+        if lines * line - used > self.left:
+            self.left, self.step = lines * line - used, step
+
+
+@dataclass(slots=True)
+class LoopCosts:
+    """The costs of a whole launch: `steps`, and what is fetched of global memory, by buffer."""
+
+    steps: float = 0.0
+    fetches: dict[str, Fetches] = field(default_factory=dict)
+
+    @property
+    def lines(self) -> float:
+        """The lines of memory that are fetched."""
+        return sum(f.lines for f in self.fetches.values())
+
+    @property
+    def runs(self) -> float:
+        """The runs of adjacent lines that are fetched."""
+        return sum(f.runs for f in self.fetches.values())
 
 
 def costs_of_loops(kernel: ir.Kernel, line_bytes: int) -> LoopCosts:
@@ -91,6 +121,7 @@ class _BlockVisitor(KernelWalk):
         self.origin, self.line, self.costs = tuple(block), line_bytes, costs
         self.buffers = {b.name: b for b in kernel.buffers}
         self.of_function: dict[str, float] = {}
+        self.data = DataIndices()
 
     # ------------------------------------------------------------ statements
 
@@ -109,6 +140,7 @@ class _BlockVisitor(KernelWalk):
                 self._memory(s, path, share)
 
     def _named(self, s: Statement, path: Path) -> Path:
+        self.data.define(s)
         return (*path, s) if self.define(s) and isinstance(s, ir.LetIndex) else path
 
     def _loop(self, loop: ir.For, path: Path, times: float, share: float) -> None:
@@ -192,42 +224,60 @@ class _BlockVisitor(KernelWalk):
         for buffer, index in touched_by(s):
             accessed = self.buffers[buffer]
             if accessed.space == "global":
-                lines, runs = self._fetched(index, path, storage_bytes(accessed.element_type))
-                self.costs.lines += share * lines
-                self.costs.runs += share * runs
+                of_array = self.costs.fetches.setdefault(buffer, Fetches())
+                lines, runs, used, step = self._fetched(index, path, storage_bytes(accessed.element_type))
+                if self.data.changes(index):
+                    most = self._at_most(accessed)
+                    lines, runs, used = min(lines, most), min(runs, most), min(used, most * self.line)
+                of_array.add(share * lines, share * runs, share * used, step, self.line)
 
-    def _fetched(self, index: SymbolicExpr, path: Path, size: int) -> tuple[float, float]:
-        """Lines and runs that one access fetches in the whole launch, computed from the innermost loop outwards.
+    def _at_most(self, buffer: ir.Buffer) -> float:
+        """The lines that accesses anywhere in a buffer fetch at most: each once if all of them remain in the cache."""
+        lines = -(-buffer.size * storage_bytes(buffer.element_type) // self.line)
+        return lines if lines <= CACHED_LINES else inf
+
+    def _fetched(self, index: SymbolicExpr, path: Path, size: int) -> tuple[float, float, float, int]:
+        """Lines and runs that one access fetches in the whole launch, computed from the innermost loop outwards; the bytes of
+        them that are used, and the step of the innermost loop in which the access moves.
 
         A loop touches `touched` runs of `length` bytes. In the next iteration of the loop around it, they are still cached if
         they are one run, or few lines that fit in their sets; otherwise they are fetched again.
         """
         touched, length, lines, runs, is_far = 1, size, 1.0, 1, False
+        used, steps = float(size), list[int]()
         first = self._address(index, path)
         for distance, iterations in self._levels(index, path, first):
             step = abs(distance) * size
+            steps += [step] if step else []
             of_run = max(length / self.line, 1.0)
             is_kept = touched == 1 or (touched * of_run <= CACHED_LINES and not (is_far and touched > WAYS))
             if step > length and (step >= self.line or not is_kept):
                 lines, runs, touched = lines * iterations, runs * iterations, touched * iterations
+                used *= iterations
                 is_far = is_far or step >= PAGE
                 continue
-            length = max(length, (iterations - 1) * step + (length if step <= length else 0))
+            shorter, length = length, max(length, (iterations - 1) * step + (length if step <= length else 0))
             if not is_kept:
-                lines, runs = lines * iterations, runs * iterations
+                lines, runs, used = lines * iterations, runs * iterations, used * iterations
             else:
                 lines *= max(length / self.line, 1.0) / of_run
-        return lines, runs
+                used *= length / shorter
+        step = next(iter(steps), size)
+        return lines, runs, used, step if step < FAR else 0 if self.data.changes(index) else size
 
     def _levels(self, index: SymbolicExpr, path: Path, first: int) -> Iterator[tuple[int, int]]:
-        """Distances and numbers of iterations of the loops of a path, innermost first; then those of the blocks."""
+        """Distances and numbers of iterations of the loops of a path, innermost first; then those of the blocks. Data lead
+        anywhere.
+        """
+        anywhere = self.data.changes(index)
         for level in range(len(path) - 1, -1, -1):
             part = path[level]
             if not isinstance(part, ir.LetIndex) and part[1] > 1:
-                yield self._address(index, path, level) - first, part[1]
+                is_near = part[0].variable not in anywhere
+                yield self._address(index, path, level) - first if is_near else FAR, part[1]
         x, y, z = self.kernel.grid
         if x > 1:
-            yield self._address(index, path, block=1) - first, x
+            yield self._address(index, path, block=1) - first if GRID not in anywhere else FAR, x
         if y * z > 1:
             yield FAR, y * z
 

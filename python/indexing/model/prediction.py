@@ -16,9 +16,9 @@ from indexing.errors import IndexingError
 from indexing.hlo import Computation, Program
 from indexing.hlo.program_like import or_function, part_of_program
 from indexing.kernels import emit_fused, fused_computation, knobs_of
-from indexing.kernels.targets import TARGETS
 from indexing.lazy import np
 from indexing.model.loop_costs import costs_of_loops
+from indexing.model.terms import terms_of
 from indexing.model.traffic import SUMS, KernelTraffic, kernel_traffic, needs_kernel, unique_values
 from indexing.model.work_time import LIMITS
 
@@ -101,13 +101,14 @@ class Predictions:
 
     def cells(self, count: int = SHOWN) -> list[list[str]]:
         """A header with units, then a row for each of the plans that `best` returns."""
-        head = [*self.plans, "time (us)", "limit", "moved (bytes)", "sectors", "bank conflicts", "occupancy (%)"]
+        head = [*self.plans, "time (us)", "limit", "moved (bytes)", *terms_of(self.device).of_plans]
         rows = ([str(value) for value in self.plan(k).values()] + self._cells(k) for k in self._best_rows(count))
         return [head, *rows]
 
     def _cells(self, k: int) -> list[str]:
-        counts = [f"{column[k]:,.0f}" for column in (self.bytes, self.sectors, self.conflicts)]
-        return [f"{self.time[k] * 1e6:.4g}", str(self.limit[k]), *counts, f"{self.occupancy[k] * 100:.0f}"]
+        names = terms_of(self.device).of_plans.values()
+        columns = (getattr(self, n) * 100 if n == "occupancy" else getattr(self, n) for n in names)
+        return [f"{self.time[k] * 1e6:.4g}", str(self.limit[k]), *(f"{c[k]:,.0f}" for c in (self.bytes, *columns))]
 
     def __str__(self) -> str:
         """The best plans as a table."""
@@ -184,7 +185,7 @@ class _Fusion:
         rows = len(next(iter(columns.values())))
         counts = {name: np.zeros(rows) for name in _COUNTED}
         exact = np.ones(rows, bool)
-        if not self.has_threads:
+        if not terms_of(self.device).has_warps:
             exact[:] = False
             self._count_by_loops(columns, counts)
         else:
@@ -204,11 +205,6 @@ class _Fusion:
             exact=exact,
             default=self.space.default,
         )
-
-    @property
-    def has_threads(self) -> bool:
-        """Whether kernels are counted by the accesses of warps; otherwise they are counted by their loops."""
-        return TARGETS[self.device.dialect].has_threads
 
     def _count_by_loops(self, columns: Columns, counts: dict[str, Floats]) -> None:
         """The columns of `_COUNTED` by the loops of each different kernel."""

@@ -10,25 +10,22 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING
 
-from indexing.analysis.memory.banks import BankAccess
 from indexing.analysis.memory.distinct_elements import Utilization, utilization
-from indexing.analysis.memory.global_memory import Access, Coalescing, coalescing, kernel_of
+from indexing.analysis.memory.global_memory import kernel_of
 from indexing.device.record import Device
 from indexing.errors import IndexingError
 from indexing.hlo.layout import bit_width
 from indexing.hlo.program_like import parameter_names
 from indexing.indexing_analysis.instructions import output_to_input
 from indexing.ops.registry import traits_of
-from indexing.reports.reasons import AccessedArray, reasons_for
+from indexing.reports.array_traffic import ArrayTraffic, InstructionTraffic, Moved, traffic_of
+from indexing.reports.reasons import AccessedArray
 
 if TYPE_CHECKING:
     from indexing.hlo import Instruction, Shape
 
-#: Bytes, sectors per warp instruction, ratio to the ideal, verdict (each None if it is not known), and bytes wasted.
-Moved: TypeAlias = tuple[int | None, float | None, float | None, bool | None, int]
-UNKNOWN: Moved = (None, None, None, None, 0)
 NO_BYTES: Moved = (0, None, None, None, 0)
 EXPLAINED = 100  # an excess gets a sentence if it is at least this fraction of the bytes that move
 _LEAST = "it accumulates: a tiled kernel moves each element once, and this counts that"
@@ -42,7 +39,8 @@ class AccessReport:
     `will_move` bytes: `sectors` per warp instruction, `ratio` times the ideal, where the loads of a thread's vector count
     together. These are None if no map of the kernel is known. `wasted` are the bytes of sectors that coalesced accesses of the
     same elements would not move. `why` is a sentence with the reason why an access is not coalesced or reads elements
-    repeatedly, `remedy` one with a remedy.
+    repeatedly, `remedy` one with a remedy. On CPUs, loads and stores move cache lines: `ratio` is their number relative to the
+    bytes of them that are used, `sectors` is None.
     """
 
     instruction: str
@@ -72,8 +70,6 @@ def rows_of(
 ) -> list[AccessReport]:
     """One row for each array that the instruction reads or writes; it is called as `origin`, and its operands by `names`."""
     called = _Names((origin or instruction).name, tuple(names) or parameter_names(instruction))
-    moved: Coalescing | None = None
-    problem = ""
     op = traits_of(instruction)
     if (
         op.result_index is not None or op.across_replicas is not None
@@ -82,28 +78,26 @@ def rows_of(
     if _contracts(instruction) if _has_kernel(instruction, device) else _accumulates(instruction):
         return _least_rows(instruction, called, _LEAST)
     try:
-        moved = coalescing(instruction, device)
+        traffic, problem = traffic_of(instruction, device), ""
     except (
         IndexingError
     ) as error:  # a program may contain instructions that no kernel computes; its other rows are not affected
-        problem = str(error)
+        traffic, problem = InstructionTraffic(), str(error)
+    unknown = ArrayTraffic(note=problem)
     rows = []
     in_place = _operands_in_place(instruction, device)
     for used in utilization(instruction):
-        accesses = [a for a in moved.reads if a.operand == used.number] if moved is not None else []
-        row = _at_most_what_is_asked(_read_row(called, used, accesses, problem), accesses)
-        if used.number in in_place and not accesses:
+        of = traffic.reads.get(used.number, unknown)
+        row = _at_most_what_is_asked(_read_row(called, used, of), of)
+        if used.number in in_place and of is unknown:
             row = replace(row, distinct=0, uses=0, ideal_bytes=0, will_move=0)  # the result stands in its memory
-        rows.append(_with_reason(row, instruction, used.operand.shape.leaves[used.leaf], accesses, used.number))
-    conflicts = "" if moved is None else _conflicts(moved.shared)
+        rows.append(_with_reason(row, instruction, used.operand.shape.leaves[used.leaf], of, used.number))
     for k in _written_arrays(instruction):
         shape = instruction.shape.leaves[k]
-        accesses = [a for a in moved.writes if a.output == k] if moved is not None else []
-        note = "; ".join(filter(None, (_notes(accesses, problem), conflicts)))
-        row = _at_most_what_is_asked(
-            _write_row(called, instruction, k, shape, _total_traffic(accesses), note), accesses
-        )
-        rows.append(_with_reason(row, instruction, shape, accesses, None))
+        of = traffic.writes.get(k, unknown)
+        note = "; ".join(filter(None, (of.note, traffic.conflicts)))
+        row = _at_most_what_is_asked(_write_row(called, instruction, k, shape, of.moved, note), of)
+        rows.append(_with_reason(row, instruction, shape, of, None))
     return rows
 
 
@@ -123,9 +117,9 @@ def _operands_in_place(instruction: Instruction, device: Device) -> frozenset[in
     return frozenset(kernel.arguments[a.alias_of].number for a in kernel.outputs if a.alias_of is not None)
 
 
-def _at_most_what_is_asked(row: AccessReport, accesses: Sequence[Access]) -> AccessReport:
+def _at_most_what_is_asked(row: AccessReport, traffic: ArrayTraffic) -> AccessReport:
     """The row without the elements that no access touches: rows that a gather or an update in place leaves alone."""
-    asked = min(round(sum(a.total.asked for a in accesses)), row.will_move or 0)
+    asked = min(round(traffic.asked), row.will_move or 0)
     if row.will_move is None or row.ideal_bytes <= asked:
         return row
     return replace(row, distinct=min(row.distinct, asked * row.elements // _whole(row)), ideal_bytes=asked)
@@ -137,13 +131,13 @@ def _whole(row: AccessReport) -> int:
 
 
 def _with_reason(
-    row: AccessReport, part: Instruction, shape: Shape, accesses: Sequence[Access], operand: int | None
+    row: AccessReport, part: Instruction, shape: Shape, traffic: ArrayTraffic, operand: int | None
 ) -> AccessReport:
     """The row, with a reason and a remedy if it moves more than it must."""
     if row.excess * EXPLAINED < (row.will_move or 0) or not row.excess or not shape.is_array:
         return row
     array = AccessedArray(part, operand, shape, row.array, row.ideal_bytes, row.instruction)
-    why, remedy = reasons_for(array, accesses)
+    why, remedy = traffic.reasons(array)
     return replace(row, why=why, remedy=remedy)
 
 
@@ -174,7 +168,7 @@ def _least_rows(instruction: Instruction, called: _Names, why: str = "") -> list
     """The rows of a kernel that loads and stores each element once."""
     rows = []
     for used in utilization(instruction):
-        rows.append(replace(_read_row(called, used, (), ""), will_move=used.bytes, why=why))
+        rows.append(replace(_read_row(called, used, ArrayTraffic()), will_move=used.bytes, why=why))
     for k in _written_arrays(instruction):
         shape = instruction.shape.leaves[k]
         rows.append(_write_row(called, instruction, k, shape, (_bytes(shape), None, None, None, 0), ""))
@@ -204,41 +198,10 @@ def _write_row(
     return AccessReport(called.instruction, name, "write", count, count, count, _bytes(shape), *moved, note)
 
 
-def _read_row(called: _Names, used: Utilization, accesses: Sequence[Access], problem: str) -> AccessReport:
+def _read_row(called: _Names, used: Utilization, traffic: ArrayTraffic) -> AccessReport:
     name = called.operands[used.number] + (f"[{used.leaf}]" if used.operand.shape.is_tuple else "")
-    note = "; ".join(filter(None, (used.reason, _notes(accesses, problem))))
-    moved = _total_traffic(accesses) if used.reads else NO_BYTES
+    note = "; ".join(filter(None, (used.reason, traffic.note)))
+    moved = traffic.moved if used.reads else NO_BYTES
     return AccessReport(
         called.instruction, name, "read", used.distinct, used.elements, used.reads, used.bytes, *moved, note
     )
-
-
-def _total_traffic(accesses: Sequence[Access]) -> Moved:
-    """Bytes, sectors per warp instruction, ratio, verdict and waste of several accesses together."""
-    if not accesses:
-        return UNKNOWN
-    totals = [a.unrolled for a in accesses]
-    sectors, ideal, instructions = (sum(getattr(t, of) for t in totals) for of in ("sectors", "ideal", "instructions"))
-    moved, wasted = sum(a.bytes_moved for a in accesses), sum(_wasted(a) for a in accesses)
-    return moved, sectors / instructions, sectors / ideal, all(a.coalesced for a in accesses), wasted
-
-
-def _wasted(access: Access) -> int:
-    """Bytes of sectors that the access would not need if adjacent lanes accessed adjacent elements; alignment adds none."""
-    unrolled = access.unrolled
-    return (
-        0
-        if access.coalesced
-        else round(max(min(unrolled.sectors, unrolled.aligned) - unrolled.ideal, 0) * access.sector_bytes)
-    )
-
-
-def _notes(accesses: Sequence[Access], problem: str) -> str:
-    reasons = [reason for a in accesses for reason in a.reason.split("; ")]
-    return "; ".join(dict.fromkeys(filter(None, (*reasons, problem))))
-
-
-def _conflicts(accesses: Sequence[BankAccess]) -> str:
-    """The accesses of shared memory with bank conflicts."""
-    slow = [f"{a.kind} of {a.array} {a.passes:.2f} passes, not {a.ideal:.2f}" for a in accesses if a.conflicts]
-    return f"bank conflicts: {', '.join(dict.fromkeys(slow))}" if slow else ""

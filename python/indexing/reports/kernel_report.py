@@ -8,10 +8,11 @@ from typing import TypeAlias
 
 from indexing.device.record import Device
 from indexing.hlo import Instruction, Place
+from indexing.model.terms import terms_of
 from indexing.ops.operation_count import OperationCount
 from indexing.reports.accesses import AccessReport
 from indexing.reports.equal_kernels import content_key
-from indexing.reports.lines import bytes_text, number_text, printable, row_lines, seconds_text
+from indexing.reports.lines import bytes_text, number_text, printable, seconds_text
 from indexing.reports.origin import kernel_of_xla
 from indexing.reports.roofline import attainable_flops
 
@@ -253,11 +254,27 @@ def _details(fusion: FusionReport) -> Iterator[str]:
     for row in fusion.accesses:
         much = row.remedy and row.excess * NOTEWORTHY >= per_run > 0
         if row.wasted or much or (row.note and _matters(row, fusion)):
-            yield from row_lines(row)
+            yield from _row_lines(row, terms_of(fusion.device).unit)
     for remedy in fusion.remedies:
         yield f"mend: {printable(remedy)}"
     for note in filter(None, (fusion.note, kernel_of_xla(fusion.instruction))):
         yield f"note: {printable(note)}"
+
+
+def _row_lines(row: AccessReport, unit: str) -> Iterator[str]:
+    """The lines of one access: its bytes, the ratio of sectors or cache lines (`unit`), and below them the reason why these are
+    more than necessary, and a remedy.
+    """
+    moved = "unknown" if row.will_move is None else bytes_text(row.will_move)
+    ratio = "" if row.ratio is None or row.ratio < 1.005 else f", {row.ratio:.2f} times the {unit}s that it needs"
+    verb = "loads move" if row.kind == "read" else "stores move"
+    yield f"{row.kind} {printable(row.array)}: {bytes_text(row.ideal_bytes)} must move, {verb} {moved}{ratio}"
+    if row.why:
+        yield f"  why: {printable(row.why)}"
+    if row.remedy:
+        yield f"  mend: {printable(row.remedy)}"
+    if row.note:
+        yield f"  note: {printable(row.note)}"
 
 
 def _matters(row: AccessReport, fusion: FusionReport) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, TypeAlias
 
+from indexing.model.terms import terms_of
 from indexing.reports.lines import bytes_text, number_text, seconds_text
 
 if TYPE_CHECKING:
@@ -37,6 +38,10 @@ def limit_of(time: KernelTime, device: Device) -> tuple[str, str]:
 
 
 def _waiting(demand: Mapping[str, float], device: Device) -> str:
+    if not terms_of(device).has_warps:
+        lines = _count(demand["memory_bytes"] / device.memory.line_bytes)
+        at_once = device.memory.loads_under_way
+        return f"too few blocks are under way, which wait for {lines} cache lines, up to {at_once} at a time"
     blocks, warps = demand["blocks"], -(-demand["threads"] // device.cores.warp_size)
     waits = demand["waits"] / (blocks * warps)
     few = f"{_count(blocks)} blocks of {warps:.0f} warps have too few loads under way"
@@ -61,7 +66,7 @@ def _updates(_: KernelTime, demand: Mapping[str, float], __: Device) -> str:
 
 
 def _operations(_: KernelTime, demand: Mapping[str, float], device: Device) -> str:
-    if not device.cores.shared_bytes:
+    if not terms_of(device).has_warps:
         return f"{_count(demand['operations'])} steps of loops"
     return f"the busiest units take as long as {_count(demand['operations'])} operations of f32"
 

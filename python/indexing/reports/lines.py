@@ -1,35 +1,19 @@
-"""Lines of text about one access or one kernel, and numbers with units."""
+"""Lines of text about one kernel, and numbers with units."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from indexing.kernels.kernel import Kernel
-    from indexing.reports.accesses import AccessReport
 
 from indexing.display import count_text
 
-__all__ = ["bytes_text", "count_text", "kernel_line", "number_text", "printable", "row_lines", "seconds_text"]
+__all__ = ["bytes_text", "count_text", "kernel_line", "number_text", "printable", "seconds_text"]
 
 STEP = 1000
 BYTES = ("B", "kB", "MB", "GB", "TB", "PB")
 SECONDS = ("ns", "us", "ms", "s")
-
-
-def row_lines(row: AccessReport) -> Iterator[str]:
-    """The lines of one access: its bytes, and below them the reason why these are more than necessary, and a remedy."""
-    moved = "unknown" if row.will_move is None else bytes_text(row.will_move)
-    ratio = "" if row.ratio is None or row.ratio < 1.005 else f", {row.ratio:.2f} times the sectors that it needs"
-    verb = "loads move" if row.kind == "read" else "stores move"
-    yield f"{row.kind} {printable(row.array)}: {bytes_text(row.ideal_bytes)} must move, {verb} {moved}{ratio}"
-    if row.why:
-        yield f"  why: {printable(row.why)}"
-    if row.remedy:
-        yield f"  mend: {printable(row.remedy)}"
-    if row.note:
-        yield f"  note: {printable(row.note)}"
 
 
 def kernel_line(kernel: Kernel) -> str:

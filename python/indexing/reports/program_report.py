@@ -12,6 +12,7 @@ from indexing.device.record import Device
 from indexing.display import count_text, shown
 from indexing.errors import IndexingError, UnsupportedOp
 from indexing.extras import missing_extra
+from indexing.model.terms import terms_of
 from indexing.reports.accesses import AccessReport
 from indexing.reports.kernel_report import (
     ORDERS,
@@ -65,7 +66,7 @@ class ProgramReport:
 
     @property
     def wasted(self) -> int:
-        """The bytes of sectors that coalesced accesses would not move."""
+        """The bytes of sectors, or of cache lines, that coalesced accesses would not move."""
         return sum(f.wasted for f in self.fusions)
 
     @property
@@ -195,7 +196,7 @@ def totals_line(report: ProgramReport) -> str:
 
 def _wasted(report: ProgramReport) -> str:
     if not report.wasted:
-        return "loads and stores waste no sectors"
+        return f"loads and stores waste no {terms_of(report.device).unit}s"
     share = report.wasted / report.bytes
     return f"loads and stores waste {bytes_text(report.wasted)}" + (
         f" ({share:.0%} of theirs)" if share >= 0.01 else ""

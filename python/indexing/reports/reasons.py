@@ -66,11 +66,12 @@ def reasons_for(array: AccessedArray, accesses: Sequence[Access]) -> tuple[str, 
     worst = accesses[max(range(len(accesses)), key=parts[sentence].__getitem__)]
     why, remedy = sentence(array, worst, sample_of(worst, array.shape))
     if array.operand is not None and again >= READ_AGAIN and array.bytes <= CACHED:
-        return f"{why}; a cache serves it, for it holds the {array.bytes:,} B, which warps load {_times(again)}", ""
+        return f"{why}; a cache serves it, for it holds the {array.bytes:,} B, which warps load {times_text(again)}", ""
     return why, remedy
 
 
-def _times(count: float) -> str:
+def times_text(count: float) -> str:
+    """A number of times in words."""
     return f"{count:,.0f} times" if count >= 10 else f"{count:.3g} times"
 
 
@@ -78,14 +79,14 @@ def _read_again(array: AccessedArray, accesses: Sequence[Access], again: float) 
     verb = "store" if array.operand is None else "load"
     each = max(a.unrolled.asked for a in accesses) / max(array.ideal_bytes, 1)
     parts = f"the {len(accesses)} {verb}s of the kernel overlap: " if len(accesses) > 1 and each * 1.01 < again else ""
-    why = f"{parts}warps {verb} each element {_times(again)}"
+    why = f"{parts}warps {verb} each element {times_text(again)}"
     if any(a.map.runtimes for a in accesses):
         return f"warps {verb} {again:.3g} times as much; which elements depends on values known at run time only", ""
     if array.operand is None:
         return why, ""
     if array.bytes <= CACHED:
         return f"{why}, which a cache serves, for it holds the {array.bytes:,} B", ""
-    if _only_moves(array.instruction):
+    if only_moves(array.instruction):
         return why, f"a fusion of `{array.called}` with what reads it, which then reads `{array.name}`"
     return why, f"a tile of `{array.name}` in shared memory or registers, or more elements a thread"
 
@@ -104,8 +105,7 @@ def _scattered(array: AccessedArray, access: Access, sample: WarpSample) -> tupl
     if usual is None:
         return used, ""
     minor = major_to_minor(array.shape)[-1:]
-    path = _reordering_instructions(array)
-    via = f", through {_named(path)}" if path else ""
+    via = reordered_by(array)
     apart = dict.fromkeys(str(abs(step.bytes)) for step in sample.steps)
     distance = f"{_lanes_text(usual)} {' or '.join(apart)} B apart"
     if abs(usual.bytes) == sample.lane_bytes:
@@ -201,23 +201,33 @@ _PARTS: dict[Callable[[AccessedArray, Access, WarpSample], tuple[str, str]], Cal
 }
 
 
-def _only_moves(i: Instruction) -> bool:
+def only_moves(i: Instruction) -> bool:
     """Whether the instruction, or each one of a fusion, computes nothing."""
     return all(traits_of(j).has_no_compute for j in (i.called[0].listed if i.is_fusion else (i,)))
 
 
 def _reordering_remedy(array: AccessedArray, dimensions: tuple[int, ...]) -> str:
+    turn, apart = turned_layout(array, dimensions), own_kernel(array)
+    return f"{turn}; a tile in shared memory; or {apart}" if apart else f"{turn}, or a tile in shared memory"
+
+
+def turned_layout(array: AccessedArray, dimensions: Sequence[int]) -> str:
+    """The layout of an array in which these dimensions are the minor ones."""
     order = [d for d in major_to_minor(array.shape) if d not in dimensions] + list(dimensions)
     layout = ",".join(str(d) for d in reversed(order))
-    turn = f"a layout {{{layout}}} of `{array.name}`" if dimensions else f"another layout of `{array.name}`"
+    return f"a layout {{{layout}}} of `{array.name}`" if dimensions else f"another layout of `{array.name}`"
+
+
+def own_kernel(array: AccessedArray) -> str:
+    """The first transpose on the way of the array's elements, as what a kernel of its own computes; empty if there is none."""
     transposes = [i for i in _reordering_instructions(array) if permutes(i)]
-    if transposes:
-        return f"{turn}; a tile in shared memory; or a kernel of its own for `{transposes[0].name}`"
-    return f"{turn}, or a tile in shared memory"
+    return f"a kernel of its own for `{transposes[0].name}`" if transposes else ""
 
 
-def _named(path: Sequence[Instruction]) -> str:
-    return " and ".join(f"the {i.opcode} `{i.name}`" for i in path[:2])
+def reordered_by(array: AccessedArray) -> str:
+    """The first instructions of the fusion that change the order of the array's elements."""
+    path = _reordering_instructions(array)[:2]
+    return f", through {' and '.join(f'the {i.opcode} `{i.name}`' for i in path)}" if path else ""
 
 
 def _reordering_instructions(array: AccessedArray) -> list[Instruction]:

@@ -18,6 +18,7 @@ from indexing.hlo import BuiltInstruction, Computation, ComputationBuilder, Inst
 from indexing.hlo.layout import major_to_minor
 from indexing.hlo.metadata import op_name, source_place
 from indexing.model.instruction_time import predict_instruction, product_of
+from indexing.model.terms import terms_of
 from indexing.ops.registry import traits_of
 from indexing.ops.trip_counts import stated_trip_count
 from indexing.reports.kernel_fusions import fusion_of
@@ -301,6 +302,7 @@ def _with_types(computation: Computation, kinds: Mapping[int, str], is_converted
 
 def _joined(kernel: FusionReport, step: Step, others: Mapping[Instruction, FusionReport]) -> Iterator[Remedy]:
     """One kernel for this one and one whose result only this one reads."""
+    by_hand = ", or one in Pallas" if terms_of(kernel.device).has_warps else ""
     for source in step.sources:
         other = others.get(source)
         if other is None or not other.run_seconds or not _is_read_once(other) or _is_copy(other.origin):
@@ -308,7 +310,7 @@ def _joined(kernel: FusionReport, step: Step, others: Mapping[Instruction, Fusio
         steps = planned_steps(_together(other, kernel), kernel.device).root
         if len(steps) != 1 or steps[0].bodies:
             continue
-        text = f"compute {_what(other.origin)} in the same kernel, as `ix.compile` of both does, or one in Pallas"
+        text = f"compute {_what(other.origin)} in the same kernel, as `ix.compile` of both does{by_hand}"
         seconds = predict_instruction(steps[0].instruction, kernel.device).seconds
         if seconds is not None:
             yield from _saving(kernel, text, seconds, (kernel.run_seconds or 0.0) + other.run_seconds)

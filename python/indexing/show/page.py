@@ -20,6 +20,7 @@ from indexing.errors import IndexingError
 from indexing.hlo.program_like import or_function
 from indexing.indexing_analysis.programs import maps
 from indexing.kernels import emit
+from indexing.model.terms import terms_of
 from indexing.reports.kernel_report import groups_of, limit_text, time_of
 from indexing.reports.origin import kernel_of_xla
 from indexing.reports.program_report import totals_line
@@ -111,6 +112,7 @@ def program_page(report: ProgramReport) -> str:
         "TITLE": escape(report.name),
         "TOTALS": "<br>".join(map(escape, (totals_line(report), *report.notes))),
         "ROOFLINE": roofline_svg(report),
+        "UNIT": terms_of(report.device).unit,
         "DATA": script_json(data),
         "HIGHLIGHT": highlight(),
         "THEME": theme(),
@@ -229,19 +231,21 @@ def source_of(i: Instruction, device: Device) -> tuple[str, str]:
 def pictures(i: Instruction, device: Device) -> Data:
     """Pictures in groups with headings: accesses that are not coalesced, bank conflicts, the path of a tile."""
     try:
-        report = coalescing(i, device)
+        groups = pictures_of_warps(i, device) if terms_of(device).has_warps else {}
     except IndexingError:
         return []
+    groups["A tile of the output, and what it needs"] = tile_pictures(i)
+    return [[heading, [cells_svg(p) for p in of]] for heading, of in groups.items() if of]
+
+
+def pictures_of_warps(i: Instruction, device: Device) -> dict[str, Sequence[Picture]]:
+    """The pictures of accesses that are not coalesced, and of bank conflicts, by their headings."""
+    report = coalescing(i, device)
     slow = pictures_of_accesses(i, report, [a for a in report.accesses if not a.coalesced])
-    groups: list[tuple[str, Sequence[Picture]]] = [
-        ("What the first warp touches, by sector", slow),
-        (
-            "Shared memory: the words of a warp instruction, by bank",
-            [bank_picture(a, report.device) for a in report.shared],
-        ),
-        ("A tile of the output, and what it needs", tile_pictures(i)),
-    ]
-    return [[heading, [cells_svg(p) for p in of]] for heading, of in groups if of]
+    return {
+        "What the first warp touches, by sector": slow,
+        "Shared memory: the words of a warp instruction, by bank": [bank_picture(a, device) for a in report.shared],
+    }
 
 
 def tile_pictures(i: Instruction) -> Sequence[Picture]:

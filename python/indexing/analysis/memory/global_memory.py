@@ -32,6 +32,7 @@ from indexing.kernels.ir.executions import Execution
 from indexing.kernels.ir.types import storage_bytes
 from indexing.kernels.kernel import Argument, Kernel
 from indexing.kernels.launch import element_at
+from indexing.kernels.targets import TARGETS
 
 __all__ = ["Access", "Coalescing", "Launch", "Tiles", "coalescing", "kernel_of"]
 
@@ -186,9 +187,15 @@ def coalescing(
     `Tiles`, as a kernel that loads and stores whole tiles, each of which counts as one instruction.
 
     `storage` is the storage of elements narrower than a byte: a byte each, as in this package's kernels, or their bits
-    ("packed"). Raises InvalidMap for thread maps that do not fit their arguments.
+    ("packed"). Raises InvalidMap for thread maps that do not fit their arguments, IndexingError for a device without warps,
+    unless tiles are asked for.
     """
     chosen = chosen_device(device)
+    if not TARGETS[chosen.dialect].has_threads and not isinstance(launch, Tiles):
+        raise IndexingError(
+            f"{chosen.name} has no warps, whose sectors `coalescing` counts: name a GPU, such as device='h100'; "
+            "`ix.analyze` and `ix.predict` count the cache lines of a CPU's kernels"
+        )
     if isinstance(target, Kernel):
         return _of_kernel(target, chosen, storage)
     part = part_of_program(target, "coalescing: target")
