@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TypeAlias
@@ -41,6 +42,13 @@ class Node:
         """The opcode of the instruction."""
         return self.instruction.opcode
 
+    def carry(self, operands: tuple[Tree, ...], tree: Tree) -> None:
+        """Read and compute only the arrays in these trees, which lack some of those until now."""
+        for ref in (Counter(self.refs) - Counter(tree_refs(operands))).elements():
+            ref.node.users.remove(self)
+        self.operands, self.refs = operands, tuple(tree_refs(operands))
+        self.tree, self.arrays = tree, tuple(tree_refs(tree))
+
 
 @dataclass(frozen=True, slots=True)
 class Ref:
@@ -72,13 +80,39 @@ class Graph:
 
 def tree_refs(tree: Tree) -> Iterator[Ref]:
     """The arrays of a tree, in order."""
+    return (leaf for leaf in tree_leaves(tree) if leaf is not None)
+
+
+def tree_leaves(tree: Tree) -> list[Ref | None]:
+    """The leaves of a tree, in order."""
+    leaves: list[Ref | None] = []
     pending: list[Tree] = [tree]
     while pending:
         part = pending.pop()
-        if isinstance(part, Ref):
-            yield part
-        elif part is not None:
+        if isinstance(part, tuple):
             pending.extend(reversed(part))
+        else:
+            leaves.append(part)
+    return leaves
+
+
+def map_leaves(tree: Tree, function: Callable[[int, Ref], Ref | None]) -> Tree:
+    """The tree with other leaves in the place of its arrays: the function's values, of their numbers and the arrays."""
+    done: list[Tree] = []
+    leaf = 0
+    pending: list[tuple[Tree, bool]] = [(tree, False)]
+    while pending:
+        part, has_parts = pending.pop()
+        if not isinstance(part, tuple):
+            done.append(None if part is None else function(leaf, part))
+            leaf += 1
+        elif has_parts:
+            count = len(done) - len(part)
+            done[count:] = [tuple(done[count:])]
+        else:
+            pending.append((part, True))
+            pending.extend((p, False) for p in reversed(part))
+    return done[0]
 
 
 def _tree_of(node: Node) -> Tree:

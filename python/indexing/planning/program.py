@@ -11,6 +11,7 @@ from indexing.arguments import of_type, optional, takes
 from indexing.device.record import Device
 from indexing.device.table import portable_device
 from indexing.graph.extraction import build_kernel_module
+from indexing.graph.live_arrays import without_unread
 from indexing.graph.nodes import Graph, Node, Ref, needed_nodes
 from indexing.graph.support import KernelSupport
 from indexing.hlo import Computation, Instruction, Module, Program, entry_of
@@ -111,9 +112,8 @@ class _ProgramPlanner:
         self.support = KernelSupport(self.in_library)
         self.planner = Planner(self.support, device)
         self.within_fusions = Planner(KernelSupport(), device)  # a fusion that the program states keeps its products
-        self.planned: dict[Computation, PlannedComputation] = {}
         self.graphs: dict[Computation, Graph] = {}
-        self.trip_counts: dict[Node, int] = {}
+        self.trip_counts: dict[Node, int | None] = {}
         self.by_content: dict[Hashable, Computation] = {}
         self.bodies: dict[int, Computation] = {}  # of fusions, by signature, which is unique within the module
         self.emitted: dict[Computation, Kernel] = {}
@@ -138,20 +138,21 @@ class _ProgramPlanner:
         return self.emitted[computation]
 
     def run(self) -> dict[Computation, PlannedComputation]:
+        graphs = without_unread(self.entry, self._scheduled_graphs(), self._scheduled)
+        return {computation: self._planned(graph) for computation, graph in graphs.items()}
+
+    def _scheduled_graphs(self) -> dict[Computation, Graph]:
+        """The graphs of the entry and of what control flow runs, callees first."""
+        scheduled: dict[Computation, Graph] = {}
         pending = [self.entry]
         while pending:
-            computation = pending[-1]
-            if computation in self.planned:
-                pending.pop()
-                continue
-            called = [c for n in self._graph(computation).nodes for c in self._scheduled(n)]
-            missing = [c for c in called if c not in self.planned]
+            graph = self._graph(pending[-1])
+            missing = [c for node in graph.nodes for c in self._scheduled(node) if c not in scheduled]
             if missing:
                 pending.extend(missing)
-                continue
-            self.planned[computation] = self._planned(self.graphs.pop(computation))
-            pending.pop()
-        return self.planned
+            else:
+                scheduled.setdefault(pending.pop(), graph)
+        return scheduled
 
     def _graph(self, computation: Computation) -> Graph:
         if computation not in self.graphs:
@@ -164,11 +165,8 @@ class _ProgramPlanner:
         if calls == "loops":
             condition, body = i.computation_of("condition"), i.computation_of("body")
             if node not in self.trip_counts:
-                count = known_trip_count(node, self._graph(condition), self._graph(body))
-                if count is None:
-                    return condition, body
-                self.trip_counts[node] = count
-            return (body,)
+                self.trip_counts[node] = known_trip_count(node, self._graph(condition), self._graph(body))
+            return (condition, body) if self.trip_counts[node] is None else (body,)
         return i.called if calls in CONTROL_FLOW else ()
 
     def _planned(self, graph: Graph) -> PlannedComputation:
@@ -181,7 +179,7 @@ class _ProgramPlanner:
         views = {n: ref for n, part in parts.items() if (ref := part.viewed) is not None}
         kernels = {n: self._planned_kernel(part) for n, part in parts.items() if n not in views}
         products = {n: p for n in nodes if (p := self._product(n)) is not None}
-        counts = {node: self.trip_counts[node] for node in graph.nodes if node in self.trip_counts}
+        counts = {node: count for node in graph.nodes if (count := self.trip_counts.get(node)) is not None}
         inside = frozenset(n for fusion in fusions for n in fusion.nodes) | views.keys()
         on_host = self._on_host(graph, {ref.node for part in parts.values() for ref in part.outputs})
         return PlannedComputation(graph, kernels, products, views, inside | on_host, on_host, counts)
