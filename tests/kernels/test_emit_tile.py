@@ -7,6 +7,7 @@ import pytest
 
 import indexing as ix
 from indexing.analysis.memory.banks import bank_accesses
+from indexing.device.detect import find_device
 from indexing.device.table import portable_device
 from indexing.kernels.emitters.tile.plan import rotated
 from indexing.kernels.ir import nodes as ir
@@ -128,6 +129,45 @@ def test_kernels_are_proved_and_compile(text: str, knobs: dict[str, int]) -> Non
     assert proofs.refuted == proofs.open == (), str(proofs)
     assert_written_once(kernel, [ix.hlo.parse(text).entry.root.shape])
     assert ix.runtime.cubin(kernel, "sm_80")
+
+
+@pytest.mark.parametrize(
+    ("text", "emitter", "turns"),
+    [
+        (product("96,48", "48,80", "96,80", PLAIN), "dot-tile", (1, 2, 3, 6)),
+        (product("93,40", "70,40", "93,70", LAST, "f16", "f16"), "dot-tile", (2, 3)),
+        (product("2,90,40", "2,40,70", "2,90,70", BATCH, "f32"), "dot-simt", (2, 3, 6)),
+    ],
+)
+def test_rows_of_tiles_come_by_turns(text: str, emitter: str, turns: tuple[int, ...]) -> None:
+    """Block b has, of a group of rows of all columns of tiles, the row b mod n, and a column that changes every n blocks."""
+    few = find_device("a100").with_cores(count=1, threads=256)
+    entry = ix.hlo.parse(text).entry
+    rows, columns = (-(-n // 16) for n in entry.root.shape.dimensions[-2:])
+    for n in turns:
+        kernel = ix.emit(entry, device=few, tile_rows=16, tile_columns=16, stages=1, split_k=1, group_rows=n)
+        proofs = kernel.verify()
+        assert kernel.emitter == emitter and proofs.refuted == proofs.open == (), str(proofs)
+        assert_written_once(kernel, [entry.root.shape])
+        stores = next(a for a in kernel.global_accesses if a.kind == "store").executions[0].map
+        for b in range(kernel.grid[0]):
+            *_, row, column = stores.evaluate([0, 0, 0, b, 0, 0], [0] * (stores.num_ranges + stores.num_runtimes))
+            of_batch = b % (rows * columns)
+            group, place = divmod(of_batch, n * columns)
+            assert (row // 16, column // 16) == (group * n + place % n, place // n)
+
+
+def test_large_products_read_each_row_and_column_of_tiles_seldom() -> None:
+    """An H100 holds eight blocks of 256 threads a core: 1,056 tiles at a time, in order 2.5 of 128 rows of 416."""
+    large = ix.hlo.parse(product("16384,16384", "16384,53248", "16384,53248", PLAIN, result="bf16")).entry
+    space = ix.knobs(large, device="h100")
+    assert space.default["group_rows"] == 16
+    in_order, by_turns = ix.predict(large, {"group_rows": [1, 16]}, "h100").memory_bytes
+    assert by_turns < in_order / 5
+    small = ix.hlo.parse(product("1024,1024", "1024,1024", "1024,1024", PLAIN)).entry
+    assert ix.knobs(small, device="h100").legal("group_rows", ix.knobs(small, device="h100").default) == (1,)
+    with pytest.raises(ix.IndexingError, match="group_rows"):
+        ix.emit(large, device="h100", group_rows=5)
 
 
 EIGHT_BITS = [

@@ -87,7 +87,7 @@ def _planned(dot: Instruction, tile: tuple[int, int], depth: int, stages: int, s
     """The plan with these knobs."""
     p = planned_product(dot)
     left, right = (fastest(dot, k) for k in p.operands)
-    return TilePlan(p, (left, right), *tile, depth, stages, split_k, instruction_of(dot))
+    return TilePlan(p, (left, right), *tile, depth, stages, split_k, 1, instruction_of(dot))
 
 
 def plan_tile(
@@ -99,16 +99,18 @@ def plan_tile(
     tile_depth: int | None = None,
     stages: int | None = None,
     split_k: int | None = None,
+    group_rows: int | None = None,
 ) -> TilePlan:
     """Launch dimensions.
 
     Knobs: `tile_rows` and `tile_columns` of the product per block, 16, 32, 64 or 128; `tile_depth`, the elements along the sum
     that shared memory holds at once: 32, 64 or 128 bytes of them; `stages` of shared memory: with 2, a tile is copied while
-    the one before it is multiplied; `split_k` blocks that share the steps along the sum of a tile, as many as run at once.
+    the one before it is multiplied; `split_k` blocks that share the steps along the sum of a tile, as many as run at once;
+    `group_rows` rows of tiles whose blocks come by turns, a divisor of their number.
     """
     given = (tile_rows, tile_columns, tile_depth, stages)
     check_given(_legal(match.first), given)
-    return fastest_plan(_unsplit(match.first, given, device), split_k, device)
+    return fastest_plan(_unsplit(match.first, given, device), split_k, group_rows, device)
 
 
 def _unsplit(dot: Instruction, given: Sequence[int | None], device: Device) -> Iterator[TilePlan]:

@@ -29,12 +29,14 @@ if TYPE_CHECKING:
     from indexing.kernels.kernel_builder import Dim3
 
 SUM_BYTES = 4
+MAX_GROUPED = 16  # rows of tiles by turns: about a square of the tiles that run at once
 
 
 @dataclass(frozen=True, slots=True)
 class TiledPlan(ABC):
     """Knobs and launch dimensions: a block computes `tile_rows` by `tile_columns` of the product, in steps of `tile_depth`
-    along the sum, with so many `stages` of shared memory; `split_k` blocks share the steps of a tile.
+    along the sum, with so many `stages` of shared memory; `split_k` blocks share the steps of a tile. Tiles are in the order of
+    columns, those of `group_rows` rows by turns, so that blocks that run at once read few rows and columns.
     """
 
     product: Product
@@ -44,6 +46,7 @@ class TiledPlan(ABC):
     tile_depth: int
     stages: int
     split_k: int
+    group_rows: int
 
     @property
     def tiles(self) -> tuple[int, int, int]:
@@ -101,26 +104,48 @@ class TiledPlan(ABC):
         """An estimate of the time without the launch, by which defaults are chosen.
 
         Each step of a block waits for its loads; a core's blocks take turns on its units and on its part of the L2 cache's
-        bandwidth; all operands are read from memory. The sums of blocks that share a tile are written and read, and the last
-        block waits for its arrival and for them.
+        bandwidth; what a wave of blocks reads comes from memory once. The sums of blocks that share a tile are written and
+        read, and the last block waits for its arrival and for them.
         """
-        memory, p = device.memory, self.product
+        memory = device.memory
         blocks = -(-self.grid[0] // device.cores.count)
         sides, size = self.tile_rows + self.tile_columns, self.element_bytes
         loaded = sides * self.tile_depth * size * device.cores.count / memory.l2_bandwidth
         steps = self.steps * (memory.latency + blocks * (loaded + self.step_seconds(device, blocks)))
-        operands = prod(p.batch) * (prod(p.rows) + prod(p.columns)) * prod(p.contracted) * size
         sums = 2 * self.grid[0] * self.tile_rows * self.tile_columns * SUM_BYTES
         shared = 2 * memory.latency + sums / memory.bandwidth if self.split_k > 1 else 0.0
-        return max(steps, operands / memory.bandwidth) + shared
+        return max(steps, self.read_bytes(device) / memory.bandwidth) + shared
+
+    def read_bytes(self, device: Device) -> float:
+        """An estimate of the bytes of the operands that memory moves: an operand that fits into the L2 cache once, of others
+        what each wave of blocks reads.
+        """
+        p, (batch, rows, columns) = self.product, self.tiles
+        held = min(self._held(device), rows * columns)
+        rows_of_wave = max(min(self.group_rows, held), held / columns)
+        waves = rows * columns / held
+        whole = prod(p.rows), prod(p.columns)
+        of_waves = waves * rows_of_wave * self.tile_rows, waves * held / rows_of_wave * self.tile_columns
+        line = prod(p.contracted) * self.element_bytes
+        kept = device.memory.l2_bytes / line
+        return batch * line * sum(w if w <= kept else max(w, n) for w, n in zip(whole, of_waves, strict=True))
+
+    def _held(self, device: Device) -> int:
+        """The blocks that the device holds at once."""
+        cores = device.cores
+        return cores.count * max(min(cores.blocks, cores.threads // self.block[0]), 1)
 
     def legal_splits(self, device: Device) -> tuple[int, ...]:
         """The numbers of blocks that may share a tile: each block has a step, and the device holds all blocks at once."""
-        alone, cores = replace(self, split_k=1), device.cores
         if not fits(replace(self, split_k=2), device.limits):
             return (1,)
-        held = cores.count * min(cores.blocks, cores.threads // self.block[0])
-        return _splits(alone.steps, max(held // prod(self.tiles), 1))
+        return _splits(replace(self, split_k=1).steps, max(self._held(device) // prod(self.tiles), 1))
+
+    def legal_groups(self, device: Device) -> tuple[int, ...]:
+        """The numbers of rows of tiles by turns: those that divide all rows; none but 1 where all tiles run at once."""
+        _, rows, columns = self.tiles
+        most = MAX_GROUPED if rows * columns > self._held(device) and columns > 1 else 1
+        return tuple(n for n in range(1, most + 1) if rows % n == 0)
 
 
 @lru_cache(maxsize=4096)
@@ -139,17 +164,24 @@ def check_given(legal: Mapping[str, tuple[int, ...]], given: Sequence[int | None
             check_choice(name, value, values)
 
 
-def fastest_plan(unsplit: Iterable[P], split_k: int | None, device: Device) -> P:
-    """Of plans with a block for each tile, that which takes the least time, with `split_k` blocks, by default the best number.
+def fastest_plan(unsplit: Iterable[P], split_k: int | None, group_rows: int | None, device: Device) -> P:
+    """Of plans with a block for each tile, in order, that which takes the least time, with `split_k` blocks and `group_rows`,
+    by default the best numbers.
 
-    Raises IndexingError if no plan has that number of blocks.
+    Raises IndexingError if no plan has these numbers.
     """
     given = list(unsplit)
     plans = [(p, p.legal_splits(device)) for p in given if fits(p, device.limits)] or [(p, (1,)) for p in given]
     if split_k is not None:
         check_choice("split_k", split_k, max((legal for _, legal in plans), key=len))
         plans = [(plan, (split_k,)) for plan, legal in plans if split_k in legal]
-    return min((replace(p, split_k=n) for p, legal in plans for n in legal), key=lambda plan: plan.seconds(device))
+    split = [replace(p, split_k=n) for p, legal in plans for n in legal]
+    groups = [(p, p.legal_groups(device)) for p in split]
+    if group_rows is not None:
+        check_choice("group_rows", group_rows, max((legal for _, legal in groups), key=len))
+        groups = [(p, (group_rows,)) for p, legal in groups if group_rows in legal]
+    grouped = (replace(p, group_rows=n) for p, legal in groups for n in legal)
+    return min(grouped, key=lambda plan: (plan.seconds(device), plan.read_bytes(device)))
 
 
 def sides(product: Product, given: Sequence[int | None], legal: Sequence[int]) -> Iterator[tuple[int, int]]:
@@ -160,9 +192,11 @@ def sides(product: Product, given: Sequence[int | None], legal: Sequence[int]) -
 
 
 def tile_space(name: str, default: TiledPlan, legal: Mapping[str, tuple[int, ...]], device: Device) -> KnobSpace:
-    """The space of knobs with `legal` values, `stages` the last of them, for all plans that fit a device, and of `split_k`."""
-    names = (*legal, "split_k")
-    unsplit: Any = replace(default, split_k=1)
+    """The space of knobs with `legal` values, `stages` the last of them, for all plans that fit a device, of `split_k` and
+    `group_rows`.
+    """
+    names = (*legal, "split_k", "group_rows")
+    unsplit: Any = replace(default, split_k=1, group_rows=1)
     plans: dict[tuple[int, ...], TiledPlan] = {
         values: replace(unsplit, **dict(zip(legal, values, strict=True))) for values in product(*legal.values())
     }
@@ -171,11 +205,17 @@ def tile_space(name: str, default: TiledPlan, legal: Mapping[str, tuple[int, ...
         values[:-1]: tuple(n for n in legal["stages"] if (*values[:-1], n) in fitting) for values in plans
     }
     splits: dict[tuple[int, ...], Values] = {values: plan.legal_splits(device) for values, plan in fitting.items()}
-    choices: list[Values] = [*legal.values(), max(splits.values(), key=len)]
+    groups: dict[tuple[int, ...], Values] = {values: plan.legal_groups(device) for values, plan in fitting.items()}
+    turns = tuple(sorted({n for of in groups.values() for n in of}))
+    choices: list[Values] = [*legal.values(), max(splits.values(), key=len), turns]
     return KnobSpace(
         name,
         tuple(Knob(n, values, getattr(default, n)) for n, values in zip(names, choices, strict=True)),
-        (Condition("stages", names[:-2], stages), Condition("split_k", names[:-1], splits)),
+        (
+            Condition("stages", names[:-3], stages),
+            Condition("split_k", names[:-2], splits),
+            Condition("group_rows", names[:-2], groups),
+        ),
     )
 
 
@@ -197,7 +237,12 @@ class SharedSums:
     @property
     def tile(self) -> list[SymbolicExpr]:
         """The tile along the batch, the rows and the columns."""
-        return delinearize(self.number, self.plan.tiles)
+        (batch, rows, columns), by_turns = self.plan.tiles, self.plan.group_rows
+        if by_turns == 1:
+            return delinearize(self.number, (batch, rows, columns))
+        number, group, column, turn = delinearize(self.number, (batch, rows // by_turns, columns, by_turns))
+        row = self.body.named_index("row_tile", group * by_turns + turn, 0, rows - 1)
+        return [number, row, self.body.named_index("column_tile", column, 0, columns - 1)]
 
     def begin_of(self, step: SymbolicExpr) -> SymbolicExpr:
         """The place along the sum where a step of the block begins."""
