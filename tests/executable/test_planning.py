@@ -195,7 +195,8 @@ PLANS = {
     "scatter into zeros": (SCATTER_INTO_ZEROS, ["p", "e s", "p y"]),
     "scatter into zeros that are read besides": (READ_BESIDES, ["p", "e p s"]),
     "cheap and outside of loops": (BIAS, ["b c y"]),
-    "read again by a loop": (PRODUCT, ["e", "d"]),
+    "read again by a loop": (PRODUCT.replace("40", "4"), ["e", "d"]),
+    "computed while a product copies its operand": (PRODUCT, ["d e"]),
 }
 
 

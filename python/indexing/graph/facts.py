@@ -21,7 +21,8 @@ T = TypeVar("T")
 class GraphFacts:
     """A graph, the instructions that kernels can compute (`supports`) and those that a library computes (`in_library`), the
     nodes that have a kernel by now (`taken`), those in whose kernels neighbouring threads need neighbouring elements
-    (`coalesced`), and those that no kernel of another node may compute (`apart`).
+    (`coalesced`), those whose kernels may compute operands while they copy them (`copying`), and those that no kernel of
+    another node may compute (`apart`).
 
     Kernels with several results, and those of several nodes that others may join, are `groups`, by node; `spans` has the first
     and the last number of the nodes of each, sorted.
@@ -32,6 +33,7 @@ class GraphFacts:
     in_library: Callable[[Instruction], bool] = lambda _: False
     taken: set[Node] = field(default_factory=set)
     coalesced: set[Node] = field(default_factory=set)
+    copying: set[Node] = field(default_factory=set)
     apart: set[Node] = field(default_factory=set)
     groups: dict[Node, Set[Node]] = field(default_factory=dict)
     spans: list[tuple[int, int]] = field(default_factory=list)

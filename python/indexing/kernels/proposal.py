@@ -24,7 +24,8 @@ class Proposal:
     `saved_bytes` of memory traffic; `repeated_operations` compute values again. A proposal `is_open` if other nodes may join
     that leave neighbouring threads with neighbouring elements of the root and of its operands. With a `replacement`, the root
     is to be computed as that computation instead, whose instructions have faster kernels. What its nodes read joins the
-    kernel of a proposal that `may_grow`, as it joins those of single nodes.
+    kernel of a proposal that `may_grow`, as it joins those of single nodes. A root that `copies_operands`, tile by tile, to
+    memory in which several of its elements find them, may compute them on the way.
     """
 
     root: Node
@@ -35,6 +36,7 @@ class Proposal:
     saved_bytes: int = 0
     repeated_operations: int = 0
     is_open: bool = False
+    copies_operands: bool = False
     may_grow: bool = False
     replacement: Computation | None = None
 

@@ -12,15 +12,15 @@ kernels read.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Iterator, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from indexing.graph.cycles import is_acyclic
 from indexing.graph.extraction import build_kernel_module
 from indexing.graph.facts import GraphFacts
 from indexing.graph.flattening import flatten
-from indexing.graph.nodes import Graph, Node, Ref, operands_of, tree_refs
+from indexing.graph.nodes import Graph, Node, Ref, Tree, operands_of, tree_refs
 from indexing.kernels import choose_emitter
 from indexing.kernels.emitters import EMITTERS
 from indexing.kernels.proposal import Proposal, is_view, storage_of
@@ -33,6 +33,9 @@ if TYPE_CHECKING:
     from indexing.graph.support import KernelSupport
     from indexing.hlo import Computation, Instruction
     from indexing.kernels.emitter import Emitter
+
+
+Group: TypeAlias = "tuple[Set[Node], tuple[Ref, ...]]"  # nodes that one kernel computes, and the arrays that it writes
 
 
 @dataclass(slots=True, eq=False)
@@ -48,8 +51,9 @@ class PlannedFusion:
 class Planner:
     """Plans graphs of one program for a device, by emitters; what it asks of predictions, it asks once.
 
-    `slower` says of kernels of several products, by their content, whether kernels of their parts are faster; `faster_apart` of
-    nodes whose elements take a loop whether they are in a kernel of their own.
+    `slower` says of kernels of several products, and of those that compute a product's operands, by their content, whether
+    kernels of their parts are faster; `faster_apart` of nodes whose elements take a loop whether they are, in a kernel of
+    their own.
     """
 
     support: KernelSupport
@@ -131,6 +135,15 @@ class Planner:
             self.slower[built.content] = others.are_faster(others.graph_of(entry), entry)
         return self.slower[built.content]
 
+    def is_slower_joined(self, joined: Group, parts: Sequence[Group], graph: Graph) -> bool:
+        """Whether one kernel is predicted to take longer than several ones, which compute the same."""
+        modules = [build_kernel_module(nodes, outputs, graph).module for nodes, outputs in (joined, *parts)]
+        key = tuple(m.content for m in modules)
+        if key not in self.slower:
+            whole, *each = (seconds_of_kernel(m.build().entry, self.device) for m in modules)
+            self.slower[key] = whole > sum(each)
+        return self.slower[key]
+
 
 def seconds_of_kernel(computation: Computation, device: Device) -> float:
     """The predicted time of the kernel of a computation."""
@@ -173,6 +186,8 @@ class _FusionPlanner:
             for proposal in self._proposed_by(emitter, seeds):
                 if proposal.is_open:
                     self.facts.coalesced.add(proposal.root)
+                    if proposal.copies_operands:
+                        self.facts.copying.add(proposal.root)
                 elif (saved := proposal.seconds_saved(self.device)) > 0:
                     closed.append((saved, proposal))
         return [proposal for _, proposal in sorted(closed, key=lambda pair: -pair[0])]
@@ -225,10 +240,36 @@ class _FusionPlanner:
         assert proposal is not None, "the last emitter takes every fusion"
         looped = (n for n in proposal.nodes - {proposal.root} if self.facts.needs_loop(n) and self._is_long(n))
         apart = {n for n in looped if self.planner.is_faster_apart(n, proposal, self.graph)}
+        apart |= self._faster_operands(proposal)
         if not apart:
             return proposal
         self.facts.apart |= apart
         return self._grown(node)
+
+    def _faster_operands(self, proposal: Proposal) -> set[Node]:
+        """The nodes that a product computes while it copies its operands, where kernels of their own are faster."""
+        apart: set[Node] = set()
+        for hero in proposal.nodes & self.facts.copying:
+            for operand in hero.operands:
+                computed = _computed(operand, proposal.nodes)
+                if computed and self._is_faster_before(computed, proposal):
+                    apart |= computed
+        return apart
+
+    def _is_faster_before(self, computed: Set[Node], proposal: Proposal) -> bool:
+        """Whether a kernel of these nodes, and what they are computed from, and one of the rest are faster than one of all."""
+        before = _all_before(computed, proposal.nodes)
+        rest = proposal.nodes - before
+        read = dict.fromkeys(ref for n in rest for ref in n.refs if ref.node in before)
+        joined, *parts = (
+            (self._with_recomputed(nodes), outputs)
+            for nodes, outputs in ((proposal.nodes, proposal.outputs), (rest, proposal.outputs), (before, tuple(read)))
+        )
+        return self.planner.is_slower_joined(joined, parts, self.graph)
+
+    def _with_recomputed(self, nodes: Set[Node]) -> set[Node]:
+        """The nodes, and those that each kernel of them computes anew."""
+        return set(nodes) | _all_before(nodes, self.facts.rematerializable)
 
     def _is_long(self, node: Node) -> bool:
         """Whether the loops of a node's elements may take longer than a launch: all of them together, or one in its thread."""
@@ -260,6 +301,29 @@ class _FusionPlanner:
                     if ref.node in self.recomputed and ref.node not in kernel.nodes:
                         kernel.nodes.add(ref.node)
                         pending.append(ref.node)
+
+
+def _computed(operand: Tree, nodes: Set[Node]) -> set[Node]:
+    """The nearest nodes that compute an operand, of these nodes, behind those that move it."""
+    computed: set[Node] = set()
+    pending = [ref.node for ref in tree_refs(operand)]
+    while pending:
+        node = pending.pop()
+        if node in nodes and node.op.has_no_compute:
+            pending += [ref.node for ref in node.refs]
+        elif node in nodes:
+            computed.add(node)
+    return computed
+
+
+def _all_before(last: Set[Node], nodes: Set[Node]) -> set[Node]:
+    """`last`, and those of the nodes on which they depend."""
+    before, pending = set(last), list(last)
+    while pending:
+        operands = {ref.node for ref in pending.pop().refs if ref.node in nodes and ref.node not in before}
+        before |= operands
+        pending += operands
+    return before
 
 
 def is_host_step(facts: GraphFacts, node: Node) -> bool:

@@ -3,7 +3,8 @@
 A node joins if all of its users are in the kernel; maps composed from the kernel's root tell how often it is computed there. A
 kernel holds at most one loop (reduction, dot); it and its epilogue (the logarithm of a sum) are never repeated. Other nodes may
 be, outside of loops, while the repeated work takes less time than another kernel would: its launch, and writing and reading the
-arrays at which repetition begins. Nodes assembled from updates (scatter) never join their users.
+arrays at which repetition begins. In loops, only the operands of a product that copies them are computed. Nodes assembled from
+updates (scatter) never join their users.
 
 A node that others read, too, becomes a result of the kernel if it has the order of the root's elements in memory, as do other
 readers of what the kernel reads: if they had kernels of their own, arrays would be read twice.
@@ -117,7 +118,7 @@ class _GrowingKernel:
         reached = frozenset[Node]().union(*(self.reached[u] for u in users), [node] if is_output else [])
         if not all(a.is_known for a in accesses):
             return
-        again = _repeated_operations(node, accesses, calls)
+        again = 0 if self._is_copied(node, accesses, calls) else _repeated_operations(node, accesses, calls)
         if not self._may_compute(node, accesses, calls, again, reached):
             return
         if is_output and (accesses != (self._place_of_output(node),) or not self._is_acyclic_with(node)):
@@ -249,11 +250,20 @@ class _GrowingKernel:
     ) -> bool:
         if calls == 1 and accesses[0].reads <= element_count(node.instruction):
             return True
+        if self._is_copied(node, accesses, calls):
+            return True
         if len(accesses) > MAX_ACCESSES or calls > MAX_CALLS:
             return False
         if not node.op.has_no_compute and self._is_in_loop(node, accesses):
             return False
         return self._repeats_in_time(node, again, reached)
+
+    def _is_copied(self, node: Node, accesses: Sequence[Access], calls: int) -> bool:
+        """Whether the node is computed for an operand that the kernel copies to memory that several of its elements read."""
+        facts = self.facts
+        if calls != 1 or facts.copying.isdisjoint(self.nodes) or facts.needs_loop(node) or node in facts.epilogues:
+            return False
+        return all(a.map.ranges for a in accesses)
 
     def _is_in_loop(self, node: Node, accesses: Sequence[Access]) -> bool:
         """Whether the node has a loop, comes after one, or is computed in one."""

@@ -33,7 +33,7 @@ def group_panels(facts: GraphFacts, seed: Node, device: Device) -> Proposal | No
     dot = seed.instruction
     if not _is_hero(dot) or not TARGETS[device.dialect].multiplies_panels(sum_type(dot)):
         return None
-    return Proposal(seed, frozenset([seed]), seed.arrays, is_open=True)
+    return Proposal(seed, frozenset([seed]), seed.arrays, is_open=True, copies_operands=True)
 
 
 def sum_type(dot: Instruction) -> str:

@@ -46,7 +46,7 @@ def group_simt(facts: GraphFacts, seed: Node, device: Device) -> Proposal | None
         return None
     if is_sum_of_rows(dot) or not is_worth_tiles(dot, device):
         return None
-    return Proposal(seed, frozenset([seed]), seed.arrays, is_open=True)
+    return Proposal(seed, frozenset([seed]), seed.arrays, is_open=True, copies_operands=True)
 
 
 def sum_type(dot: Instruction) -> str:

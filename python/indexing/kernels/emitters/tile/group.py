@@ -18,4 +18,4 @@ def group_tile(facts: GraphFacts, seed: Node, device: Device) -> Proposal | None
     """A kernel around a dot that matrix units compute, but not of a vector whose products are sums of rows."""
     if not is_tiled(seed.instruction, device) or is_sum_of_rows(seed.instruction):
         return None
-    return Proposal(seed, frozenset([seed]), seed.arrays, is_open=True)
+    return Proposal(seed, frozenset([seed]), seed.arrays, is_open=True, copies_operands=True)
