@@ -83,3 +83,14 @@ def test_what_scattered_elements_must_move_are_the_elements() -> None:
 @pytest.mark.parametrize("made", [random_fusion, random_hero_fusion])
 def test_random_fusions(made: Callable[[int], str], seed: int) -> None:
     check(ix.hlo.parse(made(seed)), "h100")
+
+
+def test_a_fusion_of_which_a_part_has_no_model_moves_what_it_must() -> None:
+    text = """HloModule m, is_scheduled=true
+    f { x = f32[64,8,8] parameter(0)
+        c = f32[64,8,8] cholesky(x), lower=true
+        ROOT y = f32[64,8,8] negate(c) }
+    ENTRY e { x = f32[64,8,8] parameter(0)
+              ROOT z = f32[64,8,8] fusion(x), kind=kCustom, calls=f }"""
+    (kernel,) = ix.analyze(ix.hlo.parse(text), "h100").fusions
+    assert kernel.run_seconds is None and kernel.dram_bytes >= kernel.ideal_bytes == 2 * 4 * 64 * 64

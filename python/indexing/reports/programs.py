@@ -162,7 +162,7 @@ def _report_of_parts(step: Step, device: Device) -> FusionReport:
         operations=operations_of(i),
         place=_place(step.origin) or _place(i),
         note="; ".join(missing) or f"one kernel of it would repeat work: this package runs {len(parts)}, {names}",
-        memory_bytes=sum(part.memory_bytes or 0.0 for part in parts),
+        memory_bytes=sum(part.dram_bytes for part in parts),
     )
 
 
