@@ -337,12 +337,27 @@ f {
   ROOT a = f32[16,89] pad(x, z), padding=1_2x2_-1_2
 }"""
 
+INTERLEAVED = """
+f {
+  x = f32[20,32] parameter(0)
+  y = f32[20,32] parameter(1)
+  z = f32[] constant(0)
+  a = f32[20,64] pad(x, z), padding=0_0x0_1_1
+  b = f32[20,64] pad(y, z), padding=0_0x1_0_1
+  ROOT s = f32[20,64] subtract(a, b)
+}"""
+
 
 @pytest.mark.parametrize("knobs", [{}, {"block_size": 32}, {"block_size": 1024}, {"block_size": 64, "max_blocks": 2}])
-@pytest.mark.parametrize("text", [PADDED_SUM, INTERIOR], ids=["edges", "interior"])
+@pytest.mark.parametrize("text", [PADDED_SUM, INTERIOR, INTERLEAVED], ids=["edges", "interior", "interleaved"])
 def test_pads_at_edges_and_between_elements(text: str, knobs: dict[str, int]) -> None:
     """On processors, conditions are decided for ranges of elements, wherever blocks begin and end."""
     check(text, "loop", **knobs)
+
+
+def test_interleaved_elements_are_written_without_conditions() -> None:
+    kernel = ix.emit(as_fusion(INTERLEAVED), "c").stage("split-loops")
+    assert not any(isinstance(s, If) for s in statements(kernel.body))
 
 
 def test_elements_far_from_all_edges_are_written_without_conditions() -> None:

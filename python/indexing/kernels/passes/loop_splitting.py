@@ -5,6 +5,12 @@ for th_x: if row >= 1: v = x[i - 96]; if i - 96 * row >= 1: w = x[i - 1]; o[i] =
 becomes
 if row >= 1: for the first th_x: the condition fails; for all others: it holds
 else: the loop as it was
+
+Where conditions depend on the thread's remainder by 2, 4 or 8, as interleaved pieces have them, that many are written out:
+
+for th_x: if th_x mod 2 <= 0: v = x[th_x floordiv 2] else: v = y[th_x floordiv 2]; o[th_x] = v
+becomes
+for group: th_x = 2 * group: v = x[group]; o[2 * group] = v; th_x = 2 * group + 1: v = y[group]; o[2 * group + 1] = v
 """
 
 from __future__ import annotations
@@ -14,11 +20,11 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import TypeAlias
 
-from indexing._core import SymbolicExpr, constant, variable
+from indexing._core import Interval, SymbolicExpr, constant, variable
 from indexing.kernels.ir import nodes as ir
 from indexing.kernels.ir.copying import Copying, Names
 from indexing.kernels.ir.memory import Memory
-from indexing.kernels.ir.traversal import may_leave, rewrite_blocks, same_block
+from indexing.kernels.ir.traversal import may_leave, rewrite_blocks, rewrite_values, same_block
 from indexing.kernels.passes.affine import (
     X,
     conditions_on_indices,
@@ -32,6 +38,7 @@ MAX_CUTS = 6  # a loop is not split at more places
 MIN_SHARE = (
     0.75  # a condition that does not depend on the thread is decided where it holds, or fails, for so many iterations
 )
+PERIODS = 2, 4, 8  # threads
 
 Decisions: TypeAlias = "Mapping[ir.Within, bool]"
 
@@ -101,6 +108,9 @@ class _Splitter:
         if not isinstance(s, ir.For) or s.variable != X or s.step != 1 or not self._is_plain(s.body):
             return (s,)
         conditions = self._conditions(s.body)
+        grouped = self._periodic(s, conditions)
+        if grouped is not None:
+            return (grouped,)
         shared = self._shared(conditions)
         known = dict(_decisions(conditions, shared))
         cuts = self._cuts(conditions)
@@ -130,6 +140,60 @@ class _Splitter:
 
     def _simplified(self, expression: SymbolicExpr) -> SymbolicExpr:
         return expression.simplify([v.interval for v in self.names.variables])
+
+    # ------------------------------------------------------------ conditions that repeat from thread to thread
+
+    def _periodic(self, loop: ir.For, conditions: Mapping[ir.Within, SymbolicExpr]) -> ir.For | None:
+        """A loop over groups of neighbouring threads, which are written out: their place in the group decides all conditions
+        on the thread. None if none are.
+        """
+        first, stop = loop.start.constant_value, loop.stop.constant_value
+        of_threads = {c: e for c, e in conditions.items() if thread_coefficient(e) != 0}
+        if first is None or stop is None:
+            return None
+        for period in PERIODS if of_threads else ():
+            if first % period or stop % period:
+                break
+            group = len(self.names.variables)
+            counted = ir.IndexVariable(
+                "group", Interval(first // period, max(stop // period - 1, first // period)), "loop"
+            )
+            threads = [variable(group) * period + r for r in range(period)]
+            decided = [self._decided_at(thread, of_threads, counted) for thread in threads]
+            if not any(of_threads.keys() & conditions_on_indices(_under(loop.body, d)) for d in decided):
+                return self._grouped(loop, counted, list(zip(threads, decided, strict=True)))
+        return None
+
+    def _decided_at(
+        self, thread: SymbolicExpr, conditions: Mapping[ir.Within, SymbolicExpr], counted: ir.IndexVariable
+    ) -> dict[ir.Within, bool]:
+        """The conditions that hold, or fail, for one thread of each group."""
+        own = [*(v.interval for v in self.names.variables), counted.interval]
+        places = [thread if k == X else variable(k) for k in range(len(own))]
+        decided = {}
+        for c, e in conditions.items():
+            there = e.replace_variables(places).simplify(own).range(own)
+            holds = Interval(there.lower if c.lower is None else c.lower, there.upper if c.upper is None else c.upper)
+            if there.lower >= holds.lower and there.upper <= holds.upper:
+                decided[c] = True
+            elif there.lower > holds.upper or there.upper < holds.lower:
+                decided[c] = False
+        return decided
+
+    def _grouped(
+        self, loop: ir.For, counted: ir.IndexVariable, threads: Sequence[tuple[SymbolicExpr, Decisions]]
+    ) -> ir.For:
+        group = len(self.names.variables)
+        self.names.variables.append(replace(counted, name=self.names.fresh(counted.name)))
+        body = tuple(self._at(loop, thread, decided) for thread, decided in threads)
+        interval = counted.interval
+        return ir.For(group, constant(interval.lower), constant(interval.upper + 1), 1, body)
+
+    def _at(self, loop: ir.For, thread: SymbolicExpr, decided: Decisions) -> ir.For:
+        """The iteration of a loop for one thread."""
+        body = rewrite_values(_under(loop.body, decided), lambda v: v, lambda e: with_definitions(e, self.definitions))
+        copy = Copying(self.names, self.names.variables, body, {X: thread}, {}).body
+        return replace(loop, start=thread, stop=thread + 1, body=rewrite_values(copy, lambda v: v, self._simplified))
 
     # ------------------------------------------------------------ conditions that all threads share
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 from indexing.kernels.ir import nodes as ir
 from indexing.kernels.ir.memory import moves
-from indexing.kernels.ir.traversal import subvalues, values_of
+from indexing.kernels.ir.traversal import may_leave, subvalues, values_of
 from indexing.kernels.targets.c_atomics import write_atomic
 from indexing.kernels.targets.c_index import IndexWriter
 from indexing.kernels.targets.c_statements import StatementWriter
@@ -92,10 +92,28 @@ class BodyWriter(StatementWriter):
     def _atomicupdate(self, s: ir.AtomicUpdate) -> None:
         write_atomic(self, s)
 
+    def _once(self, definition: str, body: ir.Block) -> None:
+        self.line("{")
+        self.depth += 1
+        self.line(definition)
+        self.block(body)
+        self.depth -= 1
+        self.line("}")
+
+    def _is_single(self, loop: ir.For) -> bool:
+        """Whether a loop over threads has one iteration, so that it is a block: compilers vectorize loops around blocks."""
+        length = (loop.stop - loop.start).constant_value
+        return (
+            self._is_thread_loop(loop) and length is not None and 0 < length <= loop.step and not may_leave(loop.body)
+        )
+
     def _for(self, s: ir.For) -> None:
         name = self.variables[s.variable].name
         last = s.stop.range(self.index.intervals).upper + s.step
         kind = self.index.variable_type(s.variable, last)
+        if self._is_single(s):
+            self._once(f"const {kind} {name} = {self.index.text(s.start)};", s.body)
+            return
         step = f"{name}++" if s.step == 1 else f"{name} += {s.step}"
         if self.target.thread_loop and s.variable == 0 and self._is_thread_loop(s) and not _has_atomics(s):
             self.line(self.target.thread_loop)
