@@ -96,3 +96,21 @@ def test_a_fusion_of_which_a_part_has_no_model_moves_what_it_must() -> None:
     (kernel,) = ix.analyze(ix.hlo.parse(text), "h100").fusions
     assert kernel.run_seconds is None
     assert kernel.dram_bytes >= kernel.ideal_bytes == 4 * 64 * (36 + 64 + 64)  # triangles are read
+
+
+TRANSFORMS = """HloModule m, is_scheduled=true
+ENTRY e {
+  x = c64[16,256] parameter(0)
+  y = c64[16,256] fft(x), fft_type=FFT, fft_length={256}
+  ROOT z = f32[16,510] fft(y), fft_type=IRFFT, fft_length={510}
+}"""
+
+
+def test_an_instruction_that_several_kernels_compute_takes_their_times() -> None:
+    """Each Fourier transform has its own parts, and moves its operand and its result; a processor has no kernels for it."""
+    by_name = {k.name: k for k in ix.analyze(ix.hlo.parse(TRANSFORMS), "h100").fusions}
+    assert {name: k.ideal_bytes for name, k in by_name.items()} == {"y": 2 * 8 * 4096, "z": 8 * 4096 + 4 * 8160}
+    for kernel in by_name.values():
+        assert kernel.note.startswith("this package runs ") and kernel.run_seconds > 2 * kernel.device.launch_seconds
+        assert kernel.dram_bytes > kernel.ideal_bytes
+    assert all(k.run_seconds is None for k in ix.analyze(ix.hlo.parse(TRANSFORMS), "cpu").fusions)

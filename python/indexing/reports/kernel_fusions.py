@@ -30,11 +30,12 @@ class SingleFusions:
         if i.is_fusion or not self._support.instruction(i) or not all(o.shape.is_array for o in i.operands):
             return i
         if i.signature not in self._known:
-            self._known[i.signature] = _single(i)
+            self._known[i.signature] = single_fusion(i)
         return self._known[i.signature]
 
 
-def _single(i: Instruction) -> Instruction:
+def single_fusion(i: Instruction) -> Instruction:
+    """A fusion of one instruction, whose operands are arrays."""
     module = ModuleBuilder(i.name)
     for called in i.called:
         module.copy(called)  # in front of what calls it

@@ -137,20 +137,23 @@ def _report(step: Step, device: Device) -> FusionReport:
 
 
 def _report_of_parts(step: Step, device: Device) -> FusionReport:
-    """The report of a fusion that this package runs as several kernels: what stands between them need not move."""
+    """The report of an instruction that this package runs as several kernels: what stands between them need not move."""
     i, body = step.instruction, step.instruction.called[0]
     given = {p.name: name for p, name in zip(body.parameters, step.operands, strict=True)}
-    least = {used.operand.name: used.bytes for used in utilization(i)}
+    least = {step.operands[used.number]: used.bytes for used in utilization(i)}
     results = {body.root, *body.root.operands} if body.root.shape.is_tuple else {body.root}
     parts = [_report(part, device) for part in step.parts]
+    between = {row.array.partition("[")[0] for part in parts for row in part.accesses if row.kind == "read"}
     rows: list[AccessReport] = []
     for part in parts:
+        is_result = part.origin in results or part.name not in between
         for row in part.accesses:
-            ideal = row.ideal_bytes if row.kind == "write" and part.origin in results else 0
+            ideal = row.ideal_bytes if row.kind == "write" and is_result else 0
             ideal = min(least.pop(given.get(row.array, ""), 0), row.ideal_bytes) if row.kind == "read" else ideal
             rows.append(replace(row, array=given.get(row.array, row.array), ideal_bytes=ideal))
     longest = max(parts, key=lambda part: part.run_seconds or 0.0)
     names = ", ".join(f"{part.name} {seconds_text(part.run_seconds or 0.0)}" for part in parts)
+    why = "one kernel of it would repeat work: " if step.origin.is_fusion else ""
     missing = [part.note for part in parts if part.run_seconds is None]
     return replace(
         longest,
@@ -161,7 +164,7 @@ def _report_of_parts(step: Step, device: Device) -> FusionReport:
         run_seconds_lost=sum(part.run_seconds_lost for part in parts),
         operations=operations_of(i),
         place=_place(step.origin) or _place(i),
-        note="; ".join(missing) or f"one kernel of it would repeat work: this package runs {len(parts)}, {names}",
+        note="; ".join(missing) or f"{why}this package runs {len(parts)}, {names}",
         memory_bytes=sum(part.dram_bytes for part in parts),
     )
 

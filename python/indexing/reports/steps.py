@@ -14,13 +14,14 @@ from indexing.graph.flattening import flatten
 from indexing.graph.nodes import needed_nodes
 from indexing.graph.support import KernelSupport
 from indexing.hlo.program_like import parameter_names
+from indexing.model.instruction_time import predict_instruction
 from indexing.ops.registry import traits_of
 from indexing.ops.trip_counts import stated_trip_count
 from indexing.planning.fusion import Planner
 from indexing.planning.given_fusions import needs_parts
 from indexing.planning.program import CONTROL_FLOW, PlannedComputation, plan_program
 from indexing.planning.trip_counts import known_trip_count
-from indexing.reports.kernel_fusions import SingleFusions, fusion_of
+from indexing.reports.kernel_fusions import SingleFusions, fusion_of, single_fusion
 from indexing.reports.origin import is_made_by_xla
 
 if TYPE_CHECKING:
@@ -36,8 +37,8 @@ class Step:
 
     `instruction` is what a kernel computes; `origin` is the program's instruction whose name and source line it has, `operands`
     are the names of the arrays that it reads, which `sources` make. Control flow runs `bodies`: each of them `repeats` times
-    (None if that is unknown), or only one of them (`is_choice`). `parts` are the kernels of a fusion that this package runs as
-    several. `in_library` is true for a product that a library computes.
+    (None if that is unknown), or only one of them (`is_choice`). `parts` are the kernels of an instruction that this package
+    runs as several. `in_library` is true for a product that a library computes.
     """
 
     instruction: Instruction
@@ -114,16 +115,31 @@ class _FusedSteps:
             elif op.runs_computations:
                 yield Step(i, i, bodies=i.called, is_choice=op.calls == "branches")
             elif not is_free(i):
-                yield Step(self.single.of(i), i, parameter_names(i), i.operands, parts=self._parts(i))
+                yield self._kernel(i)
 
-    def _parts(self, i: Instruction) -> tuple[Step, ...]:
-        if not i.is_fusion:
-            return ()
+    def _kernel(self, i: Instruction) -> Step:
+        whole = self.single.of(i)
         if i.signature not in self.parts:
-            is_whole = not needs_parts(i, self.planner)
-            planned = () if is_whole else planned_steps(i.called[0], self.device).root
-            self.parts[i.signature] = planned if all(not s.bodies for s in planned) else ()
-        return self.parts[i.signature]
+            self.parts[i.signature] = self._parts_of_fusion(i) if i.is_fusion else self._parts_of_op(i, whole)
+        parts = self.parts[i.signature]
+        return Step(
+            single_fusion(i) if parts and not i.is_fusion else whole, i, parameter_names(i), i.operands, parts=parts
+        )
+
+    def _parts_of_fusion(self, i: Instruction) -> tuple[Step, ...]:
+        if not needs_parts(i, self.planner):
+            return ()
+        planned = planned_steps(i.called[0], self.device).root
+        return planned if all(not s.bodies for s in planned) else ()
+
+    def _parts_of_op(self, i: Instruction, whole: Instruction) -> tuple[Step, ...]:
+        """The kernels of an instruction that no kernel computes, and no library's model predicts."""
+        if whole.is_fusion or traits_of(i).across_replicas is not None or not all(o.shape.is_array for o in i.operands):
+            return ()
+        if predict_instruction(i, self.device).seconds is not None:
+            return ()
+        planned = planned_steps(single_fusion(i).called[0], self.device).root
+        return planned if all(s.instruction.is_fusion for s in planned) else ()
 
     def _loop(self, i: Instruction) -> Step:
         """A known trip count leaves the condition out: nothing evaluates it."""
