@@ -11,11 +11,13 @@ from math import prod
 from typing import TYPE_CHECKING
 
 from indexing.hlo.layout import major_to_minor
+from indexing.kernels.emitters.dot.convolution import is_convolution
 from indexing.kernels.emitters.dot.match import MIN_COLUMNS, MIN_CONTRACTED, product_of
 from indexing.kernels.proposal import Proposal
 from indexing.ops.dot import DOT
 from indexing.ops.dot_expansions import reduced_dot, transposed_dot
 from indexing.ops.element_types import element_type
+from indexing.ops.gradients_by_group import summed_by_group
 from indexing.ops.registry import traits_of
 
 if TYPE_CHECKING:
@@ -28,12 +30,16 @@ MIN_ROWS = 4  # with fewer, the transpose costs more than it saves
 
 
 def group_dot(facts: GraphFacts, seed: Node, device: Device) -> Proposal | None:
-    """A kernel around a dot, in which neighbouring threads have neighbouring columns, or what replaces the dot."""
+    """A kernel around a dot, in which neighbouring threads have neighbouring columns, or what replaces the dot; sums instead of
+    a convolution with few results for each of its groups.
+    """
+    nodes = frozenset([seed])
+    if is_convolution(seed.instruction):
+        sums = summed_by_group(seed.instruction)
+        return None if sums is None else Proposal(seed, nodes, seed.arrays, replacement=sums)
     if seed.op is not DOT:
         return None
-    parts = dot_in_parts(seed.instruction)
-    nodes = frozenset([seed])
-    return Proposal(seed, nodes, seed.arrays, is_open=True, replacement=parts)
+    return Proposal(seed, nodes, seed.arrays, is_open=True, replacement=dot_in_parts(seed.instruction))
 
 
 def dot_in_parts(instruction: Instruction) -> Computation | None:

@@ -54,7 +54,7 @@ def plan_reduction(
     width = _vector_width(match, d) if vector_width is None else _checked_width(d, vector_width)
     group = _group_size(match, d, width, threads, device)
     chosen = _shared_by_blocks(_planned(match, d, width, group, device), split_k, device)
-    while threads is None and group > 1 and not fits(chosen, device.limits):
+    while threads is None and group > 1 and not (fits(chosen, device.limits) and _has_splits(chosen, device)):
         group //= 2
         chosen = _shared_by_blocks(_planned(match, d, width, group, device), split_k, device)
     return chosen
@@ -81,18 +81,28 @@ def _rows_across(d: Dimensions, threads: int, device: Device) -> int:
 
 def _shared_by_blocks(plan: ReductionPlan, split_k: int | None, device: Device) -> ReductionPlan:
     """The plan in which `split_k` blocks share a row or column; by default as many as keep the device busy."""
-    d, most = plan.dimensions, _most_splits(plan)
+    most = _most_splits(plan)
     if split_k is None:
-        launched = plan.tiles * plan.threads * plan.across
-        loads = _steps(plan) * (
-            1 if splits_outer(d, plan.threads, plan.vector_width) or d.kind == "column" else d.outer
+        return plan.with_splits(
+            min(_wanted_splits(plan, device), power_of_two(legal_splits(plan, most, device.limits)))
         )
-        is_split = d.is_worth_splitting and not (d.kind == "column" and _has_few_elements(d, plan.vector_width))
-        wanted = device.widths.wanted_threads // launched if is_split else 1
-        legal = legal_splits(plan, most, device.limits)
-        return plan.with_splits(power_of_two(min(wanted, loads // MIN_LOADS, legal)))
     check_knob("split_k", split_k, 1, most)
     return plan.with_splits(split_k)
+
+
+def _wanted_splits(plan: ReductionPlan, device: Device) -> int:
+    """The blocks for a row or column that would keep the device busy, each with enough loads."""
+    d = plan.dimensions
+    launched = plan.tiles * plan.threads * plan.across
+    loads = _steps(plan) * (1 if splits_outer(d, plan.threads, plan.vector_width) or d.kind == "column" else d.outer)
+    is_split = d.is_worth_splitting and not (d.kind == "column" and _has_few_elements(d, plan.vector_width))
+    wanted = device.widths.wanted_threads // launched if is_split else 1
+    return power_of_two(min(wanted, loads // MIN_LOADS))
+
+
+def _has_splits(plan: ReductionPlan, device: Device) -> bool:
+    """Whether blocks share rows or columns, or need not: the sums of many threads leave no shared memory for it."""
+    return plan.split_k > 1 or _wanted_splits(replace(plan, split_k=1), device) == 1
 
 
 def reduction_knobs(match: Heroes, default: ReductionPlan, device: Device) -> KnobSpace:
