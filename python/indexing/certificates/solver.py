@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import reduce
 from typing import Any
 
-from indexing.certificates.checker.reader import Node, Reader, Table, TextError
+from indexing.certificates.checker.reader import Reader, TextError
 from indexing.certificates.step import Refused, Step
 from indexing.errors import IndexingError
 from indexing.extras import missing_extra
@@ -24,63 +24,50 @@ class Translation:
     nothing else is then known: what follows so follows.
     """
 
-    def __init__(self, z3: Any, table: Table, exact: bool) -> None:
+    def __init__(self, z3: Any, exact: bool) -> None:
         self.z3 = z3
-        self.table = table
         self.exact = exact
         numbers = (z3.IntSort(),) * 3
-        self.quotient, self.product = z3.Function("quotient", *numbers), z3.Function("product", *numbers)
-        self.terms: dict[int, Any] = {}
+        self._quotient, self._product = z3.Function("quotient", *numbers), z3.Function("product", *numbers)
         self.definitions: list[Any] = []
+        self.number, self.variable = z3.IntVal, z3.Int
 
-    def term(self, number: int) -> Any:
-        """The solver's term of an expression."""
-        if number not in self.terms:
-            self.terms[number] = self.made(self.table.nodes[number])
-        return self.terms[number]
+    def least(self, values: list[Any]) -> Any:
+        """The least of terms."""
+        return reduce(lambda a, b: self.z3.If(a <= b, a, b), values)
 
-    def made(self, node: Node) -> Any:
-        z3 = self.z3
-        if isinstance(node, int):
-            return z3.IntVal(node)
-        if isinstance(node, str):
-            return z3.Int(node)
-        parts = [self.term(o) for o in node[1]]
-        match node[0]:
-            case "+":
-                return z3.Sum(parts)
-            case "*":
-                return self.times(*parts)
-            case "min":
-                return reduce(lambda a, b: z3.If(a <= b, a, b), parts)
-            case "max":
-                return reduce(lambda a, b: z3.If(a >= b, a, b), parts)
-        quotient, remainder = self.divided(*parts)
-        return quotient if node[0] == "/" else remainder
+    def sum(self, terms: list[tuple[Any, int]]) -> Any:
+        """The sum of multiples."""
+        return self.z3.Sum([term * factor for term, factor in terms])
 
     def times(self, a: Any, b: Any) -> Any:
         """The product."""
-        if self.exact or self.z3.is_int_value(a) or self.z3.is_int_value(b):
+        if self.exact or any(self.z3.is_int_value(self.z3.simplify(term)) for term in (a, b)):
             return a * b
-        return self.product(*sorted((a, b), key=str))
+        return self._product(*sorted((a, b), key=str))
 
-    def divided(self, a: Any, b: Any) -> tuple[Any, Any]:
-        """Quotient and remainder by definition: a = b * q + r, r between 0 and b; the remainder of `mod` is not negative."""
-        z3, q = self.z3, self.quotient(a, b)
+    def quotient(self, a: Any, b: Any) -> Any:
+        """The quotient by definition: a = b * q + r, r between 0 and b."""
+        z3, q = self.z3, self._quotient(a, b)
         r = a - self.times(b, q)
         inside = z3.If(b > 0, z3.And(r >= 0, r < b), z3.And(r <= 0, r > b))
         # Of 0 by 0 the quotient is any number: 0 serves, here and in `checker/forms.py`.
         self.definitions += [z3.Implies(b != 0, inside), z3.Implies(a == 0, q == 0)]
-        return q, z3.If(z3.And(b < 0, r != 0), r - b, r)
+        return q
 
-    def claim(self, read: Callable[[str], int], step: Step) -> Any:
+    def remainder(self, a: Any, b: Any) -> Any:
+        """The rest that the quotient leaves, which is not negative."""
+        r = a - self.times(b, self.quotient(a, b))
+        return self.z3.If(self.z3.And(b < 0, r != 0), r - b, r)
+
+    def claim(self, reader: Reader, step: Step) -> Any:
         """The claim of a step."""
         z3 = self.z3
         if step.claim == "never":
             return z3.BoolVal(False)
-        e = self.term(read(step.before))
+        e = reader.expression(step.before).value
         if step.claim == "equal":
-            return e == self.term(read(step.after))
+            return e == reader.expression(step.after).value
         parts = [] if step.lower is None else [e >= step.lower]
         parts += [] if step.upper is None else [e <= step.upper]
         parts += [e % step.modulus == step.residue] if step.modulus > 1 else []
@@ -93,25 +80,23 @@ def prove(before: str, steps: Sequence[Step]) -> None:
         import z3
     except ImportError as failure:
         raise IndexingError(missing_extra("solver='z3'", "proofs", failure)) from None
-    reader = Reader(Table())
-    own = reader.map(before)
-    divisors = set[int]().union(*map(reader.table.divisors, own.expressions))
     for step in steps:
         if step.law in ("given", "constraint-divisor"):
             continue
         try:
-            _prove(z3, reader, divisors, steps, step)
+            _prove(z3, before, steps, step)
         except TextError as error:
             raise Refused(step.number, str(error)) from None
 
 
-def _prove(z3: Any, reader: Reader, divisors: set[int], steps: Sequence[Step], step: Step) -> None:
+def _prove(z3: Any, before: str, steps: Sequence[Step], step: Step) -> None:
     """Prove one step: the divisors of the map are not 0, the reasons hold, the claim does not."""
     for exact in (False, True):
-        translation = Translation(z3, reader.table, exact)
-        claims = [translation.claim(reader.expression, steps[k]) for k in step.reasons]
-        goal = translation.claim(reader.expression, step)
-        defined = [translation.term(d) != 0 for d in divisors]
+        translation = Translation(z3, exact)
+        reader = Reader(translation)
+        defined = [divisor != 0 for divisor in reader.map(before).divisors]
+        claims = [translation.claim(reader, steps[k]) for k in step.reasons]
+        goal = translation.claim(reader, step)
         solver = z3.Solver()
         solver.set("timeout", MILLISECONDS)
         solver.add(*claims, *defined, *translation.definitions, z3.Not(goal))

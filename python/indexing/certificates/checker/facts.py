@@ -11,7 +11,7 @@ from indexing.certificates.checker.forms import Forms, Range, floored
 from indexing.certificates.checker.integers import Form, constant, has_no_solution, own
 from indexing.certificates.checker.reader import Bound
 
-__all__ = ["MAX_VALUES", "Facts"]
+__all__ = ["Facts"]
 
 Ends: TypeAlias = "tuple[Bound, Bound]"
 #: Forms that are 0, and forms that are at most 0.
@@ -19,8 +19,6 @@ System: TypeAlias = "tuple[list[Form], list[Form]]"
 
 MAX_SYSTEMS = 1000
 MAX_ROWS = 24
-#: Minima that are replaced by their operands, of a set of facts.
-MAX_CASES = 64
 #: Remainders modulo, and variables with, at most as many values are tried one by one.
 MAX_VALUES = 64
 ANY = (-inf, inf)
@@ -29,7 +27,9 @@ ANY = (-inf, inf)
 def added(ends: Ends, times: int, to: Ends) -> Ends:
     """The bounds of a sum with a multiple of what is in other bounds."""
     (a, b), (low, high) = ends, to
-    return (a + times * low, b + times * high) if times > 0 else (a + times * high, b + times * low)
+    if not times:
+        return to
+    return (low + times * a, high + times * b) if times > 0 else (low + times * b, high + times * a)
 
 
 def of_multiple(ends: Ends, by: int) -> Ends:
@@ -41,9 +41,9 @@ class Facts:
     """Ranges that hold, and divisors that are not 0."""
 
     def __init__(self, forms: Forms, ranges: Iterable[Range] = (), nonzero: Collection[Form] = ()) -> None:
-        self.forms, self.nonzero, self.budget, self.cases = forms, nonzero, 0, MAX_CASES
+        self.forms, self.nonzero, self.budget = forms, nonzero, 0
         #: Bounds of normal forms, and of products of atoms.
-        self.ranges: dict[int, Ends] = {0: (0, 0)}
+        self.ranges: dict[int, Ends] = {}
         self.spans: dict[tuple[int, ...], Ends] = {}
         self.is_impossible = False
         self.add(ranges)
@@ -52,98 +52,128 @@ class Facts:
         """States ranges."""
         self.spans = {(): (1, 1)}
         for form, lower, upper in ranges:
-            if old := self.ranges.get(form):
-                lower, upper = max(lower, old[0]), min(upper, old[1])
-            self.ranges[form] = lower, upper
-            self.is_impossible |= lower > upper
+            low, high = self.stated(form)
+            low, high = self.ranges[form] = max(lower, low), min(upper, high)
+            self.is_impossible |= low > high
 
-    def state(self, of: int, lower: Bound, upper: Bound) -> bool:
-        """Whether a range is one of these, or wider, or they contradict each other."""
-        low, high = self.ranges.get(of, ANY)
-        return (lower <= low and high <= upper) or self.is_impossible
+    def stated(self, form: int) -> Ends:
+        """The bounds of a normal form that are known at once."""
+        return self.ranges.get(form) or self.forms.always.get(form, ANY)
 
     def imply(self, of: int, lower: Bound, upper: Bound, by_intervals: bool = False) -> bool:
         """Whether a range follows: by intervals, or, unless by these alone, since the form can't lie above or below it."""
-        if self.state(of, lower, upper):
+        low, high = self.stated(of)
+        if (lower <= low and high <= upper) or self.is_impossible:
             return True
         form = self.forms.normals[of]
         low, high = self.span(form)
         if by_intervals or (lower <= low and high <= upper):
             return lower <= low and high <= upper
-        for a, b in (self.span(form, True), *self.spans_by_facts(form)):
-            low, high = max(low, a), min(high, b)
         above = high <= upper or self.exclude((form, upper + 1, inf))
         return above and (lower <= low or self.exclude((form, -inf, lower - 1)))
 
-    def spans_by_facts(self, form: Form) -> Iterator[Ends]:
-        """Bounds of a form by those of a sum, which has a term of it, and of what the sum leaves."""
-        for number, ends in self.ranges.items():
-            fact = self.forms.normals[number]
-            for k in form.keys() & fact.keys() if len(fact) > 1 else ():
-                g = gcd(form[k], fact[k]) if fact[k] > 0 else -gcd(form[k], fact[k])
-                left = (form * (fact[k] // g)).plus(fact, -form[k] // g)
-                if len(left) < len(fact):
-                    yield of_multiple(added(self.span(left), form[k] // g, ends), fact[k] // g)
-                    break
+    def prove(self, claims: list[Range]) -> bool:
+        """Whether all ranges follow."""
+        if all(self.imply(*r, by_intervals=True) for r in claims):
+            return True
+        return any(all(self.at(case, claims, quick) for case in cases) for cases, quick in self.ways(claims))
 
-    def span(self, form: Form, by_remainders: bool = False) -> Ends:
-        """Bounds of a form from those of its minima, remainders and products; `by_remainders`: without quotients."""
-        for k in form.keys() & self.forms.minima.keys() if self.cases > 0 else ():
-            self.cases -= 1
-            spans = [self.span(form.plus(part - self.forms.owns[k[0]], form[k])) for part in self.forms.minima[k]]
-            least = min if form[k] > 0 else max
-            return least(a for a, _ in spans), least(b for _, b in spans)
-        ends, form, scale = self.without_quotients(form, by_remainders)
-        low, high = self.stated(form, ANY)
-        if high - low == inf:
-            of_products: Ends = (0, 0)
-            for k, c in form.items():
-                of_products = added(of_products, c, self.spans.get(k) or self.span_of_product(k))
-            low, high = max(low, of_products[0]), min(high, of_products[1])
-        return of_multiple(added(ends, 1, (low, high)), scale)
+    def ways(self, claims: list[Range]) -> Iterator[tuple[Iterable[dict[int, Form]], bool]]:
+        """Cases of which one holds, each with the forms that atoms have then; whether to prove claims by intervals alone."""
+        equal = self.equal()
+        yield [equal], True
+        if all(a == b for _, a, b in claims):
+            yield from ((values, True) for values in self.values())
+        yield [equal], False
+        yield [{}], False
+        yield [self.congruent(claims)], False
+        yield from ((values, False) for values in self.values())
 
-    def without_quotients(self, form: Form, by_remainders: bool) -> tuple[Ends, Form, int]:
-        """A multiple of a form, as a form with fewer quotients and the bounds of remainders; then the factor."""
+    def at(self, known: dict[int, Form], claims: list[Range], by_intervals: bool) -> bool:
+        """Whether all ranges follow where atoms have the forms that are known; by intervals, from the facts as they stand."""
+        at, facts = {**known}, self
+
+        def moved(ranges: Iterable[Range]) -> Iterator[Range]:
+            return (self.forms.range(self.forms.at(self.forms.normals[f], at), a, b) for f, a, b in ranges)
+
+        if known and not by_intervals:
+            nonzero = {self.forms.at(d, at) for d in self.nonzero}
+            facts = Facts(self.forms, moved((f, *ends) for f, ends in self.ranges.items()), nonzero)
+        return all(facts.imply(*r, by_intervals) for r in moved(claims))
+
+    def equal(self) -> dict[int, Form]:
+        """The forms that atoms equal by the ranges of one value: of each the last atom, if its coefficient is 1 or -1."""
+        equal: dict[int, Form] = {}
+        for number, (lower, upper) in self.ranges.items():
+            if lower == upper:
+                zero = self.forms.at(self.forms.normals[number], {**equal}) - int(lower)
+                last = max(zero, key=lambda k: max(k, default=-1), default=())
+                if len(last) == 1 and (c := zero[last]) in (1, -1):
+                    equal[last[0]] = (zero - own(last[0]) * c) * -c
+        return equal
+
+    def congruent(self, claims: list[Range]) -> dict[int, Form]:
+        """The forms of atoms, that have expressions as divisors, of which the parts equal those of others."""
+        equal, atoms = dict[int, Form](), self.forms.below(self.forms.normals[f] for f, _, _ in claims)
+        for a, b in combinations(
+            [a for a in atoms if self.forms.atoms[a][0] in "/%" and (a,) not in self.forms.rests], 2
+        ):
+            (kind, parts), (other, others) = self.forms.atoms[a], self.forms.atoms[b]
+            pairs = [self.forms.range(p - q, 0, 0) for p, q in zip(parts, others, strict=False)]
+            if kind == other and b not in equal and all(self.imply(*r) for r in pairs):
+                equal[b] = self.forms.owns[a]
+        return equal
+
+    def values(self) -> Iterator[Iterator[dict[int, Form]]]:
+        """The values of each variable that has few."""
+        for number, (lower, upper) in self.ranges.items():
+            (k, *others) = self.forms.normals[number] or [()]
+            if len(k) == 1 and not others and not self.forms.atoms[k[0]][1] and upper - lower <= MAX_VALUES:
+                yield ({k[0]: constant(v)} for v in range(int(lower), int(upper) + 1))
+
+    def span(self, form: Form) -> Ends:
+        """Bounds of a form, from those stated, else from those of a multiple of it with remainders for quotients."""
+        low, high = self.stated_of(form)
+        if high - low < inf:
+            return low, high
         ends: Ends = (0, 0)
         scale = 1
         for k in sorted(form.keys() & self.forms.rests.keys(), reverse=True):
-            if not (c := form.get(k)):
-                continue
-            (rest, m), own, dividend = self.forms.rests[k], self.forms.owns[k[0]], self.forms.atoms[k[0]][1][0]
-            is_stated = self.forms.normal(own)[0] in self.ranges
-            if is_stated or len(dividend) == 1 or self.forms.normal(dividend)[0] in self.ranges:
-                low, high = self.spans.get(k) or self.span_of_product(k)
-                if low == high:
-                    form = form.plus(own - int(low), -c)
-                    continue
-            g = m // gcd(m, c)
-            without = (form * g).plus(rest, c * g // m)
-            is_shorter = len(without) < len(form) + (not is_stated)
-            if by_remainders or is_shorter or self.forms.normal(without)[0] in self.ranges:
-                ends = added((ends[0] * g, ends[1] * g), -c * g // m, self.stated(rest, (0, m - 1)))
-                form, scale = without, scale * g
-        return ends, form, scale
+            if c := form.get(k):
+                rest, m = self.forms.rests[k]
+                g = m // gcd(m, c)
+                form, scale = (form * g if g > 1 else form).plus(rest, c * g // m), scale * g
+                ends = added(self.stated_of(rest), -c * g // m, (ends[0] * g, ends[1] * g))
+        of_form = self.stated_of(form)
+        if of_form[1] - of_form[0] == inf:
+            of_form = 0, 0
+            for k, c in form.items():
+                of_form = added(self.spans.get(k) or self.span_of_product(k), c, of_form)
+        ends = of_multiple(added(of_form, 1, ends), scale)
+        return max(low, ends[0]), min(high, ends[1])
 
-    def stated(self, form: Form, ends: Ends) -> Ends:
-        """These bounds of a form, made tighter by what is stated of it."""
+    def stated_of(self, form: Form) -> Ends:
+        """The bounds of a form that are known at once."""
         number, factor, constant = self.forms.normal(form)
-        stated = self.ranges.get(number)
-        if not stated:
-            return ends
-        low, high = added((constant, constant), factor, stated)
-        return max(ends[0], low), min(ends[1], high)
+        return added(self.stated(number), factor, (constant, constant))
 
     def span_of_product(self, atoms: tuple[int, ...]) -> Ends:
-        """Bounds of a product of atoms, from those stated and from those of its factors, or of a dividend."""
-        form, ends = self.forms.owns[atoms[0]] if len(atoms) == 1 else Form({atoms: 1}), ANY
+        """Bounds of a product of atoms, from those stated, and those of its factors, or of the parts of an atom."""
+        kind, parts = self.forms.atoms[atoms[0]]
+        ends = ANY
         if len(atoms) > 1:
             factors = [self.span(self.forms.owns[a]) for a in atoms]
-            corners = [prod(corner) for corner in product(*factors)] if all(b - a < inf for a, b in factors) else ANY
-            ends = min(corners), max(corners)
+            if all(b - a < inf for a, b in factors):
+                corners = [prod(corner) for corner in product(*factors)]
+                ends = min(corners), max(corners)
         elif atoms in self.forms.rests:
-            (low, high), m = self.span(self.forms.atoms[atoms[0]][1][0]), self.forms.rests[atoms][1]
+            (low, high), m = self.span(parts[0]), self.forms.rests[atoms][1]
             ends = floored(low, m), floored(high, m)
-        self.spans[atoms] = self.stated(form, ends)
+        elif parts and kind == "min":
+            spans = [self.span(part) for part in parts]
+            ends = min(a for a, _ in spans), min(b for _, b in spans)
+        low, high = self.stated_of(self.forms.owns[atoms[0]] if len(atoms) == 1 else Form({atoms: 1}))
+        self.spans[atoms] = max(low, ends[0]), min(high, ends[1])
         return self.spans[atoms]
 
     def exclude(self, *ranges: tuple[Form, Bound, Bound]) -> bool:
@@ -160,11 +190,7 @@ class Facts:
         if has_no_solution(zeros, rows):
             return True
         atoms, self.budget = self.forms.below([*zeros, *rows]), MAX_SYSTEMS
-        choices = [cases for a in atoms for cases in self.defined(a, rows)]
-        if self.fail(zeros, rows, choices):
-            return True
-        rests = [cases for a in atoms for cases in self.rests(a)]
-        return bool(rests) and self.fail(zeros, rows, [*rests[:1], *choices, *rests[1:]])
+        return self.fail(zeros, rows, sorted((cases for a in atoms for cases in self.defined(a, rows)), key=len))
 
     def fail(self, zeros: list[Form], rows: list[Form], choices: list[list[System]]) -> bool:
         """Whether a system has no solution in all cases."""
@@ -182,20 +208,15 @@ class Facts:
         elif parts:
             n, d = parts
             q = own(a) if kind == "/" else self.forms.atom("other", own(a))
-            if d.number is not None:
-                rest = n - own(a) * d.number
-                rows += [rest * -1, rest - d.number + 1]
+            if (m := d.number) is not None:
+                rest = n - own(a) * m
+                rows += [-rest, rest - m + 1]
+                if m <= MAX_VALUES:
+                    yield [([rest - r], []) for r in range(m)]
                 return
             cases = [divided(n, d, sign, q, own(a)) for sign in (1, -1)]
             yield cases if d in self.nonzero else [*cases, ([d], [])]
             yield [([], [q * -1]), ([], [q + 1])]
-
-    def rests(self, a: int) -> Iterator[list[System]]:
-        """The cases of what a quotient by a small number leaves."""
-        kind, parts = self.forms.atoms[a]
-        m = parts[1].number if kind == "/" else None
-        if m is not None and m <= MAX_VALUES:
-            yield [([parts[0] - own(a) * m - r], []) for r in range(m)]
 
 
 def divided(n: Form, d: Form, sign: int, q: Form, atom: Form) -> System:
@@ -211,11 +232,12 @@ def with_products(zeros: list[Form], rows: list[Form]) -> System:
         return zeros, rows
     parts = {part for k in largest for size in range(1, len(k) + 1) for part in combinations(k, size)}
 
-    def fit(forms: Iterable[Form]) -> list[Form]:
-        return [f for f in forms if all(len(k) < 2 or k in parts for k in f)]
+    def multiplied(forms: Iterable[Form], by: Iterable[Form]) -> Iterator[Form]:
+        pairs = ((p, q) for p in forms for q in by)
+        return (p * q for p, q in pairs if all(not j or not k or tuple(sorted(j + k)) in parts for j in p for k in q))
 
     products, new = set(rows), rows
     for _ in range(max(map(len, largest)) - 1):
-        new = [f for f in fit(p * q * -1 for p in rows for q in new) if f not in products]
+        new = [-f for f in multiplied(rows, new) if -f not in products]
         products.update(new)
-    return zeros + fit(z * Form({k: 1}) for z in zeros for k in sorted(parts)), [*products]
+    return [*zeros, *multiplied(zeros, [Form({k: 1}) for k in sorted(parts)])], [*products]

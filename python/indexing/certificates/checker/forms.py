@@ -5,47 +5,55 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from functools import reduce
-from math import gcd
+from math import gcd, prod
 from typing import TypeAlias
 
 from indexing.certificates.checker.integers import Form, constant, own
-from indexing.certificates.checker.reader import Bound, Table
+from indexing.certificates.checker.reader import Bound
 
 __all__ = ["Forms", "Range", "floored"]
 
 #: The number of a normal form, and its bounds.
 Range: TypeAlias = "tuple[int, Bound, Bound]"
 
+VALUES: dict[str, Callable[..., int]] = {"/": lambda a, b: a // b, "%": lambda a, b: a % abs(b), "min": min}
+#: Products of forms have at most as many terms before they are added.
+MAX_TERMS = 10_000
+ONE = constant(1)
+
 
 class Forms:
-    """The atoms met so far, and the forms of expressions over them."""
+    """The atoms met so far, the forms of expressions over them, and their values."""
 
-    def __init__(self, table: Table) -> None:
-        self.table = table
+    def __init__(self) -> None:
+        self.number, self.variable, self.sum = constant, self.atom, Form.sum
         #: The kind of each atom, `/`, `%`, `min` or the name of a variable, and its parts.
         self.atoms: list[tuple[str, tuple[Form, ...]]] = []
         self.owns: list[Form] = []
+        #: Each atom with those that it is made of.
+        self.inside: list[frozenset[int]] = []
         self.ids: dict[tuple[str, tuple[Form, ...]], int] = {}
-        self.memo: dict[int, Form] = {}
-        #: By quotient by a number, what it leaves, and the number.
+        #: By quotient by a number, what it leaves, and the number; the bounds of what it leaves, as of its normal form.
         self.rests: dict[tuple[int, ...], tuple[Form, int]] = {}
-        self.minima: dict[tuple[int, ...], tuple[Form, ...]] = {}
+        self.always: dict[int, tuple[Bound, Bound]] = {0: (0, 0)}
         #: Normal forms, by number: of coprime coefficients, the first of them positive, and without a constant.
         self.normals: list[Form] = [Form()]
         self.numbers: dict[Form, int] = {Form(): 0}
 
     def atom(self, kind: str, *parts: Form) -> Form:
         """The form of one atom."""
-        new = len(self.atoms)
-        number = self.ids.setdefault((kind, parts), new)
-        if number == new:
+        number = self.ids.setdefault((kind, parts), len(self.atoms))
+        if number == len(self.atoms):
             self.atoms.append((kind, parts))
-            self.owns.append(own(new))
+            self.owns.append(own(number))
+            self.inside.append(frozenset([number, *self.below(parts)]))
             if kind == "/" and (m := parts[1].number):
-                self.rests[(new,)] = parts[0] - own(new) * m, m
-            if kind == "min":
-                self.minima[(new,)] = parts
+                rest = parts[0] - own(number) * m
+                self.rests[(number,)] = rest, m
+                form, *ends = self.range(rest, 0, m - 1)
+                self.always[form] = ends[0], ends[1]
         return self.owns[number]
 
     def range(self, of: Form, lower: Bound, upper: Bound) -> Range:
@@ -74,33 +82,13 @@ class Forms:
             of.normal = number, factor, constant
             return of.normal
 
-    def of(self, number: int, memo: dict[int, Form] | None = None) -> Form:
-        """The form of an expression; parts of it have the form that `memo` says."""
-        memo = self.memo if memo is None else memo
-        if number not in memo:
-            memo[number] = self.made(number, memo)
-        return memo[number]
+    def times(self, a: Form, b: Form) -> Form:
+        """The product."""
+        if len(a) * len(b) > MAX_TERMS:
+            raise ValueError("a product has too many terms")
+        return a * b if b.number is None else a * b.number
 
-    def made(self, number: int, memo: dict[int, Form]) -> Form:
-        """The form of an expression from those of its operands."""
-        node = self.table.nodes[number]
-        if not isinstance(node, tuple):
-            return constant(node) if isinstance(node, int) else self.atom(node)
-        parts = [self.of(o, memo) for o in node[1]]
-        match node[0]:
-            case "+":
-                return reduce(Form.__add__, parts)
-            case "*":
-                return parts[0] * parts[1]
-            case "/":
-                return self.quotient(*parts)
-            case "%":
-                return self.remainder(*parts)
-            case "max":
-                return self.minimum([part * -1 for part in parts]) * -1
-        return self.minimum(parts)
-
-    def minimum(self, parts: list[Form]) -> Form:
+    def least(self, parts: list[Form]) -> Form:
         """The least of forms: what all have in common stands outside."""
         keys = {k for part in parts for k in part}
         outside = Form({k: c for k in keys if (c := min(part.get(k, 0) for part in parts))})
@@ -113,13 +101,16 @@ class Forms:
         if m is None:
             return self.atom("/", n, d) if n else n  # of 0 by 0 it is any number: 0 serves
         if m == 0:
-            raise ZeroDivisionError("a divisor is 0")
+            return Form()  # it has no value
         # What is left has the least coefficients.
         whole = Form({k: w for k, c in n.items() if (w := (c + (m - 1) // 2 if k else c) // m)})
-        rest = n - whole * m
+        rest = n.plus(whole, -m) if whole else n
         if rest.number is not None:
             return whole
-        return whole + self.atom("/", *((rest, d) if m > 0 else (rest * -1, d * -1)))
+        g = gcd(m, *(c for k, c in rest.items() if k))
+        g = g if m > 0 else -g
+        rest = Form({k: new for k, c in rest.items() if (new := c // g)}) if g != 1 else rest
+        return whole + self.atom("/", rest, constant(m // g))
 
     def remainder(self, n: Form, d: Form) -> Form:
         """`n mod d`, in [0, |d|)."""
@@ -128,21 +119,34 @@ class Forms:
         m = abs(d.number)
         return n - self.quotient(n, constant(m)) * m
 
-    def solved(self, zero: Form) -> dict[int, Form]:
-        """The last variable of coefficient 1 or -1 in a form that is 0, with what it equals."""
-        for k in sorted(zero, reverse=True):
-            if len(k) == 1 and not self.atoms[k[0]][1] and zero[k] in (1, -1):
-                return {self.table.add(self.atoms[k[0]][0]): (zero - own(k[0]) * zero[k]) * -zero[k]}
-        return {}
+    def at(self, form: Form, known: dict[int, Form]) -> Form:
+        """The form where atoms have those that are known; the others that change become known."""
+        changed = {a for k in form for a in k if not self.inside[a].isdisjoint(known)}
+        for a in changed - known.keys():
+            kind, parts = self.atoms[a]
+            known[a] = self.made(kind, [self.at(part, known) for part in parts])
+        if not changed:
+            return form
+        return Form.sum(
+            (reduce(self.times, [known.get(a, self.owns[a]) for a in k] or [ONE]), c) for k, c in form.items()
+        )
 
-    def below(self, forms: list[Form]) -> list[int]:
+    def made(self, kind: str, parts: list[Form]) -> Form:
+        """The form of what would be an atom of this kind."""
+        if kind == "min":
+            return self.least(parts)
+        return self.quotient(*parts) if kind == "/" else self.remainder(*parts)
+
+    def value(self, form: Form, at: dict[int, int]) -> int:
+        """The value of a form, where `at` has those of the variables' atoms, and gets all. Raises ZeroDivisionError."""
+        for a in {a for k in form for a in k} - at.keys():
+            kind, parts = self.atoms[a]
+            at[a] = VALUES[kind](*(self.value(part, at) for part in parts))
+        return sum(c * prod(at[a] for a in k) for k, c in form.items())
+
+    def below(self, forms: Iterable[Form]) -> list[int]:
         """The atoms of forms, and those inside of them."""
-        atoms, todo = set[int](), [*forms]
-        while todo:
-            new = {a for k in todo.pop() for a in k} - atoms
-            atoms |= new
-            todo += [part for a in new for part in self.atoms[a][1]]
-        return sorted(atoms)
+        return sorted({b for form in forms for k in form for a in k for b in self.inside[a]})
 
 
 def floored(end: Bound, m: int) -> Bound:

@@ -30,6 +30,15 @@ class Form(dict[tuple[int, ...], int]):
     def __hash__(self) -> int:  # type: ignore[override]
         return hash(frozenset(self.items()))
 
+    @classmethod
+    def sum(cls, terms: Iterable[tuple[Form, int]]) -> Form:
+        """The sum of multiples of forms."""
+        total: dict[tuple[int, ...], int] = {}
+        for form, factor in terms:
+            for k, c in form.items():
+                total[k] = total.get(k, 0) + c * factor
+        return cls({k: c for k, c in total.items() if c})
+
     def plus(self, other: Form, factor: int) -> Form:
         """`self + other * factor`, for a factor that is not 0."""
         total = Form(self)
@@ -46,13 +55,15 @@ class Form(dict[tuple[int, ...], int]):
     def __sub__(self, other: Form | int) -> Form:
         return self.plus(constant(other), -1)
 
+    def __neg__(self) -> Form:
+        return Form({k: -c for k, c in self.items()})
+
     def __mul__(self, other: Form | int) -> Form:
         if isinstance(other, int):
             return Form({k: c * other for k, c in self.items()}) if other else Form()
-        total = Form()
-        for j, d in other.items():
-            total = total.plus(Form({tuple(sorted(k + j)): c for k, c in self.items()}) if j else self, d)
-        return total
+        return Form.sum(
+            (Form({tuple(sorted(k + j)) if j else k: c for k, c in self.items()}), d) for j, d in other.items()
+        )
 
     @property
     def number(self) -> int | None:

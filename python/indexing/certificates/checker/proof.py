@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
-from functools import cache, partial
+from collections.abc import Sequence
+from functools import cache
 from importlib.resources import files
 from itertools import chain
 from math import inf
 
-from indexing.certificates.checker.facts import MAX_VALUES, Facts
-from indexing.certificates.checker.forms import Forms, Range
+from indexing.certificates.checker.facts import Facts
+from indexing.certificates.checker.forms import Range
 from indexing.certificates.checker.integers import Form, constant
-from indexing.certificates.checker.reader import MapText, Reader
+from indexing.certificates.checker.reader import Expr, MapText, Reader
 from indexing.certificates.step import Refused, Step
 
 __all__ = ["check_steps", "need", "rows"]
@@ -57,18 +57,15 @@ def check_steps(
 ) -> None:
     """Check that the steps prove two maps to be equal; without `by_reasons` all but that each follows from its reasons.
 
-    `reader` reads expressions with the variables of the first map. Raises Refused with the number of the step (None: the
-    whole) and what is wrong.
+    `reader` reads expressions as forms, with the variables of the first map. Raises Refused with the number of the step
+    (None: the whole) and what is wrong.
     """
     if before.kind != "defined" or after.kind == "UNDEFINED":
-        need(before.kind == after.kind, None, "a map without domain stays as it is")
-        return
+        return need(before.kind == after.kind, None, "a map without domain stays as it is")
+    if Form() in before.divisors:
+        return need(after.kind != "defined", None, "a divisor is 0 at all points")
     need(after.kind != "defined" or before.names == after.names, None, "the maps have different variables")
-    try:
-        proof = Proof(reader, before, after, steps)
-    except ZeroDivisionError:
-        need(after.kind != "defined", None, "a divisor is 0 at all points")
-        return
+    proof = Proof(reader, before, after, steps)
     for place, step in enumerate(steps):
         try:
             proof.check_step(place, step, by_reasons)
@@ -76,10 +73,9 @@ def check_steps(
             raise Refused(step.number, f"an expression that has no value: {error}") from None
     if after.kind == "defined":
         proof.check_domain()
-        proof.check_results((None,) * len(after.results) if results is None else results)
-    else:
-        last = Facts(proof.forms, [*proof.domain, *chain(*proof.ranges[-1:])])
-        need(last.exclude(), None, "an empty map needs a last step that claims a contradiction")
+        return proof.check_results((None,) * len(after.results) if results is None else results)
+    last = Facts(proof.forms, [*proof.domain, *chain(*proof.ranges[-1:])])
+    return need(last.exclude(), None, "an empty map needs a last step that claims a contradiction")
 
 
 class Proof:
@@ -87,10 +83,10 @@ class Proof:
 
     def __init__(self, reader: Reader, before: MapText, after: MapText, steps: Sequence[Step]) -> None:
         self.before, self.after, self.steps = before, after, steps
-        self.read, self.forms = reader.expression, Forms(reader.table)
+        self.reader, self.forms = reader, reader.algebra
         #: Claims of the steps so far.
         self.ranges: list[list[Range]] = []
-        self.own = self.divisors(before.expressions)
+        self.own = self.divisors(before)
         self.nonzero = {*self.own}
         self.domain = self.ranges_of(before)
         self.stated = Facts(self.forms, self.domain)
@@ -109,7 +105,8 @@ class Proof:
         elif step.law == "constraint-divisor":
             is_proved = self.is_condition(step)
         else:
-            is_proved = not by_reasons or self.is_proved(step)
+            reasons = chain(*(self.ranges[k] for k in step.reasons))
+            is_proved = not by_reasons or Facts(self.forms, reasons, self.nonzero).prove(claims)
         if not is_proved:
             raise Refused(place, f"{step.text} does not follow by {step.law}")
         if step.claim == "within" and ((step.lower or 0) > 0 or (step.upper or 0) < 0):
@@ -123,58 +120,10 @@ class Proof:
         if step.claim not in CLAIMS[group]:
             raise Refused(step.number, f'{step.law} is no law of claims that are "{step.claim}"')
         if step.bindings:
-            letters = Reader(self.forms.table, {letter: self.read(text) for letter, text in step.bindings})
-            apart = [self.forms.of(letters.expression(side)) - self.form(step.before) for side in sides(step.law)]
+            letters = Reader(self.forms, {letter: self.reader.expression(text) for letter, text in step.bindings})
+            apart = [letters.expression(side).value - self.form(step.before) for side in sides(step.law)]
             is_side = Form() in apart or any(Facts(self.forms).imply(*self.forms.range(d, 0, 0)) for d in apart)
             need(is_side, step.number, f"{step.before} is no side of {step.law} for these letters")
-
-    def is_proved(self, step: Step) -> bool:
-        """Whether the claim of a step follows from its reasons: as they stand, with equal forms for parts of expressions, or at
-        each value of a variable."""
-        known = Facts(self.forms, chain(*(self.ranges[k] for k in step.reasons)), self.nonzero)
-        claims = self.ranges[step.number]
-        at_once = known.state if step.claim == "equal" else partial(known.imply, by_intervals=True)
-        if all(at_once(*r) for r in claims):
-            return True
-        reasons = [self.steps[k] for k in step.reasons]
-        ways = [(known, claims)]
-        for equal in self.equal(reasons):
-            alike = self.claims(step, equal)
-            if all(known.state(*r) for r in alike):
-                return True
-            ways.append((self.at(step, known, equal), alike))
-        if any(all(facts.imply(*r, by_intervals=True) for r in way) for facts, way in reversed(ways)):
-            return True
-        cases = [*filter(None, map(self.values, reasons))]
-        return (
-            any(step.claim == "equal" and not any(self.claims(step, at) for at in case) for case in cases)
-            or any(all(facts.imply(*r) for r in way) for facts, way in reversed(ways))
-            or any(all(self.at(step, known, at).imply(*r) for at in c for r in self.claims(step, at)) for c in cases)
-        )
-
-    def equal(self, reasons: list[Step]) -> list[dict[int, Form]]:
-        """The forms of expressions that steps claim to equal others, if there are any."""
-        equal = dict[int, Form]()
-        for s in reasons:
-            if s.claim == "equal":
-                equal[self.read(s.before)] = self.form(s.after)
-            elif s.lower is not None and s.lower == s.upper:
-                equal |= self.forms.solved(self.form(s.before) - s.lower)
-        return [equal] if equal else []
-
-    def values(self, step: Step) -> list[dict[int, Form]]:
-        """The values of a variable of which a step claims that they are few."""
-        if not step.before.isidentifier() or step.lower is None or step.upper is None:
-            return []
-        values = range(step.lower, min(step.upper, step.lower + MAX_VALUES) + 1)
-        return [{self.read(step.before): constant(v)} for v in values] if step.upper in values else []
-
-    def at(self, step: Step, known: Facts, at: dict[int, Form]) -> Facts:
-        """The facts by the reasons of a step, also where expressions have these forms."""
-        facts = Facts(self.forms, ((f, *ends) for f, ends in known.ranges.items()), self.nonzero)
-        for k in step.reasons:
-            facts.add(self.claims(self.steps[k], at))
-        return facts
 
     def is_condition(self, step: Step) -> bool:
         """Whether a step says that a divisor of the map is not 0: it does where that is less, and greater, than 0."""
@@ -183,14 +132,13 @@ class Proof:
         wanted = self.ranges[step.number]
         return any(all(Facts(self.forms, [*known, s]).imply(*r) for s in both for r in wanted) for both in signs)
 
-    def claims(self, step: Step, equal: dict[int, Form] | None = None) -> list[Range]:
-        """The claims of a step, as ranges of forms; parts of its expressions have the form that `equal` says."""
+    def claims(self, step: Step) -> list[Range]:
+        """The claims of a step, as ranges of forms."""
         if step.claim == "never":
             return [self.forms.range(constant(1), 0, 0)]  # no point: 1 is 0
-        memo = {**equal} if equal else None
-        form = self.forms.of(self.read(step.before), memo)
+        form = self.form(step.before)
         if step.claim == "equal":
-            other = self.forms.of(self.read(step.after), memo)
+            other = self.form(step.after)
             return [] if form == other else [self.forms.range(form - other, 0, 0)]
         lower, upper = (-inf if step.lower is None else step.lower), (inf if step.upper is None else step.upper)
         claimed = [self.forms.range(form, lower, upper)]
@@ -199,19 +147,23 @@ class Proof:
         return claimed
 
     def form(self, text: str) -> Form:
-        return self.forms.of(self.read(text))
+        """The form of an expression. Raises ZeroDivisionError."""
+        read = self.reader.expression(text)
+        if read.divisors and Form() in read.divisors:
+            raise ZeroDivisionError("a divisor is 0")
+        value: Form = read.value
+        return value
 
     def ranges_of(self, of: MapText) -> list[Range]:
-        return [self.forms.range(self.forms.of(e), lower, upper) for e, lower, upper in of.domain]
+        return [self.forms.range(e.value, lower, upper) for e, lower, upper in of.domain]
 
-    def divisors(self, of: Iterable[int]) -> set[Form]:
-        """The divisors in expressions that are no numbers."""
-        terms = {self.forms.of(d) for e in of for d in self.forms.table.divisors(e)}
-        return {f for f in terms if f.number is None}
+    def divisors(self, of: MapText | Expr) -> set[Form]:
+        """The divisors in expressions that are no numbers but 0."""
+        return {f for f in of.divisors if not f.number}
 
     def check_domain(self) -> None:
         """Both domains have the same points: each constraint of one, and that no divisor is 0, follows from the other."""
-        final, safe = self.ranges_of(self.after), self.divisors(self.after.expressions)
+        final, safe = self.ranges_of(self.after), self.divisors(self.after)
         facts, back = Facts(self.forms, chain(self.domain, *self.ranges)), Facts(self.forms, final)
         for k, r in enumerate(final):
             need(facts.imply(*r), None, f"no step claims constraint {k} of the result")
@@ -224,13 +176,16 @@ class Proof:
     def keep(self, known: Facts, safe: set[Form]) -> None:
         """Adds to the constraints of the result what steps claim on its domain: those whose divisors are not 0 there."""
         valid, size = set[int](), -1
-        while size < len(valid) and (self.own - safe or not all(known.state(*r) for r in self.domain)):
+        while size < len(valid) and (
+            self.own - safe or not all(known.imply(*r, by_intervals=True) for r in self.domain)
+        ):
             size = len(valid)
             for s, claims in zip(self.steps, self.ranges, strict=True):
                 follows = s.law not in PREMISES and valid.issuperset(s.reasons)
-                if s.number in valid or not (follows or all(known.state(*r) for r in claims)):
+                if s.number in valid or not (follows or all(known.imply(*r, by_intervals=True) for r in claims)):
                     continue
-                if all(known.exclude((d, 0, 0)) for d in self.divisors(map(self.read, s.texts)) - safe):
+                divisors = set[Form]().union(*(self.divisors(self.reader.expression(text)) for text in s.texts))
+                if all(known.exclude((d, 0, 0)) for d in divisors - safe):
                     valid.add(s.number)
                     known.add(claims)
 
@@ -241,5 +196,5 @@ class Proof:
         for k, (old, new, place) in enumerate(zip(self.before.results, self.after.results, places, strict=True)):
             need(place is None or 0 <= place < len(self.steps), None, f"result {k}: there is no step {place}")
             facts = self.stated if place is None else Facts(self.forms, self.ranges[place])
-            same = old == new or facts.imply(*self.forms.range(self.forms.of(old) - self.forms.of(new), 0, 0))
+            same = old.value == new.value or facts.imply(*self.forms.range(old.value - new.value, 0, 0))
             need(same, place, f"result {k} changes without a step")

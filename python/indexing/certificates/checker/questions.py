@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from itertools import chain, product
+from math import inf, prod
 
+from indexing.certificates.checker.forms import Forms
 from indexing.certificates.checker.proof import check_steps, need
-from indexing.certificates.checker.reader import MapText, Named, Reader, Table, TextError
+from indexing.certificates.checker.reader import Expr, MapText, Named, Reader, TextError
 from indexing.certificates.step import Claims, Refused
 
 __all__ = ["check"]
@@ -15,37 +18,37 @@ __all__ = ["check"]
 def check(of: Claims, by_reasons: bool = True) -> None:
     """Check a certificate; without `by_reasons` all but that each step follows from its reasons. Raises Refused."""
     try:
-        QUESTIONS[of.question](of, Table(), by_reasons)
+        QUESTIONS[of.question](of, Forms(), by_reasons)
     except TextError as error:
         raise Refused(None, str(error)) from None
     except (ArithmeticError, ValueError, LookupError, RecursionError) as error:
         raise Refused(None, f"a map that can't be read: {error!r}") from None
 
 
-def simplified(of: Claims, table: Table, by_reasons: bool) -> None:
-    reader = Reader(table)
-    check_steps(reader, reader.map(of.before), Reader(table).map(of.after), of.steps, of.results, by_reasons)
+def simplified(of: Claims, forms: Forms, by_reasons: bool) -> None:
+    reader = Reader(forms)
+    check_steps(reader, reader.map(of.before), reader.map(of.after), of.steps, of.results, by_reasons)
 
 
-def composed(of: Claims, table: Table, _: bool) -> None:
+def composed(of: Claims, forms: Forms, _: bool) -> None:
     """The second map after the first: its dimensions are the results of that."""
-    first = Reader(table).map(of.maps[0])
+    first, reader = Reader(forms).map(of.maps[0]), Reader(forms)
 
-    def inner(groups: list[list[str]]) -> list[Sequence[int]]:
+    def inner(groups: list[list[str]]) -> list[Sequence[Expr]]:
         fits = len(first.results) == len(groups[0])
         need(fits, None, "the second map has another number of dimensions than the first one has results")
-        return [first.results, *([table.add(f"{name}'") for name in group] for group in groups[1:])]
+        return [first.results, *([reader.variable(f"{name}'") for name in group] for group in groups[1:])]
 
-    second = Reader(table).map(of.maps[1], inner if first.kind == "defined" else None)
+    second = reader.map(of.maps[1], inner if first.kind == "defined" else None)
     names = first.names[0], *(b + a for a, b in zip(first.names[1:], second.names[1:], strict=True))
     made = MapText(names, second.results, first.domain + second.domain, max(first.kind, second.kind, key=KINDS.index))
-    check_steps(Reader(table), made, Reader(table).map(of.after, like(made)))
+    check_steps(reader, made, Reader(forms).map(of.after, like(made)))
 
 
 def like(of: MapText) -> Named | None:
     """The names of another map, by position; a map without points has no names."""
 
-    def named(groups: list[list[str]]) -> Sequence[Sequence[int]]:
+    def named(groups: list[list[str]]) -> Sequence[Sequence[Expr]]:
         alike = [len(group) for group in groups] == [len(group) for group in of.names]
         need(alike, None, "the maps have different numbers of variables")
         return of.names
@@ -53,50 +56,73 @@ def like(of: MapText) -> Named | None:
     return named if of.kind == "defined" else None
 
 
-def instantiated(of: Claims, table: Table, by_reasons: bool) -> None:
-    values = dict(of.values)
-    stated = Reader(table).map(of.maps[0], lambda groups: [[table.add(values.get(n, n)) for n in g] for g in groups])
-    names = tuple(tuple(name for name in group if isinstance(table.nodes[name], str)) for group in stated.names)
+def instantiated(of: Claims, forms: Forms, by_reasons: bool) -> None:
+    values, reader = dict(of.values), Reader(forms)
+
+    def given(name: str) -> Expr:
+        return Expr(forms.number(values[name])) if name in values else reader.variable(name)
+
+    stated = reader.map(of.maps[0], lambda groups: [[*map(given, group)] for group in groups])
+    names = tuple(tuple(e for e in group if e.value.number is None) for group in stated.names)
     made = replace(stated, names=names)
-    check_steps(Reader(table), made, Reader(table).map(of.before, like(made)))
-    simplified(of, table, by_reasons)
+    check_steps(reader, made, Reader(forms).map(of.before, like(made)))
+    simplified(of, forms, by_reasons)
 
 
-def emptied(of: Claims, table: Table, by_reasons: bool) -> None:
-    reader = Reader(table)
+def emptied(of: Claims, forms: Forms, by_reasons: bool) -> None:
+    reader = Reader(forms)
     own = reader.map(of.before)
     need(of.after in ("true", "false"), None, f"an answer is true or false, not {of.after!r}")
     if of.after == "false":
-        return need(own.outcome(table, of.point) is not None, None, f"{of.point} is no point of the domain")
+        return need(outcome(forms, own, of.point) is not None, None, f"{of.point} is no point of the domain")
     if of.steps or own.kind != "defined":
         return check_steps(reader, own, MapText(kind="KNOWN EMPTY"), of.steps, (), by_reasons)
-    points = own.points()
-    need(points is not None, None, "undecided: the proof is a search of a box of too many points")
-    return need(all(own.outcome(table, point) is None for point in points or ()), None, "the domain has a point")
+    return need(all(outcome(forms, own, point) is None for point in box(own)), None, "the domain has a point")
 
 
-def equated(of: Claims, table: Table, by_reasons: bool) -> None:
-    first = Reader(table).map(of.maps[0])
-    second = Reader(table).map(of.maps[1], like(first))
+def equated(of: Claims, forms: Forms, by_reasons: bool) -> None:
+    first = Reader(forms).map(of.maps[0])
+    second = Reader(forms).map(of.maps[1], like(first))
     need("UNDEFINED" not in (first.kind, second.kind), None, "nothing is known about an undefined map")
     need(of.after in ("true", "false"), None, f"an answer is true or false, not {of.after!r}")
+
+    def differ(point: Sequence[int]) -> bool:
+        return outcome(forms, first, point) != outcome(forms, second, point)
+
     if of.after == "false":
-        differ = first.outcome(table, of.point) != second.outcome(table, of.point)
-        return need(differ, None, f"the maps do not differ at {of.point}")
+        return need(differ(of.point), None, f"the maps do not differ at {of.point}")
     are_theirs = all(part.question == "simplify" for part in of.parts) and tuple(p.before for p in of.parts) == of.maps
     need(are_theirs, None, "the parts are not the simplifications of the maps")
     for part in of.parts:
         check(part, by_reasons)
     try:
-        left = Reader(table).map(of.parts[0].after)
-        return check_steps(Reader(table), left, Reader(table).map(of.parts[1].after, like(left)))
+        left = Reader(forms).map(of.parts[0].after)
+        return check_steps(Reader(forms), left, Reader(forms).map(of.parts[1].after, like(left)))
     except Refused:
-        boxes = [m.points() for m in (first, second)]
-        need(None not in boxes, None, "undecided: the proof is a search of a box of too many points")
-        same = all(first.outcome(table, p) == second.outcome(table, p) for box in boxes for p in box or ())
-        return need(same, None, "the maps differ at a point")
+        return need(not any(differ(p) for m in (first, second) for p in box(m)), None, "the maps differ at a point")
 
 
+def box(of: MapText) -> Iterator[tuple[int, ...]]:
+    """All points within the bounds of the variables. Raises Refused where these are too many."""
+    bounds = {e: range(int(a), int(b) + 1) for e, a, b in of.domain if b - a < inf}
+    ranges = [bounds.get(name, range(MAX_POINTS + 1)) for name in chain(*of.names)]
+    few = prod(map(len, ranges)) <= MAX_POINTS
+    need(few, None, "undecided: the proof is a search of a box of too many points")
+    return product(*ranges)
+
+
+def outcome(forms: Forms, of: MapText, point: Sequence[int]) -> tuple[int, ...] | None:
+    """The results at a point; None outside of the domain, where also a divisor is 0."""
+    if of.kind != "defined":
+        return None
+    at = dict(zip((a for name in chain(*of.names) for (a,) in name.value), point, strict=True))
+    if any(forms.value(d, at) == 0 for d in of.divisors):
+        return None
+    is_inside = all(lower <= forms.value(e.value, at) <= upper for e, lower, upper in of.domain)
+    return tuple(forms.value(e.value, at) for e in of.results) if is_inside else None
+
+
+MAX_POINTS = 4096
 KINDS = ("defined", "KNOWN EMPTY", "UNDEFINED")
 QUESTIONS = {
     "simplify": simplified,

@@ -1,0 +1,179 @@
+"""The checker of certificates reads expressions as forms, and derives claims from facts: each against the definition."""
+
+from __future__ import annotations
+
+import math
+import random
+from contextlib import suppress
+from itertools import product
+
+import pytest
+
+import indexing as ix
+from exact_maps import Style, random_map
+from indexing.certificates.checker.facts import Facts
+from indexing.certificates.checker.forms import Forms
+from indexing.certificates.checker.integers import Form, constant, has_no_solution
+from indexing.certificates.checker.reader import Expr, Reader
+
+
+def value_of_form(forms: Forms, form: Form, at: dict[str, int]) -> int:
+    return sum(c * math.prod(value_of_atom(forms, a, at) for a in atoms) for atoms, c in form.items())
+
+
+def value_of_atom(forms: Forms, atom: int, at: dict[str, int]) -> int:
+    kind, forms_in = forms.atoms[atom]
+    parts = [value_of_form(forms, f, at) for f in forms_in]
+    match kind:
+        case "/":
+            return parts[0] // parts[1]
+        case "%":
+            return parts[0] % abs(parts[1])
+        case "min":
+            return min(parts)
+    return at[kind]
+
+
+def random_expr(
+    chosen: random.Random, depth: int, divisors: tuple[int | str, ...] = (-7, -2, 2, 3, 4, 6, 8)
+) -> tuple[str, str]:
+    """An expression, and the same in Python."""
+    if depth == 0 or chosen.random() < 0.2:
+        return (str(chosen.choice(("x", "y", "z", chosen.randint(-9, 9)))),) * 2
+    left, right = random_expr(chosen, depth - 1, divisors), random_expr(chosen, depth - 1, divisors)
+    name = chosen.choice(["+", "-", "*", "min", "max", "floordiv", "mod", "ceildiv"])
+    if name in ("floordiv", "mod", "ceildiv"):
+        right = (str(chosen.choice(divisors)),) * 2
+    written = f"{name}({left[0]}, {right[0]})" if name in ("min", "max") else f"({left[0]}) {name} ({right[0]})"
+    python = {
+        "floordiv": "{} // {}",
+        "mod": "{} % abs({})",
+        "ceildiv": "-(-{} // {})",
+        "min": "min({}, {})",
+        "max": "max({}, {})",
+    }
+    return written, python.get(name, f"{{}} {name} {{}}").format(f"({left[1]})", f"({right[1]})")
+
+
+def variables(forms: Forms) -> Reader:
+    return Reader(forms, {name: Expr(forms.variable(name)) for name in "xyz"})
+
+
+def test_forms_have_the_values_of_expressions() -> None:
+    chosen = random.Random(1)
+    for _ in range(3000):
+        forms, at = Forms(), {name: chosen.randint(-40, 40) for name in "xyz"}
+        divisors = (-7, -2, 2, 3, 4, 8, *(("x", "y") if at["x"] and at["y"] else ()))
+        text, python = random_expr(chosen, chosen.randint(1, 5), divisors)
+        form = variables(forms).expression(text).value
+        assert (
+            value_of_form(forms, form, at)
+            == eval(python, at)
+            == forms.value(form, dict(enumerate(at[n] for n in "xyz")))
+        ), text
+
+
+def odd(forms: Forms, name: str, lower: int) -> Form:
+    """What is 0 where a variable is odd or even like its bound."""
+    return forms.remainder(forms.variable(name) - lower, constant(2))
+
+
+def test_what_follows_holds_at_every_point() -> None:
+    chosen, followed = random.Random(2), 0
+    for _ in range(600):
+        forms = Forms()
+        reader = variables(forms)
+        bounds = {name: sorted((chosen.randint(-4, 4), chosen.randint(-4, 4))) for name in "xy"}
+        text, python = random_expr(chosen, chosen.randint(1, 3), (-3, 2, 3, 4, "x", "y"))
+        facts = Facts(forms, [forms.range(forms.variable(name), *ends) for name, ends in bounds.items()])
+        facts.add(forms.range(odd(forms, name, a), 0, 0) for name, (a, b) in bounds.items() if b - a == 2)
+        facts.add([forms.range(forms.variable("z"), 0, 0)])
+        box = [*product(range(-4, 5), repeat=2)]
+        inside = [p for p in box if all(low <= v <= high for v, (low, high) in zip(p, bounds.values(), strict=True))]
+        inside = [
+            p
+            for p in inside
+            if all(b - a != 2 or (v - a) % 2 == 0 for v, (a, b) in zip(p, bounds.values(), strict=True))
+        ]
+        try:
+            values = [eval(python, {"x": p[0], "y": p[1], "z": 0}) for p in inside]
+            form = reader.expression(text).value
+        except ZeroDivisionError:
+            continue
+        least, most = min(values), max(values)
+        for lower, upper in ((least, most), (least + 1, math.inf), (-math.inf, most - 1), (0, 0), (-math.inf, 1)):
+            for by_intervals in (True, False):
+                if facts.imply(*forms.range(form, lower, upper), by_intervals):
+                    followed += 1
+                    assert all(lower <= v <= upper for v in values), (text, bounds)
+        for m in (2, 3):
+            if facts.imply(*forms.range(forms.remainder(form, constant(m)), 1, 1)):
+                assert all(v % m == 1 for v in values), (text, bounds)
+        assert not facts.exclude()
+    assert followed > 800  # it proves something
+
+
+@pytest.mark.parametrize(
+    ("claim", "needed", "nonzero"),
+    [
+        ("x floordiv z - y floordiv z", ["x - y"], []),
+        ("(x * y) mod z - (y * 3) mod z", ["x - 3"], []),
+        ("(x mod 4) mod z - 1 mod z", ["x mod 4 - 1"], []),
+        ("(y - x) floordiv y", ["x"], ["y"]),
+        ("x mod 4 - 2", ["x mod 2", "(x floordiv 2) mod 2 - 1"], []),
+    ],
+)
+def test_what_follows_does_so_by_each_of_its_reasons(claim: str, needed: list[str], nonzero: list[str]) -> None:
+    forms = Forms()
+    read = variables(forms).expression
+    zeros = [forms.range(read(text).value, 0, 0) for text in needed]
+    divisors = [read(text).value for text in nonzero]
+    wanted = [forms.range(read(claim).value - (claim.startswith("(y")), 0, 0)]
+    assert Facts(forms, zeros, divisors).prove(wanted)
+    for k in range(len(zeros)):
+        assert not Facts(forms, zeros[:k] + zeros[k + 1 :], divisors).prove(wanted)
+    assert not nonzero or not Facts(forms, zeros).prove(wanted)
+
+
+@pytest.mark.parametrize(
+    ("text", "other"),
+    [
+        ("(x * 2 + 1) floordiv 4", "x floordiv 2"),
+        ("(x * 2 + 3) floordiv 4", "(x + 1) floordiv 2"),
+        ("(x * 6 + 5) floordiv -9", "(x * -2 - 2) floordiv 3"),
+        ("(x * 4 + 7) mod 8", "(x + 1) mod 2 * 4 + 3"),
+    ],
+)
+def test_common_factors_of_quotients_are_divided_out(text: str, other: str) -> None:
+    read = variables(Forms()).expression
+    assert read(text).value == read(other).value
+
+
+def test_systems_without_solution_have_none() -> None:
+    chosen, contradictions = random.Random(3), 0
+    values = [-4, -3, -2, -1, 1, 2, 3, 4]
+    for _ in range(2000):
+        system = [{u: chosen.choice(values) for u in ("x", "y", ())} for _ in range(chosen.randint(1, 5))]
+        forms = [Form({(0,): r["x"], (1,): r["y"], (): r[()]}) for r in system]
+        box = [(x, y) for x in range(-12, 13) for y in range(-12, 13)]
+        at = [[r["x"] * x + r["y"] * y + r[()] for r in system] for x, y in box]
+        has = any(values[0] == 0 and all(v <= 0 for v in values[1:]) for values in at)
+        if has_no_solution(forms[:1], forms[1:]):
+            contradictions += 1
+            assert not has, system
+    assert contradictions > 300
+
+
+def test_maps_are_read_as_they_are_written() -> None:
+    for number in range(200):
+        text = str(random_map(random.Random(f"read/{number}"), Style()))
+        m = ix.IndexingMap.parse(text)
+        if m.is_known_empty:
+            continue
+        forms = Forms()
+        read = Reader(forms).map(str(m))
+        assert [len(group) for group in read.names] == [len(m.dims), len(m.ranges), len(m.runtimes)]
+        at = dict.fromkeys(range(sum(map(len, read.names))), 3)
+        dims, symbols = [3] * len(m.dims), [3] * (len(m.ranges) + len(m.runtimes))
+        with suppress(ix.Overflow):
+            assert tuple(forms.value(e.value, at) for e in read.results) == m.evaluate(dims, symbols)
