@@ -29,7 +29,7 @@ from indexing.indexing_analysis.computations import instruction_indexing
 from indexing.indexing_analysis.instructions import epilogue_indexing
 from indexing.ops.operand_indexing import OperandIndexing
 from indexing.ops.registry import traits_of
-from indexing.ops.tuples import named_array
+from indexing.ops.tuples import array_source, named_array
 
 if TYPE_CHECKING:
     from indexing.hlo import Module, Shape
@@ -246,7 +246,7 @@ class _Partitioner:
         """Add the instruction to its users' function, or start one; then record its reads of operands. Users come first."""
         reads = self.accesses.pop(instruction, {})
         is_given = instruction in self.heroes and instruction not in self.forced  # no other hero reads it
-        if self.output_count and (is_given or instruction.is_root) and not reads:
+        if self.output_count and (is_given or instruction.is_root or self._names_hero(instruction)) and not reads:
             return  # the kernel itself writes the outputs and computes the heroes
         self.placed[instruction] = tuple(reads)
         if traits_of(instruction).kind == "alias" and reads and instruction not in self.forced:
@@ -263,6 +263,10 @@ class _Partitioner:
             owner = self._start(instruction)
             for access in self._own_accesses(instruction, reads):
                 self._pass_to_operands(instruction, owner, access)
+
+    def _names_hero(self, instruction: Instruction) -> bool:
+        """Whether it is an array of a hero that is an output, without any other instruction between."""
+        return traits_of(instruction).kind == "alias" and array_source(instruction, 0)[0] in self.heroes
 
     def _hold(self, instruction: Instruction, owner: int) -> None:
         self.drafts[owner].instructions.append(instruction)

@@ -163,6 +163,8 @@ def test_only_heroes_and_their_planners_ask_for_one_op() -> None:
         "FFT",
         "REDUCE",
         "SCATTER",
+        "SORT",
+        "TOPK",
         "TRANSPOSE",
     }
     structure = {"GET_TUPLE_ELEMENT", "TUPLE"}

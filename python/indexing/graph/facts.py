@@ -19,10 +19,10 @@ T = TypeVar("T")
 
 @dataclass(eq=False)
 class GraphFacts:
-    """A graph, the instructions that kernels can compute (`supports`) and those that a library computes (`in_library`), the
-    nodes that have a kernel by now (`taken`), those in whose kernels neighbouring threads need neighbouring elements
-    (`coalesced`), those whose kernels may compute operands while they copy them (`copying`), and those that no kernel of
-    another node may compute (`apart`).
+    """A graph, the instructions that kernels can compute (`supports`) and those that a library computes (`in_library`), those
+    that only a kernel around them computes (`around`), the nodes that have a kernel by now (`taken`), those in whose kernels
+    neighbouring threads need neighbouring elements (`coalesced`), those whose kernels may compute operands while they copy them
+    (`copying`), and those that no kernel of another node may compute (`apart`).
 
     Kernels with several results, and those of several nodes that others may join, are `groups`, by node; `spans` has the first
     and the last number of the nodes of each, sorted.
@@ -31,6 +31,7 @@ class GraphFacts:
     graph: Graph
     supports: Callable[[Instruction], bool]
     in_library: Callable[[Instruction], bool] = lambda _: False
+    around: Callable[[Instruction], bool] = lambda _: False
     taken: set[Node] = field(default_factory=set)
     coalesced: set[Node] = field(default_factory=set)
     copying: set[Node] = field(default_factory=set)
@@ -120,6 +121,10 @@ class GraphFacts:
     def can_compute(self, node: Node) -> bool:
         """Whether a kernel can compute the node."""
         return node in self._computable
+
+    def needs_kernel(self, node: Node) -> bool:
+        """Whether a kernel computes the node: its elements one by one, or around it."""
+        return self.can_compute(node) or self.around(node.instruction)
 
     def needs_loop(self, node: Node) -> bool:
         """Whether computing one element of the output takes a loop over elements of an operand."""

@@ -31,9 +31,11 @@ def flatten(
     computation: Computation,
     inlined: frozenset[Instruction] = frozenset(),
     split: Callable[[Instruction], Computation | None] = lambda _: None,
+    is_kept: Callable[[Instruction], bool] = lambda _: False,
 ) -> Graph:
     """The graph of a computation; `inlined` are fusions that are inlined as calls are. `split` gives a computation that takes
-    the place of an instruction; None where the instruction stays.
+    the place of an instruction; None where the instruction stays. Those that a kernel computes as they are (`is_kept`) are
+    not expanded.
     """
     nodes: list[Node] = []
     parameters = tuple(Node(p, ()) for p in computation.parameters)
@@ -50,7 +52,9 @@ def flatten(
             frames[-1].values[frame.caller] = _returned(frame.caller, frame.arguments, result)
             continue
         operands = tuple(frame.values[o] for o in instruction.operands)
-        callee = _inlined(instruction, inlined, split) if len(nodes) < INLINE_LIMIT else None
+        callee = None
+        if len(nodes) < INLINE_LIMIT:
+            callee = split(instruction) if is_kept(instruction) else _inlined(instruction, inlined, split)
         if callee is not None:
             frames.append(_Frame(operands, iter(callee.post_order()), callee.root, instruction))
         else:
@@ -68,7 +72,8 @@ def _inlined(
     op = traits_of(instruction)
     if op.calls == "inlined" or instruction in inlined or _is_awaited(instruction):
         return instruction.called[0]
-    return op.expansion(instruction) if op.expansion is not None else split(instruction)
+    expansion = op.expansion(instruction) if op.expansion is not None else None
+    return split(instruction) if expansion is None else expansion
 
 
 def _is_awaited(instruction: Instruction) -> bool:

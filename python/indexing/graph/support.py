@@ -11,12 +11,17 @@ from indexing.ops.registry import traits_of
 class KernelSupport:
     """Tells which instructions kernels can compute: those with element code, as have the computations that they apply.
 
-    `in_library` tells which of them a library of the device computes instead.
+    `in_library` tells which of them a library of the device computes instead; `by_emitter` which instructions without element
+    code an emitter computes, in a kernel around them.
     """
 
-    def __init__(self, in_library: Callable[[Instruction], bool] = lambda _: False) -> None:
+    def __init__(
+        self,
+        in_library: Callable[[Instruction], bool] = lambda _: False,
+        by_emitter: Callable[[Instruction], bool] = lambda _: False,
+    ) -> None:
         """Start with no answers; they are memoized by computation."""
-        self.in_library = in_library
+        self.in_library, self._by_emitter = in_library, by_emitter
         self._known: dict[Computation, bool] = {}
 
     def instruction(self, instruction: Instruction) -> bool:
@@ -27,6 +32,10 @@ class KernelSupport:
         if instruction.is_constant and instruction.shape.element_count != 1:
             return False
         return all(map(self.computation, instruction.called)) and not self.in_library(instruction)
+
+    def around(self, instruction: Instruction) -> bool:
+        """Whether a kernel around the instruction computes it, although it has no element code."""
+        return self._by_emitter(instruction) and all(map(self.computation, instruction.called))
 
     def computation(self, computation: Computation) -> bool:
         """Whether a kernel can compute every instruction of a computation."""

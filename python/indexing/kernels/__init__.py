@@ -151,6 +151,11 @@ def choose_emitter(computation: Computation, device: Device, emitters: tuple[Any
     return known[key]
 
 
+def computed_by_emitter(instruction: Instruction, device: Device) -> bool:
+    """Whether an emitter's kernels compute an instruction that has no element code."""
+    return any(e.computes(instruction, device) for e in EMITTERS)
+
+
 @dataclass(slots=True)
 class _Choices:
     """The emitters of a module's computations on devices, memoized, since many plans of one computation need them."""

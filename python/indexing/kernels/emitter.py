@@ -10,7 +10,7 @@ from indexing.device.limits import Dim3, Limits
 from indexing.device.record import Device
 from indexing.graph.facts import GraphFacts
 from indexing.graph.nodes import Node
-from indexing.hlo import Computation
+from indexing.hlo import Computation, Instruction
 from indexing.kernels.ir.nodes import Kernel
 from indexing.kernels.knob_space import KnobSpace
 from indexing.kernels.proposal import Proposal
@@ -69,6 +69,7 @@ class Emitter(Generic[M, P]):
     - `runs_on(match, device)`: whether the device's dialect has the instructions that the kernel is made of.
     - `joins_products`: proposals hold several products of matrices, as the program states them. What they save is not known
       from counts: predictions of their time and of their parts' decide.
+    - `computes(instruction, device)`: whether the emitter's kernels compute an instruction that has no element code.
     - `by_elements`: a thread computes its elements alone, also those that take a loop, such as sums of products.
     """
 
@@ -80,4 +81,5 @@ class Emitter(Generic[M, P]):
     runs_on: Callable[[M, Device], bool] = on_any_device
     joins_products: bool = False
     by_elements: bool = False
+    computes: Callable[[Instruction, Device], bool] = lambda instruction, device: False
     group: Callable[[GraphFacts, Node, Device], Proposal | None] = lambda facts, seed, device: None

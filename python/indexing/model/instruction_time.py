@@ -63,7 +63,8 @@ class KernelTime:
 def predict_instruction(instruction: Instruction, device: Device) -> KernelTime:
     """The time of the default plan of the kernel of a fusion or of any other op, or of a library's product of matrices.
 
-    What no kernel computes (a sort, a Fourier transform, a library call without a model, a step of the host) is not modelled.
+    What no kernel computes (a sort of long rows, a Fourier transform, a library call without a model, a step of the host) is
+    not modelled.
     """
     known = instruction.module.attached(_Times).known
     key = instruction, device

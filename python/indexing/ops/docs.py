@@ -18,7 +18,8 @@ One row per opcode, generated from the definitions in `python/indexing/ops/` by 
 - **Backwards**: `own` if the op defines its input-to-output formula, `inverse` if it is the generic inverse of the
   output-to-input formula. Both describe the same pairs of elements.
 - **Reference**: `yes` if `ix.evaluate` computes it; `replicas` if several replicas are evaluated together.
-- **Kernel**: `yes` if it has element code; `expanded` if kernels compute it as a computation of other ops, where it has one.
+- **Kernel**: `yes` if it has element code; `expanded` if kernels compute it as a computation of other ops, where it has one;
+  `rows` if kernels for GPUs compute whole rows.
 
 Every map also carries its own exactness: `exact`, `over-approximate` or `unknown`, with a reason for the last two.
 
@@ -36,7 +37,8 @@ def _row(op: Op) -> str:
     backwards = "own" if op.input_to_output is not None else "inverse"
     reference = "replicas" if op.across_replicas is not None else "yes" if op.reference is not None else "no"
     formula = op.formula.replace("|", "\\|")
-    kernel = "yes" if op.element is not None else "expanded" if op.expansion is not None else "no"
+    kernels = {"yes": op.element is not None, "expanded": op.expansion is not None, "rows": op.by_rows, "no": True}
+    kernel = next(name for name, holds in kernels.items() if holds)
     return f"| `{op.opcode}` | {formula} | {op.exactness} | {backwards} | {reference} | {kernel} |\n"
 
 

@@ -169,13 +169,17 @@ class Expansion:
         """A copy of a computation of the call's module, for the expansion's to call."""
         return self._module.copy(computation)
 
+    def computation(self, name: str) -> ComputationBuilder:
+        """A computation for the expansion's to call."""
+        return self._module.computation(name)
+
     def placed_choice(
         self, name: str, element_type: str, place_type: str, is_first: Callable[[Scalars, Scalars], BuiltInstruction]
     ) -> ComputationBuilder:
         """A computation that takes one of two elements, each with its place: the first if `is_first` says so of both, in
         which scalars it may add. An element at the place NO_PLACE is none: the other one is taken.
         """
-        body = self._module.computation(name)
+        body = self.computation(name)
         element, place, flag = (Shape.array(t, ()) for t in (element_type, place_type, "pred"))
         first, second = ((body.parameter(element), body.parameter(place)) for _ in range(2))
         none = body.constant(place, NO_PLACE)

@@ -89,8 +89,9 @@ class Op:
 
     Other parts of the package ask for traits instead of naming opcodes: `kind` and `calls` (above); `passes_operand`: the
     result is operand 0, unchanged; `same_memory`: it has operand 0's bytes under another shape; `reads_many`: an element
-    loops over operands' elements; `is_expensive`: an element costs more than a load; `is_async_done`: returns the results
-    of the computation that its operand started; `is_done`: ends an asynchronous operation that its operand started, and
+    loops over operands' elements; `by_rows`: an element is any of a row, so that kernels compute whole rows;
+    `is_expensive`: an element costs more than a load; `is_async_done`: returns the results of the computation that its
+    operand started; `is_done`: ends an asynchronous operation that its operand started, and
     moves nothing itself; `result_index`: the element of a start's tuple that holds the results, beside operands and
     contexts; `workspaces`: the number of arrays at the end of a call's results that are the library's scratch memory;
     `index_vectors`: the attribute as long as an index vector; `in_place_operands`: the number of leading operands
@@ -115,6 +116,7 @@ class Op:
     passes_operand: bool = False
     same_memory: bool = False
     reads_many: bool = False
+    by_rows: bool = False
     is_expensive: bool = False
     is_async_done: bool = False
     is_done: bool = False

@@ -104,23 +104,26 @@ def _sort_operations(instruction: Instruction, inside: CountInside) -> Operation
     return OperationCount(elements * max(elements - 1, 0).bit_length())
 
 
-OPS = (
-    Op(
-        "sort",
-        "out_k[b, i] = in_k[b, order[b, i]], order by the comparator on row b of all operands",
-        sort_output_to_input,
-        RunsComputations(sort_reference),
-        sort_input_to_output,
-        calls="combines",
-        operations=_sort_operations,
-    ),
-    Op(
-        "topk",
-        "values[b, i], indices[b, i] = the i-th largest element of in[b, :] and its index",
-        topk_output_to_input,
-        topk_reference,
-        topk_input_to_output,
-        expansion=top_elements_expansion,
-        operations=no_operations,
-    ),
+SORT = Op(
+    "sort",
+    "out_k[b, i] = in_k[b, order[b, i]], order by the comparator on row b of all operands",
+    sort_output_to_input,
+    RunsComputations(sort_reference),
+    sort_input_to_output,
+    calls="combines",
+    by_rows=True,
+    operations=_sort_operations,
 )
+
+TOPK = Op(
+    "topk",
+    "values[b, i], indices[b, i] = the i-th largest element of in[b, :] and its index",
+    topk_output_to_input,
+    topk_reference,
+    topk_input_to_output,
+    expansion=top_elements_expansion,
+    by_rows=True,
+    operations=no_operations,
+)
+
+OPS = (SORT, TOPK)

@@ -73,16 +73,18 @@ class Planner:
         """The graph of a computation, in which other instructions take the place of products where an emitter would rather
         have these, unless a kernel of several products holds them as they are.
         """
-        stated = flatten(computation, inlined)
+        kept = self.support.around
+        stated = flatten(computation, inlined, is_kept=kept)
         if not any(self._replacement(n.instruction) for n in stated.nodes):
             return stated
         joined = _FusionPlanner(self, stated).joined_products()
-        return flatten(computation, inlined, lambda i: None if i in joined else self._replacement(i))
+        return flatten(computation, inlined, lambda i: None if i in joined else self._replacement(i), kept)
 
     def _replacement(self, instruction: Instruction) -> Computation | None:
         """The computation that the emitter of an instruction, by itself, would rather have; None if it takes it as it is."""
         op = traits_of(instruction)
-        if op.expansion is not None or not op.reads_many or self.support.in_library(instruction):
+        is_asked = op.by_rows or (op.reads_many and op.expansion is None)
+        if not is_asked or self.support.in_library(instruction):
             return None  # of one element each, no other instructions are faster
         if instruction not in self.replacements:
             operands = tuple(Node(o, ()) for o in instruction.operands)
@@ -154,8 +156,8 @@ class _FusionPlanner:
     """The state of the planning of one graph."""
 
     def __init__(self, planner: Planner, graph: Graph) -> None:
-        self.planner, self.graph, self.device = planner, graph, planner.device
-        self.facts = GraphFacts(graph, planner.support.instruction, planner.support.in_library)
+        self.planner, self.graph, self.device, support = planner, graph, planner.device, planner.support
+        self.facts = GraphFacts(graph, support.instruction, support.in_library, support.around)
         self.group_of: dict[Node, Proposal] = {}
         self.kernel_of: dict[Node, PlannedFusion] = {}
         self.recomputed: set[Node] = set()  # by each kernel that reads them
@@ -177,7 +179,7 @@ class _FusionPlanner:
 
     def _seeds(self) -> list[Node]:
         """The nodes that need a kernel, users before their operands."""
-        return [n for n in reversed(self.graph.nodes) if n in self.facts.live and self.facts.can_compute(n)]
+        return [n for n in reversed(self.graph.nodes) if n in self.facts.live and self.facts.needs_kernel(n)]
 
     def _proposed(self, seeds: Iterable[Node]) -> list[Proposal]:
         """The groups that emitters propose around the seeds and that save time, the best first."""
@@ -329,5 +331,5 @@ def _all_before(last: Set[Node], nodes: Set[Node]) -> set[Node]:
 def is_host_step(facts: GraphFacts, node: Node) -> bool:
     """Whether the host computes the node: it is no fusion and no control flow, and neither a kernel nor a library can."""
     op = node.op
-    is_on_device = facts.can_compute(node) or facts.in_library(node.instruction)
+    is_on_device = facts.needs_kernel(node) or facts.in_library(node.instruction)
     return not (is_on_device or op.is_source or op.runs_computations or node.instruction.is_fusion)

@@ -16,7 +16,7 @@ from indexing.graph.nodes import Graph, Node, Ref, needed_nodes
 from indexing.graph.support import KernelSupport
 from indexing.hlo import Computation, Instruction, Module, Program, entry_of
 from indexing.hlo.program_like import or_function, part_of_program
-from indexing.kernels import device_of_kernels, emit_fused
+from indexing.kernels import computed_by_emitter, device_of_kernels, emit_fused
 from indexing.model.libraries import library_product
 from indexing.planning.fusion import PlannedFusion, Planner
 from indexing.planning.given_fusions import needs_parts
@@ -92,8 +92,8 @@ def emit_all(module: Program, dialect: Dialect | None = None, device: Device | s
     """The distinct kernels of a module's entry, of a computation, or of a JAX function and its arguments: those of its
     fusions, and of the fusions that `compile` plans.
 
-    They are made for `device` as those of `emit`. Control flow, and instructions that no kernel computes (a sort), are left to
-    the host. Raises as `emit` does.
+    They are made for `device` as those of `emit`. Control flow, and instructions that no kernel computes (on a CPU a sort), are
+    left to the host. Raises as `emit` does.
     """
     part = part_of_program(module, "emit_all: module")
     if isinstance(part, Instruction):
@@ -109,7 +109,7 @@ class _ProgramPlanner:
         self.choose = choose
         self.device = device
         self.in_library = cache(lambda i: matmul == "library" and is_faster_in_library(i, device))
-        self.support = KernelSupport(self.in_library)
+        self.support = KernelSupport(self.in_library, cache(lambda i: computed_by_emitter(i, device)))
         self.planner = Planner(self.support, device)
         self.within_fusions = Planner(KernelSupport(), device)  # a fusion that the program states keeps its products
         self.graphs: dict[Computation, Graph] = {}
@@ -192,7 +192,7 @@ class _ProgramPlanner:
     def _on_host(self, graph: Graph, written: Collection[Node]) -> frozenset[Node]:
         """The nodes that steps of the host read and no kernel writes, and what these read."""
         supports = self.support.instruction
-        pending = [ref.node for n in needed_nodes(graph) if not supports(n.instruction) for ref in n.refs]
+        pending = [ref.node for n in needed_nodes(graph) if not self._has_kernel(n) for ref in n.refs]
         on_host: set[Node] = set()
         while pending:
             node = pending.pop()
@@ -200,6 +200,9 @@ class _ProgramPlanner:
                 on_host.add(node)
                 pending += [ref.node for ref in node.refs]
         return frozenset(on_host)
+
+    def _has_kernel(self, node: Node) -> bool:
+        return self.support.instruction(node.instruction) or self.support.around(node.instruction)
 
     def _part_of(self, fusion: PlannedFusion, graph: Graph) -> _Part:
         built = build_kernel_module(fusion.nodes, fusion.outputs, graph)

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from indexing._core import SymbolicExpr
 from indexing.kernels.ir import nodes as ir
 from indexing.kernels.ir.copying import names_of
-from indexing.kernels.ir.traversal import expressions_of, subvalues, values_of
+from indexing.kernels.ir.traversal import expressions_of, may_leave, subvalues, values_of
 from indexing.kernels.verify.check import Check
 
 
@@ -55,7 +55,7 @@ class _Uniformity:
             yield from self._inside(varies, (*s.then, *s.otherwise))
         elif isinstance(s, ir.For):
             varies = self._index_varies(s.start) or self._index_varies(s.stop)
-            varies = varies or any(isinstance(b, ir.Break) for b in ir.statements(s.body))
+            varies = varies or may_leave(s.body)
             if varies:
                 self.variables.add(s.variable)
             yield from self._check_barriers(s, varies, "a loop")

@@ -14,7 +14,7 @@ from itertools import takewhile
 from indexing.errors import IndexingError, UnsupportedOp
 from indexing.hlo import BuiltInstruction, Computation, Instruction
 from indexing.ops.expansion import Expansion, is_workspace
-from indexing.ops.library_calls import convolutions, lapack, onednn, products, solvers
+from indexing.ops.library_calls import convolutions, lapack, onednn, products, solvers, sorted_runs
 from indexing.ops.library_calls.configs import Config, backend_config
 from indexing.ops.op import ComputationMaps, Interpreter, Op, RunsComputations, ThroughComputations
 from indexing.ops.operand_indexing import Indexing, unknown
@@ -61,6 +61,7 @@ LIBRARY_CALLS = (
         solvers.cholesky,
     ),
     LibraryCall(("TopK", "__gpu$TopK"), "topk", solvers.top_k),
+    LibraryCall((sorted_runs.SORT_RUNS,), "sort", sorted_runs.write_sorted_runs),
     LibraryCall(
         (
             "Sharding",

@@ -1,0 +1,98 @@
+"""The kernels that the sort emitter proposes: sorts and merges with what is computed for them alone, and sorts in passes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from indexing.hlo.layout import major_to_minor
+from indexing.kernels.emitters.sort.match import sorted_by_kernel
+from indexing.kernels.emitters.sort.plan import longest_run
+from indexing.kernels.emitters.transpose.match import is_worth_a_tile
+from indexing.kernels.ir.types import storage_bytes
+from indexing.kernels.proposal import Proposal, storage_of
+from indexing.kernels.targets import TARGETS
+from indexing.ops.library_calls.sorted_runs import (
+    ORDER_BYTES,
+    compared_operands,
+    moves_by_order,
+    sort_in_passes,
+    top_by_sorting,
+)
+from indexing.ops.registry import traits_of
+from indexing.ops.sort import SORT, TOPK
+
+if TYPE_CHECKING:
+    from indexing.device.record import Device
+    from indexing.graph.facts import GraphFacts
+    from indexing.graph.nodes import Node
+    from indexing.hlo import Computation, Instruction
+
+MAX_NODES = 64
+
+
+def computes_sort(i: Instruction, device: Device) -> bool:
+    """Whether kernels of a device sort the instruction's rows; on CPUs numpy is faster."""
+    return TARGETS[device.dialect].has_threads and sorted_by_kernel(i) is not None
+
+
+def group_sort(facts: GraphFacts, seed: Node, device: Device) -> Proposal | None:
+    """The kernel of a sort with what it alone reads, or the passes that replace it."""
+    i = seed.instruction
+    if not TARGETS[device.dialect].has_threads:
+        return None
+    replacement = _replacement(i, device)
+    if replacement is not None:
+        return Proposal(seed, frozenset([seed]), seed.arrays, replacement=replacement)
+    runs = sorted_by_kernel(i)
+    if runs is None or seed in facts.taken:
+        return None
+    nodes = _with_operands(facts, seed) if runs.sorted == 1 else {seed}
+    read = {ref for user in facts.users_of(seed) for ref in user.refs} | facts.results
+    outputs = tuple(ref for ref in seed.arrays if ref in read)
+    saved = sum(2 * storage_of(ref) for n in nodes - {seed} for ref in n.arrays)
+    return Proposal(seed, frozenset(nodes), outputs, launches=1, saved_bytes=saved)
+
+
+def _replacement(i: Instruction, device: Device) -> Computation | None:
+    """The passes that a sort, or a top-k, is replaced by; None where its rows are neither long nor apart in memory."""
+    if traits_of(i) is TOPK:
+        bytes_ = storage_bytes(i.operands[0].shape.element_type) + ORDER_BYTES
+        return top_by_sorting(i, longest_run(bytes_, device)) if i.shape.leaves[0].element_count else None
+    runs = sorted_by_kernel(i)
+    if runs is None or traits_of(i) is not SORT:
+        return None
+    most = longest_run(_moved_bytes(i), device)
+    is_beside = all(major_to_minor(s)[-1] == runs.dimension for s in (i.shape.leaves[0], i.operands[0].shape))
+    return None if runs.size <= most and is_beside else sort_in_passes(i, most)
+
+
+def _moved_bytes(sort: Instruction) -> int:
+    """The bytes that are moved with an element."""
+    kinds = [o.shape.element_type for o in sort.operands]
+    compared = compared_operands(sort.called[0], len(kinds))
+    others = [kind for k, kind in enumerate(kinds) if k not in compared]
+    moved = ORDER_BYTES if moves_by_order(others) else sum(map(storage_bytes, others))
+    return max(sum(storage_bytes(kinds[k]) for k in compared) + moved, 1)
+
+
+def _with_operands(facts: GraphFacts, seed: Node) -> set[Node]:
+    """The sort, and the nodes that are computed for it alone, an element for each of it."""
+    nodes, pending = {seed}, [ref.node for ref in seed.refs]
+    while pending and len(nodes) < MAX_NODES:
+        node = pending.pop()
+        if node not in nodes and _joins(facts, node, nodes):
+            nodes.add(node)
+            pending += [ref.node for ref in node.refs]
+    return nodes
+
+
+def _joins(facts: GraphFacts, node: Node, nodes: set[Node]) -> bool:
+    if (
+        not facts.can_compute(node)
+        or node in facts.taken
+        or node in facts.rematerializable
+        or node in facts.result_nodes
+    ):
+        return False
+    is_light = node.op.has_no_compute or node.op.is_elementwise
+    return is_light and not is_worth_a_tile(node.instruction) and all(u in nodes for u in facts.users_of(node))

@@ -1,0 +1,107 @@
+"""Launch dimensions and knobs of sorts."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from indexing.kernels.emitter import fits
+from indexing.kernels.emitters.sort.match import NAME
+from indexing.kernels.knob_space import Condition, Knob, KnobSpace
+from indexing.kernels.launch import check_choice
+
+if TYPE_CHECKING:
+    from indexing.device.limits import Dim3
+    from indexing.device.record import Device
+    from indexing.kernels.emitters.sort.match import RowSort
+
+ELEMENTS = (1, 2, 4, 8, 16)
+DEFAULT_ELEMENTS = 8
+DEFAULT_THREADS = 256  # a block with several rows has at most so many
+
+
+@dataclass(frozen=True, slots=True)
+class SortPlan:
+    """Blocks that sort `rows` runs of `length` elements each, of which there are `count`; a thread has `elements` of a run."""
+
+    count: int
+    length: int
+    elements: int
+    rows: int
+    element_bytes: int
+
+    @property
+    def threads(self) -> int:
+        """The threads of a run."""
+        return -(-self.length // self.elements)
+
+    @property
+    def cells(self) -> int:
+        """The elements that the threads of a run hold, which are at least as many as it has."""
+        return self.threads * self.elements
+
+    @property
+    def grid(self) -> Dim3:
+        """The blocks, in one dimension."""
+        return (-(-self.count // self.rows), 1, 1)
+
+    @property
+    def block(self) -> Dim3:
+        """The threads of a block, in one dimension."""
+        return (self.rows * self.threads, 1, 1)
+
+    @property
+    def shared_bytes(self) -> int:
+        """The bytes of the elements of a block."""
+        return self.rows * self.cells * self.element_bytes
+
+
+def plan_sort(match: RowSort, device: Device, *, elements: int | None = None, rows: int | None = None) -> SortPlan:
+    """Launch dimensions for a device.
+
+    Knobs: `elements` of a thread, 1, 2, 4, 8 or 16; `rows` of a block (or runs, where rows are sorted in runs): a power of two,
+    as many as its threads and its shared memory allow.
+    """
+    legal = _legal(match, device)
+    if elements is None:
+        elements = next((e for e in legal if e >= min(DEFAULT_ELEMENTS, match.runs.length)), max(legal))
+    check_choice("elements", elements, tuple(legal))
+    if rows is None:
+        threads = _planned(match, elements, 1).threads
+        rows = max(r for r in legal[elements] if r == 1 or r * threads <= DEFAULT_THREADS)
+    check_choice("rows", rows, legal[elements])
+    return _planned(match, elements, rows)
+
+
+def sort_knobs(match: RowSort, default: SortPlan, device: Device) -> KnobSpace:
+    """Names, legal values and defaults of the knobs."""
+    legal = _legal(match, device)
+    knobs = (
+        Knob("elements", tuple(legal), default.elements),
+        Knob("rows", max(legal.values(), key=len), default.rows),
+    )
+    return KnobSpace(NAME, knobs, (Condition("rows", ("elements",), {(e,): rows for e, rows in legal.items()}),))
+
+
+def longest_run(element_bytes: int, device: Device) -> int:
+    """The most elements of a run, a power of two, that the threads and the shared memory of a block hold."""
+    limits = device.limits
+    most = min(limits.block_size * DEFAULT_ELEMENTS, limits.shared_bytes // element_bytes)
+    return 1 << most.bit_length() - 1
+
+
+def _planned(match: RowSort, elements: int, rows: int) -> SortPlan:
+    runs = match.runs
+    count = match.rows * -(-runs.size // runs.length)
+    return SortPlan(count, min(runs.length, runs.size), elements, rows, match.element_bytes)
+
+
+def _legal(match: RowSort, device: Device) -> dict[int, tuple[int, ...]]:
+    """The legal numbers of rows of a block, for each of elements of a thread; one pair that does not fit if none does."""
+    legal: dict[int, tuple[int, ...]] = {}
+    for elements in ELEMENTS:
+        counts = [1 << k for k in range(_planned(match, elements, 1).count.bit_length())]
+        rows = tuple(r for r in counts if fits(_planned(match, elements, r), device.limits))
+        if rows:
+            legal[elements] = rows
+    return legal or {ELEMENTS[-1]: (1,)}
