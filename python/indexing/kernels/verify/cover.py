@@ -1,13 +1,14 @@
 """Coverage of maps by others: whether each access of some maps, by a thread of an element, is one of others.
 
 Maps are compared one by one, then their iterations: a pass may have written out those of short loops, or the last ones. What
-is left, the core compares as relations between threads and elements.
+is left is compared as relations between threads and elements: of few points by enumeration, others by the core.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
+from math import prod
 from typing import TypeAlias
 
 from indexing._core import (
@@ -22,9 +23,12 @@ from indexing._core import (
 )
 from indexing.errors import IndexingError
 from indexing.kernels.ir.accesses import INT64
+from indexing.kernels.verify.enumeration import first_missing, rows
+from indexing.lazy import np
 
 Shared: TypeAlias = "tuple[object, ...]"
 MAX_ITERATIONS = 256  # loops around an access are written out to at most so many
+FEW_POINTS = 1 << 14  # are enumerated at once; the core may take a thousand times as long until it gives up
 
 
 def normalized(m: IndexingMap) -> IndexingMap:
@@ -184,9 +188,18 @@ def _has_equal_results(m: IndexingMap, other: IndexingMap) -> bool:
 
 
 def _is_covered(m: IndexingMap, whole: Sequence[IndexingMap]) -> bool:
+    if m.is_known_empty:
+        return True
     sizes = (m.num_dims, m.num_runtimes, m.num_results)
-    others = [o for o in whole if (o.num_dims, o.num_runtimes, o.num_results) == sizes]
+    alike = (o for o in whole if not o.is_known_empty)
+    others = [o for o in alike if (o.num_dims, o.num_runtimes, o.num_results) == sizes]
+    if others and not m.num_runtimes and sum(map(_box_points, (m, *others))) <= FEW_POINTS:
+        return first_missing(rows(m, {}), np.concatenate([rows(o, {}) for o in others])) is None
     try:
         return PiecewiseMap(others).covers(m)
     except IndexingError:
         return False
+
+
+def _box_points(m: IndexingMap) -> int:
+    return prod(len(v.interval) for v in m.variables)
