@@ -4,6 +4,8 @@ import numpy as np
 import pytest
 
 import indexing as ix
+from indexing.device.table import portable_device
+from indexing.planning.program import plan_program
 from kernels import check, compiled, vector_moves, visits
 
 HEAD = """fused {
@@ -84,6 +86,21 @@ def test_a_bitcast_to_another_layout_of_the_same_sizes() -> None:
     )
 
 
+@pytest.mark.parametrize("seed", range(3))
+def test_results_beside_the_update(seed: int) -> None:
+    """The state of a loop, of which each step collects some, in other shapes with as many elements."""
+    text = HEAD.replace("u = f32[2,3]", "u = f32[6]")
+    text += """  n = f32[6] negate(u)
+      r = f32[2,3] reshape(n)
+      d = f32[7,8] dynamic-update-slice(x, r, i, j)
+      k = f32[2,3] exponential(r)
+      h = bf16[6] convert(u)
+      c = bf16[3,2] reshape(h)
+      ROOT t = (f32[6], f32[7,8], f32[2,3], bf16[3,2]) tuple(n, d, k, c) }"""
+    kernel = check(text, "dynamic-update-slice", seed)
+    assert [o.alias_of for o in kernel.outputs] == [None, 0, None, None]
+
+
 UNSAFE = {
     "read by the update": "s = f32[2,3] slice(x), slice={[0:2], [0:3]} ROOT d = f32[7,8] dynamic-update-slice(x, s, i, j) }",
     "read after it": "d = f32[7,8] dynamic-update-slice(x, u, i, j) ROOT a = f32[7,8] add(d, x) }",
@@ -91,6 +108,12 @@ UNSAFE = {
     "an output too": "d = f32[7,8] dynamic-update-slice(x, u, i, j) ROOT t = (f32[7,8], f32[7,8]) tuple(d, x) }",
     "two outputs": "d = f32[7,8] dynamic-update-slice(x, u, i, j) ROOT t = (f32[7,8], f32[7,8]) tuple(d, d) }",
     "another epilogue": "d = f32[7,8] dynamic-update-slice(x, u, i, j) ROOT n = f32[7,8] negate(d) }",
+    "a result that reads it": """d = f32[7,8] dynamic-update-slice(x, u, i, j) s = f32[2,3] slice(d), slice={[2:4], [1:4]}
+      ROOT t = (f32[7,8], f32[2,3]) tuple(d, s) }""",
+    "a result that reads the array": """d = f32[7,8] dynamic-update-slice(x, u, i, j) s = f32[2,3] slice(x), slice={[2:4], [1:4]}
+      ROOT t = (f32[2,3], f32[7,8]) tuple(s, d) }""",
+    "a result of another size": """d = f32[7,8] dynamic-update-slice(x, u, i, j) s = f32[1,3] slice(u), slice={[0:1], [0:3]}
+      ROOT t = (f32[7,8], f32[1,3]) tuple(d, s) }""",
     "another layout": "ROOT d = f32[7,8]{0,1} dynamic-update-slice(x, u, i, j) }",
 }
 
@@ -143,3 +166,57 @@ def test_rows_that_begin_anywhere_are_stored_element_by_element() -> None:
       ROOT d = f32[40,256] dynamic-update-slice(x, u, i, i)
     }"""
     assert not vector_moves(check(text, "dynamic-update-slice", vector_width=4))["o0"]
+
+
+SCAN = """body {{
+  s = (s32[], f32[64], f32[9,64]) parameter(0)
+  i = s32[] get-tuple-element(s), index=0 h = f32[64] get-tuple-element(s), index=1
+  y = f32[9,64] get-tuple-element(s), index=2
+  one = s32[] constant(1) zero = s32[] constant(0) j = s32[] add(i, one)
+  {before}
+  t = f32[64] tanh(g) q = f32[1,64] reshape(t) {update} d = f32[9,64] dynamic-update-slice(y, r, i, zero)
+  ROOT u = (s32[], f32[64], f32[9,64]) tuple(j, t, d) }}
+more {{ s = (s32[], f32[64], f32[9,64]) parameter(0) i = s32[] get-tuple-element(s), index=0
+  n = s32[] constant(9) ROOT r = pred[] compare(i, n), direction=LT }}
+ENTRY main {{
+  a = f32[64] parameter(0) b = f32[9,64] parameter(1) zero = s32[] constant(0)
+  s = (s32[], f32[64], f32[9,64]) tuple(zero, a, b)
+  w = (s32[], f32[64], f32[9,64]) while(s), condition=more, body=body
+  h = f32[64] get-tuple-element(w), index=1 y = f32[9,64] get-tuple-element(w), index=2
+  ROOT o = (f32[64], f32[9,64]) tuple(h, y) }}"""
+
+
+@pytest.mark.parametrize(
+    ("before", "update", "emitters"),
+    [
+        ("g = f32[64] add(h, h)", "r = f32[1,64] negate(q)", ["loop", "dynamic-update-slice"]),
+        (
+            "l = f32[1,64] slice(y), slice={[8:9], [0:64]} m = f32[64] reshape(l) g = f32[64] add(h, m)",
+            "r = f32[1,64] negate(q)",
+            ["loop", "loop", "dynamic-update-slice"],
+        ),
+        (
+            "g = f32[64] add(h, h)",
+            "l = f32[1,64] slice(y), slice={[8:9], [0:64]} m = f32[1,64] multiply(q, l) r = f32[1,64] subtract(m, l)",
+            ["loop", "loop", "loop"],
+        ),
+    ],
+    ids=["apart", "state of the array", "update of the array"],
+)
+def test_a_loop_writes_its_state_beside_the_results_that_it_collects(
+    before: str, update: str, emitters: list[str]
+) -> None:
+    """In one kernel besides the counter's, unless one of them is computed from the array that is written."""
+    text = SCAN.format(before=before, update=update)
+    run = compiled(text, "cpu")
+    rows = np.random.default_rng(3).standard_normal((10, 64)).astype(np.float32)
+    state, collected = rows[0], rows[1:].copy()
+    got = run(state, rows[1:])
+    for k in range(9):
+        last = collected[8].copy()
+        state = np.tanh(state + (state if "h, h" in before else last))
+        collected[k] = state * last - last if "multiply" in update else -state
+    for value, expected in zip(got, (state, collected), strict=True):  # type: ignore[call-overload]
+        np.testing.assert_allclose(value, expected, rtol=1e-4, atol=1e-6)
+    planned = {c.name: p for c, p in plan_program(ix.hlo.parse(text).entry, portable_device("c")).items()}
+    assert sorted(p.kernel.emitter for p in planned["body"].kernels.values()) == sorted(emitters)

@@ -1,4 +1,5 @@
-"""The dynamic-update-slice emitter: writes the update into the operand's own buffer, and nothing else.
+"""The dynamic-update-slice emitter: writes the update into the operand's own buffer. Other results with as many elements, such
+as the state of a loop that collects it, are written beside it.
 
 This requires that nothing reads the elements that the kernel overwrites: the operand must be a parameter that the fusion
 reads nowhere else, and the result must have the parameter's memory layout. Otherwise the loop emitter makes a copy.
@@ -6,15 +7,15 @@ reads nowhere else, and the result must have the parameter's memory layout. Othe
 
 from __future__ import annotations
 
-from collections.abc import Hashable
-from dataclasses import dataclass
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 from indexing._core import constant
 from indexing.device.record import Device
 from indexing.graph.facts import GraphFacts
 from indexing.graph.nodes import Node, tree_refs
-from indexing.hlo import Computation, Instruction
+from indexing.hlo import Computation, Instruction, Shape
 from indexing.hlo.layout import bitcast_map, major_to_minor
 from indexing.hlo.module_cache import cached_on_module
 from indexing.indexing_analysis.instructions import input_to_output
@@ -25,7 +26,7 @@ from indexing.kernels.ir.nodes import Kernel
 from indexing.kernels.ir.types import storage_bytes
 from indexing.kernels.kernel_builder import KernelBuilder
 from indexing.kernels.knob_space import KnobSpace
-from indexing.kernels.launch import assembled, entry_builder, slice_starts, store
+from indexing.kernels.launch import assembled, entry_builder, same_memory, slice_starts, store
 from indexing.kernels.linear import LinearPlan, linear_block_size, linear_knobs, vector_index
 from indexing.kernels.proposal import Proposal
 from indexing.kernels.update_groups import group_updates
@@ -50,9 +51,10 @@ class Update:
 
 @dataclass(frozen=True)
 class Updates:
-    """The updates of a computation, one for each output."""
+    """The updates of a computation, and its outputs beside them, which have the index of an update's elements."""
 
     updates: tuple[Update, ...]
+    beside: tuple[Output, ...]
 
     @property
     def computation(self) -> Computation:
@@ -62,20 +64,35 @@ class Updates:
     @cached_property
     def parts(self) -> PartitionedComputation:
         """The partition in which each update is an epilogue of its own."""
-        return partition(self.computation, epilogues=[Epilogue.from_paths([(u.hero, u.hero)]) for u in self.updates])
+        beside = [o.instruction for o in self.beside]
+        parts = partition(self.computation, beside, [Epilogue.from_paths([(u.hero, u.hero)]) for u in self.updates])
+        read = {*beside, *(u.hero.operands[1] for u in self.updates)} if beside else ()
+        return replace(parts, _read_together=frozenset(read))
 
 
 @cached_on_module
 def match_updates(computation: Computation) -> Updates | None:
     """The updates; None if one can't be proved to be safe in place."""
-    candidates = [_update(o) for o in outputs(computation)]
-    updates = tuple(u for u in candidates if u is not None)
-    if not updates or len(updates) != len(candidates) or len({u.parameter for u in updates}) != len(updates):
+    updates = tuple(u for o in outputs(computation) if (u := _update(o)) is not None)
+    if not updates or len({u.parameter for u in updates}) != len(updates):
+        return None
+    beside = tuple(o for o in outputs(computation) if all(o.number != u.output.number for u in updates))
+    if beside and not _are_beside(beside, updates):
         return None
     shapes = {(u.hero.operands[1].shape.dimensions, major_to_minor(u.hero.operands[1].shape)) for u in updates}
     if len(shapes) != 1 or not updates[0].hero.operands[1].shape.element_count:
         return None
-    return Updates(updates)
+    return Updates(updates, beside)
+
+
+def _are_beside(others: Sequence[Output], updates: Sequence[Update]) -> bool:
+    """Whether outputs have as many elements as an update, and read no updated array."""
+    count = updates[0].hero.operands[1].shape.element_count
+    updated: set[Instruction] = {u.hero for u in updates}
+    for i in updates[0].hero.computation.post_order():
+        if not updated.isdisjoint(i.operands):
+            updated.add(i)
+    return all(o.shape.element_count == count and o.instruction not in updated for o in others)
 
 
 def _update(output: Output) -> Update | None:
@@ -123,7 +140,7 @@ def plan_updates(
     order = major_to_minor(shape)
     fast = shape.dimensions[order[-1]] if order else 1
     if vector_width is None:
-        size = max(storage_bytes(u.output.shape.element_type) for u in updates)
+        size = max(storage_bytes(o.shape.element_type) for o in (*(u.output for u in updates), *match.beside))
         is_same = all(u.hero.operands[0].shape.dimensions[order[-1]] == fast for u in updates) if order else False
         light = is_same and is_cheap(match.computation.post_order())
         vector_width = widest_vector(MAX_LANES, size, shape.element_count, [fast]) if light else 1
@@ -140,15 +157,18 @@ def update_knobs(match: Updates, default: LinearPlan, device: Device) -> KnobSpa
 
 def build_updates(match: Updates, plan: LinearPlan) -> Kernel:
     """The kernel."""
-    updates = match.updates
+    updates, shape = match.updates, match.updates[0].hero.operands[1].shape
     builder = KernelBuilder(match.computation, match.parts)
     body = entry_builder(builder, plan.grid, plan.block)
     with vector_index(body, plan) as vector:
         for update in updates:
             _build(body, update, plan, vector)
+        for output in match.beside:
+            _build_beside(body, output, shape, plan, vector)
     in_place = {u.output.number: u.parameter for u in updates}
     launch = (plan.grid, plan.block)
-    return assembled(builder, NAME, updates[0].hero, body, [u.output for u in updates], launch, in_place)
+    written = sorted((*(u.output for u in updates), *match.beside), key=lambda output: output.number)
+    return assembled(builder, NAME, updates[0].hero, body, written, launch, in_place)
 
 
 def _build(body: FunctionBuilder, update: Update, plan: LinearPlan, vector: Index) -> None:
@@ -164,14 +184,29 @@ def _build(body: FunctionBuilder, update: Update, plan: LinearPlan, vector: Inde
         store(body, update.output, at, body.read(update.hero.operands[1], index))
 
 
+def _build_beside(body: FunctionBuilder, output: Output, update: Shape, plan: LinearPlan, vector: Index) -> None:
+    """Build the stores of another output for one vector of the update."""
+    with lanes(body, plan.vector_width) as lane:
+        index = tuple(map(body.scope.simplify, plan.element(vector, lane)))
+        at = body.mapped(same_memory(update, output.shape), index).index
+        store(body, output, at, body.read(output.instruction, at, output.leaf))
+
+
+def is_update_in_memory(node: Node) -> bool:
+    """Whether a node is an update whose kernel writes other results beside it: one that keeps the array's layout."""
+    if node.op is not DYNAMIC_UPDATE_SLICE:
+        return False
+    array, update = (o.shape for o in node.instruction.operands[:2])
+    return bool(update.element_count) and major_to_minor(array) == major_to_minor(node.instruction.shape)
+
+
 def _form(facts: GraphFacts, node: Node) -> Hashable:
     """The form of an update of an array in memory whose result no kernel reads; None for others."""
-    array, update = (o.shape for o in node.instruction.operands[:2])
-    if any(map(facts.can_compute, facts.users_of(node))) or not update.element_count:
+    if any(map(facts.can_compute, facts.users_of(node))) or not is_update_in_memory(node):
         return None
-    is_stored = all(ref.node not in facts.rematerializable for ref in tree_refs(node.operands[0]))
-    if not is_stored or major_to_minor(array) != major_to_minor(node.instruction.shape):
+    if any(ref.node in facts.rematerializable for ref in tree_refs(node.operands[0])):
         return None
+    update = node.instruction.operands[1].shape
     return update.dimensions, major_to_minor(update)
 
 

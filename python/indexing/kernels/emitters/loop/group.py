@@ -24,6 +24,7 @@ from indexing.graph.nodes import Node, Ref, assembled_arrays, in_place_count, tr
 from indexing.hlo import Shape
 from indexing.hlo.layout import linearize, major_to_minor, physical_sizes
 from indexing.indexing_analysis.access import Access, AccessComposer
+from indexing.kernels.emitters.update_slice import is_update_in_memory
 from indexing.kernels.launch import same_memory
 from indexing.kernels.proposal import Proposal, is_view, storage_of
 from indexing.partitioner import has_one_index
@@ -52,7 +53,7 @@ class _GrowingKernel:
     `repeated`, with `repeated_operations` besides the `operations` of computing each element once. If another kernel computed
     them, `avoided_bytes` would be written and read. What is read at several indices, or by several functions, is a function
     of the kernel's source: `function` has the node in whose function each node is computed, the root for the kernel itself, and
-    `calls` how often that runs for an element of the root.
+    `calls` how often that runs for an element of the root. Where the root updates an array in memory, that is `updated`.
     """
 
     def __init__(self, facts: GraphFacts, root: Node, device: Device) -> None:
@@ -73,6 +74,7 @@ class _GrowingKernel:
         self.repeated_operations = self.avoided_bytes = 0
         self.looped = {n for n in self.nodes if facts.needs_loop(n)}
         self.assembled = {r for n in self.nodes for r in self._assembled(n) if r.node not in facts.rematerializable}
+        self.updated = _updated_array(facts, root) if len(self.nodes) == 1 else frozenset()
         self.accesses = {n: _all_elements(n.instruction.shape) for n in self.nodes}
         self.reads: dict[Node, dict[Node, dict[Access, None]]] = {}
         self.function = dict.fromkeys(self.nodes, root)
@@ -110,7 +112,8 @@ class _GrowingKernel:
         users = [u for u in self.facts.users_of(node) if u in self.nodes]
         if self._must_be_in_memory(node, users):
             return
-        if not self.assembled.isdisjoint(node.refs):
+        fixed = self.assembled | self.updated if len(self.outputs) > 1 else self.assembled
+        if not fixed.isdisjoint(node.refs):
             return  # a kernel that updates an array in place must not read it otherwise
         accesses = tuple(dict.fromkeys(a for user in users for a in self._reads(user)[node]))
         function, calls = self._calls(node, users, accesses)
@@ -121,7 +124,7 @@ class _GrowingKernel:
         again = 0 if self._is_copied(node, accesses, calls) else _repeated_operations(node, accesses, calls)
         if not self._may_compute(node, accesses, calls, again, reached):
             return
-        if is_output and (accesses != (self._place_of_output(node),) or not self._is_acyclic_with(node)):
+        if is_output and not (self._is_at_its_place(node, accesses) and self._is_acyclic_with(node)):
             return
         if any(self._separates_neighbours(node, a) for a in accesses):
             return
@@ -182,6 +185,20 @@ class _GrowingKernel:
 
     def _is_read_outside(self, node: Node) -> bool:
         return node in self.facts.result_nodes or not all(u in self.nodes for u in self.facts.users_of(node))
+
+    def _is_at_its_place(self, node: Node, accesses: tuple[Access, ...]) -> bool:
+        """Whether the kernel reads the node where it may write it for readers outside: for an update, at its elements."""
+        if not self.updated:
+            return accesses == (self._place_of_output(node),)
+        shape = node.instruction.shape
+        read_by = (n for n in (node, *self.nodes) if n is not self.root)
+        if self.looped or shape.is_tuple or is_view(node) or any(not self.updated.isdisjoint(n.refs) for n in read_by):
+            return False
+        update = self.root.instruction.operands[1].shape
+        if update.element_count != shape.element_count:
+            return False
+        place = same_memory(update, shape).simplify()
+        return accesses == (Access(place, update.element_count, context=((self.root, 1),)),)
 
     def _place_of_output(self, node: Node) -> Access | None:
         """The access at which the kernel may write the node for readers outside: in the root's order in memory; None where it
@@ -314,7 +331,7 @@ class _GrowingKernel:
         """The accesses of a node to an array of its operand at `position`."""
         sizes = ref.shape.dimensions
         leaf = 0 if has_one_index(ref.node.instruction.shape) else ref.leaf
-        if user.op.is_scatter_like:  # such a user is the kernel's root
+        if user.op.is_scatter_like or (self.updated and user is self.root):  # such a user is the kernel's root
             yield Access.of_all(sizes, leaf, (user, position))
             return
         outputs = range(len(user.arrays))
@@ -323,6 +340,13 @@ class _GrowingKernel:
                 for indexing in self.facts.maps(user, output)[position]:
                     read = self.composer.compose(access, indexing, user, position, sizes)
                     yield read if read.leaf == leaf else replace(read, leaf=leaf)
+
+
+def _updated_array(facts: GraphFacts, root: Node) -> frozenset[Ref]:
+    """The array in memory that an update is written to, whose kernel may write other results beside it; none for others."""
+    array = frozenset(tree_refs(root.operands[0])) if is_update_in_memory(root) else frozenset()
+    is_stored = all(ref.node not in facts.rematerializable and root.refs.count(ref) == 1 for ref in array)
+    return array if is_stored else frozenset()
 
 
 def _all_elements(shape: Shape) -> tuple[Access, ...]:
