@@ -476,7 +476,7 @@ def _composed(times: int) -> ix.IndexingMap:
 
 
 def test_a_text_that_sharing_makes_too_long_is_refused_and_its_repr_abridged() -> None:
-    short, long = _composed(12), _composed(60)
+    short, long = _composed(12), _composed(20)
     assert ix.IndexingMap.parse(str(short)) == short
     with pytest.raises(ix.Undecided, match="longer than 4194304 bytes.*nodes"):
         str(long)
