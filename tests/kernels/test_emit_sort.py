@@ -254,7 +254,7 @@ def test_many_top_elements(size: int, count: int, largest: str) -> None:
     same(best, np.take_along_axis(x, order, axis=1))
 
 
-def test_what_is_computed_for_a_sort_alone_joins_it() -> None:
+def test_what_belongs_to_a_sort_alone_joins_it() -> None:
     text = f"""{comparator("less", ["f32", "s32"])}ENTRY e {{ x = f32[4,50] parameter(0)
       n = f32[4,50] negate(x)
       i = s32[4,50] iota(), iota_dimension=1
@@ -265,6 +265,18 @@ def test_what_is_computed_for_a_sort_alone_joins_it() -> None:
     same(got, np.argsort(-x, axis=1, kind="stable").astype(np.int32))
     (kernel,) = kernels
     assert kernel.emitter == "sort" and len(kernel.inputs) == 1 and len(kernel.outputs) == 1
+
+
+def test_elementwise_readers_of_a_sort_join_it() -> None:
+    text = f"""{comparator("less", ["f32"])}ENTRY e {{ x = f32[4,50] parameter(0)
+      y = f32[4,50] parameter(1)
+      s = f32[4,50] sort(x), dimensions={{1}}, to_apply=before
+      n = f32[4,50] negate(s)
+      ROOT a = f32[4,50] add(n, y) }}"""
+    x, y = np.random.default_rng(9).integers(0, 20, (2, 4, 50)).astype(np.float32)
+    kernels, (got,) = planned(text, [x, y])
+    same(got, y - np.sort(x, axis=1))
+    assert [k.emitter for k in kernels] == ["sort"]
 
 
 def test_cpus_sort_by_numpy() -> None:

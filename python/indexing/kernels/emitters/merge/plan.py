@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from indexing.kernels.emitters.sort.match import RowSort
 
 NAME = "merge"
-MAX_ELEMENTS = 8  # a thread has at most so many by default
+MAX_ELEMENTS = 16  # a thread has at most so many by default
 
 
 def plan_merge(

@@ -1,4 +1,4 @@
-"""The kernels that the sort emitter proposes: sorts and merges with what is computed for them alone, and sorts in passes."""
+"""The kernels that the sort emitter proposes: sorts and merges with what belongs to them alone, and sorts in passes."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def computes_sort(i: Instruction, device: Device) -> bool:
 
 
 def group_sort(facts: GraphFacts, seed: Node, device: Device) -> Proposal | None:
-    """The kernel of a sort with what it alone reads, or the passes that replace it."""
+    """The kernel of a sort with what it alone reads and what alone reads it, or the passes that replace it."""
     i = seed.instruction
     if not TARGETS[device.dialect].has_threads:
         return None
@@ -46,11 +46,13 @@ def group_sort(facts: GraphFacts, seed: Node, device: Device) -> Proposal | None
     runs = sorted_by_kernel(i)
     if runs is None or seed in facts.taken:
         return None
-    nodes = _with_operands(facts, seed) if runs.sorted == 1 else {seed}
-    read = {ref for user in facts.users_of(seed) for ref in user.refs} | facts.results
-    outputs = tuple(ref for ref in seed.arrays if ref in read)
+    after = _after(facts, seed)
+    nodes = {*after, *(_with_operands(facts, seed) if runs.sorted == 1 else ())}
+    root = after[-1]
+    read = {ref for user in facts.users_of(root) for ref in user.refs} | facts.results
+    outputs = tuple(ref for ref in root.arrays if ref in read)
     saved = sum(2 * storage_of(ref) for n in nodes - {seed} for ref in n.arrays)
-    return Proposal(seed, frozenset(nodes), outputs, launches=1, saved_bytes=saved)
+    return Proposal(root, frozenset(nodes), outputs, launches=1, saved_bytes=saved)
 
 
 def _replacement(i: Instruction, device: Device) -> Computation | None:
@@ -73,6 +75,20 @@ def _moved_bytes(sort: Instruction) -> int:
     others = [kind for k, kind in enumerate(kinds) if k not in compared]
     moved = ORDER_BYTES if moves_by_order(others) else sum(map(storage_bytes, others))
     return max(sum(storage_bytes(kinds[k]) for k in compared) + moved, 1)
+
+
+def _after(facts: GraphFacts, seed: Node) -> list[Node]:
+    """The sort, and elementwise nodes, each of which alone reads the first array of the one before, and no other one."""
+    chain = [seed]
+    while len(chain) < MAX_NODES and chain[-1] not in facts.result_nodes:
+        users = facts.users_of(chain[-1])
+        if len(users) != 1 or users[0] in facts.taken or not facts.can_compute(users[0]):
+            break
+        read = {ref.leaf for ref in users[0].refs if ref.node is chain[-1]}
+        if read != {0} or not users[0].op.is_elementwise or users[0].instruction.shape.is_tuple:
+            break
+        chain.append(users[0])
+    return chain
 
 
 def _with_operands(facts: GraphFacts, seed: Node) -> set[Node]:

@@ -16,7 +16,11 @@ if TYPE_CHECKING:
     from indexing.kernels.emitters.sort.match import RowSort
 
 ELEMENTS = (1, 2, 4, 8, 16)
-DEFAULT_ELEMENTS = 8
+FEW_ELEMENTS, MANY_ELEMENTS = (
+    8,
+    16,
+)  # a thread has so many by default: many where rows have some warps of threads with these
+LONG_ROW = 512
 DEFAULT_THREADS = 256  # a block with several rows has at most so many
 
 
@@ -64,11 +68,12 @@ def plan_sort(match: RowSort, device: Device, *, elements: int | None = None, ro
     """
     legal = _legal(match, device)
     if elements is None:
-        elements = next((e for e in legal if e >= min(DEFAULT_ELEMENTS, match.runs.length)), max(legal))
+        length = _planned(match, 1, 1).length
+        wanted = MANY_ELEMENTS if length >= LONG_ROW else min(FEW_ELEMENTS, length)
+        elements = next((e for e in legal if e >= wanted), max(legal))
     check_choice("elements", elements, tuple(legal))
     if rows is None:
-        threads = _planned(match, elements, 1).threads
-        rows = max(r for r in legal[elements] if r == 1 or r * threads <= DEFAULT_THREADS)
+        rows = max(r for r in legal[elements] if r == 1 or _is_filled(_planned(match, elements, r), device))
     check_choice("rows", rows, legal[elements])
     return _planned(match, elements, rows)
 
@@ -86,8 +91,13 @@ def sort_knobs(match: RowSort, default: SortPlan, device: Device) -> KnobSpace:
 def longest_run(element_bytes: int, device: Device) -> int:
     """The most elements of a run, a power of two, that the threads and the shared memory of a block hold."""
     limits = device.limits
-    most = min(limits.block_size * DEFAULT_ELEMENTS, limits.shared_bytes // element_bytes)
+    most = min(limits.block_size * FEW_ELEMENTS, limits.shared_bytes // element_bytes)
     return 1 << most.bit_length() - 1
+
+
+def _is_filled(plan: SortPlan, device: Device) -> bool:
+    """Whether a block has no more threads than by default, and each core has a block."""
+    return plan.block[0] <= DEFAULT_THREADS and plan.grid[0] >= device.cores.count
 
 
 def _planned(match: RowSort, elements: int, rows: int) -> SortPlan:
