@@ -284,8 +284,16 @@ RULES: dict[str, RuleExample] = {
         ("(d0) -> ((d0 + 1) mod 3 - 1), domain: d0 in [-99, 99]",),
     ),
     "products-factored": RuleExample(
-        ("(d0, d1) -> (d0 * d1 + d0 * 3), domain: d0 in [-4, 4], d1 in [-4, 4]",),
-        ("(d0, d1, d2) -> (d0 * d1 + d2 * 3), domain: d0 in [-4, 4], d1 in [-4, 4], d2 in [-4, 4]",),
+        (
+            "(d0, d1) -> (d0 * d1 + d0 * 3), domain: d0 in [-4, 4], d1 in [-4, 4]",
+            "(d0, d1, d2) -> (d0 * d1 + (1 - d0) * d2), domain: d0 in [-4, 4], d1 in [-4, 4], d2 in [-4, 4]",
+            "(d0, d1) -> ((d0 mod 2) * (7 - d1) + (1 - d0 mod 2) * d1), domain: d0 in [-4, 4], d1 in [-4, 4]",
+        ),
+        (
+            "(d0, d1, d2) -> (d0 * d1 + d2 * 3), domain: d0 in [-4, 4], d1 in [-4, 4], d2 in [-4, 4]",
+            "(d0, d1, d2) -> (d0 * d1 + (5 - d0) * d2), domain: d0 in [-4, 4], d1 in [-4, 4], d2 in [-4, 4]",
+            "(d0, d1, d2) -> (d0 * d1 + (1 - d0 * 2) * d2), domain: d0 in [-4, 4], d1 in [-4, 4], d2 in [-4, 4]",
+        ),
     ),
     "product-of-extremes": RuleExample(
         ("(d0, d1) -> (min(d0, d1) * max(d0, d1)), domain: d0 in [-4, 4], d1 in [-4, 4]",),

@@ -84,6 +84,13 @@ impl DomainSimplifier {
         if self.bounds.iter().any(|b| b.is_empty()) {
             return Outcome { status: Status::Complete, empty: true, certificate: Certificate::default() };
         }
+        let mut s = self.start(arena, scratch, certify);
+        let empty = self.simplifies_to_nothing(&mut s);
+        Outcome { status: s.status(), empty, certificate: s.take_certificate() }
+    }
+
+    /// A simplifier with the budget of this domain, that knows its bounds.
+    fn start<'a>(&self, arena: &'a mut Arena, scratch: &'a mut Scratch, certify: bool) -> Simplifier<'a> {
         let size = self.size(arena);
         let mut s = Simplifier::new(arena, scratch);
         s.set_domain_budget(size);
@@ -92,25 +99,38 @@ impl DomainSimplifier {
         }
         s.start_on(self.visible_bounds());
         self.record_given(&mut s);
+        s
+    }
+
+    /// Simplifies the domain, then the results; true if the domain was found to have no points.
+    fn simplifies_to_nothing(&mut self, s: &mut Simplifier<'_>) -> bool {
         let mut stated = Vec::new();
-        self.state_conditions(&mut s, &mut stated);
-        let mut empty = self.tightens_to_nothing(&mut s);
+        self.state_conditions(s, &mut stated);
+        let empty = self.tightens_to_nothing(s);
         s.add_result_budget();
-        let may_restate = s.arena.divides_by_expressions;
-        let given = if may_restate { self.results.clone() } else { Vec::new() };
-        while !empty {
-            self.simplify_results(&mut s);
-            if !may_restate
-                || s.status() != Status::Complete
-                || !self.restates_conditions(&mut s, &mut stated)
-            {
-                break;
+        if empty {
+            return true;
+        }
+        if s.arena.divides_by_expressions {
+            return self.restates_to_nothing(s, &mut stated);
+        }
+        self.simplify_results(s);
+        false
+    }
+
+    /// Simplifies the results, and both again for as long as there are conditions to state; true if there are no points.
+    fn restates_to_nothing(&mut self, s: &mut Simplifier<'_>, stated: &mut Vec<Expr>) -> bool {
+        let given = self.results.clone();
+        loop {
+            self.simplify_results(s);
+            if s.status() != Status::Complete || !self.restates_conditions(s, stated) {
+                return false;
             }
             self.results.clone_from(&given);
-            empty = self.tightens_to_nothing(&mut s);
+            if self.tightens_to_nothing(s) {
+                return true;
+            }
         }
-        let status = s.status();
-        Outcome { status, empty, certificate: s.take_certificate() }
     }
 
     /// Drops and tightens constraints; true if the domain was found to have no points.

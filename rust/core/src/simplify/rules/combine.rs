@@ -76,43 +76,75 @@ pub(super) fn remainder_mirrored(s: &mut Simplifier<'_>, e: Expr, terms: &[Term]
     Ok(None)
 }
 
-/// `x * f + y * f = (x + y) * f`.
+/// `x * f + y * (f + c) = (x + y) * f + c * y`; first of the terms with the factor `f` itself.
 pub(super) fn products_factored(s: &mut Simplifier<'_>, e: Expr, terms: &[Term]) -> Result<Option<Expr>> {
     if terms.len() > MAX_TERMS {
         return Ok(None);
     }
-    for t in terms {
-        let Node::Product(factors) = s.arena.node(t.expr) else { continue };
-        let factors = factors.to_vec();
-        for f in factors {
-            let (mut gone, mut inner) = (Vec::new(), Vec::new());
-            for (i, o) in terms.iter().enumerate() {
-                if let Some(rest) = without_factor(s, o.expr, f)? {
-                    gone.push(i);
-                    inner.push(Term::new(o.coeff, rest));
+    for may_differ in [false, true] {
+        // Factors that differ by a constant leave different sums: the cheapest result is used.
+        let mut best: Option<Expr> = None;
+        for t in terms {
+            let Node::Product(factors) = s.arena.node(t.expr) else { continue };
+            for f in factors.to_vec() {
+                let out = factored(s, e, terms, f, may_differ)?;
+                if let Some(out) = out.filter(|out| best.is_none_or(|b| s.cost(*out) < s.cost(b))) {
+                    best = Some(out);
                 }
             }
-            if gone.len() < 2 {
-                continue;
-            }
-            let inner = s.arena.sum(0, &inner)?;
-            let product = s.arena.mul(inner, f)?;
-            if let Some(out) = with_terms(s, e, terms, &gone, &[Term::new(1, product)])? {
-                return Ok(Some(out));
-            }
+        }
+        if best.is_some() {
+            return Ok(best);
         }
     }
     Ok(None)
 }
 
-/// `e / f`, if `f` is a factor of the term `e`.
-fn without_factor(s: &mut Simplifier<'_>, e: Expr, f: Expr) -> Result<Option<Expr>> {
+/// `e` with the factor `f` outside of the terms that have it, or, if it may differ, one that differs by a constant.
+fn factored(
+    s: &mut Simplifier<'_>,
+    e: Expr,
+    terms: &[Term],
+    f: Expr,
+    may_differ: bool,
+) -> Result<Option<Expr>> {
+    let (mut gone, mut inner, mut new) = (Vec::new(), Vec::new(), Vec::new());
+    for (i, t) in terms.iter().enumerate() {
+        let Some((rest, c)) = without_factor(s, t.expr, f, may_differ)? else { continue };
+        let Some(beside) = t.coeff.checked_mul(c) else { continue };
+        gone.push(i);
+        inner.push(Term::new(t.coeff, rest));
+        new.push(Term::new(beside, rest));
+    }
+    if gone.len() < 2 || may_differ && new.iter().all(|t| t.coeff == 0) {
+        return Ok(None);
+    }
+    let inner = s.arena.sum(0, &inner)?;
+    new.push(Term::new(1, s.arena.mul(inner, f)?));
+    new.retain(|t| t.coeff != 0);
+    with_terms(s, e, terms, &gone, &new)
+}
+
+/// `y` and `c`, if the term `e` is `y * (f + c)`; `c` is 0 unless it may differ.
+fn without_factor(s: &mut Simplifier<'_>, e: Expr, f: Expr, may_differ: bool) -> Result<Option<(Expr, i64)>> {
     if e == f {
-        return Ok(Some(s.arena.constant(1)));
+        return Ok(Some((s.arena.constant(1), 0)));
     }
     let Node::Product(factors) = s.arena.node(e) else { return Ok(None) };
-    let Some(k) = factors.iter().position(|x| *x == f) else { return Ok(None) };
     let mut rest = factors.to_vec();
+    let own = rest.iter().position(|x| *x == f).map(|k| (k, 0));
+    let alike = || rest.iter().enumerate().find_map(|(k, x)| Some((k, difference(s, *x, f)?)));
+    let Some((k, c)) = own.or_else(|| if may_differ { alike() } else { None }) else { return Ok(None) };
     rest.remove(k);
-    Ok(Some(s.arena.product(&rest)?))
+    Ok(Some((s.arena.product(&rest)?, c)))
+}
+
+/// The constant `x - f`, if it is one.
+fn difference(s: &Simplifier<'_>, x: Expr, f: Expr) -> Option<i64> {
+    let ((c, terms), (d, others)) = (s.arena.to_sum(x), s.arena.to_sum(f));
+    if terms == others {
+        c.checked_sub(d)
+    } else {
+        None
+    }
 }

@@ -156,7 +156,7 @@ static RULES: &[Rules] = &[
             combine::remainder_mirrored,
         ),
         Row::new(
-            rule("products-factored", "sum", "x * f + y * f = (x + y) * f", "none"),
+            rule("products-factored", "sum", "x * f + y * (f + c) = (x + y) * f + c * y", "none"),
             PRODUCT | DEPENDENT,
             combine::products_factored,
         ),
