@@ -107,6 +107,21 @@ pub fn divisor_of_any_sign(r: &mut Random, bounds: &Bounds, e: Tree) -> Tree {
     }
 }
 
+/// Quotients, remainders, minima and maxima of sums; half of the divisors are such expressions, which may be 0.
+pub fn dividing_tree(r: &mut Random, bounds: &Bounds, depth: u32) -> Tree {
+    if depth == 0 {
+        let (x, y) = (variable(r, bounds), variable(r, bounds));
+        let scaled = |r: &mut Random, x| binary(Op::Mul, x, Tree::Constant(r.between(-4, 4)));
+        let sum = binary(Op::Add, scaled(r, x), scaled(r, y));
+        return binary(Op::Add, sum, Tree::Constant(r.between(-4, 4)));
+    }
+    let op = r.pick(&[Op::FloorDiv, Op::FloorDiv, Op::Mod, Op::Mod, Op::CeilDiv, Op::Min, Op::Max]);
+    let a = dividing_tree(r, bounds, depth - 1);
+    let by_constant = !matches!(op, Op::Min | Op::Max) && r.one_in(2);
+    let b = if by_constant { Tree::Constant(r.between(2, 6)) } else { dividing_tree(r, bounds, depth - 1) };
+    binary(op, a, b)
+}
+
 /// What index arithmetic looks like: a linear position, shifted, clamped, and taken apart by strides and sizes.
 pub fn index_tree(r: &mut Random, bounds: &Bounds) -> Tree {
     let mut position = Tree::Constant(if r.one_in(3) { r.between(-20, 20) } else { 0 });
