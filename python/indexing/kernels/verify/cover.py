@@ -1,12 +1,13 @@
 """Coverage of maps by others: whether each access of some maps, by a thread of an element, is one of others.
 
 Maps are compared one by one, then their iterations: a pass may have written out those of short loops, or the last ones. What
-is left is compared as relations between threads and elements: of few points by enumeration, others by the core.
+is left, the core compares as relations between threads and elements, unless their points are few, or those of the first and
+last threads show a difference.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from math import prod
 from typing import TypeAlias
@@ -23,12 +24,13 @@ from indexing._core import (
 )
 from indexing.errors import IndexingError
 from indexing.kernels.ir.accesses import INT64
-from indexing.kernels.verify.enumeration import first_missing, rows
+from indexing.kernels.verify.enumeration import first_missing, rows, values_of
 from indexing.lazy import np
 
 Shared: TypeAlias = "tuple[object, ...]"
 MAX_ITERATIONS = 256  # loops around an access are written out to at most so many
-FEW_POINTS = 1 << 14  # are enumerated at once; the core may take a thousand times as long until it gives up
+FEW_MAPS = 16
+FEW_POINTS = 1 << 14  # are listed at once; the core may take a thousand times as long until it gives up
 
 
 def normalized(m: IndexingMap) -> IndexingMap:
@@ -188,18 +190,27 @@ def _has_equal_results(m: IndexingMap, other: IndexingMap) -> bool:
 
 
 def _is_covered(m: IndexingMap, whole: Sequence[IndexingMap]) -> bool:
-    if m.is_known_empty:
-        return True
     sizes = (m.num_dims, m.num_runtimes, m.num_results)
-    alike = (o for o in whole if not o.is_known_empty)
-    others = [o for o in alike if (o.num_dims, o.num_runtimes, o.num_results) == sizes]
-    if others and not m.num_runtimes and sum(map(_box_points, (m, *others))) <= FEW_POINTS:
-        return first_missing(rows(m, {}), np.concatenate([rows(o, {}) for o in others])) is None
+    others = [o for o in whole if (o.num_dims, o.num_runtimes, o.num_results) == sizes]
+    is_listed = _is_listed(m, others, {})
+    if is_listed is not None:
+        return is_listed
+    if _is_listed(m, others, {k: (d.interval.lower, d.interval.upper) for k, d in enumerate(m.dims)}) is False:
+        return False
     try:
         return PiecewiseMap(others).covers(m)
     except IndexingError:
         return False
 
 
-def _box_points(m: IndexingMap) -> int:
-    return prod(len(v.interval) for v in m.variables)
+def _is_listed(m: IndexingMap, others: Sequence[IndexingMap], ends: Mapping[int, tuple[int, int]]) -> bool | None:
+    """Whether the points of a map, of the threads in `ends`, are among those of others, by enumeration; None for many."""
+    if m.num_runtimes or m.is_known_empty or not 0 < len(others) <= FEW_MAPS:
+        return None
+    left = FEW_POINTS
+    for a in (m, *others):
+        left -= prod(map(len, values_of(a, ends)))
+        if left < 0:
+            return None
+    listed = [rows(o, ends) for o in others if not o.is_known_empty]
+    return first_missing(rows(m, ends), np.concatenate(listed) if listed else np.zeros((0, 0), np.int64)) is None

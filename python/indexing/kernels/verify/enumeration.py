@@ -18,7 +18,7 @@ def difference(old: Sequence[IndexingMap], new: Sequence[IndexingMap]) -> tuple[
     """A point that one list of maps has and the other has not, as text, or ""; and whether all points were enumerated: of
     kernels with many blocks, only those of the first and of the last are.
     """
-    is_whole = all(sum(prod(map(len, _values(m, {}))) for m in maps) <= MAX_POINTS for maps in (old, new))
+    is_whole = all(sum(prod(map(len, values_of(m, {}))) for m in maps) <= MAX_POINTS for maps in (old, new))
     ends = {} if is_whole else _ends([*old, *new])
     before, after = (_points(maps, ends) for maps in (old, new))
     if (row := first_missing(after, before)) is not None:
@@ -39,7 +39,7 @@ def _ends(maps: Sequence[IndexingMap]) -> dict[int, tuple[int, int]]:
     return {k: (min(i.lower for i in of_block), max(i.upper for i in of_block)) for k, of_block in intervals.items()}
 
 
-def _values(m: IndexingMap, ends: Mapping[int, tuple[int, int]]) -> list[Sequence[int]]:
+def values_of(m: IndexingMap, ends: Mapping[int, tuple[int, int]]) -> list[Sequence[int]]:
     """The values of each variable that are enumerated."""
     boxes = [range(v.interval.lower, v.interval.upper + 1) for v in m.variables]
     return [[x for x in sorted({*ends[k]}) if x in box] if k in ends else box for k, box in enumerate(boxes)]
@@ -62,7 +62,7 @@ def rows(m: IndexingMap, ends: Mapping[int, tuple[int, int]]) -> np.ndarray:
 
     Dimensions that are keys of `ends` have only these values.
     """
-    values = _values(m, ends)
+    values = values_of(m, ends)
     if prod(map(len, values)) > MAX_POINTS:
         raise IndexingError(f"{prod(map(len, values))} accesses are too many to enumerate")
     grids = [g.reshape(-1) for g in np.meshgrid(*(np.asarray(v, np.int64) for v in values), indexing="ij")]
