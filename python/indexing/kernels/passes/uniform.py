@@ -118,7 +118,7 @@ class Uniformity:
         if self.threads == 1 or may_leave(loop.body):
             return False
         steps = [self._step(place, width) for place, width in self._places(loop)]
-        if not steps:  # in arrays of kept values, neighbouring threads have neighbouring cells
+        if steps.count("same") == len(steps):  # in arrays of kept values, neighbouring threads have neighbouring cells
             return any(map(self._is_local, ir.statements(loop.body)))
         return steps.count("adjacent") >= max(steps.count("apart"), 1)
 
