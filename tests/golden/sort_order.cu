@@ -1,4 +1,4 @@
-// fused: sort emitter, 7 blocks of 13 threads
+// fused: sort emitter, 4 blocks of 26 threads
 
 typedef int s32;
 typedef float f32;
@@ -24,11 +24,11 @@ static __device__ s32 total_order_f32(f32 x) {
   return bits < 0 ? 0x7fffffff ^ bits : bits;
 }
 
-extern "C" __global__ void __launch_bounds__(13) sort_sort(const f32 *__restrict__ p0, const f64 *__restrict__ p1, const u8 *__restrict__ p2, f32 *__restrict__ o0, f64 *__restrict__ o1, u8 *__restrict__ o2) {
+extern "C" __global__ void __launch_bounds__(26) sort_sort(const f32 *__restrict__ p0, const f64 *__restrict__ p1, const u8 *__restrict__ p2, f32 *__restrict__ o0, f64 *__restrict__ o1, u8 *__restrict__ o2) {
   const s32 th_x = threadIdx.x;
   const s32 bl_x = blockIdx.x;
-  __shared__ __align__(16) f32 run0[104];
-  __shared__ __align__(16) s32 run1[104];
+  __shared__ __align__(16) f32 run0[208];
+  __shared__ __align__(16) s32 run1[208];
   f32 own0[8];
   s32 own1[8];
   __align__(16) f32 x0[8];
@@ -39,11 +39,11 @@ extern "C" __global__ void __launch_bounds__(13) sort_sort(const f32 *__restrict
   __align__(16) s32 x5[8];
   #pragma unroll 8
   for (s32 i0 = 0; i0 < 8; i0++) {
-    const f32 v1 = p0[bl_x * 100 + minimum_s32(th_x + i0 * 13, 99)];
+    const f32 v1 = p0[minimum_s32(th_x + (i0 & 3) * 26, 99) + minimum_s32(bl_x * 2 + (i0 >> 2), 6) * 100];
     const f32 v2 = (-v1);
-    const s32 v3 = minimum_s32(th_x + i0 * 13, 99);
-    run0[th_x + i0 * 13] = v2;
-    run1[th_x + i0 * 13] = v3;
+    const s32 v3 = minimum_s32(th_x + (i0 & 3) * 26, 99);
+    run0[th_x + i0 * 26] = v2;
+    run1[th_x + i0 * 26] = v3;
   }
   __syncthreads();
   *(f32x4 *)(x2) = *(const f32x4 *)(run0 + th_x * 8);
@@ -60,7 +60,7 @@ extern "C" __global__ void __launch_bounds__(13) sort_sort(const f32 *__restrict
   for (s32 turn7 = 0; turn7 < 4; turn7++) {
     #pragma unroll 4
     for (s32 pair8 = 0; pair8 < 4; pair8++) {
-      if (th_x * 8 + pair8 * 2 - 99 <= (-1)) {
+      if (pair8 * 2 + (th_x % 13) * 8 - 99 <= (-1)) {
         const f32 v9 = own0[pair8 * 2];
         const s32 v10 = own1[pair8 * 2];
         const f32 v11 = own0[pair8 * 2 + 1];
@@ -78,7 +78,7 @@ extern "C" __global__ void __launch_bounds__(13) sort_sort(const f32 *__restrict
     }
     #pragma unroll 3
     for (s32 pair18 = 0; pair18 < 3; pair18++) {
-      if (th_x * 8 + pair18 * 2 - 98 <= (-1)) {
+      if (pair18 * 2 + (th_x % 13) * 8 - 98 <= (-1)) {
         const f32 v19 = own0[pair18 * 2 + 1];
         const s32 v20 = own1[pair18 * 2 + 1];
         const f32 v21 = own0[pair18 * 2 + 2];
@@ -108,7 +108,7 @@ extern "C" __global__ void __launch_bounds__(13) sort_sort(const f32 *__restrict
   *(s32x4 *)(run1 + th_x * 8) = *(const s32x4 *)(x5);
   *(s32x4 *)(run1 + th_x * 8 + 4) = *(const s32x4 *)(x5 + 4);
   __syncthreads();
-  const s32 v34 = minimum_s32(th_x * 8, 100);
+  const s32 v34 = minimum_s32((th_x % 13) * 8, 100);
   for (s32 turn31 = 0; turn31 < 4; turn31++) {
     const s32 v33 = shl_s32(8, turn31);
     const s32 v35 = (s32)(v34 & (s32)(0 - (u32)shl_s32(v33, 1)));
@@ -121,9 +121,9 @@ extern "C" __global__ void __launch_bounds__(13) sort_sort(const f32 *__restrict
       if (v39 >= v40) break;
       const s32 v43 = shr_logical_s32((s32)((u32)v39 + (u32)v40), 1);
       const s32 j44 = clamp_s32(0, (s32)((u32)v35 + (u32)v43), 99);
-      const f32 v45 = run0[j44];
+      const f32 v45 = run0[j44 + (th_x / 13) * 104];
       const s32 j47 = clamp_s32(0, (s32)((u32)v41 - (u32)v43), 99);
-      const f32 v48 = run0[j47];
+      const f32 v48 = run0[j47 + (th_x / 13) * 104];
       const bool v50 = total_order_f32(v48) < total_order_f32(v45);
       const s32 v51 = (s32)((u32)v43 + (u32)1);
       const s32 v52 = v50 ? v39 : v51;
@@ -136,13 +136,13 @@ extern "C" __global__ void __launch_bounds__(13) sort_sort(const f32 *__restrict
     const s32 v56 = (s32)((u32)v36 + (u32)(s32)((u32)(s32)((u32)v34 - (u32)v35) - (u32)v39));
     s32 v57 = v56;
     const s32 j58 = clamp_s32(0, v55, 99);
-    const f32 v59 = run0[j58];
-    const s32 v60 = run1[j58];
+    const f32 v59 = run0[j58 + (th_x / 13) * 104];
+    const s32 v60 = run1[j58 + (th_x / 13) * 104];
     f32 v61 = v59;
     s32 v62 = v60;
     const s32 j63 = clamp_s32(0, v57, 99);
-    const f32 v64 = run0[j63];
-    const s32 v65 = run1[j63];
+    const f32 v64 = run0[j63 + (th_x / 13) * 104];
+    const s32 v65 = run1[j63 + (th_x / 13) * 104];
     f32 v66 = v64;
     s32 v67 = v65;
     #pragma unroll 8
@@ -161,8 +161,8 @@ extern "C" __global__ void __launch_bounds__(13) sort_sort(const f32 *__restrict
       v57 = v72 ? v76 : v57;
       const s32 v77 = v72 ? v76 : v75;
       const s32 j78 = clamp_s32(0, v77, 99);
-      const f32 v79 = run0[j78];
-      const s32 v80 = run1[j78];
+      const f32 v79 = run0[j78 + (th_x / 13) * 104];
+      const s32 v80 = run1[j78 + (th_x / 13) * 104];
       const f32 v81 = v72 ? v61 : v79;
       const s32 v82 = v72 ? v62 : v80;
       v61 = v81;
@@ -187,28 +187,19 @@ extern "C" __global__ void __launch_bounds__(13) sort_sort(const f32 *__restrict
     __syncthreads();
   }
   #pragma unroll 4
-  for (s32 i88 = 0; i88 < 7; i88++) {
-    const s32 j89 = th_x + i88 * 13;
-    const f32 v90 = run0[th_x + i88 * 13];
-    const s32 v91 = run1[th_x + i88 * 13];
-    const s32 j92 = clamp_s32(0, v91, 99);
-    const f64 v93 = p1[bl_x * 100 + j92];
-    const u8 v94 = p2[bl_x * 100 + j92];
-    const f32 v95 = (-v90);
-    o0[bl_x * 100 + j89] = v95;
-    o1[bl_x * 100 + j89] = v93;
-    o2[bl_x * 100 + j89] = v94;
-  }
-  if (th_x + 91 <= 99) {
-    const s32 j89_1 = th_x + 91;
-    const f32 v90_1 = run0[th_x + 91];
-    const s32 v91_1 = run1[th_x + 91];
-    const s32 j92_1 = clamp_s32(0, v91_1, 99);
-    const f64 v93_1 = p1[bl_x * 100 + j92_1];
-    const u8 v94_1 = p2[bl_x * 100 + j92_1];
-    const f32 v95_1 = (-v90_1);
-    o0[bl_x * 100 + j89_1] = v95_1;
-    o1[bl_x * 100 + j89_1] = v93_1;
-    o2[bl_x * 100 + j89_1] = v94_1;
+  for (s32 i88 = 0; i88 < 8; i88++) {
+    if (bl_x * 2 + (i88 >> 2) <= 6 && th_x + (i88 & 3) * 26 <= 99) {
+      const s32 j89 = bl_x * 2 + (i88 >> 2);
+      const s32 j90 = th_x + (i88 & 3) * 26;
+      const f32 v91 = run0[th_x + i88 * 26];
+      const s32 v92 = run1[th_x + i88 * 26];
+      const s32 j93 = clamp_s32(0, v92, 99);
+      const f64 v94 = p1[j89 * 100 + j93];
+      const u8 v95 = p2[j89 * 100 + j93];
+      const f32 v96 = (-v91);
+      o0[j89 * 100 + j90] = v96;
+      o1[j89 * 100 + j90] = v94;
+      o2[j89 * 100 + j90] = v95;
+    }
   }
 }

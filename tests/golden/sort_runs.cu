@@ -1,4 +1,4 @@
-// fused: sort emitter, 48 blocks of 8 threads
+// fused: sort emitter, 12 blocks of 32 threads
 
 typedef int s32;
 typedef float f32;
@@ -28,18 +28,18 @@ static __device__ s32 total_order_f32(f32 x) {
   return bits < 0 ? 0x7fffffff ^ bits : bits;
 }
 
-extern "C" __global__ void __launch_bounds__(8) sort_custom_call(const u16 *__restrict__ p0, u16 *__restrict__ o0) {
+extern "C" __global__ void __launch_bounds__(32) sort_custom_call(const u16 *__restrict__ p0, u16 *__restrict__ o0) {
   const s32 th_x = threadIdx.x;
   const s32 bl_x = blockIdx.x;
-  __shared__ __align__(16) u16 run0[64];
+  __shared__ __align__(16) u16 run0[256];
   u16 own0[8];
   __align__(16) u16 x0[8];
   __align__(16) u16 x1[8];
   __align__(16) u16 x2[8];
   #pragma unroll 8
   for (s32 i0 = 0; i0 < 8; i0++) {
-    const u16 v1 = p0[(bl_x >> 4) * 1003 + minimum_s32(th_x + i0 * 8 + (bl_x & 15) * 64, 1002)];
-    run0[th_x + i0 * 8] = v1;
+    const u16 v1 = p0[(bl_x >> 2) * 1003 + minimum_s32(th_x + i0 * 32 + (bl_x & 3) * 256, 1002)];
+    run0[th_x + i0 * 32] = v1;
   }
   __syncthreads();
   *(u16x8 *)(x1) = *(const u16x8 *)(run0 + th_x * 8);
@@ -51,7 +51,7 @@ extern "C" __global__ void __launch_bounds__(8) sort_custom_call(const u16 *__re
   for (s32 turn5 = 0; turn5 < 4; turn5++) {
     #pragma unroll 4
     for (s32 pair6 = 0; pair6 < 4; pair6++) {
-      if (th_x * 8 + pair6 * 2 + maximum_s32((bl_x & 15) * 64, 939) - 1002 <= (-1)) {
+      if (pair6 * 2 + maximum_s32(th_x * 8 + (bl_x & 3) * 256, (th_x & 7) * 8 + 939) - 1002 <= (-1)) {
         const u16 v7 = own0[pair6 * 2];
         const u16 v8 = own0[pair6 * 2 + 1];
         const f32 v9 = decode_bf16(v8);
@@ -65,7 +65,7 @@ extern "C" __global__ void __launch_bounds__(8) sort_custom_call(const u16 *__re
     }
     #pragma unroll 3
     for (s32 pair14 = 0; pair14 < 3; pair14++) {
-      if (th_x * 8 + pair14 * 2 + maximum_s32((bl_x & 15) * 64, 939) - 1001 <= (-1)) {
+      if (pair14 * 2 + maximum_s32(th_x * 8 + (bl_x & 3) * 256, (th_x & 7) * 8 + 939) - 1001 <= (-1)) {
         const u16 v15 = own0[pair14 * 2 + 1];
         const u16 v16 = own0[pair14 * 2 + 2];
         const f32 v17 = decode_bf16(v16);
@@ -86,8 +86,8 @@ extern "C" __global__ void __launch_bounds__(8) sort_custom_call(const u16 *__re
   }
   *(u16x8 *)(run0 + th_x * 8) = *(const u16x8 *)(x2);
   __syncthreads();
-  const s32 v25 = -maximum_s32((bl_x & 15) * 64, 939) + 1003;
-  const s32 v27 = minimum_s32(th_x * 8, v25);
+  const s32 v25 = -maximum_s32((th_x >> 3) * 64 + (bl_x & 3) * 256, 939) + 1003;
+  const s32 v27 = minimum_s32((th_x & 7) * 8, v25);
   const s32 v31 = (s32)((u32)v25 - (u32)1);
   for (s32 turn24 = 0; turn24 < 3; turn24++) {
     const s32 v26 = shl_s32(8, turn24);
@@ -101,9 +101,9 @@ extern "C" __global__ void __launch_bounds__(8) sort_custom_call(const u16 *__re
       if (v32 >= v33) break;
       const s32 v36 = shr_logical_s32((s32)((u32)v32 + (u32)v33), 1);
       const s32 j37 = clamp_s32(0, minimum_s32((s32)((u32)v28 + (u32)v36), v31), 63);
-      const u16 v38 = run0[j37];
+      const u16 v38 = run0[j37 + (th_x >> 3) * 64];
       const s32 j39 = clamp_s32(0, minimum_s32((s32)((u32)v34 - (u32)v36), v31), 63);
-      const u16 v40 = run0[j39];
+      const u16 v40 = run0[j39 + (th_x >> 3) * 64];
       const f32 v41 = decode_bf16(v40);
       const f32 v42 = decode_bf16(v38);
       const bool v43 = total_order_f32(v41) > total_order_f32(v42);
@@ -118,10 +118,10 @@ extern "C" __global__ void __launch_bounds__(8) sort_custom_call(const u16 *__re
     const s32 v49 = (s32)((u32)v29 + (u32)(s32)((u32)(s32)((u32)v27 - (u32)v28) - (u32)v32));
     s32 v50 = v49;
     const s32 j51 = clamp_s32(0, minimum_s32(v48, v31), 63);
-    const u16 v52 = run0[j51];
+    const u16 v52 = run0[j51 + (th_x >> 3) * 64];
     u16 v53 = v52;
     const s32 j54 = clamp_s32(0, minimum_s32(v50, v31), 63);
-    const u16 v55 = run0[j54];
+    const u16 v55 = run0[j54 + (th_x >> 3) * 64];
     u16 v56 = v55;
     #pragma unroll 8
     for (s32 lane57 = 0; lane57 < 8; lane57++) {
@@ -139,7 +139,7 @@ extern "C" __global__ void __launch_bounds__(8) sort_custom_call(const u16 *__re
       v50 = v63 ? v66 : v50;
       const s32 v67 = v63 ? v66 : v65;
       const s32 j68 = clamp_s32(0, minimum_s32(v67, v31), 63);
-      const u16 v69 = run0[j68];
+      const u16 v69 = run0[j68 + (th_x >> 3) * 64];
       const u16 v70 = v63 ? v53 : v69;
       v53 = v70;
       const u16 v71 = v63 ? v69 : v56;
@@ -154,11 +154,14 @@ extern "C" __global__ void __launch_bounds__(8) sort_custom_call(const u16 *__re
     *(u16x8 *)(run0 + th_x * 8) = *(const u16x8 *)(x0);
     __syncthreads();
   }
-  for (s32 i74 = 0; i74 < 8; i74++) {
-    if (th_x + i74 * 8 + (bl_x & 15) * 64 <= 1002) {
-      const s32 j75 = th_x + i74 * 8 + (bl_x & 15) * 64;
-      const u16 v76 = run0[th_x + i74 * 8];
-      o0[j75 + (bl_x >> 4) * 1003] = v76;
-    }
+  for (s32 i74 = 0; i74 < 7; i74++) {
+    const s32 j75 = th_x + i74 * 32 + (bl_x & 3) * 256;
+    const u16 v76 = run0[th_x + i74 * 32];
+    o0[j75 + (bl_x >> 2) * 1003] = v76;
+  }
+  if (th_x + (bl_x & 3) * 256 + 224 <= 1002) {
+    const s32 j75_1 = th_x + (bl_x & 3) * 256 + 224;
+    const u16 v76_1 = run0[th_x + 224];
+    o0[j75_1 + (bl_x >> 2) * 1003] = v76_1;
   }
 }

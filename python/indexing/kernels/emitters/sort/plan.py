@@ -96,8 +96,9 @@ def longest_run(element_bytes: int, device: Device) -> int:
 
 
 def _is_filled(plan: SortPlan, device: Device) -> bool:
-    """Whether a block has no more threads than by default, and each core has a block."""
-    return plan.block[0] <= DEFAULT_THREADS and plan.grid[0] >= device.cores.count
+    """Whether a block has no more threads than by default, and is a warp, or each core has a block."""
+    threads, cores = plan.block[0], device.cores
+    return threads <= cores.warp_size or (threads <= DEFAULT_THREADS and plan.grid[0] >= cores.count)
 
 
 def _planned(match: RowSort, elements: int, rows: int) -> SortPlan:
