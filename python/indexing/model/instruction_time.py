@@ -12,6 +12,7 @@ from indexing.errors import IndexingError
 from indexing.hlo import ModuleBuilder
 from indexing.hlo.layout import bit_width
 from indexing.indexing_analysis.instructions import output_to_input
+from indexing.kernels import computed_by_emitter
 from indexing.lazy import np
 from indexing.model.libraries import LIBRARIES
 from indexing.model.prediction import DEMANDS, predict
@@ -85,6 +86,8 @@ def _predicted(i: Instruction, device: Device) -> KernelTime:
     op = traits_of(i)
     if op.across_replicas is not None:
         return KernelTime(None, note="not modelled: it exchanges data with other devices")
+    if is_left_to_host(i, device):
+        return KernelTime(None, note=f"not modelled: on {device.name}, the host computes a {i.opcode}")
     try:
         if i.is_fusion:
             return _of_kernel(i, device)
@@ -94,6 +97,12 @@ def _predicted(i: Instruction, device: Device) -> KernelTime:
         return _alone(i, device) if meaning is None else _of_product(i, meaning, device)
     except IndexingError as error:
         return KernelTime(None, note=f"not modelled: {error}")
+
+
+def is_left_to_host(i: Instruction, device: Device) -> bool:
+    """Whether kernels of other devices compute an instruction, but none of this one."""
+    op = traits_of(i)
+    return op.by_rows and op.element is None and op.expansion is None and not computed_by_emitter(i, device)
 
 
 def _of_kernel(part: Instruction | Computation, device: Device) -> KernelTime:

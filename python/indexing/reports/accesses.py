@@ -19,6 +19,7 @@ from indexing.errors import IndexingError
 from indexing.hlo.layout import bit_width
 from indexing.hlo.program_like import parameter_names
 from indexing.indexing_analysis.instructions import output_to_input
+from indexing.model.instruction_time import is_left_to_host
 from indexing.ops.registry import traits_of
 from indexing.reports.array_traffic import ArrayTraffic, InstructionTraffic, Moved, traffic_of
 from indexing.reports.reasons import AccessedArray
@@ -74,6 +75,8 @@ def rows_of(
     if (
         op.result_index is not None or op.across_replicas is not None
     ):  # without a kernel, each element that is needed moves once
+        return _least_rows(instruction, called)
+    if is_left_to_host(instruction, device):
         return _least_rows(instruction, called)
     if _contracts(instruction) if _has_kernel(instruction, device) else _accumulates(instruction):
         return _least_rows(instruction, called, _LEAST)

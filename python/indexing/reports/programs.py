@@ -164,7 +164,8 @@ def _report_of_parts(step: Step, device: Device) -> FusionReport:
         run_seconds_lost=sum(part.run_seconds_lost for part in parts),
         operations=operations_of(i),
         place=_place(step.origin) or _place(i),
-        note="; ".join(missing) or f"{why}this package runs {len(parts)}, {names}",
+        note="; ".join(missing)
+        or (f"{why}this package runs {len(parts)}, {names}" if len(parts) > 1 else longest.note),
         memory_bytes=sum(part.dram_bytes for part in parts),
     )
 
