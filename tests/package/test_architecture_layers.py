@@ -3,6 +3,7 @@
 import ast
 import re
 from collections.abc import Iterable, Mapping
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -33,6 +34,7 @@ def modules() -> dict[str, Path]:
 MODULES = modules()
 
 
+@cache
 def imported(name: str) -> set[str]:
     """The modules of the package that a module imports: at the top, inside of functions, for type checkers, by name."""
     result: set[str] = set()
