@@ -4,7 +4,7 @@
 //! nothing. In a group, one variable that occurs linearly, or linearly within a `mod`, is counted in closed form, the others
 //! by bisecting their box: a part where all constraints hold counts in full, one where a constraint fails not at all.
 
-use crate::error::{Error, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::expr::flat::Dag;
 use crate::expr::work::Limit;
 use crate::expr::{Arena, Expr, Node};
@@ -306,14 +306,18 @@ impl Counter {
             .ok_or_else(|| Error::overflow("the number of points"))
     }
 
-    /// Counts the values of the inner variable, if all outer variables have one value. No divisor is 0, by the domain.
+    /// Counts the values of the inner variable, if all outer variables have one value. Conditions that no divisor is 0 are part of
+    /// the domain, but for those that leave int64.
     fn count_inner(&self, arena: &Arena, part: &[Interval], limit: Limit) -> Result<u128> {
         let mut point: Vec<i64> = part.iter().map(|i| i.lower).collect();
         let mut scratch = Vec::new();
         let Some((v, inner, rests)) = &self.inner else {
             return Ok(u128::from(holds(&self.dag, &self.bounds, &point, &mut scratch)?));
         };
-        let rests = rests.evaluate(&point, &mut scratch)?;
+        let rests = match rests.evaluate(&point, &mut scratch) {
+            Err(e) if e.kind() == ErrorKind::DivisionByZero => return Ok(0),
+            rests => rests?,
+        };
         let mut span = part[*v];
         let mut residues = Vec::new();
         for (i, rest) in inner.iter().zip(rests) {
@@ -343,8 +347,12 @@ impl Counter {
     }
 }
 
+/// Whether a point is in the domain. It is not where a divisor is 0.
 fn holds(dag: &Dag, bounds: &[Interval], point: &[i64], scratch: &mut Vec<i64>) -> Result<bool> {
-    Ok(dag.evaluate(point, scratch)?.iter().zip(bounds).all(|(v, i)| i.contains(*v)))
+    match dag.evaluate(point, scratch) {
+        Err(e) if e.kind() == ErrorKind::DivisionByZero => Ok(false),
+        values => Ok(values?.iter().zip(bounds).all(|(v, i)| i.contains(*v))),
+    }
 }
 
 /// The dependence of `e in interval` on variable `v`, and the rest of `e` without it; `None` if it has no closed form.

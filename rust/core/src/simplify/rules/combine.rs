@@ -86,7 +86,8 @@ pub(super) fn products_factored(s: &mut Simplifier<'_>, e: Expr, terms: &[Term])
         let mut best: Option<Expr> = None;
         for t in terms {
             let Node::Product(factors) = s.arena.node(t.expr) else { continue };
-            for f in factors.to_vec() {
+            let factors = factors.to_vec();
+            for f in factors {
                 let out = factored(s, e, terms, f, may_differ)?;
                 if let Some(out) = out.filter(|out| best.is_none_or(|b| s.cost(*out) < s.cost(b))) {
                     best = Some(out);
