@@ -64,8 +64,8 @@ class KernelTime:
 def predict_instruction(instruction: Instruction, device: Device) -> KernelTime:
     """The time of the default plan of the kernel of a fusion or of any other op, or of a library's product of matrices.
 
-    What no kernel computes (a sort of long rows, a Fourier transform, a library call without a model, a step of the host) is
-    not modelled.
+    What no single kernel computes (a sort of long rows, a Fourier transform, a library call without a model, a step of the
+    host) is not modelled.
     """
     known = instruction.module.attached(_Times).known
     key = instruction, device
@@ -100,7 +100,7 @@ def _predicted(i: Instruction, device: Device) -> KernelTime:
 
 
 def is_left_to_host(i: Instruction, device: Device) -> bool:
-    """Whether kernels of other devices compute an instruction, but none of this one."""
+    """Whether kernels compute whole rows of an instruction's results, but none of this device does."""
     op = traits_of(i)
     return op.by_rows and op.element is None and op.expansion is None and not computed_by_emitter(i, device)
 

@@ -121,8 +121,9 @@ class _GrowingKernel:
         reached = frozenset[Node]().union(*(self.reached[u] for u in users), [node] if is_output else [])
         if not all(a.is_known for a in accesses):
             return
-        again = 0 if self._is_copied(node, accesses, calls) else _repeated_operations(node, accesses, calls)
-        if not self._may_compute(node, accesses, calls, again, reached):
+        is_copied = self._is_copied(node, accesses, calls)
+        again = 0 if is_copied else _repeated_operations(node, accesses, calls)
+        if not is_copied and not self._may_compute(node, accesses, calls, again, reached):
             return
         if is_output and not (self._is_at_its_place(node, accesses) and self._is_acyclic_with(node)):
             return
@@ -266,8 +267,6 @@ class _GrowingKernel:
         self, node: Node, accesses: tuple[Access, ...], calls: int, again: int, reached: frozenset[Node]
     ) -> bool:
         if calls == 1 and accesses[0].reads <= element_count(node.instruction):
-            return True
-        if self._is_copied(node, accesses, calls):
             return True
         if len(accesses) > MAX_ACCESSES or calls > MAX_CALLS:
             return False

@@ -14,8 +14,9 @@ from indexing.kernels.emitters.sort.match import Elements
 from indexing.kernels.function_builder import FunctionBuilder
 from indexing.kernels.launch import loop_over
 from indexing.ops.element_context import Value
+from indexing.ops.library_calls.sorted_runs import ORDER
 
-PLACE = "s32"
+PLACE = ORDER  # the element type of places
 
 
 @dataclass(frozen=True, slots=True)
