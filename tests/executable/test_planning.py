@@ -10,6 +10,8 @@ import pytest
 import indexing as ix
 from indexing.device.table import portable_device
 from indexing.executable import planned_kernels
+from indexing.graph.facts import GraphFacts
+from indexing.graph.flattening import flatten
 from indexing.hlo import Computation, Module
 from indexing.planning.program import plan_program
 from indexing.work import MAX_REPETITION, work_once
@@ -334,6 +336,24 @@ SCALE = """ENTRY e { p = f32[1000] parameter(0) g = f32[1000] parameter(1) step 
   rest = f32[] subtract(one, power) root = f32[] sqrt(rest) rate = f32[] divide(base, root)
   rates = f32[1000] broadcast(rate), dimensions={} scaled = f32[1000] multiply(g, rates)
   ROOT new = f32[1000] subtract(p, scaled) }"""
+
+
+def test_cheap_scalars_of_constants_are_computed_by_each_reader() -> None:
+    """The divisor of a remainder as programs guard it, of any number of elements."""
+    module = ix.hlo.parse("""ENTRY main {
+  z = u32[] constant(0)
+  i = u32[] constant(1)
+  d = u32[] constant(48)
+  c = pred[] compare(d, z), direction=EQ
+  s = u32[] select(c, i, d)
+  e = f32[] convert(s)
+  l = f32[] log(e)
+  v = u32[3] constant({1, 2, 3})
+  w = u32[3] add(v, v)
+  ROOT t = (u32[], f32[], u32[3]) tuple(s, l, w) }""")
+    facts = GraphFacts(flatten(module.entry), lambda _: True)
+    names = {node.instruction.name for node in facts.rematerializable}
+    assert {"c", "s", "e"} <= names and names.isdisjoint({"l", "w"})
 
 
 def test_scalars_are_computed_by_each_thread_only_where_arithmetic_is_faster_than_a_launch() -> None:

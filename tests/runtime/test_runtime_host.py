@@ -388,6 +388,23 @@ def test_functions_of_f32_become_vectors() -> None:
 ZERO, SIX = ir.Constant("f32", 0.0), ir.Constant("f32", 6.0)
 
 
+def of_integers(opcode: str, *operands: ir.Value) -> ir.Op:
+    return ir.Op(opcode, "s32", operands)
+
+
+def in_row(index: ir.Value) -> ir.Value:
+    """An index into a row of 67, from its end if it is negative, clamped."""
+    none, row, last = (ir.Constant("s32", n) for n in (0, 67, 66))
+    from_end = of_integers("select", ir.Op("lt", "pred", (index, none)), of_integers("add", index, row), index)
+    return of_integers("clamp", none, from_end, last)
+
+
+def between_two(x: ir.Value) -> ir.Value:
+    """The place in a row between which and the next a float is, and the float's distance from it, as one number."""
+    index = ir.Op("saturate", "s32", (x,), "s32")
+    return of_f32("mul", of_f32("sub", x, of_f32("convert", index)), of_f32("convert", in_row(index)))
+
+
 @pytest.mark.parametrize(
     ("value", "inputs"),
     [
@@ -399,9 +416,10 @@ ZERO, SIX = ir.Constant("f32", 0.0), ir.Constant("f32", 6.0)
         (lambda x: of_f32("minimum", of_f32("maximum", x, ZERO), SIX), 1),
         (lambda x, y, z: of_f32("maximum", of_f32("maximum", x, y), z), 3),
         (lambda x: of_f32("log", of_f32("maximum", x, ZERO)), 1),
+        (between_two, 1),
         (lambda x, y: of_f32("pow", of_f32("select", ir.Op("lt", "pred", (x, y)), x, SIX), y), 2),
     ],
-    ids="pow(log1p) log(log) cos(sin) cbrt(atanh) exp(pow) clip maximum(maximum) log(relu) pow(select)".split(),
+    ids="pow(log1p) log(log) cos(sin) cbrt(atanh) exp(pow) clip maximum(maximum) log(relu) between_two pow(select)".split(),
 )
 def test_functions_of_functions_become_vectors(value: Callable[..., ir.Value], inputs: int) -> None:
     assert becomes_vectors(value, inputs)

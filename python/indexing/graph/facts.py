@@ -78,7 +78,7 @@ class GraphFacts:
 
     @cached_property
     def rematerializable(self) -> frozenset[Node]:
-        """Constants, iotas, and moves and scalar conversions of these: each kernel computes them anew."""
+        """Constants, iotas, and moves and cheap scalar functions of these: each kernel computes them anew."""
         known: set[Node] = set()
         for node in self.graph.nodes:
             if self.can_compute(node) and self._is_rematerializable(node, known):
@@ -91,8 +91,8 @@ class GraphFacts:
         refs = node.refs
         if not refs or any(r.node not in known for r in refs):
             return False
-        is_scalar = len(refs) == 1 and element_count(node.instruction) == 1
-        return node.op.has_no_compute or (node.op.is_elementwise and is_scalar)
+        is_cheap = node.op.is_elementwise and not node.op.is_expensive
+        return node.op.has_no_compute or (is_cheap and element_count(node.instruction) == 1)
 
     @cached_property
     def epilogues(self) -> frozenset[Node]:

@@ -16,6 +16,7 @@ import tempfile
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from importlib.util import find_spec
+from itertools import product
 from pathlib import Path
 
 from indexing.errors import CompileError
@@ -33,6 +34,8 @@ FLAGS = (
 )
 # Flags for this machine's instructions: of most compilers, of some for ARM, and none, for cross compilers.
 PROCESSORS = (("-march=native",), ("-mcpu=native",), ())
+# Where gcc threads jumps through selections, one after another, they become branches, which it can't vectorize.
+OPTIONAL = (("-fno-thread-jumps",), ())
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,10 +77,10 @@ def find_compiler() -> Compiler:
 
 
 def with_known_flags(command: tuple[str, ...], processors: Sequence[tuple[str, ...]] = PROCESSORS) -> Compiler | None:
-    """A compiler with the first flags of `processors` that it knows; None if it isn't there."""
+    """A compiler with the first flags of `processors`, and of `OPTIONAL`, that it knows; None if it isn't there."""
     position = () if sys.platform == "win32" else ("-fPIC",)
-    for processor in processors:
-        flags = (*FLAGS, *processor, *position)
+    for processor, optional in product(processors, OPTIONAL):
+        flags = (*FLAGS, *optional, *processor, *position)
         identity = _identity(command, flags)
         if identity is not None:
             return Compiler(command, flags, identity)

@@ -128,18 +128,25 @@ def _wrap(kind: ElementType) -> Definition:
 
 
 def _saturate(kind: ElementType, real: str) -> Definition:
-    """Truncation towards zero, clamped to the type's range; NaN gives 0. The bounds are exact powers of two."""
+    """Truncation towards zero, clamped to the type's range; NaN gives 0. No branch keeps compilers from vectorizing it."""
     storage = f"{kind.name[0]}{max(kind.bits, 8)}"
     suffix = "f" if real == "f32" else ""
     signed = kind.kind == "signed"
     top = kind.bits - 1 if signed else kind.bits
-    unit = {"s64": "ll", "u64": "ull"}.get(kind.name, "" if signed else "u")
-    high = f"{(1 << top) - 1}{unit}"
-    low = f"(-{(1 << top) - 1}{unit} - 1)" if signed else "0"
-    floor = f"{-float(1 << top)!r}{suffix}" if signed else f"0.0{suffix}"
-    body = f"x != x ? 0 : x <= {floor} ? {low} : x >= {float(1 << top)!r}{suffix} ? {high} : ({storage})x"
+    digits = 24 if real == "f32" else 53
+    low, beyond = -float(1 << top) if signed else 0.0, float(1 << top)
+    high = float((1 << top) - (1 << max(top - digits, 0)))  # the greatest number that stays in range
     name = f"saturate_{kind.name}_{real}"
-    return function(name, f"{storage} {name}({real} x) {{ return ({storage})({body}); }}", f"{storage} {real}")
+    unit = {"s64": "ll", "u64": "ull"}.get(kind.name, "" if signed else "u")
+    above = f"{(1 << top) - 1}{unit}"
+    cases = ["x != x ? 0"] * signed + [f"x >= {beyond!r}{suffix} ? {above}"] * (top > digits)
+    text = f"""\
+{storage} {name}({real} x) {{
+  {real} least = x > {low!r}{suffix} ? x : {low!r}{suffix}, near = least < {high!r}{suffix} ? least : {high!r}{suffix};
+  {storage} whole = ({storage})near;
+  return {" : ".join([*cases, "whole"])};
+}}"""
+    return function(name, text, f"{storage} {real}")
 
 
 def _all() -> Iterator[Definition]:
