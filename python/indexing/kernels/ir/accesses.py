@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import reduce
+from functools import lru_cache, reduce
 from typing import Literal, TypeAlias
 
 from indexing._core import IndexingMap, Interval, SymbolicExpr, SymbolicMap, Variable, compose, constant, variable
@@ -21,6 +21,7 @@ VECTOR = "vector_index"
 BLOCK_X = 3  # the variable bl_x of an entry
 MAX_MAPS = 256  # maps from threads to the index of one function
 INT64 = Interval(-(2**63), 2**63 - 1)
+KEPT = 16  # kernels whose accesses are kept: several analyses of one ask for them
 
 
 @dataclass(frozen=True, slots=True)
@@ -399,16 +400,19 @@ def defined_by(s: ir.Statement) -> str:
     return getattr(s, "name", "") or getattr(s, "destination", "") or getattr(s, "buffer", "") or f"{number}"
 
 
+@lru_cache(maxsize=KEPT)
 def entry_accesses(kernel: ir.Kernel, by_iteration: bool = False) -> Accesses:
     """The accesses of the entry, from thread ids; those of called functions are not included."""
     return Accesses(kernel.variables, 6, by_iteration).collect(kernel.body)
 
 
-def all_accesses(kernel: ir.Kernel) -> Iterator[tuple[str, Accesses]]:
+@lru_cache(maxsize=KEPT)
+def all_accesses(kernel: ir.Kernel, by_iteration: bool = False) -> tuple[tuple[str, Accesses], ...]:
     """The accesses of each function, by its name, and of the entry, by the kernel's name."""
-    for f in kernel.functions:
-        yield f.name, Accesses(f.variables, len(f.index)).collect(f.body, f.results)
-    yield kernel.name, entry_accesses(kernel)
+    functions = (
+        (f.name, Accesses(f.variables, len(f.index), by_iteration).collect(f.body, f.results)) for f in kernel.functions
+    )
+    return *functions, (kernel.name, entry_accesses(kernel, by_iteration))
 
 
 @dataclass(frozen=True, slots=True)
@@ -445,9 +449,8 @@ def reached_elements(kernel: ir.Kernel) -> Reached:
             unknown.update(a.buffer for a in body.accesses)
             overfull.update(call.function for call in body.calls)
 
-    visit(kernel.name, entry_accesses(kernel), [None])
-    for f in reversed(kernel.functions):
-        visit(f.name, Accesses(f.variables, len(f.index)).collect(f.body, f.results), list(indices.get(f.name, ())))
+    for name, body in reversed(all_accesses(kernel)):
+        visit(name, body, [None] if name == kernel.name else list(indices.get(name, ())))
     maps = {key: tuple(m for m in given if not m.is_known_empty) for key, given in by_access.items()}
     return Reached({key: given for key, given in maps.items() if given}, frozenset(unknown))
 

@@ -15,7 +15,17 @@ from math import log2, prod
 from typing import TypeAlias
 
 from indexing._core import IndexingMap, Interval, SymbolicExpr, SymbolicMap, compose, constant, variable
-from indexing.kernels.ir.accesses import BLOCK_X, MAX_MAPS, VECTOR, Access, Accesses, Kind, Time, entry_accesses
+from indexing.kernels.ir.accesses import (
+    BLOCK_X,
+    MAX_MAPS,
+    VECTOR,
+    Access,
+    Accesses,
+    Kind,
+    Time,
+    all_accesses,
+    entry_accesses,
+)
 from indexing.kernels.ir.memory import Memory
 from indexing.kernels.ir.nodes import Kernel, Ref, bodies, statements
 from indexing.kernels.ir.traversal import expressions_of, subvalues
@@ -63,10 +73,7 @@ def global_executions(kernel: Kernel, vectors: Collection[str] = ()) -> Executio
     arguments = {b.name for b in kernel.buffers if b.role != "none"}
     memory = Memory(kernel)
     written = {place for body in bodies(kernel) for s in statements(body.body) for place in memory.written(s)}
-    functions = [
-        (f.name, Accesses(f.variables, len(f.index), True).collect(f.body, f.results)) for f in kernel.functions
-    ]
-    for name, body in [(kernel.name, entry_accesses(kernel, by_iteration=True)), *reversed(functions)]:
+    for name, body in reversed(all_accesses(kernel, by_iteration=True)):
         callers: Sequence[tuple[IndexingMap | None, bool]] = [*threads.get(name, {}).items()]
         callers = [(None, True)] if name == kernel.name else callers
         accesses = [a for a in body.once if a.buffer in arguments]

@@ -31,8 +31,10 @@ Shared: TypeAlias = "tuple[object, ...]"
 MAX_ITERATIONS = 256  # loops around an access are written out to at most so many
 FEW_MAPS = 16
 FEW_POINTS = 1 << 14  # are listed at once; the core may take a thousand times as long until it gives up
+CACHED = 1 << 12  # answers are kept: passes, and targets, leave most of a kernel as it is
 
 
+@lru_cache(maxsize=CACHED)
 def normalized(m: IndexingMap) -> IndexingMap:
     """A simplified map with range variables that others determine replaced, and variables without names."""
     while (reduced := _without_quotient(m)) is not None:
@@ -120,32 +122,33 @@ def _rewritten(m: IndexingMap, places: Sequence[SymbolicExpr], ranges: Sequence[
     return IndexingMap(symbols, m.dims, ranges, m.runtimes, constraints)
 
 
-def covers(whole: Sequence[IndexingMap], parts: Sequence[IndexingMap]) -> bool:
+@lru_cache(maxsize=CACHED)
+def covers(whole: tuple[IndexingMap, ...], parts: tuple[IndexingMap, ...]) -> bool:
     """Whether it is known that each pair of a thread and an element of `parts` is one of `whole`."""
     for divided in (_written_out, _ends_apart):
         if parts := _rest(whole, parts):
-            whole = [*whole, *(piece for m in whole for piece in divided(m))]
-            parts = [piece for m in _rest(whole, parts) for piece in divided(m)]
+            whole = (*whole, *(piece for m in whole for piece in divided(m)))
+            parts = tuple(piece for m in _rest(whole, parts) for piece in divided(m))
     return all(_is_covered(m, whole) for m in _rest(whole, parts))
 
 
-def _rest(whole: Sequence[IndexingMap], parts: Sequence[IndexingMap]) -> list[IndexingMap]:
+def _rest(whole: Sequence[IndexingMap], parts: Sequence[IndexingMap]) -> tuple[IndexingMap, ...]:
     """The maps of `parts` that are not part of one of `whole`, as their equal domains or equal results show."""
     known = set(whole)
     if all(m in known for m in parts):
-        return []
+        return ()
     by_results: dict[tuple[SymbolicExpr, ...], list[IndexingMap]] = {}
     alike: dict[Shared, list[IndexingMap]] = {}
     for other in whole:
         by_results.setdefault(other.results, []).append(other)
         alike.setdefault(_shared(other), []).append(other)
-    return [
+    return tuple(
         m
         for m in parts
         if m not in known
         and not any(_has_equal_results(m, other) for other in alike.get(_shared(m), ()))
         and not _is_covered(m, by_results.get(m.results, ()))
-    ]
+    )
 
 
 def _shared(m: IndexingMap) -> Shared:

@@ -42,7 +42,7 @@ def _checked(kernel: Kernel, body: Accesses, buffer: Buffer, accesses: Sequence[
             before = [m for a in stores if not (m := _map(kernel, body, a)).is_known_empty]
             own = _map(kernel, body, load)
             if not (
-                any(_fills(m, buffer.size) for m in before) or covers([*map(normalized, before)], [normalized(own)])
+                any(_fills(m, buffer.size) for m in before) or covers((*map(normalized, before),), (normalized(own),))
             ):
                 missing = first_missing(_elements(kernel, [own]), _elements(kernel, before))
                 if missing is not None:

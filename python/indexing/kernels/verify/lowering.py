@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import pairwise
+from functools import lru_cache
 from typing import TypeAlias
 
 from indexing.device.limits import Limits
@@ -20,7 +20,7 @@ from indexing.kernels.verify.once import check_written_once
 from indexing.kernels.verify.order import compare_order
 from indexing.kernels.verify.races import check_races
 from indexing.kernels.verify.reductions import check_reductions
-from indexing.kernels.verify.translation import Collected, compare_accesses
+from indexing.kernels.verify.translation import compare_accesses
 from indexing.kernels.verify.typed import check_types
 from indexing.kernels.verify.uniform import check_barriers
 
@@ -32,6 +32,7 @@ OF_KERNELS: Mapping[str, Callable[[Kernel], Iterable[Check]]] = {  # checks of a
     "barrier": check_barriers,
     "race": lambda kernel: [*check_races(kernel), *check_last_block(kernel)],
 }
+KEPT = 256  # comparisons are kept: most passes do the same for several targets
 Step: TypeAlias = "tuple[Pass, Kernel, Kernel]"  # a pass, and the kernel before and after it
 
 
@@ -52,23 +53,19 @@ def verify_steps(steps: Sequence[Step], limits: Limits) -> Verification:
     if any(c.status == "refuted" for c in types):
         return Verification(tuple(_blamed(types, steps)))
     checks = [*types, *check_memory(last), *check_threads(parallel)]
-    collected = [Collected(steps[0][1])]
-    for _, _, after in steps:
-        collected.append(collected[-1] if after is collected[-1].kernel else Collected(after))
-    for (of, _, _), (old, new) in zip(steps, pairwise(collected), strict=True):
-        checks += _compare(of, old, new)
+    for step in steps:
+        checks += compare(*step)
     return Verification(tuple(_blamed(list(_kept(checks, steps)), steps)))
 
 
-def compare(of: Pass, before: Kernel, after: Kernel) -> Iterator[Check]:
+@lru_cache(maxsize=KEPT)
+def compare(of: Pass, before: Kernel, after: Kernel) -> tuple[Check, ...]:
     """The checks of one pass: the same accesses, in the same order; a group reduction combines all values of its group."""
-    yield from _compare(of, Collected(before), Collected(after))
-
-
-def _compare(of: Pass, before: Collected, after: Collected) -> Iterator[Check]:
-    yield from compare_accesses(before, after, of.name, of.may_drop_loads)
-    yield from compare_order(before.kernel, after.kernel, of.name)
-    yield from check_reductions(before.kernel, after.kernel, of.name, of.form == "sequential")
+    return (
+        *compare_accesses(before, after, of.name, of.may_drop_loads),
+        *compare_order(before, after, of.name),
+        *check_reductions(before, after, of.name, of.form == "sequential"),
+    )
 
 
 def _steps(kernel: Kernel, target: TargetFeatures) -> Iterator[Step]:

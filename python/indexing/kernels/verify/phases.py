@@ -46,9 +46,9 @@ class Phase:
 
     events: list[Event] = field(default_factory=list)
 
-    def maps(self, kind: str) -> list[IndexingMap]:
+    def maps(self, kind: str) -> tuple[IndexingMap, ...]:
         """The maps of the loads or the stores."""
-        return list(dict.fromkeys(e.elements for e in self.events if e.kind == kind))
+        return tuple(dict.fromkeys(e.elements for e in self.events if e.kind == kind))
 
     @property
     def is_ordered(self) -> bool:

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
-from functools import cached_property
+from dataclasses import replace
+from functools import lru_cache
 from math import prod
 from typing import TypeAlias
 
@@ -29,45 +29,17 @@ Key: TypeAlias = (
 Maps: TypeAlias = "dict[Key, Mapping[IndexingMap, int]]"  # with the times of each
 
 
-@dataclass(eq=False)
-class Collected:
-    """A kernel with its accesses, which are collected once: for the pass after which it is, and for the one before."""
-
-    kernel: Kernel
-
-    @cached_property
-    def bodies(self) -> list[tuple[str, Accesses]]:
-        """The accesses of each function and of the entry."""
-        return list(all_accesses(self.kernel))
-
-    @cached_property
-    def maps(self) -> list[tuple[str, Access | Call, IndexingMap, int]]:
-        """The body, the access, its map from threads, and the iterations of loops on whose counters that does not depend, for
-        all accesses and calls that some thread makes.
-        """
-        made = []
-        for name, body in self.bodies:
-            accesses: list[Access | Call] = [*body.once, *body.calls]
-            for a in accesses:
-                m = _map(body, a, a.index if isinstance(a, Call) else (element_of(self.kernel, a),))
-                if not m.is_known_empty and not (reduced := normalized(m)).is_known_empty:
-                    made.append((name, a, reduced, _repeats(m)))
-        return made
-
-
-def compare_accesses(old_kernel: Collected, new_kernel: Collected, name: str, may_drop_loads: bool) -> Iterator[Check]:
+def compare_accesses(before: Kernel, after: Kernel, name: str, may_drop_loads: bool) -> Iterator[Check]:
     """One check for each buffer that both kernels access, and kind of access; `name` is the pass between them.
 
     With `may_drop_loads`, loads and calls for a name that nothing uses may be gone.
     """
-    before, after = old_kernel.kernel, new_kernel.kernel
     if before is after:
         return
     is_inlined = len(before.functions) != len(after.functions) and not may_drop_loads
     try:
         old, new = (
-            _through_functions(k.kernel) if is_inlined else _by_body(k, after, may_drop_loads)
-            for k in (old_kernel, new_kernel)
+            _through_functions(k) if is_inlined else _by_body(k, after, may_drop_loads) for k in (before, after)
         )
     except IndexingError as error:
         yield Check("same accesses", name, "open", str(error).splitlines()[0])
@@ -80,21 +52,21 @@ def compare_accesses(old_kernel: Collected, new_kernel: Collected, name: str, ma
         if not is_dropped and ((kind == "call" and buffer in indexed) or buffer in kept):
             where = f"{kind} {buffer}" + f" for {definition}" * bool(definition)
             where = where if body in ("", before.name) else f"{body}: {where}"
-            check = _checked([*old.get(key, {})], [*new.get(key, {})], f"{name}: {where}")
+            check = _checked((*old.get(key, {}),), (*new.get(key, {}),), f"{name}: {where}")
             if kind == "store" and check.status == "proved":
                 check = _as_often(old.get(key, {}), new.get(key, {}), check)
-            is_open = check.status == "refuted" and buffer in _conditional_on_data(old_kernel, new_kernel)
+            is_open = check.status == "refuted" and buffer in _conditional_on_data(before, after)
             yield replace(check, status="open", reason=f"{check.reason}, which data may decide") if is_open else check
 
 
-def _conditional_on_data(*kernels: Collected) -> set[str]:
+def _conditional_on_data(*kernels: Kernel) -> set[str]:
     """The buffers and functions that are accessed under conditions that are not of indices alone."""
-    bodies = [body for k in kernels for _, body in k.bodies]
+    bodies = [body for k in kernels for _, body in all_accesses(k)]
     accesses = {a.buffer for body in bodies for a in body.accesses if not a.context.is_certain}
     return accesses | {c.function for body in bodies for c in body.calls if not c.context.is_certain}
 
 
-def _checked(old: list[IndexingMap], new: list[IndexingMap], subject: str) -> Check:
+def _checked(old: tuple[IndexingMap, ...], new: tuple[IndexingMap, ...], subject: str) -> Check:
     if covers(old, new) and covers(new, old):
         return Check("same accesses", subject, "proved")
     try:
@@ -133,18 +105,33 @@ def _through_functions(kernel: Kernel) -> Maps:
     }
 
 
-def _by_body(of: Collected, like: Kernel, by_definition: bool) -> Maps:
+def _by_body(kernel: Kernel, like: Kernel, by_definition: bool) -> Maps:
     """The maps of each function and of the entry, whose threads are numbered as those of the kernel `like`.
 
     With `by_definition`, loads and calls for different names are apart: those for one name may only go as a whole, since a
     name that is used must be defined.
     """
     by_key: dict[Key, Counter[IndexingMap]] = defaultdict(Counter)
-    for name, a, m, times in of.maps:
-        m = renumbered(m, of.kernel, like) if name == of.kernel.name else m
+    for name, a, m, times in _maps(kernel):
+        m = renumbered(m, kernel, like) if name == kernel.name else m
         if not m.is_known_empty:
             by_key[_key(name, a, by_definition)][m] += times
     return {**by_key}
+
+
+@lru_cache(maxsize=2)  # those of the kernel after a pass are those before the next one
+def _maps(kernel: Kernel) -> list[tuple[str, Access | Call, IndexingMap, int]]:
+    """The body, the access, its map from threads, and the iterations of loops on whose counters that does not depend, for
+    all accesses and calls that some thread makes.
+    """
+    made = []
+    for name, body in all_accesses(kernel):
+        accesses: list[Access | Call] = [*body.once, *body.calls]
+        for a in accesses:
+            m = _map(body, a, a.index if isinstance(a, Call) else (element_of(kernel, a),))
+            if not m.is_known_empty and not (reduced := normalized(m)).is_known_empty:
+                made.append((name, a, reduced, _repeats(m)))
+    return made
 
 
 def _key(name: str, a: Access | Call, by_definition: bool) -> Key:
