@@ -162,6 +162,20 @@ BESIDE_UPDATE = """ENTRY main {
   n = f32[16,40] negate(d)
   ROOT r = (f32[16,40], f32[16,40]) tuple(d, n) }"""
 
+# A gather at indices of two arrays, as `x[i, j]` has them, twice: its few indices are no loop.
+GATHERS = """ENTRY main {
+  x = f32[30,40] parameter(0)
+  i = s32[500,1] parameter(1)
+  j = s32[500,1] parameter(2)
+  n = s32[500,1] negate(j)
+  v = s32[500,2] concatenate(i, n), dimensions={1}
+  g = f32[500] gather(x, v), offset_dims={}, collapsed_slice_dims={0,1}, start_index_map={0,1}, index_vector_dim=1,
+    slice_sizes={1,1}
+  w = s32[500,2] concatenate(i, j), dimensions={1}
+  h = f32[500] gather(x, w), offset_dims={}, collapsed_slice_dims={0,1}, start_index_map={0,1}, index_vector_dim=1,
+    slice_sizes={1,1}
+  ROOT y = f32[500] multiply(g, h) }"""
+
 # A loop that collects two results: one launch updates both arrays. What reads one of them to update the other goes before.
 TWO_UPDATES = """ENTRY main {
   c = f32[16,40] parameter(0)
@@ -178,6 +192,7 @@ UPDATES_BY_EACH_OTHER = TWO_UPDATES.replace("negate(u)", "dynamic-slice(c, i, z)
 UPDATES_OF_ONE_ARRAY = TWO_UPDATES.replace("(d, n", "(c, n").replace("f32[8,40]", "f32[16,40]")
 
 PLANS = {
+    "gathers at indices of two arrays": (GATHERS, ["g h n v w y"]),
     "two updates": (TWO_UPDATES, ["e n p q tuple"]),
     "an update by the array that another updates": (UPDATES_BY_EACH_OTHER, ["n", "e p q tuple"]),
     "updates of one array": (UPDATES_OF_ONE_ARRAY, ["e p", "n q"]),

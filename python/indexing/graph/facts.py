@@ -131,6 +131,8 @@ class GraphFacts:
         return node in self._loops
 
     def _loops_over_operand(self, node: Node) -> bool:
+        if node.op.index_vectors and not node.op.is_scatter_like:
+            return False  # it has a load for each of a vector's few indices
         return any(o.map.is_undefined or bool(o.map.ranges) for indexings in self.maps(node, 0) for o in indexings)
 
     def users_of(self, node: Node) -> tuple[Node, ...]:

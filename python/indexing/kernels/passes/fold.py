@@ -9,8 +9,9 @@ import math
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
+from typing import cast
 
-from indexing._core import Interval, SymbolicExpr
+from indexing._core import Interval, SymbolicExpr, constant
 from indexing.kernels.ir import nodes as ir
 from indexing.kernels.ir.traversal import rewrite_statement, rewrite_value, same_block, subvalues, values_of, with_body
 
@@ -77,6 +78,8 @@ class _Folder:
         rewritten = rewrite_statement(statement, self._value, self._index)
         if isinstance(rewritten, ir.Let):
             return self._let(rewritten)
+        if isinstance(rewritten, ir.LetIndex) and isinstance(rewritten.value, ir.Constant):
+            return [replace(rewritten, value=constant(cast(int, rewritten.value.value)))]
         return (
             []
             if isinstance(rewritten, ir.Assign) and rewritten.value == ir.Ref(rewritten.value.type, rewritten.name)

@@ -4,8 +4,8 @@ With parallel threads, loops over the lanes of a vector, or over elements of a l
 can't be indexed; four iterations of other loops with loads are, or all of up to eight, so that loads overlap. Short loops are
 unrolled here; others are marked for the compiler, which gives the same machine code in less time than compiling a long source.
 
-If threads become loops, the compiler vectorizes these inside of the others. Only short sums are unrolled, which a thread loop
-then keeps in a register.
+If threads become loops, the compiler vectorizes these inside of the others. Only sums of few terms are unrolled, which a thread
+loop then keeps in a register, and whose conditions on the counter are decided.
 """
 
 from __future__ import annotations
@@ -21,6 +21,8 @@ from indexing.kernels.ir.traversal import expressions_of, may_leave, rewrite_blo
 from indexing.kernels.passes.lanes import lane_count
 
 MAX_STATEMENTS = 12  # a loop is unrolled here if it becomes at most so many
+MAX_SUM_TERMS = 4  # a sum of so many terms is unrolled in thread loops, if it becomes at most MAX_SUM_STATEMENTS
+MAX_SUM_STATEMENTS = 160
 MAX_IN_LANES = 128  # a loop inside a loop over lanes is unrolled if it becomes at most so many
 MAX_MARKED_STATEMENTS = 64  # a loop with loads of at most so many is left for the compiler to unroll
 UNROLL_FACTOR = 4
@@ -121,9 +123,12 @@ class _Unroller:
         if turns is None or may_leave(loop.body) or any(isinstance(s, ir.Barrier | ir.GroupReduce) for s in inner):
             return [loop]
         is_short = turns * len(inner) <= MAX_STATEMENTS
-        if is_short and (self.has_threads or _is_sum(inner)):
+        if not self.has_threads:
+            is_few = turns <= MAX_SUM_TERMS and turns * len(inner) <= MAX_SUM_STATEMENTS
+            return self._written(loop, turns) if (is_short or is_few) and _is_sum(loop, inner) else [loop]
+        if is_short:
             return self._written(loop, turns)
-        factor = self.rule.factor(loop) if self.has_threads else 0
+        factor = self.rule.factor(loop)
         return [replace(loop, unroll=factor) if factor else loop]
 
     def _written(self, loop: ir.For, turns: int) -> list[ir.Statement]:
@@ -141,6 +146,10 @@ def _loads(s: ir.Statement) -> Iterator[ir.Load]:
     return (v for value in values_of(s) for v in subvalues(value) if isinstance(v, ir.Load))
 
 
-def _is_sum(inner: Sequence[ir.Statement]) -> bool:
-    """Whether statements assign to a variable, without control flow."""
-    return any(isinstance(s, ir.Assign) for s in inner) and not any(isinstance(s, ir.For | ir.If) for s in inner)
+def _is_sum(loop: ir.For, inner: Sequence[ir.Statement]) -> bool:
+    """Whether a loop's statements assign to a variable, without loops, and without conditions on more than its counter."""
+    conditions = [c for s in inner if isinstance(s, ir.If) for c in s.conditions]
+    is_decided = all(
+        isinstance(c, ir.Within) and set(c.expression.used_variables()) <= {loop.variable} for c in conditions
+    )
+    return is_decided and any(isinstance(s, ir.Assign) for s in inner) and not any(isinstance(s, ir.For) for s in inner)

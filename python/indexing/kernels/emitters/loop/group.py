@@ -282,9 +282,10 @@ class _GrowingKernel:
         return all(a.map.ranges for a in accesses)
 
     def _is_in_loop(self, node: Node, accesses: Sequence[Access]) -> bool:
-        """Whether the node has a loop, comes after one, or is computed in one."""
+        """Whether the node has a loop, comes after one, or is computed in one; without loops, ranges are of index vectors."""
         facts = self.facts
-        return facts.needs_loop(node) or node in facts.epilogues or any(a.map.ranges for a in accesses)
+        is_inside = bool(self.looped) and any(a.map.ranges for a in accesses)
+        return facts.needs_loop(node) or node in facts.epilogues or is_inside
 
     def _repeats_in_time(self, node: Node, again: int, reached: frozenset[Node]) -> bool:
         """Whether a kernel that computes the node, and repeats `again` operations for it, takes no longer than if all that it
