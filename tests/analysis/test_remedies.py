@@ -95,6 +95,19 @@ def test_what_iterations_do_not_change_is_hoisted() -> None:
     assert text.endswith(f"which saves {seconds_text(seconds(LOOP) - seconds(hoisted))}")
 
 
+def test_a_long_chain_of_kernels_that_no_iteration_changes_is_hoisted() -> None:
+    """Longer than Python's calls nest."""
+    chain = "".join(f"  h{k + 1} = f32[8] fusion(h{k}), kind=kLoop, calls=half\n" for k in range(1200))
+    body = f"  h0 = f32[8] get-tuple-element(p), index=3\n{chain}  ROOT t ="
+    text = LOOP.replace("f32[2048,2048])", "f32[2048,2048], f32[8])").replace("  ROOT t =", body)
+    text = text.replace("tuple(j, w, y)", "tuple(j, w, y, h0)").replace("tuple(z, w, x)", "tuple(z, w, x, v)")
+    text = text.replace(
+        "ENTRY e {", "half { a = f32[8] parameter(0) ROOT h = f32[8] negate(a) }\nENTRY e { v = f32[8] parameter(2)"
+    )
+    assert any("hoist" in told for told in remedies(text)["h1200"])
+    assert not any("hoist" in told for told in remedies(text.replace("(j, w, y, h0)", "(j, w, y, h1)"))["h1200"])
+
+
 @pytest.mark.parametrize(
     ("old", "new"),
     [

@@ -17,6 +17,7 @@ from indexing.graph.nodes import Ref, tree_refs
 from indexing.hlo import BuiltInstruction, Computation, ComputationBuilder, Instruction, ModuleBuilder, Shape
 from indexing.hlo.layout import major_to_minor
 from indexing.hlo.metadata import op_name, source_place
+from indexing.hlo.module_cache import cached_on_module
 from indexing.model.instruction_time import predict_instruction, product_of
 from indexing.model.terms import terms_of
 from indexing.ops.registry import traits_of
@@ -114,7 +115,7 @@ def _hoisting(kernel: FusionReport) -> Iterator[Remedy]:
     if loop is None or not i.is_fusion or any(map(_works_in_place, i.users)):
         return
     count = stated_trip_count(loop) or (kernel.times if loop.computation.is_entry else None)
-    if count is None or count < 2 or not _is_invariant(i):
+    if count is None or count < 2 or i not in _invariants(i.computation):
         return
     yield (
         f"hoist {_what(i)} out of the loop `{loop.name}`: it computes the same in each of {count_text(count, 'iteration')}; "
@@ -125,19 +126,24 @@ def _hoisting(kernel: FusionReport) -> Iterator[Remedy]:
 
 def _loop_around(i: Instruction) -> Instruction | None:
     """The loop whose body an instruction is in."""
-    if i.computation.is_entry:
-        return None
-    loops = (j for c in i.module.computations.values() for j in c.listed if traits_of(j).calls == "loops")
-    return next((j for j in loops if j.computation_of("body") is i.computation), None)
+    return None if i.computation.is_entry else _loop_of_body(i.computation)
 
 
-def _is_invariant(i: Instruction) -> bool:
-    """Whether an instruction of a loop's body, with operands, depends on nothing that iterations change."""
-    constants = [_is_constant(o) for o in i.operands]
-    return not all(constants) and all(
-        constant or _is_passed_on(o) or (o.is_fusion and _is_invariant(o))
-        for o, constant in zip(i.operands, constants, strict=True)
-    )
+@cached_on_module
+def _loop_of_body(body: Computation) -> Instruction | None:
+    loops = (j for c in body.module.computations.values() for j in c.listed if traits_of(j).calls == "loops")
+    return next((j for j in loops if j.computation_of("body") is body), None)
+
+
+@cached_on_module
+def _invariants(body: Computation) -> set[Instruction]:
+    """The fusions in a loop's body that depend on what no iteration changes, and not on constants alone."""
+    known: set[Instruction] = set()
+    for i in body.post_order():
+        given = [o for o in i.operands if not _is_constant(o)]
+        if i.is_fusion and given and all(o in known or _is_passed_on(o) for o in given):
+            known.add(i)
+    return known
 
 
 def _works_in_place(i: Instruction) -> bool:

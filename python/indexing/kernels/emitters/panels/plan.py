@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import gcd, prod
 from typing import TYPE_CHECKING
 
@@ -169,12 +169,11 @@ def _even(count: int, most: int) -> int:
     return -(-count // -(-count // most))
 
 
-def panel_knobs(match: Heroes, default: PanelPlan, device: Device) -> KnobSpace:
+def panel_knobs(_: Heroes, default: PanelPlan, device: Device) -> KnobSpace:
     """Names, legal values and defaults of the knobs: tiles that fit into the memory of a block."""
     panels = range(1, MAX_PANELS + 1)
-    depths: dict[tuple[int, ...], Values] = {
-        (r, c): range(1, _most_depth(match.first, r, c, device) + 1) for r in panels for c in panels
-    }
+    lines = (replace(default, row_panels=r, column_panels=c, tile_depth=1) for r in panels for c in panels)
+    depths: dict[tuple[int, ...], Values] = {line.panels: range(1, _most_depth(line, device) + 1) for line in lines}
     return KnobSpace(
         NAME,
         (
@@ -186,8 +185,7 @@ def panel_knobs(match: Heroes, default: PanelPlan, device: Device) -> KnobSpace:
     )
 
 
-def _most_depth(dot: Instruction, rows: int, columns: int, device: Device) -> int:
-    """The greatest depth of tiles that fit; 0 if the block has too many threads or too many bytes."""
-    line = _planned(dot, rows, columns, 1)
+def _most_depth(line: PanelPlan, device: Device) -> int:
+    """The greatest depth of tiles that fit, given a plan of one line; 0 if the block has too many threads or too many bytes."""
     depth = min(MAX_DEPTH, device.limits.shared_bytes // line.shared_bytes)
     return depth if depth and fits(line, device.limits) else 0

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import product
 from math import prod
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from indexing._core import SymbolicExpr, constant
 from indexing.hlo import ModuleBuilder, Shape
@@ -170,7 +170,12 @@ def fastest_plan(unsplit: Iterable[P], split_k: int | None, group_rows: int | No
 
     Raises IndexingError if no plan has these numbers.
     """
-    given = list(unsplit)
+    return cast(P, _fastest(tuple(unsplit), split_k, group_rows, device))
+
+
+@lru_cache(maxsize=1024)
+def _fastest(given: tuple[TiledPlan, ...], split_k: int | None, group_rows: int | None, device: Device) -> TiledPlan:
+    """`fastest_plan`, once for equal plans: the layers of a model have equal products."""
     plans = [(p, p.legal_splits(device)) for p in given if fits(p, device.limits)] or [(p, (1,)) for p in given]
     if split_k is not None:
         check_choice("split_k", split_k, max((legal for _, legal in plans), key=len))
@@ -195,6 +200,15 @@ def tile_space(name: str, default: TiledPlan, legal: Mapping[str, tuple[int, ...
     """The space of knobs with `legal` values, `stages` the last of them, for all plans that fit a device, of `split_k` and
     `group_rows`.
     """
+    return _tile_space(name, default, tuple(legal.items()), device)
+
+
+@lru_cache(maxsize=256)
+def _tile_space(
+    name: str, default: TiledPlan, items: tuple[tuple[str, tuple[int, ...]], ...], device: Device
+) -> KnobSpace:
+    """`tile_space`, once for equal products."""
+    legal = dict(items)
     names = (*legal, "split_k", "group_rows")
     unsplit: Any = replace(default, split_k=1, group_rows=1)
     plans: dict[tuple[int, ...], TiledPlan] = {
