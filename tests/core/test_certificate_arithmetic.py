@@ -12,26 +12,29 @@ import pytest
 import indexing as ix
 from exact_maps import Style, random_map
 from indexing.certificates.checker.facts import Facts
-from indexing.certificates.checker.forms import Forms
-from indexing.certificates.checker.integers import Form, constant, has_no_solution
+from indexing.certificates.checker.forms import Form, Forms, constant
 from indexing.certificates.checker.reader import Expr, Reader
 
 
 def value_of_form(forms: Forms, form: Form, at: dict[str, int]) -> int:
-    return sum(c * math.prod(value_of_atom(forms, a, at) for a in atoms) for atoms, c in form.items())
+    return sum(c * value_of_unknown(forms, k, at) for k, c in form.items())
 
 
-def value_of_atom(forms: Forms, atom: int, at: dict[str, int]) -> int:
-    kind, forms_in = forms.atoms[atom]
+def value_of_unknown(forms: Forms, k: int, at: dict[str, int]) -> int:
+    kind, forms_in = forms.unknowns[k]
     parts = [value_of_form(forms, f, at) for f in forms_in]
     match kind:
+        case "1":
+            return 1
+        case "*":
+            return math.prod(parts)
         case "/":
             return parts[0] // parts[1]
         case "%":
             return parts[0] % abs(parts[1])
         case "min":
             return min(parts)
-    return at[kind]
+    return at[kind.removeprefix("variable ")]
 
 
 def random_expr(
@@ -69,7 +72,7 @@ def test_forms_have_the_values_of_expressions() -> None:
         assert (
             value_of_form(forms, form, at)
             == eval(python, at)
-            == forms.value(form, dict(enumerate(at[n] for n in "xyz")))
+            == forms.value(form, dict(enumerate((at[n] for n in "xyz"), 1)))
         ), text
 
 
@@ -127,11 +130,11 @@ def test_what_follows_does_so_by_each_of_its_reasons(claim: str, needed: list[st
     forms = Forms()
     read = variables(forms).expression
     zeros = [forms.range(read(text).value, 0, 0) for text in needed]
-    divisors = [read(text).value for text in nonzero]
+    divisors = [forms.nonzero(read(text).value) for text in nonzero]
     wanted = [forms.range(read(claim).value - (claim.startswith("(y")), 0, 0)]
-    assert Facts(forms, zeros, divisors).prove(wanted)
+    assert Facts(forms, zeros + divisors).prove(wanted)
     for k in range(len(zeros)):
-        assert not Facts(forms, zeros[:k] + zeros[k + 1 :], divisors).prove(wanted)
+        assert not Facts(forms, zeros[:k] + zeros[k + 1 :] + divisors).prove(wanted)
     assert not nonzero or not Facts(forms, zeros).prove(wanted)
 
 
@@ -154,11 +157,14 @@ def test_systems_without_solution_have_none() -> None:
     values = [-4, -3, -2, -1, 1, 2, 3, 4]
     for _ in range(2000):
         system = [{u: chosen.choice(values) for u in ("x", "y", ())} for _ in range(chosen.randint(1, 5))]
-        forms = [Form({(0,): r["x"], (1,): r["y"], (): r[()]}) for r in system]
+        forms = Forms()
+        x, y = forms.variable("x"), forms.variable("y")
+        read = [Form.sum([(x, r["x"]), (y, r["y"]), (constant(1), r[()])]) for r in system]
+        ranges = [forms.range(read[0], 0, 0), *(forms.range(form, -math.inf, 0) for form in read[1:])]
         box = [(x, y) for x in range(-12, 13) for y in range(-12, 13)]
         at = [[r["x"] * x + r["y"] * y + r[()] for r in system] for x, y in box]
         has = any(values[0] == 0 and all(v <= 0 for v in values[1:]) for values in at)
-        if has_no_solution(forms[:1], forms[1:]):
+        if Facts(forms, ranges).has_no_solution():
             contradictions += 1
             assert not has, system
     assert contradictions > 300
@@ -173,7 +179,7 @@ def test_maps_are_read_as_they_are_written() -> None:
         forms = Forms()
         read = Reader(forms).map(str(m))
         assert [len(group) for group in read.names] == [len(m.dims), len(m.ranges), len(m.runtimes)]
-        at = dict.fromkeys(range(sum(map(len, read.names))), 3)
+        at = dict.fromkeys(range(1, 1 + sum(map(len, read.names))), 3)
         dims, symbols = [3] * len(m.dims), [3] * (len(m.ranges) + len(m.runtimes))
         with suppress(ix.Overflow):
             assert tuple(forms.value(e.value, at) for e in read.results) == m.evaluate(dims, symbols)

@@ -263,12 +263,20 @@ def test_false_claims_are_refused() -> None:
         for step in made.steps if inside else ():
             for wrong in false_claims(step):
                 with suppress(ZeroDivisionError):
-                    points = (dict(zip(range(len(p)), p, strict=True)) for p in inside)
+                    points = (dict(enumerate(p, 1)) for p in inside)
                     if not all(is_true(wrong, reader, at) for at in points):
                         false += 1
                         steps = (*made.steps[: step.number], wrong, *made.steps[step.number + 1 :])
                         assert not replace(made, steps=steps).check(), wrong
     assert false > 300
+
+
+@pytest.mark.parametrize("name", ["min", "max", "mod", "floordiv", "1"])
+def test_names_of_variables_mean_nothing(name: str) -> None:
+    text = f"({name}) -> (0), domain: {name} in [0, 3]"
+    given = Step(0, "within", "given", name, lower=0, upper=3)
+    never = Step(1, "never", "constraints-contradict", reasons=(0,))
+    assert not Certificate("simplify", text, "KNOWN EMPTY", (given, never), (None,)).check()
 
 
 def test_certificates_of_other_maps_are_refused() -> None:

@@ -72,7 +72,7 @@ OTHER_MEANINGS = {
     "hlo/attributes.py": {"slice"},  # an attribute
     "hlo/window.py": {"pad"},  # a field of windows
     "kernels/launch.py": {"clamp"},
-    "certificates/checker/integers.py": {"constant"},  # a function
+    "certificates/checker/forms.py": {"constant"},  # a function
     "kernels/emitters/simt/match.py": {"complex"},  # a kind of element type
     "kernels/scope.py": {"parameter"},  # a kind of index variable
     "kernels/kernel_parts.py": {"constant"},  # a space of memory

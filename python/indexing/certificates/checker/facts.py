@@ -1,27 +1,25 @@
-"""Consequences of claims: linear integer arithmetic over products of atoms, with what defines the atoms, and cases of it."""
+"""Consequences of ranges of forms: by intervals, else by cases of what defines the unknowns, and linear integer arithmetic."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator
-from itertools import combinations, product
-from math import gcd, inf, prod
-from typing import TypeAlias
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from functools import reduce
+from itertools import chain, combinations, combinations_with_replacement
+from math import gcd, inf
 
-from indexing.certificates.checker.forms import Forms, Range, floored
-from indexing.certificates.checker.integers import Form, constant, has_no_solution, own
+from indexing.certificates.checker.forms import Ends, Form, Forms, Range, constant, floored
 from indexing.certificates.checker.reader import Bound
 
 __all__ = ["Facts"]
 
-Ends: TypeAlias = "tuple[Bound, Bound]"
-#: Forms that are 0, and forms that are at most 0.
-System: TypeAlias = "tuple[list[Form], list[Form]]"
-
+ANY = (-inf, inf)
 MAX_SYSTEMS = 1000
-MAX_ROWS = 24
+MAX_RANGES = 100
+#: As many sides of ranges are multiplied.
+MAX_SIDES = 24
 #: Remainders modulo, and variables with, at most as many values are tried one by one.
 MAX_VALUES = 64
-ANY = (-inf, inf)
 
 
 def added(ends: Ends, times: int, to: Ends) -> Ends:
@@ -32,212 +30,237 @@ def added(ends: Ends, times: int, to: Ends) -> Ends:
     return (low + times * a, high + times * b) if times > 0 else (low + times * b, high + times * a)
 
 
-def of_multiple(ends: Ends, by: int) -> Ends:
-    """The bounds of an integer, a positive multiple of which has these bounds."""
-    return ends if by == 1 else (-floored(-ends[0], by), floored(ends[1], by))
+def multiplied(a: Ends, b: Ends) -> Ends:
+    """The bounds of a product of what is in finite bounds."""
+    corners = [x * y for x in a for y in b]
+    return min(corners), max(corners)
 
 
 class Facts:
-    """Ranges that hold, and divisors that are not 0."""
+    """Ranges that hold."""
 
-    def __init__(self, forms: Forms, ranges: Iterable[Range] = (), nonzero: Collection[Form] = ()) -> None:
-        self.forms, self.nonzero, self.budget = forms, nonzero, 0
-        #: Bounds of normal forms, and of products of atoms.
-        self.ranges: dict[int, Ends] = {}
-        self.spans: dict[tuple[int, ...], Ends] = {}
-        self.is_impossible = False
+    def __init__(self, forms: Forms, ranges: Iterable[Range] = ()) -> None:
+        self.forms, self.is_impossible = forms, False
+        self.ranges: dict[frozenset[tuple[int, int]], Ends] = {frozenset(): (0, 0)}
         self.add(ranges)
 
     def add(self, ranges: Iterable[Range]) -> None:
         """States ranges."""
-        self.spans = {(): (1, 1)}
-        for form, lower, upper in ranges:
-            low, high = self.stated(form)
-            low, high = self.ranges[form] = max(lower, low), min(upper, high)
+        #: Bounds of unknowns.
+        self.spans: dict[int, Ends] = {0: (1, 1)}
+        for terms, lower, upper in ranges:
+            low, high = self.ranges.get(terms, ANY)
+            low, high = self.ranges[terms] = max(lower, low), min(upper, high)
             self.is_impossible |= low > high
 
-    def stated(self, form: int) -> Ends:
-        """The bounds of a normal form that are known at once."""
-        return self.ranges.get(form) or self.forms.always.get(form, ANY)
+    def __iter__(self) -> Iterator[Range]:
+        return ((terms, *ends) for terms, ends in self.ranges.items())
 
-    def imply(self, of: int, lower: Bound, upper: Bound, by_intervals: bool = False) -> bool:
+    # ------------------------------------------------------------------ by intervals
+
+    def imply(self, terms: frozenset[tuple[int, int]], lower: Bound, upper: Bound, by_intervals: bool = False) -> bool:
         """Whether a range follows: by intervals, or, unless by these alone, since the form can't lie above or below it."""
-        low, high = self.stated(of)
+        low, high = self.ranges.get(terms, ANY)
         if (lower <= low and high <= upper) or self.is_impossible:
             return True
-        form = self.forms.normals[of]
-        low, high = self.span(form)
-        if by_intervals or (lower <= low and high <= upper):
-            return lower <= low and high <= upper
-        above = high <= upper or self.exclude((form, upper + 1, inf))
-        return above and (lower <= low or self.exclude((form, -inf, lower - 1)))
+        for ends in self.bounds(Form(terms)):
+            low, high = max(low, ends[0]), min(high, ends[1])
+            if lower <= low and high <= upper:
+                return True
+        if by_intervals:
+            return False
+        above = high <= upper or self.exclude((terms, upper + 1, inf))
+        return above and (lower <= low or self.exclude((terms, -inf, lower - 1)))
 
-    def prove(self, claims: list[Range]) -> bool:
-        """Whether all ranges follow."""
-        if all(self.imply(*r, by_intervals=True) for r in claims):
-            return True
-        return any(all(self.at(case, claims, quick) for case in cases) for cases, quick in self.ways(claims))
+    def bounds(self, form: Form) -> Iterator[Ends]:
+        """Bounds of a form: with remainders for quotients, without, and with the parts of a minimum for it."""
+        yield self.span(form)
+        yield self.span(form, is_expanded=False)
+        for k in form:
+            kind, parts = self.forms.unknowns[k]
+            if kind == "min":
+                cases = [self.span(form.plus(part - self.forms.owns[k], form[k])) for part in parts]
+                pick = min if form[k] > 0 else max
+                yield pick(low for low, _ in cases), pick(high for _, high in cases)
 
-    def ways(self, claims: list[Range]) -> Iterator[tuple[Iterable[dict[int, Form]], bool]]:
-        """Cases of which one holds, each with the forms that atoms have then; whether to prove claims by intervals alone."""
-        equal = self.equal()
-        yield [equal], True
-        if all(a == b for _, a, b in claims):
-            yield from ((values, True) for values in self.values())
-        yield [equal], False
-        yield [{}], False
-        yield [self.congruent(claims)], False
-        yield from ((values, False) for values in self.values())
-
-    def at(self, known: dict[int, Form], claims: list[Range], by_intervals: bool) -> bool:
-        """Whether all ranges follow where atoms have the forms that are known; by intervals, from the facts as they stand."""
-        at, facts = {**known}, self
-
-        def moved(ranges: Iterable[Range]) -> Iterator[Range]:
-            return (self.forms.range(self.forms.at(self.forms.normals[f], at), a, b) for f, a, b in ranges)
-
-        if known and not by_intervals:
-            nonzero = {self.forms.at(d, at) for d in self.nonzero}
-            facts = Facts(self.forms, moved((f, *ends) for f, ends in self.ranges.items()), nonzero)
-        return all(facts.imply(*r, by_intervals) for r in moved(claims))
-
-    def equal(self) -> dict[int, Form]:
-        """The forms that atoms equal by the ranges of one value: of each the last atom, if its coefficient is 1 or -1."""
-        equal: dict[int, Form] = {}
-        for number, (lower, upper) in self.ranges.items():
-            if lower == upper:
-                zero = self.forms.at(self.forms.normals[number], {**equal}) - int(lower)
-                last = max(zero, key=lambda k: max(k, default=-1), default=())
-                if len(last) == 1 and (c := zero[last]) in (1, -1):
-                    equal[last[0]] = (zero - own(last[0]) * c) * -c
-        return equal
-
-    def congruent(self, claims: list[Range]) -> dict[int, Form]:
-        """The forms of atoms, that have expressions as divisors, of which the parts equal those of others."""
-        equal, atoms = dict[int, Form](), self.forms.below(self.forms.normals[f] for f, _, _ in claims)
-        for a, b in combinations(
-            [a for a in atoms if self.forms.atoms[a][0] in "/%" and (a,) not in self.forms.rests], 2
-        ):
-            (kind, parts), (other, others) = self.forms.atoms[a], self.forms.atoms[b]
-            pairs = [self.forms.range(p - q, 0, 0) for p, q in zip(parts, others, strict=False)]
-            if kind == other and b not in equal and all(self.imply(*r) for r in pairs):
-                equal[b] = self.forms.owns[a]
-        return equal
-
-    def values(self) -> Iterator[Iterator[dict[int, Form]]]:
-        """The values of each variable that has few."""
-        for number, (lower, upper) in self.ranges.items():
-            (k, *others) = self.forms.normals[number] or [()]
-            if len(k) == 1 and not others and not self.forms.atoms[k[0]][1] and upper - lower <= MAX_VALUES:
-                yield ({k[0]: constant(v)} for v in range(int(lower), int(upper) + 1))
-
-    def span(self, form: Form) -> Ends:
-        """Bounds of a form, from those stated, else from those of a multiple of it with remainders for quotients."""
-        low, high = self.stated_of(form)
+    def span(self, form: Form, is_expanded: bool = True) -> Ends:
+        """Bounds of a form: those stated, or of its unknowns; if expanded, of a multiple with remainders for quotients."""
+        low, high = self.stated(form)
         if high - low < inf:
             return low, high
         ends: Ends = (0, 0)
         scale = 1
-        for k in sorted(form.keys() & self.forms.rests.keys(), reverse=True):
+        for k in sorted(form.keys() & self.forms.rests.keys(), reverse=True) if is_expanded else ():
             if c := form.get(k):
                 rest, m = self.forms.rests[k]
                 g = m // gcd(m, c)
                 form, scale = (form * g if g > 1 else form).plus(rest, c * g // m), scale * g
-                ends = added(self.stated_of(rest), -c * g // m, (ends[0] * g, ends[1] * g))
-        of_form = self.stated_of(form)
+                a, b = self.stated(rest)
+                ends = added((max(a, 0), min(b, m - 1)), -c * g // m, (ends[0] * g, ends[1] * g))
+        of_form = self.stated(form) if scale > 1 else ANY
         if of_form[1] - of_form[0] == inf:
             of_form = 0, 0
             for k, c in form.items():
-                of_form = added(self.spans.get(k) or self.span_of_product(k), c, of_form)
-        ends = of_multiple(added(of_form, 1, ends), scale)
-        return max(low, ends[0]), min(high, ends[1])
+                of_form = added(self.spans.get(k) or self.span_of_unknown(k), c, of_form)
+        a, b = added(of_form, 1, ends)
+        return max(low, -floored(-a, scale)), min(high, floored(b, scale))
 
-    def stated_of(self, form: Form) -> Ends:
+    def stated(self, form: Form) -> Ends:
         """The bounds of a form that are known at once."""
-        number, factor, constant = self.forms.normal(form)
-        return added(self.stated(number), factor, (constant, constant))
+        terms, factor, constant = self.forms.normal(form)
+        return added(self.ranges.get(terms, ANY), factor, (constant, constant))
 
-    def span_of_product(self, atoms: tuple[int, ...]) -> Ends:
-        """Bounds of a product of atoms, from those stated, and those of its factors, or of the parts of an atom."""
-        kind, parts = self.forms.atoms[atoms[0]]
-        ends = ANY
-        if len(atoms) > 1:
-            factors = [self.span(self.forms.owns[a]) for a in atoms]
-            if all(b - a < inf for a, b in factors):
-                corners = [prod(corner) for corner in product(*factors)]
-                ends = min(corners), max(corners)
-        elif atoms in self.forms.rests:
-            (low, high), m = self.span(parts[0]), self.forms.rests[atoms][1]
-            ends = floored(low, m), floored(high, m)
-        elif parts and kind == "min":
-            spans = [self.span(part) for part in parts]
-            ends = min(a for a, _ in spans), min(b for _, b in spans)
-        low, high = self.stated_of(self.forms.owns[atoms[0]] if len(atoms) == 1 else Form({atoms: 1}))
-        self.spans[atoms] = max(low, ends[0]), min(high, ends[1])
-        return self.spans[atoms]
+    def span_of_unknown(self, k: int) -> Ends:
+        """Bounds of an unknown, from those stated, and those of its parts."""
+        kind, parts = self.forms.unknowns[k]
+        ends = self.stated(self.forms.owns[k])
+        if ends[1] - ends[0] == inf:
+            if k in self.forms.rests:
+                ends = self.span(self.forms.owns[k])
+            elif kind in ("*", "min"):
+                spans = [self.span(part) for part in parts]
+                if kind == "min":
+                    ends = min(a for a, _ in spans), min(b for _, b in spans)
+                elif all(b - a < inf for a, b in spans):
+                    ends = reduce(multiplied, spans)
+        self.spans[k] = ends
+        return ends
 
-    def exclude(self, *ranges: tuple[Form, Bound, Bound]) -> bool:
+    # ------------------------------------------------------------------ by equal forms, and by values
+
+    def prove(self, claims: list[Range]) -> bool:
+        """Whether all ranges follow: as they stand, with equal forms put for others, or at each value of a variable."""
+        if all(self.imply(*r, by_intervals=True) for r in claims):
+            return True
+        zeros = self.zeros()
+        ways: Iterable[Iterable[dict[int, Form]]] = chain([[zeros]], self.values())
+        by_intervals = any(all(self.at(case, claims, by_intervals=True) for case in cases) for cases in ways)
+        return by_intervals or self.at(zeros, claims)
+
+    def at(self, zeros: dict[int, Form], claims: list[Range], by_intervals: bool = False) -> bool:
+        """Whether all ranges follow where forms are 0, by the last unknown in each."""
+        known = dict[int, Form]()
+
+        def moved(ranges: Iterable[Range]) -> Iterator[Range]:
+            return (self.forms.range(self.forms.at(Form(t), zeros, known), *ends) for t, *ends in ranges)
+
+        kept = [] if by_intervals else [*self, *(self.forms.range(zero, 0, 0) for zero in zeros.values())]
+        facts = Facts(self.forms, [*kept, *moved(self)])
+        return all(facts.imply(*r, by_intervals) for r in moved(claims))
+
+    def zeros(self) -> dict[int, Form]:
+        """The forms that are 0 by the ranges of one value, by the last unknown in each."""
+        zeros = dict[int, Form]()
+        for terms, (lower, upper) in self.ranges.items():
+            if lower == upper and terms:
+                zero = self.forms.at(Form(terms) - int(lower), zeros, {})
+                if zero.number is None:
+                    zeros[max(zero)] = zero
+        return zeros
+
+    def values(self) -> Iterator[Iterator[dict[int, Form]]]:
+        """What is 0 at each value, for each variable that has few."""
+        for terms, (lower, upper) in self.ranges.items():
+            if len(terms) == 1 and upper - lower <= MAX_VALUES:
+                ((k, _),) = terms
+                if not self.forms.unknowns[k][1]:
+                    yield ({k: self.forms.owns[k] - v} for v in range(int(lower), int(upper) + 1))
+
+    # ------------------------------------------------------------------ by cases, and linear arithmetic
+
+    def exclude(self, *ranges: Range) -> bool:
         """Whether no integers satisfy the facts, and these; False if that is not found."""
-        if self.is_impossible:
+        facts = Facts(self.forms, [*self, *ranges])
+        if facts.has_no_solution():
             return True
-        zeros, rows = [], []
-        for form, lower, upper in (*((self.forms.normals[f], *ends) for f, ends in self.ranges.items()), *ranges):
-            if lower == upper:
-                zeros.append(form - int(lower))
-            else:
-                rows += [form - int(upper)] if upper < inf else []
-                rows += [constant(int(lower)) - form] if lower > -inf else []
-        if has_no_solution(zeros, rows):
+        cases = []
+        for k in self.forms.below(map(Form, facts.ranges)):
+            always, choices = self.definition(k)
+            facts.add(always)
+            cases += choices
+        return facts.fail(sorted(cases, key=len), iter(range(MAX_SYSTEMS)))
+
+    def fail(self, cases: list[list[list[Range]]], budget: Iterator[int]) -> bool:
+        """Whether the facts have no solution in all cases."""
+        if next(budget, None) is None:
+            return False
+        if Facts(self.forms, [*self, *self.products()]).has_no_solution():
             return True
-        atoms, self.budget = self.forms.below([*zeros, *rows]), MAX_SYSTEMS
-        return self.fail(zeros, rows, sorted((cases for a in atoms for cases in self.defined(a, rows)), key=len))
+        return bool(cases) and all(Facts(self.forms, [*self, *c]).fail(cases[1:], budget) for c in cases[0])
 
-    def fail(self, zeros: list[Form], rows: list[Form], choices: list[list[System]]) -> bool:
-        """Whether a system has no solution in all cases."""
-        self.budget -= 1
-        if self.budget < 0 or has_no_solution(*with_products(zeros, rows)):
-            return self.budget >= 0
-        return bool(choices) and all(self.fail(zeros + z, rows + r, choices[1:]) for z, r in choices[0])
-
-    def defined(self, a: int, rows: list[Form]) -> Iterator[list[System]]:
-        """Adds what always holds of an atom to the rows; the cases of which one holds."""
-        kind, parts = self.forms.atoms[a]
+    def definition(self, k: int) -> tuple[list[Range], list[list[list[Range]]]]:
+        """What always holds of an unknown, and the cases of which one holds."""
+        (kind, parts), own, within = self.forms.unknowns[k], self.forms.owns[k], self.forms.range
         if kind == "min":
-            rows += [own(a) - f for f in parts]
-            yield [([f - own(a)], []) for f in parts]
-        elif parts:
-            n, d = parts
-            q = own(a) if kind == "/" else self.forms.atom("other", own(a))
-            if (m := d.number) is not None:
-                rest = n - own(a) * m
-                rows += [-rest, rest - m + 1]
-                if m <= MAX_VALUES:
-                    yield [([rest - r], []) for r in range(m)]
-                return
-            cases = [divided(n, d, sign, q, own(a)) for sign in (1, -1)]
-            yield cases if d in self.nonzero else [*cases, ([d], [])]
-            yield [([], [q * -1]), ([], [q + 1])]
+            return [within(own - p, -inf, 0) for p in parts], [[[within(own - p, 0, 0)] for p in parts]]
+        if k in self.forms.rests:
+            rest, m = self.forms.rests[k]
+            return [within(rest, 0, m - 1)], [[[within(rest, r, r)] for r in range(m)]] if m <= MAX_VALUES else []
+        if kind not in ("/", "%"):
+            return [], []
+        (n, d), cases = parts, []
+        q = own if kind == "/" else self.forms.unknown("quotient", own)
+        rest = n - self.forms.times(d, q)
+        for sign in (1, -1):
+            left = rest * sign if kind == "/" else own
+            exact = [] if kind == "/" else [within(rest - own, 0, 0)]
+            cases.append([within(d * sign, 1, inf), within(left, 0, inf), within(d * sign - left, 1, inf), *exact])
+        return [], [[*cases, [within(d, 0, 0)]], [[within(q, 1, inf)], [within(q, 0, 0)], [within(q, -inf, -1)]]]
 
+    def products(self) -> Iterator[Range]:
+        """Products of two sides of ranges, and of equations, that have no unknowns but those of the ranges."""
+        met = {0, *self.forms.below(map(Form, self.ranges))}
+        if all(self.forms.unknowns[k][0] != "*" for k in met):
+            return
+        zeros = [Form(t) - int(low) for t, low, high in self if low == high]
+        sides = [Form(t) - int(low) for t, low, high in self if -inf < low < high]
+        sides += [constant(int(high)) - Form(t) for t, low, high in self if low < high < inf]
+        pairs: list[tuple[Form, Form, Bound]] = [(zero, self.forms.owns[k], 0) for zero in zeros for k in met]
+        if len(sides) <= MAX_SIDES:
+            pairs += [(p, q, inf) for p, q in combinations_with_replacement(sides, 2)]
+        for p, q, upper in pairs:
+            f = self.forms.times(p, q)
+            if f.keys() <= met:
+                yield self.forms.range(f, 0, upper)
 
-def divided(n: Form, d: Form, sign: int, q: Form, atom: Form) -> System:
-    """The definition of a quotient or a remainder by a divisor of this sign."""
-    zeros, rest = ([], (n - d * q) * sign) if q == atom else ([n - d * q * sign - atom], atom)
-    return zeros, [rest * -1, rest - d * sign + 1, constant(1) - d * sign]
+    def has_no_solution(self) -> bool:
+        """Whether no integers satisfy the facts, with each unknown as a variable; False if that is not found.
 
+        Equations are solved as in the Omega test, inequalities by Fourier and Motzkin's elimination with rounding.
+        """
+        facts = self
+        while not facts.is_impossible and 1 < len(facts.ranges) <= MAX_RANGES:
+            equal = [(abs(c), k, i) for i, (t, low, high) in enumerate(facts) if low == high for k, c in t]
+            facts = Facts(self.forms, facts.solved(*min(equal)[1:]) if equal else facts.eliminated())
+        return facts.is_impossible
 
-def with_products(zeros: list[Form], rows: list[Form]) -> System:
-    """The system, and products of its rows that consist of the products in it and of parts of these."""
-    largest = {k for f in (*zeros, *rows) for k in f if len(k) > 1}
-    if not largest or len(rows) > MAX_ROWS:
-        return zeros, rows
-    parts = {part for k in largest for size in range(1, len(k) + 1) for part in combinations(k, size)}
+    def solved(self, unknown: int, place: int) -> Iterator[Range]:
+        """The ranges with an unknown replaced as the equation in a place says, and what is left of that."""
+        ranges = [*self]
+        equation, value, _ = ranges.pop(place)
+        zero = Form(equation) - int(value)
+        # a * unknown + sum of c * u = 0, so unknown = new - sum of (c // a) * u, where a * new + sum of (c % a) * u = 0
+        a = zero[unknown]
+        by = Form({u: -(c // a) for u, c in zero.items() if c // a})
+        if rest := Form({u: c % a for u, c in zero.items() if c % a}):
+            new = self.forms.unknown("new", constant(len(self.forms.owns)))
+            by = by.plus(new, 1)
+            yield self.forms.range(rest.plus(new, a), 0, 0)
+        for terms, *ends in ranges:
+            form = Form(terms)
+            yield self.forms.range(form.plus(by, form[unknown]), *ends) if unknown in form else (terms, *ends)
 
-    def multiplied(forms: Iterable[Form], by: Iterable[Form]) -> Iterator[Form]:
-        pairs = ((p, q) for p in forms for q in by)
-        return (p * q for p, q in pairs if all(not j or not k or tuple(sorted(j + k)) in parts for j in p for k in q))
-
-    products, new = set(rows), rows
-    for _ in range(max(map(len, largest)) - 1):
-        new = [-f for f in multiplied(rows, new) if -f not in products]
-        products.update(new)
-    return [*zeros, *multiplied(zeros, [Form({k: 1}) for k in sorted(parts)])], [*products]
+    def eliminated(self) -> Iterator[Range]:
+        """The ranges without one unknown: one that loses no integers, if there is one, and gives the fewest."""
+        sides = defaultdict[int, list[tuple[Form, Ends]]](list)
+        for terms, low, high in self:
+            for k, _ in terms:
+                sides[k].append((Form(terms), (low, high)))
+        unknown = min(sides, key=lambda k: (any(abs(form[k]) > 1 for form, _ in sides[k]), len(sides[k]), k))
+        yield from (r for r in self if all(k != unknown for k, _ in r[0]))
+        for (p, of_p), (q, of_q) in combinations(sides[unknown], 2):
+            g = gcd(p[unknown], q[unknown])
+            a, b = q[unknown] // g, -p[unknown] // g
+            ends = added(of_p, a, added(of_q, b, (0, 0)))
+            if ends != ANY:
+                yield self.forms.range((p * a).plus(q, b), *ends)

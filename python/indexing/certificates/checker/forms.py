@@ -1,105 +1,162 @@
-"""Expressions as polynomials over atoms: variables, quotients, minima, and remainders by expressions.
+"""Expressions as integer linear combinations of unknowns: variables, quotients, minima, and products of these.
 
-`x mod m` is `x - m * (x floordiv m)`, so that no law about it is needed.
+`x mod m` is `x - m * (x floordiv m)`, and a maximum a negated minimum, so that no law about them is needed.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from functools import reduce
-from math import gcd, prod
+from math import gcd, inf, prod
 from typing import TypeAlias
 
-from indexing.certificates.checker.integers import Form, constant, own
 from indexing.certificates.checker.reader import Bound
 
-__all__ = ["Forms", "Range", "floored"]
+__all__ = ["Ends", "Form", "Forms", "Range", "constant", "floored"]
 
-#: The number of a normal form, and its bounds.
-Range: TypeAlias = "tuple[int, Bound, Bound]"
+#: A lower and an upper bound.
+Ends: TypeAlias = "tuple[Bound, Bound]"
+#: The terms of a form with coprime coefficients, the first of them positive, and no constant, with its bounds.
+Range: TypeAlias = "tuple[frozenset[tuple[int, int]], Bound, Bound]"
 
-VALUES: dict[str, Callable[..., int]] = {"/": lambda a, b: a // b, "%": lambda a, b: a % abs(b), "min": min}
+VALUES: dict[str, Callable[..., int]] = {
+    "1": lambda: 1,
+    "*": lambda *factors: prod(factors),
+    "/": lambda n, d: n // d,
+    "%": lambda n, d: n % abs(d),
+    "min": min,
+}
 #: Products of forms have at most as many terms before they are added.
 MAX_TERMS = 10_000
-ONE = constant(1)
+
+
+class Form(dict[int, int]):
+    """Unknowns with their coefficients, none of them 0; unknown 0 is the number 1. A form does not change once it is made."""
+
+    __slots__ = ("normal",)
+
+    #: The result of `Forms.normal`, once it was asked for.
+    normal: tuple[frozenset[tuple[int, int]], int, int]
+
+    def __hash__(self) -> int:  # type: ignore[override]
+        return hash(frozenset(self.items()))
+
+    @classmethod
+    def sum(cls, terms: Iterable[tuple[Form, int]]) -> Form:
+        """The sum of multiples of forms."""
+        total: dict[int, int] = {}
+        for form, factor in terms:
+            for k, c in form.items():
+                total[k] = total.get(k, 0) + c * factor
+        return cls({k: c for k, c in total.items() if c})
+
+    def plus(self, other: Form, factor: int) -> Form:
+        """`self + other * factor`, for a factor that is not 0."""
+        total = Form(self)
+        for k, c in other.items():
+            if new := total.get(k, 0) + c * factor:
+                total[k] = new
+            else:
+                del total[k]
+        return total
+
+    def __sub__(self, other: Form | int) -> Form:
+        return self.plus(constant(other), -1)
+
+    def __neg__(self) -> Form:
+        return Form({k: -c for k, c in self.items()})
+
+    def __mul__(self, factor: int) -> Form:
+        return Form({k: c * factor for k, c in self.items()}) if factor else Form()
+
+    @property
+    def number(self) -> int | None:
+        """The number that it is, if it is one."""
+        return self.get(0, 0) if len(self) == (0 in self) else None
+
+
+def constant(number: Form | int) -> Form:
+    """The form of a number."""
+    return number if isinstance(number, Form) else Form({0: number} if number else {})
+
+
+def floored(end: Bound, m: int) -> Bound:
+    """The quotient of a bound."""
+    return end // m if isinstance(end, int) else end
 
 
 class Forms:
-    """The atoms met so far, the forms of expressions over them, and their values."""
+    """The unknowns met so far, the forms of expressions over them, and their values."""
 
     def __init__(self) -> None:
-        self.number, self.variable, self.sum = constant, self.atom, Form.sum
-        #: The kind of each atom, `/`, `%`, `min` or the name of a variable, and its parts.
-        self.atoms: list[tuple[str, tuple[Form, ...]]] = []
+        self.number, self.sum = constant, Form.sum
+        #: The kind of each unknown, and its parts.
+        self.unknowns: list[tuple[str, tuple[Form, ...]]] = []
         self.owns: list[Form] = []
-        #: Each atom with those that it is made of.
-        self.inside: list[frozenset[int]] = []
-        self.ids: dict[tuple[str, tuple[Form, ...]], int] = {}
-        #: By quotient by a number, what it leaves, and the number; the bounds of what it leaves, as of its normal form.
-        self.rests: dict[tuple[int, ...], tuple[Form, int]] = {}
-        self.always: dict[int, tuple[Bound, Bound]] = {0: (0, 0)}
-        #: Normal forms, by number: of coprime coefficients, the first of them positive, and without a constant.
-        self.normals: list[Form] = [Form()]
-        self.numbers: dict[Form, int] = {Form(): 0}
+        self.numbers: dict[tuple[str, tuple[Form, ...]], int] = {}
+        #: By quotient by a number, what it leaves, and the number.
+        self.rests: dict[int, tuple[Form, int]] = {}
+        #: What makes the forms of unknowns of a kind from those of their parts.
+        self.makers: dict[str, Callable[..., Form]] = {
+            "*": lambda *factors: reduce(self.times, factors),
+            "/": self.quotient,
+            "%": self.remainder,
+            "min": lambda *parts: self.least([*parts]),
+        }
+        self.unknown("1")
 
-    def atom(self, kind: str, *parts: Form) -> Form:
-        """The form of one atom."""
-        number = self.ids.setdefault((kind, parts), len(self.atoms))
-        if number == len(self.atoms):
-            self.atoms.append((kind, parts))
-            self.owns.append(own(number))
-            self.inside.append(frozenset([number, *self.below(parts)]))
+    def variable(self, name: str) -> Form:
+        """The form of a variable, which is no kind of VALUES whatever its name."""
+        return self.unknown(f"variable {name}")
+
+    def unknown(self, kind: str, *parts: Form) -> Form:
+        """The form of one unknown."""
+        number = self.numbers.setdefault((kind, parts), len(self.owns))
+        if number == len(self.owns):
+            self.unknowns.append((kind, parts))
+            self.owns.append(Form({number: 1}))
             if kind == "/" and (m := parts[1].number):
-                rest = parts[0] - own(number) * m
-                self.rests[(number,)] = rest, m
-                form, *ends = self.range(rest, 0, m - 1)
-                self.always[form] = ends[0], ends[1]
+                self.rests[number] = parts[0].plus(self.owns[number], -m), m
         return self.owns[number]
 
-    def range(self, of: Form, lower: Bound, upper: Bound) -> Range:
-        """The range of a normal form that says that a form has these bounds."""
-        form, factor, constant = self.normal(of)
-        lower, upper = lower - constant, upper - constant
-        if factor < 0:
-            lower, upper, factor = -upper, -lower, -factor
-        return (form, lower, upper) if factor == 1 else (form, -floored(-lower, factor), floored(upper, factor))
-
-    def normal(self, of: Form) -> tuple[int, int, int]:
-        """The number of a normal form, and by which numbers it is to be multiplied, and then increased."""
-        try:
-            return of.normal
-        except AttributeError:
-            constant = of.get((), 0)
-            form = Form({k: c for k, c in of.items() if k}) if constant else of
-            factor = gcd(*form.values()) or 1
-            if form and form[min(form)] < 0:
-                factor = -factor
-            if factor != 1:
-                form = Form({k: c // factor for k, c in form.items()})
-            number = self.numbers.setdefault(form, len(self.normals))
-            if number == len(self.normals):
-                self.normals.append(form)
-            of.normal = number, factor, constant
-            return of.normal
+    def factors(self, k: int) -> list[int]:
+        """The unknowns that an unknown is the product of."""
+        kind, parts = self.unknowns[k]
+        return [next(iter(part)) for part in parts] if kind == "*" else [k] if k else []
 
     def times(self, a: Form, b: Form) -> Form:
         """The product."""
+        if len(b) == (0 in b):
+            return a * b.get(0, 0)
         if len(a) * len(b) > MAX_TERMS:
             raise ValueError("a product has too many terms")
-        return a * b if b.number is None else a * b.number
+        return Form.sum((self.monomial(j, k), c * d) for j, c in a.items() for k, d in b.items())
+
+    def monomial(self, *unknowns: int) -> Form:
+        """The form of a product of unknowns."""
+        factors = sorted(f for k in unknowns for f in self.factors(k))
+        if len(factors) < 2:
+            return self.owns[sum(factors)]
+        return self.unknown("*", *(self.owns[f] for f in factors))
 
     def least(self, parts: list[Form]) -> Form:
         """The least of forms: what all have in common stands outside."""
         keys = {k for part in parts for k in part}
         outside = Form({k: c for k in keys if (c := min(part.get(k, 0) for part in parts))})
-        inside = sorted({part - outside for part in parts}, key=lambda f: sorted(f.items()))
-        return outside + self.atom("min", *inside) if len(inside) > 1 else parts[0]
+        inside = {part - outside for part in parts}
+        if len(inside) == 1:
+            return parts[0]
+        g = gcd(*(c for part in inside for c in part.values()))
+        scaled = sorted(
+            (Form({k: c // g for k, c in part.items()}) for part in inside), key=lambda f: sorted(f.items())
+        )
+        return outside.plus(self.unknown("min", *scaled), g)
 
     def quotient(self, n: Form, d: Form) -> Form:
         """`n floordiv d`; multiples of a number are moved out."""
         m = d.number
         if m is None:
-            return self.atom("/", n, d) if n else n  # of 0 by 0 it is any number: 0 serves
+            return self.unknown("/", n, d) if n else n  # of 0 by 0 it is any number: 0 serves
         if m == 0:
             return Form()  # it has no value
         # What is left has the least coefficients.
@@ -110,45 +167,69 @@ class Forms:
         g = gcd(m, *(c for k, c in rest.items() if k))
         g = g if m > 0 else -g
         rest = Form({k: new for k, c in rest.items() if (new := c // g)}) if g != 1 else rest
-        return whole + self.atom("/", rest, constant(m // g))
+        of_rest = self.unknown("/", rest, constant(m // g))
+        return whole.plus(of_rest, 1) if whole else of_rest
 
     def remainder(self, n: Form, d: Form) -> Form:
         """`n mod d`, in [0, |d|)."""
         if d.number is None:
-            return Form() if n == d else self.atom("%", n, d)  # the remainder by 0 is any number: 0 serves
+            last = max(d)
+            n -= d * (n.get(last, 0) // d[last])
+            return self.unknown("%", n, d) if n else n  # of 0 by 0 it is any number: 0 serves
         m = abs(d.number)
-        return n - self.quotient(n, constant(m)) * m
+        return n.plus(self.quotient(n, constant(m)), -m)
 
-    def at(self, form: Form, known: dict[int, Form]) -> Form:
-        """The form where atoms have those that are known; the others that change become known."""
-        changed = {a for k in form for a in k if not self.inside[a].isdisjoint(known)}
-        for a in changed - known.keys():
-            kind, parts = self.atoms[a]
-            known[a] = self.made(kind, [self.at(part, known) for part in parts])
-        if not changed:
-            return form
-        return Form.sum(
-            (reduce(self.times, [known.get(a, self.owns[a]) for a in k] or [ONE]), c) for k, c in form.items()
-        )
+    def normal(self, of: Form) -> tuple[frozenset[tuple[int, int]], int, int]:
+        """The terms of a form as in Range, and by which numbers they are to be multiplied, and then increased."""
+        if hasattr(of, "normal"):
+            return of.normal
+        constant = of.get(0, 0)
+        form = {k: c for k, c in of.items() if k} if constant else of
+        factor = gcd(*form.values()) or 1
+        if form and form[min(form)] < 0:
+            factor = -factor
+        terms = form.items() if factor == 1 else [(k, c // factor) for k, c in form.items()]
+        of.normal = frozenset(terms), factor, constant
+        return of.normal
 
-    def made(self, kind: str, parts: list[Form]) -> Form:
-        """The form of what would be an atom of this kind."""
-        if kind == "min":
-            return self.least(parts)
-        return self.quotient(*parts) if kind == "/" else self.remainder(*parts)
+    def range(self, of: Form, lower: Bound, upper: Bound) -> Range:
+        """The range that says that a form has these bounds."""
+        terms, factor, constant = self.normal(of)
+        lower, upper = lower - constant, upper - constant
+        if factor < 0:
+            lower, upper, factor = -upper, -lower, -factor
+        return (terms, lower, upper) if factor == 1 else (terms, -floored(-lower, factor), floored(upper, factor))
+
+    def nonzero(self, divisor: Form) -> Range:
+        """The range that says that a divisor is not 0: the greater of it and its negative is positive."""
+        return self.range(self.least([divisor, -divisor]), -inf, -1)
+
+    def at(self, form: Form, zeros: dict[int, Form], known: dict[int, Form]) -> Form:
+        """The form where others are 0, each by the last unknown in it; unknowns that are met become known."""
+        for k in form:
+            if k not in known:
+                kind, parts = self.unknowns[k]
+                new = [self.at(part, zeros, known) for part in parts]
+                is_same = all(a is b for a, b in zip(parts, new, strict=True))
+                known[k] = self.owns[k] if is_same else self.makers[kind](*new)
+        if not all(known[k] is self.owns[k] for k in form):
+            form = Form.sum((known[k], c) for k, c in form.items())
+        for k in sorted(form.keys() & zeros.keys(), reverse=True):
+            factor, rest = divmod(form.get(k, 0), zeros[k][k])
+            form = form.plus(zeros[k], -factor) if factor and not rest else form
+        return form
 
     def value(self, form: Form, at: dict[int, int]) -> int:
-        """The value of a form, where `at` has those of the variables' atoms, and gets all. Raises ZeroDivisionError."""
-        for a in {a for k in form for a in k} - at.keys():
-            kind, parts = self.atoms[a]
-            at[a] = VALUES[kind](*(self.value(part, at) for part in parts))
-        return sum(c * prod(at[a] for a in k) for k, c in form.items())
+        """The value of a form, where `at` has those of the variables, and gets all. Raises ZeroDivisionError."""
+        for k in form.keys() - at.keys():
+            kind, parts = self.unknowns[k]
+            at[k] = VALUES[kind](*(self.value(part, at) for part in parts))
+        return sum(c * at[k] for k, c in form.items())
 
-    def below(self, forms: Iterable[Form]) -> list[int]:
-        """The atoms of forms, and those inside of them."""
-        return sorted({b for form in forms for k in form for a in k for b in self.inside[a]})
-
-
-def floored(end: Bound, m: int) -> Bound:
-    """The quotient of a bound."""
-    return end // m if isinstance(end, int) else end
+    def below(self, forms: Iterable[Form]) -> set[int]:
+        """The unknowns in forms, and inside of them."""
+        met, new = set[int](), {k for form in forms for k in form}
+        while new:
+            met |= new
+            new = {j for k in new for part in self.unknowns[k][1] for j in part} - met
+        return met

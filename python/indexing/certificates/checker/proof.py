@@ -10,9 +10,8 @@ from itertools import chain
 from math import inf
 
 from indexing.certificates.checker.facts import Facts
-from indexing.certificates.checker.forms import Range
-from indexing.certificates.checker.integers import Form, constant
-from indexing.certificates.checker.reader import Expr, MapText, Reader
+from indexing.certificates.checker.forms import Form, Range, constant
+from indexing.certificates.checker.reader import MapText, Reader
 from indexing.certificates.step import Refused, Step
 
 __all__ = ["check_steps", "need", "rows"]
@@ -25,6 +24,7 @@ CLAIMS = {
 }
 #: Laws of what a map states: its constraints, and that its divisors are not 0.
 PREMISES = ("given", "constraint-divisor")
+UNSAFE = "a divisor may be 0 in one of the maps only"
 
 
 @cache
@@ -62,8 +62,6 @@ def check_steps(
     """
     if before.kind != "defined" or after.kind == "UNDEFINED":
         return need(before.kind == after.kind, None, "a map without domain stays as it is")
-    if Form() in before.divisors:
-        return need(after.kind != "defined", None, "a divisor is 0 at all points")
     need(after.kind != "defined" or before.names == after.names, None, "the maps have different variables")
     proof = Proof(reader, before, after, steps)
     for place, step in enumerate(steps):
@@ -75,7 +73,8 @@ def check_steps(
         proof.check_domain()
         return proof.check_results((None,) * len(after.results) if results is None else results)
     last = Facts(proof.forms, [*proof.domain, *chain(*proof.ranges[-1:])])
-    return need(last.exclude(), None, "an empty map needs a last step that claims a contradiction")
+    is_empty = last.is_impossible or last.exclude()
+    return need(is_empty, None, "an empty map needs a last step that claims a contradiction")
 
 
 class Proof:
@@ -84,11 +83,12 @@ class Proof:
     def __init__(self, reader: Reader, before: MapText, after: MapText, steps: Sequence[Step]) -> None:
         self.before, self.after, self.steps = before, after, steps
         self.reader, self.forms = reader, reader.algebra
-        #: Claims of the steps so far.
+        #: By step so far: its claims, what is 0 by an equality as it stands, and that its divisors are not 0.
         self.ranges: list[list[Range]] = []
-        self.own = self.divisors(before)
-        self.nonzero = {*self.own}
+        self.differences: list[Form | None] = []
+        self.nonzero: list[list[Range]] = []
         self.domain = self.ranges_of(before)
+        self.own = self.domain[: len(before.divisors)]
         self.stated = Facts(self.forms, self.domain)
 
     def check_step(self, place: int, step: Step, by_reasons: bool) -> None:
@@ -97,20 +97,26 @@ class Proof:
         for r in step.reasons:
             if not 0 <= r < place:
                 raise Refused(place, f"there is no step {r} before it")
-        self.check_law(step)
         claims = self.claims(step)
-        self.ranges.append(claims)
+        self.check_law(step)
         if step.law == "given":
             is_proved = all(self.stated.imply(*r) for r in claims)
-        elif step.law == "constraint-divisor":
-            is_proved = self.is_condition(step)
+        elif step.law == "chain":
+            links = [self.differences[k] for k in step.reasons]
+            is_proved = Form.sum((link, 1) for link in links if link is not None) == self.differences[place]
         else:
-            reasons = chain(*(self.ranges[k] for k in step.reasons))
-            is_proved = not by_reasons or Facts(self.forms, reasons, self.nonzero).prove(claims)
-        if not is_proved:
+            is_proved = not by_reasons
+        if not (is_proved or self.reasons(step).prove(claims)):
             raise Refused(place, f"{step.text} does not follow by {step.law}")
-        if step.claim == "within" and ((step.lower or 0) > 0 or (step.upper or 0) < 0):
-            self.nonzero.add(self.form(step.before))
+
+    def reasons(self, step: Step) -> Facts:
+        """What a step follows from: its reasons, and that divisors of the map in it and in these are not 0."""
+        known = [*self.domain] if step.law in PREMISES else []
+        for k in step.reasons:
+            known += self.ranges[k]
+        if self.own:
+            known += [r for k in (*step.reasons, step.number) for r in self.nonzero[k] if r in self.own]
+        return Facts(self.forms, known)
 
     def check_law(self, step: Step) -> None:
         """Check that the law of a step makes claims like its, and with the law's letters is about its left side."""
@@ -121,71 +127,67 @@ class Proof:
             raise Refused(step.number, f'{step.law} is no law of claims that are "{step.claim}"')
         if step.bindings:
             letters = Reader(self.forms, {letter: self.reader.expression(text) for letter, text in step.bindings})
-            apart = [letters.expression(side).value - self.form(step.before) for side in sides(step.law)]
-            is_side = Form() in apart or any(Facts(self.forms).imply(*self.forms.range(d, 0, 0)) for d in apart)
+            form = self.form(step.before)
+            apart = (self.forms.range(letters.expression(side).value - form, 0, 0) for side in sides(step.law))
+            is_side = any(not r[0] or Facts(self.forms).imply(*r) for r in apart)
             need(is_side, step.number, f"{step.before} is no side of {step.law} for these letters")
-
-    def is_condition(self, step: Step) -> bool:
-        """Whether a step says that a divisor of the map is not 0: it does where that is less, and greater, than 0."""
-        known = [r for k in step.reasons for r in self.ranges[k]]
-        signs = [[self.forms.range(d, *r) for r in ((-inf, -1), (1, inf))] for d in self.nonzero]
-        wanted = self.ranges[step.number]
-        return any(all(Facts(self.forms, [*known, s]).imply(*r) for s in both for r in wanted) for both in signs)
 
     def claims(self, step: Step) -> list[Range]:
         """The claims of a step, as ranges of forms."""
-        if step.claim == "never":
-            return [self.forms.range(constant(1), 0, 0)]  # no point: 1 is 0
-        form = self.form(step.before)
+        self.nonzero.append([])
+        form, difference = constant(1) if step.claim == "never" else self.form(step.before), None
+        lower, upper = step.lower, step.upper
         if step.claim == "equal":
-            other = self.form(step.after)
-            return [] if form == other else [self.forms.range(form - other, 0, 0)]
-        lower, upper = (-inf if step.lower is None else step.lower), (inf if step.upper is None else step.upper)
-        claimed = [self.forms.range(form, lower, upper)]
-        if step.modulus > 1:
-            claimed.append(self.forms.range(self.forms.remainder(form - step.residue, constant(step.modulus)), 0, 0))
-        return claimed
+            form = difference = form - self.form(step.after)
+        if step.claim != "within":
+            lower = upper = 0  # of no point: 1 is 0
+        ranges = [self.forms.range(form, -inf if lower is None else lower, inf if upper is None else upper)]
+        if step.modulus > 1 and any(c % step.modulus for c in (form - step.residue).values()):
+            rest = self.forms.remainder(form - step.residue, constant(step.modulus))
+            ranges.append(self.forms.range(rest, 0, 0))
+        self.ranges.append(ranges)
+        self.differences.append(difference)
+        return ranges
 
     def form(self, text: str) -> Form:
-        """The form of an expression. Raises ZeroDivisionError."""
+        """The form of an expression of the last step. Raises ZeroDivisionError."""
         read = self.reader.expression(text)
-        if read.divisors and Form() in read.divisors:
-            raise ZeroDivisionError("a divisor is 0")
+        if read.divisors:
+            self.nonzero[-1] += map(self.forms.nonzero, read.divisors)
+            if Form() in read.divisors:
+                raise ZeroDivisionError("a divisor is 0")
         value: Form = read.value
         return value
 
     def ranges_of(self, of: MapText) -> list[Range]:
-        return [self.forms.range(e.value, lower, upper) for e, lower, upper in of.domain]
-
-    def divisors(self, of: MapText | Expr) -> set[Form]:
-        """The divisors in expressions that are no numbers but 0."""
-        return {f for f in of.divisors if not f.number}
+        """The domain of a map: its constraints, and that its divisors are not 0."""
+        constraints = [self.forms.range(e.value, lower, upper) for e, lower, upper in of.domain]
+        return [*map(self.forms.nonzero, of.divisors), *constraints]
 
     def check_domain(self) -> None:
-        """Both domains have the same points: each constraint of one, and that no divisor is 0, follows from the other."""
-        final, safe = self.ranges_of(self.after), self.divisors(self.after)
+        """Both domains have the same points: each constraint of one follows from the other."""
+        final = self.ranges_of(self.after)
+        if final == self.domain:
+            return
         facts, back = Facts(self.forms, chain(self.domain, *self.ranges)), Facts(self.forms, final)
-        for k, r in enumerate(final):
-            need(facts.imply(*r), None, f"no step claims constraint {k} of the result")
-        self.keep(back, safe)
-        unsafe = [*((facts, d) for d in safe - self.own), *((back, d) for d in self.own - safe)]
-        need(all(f.exclude((d, 0, 0)) for f, d in unsafe), None, "a divisor may be 0 in one of the maps only")
-        for k, r in enumerate(self.domain):
-            need(back.imply(*r), None, f"a constraint of the map is lost: constraint {k}")
+        for k, r in enumerate(final, -len(self.after.divisors)):
+            wrong = UNSAFE if k < 0 else f"no step claims constraint {k} of the result"
+            need(facts.imply(*r), None, wrong)
+        self.keep(back)
+        for k, r in enumerate(self.domain, -len(self.before.divisors)):
+            wrong = UNSAFE if k < 0 else f"a constraint of the map is lost: constraint {k}"
+            need(back.imply(*r), None, wrong)
 
-    def keep(self, known: Facts, safe: set[Form]) -> None:
+    def keep(self, known: Facts) -> None:
         """Adds to the constraints of the result what steps claim on its domain: those whose divisors are not 0 there."""
         valid, size = set[int](), -1
-        while size < len(valid) and (
-            self.own - safe or not all(known.imply(*r, by_intervals=True) for r in self.domain)
-        ):
+        while size < len(valid) and not all(known.imply(*r, by_intervals=True) for r in self.domain):
             size = len(valid)
-            for s, claims in zip(self.steps, self.ranges, strict=True):
+            for s, claims, nonzero in zip(self.steps, self.ranges, self.nonzero, strict=True):
                 follows = s.law not in PREMISES and valid.issuperset(s.reasons)
                 if s.number in valid or not (follows or all(known.imply(*r, by_intervals=True) for r in claims)):
                     continue
-                divisors = set[Form]().union(*(self.divisors(self.reader.expression(text)) for text in s.texts))
-                if all(known.exclude((d, 0, 0)) for d in divisors - safe):
+                if all(known.imply(*r) for r in nonzero):
                     valid.add(s.number)
                     known.add(claims)
 
@@ -195,6 +197,7 @@ class Proof:
         need(are_as_many, None, "the maps have different numbers of results")
         for k, (old, new, place) in enumerate(zip(self.before.results, self.after.results, places, strict=True)):
             need(place is None or 0 <= place < len(self.steps), None, f"result {k}: there is no step {place}")
-            facts = self.stated if place is None else Facts(self.forms, self.ranges[place])
-            same = old.value == new.value or facts.imply(*self.forms.range(old.value - new.value, 0, 0))
-            need(same, place, f"result {k} changes without a step")
+            apart = old.value - new.value
+            by_domain = place is None and self.stated.imply(*self.forms.range(apart, 0, 0))
+            is_same = not apart or by_domain or (place is not None and apart == self.differences[place])
+            need(is_same, place, f"result {k} changes without a step")

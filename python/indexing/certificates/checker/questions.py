@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from itertools import chain, product
 from math import inf, prod
 
@@ -64,7 +63,7 @@ def instantiated(of: Claims, forms: Forms, by_reasons: bool) -> None:
 
     stated = reader.map(of.maps[0], lambda groups: [[*map(given, group)] for group in groups])
     names = tuple(tuple(e for e in group if e.value.number is None) for group in stated.names)
-    made = replace(stated, names=names)
+    made = stated._replace(names=names)
     check_steps(reader, made, Reader(forms).map(of.before, like(made)))
     simplified(of, forms, by_reasons)
 
@@ -115,7 +114,7 @@ def outcome(forms: Forms, of: MapText, point: Sequence[int]) -> tuple[int, ...] 
     """The results at a point; None outside of the domain, where also a divisor is 0."""
     if of.kind != "defined":
         return None
-    at = dict(zip((a for name in chain(*of.names) for (a,) in name.value), point, strict=True))
+    at = dict(zip((a for name in chain(*of.names) for a in name.value), point, strict=True))
     if any(forms.value(d, at) == 0 for d in of.divisors):
         return None
     is_inside = all(lower <= forms.value(e.value, at) <= upper for e, lower, upper in of.domain)

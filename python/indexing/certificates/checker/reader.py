@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import chain
 from math import inf
-from typing import Any, NamedTuple, NoReturn, TypeAlias, TypeVar
+from typing import Any, NamedTuple, NoReturn, TypeAlias
 
 __all__ = ["Bound", "Expr", "MapText", "Named", "Reader", "TextError"]
 
@@ -15,8 +14,6 @@ __all__ = ["Bound", "Expr", "MapText", "Named", "Reader", "TextError"]
 Bound: TypeAlias = "int | float"
 #: Gives the expressions that the names of dimensions, ranges and runtime variables stand for.
 Named: TypeAlias = "Callable[[list[list[str]]], Sequence[Sequence[Expr]]]"
-
-_Read = TypeVar("_Read")
 
 NAME = re.compile(r"[^\W\d][\w.]*")
 TOKEN = re.compile(r"[0-9]+|(?:min|max)\(|[^\W\d][\w.]*|\S")
@@ -39,8 +36,7 @@ class Expr(NamedTuple):
     divisors: frozenset[Any] = NONE
 
 
-@dataclass(frozen=True)
-class MapText:
+class MapText(NamedTuple):
     """A map: its dimensions, ranges and runtime variables, its results, its domain with inclusive bounds."""
 
     names: tuple[tuple[Expr, ...], ...] = ((), (), ())
@@ -51,11 +47,11 @@ class MapText:
     @property
     def divisors(self) -> frozenset[Any]:
         """The divisors in its expressions."""
-        return NONE.union(*(e.divisors for e in (*self.results, *(e for e, _, _ in self.domain))))
+        return NONE.union(*[e.divisors for e in self.results], *[e.divisors for e, _, _ in self.domain])
 
 
 class Reader:
-    """Reads expressions and maps; the names in expressions are those of the map that it has read, or given.
+    """Reads expressions and maps, each text once; the names in expressions are those of the map that it has read, or given.
 
     `algebra` makes the values that they are read as: it has `number`, `variable`, `sum`, `times`, `quotient`, `remainder` and
     `least`; values are negated.
@@ -64,6 +60,9 @@ class Reader:
     def __init__(self, algebra: Any, names: Mapping[str, Expr] | None = None) -> None:
         self.algebra = algebra
         self.known = dict(names or {})
+        self.read: dict[tuple[str, ...], Expr] = {}
+        self.heads: dict[Any, tuple[tuple[Expr, ...], ...]] = {}
+        self.domains: dict[str, tuple[tuple[Expr, Bound, Bound], ...]] = {"": ()}
 
     def map(self, text: str, named: Named | None = None) -> MapText:
         """The map that `text` states; its names stand for the expressions that `named` gives. Raises TextError."""
@@ -73,14 +72,22 @@ class Reader:
         head = HEAD.fullmatch(start)
         if not head:
             raise TextError(f"expected a map, not {start[:80]!r}")
-        groups = [group.split(", ") if group else [] for group in head.groups("")[:3]]
-        names = [*chain(*groups)]
+        *groups, results = head.groups("")
+        names = self.heads.get((*groups, named)) or self._names(groups, named)
+        self.heads[(*groups, named)] = names
+        read = tuple(map(self.expression, items(results))) if results else ()
+        if domain not in self.domains:
+            self.domains[domain] = tuple(self._domain(domain))
+        return MapText(names, read, self.domains[domain])
+
+    def _names(self, groups: list[str], named: Named | None) -> tuple[tuple[Expr, ...], ...]:
+        split = [group.split(", ") if group else [] for group in groups]
+        names = [*chain(*split)]
         if len({*names}) < len(names) or not all(NAME.fullmatch(name) for name in names):
             raise TextError(f"expected different names, not {', '.join(names)}")
-        used = tuple(map(tuple, named(groups) if named else ([*map(self.variable, group)] for group in groups)))
+        used = tuple(map(tuple, named(split) if named else ([*map(self.variable, group)] for group in split)))
         self.known |= zip(names, chain(*used), strict=True)
-        results = self._whole(head[4], lambda: self._list(self._expression)) if head[4] else ()
-        return MapText(used, tuple(results), tuple(self._domain(domain)))
+        return used
 
     def variable(self, name: str) -> Expr:
         """The expression that a name stands for by itself."""
@@ -101,70 +108,87 @@ class Reader:
     def expression(self, text: str) -> Expr:
         """The expression that `text` states. Raises TextError."""
         if text not in self.known:
-            self.known[text] = self._whole(text, self._expression)
+            tokens = tuple(TOKEN.findall(text))
+            if tokens not in self.read:
+                self.tokens, self.at, self.divisors = (*tokens, "the end"), 0, NONE
+                try:
+                    self._sum()
+                except RecursionError:
+                    self._fail("less nesting")
+                if self.tokens[self.at] != "the end":
+                    self._fail("the end")
+            self.known[text] = self.read[tokens]
         return self.known[text]
-
-    def _whole(self, text: str, read: Callable[[], _Read]) -> _Read:
-        self.tokens, self.at = [*TOKEN.findall(text), "the end"], 0
-        try:
-            value = read()
-        except RecursionError:
-            self._fail("less nesting")
-        return value if self.tokens[self.at] == "the end" else self._fail("the end")
 
     def _fail(self, expected: str) -> NoReturn:
         before = " ".join(self.tokens[max(self.at - 5, 0) : self.at])
         raise TextError(f"expected {expected}, not {self.tokens[self.at]} after {before!r}")
 
-    def _list(self, read: Callable[[], _Read]) -> list[_Read]:
-        items = [read()]
-        while self.tokens[self.at] == ",":
-            self.at += 1
-            items.append(read())
-        return items
-
-    def _expression(self) -> Expr:
-        self.divisors = NONE
-        return Expr(self._sum(), self.divisors)
-
     def _sum(self) -> Any:
-        terms = [(self._product(), 1)]
-        while (sign := self.tokens[self.at]) in ("+", "-"):
+        """Reads a sum; it and the terms before the first divisor are then known by their tokens."""
+        before, self.divisors, start = self.divisors, NONE, self.at
+        terms, sign = [], 1
+        while True:
+            begin, value = self.at, self._operand()
+            while (token := self.tokens[self.at]) in OPERATORS:
+                self.at += 1
+                value = self._applied(token, value, self._operand())
+            terms.append((value, sign))
+            if self.at > begin + 1 and not self.divisors:
+                self.read[self.tokens[begin : self.at]] = Expr(value)
+            if token not in ("+", "-"):
+                break
             self.at += 1
-            terms.append((self._product(), 1 if sign == "+" else -1))
-        return terms[0][0] if len(terms) == 1 else self.algebra.sum(terms)
-
-    def _product(self) -> Any:
-        value = self._operand()
-        while (operator := self.tokens[self.at]) in OPERATORS:
-            self.at += 1
-            right = self._operand()
-            if operator == "*":
-                value = self.algebra.times(value, right)
-                continue
-            self.divisors |= {right}
-            is_remainder = operator in ("mod", "%")
-            quotient = self.algebra.remainder if is_remainder else self.algebra.quotient
-            value = -quotient(-value, right) if operator == "ceildiv" else quotient(value, right)
+            sign = 1 if token == "+" else -1
+        if len(terms) > 1:
+            value = self.algebra.sum(terms)
+        self.read[self.tokens[start : self.at]] = Expr(value, self.divisors)
+        self.divisors |= before
         return value
+
+    def _applied(self, operator: str, left: Any, right: Any) -> Any:
+        if operator == "*":
+            return self.algebra.times(left, right)
+        if not self.tokens[self.at - 1].strip("0").isdecimal():  # a number other than 0 needs no check
+            self.divisors |= {right}
+        if operator in ("mod", "%"):
+            return self.algebra.remainder(left, right)
+        return -self.algebra.quotient(-left, right) if operator == "ceildiv" else self.algebra.quotient(left, right)
 
     def _operand(self) -> Any:
         token = self.tokens[self.at]
         self.at += 1
-        if token in self.known:
-            self.divisors |= self.known[token].divisors
-            return self.known[token].value
+        if known := self.known.get(token):
+            if known.divisors:
+                self.divisors |= known.divisors
+            return known.value
         if token.isdecimal():
-            return self.algebra.number(int(token))
+            self.known[token] = Expr(self.algebra.number(int(token)))
+            return self.known[token].value
         if token == "-":
             return -self._operand()
         if token not in ("(", "min(", "max("):
             self.at -= 1
             self._fail("a number, a name of the map or a bracket")
-        items = self._list(self._sum) if token != "(" else [self._sum()]
+        values = [self._sum()]
+        while token != "(" and self.tokens[self.at] == ",":
+            self.at += 1
+            values.append(self._sum())
         if self.tokens[self.at] != ")":
             self._fail(")")
         self.at += 1
         if token == "max(":
-            return -self.algebra.least([-value for value in items])
-        return self.algebra.least(items) if token == "min(" else items[0]
+            return -self.algebra.least([-value for value in values])
+        return self.algebra.least(values) if token == "min(" else values[0]
+
+
+def items(text: str) -> Iterator[str]:
+    """The texts in a list, which commas separate that are in no brackets."""
+    depth = start = 0
+    for mark in re.finditer(r"[()]|, ", text):
+        if mark[0] != ", ":
+            depth += 1 if mark[0] == "(" else -1
+        elif not depth:
+            yield text[start : mark.start()]
+            start = mark.end()
+    yield text[start:]
