@@ -47,6 +47,7 @@ from kernel_mutants import FIRST, PROBE, REACHED, Fault, Mutant, in_block, mutan
 TOLERANCE = 1e-3
 DIALECT = "opencl"  # its kernels have barriers, shared memory and vectors, and no shuffles: threads can be made loops
 UNIQUE, SORTED = "unique_indices", "indices_are_sorted"
+QUICKLY = '#pragma GCC optimize("O2")\n'  # a mutant runs six times: to optimize it further takes longer
 ATOMIC = -1  # stands for a thread that updates atomically
 POISON = {1: 0xA5, 2: 0xA5A5, 4: 0xA5A5A5A5, 8: 0xA5A5A5A5A5A5A5A5}
 
@@ -150,7 +151,7 @@ class Trial:
     ) -> Iterator[list[np.ndarray]]:
         """The outputs of one call after the other; scratch memory stays. A watched kernel notes writers and clashes."""
         threads = kernel.block[0] * kernel.block[1] * kernel.block[2]
-        host = HostKernel(kernel.name, _source(_poisoned(kernel)), kernel.grid, threads)
+        host = HostKernel(kernel.name, QUICKLY + _source(_poisoned(kernel)), kernel.grid, threads)
         scratch = {k: _memory(a.zeros()) for k, a in enumerate(self.arguments) if a.kind == "scratch"}
         for arrays in self.data:
             memory: list[np.ndarray] = []
