@@ -56,7 +56,9 @@ help: ## list the targets
 demo: $(VENV)-demo/.made ## build quickly, install in .venv-demo, then show what it does with examples/rotary.hlo
 	@cd examples && "$(abspath $(VENV))-demo/$(scripts)/python" demo.py rotary.hlo
 
-test: lint rust-test c-test python-test ## everything that CI checks: format, lints, types, stub, Rust and Python tests
+test: ## everything that CI checks: format, lints, types, stub, Rust and Python tests
+	$(MAKE) -j 2 lint-rust lint-python rust-test c-test
+	$(MAKE) python-test
 
 rust-test: $(VENV)/.made ## the tests of the Rust core and the examples of its documentation, debug assertions on; the crate packs and builds alone
 	cargo test --quiet --locked --profile checked -p indexing-core -p indexing-capi
