@@ -32,6 +32,8 @@ from indexing.kernels.launch import check_knob
 from indexing.kernels.targets import TARGETS
 from indexing.kernels.vectors import MIN_THREADS, VECTOR_BYTES, WIDTHS, check_width, is_cheap
 
+MAX_SHORT_LOOPED = 128  # elements of a row that few threads take where threads are loops
+
 
 def plan_rows(
     space: RowSpace,
@@ -237,12 +239,26 @@ def _threads(space: RowSpace, d: Dimensions, width: int, most: int, device: Devi
     if d.kind == "column":
         most = min(most, power_of_two(device.limits.block_size // min(WARP, power_of_two(d.fast))))
         threads = max(power_of_two(groups // MIN_LOADS), min(WARP, most))
+    elif width == 1 and groups <= MAX_SHORT_LOOPED and not TARGETS[device.dialect].has_threads:
+        threads = _threads_of_short_row(groups, device)
     else:
         threads = threads_of_row(groups, width, width * _element_bytes(space), most, device)
     threads = min(threads, sizes.row_threads, most)
     while threads < most and _keeps_too_much(groups, threads, width * cache.bytes_at_once, device):
         threads *= 2
     return with_more_threads(threads, d.rows, groups, most, device)
+
+
+def _threads_of_short_row(elements: int, device: Device) -> int:
+    """The threads of a short row where threads are loops, whose steps become lanes of vectors.
+
+    Those of several rows do, if compilers can reorder their elements: a thread a row. Else a vector of a row
+    is taken at once, or a narrower one if the row has few, so that few steps combine its lanes.
+    """
+    lanes = device.cores.lanes
+    if elements <= lanes and elements == power_of_two(elements):
+        return 1
+    return lanes if elements >= 4 * lanes else lanes // 2
 
 
 def _threads_of_column(space: RowSpace, d: Dimensions, most: int, device: Device) -> int:
