@@ -102,6 +102,33 @@ def test_maps_at_the_end_of_int64_have_certificates(text: str) -> None:
     assert verdict, verdict
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "(d0){rt0} -> ((min(d0, rt0) floordiv d0) floordiv 38), domain: d0 in [4, 12], rt0 in [0, 8], (rt0 ceildiv 2) mod 6 in [3, 5], rt0 - d0 in [0, 0]",
+        "(d0)[s0] -> ((s0 mod 2) mod d0), domain: d0 in [{m}, {m} + 5], s0 in [5, 11], (d0 + s0) mod 5 in [2, 4]",
+        "(d0)[s0] -> (((6 - s0 - d0 mod {M}) mod 38) mod 12), domain: d0 in [0, 4], s0 in [0, 4], s0 - d0 in [0, 0]",
+        "(d0){rt0} -> (d0), domain: d0 in [-3, 2], rt0 in [0, 5], ((min(d0, rt0) * 2) mod 1431655765) * 3 in [1, 31]",
+        "(d0, d1) -> ((d0 + d1) * (min(d0, d1) mod 23 + min(d0, d1))), domain: d0 in [0, 1], d1 in [-1, -1]",
+    ],
+)
+def test_maps_whose_proofs_need_each_kind_of_arithmetic_have_certificates(text: str) -> None:
+    named = {"{m} + 5": str(5 - 2**63), "{m}": str(-(2**63)), "{M}": str(2**63 - 1)}
+    for name, value in named.items():
+        text = text.replace(name, value)
+    verdict = certificate(text).check()
+    assert verdict, verdict
+
+
+def test_bounds_of_a_product_do_not_grow_with_its_degree() -> None:
+    power = " * ".join(["d0"] * 60)
+    given = Step(0, "within", "given", "d0", lower=-9, upper=9)
+    bound = Step(1, "within", "range-of-product", power, lower=-(9**60), upper=9**60, reasons=(0,))
+    text = f"(d0) -> ({power}), domain: d0 in [-9, 9]"
+    assert Certificate("simplify", text, text, (given, bound), (None,)).check()
+    assert not Certificate("simplify", text, text, (given, bound._replace(upper=0)), (None,)).check()
+
+
 # ------------------------------------------------------------------ other questions
 
 

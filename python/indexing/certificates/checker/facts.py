@@ -251,12 +251,12 @@ class Facts:
             yield self.forms.range(form.plus(by, form[unknown]), *ends) if unknown in form else (terms, *ends)
 
     def eliminated(self) -> Iterator[Range]:
-        """The ranges without one unknown: one that loses no integers, if there is one, and gives the fewest."""
+        """The ranges without one unknown: with the least coefficients, as 1 loses no integers, and in the fewest ranges."""
         sides = defaultdict[int, list[tuple[Form, Ends]]](list)
         for terms, low, high in self:
             for k, _ in terms:
                 sides[k].append((Form(terms), (low, high)))
-        unknown = min(sides, key=lambda k: (any(abs(form[k]) > 1 for form, _ in sides[k]), len(sides[k]), k))
+        unknown = min(sides, key=lambda k: (max(abs(form[k]) for form, _ in sides[k]), len(sides[k]), k))
         yield from (r for r in self if all(k != unknown for k, _ in r[0]))
         for (p, of_p), (q, of_q) in combinations(sides[unknown], 2):
             g = gcd(p[unknown], q[unknown])

@@ -88,7 +88,7 @@ class Proof:
         self.differences: list[Form | None] = []
         self.nonzero: list[list[Range]] = []
         self.domain = self.ranges_of(before)
-        self.own = self.domain[: len(before.divisors)]
+        self.own = self.domain[len(before.domain) :]
         self.stated = Facts(self.forms, self.domain)
 
     def check_step(self, place: int, step: Step, by_reasons: bool) -> None:
@@ -160,23 +160,23 @@ class Proof:
         return value
 
     def ranges_of(self, of: MapText) -> list[Range]:
-        """The domain of a map: its constraints, and that its divisors are not 0."""
+        """The domain of a map: its constraints, then that its divisors are not 0."""
         constraints = [self.forms.range(e.value, lower, upper) for e, lower, upper in of.domain]
-        return [*map(self.forms.nonzero, of.divisors), *constraints]
+        return [*constraints, *map(self.forms.nonzero, of.divisors)]
 
     def check_domain(self) -> None:
         """Both domains have the same points: each constraint of one follows from the other."""
-        final = self.ranges_of(self.after)
-        if final == self.domain:
+        if (self.after.domain, self.after.divisors) == (self.before.domain, self.before.divisors):
             return
+        final = self.ranges_of(self.after)
         facts, back = Facts(self.forms, chain(self.domain, *self.ranges)), Facts(self.forms, final)
-        for k, r in enumerate(final, -len(self.after.divisors)):
-            wrong = UNSAFE if k < 0 else f"no step claims constraint {k} of the result"
-            need(facts.imply(*r), None, wrong)
+        for k, r in enumerate(final):
+            is_constraint = k < len(self.after.domain)
+            need(facts.imply(*r), None, f"no step claims constraint {k} of the result" if is_constraint else UNSAFE)
         self.keep(back)
-        for k, r in enumerate(self.domain, -len(self.before.divisors)):
-            wrong = UNSAFE if k < 0 else f"a constraint of the map is lost: constraint {k}"
-            need(back.imply(*r), None, wrong)
+        need(all(back.imply(*r) for r in self.own), None, UNSAFE)
+        for k, r in enumerate(self.domain):
+            need(back.imply(*r), None, f"a constraint of the map is lost: constraint {k}")
 
     def keep(self, known: Facts) -> None:
         """Adds to the constraints of the result what steps claim on its domain: those whose divisors are not 0 there."""
@@ -197,7 +197,7 @@ class Proof:
         need(are_as_many, None, "the maps have different numbers of results")
         for k, (old, new, place) in enumerate(zip(self.before.results, self.after.results, places, strict=True)):
             need(place is None or 0 <= place < len(self.steps), None, f"result {k}: there is no step {place}")
-            apart = old.value - new.value
-            by_domain = place is None and self.stated.imply(*self.forms.range(apart, 0, 0))
-            is_same = not apart or by_domain or (place is not None and apart == self.differences[place])
-            need(is_same, place, f"result {k} changes without a step")
+            if apart := old.value - new.value:
+                by_domain = place is None and self.stated.imply(*self.forms.range(apart, 0, 0))
+                is_same = by_domain or (place is not None and apart == self.differences[place])
+                need(is_same, place, f"result {k} changes without a step")

@@ -21,6 +21,8 @@ HEAD = re.compile(r"\(([^()]*)\)(?:\[([^]]*)\])?(?:\{([^}]*)\})? -> \((.*)\)")
 CONSTRAINT = re.compile(r"(.+?) in \[(-?[0-9]+), (-?[0-9]+)\](?:, |$)")
 OPERATORS = {"*", "floordiv", "/", "mod", "%", "ceildiv"}
 NONE: frozenset[Any] = frozenset()
+#: Parts of expressions of fewer tokens are read once.
+MAX_KNOWN = 100
 #: A bound of this size means "unbounded", unless of a variable.
 UNBOUNDED = 2**63 - 1
 
@@ -109,23 +111,23 @@ class Reader:
         """The expression that `text` states. Raises TextError."""
         if text not in self.known:
             tokens = tuple(TOKEN.findall(text))
-            if tokens not in self.read:
-                self.tokens, self.at, self.divisors = (*tokens, "the end"), 0, NONE
-                try:
-                    self._sum()
-                except RecursionError:
-                    self._fail("less nesting")
-                if self.tokens[self.at] != "the end":
-                    self._fail("the end")
-            self.known[text] = self.read[tokens]
+            self.known[text] = self.read.get(tokens) or self._whole(tokens)
         return self.known[text]
+
+    def _whole(self, tokens: tuple[str, ...]) -> Expr:
+        self.tokens, self.at, self.divisors = (*tokens, "the end"), 0, NONE
+        try:
+            value = self._sum()
+        except RecursionError:
+            self._fail("less nesting")
+        return Expr(value, self.divisors) if self.tokens[self.at] == "the end" else self._fail("the end")
 
     def _fail(self, expected: str) -> NoReturn:
         before = " ".join(self.tokens[max(self.at - 5, 0) : self.at])
         raise TextError(f"expected {expected}, not {self.tokens[self.at]} after {before!r}")
 
     def _sum(self) -> Any:
-        """Reads a sum; it and the terms before the first divisor are then known by their tokens."""
+        """Reads a sum; it and the terms before its first divisor are then known by their tokens."""
         before, self.divisors, start = self.divisors, NONE, self.at
         terms, sign = [], 1
         while True:
@@ -134,7 +136,7 @@ class Reader:
                 self.at += 1
                 value = self._applied(token, value, self._operand())
             terms.append((value, sign))
-            if self.at > begin + 1 and not self.divisors:
+            if 1 < self.at - begin < MAX_KNOWN and not self.divisors:
                 self.read[self.tokens[begin : self.at]] = Expr(value)
             if token not in ("+", "-"):
                 break
@@ -142,7 +144,8 @@ class Reader:
             sign = 1 if token == "+" else -1
         if len(terms) > 1:
             value = self.algebra.sum(terms)
-        self.read[self.tokens[start : self.at]] = Expr(value, self.divisors)
+        if self.at - start < MAX_KNOWN:
+            self.read[self.tokens[start : self.at]] = Expr(value, self.divisors)
         self.divisors |= before
         return value
 
