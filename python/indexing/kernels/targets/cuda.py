@@ -12,6 +12,7 @@ from indexing.kernels.targets.library_complex import COMPLEX
 from indexing.kernels.targets.library_float import FLOAT
 from indexing.kernels.targets.library_integer import INTEGER
 from indexing.kernels.targets.target import Entry, Parameter, Target, id_lines
+from indexing.ops.element_types import ELEMENT_TYPES
 
 _TYPES = {
     "bool": "bool",
@@ -61,7 +62,15 @@ def _words() -> Iterator[Definition]:
     yield macro("static_nan_f64", "(-(0.0 / 0.0))")
 
 
-_REGISTERS = {"f32": "f", "u16": "h", "u32": "r"}  # the letters of register constraints
+_REGISTERS = {  # the letters of register constraints
+    "f32": "f",
+    "f64": "d",
+    "u16": "h",
+    "s32": "r",
+    "u32": "r",
+    "s64": "l",
+    "u64": "l",
+}
 
 
 def _instruction(name: str, result: str, instruction: str, *operands: str, word: str = "") -> Definition:
@@ -102,6 +111,28 @@ _INSTRUCTIONS = (
     _instruction("maximum_f32", "f32", "max.NaN.f32 %0, %1, %2", "f32", "f32"),
     _instruction("minimum_f32", "f32", "min.NaN.f32 %0, %1, %2", "f32", "f32"),
 )
+
+
+def _saturations() -> Iterator[Definition]:
+    """Conversions of floats to integers: an instruction truncates and clamps, and makes 0 of a NaN if no type has 64 bits."""
+    for kind in (k for k in ELEMENT_TYPES.values() if k.is_integer):
+        for real in ("f32", "f64"):
+            storage, wide = f"{kind.name[0]}{max(kind.bits, 8)}", kind.name if kind.bits >= 32 else "s32"
+            low = -1 << kind.bits - 1 if kind.kind == "signed" else 0
+            high = low + (1 << kind.bits) - 1
+            value = "n" if kind.bits >= 32 else f"n < {low} ? {low} : n > {high} ? {high} : n"
+            if "64" in wide + real:
+                value = f"x != x ? 0 : {value}"
+            yield function(
+                f"saturate_{kind.name}_{real}",
+                f"""\
+{storage} saturate_{kind.name}_{real}({real} x) {{
+  {wide} n;
+  asm("cvt.rzi.{wide}.{real} %0, %1;" : "={_REGISTERS[wide]}"(n) : "{_REGISTERS[real]}"(x));
+  return ({storage})({value});
+}}""",
+                f"{storage} {wide} {real}",
+            )
 
 
 #: Sums, differences and products of two bf16 are fused with 1, -1 and -0: sm_80 has no other instructions.
@@ -243,7 +274,7 @@ CUDA = Target(
     ending=".cu",
     library=library_of(
         *(INTEGER, FLOAT, COMPLEX, _words(), _hypotenuses()),
-        *(_vector_stores(), _async_copies(), _INSTRUCTIONS, _packed(), _MATRICES, updates_at()),
+        *(_vector_stores(), _async_copies(), _INSTRUCTIONS, _saturations(), _packed(), _MATRICES, updates_at()),
     ),
     has_threads=True,
     shuffle_width=32,
