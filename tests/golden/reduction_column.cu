@@ -26,31 +26,35 @@ extern "C" __global__ void __launch_bounds__(512) reduction_reduce(const f32 *__
   }
   part0[th_x] = v0;
   __syncthreads();
-  if ((th_x >> 5) <= 7) {
-    const f32 t0 = part0[th_x + 256];
+  if ((th_x >> 5) <= 1) {
+    const f32 t0 = part0[th_x + 64];
     const f32 v0_1 = v0 + t0;
     v0 = v0_1;
-    part0[th_x] = v0;
-  }
-  __syncthreads();
-  if ((th_x >> 5) <= 3) {
     const f32 t2 = part0[th_x + 128];
     const f32 v0_2 = v0 + t2;
     v0 = v0_2;
-    part0[th_x] = v0;
-  }
-  __syncthreads();
-  if ((th_x >> 5) <= 1) {
-    const f32 t4 = part0[th_x + 64];
+    const f32 t4 = part0[th_x + 192];
     const f32 v0_3 = v0 + t4;
     v0 = v0_3;
+    const f32 t6 = part0[th_x + 256];
+    const f32 v0_4 = v0 + t6;
+    v0 = v0_4;
+    const f32 t8 = part0[th_x + 320];
+    const f32 v0_5 = v0 + t8;
+    v0 = v0_5;
+    const f32 t10 = part0[th_x + 384];
+    const f32 v0_6 = v0 + t10;
+    v0 = v0_6;
+    const f32 t12 = part0[th_x + 448];
+    const f32 v0_7 = v0 + t12;
+    v0 = v0_7;
     part0[th_x] = v0;
   }
   __syncthreads();
   if ((th_x >> 5) <= 0) {
-    const f32 t6 = part0[th_x + 32];
-    const f32 v0_4 = v0 + t6;
-    v0 = v0_4;
+    const f32 t14 = part0[th_x + 32];
+    const f32 v0_8 = v0 + t14;
+    v0 = v0_8;
   }
   if ((th_x >> 5) <= 0 && (th_x & 31) + (bl_x % 11) * 32 <= 320) {
     const s32 j6 = (th_x & 31) + (bl_x % 11) * 32;

@@ -15,52 +15,60 @@ extern "C" __global__ void __launch_bounds__(768) reduction_reduce(const f32 *__
   }
   part0[th_x] = v0;
   __syncthreads();
-  if (th_x / 6 <= 63) {
-    const f32 t0 = part0[th_x + 384];
+  if (th_x / 6 <= 15) {
+    const f32 t0 = part0[th_x + 96];
     const f32 v0_1 = v0 + t0;
     v0 = v0_1;
-    part0[th_x] = v0;
-  }
-  __syncthreads();
-  if (th_x / 6 <= 31) {
     const f32 t2 = part0[th_x + 192];
     const f32 v0_2 = v0 + t2;
     v0 = v0_2;
-    part0[th_x] = v0;
-  }
-  __syncthreads();
-  if (th_x / 6 <= 15) {
-    const f32 t4 = part0[th_x + 96];
+    const f32 t4 = part0[th_x + 288];
     const f32 v0_3 = v0 + t4;
     v0 = v0_3;
-    part0[th_x] = v0;
-  }
-  __syncthreads();
-  if (th_x / 6 <= 7) {
-    const f32 t6 = part0[th_x + 48];
+    const f32 t6 = part0[th_x + 384];
     const f32 v0_4 = v0 + t6;
     v0 = v0_4;
-    part0[th_x] = v0;
-  }
-  __syncthreads();
-  if (th_x / 6 <= 3) {
-    const f32 t8 = part0[th_x + 24];
+    const f32 t8 = part0[th_x + 480];
     const f32 v0_5 = v0 + t8;
     v0 = v0_5;
+    const f32 t10 = part0[th_x + 576];
+    const f32 v0_6 = v0 + t10;
+    v0 = v0_6;
+    const f32 t12 = part0[th_x + 672];
+    const f32 v0_7 = v0 + t12;
+    v0 = v0_7;
     part0[th_x] = v0;
   }
   __syncthreads();
   if (th_x / 6 <= 1) {
-    const f32 t10 = part0[th_x + 12];
-    const f32 v0_6 = v0 + t10;
-    v0 = v0_6;
+    const f32 t14 = part0[th_x + 12];
+    const f32 v0_8 = v0 + t14;
+    v0 = v0_8;
+    const f32 t16 = part0[th_x + 24];
+    const f32 v0_9 = v0 + t16;
+    v0 = v0_9;
+    const f32 t18 = part0[th_x + 36];
+    const f32 v0_10 = v0 + t18;
+    v0 = v0_10;
+    const f32 t20 = part0[th_x + 48];
+    const f32 v0_11 = v0 + t20;
+    v0 = v0_11;
+    const f32 t22 = part0[th_x + 60];
+    const f32 v0_12 = v0 + t22;
+    v0 = v0_12;
+    const f32 t24 = part0[th_x + 72];
+    const f32 v0_13 = v0 + t24;
+    v0 = v0_13;
+    const f32 t26 = part0[th_x + 84];
+    const f32 v0_14 = v0 + t26;
+    v0 = v0_14;
     part0[th_x] = v0;
   }
   __syncthreads();
   if (th_x / 6 <= 0) {
-    const f32 t12 = part0[th_x + 6];
-    const f32 v0_7 = v0 + t12;
-    v0 = v0_7;
+    const f32 t28 = part0[th_x + 6];
+    const f32 v0_15 = v0 + t28;
+    v0 = v0_15;
   }
   if (th_x / 6 <= 0) {
     const f32 v4 = 0.0f + v0;

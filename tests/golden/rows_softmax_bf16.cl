@@ -47,38 +47,41 @@ __kernel void __attribute__((reqd_work_group_size(256, 1, 1))) rows_reduce(__glo
   }
   part0[th_x] = v2;
   barrier(CLK_LOCAL_MEM_FENCE);
-  if ((th_x & 31) <= 15) {
-    const f32 t0 = part0[th_x + 16];
+  if ((th_x & 31) <= 3) {
+    const f32 t0 = part0[th_x + 4];
     const f32 v0 = maximum_f32(v2, t0);
     v2 = v0;
-    part0[th_x] = v2;
-  }
-  barrier(CLK_LOCAL_MEM_FENCE);
-  if ((th_x & 31) <= 7) {
     const f32 t2 = part0[th_x + 8];
     const f32 v0_1 = maximum_f32(v2, t2);
     v2 = v0_1;
-    part0[th_x] = v2;
-  }
-  barrier(CLK_LOCAL_MEM_FENCE);
-  if ((th_x & 31) <= 3) {
-    const f32 t4 = part0[th_x + 4];
+    const f32 t4 = part0[th_x + 12];
     const f32 v0_2 = maximum_f32(v2, t4);
     v2 = v0_2;
-    part0[th_x] = v2;
-  }
-  barrier(CLK_LOCAL_MEM_FENCE);
-  if ((th_x & 31) <= 1) {
-    const f32 t6 = part0[th_x + 2];
+    const f32 t6 = part0[th_x + 16];
     const f32 v0_3 = maximum_f32(v2, t6);
     v2 = v0_3;
+    const f32 t8 = part0[th_x + 20];
+    const f32 v0_4 = maximum_f32(v2, t8);
+    v2 = v0_4;
+    const f32 t10 = part0[th_x + 24];
+    const f32 v0_5 = maximum_f32(v2, t10);
+    v2 = v0_5;
+    const f32 t12 = part0[th_x + 28];
+    const f32 v0_6 = maximum_f32(v2, t12);
+    v2 = v0_6;
     part0[th_x] = v2;
   }
   barrier(CLK_LOCAL_MEM_FENCE);
   if ((th_x & 31) <= 0) {
-    const f32 t8 = part0[th_x + 1];
-    const f32 v0_4 = maximum_f32(v2, t8);
-    v2 = v0_4;
+    const f32 t14 = part0[th_x + 1];
+    const f32 v0_7 = maximum_f32(v2, t14);
+    v2 = v0_7;
+    const f32 t16 = part0[th_x + 2];
+    const f32 v0_8 = maximum_f32(v2, t16);
+    v2 = v0_8;
+    const f32 t18 = part0[th_x + 3];
+    const f32 v0_9 = maximum_f32(v2, t18);
+    v2 = v0_9;
     part0[th_x] = v2;
   }
   barrier(CLK_LOCAL_MEM_FENCE);
@@ -100,38 +103,41 @@ __kernel void __attribute__((reqd_work_group_size(256, 1, 1))) rows_reduce(__glo
   }
   part1[th_x] = v9;
   barrier(CLK_LOCAL_MEM_FENCE);
-  if ((th_x & 31) <= 15) {
-    const f32 t10 = part1[th_x + 16];
-    const f32 v0_5 = v9 + t10;
-    v9 = v0_5;
-    part1[th_x] = v9;
-  }
-  barrier(CLK_LOCAL_MEM_FENCE);
-  if ((th_x & 31) <= 7) {
-    const f32 t12 = part1[th_x + 8];
-    const f32 v0_6 = v9 + t12;
-    v9 = v0_6;
-    part1[th_x] = v9;
-  }
-  barrier(CLK_LOCAL_MEM_FENCE);
   if ((th_x & 31) <= 3) {
-    const f32 t14 = part1[th_x + 4];
-    const f32 v0_7 = v9 + t14;
-    v9 = v0_7;
-    part1[th_x] = v9;
-  }
-  barrier(CLK_LOCAL_MEM_FENCE);
-  if ((th_x & 31) <= 1) {
-    const f32 t16 = part1[th_x + 2];
-    const f32 v0_8 = v9 + t16;
-    v9 = v0_8;
+    const f32 t20 = part1[th_x + 4];
+    const f32 v0_10 = v9 + t20;
+    v9 = v0_10;
+    const f32 t22 = part1[th_x + 8];
+    const f32 v0_11 = v9 + t22;
+    v9 = v0_11;
+    const f32 t24 = part1[th_x + 12];
+    const f32 v0_12 = v9 + t24;
+    v9 = v0_12;
+    const f32 t26 = part1[th_x + 16];
+    const f32 v0_13 = v9 + t26;
+    v9 = v0_13;
+    const f32 t28 = part1[th_x + 20];
+    const f32 v0_14 = v9 + t28;
+    v9 = v0_14;
+    const f32 t30 = part1[th_x + 24];
+    const f32 v0_15 = v9 + t30;
+    v9 = v0_15;
+    const f32 t32 = part1[th_x + 28];
+    const f32 v0_16 = v9 + t32;
+    v9 = v0_16;
     part1[th_x] = v9;
   }
   barrier(CLK_LOCAL_MEM_FENCE);
   if ((th_x & 31) <= 0) {
-    const f32 t18 = part1[th_x + 1];
-    const f32 v0_9 = v9 + t18;
-    v9 = v0_9;
+    const f32 t34 = part1[th_x + 1];
+    const f32 v0_17 = v9 + t34;
+    v9 = v0_17;
+    const f32 t36 = part1[th_x + 2];
+    const f32 v0_18 = v9 + t36;
+    v9 = v0_18;
+    const f32 t38 = part1[th_x + 3];
+    const f32 v0_19 = v9 + t38;
+    v9 = v0_19;
     part1[th_x] = v9;
   }
   barrier(CLK_LOCAL_MEM_FENCE);

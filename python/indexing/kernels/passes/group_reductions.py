@@ -11,6 +11,7 @@ from indexing.kernels.ir.traversal import rewrite_blocks, same_block
 from indexing.kernels.ir.types import decoded, encoded, storage_type
 
 TH_X = variable(0)
+RADIX = 8  # parts in shared memory that a thread combines between two barriers
 
 
 def lower_group_reductions(kernel: ir.Kernel, shuffle_width: int) -> ir.Kernel:
@@ -71,7 +72,7 @@ class _Lowering:
         if not run:
             return []
         by_shuffles = _uses_shuffles(run[0].distance, self.shuffle_width)
-        return self._by_shuffles(run) if by_shuffles else self._by_halves(run)
+        return self._by_shuffles(run) if by_shuffles else self._by_rounds(run)
 
     # ------------------------------------------------------------ shuffles
 
@@ -118,29 +119,34 @@ class _Lowering:
 
     # ------------------------------------------------------------ shared memory
 
-    def _by_halves(self, run: Sequence[ir.GroupReduce]) -> list[ir.Statement]:
-        """Store each thread's part, then combine the second half of the parts into the first, repeatedly."""
-        distance, half, to_all = run[0].distance, run[0].threads // 2, run[0].to_all
+    def _by_rounds(self, run: Sequence[ir.GroupReduce]) -> list[ir.Statement]:
+        """Store each thread's part, then combine RADIX parts into the first of them, repeatedly."""
+        distance, left, to_all = run[0].distance, run[0].threads, run[0].to_all
         parts = [self._shared(r) for r in run]
         part = TH_X // distance % run[0].threads
         out: list[ir.Statement] = [*self._publish(run, parts, TH_X), ir.Barrier()]
-        while half:
-            body: list[ir.Statement] = []
-            for r, names in zip(run, parts, strict=True):
+        while left > 1:
+            combined, left = left, left // min(left, RADIX)
+            body = self._combined(run, parts, [TH_X + k * distance for k in range(left, combined, left)])
+            goes_on = left > 1 or to_all
+            body += self._publish(run, parts, TH_X) if goes_on else []
+            out += [ir.If((ir.Within(part, None, left - 1),), tuple(body)), *([ir.Barrier()] if goes_on else [])]
+        return [*out, *self._take(run, parts, TH_X - part * distance)] if to_all else out
+
+    def _combined(
+        self, run: Sequence[ir.GroupReduce], parts: Sequence[Sequence[str]], cells: Sequence[SymbolicExpr]
+    ) -> list[ir.Statement]:
+        """Combine the parts in cells of shared memory into a thread's own."""
+        out: list[ir.Statement] = []
+        for r, names in zip(run, parts, strict=True):
+            for cell in cells:
                 others = [ir.Ref(t, self._name()) for t in r.types]
-                place = TH_X + half * distance
-                body += [
-                    ir.Let(o.name, decoded(o.type, ir.Load(storage_type(o.type), p, (place,))))
+                out += [
+                    ir.Let(o.name, decoded(o.type, ir.Load(storage_type(o.type), p, (cell,))))
                     for o, p in zip(others, names, strict=True)
                 ]
-                body += self._merge(r, others)
-            if half > 1 or to_all:
-                body += self._publish(run, parts, TH_X)
-            out.append(ir.If((ir.Within(part, None, half - 1),), tuple(body)))
-            if half > 1 or to_all:
-                out.append(ir.Barrier())
-            half //= 2
-        return [*out, *self._take(run, parts, TH_X - part * distance)] if to_all else out
+                out += self._merge(r, others)
+        return out
 
     def _take(
         self, run: Sequence[ir.GroupReduce], parts: Sequence[Sequence[str]], cell: SymbolicExpr
