@@ -2,6 +2,7 @@
 
 typedef int s32;
 typedef float f32;
+typedef struct __align__(8) { s32 v[2]; } s32x2;
 
 static __device__ s32 clamp_s32(s32 low, s32 x, s32 high) { s32 y = x < low ? low : x; return y > high ? high : y; }
 
@@ -15,11 +16,12 @@ extern "C" __global__ void __launch_bounds__(128) loop_pad(const f32 *__restrict
     const f32 v0 = p2[0];
     f32 v1 = v0;
     if (within_s32(i / 119, 1, 10) && within_s32(i % 17, 1, 15) && ((i % 17) & 1) >= 1) {
-      const s32 j2 = i / 119 - 1;
+      __align__(16) s32 x0[2];
+      *(s32x2 *)(x0) = *(const s32x2 *)(p1 + (i / 119) * 2 - 2);
       const s32 j3 = ((i % 17 + 1) >> 1) - 1;
-      const s32 v4 = p1[j2 * 2];
+      const s32 v4 = x0[0];
       const s32 j5 = clamp_s32(0, v4, 26);
-      const s32 v6 = p1[j2 * 2 + 1];
+      const s32 v6 = x0[1];
       const s32 j7 = clamp_s32(0, v6, 68);
       const f32 v8 = p0[j3 + j5 * 76 + j7 + ((i / 17) % 7) * 76];
       v1 = v8;

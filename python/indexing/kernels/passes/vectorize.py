@@ -4,7 +4,8 @@ after it.
 The loads of a buffer whose indices are constant distances from a loop-invariant `anchor`, one for each lane, are loaded
 together, each element once, in aligned vectors. Stores are merged if lanes store to neighbouring elements, atomic updates if
 targets may update such elements together. Accesses in a branch whose conditions are the same for all lanes are merged in a
-branch with the same conditions.
+branch with the same conditions. Then, outside of these loops, loads from global memory in one block, as of both elements of a
+pair, are merged in the same way, as of one lane.
 """
 
 from __future__ import annotations
@@ -41,7 +42,7 @@ Key: TypeAlias = "tuple[str, SymbolicExpr]"  # a buffer, and an anchor
 def vectorize_accesses(kernel: ir.Kernel) -> ir.Kernel:
     """The kernel with vector loads and stores of global and shared memory."""
     vectors = _Vectors(kernel)
-    body = rewrite_blocks(kernel.body, vectors.block)
+    body = vectors.one_lane(rewrite_blocks(kernel.body, vectors.block))
     return replace(kernel, body=body, buffers=(*kernel.buffers, *vectors.buffers))
 
 
@@ -63,6 +64,22 @@ class _Vectors:
             else:
                 out.append(statement)
         return same_block(block, out)
+
+    def one_lane(self, block: ir.Block) -> ir.Block:
+        """A block outside of loops over lanes with its loads merged, and those of the blocks in it."""
+        inner = same_block(block, [self._one_lane_inside(s) for s in block])
+        loop = ir.For(len(self.variables), constant(0), constant(1), 1, inner, lanes=True)
+        return same_block(block, _Lanes(self, loop, ("global",)).in_front())
+
+    def _one_lane_inside(self, s: ir.Statement) -> ir.Statement:
+        if isinstance(s, ir.For) and not s.lanes:
+            body = self.one_lane(s.body)
+            return s if body is s.body else replace(s, body=body)
+        if isinstance(s, ir.If):
+            then, otherwise = self.one_lane(s.then), self.one_lane(s.otherwise)
+            is_same = then is s.then and otherwise is s.otherwise
+            return s if is_same else replace(s, then=then, otherwise=otherwise)
+        return s
 
     def _short(self, loop: ir.For) -> ir.Block:
         """A short innermost loop, as one over lanes if its iterations load vectors, which registers hold."""
@@ -119,8 +136,8 @@ class _Scope:
 class _Lanes:
     """Vectorizes one loop over lanes."""
 
-    def __init__(self, vectors: _Vectors, loop: ir.For) -> None:
-        self.vectors, self.loop = vectors, loop
+    def __init__(self, vectors: _Vectors, loop: ir.For, spaces: Sequence[ir.Space] = ("global", "shared")) -> None:
+        self.vectors, self.loop, self.spaces = vectors, loop, spaces
         self.lanes = range(lane_count(loop))
         self.index = LaneIndices(vectors.variables, loop)
         inner = list(ir.statements(loop.body))
@@ -149,8 +166,22 @@ class _Lanes:
         rewritten = self.loop if body is self.loop.body else replace(self.loop, body=body)
         return *scope.before, rewritten, *scope.after
 
+    def in_front(self) -> Sequence[ir.Statement]:
+        """The body for the only lane, with its loads from global memory, but for those of blocks in it, merged in front."""
+        if self.orders:
+            return self.loop.body
+        scope = _Scope({})
+        self._load_together(tuple(s for s in self.loop.body if not any(ir.blocks_of(s))), scope)
+        body = [s if any(ir.blocks_of(s)) else self._statement(s, self.lanes, scope) for s in self.loop.body]
+        return *scope.before, *body
+
     def _scope(self, block: ir.Block, scope: _Scope) -> ir.Block:
         """A block under conditions that are the same for all lanes, with its loads and stores in `scope`."""
+        self._load_together(block, scope)
+        return self._block(block, self.lanes, scope)
+
+    def _load_together(self, block: ir.Block, scope: _Scope) -> None:
+        """Load what lies in order in front of the loop."""
         together: dict[Key, list[tuple[int, ...]]] = {}
         for load, place in self._loads(block, self.lanes):
             together.setdefault((load.buffer, place.anchor), []).append(place.offsets)
@@ -160,7 +191,6 @@ class _Lanes:
             for near in _clusters(loads, unit):
                 if not any(near <= known.offsets for known in scope.loaded.get(key, ())):
                     self._load(key, near, sum(times[at] for at in near), unit, scope)
-        return self._block(block, self.lanes, scope)
 
     def _load(self, key: Key, offsets: frozenset[int], times: int, unit: int, scope: _Scope) -> None:
         """Load the elements at these distances from an anchor, unless that takes as many instructions as one by one: a
@@ -205,7 +235,7 @@ class _Lanes:
     def _place(self, load: ir.Load, lanes: Sequence[int]) -> Place | None:
         buffer = self.vectors.by_name[load.buffer]
         memory = self.vectors.memory.of(load.buffer)
-        is_kept = buffer.space in ("global", "shared") and (memory not in self.writes or memory in self.own)
+        is_kept = buffer.space in self.spaces and (memory not in self.writes or memory in self.own)
         return self.index.place(load.index[0], lanes) if is_kept and len(load.index) == 1 and lanes else None
 
     # ------------------------------------------------------------ rewriting
