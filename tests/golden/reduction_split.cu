@@ -48,7 +48,7 @@ extern "C" __global__ void __launch_bounds__(256) reduction_reduce(const u16 *__
   __shared__ f32 part1[8];
   __align__(16) u16 x0[8];
   f32 v0 = (-inf_f32);
-  #pragma unroll 4
+  #pragma unroll 5
   for (s32 step2 = 0; step2 < 5; step2++) {
     const s32 j3 = th_x + bl_x * 256 + step2 * 32768;
     if (j3 * 8 + 7 <= 1500000) {
