@@ -7,6 +7,7 @@ from indexing.device.table import portable_device
 from indexing.kernels.emitters.transpose.mapping import reading, storing
 from indexing.kernels.emitters.transpose.match import match_transpose
 from indexing.kernels.emitters.transpose.plan import plan_transpose
+from indexing.kernels.ir import nodes as ir
 from kernels import assert_written_once, check, vector_moves, visits
 
 
@@ -169,6 +170,13 @@ def test_each_request_asks_for_whole_sectors(kind: str, sizes: tuple[int, int]) 
     for access in accesses:
         assert access.bytes_asked >= 128
         assert access.ratio < 1.01
+
+
+def test_a_tile_ends_with_its_plane() -> None:
+    """Threads take no steps along the long side of a plane for elements that it doesn't have."""
+    kernel = ix.emit("f { p = bf16[512,4,64] parameter(0) ROOT t = bf16[512,64,4] transpose(p), dimensions={0,2,1} }")
+    assert kernel.emitter == "transpose"
+    assert all(s.stop.constant_value <= 2 for s in ir.statements(kernel.stage("inline").body) if isinstance(s, ir.For))
 
 
 def test_a_loop_is_as_good_where_vectors_hold_the_short_side() -> None:

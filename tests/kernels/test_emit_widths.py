@@ -51,6 +51,35 @@ def test_all_accesses_are_vectors_of_16_bytes(text: str) -> None:
     assert set(widths(kernel)) == {("load", 16), ("store", 16)}
 
 
+#: Every third byte, neighbours on both sides in rows of an odd number of vectors, neighbours that a condition chooses.
+CHANNEL = """f { x = u8[16,56,64,3] parameter(0) r = u8[16,56,64,1] slice(x), slice={[0:16], [0:56], [0:64], [1:2]}
+  ROOT c = bf16[16,56,64,1] convert(r) }"""
+SHIFTED = """f { x = f32[512,514] parameter(0) a = f32[512,512] slice(x), slice={[0:512], [0:512]}
+  b = f32[512,512] slice(x), slice={[0:512], [1:513]} c = f32[512,512] slice(x), slice={[0:512], [2:514]}
+  s = f32[512,512] add(a, b) ROOT r = f32[512,512] add(s, c) }"""
+BESIDE = """f { x = f32[512,512] parameter(0) a = f32[512,511] slice(x), slice={[0:512], [1:512]} z = f32[] constant(0)
+  c = f32[512,512] pad(a, z), padding=0_0x0_1 ROOT r = f32[512,512] add(x, c) }"""
+
+
+@pytest.mark.parametrize("text", [CHANNEL, SHIFTED, BESIDE])
+def test_vectors_touch_few_sectors(text: str) -> None:
+    widest, default = ix.emit(text, vector_width=4), ix.emit(text)
+    assert sectors(default) < sectors(widest) / 1.4
+    check(text)
+
+
+def test_what_lies_in_order_is_loaded_together() -> None:
+    """Even and odd elements are two accesses of one vector."""
+    text = """f { x = f32[512,1024] parameter(0) a = f32[512,512] slice(x), slice={[0:512], [0:1024:2]}
+      b = f32[512,512] slice(x), slice={[0:512], [1:1024:2]} ROOT r = f32[512,512] add(a, b) }"""
+    assert set(widths(ix.emit(text, vector_width=1))) == {("load", 8), ("store", 4)}
+    assert set(widths(ix.emit(text))) == {("load", 16), ("store", 8)}
+
+
+def sectors(kernel: Kernel) -> int:
+    return sum(a.total.sectors for a in ix.coalescing(kernel).accesses)
+
+
 PACKED = """f { x = KIND[512,256] parameter(0) y = KIND[512,256] parameter(1) z = KIND[256] parameter(2) w = f32[512,256] parameter(3)
   b = KIND[512,256] broadcast(z), dimensions={1} v = KIND[512,256] convert(w) p = KIND[512,256] multiply(x, y)
   s = KIND[512,256] add(p, b) d = KIND[512,256] subtract(s, v) m = KIND[512,256] maximum(d, x) n = KIND[512,256] negate(m)

@@ -24,6 +24,7 @@ from indexing.kernels.ir.nodes import Kernel
 from indexing.kernels.ir.types import storage_bytes
 from indexing.kernels.kernel_builder import Dim3, KernelBuilder
 from indexing.kernels.knob_space import BlockLimit, Knob, KnobSpace
+from indexing.kernels.lane_sectors import best_width, in_order, neighbours_of
 from indexing.kernels.launch import (
     assembled,
     check_knob,
@@ -109,7 +110,7 @@ def plan_loop(
     shapes = match.computation.root.shape.leaves
     count = max(prod(s.dimensions) for s in shapes)
     if vector_width is None:
-        vector_width = _vector_width(match, shapes, count)
+        vector_width = _vector_width(match, shapes, count, device)
     elif vector_width not in WIDTHS:
         raise IndexingError(f"vector_width is 1, 2, 4, 8 or 16; got {vector_width}")
     if not _has_vectors(shapes, vector_width):
@@ -142,9 +143,9 @@ def _has_vectors(shapes: Sequence[Shape], width: int) -> bool:
     return len(counts) == 1 or not any(n % width for n in counts)
 
 
-def _vector_width(match: Elements, shapes: Sequence[Shape], count: int) -> int:
-    """As many elements of the widest array that lanes access side by side as fit into 16 bytes, halved while threads are few;
-    1 for expensive bodies.
+def _vector_width(match: Elements, shapes: Sequence[Shape], count: int, device: Device) -> int:
+    """As many elements of the widest array that lanes access side by side as fit into 16 bytes, halved while threads are few
+    or warps touch many sectors; 1 for expensive bodies.
     """
     order = match.computation.post_order()
     if not is_light(match.parts, count):
@@ -153,7 +154,12 @@ def _vector_width(match: Elements, shapes: Sequence[Shape], count: int) -> int:
     with_tail = len(counts) == 1 and len(order) <= MAX_TAIL_INSTRUCTIONS
     sizes = [storage_bytes(s.element_type) for s in shapes]
     beside = [bytes_beside(match.parts, p) for p in match.computation.parameters]
-    return widest_vector(8, max(sizes + beside), count, () if with_tail else counts)
+    width = widest_vector(8, max(sizes + beside), count, () if with_tail else counts)
+    if width == 1:
+        return 1
+    read = [n for p in match.computation.parameters for n in neighbours_of(match.parts, p)]
+    work = sum(n for i, n in match.parts.evaluations.items() if not i.is_parameter) / count
+    return best_width(width, work, [*map(in_order, sizes), *read], device)
 
 
 def build_loop(match: Elements, plan: LoopPlan) -> Kernel:

@@ -26,12 +26,14 @@ from indexing.kernels.emitters.reduction.match import NAME
 from indexing.kernels.epilogue import Heroes
 from indexing.kernels.ir.types import storage_bytes
 from indexing.kernels.knob_space import Condition, Knob, KnobSpace, Values, powers_of_two
+from indexing.kernels.lane_sectors import best_width, in_order
 from indexing.kernels.launch import check_knob
 from indexing.kernels.vectors import MIN_THREADS, WIDTHS, is_cheap, widest_vector
 
 MAX_TAIL_INSTRUCTIONS = 64  # a body of at most so many is built a second time, for a partial vector
 MIN_ROW_VECTORS = 1024  # with fewer in all rows, vectors are narrower
 MAX_ALONE = 64  # one thread reduces a column of at most so many elements, if there are enough columns
+MAX_SHORT_COLUMN = 8  # one thread reduces a column of at most so many elements, of however few columns
 MIN_BLOCKS = 32  # with fewer, blocks share columns; with more, blocks get more threads instead
 
 
@@ -51,7 +53,7 @@ def plan_reduction(
     that share a row or column, at most one for each step that its threads would take.
     """
     d = dimensions_of(match.first)
-    width = _vector_width(match, d) if vector_width is None else _checked_width(d, vector_width)
+    width = _vector_width(match, d, device) if vector_width is None else _checked_width(d, vector_width)
     group = _group_size(match, d, width, threads, device)
     chosen = _shared_by_blocks(_planned(match, d, width, group, device), split_k, device)
     while threads is None and group > 1 and not (fits(chosen, device.limits) and _has_splits(chosen, device)):
@@ -143,8 +145,10 @@ def _steps(plan: ReductionPlan) -> int:
     return length // plan.threads
 
 
-def _vector_width(match: Heroes, d: Dimensions) -> int:
-    """The number of elements that fit into 16 bytes, of the narrowest input of the operands' size."""
+def _vector_width(match: Heroes, d: Dimensions, device: Device) -> int:
+    """The number of elements that fit into 16 bytes, of the narrowest input of the operands' size; fewer where warps touch
+    fewer sectors of wider arrays.
+    """
     computation = match.computation
     order = computation.post_order()
     if not is_cheap(order, match.heroes):
@@ -152,7 +156,12 @@ def _vector_width(match: Heroes, d: Dimensions) -> int:
     count = d.rows * d.reduced
     is_one_row = d.kind == "row" and d.fast == count and len(order) <= MAX_TAIL_INSTRUCTIONS
     limit, least = (8, MIN_THREADS) if d.kind == "column" else (16, MIN_ROW_VECTORS)
-    return widest_vector(limit, min(_sizes_read(match, d)), count, () if is_one_row else (d.fast,), least)
+    if _is_short_column(d):
+        count = d.rows
+    width = widest_vector(limit, min(_sizes_read(match, d)), count, () if is_one_row else (d.fast,), least)
+    written = [s for s in computation.root.shape.leaves if s.element_count == d.rows * d.reduced]
+    sizes = [*_sizes_read(match, d), *(storage_bytes(s.element_type) for s in written)]
+    return best_width(width, 0, [*map(in_order, sizes)], device) if d.kind == "row" else width
 
 
 def _sizes_read(match: Heroes, d: Dimensions) -> list[int]:
@@ -211,9 +220,14 @@ def _columns_across(d: Dimensions, width: int, threads: int, device: Device) -> 
     return min(ceil_div(even, 8) * 8, most)
 
 
+def _is_short_column(d: Dimensions) -> bool:
+    """Whether columns have so few elements that sharing one takes threads longer than to reduce it."""
+    return d.kind == "column" and d.reduced <= MAX_SHORT_COLUMN
+
+
 def _has_few_elements(d: Dimensions, width: int) -> bool:
-    """Whether columns have so few elements, and are so many, that a thread reduces one."""
-    return d.reduced <= MAX_ALONE and d.rows // width >= MIN_THREADS
+    """Whether columns have so few elements, or few and are so many, that a thread reduces one."""
+    return _is_short_column(d) or (d.reduced <= MAX_ALONE and d.rows // width >= MIN_THREADS)
 
 
 def _column_group(d: Dimensions, width: int, most: int, device: Device) -> int:

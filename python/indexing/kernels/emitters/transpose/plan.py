@@ -101,9 +101,9 @@ def _tile_sides(groups: Groups, tile: int, word: int) -> tuple[int, int]:
     """The sides of a tile: a square, unless a side of the plane is short: then all of it, and more of the other."""
     x, y = groups.sizes[groups.x], groups.sizes[groups.y]
     if groups.is_short("x"):
-        return x, max(WARP * tile * word >> (x - 1).bit_length(), WARP)
+        return x, min(max(WARP * tile * word >> (x - 1).bit_length(), WARP), y)
     if groups.is_short("y"):
-        return max(WARP * tile * word >> (y - 1).bit_length(), WARP), y
+        return min(max(WARP * tile * word >> (y - 1).bit_length(), WARP), x), y
     return tile, tile
 
 
