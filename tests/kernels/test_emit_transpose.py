@@ -190,6 +190,14 @@ def test_narrow_elements_move_as_words(kind: str, size: int) -> None:
     assert moves["p0"] == moves["o0"] == {{"bf16": 2, "s8": 4}[kind]}
 
 
+@pytest.mark.parametrize("kind", ["u8", "bf16"])
+def test_narrow_elements_are_packed_only_for_the_banks_of_parallel_threads(kind: str) -> None:
+    match = match_transpose(ix.hlo.parse(moved(kind, (512, 128), (1, 0))).entry)
+    assert match is not None
+    plans = {dialect: plan_transpose(match, portable_device(dialect)) for dialect in ("cuda", "opencl", "c")}
+    assert plans["cuda"].packed == plans["opencl"].packed == (4 if kind == "u8" else 2) and plans["c"].packed == 1
+
+
 @pytest.mark.parametrize("arch", ["sm_80", "sm_90", "sm_100"])
 def test_cuda_compiles(arch: str) -> None:
     for kind in ("f32", "bf16", "s8", "c128"):

@@ -20,6 +20,7 @@ from indexing.kernels.epilogue import Heroes
 from indexing.kernels.ir.types import storage_bytes
 from indexing.kernels.knob_space import Effect, Knob, KnobSpace
 from indexing.kernels.launch import check_choice
+from indexing.kernels.targets import TARGETS
 
 
 def plan_transpose(
@@ -27,7 +28,7 @@ def plan_transpose(
 ) -> TransposePlan:
     """Launch dimensions for a device.
 
-    Knobs: `tile`, 8, 16, 32, 64 or 128 (as shared memory allows), at least 32 for elements of one or two bytes; `block_size`, a
+    Knobs: `tile`, 8, 16, 32, 64 or 128 (as shared memory allows), at least 32 if elements are packed; `block_size`, a
     multiple of 32 up to the most threads of a block.
 
     A tile is `tile` by `tile`; if a side of the plane is shorter than 8, it is all of that side, and as much of the other as
@@ -39,9 +40,9 @@ def plan_transpose(
     elif block_size not in blocks:
         raise IndexingError(f"block_size is a multiple of {WARP} up to {device.limits.block_size}; got {block_size}")
     if tile is None:
-        return _default_plan(match, block_size, device.limits)
-    check_choice("tile", tile, _tiles(match))
-    return _planned(match, tile, block_size)
+        return _default_plan(match, block_size, device)
+    check_choice("tile", tile, _tiles(match, device))
+    return _planned(match, tile, block_size, device)
 
 
 def _blocks(limits: Limits) -> range:
@@ -49,18 +50,18 @@ def _blocks(limits: Limits) -> range:
     return range(WARP, limits.block_size + 1, WARP)
 
 
-def _default_plan(match: Heroes, block_size: int, limits: Limits) -> TransposePlan:
+def _default_plan(match: Heroes, block_size: int, device: Device) -> TransposePlan:
     """The plan with the best tile that the limits allow; with the least one if they allow none."""
     groups, widths = _form_of(match)
-    packed = _packed(groups, widths)
+    packed = _packed(groups, widths, device)
     best = WARP if packed == 1 else _packed_tile(groups, packed)
-    plans = [_planned(match, t, block_size) for t in reversed(_tiles(match)) if t <= best]
-    return next((p for p in plans if fits(p, limits)), plans[-1])
+    plans = [_planned(match, t, block_size, device) for t in reversed(_tiles(match, device)) if t <= best]
+    return next((p for p in plans if fits(p, device.limits)), plans[-1])
 
 
 def transpose_knobs(match: Heroes, default: TransposePlan, device: Device) -> KnobSpace:
     """Names, legal values and defaults of the knobs."""
-    plans = {t: _planned(match, t, default.block_size) for t in _tiles(match)}
+    plans = {t: _planned(match, t, default.block_size, device) for t in _tiles(match, device)}
     legal = {t: p for t, p in plans.items() if fits(p, device.limits)}
     tile = Knob("tile", tuple(legal), next(t for t, p in legal.items() if p == default))
     effect: Effect = "warps" if all(map(_is_cut_into_warps, legal.values())) else "kernel"
@@ -82,15 +83,15 @@ def _form_of(match: Heroes) -> tuple[Groups, tuple[int, ...]]:
     return groups, tuple(storage_bytes(hero.shape.element_type) for hero in match.heroes)
 
 
-def _tiles(match: Heroes) -> tuple[int, ...]:
+def _tiles(match: Heroes, device: Device) -> tuple[int, ...]:
     """The tiles that the heroes support, ascending."""
-    return tuple(t for t in TILES if t >= WARP or _packed(*_form_of(match)) == 1)
+    return tuple(t for t in TILES if t >= WARP or _packed(*_form_of(match), device) == 1)
 
 
-def _planned(match: Heroes, tile: int, block_size: int) -> TransposePlan:
+def _planned(match: Heroes, tile: int, block_size: int, device: Device) -> TransposePlan:
     """The plan with that tile."""
     groups, widths = _form_of(match)
-    packed, word = _packed(groups, widths), WORD_BYTES // min(*widths, WORD_BYTES)
+    packed, word = _packed(groups, widths, device), WORD_BYTES // min(*widths, WORD_BYTES)
     read = write = packed
     if packed == 1:
         read, write = gcd(word, groups.line("x")), gcd(word, groups.line("y"))
@@ -107,8 +108,10 @@ def _tile_sides(groups: Groups, tile: int, word: int) -> tuple[int, int]:
     return tile, tile
 
 
-def _packed(groups: Groups, widths: tuple[int, ...]) -> int:
-    """The number of elements that are packed into one word of shared memory."""
+def _packed(groups: Groups, widths: tuple[int, ...], device: Device) -> int:
+    """The number of elements that are packed into one word of shared memory; where threads are loops, no banks need it."""
+    if not TARGETS[device.dialect].has_threads:
+        return 1
     is_square = groups.run is None and not groups.is_short("x") and not groups.is_short("y")
     return WORD_BYTES // widths[0] if is_square and len(set(widths)) == 1 and widths[0] < WORD_BYTES else 1
 
