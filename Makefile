@@ -20,9 +20,8 @@ gpu_python   := $(or $(GPU_PYTHON),$(python))
 corpus       := $(if $(CORPUS),$(abspath $(CORPUS)))
 export PYO3_PYTHON := $(python)
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
-# Python compiles what it imports, which is little of what is installed; pip takes this negated option by its opposite.
-export PIP_NO_COMPILE := 0
-unexport PYTHONPATH PYTHONHOME VIRTUAL_ENV
+# Tests start many processes, which take half the time where modules are compiled once.
+unexport PYTHONPATH PYTHONHOME VIRTUAL_ENV PYTHONDONTWRITEBYTECODE
 
 rust_sources   := Cargo.toml Cargo.lock $(shell find rust -name '*.rs' -o -name Cargo.toml)
 # Not in the workspace, but they name what is in it; fuzz/coverage needs a C++ compiler, and is only formatted.
