@@ -10,6 +10,7 @@ stores. That no two threads access an element between two barriers, one of them 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 
 from indexing._core import SymbolicExpr, constant
 from indexing.errors import IndexingError
@@ -44,7 +45,7 @@ def compare_order(before: Kernel, after: Kernel, name: str) -> Iterator[Check]:
         return
     kept = {b.name for b in after.buffers}
     if memories := [m for m in read_and_written(before) if m in kept]:
-        texts = [_texts(k.body, Memory(k), memories) for k in (before, after)]
+        texts = [_texts_of(k, tuple(memories)) for k in (before, after)]
         for memory in memories:
             yield _checked(before, after, memory, [t[memory] for t in texts], f"{name}: {memory}")
 
@@ -83,6 +84,11 @@ def difference_of_order(before: Kernel, after: Kernel, memory: str) -> str:
         if first_missing(own, others) is not None:
             return f"a {what} comes in another order"
     return ""
+
+
+@lru_cache(maxsize=2)  # those of the kernel after a pass are those before the next one
+def _texts_of(kernel: Kernel, memories: tuple[str, ...]) -> dict[str, list[str]]:
+    return _texts(kernel.body, Memory(kernel), memories)
 
 
 def _texts(block: Block, names: Memory, memories: Sequence[str]) -> dict[str, list[str]]:
