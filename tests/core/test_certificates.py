@@ -306,6 +306,14 @@ def test_names_of_variables_mean_nothing(name: str) -> None:
     assert not Certificate("simplify", text, "KNOWN EMPTY", (given, never), (None,)).check()
 
 
+def test_bounds_are_no_equalities() -> None:
+    text = "(d0) -> (d0), domain: d0 in [0, 9]"
+    zero, given = text.replace("-> (d0)", "-> (0)"), Step(0, "within", "given", "d0", lower=0, upper=9)
+    refused(Certificate("simplify", text, zero, (given,), (0,)), "result 0 changes without a step")
+    chain = Step(1, "equal", "chain", "d0", "0", reasons=(0,))
+    assert refused(Certificate("simplify", text, zero, (given, chain), (1,)), "does not follow by chain").step == 1
+
+
 def test_certificates_of_other_maps_are_refused() -> None:
     made = certificate(SPLIT)
     for wrong in (
@@ -339,6 +347,20 @@ def test_a_divisor_may_not_become_0() -> None:
     assert ", max(d1, -d1) in [1, 2]" in made.after or "d1" in made.after
     lost = "(d0, d1) -> (d0, d1), domain: d0 in [0, 3], d1 in [-2, 2]"
     refused(replace(made, after=lost), "may be 0")
+
+
+def test_steps_about_quotients_need_their_divisors_in_the_result_too() -> None:
+    text = "(d0) -> (d0 floordiv d0 + d0), domain: d0 in [0, 3]"
+    steps = (
+        Step(0, "within", "given", "d0", lower=0, upper=3),
+        Step(1, "within", "range-of-quotient-by-expression", "d0 floordiv d0", lower=1, upper=1, reasons=(0,)),
+        Step(2, "within", "constraint-bounds-term", "d0", lower=1, upper=3, reasons=(0, 1)),
+        Step(3, "equal", "operands", "d0 floordiv d0 + d0", "d0 + 1", reasons=(1,)),
+    )
+    for lower in (0, 1):
+        made = Certificate("simplify", text, f"(d0) -> (d0 + 1), domain: d0 in [{lower}, 3]", steps, (3,))
+        assert bool(made.check()) is (lower == 1), made.check()
+    refused(replace(made, after="(d0) -> (d0 + 1), domain: d0 in [0, 3]"), "may be 0")
 
 
 def test_a_composition_keeps_the_divisors_of_the_first_map() -> None:
