@@ -41,7 +41,8 @@ def judged(made: Certificate, solver: str | None) -> tuple[str, Verdict] | None:
     verdict = made.check(solver)
     if verdict:
         return None
-    proved = verdict if solver else second_opinion(made) or verdict
+    opinion = None if solver else second_opinion(made)
+    proved = verdict if opinion is None else opinion
     law = proved.reason if proved.step is None else made.steps[proved.step].law
     return f"{'wrong' if ' is wrong where ' in proved.reason else 'undecided'}: {law}", proved
 
