@@ -111,7 +111,7 @@ def _arguments(step: Step) -> Iterator[tuple[int, str, Instruction]]:
 def _hoisting(kernel: FusionReport) -> Iterator[Remedy]:
     """A kernel in a loop whose operands no iteration changes computes the same each time."""
     i = kernel.origin
-    loop = _loop_around(i)
+    loop = _loops_by_body(i.module.entry).get(i.computation)
     if loop is None or not i.is_fusion or any(map(_works_in_place, i.users)):
         return
     count = stated_trip_count(loop) or (kernel.times if loop.computation.is_entry else None)
@@ -124,15 +124,12 @@ def _hoisting(kernel: FusionReport) -> Iterator[Remedy]:
     )
 
 
-def _loop_around(i: Instruction) -> Instruction | None:
-    """The loop whose body an instruction is in."""
-    return None if i.computation.is_entry else _loop_of_body(i.computation)
-
-
 @cached_on_module
-def _loop_of_body(body: Computation) -> Instruction | None:
-    loops = (j for c in body.module.computations.values() for j in c.listed if traits_of(j).calls == "loops")
-    return next((j for j in loops if j.computation_of("body") is body), None)
+def _loops_by_body(entry: Computation) -> dict[Computation, Instruction]:
+    """The loops of an entry's module; of several that share a body, the first."""
+    listed = (i for c in entry.module.computations.values() for i in c.listed)
+    loops = [i for i in listed if traits_of(i).calls == "loops"]
+    return {loop.computation_of("body"): loop for loop in reversed(loops)}
 
 
 @cached_on_module
