@@ -322,7 +322,10 @@ RULES: dict[str, RuleExample] = {
         ("(d0) -> ((d0 mod 3) floordiv 2), domain: d0 in [-9, 9]",),
     ),
     "sum-of-extremes": RuleExample(
-        ("(d0, d1) -> (min(d0, d1) + max(d0, d1)), domain: d0 in [-4, 4], d1 in [-4, 4]",),
+        (
+            "(d0, d1) -> (min(d0, d1) + max(d0, d1)), domain: d0 in [-4, 4], d1 in [-4, 4]",
+            "(d0, d1) -> (min(min(d0, 3 - d0), d1) + max(min(d0, 3 - d0), d1) - d1), domain: d0 in [-4, 4], d1 in [-4, 4]",
+        ),
         ("(d0, d1) -> (min(d0, d1) + max(d0, d1 + 1)), domain: d0 in [-4, 4], d1 in [-4, 4]",),
     ),
     "extremum-of-last-step": RuleExample(

@@ -87,7 +87,7 @@ impl Arena {
     }
 
     /// The only minimum or maximum in `e`, with its coefficient, where `e` is an extremum of this kind by it.
-    fn extremum_term(&self, tag: Tag, e: Expr) -> Option<Term> {
+    pub(crate) fn extremum_term(&self, tag: Tag, e: Expr) -> Option<Term> {
         let one = [Term::new(1, e)];
         let mut extrema =
             self.as_sum(e, &one).1.iter().filter(|t| matches!(self.tag(t.expr), Tag::Min | Tag::Max));

@@ -362,17 +362,30 @@ fn equality_substituted(s: &mut Simplifier<'_>, e: Expr, _: &[Term]) -> Result<O
     Ok(None)
 }
 
-/// `c * min(a, b) + c * max(a, b) = c * a + c * b`.
+/// `c * min(a, b) + c * max(a, b) = c * a + c * b`, also where one of them is written with more arguments: those of `a`.
 fn sum_of_extremes(s: &mut Simplifier<'_>, e: Expr, terms: &[Term]) -> Result<Option<Expr>> {
-    for (k, low) in terms.iter().enumerate() {
-        let Node::Min(&[a, b]) = s.arena.node(low.expr) else { continue };
-        let twin = terms.iter().position(|t| {
-            t.coeff == low.coeff && matches!(s.arena.node(t.expr), Node::Max(&[c, d]) if (a, b) == (c, d))
-        });
-        let Some(i) = twin else { continue };
-        let new = [Term::new(low.coeff, a), Term::new(low.coeff, b)];
-        if let Some(out) = with_terms(s, e, terms, &[k, i], &new)? {
-            return Ok(Some(out));
+    for t in terms {
+        let (Node::Min(&[a, b]) | Node::Max(&[a, b])) = s.arena.node(t.expr) else { continue };
+        let turned = if s.arena.tag(t.expr) == Tag::Min { Tag::Max } else { Tag::Min };
+        let Some(minus) = t.coeff.checked_neg() else { continue };
+        let is_extremum = |o: &Term| matches!(s.arena.tag(o.expr), Tag::Min | Tag::Max);
+        let may_cancel = |o: &Term| [t.coeff, minus].contains(&o.coeff) && o.expr != t.expr && is_extremum(o);
+        if !terms.iter().any(may_cancel) {
+            continue;
+        }
+        let other = s.arena.extremum(turned, &[a, b])?;
+        let cancels = |inner: Term| {
+            terms.iter().any(|o| o.expr == inner.expr && Some(o.coeff) == t.coeff.checked_mul(inner.coeff))
+        };
+        if !s.arena.extremum_term(turned, other).is_some_and(cancels) {
+            continue;
+        }
+        let mut raw = e;
+        for (part, coeff) in [(t.expr, minus), (other, minus), (a, t.coeff), (b, t.coeff)] {
+            raw = s.arena.combine(raw, 1, part, coeff)?;
+        }
+        if s.cost(raw) < s.cost(e) {
+            return Ok(Some(s.simplify(raw)));
         }
     }
     Ok(None)
