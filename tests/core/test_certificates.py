@@ -110,6 +110,7 @@ def test_maps_at_the_end_of_int64_have_certificates(text: str) -> None:
         "(d0)[s0] -> (((6 - s0 - d0 mod {M}) mod 38) mod 12), domain: d0 in [0, 4], s0 in [0, 4], s0 - d0 in [0, 0]",
         "(d0){rt0} -> (d0), domain: d0 in [-3, 2], rt0 in [0, 5], ((min(d0, rt0) * 2) mod 1431655765) * 3 in [1, 31]",
         "(d0, d1) -> ((d0 + d1) * (min(d0, d1) mod 23 + min(d0, d1))), domain: d0 in [0, 1], d1 in [-1, -1]",
+        "(d0) -> (d0), domain: d0 in [11, 99], d0 mod 2 in [1, 1], max(-(5 floordiv d0), d0 mod 3) in [-3, 0]",
     ],
 )
 def test_maps_whose_proofs_need_each_kind_of_arithmetic_have_certificates(text: str) -> None:

@@ -423,8 +423,15 @@ impl Recorder {
     }
 
     /// Two constraints follow from one, and it from both.
-    pub(crate) fn merged(&mut self, law: &Law, both: [(Expr, Interval); 2], merged: (Expr, Interval)) {
-        let from = both.iter().filter_map(|c| self.stated.get(c).copied()).collect();
+    pub(crate) fn merged(
+        &mut self,
+        arena: &mut Arena,
+        ranges: &mut Ranges,
+        law: &Law,
+        both: [(Expr, Interval); 2],
+        merged: (Expr, Interval),
+    ) {
+        let from = both.iter().filter_map(|c| self.constraint_step(arena, ranges, *c)).collect();
         let made = self.state(law.name, merged, from);
         for (e, interval) in both {
             self.push(law.name, Claim::Within(e, bounds_only(interval)), vec![made]);

@@ -256,7 +256,7 @@ impl<'a> Simplifier<'a> {
 
     /// Records two constraints that are equal to one.
     pub(crate) fn record_merged(&mut self, law: &Law, both: [(Expr, Interval); 2], merged: (Expr, Interval)) {
-        self.record(|r, _, _| r.merged(law, both, merged));
+        self.record(|r, arena, ranges| r.merged(arena, ranges, law, both, merged));
     }
 
     /// Records the intersection of two intervals of `e`.
