@@ -7,22 +7,12 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import replace
-from typing import cast
 
-from indexing._core import Interval, SymbolicExpr, constant
+from indexing._core import Interval, SymbolicExpr
 from indexing.kernels.ir import nodes as ir
-from indexing.kernels.ir.memory import moves
-from indexing.kernels.ir.traversal import (
-    indices_of,
-    rewrite_statement,
-    rewrite_value,
-    same_block,
-    subvalues,
-    values_of,
-    with_body,
-)
+from indexing.kernels.ir.traversal import rewrite_statement, rewrite_value, same_block, subvalues, values_of, with_body
 
 TRUE, FALSE = ir.Constant("pred", True), ir.Constant("pred", False)
 
@@ -37,16 +27,6 @@ def fold_constants(kernel: ir.Kernel) -> ir.Kernel:
     return replace(kernel, functions=tuple(functions), body=_Folder(kernel.variables, kernel.body).block(kernel.body))
 
 
-def _written_by(inner: Sequence[ir.Statement]) -> set[int]:
-    """The index variables on which depends what statements, in their order, write."""
-    used: set[int] = set()
-    for s in reversed(inner):
-        writes = isinstance(s, ir.Store | ir.AtomicUpdate | ir.FetchAdd) or moves(s)
-        if writes or (isinstance(s, ir.LetIndex) and s.variable in used):
-            used.update(n for e in indices_of(s) for n in e.used_variables())
-    return used
-
-
 class _Folder:
     """Folds one function, with the constants among its names, in program order."""
 
@@ -55,7 +35,6 @@ class _Folder:
         inner = ir.statements(body)
         self.mutable = {s.name for s in inner if isinstance(s, ir.Var)}
         self.changes = Counter(n for s in inner for n in _changed(s))
-        self.written_by = _written_by(inner)
         self.defined: dict[str, ir.Value] = {}
         self.holding: frozenset[ir.Value] = frozenset()  # conditions of indices around the statement
         self._simplified: dict[SymbolicExpr, SymbolicExpr] = {}
@@ -98,12 +77,6 @@ class _Folder:
         rewritten = rewrite_statement(statement, self._value, self._index)
         if isinstance(rewritten, ir.Let):
             return self._let(rewritten)
-        if (
-            isinstance(rewritten, ir.LetIndex)
-            and isinstance(rewritten.value, ir.Constant)
-            and rewritten.variable not in self.written_by  # passes are held to write by the same values of data
-        ):
-            return [replace(rewritten, value=constant(cast(int, rewritten.value.value)))]
         return (
             []
             if isinstance(rewritten, ir.Assign) and rewritten.value == ir.Ref(rewritten.value.type, rewritten.name)

@@ -10,8 +10,9 @@ between two barriers does not matter, since kernels have no data races.
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import cast
 
-from indexing._core import Interval, SymbolicExpr
+from indexing._core import Interval, SymbolicExpr, constant
 from indexing.errors import CompileError
 from indexing.kernels.ir import nodes as ir
 from indexing.kernels.ir.traversal import expressions_of, subvalues
@@ -77,10 +78,10 @@ class _Splitter:
                 )
             items.append(GroupReduction(s))
             return "after"
-        if isinstance(s, ir.LetIndex) and isinstance(s.value, SymbolicExpr) and self._knows_index(s.value):
+        if isinstance(s, ir.LetIndex) and (known := self._known_index(s.value)) is not None:
             self.variables.add(s.variable)
             if guards:
-                self._widen(s.variable, s.value.range(self.intervals))
+                self._widen(s.variable, known.range(self.intervals))
             items.append(Shared(s))
             return "before"
         if isinstance(s, ir.Let) and not guards and self.uniform.is_control_value(s) and self._knows(s.value):
@@ -118,6 +119,11 @@ class _Splitter:
     def _widen(self, variable: int, values: Interval) -> None:
         """Let the interval of a variable contain all values that it has outside of the conditions that bound it."""
         self.intervals[variable] = self.intervals[variable].union(values)
+
+    def _known_index(self, value: SymbolicExpr | ir.Value) -> SymbolicExpr | None:
+        """An index that is known outside of regions, or is the same everywhere."""
+        index = constant(cast(int, value.value)) if isinstance(value, ir.Constant) else value
+        return index if isinstance(index, SymbolicExpr) and self._knows_index(index) else None
 
     def _knows_index(self, expression: SymbolicExpr) -> bool:
         return self.variables.issuperset(expression.used_variables())
