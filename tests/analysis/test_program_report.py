@@ -165,7 +165,7 @@ def read_of(body: str, operands: str, array: str = "x"):
 
 def test_what_leaves_memory_as_it_is_turns_nothing() -> None:
     """A bitcast moves nothing, and no dimension of one element is walked along: the slice takes every second element, of which a
-    lane has four.
+    lane has two.
     """
     row = read_of(
         """b = f32[1,4096,64] bitcast(x)
@@ -173,7 +173,7 @@ def test_what_leaves_memory_as_it_is_turns_nothing() -> None:
         ROOT n = f32[1,4096,32] negate(s)""",
         "x = f32[4096,64] parameter(#)",
     )
-    assert row.why == "neighbouring lanes are 32 B apart, through the slice `s`; of a sector's 32 B, a warp uses 16"
+    assert row.why == "neighbouring lanes are 16 B apart, through the slice `s`; of a sector's 32 B, a warp uses 16"
     assert row.wasted == row.will_move // 2 == 4096 * 64 * 4 // 2 and "a kernel of its own" not in row.remedy
 
 

@@ -26,7 +26,7 @@ ADDRESS = 8  # instructions for the address of an access
 
 @dataclass(frozen=True, slots=True)
 class Neighbours:
-    """Where the first neighbouring elements of a function access an array: at which bytes by each of its accesses, which are
+    """The bytes at which the first neighbouring elements of a function access an array, by each of its accesses, which are
     made `count` times each; an element of the array has `size` bytes. `grain` divides the bytes by which loops shift them,
     and those after which conditions change (0: nothing does).
     """

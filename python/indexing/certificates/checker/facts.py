@@ -159,7 +159,7 @@ class Facts:
         return zeros
 
     def values(self) -> Iterator[Iterator[dict[int, Form]]]:
-        """What is 0 at each value, for each variable that has few."""
+        """For each variable that has few values, the form that is 0 at each of them."""
         for terms, (lower, upper) in self.ranges.items():
             if len(terms) == 1 and upper - lower <= MAX_VALUES:
                 ((k, _),) = terms
@@ -189,7 +189,7 @@ class Facts:
         return bool(cases) and all(Facts(self.forms, [*self, *c]).fail(cases[1:], budget) for c in cases[0])
 
     def definition(self, k: int) -> tuple[list[Range], list[list[list[Range]]]]:
-        """What always holds of an unknown, and the cases of which one holds."""
+        """The facts that always hold of an unknown, and the cases of which one holds."""
         (kind, parts), own, within = self.forms.unknowns[k], self.forms.owns[k], self.forms.range
         if kind == "min":
             return [within(own - p, -inf, 0) for p in parts], [[[within(own - p, 0, 0)] for p in parts]]

@@ -96,7 +96,7 @@ class Forms:
         self.numbers: dict[tuple[str, tuple[Form, ...]], int] = {}
         #: By quotient by a number, what it leaves, and the number.
         self.rests: dict[int, tuple[Form, int]] = {}
-        #: What makes the forms of unknowns of a kind from those of their parts.
+        #: The functions that make the forms of unknowns of a kind from those of their parts.
         self.makers: dict[str, Callable[..., Form]] = {
             "*": lambda *factors: reduce(self.times, factors),
             "/": self.quotient,

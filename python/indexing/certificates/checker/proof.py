@@ -110,7 +110,7 @@ class Proof:
             raise Refused(place, f"{step.text} does not follow by {step.law}")
 
     def reasons(self, step: Step) -> Facts:
-        """What a step follows from: its reasons, and that divisors of the map in it and in these are not 0."""
+        """The facts from which a step follows: its reasons, and that divisors of the map in it and in these are not 0."""
         known = [*self.domain] if step.law in PREMISES else []
         for k in step.reasons:
             known += self.ranges[k]
