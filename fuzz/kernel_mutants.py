@@ -214,7 +214,7 @@ def _values(s: ir.Statement) -> Iterator[Fault]:
             kind = f"{FIRST}{s.name}" if isinstance(s, ir.Var) else kind
             count = iter(range(len(seen)))
             changed = rewrite_statement(s, lambda v: other if next(count) == number else v)  # noqa: B023
-            yield Fault(kind, what, (changed,), unread=_filled(s))
+            yield Fault(kind, what, (changed,), unread=_filled(s) or _named_poison(s))
 
 
 def _filled(s: ir.Statement) -> ir.Block | None:
@@ -223,6 +223,15 @@ def _filled(s: ir.Statement) -> ir.Block | None:
     """
     if isinstance(s, ir.Store) and isinstance(s.value, ir.Constant) and s.value.type != "pred":
         return (replace(s, value=_poison(s.value.type)),)
+    return None
+
+
+def _named_poison(s: ir.Statement) -> ir.Block | None:
+    """The statement with poison for what it names: a count of zero elements hides their mean, whatever it is."""
+    if isinstance(s, ir.Let) and not s.value.type.startswith("c"):
+        return (replace(s, value=_poison(s.value.type)),)
+    if isinstance(s, ir.Var) and not s.type.startswith("c"):
+        return (replace(s, initial=_poison(s.type)),)
     return None
 
 
