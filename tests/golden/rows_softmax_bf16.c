@@ -39,16 +39,9 @@ static inline f32 exp_f32(f32 x) {
   return (e.p + 1.0f) * two_to(half) * two_to(e.n - half);
 }
 
-static inline f32 choose_f32(u32 condition, f32 a, f32 b) {
-  u32 mask = 0 - condition;
-  return float_f32((bits_f32(a) & mask) | (bits_f32(b) & ~mask));
-}
-
 static inline f32 maximum_f32(f32 a, f32 b) {
-  f32 equal = float_f32(bits_f32(a) & bits_f32(b));
-  u32 first = (a > b) | (a != a);
-  f32 other = __builtin_constant_p(a) | __builtin_constant_p(b) ? choose_f32(first, a, b) : first ? a : b;
-  return choose_f32(a == b, equal, other);
+  f32 one = a > b ? a : b, other = b > a ? b : a;
+  return (a == a) & (b == b) ? float_f32(bits_f32(one) & bits_f32(other)) : a + b;
 }
 
 // max

@@ -177,13 +177,11 @@ $T choose_$T($B condition, $T a, $T b) {
   return float_$T((bits_$T(a) & mask) | (bits_$T(b) & ~mask));
 }"""
 
-# Equal values differ in bits only when they are zeros.
+# Of two equal values, each is the greater one by one of the comparisons; they differ in bits only when they are zeros.
 _EXTREMUM = """\
 $T ${name}imum_$T($T a, $T b) {
-  $T equal = float_$T(bits_$T(a) $join bits_$T(b));
-  $B first = (a $operator b) | (a != a);
-  $T other = __builtin_constant_p(a) | __builtin_constant_p(b) ? choose_$T(first, a, b) : first ? a : b;
-  return choose_$T(a == b, equal, other);
+  $T one = a $operator b ? a : b, other = b $operator a ? b : a;
+  return (a == a) & (b == b) ? float_$T(bits_$T(one) $join bits_$T(other)) : a + b;
 }"""
 
 
@@ -192,7 +190,7 @@ def _choices() -> Iterator[Definition]:
         yield function("choose_$T", _CHOOSE, "$T $B bits_$T float_$T", T=real, B=bits)
         for name, operator, join in (("max", ">", "&"), ("min", "<", "|")):
             words = {"T": real, "B": bits, "name": name, "operator": operator, "join": join}
-            yield function("${name}imum_$T", _EXTREMUM, "$T $B bits_$T float_$T choose_$T", **words)
+            yield function("${name}imum_$T", _EXTREMUM, "$T $B bits_$T float_$T", **words)
 
 
 def _exponential() -> Iterator[Definition]:
