@@ -190,7 +190,7 @@ def _choices() -> Iterator[Definition]:
         yield function("choose_$T", _CHOOSE, "$T $B bits_$T float_$T", T=real, B=bits)
         for name, operator, join in (("max", ">", "&"), ("min", "<", "|")):
             words = {"T": real, "B": bits, "name": name, "operator": operator, "join": join}
-            yield function("${name}imum_$T", _EXTREMUM, "$T $B bits_$T float_$T", **words)
+            yield function("${name}imum_$T", _EXTREMUM, "$T bits_$T float_$T", **words)
 
 
 def _exponential() -> Iterator[Definition]:
