@@ -330,16 +330,20 @@ class ThreadLoops:
         late = [s for s in loads if s.name not in guard_names]
         is_changed = not any(n in use.defined for n in self.kept)
         body = _between_loads_and_stores(late, statements, stores) if is_changed else (*late, *statements, *stores)
-        return (*early, *self._guarded(region.guards, needed, body))
+        return self._guarded(region.guards, needed, early, body)
 
-    def _guarded(self, guards: Guards, needed: set[int], body: ir.Block) -> ir.Block:
-        """A body under guards, each index recomputed before the first guard that needs it: inside of those around it."""
+    def _guarded(self, guards: Guards, needed: set[int], loads: Sequence[ir.Let | ir.Var], body: ir.Block) -> ir.Block:
+        """A body under guards, each index recomputed and each kept value loaded before the first guard that needs it: inside of
+        those around it, without which nothing was kept.
+        """
         if not guards:
             return (*map(self._recomputed_index, sorted(needed)), *body)
         first, *others = guards
         own = needed & self._defining({v for e in first for v in _index_variables(e)})
-        inner = self._guarded(tuple(others), needed - own, body)
-        return (*map(self._recomputed_index, sorted(own)), ir.If(first, inner))
+        names = {p.name for v in first for p in subvalues(v) if isinstance(p, ir.Ref)}
+        inner = self._guarded(tuple(others), needed - own, [s for s in loads if s.name not in names], body)
+        loaded = (s for s in loads if s.name in names)
+        return (*map(self._recomputed_index, sorted(own)), *loaded, ir.If(first, inner))
 
     def _recomputed_index(self, number: int) -> ir.Statement:
         value = self.given[number]
