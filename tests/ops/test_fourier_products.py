@@ -4,7 +4,7 @@ from math import prod
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 import indexing as ix
@@ -70,6 +70,7 @@ def test_long_transforms(kind: str, length: int) -> None:
 
 
 @given(st.integers(1, 1 << 20))
+@example(2**4 * 3**6 * 59)
 def test_radices_are_factors_of_which_only_primes_are_long(length: int) -> None:
     factors = radices(length)
     assert prod(factors) == length

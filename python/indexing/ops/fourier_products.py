@@ -47,7 +47,7 @@ def radices(length: int) -> list[int]:
     evenly = [1] * len(filled)
     for p in primes:
         evenly[evenly.index(min(evenly))] *= p
-    return evenly if max(evenly) <= max(MAX_RADIX, primes[0]) else filled
+    return evenly if all(f <= MAX_RADIX or f in primes for f in evenly) else filled
 
 
 def _prime_factors(number: int) -> list[int]:
