@@ -149,10 +149,12 @@ class _Lanes:
 
     def _is_own(self, name: str, inner: Sequence[ir.Statement]) -> bool:
         """Whether each lane loads no element of a memory but that which it stores once, after all loads."""
+        if self.writes.count(name) != 1 or any(isinstance(s, ir.For) for s in inner):
+            return False
         memory = self.vectors.memory
         touching = [s for s in inner if name in {*memory.read(s), *memory.written(s)}]
         store = touching[-1]
-        if not isinstance(store, ir.Store) or self.writes.count(name) != 1 or any(isinstance(s, ir.For) for s in inner):
+        if not isinstance(store, ir.Store):
             return False
         loads = [v for s in touching for value in values_of(s) for v in subvalues(value) if isinstance(v, ir.Load)]
         places = {v.index for v in loads if memory.of(v.buffer) == name}
