@@ -158,9 +158,8 @@ def test_the_doctor_says_which_flags_are_used_and_why(wrong: Wrong) -> None:
     path = wrong.write({"-O1"})
     actual = diagnosis.test_device("cpu")
     assert actual.works
-    assert re.search(
-        rf"{path} \(.+\): right with -O1 in 17 of 17 .*\(wrong with the usual flags: take; .*O2: take\)", actual.about
-    )
+    right = f"right with -O1 in {len(known_answers.KERNELS)} of {len(known_answers.KERNELS)} "
+    assert re.search(rf"{path} \(.+\): {right}.*\(wrong with the usual flags: take; .*O2: take\)", actual.about)
     wrong.write(set())
     compiler.find_compiler.cache_clear()
     refused = diagnosis.test_device("cpu")
@@ -194,3 +193,14 @@ def test_a_small_product_is_right_with_the_compiler_in_a_wheel(monkeypatch: pyte
     rng = np.random.default_rng(0)
     a, b = (rng.integers(-8, 9, sizes).astype(np.float32) for sizes in ((9, 12), (12, 4)))
     np.testing.assert_array_equal(compiled(text, "cpu")(a, b), a @ b)
+
+
+@pytest.mark.parametrize("kind", ["s8", "u8"])
+def test_a_running_sum_of_few_numbers_is_right(kind: str, wrong: Wrong, monkeypatch: pytest.MonkeyPatch) -> None:
+    """gcc 12 loads before it stores, where it makes vectors of the statements of an unrolled loop."""
+    monkeypatch.setenv("CC", shlex.join(REAL))
+    text = f"""sum {{ a = {kind}[] parameter(0) b = {kind}[] parameter(1) ROOT s = {kind}[] add(a, b) }}
+ENTRY e {{ p = {kind}[64] parameter(0) zero = {kind}[] constant(0)
+  ROOT w = {kind}[64] reduce-window(p, zero), window={{size=64 pad=63_0}}, to_apply=sum }}"""
+    x = np.ones(64, ix.hlo.parse(text).entry.root.shape.dtype)
+    np.testing.assert_array_equal(compiled(text, "cpu")(x), np.arange(1, 65))

@@ -15,13 +15,18 @@ from indexing.errors import CompileError
 from indexing.runtime import known_answers
 from indexing.runtime.object_files import content_of, put
 
-# Flags that are added to the usual ones until a compiler is right, the cheapest first. With vectors of 512 bits, gcc 11 and 12
-# lose elements that are added under a condition: conditions on whole vectors are taken for those on single elements. Clang 22
-# adds up other elements in small products and convolutions; without unrolled loops still in the latter.
+# Flags that are added to the usual ones until a compiler is right, the cheapest first. Where gcc 12 makes vectors of statements
+# in a row, a load may come before the store that it depends on. With vectors of 512 bits, gcc 11 and 12 lose elements that are
+# added under a condition: conditions on whole vectors are taken for those on single elements. Clang 22 adds up other elements
+# in small products and convolutions; without unrolled loops still in the latter.
+_LOOPS_ONLY = "-fno-tree-slp-vectorize"
 SAFER: tuple[tuple[str, ...], ...] = (
     (),
+    (_LOOPS_ONLY,),
     ("-mprefer-vector-width=256",),
+    (_LOOPS_ONLY, "-mprefer-vector-width=256"),
     ("-fno-tree-loop-if-convert",),
+    (_LOOPS_ONLY, "-fno-tree-loop-if-convert"),
     ("-fno-vectorize",),
     ("-O2",),
     ("-O1",),

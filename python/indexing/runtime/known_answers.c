@@ -233,10 +233,28 @@ static void floats_blocks(const f32 *restrict p0, const f32 *restrict p1, f32 *r
 }
 void floats(void *const *b, s64 first, s64 last) { floats_blocks(b[0], b[1], b[2], b[3], first, last); }
 
+/* Running sums of 4 elements, in loops that a compiler unrolls: what one iteration stores, the next one loads. */
+static void triangle_blocks(const s8 *restrict p0, s8 *restrict o0, s64 first_block, s64 last_block) {
+  for (s64 block = first_block; block < last_block; block++) {
+    __attribute__((aligned(64))) s8 v2_of[128];
+    __attribute__((aligned(64))) s8 v0_of[128];
+    _Pragma("GCC ivdep") for (s32 th_x = 0; th_x < 4; th_x++) v0_of[th_x] = 0;
+    _Pragma("GCC ivdep") for (s32 th_x = 1; th_x < 4; th_x++) v2_of[th_x] = 0;
+    for (s32 r3 = 0; r3 < 4; r3++) {
+      _Pragma("GCC ivdep") for (s32 th_x = -r3 + 4; th_x < 4; th_x++) {
+        v2_of[th_x] = (s8)(v2_of[th_x] + p0[th_x + r3 - 4]);
+      }
+    }
+    _Pragma("GCC ivdep") for (s32 th_x = 1; th_x < 4; th_x++) v0_of[th_x] = v2_of[th_x];
+    _Pragma("GCC ivdep") for (s32 th_x = 0; th_x < 4; th_x++) o0[th_x] = v0_of[th_x];
+  }
+}
+void triangle(void *const *b, s64 first, s64 last) { triangle_blocks(b[0], b[1], first, last); }
+
 typedef void (*kernel_t)(void *const *, s64, s64);
 static const kernel_t volatile kernels[] = {window_f32, window_f64, window_s32, window_s64, window_s16, window_u8,
                                             dilated,    padded,     take,       columns,    rows,       transposed,
-                                            integers,   scattered,  product,    narrow,     floats};
+                                            integers,   scattered,  product,    narrow,     floats,     triangle};
 
 int main(void) {
   s64 call[3], sizes[8];

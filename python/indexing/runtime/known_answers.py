@@ -32,6 +32,7 @@ OTHERS = (
     "product",
     "narrow",
     "floats",
+    "triangle",
 )
 KERNELS = (*WINDOWS, *OTHERS)  # numbered in this order by `known_answers.c`
 
@@ -91,6 +92,7 @@ def cases() -> Iterator[Case]:
     yield _product(rng, "product", 20, (20, 24, 28))
     yield _product(rng, "narrow", 1, (9, 12, 4))
     yield _floats(rng)
+    yield _triangle(rng)
 
 
 def _quarters(rng: np.random.Generator, shape: tuple[int, ...]) -> np.ndarray:
@@ -185,3 +187,9 @@ def _floats(rng: np.random.Generator) -> Case:
         chosen = np.where(np.isnan(a) | (a > b), value, np.where(np.isnan(b), np.float32(0), -value))
         whole = np.where(np.isnan(a), np.float32(0), np.clip(a, -1000, 1000)).astype(np.int32)
     return Case("floats", 2, (a, b, np.zeros_like(chosen), np.zeros_like(whole)), (a, b, chosen, whole))
+
+
+def _triangle(rng: np.random.Generator) -> Case:
+    operand = rng.integers(1, 30, 4).astype(np.int8)
+    result = np.cumsum(operand, dtype=np.int8) - operand
+    return Case("triangle", 1, (operand, np.zeros_like(result)), (operand, result))
