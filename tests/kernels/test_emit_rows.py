@@ -228,6 +228,44 @@ def test_quantization_by_row() -> None:
     assert_proved(run(text))
 
 
+def normalized(tail: str, other: str = "f32[6,10,40]") -> str:
+    """`n`, rows of x divided by their norms, and what is computed from it and y."""
+    return f"""{REDUCERS}
+    ENTRY fused {{
+      x = f32[6,10,40] parameter(0)
+      y = {other} parameter(1)
+      z = f32[] constant(0)
+      q = f32[6,10,40] multiply(x, x)
+      s = f32[6,10] reduce(q, z), dimensions={{2}}, to_apply=add
+      i = f32[6,10] rsqrt(s)
+      b = f32[6,10,40] broadcast(i), dimensions={{0,1}}
+      n = f32[6,10,40] multiply(x, b)
+      {tail}
+    }}"""
+
+
+@pytest.mark.parametrize(
+    ("tail", "other"),
+    [
+        ("t = f32[10,6,40] transpose(n), dimensions={1,0,2}\n ROOT o = f32[10,6,40] add(t, y)", "f32[10,6,40]"),
+        ("t = f32[40,6,10] transpose(n), dimensions={2,0,1}\n ROOT o = f32[40,6,10] add(t, y)", "f32[40,6,10]"),
+        ("""t = f32[10,6,40] transpose(n), dimensions={1,0,2}
+         r = f32[60,40] reshape(t)
+         ROOT o = f32[60,40] add(r, y)""", "f32[60,40]"),
+        ("""t = f32[6,40,10] transpose(n), dimensions={0,2,1}
+         a = f32[6,40,10] add(t, y)
+         ROOT o = f32[6,10,40] transpose(a), dimensions={0,2,1}""", "f32[6,40,10]"),
+        ("""w = f32[6,10,40] transpose(y), dimensions={0,2,1}
+         ROOT o = f32[6,10,40] add(n, w)""", "f32[6,40,10]"),
+    ],
+)  # fmt: skip
+def test_rows_and_transposes(tail: str, other: str) -> None:
+    """Rows are reduced once wherever their elements go: not for each element of a tile that is transposed."""
+    kernel = run(normalized(tail, other))
+    assert_proved(kernel)
+    assert (visits(kernel.thread_to_input(0), (6, 10, 40)) == 1).all()
+
+
 @pytest.mark.parametrize("name", ["plain", "two", "transposed", "cut"])
 def test_what_is_no_row_space(name: str) -> None:
     """A reduction alone, two side by side, a result that is read by other rows, a part of a row."""

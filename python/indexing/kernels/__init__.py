@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cache, cached_property
 from inspect import Parameter, signature
@@ -23,7 +23,7 @@ from indexing.kernels.targets import TARGETS
 from indexing.kernels.targets.target import Dialect
 from indexing.ops.bounded import check_kernel_sizes
 from indexing.partitioner import partition
-from indexing.work import most_repeated, predicted_work, repeats_itself
+from indexing.work import MAX_REPETITION, most_repeated, predicted_work, repeats_itself
 
 AnyEmitter: TypeAlias = Emitter[Any, Any]
 
@@ -134,7 +134,8 @@ class Choice:
 
 
 def choose_emitter(computation: Computation, device: Device, emitters: tuple[AnyEmitter, ...] = EMITTERS) -> Choice:
-    """The first emitter that matches and has a plan within the limits of the device; the last one if none has.
+    """The first emitter that matches, has a plan within the limits of the device and repeats no work; else the one whose
+    kernel repeats far less than the first with such a plan, or that one; the last that matches if none has such a plan.
 
     Raises UnsupportedOp if no kernel can compute the computation.
     """
@@ -144,11 +145,21 @@ def choose_emitter(computation: Computation, device: Device, emitters: tuple[Any
         _check(computation)
         pairs = ((e, e.match(computation)) for e in emitters)
         matching = (Choice(computation, device, e, match) for e, match in pairs if match and e.runs_on(match, device))
-        for choice in matching:
-            known[key] = choice
-            if fits(choice.default_plan, device.limits):
-                break
+        known[key] = _least_repeated(matching)
     return known[key]
+
+
+def _least_repeated(choices: Iterator[Choice]) -> Choice:
+    best: Choice | None = None
+    for choice in choices:
+        last = choice
+        if not fits(choice.default_plan, choice.device.limits):
+            continue
+        if best is None or choice.work * MAX_REPETITION < best.work:
+            best = choice
+        if not repeats_itself(best.computation, best.work):
+            break
+    return best or last
 
 
 def computed_by_emitter(instruction: Instruction, device: Device) -> bool:

@@ -8,17 +8,19 @@ of the space is a *member*. A member whose map uses kept dimensions only is the 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 
 from indexing._core import IndexingMap, compose
+from indexing.errors import InvalidMap
 from indexing.hlo import Computation, Instruction, Module, Shape
 from indexing.hlo.module_cache import cached_on_module
 from indexing.indexing_analysis.access import Access, AccessComposer
-from indexing.indexing_analysis.instructions import output_to_input
+from indexing.indexing_analysis.instructions import epilogue_indexing, output_to_input
 from indexing.kernels.emitters.reduction.accumulators import Reducer
 from indexing.kernels.emitters.reduction.match import arrays_of
 from indexing.kernels.emitters.reduction.rows import Rows, is_read_at_one_place, may_give_rows
-from indexing.kernels.hero import Output, outputs
+from indexing.kernels.hero import Output, find_heroes, outputs
 from indexing.kernels.launch import same_memory
 from indexing.ops.online_sums import OnlineForm
 from indexing.ops.reduce import REDUCE
@@ -186,10 +188,10 @@ class _Matching:
         per_element: list[Output] = []
         per_row: list[Output] = []
         for output in outputs(self.computation):
-            place = self.rows.place_of(output.shape)
+            is_per_element = output.shape.element_count == self.rows.shape.element_count
+            place = self._moved(output) if is_per_element else self.rows.place_of(output.shape)
             if place is None:
                 return None
-            is_per_element = output.shape.element_count == self.rows.shape.element_count
             (per_element if is_per_element else per_row).append(output)
             self.output_places[output.number] = place
             self._record(output.instruction, output.leaf, place)
@@ -210,6 +212,15 @@ class _Matching:
             self.output_places,
             tuple(self._frontier()),
         )
+
+    def _moved(self, output: Output) -> IndexingMap | None:
+        """The map from an index of the space to that of an output for each element, through the transposes before it."""
+        sizes = self.rows.shape.dimensions
+        nearest = find_heroes(output.instruction, lambda i: not i.shape.is_tuple and i.shape.dimensions == sizes)
+        if nearest:
+            with suppress(InvalidMap):
+                return epilogue_indexing(nearest[0], output.instruction)
+        return self.rows.place_of(output.shape)
 
     def _record(self, operand: Instruction, leaf: int, place: IndexingMap | None) -> None:
         source, _ = array_source(operand, leaf)
