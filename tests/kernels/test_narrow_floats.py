@@ -116,3 +116,11 @@ def test_each_half_of_a_word_of_bf16_becomes_a_float_by_one_instruction() -> Non
     ptx = ix.runtime.ptx(ix.emit(ix.hlo.parse(text).entry, dialect="cuda", vector_width=8), "sm_80")
     assert len(re.findall(r"mov\.b32 %\w+, \{%rs\d+, %rs\d+\};", ptx)) == 16
     assert not re.search(r"shl\.b32 %\w+, %\w+, 16;", ptx)
+
+
+@pytest.mark.parametrize(("name", "products"), [("bf16", 1), ("f16", 1), ("f32", 5)])
+def test_an_exponential_of_a_narrow_float_is_one_product_and_a_power_of_two(name: str, products: int) -> None:
+    text = f"ENTRY e {{ p = {name}[4096] parameter(0) ROOT r = {name}[4096] exponential(p) }}"
+    ptx = ix.runtime.ptx(ix.emit(ix.hlo.parse(text).entry, dialect="cuda", vector_width=1), "sm_80")
+    assert len(re.findall(r"ex2\.approx", ptx)) == 1
+    assert len(re.findall(r"(mul|fma)\.r?.*f32", ptx)) == products

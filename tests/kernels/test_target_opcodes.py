@@ -137,6 +137,7 @@ def operations(kind: str) -> list[tuple[str, str, int, Expected]]:
         return [*out, ("abs", real, 1, np.abs), ("real", real, 1, np.real), ("imag", real, 1, np.imag)]
     u, s = kind.replace("f", "u"), kind.replace("f", "s")
     out += [(n, kind, 1, f) for n, f in REAL.items()]
+    out += [("exp_narrow", kind, 1, np.exp)] if kind == "f32" else []
     out += [("rem", kind, 2, np.fmod), ("atan2", kind, 2, np.arctan2), ("copysign", kind, 2, np.copysign)]
     out += [
         ("mul_add", kind, 3, lambda a, b, c: a * b + c),
@@ -196,7 +197,7 @@ def test_operations(kind: str) -> None:
                 expected = function(*inputs[:arity]).astype(NUMPY[to])
             if (
                 opcode in ANALYTIC
-                or opcode in ("pow", "div", "erf", "atan2", "sign", "abs")
+                or opcode in ("exp_narrow", "pow", "div", "erf", "atan2", "sign", "abs")
                 or opcode in (*REAL, "mul_add")
                 or kind in COMPLEX
             ):

@@ -43,6 +43,7 @@ LOAD_LANES = 32  # the lanes that load or store in a clock of a core
 FUNCTIONS: Mapping[str, tuple[int, int]] = {
     **dict.fromkeys(("div", "rem"), (8, 1)),
     **dict.fromkeys(("sqrt", "rsqrt"), (4, 1)),
+    "exp_narrow": (1, 1),
     **dict.fromkeys(("exp", "logistic"), (6, 1)),
     **dict.fromkeys(("expm1", "log", "log1p"), (14, 1)),
     **dict.fromkeys(("sin", "cos", "cbrt", "erf"), (24, 1)),

@@ -44,7 +44,7 @@ UPDATE = 20  # the cost of an atomic update
 VECTOR = 2  # the cost of an operation on vectors
 #: The steps of functions: those of their polynomials in 8 lanes, by the time that each takes in a loop on vectors of 32 bytes.
 STEPS = {
-    **dict.fromkeys(("exp", "tanh"), 100),
+    **dict.fromkeys(("exp", "exp_narrow", "tanh"), 100),
     **dict.fromkeys(("logistic", "cosh"), 120),
     **dict.fromkeys(("expm1", "log", "log1p"), 200),
     **dict.fromkeys(("erf", "sinh", "cbrt"), 300),

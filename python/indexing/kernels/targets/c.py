@@ -59,6 +59,7 @@ def _words() -> Iterator[Definition]:
         yield macro(f"{name}_f32", f"__builtin_{_RENAMED.get(name, name)}f")
     for name in ("c64", "c128"):
         yield call_macro(f"make_{name}", "x, y", f"(({name}){{x, y}})", name)
+    yield macro("exp_narrow_f32", "exp_f32", "exp_f32")
     yield macro("bits_set_u32", "__builtin_popcount")
     yield macro("bits_set_u64", "__builtin_popcountll")
     yield call_macro("zeros_above_u32", "x", "((x) == 0 ? 32 : __builtin_clz(x))")

@@ -103,8 +103,20 @@ f32 decode_bf16(u16 bits) {
 }""",
     "f32 u16",
 )
+# A product that is rounded once has enough digits for a result of 11 bits, and the instruction for powers of 2 has more.
+_EXP_NARROW = function(
+    "exp_narrow_f32",
+    """\
+f32 exp_narrow_f32(f32 x) {
+  f32 y;
+  asm("ex2.approx.f32 %0, %1;" : "=f"(y) : "f"(x * 1.44269504f));
+  return y;
+}""",
+    "f32",
+)
 _INSTRUCTIONS = (
     _DECODE_BF16,
+    _EXP_NARROW,
     _instruction("encode_f16", "u16", "cvt.rn.f16.f32 %0, %1", "f32"),
     _instruction("decode_f16", "f32", "cvt.f32.f16 %0, %1", "u16"),
     _instruction("encode_bf16", "u16", "cvt.rn.bf16.f32 %0, %1", "f32"),

@@ -39,6 +39,7 @@ def _words() -> Iterator[Definition]:
     for name in (*_MATH, *_RENAMED):
         for real in ("f32", "f64"):
             yield macro(f"{name}_{real}", _RENAMED.get(name, name))
+    yield macro("exp_narrow_f32", "exp")
     for name in ("c64", "c128"):
         yield call_macro(f"make_{name}", "x, y", f"(({name})(x, y))", name)
     for bits in ("u32", "u64"):

@@ -24,6 +24,9 @@ COMPLEX_FUNCTIONS = frozenset(  # functions defined on c64 and c128
     ]
 )
 
+#: Functions with an operation of fewer digits, for results that are rounded to a narrow float.
+NARROW_FUNCTIONS = frozenset(["exp"])
+
 
 def _call(opcode: str, function: str) -> Code:
     """Code of one function of the kernel IR."""
@@ -31,7 +34,8 @@ def _call(opcode: str, function: str) -> Code:
     def code(ctx: ElementContext, instruction: Instruction, values: tuple[Value, ...]) -> Value:
         kind = kind_of(values[0])
         if kind.kind == "float" or (kind.kind == "complex" and function in COMPLEX_FUNCTIONS):
-            return ctx.op(function, kind.compute_type, *values)
+            name = f"{function}_narrow" if kind.is_narrow_float and function in NARROW_FUNCTIONS else function
+            return ctx.op(name, kind.compute_type, *values)
         raise refuse(opcode, kind)
 
     return code
