@@ -129,3 +129,13 @@ def test_random_updates(seed: int) -> None:
         return tuple(rows)
 
     assert set(emitters(program)) <= {"loop", "scatter", "dynamic-update-slice", "concatenate"}
+
+
+def test_updates_that_would_be_faster_apart_stay_together() -> None:
+    """A kernel of several scatters is not taken apart again by the loops of their elements."""
+    x = np.arange(30, dtype=np.int32) * 7 % 11
+    executable = compiled(
+        ix.from_jax(lambda x: jnp.unique(x, size=4, return_inverse=True, return_counts=True), x), "cpu"
+    )
+    for got, want in zip(as_list(executable(x)), np.unique(x, return_inverse=True, return_counts=True), strict=True):
+        np.testing.assert_array_equal(got, want[: len(got)])

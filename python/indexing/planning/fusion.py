@@ -240,7 +240,8 @@ class _FusionPlanner:
         """The kernel that grows from a node, without loops that are faster in a kernel of their own."""
         proposal = self.planner.emitters[-1].group(self.facts, node, self.device)
         assert proposal is not None, "the last emitter takes every fusion"
-        looped = (n for n in proposal.nodes - {proposal.root} if self.facts.needs_loop(n) and self._is_long(n))
+        joined = proposal.nodes - self.facts.groups.get(node, {node})
+        looped = (n for n in joined if self.facts.needs_loop(n) and self._is_long(n))
         apart = {n for n in looped if self.planner.is_faster_apart(n, proposal, self.graph)}
         apart |= self._faster_operands(proposal)
         if not apart:
