@@ -31,12 +31,15 @@ from indexing.executable.schedule import (
 )
 from indexing.hlo import Instruction
 from indexing.kernels.kernel import Argument, Kernel
+from indexing.model.loop_costs import costs_of_loops
 from indexing.runtime.device import Device
+from indexing.runtime.identity import HOST_DIALECT
 from indexing.runtime.memory import ArrayFormat
-from indexing.runtime.tape import HostStep, LibraryCall, Tape
+from indexing.runtime.tape import HostStep, LibraryCall, SmallKernel, Tape
 
 MAX_REPEATED = 200  # steps of a computation that is recorded at each of several calls
 MAX_NESTING = 50
+MAX_INLINED_STEPS = 16384  # a kernel of so many takes less than waking a thread
 
 Held: TypeAlias = "dict[int, Value]"  # the arrays of slots
 
@@ -63,6 +66,7 @@ class Recording:
         self._kernel_numbers: dict[int, int] = {}  # by the identity of the launch
         self._host_numbers: dict[Hashable, int] = {}
         self._subroutines: dict[Schedule, _Subroutine] = {}
+        self._nesting = 0  # of loops, around the instruction that is recorded
         entry = schedules[-1]
         self._record_subroutines(subroutines(schedules))
         self.argument_formats = tuple(_argument_format(entry, slot) for slot in entry.parameters)
@@ -159,11 +163,21 @@ class Recording:
         if number == len(self.kernels):
             self.kernels.append(step.kernel)
             self.tape.kernels.append(step.launch)
+        if self._nesting:
+            self._note_small(number, step.kernel)
         self.tape.launch(number, registers)
         for position, output in step.results:
             held[step.outputs[output]] = Value(registers[position], step.output_formats[output])
         for value in replaced:
             self.registers.release(value)
+
+    def _note_small(self, number: int, kernel: Kernel) -> None:
+        """Let the tape know a kernel that loops of the processor may inline."""
+        if kernel.dialect != HOST_DIALECT or number in self.tape.small:
+            return
+        steps = costs_of_loops(kernel.lowered, kernel.device.memory.line_bytes).steps
+        if steps <= MAX_INLINED_STEPS:
+            self.tape.small[number] = SmallKernel(kernel, int(steps))
 
     def _view(self, step: ViewStep, held: Held) -> None:
         """Let the output share its operand's memory: whoever writes to one of them gets a copy."""
@@ -255,9 +269,11 @@ class Recording:
         for k in changing:
             state[k] = registers.sole(state[k])
         start = self.tape.position
+        self._nesting += 1
         leaves = self._exit(step.condition, state)
         fixed = [k for k in range(len(state)) if k not in changing]
         results = self._called(body, [registers.retained(v) if k in fixed else v for k, v in enumerate(state)])
+        self._nesting -= 1
         for k in fixed:
             registers.release(results[k])
         for k in changing:

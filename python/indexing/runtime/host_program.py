@@ -7,6 +7,7 @@ from functools import partial
 
 import numpy as np
 
+from indexing.runtime.compiled_loops import compile_loops
 from indexing.runtime.device import Buffer, Device, LaunchTimes
 from indexing.runtime.host_kernel import HostKernel, thread_pool
 from indexing.runtime.host_memory import address
@@ -15,6 +16,7 @@ from indexing.runtime.runs import RunState
 from indexing.runtime.tape import LibraryCall, Tape
 
 STOPPED, AT_HOST_STEP = -1, 2  # why `program_run` returns; as in replay.c
+COMPILED_LOOP = 11  # the instruction that calls a compiled loop, in place of its first one
 
 
 class _Frame(ctypes.Structure):
@@ -31,12 +33,15 @@ class _Frame(ctypes.Structure):
 
 
 class HostCode:
-    """The words of a tape and its kernels, as `replay.c` reads them."""
+    """The words of a tape and its kernels, as `replay.c` reads them: `words` calls compiled loops, `timed_words` has none."""
 
     def __init__(self, tape: Tape) -> None:
-        """Copy the words."""
+        """Copy the words, and compile loops. Raises CompileError."""
         kernels: list[HostKernel] = tape.kernels  # type: ignore[assignment]
+        self.timed_words = (ctypes.c_int64 * len(tape.words))(*tape.words)
         self.words = (ctypes.c_int64 * len(tape.words))(*tape.words)
+        for loop in compile_loops(tape):
+            self.words[loop.start : loop.start + 3] = [COMPILED_LOOP, loop.function, loop.end]
         self.launches = (ctypes.c_void_p * max(len(kernels), 1))(*(k.address for k in kernels))
 
 
@@ -62,7 +67,8 @@ class HostRun(RunState):
         """Run to the end. Whenever the program pauses, Python handles signals."""
         run, frame, code = thread_pool().run_program, ctypes.byref(self._frame), self._code
         counts = None if times is None else self._count_launches()
-        while stopped := run(code.words, code.launches, frame):
+        words = code.words if times is None else code.timed_words
+        while stopped := run(words, code.launches, frame):
             if stopped == STOPPED:
                 thread_pool().raise_exception()
             elif stopped == AT_HOST_STEP:

@@ -30,7 +30,10 @@ typedef struct {
   int64_t at;
 } frame_t;
 
-enum { END, LAUNCH, COPY, MOVE, UNLESS, JUMP, SWITCH, REPEAT, HOST, CALL, RETURN };
+/* The turns of a loop until its end, in which case it returns 1, or until no work is left. */
+typedef int (*loop_t)(void **registers, int64_t *counters, long long *left);
+
+enum { END, LAUNCH, COPY, MOVE, UNLESS, JUMP, SWITCH, REPEAT, HOST, CALL, RETURN, COMPILED_LOOP };
 enum { STOPPED = -1, FINISHED, PAUSED, AT_HOST_STEP }; /* why a run returns */
 
 static int64_t between(int64_t low, int64_t value, int64_t high) {
@@ -99,7 +102,8 @@ static int64_t branch(const int32_t *selector, int64_t count) {
 
 /* Runs until the end, until a step of the host, for PAUSE_AFTER, or until a signal's handler stops it. */
 EXPORT int program_run(const int64_t *code, launch_t *const *kernels, frame_t *f) {
-  int64_t at = f->at, left = PAUSE_AFTER, work;
+  int64_t at = f->at, work;
+  long long left = PAUSE_AFTER;
   while (left > 0) {
     const int64_t *c = code + at;
     switch (c[0]) {
@@ -142,6 +146,9 @@ EXPORT int program_run(const int64_t *code, launch_t *const *kernels, frame_t *f
     case CALL:
       f->counters[c[1]] = at + 3;
       at = c[2];
+      break;
+    case COMPILED_LOOP: /* its function, which spends the work left, and the position behind it */
+      if (((loop_t)(intptr_t)c[1])(f->registers, f->counters, &left)) at = c[2];
       break;
     case RETURN:
       at = f->counters[c[1]];

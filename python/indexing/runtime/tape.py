@@ -6,7 +6,7 @@ every other device; `ReplayingDevice` is the protocol of devices that run them b
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from enum import IntEnum
 from time import perf_counter
@@ -78,6 +78,14 @@ class LibraryCall:
         times(perf_counter() - start, 1)
 
 
+@dataclass(frozen=True, slots=True)
+class SmallKernel:
+    """A kernel whose launch takes one core few `steps`, as the model counts them: fewer than threads are woken for."""
+
+    kernel: Kernel
+    steps: int
+
+
 @dataclass(slots=True)
 class Tape:
     """The words of a program, the kernels that they launch by number, and its registers.
@@ -89,6 +97,7 @@ class Tape:
 
     words: list[int] = field(default_factory=list)
     kernels: list[Launch] = field(default_factory=list)
+    small: dict[int, SmallKernel] = field(default_factory=dict)  # kernels of loops that one core runs, by number
     host_steps: list[HostStep | LibraryCall] = field(default_factory=list)
     sizes: list[int] = field(default_factory=list)
     arguments: list[int] = field(default_factory=list)
@@ -160,6 +169,31 @@ class Tape:
         step, operands, results = self.words[position + 1 : position + 4]
         first, end = position + 4 + operands, position + 4 + operands + results
         return step, self.words[position + 4 : first], self.words[first:end], end
+
+    def instructions(self) -> Iterator[tuple[int, list[int]]]:
+        """The instructions: the position of each, and its words."""
+        at = 0
+        while at < len(self.words):
+            length = self._length(at)
+            yield at, self.words[at : at + length]
+            at += length
+
+    def _length(self, at: int) -> int:
+        """The number of words of an instruction."""
+        match self.words[at]:
+            case Opcode.END:
+                return 1
+            case Opcode.JUMP | Opcode.RETURN:
+                return 2
+            case Opcode.UNLESS | Opcode.CALL:
+                return 3
+            case Opcode.LAUNCH | Opcode.SWITCH:
+                return 3 + self.words[at + 2]
+            case Opcode.MOVE:
+                return 2 + 2 * self.words[at + 1]
+            case Opcode.HOST:
+                return 4 + sum(self.words[at + 2 : at + 4])
+        return 4  # COPY and REPEAT
 
     def call(self, counter: int, target: int) -> None:
         """Jump to a subroutine that returns by `counter`."""
