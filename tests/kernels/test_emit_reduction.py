@@ -329,6 +329,23 @@ def test_few_results_keep_many_blocks_busy(sizes: tuple[int, ...], dims: tuple[i
 
 
 @pytest.mark.parametrize(
+    ("sizes", "dims", "loads"),
+    [((32, 429, 64), (0,), 8), ((4096, 64), (0,), 8), ((1568, 128), (0,), 4), ((4, 64, 1024), (0, 2), 16)],
+)
+def test_threads_have_several_loads_before_more_share_the_work(
+    sizes: tuple[int, ...], dims: tuple[int, ...], loads: int
+) -> None:
+    """As many as are on their way at once, so that twice as many blocks or threads are predicted to save less than a twentieth."""
+    fusion = ix.hlo.parse(reduced("f32", sizes, dims)).entry
+    default, kernel = dict(ix.knobs(fusion).default), ix.emit(fusion)
+    launched = kernel.grid[0] * kernel.block[0] * default["vector_width"]
+    assert launched // 2 * loads < np.prod(sizes) <= launched * loads * 2
+    more = "split_k" if default["split_k"] > 1 or len(dims) > 1 else "threads"
+    times = ix.predict(fusion, [default, {**default, more: 2 * default[more]}], "H100 SXM").time
+    assert times[0] <= 1.05 * times[1]
+
+
+@pytest.mark.parametrize(
     ("sizes", "dims", "knobs"),
     [
         ((3, 5000), (1,), {"threads": 64, "split_k": 7}),

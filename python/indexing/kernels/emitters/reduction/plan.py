@@ -34,6 +34,10 @@ MAX_TAIL_INSTRUCTIONS = 64  # a body of at most so many is built a second time, 
 MIN_ROW_VECTORS = 1024  # with fewer in all rows, vectors are narrower
 MAX_ALONE = 64  # one thread reduces a column of at most so many elements, if there are enough columns
 MAX_SHORT_COLUMN = 8  # one thread reduces a column of at most so many elements, of however few columns
+MIN_COLUMN_LOADS = 8  # with fewer of a column, more threads share it only where there are fewer than MIN_SHARING in all
+MIN_SHARING = 1 << 14
+MAX_ROW_LOADS = 16  # a thread may have so many of a row before blocks share it
+MAX_IN_FLIGHT = 2  # the loads of a loop with at most so many instructions for an element are all on their way at once
 MIN_BLOCKS = 32  # with fewer, blocks share columns; with more, blocks get more threads instead
 
 
@@ -55,10 +59,10 @@ def plan_reduction(
     d = dimensions_of(match.first)
     width = _vector_width(match, d, device) if vector_width is None else _checked_width(d, vector_width)
     group = _group_size(match, d, width, threads, device)
-    chosen = _shared_by_blocks(_planned(match, d, width, group, device), split_k, device)
-    while threads is None and group > 1 and not (fits(chosen, device.limits) and _has_splits(chosen, device)):
+    chosen = _shared_by_blocks(match, _planned(match, d, width, group, device), split_k, device)
+    while threads is None and group > 1 and not (fits(chosen, device.limits) and _has_splits(match, chosen, device)):
         group //= 2
-        chosen = _shared_by_blocks(_planned(match, d, width, group, device), split_k, device)
+        chosen = _shared_by_blocks(match, _planned(match, d, width, group, device), split_k, device)
     return chosen
 
 
@@ -81,30 +85,44 @@ def _rows_across(d: Dimensions, threads: int, device: Device) -> int:
     return min(max(device.widths.block_size // threads, 1), power_of_two(d.rows))
 
 
-def _shared_by_blocks(plan: ReductionPlan, split_k: int | None, device: Device) -> ReductionPlan:
+def _shared_by_blocks(match: Heroes, plan: ReductionPlan, split_k: int | None, device: Device) -> ReductionPlan:
     """The plan in which `split_k` blocks share a row or column; by default as many as keep the device busy."""
     most = _most_splits(plan)
     if split_k is None:
         return plan.with_splits(
-            min(_wanted_splits(plan, device), power_of_two(legal_splits(plan, most, device.limits)))
+            min(_wanted_splits(match, plan, device), power_of_two(legal_splits(plan, most, device.limits)))
         )
     check_knob("split_k", split_k, 1, most)
     return plan.with_splits(split_k)
 
 
-def _wanted_splits(plan: ReductionPlan, device: Device) -> int:
+def _wanted_splits(match: Heroes, plan: ReductionPlan, device: Device) -> int:
     """The blocks for a row or column that would keep the device busy, each with enough loads."""
     d = plan.dimensions
     launched = plan.tiles * plan.threads * plan.across
     loads = _steps(plan) * (1 if splits_outer(d, plan.threads, plan.vector_width) or d.kind == "column" else d.outer)
     is_split = d.is_worth_splitting and not (d.kind == "column" and _has_few_elements(d, plan.vector_width))
+    is_split = is_split and (d.kind == "row" or d.reduced >= 2 * plan.threads * MIN_COLUMN_LOADS)
     wanted = device.widths.wanted_threads // launched if is_split else 1
-    return power_of_two(min(wanted, loads // MIN_LOADS))
+    return power_of_two(min(wanted, loads // _least_loads(match, plan, loads)))
 
 
-def _has_splits(plan: ReductionPlan, device: Device) -> bool:
+def _least_loads(match: Heroes, plan: ReductionPlan, loads: int) -> int:
+    """The loads that a thread has before blocks share its work. Combining sums takes more instructions than it saves time while
+    all loads are on their way at once: those of a short row, or of a loop over columns without a remainder.
+    """
+    d = plan.dimensions
+    of_element = [i for i in match.computation.post_order() if i.shape.leaves[0].element_count == d.rows * d.reduced]
+    if len(of_element) > MAX_IN_FLIGHT:
+        return MIN_LOADS
+    if d.kind == "row":
+        return MAX_ROW_LOADS if loads <= MAX_ROW_LOADS else MIN_LOADS
+    return MIN_COLUMN_LOADS if d.reduced % (plan.threads * MIN_COLUMN_LOADS) == 0 else MIN_LOADS
+
+
+def _has_splits(match: Heroes, plan: ReductionPlan, device: Device) -> bool:
     """Whether blocks share rows or columns, or need not: the sums of many threads leave no shared memory for it."""
-    return plan.split_k > 1 or _wanted_splits(replace(plan, split_k=1), device) == 1
+    return plan.split_k > 1 or _wanted_splits(match, replace(plan, split_k=1), device) == 1
 
 
 def reduction_knobs(match: Heroes, default: ReductionPlan, device: Device) -> KnobSpace:
@@ -236,9 +254,12 @@ def _column_group(d: Dimensions, width: int, most: int, device: Device) -> int:
         return 1
     across = _columns_across(d, width, most, device)
     tiles = d.rows // d.fast * ceil_div(groups, across)
-    threads = min(most, power_of_two(max(sizes.block_size // across, 1)))
-    launched, wanted = tiles * across, sizes.wanted_threads // 2
-    needs_splits = d.is_worth_splitting and tiles < MIN_BLOCKS
-    while threads < most and launched * threads < wanted and not needs_splits:
+    filled = power_of_two(max(sizes.block_size // across, 1))
+    threads = min(most, filled, power_of_two(max(d.reduced // MIN_COLUMN_LOADS, 1)))
+    launched, needs_splits = tiles * across, d.is_worth_splitting and tiles < MIN_BLOCKS
+    while threads < most and not (needs_splits and threads >= filled):
+        wanted = sizes.wanted_threads // 2 if d.reduced >= 2 * threads * MIN_COLUMN_LOADS else MIN_SHARING
+        if launched * threads >= wanted:
+            break
         threads *= 2
     return threads
