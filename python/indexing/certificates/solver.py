@@ -65,9 +65,9 @@ class Translation:
         z3 = self.z3
         if step.claim == "never":
             return z3.BoolVal(False)
-        e = reader.expression(step.before).value
+        e = reader.expression(step.before)
         if step.claim == "equal":
-            return e == reader.expression(step.after).value
+            return e == reader.expression(step.after)
         parts = [] if step.lower is None else [e >= step.lower]
         parts += [] if step.upper is None else [e <= step.upper]
         parts += [e % step.modulus == step.residue] if step.modulus > 1 else []

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from functools import reduce
-from itertools import chain, combinations, combinations_with_replacement
+from itertools import combinations, combinations_with_replacement
 from math import gcd, inf
 
 from indexing.certificates.checker.forms import Ends, Form, Forms, Range, constant, floored
@@ -14,11 +14,11 @@ from indexing.certificates.checker.reader import Bound
 __all__ = ["Facts"]
 
 ANY = (-inf, inf)
-MAX_SYSTEMS = 1000
+MAX_CASES = 1000
 MAX_RANGES = 100
 #: As many sides of ranges are multiplied.
 MAX_SIDES = 24
-#: Remainders modulo, and variables with, at most as many values are tried one by one.
+#: Remainders modulo, and unknowns with, at most as many values are tried one by one.
 MAX_VALUES = 64
 
 
@@ -49,48 +49,55 @@ class Facts:
         #: Bounds of unknowns.
         self.spans: dict[int, Ends] = {0: (1, 1)}
         for terms, lower, upper in ranges:
-            low, high = self.ranges.get(terms, ANY)
-            low, high = self.ranges[terms] = max(lower, low), min(upper, high)
-            self.is_impossible |= low > high
+            if terms in self.ranges:
+                low, high = self.ranges[terms]
+                lower, upper = max(lower, low), min(upper, high)
+            self.ranges[terms] = lower, upper
+            if lower > upper:
+                self.is_impossible = True
 
     def __iter__(self) -> Iterator[Range]:
         return ((terms, *ends) for terms, ends in self.ranges.items())
 
-    # ------------------------------------------------------------------ by intervals
-
-    def imply(self, terms: frozenset[tuple[int, int]], lower: Bound, upper: Bound, by_intervals: bool = False) -> bool:
-        """Whether a range follows: by intervals, or, unless by these alone, since the form can't lie above or below it."""
+    def state(self, terms: frozenset[tuple[int, int]], lower: Bound, upper: Bound) -> bool:
+        """Whether a range is stated, or a wider one."""
         low, high = self.ranges.get(terms, ANY)
-        if (lower <= low and high <= upper) or self.is_impossible:
+        return (lower <= low and high <= upper) or self.is_impossible
+
+    def imply(self, terms: frozenset[tuple[int, int]], lower: Bound, upper: Bound, by_systems: bool = True) -> bool:
+        """Whether a range follows: as stated, by intervals, or, by systems, since the form can't lie above or below it."""
+        if self.state(terms, lower, upper):
             return True
+        low, high = ANY
         for ends in self.bounds(Form(terms)):
             low, high = max(low, ends[0]), min(high, ends[1])
             if lower <= low and high <= upper:
                 return True
-        if by_intervals:
-            return False
-        above = high <= upper or self.exclude((terms, upper + 1, inf))
-        return above and (lower <= low or self.exclude((terms, -inf, lower - 1)))
+        above = high <= upper or (by_systems and self.exclude((terms, upper + 1, inf)))
+        return above and (lower <= low or (by_systems and self.exclude((terms, -inf, lower - 1))))
+
+    # ------------------------------------------------------------------ by intervals
 
     def bounds(self, form: Form) -> Iterator[Ends]:
-        """Bounds of a form: with remainders for quotients, without, and with the parts of a minimum for it."""
+        """Bounds of a form, and by a multiple of each range that has an unknown of it, which is not in what is left."""
         yield self.span(form)
-        yield self.span(form, is_expanded=False)
-        for k in form:
-            kind, parts = self.forms.unknowns[k]
-            if kind == "min":
-                cases = [self.span(form.plus(part - self.forms.owns[k], form[k])) for part in parts]
-                pick = min if form[k] > 0 else max
-                yield pick(low for low, _ in cases), pick(high for _, high in cases)
+        for terms, *ends in self:
+            for k, c in terms:
+                if k in form:
+                    g = gcd(c, form[k]) * (1 if c > 0 else -1)
+                    scale, factor = c // g, form[k] // g
+                    rest = self.span((form * scale).plus(Form(terms), -factor))
+                    low, high = added((ends[0], ends[1]), factor, rest)
+                    yield -floored(-low, scale), floored(high, scale)
 
-    def span(self, form: Form, is_expanded: bool = True) -> Ends:
-        """Bounds of a form: those stated, or of its unknowns; if expanded, of a multiple with remainders for quotients."""
+    def span(self, form: Form) -> Ends:
+        """Bounds of a form: those stated, or of the unknowns in a multiple with remainders for quotients."""
         low, high = self.stated(form)
         if high - low < inf:
             return low, high
         ends: Ends = (0, 0)
         scale = 1
-        for k in sorted(form.keys() & self.forms.rests.keys(), reverse=True) if is_expanded else ():
+        for k in sorted(form.keys() & self.forms.rests.keys(), reverse=True):
             if c := form.get(k):
                 rest, m = self.forms.rests[k]
                 g = m // gcd(m, c)
@@ -126,27 +133,38 @@ class Facts:
         self.spans[k] = ends
         return ends
 
-    # ------------------------------------------------------------------ by equal forms, and by values
+    # ------------------------------------------------------------------ by equal forms, and by cases
 
-    def prove(self, claims: list[Range]) -> bool:
-        """Whether all ranges follow: as they stand, with equal forms put for others, or at each value of a variable."""
-        if all(self.imply(*r, by_intervals=True) for r in claims):
+    def prove(self, claims: list[Range], by_operands: bool = False) -> bool:
+        """Whether all ranges follow: as they stand, else by cases; by operands, first with equal forms put for others."""
+        if not by_operands and all(self.imply(*r, by_systems=False) for r in claims):
             return True
-        zeros = self.zeros()
-        ways: Iterable[Iterable[dict[int, Form]]] = chain([[zeros]], self.values())
-        by_intervals = any(all(self.at(case, claims, by_intervals=True) for case in cases) for cases in ways)
-        return by_intervals or self.at(zeros, claims)
+        return self.prove_by_cases(claims, None, iter(range(MAX_CASES)))
 
-    def at(self, zeros: dict[int, Form], claims: list[Range], by_intervals: bool = False) -> bool:
-        """Whether all ranges follow where forms are 0, by the last unknown in each."""
-        known = dict[int, Form]()
+    def prove_by_cases(self, claims: list[Range], cases: list[list[list[Range]]] | None, budget: Iterator[int]) -> bool:
+        """Whether all ranges follow with equal forms put for others, or so in each of the cases."""
+        if self.is_impossible or next(budget, None) is None:
+            return self.is_impossible
+        zeros, known = self.zeros(), dict[int, Form]()
 
-        def moved(ranges: Iterable[Range]) -> Iterator[Range]:
-            return (self.forms.range(self.forms.at(Form(t), zeros, known), *ends) for t, *ends in ranges)
+        def moved(ranges: Iterable[Range]) -> list[Range]:
+            return [self.forms.range(self.forms.at(Form(t), zeros, known), *ends) for t, *ends in ranges]
 
-        kept = [] if by_intervals else [*self, *(self.forms.range(zero, 0, 0) for zero in zeros.values())]
-        facts = Facts(self.forms, [*kept, *moved(self)])
-        return all(facts.imply(*r, by_intervals) for r in moved(claims))
+        wanted = moved(claims)
+        if all(NOTHING.state(*r) for r in wanted):
+            return True
+        facts = Facts(self.forms, moved(self))
+        if all(facts.imply(*r, by_systems=False) for r in wanted):
+            return True
+        facts.add(self.forms.range(zero, 0, 0) for zero in zeros.values())
+        if all(facts.imply(*r) for r in wanted):
+            return True
+        if cases is None:
+            below = self.forms.below(Form(terms) for terms, *_ in (*self, *claims))
+            cases = sorted((found for k in below if (found := self.cases(k))), key=len)
+        return bool(cases) and all(
+            Facts(self.forms, [*facts, *case]).prove_by_cases(wanted, cases[1:], budget) for case in cases[0]
+        )
 
     def zeros(self) -> dict[int, Form]:
         """The forms that are 0 by the ranges of one value, by the last unknown in each."""
@@ -158,70 +176,54 @@ class Facts:
                     zeros[max(zero)] = zero
         return zeros
 
-    def values(self) -> Iterator[Iterator[dict[int, Form]]]:
-        """For each variable that has few values, the form that is 0 at each of them."""
-        for terms, (lower, upper) in self.ranges.items():
-            if len(terms) == 1 and upper - lower <= MAX_VALUES:
-                ((k, _),) = terms
-                if not self.forms.unknowns[k][1]:
-                    yield ({k: self.forms.owns[k] - v} for v in range(int(lower), int(upper) + 1))
+    def cases(self, k: int) -> list[list[Range]]:
+        """The cases of which one holds of an unknown, by what defines it or by its bounds."""
+        (kind, parts), own, within = self.forms.unknowns[k], self.forms.owns[k], self.forms.range
+        low, high = self.stated(own)
+        if kind == "min":
+            return [[within(own - p, 0, 0)] for p in parts]
+        if k in self.forms.rests:
+            rest, m = self.forms.rests[k]
+            return [[within(rest, r, r)] for r in range(m)] if m <= MAX_VALUES else []
+        if 0 < high - low <= MAX_VALUES:
+            return [[within(own, v, v)] for v in range(int(low), int(high) + 1)]
+        if kind not in ("/", "%"):
+            return []
+        (n, d), cases = parts, [[within(parts[1], 0, 0)]]
+        for sign in (1, -1):
+            size, q = d * sign, own if kind == "/" else self.forms.quotient(n, d * sign)
+            rest = (n * sign if kind == "/" else n) - self.forms.times(size, q)
+            always = [within(size, 1, inf), within(rest, 0, inf), within(size - rest, 1, inf)]
+            always += [within(rest - own, 0, 0)] if kind == "%" else []
+            cases += [[*always, within(q, *ends)] for ends in ((1, inf), (0, 0), (-inf, -1))]
+        return cases
 
-    # ------------------------------------------------------------------ by cases, and linear arithmetic
+    # ------------------------------------------------------------------ by linear arithmetic
 
     def exclude(self, *ranges: Range) -> bool:
         """Whether no integers satisfy the facts, and these; False if that is not found."""
         facts = Facts(self.forms, [*self, *ranges])
-        if facts.has_no_solution():
-            return True
-        cases = []
         for k in self.forms.below(map(Form, facts.ranges)):
-            always, choices = self.definition(k)
-            facts.add(always)
-            cases += choices
-        return facts.fail(sorted(cases, key=len), iter(range(MAX_SYSTEMS)))
-
-    def fail(self, cases: list[list[list[Range]]], budget: Iterator[int]) -> bool:
-        """Whether the facts have no solution in all cases."""
-        if next(budget, None) is None:
-            return False
-        if Facts(self.forms, [*self, *self.products()]).has_no_solution():
-            return True
-        return bool(cases) and all(Facts(self.forms, [*self, *c]).fail(cases[1:], budget) for c in cases[0])
-
-    def definition(self, k: int) -> tuple[list[Range], list[list[list[Range]]]]:
-        """The facts that always hold of an unknown, and the cases of which one holds."""
-        (kind, parts), own, within = self.forms.unknowns[k], self.forms.owns[k], self.forms.range
-        if kind == "min":
-            return [within(own - p, -inf, 0) for p in parts], [[[within(own - p, 0, 0)] for p in parts]]
-        if k in self.forms.rests:
-            rest, m = self.forms.rests[k]
-            return [within(rest, 0, m - 1)], [[[within(rest, r, r)] for r in range(m)]] if m <= MAX_VALUES else []
-        if kind not in ("/", "%"):
-            return [], []
-        (n, d), cases = parts, []
-        q = own if kind == "/" else self.forms.unknown("quotient", own)
-        rest = n - self.forms.times(d, q)
-        for sign in (1, -1):
-            left = rest * sign if kind == "/" else own
-            exact = [] if kind == "/" else [within(rest - own, 0, 0)]
-            cases.append([within(d * sign, 1, inf), within(left, 0, inf), within(d * sign - left, 1, inf), *exact])
-        return [], [[*cases, [within(d, 0, 0)]], [[within(q, 1, inf)], [within(q, 0, 0)], [within(q, -inf, -1)]]]
+            kind, parts = self.forms.unknowns[k]
+            if k in self.forms.rests:
+                rest, m = self.forms.rests[k]
+                facts.add([self.forms.range(rest, 0, m - 1)])
+            elif kind == "min":
+                facts.add(self.forms.range(self.forms.owns[k] - part, -inf, 0) for part in parts)
+        return Facts(self.forms, [*facts, *facts.products()]).has_no_solution()
 
     def products(self) -> Iterator[Range]:
-        """Products of two sides of ranges, and of equations, that have no unknowns but those of the ranges."""
+        """Products of two sides of ranges that have no unknowns but those of the ranges."""
         met = {0, *self.forms.below(map(Form, self.ranges))}
         if all(self.forms.unknowns[k][0] != "*" for k in met):
             return
-        zeros = [Form(t) - int(low) for t, low, high in self if low == high]
         sides = [Form(t) - int(low) for t, low, high in self if -inf < low < high]
         sides += [constant(int(high)) - Form(t) for t, low, high in self if low < high < inf]
-        pairs: list[tuple[Form, Form, Bound]] = [(zero, self.forms.owns[k], 0) for zero in zeros for k in met]
         if len(sides) <= MAX_SIDES:
-            pairs += [(p, q, inf) for p, q in combinations_with_replacement(sides, 2)]
-        for p, q, upper in pairs:
-            f = self.forms.times(p, q)
-            if f.keys() <= met:
-                yield self.forms.range(f, 0, upper)
+            for p, q in combinations_with_replacement(sides, 2):
+                f = self.forms.times(p, q)
+                if f.keys() <= met:
+                    yield self.forms.range(f, 0, inf)
 
     def has_no_solution(self) -> bool:
         """Whether no integers satisfy the facts, with each unknown as a variable; False if that is not found.
@@ -264,3 +266,6 @@ class Facts:
             ends = added(of_p, a, added(of_q, b, (0, 0)))
             if ends != ANY:
                 yield self.forms.range((p * a).plus(q, b), *ends)
+
+
+NOTHING = Facts(Forms())

@@ -28,6 +28,8 @@ VALUES: dict[str, Callable[..., int]] = {
 }
 #: Products of forms have at most as many terms before they are added.
 MAX_TERMS = 10_000
+#: As many times a term of a form is replaced.
+MAX_REPLACED = 100
 
 
 class Form(dict[int, int]):
@@ -140,12 +142,14 @@ class Forms:
         return self.unknown("*", *(self.owns[f] for f in factors))
 
     def least(self, parts: list[Form]) -> Form:
-        """The least of forms: what all have in common stands outside."""
+        """The least of forms: what all have in common stands outside, and of those that differ by a number one is left."""
+        parts = sorted(parts, key=lambda part: -part.get(0, 0))
+        parts = [*{frozenset((k, c) for k, c in part.items() if k): part for part in parts}.values()]
         keys = {k for part in parts for k in part}
         outside = Form({k: c for k in keys if (c := min(part.get(k, 0) for part in parts))})
-        inside = {part - outside for part in parts}
-        if len(inside) == 1:
+        if len(parts) == 1:
             return parts[0]
+        inside = [part - outside for part in parts]
         g = gcd(*(c for part in inside for c in part.values()))
         scaled = sorted(
             (Form({k: c // g for k, c in part.items()}) for part in inside), key=lambda f: sorted(f.items())
@@ -181,9 +185,10 @@ class Forms:
 
     def normal(self, of: Form) -> tuple[frozenset[tuple[int, int]], int, int]:
         """The terms of a form as in Range, and by which numbers they are to be multiplied, and then increased."""
-        if hasattr(of, "normal"):
+        try:
             return of.normal
-        constant = of.get(0, 0)
+        except AttributeError:
+            constant = of.get(0, 0)
         form = {k: c for k, c in of.items() if k} if constant else of
         factor = gcd(*form.values()) or 1
         if form and form[min(form)] < 0:
@@ -206,17 +211,24 @@ class Forms:
 
     def at(self, form: Form, zeros: dict[int, Form], known: dict[int, Form]) -> Form:
         """The form where others are 0, each by the last unknown in it; unknowns that are met become known."""
-        for k in form:
+        first = min(zeros, default=inf)
+        late = [k for k in form if k >= first]  # others have no unknowns of zeros in them
+        for k in late:
             if k not in known:
                 kind, parts = self.unknowns[k]
                 new = [self.at(part, zeros, known) for part in parts]
                 is_same = all(a is b for a, b in zip(parts, new, strict=True))
                 known[k] = self.owns[k] if is_same else self.makers[kind](*new)
-        if not all(known[k] is self.owns[k] for k in form):
-            form = Form.sum((known[k], c) for k, c in form.items())
-        for k in sorted(form.keys() & zeros.keys(), reverse=True):
-            factor, rest = divmod(form.get(k, 0), zeros[k][k])
-            form = form.plus(zeros[k], -factor) if factor and not rest else form
+        if not all(known[k] is self.owns[k] for k in late):
+            form = Form.sum((known.get(k, self.owns[k]), c) for k, c in form.items())
+        for _ in range(MAX_REPLACED):
+            places = ((k, z) for k in form if k >= first for z in (k, *self.factors(k)) if z in zeros)
+            k, z = next(((k, z) for k, z in places if not form[k] % zeros[z][z]), (0, 0))
+            if not k:
+                break
+            others = self.factors(k) if z != k else [k]
+            others.remove(z)
+            form = form.plus(self.times(zeros[z], self.monomial(*others)), -form[k] // zeros[z][z])
         return form
 
     def value(self, form: Form, at: dict[int, int]) -> int:

@@ -6,9 +6,9 @@ from collections.abc import Iterator, Sequence
 from itertools import chain, product
 from math import inf, prod
 
-from indexing.certificates.checker.forms import Forms
+from indexing.certificates.checker.forms import Form, Forms
 from indexing.certificates.checker.proof import check_steps, need
-from indexing.certificates.checker.reader import Expr, MapText, Named, Reader, TextError
+from indexing.certificates.checker.reader import MapText, Named, Reader, TextError
 from indexing.certificates.step import Claims, Refused
 
 __all__ = ["check"]
@@ -33,21 +33,27 @@ def composed(of: Claims, forms: Forms, _: bool) -> None:
     """The second map after the first: its dimensions are the results of that."""
     first, reader = Reader(forms).map(of.maps[0]), Reader(forms)
 
-    def inner(groups: list[list[str]]) -> list[Sequence[Expr]]:
+    def inner(groups: list[list[str]]) -> list[Sequence[Form]]:
         fits = len(first.results) == len(groups[0])
         need(fits, None, "the second map has another number of dimensions than the first one has results")
-        return [first.results, *([reader.variable(f"{name}'") for name in group] for group in groups[1:])]
+        return [first.results, *([forms.variable(f"{name}'") for name in group] for group in groups[1:])]
 
     second = reader.map(of.maps[1], inner if first.kind == "defined" else None)
     names = first.names[0], *(b + a for a, b in zip(first.names[1:], second.names[1:], strict=True))
-    made = MapText(names, second.results, first.domain + second.domain, max(first.kind, second.kind, key=KINDS.index))
+    made = MapText(
+        names,
+        second.results,
+        first.domain + second.domain,
+        first.divisors | second.divisors,
+        max(first.kind, second.kind, key=KINDS.index),
+    )
     check_steps(reader, made, Reader(forms).map(of.after, like(made)))
 
 
 def like(of: MapText) -> Named | None:
     """The names of another map, by position; a map without points has no names."""
 
-    def named(groups: list[list[str]]) -> Sequence[Sequence[Expr]]:
+    def named(groups: list[list[str]]) -> Sequence[Sequence[Form]]:
         alike = [len(group) for group in groups] == [len(group) for group in of.names]
         need(alike, None, "the maps have different numbers of variables")
         return of.names
@@ -58,11 +64,11 @@ def like(of: MapText) -> Named | None:
 def instantiated(of: Claims, forms: Forms, by_reasons: bool) -> None:
     values, reader = dict(of.values), Reader(forms)
 
-    def given(name: str) -> Expr:
-        return Expr(forms.number(values[name])) if name in values else reader.variable(name)
+    def given(name: str) -> Form:
+        return forms.number(values[name]) if name in values else forms.variable(name)
 
     stated = reader.map(of.maps[0], lambda groups: [[*map(given, group)] for group in groups])
-    names = tuple(tuple(e for e in group if e.value.number is None) for group in stated.names)
+    names = tuple(tuple(e for e in group if e.number is None) for group in stated.names)
     made = stated._replace(names=names)
     check_steps(reader, made, Reader(forms).map(of.before, like(made)))
     simplified(of, forms, by_reasons)
@@ -114,11 +120,11 @@ def outcome(forms: Forms, of: MapText, point: Sequence[int]) -> tuple[int, ...] 
     """The results at a point; None outside of the domain, where also a divisor is 0."""
     if of.kind != "defined":
         return None
-    at = dict(zip((a for name in chain(*of.names) for a in name.value), point, strict=True))
+    at = dict(zip((a for name in chain(*of.names) for a in name), point, strict=True))
     if any(forms.value(d, at) == 0 for d in of.divisors):
         return None
-    is_inside = all(lower <= forms.value(e.value, at) <= upper for e, lower, upper in of.domain)
-    return tuple(forms.value(e.value, at) for e in of.results) if is_inside else None
+    is_inside = all(lower <= forms.value(e, at) <= upper for e, lower, upper in of.domain)
+    return tuple(forms.value(e, at) for e in of.results) if is_inside else None
 
 
 MAX_POINTS = 4096
