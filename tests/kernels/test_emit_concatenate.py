@@ -3,8 +3,10 @@
 import pytest
 
 import indexing as ix
+from indexing.device.table import portable_device
 from indexing.kernels.ir.types import storage_bytes
-from kernels import assert_written_once, check, vector_moves, visits
+from indexing.kernels.kernel import Kernel
+from kernels import assert_written_once, check, prove, vector_moves, visits
 
 
 def joined(kind: str, sizes: list[tuple[int, ...]], dim: int, layout: str = "") -> str:
@@ -139,3 +141,27 @@ def test_edges_around_an_array() -> None:
       before = f32[14,7] broadcast(left), dimensions={0}
       after = f32[14,1] slice(rows), slice={[0:14], [63:64]}
       ROOT c = f32[14,72] concatenate(before, rows, after), dimensions={1} }""")
+
+
+@pytest.mark.parametrize(
+    ("kind", "length", "widths"), [("f32", 64, {4}), ("f32", 90, {2}), ("bf16", 40, {8}), ("f32", 63, set())]
+)
+def test_a_thread_that_sums_a_long_row_loads_vectors(kind: str, length: int, widths: set[int]) -> None:
+    text = f"""add {{
+      a = {kind}[] parameter(0)
+      b = {kind}[] parameter(1)
+      ROOT s = {kind}[] add(a, b)
+    }}
+    fused {{
+      p = {kind}[60,32] parameter(0)
+      q = {kind}[60,32,{length}] parameter(1)
+      z = {kind}[] constant(0)
+      s = {kind}[60,32] reduce(q, z), dimensions={{2}}, to_apply=add
+      ROOT c = {kind}[60,64] concatenate(p, s), dimensions={{1}}
+    }}"""
+    kernel = check(text, "concatenate", tolerance=1e-5 if kind == "f32" else 5e-2)
+    assert vector_moves(kernel)["p1"] == widths
+    assert_written_once(kernel, [ix.hlo.parse(text).entry.root.shape])
+    assert (visits(kernel.thread_to_input(1), (60, 32, length)) == 1).all()
+    for target in ("c", "cuda", "opencl"):
+        prove(Kernel(kernel.ir, portable_device(target)))

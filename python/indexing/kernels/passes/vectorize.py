@@ -4,7 +4,8 @@ after it.
 The loads of a buffer whose indices are constant distances from a loop-invariant `anchor`, one for each lane, are loaded
 together, each element once, in aligned vectors. Stores are merged if lanes store to neighbouring elements, atomic updates if
 targets may update such elements together. Accesses in a branch whose conditions are the same for all lanes are merged in a
-branch with the same conditions. Then, outside of these loops, loads from global memory in one block, as of both elements of a
+branch with the same conditions. Innermost loops of one thread that load neighbours become loops over lanes, long ones in parts.
+Then, outside of these loops, loads from global memory in one block, as of both elements of a
 pair, are merged in the same way, as of one lane.
 """
 
@@ -15,8 +16,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
-from indexing._core import SymbolicExpr, constant, variable
+from indexing._core import Interval, SymbolicExpr, constant, variable
 from indexing.kernels.ir import nodes as ir
+from indexing.kernels.ir.copying import Copying, Names
 from indexing.kernels.ir.memory import Memory, moves, orders_memory
 from indexing.kernels.ir.traversal import (
     may_leave,
@@ -33,6 +35,7 @@ from indexing.kernels.passes.lanes import LaneIndices, Place, lane_count
 VECTOR_BYTES = 16
 MAX_SPAN = 256  # a local buffer has at most so many elements; those that nothing reads take no register
 MAX_ITERATIONS = 16  # a loop without lanes of at most so many is written out, so that vectors stay in registers
+STRIPS = (8, 4, 2)  # the lanes of vectors that a longer one loads, if as many divide its iterations
 MAX_HELD = 32  # it loads at most so many elements in front: more take the registers of other threads
 #: Atomic updates, and the types of neighbouring elements that targets may update together.
 UPDATED_TOGETHER = {"add": ("f32", "f16", "bf16"), "maximum": ("f32", "f64"), "minimum": ("f32", "f64")}
@@ -43,7 +46,8 @@ def vectorize_accesses(kernel: ir.Kernel) -> ir.Kernel:
     """The kernel with vector loads and stores of global and shared memory."""
     vectors = _Vectors(kernel)
     body = vectors.one_lane(rewrite_blocks(kernel.body, vectors.block))
-    return replace(kernel, body=body, buffers=(*kernel.buffers, *vectors.buffers))
+    buffers = (*kernel.buffers, *vectors.buffers)
+    return replace(kernel, body=body, buffers=buffers, variables=tuple(vectors.variables))
 
 
 class _Vectors:
@@ -53,8 +57,13 @@ class _Vectors:
         self.kernel = kernel
         self.memory = Memory(kernel)
         self.by_name = {b.name: b for b in kernel.buffers}
-        self.variables: tuple[ir.IndexVariable, ...] = kernel.variables
+        self.names = Names(kernel.variables, kernel.body)
         self.buffers: list[ir.Buffer] = []
+
+    @property
+    def variables(self) -> list[ir.IndexVariable]:
+        """The index variables of the kernel, with those of new loops."""
+        return self.names.variables
 
     def block(self, block: ir.Block) -> ir.Block:
         out: list[ir.Statement] = []
@@ -82,20 +91,55 @@ class _Vectors:
         return s
 
     def _short(self, loop: ir.For) -> ir.Block:
-        """A short innermost loop, as one over lanes if its iterations load vectors, which registers hold."""
-        lanes, count = replace(loop, lanes=True), len(self.buffers)
-        if not 2 <= lane_count(lanes) <= MAX_ITERATIONS or any(isinstance(s, ir.For) for s in ir.statements(loop.body)):
+        """An innermost loop, as one over lanes if its iterations load vectors, a long one in parts that registers hold."""
+        lanes = replace(loop, lanes=True)
+        if lane_count(lanes) < 2 or any(isinstance(s, ir.For) for s in ir.statements(loop.body)):
             return (loop,)
+        is_short = lane_count(lanes) <= MAX_ITERATIONS
+        return (is_short and self._if_held(lanes)) or self._strips(lanes) or (loop,)
+
+    def _if_held(self, lanes: ir.For) -> ir.Block:
+        """A loop over lanes that load vectors, if registers hold them; otherwise nothing."""
+        count = len(self.buffers)
         rewritten = tuple(_Lanes(self, lanes).rewritten())
         names = {b.name for b in self.buffers[count:]}
-        if (
-            0
-            < sum(s.width for s in ir.statements(rewritten) if isinstance(s, ir.Copy) and s.destination in names)
-            <= MAX_HELD
-        ):
+        held = sum(s.width for s in ir.statements(rewritten) if isinstance(s, ir.Copy) and s.destination in names)
+        if 0 < held <= MAX_HELD:
             return rewritten
         del self.buffers[count:]
-        return (loop,)
+        return ()
+
+    def _strips(self, lanes: ir.For) -> ir.Block:
+        """A loop as one over vectors with one over their lanes in it, if its iterations load neighbours; otherwise nothing."""
+        for width in STRIPS:
+            strip = replace(lanes, stop=constant(width))
+            if lane_count(lanes) % width or lane_count(lanes) == width or not self._loads_neighbours(strip):
+                continue
+            count, own = len(self.variables), self.variables[lanes.variable]
+            steps = lane_count(lanes) // width
+            for stop, name in ((steps, own.name), (width, "lane")):
+                interval = Interval(0, stop - 1)
+                self.variables.append(replace(own, name=self.names.fresh(name), interval=interval))
+            place = variable(count) * width + variable(count + 1)
+            body = Copying(self.names, self.variables, lanes.body, {lanes.variable: place}, {}).body
+            inner = self._if_held(replace(strip, variable=count + 1, body=body))
+            if inner:
+                return (replace(lanes, variable=count, stop=constant(steps), body=inner, lanes=False),)
+            del self.variables[count:]
+        return ()
+
+    def _loads_neighbours(self, strip: ir.For) -> bool:
+        """Whether the lanes of a loop load neighbouring elements of an array in global memory."""
+        index = LaneIndices(self.variables, strip)
+        loads = (
+            v for s in ir.statements(strip.body) for x in values_of(s) for v in subvalues(x) if isinstance(v, ir.Load)
+        )
+        places = (
+            index.place(load.index[0], range(lane_count(strip)))
+            for load in loads
+            if self.by_name[load.buffer].space == "global"
+        )
+        return any(place is not None and place.is_run for place in places)
 
     def local(self, like: ir.Buffer, width: int) -> str:
         """A new local buffer for a vector of the elements of another."""
