@@ -17,39 +17,35 @@ _SOURCES: tuple[tuple[str, str, str], ...] = (
         "ratio",
         """\
 $C ratio_$C($C a, $C b) {  // Smith's algorithm: the larger part of b is divided out first
-  if (abs_$T(b.x) >= abs_$T(b.y)) {
-    $T r = b.y / b.x, d = b.x + b.y * r;
-    return make_$C((a.x + a.y * r) / d, (a.y - a.x * r) / d);
-  }
-  $T r = b.x / b.y, d = b.x * r + b.y;
-  return make_$C((a.x * r + a.y) / d, (a.y * r - a.x) / d);
+  bool wide = abs_$T(b.x) >= abs_$T(b.y);
+  $T p = wide ? b.x : b.y, s = wide ? b.y : b.x, u = wide ? a.x : a.y, v = wide ? a.y : a.x;
+  $T r = s / p, d = p + s * r;
+  return make_$C((u + v * r) / d, (wide ? v - u * r : u * r - v) / d);
 }""",
-        "$T abs_$T make_$C",
+        "bool $T abs_$T make_$C",
     ),
     (
-        "boxed",
+        "edge",
         """\
-$C boxed_$C($C a) {  // infinite numbers as corners and edges of the unit square
-  if (!infinite_$C(a.x) && !infinite_$C(a.y)) return a;
-  return make_$C(copysign_$T(infinite_$C(a.x) ? ($T)1 : ($T)0, a.x), copysign_$T(infinite_$C(a.y) ? ($T)1 : ($T)0, a.y));
-}""",
-        "$T infinite_$C make_$C copysign_$T",
+$T edge_$C($T x) { return copysign_$T(infinite_$C(x) ? ($T)1 : ($T)0, x); }  // of the unit square""",
+        "$T infinite_$C copysign_$T",
     ),
     (
         "div",
         """\
-$C div_$C($C a, $C b) {
-  if (b.x == 0 && b.y == 0) return make_$C(a.x / b.x, a.y / b.x);
+$C div_$C($C a, $C b) {  // without branches
   $C q = ratio_$C(a, b);
-  if (q.x == q.x || q.y == q.y) return q;
-  bool over = (infinite_$C(a.x) || infinite_$C(a.y)) && finite_$C(b.x) && finite_$C(b.y);
-  bool under = (infinite_$C(b.x) || infinite_$C(b.y)) && finite_$C(a.x) && finite_$C(a.y);
-  if (!over && !under) return q;
-  $T scale = under ? ($T)0 : infinite_$C(a.x) ? abs_$T(a.x) : abs_$T(a.y);
-  $C p = boxed_$C(a), r = boxed_$C(b);
-  return make_$C(scale * (p.x * r.x + p.y * r.y), scale * (p.y * r.x - p.x * r.y));
+  bool wide = infinite_$C(a.x) | infinite_$C(a.y), deep = infinite_$C(b.x) | infinite_$C(b.y);
+  bool over = wide & finite_$C(b.x) & finite_$C(b.y), under = deep & finite_$C(a.x) & finite_$C(a.y);
+  bool zero = (b.x == 0) & (b.y == 0), lost = (q.x != q.x) & (q.y != q.y);
+  $T px = over ? edge_$C(a.x) : a.x, py = over ? edge_$C(a.y) : a.y;
+  $T rx = under ? edge_$C(b.x) : b.x, ry = under ? edge_$C(b.y) : b.y;
+  $T scale = under ? ($T)0 : inf_$T, pole = copysign_$T(inf_$T, b.x);
+  $T x = zero ? a.x * pole : scale * (px * rx + py * ry), y = zero ? a.y * pole : scale * (py * rx - px * ry);
+  bool known = lost & (zero | over | under);
+  return make_$C(known ? x : q.x, known ? y : q.y);
 }""",
-        "bool $T make_$C ratio_$C infinite_$C finite_$C abs_$T boxed_$C",
+        "bool $T make_$C ratio_$C infinite_$C finite_$C edge_$C inf_$T copysign_$T",
     ),
     ("select", "$C select_$C(bool p, $C a, $C b) { return make_$C(p ? a.x : b.x, p ? a.y : b.y); }", "bool make_$C"),
     (
@@ -61,8 +57,8 @@ $C sign_$C($C a) {
 }""",
         "$T hypot_$T make_$C",
     ),
-    ("finite", "bool finite_$C($T a) { return a - a == 0; }", "bool $T"),
-    ("infinite", "bool infinite_$C($T a) { return a == a && a - a != 0; }", "bool $T"),
+    ("finite", "bool finite_$C($T a) { return abs_$T(a) < inf_$T; }", "bool $T abs_$T inf_$T"),
+    ("infinite", "bool infinite_$C($T a) { return abs_$T(a) == inf_$T; }", "bool $T abs_$T inf_$T"),
     (
         "exp",
         """\

@@ -406,9 +406,9 @@ f32 erf_f32(f32 x) {{
         """\
 f32 hypot_f32(f32 x, f32 y) {
   f64 a = x, b = y;
-  return abs_f32(x) == inf_f32 || abs_f32(y) == inf_f32 ? inf_f32 : (f32)sqrt_f64(a * a + b * b);
+  return choose_f32((abs_f32(x) == inf_f32) | (abs_f32(y) == inf_f32), inf_f32, (f32)sqrt_f64(a * a + b * b));
 }""",
-        "f32 f64 abs_f32 inf_f32 sqrt_f64",
+        "f32 f64 abs_f32 inf_f32 sqrt_f64 choose_f32",
     )
 
 
