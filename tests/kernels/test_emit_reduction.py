@@ -4,9 +4,10 @@ import numpy as np
 import pytest
 
 import indexing as ix
+from indexing.device.table import portable_device
 from indexing.kernels.ir.types import storage_bytes
 from indexing.kernels.kernel import Kernel
-from kernels import assert_written_once, check, compiled, vector_moves, visits
+from kernels import assert_written_once, check, compiled, prove, vector_moves, visits
 
 OPS = {"add": "add", "max": "maximum", "min": "minimum", "mul": "multiply", "and": "and", "or": "or", "xor": "xor"}
 
@@ -314,6 +315,22 @@ def test_shared_rows_with_several_heroes_and_side_outputs() -> None:
     kernel = fully_checked(text, (8, 640), split_k=4, threads=8, vector_width=4)
     assert vector_moves(kernel)["o1"] == {4}  # the side output's store
     assert len(kernel.scratch) == 3
+
+
+def test_of_reductions_of_two_spaces_the_longer_decides() -> None:
+    """The sum of four products, which is a result itself, is recomputed for the sums of rows: not these by one thread each."""
+    text = f"""{reducer("add", "f32")}
+    ENTRY fused {{
+      p = f32[4,64,40] parameter(0)
+      z = f32[] constant(0)
+      s = f32[64,40] reduce(p, z), dimensions={{0}}, to_apply=red
+      b = bf16[64,40] convert(s)
+      q = f32[64,40] multiply(s, s)
+      f = f32[32,80] reshape(q)
+      t = f32[32] reduce(f, z), dimensions={{1}}, to_apply=red
+      ROOT r = (bf16[64,40], f32[32]) tuple(b, t)
+    }}"""
+    prove(Kernel(fully_checked(text, (4, 64, 40)).ir, portable_device("cuda")))
 
 
 @pytest.mark.parametrize("split_k", [0, 18, 2000])

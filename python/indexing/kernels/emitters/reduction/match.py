@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from math import prod
+from typing import TypeAlias
 
 from indexing.hlo import Computation, Instruction
 from indexing.hlo.layout import major_to_minor
@@ -12,13 +13,21 @@ from indexing.ops.reduce import REDUCE
 from indexing.ops.registry import traits_of
 
 NAME = "reduction"
+_Space: TypeAlias = "tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...]]"  # sizes, layout, reduced dimensions
 MIN_REDUCED = 4  # elements; one thread reduces fewer
 
 
 @cached_on_module
 def match_reduction(computation: Computation) -> Heroes | None:
-    """The heroes, if every output follows a reduction of one space, or has as many elements as that space."""
-    return heroes_of(computation, _is_hero, _space)
+    """The heroes, if every output follows a reduction of one space, or has as many elements as that space. Reductions of other
+    spaces are recomputed, the shorter ones.
+    """
+    spaces = dict.fromkeys(_space(i) for i in computation.post_order() if _is_hero(i))
+    heroes = heroes_of(computation, _is_hero, _space)
+    if heroes is None and len(spaces) > 1:
+        chosen = max(spaces, key=_length)
+        heroes = heroes_of(computation, lambda i: _is_hero(i) and _space(i) == chosen, _space)
+    return heroes
 
 
 def _is_hero(instruction: Instruction) -> bool:
@@ -31,9 +40,15 @@ def _is_hero(instruction: Instruction) -> bool:
     )
 
 
-def _space(reduce: Instruction) -> tuple[object, ...]:
+def _space(reduce: Instruction) -> _Space:
     shape = reduce.operands[0].shape
     return shape.dimensions, major_to_minor(shape), tuple(sorted(reduce.ints("dimensions")))
+
+
+def _length(space: _Space) -> int:
+    """The number of elements that are reduced to one."""
+    sizes, _, gone = space
+    return prod(sizes[d] for d in gone)
 
 
 def arrays_of(reduce: Instruction) -> tuple[Instruction, ...]:
