@@ -46,7 +46,7 @@ typedef pthread_cond_t signal_t;
 #define relax() ((void)0)
 #endif
 
-#define SPINS 4000              /* before a helper sleeps: about 50 microseconds */
+#define SPINS 1000              /* before a helper sleeps: about as long as waking it takes */
 #define SLICE 10000000          /* nanoseconds that blocks run until a thread looks whether the launch goes on */
 #define SIGNALS_AFTER 100000000 /* nanoseconds between two times that Python handles signals: each waits for the GIL */
 #define WAITS 4096              /* for helpers, until the calling thread looks at the clock */
