@@ -10,6 +10,10 @@ from indexing.kernels.ir.traversal import expressions_of, indices_of, may_leave,
 
 AXES = 3
 IDS = 6
+MAX_SHORT = 16  # turns of a loop: no more than a vector has lanes
+FUNCTIONS = frozenset(
+    "exp expm1 log log1p logistic sin cos tan sinh cosh tanh cbrt acos acosh asin asinh atan atanh erf pow atan2".split()
+)
 
 
 def tiles_of_sums(kernel: ir.Kernel) -> frozenset[str]:
@@ -110,7 +114,10 @@ class Uniformity:
         return is_fenced or has_barrier(s) or any(self.is_shared(f) for f in inner if isinstance(f, ir.For))
 
     def is_shared(self, loop: ir.For) -> bool:
-        """Whether a loop is put outside of thread loops: it has a barrier, or contiguous accesses across threads."""
+        """Whether a loop is put outside of thread loops: it has a barrier, or contiguous accesses across threads.
+
+        In a short loop, which has no vectors of its own, a function that vectors compute makes up for an access apart.
+        """
         if not (self.index(loop.start) and self.index(loop.stop)):
             return False
         if has_barrier(loop):
@@ -120,7 +127,16 @@ class Uniformity:
         steps = [self._step(place, width) for place, width in self._places(loop)]
         if steps.count("same") == len(steps):  # in arrays of kept values, neighbouring threads have neighbouring cells
             return any(map(self._is_local, ir.statements(loop.body)))
-        return steps.count("adjacent") >= max(steps.count("apart"), 1)
+        gained = steps.count("adjacent") + self._functions(loop)
+        return gained >= max(steps.count("apart"), 1)
+
+    def _functions(self, loop: ir.For) -> int:
+        """The number of functions that a short loop computes, without those of callees."""
+        turns = ir.iterations_of(loop)
+        if turns is None or turns > MAX_SHORT:
+            return 0
+        values = (part for s in ir.statements(loop.body) for v in values_of(s) for part in subvalues(v))
+        return sum(isinstance(v, ir.Op) and v.opcode in FUNCTIONS for v in values)
 
     def _is_local(self, s: ir.Statement) -> bool:
         """Whether a statement accesses a local array."""

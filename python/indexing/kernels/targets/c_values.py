@@ -208,6 +208,8 @@ class ValueWriter:
         text = f"{a.as_operand(ATOM)}.x" if source.kind == "complex" else a.as_operand(ATOM)
         if target.is_integer and source.kind in ("float", "complex"):
             return self._call(f"saturate_{target.name}_{source.real}", [Text(text)])
+        if source.kind == "pred" and target.kind == "float":  # gcc makes no vectors of a conversion in one step
+            text = f"({self.use('s32')}){text}"
         return Text(f"({self.use(target.name)}){text}")
 
     def _real(self, op: ir.Op, operands: list[Text]) -> Text:
