@@ -12,7 +12,7 @@ from indexing.errors import IndexingError
 from indexing.kernels.ir.nodes import For, If, Load, statements
 from indexing.kernels.ir.traversal import subvalues, values_of
 from indexing.kernels.kernel import Kernel
-from kernels import as_fusion, check, compiled, vector_moves
+from kernels import as_fusion, assert_written_once, check, compiled, prove, vector_moves
 
 CHAIN = """
 f {{
@@ -375,3 +375,24 @@ def test_tables_of_constants_hold_nan_and_infinity(kind: str, entries: tuple[str
     check(text, "loop")
     actual = ix.runtime.ptx(ix.emit(ix.hlo.parse(text).entry)).replace(" ", "")
     assert all(entry in actual for entry in entries)
+
+
+@pytest.mark.parametrize("rows", [24, 21])
+def test_both_sides_of_an_edge_that_all_lanes_share_are_vectors(rows: int) -> None:
+    """Numbers of bf16 are computed two at a time beside padding, as they are without."""
+    text = f"""fused {{
+      p = bf16[20,64] parameter(0)
+      q = bf16[20,64] parameter(1)
+      z = bf16[] constant(0)
+      m = bf16[20,64] multiply(p, q)
+      s = bf16[20,64] add(m, p)
+      a = bf16[{rows},64] pad(m, z), padding=0_{rows - 20}x0_0
+      b = bf16[{rows},64] pad(s, z), padding=0_{rows - 20}x0_0
+      ROOT t = (bf16[{rows},64], bf16[{rows},64]) tuple(a, b)
+    }}"""
+    kernel = check(text, "loop", tolerance=1e-2, vector_width=8)
+    assert vector_moves(kernel) == {"p0": {8}, "p1": {8}, "o0": {8}, "o1": {8}}
+    assert_written_once(kernel, list(ix.hlo.parse(text).entry.root.shape.leaves))
+    for target in ("c", "cuda", "opencl"):
+        prove(Kernel(kernel.ir, portable_device(target)))
+    assert "packed_mul_bf16" in ix.emit(as_fusion(text), "cuda", vector_width=8).source

@@ -9,31 +9,47 @@ from dataclasses import replace
 from indexing._core import Interval, constant
 from indexing.kernels.ir import nodes as ir
 from indexing.kernels.ir.copying import Copying, Names
-from indexing.kernels.ir.traversal import rewrite_blocks, same_block
+from indexing.kernels.ir.traversal import may_leave, rewrite_blocks, same_block
 from indexing.kernels.passes.lanes import lane_count
 
 MAX_COPIED = 64  # statements of a body that may be duplicated
 
 
 def unswitch(kernel: ir.Kernel) -> ir.Kernel:
-    """The kernel with loop-invariant conditions around loops whose whole body is one branch."""
-    return replace(
-        kernel, body=rewrite_blocks(kernel.body, lambda block: same_block(block, [*map(_unswitched, block)]))
-    )
+    """The kernel with loop-invariant conditions around loops whose whole body is one branch, and around loops over lanes all of
+    whose branches have them.
+    """
+    names = Names(kernel.variables, kernel.body)
+
+    def on_block(block: ir.Block) -> ir.Block:
+        return same_block(block, [_unswitched(s, names) if isinstance(s, ir.For) else s for s in block])
+
+    body = rewrite_blocks(kernel.body, on_block)
+    return replace(kernel, body=body, variables=tuple(names.variables))
 
 
-def _unswitched(statement: ir.Statement) -> ir.Statement:
-    if not isinstance(statement, ir.For) or len(statement.body) != 1 or not isinstance(statement.body[0], ir.If):
-        return statement
-    branch = statement.body[0]
-    if branch.otherwise or not all(_is_invariant(c, statement.variable) for c in branch.conditions):
-        return statement
-    return ir.If(branch.conditions, (replace(statement, body=branch.then),))
+def _unswitched(loop: ir.For, names: Names) -> ir.Statement:
+    branches = [s for s in loop.body if isinstance(s, ir.If)]
+    rest = tuple(s for s in loop.body if not isinstance(s, ir.If))
+    defined = {loop.variable, *(s.variable for s in rest if isinstance(s, ir.LetIndex | ir.For))}
+    conditions = {b.conditions for b in branches}
+    if len(conditions) != 1 or any(b.otherwise for b in branches):
+        return loop
+    (shared,) = conditions
+    if not all(_is_invariant(c, defined) for c in shared):
+        return loop
+    if not rest and len(branches) == 1:
+        return ir.If(shared, (replace(loop, body=branches[0].then),))
+    if not lane_count(loop) or len(ir.statements(rest)) > MAX_COPIED or may_leave(loop.body):
+        return loop
+    whole = tuple(t for s in loop.body for t in (s.then if isinstance(s, ir.If) else (s,)))
+    other = Copying(names, names.variables, (replace(loop, body=rest),), {}, {}).body
+    return ir.If(shared, (replace(loop, body=whole),), other)
 
 
-def _is_invariant(condition: ir.Value, loop_variable: int) -> bool:
-    """Whether a condition is invariant; only index conditions are, since values may change in the body."""
-    return isinstance(condition, ir.Within) and loop_variable not in condition.expression.used_variables()
+def _is_invariant(condition: ir.Value, defined: set[int]) -> bool:
+    """Whether a condition is invariant; only conditions on indices are, of variables that the loop doesn't define."""
+    return isinstance(condition, ir.Within) and defined.isdisjoint(condition.expression.used_variables())
 
 
 def peel_loops(kernel: ir.Kernel) -> ir.Kernel:
