@@ -54,7 +54,7 @@ STEPS = {
     "rsqrt": 100,
     "encode": 6,
     "decode": 4,
-    "rem": 2000,
+    "rem": 700,
 }
 #: The steps of functions of integers, of which processors have no vectors.
 INTEGER_STEPS = {"div": 200, "rem": 200, "popcount": 25, "clz": 25}

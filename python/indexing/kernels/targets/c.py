@@ -37,7 +37,7 @@ _MATH = (  # functions of f64 from the C library
     *("exp", "expm1", "floor", "hypot", "log", "log1p", "pow", "sin", "sinh", "sqrt", "tan", "tanh", "trunc"),
 )
 _RENAMED = {"abs": "fabs", "rem": "fmod", "round_even": "rint"}
-_OF_F32 = ("ceil", "copysign", "floor", "sqrt", "trunc", *_RENAMED)  # instructions of the CPU
+_OF_F32 = ("ceil", "copysign", "floor", "sqrt", "trunc", "abs", "round_even")  # instructions of the CPU
 
 
 # gcc 12 loses what a branch assigns, if a loop has several, one after another, whose conditions do not change in it.

@@ -1,9 +1,9 @@
 """Functions of f32 for CPUs that compilers can vectorize: straight-line code without branches or calls.
 
-Most compute in f64 and round once. In f64, each has a relative error below 2**-33, so that the result has an error of less
-than 0.51 units in the last place; the conversion handles overflow and subnormal numbers. The exponential function and its
-quotients are so frequent that they stay in f32, where vectors have twice the lanes and division is cheap: exp has an error of
-at most 1.1 units in the last place, logistic of 2.5, tanh of 2.7.
+Most compute in f64 and round once; remainders are exact. In f64, each has a relative error below 2**-33, so that the result
+has an error of less than 0.51 units in the last place; the conversion handles overflow and subnormal numbers. The exponential
+function and its quotients are so frequent that they stay in f32, where vectors have twice the lanes and division is cheap: exp
+has an error of at most 1.1 units in the last place, logistic of 2.5, tanh of 2.7.
 """
 
 from __future__ import annotations
@@ -17,6 +17,8 @@ _LN2 = math.log(2)
 _TO_INTEGER = "6755399441055744.0"  # 1.5 * 2**52: adding it rounds a number to an integer, in the last bits
 _SQRT_HALF_BITS = 0x3FE6A09E667F3BCD
 _MANTISSA = (1 << 52) - 1
+
+REM_BITS = 28  # of a quotient that are computed at once: with the 24 bits of a divisor, they fit in 53
 
 _TO_INTEGER_F32 = "12582912.0f"  # 1.5 * 2**23
 _LN2_HIGH = "0.693145751953125f"  # its last 11 bits are 0, so that small multiples are exact
@@ -412,4 +414,37 @@ f32 hypot_f32(f32 x, f32 y) {
     )
 
 
-MATH: tuple[Definition, ...] = (*_choices(), *_parts(), *_exponential(), *_logarithm(), *_trigonometric(), *_others())
+def _remainder() -> Iterator[Definition]:
+    # Parts of REM_BITS bits of the quotient, highest first. Each is off by at most one; its product with the divisor is exact.
+    yield function(
+        "rem_part",
+        f"""\
+f64 rem_part(f64 a, f64 b, f64 over_b, f64 up, f64 down) {{  // a mod (b * up), given 1 / up
+  f64 s = b * up, n = a * (over_b * down) + {_TO_INTEGER} - {_TO_INTEGER}, r = a - n * s;
+  return r < 0 ? r + s : r;
+}}""",
+        "f64",
+    )
+    shifts = range(REM_BITS * (277 // REM_BITS), -1, -REM_BITS)  # a quotient of two f32 is below 2**278
+    parts = " ".join(f"a = rem_part(a, b, over_b, 0x1p{k}, 0x1p-{k});" for k in shifts)
+    yield function(
+        "rem_f32",
+        f"""\
+f32 rem_f32(f32 x, f32 y) {{
+  f64 a = abs_f32(x), b = abs_f32(y), over_b = 1 / b;
+  {parts}
+  return copysign_f32(abs_f32(y) == inf_f32 ? x - x + abs_f32(x) : (f32)a, x);
+}}""",
+        "f32 f64 rem_part abs_f32 copysign_f32 inf_f32",
+    )
+
+
+MATH: tuple[Definition, ...] = (
+    *_choices(),
+    *_parts(),
+    *_exponential(),
+    *_logarithm(),
+    *_trigonometric(),
+    *_remainder(),
+    *_others(),
+)
