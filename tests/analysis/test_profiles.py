@@ -162,6 +162,7 @@ def test_the_command_reads_a_profile(tmp_path: Path, capsys: pytest.CaptureFixtu
         b"[1]",
         b'{"traceEvents": 3}',
         b'{"traceEvents": [3]}',
+        b'{"traceEvents": ' + b"[" * 5000 + b"]" * 5000 + b"}",
         b"\x1f\x8b",
         b"\xff" * 40,
         b"SQLite format 3\0",

@@ -158,6 +158,23 @@ def test_a_stated_count_is_taken_where_none_is_found() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    "config",
+    [
+        '{"elsewhere":"known_trip_count"}',
+        '"known_trip_count"',
+        '{"known_trip_count":{"n":"-1"}}',
+        '{"known_trip_count":{"n":"9223372036854775808"}}',
+        '{"known_trip_count":{"n":Infinity}}',
+        '{"known_trip_count":' + "[" * 5000 + "]" * 5000 + "}",
+    ],
+    ids=["elsewhere", "text", "negative", "beyond int64", "infinite", "nested"],
+)
+def test_a_config_without_a_count_states_none(config: str) -> None:
+    by_powers = loop(step="multiply(n, three)", first=1, bound=240)
+    assert count_of(by_powers.replace("body=body", f"body=body, backend_config={config}")) is None
+
+
 def test_a_loop_with_steps_of_the_host_counts_its_turns() -> None:
     text = loop(last=SORTED)
     assert count_of(text) == 5

@@ -285,6 +285,12 @@ def test_top_k_of_keys_for_a_total_order(key, is_known):
         (call("cusolver_potrf_ffi", "(f32[2,2], s32[])", ["f32[2,2]"]), "no uplo"),
         (call("__onednn$matmul", "f32[2,2]", ["f32[2,2]"] * 3, {"onednn_matmul_config": {"fusions": {"ops": ["CUBE"]}}}),
          "the fused CUBE"),
+        (call("__onednn$softmax", "f32[2,2]", ["f32[2,2]"], {"onednn_softmax_config": {"softmax_axis": math.inf}}),
+         "can't be read as exponential"),
+        (call("__onednn$layernorm", "f32[2,2]", ["f32[2,2]"], {"onednn_layer_norm_config": {"epsilon_typecast": 1 << 40}}),
+         "can't be read as rsqrt"),
+        (call("__cublas$gemm", "f32[2,2]", ["f32[2,2]"] * 2, '{"a":' + "[" * 5000 + "]" * 5000 + "}"),
+         "can't be read as dot"),
     ],
 )  # fmt: skip
 def test_what_can_not_be_read_is_unknown_with_the_reason_and_refused_by_name(text, why):

@@ -75,6 +75,7 @@ def test_what_a_store_has_measured_stays(tmp_path: Path) -> None:
     ("changed", "says"),
     [
         ("", "these are no stored plans: Expecting value"),
+        ("[" * 5000 + "]" * 5000, "these are no stored plans: maximum recursion depth"),
         ("[]", 'expected a JSON object with "format"'),
         ('{"format": "indexing plans 1"}', "the object has no 'fusions'"),
         ('{"format": "indexing plans 1", "fusions": 3}', "the object.fusions is no list"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from indexing.hlo import Instruction
 from indexing.ops.element_types import element_type
-from indexing.ops.library_calls.configs import backend_config
+from indexing.ops.library_calls.configs import UNREADABLE, backend_config
 
 _MIRRORED = {"LT": "GT", "LE": "GE", "GT": "LT", "GE": "LE", "NE": "NE"}
 
@@ -13,9 +13,11 @@ def stated_trip_count(loop: Instruction) -> int | None:
     """The trip count that XLA has stored in the loop's `backend_config`."""
     if "known_trip_count" not in loop.attributes.get("backend_config", ""):
         return None
-    stated = backend_config(loop)["known_trip_count"]
-    count = str(stated.get("n", "")) if isinstance(stated, dict) else ""
-    return int(count) if count.isdecimal() else None
+    try:
+        count = int(backend_config(loop)["known_trip_count"]["n"])
+    except UNREADABLE:
+        return None
+    return count if 0 <= count < 1 << 63 else None
 
 
 def direction_of(comparison: Instruction, *, mirrored: bool) -> str | None:

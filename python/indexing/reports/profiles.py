@@ -24,6 +24,8 @@ from indexing.reports.wire import Fields, fields_of, text_of, varint_of
 if TYPE_CHECKING:
     from indexing.reports.program_report import ProgramReport
 
+# The errors of reading data that are in no such format.
+_UNREADABLE = (ValueError, TypeError, AttributeError, LookupError, EOFError, RecursionError, zlib.error, sqlite3.Error)
 NAMED = 5  # measured kernels that the program lacks
 
 
@@ -74,7 +76,7 @@ def read_profile(path: str | PathLike[str], module: str = "") -> Profile:
             events = list(_trace_events(json.loads(data)))
         else:
             events = list(_xplane_events(data))
-    except (ValueError, KeyError, TypeError, AttributeError, IndexError, EOFError, zlib.error, sqlite3.Error) as error:
+    except _UNREADABLE as error:
         raise ParseError(
             f"{path} is no trace of JAX's profiler and no export of Nsight Systems: {error}", 1, 1
         ) from None

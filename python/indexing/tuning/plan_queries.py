@@ -55,7 +55,7 @@ class StoredPlans:
         """The plans of `to_json`'s text. Raises IndexingError if it is something else, and says where."""
         try:
             data = json.loads(text)
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             raise IndexingError(f"these are no stored plans: {error}") from None
         if not isinstance(data, dict) or data.get("format") != FORMAT:
             raise IndexingError(f'these are no stored plans: expected a JSON object with "format": "{FORMAT}"')

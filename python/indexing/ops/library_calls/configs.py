@@ -4,13 +4,25 @@ from __future__ import annotations
 
 import json
 import re
+import struct
 from collections.abc import Mapping
 from typing import Any, TypeAlias
 
-from indexing.errors import UnsupportedOp
+from indexing.errors import IndexingError, UnsupportedOp
 from indexing.hlo import Instruction
 
 Config: TypeAlias = Mapping[str, Any]
+#: The errors of reading a configuration whose values are not those of its format.
+UNREADABLE = (
+    IndexingError,
+    ArithmeticError,
+    ValueError,
+    TypeError,
+    AttributeError,
+    LookupError,
+    RecursionError,
+    struct.error,
+)
 _ENTRY = re.compile(r'([\w.]+) = ("[^"]*"|[^,}\s]+)')  # an entry of an attribute dictionary: `uplo = 76 : ui8`
 _WORDS = {"true": True, "false": False}
 

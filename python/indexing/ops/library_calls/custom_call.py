@@ -11,11 +11,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import takewhile
 
-from indexing.errors import IndexingError, UnsupportedOp
+from indexing.errors import UnsupportedOp
 from indexing.hlo import BuiltInstruction, Computation, Instruction
 from indexing.ops.expansion import Expansion, is_workspace
 from indexing.ops.library_calls import convolutions, lapack, onednn, products, solvers, sorted_runs
-from indexing.ops.library_calls.configs import Config, backend_config
+from indexing.ops.library_calls.configs import UNREADABLE, Config, backend_config
 from indexing.ops.op import ComputationMaps, Interpreter, Op, RunsComputations, ThroughComputations
 from indexing.ops.operand_indexing import Indexing, unknown
 from indexing.ops.operation_count import CountInside, OperationCount
@@ -110,7 +110,7 @@ def _read(i: Instruction) -> Computation | lapack.LapackCall | str:
             return f"what custom-call {target!r} computes is known to its library only"
         body = Expansion(i)
         return body.finish(line.write(body, backend_config(i)))
-    except (IndexingError, ValueError, TypeError, AttributeError, KeyError, IndexError) as error:
+    except UNREADABLE as error:
         name = routine.routine if line is None and routine is not None else line.opcode if line is not None else target
         return f"custom-call {target!r} can't be read as {name}: {(str(error).splitlines() or [''])[0]}"
 
