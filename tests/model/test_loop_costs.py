@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import indexing as ix
+from indexing.device.table import CPU
 from indexing.model.loop_costs import LoopCosts, costs_of_loops
 from ir_reader import read_kernel
 
@@ -22,7 +23,7 @@ buffer o0: f32[{size}] global output 0
 
 def costs(body: str, size: int, grid: int = 1, rows: int = 1, more: str = "") -> LoopCosts:
     text = HEAD.format(grid=grid, last=grid - 1, rows=rows, last_row=rows - 1, size=size, more=more) + body
-    return costs_of_loops(read_kernel(text), 64)
+    return costs_of_loops(read_kernel(text), CPU.memory)
 
 
 def test_neighbouring_elements_are_vectors_and_one_run() -> None:
@@ -68,11 +69,44 @@ def test_lanes_that_are_written_out_are_vectors() -> None:
     body = (
         "  for t in [0, 63] = 0 to 64 step 1\n"
         "    for lane in [0, 3] = 0 to 4 step 1 unroll 4\n"
-        "      v0 = load.f32 p0[t * {step} + lane]\n"
+        "      v0 = load.f32 p0[t * {step} + lane * {apart}]\n"
         "      store o0[t * {step} + lane] = v0\n"
     )
-    assert costs(body.format(step=4), 256).steps == 2 + 64 / 4 * (4 + 4 * 2)
-    assert costs(body.format(step=8), 512).steps == 2 + 64 * (4 + 4 * 2)
+    assert costs(body.format(step=4, apart=1), 256).steps == 2 + 64 * (4 + 2)
+    assert costs(body.format(step=8, apart=1), 512).steps == 2 + 64 * (4 + 2)
+    assert costs(body.format(step=8, apart=2), 512).steps == 2 + 64 * (4 + 4 * 2)  # no better by vectors
+
+
+def test_elements_that_lie_apart_are_accessed_one_by_one() -> None:
+    body = "  for t in [0, 127] = 0 to 128 step 1\n    v0 = load.f32 p0[t * 3]\n    v1 = {}.f32(v0)\n    store o0[t] = v1\n"
+    assert costs(body.format("exp"), 512).steps == 2 + 128 // 8 * (4 + 100 + 1) + 128 * 2
+    scattered = "  for t in [0, 127] = 0 to 128 step 1\n    store o0[t * 3] = f32 0.0\n"
+    assert costs(scattered, 512).steps == pytest.approx(2 + 128 // 8 * 4 + 128 * 2)
+
+
+def test_few_iterations_are_vectors_of_fewer_lanes() -> None:
+    body = "  for t in [0, {last}] = 0 to {count} step 1\n    v0 = load.f32 p0[t]\n    store o0[t] = v0\n"
+    turns = {1: 1, 4: 1, 7: 3, 13: 3}
+    assert {n: costs(body.format(count=n, last=n - 1), 16).steps for n in turns} == {
+        n: 2 + t * 6 for n, t in turns.items()
+    }
+
+
+def test_indices_that_move_unevenly_and_guards_that_change_are_no_vectors() -> None:
+    body = "  for t in [0, 127] = 0 to 128 step 1\n    v0 = load.f32 p0[{}]\n    store o0[{}] = v0\n"
+    assert costs(body.format("t", "t // 8"), 128).steps == 2 + 128 * (4 + 2)
+    assert costs(body.format("t // 8", "t"), 128).steps == 2 + 128 // 8 * (4 + 1) + 128 * 2
+    assert costs(body.format("t // 128", "t"), 128).steps == 2 + 128 // 8 * (4 + 2)
+    guarded = (
+        "  for t in [0, 127] = 0 to 128 step 1\n"
+        "    if within({}, [, 3])\n"
+        "      v0 = load.f32 p0[t * {}]\n"
+        "      v1 = exp.f32(v0)\n"
+        "      store o0[t] = v1\n"
+    )
+    assert costs(guarded.format("t // 32", 2), 256).steps == 2 + 128 * (4 + 2 + 102)
+    assert costs(guarded.format("t // 32", 1), 256).steps == 2 + 128 // 8 * (4 + 2 + 101) + 128 * 2  # stores by a mask
+    assert costs(guarded.format("bl_x", 2), 256).steps == 2 + 128 // 8 * (4 + 2 + 101) + 128 * 2  # single loads
 
 
 def test_a_sum_in_one_variable_waits_for_each_turn() -> None:
@@ -85,7 +119,24 @@ def test_a_sum_in_one_variable_waits_for_each_turn() -> None:
         "  store o0[0] = s\n",
         size=128,
     )
-    assert cost.steps == 2 + 100 * (4 + 2 * 2) + 1
+    assert cost.steps == 2 + 100 * 12 + 1
+
+
+def test_short_sums_wait_beside_each_other() -> None:
+    body = (
+        "  for r in [0, 49] = 0 to 50 step 1\n"
+        "    var s: f32 = f32 0.0\n"
+        "    for u in [0, {last}] = 0 to {outer} step 1\n"
+        "      for t in [0, 9] = 0 to 10 step 1\n"
+        "        v0 = load.f32 p0[r * 100 + u * 10 + t]\n"
+        "        v1 = add.f32(s, v0)\n"
+        "        set s = v1\n"
+        "    store o0[r] = s\n"
+    )
+    of_loop = 10 * (4 + 2)
+    one, ten = (costs(body.format(outer=n, last=n - 1), 5000).steps for n in (1, 10))
+    assert one == pytest.approx(2 + 50 * (2 + 2 + of_loop + 1))
+    assert ten == pytest.approx(2 + 50 * (2 + 10 * (2 + 10 * 12) + 1))
 
 
 def test_a_store_that_stays_is_no_vector() -> None:
@@ -124,7 +175,7 @@ def test_the_last_block_to_arrive_is_one_of_all_and_shared_memory_is_near() -> N
         grid=16,
         more=buffers,
     )
-    assert cost.steps == pytest.approx(16 * (20 + 1 + 2) + 2 + 10 * (4 + 1))
+    assert cost.steps == pytest.approx(16 * (20 + 1 + 2) + 2 + (1 + 1) * 4 + 10 * 2)
     assert (cost.lines, cost.runs) == pytest.approx((1 + 10 / 16, 1 + 10 / 16))
 
 
@@ -136,7 +187,7 @@ def test_a_branch_counts_as_often_as_it_is_taken() -> None:
         "        store o0[t * 5 + u * 50] = f32 0.0\n",
         size=1024,
     )
-    assert cost.steps == pytest.approx(2 + 100 * 2 + 25 * (2 + 10 * (4 + 1)))
+    assert cost.steps == pytest.approx(2 + 100 * 2 + 25 * (2 + (1 + 1) * 4 + 10 * 2))
 
 
 def strided(inner: int, outer: int, stride: int) -> LoopCosts:
@@ -151,11 +202,41 @@ def strided(inner: int, outer: int, stride: int) -> LoopCosts:
 
 
 def test_lines_are_found_again_where_they_are_few() -> None:
-    few, many, far = strided(256, 16, 64), strided(4096, 16, 64), strided(256, 16, 1024)
-    assert (few.lines, few.runs) == (256 + 1, 256 + 1)
-    assert (many.lines, many.runs) == (16 * 4096 + 1, 16 * 4096 + 1)
+    few, many, far, beside = strided(128, 16, 64), strided(256, 16, 64), strided(256, 16, 1024), strided(256, 16, 80)
+    assert (few.lines, few.runs) == (128 + 1, 128 + 1)
+    assert (beside.lines, beside.runs) == (256 + 1, 256 + 1)  # in all sets
+    assert (many.lines, many.runs) == (16 * 256 + 1, 16 * 256 + 1)
     assert (far.lines, far.runs) == (16 * 256 + 1, 16 * 256 + 1)
-    assert few.steps == 2 + 16 * 2 + 16 * 256 * (4 + 1 + 1)
+    assert many.from_memory == far.from_memory == 2 * 256 + 2  # the last cache keeps them
+    assert few.steps == 2 + 16 * 2 + 16 * 128 * (4 + 1 + 1)
+
+
+def test_accesses_beside_each_other_fetch_together() -> None:
+    body = "  for t in [0, 127] = 0 to 128 step 1\n    v0 = load.f32 p0[t * 64]\n    v1 = load.f32 p0[t * 64 + {}]\n"
+    beside, apart = (costs(body.format(n), 8320).fetches["p0"] for n in (15, 40))
+    assert (beside.lines, beside.used) == (128, 128 * 8)
+    assert (apart.lines, apart.used) == (256, 128 * 8)
+
+
+def test_loops_that_turn_from_row_to_row_fetch_all_of_them() -> None:
+    body = (
+        "  for t in [0, 127] = 0 to 128 step 1\n    v0 = load.f32 p0[t % 16 * 1024 + t // 16]\n    store o0[0] = v0\n"
+    )
+    fetched = costs(body, 16384).fetches["p0"]
+    assert (fetched.lines, fetched.used) == (16 * 8, 16 * 8 * 4)  # a set holds eight of the sixteen lines
+    near = costs(body.replace("1024", "1040"), 16640).fetches["p0"]
+    assert (near.lines, near.used) == (16, 16 * 8 * 4)
+
+
+def test_a_counter_that_starts_with_another_moves_with_it() -> None:
+    cost = costs(
+        "  for t in [0, 127] = 0 to 128 step 1\n"
+        "    for u in [0, 1023] = t to 1024 step 128\n"
+        "      v0 = load.f32 p0[u]\n"
+        "      store o0[u] = v0\n",
+        size=1024,
+    )
+    assert cost.lines == 2 * 1024 * 4 / 64
 
 
 def test_plans_are_ranked_as_their_loops_are() -> None:

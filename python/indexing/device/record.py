@@ -37,7 +37,8 @@ class Cores:
 
 @dataclass(frozen=True, slots=True)
 class Memory:
-    """The memory of a device: bytes, and bytes per second, of all of it, of its L2 cache, and the bytes of a core's L1 cache.
+    """The memory of a device: bytes, and bytes per second, of all of it, of its L2 cache (a CPU's last one), and the bytes of a
+    core's L1 cache.
 
     Global memory is transferred in sectors of `sector_bytes`, with cache lines of `line_bytes`; shared memory has `banks`
     banks, each `bank_bytes` wide. A load takes `latency` seconds, `l2_latency` or `l1_latency` where a cache has its value, and

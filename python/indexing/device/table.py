@@ -169,7 +169,7 @@ def _gpu(
 def _cpu(name: str, count: int) -> Device:
     """A processor, for kernels in C: a core runs one block at a time, moves whole lines, and does steps of loops."""
     memory = Memory(
-        *(100 * GIGA, 1 << 34, 32 * KIB, 1 * MIB, 40 * GIGA * count, 100e-9, 100e-9, 100e-9),
+        *(100 * GIGA, 1 << 34, 32 * KIB, 16 * MIB, 40 * GIGA * count, 100e-9, 100e-9, 100e-9),
         loads_under_way=64,
         sector_bytes=64,
         line_bytes=64,

@@ -175,7 +175,7 @@ class Recording:
         """Let the tape know a kernel that loops of the processor may inline."""
         if kernel.dialect != HOST_DIALECT or number in self.tape.small:
             return
-        steps = costs_of_loops(kernel.lowered, kernel.device.memory.line_bytes).steps
+        steps = costs_of_loops(kernel.lowered, kernel.device.memory).steps
         if steps <= MAX_INLINED_STEPS:
             self.tape.small[number] = SmallKernel(kernel, int(steps))
 

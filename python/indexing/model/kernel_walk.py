@@ -4,7 +4,7 @@ branches.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 from math import prod
 from typing import TYPE_CHECKING
@@ -84,9 +84,7 @@ class KernelWalk:
 
     def _bounds(self, expression: SymbolicExpr) -> Interval:
         """The bounds of an index expression over the iterations of the loops around."""
-        if expression not in self.conditions:
-            self.conditions[expression] = self._without_lets(expression)
-        whole = self.conditions[expression]
+        whole = self.without_lets(expression)
         if self.counters.keys().isdisjoint(whole.used_variables()):
             value = whole.evaluate(self.values)
             return Interval(value, value)
@@ -100,10 +98,16 @@ class KernelWalk:
             if isinstance(s, ir.LetIndex) and isinstance(s.value, SymbolicExpr)
         ]
 
-    def _without_lets(self, expression: SymbolicExpr) -> SymbolicExpr:
+    def without_lets(self, expression: SymbolicExpr) -> SymbolicExpr:
         """The index expression over counters, thread ids and block ids alone."""
+        if expression not in self.conditions:
+            self.conditions[expression] = self.replaced(expression, reversed(self._lets))
+        return self.conditions[expression]
+
+    def replaced(self, expression: SymbolicExpr, values: Iterable[tuple[int, SymbolicExpr]]) -> SymbolicExpr:
+        """The index expression with values in the place of variables, one after another."""
         places = [variable(k) for k in range(len(self.values))]
-        for name, value in reversed(self._lets):
+        for name, value in values:
             if name in expression.used_variables():
                 expression = expression.replace_variables([value if k == name else p for k, p in enumerate(places)])
         return expression

@@ -9,39 +9,44 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from math import inf, prod
+from functools import partial
+from math import prod
 from typing import TYPE_CHECKING, TypeAlias
 
-from indexing._core import SymbolicExpr
+from indexing._core import SymbolicExpr, variable
 from indexing.kernels.ir import nodes as ir
 from indexing.kernels.ir.fragments import PANEL_BYTES, PANEL_ROWS
 from indexing.kernels.ir.traversal import subvalues, values_of
 from indexing.kernels.ir.types import storage_bytes
+from indexing.model.cache_lines import Cache, Level, Lines, digits, fetched_lines, spans
 from indexing.model.data_indices import DataIndices
 from indexing.model.kernel_walk import GRID, KernelWalk
 
 if TYPE_CHECKING:
+    from indexing.device.record import Memory
     from indexing.kernels.ir.nodes import Block, Statement, Value
 
     #: Loops with their numbers of iterations, and named index expressions, outermost first.
     Path: TypeAlias = "tuple[tuple[ir.For, int] | ir.LetIndex, ...]"
+    #: Accesses that differ by their first addresses: buffer, loops, levels, share, and the variables with which data change it.
+    _Access: TypeAlias = "tuple[str, tuple[int, ...], tuple[Level, ...], float, frozenset[int]]"
 
 BLOCKS = 3  # so many blocks are visited, evenly spaced
 LANES = 8  # the lanes of a vector
 VECTOR_BYTES = 32
 MAX_UNROLLED = 16  # iterations of a loop that the compiler unrolls
-CACHED_LINES = 512  # so many lines remain in the cache until a loop runs again
-PAGE = 4096  # bytes: lines at distances that are multiples of it share a set of the cache
-WAYS = 8  # lines in a set
+WAYS = 8  # lines in a set of a core's own cache
 FAR = 1 << 40  # elements: a distance beyond all arrays
 
 # Steps besides those of operations.
 ITERATION = 4  # the cost of an iteration of an innermost loop
 ENTRY = 2  # the cost of entering a loop
 BRANCH = 2
-CHAIN = 2  # steps of each operation that depends on the iteration before
+CHAIN = 12  # steps from an operation to the one of the next iteration that waits for it: a few clocks
+WINDOW = 400  # a processor overlaps so many steps
 UPDATE = 20  # the cost of an atomic update
 VECTOR = 2  # the cost of an operation on vectors
+INSERT = 2  # the cost of an access of one lane of a vector
 #: The steps of functions: those of their polynomials in 8 lanes, by the time that each takes in a loop on vectors of 32 bytes.
 STEPS = {
     **dict.fromkeys(("exp", "exp_narrow", "tanh"), 100),
@@ -62,22 +67,27 @@ INTEGER_STEPS = {"div": 200, "rem": 200, "popcount": 25, "clz": 25}
 
 @dataclass(slots=True)
 class Fetches:
-    """The `lines` of an array that are fetched, in so many `runs` of adjacent ones, and the bytes that are `used` before other
-    lines take their place. Of the access that leaves most, `step` is the distance of its innermost loop in bytes; 0 if data
-    decide it.
+    """The `lines` of an array that cores' caches fetch, in so many `runs` of adjacent ones, the bytes that are `used` before
+    other lines take their place, and the lines `from_memory`, one more for each run. Of the access that leaves most, `step` is
+    the distance of its innermost loop in bytes; 0 if data decide it.
     """
 
     lines: float = 0.0
     runs: float = 0.0
     used: float = 0.0
+    from_memory: float = 0.0
     step: int = 0
     left: float = 0.0
 
-    def add(self, lines: float, runs: float, used: float, step: int, line: int) -> None:
-        """Add those of an access."""
-        self.lines, self.runs, self.used = self.lines + lines, self.runs + runs, self.used + used
-        if lines * line - used > self.left:
-            self.left, self.step = lines * line - used, step
+    def add(self, lines: Lines, from_memory: Lines, share: float, step: int, line: int) -> None:
+        """Add those of accesses, which are a share of all."""
+        self.lines += share * lines.lines
+        self.runs += share * lines.runs
+        self.used += share * lines.used
+        self.from_memory += share * (from_memory.lines + from_memory.runs)
+        left = share * (lines.lines * line - lines.used)
+        if left > self.left:
+            self.left, self.step = left, step
 
 
 @dataclass(slots=True)
@@ -89,39 +99,50 @@ class LoopCosts:
 
     @property
     def lines(self) -> float:
-        """The lines of memory that are fetched."""
+        """The lines that the caches of cores fetch."""
         return sum(f.lines for f in self.fetches.values())
 
     @property
     def runs(self) -> float:
-        """The runs of adjacent lines that are fetched."""
+        """The runs of adjacent lines among them."""
         return sum(f.runs for f in self.fetches.values())
 
+    @property
+    def from_memory(self) -> float:
+        """The lines that come from memory, and one more for each run of them."""
+        return sum(f.from_memory for f in self.fetches.values())
 
-def costs_of_loops(kernel: ir.Kernel, line_bytes: int) -> LoopCosts:
-    """The costs of a kernel that is lowered for a target without threads."""
+
+def costs_of_loops(kernel: ir.Kernel, memory: Memory) -> LoopCosts:
+    """The costs of a kernel that is lowered for a target without threads, whose cores have such caches."""
     costs = LoopCosts()
     blocks = prod(kernel.grid)
     visited = min(BLOCKS, blocks)
     for k in range(visited):
         number = blocks * (2 * k + 1) // (2 * visited)
         x, y, _ = kernel.grid
-        visitor = _BlockVisitor(kernel, (number % x, number // x % y, number // (x * y)), line_bytes, costs)
+        visitor = _BlockVisitor(kernel, (number % x, number // x % y, number // (x * y)), memory, costs)
         visitor.block(kernel.body, (), blocks / visited, 1 / visited)
+        visitor.count_fetches()
     return costs
 
 
 class _BlockVisitor(KernelWalk):
     """A visitor of one block, which represents others: `times` executions of a statement, a `share` of all of them."""
 
-    def __init__(self, kernel: ir.Kernel, block: Sequence[int], line_bytes: int, costs: LoopCosts) -> None:
+    def __init__(self, kernel: ir.Kernel, block: Sequence[int], memory: Memory, costs: LoopCosts) -> None:
         super().__init__(kernel, (0, 0, 0, *block))
         self.kernel = kernel
         self.functions = {f.name: f for f in kernel.functions}
-        self.origin, self.line, self.costs = tuple(block), line_bytes, costs
+        self.origin, self.memory, self.costs = tuple(block), memory, costs
         self.buffers = {b.name: b for b in kernel.buffers}
         self.of_function: dict[str, float] = {}
         self.data = DataIndices()
+        self.accesses: dict[_Access, list[int]] = {}
+        self.distances: dict[
+            tuple[SymbolicExpr, int], int | None
+        ] = {}  # of accesses in loops, if they are always the same
+        self.declared: dict[str, int] = {}  # the lengths of the paths to variables
 
     # ------------------------------------------------------------ statements
 
@@ -141,6 +162,8 @@ class _BlockVisitor(KernelWalk):
 
     def _named(self, s: Statement, path: Path) -> Path:
         self.data.define(s)
+        if isinstance(s, ir.Var | ir.Let):
+            self.declared[s.name] = len(path)
         return (*path, s) if self.define(s) and isinstance(s, ir.LetIndex) else path
 
     def _loop(self, loop: ir.For, path: Path, times: float, share: float) -> None:
@@ -156,15 +179,16 @@ class _BlockVisitor(KernelWalk):
         self.leave(loop)
 
     def _innermost(self, loop: ir.For, path: Path, iterations: int, times: float, share: float) -> None:
-        """Count a loop that a compiler may vectorize: its iterations, or those of loops in it that it unrolls."""
-        body = _InnermostBody(self, len(path) - 1)
-        body.collect(loop.body, path, 1.0, share)
-        lanes = 1
+        """Count a loop that a compiler may vectorize, or the loops in it that it unrolls."""
+        body = _InnermostBody(self, len(path))
+        body.collect(loop.body, path, 1.0, share, 1)
+        before = prod(part[1] for part in path[body.chain_from : -1] if not isinstance(part, ir.LetIndex))
+        steps = body.alone(iterations, before)
         if body.is_vector:
-            lanes = LANES if body.unrolled == 1 else min(body.unrolled, LANES)
-        whole, rest = divmod(iterations, lanes) if body.unrolled == 1 else (iterations / lanes, 0)
-        wait = CHAIN if body.is_chain else 1
-        self.costs.steps += times * (whole + rest) * (ITERATION + wait * body.steps)
+            unrolls = any(isinstance(s, ir.For) for s in ir.statements(loop.body))
+            turns = iterations if unrolls else iterations // LANES + (iterations % LANES).bit_count()
+            steps = min(steps, turns * (ITERATION + body.vector_steps) + iterations * INSERT * body.lane_steps)
+        self.costs.steps += times * steps
 
     # ------------------------------------------------------------ operations
 
@@ -180,6 +204,10 @@ class _BlockVisitor(KernelWalk):
         if isinstance(s, ir.AtomicUpdate | ir.FetchAdd):
             return own + UPDATE
         return own + self._steps_of(s.function) if isinstance(s, ir.CallFunction) else own
+
+    def is_straight(self, name: str) -> bool:
+        """Whether a function has neither loops nor branches: compilers put its body in the place of its call."""
+        return not any(isinstance(s, ir.For | ir.If) for s in ir.statements(self.functions[name].body))
 
     def _steps_of(self, name: str) -> float:
         if name not in self.of_function:
@@ -202,12 +230,29 @@ class _BlockVisitor(KernelWalk):
 
     # ------------------------------------------------------------ memory
 
-    def stride(self, index: SymbolicExpr, path: Path, level: int) -> int:
-        """The distance of an access, in elements, from the first iteration of a loop of the path to the second."""
-        return self._address(index, path, level) - self._address(index, path)
+    def varies(self, condition: Value, path: Path) -> bool:
+        """Whether a condition changes with the last loop of a path."""
+        if not isinstance(condition, ir.Within):
+            return True
+        _, loop, _ = _last_loop(path)
+        whole = self.without_lets(condition.expression)
+        return loop.variable in whole.used_variables() or loop.variable in self.data.changes(condition.expression)
 
-    def _address(self, index: SymbolicExpr, path: Path, later: int | None = None, block: int = 0) -> int:
-        """The address when all loops are in their first iteration, except one that is in its second, or in a later block."""
+    def accesses_apart(self, s: Statement, path: Path) -> tuple[int, bool]:
+        """The number of a statement's accesses that neither stay nor move by one element in the last loop of a path, and
+        whether its store, if any, moves evenly.
+        """
+        level, loop, iterations = _last_loop(path)
+        count, is_even = 0, True
+        for number, (_, index) in enumerate(touched_by(s)):
+            distance, length = next(self._digits(index, path, level), (1, 1))
+            count += distance not in (0, 1) or length < iterations or loop.variable in self.data.changes(index)
+            if number == 0 and isinstance(s, ir.Store):
+                is_even = distance != 0 and length >= iterations
+        return count, is_even
+
+    def _address(self, index: SymbolicExpr, path: Path, later: int | None = None, turn: int = 0, block: int = 0) -> int:
+        """The address when all loops are in their first iteration, except one that is in a later turn, or in a later block."""
         values = [0] * len(self.values)
         values[GRID : GRID + 3] = self.origin
         values[GRID] += block
@@ -217,113 +262,148 @@ class _BlockVisitor(KernelWalk):
                 values[part.variable] = part.value.evaluate(values)
             else:
                 loop, _ = part
-                values[loop.variable] = loop.start.evaluate(values) + (loop.step if level == later else 0)
+                values[loop.variable] = loop.start.evaluate(values) + (turn * loop.step if level == later else 0)
         return index.evaluate(values)
 
     def _memory(self, s: Statement, path: Path, share: float) -> None:
         for buffer, index in touched_by(s):
-            accessed = self.buffers[buffer]
-            if accessed.space == "global":
-                of_array = self.costs.fetches.setdefault(buffer, Fetches())
-                lines, runs, used, step = self._fetched(index, path, storage_bytes(accessed.element_type))
-                if self.data.changes(index):
-                    most = self._at_most(accessed)
-                    lines, runs, used = min(lines, most), min(runs, most), min(used, most * self.line)
-                of_array.add(share * lines, share * runs, share * used, step, self.line)
+            if self.buffers[buffer].space == "global":
+                loops = tuple(id(part[0]) for part in path if not isinstance(part, ir.LetIndex))
+                key = buffer, loops, tuple(self._levels(index, path)), share, self.data.changes(index)
+                self.accesses.setdefault(key, []).append(self._address(index, path))
 
-    def _at_most(self, buffer: ir.Buffer) -> float:
-        """The lines that accesses anywhere in a buffer fetch at most: each once if all of them remain in the cache."""
-        lines = -(-buffer.size * storage_bytes(buffer.element_type) // self.line)
-        return lines if lines <= CACHED_LINES else inf
-
-    def _fetched(self, index: SymbolicExpr, path: Path, size: int) -> tuple[float, float, float, int]:
-        """Lines and runs that one access fetches in the whole launch, computed from the innermost loop outwards; the bytes of
-        them that are used, and the step of the innermost loop in which the access moves.
-
-        A loop touches `touched` runs of `length` bytes. In the next iteration of the loop around it, they are still cached if
-        they are one run, or few lines that fit in their sets; otherwise they are fetched again.
+    def count_fetches(self) -> None:
+        """Add what all accesses that were met fetch; those in the same loops that lie in one line, or in adjacent ones, fetch
+        together.
         """
-        touched, length, lines, runs, is_far = 1, size, 1.0, 1, False
-        used, steps = float(size), list[int]()
-        first = self._address(index, path)
-        for distance, iterations in self._levels(index, path, first):
-            step = abs(distance) * size
-            steps += [step] if step else []
-            of_run = max(length / self.line, 1.0)
-            is_kept = touched == 1 or (touched * of_run <= CACHED_LINES and not (is_far and touched > WAYS))
-            if step > length and (step >= self.line or not is_kept):
-                lines, runs, touched = lines * iterations, runs * iterations, touched * iterations
-                used *= iterations
-                is_far = is_far or step >= PAGE
-                continue
-            shorter, length = length, max(length, (iterations - 1) * step + (length if step <= length else 0))
-            if not is_kept:
-                lines, runs, used = lines * iterations, runs * iterations, used * iterations
-            else:
-                lines *= max(length / self.line, 1.0) / of_run
-                used *= length / shorter
-        step = next(iter(steps), size)
-        return lines, runs, used, step if step < FAR else 0 if self.data.changes(index) else size
+        line = self.memory.line_bytes
+        own, last = Cache(self.memory.l1_bytes, line, WAYS), Cache(self.memory.l2_bytes, line)
+        for (name, _, levels, share, by_data), addresses in self.accesses.items():
+            buffer = self.buffers[name]
+            size = storage_bytes(buffer.element_type)
+            in_bytes = [(distance * size, iterations) for distance, iterations in levels]
+            step = next((abs(d) for d, _ in in_bytes if d), size)
+            if step >= FAR:
+                step = 0 if by_data else size
+            of_array = self.costs.fetches.setdefault(name, Fetches())
+            for length, used in spans([(a * size, size) for a in addresses], line):
+                of_own, of_last = (fetched_lines(in_bytes, length, used, cache) for cache in (own, last))
+                if by_data:
+                    of_own, of_last = self._at_most(of_own, buffer, own), self._at_most(of_last, buffer, last)
+                of_array.add(of_own, of_last, share, step, line)
 
-    def _levels(self, index: SymbolicExpr, path: Path, first: int) -> Iterator[tuple[int, int]]:
+    def _at_most(self, fetched: Lines, buffer: ir.Buffer, cache: Cache) -> Lines:
+        """At most each line of the array once, if all of them stay in the cache."""
+        most = -(-buffer.size * storage_bytes(buffer.element_type) // cache.line)
+        if most * cache.line > cache.size:
+            return fetched
+        return Lines(min(fetched.lines, most), min(fetched.runs, most), min(fetched.used, most * cache.line))
+
+    def _digits(self, index: SymbolicExpr, path: Path, level: int) -> Iterator[Level]:
+        """The levels of an access in one loop of a path."""
+        part = path[level]
+        assert not isinstance(part, ir.LetIndex)
+        loop, iterations = part
+        if (index, loop.variable) not in self.distances:
+            within = self.replaced(index, (_counted(inner) for inner in reversed(path[level + 1 :])))
+            moved = self.replaced(within, [(loop.variable, variable(loop.variable) + loop.step)])
+            self.distances[index, loop.variable] = (moved - within).constant_value
+        distance = self.distances[index, loop.variable]
+        if distance is None:
+            return digits(partial(self._address, index, path, level), iterations)
+        return iter([(distance, iterations)])
+
+    def _levels(self, index: SymbolicExpr, path: Path) -> Iterator[Level]:
         """Distances and numbers of iterations of the loops of a path, innermost first; then those of the blocks. Data lead
         anywhere.
         """
         anywhere = self.data.changes(index)
         for level in range(len(path) - 1, -1, -1):
             part = path[level]
-            if not isinstance(part, ir.LetIndex) and part[1] > 1:
-                is_near = part[0].variable not in anywhere
-                yield self._address(index, path, level) - first if is_near else FAR, part[1]
+            if isinstance(part, ir.LetIndex) or part[1] == 1:
+                continue
+            if part[0].variable in anywhere:
+                yield FAR, part[1]
+            else:
+                yield from self._digits(index, path, level)
         x, y, z = self.kernel.grid
         if x > 1:
-            yield self._address(index, path, block=1) - first if GRID not in anywhere else FAR, x
+            yield self._address(index, path, block=1) - self._address(index, path) if GRID not in anywhere else FAR, x
         if y * z > 1:
             yield FAR, y * z
 
 
 class _InnermostBody:
-    """An iteration of an innermost loop: its operations, and whether several can be vectorized."""
+    """An iteration of an innermost loop: its steps without vectors, those of one vector, and those that remain each lane's own:
+    accesses of elements that are not adjacent.
+    """
 
-    def __init__(self, visitor: _BlockVisitor, level: int) -> None:
-        self.visitor, self.level = visitor, level
-        self.steps = 0.0
-        self.unrolled = 1
-        self.is_chain = False
+    def __init__(self, visitor: _BlockVisitor, depth: int) -> None:
+        self.visitor, self.depth = visitor, depth
+        self.steps = self.vector_steps = self.lane_steps = self.chained = 0.0
+        self.chain_from = depth
         self.is_vector = True
-        self.own: set[str] = set()
-        self.moves: list[tuple[int, bool]] = []
 
-    def collect(self, block: Block, path: Path, times: float, share: float) -> None:
-        """Collect a block of the loop, which runs so often in an iteration."""
+    def alone(self, iterations: int, loops: int) -> float:
+        """The steps of the loop without vectors, where so many loops together update a variable. Operations that wait for those
+        of the iteration before hide behind those of other variables, if these are near enough.
+        """
+        steps = iterations * (ITERATION + self.steps)
+        return max(steps, iterations * self.chained * CHAIN * min(loops * steps / WINDOW, 1.0))
+
+    def collect(
+        self, block: Block, path: Path, times: float, share: float, lanes: int, is_masked: bool = False
+    ) -> None:
+        """Collect a block, which runs so often in an iteration, and in whose own loop a vector does so many iterations; a mask
+        may leave some out.
+        """
         visitor = self.visitor
         for s in block:
             if isinstance(s, ir.For):
                 first, iterations = visitor.iterations(s)
                 visitor.values[s.variable] = first
                 if iterations:
-                    self.unrolled = max(self.unrolled, iterations)
-                    self.collect(s.body, (*path, (s, iterations)), times * iterations, share)
+                    around, vector = (*path, (s, iterations)), min(iterations, LANES)
+                    self.collect(s.body, around, times * iterations, share, vector, is_masked)
             elif isinstance(s, ir.If):
-                self.steps += BRANCH * times
+                self._count(BRANCH * times, 0.0, lanes)
+                varies = is_masked or any(visitor.varies(c, path) for c in s.conditions)
                 for body, probability in visitor.branches(s):
-                    self.collect(body, path, times * probability, share * probability)
+                    self.collect(body, path, times * probability, share * probability, lanes, varies)
             else:
                 path = visitor._named(s, path)
-                self.steps += times * visitor._steps(s)
+                apart, is_even = visitor.accesses_apart(s, path)
+                self.is_vector = self.is_vector and is_even and not (is_masked and apart)
+                apart += is_masked and isinstance(s, ir.Store)
+                self._count(times * (visitor._steps(s) - apart), times * apart, lanes)
                 visitor._memory(s, path, share)
-                self._classify(s, path)
+                self._classify(s, times)
 
-    def _classify(self, s: Statement, path: Path) -> None:
-        if isinstance(s, ir.Var | ir.Let):
-            self.own.add(s.name)
-        self.is_chain = self.is_chain or (isinstance(s, ir.Assign) and s.name not in self.own)
-        is_single = isinstance(s, ir.AtomicUpdate | ir.FetchAdd | ir.Break | ir.CallFunction | ir.MultiplyPanels)
-        self.is_vector = self.is_vector and not is_single and not self.is_chain
-        for number, (_, index) in enumerate(touched_by(s)):
-            stride = self.visitor.stride(index, path, self.level)
-            is_store = isinstance(s, ir.Store) and number == 0
-            self.is_vector = self.is_vector and (stride == self.unrolled or (stride == 0 and not is_store))
+    def _count(self, steps: float, apart: float, lanes: int) -> None:
+        self.steps += steps + apart
+        self.vector_steps += steps / lanes
+        self.lane_steps += apart
+
+    def _classify(self, s: Statement, times: float) -> None:
+        if isinstance(s, ir.Assign) and (declared := self.visitor.declared[s.name]) < self.depth:
+            self.chained += times
+            self.chain_from = min(self.chain_from, declared)
+        is_single = isinstance(s, ir.AtomicUpdate | ir.FetchAdd | ir.Break | ir.MultiplyPanels)
+        is_single = is_single or (isinstance(s, ir.CallFunction) and not self.visitor.is_straight(s.function))
+        self.is_vector = self.is_vector and not is_single and not self.chained
+
+
+def _counted(part: tuple[ir.For, int] | ir.LetIndex) -> tuple[int, SymbolicExpr]:
+    """The variable of a part of a path, and its first value."""
+    if not isinstance(part, ir.LetIndex):
+        return part[0].variable, part[0].start
+    assert isinstance(part.value, SymbolicExpr)
+    return part.variable, part.value
+
+
+def _last_loop(path: Path) -> tuple[int, ir.For, int]:
+    """The last loop of a path: its place, the loop, and its iterations."""
+    return [(level, *part) for level, part in enumerate(path) if not isinstance(part, ir.LetIndex)][-1]
 
 
 def _table(v: ir.Op) -> Mapping[str, int]:

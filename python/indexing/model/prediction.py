@@ -283,24 +283,24 @@ DEMANDS = (
 
 
 def loop_demands(computation: Computation, plan: Mapping[str, int], device: Device) -> dict[str, float]:
-    """The columns of `_COUNTED` for the kernel of one plan on a device without threads. Memory moves the lines that its loops
-    fetch, and one more for each run of lines; operations are steps of loops.
+    """The columns of `_COUNTED` for the kernel of one plan on a device without threads. Caches and memory move the lines that
+    its loops fetch, and one more for each run; `loads_under_way` of these are one wait; operations are steps of loops.
     """
     kernel = emit_fused(computation, device, **plan)
-    costs = costs_of_loops(kernel.lowered, device.memory.line_bytes)
-    fetched = (costs.lines + costs.runs) * device.memory.line_bytes
+    costs, memory = costs_of_loops(kernel.lowered, device.memory), device.memory
+    fetched = costs.lines + costs.runs
     return {
         **dict.fromkeys(_COUNTED, 0.0),
         "blocks": prod(kernel.lowered.grid),
         "threads": prod(kernel.block),
         "instructions": costs.lines,
         "sectors": costs.lines,
-        "bytes": costs.lines * device.memory.line_bytes,
-        "waits": (costs.lines + costs.runs) / device.memory.loads_under_way,
-        "cache_loads": costs.lines,
-        "memory_loads": costs.lines,
-        "cache_bytes": costs.lines * device.memory.line_bytes,
-        "memory_bytes": fetched,
+        "bytes": costs.lines * memory.line_bytes,
+        "waits": fetched / memory.loads_under_way,
+        "cache_loads": fetched / memory.loads_under_way,
+        "memory_loads": costs.from_memory / memory.loads_under_way,
+        "cache_bytes": fetched * memory.line_bytes,
+        "memory_bytes": costs.from_memory * memory.line_bytes,
         "operations": costs.steps,
         "shared_bytes": kernel.shared_bytes,
     }

@@ -108,7 +108,7 @@ def _of_loops(instruction: Instruction, device: Device) -> InstructionTraffic:
     if kernel is None:
         return InstructionTraffic()
     line = device.memory.line_bytes
-    fetches = costs_of_loops(kernel.lowered, line).fetches
+    fetches = costs_of_loops(kernel.lowered, device.memory).fetches
     reads: dict[int, ArrayTraffic] = {}
     writes: dict[int, ArrayTraffic] = {}
     named = [b.name for b in kernel.lowered.buffers if b.role != "none"]
