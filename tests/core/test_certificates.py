@@ -60,6 +60,13 @@ def test_steps_are_made_when_they_are_read() -> None:
     assert repr(made.steps) == repr(tuple(made.steps)) and made.steps != ()
 
 
+def test_what_the_map_states_is_a_step_only_if_another_follows_from_it() -> None:
+    for number in range(100):
+        steps = certificate(str(random_map(random.Random(f"certificates/{number}"), Style()))).steps
+        used = {k for step in steps for k in step.reasons}
+        assert all(step.number in used for step in steps if step.law == "given"), number
+
+
 def test_maps_are_written_when_they_are_read() -> None:
     made = certificate(SPLIT)
     assert made == pickle.loads(pickle.dumps(made)) and made.before == str(ix.IndexingMap.parse(SPLIT))

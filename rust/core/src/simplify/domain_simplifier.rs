@@ -12,7 +12,7 @@ use crate::simplify::contradiction;
 use crate::simplify::domain::{DomainSimplifier, Effort, PointVariables};
 use crate::simplify::facts::{normal_form, EqualVariables};
 use crate::simplify::law::Law;
-use crate::simplify::recorder::Certificate;
+use crate::simplify::recorder::{Certificate, Recorder};
 use crate::simplify::simplifier::{Scratch, Simplifier, Status};
 use crate::simplify::stable_constraints::StableConstraints;
 use smallvec::SmallVec;
@@ -86,6 +86,7 @@ impl DomainSimplifier {
         }
         let mut s = self.start(arena, scratch, certify);
         let empty = self.simplifies_to_nothing(&mut s);
+        self.record_domain(&mut s, Recorder::keep_stated);
         Outcome { status: s.status(), empty, certificate: s.take_certificate() }
     }
 
@@ -98,7 +99,7 @@ impl DomainSimplifier {
             s.record_steps();
         }
         s.start_on(self.visible_bounds());
-        self.record_given(&mut s);
+        self.record_domain(&mut s, Recorder::give);
         s
     }
 
@@ -158,14 +159,13 @@ impl DomainSimplifier {
         self.state_conditions(s, stated)
     }
 
-    /// Records the bounds and constraints as the map states them.
-    fn record_given(&self, s: &mut Simplifier<'_>) {
+    /// Records the bounds and constraints as they are now.
+    fn record_domain(&self, s: &mut Simplifier<'_>, record: fn(&mut Recorder, Expr, Interval)) {
         s.record(|r, arena, _| {
             for (v, interval) in self.bounds.iter().enumerate() {
-                let x = arena.variable(v as u32);
-                r.give(x, *interval);
+                record(r, arena.variable(v as u32), *interval);
             }
-            self.constraints.iter().for_each(|(e, interval)| r.give(*e, *interval));
+            self.constraints.iter().for_each(|(e, interval)| record(r, *e, *interval));
         });
     }
 

@@ -48,6 +48,17 @@ const KEEPING: [&str; 3] =
 /// The law of a constraint on an expression that is replaced by an equal one.
 const SUBSTITUTED: &str = "substituted";
 
+impl CertifiedStep {
+    /// The constraint that it states, or claims as a consequence of others.
+    fn constraint(&self) -> Option<(Expr, Interval)> {
+        let states = self.law.starts_with("constraint") || [GIVEN, SUBSTITUTED].contains(&self.law);
+        match self.claim {
+            Claim::Within(e, info) if states => Some((e, info.bounds)),
+            _ => None,
+        }
+    }
+}
+
 type Table<K, V> = HashMap<K, V, foldhash::fast::RandomState>;
 
 /// The steps recorded so far.
@@ -68,6 +79,8 @@ pub(crate) struct Recorder {
     used: Vec<usize>,
     /// The steps of what keeps divisors from being 0.
     kept: Vec<usize>,
+    /// The domain as the result states it.
+    domain: Table<(Expr, Interval), ()>,
     bindings: Vec<(&'static str, Expr)>,
 }
 
@@ -450,23 +463,21 @@ impl Recorder {
         self.kept.extend(id);
     }
 
-    /// The steps that the results and the constraints follow from.
+    /// A bound or a constraint that the result states.
+    pub(crate) fn keep_stated(&mut self, e: Expr, interval: Interval) {
+        self.domain.insert((e, interval), ());
+    }
+
+    /// The steps from which the results and the domain follow, or the contradiction.
     pub(crate) fn finish(self) -> Certificate {
         let contradiction = self.steps.iter().position(|s| s.claim == Claim::Never);
+        let lost = contradiction.map_or_else(|| self.lost_constraints(), |_| Table::default());
+        let mut open = contradiction.map_or_else(|| self.roots(&lost), |k| vec![k]);
         let mut is_needed = vec![false; self.steps.len()];
-        match contradiction {
-            Some(k) => is_needed[k] = true,
-            None => {
-                for (k, step) in self.steps.iter().enumerate() {
-                    is_needed[k] =
-                        step.law.starts_with("constraint") || [GIVEN, SUBSTITUTED].contains(&step.law);
-                }
-                self.results.iter().flatten().chain(&self.kept).for_each(|k| is_needed[*k] = true);
-            }
-        }
-        for k in (0..self.steps.len()).rev().filter(|k| contradiction.is_none_or(|last| *k <= last)) {
-            if is_needed[k] {
-                self.steps[k].from.iter().for_each(|j| is_needed[*j] = true);
+        while let Some(k) = open.pop() {
+            if !std::mem::replace(&mut is_needed[k], true) {
+                open.extend(&self.steps[k].from);
+                open.extend(self.steps[k].constraint().and_then(|(e, _)| lost.get(&e)).into_iter().flatten());
             }
         }
         let mut place = vec![usize::MAX; self.steps.len()];
@@ -478,5 +489,26 @@ impl Recorder {
         }
         let results = self.results.iter().map(|r| r.map(|k| place[k]).filter(|_| contradiction.is_none()));
         Certificate { results: results.collect(), steps }
+    }
+
+    /// The steps that give the results, either domain from the other, and what keeps divisors from being 0.
+    fn roots(&self, lost: &Table<Expr, Vec<usize>>) -> Vec<usize> {
+        let conditions = (0..self.steps.len()).filter(|k| self.steps[*k].law == CONDITION);
+        let new = self.domain.keys().filter_map(|c| self.stated.get(c)).copied();
+        let given = self.steps.iter().filter(|s| s.law == GIVEN).filter_map(CertifiedStep::constraint);
+        let results = self.results.iter().flatten().chain(&self.kept).copied();
+        let roots = results.chain(new).filter(|k| self.steps[*k].law != GIVEN).chain(conditions);
+        roots.chain(given.filter_map(|(e, _)| lost.get(&e)).flatten().copied()).collect()
+    }
+
+    /// The steps that claim something of expressions which the result does not constrain as they do: what follows from it.
+    fn lost_constraints(&self) -> Table<Expr, Vec<usize>> {
+        let mut claims: Table<_, Vec<_>> = Table::default();
+        for (k, step) in self.steps.iter().enumerate().filter(|(_, s)| s.law != GIVEN) {
+            if let Some(c) = step.constraint().filter(|c| !self.domain.contains_key(c)) {
+                claims.entry(c.0).or_default().push(k);
+            }
+        }
+        claims
     }
 }
