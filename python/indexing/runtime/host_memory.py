@@ -15,6 +15,7 @@ import numpy as np
 
 ALIGNMENT = 64  # bytes: that of vectors and of cache lines
 KEPT_BYTES = 256 * 2**20  # so much free memory is kept
+MIN_POOLED = 4096  # bytes: the allocator has smaller blocks at hand, at multiples of the 16 bytes that vectors need
 MAX_WAIT = 0.1  # seconds for the pool; a signal handler that interrupts a lease of its own thread would wait for ever
 
 
@@ -98,8 +99,10 @@ _POOL = MemoryPool()
 
 
 def leased_bytes(nbytes: int) -> np.ndarray:
-    """At least `nbytes` bytes, and at least one, of the process's pool."""
-    return _POOL.lease(max(nbytes, 1))
+    """At least `nbytes` bytes, and at least one; of the process's pool, if they are many."""
+    if nbytes < MIN_POOLED:
+        return np.empty(max(nbytes, 1), np.uint8)
+    return _POOL.lease(nbytes)
 
 
 def aligned_bytes(nbytes: int) -> np.ndarray:
