@@ -8,7 +8,7 @@ from indexing.device.table import CPU, portable_device
 from indexing.kernels.emitters.rows.match import row_space
 from indexing.kernels.emitters.rows.plan import plan_rows
 from indexing.kernels.kernel import Kernel
-from kernels import assert_written_once, check, prove, visits
+from kernels import assert_written_once, check, prove, vector_moves, visits
 from row_programs import REDUCERS, layernorm, softmax
 
 
@@ -384,3 +384,30 @@ def test_short_rows_are_lanes_of_vectors_where_threads_are_loops(length: int, ro
     """The rows of a block of 64 threads: of a few elements each thread has one, longer ones are shared by vectors of threads."""
     kernel = ix.emit(ix.hlo.parse(softmax(8192, length)).entry, dialect="c")
     assert kernel.emitter == "rows" and kernel.grid[0] == 8192 // rows
+
+
+@pytest.mark.parametrize(("weights", "width"), [("f32", 4), ("bf16", 8)])
+def test_a_vector_of_weights_is_one_load(weights: str, width: int) -> None:
+    """Two loads of neighbouring halves by each thread of a warp touch all sectors twice."""
+    text = f"""{REDUCERS}
+    ENTRY fused {{
+      x = bf16[2048,256] parameter(0)
+      g = {weights}[256] parameter(1)
+      c = f32[2048,256] convert(x)
+      q = f32[2048,256] multiply(c, c)
+      z = f32[] constant(0)
+      s = f32[2048] reduce(q, z), dimensions={{1}}, to_apply=add
+      i = f32[2048] rsqrt(s)
+      b = f32[2048,256] broadcast(i), dimensions={{0}}
+      n = f32[2048,256] multiply(c, b)
+      w = f32[256] convert(g)
+      v = f32[2048,256] broadcast(w), dimensions={{1}}
+      m = f32[2048,256] multiply(n, v)
+      ROOT o = bf16[2048,256] convert(m)
+    }}"""
+    check(text, "rows", tolerance=2e-2)
+    fusion = ix.hlo.parse(text).entry
+    assert vector_moves(ix.emit(fusion))["p1"] == {width}
+    default = dict(ix.knobs(fusion).default)
+    times = ix.predict(fusion, [default, {**default, "vector_width": 8}], "H100 SXM").time
+    assert times[0] <= times[1]

@@ -28,6 +28,7 @@ from indexing.kernels.emitters.rows.online import with_online_sums
 from indexing.kernels.emitters.rows.row_cache import row_cache_of
 from indexing.kernels.ir.types import storage_bytes
 from indexing.kernels.knob_space import Condition, Knob, KnobSpace, Values, powers_of_two
+from indexing.kernels.lane_sectors import best_width, in_order
 from indexing.kernels.launch import check_knob
 from indexing.kernels.targets import TARGETS
 from indexing.kernels.vectors import MIN_THREADS, VECTOR_BYTES, WIDTHS, check_width, is_cheap
@@ -53,7 +54,7 @@ def plan_rows(
     than 1 only with `keep` 3, if that leaves a single pass without outputs per element.
     """
     d = dimensions_of(space.first)
-    width = _vector_width(space, d)
+    width = _vector_width(space, d, device)
     if vector_width is not None:
         check_width(vector_width, d.fast if d.kind == "row" else 1)
         width = vector_width
@@ -213,16 +214,19 @@ def _most_threads(d: Dimensions, width: int, device: Device) -> int:
     return min(power_of_two(d.reduced // width), power_of_two(device.limits.block_size))
 
 
-def _vector_width(space: RowSpace, d: Dimensions) -> int:
+def _vector_width(space: RowSpace, d: Dimensions, device: Device) -> int:
     """The number of elements that fit into 16 bytes, of the narrowest input of the space's size; fewer if a row has less
-    than a vector for each thread of a warp, and rows are few.
+    than a vector for each thread of a warp, and rows are few, or where warps touch fewer sectors of wider arrays, weights
+    among them.
     """
     if d.kind != "row" or not is_cheap(space.computation.post_order(), space.reductions):
         return 1
     width = VECTOR_BYTES // _element_bytes(space)
     while width > 1 and (d.fast % width or (d.reduced // width < WARP and d.rows * d.reduced // width < MIN_THREADS)):
         width //= 2
-    return max(width, 1)
+    read = [p.shape for p in space.computation.parameters if p in space.places and not space.is_per_row(p)]
+    sizes = [storage_bytes(s.element_type) for s in (*read, *(o.shape for o in space.per_element))]
+    return best_width(max(width, 1), 0, [*map(in_order, sizes)], device)
 
 
 def _element_bytes(space: RowSpace) -> int:
