@@ -9,13 +9,14 @@ use crate::maps::PyMaps;
 use crate::objects::{Any, Str};
 use crate::questions::product;
 use crate::workspace::{self, Workspace};
+use hashbrown::hash_table::{Entry, HashTable};
 use indexing_core::{
     compose, compose_simplified, count, read_indexing_map, simplify, Error, IndexingMap, Options,
 };
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyList, PyString};
-use std::hash::Hash;
+use std::hash::{BuildHasher, Hash};
 use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::Arc;
@@ -27,6 +28,8 @@ const MAX_CHUNK: usize = 64;
 const MIN_CHUNK: usize = 4;
 /// The bytes of expressions per thread from which on starting threads pays: 0.1 to 0.2 ms of work.
 const WORTH_A_THREAD: usize = 1 << 15;
+/// Bytes of expressions that are hashed while one is worked on.
+const HASHED: usize = 16;
 /// The number of different items between two looks at signals.
 const BLOCK: usize = 1 << 15;
 
@@ -34,7 +37,7 @@ type Failure = (usize, Error);
 
 /// `size` returns the approximate size of an item, in bytes of expressions.
 fn run<T: Sync, R: Send>(
-    items: &[T],
+    items: &[&T],
     threads: Option<usize>,
     size: impl Fn(&T) -> usize,
     work: impl Fn(&mut Workspace, &T) -> Result<R, Error> + Sync,
@@ -44,7 +47,7 @@ fn run<T: Sync, R: Send>(
         workspace::with(|w| {
             for i in places {
                 w.arena.clear();
-                match work(w, &items[i]) {
+                match work(w, items[i]) {
                     Ok(map) => done.push(map),
                     Err(e) => return Err((i, e)),
                 }
@@ -52,7 +55,7 @@ fn run<T: Sync, R: Send>(
             Ok(done)
         })
     };
-    let threads = useful_threads(threads, items.iter().map(size));
+    let threads = useful_threads(threads, items.iter().map(|item| size(item)).sum());
     if threads <= 1 {
         return each(0..items.len());
     }
@@ -97,11 +100,11 @@ fn run<T: Sync, R: Send>(
 }
 
 /// The number of threads for which there is enough work: at most `threads`, or the number of cores.
-fn useful_threads(most: Option<usize>, sizes: impl Iterator<Item = usize>) -> usize {
+fn useful_threads(most: Option<usize>, size: usize) -> usize {
     if most == Some(1) {
         return 1;
     }
-    match sizes.sum::<usize>() / WORTH_A_THREAD {
+    match size / WORTH_A_THREAD {
         // Querying the number of cores takes longer than a short list.
         0 | 1 => 1,
         enough => enough.min(most.unwrap_or_else(|| available_parallelism().map_or(1, usize::from))),
@@ -109,29 +112,56 @@ fn useful_threads(most: Option<usize>, sizes: impl Iterator<Item = usize>) -> us
 }
 
 /// Items of a batch, the equal ones once.
-struct Batch<T> {
-    different: Vec<T>,
+struct Batch<'a, T> {
+    different: Vec<&'a T>,
     /// The first item of each different one.
     first: Vec<usize>,
     /// The place of each item among the different ones.
     index: Arc<[u32]>,
 }
 
-impl<T: Hash + Eq + Clone> Batch<T> {
-    fn of(items: &[T]) -> Self {
-        // Seeded randomly in each process, so that nobody can choose items that collide.
-        let mut places = foldhash::HashMap::with_capacity_and_hasher(items.len(), Default::default());
-        let (mut different, mut first) = (Vec::with_capacity(items.len()), Vec::new());
-        let index = items.iter().enumerate().map(|(i, item)| {
-            *places.entry(item).or_insert_with(|| {
-                different.push(item.clone());
-                first.push(i);
-                different.len() as u32 - 1
-            })
+impl<'a, T: Hash + Eq + Sync> Batch<'a, T> {
+    /// `size` is about that of all items, in bytes of expressions.
+    fn of(items: &'a [T], size: usize, threads: Option<usize>) -> Self {
+        let hashes = hashes_of(items, useful_threads(threads, size / HASHED));
+        let mut places = HashTable::<u32>::with_capacity(items.len());
+        let (mut different, mut first) = (Vec::with_capacity(items.len()), Vec::<usize>::new());
+        let index = items.iter().zip(&hashes).enumerate().map(|(i, (item, hash))| {
+            let is_equal = |place: &u32| different[*place as usize] == item;
+            match places.entry(*hash, is_equal, |place| hashes[first[*place as usize]]) {
+                Entry::Occupied(known) => *known.get(),
+                Entry::Vacant(new) => {
+                    let place = different.len() as u32;
+                    new.insert(place);
+                    different.push(item);
+                    first.push(i);
+                    place
+                }
+            }
         });
         let index = index.collect();
         Batch { different, first, index }
     }
+}
+
+/// The hashes of items, computed by so many threads.
+fn hashes_of<T: Hash + Sync>(items: &[T], threads: usize) -> Vec<u64> {
+    // Seeded randomly in each process, so that nobody can choose items that collide.
+    let state = foldhash::fast::RandomState::default();
+    let mut hashes = vec![0; items.len()];
+    let length = items.len().div_ceil(threads).max(1);
+    let fill = |(part, own): (&[T], &mut [u64])| {
+        part.iter().zip(own).for_each(|(item, hash)| *hash = state.hash_one(item));
+    };
+    std::thread::scope(|scope| {
+        let mut parts = items.chunks(length).zip(hashes.chunks_mut(length));
+        let own = parts.next();
+        parts.for_each(|part| {
+            scope.spawn(move || fill(part));
+        });
+        own.into_iter().for_each(fill);
+    });
+    hashes
 }
 
 /// The options that the calls of this file have in common.
@@ -145,7 +175,7 @@ impl Call<'_, '_> {
     /// The results for the different items, block by block; `text` is that of an item, for the message of its error.
     fn run<T: Sync, R: Send>(
         &self,
-        batch: &Batch<T>,
+        batch: &Batch<'_, T>,
         size: impl Fn(&T) -> usize + Sync,
         work: impl Fn(&mut Workspace, &T) -> Result<R, Error> + Sync,
         text: impl Fn(usize) -> Option<String>,
@@ -194,17 +224,23 @@ fn map_of(item: &Any<'_>) -> PyResult<IndexingMap> {
     }
 }
 
-/// The maps of an iterable.
-fn maps_of(given: &Any<'_>) -> PyResult<Batch<IndexingMap>> {
-    match given.downcast::<PyMaps>() {
-        Ok(maps) => Ok(maps.get().batch()),
-        Err(_) => Ok(Batch::of(&items_of(given, map_of)?)),
+/// The maps of an iterable, which are kept in `items` unless it is `Maps`.
+fn maps_of<'a>(
+    given: &'a Any<'_>,
+    items: &'a mut Vec<IndexingMap>,
+    threads: Option<usize>,
+) -> PyResult<Batch<'a, IndexingMap>> {
+    if let Ok(maps) = given.downcast::<PyMaps>() {
+        return Ok(maps.get().batch());
     }
+    *items = items_of(given, map_of)?;
+    let size = items.iter().map(size_of).sum();
+    Ok(Batch::of(items, size, threads))
 }
 
 impl PyMaps {
     /// The maps as a batch, whose different ones are known.
-    fn batch(&self) -> Batch<IndexingMap> {
+    fn batch(&self) -> Batch<'_, IndexingMap> {
         let most = self.different.maps.len();
         let mut place = vec![u32::MAX; most];
         let (mut different, mut first) = (Vec::with_capacity(most), Vec::with_capacity(most));
@@ -212,7 +248,7 @@ impl PyMaps {
             let own = &mut place[*at as usize];
             if *own == u32::MAX {
                 *own = different.len() as u32;
-                different.push(self.different.maps[*at as usize].clone());
+                different.push(&self.different.maps[*at as usize]);
                 first.push(k);
             }
             *own
@@ -239,8 +275,8 @@ pub fn parse_all(texts: &Any<'_>, threads: Option<Threads>, progress: Option<&An
         Err(_) => Err(PyTypeError::new_err(format!("expected a str, not a {}", text.get_type().name()?))),
     })?;
     let texts = given.iter().map(text_of).collect::<PyResult<Vec<&str>>>()?;
-    let batch = Batch::of(&texts);
     let size = |text: &&str| text.len() / workspace::TEXT;
+    let batch = Batch::of(&texts, texts.iter().map(size).sum(), call.threads);
     let read = |w: &mut Workspace, text: &&str| read_indexing_map(text, &mut w.arena, &mut w.reading);
     let maps = call.run(&batch, size, read, |item| Some(texts[item].to_owned()))?;
     Ok(PyMaps::new(batch.index, maps))
@@ -257,7 +293,8 @@ pub fn simplify_all(
 ) -> PyResult<PyMaps> {
     let call = Call { py: maps.py(), threads: threads.map(|n| n.0), progress };
     let options = Options { effort: effort_of(effort)?, ..Options::default() };
-    let batch = maps_of(maps)?;
+    let mut items = Vec::new();
+    let batch = maps_of(maps, &mut items, call.threads)?;
     let work = |w: &mut Workspace, m: &IndexingMap| simplify(&mut w.arena, &mut w.scratch, m, options);
     let simplified = call.run(&batch, size_of, work, |_| None)?;
     Ok(PyMaps::new(batch.index, simplified))
@@ -273,7 +310,8 @@ pub fn count_all<'py>(
 ) -> PyResult<Bound<'py, PyList>> {
     let py = maps.py();
     let call = Call { py, threads: threads.map(|n| n.0), progress };
-    let batch = maps_of(maps)?;
+    let mut items = Vec::new();
+    let batch = maps_of(maps, &mut items, call.threads)?;
     let work = |w: &mut Workspace, m: &IndexingMap| count(&mut w.arena, &mut w.scratch, m);
     let factors = call.run(&batch, size_of, work, |_| None)?;
     let counts = factors.iter().map(|f| product(py, f)).collect::<PyResult<Vec<_>>>()?;
@@ -297,11 +335,13 @@ pub fn compose_all(
     progress: Option<&Any<'_>>,
 ) -> PyResult<PyMaps> {
     let call = Call { py: pairs.py(), threads: threads.map(|n| n.0), progress };
-    let batch = Batch::of(&items_of(pairs, pair_of)?);
+    let items = items_of(pairs, pair_of)?;
+    let size = |(a, b): &(IndexingMap, IndexingMap)| size_of(a) + size_of(b);
+    let batch = Batch::of(&items, items.iter().map(size).sum(), call.threads);
     let join = |w: &mut Workspace, (a, b): &(IndexingMap, IndexingMap)| match simplify {
         true => compose_simplified(&mut w.arena, &mut w.scratch, a, b),
         false => compose(&mut w.arena, a, b),
     };
-    let composed = call.run(&batch, |(a, b)| size_of(a) + size_of(b), join, |_| None)?;
+    let composed = call.run(&batch, size, join, |_| None)?;
     Ok(PyMaps::new(batch.index, composed))
 }
