@@ -1,5 +1,9 @@
 """Arguments of programs: what is taken for an array of a parameter's type, by the reference and by executables alike."""
 
+import copy
+import pickle
+
+import jax.numpy as jnp
 import ml_dtypes
 import numpy as np
 import pytest
@@ -129,3 +133,37 @@ def test_data_of_a_parameter_s_own_type_is_not_looked_at() -> None:
     values = np.array([INF, NAN, -0.0], np.float32)
     for run in runners("f32"):
         assert run(values).tobytes() == values.tobytes()
+
+
+def test_an_array_that_was_donated_is_refused_with_the_reason_of_its_library() -> None:
+    given = jnp.arange(3.0)
+    given.delete()
+    for run in runners("f32"):
+        with pytest.raises(
+            ix.IndexingError, match="argument 0 is .* can't convert to an array: Array has been deleted"
+        ):
+            run(given)
+
+
+class OnSeveralDevices:
+    """An array that has no one place, as JAX says of sharded ones, and that numpy can gather."""
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        raise BufferError("sharded")
+
+    def __array__(self, dtype: object = None, copy: object = None) -> np.ndarray:
+        return np.arange(3, dtype=np.float32)
+
+
+def test_an_array_without_one_place_is_read_by_numpy() -> None:
+    for run in runners("f32"):
+        np.testing.assert_array_equal(run(OnSeveralDevices()), np.arange(3))
+
+
+@pytest.mark.parametrize("move", [pickle.dumps, copy.copy, copy.deepcopy], ids=lambda f: f.__name__)
+@pytest.mark.parametrize("device", ["cpu", "reference"])
+def test_an_executable_stays_in_its_process(move, device: str) -> None:
+    run = ix.compile("ENTRY e { p = f32[3] parameter(0) ROOT n = f32[3] negate(p) }", device=device)
+    with pytest.raises(TypeError, match=r"Executable\(.*\) belongs to this process: pickle its `module`"):
+        move(run)
+    assert str(pickle.loads(pickle.dumps(run.module))) == str(run.module)

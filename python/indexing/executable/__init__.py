@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from time import perf_counter
+from typing import NoReturn
 
 import numpy as np
 
@@ -94,6 +95,10 @@ class Executable(ABC):
             counted += f", {count} step{'' if count == 1 else 's'} by a library"
         by_reference = f", {len(self.reference_steps)} steps by the reference" if self.reference_steps else ""
         return f"Executable({self.module.name}, on {self.device}, {counted}{by_reference})"
+
+    def __reduce__(self) -> NoReturn:
+        """Raise TypeError: code and memory of a process cannot be pickled or copied."""
+        raise TypeError(f"{self!r} belongs to this process: pickle its `module`, and compile that in the other process")
 
     @abstractmethod
     def __call__(self, *arrays: object) -> HloValue:

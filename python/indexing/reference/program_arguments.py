@@ -62,7 +62,10 @@ def is_on_gpu(array: object) -> bool:
         return False
     describe = getattr(array, "__dlpack_device__", None)
     if describe is not None:
-        return int(describe()[0]) in GPU_KINDS
+        try:
+            return int(describe()[0]) in GPU_KINDS
+        except (TypeError, ValueError, RuntimeError, BufferError):
+            return False  # an array that was donated, or lies on several devices: numpy converts it, or says why not
     return hasattr(array, "__cuda_array_interface__")
 
 
