@@ -396,3 +396,10 @@ def test_both_sides_of_an_edge_that_all_lanes_share_are_vectors(rows: int) -> No
     for target in ("c", "cuda", "opencl"):
         prove(Kernel(kernel.ir, portable_device(target)))
     assert "packed_mul_bf16" in ix.emit(as_fusion(text), "cuda", vector_width=8).source
+
+
+@pytest.mark.parametrize(("size", "is_kept"), [(4, True), (8, True), (16, True), (6, False), (3, False), (128, False)])
+def test_compilers_keep_loops_that_are_vectors(size: int, is_kept: bool) -> None:
+    """On CPUs, a loop of as many threads as a vector has lanes is not unrolled before it becomes one."""
+    text = f"f {{\n  a = f32[{size}] parameter(0)\n  ROOT r = f32[{size}] negate(a)\n}}"
+    assert ("unroll 1" in ix.emit(entry(text), device="cpu").source) == is_kept

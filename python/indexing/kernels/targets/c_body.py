@@ -14,6 +14,7 @@ from indexing.kernels.targets.c_statements import StatementWriter
 from indexing.kernels.targets.c_unit import TranslationUnit
 
 THREAD_AXES = 3
+VECTORS = (4, 8, 16)  # turns of a loop that are vectors, where compilers do not unroll it first
 
 
 def index_types(function: ir.Function, use: Callable[[str], str]) -> Iterator[tuple[int, str]]:
@@ -117,6 +118,8 @@ class BodyWriter(StatementWriter):
         step = f"{name}++" if s.step == 1 else f"{name} += {s.step}"
         if self.target.thread_loop and s.variable == 0 and self._is_thread_loop(s) and not _has_atomics(s):
             self.line(self.target.thread_loop)
+            if ir.iterations_of(s) in VECTORS:
+                self.line(self.target.lane_loop)
         elif self.target.lane_loop and s.lanes:
             self.line(self.target.lane_loop)
         elif s.unroll and self.target.unroll:
