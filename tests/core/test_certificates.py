@@ -123,6 +123,8 @@ def test_maps_at_the_end_of_int64_have_certificates(text: str) -> None:
         "()[s0, s1] -> (s1, (min(s0, 16) mod 43) floordiv s0), domain: s0 in [5, 8], s1 in [0, 3]",
         "(d0)[s0] -> ((d0 + s0) mod 63), domain: d0 in [0, 2], s0 in [0, 0], max(s0, 5) * (d0 + s0) in [-2, -2]",
         "(d0, d1) -> (((-((d0 - d1) floordiv 8)) mod 3) * (d0 + d1)), domain: d0 in [0, 8], d1 in [1, 1]",
+        "(d0)[s0] -> (d0), domain: d0 in [0, 3], s0 in [-7, -6], max(s0, s0 * (d0 floordiv 2)) in [-3, 27]",
+        "(d0, d1)[s0] -> (((d0 * 12 + s0) ceildiv 8) * ((d1 floordiv 2) * 56 + d0 * s0 + 4)), domain: d0 in [0, 0], d1 in [8, 8], s0 in [0, 7]",
     ],
 )
 def test_maps_whose_proofs_need_each_kind_of_arithmetic_have_certificates(text: str) -> None:
@@ -374,6 +376,16 @@ def test_steps_about_quotients_need_their_divisors_in_the_result_too() -> None:
         made = Certificate("simplify", text, f"(d0) -> (d0 + 1), domain: d0 in [{lower}, 3]", steps, (3,))
         assert bool(made.check()) is (lower == 1), made.check()
     refused(replace(made, after="(d0) -> (d0 + 1), domain: d0 in [0, 3]"), "may be 0")
+
+
+def test_a_divisor_that_only_a_step_has_may_be_0() -> None:
+    text = "(d0, d1) -> (d0, d1 floordiv d1), domain: d0 in [0, 3], d1 in [1, 5]"
+    given = Step(0, "within", "given", "d0", lower=0, upper=3)
+    for divisor, message in (("d0", "does not follow"), ("d1", "does not follow"), ("0", "a divisor is 0")):
+        same = f"d0 + d0 floordiv {divisor} - d0 floordiv {divisor}"
+        wrong = Step(1, "within", "constraint-bounds-term", same, lower=1, upper=3, reasons=(0,))
+        made = Certificate("simplify", text, text.replace("d0 in [0", "d0 in [1"), (given, wrong), (None, None))
+        assert refused(made, message).step == 1
 
 
 def test_a_composition_keeps_the_divisors_of_the_first_map() -> None:

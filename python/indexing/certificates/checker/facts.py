@@ -139,10 +139,10 @@ class Facts:
         """Whether all ranges follow: as they stand, else by cases; by operands, first with equal forms put for others."""
         if not by_operands and all(self.imply(*r, by_systems=False) for r in claims):
             return True
-        return self.prove_by_cases(claims, None, iter(range(MAX_CASES)))
+        return self.prove_by_cases(claims, frozenset(), iter(range(MAX_CASES)))
 
-    def prove_by_cases(self, claims: list[Range], cases: list[list[list[Range]]] | None, budget: Iterator[int]) -> bool:
-        """Whether all ranges follow with equal forms put for others, or so in each of the cases."""
+    def prove_by_cases(self, claims: list[Range], decided: frozenset[int], budget: Iterator[int]) -> bool:
+        """Whether all ranges follow with equal forms put for others, or so in each case of what is not decided."""
         if self.is_impossible or next(budget, None) is None:
             return self.is_impossible
         zeros, known = self.zeros(), dict[int, Form]()
@@ -159,11 +159,11 @@ class Facts:
         facts.add(self.forms.range(zero, 0, 0) for zero in zeros.values())
         if all(facts.imply(*r) for r in wanted):
             return True
-        if cases is None:
-            below = self.forms.below(Form(terms) for terms, *_ in (*self, *claims))
-            cases = sorted((found for k in below if (found := self.cases(k))), key=len)
-        return bool(cases) and all(
-            Facts(self.forms, [*facts, *case]).prove_by_cases(wanted, cases[1:], budget) for case in cases[0]
+        below = self.forms.below(Form(terms) for terms, *_ in (*facts, *wanted)) - decided
+        found = {k: cases for k in sorted(below) if (cases := facts.cases(k))}
+        k = min(found, key=lambda k: len(found[k]), default=0)
+        return k > 0 and all(
+            Facts(self.forms, [*facts, *case]).prove_by_cases(wanted, decided | {k}, budget) for case in found[k]
         )
 
     def zeros(self) -> dict[int, Form]:
@@ -210,7 +210,10 @@ class Facts:
                 facts.add([self.forms.range(rest, 0, m - 1)])
             elif kind == "min":
                 facts.add(self.forms.range(self.forms.owns[k] - part, -inf, 0) for part in parts)
-        return Facts(self.forms, [*facts, *facts.products()]).has_no_solution()
+        if facts.has_no_solution():
+            return True
+        products = [*facts.products()]
+        return bool(products) and Facts(self.forms, [*facts, *products]).has_no_solution()
 
     def products(self) -> Iterator[Range]:
         """Products of two sides of ranges that have no unknowns but those of the ranges."""

@@ -126,6 +126,15 @@ class Forms:
         kind, parts = self.unknowns[k]
         return [next(iter(part)) for part in parts] if kind == "*" else [k] if k else []
 
+    def cofactor(self, k: int, of: int) -> list[int] | None:
+        """The unknowns by which another is multiplied in the product that an unknown is, if it is one."""
+        others = self.factors(k)
+        for f in self.factors(of):
+            if f not in others:
+                return None
+            others.remove(f)
+        return others
+
     def times(self, a: Form, b: Form) -> Form:
         """The product."""
         if len(b) == (0 in b):
@@ -222,13 +231,12 @@ class Forms:
         if not all(known[k] is self.owns[k] for k in late):
             form = Form.sum((known.get(k, self.owns[k]), c) for k, c in form.items())
         for _ in range(MAX_REPLACED):
-            places = ((k, z) for k in form if k >= first for z in (k, *self.factors(k)) if z in zeros)
+            places = ((k, z) for k in form if k >= first for z in zeros if self.cofactor(k, z) is not None)
             k, z = next(((k, z) for k, z in places if not form[k] % zeros[z][z]), (0, 0))
             if not k:
                 break
-            others = self.factors(k) if z != k else [k]
-            others.remove(z)
-            form = form.plus(self.times(zeros[z], self.monomial(*others)), -form[k] // zeros[z][z])
+            others = self.monomial(*(self.cofactor(k, z) or ()))
+            form = form.plus(self.times(zeros[z], others), -form[k] // zeros[z][z])
         return form
 
     def value(self, form: Form, at: dict[int, int]) -> int:
