@@ -18,7 +18,7 @@ _TO_INTEGER = "6755399441055744.0"  # 1.5 * 2**52: adding it rounds a number to 
 _SQRT_HALF_BITS = 0x3FE6A09E667F3BCD
 _MANTISSA = (1 << 52) - 1
 
-REM_BITS = 28  # of a quotient that are computed at once: with the 24 bits of a divisor, they fit in 53
+REM_BITS = 28  # a part of a quotient: with the 24 bits of a divisor, it fits in 53
 
 _TO_INTEGER_F32 = "12582912.0f"  # 1.5 * 2**23
 _LN2_HIGH = "0.693145751953125f"  # its last 11 bits are 0, so that small multiples are exact
