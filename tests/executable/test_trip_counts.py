@@ -143,6 +143,13 @@ def test_a_condition_that_needs_no_look_is_no_kernel() -> None:
     assert len(more) == len(launches) + 1
 
 
+@pytest.mark.parametrize("bound", ["-inf", "nan", "2.5"])
+def test_a_counter_of_floats_is_compared_as_it_runs(bound: str) -> None:
+    text = loop(kind="f32").replace("constant(5)", f"constant({bound})")
+    assert count_of(text) is None
+    assert_like_reference(text)
+
+
 STATED = ', backend_config={"known_trip_count":{"n":"5"}}'
 
 

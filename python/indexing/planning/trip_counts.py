@@ -7,6 +7,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from indexing.graph.nodes import Ref, tree_refs
+from indexing.ops.element_types import element_type
 from indexing.ops.trip_counts import direction_of, sign_of_step, stated_trip_count, trip_count
 from indexing.ops.values import only_array
 
@@ -72,9 +73,9 @@ def _leaf(tree: object, leaf: int) -> Ref | None:
 
 
 def _number(tree: object) -> int | None:
-    """The value of a scalar that is a constant of the program; None otherwise."""
+    """The value of a scalar that is an integer constant of the program; None otherwise."""
     ref = _scalar(tree)
-    if ref is None or not ref.node.instruction.is_constant:
+    if ref is None or not ref.node.instruction.is_constant or not element_type(ref.shape.element_type).is_integer:
         return None
     return int(only_array(ref.node.instruction.literal))
 
