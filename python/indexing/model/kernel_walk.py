@@ -106,8 +106,11 @@ class KernelWalk:
 
     def replaced(self, expression: SymbolicExpr, values: Iterable[tuple[int, SymbolicExpr]]) -> SymbolicExpr:
         """The index expression with values in the place of variables, one after another."""
-        places = [variable(k) for k in range(len(self.values))]
         for name, value in values:
             if name in expression.used_variables():
-                expression = expression.replace_variables([value if k == name else p for k, p in enumerate(places)])
+                expression = expression.replace_variables([*self._variables[:name], value])
         return expression
+
+    @cached_property
+    def _variables(self) -> list[SymbolicExpr]:
+        return [variable(k) for k in range(len(self.walked.variables))]

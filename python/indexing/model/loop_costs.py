@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 
     #: Loops with their numbers of iterations, and named index expressions, outermost first.
     Path: TypeAlias = "tuple[tuple[ir.For, int] | ir.LetIndex, ...]"
+    #: A buffer, and an index in it.
+    _Touched: TypeAlias = "tuple[str, SymbolicExpr]"
     #: Accesses that differ by their first addresses: buffer, loops, levels, share, and the variables with which data change it.
     _Access: TypeAlias = "tuple[str, tuple[int, ...], tuple[Level, ...], float, frozenset[int]]"
 
@@ -118,31 +120,37 @@ def costs_of_loops(kernel: ir.Kernel, memory: Memory) -> LoopCosts:
     costs = LoopCosts()
     blocks = prod(kernel.grid)
     visited = min(BLOCKS, blocks)
+    visitor = _BlockVisitor(kernel, memory, costs)
     for k in range(visited):
         number = blocks * (2 * k + 1) // (2 * visited)
         x, y, _ = kernel.grid
-        visitor = _BlockVisitor(kernel, (number % x, number // x % y, number // (x * y)), memory, costs)
-        visitor.block(kernel.body, (), blocks / visited, 1 / visited)
-        visitor.count_fetches()
+        visitor.visit((number % x, number // x % y, number // (x * y)), blocks / visited, 1 / visited)
     return costs
 
 
 class _BlockVisitor(KernelWalk):
-    """A visitor of one block, which represents others: `times` executions of a statement, a `share` of all of them."""
+    """A visitor of blocks, each of which represents others: `times` executions of a statement, a `share` of all of them."""
 
-    def __init__(self, kernel: ir.Kernel, block: Sequence[int], memory: Memory, costs: LoopCosts) -> None:
-        super().__init__(kernel, (0, 0, 0, *block))
-        self.kernel = kernel
+    def __init__(self, kernel: ir.Kernel, memory: Memory, costs: LoopCosts) -> None:
+        super().__init__(kernel, (0,) * 6)
+        self.kernel, self.memory, self.costs = kernel, memory, costs
         self.functions = {f.name: f for f in kernel.functions}
-        self.origin, self.memory, self.costs = tuple(block), memory, costs
         self.buffers = {b.name: b for b in kernel.buffers}
         self.of_function: dict[str, float] = {}
-        self.data = DataIndices()
-        self.accesses: dict[_Access, list[int]] = {}
+        self.known: dict[int, tuple[float, tuple[_Touched, ...]]] = {}  # by statement: its steps, and what it touches
         self.distances: dict[
             tuple[SymbolicExpr, int], int | None
         ] = {}  # of accesses in loops, if they are always the same
         self.declared: dict[str, int] = {}  # the lengths of the paths to variables
+
+    def visit(self, block: Sequence[int], times: float, share: float) -> None:
+        """Add the costs of a block, which stands for so many."""
+        self.origin = tuple(block)
+        self.begin((0, 0, 0, *block))
+        self.data = DataIndices()
+        self.accesses: dict[_Access, list[int]] = {}
+        self.block(self.kernel.body, (), times, share)
+        self.count_fetches()
 
     # ------------------------------------------------------------ statements
 
@@ -157,7 +165,7 @@ class _BlockVisitor(KernelWalk):
                     self.block(body, path, times * probability, share * probability)
             else:
                 path = self._named(s, path)
-                self.costs.steps += times * self._steps(s)
+                self.costs.steps += times * self.known_of(s)[0]
                 self._memory(s, path, share)
 
     def _named(self, s: Statement, path: Path) -> Path:
@@ -191,6 +199,12 @@ class _BlockVisitor(KernelWalk):
         self.costs.steps += times * steps
 
     # ------------------------------------------------------------ operations
+
+    def known_of(self, s: Statement) -> tuple[float, tuple[_Touched, ...]]:
+        """The steps of a statement, and the buffers that it touches."""
+        if id(s) not in self.known:
+            self.known[id(s)] = self._steps(s), tuple(touched_by(s))
+        return self.known[id(s)]
 
     def _steps(self, s: Statement) -> float:
         own = sum(_table(v).get(v.opcode, 1) for v in _values(s) if isinstance(v, ir.Op))
@@ -244,7 +258,7 @@ class _BlockVisitor(KernelWalk):
         """
         level, loop, iterations = _last_loop(path)
         count, is_even = 0, True
-        for number, (_, index) in enumerate(touched_by(s)):
+        for number, (_, index) in enumerate(self.known_of(s)[1]):
             distance, length = next(self._digits(index, path, level), (1, 1))
             count += distance not in (0, 1) or length < iterations or loop.variable in self.data.changes(index)
             if number == 0 and isinstance(s, ir.Store):
@@ -266,7 +280,7 @@ class _BlockVisitor(KernelWalk):
         return index.evaluate(values)
 
     def _memory(self, s: Statement, path: Path, share: float) -> None:
-        for buffer, index in touched_by(s):
+        for buffer, index in self.known_of(s)[1]:
             if self.buffers[buffer].space == "global":
                 loops = tuple(id(part[0]) for part in path if not isinstance(part, ir.LetIndex))
                 key = buffer, loops, tuple(self._levels(index, path)), share, self.data.changes(index)
@@ -375,7 +389,7 @@ class _InnermostBody:
                 apart, is_even = visitor.accesses_apart(s, path)
                 self.is_vector = self.is_vector and is_even and not (is_masked and apart)
                 apart += is_masked and isinstance(s, ir.Store)
-                self._count(times * (visitor._steps(s) - apart), times * apart, lanes)
+                self._count(times * (visitor.known_of(s)[0] - apart), times * apart, lanes)
                 visitor._memory(s, path, share)
                 self._classify(s, times)
 
@@ -410,7 +424,7 @@ def _table(v: ir.Op) -> Mapping[str, int]:
     return INTEGER_STEPS if v.type[0] in "su" else STEPS
 
 
-def touched_by(s: Statement) -> Iterator[tuple[str, SymbolicExpr]]:
+def touched_by(s: Statement) -> Iterator[_Touched]:
     """The buffers that a statement itself writes, then those that it reads, with the indices."""
     if isinstance(s, ir.Store | ir.AtomicUpdate | ir.FetchAdd):
         yield s.buffer, s.index[0]
