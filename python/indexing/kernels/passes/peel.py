@@ -40,11 +40,21 @@ def _unswitched(loop: ir.For, names: Names) -> ir.Statement:
         return loop
     if not rest and len(branches) == 1:
         return ir.If(shared, (replace(loop, body=branches[0].then),))
-    if not lane_count(loop) or len(ir.statements(rest)) > MAX_COPIED or may_leave(loop.body):
+    if (
+        not lane_count(loop)
+        or len(ir.statements(rest)) > MAX_COPIED
+        or may_leave(loop.body)
+        or not _has_one_edge(shared)
+    ):
         return loop
     whole = tuple(t for s in loop.body for t in (s.then if isinstance(s, ir.If) else (s,)))
     other = Copying(names, names.variables, (replace(loop, body=rest),), {}, {}).body
     return ir.If(shared, (replace(loop, body=whole),), other)
+
+
+def _has_one_edge(conditions: tuple[ir.Value, ...]) -> bool:
+    """Whether what does not meet the conditions lies beyond one bound, so that accesses there are counted exactly."""
+    return [isinstance(c, ir.Within) and None in (c.lower, c.upper) for c in conditions] == [True]
 
 
 def _is_invariant(condition: ir.Value, defined: set[int]) -> bool:
