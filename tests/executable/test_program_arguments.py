@@ -163,7 +163,7 @@ def test_an_array_without_one_place_is_read_by_numpy() -> None:
 @pytest.mark.parametrize("move", [pickle.dumps, copy.copy, copy.deepcopy], ids=lambda f: f.__name__)
 @pytest.mark.parametrize("device", ["cpu", "reference"])
 def test_an_executable_stays_in_its_process(move, device: str) -> None:
-    run = ix.compile("ENTRY e { p = f32[3] parameter(0) ROOT n = f32[3] negate(p) }", device=device)
+    run = compiled("ENTRY e { p = f32[3] parameter(0) ROOT n = f32[3] negate(p) }", device=device).executable
     with pytest.raises(TypeError, match=r"Executable\(.*\) belongs to this process: pickle its `module`"):
         move(run)
     assert str(pickle.loads(pickle.dumps(run.module))) == str(run.module)

@@ -59,11 +59,11 @@ pub use sets::piecewise::{
 pub use sets::points::{Domain, PointStep, Points};
 pub use sets::relate::{difference, intersect};
 pub use simplify::all_laws;
+pub use simplify::certificate::{Certificate, CertifiedStep, Claim};
 pub use simplify::domain::{DomainSimplifier, Effort, Options, PointVariables};
 pub use simplify::domain_simplifier::Outcome;
 pub use simplify::law::{Group, Law};
 pub use simplify::range::Info;
-pub use simplify::recorder::{Certificate, CertifiedStep, Claim};
 pub use simplify::simplifier::{Scratch, Status};
 pub use text::{
     abridged_expr, abridged_indexing_map, abridged_piecewise_map, abridged_symbolic_map, read_expr,

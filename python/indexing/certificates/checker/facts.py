@@ -160,10 +160,10 @@ class Facts:
         if all(facts.imply(*r) for r in wanted):
             return True
         below = self.forms.below(Form(terms) for terms, *_ in (*facts, *wanted)) - decided
-        found = {k: cases for k in sorted(below) if (cases := facts.cases(k))}
-        k = min(found, key=lambda k: len(found[k]), default=0)
+        cases_of = {k: cases for k in sorted(below) if (cases := facts.cases(k))}
+        k = min(cases_of, key=lambda k: len(cases_of[k]), default=0)
         return k > 0 and all(
-            Facts(self.forms, [*facts, *case]).prove_by_cases(wanted, decided | {k}, budget) for case in found[k]
+            Facts(self.forms, [*facts, *case]).prove_by_cases(wanted, decided | {k}, budget) for case in cases_of[k]
         )
 
     def zeros(self) -> dict[int, Form]:

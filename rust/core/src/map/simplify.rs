@@ -4,9 +4,9 @@ use crate::error::Result;
 use crate::expr::{variable_bit, Arena, Expr};
 use crate::interval::Interval;
 use crate::map::indexing_map::{IndexingMap, MapBuilder, MapKind};
+use crate::simplify::certificate::Certificate;
 use crate::simplify::domain::{DomainSimplifier, Options, PointVariables};
 use crate::simplify::presburger::tightest_bounds;
-use crate::simplify::recorder::Certificate;
 use crate::simplify::{Scratch, Status};
 
 impl MapBuilder {

@@ -6,13 +6,14 @@
 
 use crate::expr::{Arena, Expr, Node, Tag, Term};
 use crate::interval::Interval;
+use crate::simplify::certificate::Certificate;
 use crate::simplify::conditions::CONDITION;
 use crate::simplify::constraints::{is_implied, law, ConstraintPropagation, Row, INTERSECT};
 use crate::simplify::contradiction;
 use crate::simplify::domain::{DomainSimplifier, Effort, PointVariables};
 use crate::simplify::facts::{normal_form, EqualVariables};
 use crate::simplify::law::Law;
-use crate::simplify::recorder::{Certificate, Recorder};
+use crate::simplify::recorder::Recorder;
 use crate::simplify::simplifier::{Scratch, Simplifier, Status};
 use crate::simplify::stable_constraints::StableConstraints;
 use smallvec::SmallVec;

@@ -1,5 +1,6 @@
 //! Simplification on a domain: bounds and congruences, constraints, the rules and their driver.
 
+pub(crate) mod certificate;
 pub(crate) mod conditions;
 pub(crate) mod congruence;
 pub(crate) mod constraints;

@@ -6,58 +6,12 @@
 
 use crate::expr::{Arena, Expr, Node, Tag};
 use crate::interval::Interval;
+use crate::simplify::certificate::{
+    Certificate, CertifiedStep, Claim, CHAIN, CONDITION, GIVEN, KEEPING, OPERANDS, SUBSTITUTED,
+};
 use crate::simplify::law::Law;
 use crate::simplify::range::{Info, Ranges};
 use std::collections::HashMap;
-
-/// The claim of a step, at every point of the domain.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub enum Claim {
-    /// The expression has these bounds, and this congruence.
-    Within(Expr, Info),
-    /// The expressions are equal.
-    Equal(Expr, Expr),
-    /// The domain has no points.
-    Never,
-}
-
-/// One step: a claim, the id of its law, the bindings of the law's letters, and the indices of the steps that it follows from.
-#[derive(Clone, Debug)]
-pub struct CertifiedStep {
-    /// The claim.
-    pub claim: Claim,
-    /// The law's id; `GIVEN` of what the map states, `OPERANDS` and `CHAIN` of what equality itself gives.
-    pub law: &'static str,
-    /// The letters of the law.
-    pub bindings: Vec<(&'static str, Expr)>,
-    /// The steps before it from which it follows.
-    pub from: Vec<usize>,
-}
-
-/// The law of the bounds and constraints that a map states.
-const GIVEN: &str = "given";
-/// The law of an expression whose operands are replaced by equal ones, in the form that the constructors give.
-const OPERANDS: &str = "operands";
-/// The law of equalities one after another.
-const CHAIN: &str = "chain";
-/// The law of the condition that a divisor is not 0, which holds because the map is defined.
-const CONDITION: &str = "constraint-divisor";
-/// The laws that keep the constraint that they derive others from.
-const KEEPING: [&str; 3] =
-    ["constraint-bounds-term", "constraint-congruence-bounds", "constraint-remainder-bounds"];
-/// The law of a constraint on an expression that is replaced by an equal one.
-const SUBSTITUTED: &str = "substituted";
-
-impl CertifiedStep {
-    /// The constraint that it states, or claims as a consequence of others.
-    fn constraint(&self) -> Option<(Expr, Interval)> {
-        let states = self.law.starts_with("constraint") || [GIVEN, SUBSTITUTED].contains(&self.law);
-        match self.claim {
-            Claim::Within(e, info) if states => Some((e, info.bounds)),
-            _ => None,
-        }
-    }
-}
 
 type Table<K, V> = HashMap<K, V, foldhash::fast::RandomState>;
 
@@ -82,15 +36,6 @@ pub(crate) struct Recorder {
     /// The domain as the result states it.
     domain: Table<(Expr, Interval), ()>,
     bindings: Vec<(&'static str, Expr)>,
-}
-
-/// The steps of a certificate.
-#[derive(Clone, Default, Debug)]
-pub struct Certificate {
-    /// The steps.
-    pub steps: Vec<CertifiedStep>,
-    /// For each result, the step that gives its final form; `None` if it stays as it is.
-    pub results: Vec<Option<usize>>,
 }
 
 fn bounds_only(interval: Interval) -> Info {

@@ -2,10 +2,11 @@
 
 use crate::expr::{Arena, Expr};
 use crate::interval::Interval;
+use crate::simplify::certificate::Certificate;
 use crate::simplify::domain::DomainSimplifier;
 use crate::simplify::law::Law;
 use crate::simplify::range::{Info, Ranges};
-use crate::simplify::recorder::{Certificate, Recorder};
+use crate::simplify::recorder::Recorder;
 use crate::simplify::width::Width;
 
 /// No node.
