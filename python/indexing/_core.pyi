@@ -925,8 +925,8 @@ def predict_times(device: Sequence[float], demands: Sequence[npt.NDArray[np.floa
     `device` is processors, warp size, threads, blocks, registers and bytes of shared memory of a processor, bytes a second
     of memory and of its cache, operations a second, instructions a second of a processor and of a warp, passes a second of a
     processor, updates a second of one address, seconds from a load to its value in memory, in its cache and in the
-    processor's own, seconds a launch, seconds a block. `demands` are columns: blocks, threads, registers of a thread, bytes of
-    shared memory, waits of warps for loads, loads that reach the cache, loads that reach memory, bytes moved, bytes of memory,
-    passes, operations, instructions issued, updates of one address.
+    processor's own, seconds a launch, seconds a block, overlap of memory and arithmetic. `demands` are columns: blocks,
+    threads, registers of a thread, bytes of shared memory, waits of warps for loads, loads that reach the cache, loads that
+    reach memory, bytes moved, bytes of memory, passes, operations, instructions issued, updates of one address.
     A limit is the number of one of launch, latency, memory, arithmetic, issue.
     """

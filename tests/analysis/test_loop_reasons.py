@@ -54,10 +54,19 @@ def test_what_is_lost_is_what_the_remedy_saves() -> None:
     assert any(r.endswith(f"which saves {seconds_text(far.seconds - near.seconds)}") for r in far.remedies)
 
 
-def test_what_memory_moves_is_what_the_arrays_move() -> None:
-    for text in (FAR_APART.format(layout="{0,1}"), GATHER.format(rows=10**5, width=16)):
-        report = kernel(text)
+def test_memory_moves_what_the_arrays_move_unless_the_last_cache_has_it() -> None:
+    near, gathered, far = (
+        kernel(text)
+        for text in (
+            FAR_APART.format(layout="{1,0}"),
+            GATHER.format(rows=10**6, width=16),
+            FAR_APART.format(layout="{0,1}"),
+        )
+    )
+    for report in (near, gathered):
         assert sum(r.will_move for r in report.accesses) == pytest.approx(report.memory_bytes)
+    assert sum(r.will_move for r in far.accesses) > 8 * far.memory_bytes
+    assert far.memory_bytes == pytest.approx(near.memory_bytes * 4 / 3, rel=1e-2)  # each line of x is a run
 
 
 def test_rows_that_data_choose_are_fetched_anew_unless_all_stay_in_the_cache() -> None:

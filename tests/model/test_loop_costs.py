@@ -157,10 +157,14 @@ def test_loops_of_functions_count() -> None:
     assert costs(body, 128, more=function).steps == 2 + 100 * (4 + 1 + (2 + 10 * (1 + 1)) + 1)
 
 
-def test_rows_of_blocks_are_far_from_each_other() -> None:
-    body = "  for t in [0, 127] = 0 to 128 step 1\n    store o0[t + bl_x * 128 + bl_y * 512] = f32 0.0\n"
-    cost = costs(body, 1536, grid=4, rows=3)
-    assert (cost.steps, cost.lines, cost.runs) == pytest.approx((12 * (2 + 16 * (4 + 1)), 3 * 512 * 4 / 64, 3))
+def test_blocks_move_by_each_of_their_numbers() -> None:
+    body = "  for t in [0, 127] = 0 to 128 step 1\n    store o0[t + bl_x * 128 + bl_y * {}] = f32 0.0\n"
+    cost = costs(body.format(512), 1536, grid=4, rows=3)
+    assert (cost.steps, cost.lines, cost.runs) == pytest.approx((12 * (2 + 16 * (4 + 1)), 3 * 512 * 4 / 64, 1))
+    apart = costs(body.format(1024), 2560, grid=4, rows=3)
+    assert (apart.lines, apart.runs) == pytest.approx((3 * 512 * 4 / 64, 3))
+    split = costs(body.format(0).replace("bl_x * 128", "bl_x % 2 * 2048 + bl_x // 2 * 128"), 4096, grid=4)
+    assert (split.lines, split.runs) == pytest.approx((512 * 4 / 64, 2))
 
 
 def test_the_last_block_to_arrive_is_one_of_all_and_shared_memory_is_near() -> None:

@@ -75,7 +75,8 @@ class Rates:
     `scalar` and `matrix` have the multiply-adds of a core in a clock by element type; in `matrix`, f32 stands for tf32. A core
     does `special` functions (exponentials, reciprocals, ...) in a clock. A launch takes `launch` seconds, and each block
     `block` seconds besides its work. Products by a library reach the share `product_share` of these rates with its largest
-    tiles; `tile_cost` elements of a tile's rows and columns cost as much as they are multiplied (see docs/prediction.md).
+    tiles; `tile_cost` elements of a tile's rows and columns cost as much as they are multiplied. Seconds m of memory and a of
+    arithmetic take `(m^p + a^p)^(1/p)`, with `overlap` as p; 0: the longer of both (see docs/prediction.md).
     """
 
     clock: float
@@ -88,10 +89,11 @@ class Rates:
     special: int = 16
     product_share: float = 0.8
     tile_cost: float = 16.0
+    overlap: float = 0.0
 
     def __post_init__(self) -> None:
         check_fields(self, scalar=of_type(Mapping), matrix=of_type(Mapping))
-        _check_numbers(self, may_be_zero=("block", "launch"))
+        _check_numbers(self, may_be_zero=("block", "launch", "overlap"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,7 +174,7 @@ class Device:
         held = (c.count, c.warp_size, c.threads, c.blocks, c.registers, c.shared_bytes)
         moved = (self.reached_bandwidth, m.l2_bandwidth, r.operations, r.clock * c.issue, r.clock)
         served = (r.clock, r.clock, m.latency, m.l2_latency, m.l1_latency)
-        return tuple(map(float, (*held, *moved, *served, r.launch, r.block)))
+        return tuple(map(float, (*held, *moved, *served, r.launch, r.block, r.overlap)))
 
     @property
     def launch_seconds(self) -> float:

@@ -265,18 +265,23 @@ class _BlockVisitor(KernelWalk):
                 is_even = distance != 0 and length >= iterations
         return count, is_even
 
-    def _address(self, index: SymbolicExpr, path: Path, later: int | None = None, turn: int = 0, block: int = 0) -> int:
-        """The address when all loops are in their first iteration, except one that is in a later turn, or in a later block."""
+    def _address(self, index: SymbolicExpr, path: Path, moved: int = -1, place: int = 0) -> int:
+        """The address in the first block and the first iteration of all loops, except the variable `moved`, which is that of a
+        block's number or of a counter, and has its next place, or a later one.
+        """
         values = [0] * len(self.values)
         values[GRID : GRID + 3] = self.origin
-        values[GRID] += block
-        for level, part in enumerate(path):
+        if moved in range(GRID, GRID + 3):
+            values[moved] = place
+        for part in path:
             if isinstance(part, ir.LetIndex):
                 assert isinstance(part.value, SymbolicExpr)
                 values[part.variable] = part.value.evaluate(values)
             else:
                 loop, _ = part
-                values[loop.variable] = loop.start.evaluate(values) + (turn * loop.step if level == later else 0)
+                values[loop.variable] = loop.start.evaluate(values) + (
+                    place * loop.step if loop.variable == moved else 0
+                )
         return index.evaluate(values)
 
     def _memory(self, s: Statement, path: Path, share: float) -> None:
@@ -318,33 +323,39 @@ class _BlockVisitor(KernelWalk):
         part = path[level]
         assert not isinstance(part, ir.LetIndex)
         loop, iterations = part
-        if (index, loop.variable) not in self.distances:
-            within = self.replaced(index, (_counted(inner) for inner in reversed(path[level + 1 :])))
-            moved = self.replaced(within, [(loop.variable, variable(loop.variable) + loop.step)])
-            self.distances[index, loop.variable] = (moved - within).constant_value
-        distance = self.distances[index, loop.variable]
+        return self._moves(index, path, path[level + 1 :], (loop.variable, loop.step, iterations))
+
+    def _moves(self, index: SymbolicExpr, path: Path, inside: Path, counter: tuple[int, int, int]) -> Iterator[Level]:
+        """The levels of an access by a variable, with its step and the number of its values; `inside` is defined after it."""
+        moved, step, count = counter
+        if (index, moved) not in self.distances:
+            within = self.replaced(index, (_counted(inner) for inner in reversed(inside)))
+            later = self.replaced(within, [(moved, variable(moved) + step)])
+            self.distances[index, moved] = (later - within).constant_value
+        distance = self.distances[index, moved]
         if distance is None:
-            return digits(partial(self._address, index, path, level), iterations)
-        return iter([(distance, iterations)])
+            return digits(partial(self._address, index, path, moved), count)
+        return iter([(distance, count)])
 
     def _levels(self, index: SymbolicExpr, path: Path) -> Iterator[Level]:
         """Distances and numbers of iterations of the loops of a path, innermost first; then those of the blocks. Data lead
         anywhere.
         """
         anywhere = self.data.changes(index)
-        for level in range(len(path) - 1, -1, -1):
-            part = path[level]
-            if isinstance(part, ir.LetIndex) or part[1] == 1:
-                continue
-            if part[0].variable in anywhere:
-                yield FAR, part[1]
-            else:
+        far = FAR  # no two loops lead to the same places
+        loops = [(level, part) for level, part in enumerate(path) if not isinstance(part, ir.LetIndex)]
+        for level, (loop, iterations) in reversed(loops):
+            if loop.variable in anywhere:
+                yield far, iterations
+                far *= iterations
+            elif iterations > 1:
                 yield from self._digits(index, path, level)
-        x, y, z = self.kernel.grid
-        if x > 1:
-            yield self._address(index, path, block=1) - self._address(index, path) if GRID not in anywhere else FAR, x
-        if y * z > 1:
-            yield FAR, y * z
+        for number, size in enumerate(self.kernel.grid, GRID):
+            if number in anywhere:
+                yield far, size
+                far *= size
+            elif size > 1:
+                yield from self._moves(index, path, path, (number, 1, size))
 
 
 class _InnermostBody:

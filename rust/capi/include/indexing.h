@@ -67,6 +67,7 @@ typedef struct indexing_device {
     double own_latency;      /* where the processor's own cache has it */
     double launch;           /* seconds of a launch */
     double block;            /* seconds of a block beside its work */
+    double overlap;          /* seconds m of memory and a of arithmetic take (m^p + a^p)^(1/p), with this as p; 0: the longer */
 } indexing_device;
 
 /* What a kernel asks of a device. */

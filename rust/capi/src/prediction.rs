@@ -86,6 +86,7 @@ fn check_device(d: &Device) -> Result<(), Failure> {
         ("own_latency", d.own_latency),
         ("launch", d.launch),
         ("block", d.block),
+        ("overlap", d.overlap),
     ];
     check_figures("device", &limits)
 }

@@ -11,14 +11,14 @@ use pyo3::prelude::*;
 /// `device` is processors, warp size, threads, blocks, registers and bytes of shared memory of a processor, bytes a second
 /// of memory and of its cache, operations a second, instructions a second of a processor and of a warp, passes a second of a
 /// processor, updates a second of one address, seconds from a load to its value in memory, in its cache and in the
-/// processor's own, seconds a launch, seconds a block. `demands` are columns: blocks, threads, registers of a thread, bytes of
-/// shared memory, waits of warps for loads, loads that reach the cache, loads that reach memory, bytes moved, bytes of memory,
-/// passes, operations, instructions issued, updates of one address.
+/// processor's own, seconds a launch, seconds a block, overlap of memory and arithmetic. `demands` are columns: blocks,
+/// threads, registers of a thread, bytes of shared memory, waits of warps for loads, loads that reach the cache, loads that
+/// reach memory, bytes moved, bytes of memory, passes, operations, instructions issued, updates of one address.
 /// A limit is the number of one of launch, latency, memory, arithmetic, issue.
 #[pyfunction]
 pub fn predict_times<'py>(
     py: Python<'py>,
-    device: [f64; 18],
+    device: [f64; 19],
     demands: [Any<'py>; 13],
 ) -> PyResult<[Any<'py>; 5]> {
     let columns =
@@ -40,11 +40,11 @@ pub fn predict_times<'py>(
     ])
 }
 
-fn device_of(fields: [f64; 18]) -> Device {
+fn device_of(fields: [f64; 19]) -> Device {
     let [processors, warp_size, threads, blocks, registers, shared_bytes, memory_rate, cache_rate, ..] =
         fields;
-    let [.., operation_rate, issue_rate, warp_rate, pass_rate, update_rate, _, _, _, _, _] = fields;
-    let [.., latency, cache_latency, own_latency, launch, block] = fields;
+    let [.., operation_rate, issue_rate, warp_rate, pass_rate, update_rate, _, _, _, _, _, _] = fields;
+    let [.., latency, cache_latency, own_latency, launch, block, overlap] = fields;
     Device::default().with(|d| {
         (d.processors, d.warp_size, d.threads, d.blocks) = (processors, warp_size, threads, blocks);
         (d.registers, d.shared_bytes) = (registers, shared_bytes);
@@ -52,7 +52,7 @@ fn device_of(fields: [f64; 18]) -> Device {
         (d.issue_rate, d.warp_rate, d.pass_rate, d.update_rate) =
             (issue_rate, warp_rate, pass_rate, update_rate);
         (d.latency, d.cache_latency, d.own_latency) = (latency, cache_latency, own_latency);
-        (d.launch, d.block) = (launch, block);
+        (d.launch, d.block, d.overlap) = (launch, block, overlap);
     })
 }
 

@@ -45,6 +45,8 @@ pub struct Device {
     pub launch: f64,
     /// Seconds that each block takes beside its work.
     pub block: f64,
+    /// Seconds `m` of memory and `a` of arithmetic take `(m^p + a^p)^(1/p)` together, with this as `p`; 0: the longer of both.
+    pub overlap: f64,
 }
 
 /// The demands of a kernel on a device.
@@ -168,13 +170,26 @@ impl Device {
         let at_best = (d.memory / self.memory_rate).max(d.moved / self.cache_rate);
         let slow = device.max(cache);
         let of_updates = if d.updates > 0.0 { d.updates / self.update_rate } else { 0.0 };
+        let arithmetic = of_one(d.operations, self.operation_rate / self.processors);
         let parts = [
             (slow, if slow > MAX_SLOWDOWN * at_best { LATENCY } else { MEMORY }),
             (of_updates.max(of_one(d.passes, self.pass_rate)), MEMORY),
-            (of_one(d.operations, self.operation_rate / self.processors), ARITHMETIC),
+            (arithmetic, ARITHMETIC),
             (of_one(d.issued, issue_rate), ISSUE),
         ];
-        parts.into_iter().fold((0.0, MEMORY), |most, part| if part.0 > most.0 { part } else { most })
+        let (longest, limit) =
+            parts.into_iter().fold((0.0, MEMORY), |most, part| if part.0 > most.0 { part } else { most });
+        (longest.max(self.together(slow, arithmetic)), limit)
+    }
+
+    /// Seconds of memory and of arithmetic, which overlap in part.
+    fn together(&self, memory: f64, arithmetic: f64) -> f64 {
+        let (shorter, longer) = (memory.min(arithmetic), memory.max(arithmetic));
+        if self.overlap > 0.0 && shorter > 0.0 {
+            longer * (1.0 + (shorter / longer).powf(self.overlap)).powf(1.0 / self.overlap)
+        } else {
+            longer
+        }
     }
 
     /// Seconds that all warps wait, if each waits alone: a wait ends with its slowest load. How many waits are for the cache or
@@ -238,6 +253,7 @@ mod tests {
         own_latency: 1e-7,
         launch: 2e-6,
         block: 0.0,
+        overlap: 0.0,
     };
 
     fn copy() -> Demand {
@@ -312,6 +328,19 @@ mod tests {
 
     fn limit(d: Demand) -> &'static str {
         LIMITS[GPU.predict(&d).limit as usize]
+    }
+
+    #[test]
+    fn memory_and_arithmetic_of_a_core_overlap_in_part() {
+        let work = |overlap: f64, memory: f64, operations: f64| {
+            let d = Demand { blocks: 100.0, memory, operations, ..Demand::default() };
+            GPU.with(|device| device.overlap = overlap).predict(&d).time - 3e-6
+        };
+        for (overlap, seconds) in [(0.0, 4e-3), (1.0, 7e-3), (2.0, 5e-3)] {
+            assert!((work(overlap, 3e9, 4e10) - seconds).abs() < 1e-9);
+            assert!((work(overlap, 4e9, 3e10) - seconds).abs() < 1e-9);
+            assert!((work(overlap, 3e9, 0.0) - 3e-3).abs() < 1e-9);
+        }
     }
 
     #[test]
