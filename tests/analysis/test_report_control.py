@@ -48,6 +48,19 @@ def test_loops_multiply_by_their_trip_counts_and_calls_by_their_number() -> None
     assert times(as_xla_runs_it(stated)) == {"double": 2, "next": 7, "y": 7}
 
 
+@pytest.mark.parametrize(("turns", "width", "is_launched"), [(1000, 64, False), (10, 64, True), (1000, 20000, True)])
+def test_loops_of_a_processor_launch_no_small_kernels(turns: int, width: int, is_launched: bool) -> None:
+    text = PROGRAM.replace("constant(10)", f"constant({turns})").replace("f32[64]", f"f32[{width}]")
+    cpu, gpu = (
+        {f.name: f for f in ix.analyze(as_xla_runs_it(text), device).fusions}["y"] for device in ("cpu", "h100")
+    )
+    assert (cpu.times, gpu.times) == (turns, turns)
+    assert (cpu.run_seconds > 1e-6) == is_launched and gpu.run_seconds > 1e-6
+    if not is_launched:
+        steps = float(ix.predict(cpu.instruction, {}, device="cpu").operations[0])
+        assert cpu.run_seconds == pytest.approx(steps / 14e9, rel=1e-3) and cpu.limit == "arithmetic"
+
+
 def test_totals_are_those_of_all_runs() -> None:
     report = ix.analyze(as_xla_runs_it(PROGRAM), "h100")
     (y,) = [f for f in report.fusions if f.name == "y"]

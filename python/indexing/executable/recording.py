@@ -31,7 +31,7 @@ from indexing.executable.schedule import (
 )
 from indexing.hlo import Instruction
 from indexing.kernels.kernel import Argument, Kernel
-from indexing.model.loop_costs import costs_of_loops
+from indexing.model.loop_costs import MAX_INLINED_STEPS, costs_of_loops
 from indexing.runtime.device import Device
 from indexing.runtime.identity import HOST_DIALECT
 from indexing.runtime.memory import ArrayFormat
@@ -39,7 +39,6 @@ from indexing.runtime.tape import HostStep, LibraryCall, SmallKernel, Tape
 
 MAX_REPEATED = 200  # steps of a computation that is recorded at each of several calls
 MAX_NESTING = 50
-MAX_INLINED_STEPS = 16384  # a kernel of so many takes less than waking a thread
 
 Held: TypeAlias = "dict[int, Value]"  # the arrays of slots
 

@@ -15,8 +15,10 @@ from indexing.indexing_analysis.instructions import output_to_input
 from indexing.kernels import computed_by_emitter
 from indexing.lazy import np
 from indexing.model.libraries import LIBRARIES
+from indexing.model.loop_costs import MAX_INLINED_STEPS
 from indexing.model.prediction import DEMANDS, predict
 from indexing.model.products import Product, product_seconds
+from indexing.model.terms import terms_of
 from indexing.model.work_time import LIMITS, Limit, predict_work, scalar_rate
 from indexing.ops.registry import traits_of
 
@@ -24,6 +26,7 @@ if TYPE_CHECKING:
     from indexing.device.record import Device
     from indexing.hlo import BuiltInstruction, Computation, ComputationBuilder, Instruction
 
+NO_LATENCY = 1e-12
 MOVED = ("cache_bytes", "memory_bytes")
 PARTS = (*MOVED, "passes", "updates", "operations", "issued")  # demands, each of which takes a time of its own
 WAITS = ("waits", "cache_loads", "memory_loads")
@@ -59,6 +62,22 @@ class KernelTime:
             return self.seconds or 0.0
         less = {name: max(self.demand[name] - wasted, min(least, self.demand[name])) for name in MOVED}
         return _time({**self.demand, **less}, device)[0]
+
+
+def repeated(time: KernelTime, device: Device) -> KernelTime:
+    """The time of each of a kernel's runs in a loop. A processor's loop of small kernels is one function, which launches none;
+    what fits into a core's own cache stays there from run to run.
+    """
+    demand = time.demand
+    if terms_of(device).has_warps or demand is None or demand["operations"] > MAX_INLINED_STEPS:
+        return time
+    if demand["cache_bytes"] <= device.memory.l1_bytes:
+        demand = {**demand, **dict.fromkeys((*MOVED, *WAITS), 0.0)}
+    at_once = device.with_rates(launch=0.0, block=0.0).with_memory(
+        latency=NO_LATENCY, l2_latency=NO_LATENCY, l1_latency=NO_LATENCY
+    )
+    seconds, limit = _time(demand, at_once)
+    return replace(time, seconds=seconds, limit=limit, demand=demand)
 
 
 def predict_instruction(instruction: Instruction, device: Device) -> KernelTime:

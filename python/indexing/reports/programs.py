@@ -14,10 +14,12 @@ from indexing.device.record import Device, DeviceLike
 from indexing.errors import UnsupportedOp
 from indexing.hlo import Computation, Instruction, Program, source_place
 from indexing.hlo.program_like import or_function, part_of_program
+from indexing.model.instruction_time import predict_instruction, repeated
 from indexing.ops.operation_totals import operations_of
 from indexing.planning.libraries import Matmul, check_has_library, check_matmul
 from indexing.reports.accesses import AccessReport, rows_of
 from indexing.reports.kernel_report import FusionReport, sorted_kernels
+from indexing.reports.limits import limit_of
 from indexing.reports.lines import seconds_text
 from indexing.reports.profiles import beside_profile, read_profile
 from indexing.reports.program_report import ProgramReport
@@ -28,6 +30,8 @@ from indexing.reports.times import times_of
 
 if TYPE_CHECKING:
     from indexing.hlo import Place
+
+MIN_RUNS = 64  # of a kernel in a loop that is worth a function of its own
 
 _FUSED = "XLA's fusions with this package's kernels"
 _PLANNED = "as this package would run it"
@@ -70,6 +74,8 @@ def analyze(
     check_has_library(matmul, chosen.dialect)
     schedule = _schedule(part, chosen, is_planned, matmul)
     reports = _reports(schedule, chosen, progress)
+    runs, _ = runs_of(schedule, lambda step: reports[step].run_seconds or 0.0)
+    reports |= {run.step: _repeated(reports[run.step], run.step, chosen) for run in runs if run.times >= MIN_RUNS}
     runs, range_ = runs_of(schedule, lambda step: reports[step].run_seconds or 0.0)
     total = range_.greatest or 1.0
     others = {} if is_planned else {step.origin: report for step, report in reports.items()}
@@ -133,6 +139,26 @@ def _report(step: Step, device: Device) -> FusionReport:
         memory_bytes=times.memory_bytes,
         limit_part=times.limit_part,
         limit_why=times.limit_why,
+    )
+
+
+def _repeated(report: FusionReport, step: Step, device: Device) -> FusionReport:
+    """The report of each of a kernel's runs in a loop."""
+    if step.parts or step.in_library:
+        return report
+    once = predict_instruction(step.instruction, device)
+    again = repeated(once, device)
+    if again is once or again.seconds is None:
+        return report
+    part, why = limit_of(again, device)
+    lost = min(report.run_seconds_lost, again.seconds)
+    return replace(
+        report,
+        run_seconds=again.seconds,
+        run_seconds_lost=lost,
+        limit=again.limit or "",
+        limit_part=part,
+        limit_why=why,
     )
 
 
