@@ -37,7 +37,7 @@ BLOCKS = 3  # so many blocks are visited, evenly spaced
 LANES = 8  # the lanes of a vector
 VECTOR_BYTES = 32
 MAX_UNROLLED = 16  # iterations of a loop that the compiler unrolls
-MAX_INLINED_STEPS = 16384  # of a kernel that loops of a program inline: it takes less than waking a thread
+MAX_INLINED_STEPS = 16384  # a kernel of more takes longer than waking a thread; loops of a program inline smaller ones
 WAYS = 8  # lines in a set of a core's own cache
 FAR = 1 << 40  # elements: a distance beyond all arrays
 

@@ -31,7 +31,7 @@ from indexing.reports.times import times_of
 if TYPE_CHECKING:
     from indexing.hlo import Place
 
-MIN_RUNS = 64  # of a kernel in a loop that is worth a function of its own
+MIN_RUNS = 64  # a loop with fewer runs of its kernels launches them
 
 _FUSED = "XLA's fusions with this package's kernels"
 _PLANNED = "as this package would run it"
