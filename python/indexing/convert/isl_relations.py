@@ -23,9 +23,9 @@ MAX_OPERATIONS = 10_000_000  # isl may use so many for one relation: about a sec
 def to_isl(m: IndexingMap) -> str:
     """The relation from index to result; range variables are `exists`, runtime variables parameters.
 
-    Raises InvalidMap as `to_affine_map`, runtime variables apart.
+    Raises InvalidMap as `to_affine_map`, but not for runtime variables, minima and maxima.
     """
-    check_is_affine(m, "an isl relation", runtimes=True)
+    check_is_affine(m, "an isl relation", runtimes=True, extrema=True)
     names = names_of(m)
     if len(set(names)) < len(names) or not all(re.fullmatch(r"[A-Za-z_]\w*", n) for n in names):
         raise InvalidMap("the names of the variables are not distinct identifiers")
@@ -119,6 +119,8 @@ def _isl_node(kind: str, numbers: Sequence[int], parts: Sequence[str], names: Se
     if kind == "sum":
         terms = [f"{c}*{p}" if c != 1 else p for c, p in zip(numbers[1:], parts, strict=True)]
         return f"({' + '.join([*terms, *([str(numbers[0])] if numbers[0] else [])])})"
+    if kind in ("min", "max"):
+        return f"{kind}({', '.join(parts)})"
     if kind == "floordiv":
         return f"floor(({parts[0]})/{parts[1]})"
     return f"(({parts[0]}) mod {parts[1]})"

@@ -70,15 +70,17 @@ def from_affine_map(map_text: str, set_text: str | None = None) -> IndexingMap:
 # ---------------------------------------------------------------- shared with isl
 
 
-def check_is_affine(m: IndexingMap, what: str, *, runtimes: bool = False) -> None:
-    """Raise InvalidMap for a map that is not affine; `what` names the notation in the error."""
+def check_is_affine(m: IndexingMap, what: str, *, runtimes: bool = False, extrema: bool = False) -> None:
+    """Raise InvalidMap for a map that is not affine; `what` names the notation in the error, which may have runtime variables,
+    and minima and maxima.
+    """
     check_has_value(m)
     if m.runtimes and not runtimes:
         raise InvalidMap(f"{what} does not tell runtime variables from range variables")
     for e in (*m.results, *(e for e, _ in m.constraints)):
         nodes = e.nodes()
         for kind, _, operands in nodes:
-            if kind not in _AFFINE_KINDS:
+            if kind not in _AFFINE_KINDS and not (extrema and kind in ("min", "max")):
                 raise InvalidMap(f"{what} has no {kind}: {e}")
             if kind in ("floordiv", "mod"):
                 divisor = nodes[operands[1]]
