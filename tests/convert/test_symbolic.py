@@ -37,7 +37,8 @@ def test_sympy_has_the_same_values_and_comes_back(e: ix.SymbolicExpr) -> None:
     back = from_sympy(symbolic, NAMES)
     for values in VALUES:
         wanted = e.evaluate(list(values))
-        assert symbolic.subs(dict(zip(symbols, values, strict=True))) == wanted == back.evaluate(list(values))
+        value = symbolic.subs(dict(zip(symbols, values, strict=True))).doit()  # subs may leave a Max(0, 2)
+        assert value == wanted == back.evaluate(list(values))
 
 
 def test_maps_of_sympy_have_the_names_of_variables() -> None:
