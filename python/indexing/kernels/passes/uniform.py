@@ -11,6 +11,7 @@ from indexing.kernels.ir.traversal import expressions_of, indices_of, may_leave,
 AXES = 3
 IDS = 6
 MAX_SHORT = 16  # turns of a loop: no more than a vector has lanes
+MIN_LANES = 8  # a loop of as many turns has vectors of its own, unless each turn waits for the last
 FUNCTIONS = frozenset(
     "exp expm1 log log1p logistic sin cos tan sinh cosh tanh cbrt acos acosh asin asinh atan atanh erf pow atan2".split()
 )
@@ -133,7 +134,7 @@ class Uniformity:
     def _functions(self, loop: ir.For) -> int:
         """The number of functions that a short loop computes, without those of callees."""
         turns = ir.iterations_of(loop)
-        if turns is None or turns > MAX_SHORT:
+        if turns is None or turns > MAX_SHORT or (turns >= MIN_LANES and not _carries(loop)):
             return 0
         values = (part for s in ir.statements(loop.body) for v in values_of(s) for part in subvalues(v))
         return sum(isinstance(v, ir.Op) and v.opcode in FUNCTIONS for v in values)
@@ -168,3 +169,10 @@ class Uniformity:
         lowest[0] += 1
         distance = abs(int(resolved.evaluate(lowest)) - int(here)) if self.kernel.block[0] > 1 else 0
         return "same" if distance == 0 else "adjacent" if distance == width else "apart"
+
+
+def _carries(loop: ir.For) -> bool:
+    """Whether a turn of a loop assigns a variable that the next one has."""
+    inside = list(ir.statements(loop.body))
+    own = {s.name for s in inside if isinstance(s, ir.Var)}
+    return any(isinstance(s, ir.Assign) and s.name not in own for s in inside)
