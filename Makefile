@@ -115,6 +115,7 @@ fuzz: $(VENV)/.developed ## N= random problems (SEED=, FIRST=) in Rust, N/1000 m
 	"$(python)" fuzz/kernel_mutations.py --count $(few) --seed $(seed) tests/golden/*.hlo
 	cd fuzz && "$(python)" -m modules --count $(few) --seed $(seed) $(if $(PTX),--ptx "$(abspath $(PTX))")
 	"$(python)" fuzz/hlo_verifier.py --count $(few) --seed $(seed) $(PROGRAMS)
+	"$(python)" -m pytest -q -n 2 --dist loadfile --hypothesis-profile=default --hypothesis-seed=$(seed)
 
 mutants: mutants-python mutants-rust mutants-certificates ## put small faults into the code, COUNT= of them (SEED=), ten times as many into the core; the tests must find 95 in 100
 

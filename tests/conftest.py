@@ -1,8 +1,15 @@
-"""What all tests share: no test reads or writes the user's store of tuned plans."""
+"""What all tests share: random tests have fixed seeds, and no test reads or writes the user's store of tuned plans.
+
+`pytest --hypothesis-profile=default` draws new examples.
+"""
 
 from collections.abc import Iterator
 
 import pytest
+from hypothesis import settings
+
+settings.register_profile("fixed", derandomize=True, deadline=None, database=None)
+settings.load_profile("fixed")
 
 
 @pytest.fixture(autouse=True, scope="session")

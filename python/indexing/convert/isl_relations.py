@@ -53,7 +53,8 @@ def from_isl(relation: str | islpy.Map | islpy.BasicMap) -> IndexingMap:
 
     A relation is text, or a value of islpy whose text is one (Map, BasicMap, PwMultiAff, ...).
     In the latter case, an output that is a function of the index is a result, any other a range variable under the relation's
-    constraints. Raises ParseError for text that is no relation, InvalidMap for several pieces or none.
+    constraints. A relation that isl reads as empty is KNOWN EMPTY. Raises ParseError for text that is no relation, InvalidMap
+    for several pieces.
     """
     text = str(relation) if type(relation).__module__.partition(".")[0] == "islpy" else relation
     if not isinstance(text, str):
@@ -149,6 +150,8 @@ def _read_by_isl(text: str, failure: ParseError) -> IndexingMap:
     context.set_max_operations(MAX_OPERATIONS)
     try:
         pieces = islpy.Map(text, context).compute_divs().coalesce().get_basic_maps()
+        if not pieces:
+            return IndexingMap.known_empty()
         if len(pieces) == 1:
             return _map_of_piece(pieces[0])
     except islpy.Error as refusal:
