@@ -14,28 +14,28 @@ ENTRY e { x = f32[4096,4096]{1,0} parameter(0)
   ROOT r = f32[4096,4096]{1,0} fusion(y, x), kind=kLoop, calls=f }
 """
 LOOP = """HloModule loop, is_scheduled=true
-wide { a = bf16[2048,2048] parameter(0) ROOT c = f32[2048,2048] convert(a) }
-step { w = f32[2048,2048] parameter(0) x = f32[2048,2048] parameter(1) ROOT s = f32[2048,2048] add(w, x) }
+wide { a = bf16[4096,4096] parameter(0) ROOT c = f32[4096,4096] convert(a) }
+step { w = f32[4096,4096] parameter(0) x = f32[4096,4096] parameter(1) ROOT s = f32[4096,4096] add(w, x) }
 next { i = s32[] parameter(0) o = s32[] constant(1) ROOT s = s32[] add(i, o) }
-condition { p = (s32[], bf16[2048,2048], f32[2048,2048]) parameter(0)
+condition { p = (s32[], bf16[4096,4096], f32[4096,4096]) parameter(0)
   i = s32[] get-tuple-element(p), index=0
   n = s32[] constant(12)
   ROOT l = pred[] compare(i, n), direction=LT }
-body { p = (s32[], bf16[2048,2048], f32[2048,2048]) parameter(0)
+body { p = (s32[], bf16[4096,4096], f32[4096,4096]) parameter(0)
   i = s32[] get-tuple-element(p), index=0
-  w = bf16[2048,2048] get-tuple-element(p), index=1
-  x = f32[2048,2048] get-tuple-element(p), index=2
-  c = f32[2048,2048] fusion(w), kind=kLoop, calls=wide, metadata={op_name="to_f32"}
-  y = f32[2048,2048] fusion(c, x), kind=kLoop, calls=step
+  w = bf16[4096,4096] get-tuple-element(p), index=1
+  x = f32[4096,4096] get-tuple-element(p), index=2
+  c = f32[4096,4096] fusion(w), kind=kLoop, calls=wide, metadata={op_name="to_f32"}
+  y = f32[4096,4096] fusion(c, x), kind=kLoop, calls=step
   j = s32[] fusion(i), kind=kLoop, calls=next
-  ROOT t = (s32[], bf16[2048,2048], f32[2048,2048]) tuple(j, w, y) }
+  ROOT t = (s32[], bf16[4096,4096], f32[4096,4096]) tuple(j, w, y) }
 ENTRY e { z = s32[] constant(0)
-  w = bf16[2048,2048] parameter(0)
-  x = f32[2048,2048] parameter(1)
-  t = (s32[], bf16[2048,2048], f32[2048,2048]) tuple(z, w, x)
-  r = (s32[], bf16[2048,2048], f32[2048,2048]) while(t), condition=condition, body=body,
+  w = bf16[4096,4096] parameter(0)
+  x = f32[4096,4096] parameter(1)
+  t = (s32[], bf16[4096,4096], f32[4096,4096]) tuple(z, w, x)
+  r = (s32[], bf16[4096,4096], f32[4096,4096]) while(t), condition=condition, body=body,
     backend_config={"known_trip_count":{"n":"12"}}
-  ROOT o = f32[2048,2048] get-tuple-element(r), index=2 }
+  ROOT o = f32[4096,4096] get-tuple-element(r), index=2 }
 """
 
 
@@ -84,13 +84,13 @@ def test_what_iterations_do_not_change_is_hoisted() -> None:
     assert not any("hoist" in told for name in "yj" for told in remedy[name])
     (text,) = remedy["c"]
     assert text.startswith("hoist `to_f32` out of the loop `r`: it computes the same in each of 12 iterations; ")
-    hoisted = LOOP.replace("bf16[2048,2048]", "f32[2048,2048]").replace("calls=wide", "calls=step")
+    hoisted = LOOP.replace("bf16[4096,4096]", "f32[4096,4096]").replace("calls=wide", "calls=step")
     hoisted = hoisted.replace(
-        "  c = f32[2048,2048] fusion(w), kind=kLoop, calls=step", "  c = f32[2048,2048] bitcast(w)"
+        "  c = f32[4096,4096] fusion(w), kind=kLoop, calls=step", "  c = f32[4096,4096] bitcast(w)"
     )
     hoisted = hoisted.replace("wide { a = f32", "wide { a = bf16").replace(
-        "w = f32[2048,2048] parameter(0)\n  x",
-        "v = bf16[2048,2048] parameter(0)\n  w = f32[2048,2048] fusion(v), kind=kLoop, calls=wide\n  x",
+        "w = f32[4096,4096] parameter(0)\n  x",
+        "v = bf16[4096,4096] parameter(0)\n  w = f32[4096,4096] fusion(v), kind=kLoop, calls=wide\n  x",
     )
     assert text.endswith(f"which saves {seconds_text(seconds(LOOP) - seconds(hoisted))}")
 
@@ -99,7 +99,7 @@ def test_a_long_chain_of_kernels_that_no_iteration_changes_is_hoisted() -> None:
     """Longer than Python's calls nest."""
     chain = "".join(f"  h{k + 1} = f32[8] fusion(h{k}), kind=kLoop, calls=half\n" for k in range(1200))
     body = f"  h0 = f32[8] get-tuple-element(p), index=3\n{chain}  ROOT t ="
-    text = LOOP.replace("f32[2048,2048])", "f32[2048,2048], f32[8])").replace("  ROOT t =", body)
+    text = LOOP.replace("f32[4096,4096])", "f32[4096,4096], f32[8])").replace("  ROOT t =", body)
     text = text.replace("tuple(j, w, y)", "tuple(j, w, y, h0)").replace("tuple(z, w, x)", "tuple(z, w, x, v)")
     text = text.replace(
         "ENTRY e {", "half { a = f32[8] parameter(0) ROOT h = f32[8] negate(a) }\nENTRY e { v = f32[8] parameter(2)"
@@ -117,7 +117,7 @@ def test_a_long_chain_of_kernels_that_no_iteration_changes_is_hoisted() -> None:
     ids=["it changes", "one iteration"],
 )
 def test_what_changes_or_runs_once_is_not_hoisted(old: str, new: str) -> None:
-    text = LOOP.replace("  ROOT t =", "  v = bf16[2048,2048] negate(w)\n  ROOT t =").replace(old, new)
+    text = LOOP.replace("  ROOT t =", "  v = bf16[4096,4096] negate(w)\n  ROOT t =").replace(old, new)
     assert not any("hoist" in told for told in remedies(text)["c"])
 
 
@@ -206,13 +206,13 @@ def test_no_narrower_argument_is_proposed_where_there_is_none(old: str, new: str
 
 def test_narrower_factors_save_what_tensor_cores_take_less() -> None:
     text = """HloModule product
-      ENTRY e { x = f32[2048,1024] parameter(0)
-        y = f32[1024,2048] parameter(1)
-        ROOT r = f32[2048,2048] dot(x, y), lhs_contracting_dims={1}, rhs_contracting_dims={0},
+      ENTRY e { x = f32[4096,1024] parameter(0)
+        y = f32[1024,4096] parameter(1)
+        ROOT r = f32[4096,4096] dot(x, y), lhs_contracting_dims={1}, rhs_contracting_dims={0},
           metadata={op_name="jit(f)/dot_general" source_file="model.py" source_line=9} }"""
     (remedy,) = remedies(text)["r"]
     assert remedy.startswith("multiply `jit(f)/dot_general` (model.py:9) in bf16: ") and "the results change" in remedy
-    saved = seconds(text) - seconds(text.replace("f32[2048,1024]", "bf16[2048,1024]").replace("f32[1024", "bf16[1024"))
+    saved = seconds(text) - seconds(text.replace("f32[4096,1024]", "bf16[4096,1024]").replace("f32[1024", "bf16[1024"))
     assert remedy.endswith(f"which saves {seconds_text(saved)}") and saved > 0
 
 

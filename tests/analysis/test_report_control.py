@@ -1,9 +1,13 @@
 """Loops, calls and conditionals in a report stand for the instructions of their computations."""
 
+from dataclasses import replace
+
 import pytest
 
 import indexing as ix
 from indexing.reports.lines import seconds_text
+from indexing.reports.runs import bytes_of_turns
+from indexing.reports.steps import Schedule, Step
 
 PROGRAM = """
 HloModule control
@@ -127,6 +131,36 @@ def test_deep_and_wide_nests_of_calls_end() -> None:
     assert times(ix.hlo.parse(text)) == {"n": 2**60}
 
 
+@pytest.mark.parametrize(("width", "is_kept"), [(3 << 20, True), (5 << 20, True), (8 << 20, False), (1 << 25, False)])
+def test_what_a_turn_of_a_loop_moves_stays_in_the_last_cache_if_it_fits(width: int, is_kept: bool) -> None:
+    """A turn reads and writes 4 bytes an element, beside a counter; the L2 cache holds 50 MB, and the first turn finds none."""
+    module = as_xla_runs_it(PROGRAM.replace("f32[64]", f"f32[{width}]"))
+    report = ix.analyze(module, "h100")
+    (kernel,) = [f for f in report.fusions if f.name == "y"]
+    device, once = report.device, float(ix.predict(kernel.instruction, {}, device="h100").time[0])
+    assert (kernel.limit_part == "L2") == is_kept
+    cached = device.launch_seconds + 8 * width / device.memory.l2_bandwidth
+    wanted = once / 10 + cached * 9 / 10 if is_kept else once
+    assert kernel.run_seconds == pytest.approx(wanted, rel=0.1)
+
+
+def test_the_bytes_of_a_turn_are_those_of_the_innermost_loop_around_a_kernel() -> None:
+    """A branch and a call belong to the loop that they are in; what runs once has no turns."""
+    kernels = {name: Step(None, None) for name in "abcde"}  # type: ignore[arg-type]
+    moved = dict(zip(kernels.values(), (1.0, 10.0, 100.0, 1000.0, 10000.0), strict=True))
+    a, b, c, d, e = kernels.values()
+    inner = replace(a, bodies=("inner",), repeats=5)
+    choice = replace(a, bodies=("branch", "other"), is_choice=True)
+    outer, call = replace(a, bodies=("outer",), repeats=None), replace(a, bodies=("called",))
+    bodies = {"inner": (c,), "branch": (d,), "other": (b,), "called": (choice, b), "outer": (a, inner, call)}
+    assert bytes_of_turns(Schedule((outer, e), bodies), moved.__getitem__) == {
+        a: 1121.0,
+        c: 100.0,
+        d: 1121.0,
+        b: 1121.0,
+    }
+
+
 def test_what_accumulates_outside_of_fusions_is_judged_by_the_least_that_a_kernel_moves():
     text = """ENTRY e { a = f32[64,32] parameter(0) b = f32[32,16] parameter(1)
       d = f32[64,16] dot(a, b), lhs_contracting_dims={1}, rhs_contracting_dims={0}
@@ -155,6 +189,21 @@ def test_an_update_in_place_must_move_what_it_touches() -> None:
     (update,) = [f for f in report.fusions if f.name == "r"]
     assert 2 * 64 * 4 <= update.ideal_bytes <= update.bytes <= 2 * 64 * 4 + 3 * 32
     assert all(row.ideal_bytes <= row.will_move for row in report.rows)
+
+
+def test_a_product_written_in_place_must_move_what_it_touches() -> None:
+    """One row of 64 numbers is written, into an array of 1 MB, and 64 rows are read."""
+    text = UPDATE.replace("ROOT d =", "m = f32[64,64] parameter(3)\n  x = f32[1,64] dot(u, m), DOT\n  ROOT d =")
+    text = text.replace("DOT", "lhs_contracting_dims={1}, rhs_contracting_dims={0}").replace(
+        "(c, u, k, z)", "(c, x, k, z)"
+    )
+    text = text.replace("copy.1 =", "m = f32[64,64] parameter(3)\n  copy.1 =").replace(
+        "(copy.1, u, k)", "(copy.1, u, k, m)"
+    )
+    for device in ("h100", "cpu"):
+        (update,) = [f for f in ix.analyze(ix.hlo.parse(text), device).fusions if f.name == "r"]
+        assert 64 * 64 * 4 + 2 * 64 * 4 <= update.ideal_bytes <= 64 * 64 * 4 + 2 * 64 * 4 + 3 * 32
+        assert update.ideal_bytes <= update.dram_bytes
 
 
 def test_a_scatter_in_place_must_move_what_it_touches() -> None:

@@ -64,7 +64,17 @@ class KernelTime:
         return _time({**self.demand, **less}, device)[0]
 
 
-def repeated(time: KernelTime, device: Device) -> KernelTime:
+def repeated(time: KernelTime, device: Device, moved: float) -> KernelTime:
+    """The time of each of a kernel's runs in a loop, each turn of which moves so many bytes of memory: if the last cache holds
+    them, they stay there from turn to turn.
+    """
+    demand = time.demand
+    if demand is None or moved > device.memory.l2_bytes:
+        return time
+    return _timed(time, {**demand, "memory_bytes": 0.0, "memory_loads": 0.0}, device)
+
+
+def inlined(time: KernelTime, device: Device) -> KernelTime:
     """The time of each of a kernel's runs in a loop. A processor's loop of small kernels is one function, which launches none;
     what fits into a core's own cache stays there from run to run.
     """
@@ -76,7 +86,12 @@ def repeated(time: KernelTime, device: Device) -> KernelTime:
     at_once = device.with_rates(launch=0.0, block=0.0).with_memory(
         latency=NO_LATENCY, l2_latency=NO_LATENCY, l1_latency=NO_LATENCY
     )
-    seconds, limit = _time(demand, at_once)
+    return _timed(time, demand, at_once)
+
+
+def _timed(time: KernelTime, demand: Mapping[str, float], device: Device) -> KernelTime:
+    """The time of a kernel if its demand were this one."""
+    seconds, limit = _time(demand, device)
     return replace(time, seconds=seconds, limit=limit, demand=demand)
 
 

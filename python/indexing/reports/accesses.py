@@ -78,8 +78,10 @@ def rows_of(
         return _least_rows(instruction, called)
     if is_left_to_host(instruction, device):
         return _least_rows(instruction, called)
+    in_place = _operands_in_place(instruction, device)
     if _contracts(instruction) if _has_kernel(instruction, device) else _accumulates(instruction):
-        return _least_rows(instruction, called, _LEAST)
+        rows = _least_rows(instruction, called, _LEAST)
+        return _rows_in_place(rows, instruction, traffic_of(instruction, device), in_place) if in_place else rows
     try:
         traffic, problem = traffic_of(instruction, device), ""
     except (
@@ -88,12 +90,11 @@ def rows_of(
         traffic, problem = InstructionTraffic(), str(error)
     unknown = ArrayTraffic(note=problem)
     rows = []
-    in_place = _operands_in_place(instruction, device)
     for used in utilization(instruction):
         of = traffic.reads.get(used.number, unknown)
         row = _at_most_what_is_asked(_read_row(called, used, of), of)
         if used.number in in_place and of is unknown:
-            row = replace(row, distinct=0, uses=0, ideal_bytes=0, will_move=0)  # the result stands in its memory
+            row = _unread(row)
         rows.append(_with_reason(row, instruction, used.operand.shape.leaves[used.leaf], of, used.number))
     for k in _written_arrays(instruction):
         shape = instruction.shape.leaves[k]
@@ -118,6 +119,27 @@ def _operands_in_place(instruction: Instruction, device: Device) -> frozenset[in
     if kernel is None:
         return frozenset()
     return frozenset(kernel.arguments[a.alias_of].number for a in kernel.outputs if a.alias_of is not None)
+
+
+def _rows_in_place(
+    rows: Sequence[AccessReport], instruction: Instruction, traffic: InstructionTraffic, in_place: frozenset[int]
+) -> list[AccessReport]:
+    """The rows of a kernel that updates operands in place: those and the results have the elements that it touches."""
+    reads = [used.number for used in utilization(instruction)]
+    of_reads = [traffic.reads.get(k) for k in reads]
+    of_writes = [traffic.writes.get(k) for k in _written_arrays(instruction)]
+    touched = []
+    for row, of, number in zip(rows, [*of_reads, *of_writes], [*reads, *(None for _ in of_writes)], strict=True):
+        if of is not None:
+            row = _at_most_what_is_asked(row, of)
+            row = replace(row, will_move=row.ideal_bytes)
+        touched.append(_unread(row) if of is None and number in in_place else row)
+    return touched
+
+
+def _unread(row: AccessReport) -> AccessReport:
+    """The row of an operand of which nothing is read: the result stands in its memory."""
+    return replace(row, distinct=0, uses=0, ideal_bytes=0, will_move=0)
 
 
 def _at_most_what_is_asked(row: AccessReport, traffic: ArrayTraffic) -> AccessReport:

@@ -14,7 +14,7 @@ from indexing.device.record import Device, DeviceLike
 from indexing.errors import UnsupportedOp
 from indexing.hlo import Computation, Instruction, Program, source_place
 from indexing.hlo.program_like import or_function, part_of_program
-from indexing.model.instruction_time import predict_instruction, repeated
+from indexing.model.instruction_time import inlined, predict_instruction, repeated
 from indexing.ops.operation_totals import operations_of
 from indexing.planning.libraries import Matmul, check_has_library, check_matmul
 from indexing.reports.accesses import AccessReport, rows_of
@@ -24,7 +24,7 @@ from indexing.reports.lines import seconds_text
 from indexing.reports.profiles import beside_profile, read_profile
 from indexing.reports.program_report import ProgramReport
 from indexing.reports.remedies import remedies_of
-from indexing.reports.runs import Run, runs_of
+from indexing.reports.runs import Run, bytes_of_turns, runs_of
 from indexing.reports.steps import Schedule, Step, fused_steps, is_optimized, planned_steps
 from indexing.reports.times import times_of
 
@@ -74,8 +74,7 @@ def analyze(
     check_has_library(matmul, chosen.dialect)
     schedule = _schedule(part, chosen, is_planned, matmul)
     reports = _reports(schedule, chosen, progress)
-    runs, _ = runs_of(schedule, lambda step: reports[step].run_seconds or 0.0)
-    reports |= {run.step: _repeated(reports[run.step], run.step, chosen) for run in runs if run.times >= MIN_RUNS}
+    reports |= _in_loops(schedule, reports, chosen)
     runs, range_ = runs_of(schedule, lambda step: reports[step].run_seconds or 0.0)
     total = range_.greatest or 1.0
     others = {} if is_planned else {step.origin: report for step, report in reports.items()}
@@ -142,20 +141,35 @@ def _report(step: Step, device: Device) -> FusionReport:
     )
 
 
-def _repeated(report: FusionReport, step: Step, device: Device) -> FusionReport:
-    """The report of each of a kernel's runs in a loop."""
-    if step.parts or step.in_library:
-        return report
-    once = predict_instruction(step.instruction, device)
-    again = repeated(once, device)
-    if again is once or again.seconds is None:
+def _in_loops(
+    schedule: Schedule, reports: Mapping[Step, FusionReport], device: Device
+) -> dict[Step, FusionReport]:
+    """The reports of the kernels that loops run, whose later runs find in caches what the ones before left there."""
+    if not schedule.bodies:
+        return {}
+    runs, _ = runs_of(schedule, lambda step: reports[step].run_seconds or 0.0)
+    turns = bytes_of_turns(schedule, lambda step: reports[step].memory_bytes or 0.0)
+    return {
+        run.step: _repeated(reports[run.step], run, device, turns[run.step])
+        for run in runs
+        if run.times > 1 and run.step in turns and not run.step.parts and not run.step.in_library
+    }
+
+
+def _repeated(report: FusionReport, run: Run, device: Device, moved: float) -> FusionReport:
+    """The report of a kernel's runs in a loop, each turn of which moves so many bytes: the mean of the first and the others."""
+    once = predict_instruction(run.step.instruction, device)
+    again = repeated(once, device, moved)
+    if run.times >= MIN_RUNS:
+        once = again = inlined(again, device)
+    if once.seconds is None or again.seconds is None:
         return report
     part, why = limit_of(again, device)
-    lost = min(report.run_seconds_lost, again.seconds)
+    seconds = again.seconds + (once.seconds - again.seconds) / run.times
     return replace(
         report,
-        run_seconds=again.seconds,
-        run_seconds_lost=lost,
+        run_seconds=seconds,
+        run_seconds_lost=min(report.run_seconds_lost, seconds),
         limit=again.limit or "",
         limit_part=part,
         limit_why=why,

@@ -61,6 +61,27 @@ def runs_of(schedule: Schedule, seconds: Callable[[Step], float]) -> tuple[list[
     return runs, whole
 
 
+def bytes_of_turns(schedule: Schedule, moved: Callable[[Step], float]) -> dict[Step, float]:
+    """For each kernel in a loop, the bytes that a turn of the innermost loop around it moves; `moved` are those of one run."""
+    bodies = schedule.bodies
+    sums: dict[Hashable, float] = {}
+    for body, steps in bodies.items():
+        sums[body] = sum(sum(sums[b] for b in step.bodies) if step.bodies else moved(step) for step in steps)
+    around: dict[Hashable, float] = {}
+    turns: dict[Step, float] = {}
+    for body in (None, *reversed(bodies)):
+        outer = around.get(body)
+        for step in schedule.root if body is None else bodies[body]:
+            is_loop = step.repeats != 1 and not step.is_choice
+            for inner in step.bodies:
+                known = sums[inner] if is_loop else outer
+                if known is not None:
+                    around[inner] = max(around.get(inner, 0.0), known)
+            if not step.bodies and outer is not None:
+                turns[step] = outer
+    return turns
+
+
 def _range(steps: Sequence[Step], ranges: dict[Hashable, TimeRange], seconds: Callable[[Step], float]) -> TimeRange:
     total = TimeRange()
     for step in steps:
