@@ -65,6 +65,25 @@ def test_integers_are_divided_one_by_one(opcode: str, steps: int) -> None:
     assert cost.steps == pytest.approx(2 + 128 // 8 * (4 + 1 + 1 + steps + 1 + 1))
 
 
+@pytest.mark.parametrize(
+    ("divisor", "steps"), [("u32 100", 10), ("v4", 10), ("v1", 200)], ids=["stated", "chosen when compiled", "loaded"]
+)
+def test_a_division_by_a_constant_is_a_product(divisor: str, steps: int) -> None:
+    """What is computed of constants alone takes no step."""
+    cost = costs(
+        "  for t in [0, 127] = 0 to 128 step 1\n"
+        "    v0 = load.f32 p0[t]\n"
+        "    v1 = bits.u32(v0)\n"
+        "    v3 = eq.pred(u32 100, u32 0)\n"
+        "    v4 = select.u32(v3, u32 1, u32 100)\n"
+        f"    v2 = rem.u32(v1, {divisor})\n"
+        "    v5 = from_bits.f32(v2)\n"
+        "    store o0[t] = v5\n",
+        size=128,
+    )
+    assert cost.steps == pytest.approx(2 + 128 // 8 * (4 + 1 + 1 + steps + 1 + 1))
+
+
 def test_lanes_that_are_written_out_are_vectors() -> None:
     body = (
         "  for t in [0, 63] = 0 to 64 step 1\n"

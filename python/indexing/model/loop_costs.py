@@ -7,7 +7,7 @@ of docs/prediction.md.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from math import prod
@@ -66,6 +66,7 @@ STEPS = {
 }
 #: The steps of functions of integers, of which processors have no vectors.
 INTEGER_STEPS = {"div": 200, "rem": 200, "popcount": 25, "clz": 25}
+BY_CONSTANT = 10  # the steps of a division of integers by a constant, which is a product with its reciprocal
 
 
 @dataclass(slots=True)
@@ -143,6 +144,7 @@ class _BlockVisitor(KernelWalk):
             tuple[SymbolicExpr, int], int | None
         ] = {}  # of accesses in loops, if they are always the same
         self.declared: dict[str, int] = {}  # the lengths of the paths to variables
+        self.constants: set[str] = set()  # the names of values that are known when the kernel is compiled
 
     def visit(self, block: Sequence[int], times: float, share: float) -> None:
         """Add the costs of a block, which stands for so many."""
@@ -173,6 +175,8 @@ class _BlockVisitor(KernelWalk):
         self.data.define(s)
         if isinstance(s, ir.Var | ir.Let):
             self.declared[s.name] = len(path)
+        if isinstance(s, ir.Let) and self._is_constant(s.value):
+            self.constants.add(s.name)
         return (*path, s) if self.define(s) and isinstance(s, ir.LetIndex) else path
 
     def _loop(self, loop: ir.For, path: Path, times: float, share: float) -> None:
@@ -208,7 +212,9 @@ class _BlockVisitor(KernelWalk):
         return self.known[id(s)]
 
     def _steps(self, s: Statement) -> float:
-        own = sum(_table(v).get(v.opcode, 1) for v in _values(s) if isinstance(v, ir.Op))
+        if isinstance(s, ir.Let) and s.name in self.constants:
+            return 0.0
+        own: float = sum(self._steps_of_operation(v) for v in _values(s) if isinstance(v, ir.Op))
         own += sum(isinstance(v, ir.Load | ir.Within) for v in _values(s))
         if isinstance(s, ir.Store | ir.Copy):
             return own + 1
@@ -219,6 +225,17 @@ class _BlockVisitor(KernelWalk):
         if isinstance(s, ir.AtomicUpdate | ir.FetchAdd):
             return own + UPDATE
         return own + self._steps_of(s.function) if isinstance(s, ir.CallFunction) else own
+
+    def _steps_of_operation(self, v: ir.Op) -> int:
+        if v.type[0] not in "su":
+            return STEPS.get(v.opcode, 1)
+        is_by_constant = v.opcode in ("div", "rem") and self._is_constant(v.operands[1])
+        return BY_CONSTANT if is_by_constant else INTEGER_STEPS.get(v.opcode, 1)
+
+    def _is_constant(self, value: Value) -> bool:
+        if isinstance(value, ir.Op):
+            return all(map(self._is_constant, value.operands))
+        return isinstance(value, ir.Constant) or (isinstance(value, ir.Ref) and value.name in self.constants)
 
     def is_straight(self, name: str) -> bool:
         """Whether a function has neither loops nor branches: compilers put its body in the place of its call."""
@@ -430,10 +447,6 @@ def _counted(part: tuple[ir.For, int] | ir.LetIndex) -> tuple[int, SymbolicExpr]
 def _last_loop(path: Path) -> tuple[int, ir.For, int]:
     """The last loop of a path: its place, the loop, and its iterations."""
     return [(level, *part) for level, part in enumerate(path) if not isinstance(part, ir.LetIndex)][-1]
-
-
-def _table(v: ir.Op) -> Mapping[str, int]:
-    return INTEGER_STEPS if v.type[0] in "su" else STEPS
 
 
 def touched_by(s: Statement) -> Iterator[_Touched]:

@@ -141,9 +141,7 @@ def _report(step: Step, device: Device) -> FusionReport:
     )
 
 
-def _in_loops(
-    schedule: Schedule, reports: Mapping[Step, FusionReport], device: Device
-) -> dict[Step, FusionReport]:
+def _in_loops(schedule: Schedule, reports: Mapping[Step, FusionReport], device: Device) -> dict[Step, FusionReport]:
     """The reports of the kernels that loops run, whose later runs find in caches what the ones before left there."""
     if not schedule.bodies:
         return {}
