@@ -49,6 +49,23 @@ def test_values_are_those_of_jax(name: str, kind: type) -> None:
         np.testing.assert_allclose(got, expected, rtol=2e-3, atol=2e-4)
 
 
+@pytest.mark.parametrize("scale", [1e-25, 1e25])
+def test_columns_whose_squares_are_no_float_are_reflected(scale: float) -> None:
+    a = matrices(np.float32, 5, 3) * np.float32(scale)
+    want = jax.jit(jnp.linalg.qr)(a)
+    for got, expected in zip(as_list(ix.evaluate(ix.from_jax(jnp.linalg.qr, a), a)), want, strict=True):
+        np.testing.assert_allclose(got, expected, rtol=1e-4, atol=1e-5 * np.abs(expected).max())
+
+
+def test_a_reflector_of_factor_zero_changes_nothing() -> None:
+    v = np.array([[9, 9], [2, 9], [1, 3]], np.float32)  # below the diagonal: (1, 2, 1) and (0, 1, 3)
+    text = call("lapack_sorgqr_ffi", "f32[3,2]", ["f32[3,2]", "f32[2]"])
+    second = np.array([[1, 0], [0, 0.8], [0, -0.6]], np.float32)
+    np.testing.assert_allclose(ix.evaluate(text, v, np.array([0, 0.2], np.float32)), second, atol=1e-6)
+    np.testing.assert_array_equal(ix.evaluate(text, v, np.zeros(2, np.float32)), np.eye(3, 2))
+    assert np.isnan(ix.evaluate(text, v, np.array([np.inf, 0.2], np.float32))).any()
+
+
 def adjoint(m: np.ndarray) -> np.ndarray:
     return np.conj(np.swapaxes(m, -1, -2))
 

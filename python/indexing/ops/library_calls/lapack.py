@@ -131,11 +131,8 @@ def _of_qr(sizes: Sequence[Sizes], config: Config, kind: str) -> list[Result]:
 
 def _qr(config: Config, arrays: Sequence[Array]) -> list[Array]:
     """R on and above the diagonal, the reflectors below it, and their factors."""
-    a = arrays[0].copy()
-    taus = np.zeros((len(a), min(a.shape[1:])), a.dtype)
-    for j in range(taus.shape[1]):
-        taus[:, j] = _eliminate(a, j, j)
-    return [a, taus]
+    factors, taus = np.linalg.qr(arrays[0], mode="raw")
+    return [np.swapaxes(factors, 1, 2), taus]
 
 
 def _eliminate(a: Array, row: int, column: int) -> Array:
@@ -176,14 +173,19 @@ def _of_q(sizes: Sequence[Sizes], config: Config, kind: str) -> list[Result]:
 
 
 def _q(config: Config, arrays: Sequence[Array]) -> list[Array]:
-    """The product of the reflectors."""
+    """The product of the reflectors, 1 - V T V^H, where the inverse of T has 1/tau on its diagonal and V^H V above it."""
     a, taus = arrays
-    q = np.tile(np.eye(*a.shape[1:], dtype=a.dtype), (len(a), 1, 1))
-    for j in reversed(range(taus.shape[1])):
-        v = a[:, j:, j].copy()
-        v[:, 0] = 1
-        apply_from_left(q[:, j:], v, taus[:, j])
-    return [q]
+    n, count = a.shape[2], taus.shape[1]
+    vectors = np.tril(a[:, :, :count], -1) + np.eye(a.shape[1], count, dtype=a.dtype)
+    vectors *= (taus != 0)[:, None]  # then a factor of 0 is as good as any other
+    inverse = np.triu(_adjoint(vectors) @ vectors, 1)
+    diagonal = np.divide(1, taus, out=np.ones_like(taus), where=taus != 0)
+    inverse[:, range(count), range(count)] = np.where(diagonal == 0, np.nan, diagonal)
+    return [np.eye(*a.shape[1:], dtype=a.dtype) - vectors @ np.linalg.solve(inverse, _adjoint(vectors[:, :n]))]
+
+
+def _adjoint(matrices: Array) -> Array:
+    return np.swapaxes(matrices, 1, 2).conj()
 
 
 def _of_hessenberg(sizes: Sequence[Sizes], config: Config, kind: str) -> list[Result]:
