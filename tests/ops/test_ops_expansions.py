@@ -31,11 +31,13 @@ def positive(module: ix.hlo.Module, seed: int) -> list[np.ndarray]:
 def test_each_op_with_an_expansion_has_a_case() -> None:
     assert {o for o, op in REGISTRY.items() if op.expansion} == {
         *FULL,
+        "cholesky",
         "custom-call",
         "reduce",
         "reduce-window",
         "select-and-scatter",
         "topk",
+        "triangular-solve",
     }
 
 

@@ -165,6 +165,57 @@ class Expansion:
         whole = self._body.add(opcode, Shape("tuple", elements=tuple(shapes)), operands, **attributes)
         return [self._body.element(whole, k) for k in range(len(shapes))]
 
+    def index_along(self, sizes: Sequence[int], dimension: int) -> BuiltInstruction:
+        """The index of each element of a shape along a dimension."""
+        return self.add("iota", "s32", sizes, [], iota_dimension=dimension)
+
+    def slice_at(
+        self, value: BuiltInstruction, index: BuiltInstruction, dimensions: Sequence[int], keeps: bool = False
+    ) -> BuiltInstruction:
+        """The slice at one index of each of some dimensions, without these unless it `keeps` them."""
+        sizes = [1 if k in dimensions else n for k, n in enumerate(value.dimensions)]
+        part = self.add(
+            "dynamic-slice", value.element_type, sizes, [value, *self._starts(sizes, index, dimensions)],
+            dynamic_slice_sizes=sizes,
+        )  # fmt: skip
+        return part if keeps else self.reshape(part, [n for k, n in enumerate(sizes) if k not in dimensions])
+
+    def update_at(
+        self, value: BuiltInstruction, update: BuiltInstruction, index: BuiltInstruction, dimension: int
+    ) -> BuiltInstruction:
+        """The value with another slice at an index of a dimension."""
+        sizes = [1 if k == dimension else n for k, n in enumerate(value.dimensions)]
+        operands = [value, self.reshape(update, sizes), *self._starts(sizes, index, [dimension])]
+        return self.add("dynamic-update-slice", value.element_type, value.dimensions, operands)
+
+    def _starts(
+        self, sizes: Sequence[int], index: BuiltInstruction, dimensions: Sequence[int]
+    ) -> list[BuiltInstruction]:
+        zero = self.constant("s32", 0)
+        return [index if k in dimensions else zero for k in range(len(sizes))]
+
+    def repeat(
+        self,
+        count: int,
+        values: Sequence[BuiltInstruction],
+        step: Callable[[BuiltInstruction, list[BuiltInstruction]], Sequence[BuiltInstruction]],
+    ) -> list[BuiltInstruction]:
+        """The values after `count` steps; `step` adds the instructions of one, given its number and the values before it."""
+        number = self.constant("s32", 0)
+        carried = Shape("tuple", elements=(number.shape, *(v.shape for v in values)))
+        before, condition, body = self._body, self.computation("condition"), self.computation("body")
+        done = condition.element(condition.parameter(carried), 0)
+        last = condition.constant(number.shape, count)
+        condition.add("compare", Shape.array("pred", ()), [done, last], direction="LT")
+        state = body.parameter(carried)
+        current, *parts = [body.element(state, k) for k in range(len(values) + 1)]
+        self._body = body
+        changed = [self.apply("add", current, self.constant("s32", 1)), *step(current, parts)]
+        self._body = before
+        body.tuple_of(changed)
+        whole = before.add("while", carried, [before.tuple_of([number, *values])], condition=condition, body=body)
+        return [before.element(whole, k + 1) for k in range(len(values))]
+
     def copy(self, computation: Computation) -> ComputationBuilder:
         """A copy of a computation of the call's module, for the expansion's to call."""
         return self._module.copy(computation)

@@ -12,6 +12,7 @@ from indexing.ops.contraction import accumulator, to_element
 from indexing.ops.op import Op
 from indexing.ops.operand_indexing import Constraint, Indexing, OperandIndexing, tensor_map, variables
 from indexing.ops.operation_count import FMA, CountInside, OperationCount
+from indexing.ops.substitution import cholesky_expansion, solve_expansion
 from indexing.ops.values import Array, HloValue, only_array
 
 # ---------------------------------------------------------------- fft
@@ -240,6 +241,7 @@ OPS = (
         cholesky_output_to_input,
         cholesky_reference,
         cholesky_input_to_output,
+        expansion=cholesky_expansion,
         operations=_cholesky_operations,
     ),
     Op(
@@ -248,6 +250,7 @@ OPS = (
         solve_output_to_input,
         solve_reference,
         solve_input_to_output,
+        expansion=solve_expansion,
         operations=_solve_operations,
     ),
 )

@@ -155,7 +155,11 @@ def _refusal(i: Instruction) -> str | None:
 
 def _expansion(i: Instruction) -> Computation | None:
     meaning = stands_for(i)
-    return None if isinstance(meaning, str | lapack.LapackCall) else meaning
+    if not isinstance(meaning, lapack.LapackCall):
+        return None if isinstance(meaning, str) else meaning
+    body = Expansion(i)
+    results = meaning.expand(body)
+    return None if results is None else body.finish(results)
 
 
 def _workspaces(i: Instruction) -> int:

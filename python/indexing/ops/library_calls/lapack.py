@@ -12,9 +12,11 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from indexing.errors import UnsupportedOp
-from indexing.hlo import Instruction, Shape
+from indexing.hlo import BuiltInstruction, Instruction, Shape
 from indexing.lazy import np
+from indexing.ops.expansion import Expansion
 from indexing.ops.library_calls.configs import Config, letter
+from indexing.ops.library_calls.elimination import factor_in_place
 from indexing.ops.library_calls.reflectors import apply_from_left, apply_from_right, reflector
 from indexing.ops.operand_indexing import OperandIndexing, tensor_map, variables
 from indexing.ops.values import Array
@@ -36,13 +38,15 @@ _WHOLE = "LAPACK computes it from whole matrices"
 class LapackCall:
     """A routine: its name without the letter of the type, the results for matrices of given sizes, and their values.
 
-    `compute` gives None for a result that is a workspace, or that the call does not ask for.
+    `compute` gives None for a result that is a workspace, or that the call does not ask for. `expand` builds the HLO by which
+    kernels compute it; None if there is none.
     """
 
     routine: str
     letters: str
     results: Callable[[Sequence[Sizes], Config, str], list[Result]]
     compute: Callable[[Config, Sequence[Array]], Sequence[Array | None]]
+    expand: Callable[[Expansion], Sequence[BuiltInstruction] | None] = lambda _: None
 
     @property
     def targets(self) -> tuple[str, ...]:
@@ -268,13 +272,14 @@ def _of_svd(sizes: Sequence[Sizes], config: Config, kind: str) -> list[Result]:
 def _svd(config: Config, arrays: Sequence[Array]) -> list[Array | None]:
     a, failed = _finite(arrays[0])
     mode = letter(config, "mode")
-    left, singular_values, right = np.linalg.svd(a, full_matrices=mode == "A")
-    singular_values, vectors = _or_nan(singular_values, failed), [_or_nan(left, failed), _or_nan(right, failed)]
-    return [None, singular_values, *([None, None] if mode == "N" else vectors), failed]
+    if mode == "N":
+        return [None, _or_nan(np.linalg.svd(a, compute_uv=False), failed), None, None, failed]
+    left, singular_values, right = (_or_nan(x, failed) for x in np.linalg.svd(a, full_matrices=mode == "A"))
+    return [None, singular_values, left, right, failed]
 
 
 LAPACK_CALLS = (
-    LapackCall("getrf", "sdcz", _of_lu, _lu),
+    LapackCall("getrf", "sdcz", _of_lu, _lu, factor_in_place),
     LapackCall("geqrf", "sdcz", _of_qr, _qr),
     LapackCall("geqp3", "sdcz", _of_pivoted_qr, _pivoted_qr),
     LapackCall("orgqr", "sd", _of_q, _q),

@@ -1,0 +1,145 @@
+"""Expansions of cholesky and triangular-solve: a loop over the columns of the factor, or over the equations.
+
+A step computes one column, or one unknown of all right-hand sides, from those before it: by a product of the matrix that is
+known so far with one of its rows.
+"""
+
+from __future__ import annotations
+
+import math
+
+from indexing.hlo import BuiltInstruction, Computation, Instruction
+from indexing.ops.expansion import Expansion, computing_kind
+
+MAX_ROWS = 256  # larger matrices take more passes over memory than the reference, which leaves out what is zero
+
+
+def cholesky_expansion(instruction: Instruction) -> Computation | None:
+    """A computation equal to cholesky; None for matrices of more than MAX_ROWS, and of no elements."""
+    if not 0 < instruction.shape.dimensions[-1] <= MAX_ROWS or not instruction.shape.element_count:
+        return None
+    parts, is_lower = Expansion(instruction), instruction.flag("lower")
+    a = matrices(parts, parts.operand(0))
+    factor = _lower_factor(parts, a if is_lower else adjoint(parts, a))
+    factor = factor if is_lower else adjoint(parts, factor)
+    return parts.finish([parts.reshape(factor, instruction.shape.dimensions)])
+
+
+def _lower_factor(parts: Expansion, a: BuiltInstruction) -> BuiltInstruction:
+    """L with L L^H = a, by the lower triangle of a alone."""
+    kind, (batch, n, _) = a.element_type, a.dimensions
+    zeros = parts.broadcast(parts.constant(kind, 0), a.dimensions, ())
+
+    def column(j: BuiltInstruction, values: list[BuiltInstruction]) -> list[BuiltInstruction]:
+        factor, a = values
+        known = _product(parts, factor, conjugate(parts, parts.slice_at(factor, j, [1])))
+        rest = parts.apply("subtract", parts.slice_at(a, j, [2]), known)
+        square = _real(parts, parts.slice_at(rest, j, [1]))
+        zero, nan = (parts.broadcast(parts.constant(square.element_type, x), [batch], ()) for x in (0, math.nan))
+        is_positive = parts.compare(square, zero, "GT")
+        root = parts.apply("sqrt", parts.add("select", square.element_type, [batch], [is_positive, square, nan]))
+        root = parts.broadcast(parts.convert(root, kind), [batch, n], [0])
+        row, own = parts.index_along([batch, n], 1), parts.broadcast(j, [batch, n], ())
+        below = parts.add(
+            "select",
+            kind,
+            [batch, n],
+            [parts.compare(row, own, "GT"), parts.apply("divide", rest, root), _zero_like(parts, rest)],
+        )
+        found = parts.add("select", kind, [batch, n], [parts.compare(row, own, "EQ"), root, below])
+        return [parts.update_at(factor, found, j, 2), a]
+
+    return parts.repeat(n, [zeros, a], column)[0]
+
+
+def solve_expansion(instruction: Instruction) -> Computation | None:
+    """A computation equal to triangular-solve; None for matrices of more than MAX_ROWS, and of no elements."""
+    parts = Expansion(instruction)
+    a, b = (parts.operand(k) for k in range(2))
+    if not 0 < a.dimensions[-1] <= MAX_ROWS or not instruction.shape.element_count:
+        return None
+    is_left, transpose = instruction.flag("left_side"), instruction.text("transpose_a")
+    a, b = matrices(parts, a), matrices(parts, b)
+    b = b if is_left else parts.transpose(b, [0, 2, 1])
+    is_transposed = (transpose != "NO_TRANSPOSE") == is_left  # a's coefficient of unknown c in equation i is a[c, i]
+    is_lower = instruction.flag("lower") != is_transposed
+    a = conjugate(parts, a) if transpose == "ADJOINT" else a
+    x = _substituted(parts, a, b, 2 if is_transposed else 1, is_lower, instruction.flag("unit_diagonal"))
+    x = x if is_left else parts.transpose(x, [0, 2, 1])
+    return parts.finish([parts.reshape(x, instruction.shape.dimensions)])
+
+
+def _substituted(
+    parts: Expansion, a: BuiltInstruction, b: BuiltInstruction, equation: int, is_lower: bool, is_unit: bool
+) -> BuiltInstruction:
+    """The solutions x of a x = b, where an index of dimension `equation` of a, 1 or 2, is that of an equation."""
+    kind, (batch, n, columns) = b.element_type, b.dimensions
+
+    def unknown(k: BuiltInstruction, values: list[BuiltInstruction]) -> list[BuiltInstruction]:
+        x, a, b = values
+        i = k if is_lower else parts.apply("subtract", parts.constant("s32", n - 1), k)
+        row, index = parts.slice_at(a, i, [equation]), parts.index_along([batch, n], 1)
+        is_solved = parts.compare(index, parts.broadcast(i, [batch, n], ()), "LT" if is_lower else "GT")
+        known = _product(
+            parts,
+            parts.transpose(x, [0, 2, 1]),
+            parts.add("select", kind, [batch, n], [is_solved, row, _zero_like(parts, row)]),
+        )
+        rest = parts.apply("subtract", parts.slice_at(b, i, [1]), known)
+        if not is_unit:
+            diagonal = parts.slice_at(a, i, [1, 2])
+            rest = parts.apply("divide", rest, parts.broadcast(diagonal, [batch, columns], [0]))
+        return [parts.update_at(x, rest, i, 1), a, b]
+
+    return parts.repeat(n, [_zero_like(parts, b), a, b], unknown)[0]
+
+
+def adjoint(parts: Expansion, a: BuiltInstruction) -> BuiltInstruction:
+    """The conjugated transposes of matrices."""
+    return conjugate(parts, parts.transpose(a, [0, 2, 1]))
+
+
+def magnitude(parts: Expansion, value: BuiltInstruction) -> BuiltInstruction:
+    """|x| of each element; of complex ones |Re x| + |Im x|, by which LAPACK compares."""
+    if value.element_type[0] != "c":
+        return parts.apply("abs", value)
+    real = _real(parts, value)
+    imaginary = parts.add("imag", real.element_type, value.dimensions, [value])
+    return parts.apply("add", parts.apply("abs", real), parts.apply("abs", imaginary))
+
+
+def conjugate(parts: Expansion, value: BuiltInstruction) -> BuiltInstruction:
+    """The conjugate of each element."""
+    if value.element_type[0] != "c":
+        return value
+    real = _real(parts, value)
+    imaginary = parts.apply("negate", parts.add("imag", real.element_type, value.dimensions, [value]))
+    return parts.add("complex", value.element_type, value.dimensions, [real, imaginary])
+
+
+def _real(parts: Expansion, value: BuiltInstruction) -> BuiltInstruction:
+    kind = real_type(value.element_type)
+    return value if kind == value.element_type else parts.add("real", kind, value.dimensions, [value])
+
+
+def real_type(kind: str) -> str:
+    """The type of the real parts of elements of a type."""
+    return {"c64": "f32", "c128": "f64"}.get(kind, kind)
+
+
+def matrices(parts: Expansion, value: BuiltInstruction) -> BuiltInstruction:
+    """The matrices of all batch dimensions as one dimension, in the element type that is computed in."""
+    *batch, m, n = value.dimensions
+    return parts.convert(parts.reshape(value, [math.prod(batch), m, n]), computing_kind(value.element_type))
+
+
+def _product(parts: Expansion, matrices: BuiltInstruction, vectors: BuiltInstruction) -> BuiltInstruction:
+    """The product of each matrix with its vector."""
+    return parts.add(
+        "dot", matrices.element_type, matrices.dimensions[:2], [matrices, vectors],
+        lhs_batch_dims=[0], rhs_batch_dims=[0], lhs_contracting_dims=[2], rhs_contracting_dims=[1],
+    )  # fmt: skip
+
+
+def _zero_like(parts: Expansion, value: BuiltInstruction) -> BuiltInstruction:
+    return parts.broadcast(parts.constant(value.element_type, 0), value.dimensions, ())

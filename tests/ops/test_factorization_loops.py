@@ -1,0 +1,134 @@
+"""Factorizations and triangular solves in kernels: loops that agree with the reference, on all triangles, sides and types."""
+
+import itertools
+
+import numpy as np
+import pytest
+
+import indexing as ix
+from indexing.ops.substitution import MAX_ROWS
+from kernels import as_list, close, compiled
+from library_programs import call
+
+TOLERANCE = {"f32": 1e-4, "f64": 1e-11, "c64": 1e-4, "c128": 1e-11, "bf16": 3e-2}
+DTYPES = {"f32": np.float32, "f64": np.float64, "c64": np.complex64, "c128": np.complex128}
+
+
+def matrices(kind: str, *sizes: int, seed: int = 0) -> np.ndarray:
+    rng = np.random.default_rng(seed)
+    values = rng.normal(size=sizes) + (1j * rng.normal(size=sizes) if kind[0] == "c" else 0)
+    return values.astype(DTYPES.get(kind, np.float32))
+
+
+def agree(text: str, kind: str, *arrays: np.ndarray) -> None:
+    """Kernels alone compute what the reference does, NaN at the same places."""
+    module = ix.hlo.parse(text)
+    executable = compiled(module)
+    assert executable.kernels and not executable.reference_steps
+    values = [a.astype(p.shape.dtype) for a, p in zip(arrays, module.entry.parameters, strict=True)]
+    with np.errstate(all="ignore"):
+        expected = as_list(ix.evaluate(module, *values))
+    for one, other in zip(as_list(executable(*values)), expected, strict=True):
+        close(one, other, TOLERANCE[kind])
+
+
+def cholesky(kind: str, sizes: str, lower: str = "true", layout: str = "") -> str:
+    shape = f"{kind}[{sizes}]{layout}"
+    return f"HloModule m\nENTRY e {{\n  a = {shape} parameter(0)\n  ROOT r = {shape} cholesky(a), lower={lower}\n}}"
+
+
+def solve(kind: str, a: str, b: str, left: str, lower: str, unit: str, transpose: str, layout: str = "") -> str:
+    return f"""HloModule m
+ENTRY e {{
+  a = {kind}[{a}]{layout} parameter(0)
+  b = {kind}[{b}]{layout} parameter(1)
+  ROOT x = {kind}[{b}]{layout} triangular-solve(a, b), left_side={left}, lower={lower}, unit_diagonal={unit}, transpose_a={transpose}
+}}"""
+
+
+@pytest.mark.parametrize("lower", ["true", "false"])
+@pytest.mark.parametrize(
+    ("kind", "batch", "layout"),
+    [("f32", (), ""), ("f64", (2, 3), ""), ("c64", (2,), ""), ("c128", (), "{0,1}"), ("bf16", (3,), "{1,2,0}")],
+)
+def test_cholesky_reads_one_triangle(kind: str, batch: tuple[int, ...], layout: str, lower: str) -> None:
+    m = matrices(kind, *batch, 7, 7)
+    a = m @ np.swapaxes(m, -1, -2).conj() + 7 * np.eye(7, dtype=m.dtype)
+    outside = np.triu(np.ones((7, 7), bool), 1)
+    a[..., outside if lower == "true" else outside.T] = np.nan
+    agree(cholesky(kind, ",".join(map(str, a.shape)), lower, layout), kind, a)
+
+
+def test_cholesky_of_what_is_not_positive_definite_is_nan_from_there_on() -> None:
+    a = np.stack([np.eye(4), np.diag([1, 4, -1, 1]), np.diag([0, 1, 1, 1]), np.full((4, 4), np.nan)])
+    agree(cholesky("f64", "4,4,4"), "f64", a)
+
+
+OPTIONS = list(
+    itertools.product(["true", "false"], ["true", "false"], ["true", "false"], ["NO_TRANSPOSE", "TRANSPOSE", "ADJOINT"])
+)
+
+
+@pytest.mark.parametrize(("left", "lower", "unit", "transpose"), OPTIONS)
+def test_solves_read_one_triangle(left: str, lower: str, unit: str, transpose: str) -> None:
+    a, b = matrices("c64", 2, 5, 5) + 4 * np.eye(5, dtype=np.complex64), matrices("c64", 2, 5, 3, seed=1)
+    outside = np.triu(np.ones((5, 5), bool), 0 if unit == "true" and lower == "true" else 1)
+    a[:, outside if lower == "true" else outside.T] = np.nan
+    b = b if left == "true" else np.swapaxes(b, 1, 2)
+    agree(solve("c64", "2,5,5", ",".join(map(str, b.shape)), left, lower, unit, transpose), "c64", a, b)
+
+
+@pytest.mark.parametrize("kind", ["f32", "f64", "bf16"])
+@pytest.mark.parametrize(
+    ("a", "b", "layout"), [("6,6", "6,1", ""), ("6,6", "6,4", "{0,1}"), ("2,3,1,1", "2,3,1,2", "")]
+)
+def test_solves_of_each_type_and_layout(kind: str, a: str, b: str, layout: str) -> None:
+    sizes = [tuple(map(int, text.split(","))) for text in (a, b)]
+    left = matrices(kind, *sizes[0]) + 4 * np.eye(sizes[0][-1], dtype=np.float32)
+    text = solve(kind, a, b, "true", "true", "false", "NO_TRANSPOSE", layout)
+    agree(text, kind, left, matrices(kind, *sizes[1], seed=2))
+
+
+def test_solves_divide_by_zero_and_keep_what_is_not_finite_in_its_column() -> None:
+    a = np.tril(matrices("f64", 5, 5))
+    a[2, 2] = 0
+    b = matrices("f64", 5, 4, seed=1)
+    b[0, 1], b[3, 2] = np.nan, np.inf
+    agree(solve("f64", "5,5", "5,4", "true", "true", "false", "NO_TRANSPOSE"), "f64", a, b)
+
+
+def lu(kind: str, batch: str, m: int, n: int) -> tuple[str, str]:
+    k = min(m, n)
+    results = f"({kind}[{batch}{m},{n}], s32[{batch}{k}], s32[{batch[:-1]}])"
+    return results, f"{kind}[{batch}{m},{n}]"
+
+
+@pytest.mark.parametrize("kind", ["s", "d", "c", "z"])
+@pytest.mark.parametrize(("batch", "m", "n"), [("", 6, 6), ("3,", 7, 4), ("2,2,", 3, 5), ("4,", 1, 1)])
+def test_lu_exchanges_rows_as_the_reference_does(kind: str, batch: str, m: int, n: int) -> None:
+    element = dict(zip("sdcz", DTYPES, strict=True))[kind]
+    results, operand = lu(element, batch, m, n)
+    sizes = [int(s) for s in batch.split(",") if s]
+    agree(call(f"lapack_{kind}getrf_ffi", results, [operand]), element, matrices(element, *sizes, m, n))
+
+
+def test_lu_of_singular_matrices_ties_and_nan() -> None:
+    rows = [
+        [[1, 2, 3], [2, 4, 6], [1, 1, 1]],  # no third pivot
+        [[0, 0, 0], [0, 1, 0], [0, 0, 1]],  # no first pivot
+        [[1, 5, 2], [-1, 3, 1], [1, 2, 2]],  # of equal magnitudes the first
+        [[1, 2, 3], [np.nan, 1, 1], [np.nan, 4, 5]],  # the first NaN
+        [[np.inf, 1, 2], [1, -np.inf, 3], [2, 2, 2]],
+    ]
+    results, operand = lu("f64", "5,", 3, 3)
+    agree(call("lapack_dgetrf_ffi", results, [operand]), "f64", np.array(rows))
+
+
+def test_large_and_empty_matrices_are_left_to_the_reference() -> None:
+    n = MAX_ROWS + 1
+    assert compiled(cholesky("f32", f"{n},{n}")).reference_steps
+    assert compiled(solve("f32", f"{n},{n}", f"{n},1", "true", "true", "false", "NO_TRANSPOSE")).reference_steps
+    results, operand = lu("f32", "", n, 2)
+    assert compiled(call("lapack_sgetrf_ffi", results, [operand])).reference_steps
+    empty = compiled(cholesky("f32", "0,3,3"))
+    assert empty(np.zeros((0, 3, 3), np.float32)).shape == (0, 3, 3)
