@@ -69,6 +69,9 @@ static void dot_panels_dot_blocks(const u16 *restrict p0, const u16 *restrict p1
         sums[th_x * 96 + register0] = 0.0f;
       }
       const s32 left_cell1 = th_x;
+    }
+    #pragma GCC ivdep
+    for (s32 th_x = 0; th_x < 12; th_x++) {
       if (th_x + (bl_x % 6) * 12 <= 63) {
         const s32 j2 = th_x + (bl_x % 6) * 12;
         #pragma GCC unroll 1

@@ -403,3 +403,35 @@ def test_compilers_keep_loops_that_are_vectors(size: int, is_kept: bool) -> None
     """On CPUs, a loop of as many threads as a vector has lanes is not unrolled before it becomes one."""
     text = f"f {{\n  a = f32[{size}] parameter(0)\n  ROOT r = f32[{size}] negate(a)\n}}"
     assert ("unroll 1" in ix.emit(entry(text), device="cpu").source) == is_kept
+
+
+@pytest.mark.parametrize(("turns", "is_kept"), [(16, True), (17, False)])
+def test_compilers_keep_short_loops_that_choose_an_element_with_its_place(turns: int, is_kept: bool) -> None:
+    """On CPUs, the loop over threads around such a loop becomes vectors; what has another width is a loop of its own."""
+    text = f"""g {{
+  a = f32[] parameter(0)
+  i = s32[] parameter(1)
+  b = f32[] parameter(2)
+  j = s32[] parameter(3)
+  p = pred[] compare(a, b), direction=LT
+  m = f32[] select(p, a, b)
+  n = s32[] select(p, i, j)
+  ROOT t = (f32[], s32[]) tuple(m, n)
+}}
+f {{
+  x = f32[900] parameter(0)
+  v = f32[{turns}] parameter(1)
+  xs = f32[900,{turns}] broadcast(x), dimensions={{0}}
+  vs = f32[900,{turns}] broadcast(v), dimensions={{1}}
+  s = f32[900,{turns}] subtract(xs, vs)
+  w = f32[900,{turns}] abs(s)
+  k = s32[900,{turns}] iota(), iota_dimension=1
+  z = f32[] constant(inf)
+  y = s32[] constant(0)
+  d = (f32[900], s32[900]) reduce(w, k, z, y), dimensions={{1}}, to_apply=g
+  e = s32[900] get-tuple-element(d), index=1
+  ROOT c = u8[900] convert(e)
+}}"""
+    check(text, "loop")
+    source = ix.emit(entry(text), device="cpu").source
+    assert ("unroll 1" in source) == is_kept and source.count("for (s32 th_x") == 2

@@ -4,7 +4,8 @@ A thread loop runs a region of the body without barriers. Values live across reg
 each thread; index expressions are recomputed. Loops and branches with barriers, whose bounds and conditions are uniform, are
 outside of the thread loops; so are loops without barriers in which neighbouring threads access neighbouring elements, so that
 the thread loop is innermost and can be vectorized. A non-uniform branch is then repeated in each region. The order of threads
-between two barriers does not matter, since kernels have no data races.
+between two barriers does not matter, since kernels have no data races. A loop that stays in its threads, and what has elements
+of another width, are regions of their own (`element_widths.py`).
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from indexing.errors import CompileError
 from indexing.kernels.ir import nodes as ir
 from indexing.kernels.ir.traversal import expressions_of, subvalues
 from indexing.kernels.passes.affine import make_indices_affine
+from indexing.kernels.passes.element_widths import is_apart
 from indexing.kernels.passes.parallel_regions import GroupReduction, Guards, Item, ParallelRegion, Shared, ThreadLoops
 from indexing.kernels.passes.uniform import AXES, IDS, Uniformity, has_barrier
 
@@ -54,7 +56,7 @@ class _Splitter:
             if placement == "after":
                 current = None
             elif placement == "inside":
-                if current is None:
+                if current is None or is_apart(current.statements, statement):
                     current = ParallelRegion(self.regions, guards)
                     self.regions += 1
                     items.append(current)
@@ -104,7 +106,7 @@ class _Splitter:
                 self._widen(s.variable, Interval(start.lower, max(stop.upper - 1, start.lower)))
             items.append(Shared(s, self.block(s.body, guards)))
             return "after"
-        if isinstance(s, ir.If) and self.uniform.has_shared_parts(s):
+        if isinstance(s, ir.If) and (self.uniform.has_shared_parts(s) or _has_widths_apart(s)):
             if not guards and all(map(self._knows, s.conditions)):
                 items.append(Shared(s, self.block(s.then, ()), self.block(s.otherwise, ())))
             else:
@@ -157,6 +159,12 @@ class _Splitter:
         other = ir.Op("not", "pred", (taken,))
         known = tuple(c for c in s.conditions if isinstance(c, ir.Within))
         return [first, *self.block(s.then, (*guards, (*known, taken))), *self.block(s.otherwise, (*guards, (other,)))]
+
+
+def _has_widths_apart(s: ir.If) -> bool:
+    """Whether a bound of indices holds for statements that are regions of their own."""
+    is_bound = not s.otherwise and all(isinstance(c, ir.Within) for c in s.conditions)
+    return is_bound and any(is_apart(s.then[:k], s.then[k]) for k in range(1, len(s.then)))
 
 
 def _negated(conditions: tuple[ir.Value, ...]) -> tuple[ir.Value, ...]:
