@@ -23,8 +23,8 @@ from typing import TypeAlias
 from indexing._core import Interval, SymbolicExpr, constant, variable
 from indexing.kernels.ir import nodes as ir
 from indexing.kernels.ir.copying import Copying, Names
-from indexing.kernels.ir.memory import Memory
-from indexing.kernels.ir.traversal import may_leave, rewrite_blocks, rewrite_values, same_block
+from indexing.kernels.ir.memory import Memory, moves
+from indexing.kernels.ir.traversal import may_leave, rewrite_blocks, rewrite_values, same_block, subvalues, values_of
 from indexing.kernels.passes.affine import (
     X,
     conditions_on_indices,
@@ -98,6 +98,7 @@ class _Splitter:
             s.variable for s in ir.statements(kernel.body) if isinstance(s, ir.LetIndex)
         } - self.definitions.keys()
         self.memory = Memory(kernel)
+        self.local = {b.name for b in kernel.buffers if b.space == "local"}
         inner = list(ir.statements(kernel.body))
         self.ordered = {m for s in inner for m in self.memory.written(s)} & {
             m for s in inner for m in self.memory.read(s)
@@ -129,7 +130,21 @@ class _Splitter:
         inner = list(ir.statements(body))
         if may_leave(body) or any(isinstance(s, ir.For) for s in inner):
             return False
-        return self.ordered.isdisjoint(m for s in inner for m in (*self.memory.read(s), *self.memory.written(s)))
+        touched = {m for s in inner for m in (*self.memory.read(s), *self.memory.written(s))}
+        return not (self.ordered & touched) - self._own_cells(inner)
+
+    def _own_cells(self, body: Sequence[ir.Statement]) -> set[str]:
+        """The arrays of kept values, of which a thread of a body accesses its own element alone."""
+        indices: dict[str, set[ir.Index]] = {}
+        for s in body:
+            for part in (v for value in values_of(s) for v in subvalues(value)):
+                if isinstance(part, ir.Load):
+                    indices.setdefault(part.buffer, set()).add(part.index)
+            if isinstance(s, ir.Store):
+                indices.setdefault(s.buffer, set()).add(s.index)
+            for move in moves(s):
+                indices.setdefault(move.buffer, set()).add(())
+        return {name for name in self.local & indices.keys() if indices[name] == {(variable(X),)}}
 
     def _conditions(self, body: ir.Block) -> dict[ir.Within, SymbolicExpr]:
         """The conditions of a body on indices that are not data, with their expressions over what is known before it."""
