@@ -144,7 +144,13 @@ class _Splitter:
                 indices.setdefault(s.buffer, set()).add(s.index)
             for move in moves(s):
                 indices.setdefault(move.buffer, set()).add(())
-        return {name for name in self.local & indices.keys() if indices[name] == {(variable(X),)}}
+        own = {name: index for name, (index, *others) in indices.items() if not others and len(index) == 1}
+        inner = {s.variable for s in body if isinstance(s, ir.LetIndex)}
+        return {
+            name
+            for name in self.local & own.keys()
+            if inner.isdisjoint(own[name][0].used_variables()) and thread_coefficient(*own[name])
+        }
 
     def _conditions(self, body: ir.Block) -> dict[ir.Within, SymbolicExpr]:
         """The conditions of a body on indices that are not data, with their expressions over what is known before it."""
