@@ -1,8 +1,8 @@
-//! A pass over the whole corpus is one iteration; the throughput is maps a second.
+//! The median time of a pass over the whole corpus, and of a program, of those within some seconds; and the least and the most.
 
 use std::hint::black_box;
+use std::time::{Duration, Instant};
 
-use criterion::{criterion_group, criterion_main, Criterion, Throughput};
 use indexing_benches::corpus;
 use indexing_core::{
     compose_simplified, parse_module, read_indexing_map, simplify, Arena, IndexingMap, PointVariables,
@@ -17,32 +17,46 @@ fn read_all(lines: &[String], arena: &mut Arena, reading: &mut ReadScratch) -> V
     lines.iter().map(&mut read).collect()
 }
 
-fn maps(c: &mut Criterion) {
+const SECONDS: u64 = 5;
+const LEAST_PASSES: usize = 10;
+
+/// Prints how long a pass takes, and how many of what it goes through are done in a second.
+fn measure(name: &str, count: usize, units: &str, mut pass: impl FnMut()) {
+    pass();
+    let (begun, mut times) = (Instant::now(), Vec::new());
+    while times.len() < LEAST_PASSES || begun.elapsed() < Duration::from_secs(SECONDS) {
+        let start = Instant::now();
+        pass();
+        times.push(start.elapsed());
+    }
+    times.sort();
+    let (least, median, most) = (times[0], times[times.len() / 2], times[times.len() - 1]);
+    let rate = count as f64 / median.as_secs_f64();
+    println!("{name}: {median:.3?} ({least:.3?} to {most:.3?}), {rate:.0} {units} a second");
+}
+
+fn maps() {
     let lines = corpus();
     let (mut arena, mut reading, mut scratch) = (Arena::new(), ReadScratch::default(), Scratch::default());
     let maps = read_all(&lines, &mut arena, &mut reading);
-    let mut group = c.benchmark_group("maps");
-    group.throughput(Throughput::Elements(lines.len() as u64));
-    group.bench_function("parse", |b| b.iter(|| read_all(&lines, &mut arena, &mut reading)));
-    group.bench_function("simplify", |b| {
-        b.iter(|| {
-            for m in &maps {
-                arena.clear();
-                let _ = black_box(simplify(&mut arena, &mut scratch, m, PointVariables::Replace));
-            }
-        })
+    let count = lines.len();
+    measure("parse maps", count, "maps", || {
+        black_box(read_all(&lines, &mut arena, &mut reading));
     });
-    group.bench_function("compose with an identity and simplify", |b| {
-        let mut pair = |m| (m, identity_after(m, &mut arena, &mut reading));
-        let pairs: Vec<(&IndexingMap, IndexingMap)> = maps.iter().map(&mut pair).collect();
-        b.iter(|| {
-            for (first, second) in &pairs {
-                arena.clear();
-                let _ = black_box(compose_simplified(&mut arena, &mut scratch, first, second));
-            }
-        })
+    measure("simplify maps", count, "maps", || {
+        for m in &maps {
+            arena.clear();
+            let _ = black_box(simplify(&mut arena, &mut scratch, m, PointVariables::Replace));
+        }
     });
-    group.finish();
+    let mut pair = |m| (m, identity_after(m, &mut arena, &mut reading));
+    let pairs: Vec<(&IndexingMap, IndexingMap)> = maps.iter().map(&mut pair).collect();
+    measure("compose maps with an identity and simplify", count, "maps", || {
+        for (first, second) in &pairs {
+            arena.clear();
+            let _ = black_box(compose_simplified(&mut arena, &mut scratch, first, second));
+        }
+    });
 }
 
 /// The identity on what a map gives, within wide bounds.
@@ -59,13 +73,10 @@ fn identity_after(m: &IndexingMap, arena: &mut Arena, reading: &mut ReadScratch)
     read_indexing_map(&text, arena, reading).expect("an identity is a map")
 }
 
-fn programs(c: &mut Criterion) {
+fn main() {
+    maps();
     let text = include_str!("../../../examples/transformer_block.hlo");
-    let mut group = c.benchmark_group("programs");
-    group.throughput(Throughput::Bytes(text.len() as u64));
-    group.bench_function("parse", |b| b.iter(|| parse_module(black_box(text))));
-    group.finish();
+    measure("parse a program", text.len(), "bytes", || {
+        let _ = black_box(parse_module(black_box(text)));
+    });
 }
-
-criterion_group!(benches, maps, programs);
-criterion_main!(benches);
