@@ -36,8 +36,17 @@ few  := $(shell expr $(N) / 1000 + 1)
 on_linux = $(or $(findstring linux,$(TARGET)),$(if $(TARGET),,$(findstring Linux,$(shell uname))))
 portable = $(if $(on_linux),--zig --compatibility $(if $(findstring musl,$(TARGET)),musllinux_1_2,manylinux2014))
 
-# What tests need; the names stand in pyproject.toml.
+# What tests need; the names stand in pyproject.toml. It is installed while the core is compiled.
 extras = cpu,cuda,data,dev,isl,jax,opencl,terminal,tune,viz
+define requirements
+import tomllib
+project = tomllib.load(open("pyproject.toml", "rb"))["project"]
+for extra in "$(extras)".split(","):
+    print(*project["optional-dependencies"][extra], sep="\n")
+print(*project["dependencies"], sep="\n")
+endef
+export requirements
+maturin_develop = VIRTUAL_ENV="$(abspath $(VENV))" $(bin)/maturin develop --quiet --release --locked
 
 # What pyproject.toml has the core of a wheel compiled with.
 wheel_flags = -C llvm-args=--inlinehint-threshold=30000
@@ -58,14 +67,18 @@ demo: $(VENV)-demo/.made ## build quickly, install in .venv-demo, then show what
 	@cd examples && "$(abspath $(VENV))-demo/$(scripts)/python" demo.py rotary.hlo
 
 test: ## everything that CI checks: format, lints, types, stub, Rust and Python tests
-	$(MAKE) -j 2 lint-rust lint-python rust-test c-test
+	$(MAKE) -j 3 lint-python lint-stub lint-rust rust-test c-test
 	$(MAKE) python-test
 
 rust-test: $(VENV)/.made ## the tests of the Rust core and the examples of its documentation, debug assertions on; the crate packs and builds alone
-	cargo test --quiet --locked --profile checked -p indexing-core -p indexing-capi
-	cargo package --quiet --locked --allow-dirty -p indexing-core
+	cargo test --quiet --locked --profile checked -p indexing-core -p indexing-capi --test '*'
+	cargo test --quiet --locked --profile checked -p indexing-core -p indexing-capi --doc
+	@rm -rf target/package
+	cargo package --quiet --locked --allow-dirty --no-verify -p indexing-core
+	tar -xzf target/package/indexing-core-*.crate -C target/package
+	CARGO_PROFILE_DEV_DEBUG=false cargo test --quiet --manifest-path target/package/indexing-core-*/Cargo.toml --target-dir target --lib
 
-c-test: $(VENV)/.developed ## the C example, against the static library that the crate `indexing-capi` makes, and the installed shared one
+c-test: $(VENV)/.installed ## the C example, against the static library that the crate `indexing-capi` makes, and the installed shared one
 	cargo build --quiet --locked --profile checked -p indexing-capi
 	$(c_compiler) -std=c11 -Wall -Wextra -Werror -I rust/capi/include examples/c/tiles.c target/checked/libindexing.a -lm -lpthread -ldl -o target/checked/tiles
 	target/checked/tiles | diff examples/c/tiles.out -
@@ -80,7 +93,7 @@ c-install: ## the C interface into PREFIX= (DESTDIR= before it): header, static 
 python-test: $(VENV)/.developed ## the Python tests, on the working tree
 	"$(python)" -m pytest -n 2 --dist loadfile
 
-lint: lint-rust lint-python ## formatting, clippy, ruff, mypy --strict, stubtest
+lint: lint-rust lint-python lint-stub ## formatting, clippy, ruff, mypy --strict, stubtest
 
 lint-rust: $(VENV)/.made
 	cargo fmt --all --check
@@ -89,11 +102,13 @@ lint-rust: $(VENV)/.made
 	for crate in $(crates_apart); do $(clippy) --target-dir target --manifest-path $$crate/Cargo.toml -- -D warnings || exit 1; done
 	RUSTDOCFLAGS="-D warnings" cargo doc --quiet --locked --no-deps -p indexing-core -p indexing-capi
 
-lint-python: $(VENV)/.developed
+lint-python: $(VENV)/.installed
 	$(bin)/ruff format --check .
 	$(bin)/ruff check .
 	$(bin)/mypy
-	@cd tests && "$(python)" -m mypy.stubtest indexing._core
+
+lint-stub: $(VENV)/.developed
+	@cd tests && "$(python)" -m mypy.stubtest --mypy-config-file package/stub.ini indexing._core
 
 fmt: $(VENV)/.developed ## format Rust and Python
 	cargo fmt --all
@@ -226,9 +241,18 @@ dist/.built: $(VENV)/.made $(rust_sources) $(python_sources) README.md
 	$(bin)/maturin build --quiet --release --locked --interpreter "$(python)" --out dist
 	@touch $@
 
+$(VENV)/.installed: $(VENV)/.made pyproject.toml
+	@"$(python)" -c "$$requirements" > $(VENV)/requirements.txt
+	$(bin)/pip install --quiet -r $(VENV)/requirements.txt
+	@touch $@
+
+$(VENV)/.compiled: $(VENV)/.made $(rust_sources) pyproject.toml
+	$(maturin_develop) --skip-install
+	@touch $@
+
 # The package is the working tree's, with the core compiled into it: a change of Python alone makes nothing anew.
-$(VENV)/.developed: $(VENV)/.made $(rust_sources) pyproject.toml
-	VIRTUAL_ENV="$(abspath $(VENV))" $(bin)/maturin develop --quiet --release --locked --extras $(extras)
+$(VENV)/.developed: $(VENV)/.installed $(VENV)/.compiled
+	$(maturin_develop) --extras $(extras)
 	@touch $@
 
 $(VENV)-bench/.made: dist/.built

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 MAKEFILE = Path(__file__).resolve().parents[2] / "Makefile"
+STEPS = ("made", "installed", "compiled", "developed")
 TARGETS = re.findall(r"^([a-z-]+):.*##", MAKEFILE.read_text(), re.MULTILINE)
 
 
@@ -44,7 +45,7 @@ def test_no_command_is_torn_apart_at_a_space(tmp_path: Path, target: str) -> Non
 def test_a_change_of_python_alone_builds_nothing_before_tests(tmp_path: Path, file: str, is_built: bool) -> None:
     shutil.copy(MAKEFILE, tmp_path)
     sources = (file, "rust/lib.rs", "python/maps.py", "Cargo.toml", "Cargo.lock", "pyproject.toml")
-    for age, name in enumerate((*sources, ".venv/.made", ".venv/.developed")):
+    for age, name in enumerate((*sources, *(f".venv/.{step}" for step in STEPS))):
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).touch()
         os.utime(tmp_path / name, (age, age))
