@@ -3,6 +3,7 @@
 `pytest --hypothesis-profile=default` draws new examples.
 """
 
+import gc
 from collections.abc import Iterator
 
 import pytest
@@ -10,6 +11,16 @@ from hypothesis import settings
 
 settings.register_profile("fixed", derandomize=True, deadline=None, database=None)
 settings.load_profile("fixed")
+
+
+def pytest_collection() -> None:
+    """Modules, functions and parameters of tests stay: the garbage collector need not go through them again and again."""
+    gc.disable()
+
+
+def pytest_collection_finish() -> None:
+    gc.freeze()
+    gc.enable()
 
 
 @pytest.fixture(autouse=True, scope="session")

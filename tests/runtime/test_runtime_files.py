@@ -233,7 +233,7 @@ def test_an_entry_of_another_user_in_a_folder_of_entries_is_refused(
         cache.check_entries(folder)
 
 
-@pytest.mark.parametrize("umask", ["002", "000", "077"])
+@pytest.mark.parametrize("umask", ["000", "077"])
 @pytest.mark.parametrize("is_fallback", [False, True])
 def test_new_folders_and_objects_are_private_whatever_the_umask(umask: str, is_fallback: bool, tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
