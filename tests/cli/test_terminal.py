@@ -18,7 +18,7 @@ EXAMPLE = str(Path(__file__).resolve().parents[2] / "examples" / "transformer_bl
 COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 
 
-def on_a_terminal(*arguments: str, **environment: str) -> str:
+def process_on_a_terminal(*arguments: str, **environment: str) -> str:
     """What a command prints on a terminal of 100 columns."""
     ours, theirs = pty.openpty()
     settings = {"TERM": "xterm", "COLUMNS": "100"} | environment
@@ -37,8 +37,42 @@ def on_a_terminal(*arguments: str, **environment: str) -> str:
     return said.decode().replace("\r\n", "\n")
 
 
+class Screen(io.StringIO):
+    """A stream that says it is a terminal, and when something is written."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.written = threading.Event()
+
+    def isatty(self) -> bool:
+        return True
+
+    def write(self, text: str) -> int:
+        count = super().write(text)
+        self.written.set()
+        return count
+
+
+def on_a_terminal(*arguments: str, **environment: str) -> str:
+    """What a command of this process prints on a terminal of 100 columns."""
+    screen, errors = Screen(), io.StringIO()
+    with pytest.MonkeyPatch.context() as patch:
+        for name, value in ({"TERM": "xterm", "COLUMNS": "100"} | environment).items():
+            patch.setenv(name, value)
+        patch.setattr(sys, "stdout", screen)
+        patch.setattr(sys, "stderr", errors)
+        try:
+            status = main(arguments)
+        except SystemExit as end:  # of --help
+            status = end.code
+    assert status in (0, 1) and errors.getvalue() == ""
+    return screen.getvalue()
+
+
 def test_a_terminal_shows_each_kernel_once_as_a_pipe_does(capsys: pytest.CaptureFixture[str]) -> None:
-    plain = COLOUR.sub("", on_a_terminal("analyze", EXAMPLE, "--top", "2"))
+    shown = process_on_a_terminal("analyze", EXAMPLE, "--top", "2")
+    assert on_a_terminal("analyze", EXAMPLE, "--top", "2") == shown
+    plain = COLOUR.sub("", shown)
     assert re.search(r"^ +lost +time +share +limit +DRAM +FLOPs +kernel$", plain, re.MULTILINE)
     assert len(re.findall(r"^[12]\. ", plain, re.MULTILINE)) == 2 and plain.count("} fusion") == 2
     assert main(["analyze", EXAMPLE, "--top", "2"]) == 0
@@ -70,22 +104,6 @@ def test_other_commands_on_a_terminal() -> None:
     assert "works" in COLOUR.sub("", on_a_terminal("doctor"))
     source = on_a_terminal("emit", EXAMPLE, "--instruction", "add_bitcast_fusion")
     assert "\x1b[" in source and "__global__ void" in COLOUR.sub("", source)
-
-
-class Screen(io.StringIO):
-    """A stream that says it is a terminal, and when something is written."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.written = threading.Event()
-
-    def isatty(self) -> bool:
-        return True
-
-    def write(self, text: str) -> int:
-        count = super().write(text)
-        self.written.set()
-        return count
 
 
 def test_names_do_not_command_the_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -135,7 +153,7 @@ def test_the_rate_and_the_time_left_are_said() -> None:
     assert progress.line("indexing", now=104.0) == "indexing: 4 s, 30 of 30"
 
 
-def test_no_word_is_cut_at_eighty_columns(tmp_path: Path) -> None:
+def test_no_word_is_cut_at_eighty_columns(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """What is longer than a terminal is wide goes on in the next line, behind a whole word."""
     file = tmp_path / "turned.hlo"
     file.write_text(TURNED)
@@ -143,8 +161,8 @@ def test_no_word_is_cut_at_eighty_columns(tmp_path: Path) -> None:
     for arguments in (["maps", str(file)], ["analyze", str(file)], ["doctor"], ["--help"], ["draw", "--help"]):
         shown = COLOUR.sub("", on_a_terminal(*arguments, **wide)).splitlines()
         assert max(map(len, shown)) <= 80 or any(" " not in line.strip() for line in shown if len(line) > 80), arguments
-    done = subprocess.run([sys.executable, "-m", "indexing", "maps", str(file)], capture_output=True, text=True)
-    assert COLOUR.sub("", on_a_terminal("maps", str(file), **wide)).split() == done.stdout.split()
+    assert main(["maps", str(file)]) == 0
+    assert COLOUR.sub("", on_a_terminal("maps", str(file), **wide)).split() == capsys.readouterr().out.split()
 
 
 def test_source_is_not_broken_into_lines() -> None:
@@ -153,7 +171,8 @@ def test_source_is_not_broken_into_lines() -> None:
 
 
 def test_help_has_colours_on_a_terminal_only(capsys: pytest.CaptureFixture[str]) -> None:
-    shown = on_a_terminal("--help")
+    shown = process_on_a_terminal("--help")
+    assert on_a_terminal("--help") == shown
     assert "\x1b[1mKernels:\x1b[0m" in shown and "\x1b[36memit\x1b[0m" in shown
     with pytest.raises(SystemExit, match="0"):
         main(["--help"])
