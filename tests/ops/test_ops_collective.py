@@ -11,7 +11,7 @@ import pytest
 import indexing as ix
 from indexing.ops.operand_indexing import OperandIndexing, identity
 from indexing.ops.replica_groups import Members
-from indexing.ops.values import value_leaves
+from indexing.ops.values import leaves_of
 from reached import check, named, spelled
 
 SUM = "sum { a = s32[] parameter(0)\n b = s32[] parameter(1)\n ROOT c = s32[] add(a, b) }"
@@ -36,14 +36,14 @@ def reached(
     given = given or [
         [rng.permutation(s.element_count).reshape(s.dimensions) + 100 * r for s in shapes] for r in range(replicas)
     ]
-    before = value_leaves(ix.evaluate_replicas(module, given)[asking])[output]
+    before = leaves_of(ix.evaluate_replicas(module, given)[asking])[output]
     result: Triples = set()
     for replica in range(replicas):
         for at in np.ndindex(*shapes[which].dimensions):
             changed = [list(g) for g in given]
             changed[replica][which] = given[replica][which].copy()
             changed[replica][which][at] += 7
-            after = value_leaves(ix.evaluate_replicas(module, changed)[asking])[output]
+            after = leaves_of(ix.evaluate_replicas(module, changed)[asking])[output]
             result |= {(tuple(map(int, o)), replica, at) for o in np.argwhere(before != after)}
     return result
 

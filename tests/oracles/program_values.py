@@ -11,7 +11,7 @@ import numpy as np
 
 from indexing import hlo
 from indexing.ops.operand_indexing import OperandIndexing
-from indexing.ops.values import value_leaves
+from indexing.ops.values import leaves_of
 from indexing.reference.interpreter import evaluate_instruction
 
 Values = Mapping[hlo.Instruction, object]
@@ -49,7 +49,7 @@ def runtime_values(
                 continue
             others = [known.get(j, np.zeros(count, np.int64)) for j in range(len(value.map.runtimes))]
             at = [np.broadcast_to(e.evaluate([*point[:first], *others]), count) for e in value.map.results]
-            array = np.asarray(value_leaves(values[value.instruction])[value.output])
+            array = np.asarray(leaves_of(values[value.instruction])[value.output])
             for i, n in zip(at, array.shape, strict=True):
                 kept &= (i >= 0) & (i < n)
             element = array[tuple(np.where(kept, i, 0) for i in at)] if kept.any() else np.zeros(count)

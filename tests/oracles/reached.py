@@ -19,7 +19,7 @@ from indexing.ops.op import ByStructure, ThroughComputations
 from indexing.ops.operand_indexing import Indexing, OperandIndexing
 from indexing.ops.registry import REGISTRY
 from indexing.ops.tuples import nest
-from indexing.ops.values import value_leaves
+from indexing.ops.values import leaves_of
 from indexing.reference.interpreter import INTERPRETER, evaluate_instruction
 from indexing.reference.program_arguments import entry_arguments
 from program_values import Values, all_values, points_of
@@ -104,7 +104,7 @@ def reached(
     """For each output the pairs (output index, operand index) where another value of the operand's element shows."""
     before = _outputs(instruction, operands)
     result: list[Pairs] = [set() for _ in before]
-    original = np.asarray(value_leaves(operands[which])[leaf])
+    original = np.asarray(leaves_of(operands[which])[leaf])
     for at in np.ndindex(*original.shape):
         for another in change:
             changed = original.copy()
@@ -133,7 +133,7 @@ def drawn(rng: np.random.Generator) -> list[Change]:
 
 def _outputs(instruction: hlo.Instruction, operands: Sequence[object]) -> list[np.ndarray]:
     with np.errstate(all="ignore"):
-        leaves = value_leaves(evaluate_instruction(instruction, operands))
+        leaves = leaves_of(evaluate_instruction(instruction, operands))
     return [np.zeros(0, np.int8) if v is None else np.asarray(v) for v in leaves]  # a token has no elements
 
 
@@ -146,7 +146,7 @@ def _bytes(array: np.ndarray) -> np.ndarray:
 def _with_leaf(
     instruction: hlo.Instruction, operands: Sequence[object], which: int, leaf: int, array: np.ndarray
 ) -> list[object]:
-    flat = value_leaves(operands[which])
+    flat = leaves_of(operands[which])
     flat[leaf] = array
     result = list(operands)
     result[which] = nest(instruction.operands[which].shape, flat)

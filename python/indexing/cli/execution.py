@@ -16,7 +16,7 @@ from indexing.cli.programs import read_program
 from indexing.display import count_text
 from indexing.executable.devices import DEVICE_NAMES
 from indexing.lazy import np
-from indexing.ops.values import HloValue, value_leaves
+from indexing.ops.values import HloValue, leaves_of
 from indexing.reference.differences import difference, make_inputs
 
 
@@ -45,7 +45,7 @@ def run(options: argparse.Namespace) -> Answer:
     module = read_program(options.file)
     arrays = given_inputs(options.input) or make_inputs([p.shape for p in module.entry.parameters], options.seed)
     executable = ix.compile(module, device=options.device)
-    results = value_leaves(executable(*arrays)), value_leaves(ix.evaluate(module, *arrays))
+    results = leaves_of(executable(*arrays)), leaves_of(ix.evaluate(module, *arrays))
     outputs, expected = ([np.asarray(a) for a in leaves if a is not None] for leaves in results)  # without tokens
     data: list[Json] = []
     lines = [f"{count_text(len(executable.kernels), 'kernel')} on {executable.device}"]

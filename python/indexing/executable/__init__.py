@@ -20,7 +20,7 @@ from indexing.hlo.program_like import WholeProgram, or_function, whole_program
 from indexing.kernels.kernel import Kernel
 from indexing.model.libraries import LIBRARIES
 from indexing.ops.bounded import check_kernel_sizes, sizes_fit
-from indexing.ops.values import HloValue, value_leaves
+from indexing.ops.values import HloValue, leaves_of
 from indexing.planning.libraries import Matmul, check_has_library, check_matmul
 from indexing.planning.program import KnobChoice, default_knobs
 from indexing.planning.program import emit_all as emit_all
@@ -205,7 +205,7 @@ class DeviceExecutable(Executable):
             if is_on_gpu(value):
                 return [self._borrowed(value, shape, form, what)]
             return [self._on.share(form.stored(host_array(value, shape, what)))]
-        leaves = value_leaves(host_value(value, shape, what))
+        leaves = leaves_of(host_value(value, shape, what))
         return [self._on.share(next(formats).stored(array)) for array in leaves if array is not None]
 
     def _borrowed(self, array: object, shape: Shape, form: ArrayFormat, what: str) -> Buffer:

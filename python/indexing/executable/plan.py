@@ -26,7 +26,7 @@ from indexing.graph.nodes import Node, Ref, Tree, needed_nodes, tree_refs
 from indexing.hlo import Computation, Instruction
 from indexing.kernels.kernel import Kernel
 from indexing.kernels.products import StridedProduct
-from indexing.ops.values import only_array, value_leaves
+from indexing.ops.values import leaves_of, only_array
 from indexing.planning.libraries import Matmul
 from indexing.planning.program import KnobChoice, PlannedComputation, PlannedKernel, plan_program
 from indexing.reference.interpreter import check_has_value, evaluate_instruction
@@ -209,7 +209,7 @@ def _computed(nodes: Sequence[Node], read: Sequence[Ref]) -> Callable[[Sequence[
             given = iter([known[ref] for ref in node.refs])
             operands = [nested_value(o.shape, given) for o in node.instruction.operands]
             with np.errstate(all="ignore"):
-                leaves = value_leaves(evaluate_instruction(node.instruction, operands))
+                leaves = leaves_of(evaluate_instruction(node.instruction, operands))
             known.update((ref, np.asarray(leaves[ref.leaf], ref.shape.dtype)) for ref in node.arrays)
         return [known[ref] for ref in nodes[-1].arrays]
 

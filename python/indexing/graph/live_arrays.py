@@ -10,8 +10,9 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Set
 from dataclasses import dataclass, field, replace
 
-from indexing.graph.nodes import Graph, Node, Ref, Tree, map_leaves, tree_leaves, tree_refs
+from indexing.graph.nodes import Graph, Node, Ref, Tree, map_leaves, tree_refs
 from indexing.hlo import Computation
+from indexing.ops.values import leaves_of
 
 
 def without_unread(
@@ -45,7 +46,7 @@ class _Liveness:
 
     def __post_init__(self) -> None:
         self.owner = {parameter: c for c, graph in self.graphs.items() for parameter in graph.parameters}
-        self.results = {c: tree_leaves(graph.result) for c, graph in self.graphs.items()}
+        self.results = {c: leaves_of(graph.result) for c, graph in self.graphs.items()}
 
     def start(self, entry: Computation) -> None:
         """Find all that the results of the entry depend on."""
@@ -81,7 +82,7 @@ class _Liveness:
             return
         self.passed[node] = defaultdict(list)
         for position, parameter in self._parameters(node):
-            self.passed[node][parameter].append(tree_leaves(node.operands[position]))
+            self.passed[node][parameter].append(leaves_of(node.operands[position]))
         for computation in called:
             self.callers[computation].append(node)
             for parameter in self.graphs[computation].parameters:

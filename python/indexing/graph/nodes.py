@@ -11,8 +11,9 @@ from typing import TypeAlias
 from indexing.hlo import Computation, Instruction, Shape
 from indexing.ops.op import Op
 from indexing.ops.registry import traits_of
+from indexing.ops.values import Nested, leaves_of
 
-Tree: TypeAlias = "Ref | tuple[Tree, ...] | None"  # an array, a token, or a tuple of trees
+Tree: TypeAlias = "Nested[Ref]"  # an array, a token, or a tuple of trees
 
 
 @dataclass(slots=True, eq=False)
@@ -80,20 +81,7 @@ class Graph:
 
 def tree_refs(tree: Tree) -> Iterator[Ref]:
     """The arrays of a tree, in order."""
-    return (leaf for leaf in tree_leaves(tree) if leaf is not None)
-
-
-def tree_leaves(tree: Tree) -> list[Ref | None]:
-    """The leaves of a tree, in order."""
-    leaves: list[Ref | None] = []
-    pending: list[Tree] = [tree]
-    while pending:
-        part = pending.pop()
-        if isinstance(part, tuple):
-            pending.extend(reversed(part))
-        else:
-            leaves.append(part)
-    return leaves
+    return (leaf for leaf in leaves_of(tree) if leaf is not None)
 
 
 def map_leaves(tree: Tree, function: Callable[[int, Ref], Ref | None]) -> Tree:

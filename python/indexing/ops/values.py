@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TypeAlias
+from typing import TypeAlias, TypeVar
 
 from indexing.lazy import np
 
 Array: TypeAlias = "np.ndarray"  # any element type of numpy or ml_dtypes
-HloValue: TypeAlias = "Array | tuple[HloValue, ...] | None"  # an array, a tuple of values, or a token (None)
+Leaf = TypeVar("Leaf")
+Nested: TypeAlias = "Leaf | tuple[Nested[Leaf], ...] | None"  # a leaf, a tuple of such, or a token (None)
+HloValue: TypeAlias = "Nested[Array]"
 
 
 def broadcast_sizes(*sizes: Sequence[int]) -> tuple[int, ...]:
@@ -25,9 +27,9 @@ def only_array(value: HloValue) -> Array:
     return value
 
 
-def value_leaves(value: HloValue) -> list[Array | None]:
-    """The arrays and tokens of a value, nested tuples flattened in order: one for each of its shape's leaves."""
-    leaves: list[Array | None] = []
+def leaves_of(value: Nested[Leaf]) -> list[Leaf | None]:
+    """The leaves and tokens of a value, nested tuples flattened in order: one for each of its shape's leaves."""
+    leaves: list[Leaf | None] = []
     pending = [value]
     while pending:
         part = pending.pop()

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from indexing.hlo.front_ends import from_jax, leaves
 from indexing.hlo.program_like import WholeProgram, is_function, whole_program
 from indexing.lazy import np
-from indexing.ops.values import HloValue, value_leaves
+from indexing.ops.values import HloValue, leaves_of
 from indexing.reference.interpreter import run_computation
 from indexing.reference.program_arguments import entry_arguments
 from indexing.reference.replicas import run_on_replicas
@@ -32,7 +32,7 @@ def evaluate(program: WholeProgram | Callable[..., object], *arrays: HloValue) -
     arguments = entry_arguments(module, arrays)
     with np.errstate(all="ignore"):
         result = run_computation(module.entry, arguments)
-    return tuple(value_leaves(result)) if isinstance(result, tuple) else result
+    return tuple(leaves_of(result)) if isinstance(result, tuple) else result
 
 
 def evaluate_replicas(program: WholeProgram, arguments: Sequence[Sequence[HloValue]]) -> list[HloValue]:

@@ -18,7 +18,7 @@ import numpy as np
 from indexing.errors import IndexingError
 from indexing.kernels.ir.types import storage_bytes
 from indexing.locks import locked
-from indexing.ops.values import value_leaves
+from indexing.ops.values import leaves_of
 from indexing.reference.interpreter import run_computation
 from indexing.runtime.plan_store import default_path
 
@@ -154,7 +154,7 @@ def arguments_and_results(
     made = (input_values(p.shape, random) for p in computation.parameters)
     arrays = list(made) if inputs is None else given_inputs(computation, inputs)
     with np.errstate(all="ignore"):
-        return arrays, [np.asarray(a) for a in value_leaves(run_computation(computation, arrays))]
+        return arrays, [np.asarray(a) for a in leaves_of(run_computation(computation, arrays))]
 
 
 def given_inputs(computation: Computation, inputs: Sequence[np.ndarray]) -> list[np.ndarray]:

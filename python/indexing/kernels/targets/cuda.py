@@ -129,7 +129,7 @@ def _saturations() -> Iterator[Definition]:
     """Conversions of floats to integers: an instruction truncates and clamps, and makes 0 of a NaN if no type has 64 bits."""
     for kind in (k for k in ELEMENT_TYPES.values() if k.is_integer):
         for real in ("f32", "f64"):
-            storage, wide = f"{kind.name[0]}{max(kind.bits, 8)}", kind.name if kind.bits >= 32 else "s32"
+            storage, wide = kind.storage_type, kind.name if kind.bits >= 32 else "s32"
             low = -1 << kind.bits - 1 if kind.kind == "signed" else 0
             high = low + (1 << kind.bits) - 1
             value = "n" if kind.bits >= 32 else f"n < {low} ? {low} : n > {high} ? {high} : n"

@@ -129,7 +129,7 @@ def _wrap(kind: ElementType) -> Definition:
 
 def _saturate(kind: ElementType, real: str) -> Definition:
     """Truncation towards zero, clamped to the type's range; NaN gives 0. No branch keeps compilers from vectorizing it."""
-    storage = f"{kind.name[0]}{max(kind.bits, 8)}"
+    storage = kind.storage_type
     suffix = "f" if real == "f32" else ""
     signed = kind.kind == "signed"
     top = kind.bits - 1 if signed else kind.bits
