@@ -14,14 +14,6 @@ use crate::error::{Error, Result};
 use crate::expr::canonical::{coefficient, gcd_with};
 use crate::expr::{Arena, Expr, Node, Tag, Term, Terms};
 
-fn opposite(tag: Tag) -> Tag {
-    if tag == Tag::Min {
-        Tag::Max
-    } else {
-        Tag::Min
-    }
-}
-
 /// Whether `a` wins against `b` under `tag`: at least as large in a maximum, at most as large in a minimum.
 fn wins(tag: Tag, a: i64, b: i64) -> bool {
     if tag == Tag::Min {
@@ -92,7 +84,7 @@ impl Arena {
         let mut extrema =
             self.as_sum(e, &one).1.iter().filter(|t| matches!(self.tag(t.expr), Tag::Min | Tag::Max));
         let (Some(&t), None) = (extrema.next(), extrema.next()) else { return None };
-        let inner = if t.coeff > 0 { tag } else { opposite(tag) };
+        let inner = if t.coeff > 0 { tag } else { tag.opposite() };
         (self.tag(t.expr) == inner).then_some(t)
     }
 
@@ -141,7 +133,7 @@ impl Arena {
     /// `min(max(x, y), max(x, z)) = max(x, min(y, z))`. All or nothing: where the work allowed is not enough, the
     /// arguments stay as they are, so that what is printed reads back.
     fn drop_absorbed(&mut self, tag: Tag, args: &mut Vec<Expr>) -> Result<()> {
-        let inner = opposite(tag);
+        let inner = tag.opposite();
         if !args.iter().any(|a| self.extremum_term(inner, *a).is_some()) {
             return Ok(());
         }
@@ -179,7 +171,9 @@ impl Arena {
     /// The place of an argument that is idle beside the others for what is nested in it.
     fn idle_nested(&mut self, tag: Tag, args: &[Expr]) -> Result<Option<usize>> {
         for (k, &a) in args.iter().enumerate() {
-            if self.extremum_term(opposite(tag), a).is_some() && self.is_idle(tag, a, (args, a), MAX_DEPTH)? {
+            if self.extremum_term(tag.opposite(), a).is_some()
+                && self.is_idle(tag, a, (args, a), MAX_DEPTH)?
+            {
                 return Ok(Some(k));
             }
         }
@@ -198,7 +192,7 @@ impl Arena {
             return Ok(true);
         }
         let Some(depth) = depth.checked_sub(1) else { return Ok(false) };
-        for (inner, all) in [(opposite(tag), false), (tag, true)] {
+        for (inner, all) in [(tag.opposite(), false), (tag, true)] {
             let Some(parts) = self.spread(inner, e)? else { continue };
             let mut holds = all;
             for p in parts {
@@ -236,7 +230,7 @@ impl Arena {
     /// In `min(x, max(y, min(x, z)))` the inner `x` is idle.
     fn prune_nested(&mut self, tag: Tag, args: &[Expr]) -> Result<Option<(usize, Expr)>> {
         for (k, &a) in args.iter().enumerate() {
-            let Some(mut parts) = self.spread(opposite(tag), a)? else { continue };
+            let Some(mut parts) = self.spread(tag.opposite(), a)? else { continue };
             for i in 0..parts.len() {
                 let Some(leaves) = self.spread(tag, parts[i])? else { continue };
                 let mut kept = Vec::with_capacity(leaves.len());
@@ -247,7 +241,7 @@ impl Arena {
                 }
                 if !kept.is_empty() && kept.len() < leaves.len() {
                     parts[i] = self.extremum(tag, &kept)?;
-                    return Ok(Some((k, self.extremum(opposite(tag), &parts)?)));
+                    return Ok(Some((k, self.extremum(tag.opposite(), &parts)?)));
                 }
             }
         }
@@ -256,7 +250,7 @@ impl Arena {
 
     /// Two arguments `max(x, y)` and `max(x, z)` become `max(x, min(y, z))`.
     fn factor_pair(&mut self, tag: Tag, args: &[Expr]) -> Result<Option<(usize, usize, Expr)>> {
-        let inner = opposite(tag);
+        let inner = tag.opposite();
         let parts = args.iter().map(|a| self.spread(inner, *a)).collect::<Result<Vec<_>>>()?;
         for (i, p) in parts.iter().enumerate() {
             let Some(p) = p else { continue };
@@ -303,7 +297,7 @@ impl Arena {
         let factor = self.shared_factor(tag, args);
         if factor != 1 {
             let rest = args.iter().map(|a| self.divide_exactly(*a, factor)).collect::<Result<Vec<_>>>()?;
-            let inner = self.extremum(if factor < 0 { opposite(tag) } else { tag }, &rest)?;
+            let inner = self.extremum(if factor < 0 { tag.opposite() } else { tag }, &rest)?;
             return self.scale(inner, factor);
         }
         Ok(self.intern_args(tag, args))

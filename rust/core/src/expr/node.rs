@@ -74,6 +74,17 @@ pub(crate) enum Tag {
     Constant,
 }
 
+impl Tag {
+    /// Minima for maxima, and the other way round.
+    pub(crate) fn opposite(self) -> Tag {
+        if self == Tag::Min {
+            Tag::Max
+        } else {
+            Tag::Min
+        }
+    }
+}
+
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Record {
     /// The constant of a constant or a sum.

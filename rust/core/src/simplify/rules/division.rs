@@ -365,12 +365,11 @@ impl Simplifier<'_> {
             Node::Min(args) | Node::Max(args) => args.to_vec(),
             _ => return Ok(None),
         };
-        let flipped = if tag == Tag::Min { Tag::Max } else { Tag::Min };
         let mut out = Vec::with_capacity(args.len());
         for a in args {
             terms[at] = Term::new(coeff, a);
             out.push(self.arena.sum(constant, &terms)?);
         }
-        Ok(Some((if coeff < 0 { flipped } else { tag }, out)))
+        Ok(Some((if coeff < 0 { tag.opposite() } else { tag }, out)))
     }
 }

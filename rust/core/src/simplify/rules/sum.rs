@@ -366,7 +366,7 @@ fn equality_substituted(s: &mut Simplifier<'_>, e: Expr, _: &[Term]) -> Result<O
 fn sum_of_extremes(s: &mut Simplifier<'_>, e: Expr, terms: &[Term]) -> Result<Option<Expr>> {
     for t in terms {
         let (Node::Min(&[a, b]) | Node::Max(&[a, b])) = s.arena.node(t.expr) else { continue };
-        let turned = if s.arena.tag(t.expr) == Tag::Min { Tag::Max } else { Tag::Min };
+        let turned = s.arena.tag(t.expr).opposite();
         let Some(minus) = t.coeff.checked_neg() else { continue };
         let is_extremum = |o: &Term| matches!(s.arena.tag(o.expr), Tag::Min | Tag::Max);
         let may_cancel = |o: &Term| [t.coeff, minus].contains(&o.coeff) && o.expr != t.expr && is_extremum(o);
@@ -443,8 +443,7 @@ fn extremum_difference(s: &mut Simplifier<'_>, x: Expr, y: Expr) -> Result<Optio
             if (n <= m) == (tag == Tag::Min) { ((a, m), (b, n)) } else { ((b, n), (a, m)) };
         let apart = s.arena.combine(b, 1, a, -1)?;
         let (near, far, follows) = (s.arena.constant(n), s.arena.constant(m), s.arena.offset(apart, n)?);
-        let turned = if tag == Tag::Min { Tag::Max } else { Tag::Min };
-        let inner = s.arena.extremum(turned, &[follows, near])?;
+        let inner = s.arena.extremum(tag.opposite(), &[follows, near])?;
         return s.arena.extremum(tag, &[inner, far]).map(Some);
     }
     Ok(None)
