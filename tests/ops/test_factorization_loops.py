@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import indexing as ix
+from indexing.graph.flattening import flatten
 from indexing.ops.substitution import MAX_ROWS
 from kernels import as_list, close, compiled
 from library_programs import call
@@ -132,3 +133,20 @@ def test_large_and_empty_matrices_are_left_to_the_reference() -> None:
     assert compiled(call("lapack_sgetrf_ffi", results, [operand])).reference_steps
     empty = compiled(cholesky("f32", "0,3,3"))
     assert empty(np.zeros((0, 3, 3), np.float32)).shape == (0, 3, 3)
+
+
+def test_equal_factors_of_one_matrix_are_computed_once() -> None:
+    body = """
+  a = f32[3,3] parameter(0)
+  b = f32[3,3] parameter(1)
+  one = f32[3,3] cholesky(a), lower=true, metadata={op_name="one"}
+  same = f32[3,3] cholesky(a), lower=true, metadata={op_name="same"}
+  upper = f32[3,3] cholesky(a), lower=false
+  other = f32[3,3] cholesky(b), lower=true"""
+    text = f"HloModule m\nENTRY e {{{body}\n  ROOT t = (f32[3,3], f32[3,3], f32[3,3], f32[3,3]) tuple(one, same, upper, other)\n}}"
+    graph = flatten(ix.hlo.parse(text).entry)
+    assert [n.opcode for n in graph.nodes].count("while") == 3
+    first, same, upper, other = graph.result
+    assert first == same and len({first, upper, other}) == 3
+    m, n = matrices("f32", 3, 3), matrices("f32", 3, 3, seed=1)
+    agree(text, "f32", m @ m.T + np.eye(3), n @ n.T + np.eye(3))

@@ -5,7 +5,7 @@ Its nodes compute arrays, or are control flow.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from indexing.graph.nodes import Graph, Node, Tree
@@ -41,6 +41,7 @@ def flatten(
     parameters = tuple(Node(p, ()) for p in computation.parameters)
     nodes.extend(parameters)
     frames = [_Frame([n.tree for n in parameters], iter(computation.post_order()), computation.root, None)]
+    expanded: dict[Hashable, Tree] = {}  # the results of expansions, which are computed once for the same operands
     while True:
         frame = frames[-1]
         instruction = next(frame.pending, None)
@@ -50,9 +51,14 @@ def flatten(
             if not frames or frame.caller is None:
                 break
             frames[-1].values[frame.caller] = _returned(frame.caller, frame.arguments, result)
+            if frame.root.module is not frame.caller.module:
+                expanded[_content(frame.caller, frame.arguments)] = result
             continue
         operands = tuple(frame.values[o] for o in instruction.operands)
-        callee = None
+        callee, content = None, _content(instruction, operands)
+        if content in expanded:
+            frame.values[instruction] = expanded[content]
+            continue
         if len(nodes) < INLINE_LIMIT:
             callee = split(instruction) if is_kept(instruction) else _inlined(instruction, inlined, split)
         if callee is not None:
@@ -63,6 +69,11 @@ def flatten(
         for ref in node.refs:
             ref.node.users.append(node)
     return Graph(computation, parameters, tuple(nodes), result)
+
+
+def _content(instruction: Instruction, operands: Sequence[Tree]) -> Hashable:
+    """What an instruction computes, from which arrays."""
+    return instruction.module, instruction.signature, tuple(operands)
 
 
 def _inlined(
