@@ -27,11 +27,10 @@ from indexing.reports.remedies import remedies_of
 from indexing.reports.runs import Run, bytes_of_turns, runs_of
 from indexing.reports.steps import Schedule, Step, fused_steps, is_optimized, planned_steps
 from indexing.reports.times import times_of
+from indexing.runtime.compiled_loops import MIN_LAUNCHES
 
 if TYPE_CHECKING:
     from indexing.hlo import Place
-
-MIN_RUNS = 64  # a loop with fewer runs of its kernels launches them
 
 _FUSED = "XLA's fusions with this package's kernels"
 _PLANNED = "as this package would run it"
@@ -158,7 +157,7 @@ def _repeated(report: FusionReport, run: Run, device: Device, moved: float) -> F
     """The report of a kernel's runs in a loop, each turn of which moves so many bytes: the mean of the first and the others."""
     once = predict_instruction(run.step.instruction, device)
     again = repeated(once, device, moved)
-    if run.times >= MIN_RUNS:
+    if run.times >= MIN_LAUNCHES:
         once = again = inlined(again, device)
     if once.seconds is None or again.seconds is None:
         return report
