@@ -109,15 +109,15 @@ def _accesses(block: ir.Block, local: set[str]) -> bool:
 def _indices(s: ir.Statement, kernel: ir.Kernel, local: set[str]) -> Iterator[Fault]:
     """The statement with an index of another element, in place of each index of memory that is not local."""
     for e in dict.fromkeys(_own_indices(s, local)):
-        others = [e + 1]
+        others = [(e + 1, REACHED)]
         for v in e.used_variables():
             if len(kernel.variables[v].interval) > 1:
                 places = [constant(0) if k == v else ix.variable(k) for k in range(len(kernel.variables))]
-                others.append(e.replace_variables(places))
-        for other in others:
+                others.append((e.replace_variables(places), ir.If((ir.Within(ix.variable(v), 1, None),), (REACHED,))))
+        for other, probe in others:
             changed = rewrite_statement(s, lambda v: v, lambda index: other if index == e else index)  # noqa: B023
             if changed != s:
-                yield _fault(f"{e} becomes {other}", changed)
+                yield Fault("", f"{e} becomes {other}", (changed,), ((probe,),))
 
 
 def _own_indices(s: ir.Statement, local: set[str]) -> Iterator[SymbolicExpr]:

@@ -56,29 +56,29 @@ extern "C" __global__ void __launch_bounds__(240) attention_dot(const f32 *__res
   __align__(16) f32 x17[4];
   const s32 j1_2 = th_x;
   const s32 left_2 = j1_2;
-  *(f32x4 *)(x0) = *(const f32x4 *)(p0 + bl_x * 4800 + j1_2 * 8 + (bl_x / 20) * 47760 + (j1_2 / 15) * 120 - (bl_x / 10) * 47880);
-  *(f32x4 *)(x0 + 4) = *(const f32x4 *)(p0 + bl_x * 4800 + j1_2 * 8 + (bl_x / 20) * 47760 + (j1_2 / 15) * 120 - (bl_x / 10) * 47880 + 4);
+  *(f32x4 *)(x0) = *(const f32x4 *)(p0 + (bl_x * 4800 + j1_2 * 8 + (bl_x / 20) * 47760 + (j1_2 / 15) * 120 - (bl_x / 10) * 47880));
+  *(f32x4 *)(x0 + 4) = *(const f32x4 *)(p0 + (bl_x * 4800 + j1_2 * 8 + (bl_x / 20) * 47760 + (j1_2 / 15) * 120 - (bl_x / 10) * 47880 + 4));
   #pragma unroll 8
   for (s32 vector_6 = 0; vector_6 < 8; vector_6++) {
     const f32 v4_2 = x0[vector_6];
     x1[vector_6] = v4_2;
   }
   *(f32x4 *)(queries + left_2 * 8) = *(const f32x4 *)(x1);
-  *(f32x4 *)(queries + left_2 * 8 + 4) = *(const f32x4 *)(x1 + 4);
+  *(f32x4 *)(queries + (left_2 * 8 + 4)) = *(const f32x4 *)(x1 + 4);
   if (th_x + 240 <= 299) {
     __align__(16) f32 x2[8];
     __align__(16) f32 x3[8];
     const s32 j1_1 = th_x + 240;
     const s32 left_1 = j1_1;
-    *(f32x4 *)(x2) = *(const f32x4 *)(p0 + bl_x * 4800 + j1_1 * 8 + (bl_x / 20) * 47760 + (j1_1 / 15) * 120 - (bl_x / 10) * 47880);
-    *(f32x4 *)(x2 + 4) = *(const f32x4 *)(p0 + bl_x * 4800 + j1_1 * 8 + (bl_x / 20) * 47760 + (j1_1 / 15) * 120 - (bl_x / 10) * 47880 + 4);
+    *(f32x4 *)(x2) = *(const f32x4 *)(p0 + (bl_x * 4800 + j1_1 * 8 + (bl_x / 20) * 47760 + (j1_1 / 15) * 120 - (bl_x / 10) * 47880));
+    *(f32x4 *)(x2 + 4) = *(const f32x4 *)(p0 + (bl_x * 4800 + j1_1 * 8 + (bl_x / 20) * 47760 + (j1_1 / 15) * 120 - (bl_x / 10) * 47880 + 4));
     #pragma unroll 8
     for (s32 vector_5 = 0; vector_5 < 8; vector_5++) {
       const f32 v4_1 = x2[vector_5];
       x3[vector_5] = v4_1;
     }
     *(f32x4 *)(queries + left_1 * 8) = *(const f32x4 *)(x3);
-    *(f32x4 *)(queries + left_1 * 8 + 4) = *(const f32x4 *)(x3 + 4);
+    *(f32x4 *)(queries + (left_1 * 8 + 4)) = *(const f32x4 *)(x3 + 4);
   }
   if (th_x <= 59) {
     const s32 j5 = th_x;
@@ -94,7 +94,7 @@ extern "C" __global__ void __launch_bounds__(240) attention_dot(const f32 *__res
       const s32 j9 = th_x + turn8 * 240;
       if (step7 * 52 + j9 / 10 <= 199) {
         const s32 j10 = step7 * 52 + j9 / 10;
-        *(f32x4 *)(x4) = *(const f32x4 *)(p1 + j10 * 80 + (bl_x / 10) * 40 + (bl_x / 20) * 15920 + (j9 % 10) * 4);
+        *(f32x4 *)(x4) = *(const f32x4 *)(p1 + (j10 * 80 + (bl_x / 10) * 40 + (bl_x / 20) * 15920 + (j9 % 10) * 4));
         const f32 v12_2 = x4[0];
         keys[(j9 % 10) * 208 + (-((j9 * 121) / 10) * 3 + 18876) % 52] = v12_2;
         const f32 v12_3 = x4[1];
@@ -114,7 +114,7 @@ extern "C" __global__ void __launch_bounds__(240) attention_dot(const f32 *__res
       const s32 j9_1 = th_x + 480;
       if (step7 * 52 + j9_1 / 10 <= 199) {
         const s32 j10_1 = step7 * 52 + j9_1 / 10;
-        *(f32x4 *)(x5) = *(const f32x4 *)(p1 + j10_1 * 80 + (bl_x / 10) * 40 + (bl_x / 20) * 15920 + (j9_1 % 10) * 4);
+        *(f32x4 *)(x5) = *(const f32x4 *)(p1 + (j10_1 * 80 + (bl_x / 10) * 40 + (bl_x / 20) * 15920 + (j9_1 % 10) * 4));
         const f32 v12_6 = x5[0];
         keys[(j9_1 % 10) * 208 + (-((j9_1 * 121) / 10) * 3 + 18876) % 52] = v12_6;
         const f32 v12_7 = x5[1];
@@ -197,7 +197,7 @@ extern "C" __global__ void __launch_bounds__(240) attention_dot(const f32 *__res
       const s32 right_cell38 = j37 + (j37 >> 4) * 17 - ((j37 * 17) >> 8) * 16;
       if (step7 * 52 + (j37 >> 4) <= 199) {
         const s32 j39 = step7 * 52 + (j37 >> 4);
-        *(f32x4 *)(x7) = *(const f32x4 *)(p2 + j39 * 128 + (bl_x / 10) * 64 + (bl_x / 20) * 25472 + (j37 & 15) * 4);
+        *(f32x4 *)(x7) = *(const f32x4 *)(p2 + (j39 * 128 + (bl_x / 10) * 64 + (bl_x / 20) * 25472 + (j37 & 15) * 4));
         const f32 v41_2 = x7[0];
         x8[0] = v41_2;
         const f32 v41_3 = x7[1];
@@ -220,7 +220,7 @@ extern "C" __global__ void __launch_bounds__(240) attention_dot(const f32 *__res
       const s32 right_1 = j37_1 + (j37_1 >> 4) * 17 - ((j37_1 * 17) >> 8) * 16;
       if (step7 * 52 + (j37_1 >> 4) <= 199) {
         const s32 j39_1 = step7 * 52 + (j37_1 >> 4);
-        *(f32x4 *)(x10) = *(const f32x4 *)(p2 + j39_1 * 128 + (bl_x / 10) * 64 + (bl_x / 20) * 25472 + (j37_1 & 15) * 4);
+        *(f32x4 *)(x10) = *(const f32x4 *)(p2 + (j39_1 * 128 + (bl_x / 10) * 64 + (bl_x / 20) * 25472 + (j37_1 & 15) * 4));
         const f32 v41_6 = x10[0];
         x11[0] = v41_6;
         const f32 v41_7 = x10[1];
@@ -247,7 +247,7 @@ extern "C" __global__ void __launch_bounds__(240) attention_dot(const f32 *__res
       scores[2] = (-inf_f32);
       scores[3] = (-inf_f32);
       for (s32 panel46 = 0; panel46 < 13; panel46++) {
-        *(f32x4 *)(x13) = *(const f32x4 *)(logits + j43 * 52 + panel46 * 4);
+        *(f32x4 *)(x13) = *(const f32x4 *)(logits + (j43 * 52 + panel46 * 4));
         const f32 v48_1 = scores[0];
         const f32 v49_1 = x13[0];
         scores[0] = maximum_f32(v48_1, v49_1);
@@ -277,7 +277,7 @@ extern "C" __global__ void __launch_bounds__(240) attention_dot(const f32 *__res
       scores[2] = 0.0f;
       scores[3] = 0.0f;
       for (s32 panel62 = 0; panel62 < 13; panel62++) {
-        *(f32x4 *)(x14) = *(const f32x4 *)(logits + j43 * 52 + panel62 * 4);
+        *(f32x4 *)(x14) = *(const f32x4 *)(logits + (j43 * 52 + panel62 * 4));
         #pragma unroll 4
         for (s32 vector_index63 = 0; vector_index63 < 4; vector_index63++) {
           const f32 v64 = scores[vector_index63];
@@ -286,7 +286,7 @@ extern "C" __global__ void __launch_bounds__(240) attention_dot(const f32 *__res
           x15[vector_index63] = v66;
           scores[vector_index63] = v64 + v66;
         }
-        *(f32x4 *)(logits + j43 * 52 + panel62 * 4) = *(const f32x4 *)(x15);
+        *(f32x4 *)(logits + (j43 * 52 + panel62 * 4)) = *(const f32x4 *)(x15);
       }
       const f32 v67 = scores[0];
       const f32 v68 = scores[1];
@@ -375,6 +375,6 @@ extern "C" __global__ void __launch_bounds__(240) attention_dot(const f32 *__res
       const f32 v104 = v103 / v100;
       x17[vector_index98] = v104;
     }
-    store_vector_16(o0 + bl_x * 7680 + (bl_x / 20) * 76416 + ((i97 + (th_x >> 4) * 4) / 3) * 384 + ((th_x + i97 * 16) % 48) * 4 - (bl_x / 10) * 76608, x17);
+    store_vector_16(o0 + (bl_x * 7680 + (bl_x / 20) * 76416 + ((i97 + (th_x >> 4) * 4) / 3) * 384 + ((th_x + i97 * 16) % 48) * 4 - (bl_x / 10) * 76608), x17);
   }
 }

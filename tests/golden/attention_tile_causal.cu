@@ -99,7 +99,7 @@ extern "C" __global__ void __launch_bounds__(128) attention_tile_dot(const u16 *
       const s32 j2 = (th_x + turn0 * 128) / 6 + (bl_x % 10) * 64;
       if ((th_x + turn0 * 2) % 6 <= 4) {
         const s32 j3 = (th_x + turn0 * 2) % 6;
-        copy_async_16(queries + left_cell1 * 8, p0 + j2 * 40 + j3 * 8 + (bl_x / 10) * 120 + (bl_x / 20) * 47760 + (j2 / 3) * 120);
+        copy_async_16(queries + left_cell1 * 8, p0 + (j2 * 40 + j3 * 8 + (bl_x / 10) * 120 + (bl_x / 20) * 47760 + (j2 / 3) * 120));
       } else {
         x2[0] = 0;
         x2[1] = 0;
@@ -138,7 +138,7 @@ extern "C" __global__ void __launch_bounds__(128) attention_tile_dot(const u16 *
         const s32 j17 = step14 * 64 + (th_x + turn15 * 128) / 6;
         if ((th_x + turn15 * 2) % 6 <= 4) {
           const s32 j18 = (th_x + turn15 * 2) % 6;
-          copy_async_16(keys + right_cell16 * 8, p1 + j17 * 80 + j18 * 8 + (bl_x / 10) * 40 + (bl_x / 20) * 15920);
+          copy_async_16(keys + right_cell16 * 8, p1 + (j17 * 80 + j18 * 8 + (bl_x / 10) * 40 + (bl_x / 20) * 15920));
         } else {
           x6[0] = 0;
           x6[1] = 0;
@@ -167,7 +167,7 @@ extern "C" __global__ void __launch_bounds__(128) attention_tile_dot(const u16 *
       const s32 right_cell25 = th_x + turn24 * 128 + (th_x >> 3) * 9 - ((th_x * 9) >> 6) * 8;
       if (step14 * 64 + turn24 * 16 + (th_x >> 3) <= 199) {
         const s32 j26 = step14 * 64 + turn24 * 16 + (th_x >> 3);
-        copy_async_16(values + right_cell25 * 8, p2 + j26 * 128 + (bl_x / 10) * 64 + (bl_x / 20) * 25472 + (th_x & 7) * 8);
+        copy_async_16(values + right_cell25 * 8, p2 + (j26 * 128 + (bl_x / 10) * 64 + (bl_x / 20) * 25472 + (th_x & 7) * 8));
       } else {
         x10[0] = 0;
         x10[1] = 0;
@@ -194,7 +194,7 @@ extern "C" __global__ void __launch_bounds__(128) attention_tile_dot(const u16 *
         const s32 right_cell35 = pair34 * 96 + (th_x & 7) * 6 + ((th_x >> 4) & 1) * 48 + (th_x + part32 * 2 + (th_x >> 5) * 2 - pair34 * 2 - (th_x >> 3) + 6) % 6;
         load_matrices(right, keys + right_cell35 * 8);
         multiply_matrices_bf16(scores + pair34 * 8, left, right);
-        multiply_matrices_bf16(scores + pair34 * 8 + 4, left, right + 2);
+        multiply_matrices_bf16(scores + (pair34 * 8 + 4), left, right + 2);
       }
     }
     if ((th_x >> 2) + (th_x >> 5) * 8 + (bl_x % 10) * 64 <= 599) {
@@ -344,7 +344,7 @@ extern "C" __global__ void __launch_bounds__(128) attention_tile_dot(const u16 *
         const s32 right_cell92 = part87 * 128 + (th_x & 15) * 8 + ((th_x + pair91 * 2 + ((th_x >> 4) & 1)) & 7);
         load_transposed(right, values + right_cell92 * 8);
         multiply_matrices_bf16(sums + pair91 * 8, weights + part87 * 4, right);
-        multiply_matrices_bf16(sums + pair91 * 8 + 4, weights + part87 * 4, right + 2);
+        multiply_matrices_bf16(sums + (pair91 * 8 + 4), weights + part87 * 4, right + 2);
       }
     }
     __syncthreads();
@@ -383,7 +383,7 @@ extern "C" __global__ void __launch_bounds__(128) attention_tile_dot(const u16 *
       const u32 v104_1 = packed_encode_bf16(v103_3, v103_4);
       x11[0] = unpack_low(v104_1);
       x11[1] = unpack_high(v104_1);
-      store_vector_4(o0 + j94 * 64 + block99 * 8 + (bl_x / 10) * 192 + (bl_x / 20) * 76416 + (j94 / 3) * 192 + (th_x & 3) * 2, x11);
+      store_vector_4(o0 + (j94 * 64 + block99 * 8 + (bl_x / 10) * 192 + (bl_x / 20) * 76416 + (j94 / 3) * 192 + (th_x & 3) * 2), x11);
     }
   }
   if ((th_x >> 2) + (th_x >> 5) * 8 + (bl_x % 10) * 64 + 8 <= 599) {
@@ -404,7 +404,7 @@ extern "C" __global__ void __launch_bounds__(128) attention_tile_dot(const u16 *
       const u32 v115_1 = packed_encode_bf16(v114_3, v114_4);
       x12[0] = unpack_low(v115_1);
       x12[1] = unpack_high(v115_1);
-      store_vector_4(o0 + j105 * 64 + block110 * 8 + (bl_x / 10) * 192 + (bl_x / 20) * 76416 + (j105 / 3) * 192 + (th_x & 3) * 2, x12);
+      store_vector_4(o0 + (j105 * 64 + block110 * 8 + (bl_x / 10) * 192 + (bl_x / 20) * 76416 + (j105 / 3) * 192 + (th_x & 3) * 2), x12);
     }
   }
 }

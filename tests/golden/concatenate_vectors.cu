@@ -42,13 +42,13 @@ extern "C" __global__ void __launch_bounds__(128) concatenate_concatenate(const 
     __align__(16) u16 x0[8];
     __align__(16) u16 x1[8];
     const s32 j0 = (i & 63);
-    *(u16x8 *)(x0) = *(const u16x8 *)(p0 + j0 * 8 + (i >> 6) * 256);
+    *(u16x8 *)(x0) = *(const u16x8 *)(p0 + (j0 * 8 + (i >> 6) * 256));
     #pragma unroll 8
     for (s32 vector_index1 = 0; vector_index1 < 8; vector_index1++) {
       const u16 v2 = x0[vector_index1];
       x1[vector_index1] = v2;
     }
-    store_vector_16(o0 + j0 * 8 + (i >> 6) * 768, x1);
+    store_vector_16(o0 + (j0 * 8 + (i >> 6) * 768), x1);
   }
   *(u16x8 *)(x2) = *(const u16x8 *)(p1 + i * 8);
   #pragma unroll 4
@@ -59,5 +59,5 @@ extern "C" __global__ void __launch_bounds__(128) concatenate_concatenate(const 
     x3[vector_1 * 2] = unpack_low(v7_pair);
     x3[vector_1 * 2 + 1] = unpack_high(v7_pair);
   }
-  store_vector_16(o0 + i * 8 + (i >> 6) * 256 + 256, x3);
+  store_vector_16(o0 + (i * 8 + (i >> 6) * 256 + 256), x3);
 }

@@ -13,11 +13,11 @@ extern "C" __global__ void __launch_bounds__(64) dot_dot(const f32 *__restrict__
     const s32 column = th_x + (bl_x / 6) * 64;
     f32 v0 = 0.0f;
     *(f32x4 *)(x0) = *(const f32x4 *)(p0 + (bl_x % 6) * 24);
-    *(f32x4 *)(x0 + 4) = *(const f32x4 *)(p0 + (bl_x % 6) * 24 + 4);
-    *(f32x4 *)(x0 + 8) = *(const f32x4 *)(p0 + (bl_x % 6) * 24 + 8);
-    *(f32x4 *)(x0 + 12) = *(const f32x4 *)(p0 + (bl_x % 6) * 24 + 12);
-    *(f32x4 *)(x0 + 16) = *(const f32x4 *)(p0 + (bl_x % 6) * 24 + 16);
-    *(f32x4 *)(x0 + 20) = *(const f32x4 *)(p0 + (bl_x % 6) * 24 + 20);
+    *(f32x4 *)(x0 + 4) = *(const f32x4 *)(p0 + ((bl_x % 6) * 24 + 4));
+    *(f32x4 *)(x0 + 8) = *(const f32x4 *)(p0 + ((bl_x % 6) * 24 + 8));
+    *(f32x4 *)(x0 + 12) = *(const f32x4 *)(p0 + ((bl_x % 6) * 24 + 12));
+    *(f32x4 *)(x0 + 16) = *(const f32x4 *)(p0 + ((bl_x % 6) * 24 + 16));
+    *(f32x4 *)(x0 + 20) = *(const f32x4 *)(p0 + ((bl_x % 6) * 24 + 20));
     #pragma unroll 3
     for (s32 step1 = 0; step1 < 3; step1++) {
       const f32 v2 = p1[column + step1 * 4000];

@@ -54,7 +54,7 @@ extern "C" __global__ void __launch_bounds__(32) dot_simt_dot(const f32 *__restr
   for (s32 column0 = 0; column0 < 16; column0++) {
     sums[column0] = 0.0f;
   }
-  #pragma unroll 4
+  #pragma unroll 16
   for (s32 turn1 = 0; turn1 < 16; turn1++) {
     const s32 left_cell2 = turn1 * 32 + (th_x >> 4) * 16 + ((th_x + turn1 * 4) & 15);
     if (turn1 * 2 + (th_x >> 4) + (bl_x >> 2) * 32 <= 1020) {
@@ -70,7 +70,7 @@ extern "C" __global__ void __launch_bounds__(32) dot_simt_dot(const f32 *__restr
     const s32 right_cell6 = th_x + turn5 * 32;
     if ((th_x & 7) + (bl_x & 3) * 8 <= 24) {
       const s32 j7 = (th_x & 7) + (bl_x & 3) * 8;
-      copy_async_8(right_tile + right_cell6 * 2, p1 + turn5 * 200 + j7 * 2 + (th_x >> 3) * 50);
+      copy_async_8(right_tile + right_cell6 * 2, p1 + (turn5 * 200 + j7 * 2 + (th_x >> 3) * 50));
     } else {
       x2[0] = 0.0f;
       x2[1] = 0.0f;
@@ -79,7 +79,7 @@ extern "C" __global__ void __launch_bounds__(32) dot_simt_dot(const f32 *__restr
   }
   wait_copies();
   __syncthreads();
-  #pragma unroll 4
+  #pragma unroll 16
   for (s32 turn11 = 0; turn11 < 16; turn11++) {
     const s32 left_cell12 = turn11 * 32 + (th_x >> 4) * 16 + ((th_x + turn11 * 4) & 15);
     if (turn11 * 2 + (th_x >> 4) + (bl_x >> 2) * 32 <= 1020) {
@@ -95,7 +95,7 @@ extern "C" __global__ void __launch_bounds__(32) dot_simt_dot(const f32 *__restr
     const s32 right_cell16 = th_x + turn15 * 32;
     if ((th_x & 7) + (bl_x & 3) * 8 <= 24) {
       const s32 j17 = (th_x & 7) + (bl_x & 3) * 8;
-      copy_async_8(right_tile2 + right_cell16 * 2, p1 + turn15 * 200 + j17 * 2 + (th_x >> 3) * 50 + 800);
+      copy_async_8(right_tile2 + right_cell16 * 2, p1 + (turn15 * 200 + j17 * 2 + (th_x >> 3) * 50 + 800));
     } else {
       x5[0] = 0.0f;
       x5[1] = 0.0f;
@@ -171,7 +171,7 @@ extern "C" __global__ void __launch_bounds__(32) dot_simt_dot(const f32 *__restr
       const s32 j42 = turn40 * 4 + (th_x >> 3) + 32;
       if ((th_x & 7) + (bl_x & 3) * 8 <= 24) {
         const s32 j43 = (th_x & 7) + (bl_x & 3) * 8;
-        copy_async_8(right_tile + right_cell41 * 2, p1 + j42 * 50 + j43 * 2);
+        copy_async_8(right_tile + right_cell41 * 2, p1 + (j42 * 50 + j43 * 2));
       } else {
         x10[0] = 0.0f;
         x10[1] = 0.0f;
@@ -291,7 +291,7 @@ extern "C" __global__ void __launch_bounds__(32) dot_simt_dot(const f32 *__restr
         const f32 v83_2 = v81_2 + v82_2;
         const f32 v84_2 = maximum_f32(v83_2, 0.0f);
         x17[1] = v84_2;
-        store_vector_8(o0 + j78 * 50 + j79 * 2, x17);
+        store_vector_8(o0 + (j78 * 50 + j79 * 2), x17);
       }
     }
   }

@@ -40,7 +40,7 @@ __kernel void __attribute__((reqd_work_group_size(16, 1, 1))) dot_simt_dot(__glo
   #pragma unroll 4
   for (s32 turn1 = 0; turn1 < 4; turn1++) {
     const s32 left_cell2 = turn1 * 16 + (th_x >> 2) * 4 + ((th_x + turn1 * 2 + (th_x >> 3)) & 3);
-    *(__private u16x4 *)(x0) = *(__global const u16x4 *)(p0 + th_x * 4 + turn1 * 64 + (bl_x / 6) * 256);
+    *(__private u16x4 *)(x0) = *(__global const u16x4 *)(p0 + (th_x * 4 + turn1 * 64 + (bl_x / 6) * 256));
     const u16 v4_1 = x0[0];
     const f32 v5_1 = decode_bf16(v4_1);
     x1[0] = v5_1;
@@ -58,7 +58,7 @@ __kernel void __attribute__((reqd_work_group_size(16, 1, 1))) dot_simt_dot(__glo
   #pragma unroll 4
   for (s32 turn6 = 0; turn6 < 4; turn6++) {
     const s32 right_cell7 = th_x + turn6 * 16;
-    *(__private u16x4 *)(x2) = *(__global const u16x4 *)(p1 + th_x * 4 + turn6 * 384 + (th_x >> 2) * 80 + (bl_x / 24) * 1536 + (bl_x % 6) * 16);
+    *(__private u16x4 *)(x2) = *(__global const u16x4 *)(p1 + (th_x * 4 + turn6 * 384 + (th_x >> 2) * 80 + (bl_x / 24) * 1536 + (bl_x % 6) * 16));
     const u16 v9_1 = x2[0];
     const f32 v10_1 = decode_bf16(v9_1);
     x3[0] = v10_1;
@@ -128,6 +128,6 @@ __kernel void __attribute__((reqd_work_group_size(16, 1, 1))) dot_simt_dot(__glo
     x6[2] = v27_5;
     const u16 v27_7 = encode_bf16(sums[i25 * 4 + 3]);
     x6[3] = v27_7;
-    *(__global u16x4 *)(o0 + th_x * 4 + bl_x * 16 + i25 * 384 + (th_x >> 2) * 80 + (bl_x / 6) * 1440) = *(__private const u16x4 *)(x6);
+    *(__global u16x4 *)(o0 + (th_x * 4 + bl_x * 16 + i25 * 384 + (th_x >> 2) * 80 + (bl_x / 6) * 1440)) = *(__private const u16x4 *)(x6);
   }
 }

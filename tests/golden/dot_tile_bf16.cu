@@ -94,7 +94,7 @@ extern "C" __global__ void __launch_bounds__(128) dot_tile_dot(const u16 *__rest
   #pragma unroll 4
   for (s32 turn1 = 0; turn1 < 4; turn1++) {
     const s32 left_cell2 = th_x + turn1 * 128 + (th_x >> 3) * 9 - ((th_x * 9) >> 6) * 8;
-    *(u16x8 *)(x0) = *(const u16x8 *)(p0 + th_x * 8 + turn1 * 1536 + (th_x >> 3) * 32 + (bl_x / 10) * 6144);
+    *(u16x8 *)(x0) = *(const u16x8 *)(p0 + (th_x * 8 + turn1 * 1536 + (th_x >> 3) * 32 + (bl_x / 10) * 6144));
     *(u16x8 *)(x1) = *(const u16x8 *)(p1 + (th_x & 7) * 8);
     #pragma unroll 4
     for (s32 vector_1 = 0; vector_1 < 4; vector_1++) {
@@ -109,13 +109,13 @@ extern "C" __global__ void __launch_bounds__(128) dot_tile_dot(const u16 *__rest
     *(u16x8 *)(left_tile + left_cell2 * 8) = *(const u16x8 *)(x2);
   }
   const s32 right_5 = th_x + (th_x >> 3) * 9 - ((th_x * 9) >> 6) * 8;
-  copy_async_16(right_tile + right_5 * 8, p2 + th_x * 8 + (th_x >> 3) * 32 + (bl_x % 10) * 6144);
+  copy_async_16(right_tile + right_5 * 8, p2 + (th_x * 8 + (th_x >> 3) * 32 + (bl_x % 10) * 6144));
   const s32 right_6 = th_x + (th_x >> 3) * 9 - ((th_x * 9) >> 6) * 8 + 128;
-  copy_async_16(right_tile + right_6 * 8, p2 + th_x * 8 + (th_x >> 3) * 32 + (bl_x % 10) * 6144 + 1536);
+  copy_async_16(right_tile + right_6 * 8, p2 + (th_x * 8 + (th_x >> 3) * 32 + (bl_x % 10) * 6144 + 1536));
   const s32 right_7 = th_x + (th_x >> 3) * 9 - ((th_x * 9) >> 6) * 8 + 256;
-  copy_async_16(right_tile + right_7 * 8, p2 + th_x * 8 + (th_x >> 3) * 32 + (bl_x % 10) * 6144 + 3072);
+  copy_async_16(right_tile + right_7 * 8, p2 + (th_x * 8 + (th_x >> 3) * 32 + (bl_x % 10) * 6144 + 3072));
   const s32 right_8 = th_x + (th_x >> 3) * 9 - ((th_x * 9) >> 6) * 8 + 384;
-  copy_async_16(right_tile + right_8 * 8, p2 + th_x * 8 + (th_x >> 3) * 32 + (bl_x % 10) * 6144 + 4608);
+  copy_async_16(right_tile + right_8 * 8, p2 + (th_x * 8 + (th_x >> 3) * 32 + (bl_x % 10) * 6144 + 4608));
   wait_copies();
   __syncthreads();
   #pragma unroll 4
@@ -123,7 +123,7 @@ extern "C" __global__ void __launch_bounds__(128) dot_tile_dot(const u16 *__rest
     const s32 left_cell15 = th_x + turn14 * 128 + (th_x >> 3) * 9 - ((th_x * 9) >> 6) * 8;
     if ((th_x & 7) + 8 <= 11) {
       const s32 j16 = (th_x & 7) + 8;
-      *(u16x8 *)(x5) = *(const u16x8 *)(p0 + turn14 * 1536 + j16 * 8 + (th_x >> 3) * 96 + (bl_x / 10) * 6144);
+      *(u16x8 *)(x5) = *(const u16x8 *)(p0 + (turn14 * 1536 + j16 * 8 + (th_x >> 3) * 96 + (bl_x / 10) * 6144));
       *(u16x8 *)(x6) = *(const u16x8 *)(p1 + j16 * 8);
       #pragma unroll 4
       for (s32 vector_2 = 0; vector_2 < 4; vector_2++) {
@@ -153,7 +153,7 @@ extern "C" __global__ void __launch_bounds__(128) dot_tile_dot(const u16 *__rest
     const s32 right_cell25 = th_x + turn24 * 128 + (th_x >> 3) * 9 - ((th_x * 9) >> 6) * 8;
     if ((th_x & 7) + 8 <= 11) {
       const s32 j26 = (th_x & 7) + 8;
-      copy_async_16(right_tile2 + right_cell25 * 8, p2 + turn24 * 1536 + j26 * 8 + (th_x >> 3) * 96 + (bl_x % 10) * 6144);
+      copy_async_16(right_tile2 + right_cell25 * 8, p2 + (turn24 * 1536 + j26 * 8 + (th_x >> 3) * 96 + (bl_x % 10) * 6144));
     } else {
       x11[0] = 0;
       x11[1] = 0;
@@ -210,7 +210,7 @@ extern "C" __global__ void __launch_bounds__(128) dot_tile_dot(const u16 *__rest
     for (s32 j46 = 0; j46 < 4; j46++) {
       #pragma unroll 2
       for (s32 half47 = 0; half47 < 2; half47++) {
-        *(f32x2 *)(x12) = *(const f32x2 *)(p3 + j46 * 8 + (th_x & 3) * 2 + (bl_x % 10) * 64 + ((th_x >> 5) & 1) * 32);
+        *(f32x2 *)(x12) = *(const f32x2 *)(p3 + (j46 * 8 + (th_x & 3) * 2 + (bl_x % 10) * 64 + ((th_x >> 5) & 1) * 32));
         const f32 v49_3 = sums[i45 * 16 + j46 * 4 + half47 * 2];
         const f32 v49_4 = sums[i45 * 16 + j46 * 4 + half47 * 2 + 1];
         const f32 v50_3 = x12[0];
@@ -222,7 +222,7 @@ extern "C" __global__ void __launch_bounds__(128) dot_tile_dot(const u16 *__rest
         const u32 v53_1 = packed_encode_bf16(v52_3, v52_4);
         x13[0] = unpack_low(v53_1);
         x13[1] = unpack_high(v53_1);
-        store_vector_4(o0 + th_x * 2 + bl_x * 64 + i45 * 10240 + j46 * 8 + half47 * 5120 + (th_x >> 2) * 632 + (th_x >> 6) * 20416 + (bl_x / 10) * 40320 - (th_x >> 5) * 5088, x13);
+        store_vector_4(o0 + (th_x * 2 + bl_x * 64 + i45 * 10240 + j46 * 8 + half47 * 5120 + (th_x >> 2) * 632 + (th_x >> 6) * 20416 + (bl_x / 10) * 40320 - (th_x >> 5) * 5088), x13);
       }
     }
   }

@@ -94,13 +94,13 @@ extern "C" __global__ void __launch_bounds__(128) dot_tile_convolution(const u16
   for (s32 column0 = 0; column0 < 64; column0++) {
     sums[column0] = 0.0f;
   }
-  #pragma unroll 4
+  #pragma unroll 8
   for (s32 turn1 = 0; turn1 < 8; turn1++) {
     const s32 left_cell2 = th_x + turn1 * 128 + (th_x >> 3) * 9 - ((th_x * 9) >> 6) * 8;
     if (((th_x + turn1 * 128 + (bl_x >> 1) * 1024) / 224) % 28 - 1 >= 0 && ((th_x >> 3) - turn1 * 12 - (bl_x >> 1) * 12 + 672) % 28 - 1 >= 0) {
       const s32 j4 = ((th_x + turn1 * 128 + (bl_x >> 1) * 1024) / 224) % 28 - 1;
       const s32 j5 = ((th_x >> 3) - turn1 * 12 - (bl_x >> 1) * 12 + 672) % 28 - 1;
-      copy_async_16(left_tile + left_cell2 * 8, p0 + j4 * 1792 + j5 * 64 + ((turn1 + (bl_x >> 1) * 8) / 49) * 50176 + (th_x & 7) * 8);
+      copy_async_16(left_tile + left_cell2 * 8, p0 + (j4 * 1792 + j5 * 64 + ((turn1 + (bl_x >> 1) * 8) / 49) * 50176 + (th_x & 7) * 8));
     } else {
       x2[0] = 0;
       x2[1] = 0;
@@ -114,23 +114,23 @@ extern "C" __global__ void __launch_bounds__(128) dot_tile_convolution(const u16
     }
   }
   const s32 right_15 = th_x + (th_x >> 3) * 9 - ((th_x * 9) >> 6) * 8;
-  copy_async_16(right_tile + right_15 * 8, p1 + th_x * 8 + (th_x >> 3) * 64 + (bl_x & 1) * 64);
+  copy_async_16(right_tile + right_15 * 8, p1 + (th_x * 8 + (th_x >> 3) * 64 + (bl_x & 1) * 64));
   const s32 right_16 = th_x + (th_x >> 3) * 9 - ((th_x * 9) >> 6) * 8 + 128;
-  copy_async_16(right_tile + right_16 * 8, p1 + th_x * 8 + (th_x >> 3) * 64 + (bl_x & 1) * 64 + 2048);
+  copy_async_16(right_tile + right_16 * 8, p1 + (th_x * 8 + (th_x >> 3) * 64 + (bl_x & 1) * 64 + 2048));
   const s32 right_17 = th_x + (th_x >> 3) * 9 - ((th_x * 9) >> 6) * 8 + 256;
-  copy_async_16(right_tile + right_17 * 8, p1 + th_x * 8 + (th_x >> 3) * 64 + (bl_x & 1) * 64 + 4096);
+  copy_async_16(right_tile + right_17 * 8, p1 + (th_x * 8 + (th_x >> 3) * 64 + (bl_x & 1) * 64 + 4096));
   const s32 right_18 = th_x + (th_x >> 3) * 9 - ((th_x * 9) >> 6) * 8 + 384;
-  copy_async_16(right_tile + right_18 * 8, p1 + th_x * 8 + (th_x >> 3) * 64 + (bl_x & 1) * 64 + 6144);
+  copy_async_16(right_tile + right_18 * 8, p1 + (th_x * 8 + (th_x >> 3) * 64 + (bl_x & 1) * 64 + 6144));
   for (s32 turn14 = 0; turn14 < 4; turn14++) {
     wait_copies();
     __syncthreads();
-    #pragma unroll 4
+    #pragma unroll 8
     for (s32 turn15 = 0; turn15 < 8; turn15++) {
       const s32 left_cell16 = th_x + turn15 * 128 + (th_x >> 3) * 9 - ((th_x * 9) >> 6) * 8;
       if (within_s32(((turn14 + 1) >> 1) + ((th_x + turn15 * 128 + (bl_x >> 1) * 1024) / 224) % 28 - 1, 0, 27) && within_s32((-turn14 + 1 + 3) % 3 + ((th_x >> 3) - turn15 * 12 - (bl_x >> 1) * 12 + 672) % 28 - 1, 0, 27)) {
         const s32 j18 = ((turn14 + 1) >> 1) + ((th_x + turn15 * 128 + (bl_x >> 1) * 1024) / 224) % 28 - 1;
         const s32 j19 = (-turn14 + 1 + 3) % 3 + ((th_x >> 3) - turn15 * 12 - (bl_x >> 1) * 12 + 672) % 28 - 1;
-        copy_async_16(left_tile2 + left_cell16 * 8, p0 + j18 * 1792 + j19 * 64 + ((turn15 + (bl_x >> 1) * 8) / 49) * 50176 + (th_x & 7) * 8);
+        copy_async_16(left_tile2 + left_cell16 * 8, p0 + (j18 * 1792 + j19 * 64 + ((turn15 + (bl_x >> 1) * 8) / 49) * 50176 + (th_x & 7) * 8));
       } else {
         x7[0] = 0;
         x7[1] = 0;
@@ -144,13 +144,13 @@ extern "C" __global__ void __launch_bounds__(128) dot_tile_convolution(const u16
       }
     }
     const s32 right_5 = th_x + (th_x >> 3) * 9 - ((th_x * 9) >> 6) * 8;
-    copy_async_16(right_tile2 + right_5 * 8, p1 + th_x * 8 + turn14 * 16384 + (th_x >> 3) * 64 + (bl_x & 1) * 64 + 8192);
+    copy_async_16(right_tile2 + right_5 * 8, p1 + (th_x * 8 + turn14 * 16384 + (th_x >> 3) * 64 + (bl_x & 1) * 64 + 8192));
     const s32 right_6 = th_x + (th_x >> 3) * 9 - ((th_x * 9) >> 6) * 8 + 128;
-    copy_async_16(right_tile2 + right_6 * 8, p1 + th_x * 8 + turn14 * 16384 + (th_x >> 3) * 64 + (bl_x & 1) * 64 + 10240);
+    copy_async_16(right_tile2 + right_6 * 8, p1 + (th_x * 8 + turn14 * 16384 + (th_x >> 3) * 64 + (bl_x & 1) * 64 + 10240));
     const s32 right_7 = th_x + (th_x >> 3) * 9 - ((th_x * 9) >> 6) * 8 + 256;
-    copy_async_16(right_tile2 + right_7 * 8, p1 + th_x * 8 + turn14 * 16384 + (th_x >> 3) * 64 + (bl_x & 1) * 64 + 12288);
+    copy_async_16(right_tile2 + right_7 * 8, p1 + (th_x * 8 + turn14 * 16384 + (th_x >> 3) * 64 + (bl_x & 1) * 64 + 12288));
     const s32 right_8 = th_x + (th_x >> 3) * 9 - ((th_x * 9) >> 6) * 8 + 384;
-    copy_async_16(right_tile2 + right_8 * 8, p1 + th_x * 8 + turn14 * 16384 + (th_x >> 3) * 64 + (bl_x & 1) * 64 + 14336);
+    copy_async_16(right_tile2 + right_8 * 8, p1 + (th_x * 8 + turn14 * 16384 + (th_x >> 3) * 64 + (bl_x & 1) * 64 + 14336));
     for (s32 part28 = 0; part28 < 4; part28++) {
       const s32 left_1 = (th_x >> 6) * 512 + (th_x & 15) * 8 + ((th_x + part28 * 2 + ((th_x >> 4) & 1)) & 7);
       load_matrices(left, left_tile + left_1 * 8);
@@ -167,20 +167,20 @@ extern "C" __global__ void __launch_bounds__(128) dot_tile_convolution(const u16
       #pragma unroll 4
       for (s32 i33 = 0; i33 < 4; i33++) {
         multiply_matrices_bf16(sums + i33 * 16, left + i33 * 4, right);
-        multiply_matrices_bf16(sums + i33 * 16 + 4, left + i33 * 4, right + 2);
-        multiply_matrices_bf16(sums + i33 * 16 + 8, left + i33 * 4, right + 4);
-        multiply_matrices_bf16(sums + i33 * 16 + 12, left + i33 * 4, right + 6);
+        multiply_matrices_bf16(sums + (i33 * 16 + 4), left + i33 * 4, right + 2);
+        multiply_matrices_bf16(sums + (i33 * 16 + 8), left + i33 * 4, right + 4);
+        multiply_matrices_bf16(sums + (i33 * 16 + 12), left + i33 * 4, right + 6);
       }
     }
     wait_copies();
     __syncthreads();
-    #pragma unroll 4
+    #pragma unroll 8
     for (s32 turn35 = 0; turn35 < 8; turn35++) {
       const s32 left_cell36 = th_x + turn35 * 128 + (th_x >> 3) * 9 - ((th_x * 9) >> 6) * 8;
       if (within_s32((turn14 * 2 + 2) / 3 + ((th_x + turn35 * 128 + (bl_x >> 1) * 1024) / 224) % 28 - 1, 0, 27) && within_s32(((th_x >> 3) - turn35 * 12 - (bl_x >> 1) * 12 + 672) % 28 - turn14 % 3 + 1, 0, 27)) {
         const s32 j38 = (turn14 * 2 + 2) / 3 + ((th_x + turn35 * 128 + (bl_x >> 1) * 1024) / 224) % 28 - 1;
         const s32 j39 = ((th_x >> 3) - turn35 * 12 - (bl_x >> 1) * 12 + 672) % 28 - turn14 % 3 + 1;
-        copy_async_16(left_tile + left_cell36 * 8, p0 + j38 * 1792 + j39 * 64 + ((turn35 + (bl_x >> 1) * 8) / 49) * 50176 + (th_x & 7) * 8);
+        copy_async_16(left_tile + left_cell36 * 8, p0 + (j38 * 1792 + j39 * 64 + ((turn35 + (bl_x >> 1) * 8) / 49) * 50176 + (th_x & 7) * 8));
       } else {
         x12[0] = 0;
         x12[1] = 0;
@@ -194,13 +194,13 @@ extern "C" __global__ void __launch_bounds__(128) dot_tile_convolution(const u16
       }
     }
     const s32 right_9 = th_x + (th_x >> 3) * 9 - ((th_x * 9) >> 6) * 8;
-    copy_async_16(right_tile + right_9 * 8, p1 + th_x * 8 + turn14 * 16384 + (th_x >> 3) * 64 + (bl_x & 1) * 64 + 16384);
+    copy_async_16(right_tile + right_9 * 8, p1 + (th_x * 8 + turn14 * 16384 + (th_x >> 3) * 64 + (bl_x & 1) * 64 + 16384));
     const s32 right_10 = th_x + (th_x >> 3) * 9 - ((th_x * 9) >> 6) * 8 + 128;
-    copy_async_16(right_tile + right_10 * 8, p1 + th_x * 8 + turn14 * 16384 + (th_x >> 3) * 64 + (bl_x & 1) * 64 + 18432);
+    copy_async_16(right_tile + right_10 * 8, p1 + (th_x * 8 + turn14 * 16384 + (th_x >> 3) * 64 + (bl_x & 1) * 64 + 18432));
     const s32 right_11 = th_x + (th_x >> 3) * 9 - ((th_x * 9) >> 6) * 8 + 256;
-    copy_async_16(right_tile + right_11 * 8, p1 + th_x * 8 + turn14 * 16384 + (th_x >> 3) * 64 + (bl_x & 1) * 64 + 20480);
+    copy_async_16(right_tile + right_11 * 8, p1 + (th_x * 8 + turn14 * 16384 + (th_x >> 3) * 64 + (bl_x & 1) * 64 + 20480));
     const s32 right_12 = th_x + (th_x >> 3) * 9 - ((th_x * 9) >> 6) * 8 + 384;
-    copy_async_16(right_tile + right_12 * 8, p1 + th_x * 8 + turn14 * 16384 + (th_x >> 3) * 64 + (bl_x & 1) * 64 + 22528);
+    copy_async_16(right_tile + right_12 * 8, p1 + (th_x * 8 + turn14 * 16384 + (th_x >> 3) * 64 + (bl_x & 1) * 64 + 22528));
     for (s32 part48 = 0; part48 < 4; part48++) {
       const s32 left_5 = (th_x >> 6) * 512 + (th_x & 15) * 8 + ((th_x + part48 * 2 + ((th_x >> 4) & 1)) & 7);
       load_matrices(left, left_tile2 + left_5 * 8);
@@ -217,9 +217,9 @@ extern "C" __global__ void __launch_bounds__(128) dot_tile_convolution(const u16
       #pragma unroll 4
       for (s32 i53 = 0; i53 < 4; i53++) {
         multiply_matrices_bf16(sums + i53 * 16, left + i53 * 4, right);
-        multiply_matrices_bf16(sums + i53 * 16 + 4, left + i53 * 4, right + 2);
-        multiply_matrices_bf16(sums + i53 * 16 + 8, left + i53 * 4, right + 4);
-        multiply_matrices_bf16(sums + i53 * 16 + 12, left + i53 * 4, right + 6);
+        multiply_matrices_bf16(sums + (i53 * 16 + 4), left + i53 * 4, right + 2);
+        multiply_matrices_bf16(sums + (i53 * 16 + 8), left + i53 * 4, right + 4);
+        multiply_matrices_bf16(sums + (i53 * 16 + 12), left + i53 * 4, right + 6);
       }
     }
   }
@@ -241,9 +241,9 @@ extern "C" __global__ void __launch_bounds__(128) dot_tile_convolution(const u16
     #pragma unroll 4
     for (s32 i60 = 0; i60 < 4; i60++) {
       multiply_matrices_bf16(sums + i60 * 16, left + i60 * 4, right);
-      multiply_matrices_bf16(sums + i60 * 16 + 4, left + i60 * 4, right + 2);
-      multiply_matrices_bf16(sums + i60 * 16 + 8, left + i60 * 4, right + 4);
-      multiply_matrices_bf16(sums + i60 * 16 + 12, left + i60 * 4, right + 6);
+      multiply_matrices_bf16(sums + (i60 * 16 + 4), left + i60 * 4, right + 2);
+      multiply_matrices_bf16(sums + (i60 * 16 + 8), left + i60 * 4, right + 4);
+      multiply_matrices_bf16(sums + (i60 * 16 + 12), left + i60 * 4, right + 6);
     }
   }
   #pragma unroll 4
@@ -252,7 +252,7 @@ extern "C" __global__ void __launch_bounds__(128) dot_tile_convolution(const u16
     for (s32 j63 = 0; j63 < 4; j63++) {
       #pragma unroll 2
       for (s32 half64 = 0; half64 < 2; half64++) {
-        *(u16x2 *)(x15) = *(const u16x2 *)(p2 + j63 * 8 + (th_x & 3) * 2 + (bl_x & 1) * 64 + ((th_x >> 5) & 1) * 32);
+        *(u16x2 *)(x15) = *(const u16x2 *)(p2 + (j63 * 8 + (th_x & 3) * 2 + (bl_x & 1) * 64 + ((th_x >> 5) & 1) * 32));
         const u32 v66_1 = packed_encode_bf16(sums[i62 * 16 + j63 * 4 + half64 * 2], sums[i62 * 16 + j63 * 4 + half64 * 2 + 1]);
         const u16 v67_3 = x15[0];
         const u16 v67_4 = x15[1];
@@ -260,7 +260,7 @@ extern "C" __global__ void __launch_bounds__(128) dot_tile_convolution(const u16
         const u32 v70_1 = packed_maximum_bf16(v69_1, 0u);
         x16[0] = unpack_low(v70_1);
         x16[1] = unpack_high(v70_1);
-        store_vector_4(o0 + th_x * 2 + bl_x * 64 + i62 * 2048 + j63 * 8 + half64 * 1024 + (th_x >> 2) * 120 + (th_x >> 6) * 8128 + (bl_x >> 1) * 16256 - (th_x >> 5) * 992, x16);
+        store_vector_4(o0 + (th_x * 2 + bl_x * 64 + i62 * 2048 + j63 * 8 + half64 * 1024 + (th_x >> 2) * 120 + (th_x >> 6) * 8128 + (bl_x >> 1) * 16256 - (th_x >> 5) * 992), x16);
       }
     }
   }

@@ -55,7 +55,7 @@ extern "C" __global__ void __launch_bounds__(32) dot_tile_dot(const s8 *__restri
       const s32 j3 = (turn1 >> 1) + ((bl_x >> 2) % 7) * 16;
       if (th_x + (turn1 & 1) * 32 <= 34) {
         const s32 j4 = th_x + (turn1 & 1) * 32;
-        *(s8x2 *)(x0) = *(const s8x2 *)(p0 + j3 * 70 + j4 * 2 + (bl_x / 28) * 7000);
+        *(s8x2 *)(x0) = *(const s8x2 *)(p0 + (j3 * 70 + j4 * 2 + (bl_x / 28) * 7000));
         const s8 v6_1 = x0[0];
         x1[0] = v6_1;
         const s8 v6_2 = x0[1];
@@ -78,7 +78,7 @@ extern "C" __global__ void __launch_bounds__(32) dot_tile_dot(const s8 *__restri
       const s32 j10 = turn9 * 4 + (th_x >> 3);
       if ((th_x & 7) + (bl_x & 3) * 8 <= 24) {
         const s32 j11 = (th_x & 7) + (bl_x & 3) * 8;
-        *(s8x2 *)(x4) = *(const s8x2 *)(p1 + j10 * 50 + j11 * 2 + (bl_x / 28) * 3500);
+        *(s8x2 *)(x4) = *(const s8x2 *)(p1 + (j10 * 50 + j11 * 2 + (bl_x / 28) * 3500));
         const s8 v13_1 = x4[0];
         right_tile[th_x * 256 + ((th_x * 8 + turn9) & 31) * 4 - (th_x >> 3) * 2047] = v13_1;
         const s8 v13_2 = x4[1];
@@ -116,7 +116,7 @@ extern "C" __global__ void __launch_bounds__(32) dot_tile_dot(const s8 *__restri
         const f32 v26_2 = (f32)v25_2;
         const f32 v27_2 = v26_2 * 0.125f;
         x5[1] = v27_2;
-        store_vector_8(o0 + j22 * 50 + j23 * 2 + (bl_x / 28) * 5000, x5);
+        store_vector_8(o0 + (j22 * 50 + j23 * 2 + (bl_x / 28) * 5000), x5);
       }
     }
   }

@@ -18,7 +18,7 @@ __kernel void __attribute__((reqd_work_group_size(128, 1, 1))) loop_pad(__global
     f32 v1 = v0;
     if (within_s32(i / 119, 1, 10) && within_s32(i % 17, 1, 15) && ((i % 17) & 1) >= 1) {
       __attribute__((aligned(16))) s32 x0[2];
-      *(__private s32x2 *)(x0) = *(__global const s32x2 *)(p1 + (i / 119) * 2 - 2);
+      *(__private s32x2 *)(x0) = *(__global const s32x2 *)(p1 + ((i / 119) * 2 - 2));
       const s32 j3 = ((i % 17 + 1) >> 1) - 1;
       const s32 v4 = x0[0];
       const s32 j5 = clamp_s32(0, v4, 26);

@@ -17,7 +17,7 @@ extern "C" __global__ void __launch_bounds__(128) loop_pad(const f32 *__restrict
     f32 v1 = v0;
     if (within_s32(i / 119, 1, 10) && within_s32(i % 17, 1, 15) && ((i % 17) & 1) >= 1) {
       __align__(16) s32 x0[2];
-      *(s32x2 *)(x0) = *(const s32x2 *)(p1 + (i / 119) * 2 - 2);
+      *(s32x2 *)(x0) = *(const s32x2 *)(p1 + ((i / 119) * 2 - 2));
       const s32 j3 = ((i % 17 + 1) >> 1) - 1;
       const s32 v4 = x0[0];
       const s32 j5 = clamp_s32(0, v4, 26);

@@ -35,28 +35,28 @@ extern "C" __global__ void __launch_bounds__(128) loop_reduce_window(const f32 *
   const s32 i = th_x + bl_x * 128;
   *(f32x4 *)(x0) = *(const f32x4 *)(p0 + i * 4);
   if ((i / 224) % 28 - 1 >= 0 && (i >> 3) % 28 - 1 >= 0) {
-    *(f32x4 *)(x1) = *(const f32x4 *)(p0 + i * 4 - 928);
+    *(f32x4 *)(x1) = *(const f32x4 *)(p0 + (i * 4 - 928));
   }
   if ((i / 224) % 28 - 1 >= 0) {
-    *(f32x4 *)(x2) = *(const f32x4 *)(p0 + i * 4 - 896);
+    *(f32x4 *)(x2) = *(const f32x4 *)(p0 + (i * 4 - 896));
   }
   if ((i / 224) % 28 - 1 >= 0 && (i >> 3) % 28 + 1 <= 27) {
-    *(f32x4 *)(x3) = *(const f32x4 *)(p0 + i * 4 - 864);
+    *(f32x4 *)(x3) = *(const f32x4 *)(p0 + (i * 4 - 864));
   }
   if ((i >> 3) % 28 - 1 >= 0) {
-    *(f32x4 *)(x4) = *(const f32x4 *)(p0 + i * 4 - 32);
+    *(f32x4 *)(x4) = *(const f32x4 *)(p0 + (i * 4 - 32));
   }
   if ((i >> 3) % 28 + 1 <= 27) {
-    *(f32x4 *)(x5) = *(const f32x4 *)(p0 + i * 4 + 32);
+    *(f32x4 *)(x5) = *(const f32x4 *)(p0 + (i * 4 + 32));
   }
   if ((i / 224) % 28 + 1 <= 27 && (i >> 3) % 28 - 1 >= 0) {
-    *(f32x4 *)(x6) = *(const f32x4 *)(p0 + i * 4 + 864);
+    *(f32x4 *)(x6) = *(const f32x4 *)(p0 + (i * 4 + 864));
   }
   if ((i / 224) % 28 + 1 <= 27) {
-    *(f32x4 *)(x7) = *(const f32x4 *)(p0 + i * 4 + 896);
+    *(f32x4 *)(x7) = *(const f32x4 *)(p0 + (i * 4 + 896));
   }
   if ((i / 224) % 28 + 1 <= 27 && (i >> 3) % 28 + 1 <= 27) {
-    *(f32x4 *)(x8) = *(const f32x4 *)(p0 + i * 4 + 928);
+    *(f32x4 *)(x8) = *(const f32x4 *)(p0 + (i * 4 + 928));
   }
   #pragma unroll 4
   for (s32 vector_index0 = 0; vector_index0 < 4; vector_index0++) {

@@ -14,7 +14,7 @@ extern "C" __global__ void __launch_bounds__(256) reduction_reduce(const f32 *__
     const s32 j2 = bl_x * 8 + (th_x >> 5);
     for (s32 step3 = 0; step3 < 2; step3++) {
       const s32 j4 = step3 * 32 + (th_x & 31);
-      *(f32x4 *)(x0) = *(const f32x4 *)(p0 + j2 * 300 + j4 * 4);
+      *(f32x4 *)(x0) = *(const f32x4 *)(p0 + (j2 * 300 + j4 * 4));
       #pragma unroll 4
       for (s32 vector_index5 = 0; vector_index5 < 4; vector_index5++) {
         const f32 v6 = x0[vector_index5];
@@ -34,7 +34,7 @@ extern "C" __global__ void __launch_bounds__(256) reduction_reduce(const f32 *__
     if ((th_x & 31) + 64 <= 74) {
       __align__(16) f32 x1[4];
       const s32 j4_1 = (th_x & 31) + 64;
-      *(f32x4 *)(x1) = *(const f32x4 *)(p0 + j2 * 300 + j4_1 * 4);
+      *(f32x4 *)(x1) = *(const f32x4 *)(p0 + (j2 * 300 + j4_1 * 4));
       #pragma unroll 4
       for (s32 vector_1 = 0; vector_1 < 4; vector_1++) {
         const f32 v6_1 = x1[vector_1];

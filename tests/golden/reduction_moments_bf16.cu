@@ -19,7 +19,7 @@ extern "C" __global__ void __launch_bounds__(256) reduction_reduce(const u16 *__
   f32 v1 = (-0.0f);
   #pragma unroll 4
   for (s32 step2 = 0; step2 < 4; step2++) {
-    *(u16x8 *)(x0) = *(const u16x8 *)(p0 + th_x * 8 + bl_x * 8192 + step2 * 256 + (th_x >> 5) * 768);
+    *(u16x8 *)(x0) = *(const u16x8 *)(p0 + (th_x * 8 + bl_x * 8192 + step2 * 256 + (th_x >> 5) * 768));
     #pragma unroll 8
     for (s32 vector_index3 = 0; vector_index3 < 8; vector_index3++) {
       const u16 v4 = x0[vector_index3];

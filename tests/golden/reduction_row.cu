@@ -22,7 +22,7 @@ extern "C" __global__ void __launch_bounds__(256) reduction_reduce(const f32 *__
   f32 v0 = (-0.0f);
   #pragma unroll 4
   for (s32 step1 = 0; step1 < 4; step1++) {
-    *(f32x4 *)(x0) = *(const f32x4 *)(p0 + th_x * 4 + bl_x * 4096 + step1 * 512 + (th_x >> 7) * 1536);
+    *(f32x4 *)(x0) = *(const f32x4 *)(p0 + (th_x * 4 + bl_x * 4096 + step1 * 512 + (th_x >> 7) * 1536));
     #pragma unroll 4
     for (s32 vector_index2 = 0; vector_index2 < 4; vector_index2++) {
       const f32 v3 = x0[vector_index2];
@@ -31,7 +31,7 @@ extern "C" __global__ void __launch_bounds__(256) reduction_reduce(const f32 *__
       const f32 v5 = (-v3);
       x1[vector_index2] = v5;
     }
-    store_vector_16(o1 + th_x * 4 + bl_x * 4096 + step1 * 512 + (th_x >> 7) * 1536, x1);
+    store_vector_16(o1 + (th_x * 4 + bl_x * 4096 + step1 * 512 + (th_x >> 7) * 1536), x1);
   }
   const f32 t0 = __shfl_down_sync(0xffffffffu, v0, 16);
   const f32 v0_1 = v0 + t0;

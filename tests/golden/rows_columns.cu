@@ -32,41 +32,59 @@ extern "C" __global__ void __launch_bounds__(256) rows_reduce(const f32 *__restr
   }
   part0[th_x] = v1;
   __syncthreads();
-  if ((th_x >> 3) <= 3) {
-    const f32 t0 = part0[th_x + 32];
+  if ((th_x >> 3) <= 1) {
+    const f32 t0 = part0[th_x + 16];
     const f32 v0 = v1 + t0;
     v1 = v0;
-    const f32 t2 = part0[th_x + 64];
+    const f32 t2 = part0[th_x + 32];
     const f32 v0_1 = v1 + t2;
     v1 = v0_1;
-    const f32 t4 = part0[th_x + 96];
+    const f32 t4 = part0[th_x + 48];
     const f32 v0_2 = v1 + t4;
     v1 = v0_2;
-    const f32 t6 = part0[th_x + 128];
+    const f32 t6 = part0[th_x + 64];
     const f32 v0_3 = v1 + t6;
     v1 = v0_3;
-    const f32 t8 = part0[th_x + 160];
+    const f32 t8 = part0[th_x + 80];
     const f32 v0_4 = v1 + t8;
     v1 = v0_4;
-    const f32 t10 = part0[th_x + 192];
+    const f32 t10 = part0[th_x + 96];
     const f32 v0_5 = v1 + t10;
     v1 = v0_5;
-    const f32 t12 = part0[th_x + 224];
+    const f32 t12 = part0[th_x + 112];
     const f32 v0_6 = v1 + t12;
     v1 = v0_6;
+    const f32 t14 = part0[th_x + 128];
+    const f32 v0_7 = v1 + t14;
+    v1 = v0_7;
+    const f32 t16 = part0[th_x + 144];
+    const f32 v0_8 = v1 + t16;
+    v1 = v0_8;
+    const f32 t18 = part0[th_x + 160];
+    const f32 v0_9 = v1 + t18;
+    v1 = v0_9;
+    const f32 t20 = part0[th_x + 176];
+    const f32 v0_10 = v1 + t20;
+    v1 = v0_10;
+    const f32 t22 = part0[th_x + 192];
+    const f32 v0_11 = v1 + t22;
+    v1 = v0_11;
+    const f32 t24 = part0[th_x + 208];
+    const f32 v0_12 = v1 + t24;
+    v1 = v0_12;
+    const f32 t26 = part0[th_x + 224];
+    const f32 v0_13 = v1 + t26;
+    v1 = v0_13;
+    const f32 t28 = part0[th_x + 240];
+    const f32 v0_14 = v1 + t28;
+    v1 = v0_14;
     part0[th_x] = v1;
   }
   __syncthreads();
   if ((th_x >> 3) <= 0) {
-    const f32 t14 = part0[th_x + 8];
-    const f32 v0_7 = v1 + t14;
-    v1 = v0_7;
-    const f32 t16 = part0[th_x + 16];
-    const f32 v0_8 = v1 + t16;
-    v1 = v0_8;
-    const f32 t18 = part0[th_x + 24];
-    const f32 v0_9 = v1 + t18;
-    v1 = v0_9;
+    const f32 t30 = part0[th_x + 8];
+    const f32 v0_15 = v1 + t30;
+    v1 = v0_15;
     part0[th_x] = v1;
   }
   __syncthreads();

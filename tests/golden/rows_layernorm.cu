@@ -27,7 +27,7 @@ extern "C" __global__ void __launch_bounds__(256) rows_reduce(const f32 *__restr
   #pragma unroll 3
   for (s32 step2 = 0; step2 < 3; step2++) {
     const s32 j3 = step2 * 64 + (th_x & 63);
-    *(f32x4 *)(x0) = *(const f32x4 *)(p0 + bl_x * 4000 + j3 * 4 + (th_x >> 6) * 1000);
+    *(f32x4 *)(x0) = *(const f32x4 *)(p0 + (bl_x * 4000 + j3 * 4 + (th_x >> 6) * 1000));
     #pragma unroll 4
     for (s32 vector_index4 = 0; vector_index4 < 4; vector_index4++) {
       const f32 v5 = x0[vector_index4];
@@ -39,7 +39,7 @@ extern "C" __global__ void __launch_bounds__(256) rows_reduce(const f32 *__restr
   if ((th_x & 63) + 192 <= 249) {
     __align__(16) f32 x1[4];
     const s32 j3_1 = (th_x & 63) + 192;
-    *(f32x4 *)(x1) = *(const f32x4 *)(p0 + bl_x * 4000 + j3_1 * 4 + (th_x >> 6) * 1000);
+    *(f32x4 *)(x1) = *(const f32x4 *)(p0 + (bl_x * 4000 + j3_1 * 4 + (th_x >> 6) * 1000));
     #pragma unroll 4
     for (s32 vector_1 = 0; vector_1 < 4; vector_1++) {
       const f32 v5_1 = x1[vector_1];
@@ -142,7 +142,7 @@ extern "C" __global__ void __launch_bounds__(256) rows_reduce(const f32 *__restr
       const f32 v30 = v28 + v29;
       x4[vector_index23] = v30;
     }
-    store_vector_16(o0 + bl_x * 4000 + j22 * 4 + (th_x >> 6) * 1000, x4);
+    store_vector_16(o0 + (bl_x * 4000 + j22 * 4 + (th_x >> 6) * 1000), x4);
   }
   if ((th_x & 63) + 192 <= 249) {
     __align__(16) f32 x5[4];
@@ -162,7 +162,7 @@ extern "C" __global__ void __launch_bounds__(256) rows_reduce(const f32 *__restr
       const f32 v30_1 = v28_1 + v29_1;
       x7[vector_3] = v30_1;
     }
-    store_vector_16(o0 + bl_x * 4000 + j22_1 * 4 + (th_x >> 6) * 1000, x7);
+    store_vector_16(o0 + (bl_x * 4000 + j22_1 * 4 + (th_x >> 6) * 1000), x7);
   }
   if ((th_x & 63) <= 0) {
     o1[bl_x * 4 + (th_x >> 6)] = v9;

@@ -4,6 +4,7 @@ typedef float f32;
 typedef int s32;
 typedef unsigned int u32;
 typedef struct __align__(16) { f32 v[4]; } f32x4;
+typedef struct __align__(8) { f32 v[2]; } f32x2;
 
 static __device__ s32 maximum_s32(s32 a, s32 b) { return a > b ? a : b; }
 
@@ -41,18 +42,18 @@ extern "C" __global__ void __launch_bounds__(256) rows_reduce(const f32 *__restr
   const s32 th_x = threadIdx.x;
   const s32 bl_x = blockIdx.x;
   __shared__ u32 last27[1];
-  __shared__ f32 part0[8];
-  __shared__ s32 part1[8];
+  __shared__ __align__(16) f32 part0[16];
   __shared__ f32 part2[8];
-  __shared__ f32 part3[8];
+  __shared__ s32 part3[8];
   __align__(16) f32 x0[4];
+  __align__(16) f32 parts0[2];
   f32 v0 = (-0.0f);
   s32 v1 = 0;
   f32 v2 = 0.0f;
   f32 v3 = 0.0f;
   #pragma unroll 4
   for (s32 step4 = 0; step4 < 4; step4++) {
-    *(f32x4 *)(x0) = *(const f32x4 *)(p0 + th_x * 4 + bl_x * 1024 + step4 * 16384 + (bl_x >> 4) * 49152);
+    *(f32x4 *)(x0) = *(const f32x4 *)(p0 + (th_x * 4 + bl_x * 1024 + step4 * 16384 + (bl_x >> 4) * 49152));
     #pragma unroll 4
     for (s32 vector_index5 = 0; vector_index5 < 4; vector_index5++) {
       const f32 v6 = x0[vector_index5];
@@ -147,16 +148,18 @@ extern "C" __global__ void __launch_bounds__(256) rows_reduce(const f32 *__restr
   v2 = t70;
   v3 = t71;
   if ((th_x & 31) <= 0) {
-    part0[th_x >> 5] = v0;
-    part1[th_x >> 5] = v1;
-    part2[th_x >> 5] = v2;
-    part3[th_x >> 5] = v3;
+    parts0[0] = v0;
+    parts0[1] = v2;
+    *(f32x2 *)(part0 + (th_x >> 5) * 2) = *(const f32x2 *)(parts0);
+    part2[th_x >> 5] = v3;
+    part3[th_x >> 5] = v1;
   }
   __syncthreads();
-  v0 = part0[(th_x & 7)];
-  v1 = part1[(th_x & 7)];
-  v2 = part2[(th_x & 7)];
-  v3 = part3[(th_x & 7)];
+  *(f32x2 *)(parts0) = *(const f32x2 *)(part0 + (th_x & 7) * 2);
+  v0 = parts0[0];
+  v2 = parts0[1];
+  v3 = part2[(th_x & 7)];
+  v1 = part3[(th_x & 7)];
   const f32 t72 = __shfl_down_sync(0xffffffffu, v0, 4);
   const s32 t73 = __shfl_down_sync(0xffffffffu, v1, 4);
   const f32 t74 = __shfl_down_sync(0xffffffffu, v2, 4);

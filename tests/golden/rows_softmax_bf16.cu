@@ -55,7 +55,7 @@ extern "C" __global__ void __launch_bounds__(256) rows_reduce(const u16 *__restr
   f32 v2 = (-inf_f32);
   #pragma unroll 4
   for (s32 step3 = 0; step3 < 4; step3++) {
-    *(u16x8 *)(x0) = *(const u16x8 *)(p0 + th_x * 8 + bl_x * 8192 + step3 * 256 + (th_x >> 5) * 768);
+    *(u16x8 *)(x0) = *(const u16x8 *)(p0 + (th_x * 8 + bl_x * 8192 + step3 * 256 + (th_x >> 5) * 768));
     #pragma unroll 8
     for (s32 vector_index4 = 0; vector_index4 < 8; vector_index4++) {
       const u16 v5 = x0[vector_index4];
@@ -127,6 +127,6 @@ extern "C" __global__ void __launch_bounds__(256) rows_reduce(const u16 *__restr
       x1[vector_2 * 2] = unpack_low(v22_pair);
       x1[vector_2 * 2 + 1] = unpack_high(v22_pair);
     }
-    store_vector_16(o0 + th_x * 8 + bl_x * 8192 + step18 * 256 + (th_x >> 5) * 768, x1);
+    store_vector_16(o0 + (th_x * 8 + bl_x * 8192 + step18 * 256 + (th_x >> 5) * 768), x1);
   }
 }

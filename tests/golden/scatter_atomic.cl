@@ -27,7 +27,7 @@ __kernel void __attribute__((reqd_work_group_size(128, 1, 1))) scatter_scatter(_
     if (v2) {
       const f32 v3 = p2[i];
       const f32 given_5 = v3;
-      __global u32 *at_1 = (__global u32 *)o0 + j1 * 70 + i % 70;
+      __global u32 *at_1 = (__global u32 *)o0 + (j1 * 70 + i % 70);
       u32 old_2 = *(__global volatile u32 *)at_1, seen_3;
       do {
         seen_3 = old_2;

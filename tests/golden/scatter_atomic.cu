@@ -23,7 +23,7 @@ extern "C" __global__ void __launch_bounds__(128) scatter_scatter(f32 *p0, const
     const bool v2 = (u32)v0 <= 11u;
     if (v2) {
       const f32 v3 = p2[i];
-      atomicAdd((o0 + j1 * 70 + i % 70), v3);
+      atomicAdd((o0 + (j1 * 70 + i % 70)), v3);
     }
   }
 }

@@ -57,6 +57,6 @@ extern "C" __global__ void __launch_bounds__(128) scatter_scatter(f32 *p0, const
     x1[2] = v4_3;
     const f32 v4_4 = x0[3];
     x1[3] = v4_4;
-    maximum_at_f32_4(o0 + j1 * 8192 + (i & 2047) * 4, x1[0], x1[1], x1[2], x1[3]);
+    maximum_at_f32_4(o0 + (j1 * 8192 + (i & 2047) * 4), x1[0], x1[1], x1[2], x1[3]);
   }
 }

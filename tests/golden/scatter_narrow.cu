@@ -50,7 +50,7 @@ extern "C" __global__ void __launch_bounds__(128) scatter_scatter(u16 *p0, const
     if (v2) {
       const u16 v3 = p2[i];
       const f32 v4 = decode_bf16(v3);
-      add_at_bf16_1(o0 + j1 * 70 + i % 70, encode_bf16(v4));
+      add_at_bf16_1(o0 + (j1 * 70 + i % 70), encode_bf16(v4));
     }
   }
 }

@@ -50,7 +50,7 @@ extern "C" __global__ void __launch_bounds__(128) scatter_scatter(f32 *p0, const
           v9 = v14;
         }
         if (v1) {
-          atomicAdd((o0 + j6 * 70 + i % 70), v9);
+          atomicAdd((o0 + (j6 * 70 + i % 70)), v9);
         } else {
           const f32 v15 = o0[j6 * 70 + i % 70];
           const f32 v16 = v15 + v9;

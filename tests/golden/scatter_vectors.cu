@@ -71,6 +71,6 @@ extern "C" __global__ void __launch_bounds__(128) scatter_scatter(u16 *p0, const
     x1[2] = v4_3;
     const u16 v4_4 = x0[3];
     x1[3] = v4_4;
-    add_at_bf16_4(o0 + j1 * 8192 + (i & 2047) * 4, x1[0], x1[1], x1[2], x1[3]);
+    add_at_bf16_4(o0 + (j1 * 8192 + (i & 2047) * 4), x1[0], x1[1], x1[2], x1[3]);
   }
 }

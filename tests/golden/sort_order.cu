@@ -47,9 +47,9 @@ extern "C" __global__ void __launch_bounds__(26) sort_sort(const f32 *__restrict
   }
   __syncthreads();
   *(f32x4 *)(x2) = *(const f32x4 *)(run0 + th_x * 8);
-  *(f32x4 *)(x2 + 4) = *(const f32x4 *)(run0 + th_x * 8 + 4);
+  *(f32x4 *)(x2 + 4) = *(const f32x4 *)(run0 + (th_x * 8 + 4));
   *(s32x4 *)(x3) = *(const s32x4 *)(run1 + th_x * 8);
-  *(s32x4 *)(x3 + 4) = *(const s32x4 *)(run1 + th_x * 8 + 4);
+  *(s32x4 *)(x3 + 4) = *(const s32x4 *)(run1 + (th_x * 8 + 4));
   #pragma unroll 8
   for (s32 vector_index4 = 0; vector_index4 < 8; vector_index4++) {
     const f32 v5 = x2[vector_index4];
@@ -104,9 +104,9 @@ extern "C" __global__ void __launch_bounds__(26) sort_sort(const f32 *__restrict
     x5[vector_index28] = v30;
   }
   *(f32x4 *)(run0 + th_x * 8) = *(const f32x4 *)(x4);
-  *(f32x4 *)(run0 + th_x * 8 + 4) = *(const f32x4 *)(x4 + 4);
+  *(f32x4 *)(run0 + (th_x * 8 + 4)) = *(const f32x4 *)(x4 + 4);
   *(s32x4 *)(run1 + th_x * 8) = *(const s32x4 *)(x5);
-  *(s32x4 *)(run1 + th_x * 8 + 4) = *(const s32x4 *)(x5 + 4);
+  *(s32x4 *)(run1 + (th_x * 8 + 4)) = *(const s32x4 *)(x5 + 4);
   __syncthreads();
   const s32 v34 = minimum_s32((th_x % 13) * 8, 100);
   for (s32 turn31 = 0; turn31 < 4; turn31++) {
@@ -181,12 +181,12 @@ extern "C" __global__ void __launch_bounds__(26) sort_sort(const f32 *__restrict
       x1[vector_index85] = v87;
     }
     *(f32x4 *)(run0 + th_x * 8) = *(const f32x4 *)(x0);
-    *(f32x4 *)(run0 + th_x * 8 + 4) = *(const f32x4 *)(x0 + 4);
+    *(f32x4 *)(run0 + (th_x * 8 + 4)) = *(const f32x4 *)(x0 + 4);
     *(s32x4 *)(run1 + th_x * 8) = *(const s32x4 *)(x1);
-    *(s32x4 *)(run1 + th_x * 8 + 4) = *(const s32x4 *)(x1 + 4);
+    *(s32x4 *)(run1 + (th_x * 8 + 4)) = *(const s32x4 *)(x1 + 4);
     __syncthreads();
   }
-  #pragma unroll 4
+  #pragma unroll 8
   for (s32 i88 = 0; i88 < 8; i88++) {
     if (bl_x * 2 + (i88 >> 2) <= 6 && th_x + (i88 & 3) * 26 <= 99) {
       const s32 j89 = bl_x * 2 + (i88 >> 2);

@@ -31,7 +31,7 @@ extern "C" __global__ void __launch_bounds__(128) transpose_transpose(const u16 
       const s32 j3 = r0 * 8 + row2 + (th_x >> 6) * 4 + ((th_x >> 4) & 1) * 2;
       if ((th_x & 15) + ((th_x >> 5) & 1) * 16 <= 14) {
         const s32 j4 = (th_x & 15) + ((th_x >> 5) & 1) * 16;
-        *(u16x2 *)(x0) = *(const u16x2 *)(p0 + bl_x * 30 + j3 * 480 + j4 * 2);
+        *(u16x2 *)(x0) = *(const u16x2 *)(p0 + (bl_x * 30 + j3 * 480 + j4 * 2));
         const u16 v6_4 = x0[0];
         square0[0] = (u32)(square0[0] | shl_u32((u32)v6_4, (u32)(row2 * 16)));
         const u16 v6_5 = x0[1];
@@ -50,7 +50,7 @@ extern "C" __global__ void __launch_bounds__(128) transpose_transpose(const u16 
       const s32 j3_2 = row2_2 + (th_x >> 6) * 4 + ((th_x >> 4) & 1) * 2 + 24;
       if ((th_x & 15) + ((th_x >> 5) & 1) * 16 <= 14) {
         const s32 j4_2 = (th_x & 15) + ((th_x >> 5) & 1) * 16;
-        *(u16x2 *)(x2) = *(const u16x2 *)(p0 + bl_x * 30 + j3_2 * 480 + j4_2 * 2);
+        *(u16x2 *)(x2) = *(const u16x2 *)(p0 + (bl_x * 30 + j3_2 * 480 + j4_2 * 2));
         const u16 v6_10 = x2[0];
         square0[0] = (u32)(square0[0] | shl_u32((u32)v6_10, (u32)(row2_2 * 16)));
         const u16 v6_11 = x2[1];
@@ -63,7 +63,7 @@ extern "C" __global__ void __launch_bounds__(128) transpose_transpose(const u16 
       if ((th_x & 15) + ((th_x >> 5) & 1) * 16 <= 14) {
         __align__(16) u16 x3[2];
         const s32 j4_5 = (th_x & 15) + ((th_x >> 5) & 1) * 16;
-        *(u16x2 *)(x3) = *(const u16x2 *)(p0 + bl_x * 30 + j3_5 * 480 + j4_5 * 2);
+        *(u16x2 *)(x3) = *(const u16x2 *)(p0 + (bl_x * 30 + j3_5 * 480 + j4_5 * 2));
         const u16 v6_14 = x3[0];
         square0[0] = (u32)(square0[0] | shl_u32((u32)v6_14, 0u));
         const u16 v6_15 = x3[1];
@@ -82,7 +82,7 @@ extern "C" __global__ void __launch_bounds__(128) transpose_transpose(const u16 
       x4[0] = v13_2;
       const u16 v13_3 = (u16)shr_logical_u32(tile0[th_x + r9 * 132 + (th_x >> 5)], 16u);
       x4[1] = v13_3;
-      store_vector_4(o0 + bl_x * 30 + j10 * 480 + j11 * 2, x4);
+      store_vector_4(o0 + (bl_x * 30 + j10 * 480 + j11 * 2), x4);
     }
   }
   if ((th_x >> 5) + 28 <= 29) {
@@ -94,7 +94,7 @@ extern "C" __global__ void __launch_bounds__(128) transpose_transpose(const u16 
       x5[0] = v13_4;
       const u16 v13_5 = (u16)shr_logical_u32(tile0[th_x + (th_x >> 5) + 924], 16u);
       x5[1] = v13_5;
-      store_vector_4(o0 + bl_x * 30 + j10_1 * 480 + j11_1 * 2, x5);
+      store_vector_4(o0 + (bl_x * 30 + j10_1 * 480 + j11_1 * 2), x5);
     }
   }
 }

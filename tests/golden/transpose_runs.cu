@@ -18,11 +18,11 @@ extern "C" __global__ void __launch_bounds__(128) transpose_transpose(const s8 *
   __shared__ s8 tile0[3168];
   __align__(16) s8 x0[2];
   __align__(16) s8 x1[4];
-  #pragma unroll 4
+  #pragma unroll 12
   for (s32 r0 = 0; r0 < 12; r0++) {
     if ((bl_x % 6) * 48 + (th_x - r0 * 16 + 192) % 48 <= 254) {
       const s32 j1 = (bl_x % 6) * 48 + (th_x - r0 * 16 + 192) % 48;
-      *(s8x2 *)(x0) = *(const s8x2 *)(p0 + j1 * 2 + (bl_x / 6) * 16320 + ((th_x + r0 * 128) / 48) * 510);
+      *(s8x2 *)(x0) = *(const s8x2 *)(p0 + (j1 * 2 + (bl_x / 6) * 16320 + ((th_x + r0 * 128) / 48) * 510));
       const s8 v3_1 = x0[0];
       tile0[th_x * 2 + r0 * 256 + ((th_x + r0 * 128) / 48) * 3] = v3_1;
       const s8 v3_2 = x0[1];
@@ -41,7 +41,7 @@ extern "C" __global__ void __launch_bounds__(128) transpose_transpose(const s8 *
       x1[2] = v7_3;
       const s8 v7_4 = tile0[th_x * 100 + r4 * 1103 + ((th_x - r4 + 6) / 3 - 2) * 96 - ((th_x + r4 * 8) / 24) * 3165 + 99];
       x1[3] = v7_4;
-      store_vector_4(o0 + j5 * 480 + (bl_x / 6) * 96 + ((th_x + r4 * 8) % 24) * 4, x1);
+      store_vector_4(o0 + (j5 * 480 + (bl_x / 6) * 96 + ((th_x + r4 * 8) % 24) * 4), x1);
     }
   }
 }

@@ -19,11 +19,11 @@ extern "C" __global__ void __launch_bounds__(128) transpose_transpose(const u8 *
   __align__(16) u8 x0[4];
   __align__(16) u8 x1[4];
   __align__(16) u8 x2[4];
-  #pragma unroll 4
+  #pragma unroll 6
   for (s32 r0 = 0; r0 < 6; r0++) {
     if (th_x + r0 * 128 + (bl_x % 40) * 768 <= 29999) {
       const s32 j1 = th_x + r0 * 128 + (bl_x % 40) * 768;
-      *(u8x4 *)(x0) = *(const u8x4 *)(p0 + j1 * 4 + (bl_x / 40) * 120000);
+      *(u8x4 *)(x0) = *(const u8x4 *)(p0 + (j1 * 4 + (bl_x / 40) * 120000));
       const u8 v3_1 = x0[0];
       x1[0] = v3_1;
       const u8 v3_2 = x0[1];
@@ -32,7 +32,7 @@ extern "C" __global__ void __launch_bounds__(128) transpose_transpose(const u8 *
       x1[2] = v3_3;
       const u8 v3_4 = x0[3];
       x1[3] = v3_4;
-      *(u8x4 *)(tile0 + th_x * 4 + r0 * 512) = *(const u8x4 *)(x1);
+      *(u8x4 *)(tile0 + (th_x * 4 + r0 * 512)) = *(const u8x4 *)(x1);
     }
   }
   __syncthreads();
@@ -47,7 +47,7 @@ extern "C" __global__ void __launch_bounds__(128) transpose_transpose(const u8 *
       x2[2] = v7_3;
       const u8 v7_4 = tile0[th_x * 12 + ((r4 + 1) >> 1) * 3071 - r4 * 1535 + 9];
       x2[3] = v7_4;
-      store_vector_4(o0 + j5 * 4 + (bl_x / 40) * 120000 + (r4 >> 1) * 40000, x2);
+      store_vector_4(o0 + (j5 * 4 + (bl_x / 40) * 120000 + (r4 >> 1) * 40000), x2);
     }
   }
 }

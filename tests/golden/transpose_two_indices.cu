@@ -19,7 +19,7 @@ extern "C" __global__ void __launch_bounds__(128) transpose_transpose(const f32 
     tile0[th_x + r0 * 132 + (th_x >> 5)] = v3_1;
   }
   __syncthreads();
-  #pragma unroll 4
+  #pragma unroll 8
   for (s32 r2 = 0; r2 < 8; r2++) {
     const f32 v3 = tile0[th_x * 33 + r2 * 4 - (th_x >> 5) * 1055];
     const f32 v0_3 = p0[th_x + r2 * 256 + (th_x >> 5) * 32 + ((bl_x + 1) >> 1) * 4064 - bl_x * 2016];

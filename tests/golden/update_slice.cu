@@ -33,6 +33,6 @@ extern "C" __global__ void __launch_bounds__(128) dynamic_update_slice_dynamic_u
     x1[2] = v3_3;
     const f32 v3_4 = x0[3];
     x1[3] = v3_4;
-    store_vector_16(o0 + i * 4 + j1 * 12000, x1);
+    store_vector_16(o0 + (i * 4 + j1 * 12000), x1);
   }
 }

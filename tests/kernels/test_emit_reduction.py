@@ -333,6 +333,22 @@ def test_of_reductions_of_two_spaces_the_longer_decides() -> None:
     prove(Kernel(fully_checked(text, (4, 64, 40)).ir, portable_device("cuda")))
 
 
+def test_a_reduction_of_sums_that_are_results_computes_each_sum_once() -> None:
+    """The longer sums, whose results are reduced again and written, do not decide: nothing but elements follows them."""
+    text = f"""{reducer("add", "f32")}
+    ENTRY fused {{
+      p = f32[64,26,16] parameter(0)
+      z = f32[] constant(0)
+      s = f32[64,16] reduce(p, z), dimensions={{1}}, to_apply=red
+      q = f32[64,16] multiply(s, s)
+      t = f32[64] reduce(q, z), dimensions={{1}}, to_apply=red
+      ROOT r = (f32[64], f32[64,16]) tuple(t, s)
+    }}"""
+    kernel = check(text, "reduction", tolerance=1e-4)
+    prove(Kernel(kernel.ir, portable_device("cuda")))
+    assert (visits(kernel.thread_to_input(0), (64, 26, 16)) == 1).all()
+
+
 @pytest.mark.parametrize("split_k", [0, 18, 2000])
 def test_splits_out_of_range_are_refused(split_k: int) -> None:
     with pytest.raises(ix.IndexingError, match=r"split_k must lie in \[1, 17\]"):

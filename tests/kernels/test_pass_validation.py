@@ -1,5 +1,6 @@
 """The validation of passes: faults that a pass could make are found, and named with the pass."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -7,6 +8,8 @@ import pytest
 
 import indexing as ix
 from indexing.device.table import portable_device
+from indexing.kernels.ir import nodes as ir
+from indexing.kernels.ir.traversal import rewrite_values
 from indexing.kernels.passes import PASSES
 from indexing.kernels.verify.cover import covers, normalized
 from indexing.kernels.verify.enumeration import difference, first_missing, numbered
@@ -56,6 +59,20 @@ def test_a_loop_over_threads_that_keeps_too_little_is_found() -> None:
     actual = [[c for c in check_initialized(k) if c.status == "refuted"] for k in short]
     assert any(actual)
     assert all(verdict(step, k) for k in short)
+
+
+def test_sums_that_take_the_values_of_others_are_found() -> None:
+    """Values of several sums lie side by side in shared memory."""
+    (step,) = (s for s in steps([GOLDEN / "reduction_split_columns.hlo"], ("cuda",)) if s.of.name == "group-reductions")
+
+    def swapped(v: ir.Value) -> ir.Value:
+        is_held = isinstance(v, ir.Load) and v.buffer.startswith("parts")
+        return replace(v, index=(1 - v.index[0],)) if is_held and v.index[0].evaluate([]) < 2 else v
+
+    mutant = replace(step.after, body=rewrite_values(step.after.body, swapped))
+    assert not verdict(step, step.after)
+    assert mutant != step.after
+    assert "reduction" in verdict(step, mutant)
 
 
 def test_a_pass_is_named_where_its_kernel_cannot_be_proved(changed) -> None:

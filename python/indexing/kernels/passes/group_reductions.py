@@ -1,17 +1,23 @@
-"""Lowering of group reductions: by shuffles within a warp; through shared memory across warps, or without shuffles."""
+"""Lowering of group reductions: by shuffles within a warp; through shared memory across warps, or without shuffles.
+
+Values of one type that are combined together lie side by side in shared memory, up to a vector of them in one cell, so that one
+instruction moves them.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from itertools import groupby
 
-from indexing._core import SymbolicExpr, variable
+from indexing._core import SymbolicExpr, constant, variable
 from indexing.kernels.ir import nodes as ir
 from indexing.kernels.ir.traversal import rewrite_blocks, same_block
-from indexing.kernels.ir.types import decoded, encoded, storage_type
+from indexing.kernels.ir.types import decoded, encoded, storage_bytes, storage_type
 
 TH_X = variable(0)
-RADIX = 8  # parts in shared memory that a thread combines between two barriers
+CELL_BYTES = 16  # of values side by side, which one instruction moves
+RADIX = 16  # parts in shared memory that a thread combines between two barriers
 
 
 def lower_group_reductions(kernel: ir.Kernel, shuffle_width: int) -> ir.Kernel:
@@ -30,6 +36,35 @@ def shared_cells(block: int, threads: int, distance: int, shuffle_width: int) ->
     if not _uses_shuffles(distance, shuffle_width):
         return block
     return block // shuffle_width if threads > shuffle_width else 0
+
+
+@dataclass(frozen=True, slots=True)
+class _Parts:
+    """Variables of one type whose parts lie in one cell of `shared`, and the vector in which a thread has them; with one
+    variable there is none.
+    """
+
+    names: tuple[str, ...]
+    type: str
+    shared: str
+    vector: str
+
+    def stored(self, cell: SymbolicExpr) -> list[ir.Statement]:
+        """The thread's values in a cell."""
+        values = [encoded(self.type, ir.Ref(self.type, n)) for n in self.names]
+        if len(values) == 1:
+            return [ir.Store(self.shared, (cell,), values[0])]
+        width = len(values)
+        stores = [ir.Store(self.vector, (constant(k),), v) for k, v in enumerate(values)]
+        return [*stores, ir.Copy(self.shared, cell * width, self.vector, constant(0), width)]
+
+    def loaded(self, cell: SymbolicExpr) -> tuple[list[ir.Statement], list[ir.Value]]:
+        """The statements that load a cell, and its values after them."""
+        kind, width = storage_type(self.type), len(self.names)
+        if width == 1:
+            return [], [decoded(self.type, ir.Load(kind, self.shared, (cell,)))]
+        values = [decoded(self.type, ir.Load(kind, self.vector, (constant(k),))) for k in range(width)]
+        return [ir.Copy(self.vector, constant(0), self.shared, cell * width, width)], values
 
 
 def _uses_shuffles(distance: int, shuffle_width: int) -> bool:
@@ -82,10 +117,10 @@ class _Lowering:
         if threads <= width:
             return [*out, *self._spread(run, threads)]
         warps = threads // width
-        parts = [self._shared(r) for r in run]
-        stores = self._publish(run, parts, TH_X // width)
+        parts = self._shared(run)
+        stores = _publish(parts, TH_X // width)
         out += [ir.If((ir.Within(TH_X % width, 0, 0),), tuple(stores)), ir.Barrier()]
-        out += self._take(run, parts, TH_X // threads * warps + TH_X % warps)
+        out += _take(parts, TH_X // threads * warps + TH_X % warps)
         return [*out, *self._shuffles(run, warps), *self._spread(run, width)]
 
     def _spread(self, run: Sequence[ir.GroupReduce], group: int) -> list[ir.Statement]:
@@ -122,49 +157,32 @@ class _Lowering:
     def _by_rounds(self, run: Sequence[ir.GroupReduce]) -> list[ir.Statement]:
         """Store each thread's part, then combine RADIX parts into the first of them, repeatedly."""
         distance, left, to_all = run[0].distance, run[0].threads, run[0].to_all
-        parts = [self._shared(r) for r in run]
+        parts = self._shared(run)
         part = TH_X // distance % run[0].threads
-        out: list[ir.Statement] = [*self._publish(run, parts, TH_X), ir.Barrier()]
+        out: list[ir.Statement] = [*_publish(parts, TH_X), ir.Barrier()]
         while left > 1:
             combined, left = left, left // min(left, RADIX)
             body = self._combined(run, parts, [TH_X + k * distance for k in range(left, combined, left)])
             goes_on = left > 1 or to_all
-            body += self._publish(run, parts, TH_X) if goes_on else []
+            body += _publish(parts, TH_X) if goes_on else []
             out += [ir.If((ir.Within(part, None, left - 1),), tuple(body)), *([ir.Barrier()] if goes_on else [])]
-        return [*out, *self._take(run, parts, TH_X - part * distance)] if to_all else out
+        return [*out, *_take(parts, TH_X - part * distance)] if to_all else out
 
     def _combined(
-        self, run: Sequence[ir.GroupReduce], parts: Sequence[Sequence[str]], cells: Sequence[SymbolicExpr]
+        self, run: Sequence[ir.GroupReduce], parts: Sequence[_Parts], cells: Sequence[SymbolicExpr]
     ) -> list[ir.Statement]:
         """Combine the parts in cells of shared memory into a thread's own."""
         out: list[ir.Statement] = []
-        for r, names in zip(run, parts, strict=True):
-            for cell in cells:
-                others = [ir.Ref(t, self._name()) for t in r.types]
-                out += [
-                    ir.Let(o.name, decoded(o.type, ir.Load(storage_type(o.type), p, (cell,))))
-                    for o, p in zip(others, names, strict=True)
-                ]
-                out += self._merge(r, others)
+        for cell in cells:
+            others: dict[str, ir.Ref] = {}
+            for p in parts:
+                copies, values = p.loaded(cell)
+                own = [ir.Ref(p.type, self._name()) for _ in values]
+                out += [*copies, *(ir.Let(o.name, v) for o, v in zip(own, values, strict=True))]
+                others.update(zip(p.names, own, strict=True))
+            for r in run:
+                out += self._merge(r, [others[n] for n in r.names])
         return out
-
-    def _take(
-        self, run: Sequence[ir.GroupReduce], parts: Sequence[Sequence[str]], cell: SymbolicExpr
-    ) -> list[ir.Statement]:
-        return [
-            ir.Assign(n, decoded(t, ir.Load(storage_type(t), p, (cell,))))
-            for r, names in zip(run, parts, strict=True)
-            for p, n, t in zip(names, r.names, r.types, strict=True)
-        ]
-
-    def _publish(
-        self, run: Sequence[ir.GroupReduce], parts: Sequence[Sequence[str]], cell: SymbolicExpr
-    ) -> list[ir.Statement]:
-        return [
-            ir.Store(p, (cell,), encoded(t, ir.Ref(t, n)))
-            for r, names in zip(run, parts, strict=True)
-            for p, n, t in zip(names, r.names, r.types, strict=True)
-        ]
 
     # ------------------------------------------------------------ both
 
@@ -174,13 +192,23 @@ class _Lowering:
         call = ir.CallFunction(tuple(v.name for v in results), r.combiner, (), (*own, *others))
         return [call, *(ir.Assign(n, v) for n, v in zip(r.names, results, strict=True))]
 
-    def _shared(self, r: ir.GroupReduce) -> list[str]:
-        count = shared_cells(self.threads, r.threads, r.distance, self.shuffle_width)
-        names = []
-        for kind in r.types:
-            names.append(f"part{len(self.buffers)}")
-            self.buffers.append(ir.Buffer(names[-1], kind, (count,), "shared"))
-        return names
+    def _shared(self, run: Sequence[ir.GroupReduce]) -> list[_Parts]:
+        """Shared memory for the variables of a run."""
+        first = run[0]
+        cells = shared_cells(self.threads, first.threads, first.distance, self.shuffle_width)
+        typed = [(t, n) for r in run for t, n in zip(r.types, r.names, strict=True)]
+        return [
+            self._parts(names, kind, cells)
+            for kind, pairs in groupby(sorted(typed, key=_type), _type)
+            for names in _in_vectors([n for _, n in pairs], max(CELL_BYTES // storage_bytes(kind), 1))
+        ]
+
+    def _parts(self, names: tuple[str, ...], kind: str, cells: int) -> _Parts:
+        shared, vector = f"part{len(self.buffers)}", f"parts{len(self.buffers)}" if len(names) > 1 else ""
+        self.buffers.append(ir.Buffer(shared, kind, (cells * len(names),), "shared"))
+        if vector:
+            self.buffers.append(ir.Buffer(vector, kind, (len(names),), "local"))
+        return _Parts(names, kind, shared, vector)
 
     def _name(self) -> str:
         self.count += 1
@@ -189,3 +217,29 @@ class _Lowering:
 
 def _form(r: ir.GroupReduce) -> tuple[int, int, bool]:
     return r.threads, r.distance, r.to_all
+
+
+def _in_vectors(names: Sequence[str], most: int) -> list[tuple[str, ...]]:
+    """The names in groups of powers of two, up to `most`."""
+    groups: list[tuple[str, ...]] = []
+    while names:
+        width = min(most, 1 << (len(names).bit_length() - 1))
+        groups.append(tuple(names[:width]))
+        names = names[width:]
+    return groups
+
+
+def _publish(parts: Sequence[_Parts], cell: SymbolicExpr) -> list[ir.Statement]:
+    return [s for p in parts for s in p.stored(cell)]
+
+
+def _take(parts: Sequence[_Parts], cell: SymbolicExpr) -> list[ir.Statement]:
+    out: list[ir.Statement] = []
+    for p in parts:
+        copies, values = p.loaded(cell)
+        out += [*copies, *(ir.Assign(n, v) for n, v in zip(p.names, values, strict=True))]
+    return out
+
+
+def _type(pair: tuple[str, str]) -> str:
+    return pair[0]

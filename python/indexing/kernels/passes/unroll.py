@@ -1,9 +1,8 @@
 """Loop unrolling, here or by the target's compiler.
 
 With parallel threads, loops over the lanes of a vector, or over elements of a local array, are unrolled fully, since registers
-can't be indexed; four iterations of other loops with loads are, or all of up to eight (sixteen, of windows with padding), so
-that loads overlap. Short loops are unrolled here; others are marked for the compiler, which gives the same machine code in less
-time than compiling a long source.
+can't be indexed; four iterations of other loops with loads are, or all of up to sixteen, so that loads overlap. Short loops are
+unrolled here; others are marked for the compiler, which gives the same machine code in less time than compiling a long source.
 
 If threads become loops, the compiler vectorizes these inside of the others. Only sums of few terms are unrolled, which a thread
 loop then keeps in a register, and whose conditions on the counter are decided.
@@ -27,7 +26,8 @@ MAX_SUM_STATEMENTS = 160
 MAX_IN_LANES = 128  # a loop inside a loop over lanes is unrolled if it becomes at most so many
 MAX_MARKED_STATEMENTS = 64  # a loop with loads of at most so many is left for the compiler to unroll
 UNROLL_FACTOR = 4
-MAX_WINDOW = 16  # up to so many iterations of sums under conditions are unrolled: their bounds become constants
+MAX_WHOLE = 16  # up to so many iterations are all unrolled, if they are at most MAX_WHOLE_STATEMENTS
+MAX_WHOLE_STATEMENTS = 128
 
 
 def unroll_loops(kernel: ir.Kernel, has_threads: bool) -> ir.Kernel:
@@ -66,9 +66,8 @@ class UnrollingRule:
         if turns * len(inner) <= MAX_STATEMENTS or loop.lanes or self._counts_registers(loop.variable, inner):
             return turns
         is_worth_it = turns >= UNROLL_FACTOR and len(inner) <= MAX_MARKED_STATEMENTS and self._loads(inner)
-        # A loop that is left with one or two iterations costs more than it saves.
-        most = MAX_WINDOW if _is_padded_sum(inner) else 2 * UNROLL_FACTOR
-        is_whole = turns <= most and turns * len(inner) <= MAX_MARKED_STATEMENTS * most // (2 * UNROLL_FACTOR)
+        # A loop that is left with few iterations costs more than it saves.
+        is_whole = turns <= MAX_WHOLE and turns * len(inner) <= MAX_WHOLE_STATEMENTS
         return (turns if is_whole else UNROLL_FACTOR) if is_worth_it else 0
 
     def _counts_registers(self, counter: int, inner: Sequence[ir.Statement]) -> bool:
@@ -156,8 +155,3 @@ def _is_sum(loop: ir.For, inner: Sequence[ir.Statement]) -> bool:
         isinstance(c, ir.Within) and set(c.expression.used_variables()) <= {loop.variable} for c in conditions
     )
     return is_decided and any(isinstance(s, ir.Assign) for s in inner) and not any(isinstance(s, ir.For) for s in inner)
-
-
-def _is_padded_sum(inner: Sequence[ir.Statement]) -> bool:
-    """Whether statements assign to a variable under a condition."""
-    return any(isinstance(t, ir.Assign) for s in inner if isinstance(s, ir.If) for t in ir.statements(s.then))

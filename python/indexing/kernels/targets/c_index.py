@@ -114,7 +114,8 @@ class IndexWriter:
         if constant:
             sign = ("-" if constant < 0 else "") if not text else (" - " if constant < 0 else " + ")
             text += f"{sign}{abs(constant)}{'ll' if abs(constant) > INT32_MAX else ''}"
-        return self._finish(text, SUM, wide, bounds)
+        is_product = len(operands) == 1 and coefficients[0] > 0 and not constant
+        return self._finish(text, PRODUCT if is_product else SUM, wide, bounds)
 
     def _product(self, operands: Sequence[IndexText], bounds: Interval) -> IndexText:
         reach, wide = 1, any(o.wide for o in operands)

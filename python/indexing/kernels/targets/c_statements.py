@@ -12,7 +12,7 @@ from indexing.kernels.ir import nodes as ir
 from indexing.kernels.ir.fragments import FULL_WORDS
 from indexing.kernels.ir.traversal import expressions_in
 from indexing.kernels.ir.types import storage_bytes
-from indexing.kernels.targets.c_index import ATOM, SUM, IndexWriter
+from indexing.kernels.targets.c_index import ATOM, PRODUCT, IndexWriter
 from indexing.kernels.targets.c_unit import TranslationUnit
 from indexing.kernels.targets.c_values import ValueWriter, kind_of
 
@@ -105,10 +105,10 @@ class StatementWriter:
         return self.index.text(index[0]) if index else "0"
 
     def pointer(self, buffer: str, index: ir.Index) -> str:
-        """C text of a pointer to an element."""
+        """C text of a pointer to an element. The index is added up first: a pointer plus each term takes wider sums."""
         if self.place(buffer, index) == "0":
             return buffer
-        return f"{buffer} + {self.index.written(index[0]).as_operand(SUM)}"
+        return f"{buffer} + {self.index.written(index[0]).as_operand(PRODUCT)}"
 
     def _load(self, load: ir.Load) -> str:
         return f"{load.buffer}[{self.place(load.buffer, load.index)}]"

@@ -1,12 +1,12 @@
 """Validation of the lowering of group reductions: each group's value combines the values of all of its threads, each once.
 
-The statements that replace a reduction are run for all threads of a block, on values that only say whose they are: a number
-with one digit for each thread, which a combiner adds.
+The statements that replace a reduction are run for all threads of a block, on values that only say whose they are: the
+variable, and a number with one digit for each thread, which a combiner adds.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Any, TypeAlias
 
 from indexing._core import SymbolicExpr
@@ -19,7 +19,7 @@ from indexing.lazy import np
 CONVERSIONS = ("convert", "decode", "encode", "ne")  # types of values and of memory differ: predicates are bytes
 BITS = 11  # a digit's width: a block has at most 1,024 threads, so that none overflows when all count one thread
 AXES, WARP, INFINITE = 3, 32, 1 << 63
-Owners: TypeAlias = "int | None"  # the threads whose values are combined; None: a value of nobody
+Owners: TypeAlias = "tuple[str, int] | None"  # the variable and the threads whose values are combined; None: of nobody
 
 
 def check_reductions(before: ir.Kernel, after: ir.Kernel, name: str, is_sequential: bool) -> Iterator[Check]:
@@ -36,7 +36,7 @@ def check_reductions(before: ir.Kernel, after: ir.Kernel, name: str, is_sequenti
     for run, replacement in pairs:
         subject = f"{name}: {', '.join(n for r in run for n in r.names)}"
         try:
-            fault = _fault(before, len(after.variables), run, replacement, is_sequential)
+            fault = _fault(before, after, run, replacement, is_sequential)
         except IndexingError as error:
             yield Check("reduction", subject, "open", str(error))
         else:
@@ -131,17 +131,19 @@ def _written(unit: Sequence[ir.Statement]) -> set[str]:
 
 
 def _fault(
-    kernel: ir.Kernel, variables: int, run: Run, replacement: Sequence[ir.Statement], is_sequential: bool
+    kernel: ir.Kernel, after: ir.Kernel, run: Run, replacement: Sequence[ir.Statement], is_sequential: bool
 ) -> str:
     """The reason why the statements do not compute the reductions; empty if they do."""
     threads = kernel.block[0] * kernel.block[1] * kernel.block[2]
-    combining = _Combining(variables, 1 if is_sequential else threads)
+    local = {b.name for b in after.buffers if b.space == "local"} if not is_sequential else set()
+    combining = _Combining(len(after.variables), 1 if is_sequential else threads, local)
     given = [1 << (BITS * t) for t in range(threads)]
     for n in (n for r in run for n in r.names):
+        own: list[Owners] = [(n, digits) for digits in given]
         if is_sequential:
-            combining.memory[array_of(n)] = dict(enumerate(given))
+            combining.memory[array_of(n)] = dict(enumerate(own))
         else:
-            combining.names[n] = list(given)
+            combining.names[n] = own
     combining.run(replacement, range(combining.threads))
     for r in run:
         combined = sum(given[k * r.distance] for k in range(r.threads))  # in the group of thread 0
@@ -150,7 +152,7 @@ def _fault(
             for t in range(threads):
                 number = t // r.distance % r.threads
                 first = t - number * r.distance
-                if (number == 0 or r.to_all) and values[t] != combined << BITS * first:
+                if (number == 0 or r.to_all) and values[t] != (n, combined << BITS * first):
                     return f"{n} of thread {t} is not the combination of its group's values"
     return ""
 
@@ -158,13 +160,13 @@ def _fault(
 class _Combining:
     """The values of names, for each thread, and of memory, where statements are run in order for all threads."""
 
-    def __init__(self, variables: int, threads: int) -> None:
-        """Start without values; with one thread, `threads` is 1."""
-        self.threads = threads
+    def __init__(self, variables: int, threads: int, local: Collection[str]) -> None:
+        """Start without values; with one thread, `threads` is 1. Each thread has its own `local` buffers."""
+        self.threads, self.local = threads, local
         self.places: list[Any] = [np.zeros(threads, np.int64) for _ in range(variables)]
         self.places[0] = np.arange(threads)
         self.names: dict[str, list[Owners]] = {}
-        self.memory: dict[str, dict[int, Owners]] = {}
+        self.memory: dict[str, dict[int, Owners]] = {}  # those of a local buffer one thread after the other
 
     def run(self, block: Iterable[ir.Statement], active: Sequence[int]) -> None:
         """Run statements for the active threads."""
@@ -173,8 +175,10 @@ class _Combining:
                 case ir.Let(name, value) | ir.Assign(name, value):
                     self._name(name, self._values(value), active)
                 case ir.Store(buffer, (index,), value):
-                    values, cells = self._values(value), self._cells(index)
-                    self.memory.setdefault(buffer, {}).update({cells[t]: values[t] for t in active})
+                    self._store(buffer, index, self._values(value), active)
+                case ir.Copy(destination, place, source, other, width):
+                    for k in range(width):
+                        self._store(destination, place + k, self._loaded(source, other + k), active)
                 case ir.Shuffle(name, value, offset, group):
                     self._name(name, self._shuffled(self._values(value), offset, group), active)
                 case ir.CallFunction(names, _, (), arguments):
@@ -194,7 +198,7 @@ class _Combining:
     def _combine(self, names: Sequence[str], given: Sequence[list[Owners]], active: Sequence[int]) -> None:
         half = len(given) // 2
         for name, a, b in zip(names, given[:half], given[half:], strict=True):
-            both = [None if x is None or y is None else x + y for x, y in zip(a, b, strict=True)]
+            both = [_together(x, y) for x, y in zip(a, b, strict=True)]
             self._name(name, both, active)
 
     def _name(self, name: str, values: Sequence[Owners], active: Iterable[int]) -> None:
@@ -213,12 +217,24 @@ class _Combining:
             case ir.Ref(_, name):
                 return list(self.names.get(name, [None] * self.threads))
             case ir.Load(_, buffer, (index,)):
-                cells = self.memory.get(buffer, {})
-                return [cells.get(c) for c in self._cells(index)]
+                return self._loaded(buffer, index)
             case ir.Op(opcode, _, (operand, *others)) if opcode in CONVERSIONS:
                 if all(isinstance(o, ir.Constant) for o in others):
                     return self._values(operand)
         raise IndexingError("a value in a reduction is not understood")
+
+    def _store(self, buffer: str, index: SymbolicExpr, values: Sequence[Owners], active: Iterable[int]) -> None:
+        cells = self._places(buffer, index)
+        self.memory.setdefault(buffer, {}).update({cells[t]: values[t] for t in active})
+
+    def _loaded(self, buffer: str, index: SymbolicExpr) -> list[Owners]:
+        cells = self.memory.get(buffer, {})
+        return [cells.get(c) for c in self._places(buffer, index)]
+
+    def _places(self, buffer: str, index: SymbolicExpr) -> list[int]:
+        """The cells of a buffer for each thread; those of local buffers are one thread's alone."""
+        cells = self._cells(index)
+        return [c * self.threads + t for t, c in enumerate(cells)] if buffer in self.local else cells
 
     def _cells(self, index: SymbolicExpr) -> list[int]:
         cells = np.broadcast_to(np.asarray(index.evaluate(self.places)), self.threads)
@@ -230,3 +246,8 @@ class _Combining:
         low = -INFINITE if condition.lower is None else condition.lower
         high = INFINITE if condition.upper is None else condition.upper
         return {t for t, place in enumerate(self._cells(condition.expression)) if low <= place <= high}
+
+
+def _together(a: Owners, b: Owners) -> Owners:
+    """The combination of two values; nobody's if they are of two variables."""
+    return (a[0], a[1] + b[1]) if a is not None and b is not None and a[0] == b[0] else None

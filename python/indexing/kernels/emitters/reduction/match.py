@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from math import prod
 from typing import TypeAlias
 
@@ -20,14 +21,19 @@ MIN_REDUCED = 4  # elements; one thread reduces fewer
 @cached_on_module
 def match_reduction(computation: Computation) -> Heroes | None:
     """The heroes, if every output follows a reduction of one space, or has as many elements as that space. Reductions of other
-    spaces are recomputed, the shorter ones.
+    spaces are recomputed: the shorter ones, or those whose results the shorter ones reduce.
     """
     spaces = dict.fromkeys(_space(i) for i in computation.post_order() if _is_hero(i))
     heroes = heroes_of(computation, _is_hero, _space)
-    if heroes is None and len(spaces) > 1:
-        chosen = max(spaces, key=_length)
-        heroes = heroes_of(computation, lambda i: _is_hero(i) and _space(i) == chosen, _space)
-    return heroes
+    if heroes is not None or len(spaces) == 1:
+        return heroes
+    by_length = sorted(spaces, key=_length, reverse=True)
+    of_space = (heroes_of(computation, partial(_is_hero_of, space), _space) for space in by_length)
+    return next((h for h in of_space if h is not None), None)
+
+
+def _is_hero_of(space: _Space, instruction: Instruction) -> bool:
+    return _is_hero(instruction) and _space(instruction) == space
 
 
 def _is_hero(instruction: Instruction) -> bool:

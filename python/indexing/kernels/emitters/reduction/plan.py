@@ -33,7 +33,7 @@ from indexing.kernels.vectors import MIN_THREADS, WIDTHS, is_cheap, widest_vecto
 MAX_TAIL_INSTRUCTIONS = 64  # a body of at most so many is built a second time, for a partial vector
 MIN_ROW_VECTORS = 1024  # with fewer in all rows, vectors are narrower
 MAX_ALONE = 64  # one thread reduces a column of at most so many elements, if there are enough columns
-MAX_SHORT_COLUMN = 8  # one thread reduces a column of at most so many elements, of however few columns
+MAX_SHORT_COLUMN = 16  # one thread reduces a column of at most so many elements, of however few columns
 MIN_COLUMN_LOADS = 8  # with fewer of a column, more threads share it only where there are fewer than MIN_SHARING in all
 MIN_SHARING = 1 << 14
 MAX_ROW_LOADS = 16  # a thread may have so many of a row before blocks share it
