@@ -386,28 +386,50 @@ def test_short_rows_are_lanes_of_vectors_where_threads_are_loops(length: int, ro
     assert kernel.emitter == "rows" and kernel.grid[0] == 8192 // rows
 
 
-@pytest.mark.parametrize(("weights", "width"), [("f32", 4), ("bf16", 8)])
-def test_a_vector_of_weights_is_one_load(weights: str, width: int) -> None:
-    """Two loads of neighbouring halves by each thread of a warp touch all sectors twice."""
-    text = f"""{REDUCERS}
+def scaled_rows(rows: int, length: int, weights: str, factor: str = "c") -> str:
+    """A norm whose result is scaled by weights `v` of each column; the sum has products with a factor."""
+    return f"""{REDUCERS}
     ENTRY fused {{
-      x = bf16[2048,256] parameter(0)
-      g = {weights}[256] parameter(1)
-      c = f32[2048,256] convert(x)
-      q = f32[2048,256] multiply(c, c)
+      x = bf16[{rows},{length}] parameter(0)
+      g = {weights}[{length}] parameter(1)
+      c = f32[{rows},{length}] convert(x)
+      w = f32[{length}] convert(g)
+      v = f32[{rows},{length}] broadcast(w), dimensions={{1}}
+      q = f32[{rows},{length}] multiply(c, {factor})
       z = f32[] constant(0)
-      s = f32[2048] reduce(q, z), dimensions={{1}}, to_apply=add
-      i = f32[2048] rsqrt(s)
-      b = f32[2048,256] broadcast(i), dimensions={{0}}
-      n = f32[2048,256] multiply(c, b)
-      w = f32[256] convert(g)
-      v = f32[2048,256] broadcast(w), dimensions={{1}}
-      m = f32[2048,256] multiply(n, v)
-      ROOT o = bf16[2048,256] convert(m)
+      s = f32[{rows}] reduce(q, z), dimensions={{1}}, to_apply=add
+      i = f32[{rows}] rsqrt(s)
+      b = f32[{rows},{length}] broadcast(i), dimensions={{0}}
+      n = f32[{rows},{length}] multiply(c, b)
+      m = f32[{rows},{length}] multiply(n, v)
+      ROOT o = bf16[{rows},{length}] convert(m)
     }}"""
-    check(text, "rows", tolerance=2e-2)
-    fusion = ix.hlo.parse(text).entry
-    assert vector_moves(ix.emit(fusion))["p1"] == {width}
+
+
+@pytest.mark.parametrize(("rows", "length"), [(2048, 256), (33, 96), (500, 50), (70, 7)])
+@pytest.mark.parametrize("weights", ["f32", "bf16"])
+def test_blocks_of_several_rows_load_weights_once(rows: int, length: int, weights: str) -> None:
+    text = scaled_rows(rows, length, weights)
+    kernel = check(text, "rows", tolerance=2e-2)
+    assert_proved(kernel)
+    assert (visits(kernel.thread_to_input(1), (length,)) == kernel.grid[0]).all()
+    assert (visits(kernel.thread_to_input(0), (rows, length)) == 1).all()
+    assert "weights" not in ix.emit(ix.hlo.parse(text).entry, "c").source
+
+
+def test_weights_of_the_first_pass_or_of_few_or_long_rows_stay_where_they_are() -> None:
+    """Loaded first, they would be waited for; shared memory is little."""
+    for text in (scaled_rows(500, 64, "f32", "v"), scaled_rows(64, 8192, "f32")):
+        kernel = ix.emit(ix.hlo.parse(text).entry)
+        assert "weights" not in kernel.source
+        assert_proved(kernel)
+
+
+@pytest.mark.parametrize("weights", ["f32", "bf16"])
+def test_a_vector_of_weights_is_one_load(weights: str) -> None:
+    """Two loads of neighbouring halves by each thread of a warp touch all sectors twice."""
+    fusion = ix.hlo.parse(scaled_rows(2048, 256, weights)).entry
+    assert vector_moves(ix.emit(fusion))["p1"] == {4}
     default = dict(ix.knobs(fusion).default)
     times = ix.predict(fusion, [default, {**default, "vector_width": 8}], "H100 SXM").time
     assert times[0] <= times[1]

@@ -16,7 +16,7 @@ from indexing.kernels.ir.traversal import rewrite_blocks, same_block
 from indexing.kernels.ir.types import decoded, encoded, storage_bytes, storage_type
 
 TH_X = variable(0)
-CELL_BYTES = 16  # of values side by side, which one instruction moves
+CELL_BYTES = 16  # one instruction moves values of so many, side by side
 RADIX = 16  # parts in shared memory that a thread combines between two barriers
 
 

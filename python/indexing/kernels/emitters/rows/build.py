@@ -6,13 +6,16 @@ from collections.abc import Callable, Mapping, Sequence
 
 from indexing._core import SymbolicExpr, constant
 from indexing.hlo import Instruction
+from indexing.hlo.layout import linearize
 from indexing.kernels.emitters.reduction.accumulators import Accumulators, Reducer, ThreadGroup, combine
+from indexing.kernels.emitters.reduction.mapping import ceil_div
 from indexing.kernels.emitters.reduction.match import arrays_of
 from indexing.kernels.emitters.reduction.splits import Splits
 from indexing.kernels.emitters.rows.mapping import Keep, RowsPlan
 from indexing.kernels.emitters.rows.match import NAME, OnlineSum, RowSpace
 from indexing.kernels.emitters.rows.online import with_online_sums
 from indexing.kernels.emitters.rows.row_cache import RowCache, row_cache_of
+from indexing.kernels.emitters.rows.weights import weights_of, width_of
 from indexing.kernels.function_builder import FunctionBuilder
 from indexing.kernels.hero import Output, outputs
 from indexing.kernels.ir.nodes import Buffer, Kernel, Load
@@ -24,6 +27,7 @@ from indexing.kernels.launch import (
     entry_builder,
     inside_parts,
     loop_over,
+    range_variable,
     same_memory,
     store,
     thread_id,
@@ -51,6 +55,7 @@ class _Body:
         self.space, self.plan, self.cache, self.body = space, plan, cache, body
         self.group = ThreadGroup(plan.part, plan.threads, plan.distance)
         self.buffers = {i: self._buffer(i) for i in cache.first}
+        self.weights = {i: self._weight_buffer(i) for i in self._shared_weights()}
         self.online = {o.result: o for o in space.online}
 
     def _buffer(self, i: Instruction) -> str:
@@ -61,15 +66,41 @@ class _Body:
         buffer = Buffer(self.body.fresh("kept"), kind, sizes, "shared" if is_shared else "local")
         return self.body.kernel.add_buffer(buffer)
 
+    def _shared_weights(self) -> Sequence[Instruction]:
+        return weights_of(self.space, self.plan.keeps_elements) if self.plan.shares_weights else ()
+
+    def _weight_buffer(self, i: Instruction) -> str:
+        name, size = self.body.fresh("weights"), self.plan.dimensions.reduced
+        return self.body.kernel.add_buffer(Buffer(name, i.shape.element_type, (size,), "shared"))
+
     def build(self) -> None:
         """Build the whole entry."""
         with self.body.within_subgraph(self.body.kernel.partition.epilogues[0]):
             if self.space.is_one_pass:
                 self._one_pass()
                 return
+            self._load_weights()
             for number, reductions in enumerate((*self.space.passes, ())):
                 self._pass(number, reductions)
+                if number == 0 and self.weights:
+                    self.body.barrier()
             self._per_row()
+
+    def _load_weights(self) -> None:
+        """Load the weights of all rows to shared memory, by all threads of the block."""
+        if not self.weights:
+            return
+        body, plan = self.body, self.plan
+        width, threads = width_of(plan.vector_width), plan.block[0]
+        vectors = plan.dimensions.reduced // width
+        with loop_over(body, ceil_div(vectors, threads), "step") as step:
+            part = Part(range_variable(0) * threads + thread_id("th_x"), vectors)
+            with inside_parts(body, (part,), (step,)) as (vector,), lanes(body, width) as lane:
+                place = body.scope.simplify(vector * width + lane)
+                index = tuple(map(body.scope.simplify, plan.dimensions.index(constant(0), place)))
+                for i, buffer in self.weights.items():
+                    value = body.value(i, self._at(i, index))
+                    body.store(buffer, (place,), body.stored(i.shape.element_type, value))
 
     def _one_pass(self) -> None:
         """Build all reductions in one pass; the first thread of a row, in the last of its blocks, then has the results."""
@@ -102,6 +133,7 @@ class _Body:
 
         def element(index: Index, place: SymbolicExpr, is_first: Sequence[Value] | bool) -> None:
             self._load_kept(number, place)
+            self._take_weights(number, index)
             for reduction, accumulators in by_reduction.items():
                 values: Sequence[Value] = [self._value(array, index) for array in arrays_of(reduction)]
                 if reduction in online:
@@ -162,7 +194,7 @@ class _Body:
                 vector(row, part, step)
             if rest is not None:
                 vector(row, rest, constant(steps))
-            body.withdraw([*injected, *self.cache.first])
+            body.withdraw([*injected, *self.cache.first, *self.weights])
 
     def _is_first(self, step: SymbolicExpr, lane: SymbolicExpr) -> Sequence[Value] | bool:
         if any(self.body.range(counter).lower > 0 for counter in (step, lane)):
@@ -221,6 +253,17 @@ class _Body:
         for i, first in self.cache.first.items():
             if first < number <= self.cache.last[i]:
                 held = Load(storage_type(i.shape.element_type), self.buffers[i], self._cell(place))
+                self.body.inject(i, None, [self.body.loaded(i.shape.element_type, held)])
+
+    def _take_weights(self, number: int, index: Index) -> None:
+        """Load the weights of an element that a pass needs from shared memory."""
+        if not self.weights:
+            return
+        d = self.plan.dimensions
+        place = self.body.scope.simplify(linearize([index[k] for k in d.gone], [d.sizes[k] for k in d.gone]))
+        for i, buffer in self.weights.items():
+            if number in self.cache.passes[i]:
+                held = Load(storage_type(i.shape.element_type), buffer, (place,))
                 self.body.inject(i, None, [self.body.loaded(i.shape.element_type, held)])
 
     def _store_kept(self, number: int, index: Index, place: SymbolicExpr) -> None:

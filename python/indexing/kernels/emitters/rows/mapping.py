@@ -13,6 +13,8 @@ from indexing.kernels.kernel_builder import Dim3
 from indexing.kernels.launch import Part, range_variable, thread_id
 from indexing.ops.element_context import Index
 
+MIN_ROWS = 4  # a block of fewer reads weights as often as it has rows
+
 
 class Keep(IntEnum):
     """The memory in which a thread keeps elements that a later pass needs again; the values are those of the knob `keep`."""
@@ -31,7 +33,8 @@ class RowsPlan:
     needs again in `keep` (`ONLINE`: it keeps none, but sums are computed online). If the fastest dimension is a kept one, the
     rows of a block are neighbours along it, and threads of one row are `across` thread ids apart. `split_k` blocks share the
     rows of one of `tiles` groups: steps are interleaved or, `contiguous_splits`, each block has consecutive ones. A thread
-    reduces values of `value_bytes` bytes, all passes together, and keeps `kept_bytes` bytes of an element, in `dialect`.
+    reduces values of `value_bytes` bytes, all passes together, and keeps `kept_bytes` bytes of an element, in `dialect`. Blocks
+    keep `weight_bytes` bytes of weights in shared memory, if they have several rows.
     """
 
     dimensions: Dimensions
@@ -44,11 +47,18 @@ class RowsPlan:
     dialect: str
     contiguous_splits: bool
     split_k: int = 1
+    weight_bytes: int = 0
+
+    @property
+    def shares_weights(self) -> bool:
+        """Whether a block loads weights once for all of its rows."""
+        return self.weight_bytes > 0 and self.across >= MIN_ROWS
 
     @property
     def shared_bytes(self) -> int:
-        """The shared memory in which threads combine their values, and keep elements."""
+        """The shared memory in which threads combine their values, and keep elements and weights."""
         kept = self.elements * self.block[0] * self.kept_bytes if self.keep == Keep.SHARED else 0
+        kept += self.weight_bytes if self.shares_weights else 0
         return kept + shared_bytes_of_splits(
             self.value_bytes, self.block[0], self.threads, self.distance, self.split_k, self.dialect
         )

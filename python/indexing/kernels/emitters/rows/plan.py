@@ -26,6 +26,7 @@ from indexing.kernels.emitters.rows.mapping import Keep, RowsPlan
 from indexing.kernels.emitters.rows.match import NAME, RowSpace
 from indexing.kernels.emitters.rows.online import with_online_sums
 from indexing.kernels.emitters.rows.row_cache import row_cache_of
+from indexing.kernels.emitters.rows.weights import bytes_of_weights
 from indexing.kernels.ir.types import storage_bytes
 from indexing.kernels.knob_space import Condition, Knob, KnobSpace, Values, powers_of_two
 from indexing.kernels.lane_sectors import best_width, in_order
@@ -128,6 +129,8 @@ def _planned(space: RowSpace, d: Dimensions, threads: int, width: int, keep: Kee
     kept = row_cache_of(space, True).bytes
     across = _rows_across(d, threads, device)
     plan = RowsPlan(d, threads, across, width, keep, values, kept, device.dialect, device.widths.reads_ahead)
+    if TARGETS[device.dialect].has_threads and keep != Keep.ONLINE:
+        plan = replace(plan, weight_bytes=bytes_of_weights(space, plan.keeps_elements, d))
     while d.kind == "row" and plan.across > 1 and not fits(_most_shared(plan), device.limits):
         plan = replace(plan, across=plan.across // 2)
     return plan

@@ -1,0 +1,61 @@
+"""Weights: members that are the same for all rows, such as the scale of a layer norm.
+
+A block of several rows loads them once, into shared memory, while it waits for its rows. Its threads would read them once for
+each row, and only when the reductions are known.
+"""
+
+from __future__ import annotations
+
+from math import gcd
+
+from indexing.hlo import Instruction
+from indexing.hlo.module_cache import cached_on_module
+from indexing.kernels.emitters.reduction.mapping import Dimensions
+from indexing.kernels.emitters.rows.match import RowSpace
+from indexing.kernels.emitters.rows.row_cache import row_cache_of
+from indexing.kernels.ir.types import storage_bytes
+
+MAX_BYTES = 1 << 14  # all weights take at most so much; with more shared memory, fewer blocks run at once
+WIDTH = 4  # elements that a thread loads at once
+
+
+@cached_on_module
+def weights_of(space: RowSpace, keeps: bool) -> tuple[Instruction, ...]:
+    """The weights that are worth sharing: those that the first pass does not need, with what is computed of them alone."""
+    passes = row_cache_of(space, keeps).passes
+    weights = {i for i, numbers in passes.items() if 0 not in numbers and _is_weight(space, i)}
+    return tuple(
+        i
+        for i in space.computation.post_order()
+        if i in weights and any(u in space.places and u not in weights for u in i.users)
+    )
+
+
+def bytes_of_weights(space: RowSpace, keeps: bool, d: Dimensions) -> int:
+    """The bytes of all weights; 0 if they are too many, or rows are not what is contiguous."""
+    total = d.reduced * sum(storage_bytes(i.shape.element_type) for i in weights_of(space, keeps))
+    return total if d.kind == "row" and total <= MAX_BYTES else 0
+
+
+def width_of(vector_width: int) -> int:
+    """The elements of weights that a thread loads at once."""
+    return gcd(vector_width, WIDTH)
+
+
+def _is_weight(space: RowSpace, i: Instruction) -> bool:
+    """Whether a member depends on the reduced dimensions alone, and on memory."""
+    gone = set(space.first.ints("dimensions"))
+    used = {v for e in space.places[i].results for v in e.used_variables()}
+    return bool(used) and used <= gone and _reads_memory(i)
+
+
+def _reads_memory(i: Instruction) -> bool:
+    pending, seen = [i], {i}
+    while pending:
+        one = pending.pop()
+        if one.is_parameter:
+            return True
+        new = [o for o in one.operands if o not in seen]
+        seen.update(new)
+        pending += new
+    return False
