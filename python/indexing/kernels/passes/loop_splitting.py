@@ -121,7 +121,9 @@ class _Splitter:
         replaced: ir.Block = split
         if shared:
             failing = {c: not holds for c, holds in known.items()}
-            others = tuple(self._segments(s, cuts, failing)) if len(shared) == 1 else (s,)
+            others = (
+                tuple(self._segments(s, cuts, failing)) if len(shared) == 1 else self._one_fails(s, conditions, shared)
+            )
             replaced = (ir.If(shared, split, others),)
         return replaced if sum(1 for _ in ir.statements(replaced)) <= MAX_COPIED else (s,)
 
@@ -223,6 +225,22 @@ class _Splitter:
         usual = dict(self._usual(c, e) for c, e in conditions.items() if X not in e.used_variables())
         often = [c for c, share in usual.items() if c is not None and share >= MIN_SHARE]
         return tuple(often or [c for c in usual if c is not None][:1])
+
+    def _one_fails(
+        self, loop: ir.For, conditions: Mapping[ir.Within, SymbolicExpr], shared: Sequence[ir.Within]
+    ) -> ir.Block:
+        """The loop where a shared condition fails, without branches that ask for all of them; none if nothing is left."""
+
+        def asks_all(s: ir.If) -> bool:
+            known = {c: conditions[c] for c in s.conditions if isinstance(c, ir.Within) and c in conditions}
+            return {replace(c, expression=e) for c, e in known.items()}.issuperset(shared)
+
+        def on_block(block: ir.Block) -> ir.Block:
+            taken = [s.otherwise if isinstance(s, ir.If) and asks_all(s) else (s,) for s in block]
+            return same_block(block, [t for statements in taken for t in statements])
+
+        body = rewrite_blocks(loop.body, on_block)
+        return () if all(map(self._is_idle, body)) else (replace(loop, body=body),)
 
     def _usual(self, c: ir.Within, e: SymbolicExpr) -> tuple[ir.Within | None, float]:
         """The condition, or its negation, that holds at least as often as it fails, and its share; None if there is none."""
