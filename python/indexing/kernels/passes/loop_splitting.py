@@ -112,7 +112,8 @@ class _Splitter:
         grouped = self._periodic(s, conditions)
         if grouped is not None:
             return (grouped,)
-        shared = self._shared(conditions)
+        # Beside kept values, compilers make vectors of conditions that threads share, but not always of two copies.
+        shared = () if self._keeps(s.body) else self._shared(conditions)
         known = dict(_decisions(conditions, shared))
         cuts = self._cuts(conditions)
         if not shared and cuts is None:
@@ -132,8 +133,15 @@ class _Splitter:
         inner = list(ir.statements(body))
         if may_leave(body) or any(isinstance(s, ir.For) for s in inner):
             return False
-        touched = {m for s in inner for m in (*self.memory.read(s), *self.memory.written(s))}
-        return not (self.ordered & touched) - self._own_cells(inner)
+        return not self._ordered_in(inner) - self._own_cells(inner)
+
+    def _keeps(self, body: ir.Block) -> bool:
+        """Whether threads of a plain body change values that they keep."""
+        return bool(self._ordered_in(list(ir.statements(body))))
+
+    def _ordered_in(self, body: Sequence[ir.Statement]) -> set[str]:
+        """The memory that a body touches and the kernel both reads and writes."""
+        return self.ordered & {m for s in body for m in (*self.memory.read(s), *self.memory.written(s))}
 
     def _own_cells(self, body: Sequence[ir.Statement]) -> set[str]:
         """The arrays of kept values, of which a thread of a body accesses its own element alone."""
