@@ -324,6 +324,33 @@ def test_work_is_that_of_each_element_once() -> None:
     assert per_element * 64 * 512 <= kernel.work < (per_element + 1) * 64 * 512
 
 
+@pytest.mark.parametrize("sizes", [(6, 96), (1, 6, 96), (6, 1, 96), (1, 96), (1, 1, 96)])
+def test_a_sum_of_a_row_with_an_output_between_two_norms_is_a_pass(sizes: tuple[int, ...]) -> None:
+    """Also where dimensions have one element: nothing sums a row for each of its elements."""
+    of = f"f32[{','.join(map(str, sizes))}]"
+    row, kept = f"f32[{','.join(map(str, sizes[:-1]))}]", ",".join(map(str, range(len(sizes) - 1)))
+    norms = "".join(
+        f"""
+      q{k} = {of} multiply({x}, {x})
+      r{k} = {row} reduce(q{k}, z), dimensions={{{len(sizes) - 1}}}, to_apply=add
+      i{k} = {row} rsqrt(r{k})
+      b{k} = {of} broadcast(i{k}), dimensions={{{kept}}}
+      n{k} = {of} multiply({x}, b{k})
+      h{k} = {of} add(n{k}, y)"""
+        for k, x in ((1, "x"), (2, "h1"))
+    )
+    text = f"""{REDUCERS}
+    ENTRY fused {{
+      x = {of} parameter(0)
+      y = {of} parameter(1)
+      z = f32[] constant(0){norms}
+      ROOT t = ({of}, {of}) tuple(h1, h2)
+    }}"""
+    space = row_space(ix.hlo.parse(text).entry)
+    assert space is not None and len(space.passes) == 2 and not space.frontier
+    assert run(text).work < 20 * np.prod(sizes)
+
+
 def test_knows_large_numbers_of_rows() -> None:
     kernel = ix.emit(ix.hlo.parse(softmax(65536, 1024, "bf16")).entry)
     proofs = kernel.verify()

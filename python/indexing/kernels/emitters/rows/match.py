@@ -219,7 +219,7 @@ class _Matching:
         nearest = find_heroes(output.instruction, lambda i: not i.shape.is_tuple and i.shape.dimensions == sizes)
         if nearest:
             with suppress(InvalidMap):
-                return epilogue_indexing(nearest[0], output.instruction)
+                return epilogue_indexing(nearest[0], output.instruction).simplify()
         return self.rows.place_of(output.shape)
 
     def _record(self, operand: Instruction, leaf: int, place: IndexingMap | None) -> None:
