@@ -35,16 +35,18 @@ def prefix_in_parts(instruction: Instruction) -> Computation | None:
 
 
 def _may_regroup(instruction: Instruction) -> bool:
-    """Whether the initial value is neutral, so that it may be combined repeatedly, and intermediate rounding is harmless.
+    """Whether the initial value is neutral, so that it may be combined repeatedly, and the reducer can be computed in f32 where
+    elements are narrower: what is rounded, or kept between kernels, is then a whole prefix.
 
     Reducers of several ops are taken at HLO's word: they are associative, and the initial value, with which windows are padded,
     may be used any number of times.
     """
     neutral, initial = neutral_element(instruction), instruction.operands[-1]
-    if not initial.is_constant or element_type(instruction.shape.element_type).is_narrow_float:
+    if not initial.is_constant:
         return False
     if neutral is None:
-        return reducer_opcode(instruction.computation_of("to_apply")) is None
+        is_narrow = element_type(instruction.shape.element_type).is_narrow_float
+        return not is_narrow and reducer_opcode(instruction.computation_of("to_apply")) is None
     return bool(initial.literal == neutral)
 
 
@@ -64,9 +66,11 @@ def _backward(size: int) -> WindowDim:
 
 
 def _in_blocks(instruction: Instruction, d: int, is_forward: bool) -> Computation:
-    """The prefix reduction along dimension `d`, block by block."""
+    """The prefix reduction along dimension `d`, block by block; of narrow floats in f32."""
     parts = Expansion(instruction)
-    (x, zero), reducer = parts.parameters, _reducer(instruction)
+    own = instruction.shape.element_type
+    wide = "f32" if element_type(own).is_narrow_float else own
+    (x, zero), reducer = (parts.convert(p, wide) for p in parts.parameters), _reducer(instruction)
     up_to_each = _forward if is_forward else _backward
     rank, blocks = len(x.dimensions), -(-x.dimensions[d] // BLOCK_SIZE)
     before, after = x.dimensions[:d], x.dimensions[d + 1 :]
@@ -87,4 +91,4 @@ def _in_blocks(instruction: Instruction, d: int, is_forward: bool) -> Computatio
     spread = parts.broadcast(beyond, split.dimensions, [k for k in range(rank + 1) if k != d + 1])
     both = parts.combine(reducer, spread, prefixes(split, d + 1))
     joined, kept = parts.reshape(both, whole.dimensions), parts.first if is_forward else parts.last
-    return parts.finish([kept(joined, x.dimensions)])
+    return parts.finish([parts.convert(kept(joined, x.dimensions), own)])
