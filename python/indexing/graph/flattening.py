@@ -72,7 +72,7 @@ def flatten(
 
 
 def _content(instruction: Instruction, operands: Sequence[Tree]) -> Hashable:
-    """What an instruction computes, from which arrays."""
+    """The content of an instruction: what it computes, from which arrays."""
     return instruction.module, instruction.signature, tuple(operands)
 
 

@@ -46,8 +46,8 @@ def _lower_factor(parts: Expansion, a: BuiltInstruction) -> BuiltInstruction:
             [batch, n],
             [parts.compare(row, own, "GT"), parts.apply("divide", rest, root), _zero_like(parts, rest)],
         )
-        found = parts.add("select", kind, [batch, n], [parts.compare(row, own, "EQ"), root, below])
-        return [parts.update_at(factor, found, j, 2), a]
+        entry = parts.add("select", kind, [batch, n], [parts.compare(row, own, "EQ"), root, below])
+        return [parts.update_at(factor, entry, j, 2), a]
 
     return parts.repeat(n, [zeros, a], column)[0]
 

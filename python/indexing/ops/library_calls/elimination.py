@@ -35,8 +35,8 @@ def _eliminated(
     kind, (count, m, _) = a.element_type, a.dimensions
     column = parts.slice_at(a, j, [2])
     place = _pivot(parts, larger, j, column)
-    own, found = parts.slice_at(a, j, [1]), _rows(parts, a, place)
-    pivot, above = parts.slice_at(found, j, [1]), parts.slice_at(own, j, [1])
+    own, pivot_row = parts.slice_at(a, j, [1]), _rows(parts, a, place)
+    pivot, above = parts.slice_at(pivot_row, j, [1]), parts.slice_at(own, j, [1])
     zero, one = (parts.broadcast(parts.constant(kind, x), [count], ()) for x in (0, 1))
     is_zero = parts.compare(pivot, zero, "EQ")
     divisor = parts.add("select", kind, [count], [is_zero, one, pivot])
@@ -45,7 +45,7 @@ def _eliminated(
     is_place = parts.compare(row, parts.broadcast(place, [count, m], [0]), "EQ")
     moved = parts.add("select", kind, [count, m], [is_place, parts.broadcast(above, [count, m], [0]), column])
     factors = parts.apply("divide", moved, parts.broadcast(divisor, [count, m], [0]))
-    changed = _updated(parts, j, a, [is_place, own, found, factors])
+    changed = _updated(parts, j, a, [is_place, own, pivot_row, factors])
     number = parts.apply("add", place, parts.constant("s32", 1))
     is_first = parts.apply(
         "and", is_zero, parts.compare(info, parts.broadcast(parts.constant("s32", 0), [count], ()), "EQ")
@@ -101,14 +101,14 @@ def _updated(
 ) -> BuiltInstruction:
     """The matrix with the pivot's row at row j; below it the factors in column j, and what they leave behind it."""
     sizes, kind = a.dimensions, a.element_type
-    is_place, own, found, factors = known
-    own, found = (parts.broadcast(r, sizes, [0, 2]) for r in (own, found))
+    is_place, own, pivot_row, factors = known
+    own, pivot_row = (parts.broadcast(r, sizes, [0, 2]) for r in (own, pivot_row))
     row, column = (parts.index_along(sizes, k) for k in (1, 2))
     step = parts.broadcast(j, sizes, ())
     moved = parts.add("select", kind, sizes, [parts.broadcast(is_place, sizes, [0, 1]), own, a])
     factors = parts.broadcast(factors, sizes, [0, 1])
-    rest = parts.apply("subtract", moved, parts.apply("multiply", factors, found))
+    rest = parts.apply("subtract", moved, parts.apply("multiply", factors, pivot_row))
     behind = parts.add("select", kind, sizes, [parts.compare(column, step, "GT"), rest, moved])
     below = parts.add("select", kind, sizes, [parts.compare(column, step, "EQ"), factors, behind])
-    above = parts.add("select", kind, sizes, [parts.compare(row, step, "EQ"), found, moved])
+    above = parts.add("select", kind, sizes, [parts.compare(row, step, "EQ"), pivot_row, moved])
     return parts.add("select", kind, sizes, [parts.compare(row, step, "GT"), below, above])
