@@ -16,7 +16,7 @@ import indexing as ix
 from exact_maps import Style, random_map
 from indexing.certificates import Certificate, Step, Verdict
 from indexing.certificates.checker.forms import Forms
-from indexing.certificates.checker.proof import rows
+from indexing.certificates.checker.laws import rows
 from indexing.certificates.checker.questions import box, outcome
 from indexing.certificates.checker.reader import MapText, Reader
 from indexing.certificates.step import Refused
@@ -125,10 +125,12 @@ def test_maps_at_the_end_of_int64_have_certificates(text: str) -> None:
         "(d0, d1) -> (((-((d0 - d1) floordiv 8)) mod 3) * (d0 + d1)), domain: d0 in [0, 8], d1 in [1, 1]",
         "(d0)[s0] -> (d0), domain: d0 in [0, 3], s0 in [-7, -6], max(s0, s0 * (d0 floordiv 2)) in [-3, 27]",
         "(d0, d1)[s0] -> (((d0 * 12 + s0) ceildiv 8) * ((d1 floordiv 2) * 56 + d0 * s0 + 4)), domain: d0 in [0, 0], d1 in [8, 8], s0 in [0, 7]",
+        "(d0, d1)[s0] -> (min((55 + s0) * (d0 * d1) * 3, d1 + d1)), domain: d0 in [11, 12], d1 in [{M} - 4, {M}], s0 in [-3, 2], min(8, s0) mod 5 in [4, 4]",
+        "()[s0, s1] -> (max(s1 ceildiv 2, 20), (s0 - min(s1, 0)) floordiv s1), domain: s0 in [0, 6], s1 in [3, 11], s1 - s0 in [0, 0]",
     ],
 )
 def test_maps_whose_proofs_need_each_kind_of_arithmetic_have_certificates(text: str) -> None:
-    named = {"{m} + 5": str(5 - 2**63), "{m}": str(-(2**63)), "{M}": str(2**63 - 1)}
+    named = {"{M} - 4": str(2**63 - 5), "{m} + 5": str(5 - 2**63), "{m}": str(-(2**63)), "{M}": str(2**63 - 1)}
     for name, value in named.items():
         text = text.replace(name, value)
     verdict = certificate(text).check()
@@ -311,6 +313,49 @@ def test_false_claims_are_refused() -> None:
                         steps = (*made.steps[: step.number], wrong, *made.steps[step.number + 1 :])
                         assert not replace(made, steps=steps).check(), wrong
     assert false > 300
+
+
+def test_a_step_by_the_letters_of_a_law_needs_what_its_row_needs() -> None:
+    text = "(d0, d1) -> ((d0 * 8 + d1) floordiv 4), domain: d0 in [0, 9], d1 in [0, {}]"
+    letters = (("n", "d0 * 8 + d1"), ("m", "4"), ("r", "d1"), ("g", "8"))
+    given = Step(0, "within", "given", "d1", lower=0, upper=3)
+
+    def made(upper: int = 3, **changed: str) -> Certificate:
+        stated = text.format(upper)
+        bound = tuple((letter, changed.get(letter, value)) for letter, value in letters)
+        split = Step(1, "equal", "quotient-split", "(d0 * 8 + d1) floordiv 4", "d0 * 2", bindings=bound, reasons=(0,))
+        steps = (given._replace(upper=upper), split)
+        return Certificate("simplify", stated, stated.replace("((d0 * 8 + d1) floordiv 4)", "(d0 * 2)"), steps, (1,))
+
+    assert made(g="4").check()
+    for wrong, message in [
+        (made(), "does not follow by quotient-split"),  # 8 does not divide 4
+        (made(upper=4, g="4"), "does not follow by quotient-split"),  # d1 may be g
+        (made(g="4", r="d1 - 1"), "does not follow by quotient-split"),
+        (made(g="4", m="8"), "is no side of quotient-split for these letters"),
+        (made(g="4", n="d0 * 8"), "is no side of quotient-split for these letters"),
+    ]:
+        assert refused(wrong, message).step == 1
+
+
+def test_letters_stand_for_no_numbers() -> None:
+    text = "(d0) -> (d0 floordiv 4), domain: d0 in [-9, -8]"
+    forged = (("x", "d0"), ("y", "4"), ("0", "d0"))
+    small = Step(1, "equal", "quotient-small", "d0 floordiv 4", "d0", bindings=forged, reasons=(0,))
+    given = Step(0, "within", "given", "d0", lower=-9, upper=-8)
+    made = Certificate("simplify", text, text.replace("(d0 floordiv 4)", "(d0)"), (given, small), (1,))
+    assert refused(made, "'0' is no letter").step == 1
+
+
+def test_a_law_of_a_minimum_has_letters() -> None:
+    made = certificate("(b, t) -> (max(min(b * 4 + t, 100), 2) floordiv 4), domain: b in [0, 26], t in [0, 3]")
+    assert made.check()
+    steps = {step.law: step for step in made.steps if step.bindings}
+    assert {letter for letter, _ in steps["quotient-of-extremum"].bindings} == {"a", "b", "m"}
+    redundant = steps["argument-redundant"]
+    swapped = redundant._replace(bindings=tuple(zip("ba", (v for _, v in redundant.bindings), strict=True)))
+    wrong = (*made.steps[: swapped.number], swapped, *made.steps[swapped.number + 1 :])
+    assert refused(replace(made, steps=wrong), "does not follow by argument-redundant").step == swapped.number
 
 
 @pytest.mark.parametrize("name", ["min", "max", "mod", "floordiv", "1"])

@@ -68,27 +68,11 @@ class Facts:
         """Whether a range follows: as stated, by intervals, or, by systems, since the form can't lie above or below it."""
         if self.state(terms, lower, upper):
             return True
-        low, high = ANY
-        for ends in self.bounds(Form(terms)):
-            low, high = max(low, ends[0]), min(high, ends[1])
-            if lower <= low and high <= upper:
-                return True
+        low, high = self.span(Form(terms))
         above = high <= upper or (by_systems and self.exclude((terms, upper + 1, inf)))
         return above and (lower <= low or (by_systems and self.exclude((terms, -inf, lower - 1))))
 
     # ------------------------------------------------------------------ by intervals
-
-    def bounds(self, form: Form) -> Iterator[Ends]:
-        """Bounds of a form, and by a multiple of each range that has an unknown of it, which is not in what is left."""
-        yield self.span(form)
-        for terms, *ends in self:
-            for k, c in terms:
-                if k in form:
-                    g = gcd(c, form[k]) * (1 if c > 0 else -1)
-                    scale, factor = c // g, form[k] // g
-                    rest = self.span((form * scale).plus(Form(terms), -factor))
-                    low, high = added((ends[0], ends[1]), factor, rest)
-                    yield -floored(-low, scale), floored(high, scale)
 
     def span(self, form: Form) -> Ends:
         """Bounds of a form: those stated, or of the unknowns in a multiple with remainders for quotients."""
@@ -168,7 +152,7 @@ class Facts:
 
     def zeros(self) -> dict[int, Form]:
         """The forms that are 0 by the ranges of one value, by the last unknown in each."""
-        zeros = dict[int, Form]()
+        zeros: dict[int, Form] = {}
         for terms, (lower, upper) in self.ranges.items():
             if lower == upper and terms:
                 zero = self.forms.at(Form(terms) - int(lower), zeros, {})

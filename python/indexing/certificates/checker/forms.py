@@ -35,10 +35,8 @@ MAX_REPLACED = 100
 class Form(dict[int, int]):
     """Unknowns with their coefficients, none of them 0; unknown 0 is the number 1. A form does not change once it is made."""
 
-    __slots__ = ("normal",)
-
     #: The result of `Forms.normal`, once it was asked for.
-    normal: tuple[frozenset[tuple[int, int]], int, int]
+    normal: tuple[frozenset[tuple[int, int]], int, int] | None = None
 
     def __hash__(self) -> int:  # type: ignore[override]
         return hash(frozenset(self.items()))
@@ -98,13 +96,6 @@ class Forms:
         self.numbers: dict[tuple[str, tuple[Form, ...]], int] = {}
         #: By quotient by a number, what it leaves, and the number.
         self.rests: dict[int, tuple[Form, int]] = {}
-        #: The functions that make the forms of unknowns of a kind from those of their parts.
-        self.makers: dict[str, Callable[..., Form]] = {
-            "*": lambda *factors: reduce(self.times, factors),
-            "/": self.quotient,
-            "%": self.remainder,
-            "min": lambda *parts: self.least([*parts]),
-        }
         self.unknown("1")
 
     def variable(self, name: str) -> Form:
@@ -120,6 +111,12 @@ class Forms:
             if kind == "/" and (m := parts[1].number):
                 self.rests[number] = parts[0].plus(self.owns[number], -m), m
         return self.owns[number]
+
+    def made(self, kind: str, parts: list[Form]) -> Form:
+        """The form that an unknown of a kind becomes whose parts are these."""
+        if kind == "*":
+            return reduce(self.times, parts)
+        return self.least(parts) if kind == "min" else (self.quotient if kind == "/" else self.remainder)(*parts)
 
     def factors(self, k: int) -> list[int]:
         """The unknowns that an unknown is the product of."""
@@ -154,10 +151,10 @@ class Forms:
         """The least of forms: what all have in common stands outside, and of those that differ by a number one is left."""
         parts = sorted(parts, key=lambda part: -part.get(0, 0))
         parts = [*{frozenset((k, c) for k, c in part.items() if k): part for part in parts}.values()]
-        keys = {k for part in parts for k in part}
-        outside = Form({k: c for k in keys if (c := min(part.get(k, 0) for part in parts))})
         if len(parts) == 1:
             return parts[0]
+        keys = {k for part in parts for k in part}
+        outside = Form({k: c for k in keys if (c := min(part.get(k, 0) for part in parts))})
         inside = [part - outside for part in parts]
         g = gcd(*(c for part in inside for c in part.values()))
         scaled = sorted(
@@ -179,9 +176,13 @@ class Forms:
             return whole
         g = gcd(m, *(c for k, c in rest.items() if k))
         g = g if m > 0 else -g
-        rest = Form({k: new for k, c in rest.items() if (new := c // g)}) if g != 1 else rest
-        of_rest = self.unknown("/", rest, constant(m // g))
-        return whole.plus(of_rest, 1) if whole else of_rest
+        rest, m = Form({k: new for k, c in rest.items() if (new := c // g)}) if g != 1 else rest, m // g
+        # n / m = -((m - 1 - n) / m): the first coefficient is positive that isn't m / 2, else of (x + 1) / 2 there is none.
+        is_turned = next((c for k, c in sorted(rest.items()) if k and 2 * c != m), -rest.get(0, 0)) < 0
+        of_rest = (
+            self.quotient(constant(m - 1) - rest, constant(m)) if is_turned else self.unknown("/", rest, constant(m))
+        )
+        return whole.plus(of_rest, -1 if is_turned else 1)
 
     def remainder(self, n: Form, d: Form) -> Form:
         """`n mod d`, in [0, |d|)."""
@@ -194,10 +195,9 @@ class Forms:
 
     def normal(self, of: Form) -> tuple[frozenset[tuple[int, int]], int, int]:
         """The terms of a form as in Range, and by which numbers they are to be multiplied, and then increased."""
-        try:
+        if of.normal:
             return of.normal
-        except AttributeError:
-            constant = of.get(0, 0)
+        constant = of.get(0, 0)
         form = {k: c for k, c in of.items() if k} if constant else of
         factor = gcd(*form.values()) or 1
         if form and form[min(form)] < 0:
@@ -227,11 +227,12 @@ class Forms:
                 kind, parts = self.unknowns[k]
                 new = [self.at(part, zeros, known) for part in parts]
                 is_same = all(a is b for a, b in zip(parts, new, strict=True))
-                known[k] = self.owns[k] if is_same else self.makers[kind](*new)
+                known[k] = self.owns[k] if is_same else self.made(kind, new)
         if not all(known[k] is self.owns[k] for k in late):
             form = Form.sum((known.get(k, self.owns[k]), c) for k, c in form.items())
         for _ in range(MAX_REPLACED):
-            places = ((k, z) for k in form if k >= first for z in zeros if self.cofactor(k, z) is not None)
+            possible = [k for k in form if k >= first or self.unknowns[k][0] == "*"]
+            places = ((k, z) for k in possible for z in zeros if self.cofactor(k, z) is not None)
             k, z = next(((k, z) for k, z in places if not form[k] % zeros[z][z]), (0, 0))
             if not k:
                 break

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
-from functools import cache
-from importlib.resources import files
 from itertools import chain
 from math import inf
 
 from indexing.certificates.checker.facts import Facts
 from indexing.certificates.checker.forms import Form, Range, constant
+from indexing.certificates.checker.laws import compared, equations, rows
 from indexing.certificates.checker.reader import MapText, Reader
 from indexing.certificates.step import Refused, Step
 
-__all__ = ["check_steps", "need", "rows"]
+__all__ = ["check_steps", "need"]
 
 #: The claims that laws of a group make; the last are what equality itself gives, and premises, which have no row.
 CLAIMS = {
@@ -25,20 +23,6 @@ CLAIMS = {
 #: Laws of what a map states: its constraints, and that its divisors are not 0.
 PREMISES = ("given", "constraint-divisor")
 UNSAFE = "a divisor may be 0 in one of the maps only"
-
-
-@cache
-def rows() -> dict[str, tuple[str, str, str]]:
-    """The group, the law and the condition of each law, by id; a test compares them with those of the core."""
-    lines = files(__package__).joinpath("laws.txt").read_text(encoding="utf-8").splitlines()
-    return {name: (group, law, condition) for group, name, law, condition in (line.split(" | ") for line in lines)}
-
-
-@cache
-def sides(law: str) -> list[str]:
-    """The expressions that a law equates."""
-    law = rows()[law][1] if law in rows() else ""
-    return [side for part in re.split(r", (?![^()]*\))", law) for side in part.split(" = ")]
 
 
 def need(ok: bool, step: int | None, reason: str) -> None:
@@ -97,8 +81,7 @@ class Proof:
         for r in step.reasons:
             if not 0 <= r < place:
                 raise Refused(place, f"there is no step {r} before it")
-        claims = self.claims(step)
-        self.check_law(step)
+        claims = self.by_law(step, self.claims(step))
         if step.law == "given":
             is_proved = all(self.stated.imply(*r) for r in claims)
         elif step.law == "chain":
@@ -118,19 +101,27 @@ class Proof:
             known += [r for k in (*step.reasons, step.number) for r in self.nonzero[k] if r in self.own]
         return Facts(self.forms, known)
 
-    def check_law(self, step: Step) -> None:
-        """Check that the law of a step makes claims like its, and with the law's letters is about its left side."""
-        group = rows()[step.law][0] if step.law in rows() else step.law
+    def by_law(self, step: Step, claims: list[Range]) -> list[Range]:
+        """What is left to prove of the claims of a step: by a law with letters what it needs, and that its sides are those."""
+        group = rows().get(step.law, (step.law,))[0]
         if group not in CLAIMS:
             raise Refused(step.number, f"there is no law {step.law!r}")
         if step.claim not in CLAIMS[group]:
             raise Refused(step.number, f'{step.law} is no law of claims that are "{step.claim}"')
-        if step.bindings:
-            letters = Reader(self.forms, {letter: self.reader.expression(text) for letter, text in step.bindings})
-            form = self.form(step.before)
-            apart = (self.forms.range(letters.expression(side) - form, 0, 0) for side in sides(step.law))
-            is_side = any(not r[0] or Facts(self.forms).imply(*r) for r in apart)
-            need(is_side, step.number, f"{step.before} is no side of {step.law} for these letters")
+        if not step.bindings:
+            return claims
+        for letter, _ in step.bindings:
+            need(letter.isalpha(), step.number, f"{letter!r} is no letter")
+        letters = Reader(self.forms, {letter: self.reader.expression(text) for letter, text in step.bindings})
+        form, read = self.form(step.before), letters.expression
+        for left, right, needs in equations(step.law):
+            if needs is not None and read(left) == form:
+                needed = [compared(self.forms, read(a), operator, read(b)) for a, operator, b in needs]
+                return [*needed, self.forms.range(read(right) - self.form(step.after), 0, 0)]
+        sides = ([self.forms.range(read(left) - form, 0, 0)] for left, _, _ in equations(step.law))
+        is_side = any(Facts(self.forms).prove(side) for side in sides)
+        need(is_side, step.number, f"{step.before} is no side of {step.law} for these letters")
+        return claims
 
     def claims(self, step: Step) -> list[Range]:
         """The claims of a step, as ranges of forms."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from math import inf
 from typing import Any, NamedTuple, NoReturn, TypeAlias
@@ -17,8 +17,9 @@ Named: TypeAlias = "Callable[[list[list[str]]], Sequence[Sequence[Any]]]"
 
 NAME = re.compile(r"[^\W\d][\w.]*")
 TOKEN = re.compile(r"[0-9]+|(?:min|max)\(|[^\W\d][\w.]*|\S")
-HEAD = re.compile(r"\(([^()]*)\)(?:\[([^]]*)\])?(?:\{([^}]*)\})? -> \((.*)\)")
-ENDS = re.compile(r"-?[0-9]+, -?[0-9]+")
+HEAD = re.compile(r"\(([^()]*)\)(?:\[([^]]*)\])?(?:\{([^}]*)\})?")
+CONSTRAINT = re.compile(r"(.+?) in \[(-?[0-9]+), (-?[0-9]+)\](?:, (?=.)|$)")
+MARK = re.compile(r"[()]|, ")
 OPERATORS = {"*", "floordiv", "/", "mod", "%", "ceildiv"}
 NONE: frozenset[Any] = frozenset()
 #: A bound of this size means "unbounded", unless of a variable.
@@ -50,24 +51,35 @@ class Reader:
         self.algebra, self.known = algebra, dict(names or {})
         #: The divisors in texts that have any.
         self.divisors: dict[str, frozenset[Any]] = {}
+        #: By text: what stands before the arrow, and the constraints with their divisors, of the maps that it has read.
+        self.heads: dict[str, tuple[tuple[Any, ...], ...]] = {}
+        self.domains: dict[str, tuple[tuple[tuple[Any, Bound, Bound], ...], frozenset[Any]]] = {}
 
     def map(self, text: str, named: Named | None = None) -> MapText:
         """The map that `text` states; its names stand for the values that `named` gives. Raises TextError."""
         if text in ("UNDEFINED", "KNOWN EMPTY"):
             return MapText(kind=text)
         start, _, domain = text.partition(", domain: ")
-        head = HEAD.fullmatch(start)
-        if not head:
+        head, _, results = start.partition(" -> ")
+        if not (results.startswith("(") and results.endswith(")")):
             raise TextError(f"expected a map, not {start[:80]!r}")
-        *groups, results = head.groups("")
-        names = self._names([group.split(", ") if group else [] for group in groups], named)
-        texts, ranges = [*items(results)], [*constraints(domain)]
+        if head not in self.heads:
+            self.heads[head] = self._names(head, named)
+        texts = items(results[1:-1])
         values = tuple(map(self.expression, texts))
-        ranged = tuple((self.expression(text), lower, upper) for text, lower, upper in ranges)
-        texts += [text for text, _, _ in ranges] if self.divisors else []
-        return MapText(names, values, ranged, NONE.union(*(self.divisors.get(text, NONE) for text in texts)))
+        if domain not in self.domains:
+            stated = [*constraints(domain)]
+            ranged = tuple((self.expression(text), lower, upper) for text, lower, upper in stated)
+            self.domains[domain] = ranged, self._divisors_in(text for text, _, _ in stated)
+        ranged, divisors = self.domains[domain]
+        return MapText(self.heads[head], values, ranged, divisors | self._divisors_in(texts))
 
-    def _names(self, groups: list[list[str]], named: Named | None) -> tuple[tuple[Any, ...], ...]:
+    def _divisors_in(self, texts: Iterable[str]) -> frozenset[Any]:
+        return NONE.union(*(self.divisors.get(text, NONE) for text in texts)) if self.divisors else NONE
+
+    def _names(self, head: str, named: Named | None) -> tuple[tuple[Any, ...], ...]:
+        actual = HEAD.fullmatch(head)
+        groups = [group.split(", ") if group else [] for group in actual.groups("")] if actual else [["(" + head]]
         names = [*chain(*groups)]
         if len({*names}) < len(names) or not all(map(NAME.fullmatch, names)):
             raise TextError(f"expected different names, not {', '.join(names)}")
@@ -79,14 +91,14 @@ class Reader:
     def expression(self, text: str) -> Any:
         """The value of the expression that `text` states. Raises TextError."""
         if text not in self.known:
-            self.tokens, self.at, self.met = [*TOKEN.findall(text), "the end"], 0, set[Any]()
+            self.tokens, self.at, self.met = [*TOKEN.findall(text), "the end"], 0, NONE
             try:
                 value = self._sum()
             except RecursionError:
                 self._fail("less nesting")
             self.known[text] = value if self.at == len(self.tokens) - 1 else self._fail("the end")
             if self.met:
-                self.divisors[text] = frozenset(self.met)
+                self.divisors[text] = self.met
         return self.known[text]
 
     def _fail(self, expected: str) -> NoReturn:
@@ -94,10 +106,10 @@ class Reader:
         raise TextError(f"expected {expected}, not {self.tokens[self.at]} after {before!r}")
 
     def _sum(self) -> Any:
-        terms, sign = [], 1
+        terms, sign, tokens = [], 1, self.tokens
         while True:
             value = self._operand()
-            while (token := self.tokens[self.at]) in OPERATORS:
+            while (token := tokens[self.at]) in OPERATORS:
                 self.at += 1
                 value = self._applied(token, value, self._operand())
             terms.append((value, sign))
@@ -110,7 +122,7 @@ class Reader:
         if operator == "*":
             return self.algebra.times(left, right)
         if not self.tokens[self.at - 1].strip("0").isdecimal():  # a number other than 0 needs no check
-            self.met.add(right)
+            self.met |= {right}
         if operator in ("mod", "%"):
             return self.algebra.remainder(left, right)
         return -self.algebra.quotient(-left, right) if operator == "ceildiv" else self.algebra.quotient(left, right)
@@ -140,25 +152,28 @@ class Reader:
         return self.algebra.least(values) if token == "min(" else values[0]
 
 
-def items(text: str) -> Iterator[str]:
+def items(text: str) -> list[str]:
     """The texts in a list, which commas separate that are in no brackets."""
-    depth = start = 0
-    for mark in re.finditer(r"[()]|, |$", text):
+    if "(" not in text:
+        return text.split(", ") if text else []
+    parts, depth, start = [], 0, 0
+    for mark in MARK.finditer(text):
         if mark[0] in ("(", ")"):
             depth += 1 if mark[0] == "(" else -1
-        elif not depth and text:
-            yield text[start : mark.start()]
+        elif not depth:
+            parts.append(text[start : mark.start()])
             start = mark.end()
+    return [*parts, text[start:]]
 
 
 def constraints(text: str) -> Iterator[tuple[str, Bound, Bound]]:
     """The expressions of constraints in a list, each with its bounds."""
-    *stated, rest = f"{text}, ".split("], ") if text else [""]
-    for constraint in (*stated, rest) if rest else stated:
-        e, _, ends = constraint.rpartition(" in [")
-        if rest or not ENDS.fullmatch(ends):
-            raise TextError(f"expected a constraint, not {constraint[:80]!r}")
-        lower, upper = map(int, ends.split(", "))
+    at = 0
+    while at < len(text):
+        stated = CONSTRAINT.match(text, at)
+        if not stated:
+            raise TextError(f"expected a constraint, not {text[at : at + 80]!r}")
+        at, e, lower, upper = stated.end(), stated[1], int(stated[2]), int(stated[3])
         if lower == upper or NAME.fullmatch(e):
             yield e, lower, upper
         else:

@@ -290,7 +290,7 @@ impl Simplifier<'_> {
         if self.records_steps() {
             let mut pairs = Vec::new();
             self.arena.for_each_operand(e, |o| pairs.extend(P::known(self, o).map(|new| (o, new))));
-            self.record(|r, _, _| r.operands(e, [built, out], &pairs));
+            self.record(|r, arena, ranges| r.operands(arena, ranges, [e, built, out], &pairs));
         }
     }
 }

@@ -131,10 +131,20 @@ impl Recorder {
         self.steps[id].bindings = std::mem::take(&mut self.bindings);
     }
 
-    /// `before` with its operands replaced by equal ones, in pairs, is `built`, which equals `out`.
-    pub(crate) fn operands(&mut self, before: Expr, [built, out]: [Expr; 2], pairs: &[(Expr, Expr)]) {
+    /// `before` with its operands replaced by equal ones, in pairs, is `built`, which equals `out`. What is known of a
+    /// divisor says that it is not 0.
+    pub(crate) fn operands(
+        &mut self,
+        arena: &mut Arena,
+        ranges: &mut Ranges,
+        [before, built, out]: [Expr; 3],
+        pairs: &[(Expr, Expr)],
+    ) {
         if before != built && self.equality(before, built).is_none() {
-            let from = pairs.iter().filter_map(|(a, b)| self.equality(*a, *b)).collect();
+            let mut from: Vec<usize> = pairs.iter().filter_map(|(a, b)| self.equality(*a, *b)).collect();
+            if let Node::FloorDiv(_, divisor) | Node::Mod(_, divisor) = arena.node(before) {
+                from.extend(self.range(arena, ranges, divisor));
+            }
             self.equate(OPERANDS, before, built, from);
         }
         self.chain(&[before, built, out]);

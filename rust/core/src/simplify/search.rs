@@ -126,7 +126,7 @@ impl Simplifier<'_> {
             if self.records_steps() {
                 let mut pairs = Vec::new();
                 self.arena.for_each_operand(x, |o| pairs.extend(new.get(&o).map(|n| (o, *n))));
-                self.record(|r, _, _| r.operands(x, [built, built], &pairs));
+                self.record(|r, arena, ranges| r.operands(arena, ranges, [x, built, built], &pairs));
             }
             new.insert(x, built);
         }

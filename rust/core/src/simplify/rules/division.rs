@@ -1,5 +1,6 @@
 //! Laws of `floordiv` on a domain.
 
+use super::min_max::{record_redundant, undominated};
 use super::{first_of, progress, rule, Row, ALWAYS, NONLINEAR};
 use crate::error::Result;
 use crate::expr::{Expr, Node, Tag, Term, Terms};
@@ -170,14 +171,23 @@ fn nested(s: &mut Simplifier<'_>, e: Expr, n: Expr, m: i64) -> Result<Option<Exp
 fn extremum(s: &mut Simplifier<'_>, e: Expr, n: Expr, m: i64) -> Result<Option<Expr>> {
     let Some((tag, args)) = s.distribute_over_extremum(n)? else { return Ok(None) };
     let mut quotients = Vec::with_capacity(args.len());
-    for a in args {
-        let a = s.simplify(a);
+    for a in &args {
+        let a = s.simplify(*a);
         quotients.push(s.floordiv_constant(a, m)?);
     }
     // Simplified only after the comparison of costs: the rules of minima may restore the quotient.
-    let kept = super::min_max::undominated(s, tag, &quotients)?;
+    let mark = s.mark();
+    let kept = undominated(s, tag, &quotients)?;
     let raw = s.arena.extremum(tag, &kept)?;
-    Ok(s.cheaper_form(raw, e))
+    if s.records_steps() && kept.len() < quotients.len() {
+        let whole = s.arena.extremum(tag, &quotients)?;
+        record_redundant(s, [whole, raw], (&quotients, &kept), mark);
+    }
+    let out = s.cheaper_form(raw, e);
+    if let [a, b] = *args {
+        s.bind(|arena| vec![("a", a), ("b", b), ("m", arena.constant(m))]);
+    }
+    Ok(out)
 }
 
 /// `(g * h + l) / m = (h + l / g) / (m / g)` for `g` that divides `m`, if that is cheaper.

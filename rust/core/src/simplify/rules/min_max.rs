@@ -4,6 +4,7 @@ use super::{first_of, rule, Row, ALWAYS};
 use crate::error::Result;
 use crate::expr::{Expr, Node, Tag, Term};
 use crate::interval::Interval;
+use crate::simplify::law::Law;
 use crate::simplify::simplifier::Simplifier;
 
 /// Extrema of more arguments than this are not compared in pairs.
@@ -13,15 +14,14 @@ const MAX_MOVED_TERMS: usize = 8;
 
 type ExtremumRule = fn(&mut Simplifier<'_>, Tag, Expr, &[Expr]) -> Result<Option<Expr>>;
 
+const REDUNDANT: Law =
+    rule("argument-redundant", "min, max", "min(a, b) = a", "a <= b on the domain (max alike)")
+        .always()
+        .on_domain();
+
 /// The rules of minima and maxima.
 pub(super) const EXTREMA: &[Row<ExtremumRule>] = &[
-    Row::new(
-        rule("argument-redundant", "min, max", "min(a, b) = a", "a <= b on the domain (max alike)")
-            .always()
-            .on_domain(),
-        ALWAYS,
-        argument_idle,
-    ),
+    Row::new(REDUNDANT, ALWAYS, argument_idle),
     Row::new(
         rule("extremum-of-quotients", "min, max", "min(a / m, b / m) = min(a, b) / m", "m > 0 (max alike)"),
         ALWAYS,
@@ -58,7 +58,30 @@ fn argument_idle(s: &mut Simplifier<'_>, tag: Tag, _: Expr, args: &[Expr]) -> Re
     if kept.len() == args.len() {
         return Ok(None);
     }
-    s.extremum(tag, &kept).map(Some)
+    let out = s.extremum(tag, &kept)?;
+    bind_redundant(s, args, &kept);
+    Ok(Some(out))
+}
+
+/// Records the letters of an extremum of two arguments, if one is kept.
+fn bind_redundant(s: &mut Simplifier<'_>, args: &[Expr], kept: &[Expr]) {
+    if let ([x, y], [a]) = (args, kept) {
+        s.bind(|_| vec![("a", *a), ("b", if a == x { *y } else { *x })]);
+    }
+}
+
+/// Records, and uses, that the extremum `before` of `args` is that of `kept`, by what was used since `mark`.
+pub(super) fn record_redundant(
+    s: &mut Simplifier<'_>,
+    [before, after]: [Expr; 2],
+    (args, kept): (&[Expr], &[Expr]),
+    mark: usize,
+) {
+    if before != after {
+        bind_redundant(s, args, kept);
+        s.record_rule(&REDUNDANT, before, after, mark);
+        s.record(|r, _, _| r.use_equality(before, after));
+    }
 }
 
 /// `(x, m)` with `e = x / m`, if `e` is `k + n / m` or `k - n / m`.
