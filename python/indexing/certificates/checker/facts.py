@@ -143,9 +143,10 @@ class Facts:
         facts.add(self.forms.range(zero, 0, 0) for zero in zeros.values())
         if all(facts.imply(*r) for r in wanted):
             return True
-        below = self.forms.below(Form(terms) for terms, *_ in (*facts, *wanted)) - decided
+        asked = self.forms.below(Form(terms) for terms, *_ in wanted)
+        below = (asked | self.forms.below(map(Form, facts.ranges))) - decided
         cases_of = {k: cases for k in sorted(below) if (cases := facts.cases(k))}
-        k = min(cases_of, key=lambda k: len(cases_of[k]), default=0)
+        k = min(cases_of, key=lambda k: (k not in asked, len(cases_of[k])), default=0)
         return k > 0 and all(
             Facts(self.forms, [*facts, *case]).prove_by_cases(wanted, decided | {k}, budget) for case in cases_of[k]
         )
