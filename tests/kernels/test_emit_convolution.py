@@ -62,6 +62,7 @@ CASES = {
     "few features apart": convolution(NHWC, "2,9,9,3", "3,3,3,32", "2,9,7,32", "size=3x3 pad=1_1x1_1 rhs_dilate=1x2"),
     "batch last": convolution("01bf_01io->01bf", "7,7,20,24", "3,3,24,16", "7,7,20,16", "size=3x3 pad=1_1x1_1"),
     "kernel's gradient": convolution("f01b_i01o->01bf", "3,8,8,24", "3,6,6,32", "3,3,24,32", "size=6x6"),
+    "kernel's gradient, features first": convolution("fb01_io01->01bf", "3,24,8,8", "3,32,6,6", "3,3,24,32", "size=6x6"),
     "batch is fastest": convolution("f01b_i01o->b01f", "3,8,8,24", "3,6,6,32", "24,3,3,32", "size=6x6"),
     "one dimension": convolution("b0f_0io->b0f", "3,40,16", "5,16,32", "3,40,32", "size=5 pad=4_0"),
     "three dimensions": convolution("b012f_012io->b012f", "1,4,4,4,16", "3,3,3,16,32", "1,4,4,4,32", "size=3x3x3 pad=1_1x1_1x1_1"),
@@ -115,6 +116,16 @@ def test_holes_are_not_multiplied(target: str) -> None:
     kernel = ix.emit(ix.hlo.parse(text).entry, target, tile_depth=32, **tile)
     loads = global_executions(kernel.lowered).of["p1", "load"]
     assert sum(e.map.count() * e.times for e in loads) == 3 * 3 * 32 * 32
+
+
+@pytest.mark.parametrize("size", [1, 3])
+def test_neighbours_that_are_summed_over_are_loaded_together(size: int) -> None:
+    """A gradient of weights has few places, each a sum over whole images: 16 of a tile's lanes go along a row of one."""
+    padding = f"size=32x32 pad={size // 2}_{size // 2}x{size // 2}_{size // 2}"
+    text = convolution("fb01_io01->01bf", "8,64,32,32", "8,32,32,32", f"{size},{size},64,32", padding)
+    reads = ix.coalescing(ix.hlo.parse(text).entry, device="h100").reads
+    of_input = [a.ratio for a in reads if a.operand == 0]
+    assert of_input and max(of_input) < 2.0
 
 
 def test_convolutions_by_channel_are_loops() -> None:

@@ -246,10 +246,22 @@ def fastest_in_memory(convolution: Instruction, k: int) -> tuple[Literal["free",
             "feature": _features(convolution),
             "batch": convolution.shape.dimensions[convolution.dim_labels().output.batch],
         }
-        return ("sum" if role == "feature" else "free"), sizes.get(role, 1)
+        return ("sum" if role == "feature" or _is_along_taps(convolution) else "free"), sizes.get(role, 1)
     if last == labels.feature:
         return "free", columns[0]
     return "sum", shape.dimensions[last] if last == labels.batch and _has_features_last(convolution) else 1
+
+
+def _is_along_taps(convolution: Instruction) -> bool:
+    """Whether the input's fastest dimension is one in which the kernel is longer than the result, as in gradients of weights:
+    more of its neighbours are summed over than belong to different rows.
+    """
+    labels, last = convolution.dim_labels(), major_to_minor(convolution.operands[0].shape)[-1]
+    if last not in labels.input.spatial:
+        return False
+    number = labels.input.spatial.index(last)
+    window, places = convolution.window()[number], convolution.shape.dimensions[labels.output.spatial[number]]
+    return window.size > places and window.rhs_dilation <= window.stride
 
 
 def sum_run(convolution: Instruction) -> int:
