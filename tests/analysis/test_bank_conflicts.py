@@ -10,10 +10,12 @@ from indexing.analysis.memory.transactions import count_banks
 from indexing.device.detect import find_device
 from indexing.kernels.ir.accesses import entry_accesses
 from indexing.kernels.ir.nodes import Copy, statements
+from indexing.kernels.ir.types import storage_bytes
 from indexing.kernels.targets.target import Dialect
 from memory_simulator import simulate_banks
 
 H100 = find_device("h100")
+LANE = "vector_index_of_copy"
 ADD = "add { a = f32[] parameter(0) b = f32[] parameter(1) ROOT r = f32[] add(a, b) }\n"
 MAX_INDEX = (
     "pick { v = f32[] parameter(0) i = s32[] parameter(1) w = f32[] parameter(2) j = s32[] parameter(3) "
@@ -120,16 +122,22 @@ def test_runs_in_a_tile_have_no_conflicts(kind: str, run: int) -> None:
         assert access.conflicts <= (0 if run * BYTES[kind] % 4 == 0 else 1), access
 
 
+def elements_of(cells: ix.IndexingMap, width: int) -> ix.IndexingMap:
+    """The map to elements, of which `width` are a cell."""
+    each = f"(d0)[{LANE}] -> (d0 * {width} + {LANE}), domain: d0 in [0, {1 << 40}], {LANE} in [0, {width - 1}]"
+    return cells.simplify() if width == 1 else ix.compose(cells, ix.IndexingMap.parse(each)).simplify()
+
+
 @pytest.mark.parametrize("name", FUSIONS)
 def test_what_is_judged_is_what_the_source_does(name: str) -> None:
     """The passes behind change no access, but that some loops are written out: those of the kernel are the same."""
     kernel = ix.emit(fusion(name))
     lowered = kernel.stage("narrow-floats")
     written = entry_accesses(lowered)
-    shared = {b.name for b in lowered.buffers if b.space == "shared"}
+    shared = {b.name: storage_bytes(b.element_type) for b in lowered.buffers if b.space == "shared"}
     maps = [written.access_map(a) for a in written.once if a.buffer in shared and a.kind != "atomic"]
-    actual = [a.execution.map for a in kernel.shared_accesses]
-    assert {*actual} == {m.remove_unused_symbols() for m in maps if not m.is_known_empty}
+    actual = [elements_of(a.execution.map, a.cell_bytes // shared[a.array]) for a in kernel.shared_accesses]
+    assert {*actual} == {m.simplify().remove_unused_symbols() for m in maps if not m.is_known_empty}
     for body in (lowered.body, kernel.lowered.body):
         copied = {end for s in statements(body) if isinstance(s, Copy) for end in (s.source, s.destination)}
         assert kernel.vector_arguments == {

@@ -488,22 +488,6 @@ def test_malformed_certificates_are_refused_with_their_place() -> None:
 # ------------------------------------------------------------------ wrong changes that other tests would not find
 
 
-def test_a_remainder_inside_a_quotient_is_expanded_only_if_its_multiples_move_out() -> None:
-    text = "(d0, d1) -> ((d1 + (d0 mod 4) * 3) floordiv 8 + d0 floordiv 4), domain: d0 in [0, 31], d1 in [0, 31]"
-    simple, made = ix.IndexingMap.parse(text).simplify(certificate=True)
-    assert made.check()
-    for x in range(32):
-        for y in range(32):
-            assert simple.evaluate((x, y)) == ((y + x % 4 * 3) // 8 + x // 4,)
-
-
-def test_a_congruence_keeps_its_modulus_if_a_remainder_has_a_smaller_one() -> None:
-    text = "(d0) -> (d0), domain: d0 in [0, 31], ((d0 mod 4) * 7 + 5) mod 16 in [10, 10]"
-    simple, made = ix.IndexingMap.parse(text).simplify(certificate=True)
-    assert made.check()
-    assert [p[0][0] for p in simple.points()] == [x for x in range(32) if (x % 4 * 7 + 5) % 16 == 10]
-
-
 def test_the_checker_uses_nothing_of_the_core() -> None:
     folder = Path(ix.__file__).parent / "certificates"
     for file in folder.glob("**/*.py"):

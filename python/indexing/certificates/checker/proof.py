@@ -102,7 +102,7 @@ class Proof:
         return Facts(self.forms, known)
 
     def by_law(self, step: Step, claims: list[Range]) -> list[Range]:
-        """What is left to prove of the claims of a step: by a law with letters what it needs, and that its sides are those."""
+        """The claims that are left to prove of a step: by a law with letters what it needs, and that its sides are those."""
         group = rows().get(step.law, (step.law,))[0]
         if group not in CLAIMS:
             raise Refused(step.number, f"there is no law {step.law!r}")
