@@ -9,19 +9,22 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from indexing.model.cache_lines import Cache, Level, digits, fetched_lines, spans
+from indexing.model.cache_lines import Cache, Level, digits, fetched_by_several, fetched_lines, spans
 
 LINE = 64
 
 
-def missed(levels: list[Level], length: int, cache: Cache) -> int:
-    """The misses of a cache that replaces the line of a set that was used least recently; levels are innermost first."""
+def missed(levels: list[Level], length: int, cache: Cache, starts: tuple[int, ...] = (0,)) -> int:
+    """The misses of a cache that replaces the line of a set that was used least recently; levels are innermost first. Each turn
+    accesses so many bytes from each of the starts on.
+    """
     ways = cache.ways or cache.size // cache.line
     count, misses = cache.size // cache.line // ways, 0
     sets: dict[int, OrderedDict[int, None]] = defaultdict(OrderedDict)
     for turn in product(*(range(iterations) for _, iterations in reversed(levels))):
         address = sum(t * distance for t, (distance, _) in zip(turn, reversed(levels), strict=True))
-        for line in range(address // LINE, (address + length - 1) // LINE + 1):
+        touched = ((address + s, address + s + length - 1) for s in starts)
+        for line in (n for begin, end in touched for n in range(begin // LINE, end // LINE + 1)):
             of_set = sets[line % count]
             misses += line not in of_set
             of_set[line] = None
@@ -65,6 +68,22 @@ def test_lines_of_plain_loops_are_those_that_a_cache_misses(levels: list[Level],
     for cache in (Cache(4096, LINE, 8), Cache(4096, LINE)):
         expected = missed(levels, length, cache)
         assert fetched_lines(levels, length, length, cache).lines == pytest.approx(expected), cache
+
+
+@pytest.mark.parametrize("cache", [Cache(4096, LINE, 8), Cache(16384, LINE, 8), Cache(65536, LINE)])
+@pytest.mark.parametrize("starts", [(0, 384, 768), (0, 1536, 3072, 4608), (0, 128), tuple(range(0, 9 * 384, 384))])
+def test_taps_of_a_window_fetch_together_if_the_cache_keeps_all_between_them(
+    starts: tuple[int, ...], cache: Cache
+) -> None:
+    levels = [(4, 96), (384, 40), (20480, 3)]
+    of_law = fetched_by_several(levels, [(s, 4) for s in starts], cache).lines
+    assert 0.9 < of_law / missed(levels, 4, cache, starts) < 1.3
+
+
+def test_what_loops_leave_out_between_accesses_is_not_fetched() -> None:
+    cache, starts = Cache(32768, LINE, 8), (0, 4096, 12288)
+    of_law = fetched_by_several([(4, 32)], [(s, 4) for s in starts], cache)
+    assert (of_law.lines, of_law.used) == (missed([(4, 32)], 4, cache, starts), 3 * 32 * 4)
 
 
 def test_bytes_between_elements_are_not_used() -> None:

@@ -163,6 +163,35 @@ def test_a_store_that_stays_is_no_vector() -> None:
     assert (cost.steps, cost.lines, cost.runs) == (2 + 100 * (4 + 1), 1, 1)
 
 
+@pytest.mark.parametrize(
+    ("index", "steps"),
+    [("t", 128 // 8 * (4 + 1 + 3)), ("t * 2", 128 * (4 + 1 + 20)), ("0", 128 * (4 + 1 + 20))],
+    ids=["neighbours", "apart", "one element"],
+)
+def test_updates_that_move_by_one_element_are_vectors(index: str, steps: int) -> None:
+    function = "function sum(a: f32, b: f32)\n  return add.f32(a, b)\n"
+    cost = costs(
+        f"  for t in [0, 127] = 0 to 128 step 1\n    v0 = load.f32 p0[t]\n    atomic o0[{index}] = sum.add(v0)\n",
+        size=256,
+        more=function,
+    )
+    assert cost.steps == pytest.approx(2 + steps)
+
+
+def test_single_lines_that_data_choose_bring_no_others() -> None:
+    cost = costs(
+        "  for t in [0, 1023] = 0 to 1024 step 1\n"
+        "    v0 = load.f32 p0[t]\n"
+        "    v1 = bits.s32(v0)\n"
+        "    j in [0, 1048575] = v1 by clamp\n"
+        "    v2 = load.f32 p0[j]\n"
+        "    store o0[t] = v2\n",
+        size=1 << 20,
+    )
+    assert cost.lines == pytest.approx(1024 + 2 * 64)
+    assert cost.runs == pytest.approx(2)
+
+
 def test_loops_of_functions_count() -> None:
     function = (
         "function f0(a0: f32)\n"

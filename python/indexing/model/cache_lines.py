@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from math import gcd
 from typing import TypeAlias
 
-__all__ = ["Cache", "Level", "Lines", "digits", "fetched_lines", "spans"]
+__all__ = ["Cache", "Level", "Lines", "digits", "fetched_by_several", "fetched_lines", "spans"]
 
 #: A loop around an access: the distance from one iteration to the next, and the number of iterations.
 Level: TypeAlias = "tuple[int, int]"
@@ -79,6 +79,20 @@ def fetched_lines(levels: Iterable[Level], length: int, used: int, cache: Cache)
             lines = min(lines, max(box / line, 1.0))
             runs, of_used = min(runs, lines), min(of_used, box)
     return Lines(lines, runs, of_used)
+
+
+def fetched_by_several(levels: Sequence[Level], accesses: Sequence[tuple[int, int]], cache: Cache) -> Lines:
+    """The lines that accesses of the same loops, each from an address and of a size, fetch together: those in one line, or in
+    adjacent ones, are one access. Others are too if that is less, for the loops lead from one to the next (the taps of a
+    window) while the cache keeps all between them.
+    """
+    apart = [fetched_lines(levels, length, used, cache) for length, used in spans(accesses, cache.line)]
+    total = Lines(sum(f.lines for f in apart), sum(f.runs for f in apart), sum(f.used for f in apart))
+    if len(apart) == 1:
+        return total
+    length = max(address + size for address, size in accesses) - min(address for address, _ in accesses)
+    whole = fetched_lines(levels, length, length, cache)
+    return whole if whole.lines < total.lines else total
 
 
 def digits(address: Callable[[int], int], iterations: int) -> Iterator[Level]:

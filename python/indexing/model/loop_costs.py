@@ -8,7 +8,7 @@ of docs/prediction.md.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from math import prod
 from typing import TYPE_CHECKING, TypeAlias
@@ -18,7 +18,7 @@ from indexing.kernels.ir import nodes as ir
 from indexing.kernels.ir.fragments import PANEL_BYTES, PANEL_ROWS
 from indexing.kernels.ir.traversal import subvalues, values_of
 from indexing.kernels.ir.types import storage_bytes
-from indexing.model.cache_lines import Cache, Level, Lines, digits, fetched_lines, spans
+from indexing.model.cache_lines import Cache, Level, Lines, digits, fetched_by_several
 from indexing.model.data_indices import DataIndices
 from indexing.model.kernel_walk import GRID, KernelWalk
 
@@ -47,7 +47,8 @@ ENTRY = 2  # the cost of entering a loop
 BRANCH = 2
 CHAIN = 12  # steps from an operation to the one of the next iteration that waits for it: a few clocks
 WINDOW = 400  # a processor overlaps so many steps
-UPDATE = 20  # the cost of an atomic update
+UPDATE = 20  # the cost of an update of an element that stays, or that data choose; no two cores do them
+ELEMENT_UPDATE = 3  # the cost of one in a loop that moves from element to element
 VECTOR = 2  # the cost of an operation on vectors
 INSERT = 2  # the cost of an access of one lane of a vector
 #: The steps of functions: those of their polynomials in 8 lanes, by the time that each takes in a loop on vectors of 32 bytes.
@@ -272,15 +273,18 @@ class _BlockVisitor(KernelWalk):
 
     def accesses_apart(self, s: Statement, path: Path) -> tuple[int, bool]:
         """The number of a statement's accesses that neither stay nor move by one element in the last loop of a path, and
-        whether its store, if any, moves evenly.
+        whether its store, if any, moves evenly; an update, by one element.
         """
         level, loop, iterations = _last_loop(path)
         count, is_even = 0, True
         for number, (_, index) in enumerate(self.known_of(s)[1]):
             distance, length = next(self._digits(index, path, level), (1, 1))
-            count += distance not in (0, 1) or length < iterations or loop.variable in self.data.changes(index)
+            is_by_data = loop.variable in self.data.changes(index)
+            count += distance not in (0, 1) or length < iterations or is_by_data
             if number == 0 and isinstance(s, ir.Store):
                 is_even = distance != 0 and length >= iterations
+            if number == 0 and isinstance(s, ir.AtomicUpdate):
+                is_even = distance == 1 and length >= iterations and not is_by_data
         return count, is_even
 
     def _address(self, index: SymbolicExpr, path: Path, moved: int = -1, place: int = 0) -> int:
@@ -310,8 +314,8 @@ class _BlockVisitor(KernelWalk):
                 self.accesses.setdefault(key, []).append(self._address(index, path))
 
     def count_fetches(self) -> None:
-        """Add what all accesses that were met fetch; those in the same loops that lie in one line, or in adjacent ones, fetch
-        together.
+        """Add what all accesses that were met fetch, those in the same loops together. Single lines that data choose bring no
+        others.
         """
         line = self.memory.line_bytes
         own, last = Cache(self.memory.l1_bytes, line, WAYS), Cache(self.memory.l2_bytes, line)
@@ -323,11 +327,12 @@ class _BlockVisitor(KernelWalk):
             if step >= FAR:
                 step = 0 if by_data else size
             of_array = self.costs.fetches.setdefault(name, Fetches())
-            for length, used in spans([(a * size, size) for a in addresses], line):
-                of_own, of_last = (fetched_lines(in_bytes, length, used, cache) for cache in (own, last))
-                if by_data:
-                    of_own, of_last = self._at_most(of_own, buffer, own), self._at_most(of_last, buffer, last)
-                of_array.add(of_own, of_last, share, step, line)
+            accesses = [(a * size, size) for a in addresses]
+            of_own, of_last = (fetched_by_several(in_bytes, accesses, cache) for cache in (own, last))
+            if by_data:
+                of_own, of_last = self._at_most(of_own, buffer, own), self._at_most(of_last, buffer, last)
+                of_own, of_last = (replace(f, runs=0.0) if f.lines <= f.runs else f for f in (of_own, of_last))
+            of_array.add(of_own, of_last, share, step, line)
 
     def _at_most(self, fetched: Lines, buffer: ir.Buffer, cache: Cache) -> Lines:
         """At most each line of the array once, if all of them stay in the cache."""
@@ -418,7 +423,10 @@ class _InnermostBody:
                 apart, is_even = visitor.accesses_apart(s, path)
                 self.is_vector = self.is_vector and is_even and not (is_masked and apart)
                 apart += is_masked and isinstance(s, ir.Store)
-                self._count(times * (visitor.known_of(s)[0] - apart), times * apart, lanes)
+                steps = visitor.known_of(s)[0] - apart
+                if isinstance(s, ir.AtomicUpdate) and is_even:
+                    steps += ELEMENT_UPDATE - UPDATE
+                self._count(times * steps, times * apart, lanes)
                 visitor._memory(s, path, share)
                 self._classify(s, times)
 
@@ -431,7 +439,7 @@ class _InnermostBody:
         if isinstance(s, ir.Assign) and (declared := self.visitor.declared[s.name]) < self.depth:
             self.chained += times
             self.chain_from = min(self.chain_from, declared)
-        is_single = isinstance(s, ir.AtomicUpdate | ir.FetchAdd | ir.Break | ir.MultiplyPanels)
+        is_single = isinstance(s, ir.FetchAdd | ir.Break | ir.MultiplyPanels)
         is_single = is_single or (isinstance(s, ir.CallFunction) and not self.visitor.is_straight(s.function))
         self.is_vector = self.is_vector and not is_single and not self.chained
 
