@@ -55,8 +55,8 @@ def flatten(
                 expanded[_content(frame.caller, frame.arguments)] = result
             continue
         operands = tuple(frame.values[o] for o in instruction.operands)
-        callee, content = None, _content(instruction, operands)
-        if content in expanded:
+        callee = None
+        if expanded and (content := _content(instruction, operands)) in expanded:
             frame.values[instruction] = expanded[content]
             continue
         if len(nodes) < INLINE_LIMIT:
