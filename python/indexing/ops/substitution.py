@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 
 from indexing.hlo import BuiltInstruction, Computation, Instruction
+from indexing.ops.element_types import element_type
 from indexing.ops.expansion import Expansion, computing_kind
 
 MAX_ROWS = 256  # larger matrices take more passes over memory than the reference, which leaves out what is zero
@@ -118,13 +119,8 @@ def conjugate(parts: Expansion, value: BuiltInstruction) -> BuiltInstruction:
 
 
 def _real(parts: Expansion, value: BuiltInstruction) -> BuiltInstruction:
-    kind = real_type(value.element_type)
+    kind = element_type(value.element_type).real
     return value if kind == value.element_type else parts.add("real", kind, value.dimensions, [value])
-
-
-def real_type(kind: str) -> str:
-    """The type of the real parts of elements of a type."""
-    return {"c64": "f32", "c128": "f64"}.get(kind, kind)
 
 
 def matrices(parts: Expansion, value: BuiltInstruction) -> BuiltInstruction:

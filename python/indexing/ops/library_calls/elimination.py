@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from indexing.hlo import BuiltInstruction, ComputationBuilder, Shape
+from indexing.ops.element_types import element_type
 from indexing.ops.expansion import NO_PLACE, Expansion, Scalars
-from indexing.ops.substitution import MAX_ROWS, magnitude, matrices, real_type
+from indexing.ops.substitution import MAX_ROWS, magnitude, matrices
 
 
 def factor_in_place(parts: Expansion) -> list[BuiltInstruction] | None:
@@ -82,7 +83,7 @@ def _larger(parts: Expansion, kind: str) -> ComputationBuilder:
         is_tied = body.add("or", flag, [equal, body.add("and", flag, [a_is_nan, b_is_nan])])
         return body.add("or", flag, [wins, body.add("and", flag, [is_tied, before])])
 
-    return parts.placed_choice("larger", real_type(kind), "s32", is_first)
+    return parts.placed_choice("larger", element_type(kind).real, "s32", is_first)
 
 
 def _rows(parts: Expansion, a: BuiltInstruction, place: BuiltInstruction) -> BuiltInstruction:
