@@ -102,6 +102,16 @@ def test_functions_of_two_numbers(opcode: str) -> None:
     check(got, exact, 0 if opcode == "rem" else BOUND, x, y)
 
 
+@pytest.mark.parametrize("divisor", [256.0, 300.0, 1e10, 1e20, 0.1, -3.0, 1e-38, 1e-45, 3e38, math.inf, 0.0])
+def test_a_remainder_by_a_constant(divisor: float) -> None:
+    """Which parts of the quotient are left out depends on the divisor; none that has bits is."""
+    x = floats(100_003)
+    k = elementwise(lambda a: ir.Op("rem", "f32", (a, ir.Constant("f32", divisor))), ["f32"], "f32", x.size)
+    with np.errstate(all="ignore"):
+        (got,) = run(k, x)
+        check(got, np.fmod(x, np.float32(divisor)).astype(np.float64), 0, x)
+
+
 @pytest.mark.parametrize("opcode", ["maximum", "minimum"])
 @pytest.mark.parametrize("constant", [0.0, -0.0, 1.5, math.nan])
 def test_an_extremum_of_a_number_and_a_constant(opcode: str, constant: float) -> None:

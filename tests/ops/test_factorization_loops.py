@@ -150,3 +150,10 @@ def test_equal_factors_of_one_matrix_are_computed_once() -> None:
     assert first == same and len({first, upper, other}) == 3
     m, n = matrices("f32", 3, 3), matrices("f32", 3, 3, seed=1)
     agree(text, "f32", m @ m.T + np.eye(3), n @ n.T + np.eye(3))
+
+
+def test_the_unknowns_of_all_columns_are_neighbours() -> None:
+    """A step's sums over the rows of what is known have a thread a column, without a transpose."""
+    module = ix.hlo.parse(solve("f32", "40,40", "40,48", "true", "true", "false", "NO_TRANSPOSE"))
+    emitters = {kernel.emitter for kernel in compiled(module).kernels}
+    assert "loop" in emitters and not emitters & {"transpose", "reduction"}

@@ -18,7 +18,7 @@ _TO_INTEGER = "6755399441055744.0"  # 1.5 * 2**52: adding it rounds a number to 
 _SQRT_HALF_BITS = 0x3FE6A09E667F3BCD
 _MANTISSA = (1 << 52) - 1
 
-REM_BITS = 28  # a part of a quotient: with the 24 bits of a divisor, it fits in 53
+REM_BITS = 48  # a part of a quotient, which is computed with an error of less than 2**-3
 
 _TO_INTEGER_F32 = "12582912.0f"  # 1.5 * 2**23
 _LN2_HIGH = "0.693145751953125f"  # its last 11 bits are 0, so that small multiples are exact
@@ -415,24 +415,26 @@ f32 hypot_f32(f32 x, f32 y) {
 
 
 def _remainder() -> Iterator[Definition]:
-    # Parts of REM_BITS bits of the quotient, highest first. Each is off by at most one; its product with the divisor is exact.
+    # Parts of REM_BITS bits of the quotient, highest first. Each is off by at most one, and what it leaves has few enough bits
+    # to be exact. Compilers leave out those that a constant divisor has not.
     yield function(
         "rem_part",
         f"""\
 f64 rem_part(f64 a, f64 b, f64 over_b, f64 up, f64 down) {{  // a mod (b * up), given 1 / up
-  f64 s = b * up, n = a * (over_b * down) + {_TO_INTEGER} - {_TO_INTEGER}, r = a - n * s;
+  f64 s = b * up, n = a * (over_b * down) + {_TO_INTEGER} - {_TO_INTEGER}, r = __builtin_fma(-n, s, a);
   return r < 0 ? r + s : r;
 }}""",
         "f64",
     )
-    shifts = range(REM_BITS * (277 // REM_BITS), -1, -REM_BITS)  # a quotient of two f32 is below 2**278
-    parts = " ".join(f"a = rem_part(a, b, over_b, 0x1p{k}, 0x1p-{k});" for k in shifts)
+    shifts = range(REM_BITS * (277 // REM_BITS), 0, -REM_BITS)  # a quotient of two f32 is below 2**278
+    parts = " ".join(f"a = b <= 0x1p{129 - k} ? rem_part(a, b, over_b, 0x1p{k}, 0x1p-{k}) : a;" for k in shifts)
     yield function(
         "rem_f32",
         f"""\
 f32 rem_f32(f32 x, f32 y) {{
   f64 a = abs_f32(x), b = abs_f32(y), over_b = 1 / b;
   {parts}
+  a = rem_part(a, b, over_b, 1, 1);
   return copysign_f32(abs_f32(y) == inf_f32 ? x - x + abs_f32(x) : (f32)a, x);
 }}""",
         "f32 f64 rem_part abs_f32 copysign_f32 inf_f32",
