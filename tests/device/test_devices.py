@@ -282,6 +282,17 @@ def test_a_gpu_that_reports_its_figures_is_the_one_of_the_table(name: str) -> No
     assert device.rates.matrix_clock == pytest.approx(known.rates.matrix_clock)
 
 
+def test_the_driver_has_each_attribute_that_is_read() -> None:
+    names, known = set(), attributes_of(find_device("H100 SXM"))
+
+    def read(name: str) -> int:
+        names.add(name)
+        return known(name)
+
+    reported_device("NVIDIA H100", 10**9, read)
+    assert len(names) > 20 and all(int(detect.attribute(name)) > 0 for name in names)
+
+
 def test_a_gpu_of_which_nothing_is_known_but_what_it_reports() -> None:
     """A third of an H100, of a newer architecture: with its rates a core; and one that is older than all."""
     h100 = find_device("h100")

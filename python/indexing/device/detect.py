@@ -71,11 +71,17 @@ def detected_device(ordinal: int = 0) -> Device | None:
     gpu = _answer(driver.cuDeviceGet(ordinal))
 
     def read(name: str) -> int:
-        attribute = driver.CUdevice_attribute[f"CU_DEVICE_ATTRIBUTE_{name}"]
-        return int(_answer(driver.cuDeviceGetAttribute(attribute, gpu)))
+        return int(_answer(driver.cuDeviceGetAttribute(attribute(name), gpu)))
 
     name = bytes(_answer(driver.cuDeviceGetName(256, gpu))).split(b"\0")[0].decode()
     return reported_device(name, int(_answer(driver.cuDeviceTotalMem(gpu))), read)
+
+
+def attribute(name: str) -> Any:
+    """The driver's CUdevice_attribute of a name, without its prefix."""
+    from cuda.bindings import driver
+
+    return getattr(driver.CUdevice_attribute, f"CU_DEVICE_ATTRIBUTE_{name}")  # not an Enum: it can't be subscripted
 
 
 def _answer(result: tuple[Any, Any]) -> Any:
