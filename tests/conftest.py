@@ -13,6 +13,11 @@ settings.register_profile("fixed", derandomize=True, deadline=None, database=Non
 settings.load_profile("fixed")
 
 
+gc.set_threshold(
+    50_000, 20, 100
+)  # JAX and Hypothesis watch each collection, and little of what tests make is in cycles
+
+
 @pytest.hookimpl(wrapper=True)
 def pytest_collection() -> Generator[None, object, object]:
     """Modules, functions and parameters of tests stay: the garbage collector need not go through them again and again."""
