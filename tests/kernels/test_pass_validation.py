@@ -1,6 +1,8 @@
 """The validation of passes: faults that a pass could make are found, and named with the pass."""
 
+import pickle
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -10,7 +12,7 @@ import indexing as ix
 from indexing.device.table import portable_device
 from indexing.kernels.ir import nodes as ir
 from indexing.kernels.ir.traversal import rewrite_values
-from indexing.kernels.passes import PASSES
+from indexing.kernels.passes import PASSES, run_pass
 from indexing.kernels.verify.cover import covers, normalized
 from indexing.kernels.verify.enumeration import difference, first_missing, numbered
 from indexing.kernels.verify.initialized import check_initialized
@@ -200,3 +202,23 @@ def test_rows_as_numbers_keep_their_order(scale: int) -> None:
     rows = [tuple(row) for row in (*a.tolist(), *b.tolist())]
     assert [x for _, x in sorted(zip(rows, numbers, strict=True))] == sorted(numbers)
     assert len(set(numbers)) == len(set(rows))
+
+
+def test_a_pass_that_changes_nothing_returns_the_kernel() -> None:
+    kernel = ix.emit(ix.hlo.parse("ENTRY e { p = f32[8,8] parameter(0)\n ROOT r = f32[8,8] negate(p) }").entry)
+    stages = [kernel.ir]
+    for p in PASSES:
+        stages.append(run_pass(p, stages[-1], kernel.target))
+        assert stages[-1] is stages[-2] or stages[-1] != stages[-2]
+    assert stages[-1] is kernel.lowered  # each pass runs once
+    assert any(a is b for a, b in pairwise(stages))
+
+
+def test_the_hash_of_a_kernel_stays_in_its_process() -> None:
+    kernel = ix.emit(ix.hlo.parse("ENTRY e { p = f32[8] parameter(0)\n ROOT r = f32[8] negate(p) }").entry).ir
+    hash(kernel)
+    read = pickle.loads(pickle.dumps(kernel))
+    assert "_hash" in vars(kernel)
+    assert "_hash" not in vars(read)
+    assert {read: 1}[kernel] == 1
+    assert hash(replace(kernel, body=())) != hash(kernel)

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Literal, TypeAlias
 
 from indexing._core import Interval, SymbolicExpr
@@ -404,7 +405,7 @@ class Function:
         return tuple(k for k, v in enumerate(self.variables) if v.kind == "parameter")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Kernel:
     """A kernel: `body` runs for each thread of each block; `functions` are ordered callees first."""
 
@@ -418,6 +419,17 @@ class Kernel:
     body: Block
     comment: str = ""
     work: int = 0  # predicted work, see work.py
+
+    def __hash__(self) -> int:
+        return self._hash
+
+    @cached_property
+    def _hash(self) -> int:
+        """The hash of all statements, which tables of what is known of kernels ask for again and again."""
+        return hash((self.name, self.grid, self.block, self.buffers, self.functions, self.variables, self.body))
+
+    def __getstate__(self) -> dict[str, object]:
+        return {k: v for k, v in self.__dict__.items() if k != "_hash"}  # each process has hashes of its own
 
     def buffer(self, name: str) -> Buffer:
         """The buffer of that name."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Literal, Protocol, TypeAlias
 
 from indexing.errors import IndexingError
@@ -30,6 +31,9 @@ from indexing.kernels.passes.vectorize import vectorize_accesses
 
 class TargetFeatures(Protocol):
     """The features of a target that passes may depend on; they never ask which target it is."""
+
+    def __hash__(self) -> int:
+        """The identity of the target: what passes made for it is kept."""
 
     @property
     def has_threads(self) -> bool:
@@ -118,6 +122,7 @@ PASSES: tuple[Pass, ...] = (
 )
 
 BUILT = "built"
+KEPT = 64  # a kernel's passes are run to write it, to verify it, and, most of them, for other targets
 STAGES = (BUILT, *(p.name for p in PASSES))
 
 
@@ -132,5 +137,12 @@ def run_passes(kernel: Kernel, target: TargetFeatures, until: str = STAGES[-1], 
         if name not in STAGES:
             raise IndexingError(f"there is no stage {name!r}; choose one of {', '.join(STAGES)}")
     for one in PASSES[STAGES.index(after) : STAGES.index(until)]:
-        kernel = one.rewrite(kernel, target)
+        kernel = run_pass(one, kernel, target)
     return kernel
+
+
+@lru_cache(maxsize=KEPT)
+def run_pass(one: Pass, kernel: Kernel, target: TargetFeatures) -> Kernel:
+    """A kernel after one pass: the same object where nothing changes. Those that were asked for last are kept."""
+    after = one.rewrite(kernel, target)
+    return kernel if after == kernel else after

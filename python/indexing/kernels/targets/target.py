@@ -33,7 +33,7 @@ class Parameter:
     declaration: str
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Target:
     """A language of kernels. Texts with braces are templates.
 

@@ -9,7 +9,7 @@ from typing import TypeAlias
 
 from indexing.device.limits import Limits
 from indexing.kernels.ir.nodes import Kernel
-from indexing.kernels.passes import PASSES, Pass, TargetFeatures
+from indexing.kernels.passes import PASSES, Pass, TargetFeatures, run_pass
 from indexing.kernels.verify import Verification, check_memory, check_threads
 from indexing.kernels.verify.bounds import check_bounds
 from indexing.kernels.verify.check import Check
@@ -70,7 +70,7 @@ def compare(of: Pass, before: Kernel, after: Kernel) -> tuple[Check, ...]:
 
 def _steps(kernel: Kernel, target: TargetFeatures) -> Iterator[Step]:
     for p in PASSES:
-        after = p.rewrite(kernel, target)
+        after = run_pass(p, kernel, target)
         yield p, kernel, after
         kernel = after
 

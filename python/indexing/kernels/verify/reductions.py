@@ -163,8 +163,8 @@ class _Combining:
     def __init__(self, variables: int, threads: int, local: Collection[str]) -> None:
         """Start without values; with one thread, `threads` is 1. Each thread has its own `local` buffers."""
         self.threads, self.local = threads, local
-        self.places: list[Any] = [np.zeros(threads, np.int64) for _ in range(variables)]
-        self.places[0] = np.arange(threads)
+        self.places: list[Any] = [0] * variables
+        self.places[0] = np.arange(threads) if threads > 1 else 0
         self.names: dict[str, list[Owners]] = {}
         self.memory: dict[str, dict[int, Owners]] = {}  # those of a local buffer one thread after the other
 
@@ -188,7 +188,7 @@ class _Combining:
                     self.run(then, sorted(inside))
                 case ir.For(counter, start, stop, step, body):
                     for turn in range(self._cells(start)[0], self._cells(stop)[0], step):
-                        self.places[counter] = np.full(self.threads, turn)
+                        self.places[counter] = turn
                         self.run(body, active)
                 case ir.Barrier():
                     pass
@@ -237,8 +237,8 @@ class _Combining:
         return [c * self.threads + t for t, c in enumerate(cells)] if buffer in self.local else cells
 
     def _cells(self, index: SymbolicExpr) -> list[int]:
-        cells = np.broadcast_to(np.asarray(index.evaluate(self.places)), self.threads)
-        return [int(c) for c in cells]
+        cells = index.evaluate(self.places)
+        return [cells] * self.threads if isinstance(cells, int) else cells.tolist()
 
     def _where(self, condition: ir.Value) -> set[int]:
         """The threads for which a condition holds."""
