@@ -15,6 +15,18 @@ from random_fusions import random_fusion, random_hero_fusion
 ROOT = Path(__file__).parents[2]
 PROGRAMS = sorted([*(ROOT / "tests/golden").glob("*.hlo"), *(ROOT / "examples").glob("*.hlo")])
 DEVICES = ("h100", "V100", "T4")
+# Places of what is written of an operand, and guards that alternate, in a row and from row to row; a scan's tree of both.
+SPARSE = {
+    "rows": "ROOT r = f32[255,64] pad(x, z), padding=0_0_1x0_0",
+    "elements": "ROOT r = f32[128,127] pad(x, z), padding=0_0x0_0_1",
+    "twice": """a = f32[255,64] pad(x, z), padding=0_0_1x0_0
+        b = f32[512,64] pad(a, z), padding=1_2_1x0_0
+        c = f32[512,64] pad(x, z), padding=1_2_3x0_0
+        ROOT r = f32[512,64] add(b, c)""",
+    "edges": "ROOT r = f32[131,70] pad(x, z), padding=1_2x3_3",
+    "window": """ROOT r = f32[128,64] reduce-window(x, z), window={size=1x64 pad=0_0x63_0}, to_apply=sum""",
+    "columns": "ROOT r = f32[64] reduce(x, z), dimensions={0}, to_apply=sum",
+}
 
 
 def least_seconds(kernel: FusionReport) -> float:
@@ -62,6 +74,41 @@ def check(module: ix.hlo.Module, device: str) -> None:
 @pytest.mark.parametrize("path", PROGRAMS, ids=lambda p: p.stem)
 def test_examples(path: Path, device: str) -> None:
     check(ix.hlo.load(path), device)
+
+
+def check_bounds(module: ix.hlo.Module, device: str) -> None:
+    """What must move never exceeds what moves, of an array or of a kernel; an output that is no operand's memory must move
+    whole.
+    """
+    for kernel in ix.analyze(module, device).fusions:
+        for row in kernel.accesses:
+            assert row.will_move is None or row.ideal_bytes <= row.will_move, f"{kernel.name}: {row.array}"
+        if kernel.times == 1:
+            assert kernel.ideal_bytes <= kernel.dram_bytes, kernel.name
+
+
+@pytest.mark.parametrize("path", PROGRAMS, ids=lambda p: p.stem)
+def test_examples_on_a_processor(path: Path) -> None:
+    check_bounds(ix.hlo.load(path), "cpu")
+
+
+@pytest.mark.parametrize("device", ["h100", "cpu"])
+@pytest.mark.parametrize("body", SPARSE.values(), ids=SPARSE)
+def test_what_is_guarded_or_read_in_part_must_move_as_far_as_it_is_used(body: str, device: str) -> None:
+    """Everything here is read, and written whole."""
+    shape = body.rpartition("ROOT r = ")[2].partition(" ")[0]
+    text = f"""sum {{ a = f32[] parameter(0)
+        b = f32[] parameter(1)
+        ROOT s = f32[] add(a, b) }}
+    f {{ x = f32[128,64] parameter(0)
+        z = f32[] constant(0)
+        {body} }}
+    ENTRY e {{ x = f32[128,64] parameter(0)
+        ROOT r = {shape} fusion(x), kind=kLoop, calls=f }}"""
+    module = ix.hlo.parse(text)
+    check_bounds(module, device)
+    (kernel,) = ix.analyze(module, device).fusions
+    assert kernel.ideal_bytes == 4 * (128 * 64 + kernel.origin.shape.element_count)
 
 
 def test_what_scattered_elements_must_move_are_the_elements() -> None:

@@ -228,7 +228,7 @@ def test_the_last_block_to_arrive_is_one_of_all_and_shared_memory_is_near() -> N
         more=buffers,
     )
     assert cost.steps == pytest.approx(16 * (20 + 1 + 2) + 2 + (1 + 1) * 4 + 10 * 2)
-    assert (cost.lines, cost.runs) == pytest.approx((1 + 10 / 16, 1 + 10 / 16))
+    assert (cost.lines, cost.runs) == pytest.approx((1 + 10, 1 + 10))  # whichever block is the last
 
 
 def test_a_branch_counts_as_often_as_it_is_taken() -> None:
@@ -240,6 +240,53 @@ def test_a_branch_counts_as_often_as_it_is_taken() -> None:
         size=1024,
     )
     assert cost.steps == pytest.approx(2 + 100 * 2 + 25 * (2 + (1 + 1) * 4 + 10 * 2))
+
+
+def fetched(body: str, buffer: str, size: int = 1 << 20, grid: int = 1) -> tuple[float, float]:
+    """The lines of a buffer, and the bytes of them that are used."""
+    of = costs(body, size, grid).fetches[buffer]
+    return of.lines, of.used
+
+
+def test_a_guard_that_alternates_leaves_all_lines_of_neighbours_and_half_of_rows() -> None:
+    body = "  for t in [0, 1023] = 0 to 1024 step 1\n    if within({} mod 2, [, 0])\n      store o0[t * {}] = f32 0.0\n"
+    assert fetched(body.format("t", 1), "o0") == pytest.approx((64, 2048))
+    assert fetched(body.format("t", 16), "o0") == pytest.approx((512, 2048))
+    assert fetched(body.format("(t floordiv 4)", 1), "o0") == pytest.approx((64, 2048))
+    assert fetched(body.format("(t floordiv 64)", 1), "o0") == pytest.approx((32, 2048))
+    half = "  for t in [0, 1023] = 0 to 1024 step 1\n    if within(t, [, 511])\n      store o0[t] = f32 0.0\n"
+    assert fetched(half, "o0") == pytest.approx((32, 2048))
+
+
+def test_guards_on_block_numbers_hold_as_often_as_for_all_blocks() -> None:
+    """Of six blocks the visited ones are odd: 1, 3 and 5. Each other one writes a row of its own, or all the same one."""
+    body = "  if within(bl_x mod 2, [, 0])\n    for t in [0, 127] = 0 to 128 step 1\n      store o0[t + {}] = f32 0.0\n"
+    assert fetched(body.format("bl_x * 128"), "o0", grid=6) == pytest.approx((3 * 8, 3 * 512))
+    assert fetched(body.format("bl_x floordiv 2 * 128"), "o0", grid=6) == pytest.approx((3 * 8, 3 * 512))
+    assert fetched(body.format("0"), "o0", grid=6) == pytest.approx((8, 512))
+
+
+def test_an_element_that_turns_fetch_again_is_fetched_in_those_that_a_guard_leaves() -> None:
+    """More than the core's own cache keeps: half of 64 turns fetch all of it."""
+    body = (
+        "  for u in [0, 63] = 0 to 64 step 1\n"
+        "    if within(u mod 2, [, 0])\n"
+        "      for t in [0, 1048575] = 0 to 1048576 step 1\n"
+        "        v0 = load.f32 p0[t]\n"
+        "        store o0[0] = v0\n"
+    )
+    assert fetched(body, "p0") == pytest.approx((32 * 65536, 32 * 4 * 2**20))
+
+
+def test_what_data_guard_element_by_element_leaves_all_lines() -> None:
+    body = (
+        "  for t in [0, 1023] = 0 to 1024 step 1\n"
+        "    v0 = load.f32 p0[t]\n"
+        "    if lt.pred(v0, f32 0.0)\n"
+        "      store o0[t{}] = f32 0.0\n"
+    )
+    assert fetched(body.format(""), "o0") == pytest.approx((64, 2048))
+    assert fetched(body.format(" * 16"), "o0") == pytest.approx((512, 2048))
 
 
 def strided(inner: int, outer: int, stride: int) -> LoopCosts:

@@ -12,8 +12,9 @@ from typing import TypeAlias
 
 __all__ = ["Cache", "Level", "Lines", "digits", "fetched_by_several", "fetched_lines", "spans"]
 
-#: A loop around an access: the distance from one iteration to the next, and the number of iterations.
-Level: TypeAlias = "tuple[int, int]"
+#: A loop around an access: the distance from one iteration to the next, and the number of iterations, of which guards may leave
+#: a part.
+Level: TypeAlias = "tuple[int, float]"
 STREAMS = 16  # runs that a processor fetches ahead
 
 
@@ -25,7 +26,7 @@ class Cache:
     line: int
     ways: int = 0
 
-    def keeps(self, runs: int, of_run: float, apart: int) -> bool:
+    def keeps(self, runs: float, of_run: float, apart: int) -> bool:
         """Whether so many runs of `of_run` lines stay in it; they begin at multiples of `apart` bytes."""
         if not self.ways:
             return runs * of_run * self.line <= self.size
@@ -44,6 +45,10 @@ class Lines:
     runs: float
     used: float
 
+    def part(self, of_lines: float, of_bytes: float) -> Lines:
+        """Parts of the lines and their runs, and of the bytes."""
+        return Lines(self.lines * of_lines, self.runs * of_lines, self.used * of_bytes)
+
 
 def fetched_lines(levels: Iterable[Level], length: int, used: int, cache: Cache) -> Lines:
     """The lines that an access of `length` adjacent bytes, of which it uses some, fetches in loops; these are innermost first.
@@ -52,17 +57,19 @@ def fetched_lines(levels: Iterable[Level], length: int, used: int, cache: Cache)
     if the lines of all runs fit into the cache; otherwise they are fetched again. Of a box of bytes that fits as a whole, each
     line is fetched once.
     """
-    line, box, touched, apart, last = cache.line, length, 1, 0, (0, 1)  # the loop that touched several runs, last
-    lines, runs, of_used = max(length / line, 1.0), 1.0, float(used)
+    line, apart = cache.line, 0
+    box, extent, touched = float(length), float(length), 1.0  # around all, of a run, and the runs
+    last: Level = (0, 1)  # the loop that touched several runs, last
+    lines, runs, of_used = max(extent / line, 1.0), 1.0, float(used)
     for distance, iterations in levels:
-        step, of_run, times = abs(distance), max(length / line, 1.0), float(iterations)
-        is_kept = box <= cache.size or cache.keeps(touched, of_run, apart) or (touched == 1 and step >= length)
+        step, of_run, times = abs(distance), max(extent / line, 1.0), float(iterations)
+        is_kept = box <= cache.size or cache.keeps(touched, of_run, apart) or (touched == 1 and step >= extent)
         box += (iterations - 1) * step
-        if step <= length or (step < line and is_kept):  # runs become longer
-            shorter, length = length, max(length, (iterations - 1) * step + (length if step <= length else 0))
+        if step <= extent or (step < line and is_kept):  # runs become longer
+            shorter, extent = extent, max(extent, (iterations - 1) * step + (extent if step <= extent else 0))
             if is_kept:
-                times = max(length / line, 1.0) / of_run
-                of_used *= iterations if step >= shorter else length / shorter
+                times = max(extent / line, 1.0) / of_run
+                of_used *= iterations if step >= shorter else extent / shorter
                 runs = min(runs * iterations, lines * times) if touched > STREAMS else runs
             else:
                 runs, of_used = runs * iterations, of_used * iterations

@@ -10,16 +10,17 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from math import prod
+from math import inf, prod
 from typing import TYPE_CHECKING, TypeAlias
 
-from indexing._core import SymbolicExpr, variable
+from indexing._core import Interval, SymbolicExpr, variable
 from indexing.kernels.ir import nodes as ir
 from indexing.kernels.ir.fragments import PANEL_BYTES, PANEL_ROWS
 from indexing.kernels.ir.traversal import subvalues, values_of
 from indexing.kernels.ir.types import storage_bytes
 from indexing.model.cache_lines import Cache, Level, Lines, digits, fetched_by_several
 from indexing.model.data_indices import DataIndices
+from indexing.model.guards import Guard, Moving, first_periods, reached
 from indexing.model.kernel_walk import GRID, KernelWalk
 
 if TYPE_CHECKING:
@@ -30,8 +31,10 @@ if TYPE_CHECKING:
     Path: TypeAlias = "tuple[tuple[ir.For, int] | ir.LetIndex, ...]"
     #: A buffer, and an index in it.
     _Touched: TypeAlias = "tuple[str, SymbolicExpr]"
-    #: Accesses that differ by their first addresses: buffer, loops, levels, share, and the variables with which data change it.
-    _Access: TypeAlias = "tuple[str, tuple[int, ...], tuple[Level, ...], float, frozenset[int]]"
+    #: Accesses that differ by their first addresses: buffer, loops, levels, the parts of their lines and bytes that guards
+    #: leave, and the variables with which data change it.
+    _Access: TypeAlias = "tuple[str, tuple[int, ...], tuple[Level, ...], tuple[float, float], frozenset[int]]"
+    _Guards: TypeAlias = "tuple[Guard, ...]"
 
 BLOCKS = 3  # so many blocks are visited, evenly spaced
 LANES = 8  # the lanes of a vector
@@ -84,13 +87,13 @@ class Fetches:
     step: int = 0
     left: float = 0.0
 
-    def add(self, lines: Lines, from_memory: Lines, share: float, step: int, line: int) -> None:
-        """Add those of accesses, which are a share of all."""
-        self.lines += share * lines.lines
-        self.runs += share * lines.runs
-        self.used += share * lines.used
-        self.from_memory += share * (from_memory.lines + from_memory.runs)
-        left = share * (lines.lines * line - lines.used)
+    def add(self, lines: Lines, from_memory: Lines, step: int, line: int) -> None:
+        """Add those of accesses."""
+        self.lines += lines.lines
+        self.runs += lines.runs
+        self.used += lines.used
+        self.from_memory += from_memory.lines + from_memory.runs
+        left = lines.lines * line - lines.used
         if left > self.left:
             self.left, self.step = left, step
 
@@ -132,7 +135,7 @@ def costs_of_loops(kernel: ir.Kernel, memory: Memory) -> LoopCosts:
 
 
 class _BlockVisitor(KernelWalk):
-    """A visitor of blocks, each of which represents others: `times` executions of a statement, a `share` of all of them."""
+    """A visitor of blocks, each of which stands for a `share` of all: `times` executions of a statement."""
 
     def __init__(self, kernel: ir.Kernel, memory: Memory, costs: LoopCosts) -> None:
         super().__init__(kernel, (0,) * 6)
@@ -151,26 +154,28 @@ class _BlockVisitor(KernelWalk):
         """Add the costs of a block, which stands for so many."""
         self.origin = tuple(block)
         self.begin((0, 0, 0, *block))
+        # Conditions on a block's number hold as often as for all blocks, of which those that are visited may be no sample.
+        self.counters = {k: Interval(0, size - 1) for k, size in enumerate(self.kernel.grid, GRID)}
         self.data = DataIndices()
         self.accesses: dict[_Access, list[int]] = {}
-        self.block(self.kernel.body, (), times, share)
-        self.count_fetches()
+        self.block(self.kernel.body, (), times, ())
+        self.count_fetches(share)
 
     # ------------------------------------------------------------ statements
 
-    def block(self, block: Block, path: Path, times: float, share: float) -> None:
+    def block(self, block: Block, path: Path, times: float, guards: _Guards) -> None:
         """Count statements outside of innermost loops, and visit loops and branches."""
         for s in block:
             if isinstance(s, ir.For):
-                self._loop(s, path, times, share)
+                self._loop(s, path, times, guards)
             elif isinstance(s, ir.If):
                 self.costs.steps += BRANCH * times
-                for body, probability in self.branches(s):
-                    self.block(body, path, times * probability, share * probability)
+                for body, probability, added in self.guarded(s, path):
+                    self.block(body, path, times * probability, (*guards, *added))
             else:
                 path = self._named(s, path)
                 self.costs.steps += times * self.known_of(s)[0]
-                self._memory(s, path, share)
+                self._memory(s, path, guards)
 
     def _named(self, s: Statement, path: Path) -> Path:
         self.data.define(s)
@@ -180,22 +185,22 @@ class _BlockVisitor(KernelWalk):
             self.constants.add(s.name)
         return (*path, s) if self.define(s) and isinstance(s, ir.LetIndex) else path
 
-    def _loop(self, loop: ir.For, path: Path, times: float, share: float) -> None:
+    def _loop(self, loop: ir.For, path: Path, times: float, guards: _Guards) -> None:
         iterations = self.enter(loop)
         if iterations:
             self.costs.steps += ENTRY * times
             inside = [s for s in ir.statements(loop.body) if isinstance(s, ir.For)]
             around = (*path, (loop, iterations))
             if all(s.unroll and self.iterations(s)[1] <= MAX_UNROLLED for s in inside):
-                self._innermost(loop, around, iterations, times, share)
+                self._innermost(loop, around, iterations, times, guards)
             else:
-                self.block(loop.body, around, times * iterations, share)
+                self.block(loop.body, around, times * iterations, guards)
         self.leave(loop)
 
-    def _innermost(self, loop: ir.For, path: Path, iterations: int, times: float, share: float) -> None:
+    def _innermost(self, loop: ir.For, path: Path, iterations: int, times: float, guards: _Guards) -> None:
         """Count a loop that a compiler may vectorize, or the loops in it that it unrolls."""
         body = _InnermostBody(self, len(path))
-        body.collect(loop.body, path, 1.0, share, 1)
+        body.collect(loop.body, path, 1.0, guards, 1)
         before = prod(part[1] for part in path[body.chain_from : -1] if not isinstance(part, ir.LetIndex))
         steps = body.alone(iterations, before)
         if body.is_vector:
@@ -306,20 +311,42 @@ class _BlockVisitor(KernelWalk):
                 )
         return index.evaluate(values)
 
-    def _memory(self, s: Statement, path: Path, share: float) -> None:
-        for buffer, index in self.known_of(s)[1]:
-            if self.buffers[buffer].space == "global":
+    def guarded(self, s: ir.If, path: Path) -> Iterator[tuple[Block, float, _Guards]]:
+        """The bodies that may run, each with its probability, and what guards its accesses."""
+        conditions = [self._guard(c, path) for c in s.conditions]
+        holds = prod(c.probability for c in conditions)
+        if holds > 0:
+            yield s.then, holds, tuple(c for c in conditions if c.probability < 1)
+        if holds < 1:
+            periods = [c.periods for c in conditions if c.periods is not None]
+            by_index = {v: min(p.get(v, inf) for p in periods) for p in periods for v in p} if periods else None
+            yield s.otherwise, 1 - holds, (Guard(1 - holds, by_index, any(c.is_everywhere for c in conditions)),)
+
+    def _guard(self, condition: Value, path: Path) -> Guard:
+        probability = self.probability(condition)
+        if not isinstance(condition, ir.Within):
+            return Guard(probability, is_everywhere=probability == 0.5)
+        if self.data.changes(condition.expression):
+            return Guard(probability, is_everywhere=True)
+        return Guard(probability, first_periods(self._levels(condition.expression, path)))
+
+    def _memory(self, s: Statement, path: Path, guards: _Guards) -> None:
+        for name, index in self.known_of(s)[1]:
+            buffer = self.buffers[name]
+            if buffer.space == "global":
                 loops = tuple(id(part[0]) for part in path if not isinstance(part, ir.LetIndex))
-                key = buffer, loops, tuple(self._levels(index, path)), share, self.data.changes(index)
+                size, line = storage_bytes(buffer.element_type), self.memory.line_bytes
+                moving, of_lines, of_bytes = reached(guards, list(self._levels(index, path)), size, line)
+                key = name, loops, tuple(level for _, level in moving), (of_lines, of_bytes), self.data.changes(index)
                 self.accesses.setdefault(key, []).append(self._address(index, path))
 
-    def count_fetches(self) -> None:
+    def count_fetches(self, share: float) -> None:
         """Add what all accesses that were met fetch, those in the same loops together. Single lines that data choose bring no
         others.
         """
         line = self.memory.line_bytes
         own, last = Cache(self.memory.l1_bytes, line, WAYS), Cache(self.memory.l2_bytes, line)
-        for (name, _, levels, share, by_data), addresses in self.accesses.items():
+        for (name, _, levels, (of_lines, of_bytes), by_data), addresses in self.accesses.items():
             buffer = self.buffers[name]
             size = storage_bytes(buffer.element_type)
             in_bytes = [(distance * size, iterations) for distance, iterations in levels]
@@ -332,7 +359,8 @@ class _BlockVisitor(KernelWalk):
             if by_data:
                 of_own, of_last = self._at_most(of_own, buffer, own), self._at_most(of_last, buffer, last)
                 of_own, of_last = (replace(f, runs=0.0) if f.lines <= f.runs else f for f in (of_own, of_last))
-            of_array.add(of_own, of_last, share, step, line)
+            of_own, of_last = (f.part(share * of_lines, share * of_bytes) for f in (of_own, of_last))
+            of_array.add(of_own, of_last, step, line)
 
     def _at_most(self, fetched: Lines, buffer: ir.Buffer, cache: Cache) -> Lines:
         """At most each line of the array once, if all of them stay in the cache."""
@@ -360,25 +388,25 @@ class _BlockVisitor(KernelWalk):
             return digits(partial(self._address, index, path, moved), count)
         return iter([(distance, count)])
 
-    def _levels(self, index: SymbolicExpr, path: Path) -> Iterator[Level]:
-        """Distances and numbers of iterations of the loops of a path, innermost first; then those of the blocks. Data lead
-        anywhere.
+    def _levels(self, index: SymbolicExpr, path: Path) -> Iterator[Moving]:
+        """Distances and numbers of iterations of the loops of a path, innermost first, with their counters; then those of the
+        blocks. Data lead anywhere.
         """
         anywhere = self.data.changes(index)
         far = FAR  # no two loops lead to the same places
         loops = [(level, part) for level, part in enumerate(path) if not isinstance(part, ir.LetIndex)]
         for level, (loop, iterations) in reversed(loops):
             if loop.variable in anywhere:
-                yield far, iterations
+                yield loop.variable, (far, iterations)
                 far *= iterations
             elif iterations > 1:
-                yield from self._digits(index, path, level)
+                yield from ((loop.variable, of) for of in self._digits(index, path, level))
         for number, size in enumerate(self.kernel.grid, GRID):
             if number in anywhere:
-                yield far, size
+                yield number, (far, size)
                 far *= size
             elif size > 1:
-                yield from self._moves(index, path, path, (number, 1, size))
+                yield from ((number, of) for of in self._moves(index, path, path, (number, 1, size)))
 
 
 class _InnermostBody:
@@ -400,7 +428,7 @@ class _InnermostBody:
         return max(steps, iterations * self.chained * CHAIN * min(loops * steps / WINDOW, 1.0))
 
     def collect(
-        self, block: Block, path: Path, times: float, share: float, lanes: int, is_masked: bool = False
+        self, block: Block, path: Path, times: float, guards: _Guards, lanes: int, is_masked: bool = False
     ) -> None:
         """Collect a block, which runs so often in an iteration, and in whose own loop a vector does so many iterations; a mask
         may leave some out.
@@ -412,12 +440,12 @@ class _InnermostBody:
                 visitor.values[s.variable] = first
                 if iterations:
                     around, vector = (*path, (s, iterations)), min(iterations, LANES)
-                    self.collect(s.body, around, times * iterations, share, vector, is_masked)
+                    self.collect(s.body, around, times * iterations, guards, vector, is_masked)
             elif isinstance(s, ir.If):
                 self._count(BRANCH * times, 0.0, lanes)
                 varies = is_masked or any(visitor.varies(c, path) for c in s.conditions)
-                for body, probability in visitor.branches(s):
-                    self.collect(body, path, times * probability, share * probability, lanes, varies)
+                for body, probability, added in visitor.guarded(s, path):
+                    self.collect(body, path, times * probability, (*guards, *added), lanes, varies)
             else:
                 path = visitor._named(s, path)
                 apart, is_even = visitor.accesses_apart(s, path)
@@ -427,7 +455,7 @@ class _InnermostBody:
                 if isinstance(s, ir.AtomicUpdate) and is_even:
                     steps += ELEMENT_UPDATE - UPDATE
                 self._count(times * steps, times * apart, lanes)
-                visitor._memory(s, path, share)
+                visitor._memory(s, path, guards)
                 self._classify(s, times)
 
     def _count(self, steps: float, apart: float, lanes: int) -> None:

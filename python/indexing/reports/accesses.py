@@ -78,10 +78,12 @@ def rows_of(
         return _least_rows(instruction, called)
     if is_left_to_host(instruction, device):
         return _least_rows(instruction, called)
-    in_place = _operands_in_place(instruction, device)
+    in_place = _in_place(instruction, device)
     if _contracts(instruction) if _has_kernel(instruction, device) else _accumulates(instruction):
         rows = _least_rows(instruction, called, _LEAST)
-        return _rows_in_place(rows, instruction, traffic_of(instruction, device), in_place) if in_place else rows
+        if not in_place.outputs:
+            return rows
+        return _rows_in_place(rows, instruction, traffic_of(instruction, device), in_place.operands)
     try:
         traffic, problem = traffic_of(instruction, device), ""
     except (
@@ -92,15 +94,17 @@ def rows_of(
     rows = []
     for used in utilization(instruction):
         of = traffic.reads.get(used.number, unknown)
-        row = _at_most_what_is_asked(_read_row(called, used, of), of)
-        if used.number in in_place and of is unknown:
+        is_in_place = used.number in in_place.operands
+        row = _bounded(_read_row(called, used, of), of, 0 if is_in_place else _certain_bytes(used))
+        if is_in_place and of is unknown:
             row = _unread(row)
         rows.append(_with_reason(row, instruction, used.operand.shape.leaves[used.leaf], of, used.number))
     for k in _written_arrays(instruction):
         shape = instruction.shape.leaves[k]
         of = traffic.writes.get(k, unknown)
         note = "; ".join(filter(None, (of.note, traffic.conflicts)))
-        row = _at_most_what_is_asked(_write_row(called, instruction, k, shape, of.moved, note), of)
+        row = _write_row(called, instruction, k, shape, of.moved, note)
+        row = _bounded(row, of, 0 if k in in_place.outputs else row.ideal_bytes)
         rows.append(_with_reason(row, instruction, shape, of, None))
     return rows
 
@@ -113,12 +117,20 @@ class _Names:
     operands: tuple[str, ...]
 
 
-def _operands_in_place(instruction: Instruction, device: Device) -> frozenset[int]:
-    """The operands in whose memory the instruction's kernel writes its results."""
+@dataclass(frozen=True, slots=True)
+class _InPlace:
+    """The operands in whose memory an instruction's kernel writes its results, and these outputs."""
+
+    operands: frozenset[int] = frozenset()
+    outputs: frozenset[int] = frozenset()
+
+
+def _in_place(instruction: Instruction, device: Device) -> _InPlace:
     kernel = kernel_of(instruction, device)
     if kernel is None:
-        return frozenset()
-    return frozenset(kernel.arguments[a.alias_of].number for a in kernel.outputs if a.alias_of is not None)
+        return _InPlace()
+    shared = {a.number: kernel.arguments[a.alias_of].number for a in kernel.outputs if a.alias_of is not None}
+    return _InPlace(frozenset(shared.values()), frozenset(shared))
 
 
 def _rows_in_place(
@@ -131,7 +143,7 @@ def _rows_in_place(
     touched = []
     for row, of, number in zip(rows, [*of_reads, *of_writes], [*reads, *(None for _ in of_writes)], strict=True):
         if of is not None:
-            row = _at_most_what_is_asked(row, of)
+            row = _bounded(row, of, 0)
             row = replace(row, will_move=row.ideal_bytes)
         touched.append(_unread(row) if of is None and number in in_place else row)
     return touched
@@ -142,12 +154,21 @@ def _unread(row: AccessReport) -> AccessReport:
     return replace(row, distinct=0, uses=0, ideal_bytes=0, will_move=0)
 
 
-def _at_most_what_is_asked(row: AccessReport, traffic: ArrayTraffic) -> AccessReport:
-    """The row without the elements that no access touches: rows that a gather or an update in place leaves alone."""
-    asked = min(round(traffic.asked), row.will_move or 0)
-    if row.will_move is None or row.ideal_bytes <= asked:
+def _bounded(row: AccessReport, traffic: ArrayTraffic, certain: int) -> AccessReport:
+    """The row without the elements that no access touches: rows that a gather or an update in place leaves alone. `certain`
+    bytes must move whatever data decide, and do, for what moves is an estimate.
+    """
+    if row.will_move is None:
         return row
+    asked = max(min(round(traffic.asked), row.will_move), certain)
+    row = replace(row, will_move=max(row.will_move, certain))
+    if row.ideal_bytes <= asked:
+        return replace(row, will_move=max(row.will_move or 0, row.ideal_bytes))
     return replace(row, distinct=min(row.distinct, asked * row.elements // _whole(row)), ideal_bytes=asked)
+
+
+def _certain_bytes(used: Utilization) -> int:
+    return -(-used.at_least * used.element_bits // 8)
 
 
 def _whole(row: AccessReport) -> int:
