@@ -8,6 +8,7 @@ import sys
 import threading
 from pathlib import Path
 
+import ml_dtypes
 import numpy as np
 import pytest
 
@@ -336,3 +337,15 @@ def test_many_threads_lease_and_return_memory() -> None:
     for t in threads:
         t.join()
     assert pool.kept == sum(m.nbytes for actual in pool._free.values() for m in actual)
+
+
+# ---------------------------------------------------------------- addresses
+
+
+@pytest.mark.parametrize("kind", [np.float32, np.complex64, bool, ml_dtypes.bfloat16, ml_dtypes.int4])
+@pytest.mark.parametrize("count", [0, 1, 7])
+@pytest.mark.parametrize("is_writable", [False, True])
+def test_the_address_of_an_array_is_that_of_its_first_element(kind: type, count: int, is_writable: bool) -> None:
+    array = np.zeros(count + 3, kind)[3:]
+    array.flags.writeable = is_writable
+    assert address(array) == array.ctypes.data

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class ArrayFormat:
     """The element type and the sizes of an array, and its dimensions in memory from the slowest to the fastest."""
 
@@ -21,12 +22,12 @@ class ArrayFormat:
         """The size in bytes; elements narrower than a byte take one."""
         return self.dtype.itemsize * math.prod(self.sizes)
 
-    @property
+    @cached_property
     def stored_sizes(self) -> tuple[int, ...]:
         """The sizes in the order of memory."""
         return tuple(self.sizes[d] for d in self.order)
 
-    @property
+    @cached_property
     def is_row_major(self) -> bool:
         """Whether the dimensions lie in memory in their own order."""
         return self.order == tuple(range(len(self.order)))
