@@ -122,6 +122,14 @@ def test_blocks_combine_updates_in_copies(kind: str, op: str, knobs: dict[str, i
     assert kernel.verify().open == kernel.verify().refuted == ()
 
 
+def test_a_copy_with_an_element_for_each_thread_compiles_for_gpus() -> None:
+    """Neither of its loops takes a second turn, so that both are statements of one block."""
+    text = FEW.format(kind="s32", op="add", size=64, count=300)
+    kernel = ix.emit(ix.hlo.parse(text).entry, "cuda", copies=3, block_size=64)
+    assert ix.runtime.cubin(kernel, "sm_90")
+    assert kernel.verify().refuted == ()
+
+
 def test_copies_of_arrays_with_a_layout_and_windows() -> None:
     text = scattered("f32").replace("24,2,3", "24,2,4").replace("10,5", "12,9").replace("f32[12,9]", "f32[12,9]{0,1}")
     check(text, "scatter", copies=2, vector_width=2, block_size=16)

@@ -1,5 +1,7 @@
 """What the verifier says of kernels written by hand."""
 
+from dataclasses import replace
+
 import pytest
 
 import indexing as ix
@@ -43,6 +45,21 @@ def number(value: int) -> ir.Constant:
 )
 def test_indices_of_data_are_proved_from_their_clamps(index: ir.Value, status: str) -> None:
     assert statuses(gathered(index)) == {status}
+
+
+def test_an_index_is_named_as_no_other_in_scope() -> None:
+    """CUDA C++ refuses two of a name in one block, and would take the inner one for the outer one in two."""
+    store = ir.Store("o0", (variable(7),), ir.Constant("f32", 1.0))
+    lets = [ir.LetIndex(6, TH_X), ir.LetIndex(7, TH_X), store]
+    for names, body, status in (
+        (["j", "k"], lets, "proved"),
+        (["j", "j"], lets, "refuted"),
+        (["j", "j"], [lets[0], ir.For(7, constant(0), constant(32), 1, (store,))], "refuted"),
+    ):
+        built = kernel(body, [result(0, "f32", 32)], 1, 32, first=("let", 0, 31), second=("let", 0, 31))
+        own = [replace(v, name=name) for v, name in zip(built.variables[6:], names, strict=True)]
+        checks = verify(replace(built, variables=(*built.variables[:6], *own))).checks
+        assert [c.status for c in checks if c.kind == "typed"] == [status]
 
 
 def test_an_access_outside_is_refuted() -> None:

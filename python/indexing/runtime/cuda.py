@@ -29,6 +29,10 @@ class SupportsStream(Protocol):
         """The version of the protocol, 0, and the stream's address."""
 
 
+#: kDLCUDA of DLPack's DLDeviceType.
+DLPACK_CUDA = 2
+
+
 class CudaDevice:
     """One GPU and one stream on it; the GPU becomes the current one of each thread that calls.
 
@@ -111,12 +115,14 @@ class CudaDevice:
         """
         from cuda.core.utils import StridedMemoryView
 
+        nbytes = dtype.itemsize * int(np.prod(shape, dtype=np.int64))
+        if isinstance(array, DeviceArray) and array.ordinal == self.device.device_id:  # of any type: no protocol is needed
+            return Buffer(array.buffer.handle, nbytes, borrowed=True)
         view = StridedMemoryView.from_any_interface(array, stream_ptr=int(self.stream.handle))
         if not view.is_device_accessible or view.device_id != self.device.device_id:
             raise IndexingError(f"the array lies on device {view.device_id}; expected GPU {self.device.device_id}")
         if view.strides is not None and not _row_major(view.shape, view.strides):
             raise IndexingError(f"the array has strides {view.strides}; expected row-major elements without gaps")
-        nbytes = dtype.itemsize * int(np.prod(shape, dtype=np.int64))
         return Buffer(self._core.Buffer.from_handle(view.ptr, nbytes, owner=view), nbytes, borrowed=True)
 
     def export(self, buffer: Buffer, dtype: np.dtype, shape: tuple[int, ...]) -> DeviceArray:
@@ -242,33 +248,40 @@ class DeviceArray:
     def __init__(self, device: CudaDevice, buffer: Buffer, dtype: np.dtype, shape: tuple[int, ...]) -> None:
         """Take over the ownership of the buffer."""
         self._device = device
-        self._buffer = buffer
+        self.buffer = buffer
         self.dtype = dtype
         self.shape = shape
 
     def numpy(self) -> np.ndarray:
         """A copy of the elements in host memory."""
-        return self._device.download(self._buffer, self.dtype, self.shape)
+        return self._device.download(self.buffer, self.dtype, self.shape)
 
     @property
     def __cuda_array_interface__(self) -> dict[str, object]:
         """Version 3 of the protocol. Types that numpy lacks appear as bytes ('|V1', '|V2')."""
         kind = self.dtype.str
-        return {"shape": self.shape, "typestr": kind, "data": (_address(self._buffer), False), "version": 3}
+        return {"shape": self.shape, "typestr": kind, "data": (_address(self.buffer), False), "version": 3}
 
     def __dlpack__(self, **options: object) -> object:
-        """A DLPack capsule of the same memory; `options` as the array API says."""
+        """A DLPack capsule of the same memory; `options` as the array API says.
+
+        Raises BufferError for element types that numpy lacks: cuda.core has no capsules of them.
+        """
         return self._view().__dlpack__(**options)
 
     def __dlpack_device__(self) -> tuple[int, int]:
         """DLPack's name of the device."""
-        kind, ordinal = self._view().__dlpack_device__()
-        return int(kind), int(ordinal)
+        return DLPACK_CUDA, self.ordinal
+
+    @property
+    def ordinal(self) -> int:
+        """The number of the GPU in whose memory it lies."""
+        return int(self._device.device.device_id)
 
     def _view(self) -> cuda_core.utils.StridedMemoryView:
         from cuda.core.utils import StridedMemoryView
 
-        return StridedMemoryView.from_buffer(self._buffer.handle, self.shape, dtype=self.dtype)
+        return StridedMemoryView.from_buffer(self.buffer.handle, self.shape, dtype=self.dtype)
 
 
 def _cuda_core() -> cuda_core:

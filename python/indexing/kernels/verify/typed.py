@@ -42,6 +42,7 @@ class _TypeChecker:
         self.buffers = {b.name: b for b in kernel.buffers}
         self.functions = {f.name: f for f in kernel.functions}
         self.names = {p.name: p.type for p in getattr(function, "parameters", ())}
+        self.index_names = [v.name for v in function.variables]
         self.variables = {k for k, v in enumerate(function.variables) if v.kind in ("thread", "parameter")}
         self.mutable: set[str] = set()
 
@@ -66,7 +67,7 @@ class _TypeChecker:
             case ir.For():
                 if s.step < 1:
                     yield f"a loop has steps of {s.step}"
-                self.variables.add(s.variable)
+                yield from self._declare(s.variable)
                 yield from self._inner(s.body)
                 self.variables.discard(s.variable)
             case ir.If():
@@ -76,7 +77,7 @@ class _TypeChecker:
             case ir.Break():
                 yield from self._conditions(s.conditions)
             case ir.LetIndex():
-                self.variables.add(s.variable)
+                yield from self._declare(s.variable)
             case ir.Assign():
                 if s.name not in self.mutable or self.names.get(s.name) != s.value.type:
                     yield f"set {s.name}: no variable of type {s.value.type}"
@@ -106,6 +107,12 @@ class _TypeChecker:
                 if s.initial.type != s.type:
                     yield f"var {s.name}: {s.type} begins with a {s.initial.type}"
         yield from self._define(s)
+
+    def _declare(self, k: int) -> Iterator[str]:
+        """An index variable comes into scope, where no other one of its name may be."""
+        if self.index_names[k] in {self.index_names[other] for other in self.variables - {k}}:
+            yield f"index {self.index_names[k]} is defined twice"
+        self.variables.add(k)
 
     def _define(self, s: ir.Statement) -> Iterator[str]:
         for k, name in enumerate(names_of(s)):

@@ -55,5 +55,5 @@ class OutputCopy:
         with loop_over(body, -(-count // self.threads), "part") as part:
             position = part * self.threads + thread_id("th_x")
             with guarded(body, body.within(position, 0, count - 1)), body.base_scope():
-                cell = body.named_index("cell", position, 0, count - 1)
+                cell = body.named_index(body.fresh("cell"), position, 0, count - 1)
                 yield tuple(map(body.scope.simplify, element_at(cell, self.shape)))
