@@ -104,3 +104,9 @@ def test_other_windows_stay(text: str, why: str) -> None:
     got, want = (np.asarray(v).astype(np.float32) for v in (executable(x), ix.evaluate(text, x)))
     np.testing.assert_allclose(got, want, rtol=2e-2, err_msg=why)
     assert len(executable.kernels) == 1
+
+
+def test_prefixes_of_blocks_are_split_in_turn() -> None:
+    n = 1 << 22
+    report = ix.analyze(program((n,), 0, "f32", "add", 0), "h100")
+    assert n < report.flops < 32 * n

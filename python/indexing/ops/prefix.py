@@ -6,6 +6,8 @@ the prefix of the blocks before its own, again a prefix reduction, with the pref
 
 from __future__ import annotations
 
+import numpy as np
+
 from indexing.hlo import BuiltInstruction, Computation, Instruction
 from indexing.hlo.layout import major_to_minor
 from indexing.hlo.window import WindowDim
@@ -70,7 +72,9 @@ def _in_blocks(instruction: Instruction, d: int, is_forward: bool) -> Computatio
     parts = Expansion(instruction)
     own = instruction.shape.element_type
     wide = "f32" if element_type(own).is_narrow_float else own
-    (x, zero), reducer = (parts.convert(p, wide) for p in parts.parameters), _reducer(instruction)
+    x, reducer = parts.convert(parts.operand(0), wide), _reducer(instruction)
+    zero = parts.constant(wide, np.asarray(instruction.operands[-1].literal).item())
+    # Not the parameter: the prefix reduction of blocks is split in turn, for which its initial value must be known.
     up_to_each = _forward if is_forward else _backward
     rank, blocks = len(x.dimensions), -(-x.dimensions[d] // BLOCK_SIZE)
     before, after = x.dimensions[:d], x.dimensions[d + 1 :]
@@ -84,7 +88,7 @@ def _in_blocks(instruction: Instruction, d: int, is_forward: bool) -> Computatio
 
     # Initial values fill the far end, where no window that counts has several: one may not be neutral for another.
     missing = blocks * BLOCK_SIZE - x.dimensions[d]
-    whole = padded(x, 0, missing) if is_forward else padded(x, missing, 0)
+    whole = x if missing == 0 else padded(x, 0, missing) if is_forward else padded(x, missing, 0)
     split = parts.reshape(whole, (*before, blocks, BLOCK_SIZE, *after))
     through = prefixes(parts.reduce(reducer, split, [d + 1], zero), d)
     beyond = padded(through, 1, -1) if is_forward else padded(through, -1, 1)

@@ -116,7 +116,8 @@ class CudaDevice:
         from cuda.core.utils import StridedMemoryView
 
         nbytes = dtype.itemsize * int(np.prod(shape, dtype=np.int64))
-        if isinstance(array, DeviceArray) and array.ordinal == self.device.device_id:  # of any type: no protocol is needed
+        if isinstance(array, DeviceArray) and array.ordinal == self.device.device_id:
+            # No protocol has all element types.
             return Buffer(array.buffer.handle, nbytes, borrowed=True)
         view = StridedMemoryView.from_any_interface(array, stream_ptr=int(self.stream.handle))
         if not view.is_device_accessible or view.device_id != self.device.device_id:
