@@ -14,6 +14,7 @@ in the same run. Where jax is installed and has a GPU, XLA's time is that of a b
 import argparse
 import importlib
 import statistics
+import time
 from collections.abc import Callable, Sequence
 from math import prod
 
@@ -28,7 +29,7 @@ from indexing.runtime.cuda import CudaDevice
 from indexing.runtime.device import Buffer
 
 ROTATED_BYTES = 512 * 2**20  # more than the L2 cache of any GPU
-BATCH = 10  # launches of XLA's executable that are timed together
+BATCH = 50  # launches of XLA's executable that are timed together
 
 
 class Bench:
@@ -64,28 +65,36 @@ class Bench:
         moved = bytes_moved(kernel)
         copies = max(2, min(16, -(-ROTATED_BYTES // max(moved, 1))))
         launch = self.device.load(kernel)
-        sets = [self.buffers(kernel, seed) for seed in range(copies)]
+        sets = [self.buffers(kernel)]
+        while len(sets) < copies:
+            sets.append([self.copied(buffer) for buffer in sets[0]])
         return self.median([lambda buffers=buffers: launch(buffers) for buffers in sets])
 
-    def buffers(self, kernel: Kernel, seed: int) -> list[Buffer]:
+    def buffers(self, kernel: Kernel) -> list[Buffer]:
         """Inputs with random values and outputs, in the order of the signature."""
-        rng = np.random.default_rng(seed)
-        buffers = []
-        for argument in kernel.arguments:
-            if argument.alias_of is None:
-                buffers.append(self.device.upload(values_of(argument, rng)))
-        return buffers
+        rng = np.random.default_rng(0)
+        return [self.device.upload(values_of(a, rng)) for a in kernel.arguments if a.alias_of is None]
+
+    def copied(self, buffer: Buffer) -> Buffer:
+        """A buffer of its own with the same contents."""
+        copy = self.device.empty(buffer.nbytes)
+        self.device.copy(buffer, copy)
+        return copy
 
 
 def values_of(argument: Argument, rng: np.random.Generator) -> np.ndarray:
     """Small whole numbers, in order where they are few enough to be indices; zeros for memory to work in."""
     if argument.kind == "scratch":
         return argument.zeros()
-    dtype = ix.hlo.Shape.array(argument.element_type, argument.dimensions).dtype
-    values = rng.integers(0, 64, argument.element_count)
-    if argument.element_type == "s32":
-        values = np.sort(rng.integers(0, 2**16, argument.element_count))
-    return values.astype(np.float32).astype(dtype)
+    return random_values(argument.element_type, argument.dimensions, rng)
+
+
+def random_values(element_type: str, sizes: Sequence[int], rng: np.random.Generator) -> np.ndarray:
+    """Small whole numbers; of s32 in order, as they may be indices."""
+    dtype = ix.hlo.Shape.array(element_type, tuple(sizes)).dtype
+    if element_type == "s32":
+        return np.sort(rng.integers(0, 2**16, prod(sizes), np.int32)).reshape(sizes)
+    return rng.integers(0, 64, sizes, np.uint8).astype(np.float32).astype(dtype)
 
 
 def bytes_moved(kernel: Kernel) -> int:
@@ -100,25 +109,23 @@ def bytes_moved(kernel: Kernel) -> int:
 def xla_seconds(text: str, repeats: int) -> float | None:
     """The same program by XLA through jax, where jax is installed and has a GPU; None elsewhere."""
     try:
-        jax = importlib.import_module("jax")
-        client = jax.devices("gpu")[0].client
-        extension = importlib.import_module("jaxlib._jax")
-        module = extension.hlo_module_from_text(text)
-    except (ImportError, RuntimeError, AttributeError):
+        jax, hlo, xla = map(importlib.import_module, ("jax", "jaxlib._hlo", "jaxlib._jax"))
+        (device, *_) = jax.devices("gpu")
+    except (ImportError, RuntimeError):
         return None
-    import time
-
-    computation = extension.XlaComputation(module.as_serialized_hlo_module_proto())
-    executable = client.compile(computation)
-    parameters = ix.hlo.parse(text).entry.parameters
-    arrays = [jax.device_put(np.ones(p.shape.dimensions, p.shape.dtype)) for p in parameters]
+    module = hlo.hlo_module_from_text(text)
+    program = xla.mlir.hlo_to_stablehlo(module.as_serialized_hlo_module_proto())
+    executable = device.client.compile_and_load(program, xla.DeviceList((device,)), xla.CompileOptions())
+    rng = np.random.default_rng(0)
+    shapes = [p.shape for p in ix.hlo.parse(text).entry.parameters]
+    arrays = [jax.device_put(random_values(s.element_type, s.dimensions, rng), device) for s in shapes]
     seconds = []
     for _ in range(repeats):
         start = time.perf_counter()
         for _ in range(BATCH):  # the device works while the host launches
-            outputs = executable.execute(arrays)
-        for output in outputs:
-            output.block_until_ready()
+            results = executable.execute_sharded(arrays).disassemble_into_single_device_arrays()
+        for (result,) in results:
+            result.block_until_ready()
         seconds.append((time.perf_counter() - start) / BATCH)
     return statistics.median(seconds)
 
@@ -140,7 +147,7 @@ def measured(bench: "Bench", kernel: Kernel, text: str) -> str:
     rate = bytes_moved(kernel) / seconds
     line = f"{1e6 * seconds:9.1f} us {rate / 1e9:7.0f} GB/s {100 * rate / bench.copy_bytes_per_second:5.0f} % of copy"
     other = xla_seconds(text, bench.repeats)
-    return line + (f"   XLA {1e6 * other:9.1f} us" if other is not None else "")
+    return line + (f"   XLA {1e6 * other:9.1f} us, {other / seconds:.2f} times ours" if other is not None else "")
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
