@@ -234,8 +234,7 @@ def test_an_entry_of_another_user_in_a_folder_of_entries_is_refused(
         cache.check_entries(folder)
 
 
-@pytest.mark.parametrize("umask", ["000", "077"])
-@pytest.mark.parametrize("is_fallback", [False, True])
+@pytest.mark.parametrize(("umask", "is_fallback"), [("000", False), ("000", True), ("077", False)])
 def test_new_folders_and_objects_are_private_whatever_the_umask(umask: str, is_fallback: bool, tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     without = {k: v for k, v in os.environ.items() if k not in ("INDEXING_CACHE_DIR", "XDG_CACHE_HOME")}
