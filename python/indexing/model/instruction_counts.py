@@ -20,6 +20,7 @@ from indexing.kernels.ir.traversal import expressions_of, indices_of, subvalues,
 from indexing.kernels.passes.unroll import UnrollingRule
 from indexing.model.kernel_walk import KernelWalk
 from indexing.model.load_waits import LoadRun, StatementLoads, loads_of
+from indexing.ops.element_types import element_type
 
 if TYPE_CHECKING:
     from indexing._core import SymbolicExpr
@@ -331,8 +332,8 @@ def _of_values(values: Iterable[Value], registers: Collection[str]) -> Units:
 def _unit(op: ir.Op) -> tuple[str, int]:
     """The unit of an operation, by the type of its operands, and its instructions for one of a real function."""
     kind = op.operands[0].type if op.operands else op.type
-    if kind in ("c64", "c128"):
-        return ("f32" if kind == "c64" else "f64"), 4 if op.opcode in ("mul", "div") else 2
+    if (element := element_type(kind)).kind == "complex":
+        return element.real, 4 if op.opcode in ("mul", "div") else 2
     if kind in ("f32", "f64"):
         return kind, 1
     if op.opcode.startswith("packed_"):

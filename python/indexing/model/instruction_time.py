@@ -20,6 +20,7 @@ from indexing.model.prediction import DEMANDS, predict
 from indexing.model.products import Product, product_seconds
 from indexing.model.terms import terms_of
 from indexing.model.work_time import LIMITS, Limit, predict_work, scalar_rate
+from indexing.ops.element_types import element_type
 from indexing.ops.registry import traits_of
 
 if TYPE_CHECKING:
@@ -30,7 +31,6 @@ NO_LATENCY = 1e-12
 MOVED = ("cache_bytes", "memory_bytes")
 PARTS = (*MOVED, "passes", "updates", "operations", "issued")  # demands, each of which takes a time of its own
 WAITS = ("waits", "cache_loads", "memory_loads")
-COMPLEX = {"c64": "f32", "c128": "f64"}  # types, by those of their parts
 EXACT_F32 = ("HIGHEST", "highest")  # operand precisions at which a library multiplies f32 on scalar units
 
 
@@ -225,8 +225,8 @@ def _rate(product: Product, device: Device, is_exact: bool) -> float:
     four real ones.
     """
     kind = product.element_type
-    if kind in COMPLEX:
-        return scalar_rate(device, COMPLEX[kind]) / 4
+    if (element := element_type(kind)).kind == "complex":
+        return scalar_rate(device, element.real) / 4
     is_scalar = kind == "f32" and is_exact
     return scalar_rate(device, kind) if is_scalar or kind not in device.rates.matrix else device.matrix_flops(kind)
 

@@ -11,7 +11,7 @@ from indexing.kernels.ir.opcodes import OPCODES
 from indexing.kernels.ir.traversal import expressions_of, indices_of, subvalues, values_of
 from indexing.kernels.ir.types import compute_type, storage_bytes, storage_type
 from indexing.kernels.verify.check import Check
-from indexing.ops.element_types import ELEMENT_TYPES
+from indexing.ops.element_types import ELEMENT_TYPES, element_type
 
 _KINDS = {"signed": "integer", "unsigned": "integer"}
 
@@ -278,5 +278,5 @@ def _result(rule: str, operand: str) -> str | None:
     if rule == "pred":
         return "pred"
     if rule == "real":
-        return {"c64": "f32", "c128": "f64"}.get(operand, operand)
+        return element.real if (element := element_type(operand)).kind == "complex" else operand
     return {"f32": "s32", "f64": "s64"}.get(operand) if rule == "bits" else None
