@@ -61,7 +61,7 @@ VIEWS = {
     ),
     "read by the host": (
         f"{G} b = f32[6,2,2] bitcast(g) "
-        'ROOT s = (f32[6,2,2], f32[6,2]) custom-call(b), custom_call_target="lapack_sgeqrf_ffi"',
+        'ROOT s = (f32[6,2,2], f32[6,1], s32[6]) custom-call(b), custom_call_target="lapack_sgehrd_ffi"',
         1,
         0,
     ),

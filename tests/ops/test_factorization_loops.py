@@ -125,12 +125,52 @@ def test_lu_of_singular_matrices_ties_and_nan() -> None:
     agree(call("lapack_dgetrf_ffi", results, [operand]), "f64", np.array(rows))
 
 
+def qr(kind: str, batch: str, m: int, n: int) -> str:
+    """Q of the first columns, and R with the reflections below it."""
+    k = min(m, n)
+    factors, taus, first = f"{kind}[{batch}{m},{n}]", f"{kind}[{batch}{k}]", f"{kind}[{batch}{m},{k}]"
+    whole = ",".join(f"[0:{s}]" for s in (*batch.split(",")[:-1], m, k))
+    letter = {"f32": "s", "f64": "d"}[kind]
+    return f"""HloModule m
+ENTRY e {{
+  a = {factors} parameter(0)
+  c = ({factors}, {taus}) custom-call(a), custom_call_target="lapack_{letter}geqrf_ffi", api_version=API_VERSION_TYPED_FFI
+  r = {factors} get-tuple-element(c), index=0
+  t = {taus} get-tuple-element(c), index=1
+  v = {first} slice(r), slice={{{whole}}}
+  q = {first} custom-call(v, t), custom_call_target="lapack_{letter}orgqr_ffi", api_version=API_VERSION_TYPED_FFI
+  ROOT x = ({factors}, {taus}, {first}) tuple(r, t, q)
+}}"""
+
+
+@pytest.mark.parametrize("kind", ["f32", "f64"])
+@pytest.mark.parametrize(("batch", "m", "n"), [("", 6, 6), ("3,", 7, 4), ("2,2,", 3, 5), ("4,", 1, 1), ("", 40, 33)])
+def test_reflections_are_those_of_the_reference(kind: str, batch: str, m: int, n: int) -> None:
+    sizes = [int(s) for s in batch.split(",") if s]
+    agree(qr(kind, batch, m, n), kind, matrices(kind, *sizes, m, n))
+
+
+@pytest.mark.parametrize("scale", [1e-30, 1e-12, 1e25])
+def test_reflections_of_small_and_large_numbers(scale: float) -> None:
+    """Squares of the elements are no numbers of f32."""
+    a = matrices("f32", 9, 5) * np.float32(scale)
+    r, _, q = compiled(ix.hlo.parse(qr("f32", "", 9, 5)))(a)
+    np.testing.assert_allclose(q.astype(np.float64) @ np.triu(r[:5]) / scale, a / np.float64(scale), atol=1e-5)
+    np.testing.assert_allclose(q.T @ q, np.eye(5), atol=1e-5)
+
+
+def test_columns_without_a_reflection() -> None:
+    a = np.array([[[0, 1], [0, 2], [0, 3]], [[-2, 1], [0, 0], [0, 0]], [[1, 1], [1e-30, 1], [0, 1]]], np.float32)
+    agree(qr("f32", "3,", 3, 2), "f32", a)
+
+
 def test_large_and_empty_matrices_are_left_to_the_reference() -> None:
     n = MAX_ROWS + 1
     assert compiled(cholesky("f32", f"{n},{n}")).reference_steps
     assert compiled(solve("f32", f"{n},{n}", f"{n},1", "true", "true", "false", "NO_TRANSPOSE")).reference_steps
     results, operand = lu("f32", "", n, 2)
     assert compiled(call("lapack_sgetrf_ffi", results, [operand])).reference_steps
+    assert compiled(qr("f32", "", n, 2)).reference_steps
     empty = compiled(cholesky("f32", "0,3,3"))
     assert empty(np.zeros((0, 3, 3), np.float32)).shape == (0, 3, 3)
 

@@ -112,7 +112,7 @@ class Expansion:
         self, reducer: Reducer, value: BuiltInstruction, dimensions: Sequence[int], start: float | BuiltInstruction
     ) -> BuiltInstruction:
         """The value reduced over dimensions."""
-        kind, combine = value.element_type, self._reducer(reducer, value.element_type)
+        kind, combine = value.element_type, self.reducer(reducer, value.element_type)
         sizes = [n for k, n in enumerate(value.dimensions) if k not in dimensions]
         operands = [value, start if isinstance(start, BuiltInstruction) else self.constant(kind, start)]
         return self.add("reduce", kind, sizes, operands, dimensions=dimensions, to_apply=combine)
@@ -121,7 +121,7 @@ class Expansion:
         self, reducer: Reducer, value: BuiltInstruction, window: Sequence[WindowDim], start: BuiltInstruction
     ) -> BuiltInstruction:
         """The value reduced over windows; the result has the value's sizes."""
-        kind, combine = value.element_type, self._reducer(reducer, value.element_type)
+        kind, combine = value.element_type, self.reducer(reducer, value.element_type)
         return self.add("reduce-window", kind, value.dimensions, [value, start], window=window, to_apply=combine)
 
     def combine(self, reducer: Reducer, first: BuiltInstruction, second: BuiltInstruction) -> BuiltInstruction:
@@ -133,7 +133,8 @@ class Expansion:
             "map", first.element_type, first.dimensions, [first, second], dimensions=every, to_apply=combine
         )
 
-    def _reducer(self, reducer: Reducer, element_type: str) -> ComputationBuilder:
+    def reducer(self, reducer: Reducer, element_type: str) -> ComputationBuilder:
+        """The computation of a reducer, added once; it must be added before a loop whose body calls it."""
         return self._module.reducer(reducer, element_type) if isinstance(reducer, str) else self.copy(reducer)
 
     def pad(

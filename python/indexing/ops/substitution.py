@@ -33,7 +33,7 @@ def _lower_factor(parts: Expansion, a: BuiltInstruction) -> BuiltInstruction:
 
     def column(j: BuiltInstruction, values: list[BuiltInstruction]) -> list[BuiltInstruction]:
         factor, a = values
-        known = _product(parts, factor, 2, conjugate(parts, parts.slice_at(factor, j, [1])))
+        known = product(parts, factor, 2, conjugate(parts, parts.slice_at(factor, j, [1])))
         rest = parts.apply("subtract", parts.slice_at(a, j, [2]), known)
         square = _real(parts, parts.slice_at(rest, j, [1]))
         zero, nan = (parts.broadcast(parts.constant(square.element_type, x), [batch], ()) for x in (0, math.nan))
@@ -82,7 +82,7 @@ def _substituted(
         row, index = parts.slice_at(a, i, [equation]), parts.index_along([batch, n], 1)
         is_solved = parts.compare(index, parts.broadcast(i, [batch, n], ()), "LT" if is_lower else "GT")
         coefficients = parts.add("select", kind, [batch, n], [is_solved, row, _zero_like(parts, row)])
-        known = _product(parts, *(x, 1) if columns > 1 else (parts.reshape(x, [batch, 1, n]), 2), coefficients)
+        known = product(parts, *(x, 1) if columns > 1 else (parts.reshape(x, [batch, 1, n]), 2), coefficients)
         rest = parts.apply("subtract", parts.slice_at(b, i, [1]), known)
         if not is_unit:
             diagonal = parts.slice_at(a, i, [1, 2])
@@ -126,7 +126,7 @@ def matrices(parts: Expansion, value: BuiltInstruction) -> BuiltInstruction:
     return parts.convert(parts.reshape(value, [math.prod(batch), m, n]), computing_kind(value.element_type))
 
 
-def _product(
+def product(
     parts: Expansion, matrices: BuiltInstruction, dimension: int, vectors: BuiltInstruction
 ) -> BuiltInstruction:
     """The sums over a dimension, 1 or 2, of the products of each matrix with its vector."""

@@ -17,6 +17,7 @@ from indexing.lazy import np
 from indexing.ops.expansion import Expansion
 from indexing.ops.library_calls.configs import Config, letter
 from indexing.ops.library_calls.elimination import factor_in_place
+from indexing.ops.library_calls.reflections import product_of_reflections, reflected_columns
 from indexing.ops.library_calls.reflectors import apply_from_left, apply_from_right, reflector
 from indexing.ops.operand_indexing import OperandIndexing, tensor_map, variables
 from indexing.ops.values import Array
@@ -280,9 +281,9 @@ def _svd(config: Config, arrays: Sequence[Array]) -> list[Array | None]:
 
 LAPACK_CALLS = (
     LapackCall("getrf", "sdcz", _of_lu, _lu, factor_in_place),
-    LapackCall("geqrf", "sdcz", _of_qr, _qr),
+    LapackCall("geqrf", "sdcz", _of_qr, _qr, reflected_columns),
     LapackCall("geqp3", "sdcz", _of_pivoted_qr, _pivoted_qr),
-    LapackCall("orgqr", "sd", _of_q, _q),
+    LapackCall("orgqr", "sd", _of_q, _q, product_of_reflections),
     LapackCall("ungqr", "cz", _of_q, _q),
     LapackCall("gehrd", "sdcz", _of_hessenberg, _hessenberg),
     LapackCall("syevd", "sd", _of_eigh, _eigh),
