@@ -27,6 +27,7 @@ from pathlib import Path
 
 from certificates import SMALL
 from indexing.certificates import Certificate, Step
+from indexing.certificates.text import texts as texts_of
 from mutants_rust import COPY, ROOT, Mutant, make_copy, put_mutants_in
 
 sys.path.insert(0, str(ROOT / "tests" / "oracles"))
@@ -105,7 +106,9 @@ def falsehood(made: Certificate) -> str:
     """A claim of a certificate that is false at a point of the map, or that its answer is; "" if none is known."""
     own, other = read(made.before), None if made.after == "KNOWN EMPTY" else read(made.after)
     head = made.before.partition(" -> ")[0]
-    claims = [(step, read(f"{head} -> ({', '.join(step.texts)})")) for step in made.steps]
+    written = texts_of(made.nodes, [name for group in made.maps[0].names for name in group])
+    claimed = [[written[e] for e in (step.before, step.after) if e is not None] for step in made.steps]
+    claims = [(step, read(f"{head} -> ({', '.join(own)})")) for step, own in zip(made.steps, claimed, strict=True)]
     for point in islice(own.box(), MAX_POINTS):
         inside = own.contains(point)
         if inside != (other is not None and other.contains(point)):
@@ -119,7 +122,7 @@ def falsehood(made: Certificate) -> str:
     return ""
 
 
-def is_true(step: Step, values: tuple[int, ...]) -> bool:
+def is_true(step: Step[int], values: tuple[int, ...]) -> bool:
     """Whether the claim of a step is true of the values of its expressions."""
     if step.claim != "within":
         return step.claim == "equal" and values[0] == values[1]

@@ -502,7 +502,7 @@ class IndexingMap:
     ) -> tuple[IndexingMap, Certificate]: ...
     def simplifies_fully(self) -> bool:
         """Whether `simplify` completes within its budget of work. If not, it returns an equal map that could be simpler."""
-    def explain(self, effort: _Effort | None = None) -> tuple[Step, ...]:
+    def explain(self, effort: _Effort | None = None) -> tuple[Step[str], ...]:
         """The steps of `simplify`: those of its certificate, each with its law and the facts that it uses."""
     @overload
     def compose(self, second: IndexingMap, certificate: Literal[False] = False) -> IndexingMap:

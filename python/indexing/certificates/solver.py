@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from functools import reduce
 from typing import Any
 
-from indexing.certificates.checker.reader import Reader, TextError
-from indexing.certificates.step import Refused, Step
+from indexing.certificates.checker.table import Table
+from indexing.certificates.step import Claims, Refused, Step
 from indexing.errors import IndexingError
 from indexing.extras import missing_extra
 
@@ -30,7 +29,7 @@ class Translation:
         numbers = (z3.IntSort(),) * 3
         self._quotient, self._product = z3.Function("quotient", *numbers), z3.Function("product", *numbers)
         self.definitions: list[Any] = []
-        self.number, self.variable = z3.IntVal, z3.Int
+        self.number = z3.IntVal
 
     def least(self, values: list[Any]) -> Any:
         """The least of terms."""
@@ -60,43 +59,41 @@ class Translation:
         r = a - self.times(b, self.quotient(a, b))
         return self.z3.If(self.z3.And(b < 0, r != 0), r - b, r)
 
-    def claim(self, reader: Reader, step: Step) -> Any:
+    def claim(self, table: Table, step: Step[int]) -> Any:
         """The claim of a step."""
         z3 = self.z3
-        if step.claim == "never":
+        if step.claim == "never" or step.before is None:
             return z3.BoolVal(False)
-        e = reader.expression(step.before)
+        e = table.value(step.before)
         if step.claim == "equal":
-            return e == reader.expression(step.after)
+            return e == table.value(-1 if step.after is None else step.after)
         parts = [] if step.lower is None else [e >= step.lower]
         parts += [] if step.upper is None else [e <= step.upper]
         parts += [e % step.modulus == step.residue] if step.modulus > 1 else []
         return z3.And(*parts) if parts else z3.BoolVal(True)
 
 
-def prove(before: str, steps: Sequence[Step]) -> None:
-    """Prove each step about the map `before` from those it names. Raises Refused."""
+def prove(of: Claims) -> None:
+    """Prove each step of a certificate from those it names. Raises Refused."""
     try:
         import z3
     except ImportError as failure:
         raise IndexingError(missing_extra("solver='z3'", "proofs", failure)) from None
-    for step in steps:
-        if step.law in ("given", "constraint-divisor"):
-            continue
-        try:
-            _prove(z3, before, steps, step)
-        except TextError as error:
-            raise Refused(step.number, str(error)) from None
+    for step in of.steps:
+        if step.law not in ("given", "constraint-divisor"):
+            _prove(z3, of, step)
 
 
-def _prove(z3: Any, before: str, steps: Sequence[Step], step: Step) -> None:
+def _prove(z3: Any, of: Claims, step: Step[int]) -> None:
     """Prove one step: the divisors of the map are not 0, the reasons hold, the claim does not."""
     for exact in (False, True):
         translation = Translation(z3, exact)
-        reader = Reader(translation)
-        defined = [divisor != 0 for divisor in reader.map(before).divisors]
-        claims = [translation.claim(reader, steps[k]) for k in step.reasons]
-        goal = translation.claim(reader, step)
+        stated = of.maps[1 if of.question == "instantiate" else 0]
+        variables = dict(enumerate(z3.Int(name) for group in stated.names for name in group))
+        table = Table(of.nodes, translation, variables)
+        defined = [divisor != 0 for divisor in table.map(stated, variables.values()).divisors]
+        claims = [translation.claim(table, of.steps[k]) for k in step.reasons]
+        goal = translation.claim(table, step)
         solver = z3.Solver()
         solver.set("timeout", MILLISECONDS)
         solver.add(*claims, *defined, *translation.definitions, z3.Not(goal))
@@ -104,5 +101,5 @@ def _prove(z3: Any, before: str, steps: Sequence[Step], step: Step) -> None:
         if answer == z3.unsat:
             return
     if answer == z3.sat:
-        raise Refused(step.number, f"{step.text} is wrong where {solver.model()}")
-    raise Refused(step.number, f"undecided: {step.text}: the solver found neither a proof nor a counterexample")
+        raise Refused(step.number, f"it is wrong where {solver.model()}")
+    raise Refused(step.number, f"undecided: {step.law}: the solver found neither a proof nor a counterexample")

@@ -2,16 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
-from itertools import starmap
-from typing import Any, NamedTuple
+from typing import Generic, NamedTuple, TypeAlias, TypeVar
 
-__all__ = ["Claims", "Refused", "Step", "Steps"]
+__all__ = ["Claims", "MapTable", "Node", "Refused", "Step"]
+
+#: The kind of a node, its numbers, and its operands, which are the numbers of earlier nodes: variable (its index),
+#: constant, floordiv, mod, product, min, max, sum (its constant, then a coefficient an operand).
+Node: TypeAlias = "tuple[str, tuple[int, ...], tuple[int, ...]]"
+#: An expression: the number of a node, or, in the steps of `explain`, its text.
+_E = TypeVar("_E")
 
 
-class Step(NamedTuple):
+class MapTable(NamedTuple):
+    """A map: its kind ("defined", "known empty" or "undefined"), the names of its dimensions, ranges and runtime variables,
+    its results, and the constraints of its domain, with inclusive bounds, None where there is none. Expressions are nodes.
+    """
+
+    kind: str = "defined"
+    names: tuple[tuple[str, ...], ...] = ((), (), ())
+    results: tuple[int, ...] = ()
+    domain: tuple[tuple[int, int | None, int | None], ...] = ()
+
+
+class Step(NamedTuple, Generic[_E]):
     """A claim that holds at every point of the domain.
 
     `claim` is "equal" (`before = after`), "within" (`before` lies in [lower, upper], and is `residue` modulo `modulus`), or
@@ -24,13 +38,13 @@ class Step(NamedTuple):
     number: int
     claim: str
     law: str
-    before: str = ""
-    after: str = ""
+    before: _E | None = None
+    after: _E | None = None
     lower: int | None = None
     upper: int | None = None
     modulus: int = 1
     residue: int = 0
-    bindings: tuple[tuple[str, str], ...] = ()
+    bindings: tuple[tuple[str, _E], ...] = ()
     reasons: tuple[int, ...] = ()
     facts: tuple[str, ...] = ()
 
@@ -38,11 +52,6 @@ class Step(NamedTuple):
     def rule(self) -> str:
         """The law's id."""
         return self.law
-
-    @property
-    def texts(self) -> tuple[str, ...]:
-        """The expressions of the claim."""
-        return tuple(text for text in (self.before, self.after) if text)
 
     @property
     def text(self) -> str:
@@ -62,59 +71,23 @@ class Step(NamedTuple):
         return f"{self.number}. {self.text}  [{self.law}{letters}{by}]"
 
 
-class Steps(Sequence[Step]):
-    """Steps that are made when they are first read, as a tuple."""
-
-    def __init__(self, fields: Callable[[], Iterable[tuple[Any, ...]]]) -> None:
-        """`fields()` gives those of each step."""
-        self._fields = fields
-
-    @cached_property
-    def made(self) -> tuple[Step, ...]:
-        """The steps."""
-        return tuple(starmap(Step, self._fields()))
-
-    def __len__(self) -> int:
-        return len(self.made)
-
-    def __iter__(self) -> Iterator[Step]:
-        return iter(self.made)
-
-    def __getitem__(self, place: Any) -> Any:
-        """The step of a number, or the tuple of those of a slice."""
-        return self.made[place]
-
-    def __eq__(self, other: object) -> bool:
-        return self.made == (other.made if isinstance(other, Steps) else other)
-
-    def __hash__(self) -> int:
-        return hash(self.made)
-
-    def __repr__(self) -> str:
-        return repr(self.made)
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return tuple, (self.made,)
-
-
 @dataclass(frozen=True)
 class Claims:
-    """The proof of an answer about maps.
+    """The proof of an answer about maps, whose expressions are `nodes`.
 
-    `question` says what `after` is: "simplify", a simplified form of the map `before`; "compose", the second of `maps` after
-    the first; "instantiate", the simplified form of the first of `maps` with `values` for its parameters, which is `before`;
-    "is_empty" and "equivalent", the answer "true" or "false" about `before`, or about `maps`. A false answer has a `point`: of
-    the domain, or at which the maps differ. The steps lead from `before` to the result; `results[i]` is the number of the step
-    by which result i has its new form, None where it stays as it is. Equivalent maps have `parts`: the certificates of
-    their simplification.
+    `question` says what the last of `maps` is: "simplify", a simplified form of the first one; "compose", the second one after
+    the first; "instantiate", the simplified form of the second one, which is the first one with `values` for its parameters.
+    "is_empty" and "equivalent" have an `answer` about all of `maps`; if it is no, a `point`: of the domain, or at which the
+    maps differ. The steps lead from a map to its simplified form; `results[i]` is the number of the step by which result i
+    has its new form, None where it stays as it is. Equivalent maps have `parts`: the certificates of their simplification.
     """
 
     question: str
-    before: str
-    after: str
-    steps: Sequence[Step] = ()
+    nodes: tuple[Node, ...]
+    maps: tuple[MapTable, ...]
+    steps: tuple[Step[int], ...]
+    answer: bool | None
     results: tuple[int | None, ...] = ()
-    maps: tuple[str, ...] = ()
     values: tuple[tuple[str, int], ...] = ()
     point: tuple[int, ...] = ()
     parts: tuple[Claims, ...] = ()

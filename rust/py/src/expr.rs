@@ -414,9 +414,10 @@ impl PyExpr {
 }
 
 /// Kind, numbers (a variable's index; a constant; a sum's constant and coefficients), places of operands.
-type FlatNode = (&'static str, Vec<i64>, Vec<usize>);
+/// A node: its kind, its numbers, the places of its operands.
+pub type FlatNode = (&'static str, Vec<i64>, Vec<usize>);
 
-fn flat_node(node: Node<'_>, place: &HashMap<Expr, usize>) -> FlatNode {
+pub fn flat_node(node: Node<'_>, place: &HashMap<Expr, usize>) -> FlatNode {
     let all = |args: &[Expr]| args.iter().map(|a| place[a]).collect();
     match node {
         Node::Variable(v) => ("variable", vec![v.into()], vec![]),

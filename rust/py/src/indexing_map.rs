@@ -1,7 +1,7 @@
 //! `IndexingMap`.
 
 use crate::argument::{effort_of, int64, style_of, text_of, MAX_REPR_LENGTH};
-use crate::certificate::recorded;
+use crate::certificate::PyRecorded;
 use crate::error::{guarded, invalid, Raise};
 use crate::expr::{list, need_operand, operands, split};
 use crate::interval::{interval_of, PyInterval, PyVariable};
@@ -13,8 +13,8 @@ use crate::vector::{self, Values};
 use crate::workspace::{self, Workspace, TEXT};
 use indexing_core::{
     abridged_indexing_map, certify, compose, from_tensor_sizes, read_indexing_map, simplifies_fully,
-    simplify, write_indexing_map, Arena, IndexingMap, MapBuilder, MapKind, Options, PointVariables, Result,
-    Scratch, SymbolicMap,
+    simplify, write_indexing_map, Arena, Certificate, IndexingMap, MapBuilder, MapKind, Options,
+    PointVariables, Result, Scratch, SymbolicMap,
 };
 use pyo3::prelude::*;
 use pyo3::types::{PyString, PyTuple};
@@ -49,15 +49,32 @@ impl PyIndexingMap {
         .map(PyIndexingMap)
     }
 
-    /// The simplified map, and the certificate of its simplification.
-    pub(crate) fn certified<'py>(&self, py: Python<'py>, options: Options) -> PyResult<(Any<'py>, Any<'py>)> {
+    /// The simplified map, and what was recorded of its simplification, which may be that of an instance of `stated`.
+    fn recorded(
+        &self,
+        py: Python<'_>,
+        options: Options,
+        stated: Option<&IndexingMap>,
+    ) -> PyResult<(PyIndexingMap, PyRecorded)> {
         let (simple, recorded) = self.released(py, |w| {
             let (simple, certificate) = certify(&mut w.arena, &mut w.scratch, &self.0, options)?;
-            let recorded = recorded(&mut w.arena, [&self.0, &simple], certificate);
+            let maps: Vec<&IndexingMap> = stated.into_iter().chain([&self.0, &simple]).collect();
+            let recorded = PyRecorded::new(&mut w.arena, &maps, certificate);
             Ok((simple, recorded))
         })?;
+        Ok((PyIndexingMap(simple), recorded))
+    }
+
+    /// The simplified map, and the certificate of its simplification, which may be that of an instance of `stated`.
+    pub(crate) fn certified<'py>(
+        &self,
+        py: Python<'py>,
+        options: Options,
+        stated: Option<&IndexingMap>,
+    ) -> PyResult<(Any<'py>, Any<'py>)> {
+        let (simple, recorded) = self.recorded(py, options, stated)?;
         let certificate = recorded.into_python(py)?;
-        Ok((Bound::new(py, PyIndexingMap(simple))?.into_any(), certificate))
+        Ok((Bound::new(py, simple)?.into_any(), certificate))
     }
 
     fn variables_at<'py>(&self, py: Python<'py>, from: usize, to: usize) -> PyResult<Tuple<'py>> {
@@ -290,7 +307,7 @@ impl PyIndexingMap {
         let points = if keep_points { PointVariables::Keep } else { PointVariables::Replace };
         let options = Options { points, effort: effort_of(effort)? };
         if certificate {
-            return Ok(self.certified(py, options)?.into_pyobject(py)?.into_any());
+            return Ok(self.certified(py, options, None)?.into_pyobject(py)?.into_any());
         }
         let map = self.released(py, |w| simplify(&mut w.arena, &mut w.scratch, &self.0, options))?;
         Ok(Bound::new(py, PyIndexingMap(map))?.into_any())
@@ -305,7 +322,9 @@ impl PyIndexingMap {
     #[pyo3(signature = (effort = None))]
     fn explain<'py>(&self, py: Python<'py>, effort: Option<&Str<'py>>) -> PyResult<Any<'py>> {
         let options = Options { effort: effort_of(effort)?, ..Options::default() };
-        self.certified(py, options)?.1.call_method0("explained")
+        let recorded = self.recorded(py, options, None)?.1;
+        let texts = recorded.texts(py)?;
+        recorded.into_python(py)?.call_method1("explained", (texts,))
     }
 
     /// As `compose(self, second)`.
@@ -315,10 +334,9 @@ impl PyIndexingMap {
         if !certificate {
             return Ok(Bound::new(py, composed)?.into_any());
         }
-        let texts = [self, second, &composed].map(|map| map.to_text(py, None));
-        let [first, second, result] = texts;
-        let proof =
-            py.import("indexing.certificates")?.call_method1("of_composition", (first?, second?, result?))?;
+        let maps = [&self.0, &second.0, &composed.0];
+        let recorded = workspace::with(|w| PyRecorded::new(&mut w.arena, &maps, Certificate::default()));
+        let proof = py.import("indexing.certificates")?.call_method1("of_composition", (recorded,))?;
         Ok((composed, proof).into_pyobject(py)?.into_any())
     }
 

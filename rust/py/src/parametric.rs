@@ -165,9 +165,9 @@ impl PyParametricMap {
             if certificate {
                 let bound =
                     workspace::with(|w| self.0.bind(&mut w.arena, &point)).map(PyIndexingMap).raise(py)?;
-                let (simple, steps) = bound.certified(py, Options::default())?;
-                let stated = self.stated().__str__(py)?;
-                let parts = (stated, values.map(|v| v.copy()).transpose()?, steps);
+                let stated = self.stated();
+                let (simple, steps) = bound.certified(py, Options::default(), Some(&stated.0))?;
+                let parts = (values.map(|v| v.copy()).transpose()?, steps);
                 let proof = py.import("indexing.certificates")?.call_method1("of_instance", parts)?;
                 return Ok((simple, proof).into_pyobject(py)?.into_any());
             }

@@ -1,25 +1,24 @@
-"""Consequences of ranges of forms: by intervals, else by cases of what defines the unknowns, and linear integer arithmetic."""
+"""Consequences of ranges of forms: by intervals, by linear integer arithmetic, by the values of few variables."""
 
 from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from functools import reduce
-from itertools import combinations, combinations_with_replacement
-from math import gcd, inf
+from itertools import combinations, product
+from math import gcd, inf, prod
 
 from indexing.certificates.checker.forms import Ends, Form, Forms, Range, constant, floored
-from indexing.certificates.checker.reader import Bound
+from indexing.certificates.checker.table import Bound
 
 __all__ = ["Facts"]
 
 ANY = (-inf, inf)
-MAX_CASES = 1000
 MAX_RANGES = 100
-#: As many sides of ranges are multiplied.
-MAX_SIDES = 24
-#: Remainders modulo, and unknowns with, at most as many values are tried one by one.
-MAX_VALUES = 64
+#: As many points are tried one by one.
+MAX_POINTS = 1000
+#: As many cases of what minima are equal to are told apart.
+MAX_CASES = 100
 
 
 def added(ends: Ends, times: int, to: Ends) -> Ends:
@@ -31,9 +30,16 @@ def added(ends: Ends, times: int, to: Ends) -> Ends:
 
 
 def multiplied(a: Ends, b: Ends) -> Ends:
-    """The bounds of a product of what is in finite bounds."""
+    """The bounds of a product."""
+    if not are_finite([a, b]):
+        return ANY
     corners = [x * y for x in a for y in b]
     return min(corners), max(corners)
+
+
+def are_finite(spans: list[Ends]) -> bool:
+    """Whether all bounds are numbers."""
+    return all(b - a < inf for a, b in spans)
 
 
 class Facts:
@@ -64,21 +70,26 @@ class Facts:
         low, high = self.ranges.get(terms, ANY)
         return (lower <= low and high <= upper) or self.is_impossible
 
-    def imply(self, terms: frozenset[tuple[int, int]], lower: Bound, upper: Bound, by_systems: bool = True) -> bool:
-        """Whether a range follows: as stated, by intervals, or, by systems, since the form can't lie above or below it."""
+    def imply(self, terms: frozenset[tuple[int, int]], lower: Bound, upper: Bound) -> bool:
+        """Whether a range follows: as stated, by intervals, or since the form can't lie above or below it."""
         if self.state(terms, lower, upper):
             return True
         low, high = self.span(Form(terms))
-        above = high <= upper or (by_systems and self.exclude((terms, upper + 1, inf)))
-        return above and (lower <= low or (by_systems and self.exclude((terms, -inf, lower - 1))))
+        above = high <= upper or self.exclude((terms, upper + 1, inf))
+        return above and (lower <= low or self.exclude((terms, -inf, lower - 1)))
+
+    def prove(self, claims: list[Range]) -> bool:
+        """Whether all ranges follow, or hold at each point of a small box."""
+        return all(self.imply(*r) for r in claims) or all(self.hold_everywhere(*r) for r in claims)
 
     # ------------------------------------------------------------------ by intervals
 
     def span(self, form: Form) -> Ends:
-        """Bounds of a form: those stated, or of the unknowns in a multiple with remainders for quotients."""
+        """Bounds of a form: those stated, of factors, or of the unknowns in a multiple with remainders for quotients."""
         low, high = self.stated(form)
         if high - low < inf:
             return low, high
+        low, high = self.by_factors(form, (low, high))
         ends: Ends = (0, 0)
         scale = 1
         for k in sorted(form.keys() & self.forms.rests.keys(), reverse=True):
@@ -96,6 +107,22 @@ class Facts:
         a, b = added(of_form, 1, ends)
         return max(low, -floored(-a, scale)), min(high, floored(b, scale))
 
+    def by_factors(self, form: Form, ends: Ends) -> Ends:
+        """Bounds of a product that is a sum, by those of factors, or of one that all its terms have."""
+        terms, factor, constant = self.forms.normal(form)
+        if (known := self.forms.factored.pop(terms, None)) is not None:
+            _, *of = self.forms.range(known[0], *multiplied(*map(self.span, known[1:])))
+            low, high = added((of[0], of[1]), factor, (constant, constant))
+            ends, self.forms.factored[terms] = (max(low, ends[0]), min(high, ends[1])), known
+        elif len(form) > 1 and 0 not in form:
+            for f in self.forms.factors(min(form)):
+                rest = [(j, c) for k, c in form.items() if (j := self.forms.without(f, k)) is not None]
+                if len(rest) == len(form):
+                    other = Form(rest)
+                    low, high = multiplied(self.span(self.forms.owns[f]), self.span(other))
+                    ends = max(low, ends[0]), min(high, ends[1])
+        return ends
+
     def stated(self, form: Form) -> Ends:
         """The bounds of a form that are known at once."""
         terms, factor, constant = self.forms.normal(form)
@@ -104,114 +131,47 @@ class Facts:
     def span_of_unknown(self, k: int) -> Ends:
         """Bounds of an unknown, from those stated, and those of its parts."""
         kind, parts = self.forms.unknowns[k]
-        ends = self.stated(self.forms.owns[k])
-        if ends[1] - ends[0] == inf:
-            if k in self.forms.rests:
-                ends = self.span(self.forms.owns[k])
-            elif kind in ("*", "min"):
-                spans = [self.span(part) for part in parts]
-                if kind == "min":
-                    ends = min(a for a, _ in spans), min(b for _, b in spans)
-                elif all(b - a < inf for a, b in spans):
-                    ends = reduce(multiplied, spans)
-        self.spans[k] = ends
-        return ends
+        low, high = self.stated(self.forms.owns[k])
+        if high - low == inf:
+            a, b = self.span(self.forms.owns[k]) if k in self.forms.rests else self.by_parts(kind, parts)
+            low, high = max(a, low), min(b, high)
+        self.spans[k] = low, high
+        return low, high
 
-    # ------------------------------------------------------------------ by equal forms, and by cases
-
-    def prove(self, claims: list[Range], by_operands: bool = False) -> bool:
-        """Whether all ranges follow: as they stand, else by cases; by operands, first with equal forms put for others."""
-        if not by_operands and all(self.imply(*r, by_systems=False) for r in claims):
-            return True
-        return self.prove_by_cases(claims, frozenset(), iter(range(MAX_CASES)))
-
-    def prove_by_cases(self, claims: list[Range], decided: frozenset[int], budget: Iterator[int]) -> bool:
-        """Whether all ranges follow with equal forms put for others, or so in each case of what is not decided."""
-        if self.is_impossible or next(budget, None) is None:
-            return self.is_impossible
-        zeros, known = self.zeros(), dict[int, Form]()
-
-        def moved(ranges: Iterable[Range]) -> list[Range]:
-            return [self.forms.range(self.forms.at(Form(t), zeros, known), *ends) for t, *ends in ranges]
-
-        wanted = moved(claims)
-        if all(NOTHING.state(*r) for r in wanted):
-            return True
-        facts = Facts(self.forms, moved(self))
-        if all(facts.imply(*r, by_systems=False) for r in wanted):
-            return True
-        facts.add(self.forms.range(zero, 0, 0) for zero in zeros.values())
-        if all(facts.imply(*r) for r in wanted):
-            return True
-        asked = self.forms.below(Form(terms) for terms, *_ in wanted)
-        below = (asked | self.forms.below(map(Form, facts.ranges))) - decided
-        cases_of = {k: cases for k in sorted(below) if (cases := facts.cases(k))}
-        k = min(cases_of, key=lambda k: (k not in asked, len(cases_of[k])), default=0)
-        return k > 0 and all(
-            Facts(self.forms, [*facts, *case]).prove_by_cases(wanted, decided | {k}, budget) for case in cases_of[k]
-        )
-
-    def zeros(self) -> dict[int, Form]:
-        """The forms that are 0 by the ranges of one value, by the last unknown in each."""
-        zeros: dict[int, Form] = {}
-        for terms, (lower, upper) in self.ranges.items():
-            if lower == upper and terms:
-                zero = self.forms.at(Form(terms) - int(lower), zeros, {})
-                if zero.number is None:
-                    zeros[max(zero)] = zero
-        return zeros
-
-    def cases(self, k: int) -> list[list[Range]]:
-        """The cases of which one holds of an unknown, by what defines it or by its bounds."""
-        (kind, parts), own, within = self.forms.unknowns[k], self.forms.owns[k], self.forms.range
-        low, high = self.stated(own)
+    def by_parts(self, kind: str, parts: tuple[Form, ...]) -> Ends:
+        """Bounds by definition: of a minimum, a product, or a quotient or remainder by an expression."""
+        spans = [self.span(part) for part in parts]
         if kind == "min":
-            return [[within(own - p, 0, 0)] for p in parts]
-        if k in self.forms.rests:
-            rest, m = self.forms.rests[k]
-            return [[within(rest, r, r)] for r in range(m)] if m <= MAX_VALUES else []
-        if 0 < high - low <= MAX_VALUES:
-            return [[within(own, v, v)] for v in range(int(low), int(high) + 1)]
-        if kind not in ("/", "%"):
-            return []
-        (n, d), cases = parts, [[within(parts[1], 0, 0)]]
-        for sign in (1, -1):
-            size, q = d * sign, own if kind == "/" else self.forms.quotient(n, d * sign)
-            rest = (n * sign if kind == "/" else n) - self.forms.times(size, q)
-            always = [within(size, 1, inf), within(rest, 0, inf), within(size - rest, 1, inf)]
-            always += [within(rest - own, 0, 0)] if kind == "%" else []
-            cases += [[*always, within(q, *ends)] for ends in ((1, inf), (0, 0), (-inf, -1))]
-        return cases
+            return min(a for a, _ in spans), min(b for _, b in spans)
+        if kind == "%":
+            (a, b), (p, q) = spans
+            return 0, min(max(abs(p), abs(q)) - 1, b if a >= 0 else inf)
+        if kind == "*":
+            return reduce(multiplied, spans)
+        if kind != "/" or spans[1][0] <= 0 <= spans[1][1] or not are_finite(spans):
+            return ANY
+        corners = [n // d for n in map(int, spans[0]) for d in map(int, spans[1])]
+        return min(corners), max(corners)
 
     # ------------------------------------------------------------------ by linear arithmetic
 
     def exclude(self, *ranges: Range) -> bool:
         """Whether no integers satisfy the facts, and these; False if that is not found."""
         facts = Facts(self.forms, [*self, *ranges])
-        for k in self.forms.below(map(Form, facts.ranges)):
+        cases = list[list[Range]]()
+        for k in sorted(self.forms.below(map(Form, facts.ranges))):
             kind, parts = self.forms.unknowns[k]
             if k in self.forms.rests:
                 rest, m = self.forms.rests[k]
                 facts.add([self.forms.range(rest, 0, m - 1)])
             elif kind == "min":
-                facts.add(self.forms.range(self.forms.owns[k] - part, -inf, 0) for part in parts)
-        if facts.has_no_solution():
-            return True
-        products = [*facts.products()]
-        return bool(products) and Facts(self.forms, [*facts, *products]).has_no_solution()
-
-    def products(self) -> Iterator[Range]:
-        """Products of two sides of ranges that have no unknowns but those of the ranges."""
-        met = {0, *self.forms.below(map(Form, self.ranges))}
-        if all(self.forms.unknowns[k][0] != "*" for k in met):
-            return
-        sides = [Form(t) - int(low) for t, low, high in self if -inf < low < high]
-        sides += [constant(int(high)) - Form(t) for t, low, high in self if low < high < inf]
-        if len(sides) <= MAX_SIDES:
-            for p, q in combinations_with_replacement(sides, 2):
-                f = self.forms.times(p, q)
-                if f.keys() <= met:
-                    yield self.forms.range(f, 0, inf)
+                above = [self.forms.owns[k] - part for part in parts]
+                facts.add(self.forms.range(form, -inf, 0) for form in above)
+                cases.append([self.forms.range(form, 0, 0) for form in above])
+        return facts.has_no_solution() or (
+            0 < prod(map(len, cases)) <= MAX_CASES
+            and all(Facts(self.forms, [*facts, *case]).has_no_solution() for case in product(*cases))
+        )
 
     def has_no_solution(self) -> bool:
         """Whether no integers satisfy the facts, with each unknown as a variable; False if that is not found.
@@ -255,5 +215,18 @@ class Facts:
             if ends != ANY:
                 yield self.forms.range((p * a).plus(q, b), *ends)
 
+    # ------------------------------------------------------------------ by values
 
-NOTHING = Facts(Forms())
+    def hold_everywhere(self, terms: frozenset[tuple[int, int]], lower: Bound, upper: Bound) -> bool:
+        """Whether a range holds at each point within the bounds of its variables; False for too many points."""
+        form = Form(terms)
+        names = [k for k in self.forms.below([form]) if self.forms.unknowns[k][0].startswith("variable")]
+        spans = [self.stated(self.forms.owns[k]) for k in names]
+        if not are_finite(spans) or prod(b - a + 1 for a, b in spans) > MAX_POINTS:
+            return False
+        points = product(*(range(int(a), int(b) + 1) for a, b in spans))
+        try:
+            values = [self.forms.value(form, dict(zip(names, point, strict=True))) for point in points]
+        except ZeroDivisionError:
+            return False
+        return all(lower <= value <= upper for value in values)

@@ -6,11 +6,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from functools import reduce
 from math import gcd, inf, prod
 from typing import TypeAlias
 
-from indexing.certificates.checker.reader import Bound
+from indexing.certificates.checker.table import Bound
 
 __all__ = ["Ends", "Form", "Forms", "Range", "constant", "floored"]
 
@@ -28,8 +27,6 @@ VALUES: dict[str, Callable[..., int]] = {
 }
 #: Products of forms have at most as many terms before they are added.
 MAX_TERMS = 10_000
-#: As many times a term of a form is replaced.
-MAX_REPLACED = 100
 
 
 class Form(dict[int, int]):
@@ -96,11 +93,13 @@ class Forms:
         self.numbers: dict[tuple[str, tuple[Form, ...]], int] = {}
         #: By quotient by a number, what it leaves, and the number.
         self.rests: dict[int, tuple[Form, int]] = {}
+        #: By terms of a product that is a sum, the product and its factors.
+        self.factored: dict[frozenset[tuple[int, int]], tuple[Form, Form, Form]] = {}
         self.unknown("1")
 
-    def variable(self, name: str) -> Form:
-        """The form of a variable, which is no kind of VALUES whatever its name."""
-        return self.unknown(f"variable {name}")
+    def variables(self, count: int) -> list[Form]:
+        """The forms of as many variables."""
+        return [self.unknown(f"variable {place}") for place in range(count)]
 
     def unknown(self, kind: str, *parts: Form) -> Form:
         """The form of one unknown."""
@@ -112,25 +111,18 @@ class Forms:
                 self.rests[number] = parts[0].plus(self.owns[number], -m), m
         return self.owns[number]
 
-    def made(self, kind: str, parts: list[Form]) -> Form:
-        """The form that an unknown of a kind becomes whose parts are these."""
-        if kind == "*":
-            return reduce(self.times, parts)
-        return self.least(parts) if kind == "min" else (self.quotient if kind == "/" else self.remainder)(*parts)
-
     def factors(self, k: int) -> list[int]:
         """The unknowns that an unknown is the product of."""
         kind, parts = self.unknowns[k]
         return [next(iter(part)) for part in parts] if kind == "*" else [k] if k else []
 
-    def cofactor(self, k: int, of: int) -> list[int] | None:
-        """The unknowns by which another is multiplied in the product that an unknown is, if it is one."""
+    def without(self, factor: int, k: int) -> int | None:
+        """The unknown that an unknown is a product of with a factor, if it is one."""
         others = self.factors(k)
-        for f in self.factors(of):
-            if f not in others:
-                return None
-            others.remove(f)
-        return others
+        if factor not in others:
+            return None
+        others.remove(factor)
+        return next(iter(self.monomial(*others)), 0) if others else 0
 
     def times(self, a: Form, b: Form) -> Form:
         """The product."""
@@ -138,7 +130,10 @@ class Forms:
             return a * b.get(0, 0)
         if len(a) * len(b) > MAX_TERMS:
             raise ValueError("a product has too many terms")
-        return Form.sum((self.monomial(j, k), c * d) for j, c in a.items() for k, d in b.items())
+        product = Form.sum((self.monomial(j, k), c * d) for j, c in a.items() for k, d in b.items())
+        if len(product) > 1:
+            self.factored[self.normal(product)[0]] = product, a, b
+        return product
 
     def monomial(self, *unknowns: int) -> Form:
         """The form of a product of unknowns."""
@@ -162,6 +157,11 @@ class Forms:
         )
         return outside.plus(self.unknown("min", *scaled), g)
 
+    def ratio(self, n: Form, d: Form) -> int | None:
+        """The number by which a form that is no number is multiplied in another, if it is one."""
+        ratio = n.get(k := max(d), 0) // d[k] if d.number is None else 0
+        return ratio if ratio and n == d * ratio else None
+
     def quotient(self, n: Form, d: Form) -> Form:
         """`n floordiv d`; multiples of a number are moved out."""
         m = d.number
@@ -177,6 +177,12 @@ class Forms:
         g = gcd(m, *(c for k, c in rest.items() if k))
         g = g if m > 0 else -g
         rest, m = Form({k: new for k, c in rest.items() if (new := c // g)}) if g != 1 else rest, m // g
+        (k, _), *more = ((k, c) for k, c in rest.items() if k)
+        if not more and rest[k] == 1 and k in self.rests:  # (x / b + c) / m = (x + c * b) / (b * m)
+            (inner, _), b = self.unknowns[k][1], self.rests[k][1]
+            return whole.plus(
+                self.quotient(inner.plus(constant(b), rest[0]) if 0 in rest else inner, constant(b * m)), 1
+            )
         # n / m = -((m - 1 - n) / m): the first coefficient is positive that isn't m / 2, else of (x + 1) / 2 there is none.
         is_turned = next((c for k, c in sorted(rest.items()) if k and 2 * c != m), -rest.get(0, 0)) < 0
         of_rest = (
@@ -217,28 +223,6 @@ class Forms:
     def nonzero(self, divisor: Form) -> Range:
         """The range that says that a divisor is not 0: the greater of it and its negative is positive."""
         return self.range(self.least([divisor, -divisor]), -inf, -1)
-
-    def at(self, form: Form, zeros: dict[int, Form], known: dict[int, Form]) -> Form:
-        """The form where others are 0, each by the last unknown in it; unknowns that are met become known."""
-        first = min(zeros, default=inf)
-        late = [k for k in form if k >= first]  # others have no unknowns of zeros in them
-        for k in late:
-            if k not in known:
-                kind, parts = self.unknowns[k]
-                new = [self.at(part, zeros, known) for part in parts]
-                is_same = all(a is b for a, b in zip(parts, new, strict=True))
-                known[k] = self.owns[k] if is_same else self.made(kind, new)
-        if not all(known[k] is self.owns[k] for k in late):
-            form = Form.sum((known.get(k, self.owns[k]), c) for k, c in form.items())
-        for _ in range(MAX_REPLACED):
-            possible = [k for k in form if k >= first or self.unknowns[k][0] == "*"]
-            places = ((k, z) for k in possible for z in zeros if self.cofactor(k, z) is not None)
-            k, z = next(((k, z) for k, z in places if not form[k] % zeros[z][z]), (0, 0))
-            if not k:
-                break
-            others = self.monomial(*(self.cofactor(k, z) or ()))
-            form = form.plus(self.times(zeros[z], others), -form[k] // zeros[z][z])
-        return form
 
     def value(self, form: Form, at: dict[int, int]) -> int:
         """The value of a form, where `at` has those of the variables, and gets all. Raises ZeroDivisionError."""

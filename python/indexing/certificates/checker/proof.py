@@ -7,21 +7,22 @@ from itertools import chain
 from math import inf
 
 from indexing.certificates.checker.facts import Facts
-from indexing.certificates.checker.forms import Form, Range, constant
+from indexing.certificates.checker.forms import Form, Forms, Range, constant
 from indexing.certificates.checker.laws import compared, equations, rows
-from indexing.certificates.checker.reader import MapText, Reader
-from indexing.certificates.step import Refused, Step
+from indexing.certificates.checker.table import MapValues, Table, made
+from indexing.certificates.step import Node, Refused, Step
 
 __all__ = ["check_steps", "need"]
 
 #: The claims that laws of a group make; the last are what equality itself gives, and premises, which have no row.
 CLAIMS = {
-    **dict.fromkeys(["rule", "constructor", "operands", "chain"], ("equal",)),
+    **dict.fromkeys(["rule", "operands", "chain"], ("equal",)),
     **dict.fromkeys(["range", "substituted", "given"], ("within",)),
     "constraint": ("within", "never"),
 }
 #: Laws of what a map states: its constraints, and that its divisors are not 0.
 PREMISES = ("given", "constraint-divisor")
+NOTHING = Facts(Forms())
 UNSAFE = "a divisor may be 0 in one of the maps only"
 
 
@@ -32,26 +33,26 @@ def need(ok: bool, step: int | None, reason: str) -> None:
 
 
 def check_steps(
-    reader: Reader,
-    before: MapText,
-    after: MapText,
-    steps: Sequence[Step] = (),
+    table: Table,
+    before: MapValues,
+    after: MapValues,
+    steps: Sequence[Step[int]] = (),
     results: tuple[int | None, ...] | None = None,
     by_reasons: bool = True,
 ) -> None:
     """Check that the steps prove two maps to be equal; without `by_reasons` all but that each follows from its reasons.
 
-    `reader` reads expressions as forms, with the variables of the first map. Raises Refused with the number of the step
-    (None: the whole) and what is wrong.
+    The expressions of steps are nodes of the table. Raises Refused with the number of the step (None: the whole) and what is
+    wrong.
     """
-    if before.kind != "defined" or after.kind == "UNDEFINED":
+    if before.kind != "defined" or after.kind == "undefined":
         return need(before.kind == after.kind, None, "a map without domain stays as it is")
-    need(after.kind != "defined" or before.names == after.names, None, "the maps have different variables")
-    proof = Proof(reader, before, after, steps)
+    need(after.kind != "defined" or before.variables == after.variables, None, "the maps have different variables")
+    proof = Proof(table, before, after, steps)
     for place, step in enumerate(steps):
         try:
             proof.check_step(place, step, by_reasons)
-        except (ArithmeticError, RecursionError, ValueError) as error:
+        except (ArithmeticError, LookupError, ValueError) as error:
             raise Refused(step.number, f"an expression that has no value: {error}") from None
     if after.kind == "defined":
         proof.check_domain()
@@ -62,37 +63,56 @@ def check_steps(
 
 
 class Proof:
-    """Two maps, steps, and the forms of their expressions."""
+    """Two maps, steps, and what these claim of forms."""
 
-    def __init__(self, reader: Reader, before: MapText, after: MapText, steps: Sequence[Step]) -> None:
+    def __init__(self, table: Table, before: MapValues, after: MapValues, steps: Sequence[Step[int]]) -> None:
         self.before, self.after, self.steps = before, after, steps
-        self.reader, self.forms = reader, reader.algebra
-        #: By step so far: its claims, what is 0 by an equality as it stands, and that its divisors are not 0.
+        self.table, self.forms = table, table.algebra
+        #: By step so far: its claims, the sides of an equality, and that its divisors are not 0.
         self.ranges: list[list[Range]] = []
-        self.differences: list[Form | None] = []
+        self.sides: list[tuple[Form, Form] | None] = []
         self.nonzero: list[list[Range]] = []
         self.domain = self.ranges_of(before)
         self.own = self.domain[len(before.domain) :]
         self.stated = Facts(self.forms, self.domain)
 
-    def check_step(self, place: int, step: Step, by_reasons: bool) -> None:
-        if step.number != place:
-            raise Refused(step.number, f"out of order: this is step {place}")
+    def check_step(self, place: int, step: Step[int], by_reasons: bool) -> None:
+        need(step.number == place, step.number, f"out of order: this is step {place}")
         for r in step.reasons:
-            if not 0 <= r < place:
-                raise Refused(place, f"there is no step {r} before it")
-        claims = self.by_law(step, self.claims(step))
+            need(0 <= r < place, place, f"there is no step {r} before it")
+        group = rows().get(step.law, (step.law,))[0]
+        need(group in CLAIMS, place, f"there is no law {step.law!r}")
+        need(step.claim in CLAIMS[group], place, f'{step.law} is no law of claims that are "{step.claim}"')
+        claims = self.claims(step)
         if step.law == "given":
-            is_proved = all(self.stated.imply(*r) for r in claims)
-        elif step.law == "chain":
-            links = [self.differences[k] for k in step.reasons]
-            is_proved = Form.sum((link, 1) for link in links if link is not None) == self.differences[place]
-        else:
-            is_proved = not by_reasons
-        if not (is_proved or self.reasons(step).prove(claims, step.law == "operands")):
-            raise Refused(place, f"{step.text} does not follow by {step.law}")
+            need(all(self.stated.imply(*r) for r in claims), place, "the map does not state what it claims")
+        elif by_reasons:
+            left = self.left(step, claims, group == "rule")
+            is_proved = all(NOTHING.state(*r) for r in left) or self.reasons(step).prove(left)
+            need(is_proved, place, f"it does not follow by {step.law}")
 
-    def reasons(self, step: Step) -> Facts:
+    def left(self, step: Step[int], claims: list[Range], is_rule: bool) -> list[Range]:
+        """What is left to prove of claims, beside what equality itself and the row of a law give."""
+        if step.law == "chain":
+            links = (
+                (side, sign) for k in step.reasons for side, sign in zip(self.sides[k] or (), (-1, 1), strict=False)
+            )
+            return [
+                self.forms.range(Form.sum([*links, *zip(self.sides[step.number] or (), (1, -1), strict=False)]), 0, 0)
+            ]
+        if step.law == "operands" and step.before is not None:
+            same = {self.steps[k].before: sides[1] for k in step.reasons if (sides := self.sides[k])}
+            kind, numbers, operands = self.table.nodes[step.before]
+            if operands:
+                parts = [same.get(k, self.table.values[k]) for k in operands]
+                apart = made(self.forms, kind, numbers, parts) - self.form(step.after)
+                if apart and kind in ("floordiv", "mod") and (n := self.forms.ratio(*parts)) is not None:
+                    apart = constant(n if kind == "floordiv" else 0) - self.form(step.after)
+                    return [self.forms.nonzero(parts[1]), self.forms.range(apart, 0, 0)]
+                return [self.forms.range(apart, 0, 0)]
+        return self.by_row(step, claims) if is_rule and step.bindings else claims
+
+    def reasons(self, step: Step[int]) -> Facts:
         """The facts from which a step follows: its reasons, and that divisors of the map in it and in these are not 0."""
         known = [*self.domain] if step.law in PREMISES else []
         for k in step.reasons:
@@ -101,35 +121,43 @@ class Proof:
             known += [r for k in (*step.reasons, step.number) for r in self.nonzero[k] if r in self.own]
         return Facts(self.forms, known)
 
-    def by_law(self, step: Step, claims: list[Range]) -> list[Range]:
-        """The claims that are left to prove of a step: by a law with letters what it needs, and that its sides are those."""
-        group = rows().get(step.law, (step.law,))[0]
-        if group not in CLAIMS:
-            raise Refused(step.number, f"there is no law {step.law!r}")
-        if step.claim not in CLAIMS[group]:
-            raise Refused(step.number, f'{step.law} is no law of claims that are "{step.claim}"')
-        if not step.bindings:
-            return claims
-        for letter, _ in step.bindings:
-            need(letter.isalpha(), step.number, f"{letter!r} is no letter")
-        letters = Reader(self.forms, {letter: self.reader.expression(text) for letter, text in step.bindings})
-        form, read = self.form(step.before), letters.expression
+    def by_row(self, step: Step[int], claims: list[Range]) -> list[Range]:
+        """What a law needs for the letters of a step, if it then gives the claim by equalities among the reasons."""
+        letters: dict[int | str, Form] = {letter: self.table.value(node) for letter, node in step.bindings}
+        same = dict(sides for k in step.reasons if (sides := self.sides[k]))
+        factor = letters.get("factor", constant(1))
+        before, after = self.sides[step.number] or (Form(), Form())
+
+        def read(nodes: tuple[Node, ...], same: dict[Form, Form] | None = None) -> Form:
+            if same is None:
+                same = {}
+            values: list[Form] = []
+            for kind, numbers, operands in nodes:
+                is_letter = kind == "variable"
+                parts = [values[k] for k in operands]
+                value = letters[numbers[0]] if is_letter else made(self.forms, kind, numbers, parts)
+                values.append(same.get(value, value) if same else value)
+            return values[-1]
+
+        is_side = False
         for left, right, needs in equations(step.law):
-            if needs is not None and read(left) == form:
-                needed = [compared(self.forms, read(a), operator, read(b)) for a, operator, b in needs]
-                return [*needed, self.forms.range(read(right) - self.form(step.after), 0, 0)]
-        sides = ([self.forms.range(read(left) - form, 0, 0)] for left, _, _ in equations(step.law))
-        is_side = any(Facts(self.forms).prove(side) for side in sides)
-        need(is_side, step.number, f"{step.before} is no side of {step.law} for these letters")
+            if self.forms.times(read(left), factor) == before:
+                is_side = True
+                if needs is not None:
+                    new = self.forms.times(read(right, same), factor)
+                    needed = [compared(self.forms, read(a), sign, read(b)) for a, sign, b in needs]
+                    return [*needed, self.forms.range(same.get(new, new) - after, 0, 0)]
+        need(is_side, step.number, f"no side of {step.law} is what it replaces, for these letters")
         return claims
 
-    def claims(self, step: Step) -> list[Range]:
+    def claims(self, step: Step[int]) -> list[Range]:
         """The claims of a step, as ranges of forms."""
         self.nonzero.append([])
-        form, difference = constant(1) if step.claim == "never" else self.form(step.before), None
+        form, sides = constant(1) if step.claim == "never" else self.form(step.before), None
         lower, upper = step.lower, step.upper
         if step.claim == "equal":
-            form = difference = form - self.form(step.after)
+            sides = form, self.form(step.after)
+            form = form - sides[1]
         if step.claim != "within":
             lower = upper = 0  # of no point: 1 is 0
         ranges = [self.forms.range(form, -inf if lower is None else lower, inf if upper is None else upper)]
@@ -137,19 +165,19 @@ class Proof:
             rest = self.forms.remainder(form - step.residue, constant(step.modulus))
             ranges.append(self.forms.range(rest, 0, 0))
         self.ranges.append(ranges)
-        self.differences.append(difference)
+        self.sides.append(sides)
         return ranges
 
-    def form(self, text: str) -> Form:
-        """The form of an expression of the last step. Raises ZeroDivisionError."""
-        value: Form = self.reader.expression(text)
-        for divisor in self.reader.divisors.get(text, ()):
+    def form(self, node: int | None) -> Form:
+        """The form of an expression of the last step. Raises LookupError, or ZeroDivisionError."""
+        value: Form = self.table.value(-1 if node is None else node)
+        for divisor in self.table.divisors[node or 0]:
             self.nonzero[-1].append(self.forms.nonzero(divisor))
             if not divisor:
                 raise ZeroDivisionError("a divisor is 0")
         return value
 
-    def ranges_of(self, of: MapText) -> list[Range]:
+    def ranges_of(self, of: MapValues) -> list[Range]:
         """The domain of a map: its constraints, then that its divisors are not 0."""
         constraints = [self.forms.range(e, lower, upper) for e, lower, upper in of.domain]
         return [*constraints, *map(self.forms.nonzero, of.divisors)]
@@ -187,7 +215,7 @@ class Proof:
         need(are_as_many, None, "the maps have different numbers of results")
         for k, (old, new, place) in enumerate(zip(self.before.results, self.after.results, places, strict=True)):
             need(place is None or 0 <= place < len(self.steps), None, f"result {k}: there is no step {place}")
-            if apart := old - new:
-                by_domain = place is None and self.stated.prove([self.forms.range(apart, 0, 0)])
-                is_same = by_domain or (place is not None and apart == self.differences[place])
+            if old != new:
+                by_domain = place is None and self.stated.prove([self.forms.range(old - new, 0, 0)])
+                is_same = by_domain or (place is not None and self.sides[place] == (old, new))
                 need(is_same, place, f"result {k} changes without a step")

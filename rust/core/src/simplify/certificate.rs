@@ -41,6 +41,8 @@ pub struct CertifiedStep {
 pub(super) const GIVEN: &str = "given";
 /// The law of an expression whose operands are replaced by equal ones, in the form that the constructors give.
 pub(super) const OPERANDS: &str = "operands";
+/// The law of equal variables.
+pub(super) const VARIABLES_EQUAL: &str = "variables-equal";
 /// The law of equalities one after another.
 pub(super) const CHAIN: &str = "chain";
 /// The law of the condition that a divisor is not 0, which holds because the map is defined.

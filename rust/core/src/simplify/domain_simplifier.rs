@@ -443,7 +443,8 @@ impl DomainSimplifier {
             let first = |v: Expr| if Some(v) == own { None } else { equal.representative(v) };
             match s.arena.replace_variables(e, first) {
                 Ok(new) if new != e => {
-                    equalities.iter().filter(|c| c.0 != e).for_each(|c| s.reason_stated(c.0, c.1));
+                    let others: Vec<_> = equalities.iter().filter(|c| c.0 != e).copied().collect();
+                    s.record(|r, arena, _| r.use_replaced(arena, e, &others, first));
                     s.record_constraint(law, (e, interval), &[(new, interval)]);
                     constraint.0 = new;
                     changed = true;

@@ -8,6 +8,7 @@ use crate::expr::{Arena, Expr, Node, Tag};
 use crate::interval::Interval;
 use crate::simplify::certificate::{
     Certificate, CertifiedStep, Claim, CHAIN, CONDITION, GIVEN, KEEPING, OPERANDS, SUBSTITUTED,
+    VARIABLES_EQUAL,
 };
 use crate::simplify::law::Law;
 use crate::simplify::range::{Info, Ranges};
@@ -195,13 +196,42 @@ impl Recorder {
         self.used.extend(about);
     }
 
-    /// Uses the constraints that equate variables.
-    pub(crate) fn use_equal_variables(&mut self, arena: &Arena, ranges: &Ranges) {
+    /// Uses the equality of `e` and what it is with each variable replaced by the first one of its class.
+    pub(crate) fn use_equal_variables(&mut self, arena: &mut Arena, ranges: &Ranges, e: Expr) {
         let facts =
             ranges.facts.ranges.iter().filter(|(form, i)| arena.equal_variables(**form, **i).is_some());
-        let equal: Vec<usize> =
-            facts.filter_map(|(form, i)| self.stated.get(&(*form, *i)).copied()).collect();
-        self.used.extend(equal);
+        let equal: Vec<(Expr, Interval)> = facts.map(|(form, i)| (*form, *i)).collect();
+        self.use_replaced(arena, e, &equal, |v| ranges.facts.equal_variables.representative(v));
+    }
+
+    /// Uses the equality of `e` and what it is with variables replaced, which is recorded node by node, from the constraints
+    /// that equate variables.
+    pub(crate) fn use_replaced(
+        &mut self,
+        arena: &mut Arena,
+        e: Expr,
+        equal: &[(Expr, Interval)],
+        by: impl Fn(Expr) -> Option<Expr>,
+    ) {
+        let equal: Vec<usize> = equal.iter().filter_map(|c| self.stated.get(c).copied()).collect();
+        let replaced = |arena: &mut Arena, x: Expr| arena.replace_variables(x, &by).unwrap_or(x);
+        for x in arena.post_order(&[e]) {
+            let new = replaced(arena, x);
+            if x == new || self.equality(x, new).is_some() {
+                continue;
+            }
+            if arena.tag(x) == Tag::Variable {
+                self.equate(VARIABLES_EQUAL, x, new, equal.clone());
+                continue;
+            }
+            let mut operands = Vec::new();
+            arena.for_each_operand(x, |o| operands.push(o));
+            let pairs: Vec<_> = operands.into_iter().map(|o| (o, replaced(arena, o))).collect();
+            let from = pairs.iter().filter_map(|(o, new)| self.equality(*o, *new)).collect();
+            self.equate(OPERANDS, x, new, from);
+        }
+        let new = replaced(arena, e);
+        self.use_equality(e, new);
     }
 
     fn facts_about(&self, arena: &Arena, ranges: &Ranges, e: Expr) -> Vec<usize> {

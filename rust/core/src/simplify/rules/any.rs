@@ -3,6 +3,7 @@
 use super::{rule, Row, ALWAYS};
 use crate::error::Result;
 use crate::expr::{Expr, Tag};
+use crate::simplify::certificate::VARIABLES_EQUAL;
 use crate::simplify::simplifier::Simplifier;
 
 type AnyRule = fn(&mut Simplifier<'_>, Expr) -> Result<Option<Expr>>;
@@ -22,7 +23,7 @@ pub(super) const FIRST: &[Row<AnyRule>] = &[
 
 /// The rules of a result that is not simplified yet.
 pub(super) const BEFORE_RESULT: &[Row<AnyRule>] = &[Row::new(
-    rule("variables-equal", "any", "y = x", "x - y = 0").always().on_domain().renaming(),
+    rule(VARIABLES_EQUAL, "any", "y = x", "x - y = 0").always().on_domain().renaming(),
     ALWAYS,
     variables_equal,
 )];
@@ -50,6 +51,6 @@ fn variables_equal(s: &mut Simplifier<'_>, e: Expr) -> Result<Option<Expr>> {
         return Ok(None);
     }
     let new = s.arena.replace_variables(e, |v| equal.representative(v))?;
-    s.record(|r, arena, ranges| r.use_equal_variables(arena, ranges));
+    s.record(|r, arena, ranges| r.use_equal_variables(arena, ranges, e));
     Ok((new != e).then_some(new))
 }

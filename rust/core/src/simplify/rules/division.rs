@@ -336,7 +336,9 @@ fn of_multiple(s: &mut Simplifier<'_>, _: Expr, n: Expr, d: Expr) -> Result<Opti
     let Some((multiple, rest)) = multiples_of(s, n, d)? else { return Ok(None) };
     s.reason(d);
     let q = s.floordiv(rest, d)?;
-    s.combine(multiple, 1, q, 1).map(Some)
+    let out = s.combine(multiple, 1, q, 1)?;
+    s.bind(|_| vec![("x", multiple), ("y", d), ("z", rest)]);
+    Ok(Some(out))
 }
 
 /// `(x, z)` with `n = x * d + z`, if terms of `n` have the factor `d`.

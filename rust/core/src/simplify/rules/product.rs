@@ -51,8 +51,10 @@ fn product_of_extremes(s: &mut Simplifier<'_>, factors: &[Expr]) -> Result<Optio
         let mut rest: Vec<Expr> =
             (0..factors.len()).filter(|j| *j != i && *j != k).map(|j| factors[j]).collect();
         rest.extend([a, b]);
-        let out = s.arena.product(&rest)?;
-        return Ok(Some(s.simplify(out)));
+        let product = s.arena.product(&rest)?;
+        let out = s.simplify(product);
+        bind_beside(s, factors, [i, k], vec![("a", a), ("b", b)])?;
+        return Ok(Some(out));
     }
     Ok(None)
 }
@@ -70,11 +72,15 @@ fn with_bit(s: &mut Simplifier<'_>, factors: &[Expr]) -> Result<Option<Expr>> {
         let (constant, mut terms) = s.arena.to_sum(factors[i]);
         let coeff = terms.iter().find(|t| t.expr == *bit).map_or(0, |t| t.coeff);
         terms.retain(|t| t.expr != *bit);
+        let y = s.arena.sum(constant, &terms)?;
         let Some(constant) = constant.checked_add(coeff) else { return Ok(None) };
         let mut new = factors.to_vec();
         new[i] = s.arena.sum(constant, &terms)?;
-        let out = s.arena.product(&new)?;
-        return Ok(Some(s.simplify(out)));
+        let product = s.arena.product(&new)?;
+        let out = s.simplify(product);
+        let c = s.arena.constant(coeff);
+        bind_beside(s, factors, [i, k], vec![("b", *bit), ("c", c), ("y", y)])?;
+        return Ok(Some(out));
     }
     Ok(None)
 }
@@ -90,8 +96,28 @@ fn square_of_bit(s: &mut Simplifier<'_>, factors: &[Expr]) -> Result<Option<Expr
         s.reason(factors[k]);
         let rest: Vec<Expr> = (0..factors.len()).filter(|j| *j != k).map(|j| factors[j]).collect();
         let product = s.arena.product(&rest)?;
-        let out = s.arena.scale(product, if is_negated { -1 } else { 1 })?;
-        return Ok(Some(s.simplify(out)));
+        let scaled = s.arena.scale(product, if is_negated { -1 } else { 1 })?;
+        let out = s.simplify(scaled);
+        let zero = s.arena.constant(0);
+        let (b, n) = if is_negated { (zero, factors[k]) } else { (factors[k], zero) };
+        bind_beside(s, factors, [k - 1, k], vec![("b", b), ("n", n)])?;
+        return Ok(Some(out));
     }
     Ok(None)
+}
+
+/// Binds the letters of a law of two factors, and `factor` to the product of the others.
+fn bind_beside(
+    s: &mut Simplifier<'_>,
+    factors: &[Expr],
+    pair: [usize; 2],
+    letters: Vec<(&'static str, Expr)>,
+) -> Result<()> {
+    if !s.records_steps() {
+        return Ok(());
+    }
+    let others: Vec<Expr> = (0..factors.len()).filter(|i| !pair.contains(i)).map(|i| factors[i]).collect();
+    let factor = if others.is_empty() { s.arena.constant(1) } else { s.arena.product(&others)? };
+    s.bind(|_| letters.into_iter().chain([("factor", factor)]).collect());
+    Ok(())
 }

@@ -253,7 +253,9 @@ fn small(s: &mut Simplifier<'_>, _: Expr, n: Expr, d: Expr) -> Result<Option<Exp
 }
 
 fn of_multiple(s: &mut Simplifier<'_>, _: Expr, n: Expr, d: Expr) -> Result<Option<Expr>> {
-    let Some((_, rest)) = multiples_of(s, n, d)? else { return Ok(None) };
+    let Some((multiple, rest)) = multiples_of(s, n, d)? else { return Ok(None) };
     s.reason(d);
-    s.modulo(rest, d).map(Some)
+    let out = s.modulo(rest, d)?;
+    s.bind(|_| vec![("x", multiple), ("y", d), ("z", rest)]);
+    Ok(Some(out))
 }
