@@ -84,6 +84,18 @@ def test_a_division_by_a_constant_is_a_product(divisor: str, steps: int) -> None
     assert cost.steps == pytest.approx(2 + 128 // 8 * (4 + 1 + 1 + steps + 1 + 1))
 
 
+@pytest.mark.parametrize(("divisor", "steps"), [("f32 100.0", 175), ("v0", 700)])
+def test_a_remainder_by_a_constant_takes_fewer_steps(divisor: str, steps: int) -> None:
+    cost = costs(
+        "  for t in [0, 127] = 0 to 128 step 1\n"
+        "    v0 = load.f32 p0[t]\n"
+        f"    v1 = rem.f32(v0, {divisor})\n"
+        "    store o0[t] = v1\n",
+        size=128,
+    )
+    assert cost.steps == pytest.approx(2 + 128 // 8 * (4 + 1 + steps + 1))
+
+
 def test_lanes_that_are_written_out_are_vectors() -> None:
     body = (
         "  for t in [0, 63] = 0 to 64 step 1\n"

@@ -71,6 +71,7 @@ STEPS = {
 #: The steps of functions of integers, of which processors have no vectors.
 INTEGER_STEPS = {"div": 200, "rem": 200, "popcount": 25, "clz": 25}
 BY_CONSTANT = 10  # the steps of a division of integers by a constant, which is a product with its reciprocal
+REMAINDER_BY_CONSTANT = 175  # those of a remainder of floats, whose quotient has about half the parts
 
 
 @dataclass(slots=True)
@@ -233,9 +234,9 @@ class _BlockVisitor(KernelWalk):
         return own + self._steps_of(s.function) if isinstance(s, ir.CallFunction) else own
 
     def _steps_of_operation(self, v: ir.Op) -> int:
-        if v.type[0] not in "su":
-            return STEPS.get(v.opcode, 1)
         is_by_constant = v.opcode in ("div", "rem") and self._is_constant(v.operands[1])
+        if v.type[0] not in "su":
+            return REMAINDER_BY_CONSTANT if is_by_constant and v.opcode == "rem" else STEPS.get(v.opcode, 1)
         return BY_CONSTANT if is_by_constant else INTEGER_STEPS.get(v.opcode, 1)
 
     def _is_constant(self, value: Value) -> bool:
