@@ -121,3 +121,4 @@ def test_the_gpu_target_without_a_gpu_says_in_one_line_what_is_missing() -> None
     done = subprocess.run(command, capture_output=True, text=True, timeout=120)
     assert done.returncode == 1 and done.stdout == ""
     assert done.stderr.startswith("indexing: GPU 0 can't be used: ") and done.stderr.count("\n") == 1
+    assert ".;" not in done.stderr, "the failure is a part of the sentence"

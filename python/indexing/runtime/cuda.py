@@ -61,7 +61,7 @@ class CudaDevice:
             device.set_current()
         except (DynamicLibNotFoundError, RuntimeError, ValueError) as failure:
             raise IndexingError(
-                f"GPU {ordinal} can't be used: {failure}; use device='cpu', or device='reference'"
+                f"GPU {ordinal} can't be used: {str(failure).rstrip('.')}; use device='cpu', or device='reference'"
             ) from failure
         return device
 
