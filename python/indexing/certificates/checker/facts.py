@@ -17,7 +17,9 @@ ANY = (-inf, inf)
 MAX_RANGES = 100
 #: As many points are tried one by one.
 MAX_POINTS = 1000
-#: As many cases of what minima are equal to are told apart.
+#: Quotients with at most as many values are tried one by one.
+MAX_VALUES = 8
+#: As many cases of what minima and quotients are equal to are told apart.
 MAX_CASES = 100
 
 
@@ -80,7 +82,7 @@ class Facts:
 
     def prove(self, claims: list[Range]) -> bool:
         """Whether all ranges follow, or hold at each point of a small box."""
-        return all(self.imply(*r) for r in claims) or all(self.hold_everywhere(*r) for r in claims)
+        return all(self.imply(*r) or self.hold_everywhere(*r) for r in claims)
 
     # ------------------------------------------------------------------ by intervals
 
@@ -164,6 +166,10 @@ class Facts:
             if k in self.forms.rests:
                 rest, m = self.forms.rests[k]
                 facts.add([self.forms.range(rest, 0, m - 1)])
+                low, high = self.spans.get(k) or self.span_of_unknown(k)
+                if high - low < MAX_VALUES:
+                    values = range(int(low), int(high) + 1)
+                    cases.append([self.forms.range(self.forms.owns[k], v, v) for v in values])
             elif kind == "min":
                 above = [self.forms.owns[k] - part for part in parts]
                 facts.add(self.forms.range(form, -inf, 0) for form in above)
