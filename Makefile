@@ -161,9 +161,9 @@ bench: $(VENV)-bench/.made ## speed: the core (CORPUS= a file of maps), Python, 
 gpu: $(if $(GPU_PYTHON),,$(VENV)/.developed) ## what needs a GPU: its kernels compiled, then the tests of kernels and programs on it, its bandwidth against a copy (GPU_PYTHON= one that has the wheel: nothing is installed)
 	"$(gpu_python)" benches/gpu.py --dry-run
 	"$(gpu_python)" -m indexing run --device cuda examples/embedding.hlo
-	INDEXING_TEST_DEVICE=cuda "$(gpu_python)" -m pytest -q tests/runtime/gpu_device.py tests/runtime/test_runtime_cuda.py tests/executable/test_executable.py tests/executable/test_shared_rows.py tests/kernels/test_emit_*.py
-	@if command -v compute-sanitizer; then INDEXING_TEST_DEVICE=cuda compute-sanitizer --error-exitcode 1 "$(gpu_python)" -m pytest -q tests/kernels/test_emit_reduction.py; else echo 'compute-sanitizer is not found: no accesses are checked'; fi
-	"$(gpu_python)" benches/gpu.py
+	JAX_PLATFORMS=cpu INDEXING_TEST_DEVICE=cuda "$(gpu_python)" -m pytest -q tests/runtime/gpu_device.py tests/runtime/test_runtime_cuda.py tests/executable/test_executable.py tests/executable/test_shared_rows.py tests/kernels/test_emit_*.py
+	@if command -v compute-sanitizer; then JAX_PLATFORMS=cpu INDEXING_TEST_DEVICE=cuda compute-sanitizer --error-exitcode 1 "$(gpu_python)" -m pytest -q tests/kernels/test_emit_reduction.py; else echo 'compute-sanitizer is not found: no accesses are checked'; fi
+	XLA_PYTHON_CLIENT_PREALLOCATE=false "$(gpu_python)" benches/gpu.py
 
 ahead-of-time: $(VENV)/.developed ## what needs XLA's GPU compiler (218 MB), but no GPU: programs as it makes them, in a folder of its own
 	$(bin)/pip install --quiet --upgrade --no-deps --target $(VENV)-cuda 'jax-cuda12-plugin==$(jaxlib)' 'jax-cuda12-pjrt==$(jaxlib)' 'nvidia-cuda-nvcc-cu12>=12.8'

@@ -67,12 +67,12 @@ def random_array(shape: ix.hlo.Shape, rng: np.random.Generator) -> np.ndarray:
 def launcher(
     kernel: Kernel, shapes: list[ix.hlo.Shape], on: Device | None = None
 ) -> Callable[[list[np.ndarray]], list[np.ndarray]]:
-    """A function that runs one kernel on a device, the CPU where none is given; scratch memory stays as the last call left it.
+    """A function that runs one kernel on a device, by default one of its dialect; scratch memory stays as the last call left it.
 
     Arrays are logical, buffers as the layouts say.
     """
     prove(kernel)
-    device = on or device_of_tests()
+    device = on or (Host() if kernel.dialect == "c" else device_of_tests())
     start = device.load(kernel)
     scratch = {a.number: device.upload(a.zeros()) for a in kernel.arguments if a.kind == "scratch"}
 
@@ -194,13 +194,17 @@ def as_fusion(text: str) -> ix.hlo.Instruction:
 
 
 def check(text: str, emitter: str | None = None, seed: int = 0, tolerance: float = 1e-5, **knobs: int) -> Kernel:
-    """The CPU kernel of a computation agrees with the reference; its forms for GPUs have the same thread maps.
+    """The kernel of a computation agrees with the reference; its forms for GPUs have the same thread maps.
+
+    It is one of the device of tests, or one of the CPU where that device has another emitter than the one that is asked for.
 
     It is loaded once, and called with data of two seeds in turns.
     """
     computation = ix.hlo.parse(text).entry
     fusion = as_fusion(text)
     kernel = ix.emit(fusion, dialect=device_of_tests().dialect, **knobs)
+    if emitter is not None and kernel.emitter != emitter:
+        kernel = ix.emit(fusion, dialect="c", **knobs)
     if emitter is not None:
         assert kernel.emitter == emitter
     launch = launcher(kernel, list(computation.root.shape.leaves))

@@ -104,8 +104,10 @@ class CudaDevice:
         host = np.ascontiguousarray(array)
         buffer = self.empty(host.nbytes)
         if host.nbytes:
-            self.stream.sync()  # the allocation is ordered on the stream, the copy below is not
-            _check(driver.cuMemcpyHtoD(_address(buffer), host.ctypes.data, host.nbytes))
+            # On the stream: a copy beside it may still be under way from memory of the driver's when a kernel reads the buffer.
+            stream = int(self.stream.handle)
+            _check(driver.cuMemcpyHtoDAsync(_address(buffer), host.ctypes.data, host.nbytes, stream))
+            self.stream.sync()  # the caller may change the array
         return buffer
 
     def borrow(self, array: object, dtype: np.dtype, shape: tuple[int, ...]) -> Buffer:
