@@ -7,7 +7,8 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
-from indexing.certificates import Certificate, Step
+import indexing as ix
+from indexing.certificates import Certificate, Step, Verdict
 from indexing.certificates.step import MapTable, Node
 
 BINARY = {ast.FloorDiv: "floordiv", ast.Mod: "mod", ast.Mult: "product"}
@@ -94,3 +95,14 @@ def forged(before: str, after: str, steps: Sequence[Step[str]] = (), results: Se
     second, first = texts.map(after), texts.map(before)
     numbered = tuple(map(texts.step, steps))
     return Certificate("simplify", tuple(texts.nodes), (first, second), numbered, None, tuple(results))
+
+
+def certificate(text: str) -> Certificate:
+    return ix.IndexingMap.parse(text).simplify(certificate=True)[1]
+
+
+def refused(made: Certificate, message: str, solver: str | None = None) -> Verdict:
+    """The verdict of a certificate that must not hold."""
+    verdict = made.check(solver)
+    assert not verdict and message in str(verdict), verdict
+    return verdict

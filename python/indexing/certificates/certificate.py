@@ -101,7 +101,7 @@ class Certificate(Claims):
         return Verdict()
 
     def _said(self, refused: Refused) -> str:
-        """What is wrong, with the claim of the step for `it`."""
+        """The fault, with the claim of the step for `it`."""
         if refused.step is None or not self.steps or not refused.reason.startswith("it "):
             return refused.reason
         own = self.maps[1 if self.question == "instantiate" else 0]

@@ -490,9 +490,7 @@ def touched_by(s: Statement) -> Iterator[_Touched]:
     """The buffers that a statement itself writes, then those that it reads, with the indices."""
     if isinstance(s, ir.Store | ir.AtomicUpdate | ir.FetchAdd):
         yield s.buffer, s.index[0]
-    for value in _values(s):
-        if isinstance(value, ir.Load):
-            yield value.buffer, value.index[0]
+    yield from ((v.buffer, v.index[0]) for v in _values(s) if isinstance(v, ir.Load))
 
 
 def _values(s: Statement) -> Iterator[Value]:

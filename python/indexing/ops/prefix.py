@@ -6,8 +6,6 @@ the prefix of the blocks before its own, again a prefix reduction, with the pref
 
 from __future__ import annotations
 
-import numpy as np
-
 from indexing.hlo import BuiltInstruction, Computation, Instruction
 from indexing.hlo.layout import major_to_minor
 from indexing.hlo.window import WindowDim
@@ -73,8 +71,10 @@ def _in_blocks(instruction: Instruction, d: int, is_forward: bool) -> Computatio
     own = instruction.shape.element_type
     wide = "f32" if element_type(own).is_narrow_float else own
     x, reducer = parts.convert(parts.operand(0), wide), _reducer(instruction)
-    zero = parts.constant(wide, np.asarray(instruction.operands[-1].literal).item())
+    initial = instruction.operands[-1].literal
+    assert initial is not None and not isinstance(initial, tuple)
     # Not the parameter: the prefix reduction of blocks is split in turn, for which its initial value must be known.
+    zero = parts.constant(wide, initial.item())
     up_to_each = _forward if is_forward else _backward
     rank, blocks = len(x.dimensions), -(-x.dimensions[d] // BLOCK_SIZE)
     before, after = x.dimensions[:d], x.dimensions[d + 1 :]

@@ -13,7 +13,7 @@ use std::collections::HashMap;
 
 /// The law of a constraint on an expression that is replaced by an equal one.
 const SUBSTITUTED: &str = "substituted";
-/// What is known of no expression.
+/// Bounds and a congruence that hold of any expression.
 const NOTHING: Info = Info { bounds: Interval::ALL, modulus: 1, residue: 0 };
 
 /// Maps, with the certificate that the last one is a simplified form of the one before it.

@@ -92,7 +92,7 @@ class Proof:
             need(is_proved, place, f"it does not follow by {step.law}")
 
     def left(self, step: Step[int], claims: list[Range], is_rule: bool) -> list[Range]:
-        """What is left to prove of claims, beside what equality itself and the row of a law give."""
+        """The proofs of claims, beside what equality itself and the row of a law give."""
         if step.law == "chain":
             links = (
                 (side, sign) for k in step.reasons for side, sign in zip(self.sides[k] or (), (-1, 1), strict=False)
@@ -122,7 +122,7 @@ class Proof:
         return Facts(self.forms, known)
 
     def by_row(self, step: Step[int], claims: list[Range]) -> list[Range]:
-        """What a law needs for the letters of a step, if it then gives the claim by equalities among the reasons."""
+        """The conditions of a law for the letters of a step, if it then gives the claim by equalities among the reasons."""
         letters: dict[int | str, Form] = {letter: self.table.value(node) for letter, node in step.bindings}
         same = dict(sides for k in step.reasons if (sides := self.sides[k]))
         factor = letters.get("factor", constant(1))
