@@ -58,3 +58,38 @@ def test_an_array_that_is_read_at_two_indices_is_computed_twice_where_memory_tak
     a, b = wide[:, :512], wide[:, 512:]
     actual = compiled(ROTARY)(x.astype(ml_dtypes.bfloat16), c)
     np.testing.assert_allclose(actual, np.concatenate([a * c - b, b * c + a], 1), rtol=1e-6, atol=1e-6)
+
+
+CROSS_ENTROPY = """HloModule m
+larger { a = f32[] parameter(0) b = f32[] parameter(1) ROOT r = f32[] maximum(a, b) }
+sum { a = f32[] parameter(0) b = f32[] parameter(1) ROOT r = f32[] add(a, b) }
+ENTRY main {
+  x = bf16[512,4001] parameter(0)
+  y = s32[512,1] parameter(1)
+  w = f32[512,4001] convert(x)
+  zero = f32[] constant(0)
+  lowest = f32[] constant(-inf)
+  most = f32[512] reduce(w, lowest), dimensions={1}, to_apply=larger
+  spread = f32[512,4001] broadcast(most), dimensions={0}
+  d = f32[512,4001] subtract(w, spread)
+  e = f32[512,4001] exponential(d)
+  total = f32[512] reduce(e, zero), dimensions={1}, to_apply=sum
+  l = f32[512] log(total)
+  n = f32[512] add(l, most)
+  g = f32[512] gather(w, y), offset_dims={}, collapsed_slice_dims={1}, start_index_map={1}, operand_batching_dims={0},
+    start_indices_batching_dims={0}, index_vector_dim=1, slice_sizes={1,1}
+  ROOT loss = f32[512] subtract(n, g)
+}"""
+
+
+def test_elements_are_converted_by_each_reader_that_takes_them_one_by_one() -> None:
+    """The logits of a cross entropy, which are read in rows and at labels: written as f32, they take twice the memory."""
+    for device in (portable_device("cuda"), ix.find_device("h200")):
+        written = {k.kernel.outputs[0].dimensions for k in planned_kernels(ix.hlo.parse(CROSS_ENTROPY), device)}
+        assert (512, 4001) not in written
+    rng = np.random.default_rng(0)
+    x = rng.standard_normal((512, 4001), np.float32).astype(ml_dtypes.bfloat16)
+    y = rng.integers(0, 4001, (512, 1), np.int32)
+    wide = x.astype(np.float64)
+    want = np.log(np.exp(wide).sum(1)) - np.take_along_axis(wide, y, 1)[:, 0]
+    np.testing.assert_allclose(compiled(CROSS_ENTROPY)(x, y), want, rtol=1e-4)

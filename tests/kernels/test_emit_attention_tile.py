@@ -8,6 +8,7 @@ import indexing as ix
 from attention_programs import AFTER, BIAS, CAUSAL, MASKED, NONE, PLAIN, SAFE, Sizes, attention
 from indexing.analysis.memory.banks import bank_accesses
 from indexing.device.table import portable_device
+from indexing.executable import planned_kernels
 from indexing.kernels.ir import nodes as ir
 from indexing.kernels.ir.fragments import INSTRUCTIONS, SUM, SUM_OF_WORD
 from indexing.kernels.kernel import Kernel
@@ -90,6 +91,14 @@ def test_the_kernel_has_no_bank_conflicts() -> None:
 )
 def test_other_attentions_are_left_to_scalar_units(text: str) -> None:
     assert ix.emit(ix.hlo.parse(text).entry, dialect="cuda").emitter == "attention"
+
+
+@pytest.mark.parametrize("rows", [1024, 2048])
+def test_programs_with_long_masked_rows_are_one_kernel(rows: int) -> None:
+    """What makes the mask is computed by the kernel, and its time is predicted with it."""
+    text = attention(CAUSAL, SAFE, kind="bf16", sizes=Sizes(2, 4, rows, rows, 128, 128))
+    kernels = planned_kernels(ix.hlo.parse(text), ix.find_device("h200"))
+    assert [k.kernel.emitter for k in kernels] == ["attention-tile"]
 
 
 @pytest.mark.parametrize("device", ["T4", "CPU"])

@@ -7,7 +7,7 @@ emitters are asked again around the rest of them. Each node that is left, users 
 emitter, which takes every fusion, lets grow from it.
 
 Constants, iotas, and moves of these have no kernel if all their readers compute them again, nor have views that several
-kernels read.
+kernels read, nor conversions to wider types, of which these load less without one.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ from indexing.kernels import choose_emitter
 from indexing.kernels.emitters import EMITTERS
 from indexing.kernels.proposal import Proposal, is_view, storage_of
 from indexing.model.prediction import predict
+from indexing.ops.reduce import REDUCE
 from indexing.ops.registry import traits_of
 from indexing.work import MAX_OPERATIONS, element_work, work_once
 
@@ -128,9 +129,9 @@ class Planner:
         rest = self.device.launch_seconds + moved / self.device.reached_bandwidth
         return seconds_of_kernel(entry, self.device) > seconds_of_kernel(alone, self.device) + rest
 
-    def is_slower(self, proposal: Proposal, graph: Graph) -> bool:
+    def is_slower(self, joined: Group, graph: Graph) -> bool:
         """Whether a kernel of several products is predicted to take longer than those that other emitters make of it."""
-        built = build_kernel_module(proposal.nodes, proposal.outputs, graph).module
+        built = build_kernel_module(*joined, graph).module
         if built.content not in self.slower:
             entry = built.build().entry
             others = Planner(self.support, self.device, [e for e in self.emitters if not e.joins_products])
@@ -198,8 +199,11 @@ class _FusionPlanner:
         """The groups that an emitter proposes, but those of several products whose parts are faster."""
         for seed in seeds:
             proposal = emitter.group(self.facts, seed, self.device)
-            if proposal is not None and not (emitter.joins_products and self.planner.is_slower(proposal, self.graph)):
+            if proposal is not None and not (emitter.joins_products and self._is_slower(proposal)):
                 yield proposal
+
+    def _is_slower(self, proposal: Proposal) -> bool:
+        return self.planner.is_slower((self._with_recomputed(proposal.nodes), proposal.outputs), self.graph)
 
     def joined_products(self) -> frozenset[Instruction]:
         """The instructions of all kernels of several products that are not slower than those of their parts."""
@@ -289,7 +293,13 @@ class _FusionPlanner:
             return all(u in self.kernel_of or u in self.recomputed or is_host_step(self.facts, u) for u in readers)
         if not all(u in self.kernel_of or u in self.recomputed for u in readers):
             return False
-        return is_view(node) and len({id(self.kernel_of.get(u)) for u in readers}) > 1
+        return len({id(self.kernel_of.get(u)) for u in readers}) > 1 and (is_view(node) or self._is_widened(node))
+
+    def _is_widened(self, node: Node) -> bool:
+        """Whether the node converts elements to a wider type for readers that take them one by one: they load less without it."""
+        if node.instruction.opcode != "convert" or storage_of(node.refs[0]) >= storage_of(node.arrays[0]):
+            return False
+        return all(map(_takes_elements, self.facts.users_of(node)))
 
     def _is_assembled_into(self, node: Node) -> bool:
         """Whether a user assembles its result in the node's memory."""
@@ -317,6 +327,12 @@ def _computed(operand: Tree, nodes: Set[Node]) -> set[Node]:
         elif node in nodes:
             computed.add(node)
     return computed
+
+
+def _takes_elements(node: Node) -> bool:
+    """Whether a node moves, reads at indices, computes or reduces elements, each by itself."""
+    reads_at_indices = bool(node.op.index_vectors) and not node.op.is_scatter_like
+    return node.op.is_elementwise or node.op.has_no_compute or reads_at_indices or node.op is REDUCE
 
 
 def _all_before(last: Set[Node], nodes: Set[Node]) -> set[Node]:
