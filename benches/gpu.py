@@ -118,7 +118,8 @@ def xla_seconds(text: str, repeats: int) -> float | None:
     executable = device.client.compile_and_load(program, xla.DeviceList((device,)), xla.CompileOptions())
     rng = np.random.default_rng(0)
     shapes = [p.shape for p in ix.hlo.parse(text).entry.parameters]
-    arrays = [jax.device_put(random_values(s.element_type, s.dimensions, rng), device) for s in shapes]
+    with jax.enable_x64(True):
+        arrays = [jax.device_put(random_values(s.element_type, s.dimensions, rng), device) for s in shapes]
     seconds = []
     for _ in range(repeats):
         start = time.perf_counter()

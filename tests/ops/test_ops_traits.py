@@ -23,6 +23,7 @@ OTHER_MEANINGS = {
     "analysis/tiling/mixed_radix.py": {"constant"},
     "analysis/tiling/sizes.py": {"constant"},
     "kernels/emitters/panels/match.py": {"complex"},  # a kind of element types
+    "model/instruction_time.py": {"complex"},
     "show/graphviz_layout.py": {"dot"},  # a program of Graphviz
     "cli/folders.py": {"log"},  # the file of a run
     "cli/stored_plans.py": {"fusion"},  # a word of a sentence

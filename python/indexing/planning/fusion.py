@@ -296,8 +296,9 @@ class _FusionPlanner:
         return len({id(self.kernel_of.get(u)) for u in readers}) > 1 and (is_view(node) or self._is_widened(node))
 
     def _is_widened(self, node: Node) -> bool:
-        """Whether the node converts elements to a wider type for readers that take them one by one: they load less without it."""
-        if node.instruction.opcode != "convert" or storage_of(node.refs[0]) >= storage_of(node.arrays[0]):
+        """Whether the node converts elements to a wider type for readers that take them one by one: they load less alone."""
+        is_cheap = node.op.is_elementwise and not node.op.is_expensive and len(node.refs) == 1
+        if not is_cheap or storage_of(node.refs[0]) >= storage_of(node.arrays[0]):
             return False
         return all(map(_takes_elements, self.facts.users_of(node)))
 
