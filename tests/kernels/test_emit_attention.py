@@ -253,7 +253,7 @@ PROGRAMS = [
 
 @pytest.mark.parametrize(("function", "shapes"), PROGRAMS, ids=lambda v: getattr(v, "__name__", ""))
 def test_programs_of_jax_are_one_kernel(function, shapes) -> None:
-    executable = compiled(jax.jit(function).lower(*shapes).as_text("hlo"))
+    executable = compiled(jax.jit(function).lower(*shapes).as_text("hlo"), device="cpu")
     assert [k.emitter for k in executable.kernels] == ["attention"]
     rng = np.random.default_rng(5)
     arrays = [

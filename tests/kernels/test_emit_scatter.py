@@ -8,7 +8,7 @@ import pytest
 
 import indexing as ix
 from indexing.kernels.ir import nodes as ir
-from kernels import check, close, compiled, device_of_tests, launch, vector_moves
+from kernels import check, close, compiled, device_of_tests, in_turn, launch, vector_moves
 
 REDUCERS = {"add": "add", "mul": "multiply", "max": "maximum", "min": "minimum", "and": "and", "or": "or", "xor": "xor"}
 
@@ -47,7 +47,7 @@ def test_reducers(kind: str, op: str) -> None:
 
 
 @pytest.mark.parametrize("vector_width", [1, 2, 4])
-@pytest.mark.parametrize("op", ["add", "mul", "second"])
+@pytest.mark.parametrize("op", ["add", "mul", pytest.param("second", marks=in_turn)])
 @pytest.mark.parametrize("kind", ["f32", "bf16", "s8"])
 def test_neighbours_under_one_index(kind: str, op: str, vector_width: int) -> None:
     """Threads take vectors of updates, all of them or none; rows of other places in memory are left alone."""
@@ -288,6 +288,7 @@ def test_segments_out_of_range_are_refused(segment: int) -> None:
         ix.emit(ix.hlo.parse(POINTS).entry, segment=segment)
 
 
+@in_turn  # the indices are not in order
 @pytest.mark.parametrize(
     ("op", "kind"), [("maximum", "s32"), ("minimum", "u64"), ("xor", "s64"), ("maximum", "f64"), ("subtract", "f32")]
 )

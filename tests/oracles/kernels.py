@@ -10,6 +10,7 @@ from functools import cache
 
 import ml_dtypes
 import numpy as np
+import pytest
 
 import indexing as ix
 from indexing.device.table import portable_device
@@ -21,6 +22,7 @@ from indexing.runtime.device import Buffer, Device
 from indexing.runtime.host import Host
 
 DEVICE = os.environ.get("INDEXING_TEST_DEVICE", "cpu")  # cpu or cuda: its kernels are held against the reference
+in_turn = pytest.mark.skipif(DEVICE != "cpu", reason="threads of a GPU make updates in any order")
 
 _PROVED: set[tuple[str, str]] = set()
 
@@ -202,7 +204,8 @@ def check(text: str, emitter: str | None = None, seed: int = 0, tolerance: float
     """
     computation = ix.hlo.parse(text).entry
     fusion = as_fusion(text)
-    kernel = ix.emit(fusion, dialect=device_of_tests().dialect, **knobs)
+    dialect = device_of_tests().dialect
+    kernel = ix.emit(fusion, dialect, portable_device("cuda") if dialect == "cuda" else None, **knobs)
     if emitter is not None and kernel.emitter != emitter:
         kernel = ix.emit(fusion, dialect="c", **knobs)
     if emitter is not None:
