@@ -234,3 +234,18 @@ def test_bitcasts_and_annotations_are_free() -> None:
     text = """ENTRY e { p = f32[64,64] parameter(0) b = f32[4096] bitcast(p)
       ROOT s = f32[4096] custom-call(b), custom_call_target="Sharding", sharding={replicated} }"""
     assert ix.analyze(as_xla_runs_it("HloModule control\n" + text), "h100").fusions == ()
+
+
+@pytest.mark.parametrize("is_donated", [False, True])
+def test_an_argument_that_is_updated_is_copied_before_unless_it_is_donated(is_donated: bool) -> None:
+    alias = ", input_output_alias={ {}: (0, {}, may-alias) }" if is_donated else ""
+    report = ix.analyze(
+        f"""HloModule m{alias}
+        ENTRY main {{ c = f32[4096,4096] parameter(0) u = f32[1,4096] parameter(1) p = s32[] parameter(2) z = s32[] constant(0)
+          ROOT r = f32[4096,4096] dynamic-update-slice(c, u, p, z) }}""",
+        "h200",
+    )
+    copies = [f for f in report.fusions if f.name == "c"]
+    assert len(report.fusions) == 1 + len(copies)
+    assert [f.memory_bytes for f in copies] == ([] if is_donated else [2 * 4096 * 4096 * 4])
+    assert ("donate argument 0" in str(report)) == (not is_donated)

@@ -10,7 +10,6 @@ from functools import cache
 
 import ml_dtypes
 import numpy as np
-import pytest
 
 import indexing as ix
 from indexing.device.table import portable_device
@@ -22,7 +21,6 @@ from indexing.runtime.device import Buffer, Device
 from indexing.runtime.host import Host
 
 DEVICE = os.environ.get("INDEXING_TEST_DEVICE", "cpu")  # cpu or cuda: its kernels are held against the reference
-in_turn = pytest.mark.skipif(DEVICE != "cpu", reason="threads of a GPU make updates in any order")
 
 _PROVED: set[tuple[str, str]] = set()
 

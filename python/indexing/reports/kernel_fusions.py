@@ -17,6 +17,15 @@ def fusion_of(computation: Computation, name: str) -> Instruction:
     return _called(module, module.copy(computation), computation, name)
 
 
+def copy_of(array: Instruction) -> Instruction:
+    """A fusion that copies an array."""
+    module = ModuleBuilder(array.name)
+    body = module.computation(f"copy_{array.name}")
+    body.add("copy", array.shape, [body.parameter(array.shape)])
+    module.entry.add("fusion", array.shape, [module.entry.parameter(array.shape)], array.name, kind="kLoop", calls=body)
+    return module.build().entry.root
+
+
 class SingleFusions:
     """The fusions of single instructions outside of fusions; those of equal instructions are the same."""
 

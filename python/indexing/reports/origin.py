@@ -1,4 +1,6 @@
-"""The makers of kernels in XLA's programs: those of other compilers and libraries differ from this package's."""
+"""The makers of kernels in XLA's programs: those of other compilers and libraries differ from this package's; and the
+arguments whose memory a program may write.
+"""
 
 from __future__ import annotations
 
@@ -42,3 +44,8 @@ def kernel_of_xla(i: Instruction) -> str:
     target = i.text("custom_call_target", "")
     maker = next((name for start, name in _CALLS.items() if target.startswith(start)), "")
     return f"XLA calls {maker} for this" if maker else ""
+
+
+def is_donated(argument: Instruction) -> bool:
+    """Whether the program may write into the memory of an argument."""
+    return f"({argument.parameter_number}," in argument.module.attributes.get("input_output_alias", "")

@@ -24,6 +24,7 @@ from indexing.ops.registry import traits_of
 from indexing.ops.trip_counts import stated_trip_count
 from indexing.reports.kernel_fusions import fusion_of
 from indexing.reports.lines import seconds_text
+from indexing.reports.origin import is_donated
 from indexing.reports.reasons import permutes
 from indexing.reports.steps import planned_steps
 
@@ -67,11 +68,11 @@ def _saving(kernel: FusionReport, text: str, seconds: float, now: float | None =
 def _donation(kernel: FusionReport) -> Iterator[Remedy]:
     """A copy that only keeps an argument as it is, while its copy is updated: XLA needs none where the argument is donated."""
     i = kernel.origin
-    if not _is_copy(i) or not i.computation.is_entry or not i.operands[0].is_parameter or not i.users:
+    argument = i if i.is_parameter else i.operands[0] if _is_copy(i) and i.users else None
+    if argument is None or not i.computation.is_entry or not argument.is_parameter:
         return
-    argument = i.operands[0]
     is_moved = argument.shape != i.shape  # to another layout
-    if not is_moved and not _is_donated(argument):
+    if not is_moved and not is_donated(argument):
         name = _named(argument)
         yield (
             f"donate {name}, if it is needed no more after the call: jax.jit(f, donate_argnums=...)",
@@ -82,10 +83,6 @@ def _donation(kernel: FusionReport) -> Iterator[Remedy]:
 def _is_copy(i: Instruction) -> bool:
     op = traits_of(i)
     return op.passes_operand and op.kind == "moves"
-
-
-def _is_donated(argument: Instruction) -> bool:
-    return f"({argument.parameter_number}," in argument.module.attributes.get("input_output_alias", "")
 
 
 def _named(argument: Instruction) -> str:
@@ -264,7 +261,7 @@ def _narrow_arguments(kernel: FusionReport, step: Step) -> Iterator[Remedy]:
     """Arguments in a narrower type, from which the kernel converts what it reads."""
     least = 2 * WORTHWHILE * kernel.ideal_bytes / kernel.times
     large = {row.array for row in kernel.accesses if row.kind == "read" and row.ideal_bytes > least}
-    arguments = [(k, a) for k, name, a in _arguments(step) if name in large and not _is_donated(a)]
+    arguments = [(k, a) for k, name, a in _arguments(step) if name in large and not is_donated(a)]
     for wide, (kind, name, digits) in NARROWER.items():
         of_type = {k: a for k, a in arguments if a.shape.element_type == wide}
         if of_type:

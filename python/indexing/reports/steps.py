@@ -19,10 +19,10 @@ from indexing.ops.registry import traits_of
 from indexing.ops.trip_counts import stated_trip_count
 from indexing.planning.fusion import Planner
 from indexing.planning.given_fusions import needs_parts
-from indexing.planning.program import CONTROL_FLOW, PlannedComputation, plan_program
+from indexing.planning.program import CONTROL_FLOW, PlannedComputation, PlannedKernel, plan_program
 from indexing.planning.trip_counts import known_trip_count
-from indexing.reports.kernel_fusions import SingleFusions, fusion_of, single_fusion
-from indexing.reports.origin import is_made_by_xla
+from indexing.reports.kernel_fusions import SingleFusions, copy_of, fusion_of, single_fusion
+from indexing.reports.origin import is_donated, is_made_by_xla
 
 if TYPE_CHECKING:
     from indexing.device.record import Device
@@ -197,12 +197,27 @@ def _steps_of(planned: PlannedComputation, fusions: dict[Computation, Instructio
             if computation not in fusions:
                 fusions[computation] = i if i.is_fusion else fusion_of(computation, i.name)
             inputs = planned.kernels[node].inputs
+            for argument in _kept_arguments(planned, planned.kernels[node]):
+                yield Step(copy_of(argument), argument, (argument.name,), (argument,))
             sources = tuple(ref.node.instruction for ref in inputs)
             yield Step(fusions[computation], i, tuple(map(_name_of, inputs)), sources)
         elif node.op.calls in CONTROL_FLOW:
             yield _control_flow(node, planned)
         elif node not in planned.inside and not is_free(i):
             yield Step(i, i, parameter_names(i), i.operands, in_library=node in planned.products)
+
+
+def _kept_arguments(planned: PlannedComputation, kernel: PlannedKernel) -> Iterable[Instruction]:
+    """The program's arguments in whose memory a kernel would write: those that are not donated are copied before."""
+    for argument in kernel.kernel.arguments:
+        if argument.kind != "output" or argument.alias_of is None:
+            continue
+        source = kernel.inputs[kernel.kernel.arguments[argument.alias_of].number]
+        while source.node in planned.views:
+            source = planned.views[source.node]
+        i = source.node.instruction
+        if i.is_parameter and i.computation.is_entry and i.shape.is_array and not is_donated(i):
+            yield i
 
 
 def _name_of(ref: Ref) -> str:
