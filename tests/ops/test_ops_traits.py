@@ -31,7 +31,7 @@ OTHER_MEANINGS = {
     "convert/isl_relations.py": {"constant"},
     "convert/polyhedral.py": {"constant"},
     "convert/symbolic.py": {"constant"},
-    "reports/kernel_fusions.py": {"fusion"},  # the instruction that stands for a kernel
+    "reports/kernel_fusions.py": {"copy", "fusion"},  # the instructions that stand for kernels
     "reports/remedies.py": {"call", "convert"},  # of programs that are changed as a remedy says
     "kernels/emitters/scatter/copies.py": {"copy"},  # a buffer
     "kernels/emitters/tile/splits.py": {"add"},  # what joins the sums of blocks
