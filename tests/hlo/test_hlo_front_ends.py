@@ -13,6 +13,7 @@ import pytest
 
 import indexing as ix
 from indexing.hlo import front_ends
+from indexing.hlo.metadata import op_name
 
 X = np.arange(6, dtype=np.float32).reshape(2, 3)
 TEXT = "HloModule {} ENTRY e {{ ROOT a = f32[2] constant({{1, 2}}) }}"
@@ -161,6 +162,26 @@ def test_parameters_are_all_arguments_and_have_their_names() -> None:
     assert shapes == [(2, 3), (2, 3), ()]
     names = [p.attributes["metadata"] for p in module.entry.parameters]
     assert ["a" in names[0], "b" in names[1], "unused" in names[2]] == [True] * 3
+
+
+@pytest.mark.parametrize("stage", ["lowered", "compiled"])
+def test_arguments_that_jit_would_drop_are_parameters(stage: str) -> None:
+    def last(state, unused, x, *, y):
+        return {"sum": state["w"] + x, "y": y + jnp.zeros_like(unused)}
+
+    arguments = ({"b": X, "w": X}, np.float32(1), X)
+    dropping, keeping = (jax.jit(last, donate_argnums=0, keep_unused=k) for k in (False, True))
+    module = ix.from_jax(dropping, *arguments, y=X, stage=stage)
+    assert [op_name(p) for p in module.entry.parameters] == ["state['b']", "state['w']", "unused", "x", "y"]
+    assert module.attributes == ix.from_jax(keeping, *arguments, y=X, stage=stage).attributes
+
+
+def test_what_jit_made_is_evaluated_for_its_arguments() -> None:
+    jitted = jax.jit(lambda a, unused, c: a - c)
+    a, c = np.full((2, 3), 5, np.float32), np.float32(3)
+    for program in (jitted, jax.jit(lambda a, unused, c: a - c, keep_unused=True).lower(a, a, c)):
+        assert (ix.evaluate(program, a, a, c) == 2).all()
+    assert (ix.compile(jitted, a, a, c, device="reference")(a, a, c) == 2).all()
 
 
 def answering(monkeypatch: pytest.MonkeyPatch, answer: object, status: int = 0) -> list[dict]:

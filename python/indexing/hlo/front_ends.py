@@ -11,6 +11,7 @@ import re
 import struct
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import wraps
 from types import ModuleType
 from typing import Any, Literal
 
@@ -84,10 +85,31 @@ def lower(
         if args or kwargs:
             raise IndexingError("the function is lowered already: its arguments are known, give no others")
         return function
-    jitted: Any = function if hasattr(function, "lower") else jax.jit(function, keep_unused=True)
-    if platforms is None:
-        return jitted.lower(*args, **kwargs)
-    return jitted.trace(*args, **kwargs).lower(lowering_platforms=platforms)
+    jitted: Any = function if hasattr(function, "trace") else jax.jit(function, keep_unused=True)
+    traced = jitted.trace(*args, **kwargs)
+    lowered = traced.lower(lowering_platforms=platforms)
+    if _parameter_count(lowered) < len(leaves(traced.args_info)):
+        return _with_unused(traced, jitted).lower(lowering_platforms=platforms)
+    return lowered
+
+
+def _parameter_count(lowered: Any) -> int:
+    symbol_table = _needed("jaxlib.mlir.ir").SymbolTable(lowered.compiler_ir("stablehlo").operation)
+    return len(symbol_table["main"].arguments)
+
+
+def _with_unused(traced: Any, jitted: Any) -> Any:
+    """A function that `jax.jit` made and traced, traced such that its program has the unused arguments as well."""
+    jax, trees = _needed("jax"), _needed("jax.tree_util")
+    run = _needed("jax.extend.core").jaxpr_as_fun(traced.jaxpr)
+
+    @wraps(jitted)  # whose signature names the parameters
+    def program(*args: object, **kwargs: object) -> object:
+        return trees.tree_unflatten(traced.out_tree, run(*leaves((args, kwargs))))
+
+    args, kwargs = trees.tree_map(lambda a: jax.ShapeDtypeStruct(a.shape, a.dtype), traced.args_info)
+    donated = [k for k, a in enumerate(traced.args_info[0]) if all(leaf.donated for leaf in leaves(a))]
+    return jax.jit(program, keep_unused=True, donate_argnums=donated).trace(*args, **kwargs)
 
 
 def output_names(lowered: Any) -> tuple[str, ...]:
@@ -97,7 +119,7 @@ def output_names(lowered: Any) -> tuple[str, ...]:
     return tuple(f"result{keystr(path)}" for path, _ in leaves)
 
 
-def leaves(arguments: tuple[Any, ...]) -> tuple[Any, ...]:
+def leaves(arguments: Any) -> tuple[Any, ...]:
     """The arrays in arguments that are pytrees, in the order of a program's parameters."""
     return tuple(_needed("jax.tree_util").tree_leaves(arguments))
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from indexing.hlo.front_ends import from_jax, leaves
-from indexing.hlo.program_like import WholeProgram, is_function, whole_program
+from indexing.hlo.program_like import WholeProgram, is_function, is_staged, whole_program
 from indexing.lazy import np
 from indexing.ops.values import HloValue, leaves_of
 from indexing.reference.interpreter import run_computation
@@ -27,7 +27,7 @@ def evaluate(program: WholeProgram | Callable[..., object], *arrays: HloValue) -
     instruction without a value (infeed, an unknown custom-call).
     """
     if is_function(program):
-        program, arrays = from_jax(program, *arrays), leaves(arrays)
+        program, arrays = from_jax(program, *(() if is_staged(program) else arrays)), leaves(arrays)
     module = whole_program(program, "evaluate: program")
     arguments = entry_arguments(module, arrays)
     with np.errstate(all="ignore"):
