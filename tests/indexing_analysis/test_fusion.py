@@ -205,9 +205,9 @@ def diamond(stages: int, sizes: str, mover: str) -> str:
 
 def test_forty_stages_of_a_diamond_are_two_maps_in_milliseconds() -> None:
     module = ix.hlo.parse(diamond(40, "64,64", "transpose({}), dimensions={{1,0}}"))
-    start = time.perf_counter()
+    start = time.process_time()
     (maps,) = ix.output_to_input(module.entry.root)
-    took = time.perf_counter() - start
+    took = time.process_time() - start
     assert len(maps) == 2
     assert took < 0.5, f"{took:.3f} s"
 

@@ -65,9 +65,9 @@ def test_broken_programs_in_the_command_line(
     refused = 0
     for text in broken_programs():
         monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(text.encode())))
-        start = time.perf_counter()
+        start = time.process_time()
         status = main(["maps", "--all", "-"])
-        assert time.perf_counter() - start < 5, text
+        assert time.process_time() - start < 5, text
         out, err = capsys.readouterr()
         assert status == (1 if err else 0), text
         if err:

@@ -288,9 +288,9 @@ def test_time_is_linear_in_the_stages() -> None:
             lines += [f"t{k} = f32[64,64] transpose(l{k}), dimensions={{1,0}}"]
             lines += [f"{'ROOT ' if k == count - 1 else ''}x{k + 1} = f32[64,64] add(l{k}, t{k})"]
         computation = ix.hlo.parse("fused {\n" + "\n".join(lines) + "\n}").entry
-        start = time.perf_counter()
+        start = time.process_time()
         assert len(ix.partition(computation).subgraphs) == count + 1
-        return time.perf_counter() - start
+        return time.process_time() - start
 
     stages(16)
     assert stages(512) < 40 * max(stages(64), 0.02)

