@@ -1,5 +1,6 @@
 """Loops, calls and conditionals in a report stand for the instructions of their computations."""
 
+from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
@@ -50,6 +51,19 @@ def test_loops_multiply_by_their_trip_counts_and_calls_by_their_number() -> None
         "body=body", 'body=body, backend_config={"known_trip_count":{"n":"7"}}'
     )
     assert times(as_xla_runs_it(stated)) == {"double": 2, "next": 7, "y": 7}
+
+
+@pytest.mark.parametrize("view", [as_xla_runs_it, ix.hlo.parse])
+def test_a_stated_trip_count_that_the_condition_contradicts_is_said_and_does_not_count(
+    view: Callable[[str], ix.hlo.Module],
+) -> None:
+    for stated, notes in (
+        ("7", {"`loop` states 7 iterations, but its condition ends it after 10, which count"}),
+        ("10", {""}),
+    ):
+        text = PROGRAM.replace("body=body", f'body=body, backend_config={{"known_trip_count":{{"n":"{stated}"}}}}')
+        in_loop = [f for f in ix.analyze(view(text), "h100").fusions if f.times == 10]
+        assert len(in_loop) == 2 and {f.note for f in in_loop} == notes
 
 
 @pytest.mark.parametrize(("turns", "width", "is_launched"), [(1000, 64, False), (10, 64, True), (1000, 20000, True)])

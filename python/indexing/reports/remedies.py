@@ -111,7 +111,7 @@ def _hoisting(kernel: FusionReport) -> Iterator[Remedy]:
     loop = _loops_by_body(i.module.entry).get(i.computation)
     if loop is None or not i.is_fusion or any(map(_works_in_place, i.users)):
         return
-    count = stated_trip_count(loop) or (kernel.times if loop.computation.is_entry else None)
+    count = kernel.times if loop.computation.is_entry else stated_trip_count(loop)
     if count is None or count < 2 or i not in _invariants(i.computation):
         return
     yield (

@@ -7,6 +7,8 @@ from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from indexing.ops.trip_counts import stated_trip_count
+
 if TYPE_CHECKING:
     from indexing.reports.steps import Schedule, Step
 
@@ -117,6 +119,9 @@ def _assumed(step: Step, is_chosen: bool) -> Sequence[str]:
     name = step.origin.name
     if step.repeats is None:
         return (f"the trip count of `{name}` is not known: it counts once",)
+    stated = stated_trip_count(step.origin)
+    if not step.is_choice and stated not in (None, step.repeats):
+        return (f"`{name}` states {stated} iterations, but its condition ends it after {step.repeats}, which count",)
     if not step.is_choice or len(set(step.bodies)) == 1:
         return ()
     which = "the slowest branch, which counts" if is_chosen else "not the slowest branch: it does not count"

@@ -144,14 +144,10 @@ class _FusedSteps:
     def _loop(self, i: Instruction) -> Step:
         """A known trip count leaves the condition out: nothing evaluates it."""
         condition, body = i.computation_of("condition"), i.computation_of("body")
-        count = stated_trip_count(i)
-        if count is None:
-            count = self._derived(i, condition, body)
-        return Step(i, i, bodies=(condition, body) if count is None else (body,), repeats=count)
-
-    def _derived(self, i: Instruction, condition: Computation, body: Computation) -> int | None:
         nodes = [n for n in self._graph(i.computation).nodes if n.instruction is i]
-        return known_trip_count(nodes[0], self._graph(condition), self._graph(body)) if nodes else None
+        graphs = self._graph(condition), self._graph(body)
+        count = known_trip_count(nodes[0], *graphs) if nodes else stated_trip_count(i)
+        return Step(i, i, bodies=(condition, body) if count is None else (body,), repeats=count)
 
     def _graph(self, computation: Computation) -> Graph:
         if computation not in self.graphs:
