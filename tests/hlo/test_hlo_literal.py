@@ -36,6 +36,13 @@ def test_integers_at_both_ends_of_their_range(name: str) -> None:
     bits = INTEGERS[name]
     lower, upper = (-(2 ** (bits - 1)), 2 ** (bits - 1) - 1) if name[0] == "s" else (0, 2**bits - 1)
     check(f"{name}[3]", f"{{{lower}, {upper}, -0}}", [lower, upper, 0])
+    if bits == 64:  # numbers of the other sign's type stand for the same bits, as in XLA
+        check(
+            f"{name}[2]",
+            f"{{{-(2**63)}, {2**64 - 1}}}",
+            np.array([2**63, 2**64 - 1], np.uint64).astype(ix.hlo.DTYPES[name]),
+        )
+        lower, upper = -(2**63), 2**64 - 1
     for beyond in (lower - 1, upper + 1, 10**40):
         with pytest.raises(ix.ParseError, match=f"is no value of {name}"):
             literal(f"{name}[]", str(beyond))
@@ -104,7 +111,8 @@ def test_infinities_and_payloads() -> None:
     for shape, text in [
         ("f8e4m3fn[]", "inf"), ("f8e4m3fn[]", "465"), ("f4e2m1fn[]", "nan"), ("f4e2m1fn[]", "7.5"), ("f16[]", "65520"),
         ("f32[]", "1e39"), ("f8e8m0fnu[]", "3"), ("f8e8m0fnu[]", "-1"), ("f32[]", "nan(0x800000)"), ("f32[]", "nan(1)"),
-        ("f32[]", "nan(0x0)"), ("f32[]", "1.2.3"), ("f32[]", "1e"), ("f32[]", "--1"), ("f32[]", "-true"), ("f32[]", "abc"),
+        ("f32[]", "nan(0x0)"), ("f8e4m3fn[]", "nan(0x1)"), ("f8e5m2fnuz[]", "nan(0x1)"), ("f8e8m0fnu[]", "nan(0x1)"),
+        ("f64[]", "1e309"), ("f32[]", "-1e309"), ("f32[]", "1.2.3"), ("f32[]", "1e"), ("f32[]", "--1"), ("f32[]", "-true"), ("f32[]", "abc"),
     ]:  # fmt: skip
         with pytest.raises(ix.ParseError):
             literal(shape, text)

@@ -212,6 +212,20 @@ ENTRY /*e*/ e { // open
     assert q.attributes == {"z": "1", "w": "{/*}*/}"} and q.operands == (p, p)
 
 
+def test_lines_that_end_with_a_carriage_return_alone() -> None:
+    text = "HloModule m // name\rENTRY e { // open\r  p = f32[2] parameter(0) // first\r  ROOT r = f32[2] abs(p)\r}"
+    assert str(ix.hlo.parse(text)) == str(ix.hlo.parse(text.replace("\r", "\n")))
+
+
+def test_control_predecessors_stand_before() -> None:
+    head = "ENTRY e {\n  p = f32[] parameter(0)\n  q = f32[] abs(p), control-predecessors={%p}\n"
+    assert check_round_trip(head + "  ROOT r = f32[] abs(p), control-predecessors={p, %q}\n}").entry.root.name == "r"
+    for name in ("r", "s"):
+        with pytest.raises(ix.ParseError, match=f"there is no instruction {name} before this one") as caught:
+            ix.hlo.parse(head + f"  ROOT r = f32[] abs(p), control-predecessors={{%q, %{name}}}\n}}")
+        assert (caught.value.line, caught.value.column) == (4, 53)
+
+
 def test_operands_written_in_place() -> None:
     module = check_round_trip(
         """ENTRY e {
@@ -265,6 +279,20 @@ def test_shapes_that_text_leaves_out_are_inferred() -> None:
         "ROOT r = tuple(g, n)",
     )
     actual = {i.name: str(i.shape) for i in c.instructions.values()}
+    called = check_round_trip("""HloModule m
+      flip { x = f32[2,3] parameter(0) ROOT t = transpose(x), dimensions={1,0} }
+      is_less { x = f32[] parameter(0) y = f32[] parameter(1) ROOT c = compare(x, y), direction=LT }
+      ENTRY e {
+        p = f32[2,3] parameter(0)
+        c = call(p), to_apply=flip
+        f = fusion(p), kind=kLoop, calls={ q = f32[2,3] parameter(0) ROOT t = tuple(q, q) }
+        m = map(p, p), dimensions={0,1}, to_apply=is_less
+        d = conditional(pred[] constant(true), p, p), true_computation=flip, false_computation=flip
+        ROOT r = tuple(c, f, m, d)
+      }""").entry
+    assert str(called.root.shape.without_layout()) == "(f32[3,2], (f32[2,3], f32[2,3]), pred[2,3], f32[3,2])"
+    with pytest.raises(ix.ParseError, match="call: expected the shape in front of the opcode"):
+        ix.hlo.parse("ENTRY e { ROOT r = call(), to_apply=below } below { ROOT c = f32[] constant(1) }")
     assert actual["d"] == "f32[2,5]" and actual["t"] == "f32[5,2]" and actual["r"] == "(pred[5,2], f32[5,2])"
 
 

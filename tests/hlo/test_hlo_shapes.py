@@ -207,6 +207,16 @@ CASES = [
     ("f32[4]", "f32[4] all-to-all(p0), replica_groups={}, dimensions={0}", "replica_groups must name the groups"),
     ("f32[4]", "f32[4] collective-permute(p0), source_target_pairs={{0,1},{0,2}}", "stands twice"),
     ("f32[4]", "f32[3] collective-permute(p0), source_target_pairs={{0,1}}", "the operands give"),
+    ("f32[4] f32[8] s32[] s32[]", "f32[8] collective-permute(p0, p1, p2, p3), source_target_pairs={{0,1},{0,2}}, "
+     "slice_sizes={{2},{2}}", ""),
+    ("f32[4] f32[8] s32[] s32[]", "f32[4] collective-permute(p0, p1, p2, p3), source_target_pairs={{0,1}}, "
+     "slice_sizes={{2}}", "the operands give"),
+    ("f32[4] f32[8]", "f32[8] collective-permute(p0, p1), source_target_pairs={{0,1}}, slice_sizes={{2}}",
+     "slice_sizes need four operands"),
+    ("f32[4] f32[8] s32[] s32[]", "(f32[4], f32[8], u32[], u32[]) collective-permute-start(p0, p1, p2, p3), "
+     "source_target_pairs={{0,1}}, slice_sizes={{2}}", "it needs one user, collective-permute-done"),
+    ("f32[4] f32[8] s32[] s32[]", "(f32[8], f32[8], u32[], u32[]) collective-permute-start(p0, p1, p2, p3), "
+     "source_target_pairs={{0,1}}, slice_sizes={{2}}", r"the shape must begin with \(f32\[4\], f32\[8\]\)"),
     ("f32[2,3]", "f32[2,3] cholesky(p0)", "square matrices"),
     ("f32[8]", "c64[5] fft(p0), fft_type=RFFT, fft_length={8}", ""),
     ("f32[8]", "c64[8] fft(p0), fft_type=RFFT, fft_length={8}", "the operands give"),

@@ -145,6 +145,19 @@ def test_collective_permute_names_its_source(pairs: str, exactness: str) -> None
         assert "".join(m.exactness for m in maps) == exactness
 
 
+def test_a_permute_that_writes_slices_is_refused_by_name() -> None:
+    text = program(
+        "s32[8] collective-permute(p0, p1, p2, p3), source_target_pairs={{0,1}}, slice_sizes={{2}}",
+        "s32[4]", "s32[8]", "s32[]", "s32[]",
+    )  # fmt: skip
+    for ask in (
+        lambda: ix.output_to_input(ix.hlo.parse(text).entry.root),
+        lambda: ix.compile(text, device="reference"),
+    ):
+        with pytest.raises(ix.UnsupportedOp, match="slice_sizes is not supported; slice what is sent, and write it"):
+            ask()
+
+
 def test_all_gather_divides_its_index_into_replica_and_element() -> None:
     text = program("s32[256,128] all-gather(p0), replica_groups={{0,1}}, dimensions={0}", "s32[128,128]")
     text = text.replace("ROOT r", "g").replace("\n}\n", "\n ROOT r = s32[32768] reshape(g)\n}\n")

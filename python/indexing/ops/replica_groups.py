@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from indexing._core import IndexingMap, Interval, SymbolicExpr, SymbolicMap, constant, variable
-from indexing.errors import IndexingError
+from indexing.errors import IndexingError, UnsupportedOp
 from indexing.hlo import Instruction
 
 NO_PATTERN = "the replica groups follow no pattern that an expression states, so any replica is named"
@@ -42,7 +42,10 @@ def all_to_all_groups(i: Instruction) -> tuple[tuple[int, ...], ...]:
 
 
 def pairs_of(i: Instruction) -> list[tuple[int, int]]:
-    """The (source, target) pairs of a collective-permute."""
+    """The (source, target) pairs of a collective-permute; UnsupportedOp if it writes slices into an operand."""
+    if "slice_sizes" in i.attributes:
+        instead = "slice what is sent, and write it with a dynamic-update-slice"
+        raise UnsupportedOp(f"{i.name}: a collective-permute with slice_sizes is not supported; {instead}")
     numbers = [int(n) for n in re.findall(r"\d+", i.attributes.get("source_target_pairs", ""))]
     return list(zip(numbers[::2], numbers[1::2], strict=True))
 

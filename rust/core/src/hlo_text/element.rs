@@ -51,6 +51,7 @@ impl FloatFormat {
                 let fits = payload != 0 && payload >> self.mantissa == 0;
                 fits.then(|| sign | (self.largest() + 1) | payload)
             }
+            _ if payload.is_some() => None, // a type of one not-a-number has no payloads
             Special::AllOnes => Some(sign | (self.largest() + 1)),
             Special::NegativeZero => Some(1 << (self.exponent + self.mantissa)),
             Special::FiniteOnly => None,

@@ -123,7 +123,7 @@ impl<'a> Cursor<'a> {
         match self.peek_at(1) {
             b'/' => {
                 let rest = &self.bytes[self.at..];
-                self.at += memchr::memchr(b'\n', rest).unwrap_or(rest.len());
+                self.at += memchr::memchr2(b'\n', b'\r', rest).unwrap_or(rest.len());
                 Ok(true)
             }
             b'*' => {

@@ -221,7 +221,11 @@ fn parse_number(cursor: &mut Cursor) -> Result<Number> {
             return Ok(Number::Integer(value));
         }
     }
-    shown.parse::<f64>().map(Number::Real).map_err(|_| bad())
+    match shown.parse::<f64>() {
+        Ok(value) if value.is_finite() => Ok(Number::Real(value)),
+        Ok(_) => Err(HloError::new(start, format!("{shown} is beyond the range of f64"))),
+        Err(_) => Err(bad()),
+    }
 }
 
 /// `nan`, `nan(0x1)`, `inf`, `true`, `false`, with the sign already read.

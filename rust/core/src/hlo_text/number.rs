@@ -84,7 +84,7 @@ fn shift_to_nearest(value: u64, shift: i32) -> u64 {
 /// The code of a power of two in the type that has nothing but an exponent.
 fn exponent_only(number: Number) -> Option<u64> {
     let value = match number {
-        Number::Nan(..) => return Some(0xff),
+        Number::Nan(_, payload) => return payload.is_none().then_some(0xff),
         Number::Truth(_) => return None,
         Number::Integer(i) => i as f64,
         Number::Real(r) => r,
@@ -133,6 +133,7 @@ fn integer(class: Class, bits: u32, number: Number) -> Option<u64> {
         _ => return None,
     };
     let (lower, upper) = match class {
+        _ if bits == 64 => (i128::from(i64::MIN), i128::from(u64::MAX)), // as XLA, which reads both signs alike
         Class::Signed => (-(1_i128 << (bits - 1)), (1_i128 << (bits - 1)) - 1),
         _ => (0, (1_i128 << bits) - 1),
     };

@@ -54,13 +54,28 @@ pub struct OpcodeRow {
     calls: &'static [(&'static str, CallRule)],
     /// The opcodes that the one user of an asynchronous start may have; empty for other opcodes.
     pub(super) ends: &'static [&'static str],
+    /// Whether the root of the computation that it calls tells its shape, or its element type.
+    pub(super) gives_root: bool,
     /// Whether the user's `channel_id` is its own.
     pub(super) on_channel: bool,
 }
 
 const fn op(name: &'static str, min_operands: u32, max_operands: u32, rule: Rule) -> OpcodeRow {
     let (needs, may, types, calls, ends) = (&[], &[], &[], &[], &[]);
-    OpcodeRow { name, min_operands, max_operands, needs, may, types, rule, calls, ends, on_channel: false }
+    let (gives_root, on_channel) = (false, false);
+    OpcodeRow {
+        name,
+        min_operands,
+        max_operands,
+        needs,
+        may,
+        types,
+        rule,
+        calls,
+        ends,
+        gives_root,
+        on_channel,
+    }
 }
 
 impl OpcodeRow {
@@ -82,6 +97,10 @@ impl OpcodeRow {
 
     const fn ended_by(self, ends: &'static [&'static str]) -> Self {
         OpcodeRow { ends, ..self }
+    }
+
+    const fn gives_root(self) -> Self {
+        OpcodeRow { gives_root: true, ..self }
     }
 
     const fn on_channel(self) -> Self {
@@ -196,7 +215,8 @@ pub static OPCODES: &[OpcodeRow] = &[
     op("call", 0, MANY, unknown_shape)
         .may(&["is_composite"])
         .needs(&["to_apply"])
-        .calls(&[("to_apply", equals)]),
+        .calls(&[("to_apply", equals)])
+        .gives_root(),
     op("cbrt", 1, 1, unary).of(FLOAT),
     op("ceil", 1, 1, unary).of(FLOAT),
     op("cholesky", 1, 1, cholesky).may(&["lower"]).of(ANALYTIC),
@@ -217,7 +237,8 @@ pub static OPCODES: &[OpcodeRow] = &[
             ("branch_computations", equals_branch),
             ("true_computation", equals_branch),
             ("false_computation", equals_branch),
-        ]),
+        ])
+        .gives_root(),
     op("constant", 0, 0, unknown_shape),
     op("convert", 1, 1, convert),
     op("convolution", 2, 2, convolution)
@@ -259,7 +280,8 @@ pub static OPCODES: &[OpcodeRow] = &[
     op("fusion", 0, MANY, unknown_shape)
         .may(&["kind", "output_to_operand_aliasing"])
         .needs(&["calls"])
-        .calls(&[("calls", equals_fused)]),
+        .calls(&[("calls", equals_fused)])
+        .gives_root(),
     op("gather", 2, 2, gather)
         .may(&["operand_batching_dims", "start_indices_batching_dims", "indices_are_sorted"])
         .needs(&[
@@ -278,7 +300,11 @@ pub static OPCODES: &[OpcodeRow] = &[
     op("log", 1, 1, unary).of(ANALYTIC),
     op("log-plus-one", 1, 1, unary).of(ANALYTIC),
     op("logistic", 1, 1, unary).of(ANALYTIC),
-    op("map", 0, MANY, map).may(&["dimensions"]).needs(&["to_apply"]).calls(&[("to_apply", maps_elements)]),
+    op("map", 0, MANY, map)
+        .may(&["dimensions"])
+        .needs(&["to_apply"])
+        .calls(&[("to_apply", maps_elements)])
+        .gives_root(),
     op("maximum", 2, 2, binary),
     op("minimum", 2, 2, binary),
     op("multiply", 2, 2, binary),

@@ -7,7 +7,7 @@ use super::super::error::Result;
 use super::super::groups::replica_groups;
 use super::super::shape::{Shape, ShapeId};
 use super::tuples::{like_all, tuple};
-use super::{same_size, same_sizes, InferredShape, ShapeContext};
+use super::{compatible, same_size, same_sizes, InferredShape, ShapeContext};
 
 /// The number of participants of each group; `None` if it is the number of replicas, which the text does not state.
 fn group_size(context: &ShapeContext) -> Result<Option<i64>> {
@@ -34,7 +34,7 @@ fn each_once(context: &ShapeContext, groups: &[Vec<i64>]) -> Result<()> {
     Ok(())
 }
 
-/// Checks that each source and each target occurs in one pair.
+/// Checks that each source and each target occurs in one pair, unless slices are sent.
 fn pairs(context: &ShapeContext) -> Result<()> {
     let pairs =
         context.required("source_target_pairs", context.read("source_target_pairs", replica_groups)?)?;
@@ -43,7 +43,8 @@ fn pairs(context: &ShapeContext) -> Result<()> {
         let &[source, target] = &pair[..] else {
             return Err(context.error(format!("source_target_pairs must be pairs, found {pair:?}")));
         };
-        if source < 0 || target < 0 || !sources.insert(source) || !targets.insert(target) {
+        let is_new = sources.insert(source) & targets.insert(target);
+        if source < 0 || target < 0 || !(is_new || context.value("slice_sizes").is_some()) {
             return Err(context.error(format!("{pair:?}: a source or a target is negative or stands twice")));
         }
     }
@@ -175,10 +176,22 @@ fn tuple_or_one(context: &ShapeContext) -> Result<InferredShape> {
     }
 }
 
-/// The operands from another replica.
+/// The operands from another replica; with `slice_sizes`, slices of operand 0 written into operand 1 at offsets, the
+/// last two operands.
 pub(in super::super) fn permute(context: &ShapeContext) -> Result<InferredShape> {
     pairs(context)?;
-    like_all(context)
+    match context.value("slice_sizes") {
+        None => like_all(context),
+        Some(_) => Ok(InferredShape::Like(updated(context)?)),
+    }
+}
+
+/// The operand into which a permutation with `slice_sizes` writes.
+fn updated(context: &ShapeContext) -> Result<ShapeId> {
+    match *context.operands {
+        [_, output, _, _] => Ok(output),
+        _ => Err(context.error("slice_sizes need four operands: input, output, and the offsets in each")),
+    }
 }
 
 /// A tuple of the operands, the results, and contexts.
@@ -186,6 +199,15 @@ pub(in super::super) fn permute_start(context: &ShapeContext) -> Result<Inferred
     pairs(context)?;
     if let Some(given) = context.given {
         let &[before, after] = pair(context, given)?;
+        if context.value("slice_sizes").is_some() {
+            let wanted = [context.operands[0], updated(context)?];
+            let fits =
+                compatible(context.shapes, before, wanted[0]) && compatible(context.shapes, after, wanted[1]);
+            let texts = wanted.map(|id| context.shapes.text(id)).join(", ");
+            return fits
+                .then_some(InferredShape::Any)
+                .ok_or_else(|| context.error(format!("the shape must begin with ({texts})")));
+        }
         operands_are(context, before)?;
         operands_are(context, after)?;
     }

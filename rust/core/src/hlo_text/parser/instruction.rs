@@ -73,6 +73,9 @@ impl<'a> Parser<'a> {
         reject_duplicate(&frame.attributes, text, key, at)?;
         if !COMPUTATION_KEYS.contains(&key.of(text)) {
             let value = self.attribute_value(key.of(text))?;
+            if key.of(text) == "control-predecessors" {
+                self.are_instructions(value)?;
+            }
             if let Some(frame) = self.frames.last_mut() {
                 frame.attributes.push(Attribute { key, value });
             }
@@ -88,6 +91,23 @@ impl<'a> Parser<'a> {
             return Ok(());
         }
         self.computation_value()
+    }
+
+    /// Refuses names of instructions, `{%a, %b}`, that no instruction before this one has.
+    fn are_instructions(&self, written: Span) -> Result<()> {
+        let Some(frame) = self.frames.last() else { return Ok(()) };
+        let mut cursor = Cursor::new(&self.cursor.text[..written.end as usize], written.start as usize);
+        cursor.require(b'{')?;
+        cursor.list(b'}', |cursor| {
+            let name = cursor.name("an instruction's name")?;
+            let message = || format!("there is no instruction {name} before this one");
+            frame
+                .names
+                .contains_key(name)
+                .then_some(())
+                .ok_or_else(|| HloError::new(cursor.offset_of(name), message()))
+        })?;
+        Ok(())
     }
 
     /// The value of an attribute that names no computation.
@@ -183,7 +203,8 @@ impl<'a> Parser<'a> {
             given: pending.shape,
         };
         let operands = &self.operand_shapes;
-        let shape = shape_of(&checked, row, &mut self.shapes, operands, &frame.attributes)?;
+        let root = row.filter(|row| row.gives_root).and_then(|_| self.root_shape(&frame.calls));
+        let shape = shape_of(&checked, row, &mut self.shapes, operands, &frame.attributes, root)?;
         let (signature, new) = self.signatures.intern(
             self.cursor.text,
             (pending.opcode, shape, pending.parameter, pending.literal),
@@ -200,6 +221,16 @@ impl<'a> Parser<'a> {
             check_written_shapes(&mut self.shapes, self.cursor.text, row.name, operands, &frame.attributes)?;
         }
         Ok((shape, signature))
+    }
+
+    /// The shape of the root of the first computation that is called, if that was read.
+    fn root_shape(&self, calls: &[(u32, Target)]) -> Option<ShapeId> {
+        let computation = match calls.first()?.1 {
+            Target::Nested(index, _) => index,
+            Target::Named(name, _) => *self.computations.get(name)?,
+        };
+        let root = self.module.computations[computation as usize].root;
+        Some(self.module.instructions[root as usize].shape)
     }
 
     pub(super) fn add_instruction(
@@ -305,13 +336,20 @@ fn shape_of(
     shapes: &mut Interner,
     operands: &[ShapeId],
     attributes: &[Attribute],
+    root: Option<ShapeId>,
 ) -> Result<ShapeId> {
     if let Some(shape) = checked.given {
         return Ok(shape);
     }
     let context = ShapeContext { checked: *checked, shapes, operands, attributes };
     let unknown = context.error("expected the shape in front of the opcode, for the operands do not tell it");
-    let inferred = row.map_or(Ok(InferredShape::Any), |row| row.infer(&context))?;
+    let inferred = match (row.map_or(Ok(InferredShape::Any), |row| row.infer(&context))?, root) {
+        (InferredShape::Any, Some(root)) => InferredShape::Like(root),
+        (InferredShape::Array(None, sizes), Some(root)) => {
+            InferredShape::Array(Some(shapes.table[root as usize].element), sizes)
+        }
+        (inferred, _) => inferred,
+    };
     realize(shapes, &inferred).ok_or(unknown)
 }
 
