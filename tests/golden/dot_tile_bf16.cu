@@ -65,37 +65,40 @@ static __device__ u16 unpack_low(u32 a) {
   return x;
 }
 
-static __device__ void wait_copies() { asm volatile("cp.async.wait_all;" : : : "memory"); }
+static __device__ void wait_copies_1() { asm volatile("cp.async.commit_group; cp.async.wait_group 1;" : : : "memory"); }
 
 extern "C" __global__ void __launch_bounds__(128) dot_tile_dot(const u16 *__restrict__ p0, const u16 *__restrict__ p1, const u16 *__restrict__ p2, const f32 *__restrict__ p3, u16 *__restrict__ o0) {
   const s32 th_x = threadIdx.x;
   const s32 bl_x = blockIdx.x;
   __shared__ __align__(16) u16 left_tile[4096];
-  __shared__ __align__(16) u16 right_tile[4096];
+  __shared__ __align__(16) u16 right_tile[1024];
   __shared__ __align__(16) u16 left_tile2[4096];
-  __shared__ __align__(16) u16 right_tile2[4096];
-  __align__(16) u32 left[8];
-  __align__(16) u32 right[8];
+  __shared__ __align__(16) u16 right_tile2[1024];
+  __shared__ __align__(16) u16 left_tile3[4096];
+  __shared__ __align__(16) u16 right_tile3[1024];
+  __align__(16) u32 left[16];
+  __align__(16) u32 right[16];
   __align__(16) f32 sums[32];
   __align__(16) u16 x0[8];
   __align__(16) u16 x1[8];
   __align__(16) u16 x2[8];
+  __align__(16) u16 x3[8];
+  __align__(16) u16 x4[8];
   __align__(16) u16 x5[8];
   __align__(16) u16 x6[8];
   __align__(16) u16 x7[8];
   __align__(16) u16 x8[8];
-  __align__(16) u16 x11[8];
-  __align__(16) f32 x12[2];
-  __align__(16) u16 x13[2];
+  __align__(16) f32 x9[2];
+  __align__(16) u16 x10[2];
   #pragma unroll 32
   for (s32 column0 = 0; column0 < 32; column0++) {
     sums[column0] = 0.0f;
   }
   #pragma unroll 4
   for (s32 turn1 = 0; turn1 < 4; turn1++) {
-    const s32 left_cell2 = th_x + turn1 * 128 + (th_x >> 3) * 9 - ((th_x * 9) >> 6) * 8;
-    *(u16x8 *)(x0) = *(const u16x8 *)(p0 + (th_x * 8 + turn1 * 1536 + (th_x >> 3) * 32 + (bl_x / 10) * 6144));
-    *(u16x8 *)(x1) = *(const u16x8 *)(p1 + (th_x & 7) * 8);
+    const s32 left_cell2 = turn1 * 128 + (th_x >> 2) * 4 + ((th_x + (th_x >> 3)) & 3);
+    *(u16x8 *)(x0) = *(const u16x8 *)(p0 + (th_x * 8 + turn1 * 3072 + (th_x >> 2) * 64 + (bl_x / 20) * 12288));
+    *(u16x8 *)(x1) = *(const u16x8 *)(p1 + (th_x & 3) * 8);
     #pragma unroll 4
     for (s32 vector_1 = 0; vector_1 < 4; vector_1++) {
       const u16 v4_1 = x0[vector_1 * 2];
@@ -108,121 +111,168 @@ extern "C" __global__ void __launch_bounds__(128) dot_tile_dot(const u16 *__rest
     }
     *(u16x8 *)(left_tile + left_cell2 * 8) = *(const u16x8 *)(x2);
   }
-  const s32 right_5 = th_x + (th_x >> 3) * 9 - ((th_x * 9) >> 6) * 8;
-  copy_async_16(right_tile + right_5 * 8, p2 + (th_x * 8 + (th_x >> 3) * 32 + (bl_x % 10) * 6144));
-  const s32 right_6 = th_x + (th_x >> 3) * 9 - ((th_x * 9) >> 6) * 8 + 128;
-  copy_async_16(right_tile + right_6 * 8, p2 + (th_x * 8 + (th_x >> 3) * 32 + (bl_x % 10) * 6144 + 1536));
-  const s32 right_7 = th_x + (th_x >> 3) * 9 - ((th_x * 9) >> 6) * 8 + 256;
-  copy_async_16(right_tile + right_7 * 8, p2 + (th_x * 8 + (th_x >> 3) * 32 + (bl_x % 10) * 6144 + 3072));
-  const s32 right_8 = th_x + (th_x >> 3) * 9 - ((th_x * 9) >> 6) * 8 + 384;
-  copy_async_16(right_tile + right_8 * 8, p2 + (th_x * 8 + (th_x >> 3) * 32 + (bl_x % 10) * 6144 + 4608));
-  wait_copies();
-  __syncthreads();
+  const s32 right_cell9 = (th_x >> 2) * 4 + ((th_x + (th_x >> 3)) & 3);
+  copy_async_16(right_tile + right_cell9 * 8, p2 + (th_x * 8 + (th_x >> 2) * 64 + (bl_x % 20) * 3072));
+  wait_copies_1();
   #pragma unroll 4
-  for (s32 turn14 = 0; turn14 < 4; turn14++) {
-    const s32 left_cell15 = th_x + turn14 * 128 + (th_x >> 3) * 9 - ((th_x * 9) >> 6) * 8;
-    if ((th_x & 7) + 8 <= 11) {
-      const s32 j16 = (th_x & 7) + 8;
-      *(u16x8 *)(x5) = *(const u16x8 *)(p0 + (turn14 * 1536 + j16 * 8 + (th_x >> 3) * 96 + (bl_x / 10) * 6144));
-      *(u16x8 *)(x6) = *(const u16x8 *)(p1 + j16 * 8);
-      #pragma unroll 4
-      for (s32 vector_2 = 0; vector_2 < 4; vector_2++) {
-        const u16 v18_1 = x5[vector_2 * 2];
-        const u16 v18_2 = x5[vector_2 * 2 + 1];
-        const u16 v20_1 = x6[vector_2 * 2];
-        const u16 v20_2 = x6[vector_2 * 2 + 1];
-        const u32 v22_pair = packed_maximum_bf16(pack(v18_1, v18_2), pack(v20_1, v20_2));
-        x7[vector_2 * 2] = unpack_low(v22_pair);
-        x7[vector_2 * 2 + 1] = unpack_high(v22_pair);
-      }
-      *(u16x8 *)(left_tile2 + left_cell15 * 8) = *(const u16x8 *)(x7);
-    } else {
-      x8[0] = 0;
-      x8[1] = 0;
-      x8[2] = 0;
-      x8[3] = 0;
-      x8[4] = 0;
-      x8[5] = 0;
-      x8[6] = 0;
-      x8[7] = 0;
-      *(u16x8 *)(left_tile2 + left_cell15 * 8) = *(const u16x8 *)(x8);
-    }
-  }
-  #pragma unroll 4
-  for (s32 turn24 = 0; turn24 < 4; turn24++) {
-    const s32 right_cell25 = th_x + turn24 * 128 + (th_x >> 3) * 9 - ((th_x * 9) >> 6) * 8;
-    if ((th_x & 7) + 8 <= 11) {
-      const s32 j26 = (th_x & 7) + 8;
-      copy_async_16(right_tile2 + right_cell25 * 8, p2 + (turn24 * 1536 + j26 * 8 + (th_x >> 3) * 96 + (bl_x % 10) * 6144));
-    } else {
-      x11[0] = 0;
-      x11[1] = 0;
-      x11[2] = 0;
-      x11[3] = 0;
-      x11[4] = 0;
-      x11[5] = 0;
-      x11[6] = 0;
-      x11[7] = 0;
-      *(u16x8 *)(right_tile2 + right_cell25 * 8) = *(const u16x8 *)(x11);
-    }
-  }
-  for (s32 part31 = 0; part31 < 4; part31++) {
-    const s32 left_1 = (th_x >> 6) * 256 + (th_x & 15) * 8 + ((th_x + part31 * 2 + ((th_x >> 4) & 1)) & 7);
-    load_matrices(left, left_tile + left_1 * 8);
-    const s32 left_2 = (th_x >> 6) * 256 + (th_x & 15) * 8 + ((th_x + part31 * 2 + ((th_x >> 4) & 1)) & 7) + 128;
-    load_matrices(left + 4, left_tile + left_2 * 8);
-    const s32 right_1 = (th_x & 7) * 8 + ((th_x >> 4) & 1) * 64 + ((th_x >> 5) & 1) * 256 + ((th_x + part31 * 2 + ((th_x >> 3) & 1)) & 7);
-    load_matrices(right, right_tile + right_1 * 8);
-    const s32 right_2 = (th_x & 7) * 8 + ((th_x >> 4) & 1) * 64 + ((th_x >> 5) & 1) * 256 + ((th_x + part31 * 2 + ((th_x >> 3) & 1)) & 7) + 128;
-    load_matrices(right + 4, right_tile + right_2 * 8);
-    multiply_matrices_bf16(sums, left, right);
-    multiply_matrices_bf16(sums + 4, left, right + 2);
-    multiply_matrices_bf16(sums + 8, left, right + 4);
-    multiply_matrices_bf16(sums + 12, left, right + 6);
-    multiply_matrices_bf16(sums + 16, left + 4, right);
-    multiply_matrices_bf16(sums + 20, left + 4, right + 2);
-    multiply_matrices_bf16(sums + 24, left + 4, right + 4);
-    multiply_matrices_bf16(sums + 28, left + 4, right + 6);
-  }
-  wait_copies();
-  __syncthreads();
-  for (s32 part38 = 0; part38 < 4; part38++) {
-    const s32 left_3 = (th_x >> 6) * 256 + (th_x & 15) * 8 + ((th_x + part38 * 2 + ((th_x >> 4) & 1)) & 7);
-    load_matrices(left, left_tile2 + left_3 * 8);
-    const s32 left_4 = (th_x >> 6) * 256 + (th_x & 15) * 8 + ((th_x + part38 * 2 + ((th_x >> 4) & 1)) & 7) + 128;
-    load_matrices(left + 4, left_tile2 + left_4 * 8);
-    const s32 right_3 = (th_x & 7) * 8 + ((th_x >> 4) & 1) * 64 + ((th_x >> 5) & 1) * 256 + ((th_x + part38 * 2 + ((th_x >> 3) & 1)) & 7);
-    load_matrices(right, right_tile2 + right_3 * 8);
-    const s32 right_4 = (th_x & 7) * 8 + ((th_x >> 4) & 1) * 64 + ((th_x >> 5) & 1) * 256 + ((th_x + part38 * 2 + ((th_x >> 3) & 1)) & 7) + 128;
-    load_matrices(right + 4, right_tile2 + right_4 * 8);
-    multiply_matrices_bf16(sums, left, right);
-    multiply_matrices_bf16(sums + 4, left, right + 2);
-    multiply_matrices_bf16(sums + 8, left, right + 4);
-    multiply_matrices_bf16(sums + 12, left, right + 6);
-    multiply_matrices_bf16(sums + 16, left + 4, right);
-    multiply_matrices_bf16(sums + 20, left + 4, right + 2);
-    multiply_matrices_bf16(sums + 24, left + 4, right + 4);
-    multiply_matrices_bf16(sums + 28, left + 4, right + 6);
-  }
-  #pragma unroll 2
-  for (s32 i45 = 0; i45 < 2; i45++) {
+  for (s32 turn13 = 0; turn13 < 4; turn13++) {
+    const s32 left_cell14 = turn13 * 128 + (th_x >> 2) * 4 + ((th_x + (th_x >> 3)) & 3);
+    *(u16x8 *)(x3) = *(const u16x8 *)(p0 + (th_x * 8 + turn13 * 3072 + (th_x >> 2) * 64 + (bl_x / 20) * 12288 + 32));
+    *(u16x8 *)(x4) = *(const u16x8 *)(p1 + ((th_x & 3) * 8 + 32));
     #pragma unroll 4
-    for (s32 j46 = 0; j46 < 4; j46++) {
+    for (s32 vector_2 = 0; vector_2 < 4; vector_2++) {
+      const u16 v16_1 = x3[vector_2 * 2];
+      const u16 v16_2 = x3[vector_2 * 2 + 1];
+      const u16 v18_1 = x4[vector_2 * 2];
+      const u16 v18_2 = x4[vector_2 * 2 + 1];
+      const u32 v20_pair = packed_maximum_bf16(pack(v16_1, v16_2), pack(v18_1, v18_2));
+      x5[vector_2 * 2] = unpack_low(v20_pair);
+      x5[vector_2 * 2 + 1] = unpack_high(v20_pair);
+    }
+    *(u16x8 *)(left_tile2 + left_cell14 * 8) = *(const u16x8 *)(x5);
+  }
+  const s32 right_cell21 = (th_x >> 2) * 4 + ((th_x + (th_x >> 3)) & 3);
+  copy_async_16(right_tile2 + right_cell21 * 8, p2 + (th_x * 8 + (th_x >> 2) * 64 + (bl_x % 20) * 3072 + 32));
+  wait_copies_1();
+  __syncthreads();
+  const s32 left_1 = (th_x >> 5) * 128 + (th_x & 15) * 4 + (((th_x >> 1) + ((th_x >> 4) & 1)) & 3);
+  load_matrices(left, left_tile + left_1 * 8);
+  const s32 left_2 = (th_x >> 5) * 128 + (th_x & 15) * 4 + (((th_x >> 1) + ((th_x >> 4) & 1)) & 3) + 64;
+  load_matrices(left + 4, left_tile + left_2 * 8);
+  const s32 right_1 = (th_x & 7) * 4 + ((th_x >> 4) & 1) * 32 + (((th_x >> 1) + ((th_x >> 3) & 1)) & 3);
+  load_matrices(right, right_tile + right_1 * 8);
+  const s32 right_2 = (th_x & 7) * 4 + ((th_x >> 4) & 1) * 32 + (((th_x >> 1) + ((th_x >> 3) & 1)) & 3) + 64;
+  load_matrices(right + 4, right_tile + right_2 * 8);
+  #pragma unroll 4
+  for (s32 turn29 = 0; turn29 < 4; turn29++) {
+    const s32 left_cell30 = turn29 * 128 + (th_x >> 2) * 4 + ((th_x + (th_x >> 3)) & 3);
+    *(u16x8 *)(x6) = *(const u16x8 *)(p0 + (th_x * 8 + turn29 * 3072 + (th_x >> 2) * 64 + (bl_x / 20) * 12288 + 64));
+    *(u16x8 *)(x7) = *(const u16x8 *)(p1 + ((th_x & 3) * 8 + 64));
+    #pragma unroll 4
+    for (s32 vector_3 = 0; vector_3 < 4; vector_3++) {
+      const u16 v32_1 = x6[vector_3 * 2];
+      const u16 v32_2 = x6[vector_3 * 2 + 1];
+      const u16 v34_1 = x7[vector_3 * 2];
+      const u16 v34_2 = x7[vector_3 * 2 + 1];
+      const u32 v36_pair = packed_maximum_bf16(pack(v32_1, v32_2), pack(v34_1, v34_2));
+      x8[vector_3 * 2] = unpack_low(v36_pair);
+      x8[vector_3 * 2 + 1] = unpack_high(v36_pair);
+    }
+    *(u16x8 *)(left_tile3 + left_cell30 * 8) = *(const u16x8 *)(x8);
+  }
+  const s32 right_cell37 = (th_x >> 2) * 4 + ((th_x + (th_x >> 3)) & 3);
+  copy_async_16(right_tile3 + right_cell37 * 8, p2 + (th_x * 8 + (th_x >> 2) * 64 + (bl_x % 20) * 3072 + 64));
+  const s32 left_3 = (th_x >> 5) * 128 + (th_x & 15) * 4 + (((th_x >> 1) + ((th_x >> 4) & 1) + 2) & 3);
+  load_matrices(left + 8, left_tile + left_3 * 8);
+  const s32 left_4 = (th_x >> 5) * 128 + (th_x & 15) * 4 + (((th_x >> 1) + ((th_x >> 4) & 1) + 2) & 3) + 64;
+  load_matrices(left + 12, left_tile + left_4 * 8);
+  const s32 right_3 = (th_x & 7) * 4 + ((th_x >> 4) & 1) * 32 + (((th_x >> 1) + ((th_x >> 3) & 1) + 2) & 3);
+  load_matrices(right + 8, right_tile + right_3 * 8);
+  const s32 right_4 = (th_x & 7) * 4 + ((th_x >> 4) & 1) * 32 + (((th_x >> 1) + ((th_x >> 3) & 1) + 2) & 3) + 64;
+  load_matrices(right + 12, right_tile + right_4 * 8);
+  multiply_matrices_bf16(sums, left, right);
+  multiply_matrices_bf16(sums + 4, left, right + 2);
+  multiply_matrices_bf16(sums + 8, left, right + 4);
+  multiply_matrices_bf16(sums + 12, left, right + 6);
+  multiply_matrices_bf16(sums + 16, left + 4, right);
+  multiply_matrices_bf16(sums + 20, left + 4, right + 2);
+  multiply_matrices_bf16(sums + 24, left + 4, right + 4);
+  multiply_matrices_bf16(sums + 28, left + 4, right + 6);
+  multiply_matrices_bf16(sums, left + 8, right + 8);
+  multiply_matrices_bf16(sums + 4, left + 8, right + 10);
+  multiply_matrices_bf16(sums + 8, left + 8, right + 12);
+  multiply_matrices_bf16(sums + 12, left + 8, right + 14);
+  multiply_matrices_bf16(sums + 16, left + 12, right + 8);
+  multiply_matrices_bf16(sums + 20, left + 12, right + 10);
+  multiply_matrices_bf16(sums + 24, left + 12, right + 12);
+  multiply_matrices_bf16(sums + 28, left + 12, right + 14);
+  wait_copies_1();
+  __syncthreads();
+  const s32 left_5 = (th_x >> 5) * 128 + (th_x & 15) * 4 + (((th_x >> 1) + ((th_x >> 4) & 1)) & 3);
+  load_matrices(left, left_tile2 + left_5 * 8);
+  const s32 left_6 = (th_x >> 5) * 128 + (th_x & 15) * 4 + (((th_x >> 1) + ((th_x >> 4) & 1)) & 3) + 64;
+  load_matrices(left + 4, left_tile2 + left_6 * 8);
+  const s32 right_5 = (th_x & 7) * 4 + ((th_x >> 4) & 1) * 32 + (((th_x >> 1) + ((th_x >> 3) & 1)) & 3);
+  load_matrices(right, right_tile2 + right_5 * 8);
+  const s32 right_6 = (th_x & 7) * 4 + ((th_x >> 4) & 1) * 32 + (((th_x >> 1) + ((th_x >> 3) & 1)) & 3) + 64;
+  load_matrices(right + 4, right_tile2 + right_6 * 8);
+  const s32 left_7 = (th_x >> 5) * 128 + (th_x & 15) * 4 + (((th_x >> 1) + ((th_x >> 4) & 1) + 2) & 3);
+  load_matrices(left + 8, left_tile2 + left_7 * 8);
+  const s32 left_8 = (th_x >> 5) * 128 + (th_x & 15) * 4 + (((th_x >> 1) + ((th_x >> 4) & 1) + 2) & 3) + 64;
+  load_matrices(left + 12, left_tile2 + left_8 * 8);
+  const s32 right_7 = (th_x & 7) * 4 + ((th_x >> 4) & 1) * 32 + (((th_x >> 1) + ((th_x >> 3) & 1) + 2) & 3);
+  load_matrices(right + 8, right_tile2 + right_7 * 8);
+  const s32 right_8 = (th_x & 7) * 4 + ((th_x >> 4) & 1) * 32 + (((th_x >> 1) + ((th_x >> 3) & 1) + 2) & 3) + 64;
+  load_matrices(right + 12, right_tile2 + right_8 * 8);
+  multiply_matrices_bf16(sums, left, right);
+  multiply_matrices_bf16(sums + 4, left, right + 2);
+  multiply_matrices_bf16(sums + 8, left, right + 4);
+  multiply_matrices_bf16(sums + 12, left, right + 6);
+  multiply_matrices_bf16(sums + 16, left + 4, right);
+  multiply_matrices_bf16(sums + 20, left + 4, right + 2);
+  multiply_matrices_bf16(sums + 24, left + 4, right + 4);
+  multiply_matrices_bf16(sums + 28, left + 4, right + 6);
+  multiply_matrices_bf16(sums, left + 8, right + 8);
+  multiply_matrices_bf16(sums + 4, left + 8, right + 10);
+  multiply_matrices_bf16(sums + 8, left + 8, right + 12);
+  multiply_matrices_bf16(sums + 12, left + 8, right + 14);
+  multiply_matrices_bf16(sums + 16, left + 12, right + 8);
+  multiply_matrices_bf16(sums + 20, left + 12, right + 10);
+  multiply_matrices_bf16(sums + 24, left + 12, right + 12);
+  multiply_matrices_bf16(sums + 28, left + 12, right + 14);
+  wait_copies_1();
+  __syncthreads();
+  const s32 left_9 = (th_x >> 5) * 128 + (th_x & 15) * 4 + (((th_x >> 1) + ((th_x >> 4) & 1)) & 3);
+  load_matrices(left, left_tile3 + left_9 * 8);
+  const s32 left_10 = (th_x >> 5) * 128 + (th_x & 15) * 4 + (((th_x >> 1) + ((th_x >> 4) & 1)) & 3) + 64;
+  load_matrices(left + 4, left_tile3 + left_10 * 8);
+  const s32 right_9 = (th_x & 7) * 4 + ((th_x >> 4) & 1) * 32 + (((th_x >> 1) + ((th_x >> 3) & 1)) & 3);
+  load_matrices(right, right_tile3 + right_9 * 8);
+  const s32 right_10 = (th_x & 7) * 4 + ((th_x >> 4) & 1) * 32 + (((th_x >> 1) + ((th_x >> 3) & 1)) & 3) + 64;
+  load_matrices(right + 4, right_tile3 + right_10 * 8);
+  const s32 left_11 = (th_x >> 5) * 128 + (th_x & 15) * 4 + (((th_x >> 1) + ((th_x >> 4) & 1) + 2) & 3);
+  load_matrices(left + 8, left_tile3 + left_11 * 8);
+  const s32 left_12 = (th_x >> 5) * 128 + (th_x & 15) * 4 + (((th_x >> 1) + ((th_x >> 4) & 1) + 2) & 3) + 64;
+  load_matrices(left + 12, left_tile3 + left_12 * 8);
+  const s32 right_11 = (th_x & 7) * 4 + ((th_x >> 4) & 1) * 32 + (((th_x >> 1) + ((th_x >> 3) & 1) + 2) & 3);
+  load_matrices(right + 8, right_tile3 + right_11 * 8);
+  const s32 right_12 = (th_x & 7) * 4 + ((th_x >> 4) & 1) * 32 + (((th_x >> 1) + ((th_x >> 3) & 1) + 2) & 3) + 64;
+  load_matrices(right + 12, right_tile3 + right_12 * 8);
+  multiply_matrices_bf16(sums, left, right);
+  multiply_matrices_bf16(sums + 4, left, right + 2);
+  multiply_matrices_bf16(sums + 8, left, right + 4);
+  multiply_matrices_bf16(sums + 12, left, right + 6);
+  multiply_matrices_bf16(sums + 16, left + 4, right);
+  multiply_matrices_bf16(sums + 20, left + 4, right + 2);
+  multiply_matrices_bf16(sums + 24, left + 4, right + 4);
+  multiply_matrices_bf16(sums + 28, left + 4, right + 6);
+  multiply_matrices_bf16(sums, left + 8, right + 8);
+  multiply_matrices_bf16(sums + 4, left + 8, right + 10);
+  multiply_matrices_bf16(sums + 8, left + 8, right + 12);
+  multiply_matrices_bf16(sums + 12, left + 8, right + 14);
+  multiply_matrices_bf16(sums + 16, left + 12, right + 8);
+  multiply_matrices_bf16(sums + 20, left + 12, right + 10);
+  multiply_matrices_bf16(sums + 24, left + 12, right + 12);
+  multiply_matrices_bf16(sums + 28, left + 12, right + 14);
+  #pragma unroll 2
+  for (s32 i73 = 0; i73 < 2; i73++) {
+    #pragma unroll 4
+    for (s32 j74 = 0; j74 < 4; j74++) {
       #pragma unroll 2
-      for (s32 half47 = 0; half47 < 2; half47++) {
-        *(f32x2 *)(x12) = *(const f32x2 *)(p3 + (j46 * 8 + (th_x & 3) * 2 + (bl_x % 10) * 64 + ((th_x >> 5) & 1) * 32));
-        const f32 v49_3 = sums[i45 * 16 + j46 * 4 + half47 * 2];
-        const f32 v49_4 = sums[i45 * 16 + j46 * 4 + half47 * 2 + 1];
-        const f32 v50_3 = x12[0];
-        const f32 v50_4 = x12[1];
-        const f32 v51_3 = v49_3 + v50_3;
-        const f32 v51_4 = v49_4 + v50_4;
-        const f32 v52_3 = maximum_f32(v51_3, 0.0f);
-        const f32 v52_4 = maximum_f32(v51_4, 0.0f);
-        const u32 v53_1 = packed_encode_bf16(v52_3, v52_4);
-        x13[0] = unpack_low(v53_1);
-        x13[1] = unpack_high(v53_1);
-        store_vector_4(o0 + (th_x * 2 + bl_x * 64 + i45 * 10240 + j46 * 8 + half47 * 5120 + (th_x >> 2) * 632 + (th_x >> 6) * 20416 + (bl_x / 10) * 40320 - (th_x >> 5) * 5088), x13);
+      for (s32 half75 = 0; half75 < 2; half75++) {
+        *(f32x2 *)(x9) = *(const f32x2 *)(p3 + (j74 * 8 + (th_x & 3) * 2 + (bl_x % 20) * 32));
+        const f32 v77_3 = sums[i73 * 16 + j74 * 4 + half75 * 2];
+        const f32 v77_4 = sums[i73 * 16 + j74 * 4 + half75 * 2 + 1];
+        const f32 v78_3 = x9[0];
+        const f32 v78_4 = x9[1];
+        const f32 v79_3 = v77_3 + v78_3;
+        const f32 v79_4 = v77_4 + v78_4;
+        const f32 v80_3 = maximum_f32(v79_3, 0.0f);
+        const f32 v80_4 = maximum_f32(v79_4, 0.0f);
+        const u32 v81_1 = packed_encode_bf16(v80_3, v80_4);
+        x10[0] = unpack_low(v81_1);
+        x10[1] = unpack_high(v81_1);
+        store_vector_4(o0 + (th_x * 2 + bl_x * 32 + i73 * 10240 + j74 * 8 + half75 * 5120 + (th_x >> 2) * 632 + (th_x >> 5) * 15360 + (bl_x / 20) * 81280), x10);
       }
     }
   }

@@ -83,7 +83,7 @@ extern "C" __global__ void __launch_bounds__(128) dot_tile_convolution(const u16
   __shared__ __align__(16) u16 left_tile2[8192];
   __shared__ __align__(16) u16 right_tile2[4096];
   __align__(16) u32 left[16];
-  __align__(16) u32 right[8];
+  __align__(16) u32 right[32];
   __align__(16) f32 sums[64];
   __align__(16) u16 x2[8];
   __align__(16) u16 x7[8];
@@ -113,24 +113,36 @@ extern "C" __global__ void __launch_bounds__(128) dot_tile_convolution(const u16
       *(u16x8 *)(left_tile + left_cell2 * 8) = *(const u16x8 *)(x2);
     }
   }
-  const s32 right_15 = th_x + (th_x >> 3) * 9 - ((th_x * 9) >> 6) * 8;
-  copy_async_16(right_tile + right_15 * 8, p1 + (th_x * 8 + (th_x >> 3) * 64 + (bl_x & 1) * 64));
-  const s32 right_16 = th_x + (th_x >> 3) * 9 - ((th_x * 9) >> 6) * 8 + 128;
-  copy_async_16(right_tile + right_16 * 8, p1 + (th_x * 8 + (th_x >> 3) * 64 + (bl_x & 1) * 64 + 2048));
-  const s32 right_17 = th_x + (th_x >> 3) * 9 - ((th_x * 9) >> 6) * 8 + 256;
-  copy_async_16(right_tile + right_17 * 8, p1 + (th_x * 8 + (th_x >> 3) * 64 + (bl_x & 1) * 64 + 4096));
-  const s32 right_18 = th_x + (th_x >> 3) * 9 - ((th_x * 9) >> 6) * 8 + 384;
-  copy_async_16(right_tile + right_18 * 8, p1 + (th_x * 8 + (th_x >> 3) * 64 + (bl_x & 1) * 64 + 6144));
+  const s32 right_41 = th_x + (th_x >> 3) * 9 - ((th_x * 9) >> 6) * 8;
+  copy_async_16(right_tile + right_41 * 8, p1 + (th_x * 8 + (th_x >> 3) * 64 + (bl_x & 1) * 64));
+  const s32 right_42 = th_x + (th_x >> 3) * 9 - ((th_x * 9) >> 6) * 8 + 128;
+  copy_async_16(right_tile + right_42 * 8, p1 + (th_x * 8 + (th_x >> 3) * 64 + (bl_x & 1) * 64 + 2048));
+  const s32 right_43 = th_x + (th_x >> 3) * 9 - ((th_x * 9) >> 6) * 8 + 256;
+  copy_async_16(right_tile + right_43 * 8, p1 + (th_x * 8 + (th_x >> 3) * 64 + (bl_x & 1) * 64 + 4096));
+  const s32 right_44 = th_x + (th_x >> 3) * 9 - ((th_x * 9) >> 6) * 8 + 384;
+  copy_async_16(right_tile + right_44 * 8, p1 + (th_x * 8 + (th_x >> 3) * 64 + (bl_x & 1) * 64 + 6144));
   for (s32 turn14 = 0; turn14 < 4; turn14++) {
     wait_copies();
     __syncthreads();
+    const s32 left_1 = (th_x >> 5) * 256 + (th_x & 15) * 8 + ((th_x + ((th_x >> 4) & 1)) & 7);
+    load_matrices(left, left_tile + left_1 * 8);
+    const s32 left_2 = (th_x >> 5) * 256 + (th_x & 15) * 8 + ((th_x + ((th_x >> 4) & 1)) & 7) + 128;
+    load_matrices(left + 4, left_tile + left_2 * 8);
+    const s32 right_1 = (th_x & 15) * 8 + ((th_x + ((th_x >> 4) & 1)) & 7);
+    load_transposed(right, right_tile + right_1 * 8);
+    const s32 right_2 = (th_x & 15) * 8 + ((th_x + ((th_x >> 4) & 1) + 2) & 7);
+    load_transposed(right + 4, right_tile + right_2 * 8);
+    const s32 right_3 = (th_x & 15) * 8 + ((th_x + ((th_x >> 4) & 1) + 4) & 7);
+    load_transposed(right + 8, right_tile + right_3 * 8);
+    const s32 right_4 = (th_x & 15) * 8 + ((th_x + ((th_x >> 4) & 1) + 6) & 7);
+    load_transposed(right + 12, right_tile + right_4 * 8);
     #pragma unroll 8
-    for (s32 turn15 = 0; turn15 < 8; turn15++) {
-      const s32 left_cell16 = th_x + turn15 * 128 + (th_x >> 3) * 9 - ((th_x * 9) >> 6) * 8;
-      if (within_s32(((turn14 + 1) >> 1) + ((th_x + turn15 * 128 + (bl_x >> 1) * 1024) / 224) % 28 - 1, 0, 27) && within_s32((-turn14 + 1 + 3) % 3 + ((th_x >> 3) - turn15 * 12 - (bl_x >> 1) * 12 + 672) % 28 - 1, 0, 27)) {
-        const s32 j18 = ((turn14 + 1) >> 1) + ((th_x + turn15 * 128 + (bl_x >> 1) * 1024) / 224) % 28 - 1;
-        const s32 j19 = (-turn14 + 1 + 3) % 3 + ((th_x >> 3) - turn15 * 12 - (bl_x >> 1) * 12 + 672) % 28 - 1;
-        copy_async_16(left_tile2 + left_cell16 * 8, p0 + (j18 * 1792 + j19 * 64 + ((turn15 + (bl_x >> 1) * 8) / 49) * 50176 + (th_x & 7) * 8));
+    for (s32 turn19 = 0; turn19 < 8; turn19++) {
+      const s32 left_cell20 = th_x + turn19 * 128 + (th_x >> 3) * 9 - ((th_x * 9) >> 6) * 8;
+      if (within_s32(((turn14 + 1) >> 1) + ((th_x + turn19 * 128 + (bl_x >> 1) * 1024) / 224) % 28 - 1, 0, 27) && within_s32((-turn14 + 1 + 3) % 3 + ((th_x >> 3) - turn19 * 12 - (bl_x >> 1) * 12 + 672) % 28 - 1, 0, 27)) {
+        const s32 j22 = ((turn14 + 1) >> 1) + ((th_x + turn19 * 128 + (bl_x >> 1) * 1024) / 224) % 28 - 1;
+        const s32 j23 = (-turn14 + 1 + 3) % 3 + ((th_x >> 3) - turn19 * 12 - (bl_x >> 1) * 12 + 672) % 28 - 1;
+        copy_async_16(left_tile2 + left_cell20 * 8, p0 + (j22 * 1792 + j23 * 64 + ((turn19 + (bl_x >> 1) * 8) / 49) * 50176 + (th_x & 7) * 8));
       } else {
         x7[0] = 0;
         x7[1] = 0;
@@ -140,7 +152,7 @@ extern "C" __global__ void __launch_bounds__(128) dot_tile_convolution(const u16
         x7[5] = 0;
         x7[6] = 0;
         x7[7] = 0;
-        *(u16x8 *)(left_tile2 + left_cell16 * 8) = *(const u16x8 *)(x7);
+        *(u16x8 *)(left_tile2 + left_cell20 * 8) = *(const u16x8 *)(x7);
       }
     }
     const s32 right_5 = th_x + (th_x >> 3) * 9 - ((th_x * 9) >> 6) * 8;
@@ -151,36 +163,107 @@ extern "C" __global__ void __launch_bounds__(128) dot_tile_convolution(const u16
     copy_async_16(right_tile2 + right_7 * 8, p1 + (th_x * 8 + turn14 * 16384 + (th_x >> 3) * 64 + (bl_x & 1) * 64 + 12288));
     const s32 right_8 = th_x + (th_x >> 3) * 9 - ((th_x * 9) >> 6) * 8 + 384;
     copy_async_16(right_tile2 + right_8 * 8, p1 + (th_x * 8 + turn14 * 16384 + (th_x >> 3) * 64 + (bl_x & 1) * 64 + 14336));
-    for (s32 part28 = 0; part28 < 4; part28++) {
-      const s32 left_1 = (th_x >> 6) * 512 + (th_x & 15) * 8 + ((th_x + part28 * 2 + ((th_x >> 4) & 1)) & 7);
-      load_matrices(left, left_tile + left_1 * 8);
-      const s32 left_2 = (th_x >> 6) * 512 + (th_x & 15) * 8 + ((th_x + part28 * 2 + ((th_x >> 4) & 1)) & 7) + 128;
-      load_matrices(left + 4, left_tile + left_2 * 8);
-      const s32 left_3 = (th_x >> 6) * 512 + (th_x & 15) * 8 + ((th_x + part28 * 2 + ((th_x >> 4) & 1)) & 7) + 256;
-      load_matrices(left + 8, left_tile + left_3 * 8);
-      const s32 left_4 = (th_x >> 6) * 512 + (th_x & 15) * 8 + ((th_x + part28 * 2 + ((th_x >> 4) & 1)) & 7) + 384;
-      load_matrices(left + 12, left_tile + left_4 * 8);
-      const s32 right_1 = part28 * 128 + (th_x & 15) * 8 + ((th_x + (th_x >> 4) + (th_x >> 5) * 2) & 7);
-      load_transposed(right, right_tile + right_1 * 8);
-      const s32 right_2 = part28 * 128 + (th_x & 15) * 8 + ((th_x + (th_x >> 4) + (th_x >> 5) * 2 + 2) & 7);
-      load_transposed(right + 4, right_tile + right_2 * 8);
-      #pragma unroll 4
-      for (s32 i33 = 0; i33 < 4; i33++) {
-        multiply_matrices_bf16(sums + i33 * 16, left + i33 * 4, right);
-        multiply_matrices_bf16(sums + (i33 * 16 + 4), left + i33 * 4, right + 2);
-        multiply_matrices_bf16(sums + (i33 * 16 + 8), left + i33 * 4, right + 4);
-        multiply_matrices_bf16(sums + (i33 * 16 + 12), left + i33 * 4, right + 6);
-      }
+    const s32 left_3 = (th_x >> 5) * 256 + (th_x & 15) * 8 + ((th_x + ((th_x >> 4) & 1) + 2) & 7);
+    load_matrices(left + 8, left_tile + left_3 * 8);
+    const s32 left_4 = (th_x >> 5) * 256 + (th_x & 15) * 8 + ((th_x + ((th_x >> 4) & 1) + 2) & 7) + 128;
+    load_matrices(left + 12, left_tile + left_4 * 8);
+    const s32 right_9 = (th_x & 15) * 8 + ((th_x + ((th_x >> 4) & 1)) & 7) + 128;
+    load_transposed(right + 16, right_tile + right_9 * 8);
+    const s32 right_10 = (th_x & 15) * 8 + ((th_x + ((th_x >> 4) & 1) + 2) & 7) + 128;
+    load_transposed(right + 20, right_tile + right_10 * 8);
+    const s32 right_11 = (th_x & 15) * 8 + ((th_x + ((th_x >> 4) & 1) + 4) & 7) + 128;
+    load_transposed(right + 24, right_tile + right_11 * 8);
+    const s32 right_12 = (th_x & 15) * 8 + ((th_x + ((th_x >> 4) & 1) + 6) & 7) + 128;
+    load_transposed(right + 28, right_tile + right_12 * 8);
+    #pragma unroll 2
+    for (s32 i36 = 0; i36 < 2; i36++) {
+      multiply_matrices_bf16(sums + i36 * 32, left + i36 * 4, right);
+      multiply_matrices_bf16(sums + (i36 * 32 + 4), left + i36 * 4, right + 2);
+      multiply_matrices_bf16(sums + (i36 * 32 + 8), left + i36 * 4, right + 4);
+      multiply_matrices_bf16(sums + (i36 * 32 + 12), left + i36 * 4, right + 6);
+      multiply_matrices_bf16(sums + (i36 * 32 + 16), left + i36 * 4, right + 8);
+      multiply_matrices_bf16(sums + (i36 * 32 + 20), left + i36 * 4, right + 10);
+      multiply_matrices_bf16(sums + (i36 * 32 + 24), left + i36 * 4, right + 12);
+      multiply_matrices_bf16(sums + (i36 * 32 + 28), left + i36 * 4, right + 14);
+    }
+    const s32 left_5 = (th_x >> 5) * 256 + (th_x & 15) * 8 + ((th_x + ((th_x >> 4) & 1) + 4) & 7);
+    load_matrices(left, left_tile + left_5 * 8);
+    const s32 left_6 = (th_x >> 5) * 256 + (th_x & 15) * 8 + ((th_x + ((th_x >> 4) & 1) + 4) & 7) + 128;
+    load_matrices(left + 4, left_tile + left_6 * 8);
+    const s32 right_13 = (th_x & 15) * 8 + ((th_x + ((th_x >> 4) & 1)) & 7) + 256;
+    load_transposed(right, right_tile + right_13 * 8);
+    const s32 right_14 = (th_x & 15) * 8 + ((th_x + ((th_x >> 4) & 1) + 2) & 7) + 256;
+    load_transposed(right + 4, right_tile + right_14 * 8);
+    const s32 right_15 = (th_x & 15) * 8 + ((th_x + ((th_x >> 4) & 1) + 4) & 7) + 256;
+    load_transposed(right + 8, right_tile + right_15 * 8);
+    const s32 right_16 = (th_x & 15) * 8 + ((th_x + ((th_x >> 4) & 1) + 6) & 7) + 256;
+    load_transposed(right + 12, right_tile + right_16 * 8);
+    #pragma unroll 2
+    for (s32 i42 = 0; i42 < 2; i42++) {
+      multiply_matrices_bf16(sums + i42 * 32, left + (i42 * 4 + 8), right + 16);
+      multiply_matrices_bf16(sums + (i42 * 32 + 4), left + (i42 * 4 + 8), right + 18);
+      multiply_matrices_bf16(sums + (i42 * 32 + 8), left + (i42 * 4 + 8), right + 20);
+      multiply_matrices_bf16(sums + (i42 * 32 + 12), left + (i42 * 4 + 8), right + 22);
+      multiply_matrices_bf16(sums + (i42 * 32 + 16), left + (i42 * 4 + 8), right + 24);
+      multiply_matrices_bf16(sums + (i42 * 32 + 20), left + (i42 * 4 + 8), right + 26);
+      multiply_matrices_bf16(sums + (i42 * 32 + 24), left + (i42 * 4 + 8), right + 28);
+      multiply_matrices_bf16(sums + (i42 * 32 + 28), left + (i42 * 4 + 8), right + 30);
+    }
+    const s32 left_7 = (th_x >> 5) * 256 + (th_x & 15) * 8 + ((th_x + ((th_x >> 4) & 1) + 6) & 7);
+    load_matrices(left + 8, left_tile + left_7 * 8);
+    const s32 left_8 = (th_x >> 5) * 256 + (th_x & 15) * 8 + ((th_x + ((th_x >> 4) & 1) + 6) & 7) + 128;
+    load_matrices(left + 12, left_tile + left_8 * 8);
+    const s32 right_17 = (th_x & 15) * 8 + ((th_x + ((th_x >> 4) & 1)) & 7) + 384;
+    load_transposed(right + 16, right_tile + right_17 * 8);
+    const s32 right_18 = (th_x & 15) * 8 + ((th_x + ((th_x >> 4) & 1) + 2) & 7) + 384;
+    load_transposed(right + 20, right_tile + right_18 * 8);
+    const s32 right_19 = (th_x & 15) * 8 + ((th_x + ((th_x >> 4) & 1) + 4) & 7) + 384;
+    load_transposed(right + 24, right_tile + right_19 * 8);
+    const s32 right_20 = (th_x & 15) * 8 + ((th_x + ((th_x >> 4) & 1) + 6) & 7) + 384;
+    load_transposed(right + 28, right_tile + right_20 * 8);
+    #pragma unroll 2
+    for (s32 i48 = 0; i48 < 2; i48++) {
+      multiply_matrices_bf16(sums + i48 * 32, left + i48 * 4, right);
+      multiply_matrices_bf16(sums + (i48 * 32 + 4), left + i48 * 4, right + 2);
+      multiply_matrices_bf16(sums + (i48 * 32 + 8), left + i48 * 4, right + 4);
+      multiply_matrices_bf16(sums + (i48 * 32 + 12), left + i48 * 4, right + 6);
+      multiply_matrices_bf16(sums + (i48 * 32 + 16), left + i48 * 4, right + 8);
+      multiply_matrices_bf16(sums + (i48 * 32 + 20), left + i48 * 4, right + 10);
+      multiply_matrices_bf16(sums + (i48 * 32 + 24), left + i48 * 4, right + 12);
+      multiply_matrices_bf16(sums + (i48 * 32 + 28), left + i48 * 4, right + 14);
+    }
+    #pragma unroll 2
+    for (s32 i50 = 0; i50 < 2; i50++) {
+      multiply_matrices_bf16(sums + i50 * 32, left + (i50 * 4 + 8), right + 16);
+      multiply_matrices_bf16(sums + (i50 * 32 + 4), left + (i50 * 4 + 8), right + 18);
+      multiply_matrices_bf16(sums + (i50 * 32 + 8), left + (i50 * 4 + 8), right + 20);
+      multiply_matrices_bf16(sums + (i50 * 32 + 12), left + (i50 * 4 + 8), right + 22);
+      multiply_matrices_bf16(sums + (i50 * 32 + 16), left + (i50 * 4 + 8), right + 24);
+      multiply_matrices_bf16(sums + (i50 * 32 + 20), left + (i50 * 4 + 8), right + 26);
+      multiply_matrices_bf16(sums + (i50 * 32 + 24), left + (i50 * 4 + 8), right + 28);
+      multiply_matrices_bf16(sums + (i50 * 32 + 28), left + (i50 * 4 + 8), right + 30);
     }
     wait_copies();
     __syncthreads();
+    const s32 left_9 = (th_x >> 5) * 256 + (th_x & 15) * 8 + ((th_x + ((th_x >> 4) & 1)) & 7);
+    load_matrices(left, left_tile2 + left_9 * 8);
+    const s32 left_10 = (th_x >> 5) * 256 + (th_x & 15) * 8 + ((th_x + ((th_x >> 4) & 1)) & 7) + 128;
+    load_matrices(left + 4, left_tile2 + left_10 * 8);
+    const s32 right_21 = (th_x & 15) * 8 + ((th_x + ((th_x >> 4) & 1)) & 7);
+    load_transposed(right, right_tile2 + right_21 * 8);
+    const s32 right_22 = (th_x & 15) * 8 + ((th_x + ((th_x >> 4) & 1) + 2) & 7);
+    load_transposed(right + 4, right_tile2 + right_22 * 8);
+    const s32 right_23 = (th_x & 15) * 8 + ((th_x + ((th_x >> 4) & 1) + 4) & 7);
+    load_transposed(right + 8, right_tile2 + right_23 * 8);
+    const s32 right_24 = (th_x & 15) * 8 + ((th_x + ((th_x >> 4) & 1) + 6) & 7);
+    load_transposed(right + 12, right_tile2 + right_24 * 8);
     #pragma unroll 8
-    for (s32 turn35 = 0; turn35 < 8; turn35++) {
-      const s32 left_cell36 = th_x + turn35 * 128 + (th_x >> 3) * 9 - ((th_x * 9) >> 6) * 8;
-      if (within_s32((turn14 * 2 + 2) / 3 + ((th_x + turn35 * 128 + (bl_x >> 1) * 1024) / 224) % 28 - 1, 0, 27) && within_s32(((th_x >> 3) - turn35 * 12 - (bl_x >> 1) * 12 + 672) % 28 - turn14 % 3 + 1, 0, 27)) {
-        const s32 j38 = (turn14 * 2 + 2) / 3 + ((th_x + turn35 * 128 + (bl_x >> 1) * 1024) / 224) % 28 - 1;
-        const s32 j39 = ((th_x >> 3) - turn35 * 12 - (bl_x >> 1) * 12 + 672) % 28 - turn14 % 3 + 1;
-        copy_async_16(left_tile + left_cell36 * 8, p0 + (j38 * 1792 + j39 * 64 + ((turn35 + (bl_x >> 1) * 8) / 49) * 50176 + (th_x & 7) * 8));
+    for (s32 turn56 = 0; turn56 < 8; turn56++) {
+      const s32 left_cell57 = th_x + turn56 * 128 + (th_x >> 3) * 9 - ((th_x * 9) >> 6) * 8;
+      if (within_s32((turn14 * 2 + 2) / 3 + ((th_x + turn56 * 128 + (bl_x >> 1) * 1024) / 224) % 28 - 1, 0, 27) && within_s32(((th_x >> 3) - turn56 * 12 - (bl_x >> 1) * 12 + 672) % 28 - turn14 % 3 + 1, 0, 27)) {
+        const s32 j59 = (turn14 * 2 + 2) / 3 + ((th_x + turn56 * 128 + (bl_x >> 1) * 1024) / 224) % 28 - 1;
+        const s32 j60 = ((th_x >> 3) - turn56 * 12 - (bl_x >> 1) * 12 + 672) % 28 - turn14 % 3 + 1;
+        copy_async_16(left_tile + left_cell57 * 8, p0 + (j59 * 1792 + j60 * 64 + ((turn56 + (bl_x >> 1) * 8) / 49) * 50176 + (th_x & 7) * 8));
       } else {
         x12[0] = 0;
         x12[1] = 0;
@@ -190,77 +273,207 @@ extern "C" __global__ void __launch_bounds__(128) dot_tile_convolution(const u16
         x12[5] = 0;
         x12[6] = 0;
         x12[7] = 0;
-        *(u16x8 *)(left_tile + left_cell36 * 8) = *(const u16x8 *)(x12);
+        *(u16x8 *)(left_tile + left_cell57 * 8) = *(const u16x8 *)(x12);
       }
     }
-    const s32 right_9 = th_x + (th_x >> 3) * 9 - ((th_x * 9) >> 6) * 8;
-    copy_async_16(right_tile + right_9 * 8, p1 + (th_x * 8 + turn14 * 16384 + (th_x >> 3) * 64 + (bl_x & 1) * 64 + 16384));
-    const s32 right_10 = th_x + (th_x >> 3) * 9 - ((th_x * 9) >> 6) * 8 + 128;
-    copy_async_16(right_tile + right_10 * 8, p1 + (th_x * 8 + turn14 * 16384 + (th_x >> 3) * 64 + (bl_x & 1) * 64 + 18432));
-    const s32 right_11 = th_x + (th_x >> 3) * 9 - ((th_x * 9) >> 6) * 8 + 256;
-    copy_async_16(right_tile + right_11 * 8, p1 + (th_x * 8 + turn14 * 16384 + (th_x >> 3) * 64 + (bl_x & 1) * 64 + 20480));
-    const s32 right_12 = th_x + (th_x >> 3) * 9 - ((th_x * 9) >> 6) * 8 + 384;
-    copy_async_16(right_tile + right_12 * 8, p1 + (th_x * 8 + turn14 * 16384 + (th_x >> 3) * 64 + (bl_x & 1) * 64 + 22528));
-    for (s32 part48 = 0; part48 < 4; part48++) {
-      const s32 left_5 = (th_x >> 6) * 512 + (th_x & 15) * 8 + ((th_x + part48 * 2 + ((th_x >> 4) & 1)) & 7);
-      load_matrices(left, left_tile2 + left_5 * 8);
-      const s32 left_6 = (th_x >> 6) * 512 + (th_x & 15) * 8 + ((th_x + part48 * 2 + ((th_x >> 4) & 1)) & 7) + 128;
-      load_matrices(left + 4, left_tile2 + left_6 * 8);
-      const s32 left_7 = (th_x >> 6) * 512 + (th_x & 15) * 8 + ((th_x + part48 * 2 + ((th_x >> 4) & 1)) & 7) + 256;
-      load_matrices(left + 8, left_tile2 + left_7 * 8);
-      const s32 left_8 = (th_x >> 6) * 512 + (th_x & 15) * 8 + ((th_x + part48 * 2 + ((th_x >> 4) & 1)) & 7) + 384;
-      load_matrices(left + 12, left_tile2 + left_8 * 8);
-      const s32 right_3 = part48 * 128 + (th_x & 15) * 8 + ((th_x + (th_x >> 4) + (th_x >> 5) * 2) & 7);
-      load_transposed(right, right_tile2 + right_3 * 8);
-      const s32 right_4 = part48 * 128 + (th_x & 15) * 8 + ((th_x + (th_x >> 4) + (th_x >> 5) * 2 + 2) & 7);
-      load_transposed(right + 4, right_tile2 + right_4 * 8);
-      #pragma unroll 4
-      for (s32 i53 = 0; i53 < 4; i53++) {
-        multiply_matrices_bf16(sums + i53 * 16, left + i53 * 4, right);
-        multiply_matrices_bf16(sums + (i53 * 16 + 4), left + i53 * 4, right + 2);
-        multiply_matrices_bf16(sums + (i53 * 16 + 8), left + i53 * 4, right + 4);
-        multiply_matrices_bf16(sums + (i53 * 16 + 12), left + i53 * 4, right + 6);
-      }
+    const s32 right_25 = th_x + (th_x >> 3) * 9 - ((th_x * 9) >> 6) * 8;
+    copy_async_16(right_tile + right_25 * 8, p1 + (th_x * 8 + turn14 * 16384 + (th_x >> 3) * 64 + (bl_x & 1) * 64 + 16384));
+    const s32 right_26 = th_x + (th_x >> 3) * 9 - ((th_x * 9) >> 6) * 8 + 128;
+    copy_async_16(right_tile + right_26 * 8, p1 + (th_x * 8 + turn14 * 16384 + (th_x >> 3) * 64 + (bl_x & 1) * 64 + 18432));
+    const s32 right_27 = th_x + (th_x >> 3) * 9 - ((th_x * 9) >> 6) * 8 + 256;
+    copy_async_16(right_tile + right_27 * 8, p1 + (th_x * 8 + turn14 * 16384 + (th_x >> 3) * 64 + (bl_x & 1) * 64 + 20480));
+    const s32 right_28 = th_x + (th_x >> 3) * 9 - ((th_x * 9) >> 6) * 8 + 384;
+    copy_async_16(right_tile + right_28 * 8, p1 + (th_x * 8 + turn14 * 16384 + (th_x >> 3) * 64 + (bl_x & 1) * 64 + 22528));
+    const s32 left_11 = (th_x >> 5) * 256 + (th_x & 15) * 8 + ((th_x + ((th_x >> 4) & 1) + 2) & 7);
+    load_matrices(left + 8, left_tile2 + left_11 * 8);
+    const s32 left_12 = (th_x >> 5) * 256 + (th_x & 15) * 8 + ((th_x + ((th_x >> 4) & 1) + 2) & 7) + 128;
+    load_matrices(left + 12, left_tile2 + left_12 * 8);
+    const s32 right_29 = (th_x & 15) * 8 + ((th_x + ((th_x >> 4) & 1)) & 7) + 128;
+    load_transposed(right + 16, right_tile2 + right_29 * 8);
+    const s32 right_30 = (th_x & 15) * 8 + ((th_x + ((th_x >> 4) & 1) + 2) & 7) + 128;
+    load_transposed(right + 20, right_tile2 + right_30 * 8);
+    const s32 right_31 = (th_x & 15) * 8 + ((th_x + ((th_x >> 4) & 1) + 4) & 7) + 128;
+    load_transposed(right + 24, right_tile2 + right_31 * 8);
+    const s32 right_32 = (th_x & 15) * 8 + ((th_x + ((th_x >> 4) & 1) + 6) & 7) + 128;
+    load_transposed(right + 28, right_tile2 + right_32 * 8);
+    #pragma unroll 2
+    for (s32 i73 = 0; i73 < 2; i73++) {
+      multiply_matrices_bf16(sums + i73 * 32, left + i73 * 4, right);
+      multiply_matrices_bf16(sums + (i73 * 32 + 4), left + i73 * 4, right + 2);
+      multiply_matrices_bf16(sums + (i73 * 32 + 8), left + i73 * 4, right + 4);
+      multiply_matrices_bf16(sums + (i73 * 32 + 12), left + i73 * 4, right + 6);
+      multiply_matrices_bf16(sums + (i73 * 32 + 16), left + i73 * 4, right + 8);
+      multiply_matrices_bf16(sums + (i73 * 32 + 20), left + i73 * 4, right + 10);
+      multiply_matrices_bf16(sums + (i73 * 32 + 24), left + i73 * 4, right + 12);
+      multiply_matrices_bf16(sums + (i73 * 32 + 28), left + i73 * 4, right + 14);
+    }
+    const s32 left_13 = (th_x >> 5) * 256 + (th_x & 15) * 8 + ((th_x + ((th_x >> 4) & 1) + 4) & 7);
+    load_matrices(left, left_tile2 + left_13 * 8);
+    const s32 left_14 = (th_x >> 5) * 256 + (th_x & 15) * 8 + ((th_x + ((th_x >> 4) & 1) + 4) & 7) + 128;
+    load_matrices(left + 4, left_tile2 + left_14 * 8);
+    const s32 right_33 = (th_x & 15) * 8 + ((th_x + ((th_x >> 4) & 1)) & 7) + 256;
+    load_transposed(right, right_tile2 + right_33 * 8);
+    const s32 right_34 = (th_x & 15) * 8 + ((th_x + ((th_x >> 4) & 1) + 2) & 7) + 256;
+    load_transposed(right + 4, right_tile2 + right_34 * 8);
+    const s32 right_35 = (th_x & 15) * 8 + ((th_x + ((th_x >> 4) & 1) + 4) & 7) + 256;
+    load_transposed(right + 8, right_tile2 + right_35 * 8);
+    const s32 right_36 = (th_x & 15) * 8 + ((th_x + ((th_x >> 4) & 1) + 6) & 7) + 256;
+    load_transposed(right + 12, right_tile2 + right_36 * 8);
+    #pragma unroll 2
+    for (s32 i79 = 0; i79 < 2; i79++) {
+      multiply_matrices_bf16(sums + i79 * 32, left + (i79 * 4 + 8), right + 16);
+      multiply_matrices_bf16(sums + (i79 * 32 + 4), left + (i79 * 4 + 8), right + 18);
+      multiply_matrices_bf16(sums + (i79 * 32 + 8), left + (i79 * 4 + 8), right + 20);
+      multiply_matrices_bf16(sums + (i79 * 32 + 12), left + (i79 * 4 + 8), right + 22);
+      multiply_matrices_bf16(sums + (i79 * 32 + 16), left + (i79 * 4 + 8), right + 24);
+      multiply_matrices_bf16(sums + (i79 * 32 + 20), left + (i79 * 4 + 8), right + 26);
+      multiply_matrices_bf16(sums + (i79 * 32 + 24), left + (i79 * 4 + 8), right + 28);
+      multiply_matrices_bf16(sums + (i79 * 32 + 28), left + (i79 * 4 + 8), right + 30);
+    }
+    const s32 left_15 = (th_x >> 5) * 256 + (th_x & 15) * 8 + ((th_x + ((th_x >> 4) & 1) + 6) & 7);
+    load_matrices(left + 8, left_tile2 + left_15 * 8);
+    const s32 left_16 = (th_x >> 5) * 256 + (th_x & 15) * 8 + ((th_x + ((th_x >> 4) & 1) + 6) & 7) + 128;
+    load_matrices(left + 12, left_tile2 + left_16 * 8);
+    const s32 right_37 = (th_x & 15) * 8 + ((th_x + ((th_x >> 4) & 1)) & 7) + 384;
+    load_transposed(right + 16, right_tile2 + right_37 * 8);
+    const s32 right_38 = (th_x & 15) * 8 + ((th_x + ((th_x >> 4) & 1) + 2) & 7) + 384;
+    load_transposed(right + 20, right_tile2 + right_38 * 8);
+    const s32 right_39 = (th_x & 15) * 8 + ((th_x + ((th_x >> 4) & 1) + 4) & 7) + 384;
+    load_transposed(right + 24, right_tile2 + right_39 * 8);
+    const s32 right_40 = (th_x & 15) * 8 + ((th_x + ((th_x >> 4) & 1) + 6) & 7) + 384;
+    load_transposed(right + 28, right_tile2 + right_40 * 8);
+    #pragma unroll 2
+    for (s32 i85 = 0; i85 < 2; i85++) {
+      multiply_matrices_bf16(sums + i85 * 32, left + i85 * 4, right);
+      multiply_matrices_bf16(sums + (i85 * 32 + 4), left + i85 * 4, right + 2);
+      multiply_matrices_bf16(sums + (i85 * 32 + 8), left + i85 * 4, right + 4);
+      multiply_matrices_bf16(sums + (i85 * 32 + 12), left + i85 * 4, right + 6);
+      multiply_matrices_bf16(sums + (i85 * 32 + 16), left + i85 * 4, right + 8);
+      multiply_matrices_bf16(sums + (i85 * 32 + 20), left + i85 * 4, right + 10);
+      multiply_matrices_bf16(sums + (i85 * 32 + 24), left + i85 * 4, right + 12);
+      multiply_matrices_bf16(sums + (i85 * 32 + 28), left + i85 * 4, right + 14);
+    }
+    #pragma unroll 2
+    for (s32 i87 = 0; i87 < 2; i87++) {
+      multiply_matrices_bf16(sums + i87 * 32, left + (i87 * 4 + 8), right + 16);
+      multiply_matrices_bf16(sums + (i87 * 32 + 4), left + (i87 * 4 + 8), right + 18);
+      multiply_matrices_bf16(sums + (i87 * 32 + 8), left + (i87 * 4 + 8), right + 20);
+      multiply_matrices_bf16(sums + (i87 * 32 + 12), left + (i87 * 4 + 8), right + 22);
+      multiply_matrices_bf16(sums + (i87 * 32 + 16), left + (i87 * 4 + 8), right + 24);
+      multiply_matrices_bf16(sums + (i87 * 32 + 20), left + (i87 * 4 + 8), right + 26);
+      multiply_matrices_bf16(sums + (i87 * 32 + 24), left + (i87 * 4 + 8), right + 28);
+      multiply_matrices_bf16(sums + (i87 * 32 + 28), left + (i87 * 4 + 8), right + 30);
     }
   }
   wait_copies();
   __syncthreads();
-  for (s32 part55 = 0; part55 < 4; part55++) {
-    const s32 left_9 = (th_x >> 6) * 512 + (th_x & 15) * 8 + ((th_x + part55 * 2 + ((th_x >> 4) & 1)) & 7);
-    load_matrices(left, left_tile + left_9 * 8);
-    const s32 left_10 = (th_x >> 6) * 512 + (th_x & 15) * 8 + ((th_x + part55 * 2 + ((th_x >> 4) & 1)) & 7) + 128;
-    load_matrices(left + 4, left_tile + left_10 * 8);
-    const s32 left_11 = (th_x >> 6) * 512 + (th_x & 15) * 8 + ((th_x + part55 * 2 + ((th_x >> 4) & 1)) & 7) + 256;
-    load_matrices(left + 8, left_tile + left_11 * 8);
-    const s32 left_12 = (th_x >> 6) * 512 + (th_x & 15) * 8 + ((th_x + part55 * 2 + ((th_x >> 4) & 1)) & 7) + 384;
-    load_matrices(left + 12, left_tile + left_12 * 8);
-    const s32 right_13 = part55 * 128 + (th_x & 15) * 8 + ((th_x + (th_x >> 4) + (th_x >> 5) * 2) & 7);
-    load_transposed(right, right_tile + right_13 * 8);
-    const s32 right_14 = part55 * 128 + (th_x & 15) * 8 + ((th_x + (th_x >> 4) + (th_x >> 5) * 2 + 2) & 7);
-    load_transposed(right + 4, right_tile + right_14 * 8);
-    #pragma unroll 4
-    for (s32 i60 = 0; i60 < 4; i60++) {
-      multiply_matrices_bf16(sums + i60 * 16, left + i60 * 4, right);
-      multiply_matrices_bf16(sums + (i60 * 16 + 4), left + i60 * 4, right + 2);
-      multiply_matrices_bf16(sums + (i60 * 16 + 8), left + i60 * 4, right + 4);
-      multiply_matrices_bf16(sums + (i60 * 16 + 12), left + i60 * 4, right + 6);
-    }
+  const s32 left_17 = (th_x >> 5) * 256 + (th_x & 15) * 8 + ((th_x + ((th_x >> 4) & 1)) & 7);
+  load_matrices(left, left_tile + left_17 * 8);
+  const s32 left_18 = (th_x >> 5) * 256 + (th_x & 15) * 8 + ((th_x + ((th_x >> 4) & 1)) & 7) + 128;
+  load_matrices(left + 4, left_tile + left_18 * 8);
+  const s32 right_45 = (th_x & 15) * 8 + ((th_x + ((th_x >> 4) & 1)) & 7);
+  load_transposed(right, right_tile + right_45 * 8);
+  const s32 right_46 = (th_x & 15) * 8 + ((th_x + ((th_x >> 4) & 1) + 2) & 7);
+  load_transposed(right + 4, right_tile + right_46 * 8);
+  const s32 right_47 = (th_x & 15) * 8 + ((th_x + ((th_x >> 4) & 1) + 4) & 7);
+  load_transposed(right + 8, right_tile + right_47 * 8);
+  const s32 right_48 = (th_x & 15) * 8 + ((th_x + ((th_x >> 4) & 1) + 6) & 7);
+  load_transposed(right + 12, right_tile + right_48 * 8);
+  const s32 left_19 = (th_x >> 5) * 256 + (th_x & 15) * 8 + ((th_x + ((th_x >> 4) & 1) + 2) & 7);
+  load_matrices(left + 8, left_tile + left_19 * 8);
+  const s32 left_20 = (th_x >> 5) * 256 + (th_x & 15) * 8 + ((th_x + ((th_x >> 4) & 1) + 2) & 7) + 128;
+  load_matrices(left + 12, left_tile + left_20 * 8);
+  const s32 right_49 = (th_x & 15) * 8 + ((th_x + ((th_x >> 4) & 1)) & 7) + 128;
+  load_transposed(right + 16, right_tile + right_49 * 8);
+  const s32 right_50 = (th_x & 15) * 8 + ((th_x + ((th_x >> 4) & 1) + 2) & 7) + 128;
+  load_transposed(right + 20, right_tile + right_50 * 8);
+  const s32 right_51 = (th_x & 15) * 8 + ((th_x + ((th_x >> 4) & 1) + 4) & 7) + 128;
+  load_transposed(right + 24, right_tile + right_51 * 8);
+  const s32 right_52 = (th_x & 15) * 8 + ((th_x + ((th_x >> 4) & 1) + 6) & 7) + 128;
+  load_transposed(right + 28, right_tile + right_52 * 8);
+  #pragma unroll 2
+  for (s32 i97 = 0; i97 < 2; i97++) {
+    multiply_matrices_bf16(sums + i97 * 32, left + i97 * 4, right);
+    multiply_matrices_bf16(sums + (i97 * 32 + 4), left + i97 * 4, right + 2);
+    multiply_matrices_bf16(sums + (i97 * 32 + 8), left + i97 * 4, right + 4);
+    multiply_matrices_bf16(sums + (i97 * 32 + 12), left + i97 * 4, right + 6);
+    multiply_matrices_bf16(sums + (i97 * 32 + 16), left + i97 * 4, right + 8);
+    multiply_matrices_bf16(sums + (i97 * 32 + 20), left + i97 * 4, right + 10);
+    multiply_matrices_bf16(sums + (i97 * 32 + 24), left + i97 * 4, right + 12);
+    multiply_matrices_bf16(sums + (i97 * 32 + 28), left + i97 * 4, right + 14);
   }
-  #pragma unroll 4
-  for (s32 i62 = 0; i62 < 4; i62++) {
-    #pragma unroll 4
-    for (s32 j63 = 0; j63 < 4; j63++) {
+  const s32 left_21 = (th_x >> 5) * 256 + (th_x & 15) * 8 + ((th_x + ((th_x >> 4) & 1) + 4) & 7);
+  load_matrices(left, left_tile + left_21 * 8);
+  const s32 left_22 = (th_x >> 5) * 256 + (th_x & 15) * 8 + ((th_x + ((th_x >> 4) & 1) + 4) & 7) + 128;
+  load_matrices(left + 4, left_tile + left_22 * 8);
+  const s32 right_53 = (th_x & 15) * 8 + ((th_x + ((th_x >> 4) & 1)) & 7) + 256;
+  load_transposed(right, right_tile + right_53 * 8);
+  const s32 right_54 = (th_x & 15) * 8 + ((th_x + ((th_x >> 4) & 1) + 2) & 7) + 256;
+  load_transposed(right + 4, right_tile + right_54 * 8);
+  const s32 right_55 = (th_x & 15) * 8 + ((th_x + ((th_x >> 4) & 1) + 4) & 7) + 256;
+  load_transposed(right + 8, right_tile + right_55 * 8);
+  const s32 right_56 = (th_x & 15) * 8 + ((th_x + ((th_x >> 4) & 1) + 6) & 7) + 256;
+  load_transposed(right + 12, right_tile + right_56 * 8);
+  #pragma unroll 2
+  for (s32 i103 = 0; i103 < 2; i103++) {
+    multiply_matrices_bf16(sums + i103 * 32, left + (i103 * 4 + 8), right + 16);
+    multiply_matrices_bf16(sums + (i103 * 32 + 4), left + (i103 * 4 + 8), right + 18);
+    multiply_matrices_bf16(sums + (i103 * 32 + 8), left + (i103 * 4 + 8), right + 20);
+    multiply_matrices_bf16(sums + (i103 * 32 + 12), left + (i103 * 4 + 8), right + 22);
+    multiply_matrices_bf16(sums + (i103 * 32 + 16), left + (i103 * 4 + 8), right + 24);
+    multiply_matrices_bf16(sums + (i103 * 32 + 20), left + (i103 * 4 + 8), right + 26);
+    multiply_matrices_bf16(sums + (i103 * 32 + 24), left + (i103 * 4 + 8), right + 28);
+    multiply_matrices_bf16(sums + (i103 * 32 + 28), left + (i103 * 4 + 8), right + 30);
+  }
+  const s32 left_23 = (th_x >> 5) * 256 + (th_x & 15) * 8 + ((th_x + ((th_x >> 4) & 1) + 6) & 7);
+  load_matrices(left + 8, left_tile + left_23 * 8);
+  const s32 left_24 = (th_x >> 5) * 256 + (th_x & 15) * 8 + ((th_x + ((th_x >> 4) & 1) + 6) & 7) + 128;
+  load_matrices(left + 12, left_tile + left_24 * 8);
+  const s32 right_57 = (th_x & 15) * 8 + ((th_x + ((th_x >> 4) & 1)) & 7) + 384;
+  load_transposed(right + 16, right_tile + right_57 * 8);
+  const s32 right_58 = (th_x & 15) * 8 + ((th_x + ((th_x >> 4) & 1) + 2) & 7) + 384;
+  load_transposed(right + 20, right_tile + right_58 * 8);
+  const s32 right_59 = (th_x & 15) * 8 + ((th_x + ((th_x >> 4) & 1) + 4) & 7) + 384;
+  load_transposed(right + 24, right_tile + right_59 * 8);
+  const s32 right_60 = (th_x & 15) * 8 + ((th_x + ((th_x >> 4) & 1) + 6) & 7) + 384;
+  load_transposed(right + 28, right_tile + right_60 * 8);
+  #pragma unroll 2
+  for (s32 i109 = 0; i109 < 2; i109++) {
+    multiply_matrices_bf16(sums + i109 * 32, left + i109 * 4, right);
+    multiply_matrices_bf16(sums + (i109 * 32 + 4), left + i109 * 4, right + 2);
+    multiply_matrices_bf16(sums + (i109 * 32 + 8), left + i109 * 4, right + 4);
+    multiply_matrices_bf16(sums + (i109 * 32 + 12), left + i109 * 4, right + 6);
+    multiply_matrices_bf16(sums + (i109 * 32 + 16), left + i109 * 4, right + 8);
+    multiply_matrices_bf16(sums + (i109 * 32 + 20), left + i109 * 4, right + 10);
+    multiply_matrices_bf16(sums + (i109 * 32 + 24), left + i109 * 4, right + 12);
+    multiply_matrices_bf16(sums + (i109 * 32 + 28), left + i109 * 4, right + 14);
+  }
+  #pragma unroll 2
+  for (s32 i111 = 0; i111 < 2; i111++) {
+    multiply_matrices_bf16(sums + i111 * 32, left + (i111 * 4 + 8), right + 16);
+    multiply_matrices_bf16(sums + (i111 * 32 + 4), left + (i111 * 4 + 8), right + 18);
+    multiply_matrices_bf16(sums + (i111 * 32 + 8), left + (i111 * 4 + 8), right + 20);
+    multiply_matrices_bf16(sums + (i111 * 32 + 12), left + (i111 * 4 + 8), right + 22);
+    multiply_matrices_bf16(sums + (i111 * 32 + 16), left + (i111 * 4 + 8), right + 24);
+    multiply_matrices_bf16(sums + (i111 * 32 + 20), left + (i111 * 4 + 8), right + 26);
+    multiply_matrices_bf16(sums + (i111 * 32 + 24), left + (i111 * 4 + 8), right + 28);
+    multiply_matrices_bf16(sums + (i111 * 32 + 28), left + (i111 * 4 + 8), right + 30);
+  }
+  #pragma unroll 2
+  for (s32 i113 = 0; i113 < 2; i113++) {
+    #pragma unroll 8
+    for (s32 j114 = 0; j114 < 8; j114++) {
       #pragma unroll 2
-      for (s32 half64 = 0; half64 < 2; half64++) {
-        *(u16x2 *)(x15) = *(const u16x2 *)(p2 + (j63 * 8 + (th_x & 3) * 2 + (bl_x & 1) * 64 + ((th_x >> 5) & 1) * 32));
-        const u32 v66_1 = packed_encode_bf16(sums[i62 * 16 + j63 * 4 + half64 * 2], sums[i62 * 16 + j63 * 4 + half64 * 2 + 1]);
-        const u16 v67_3 = x15[0];
-        const u16 v67_4 = x15[1];
-        const u32 v69_1 = packed_add_bf16(v66_1, pack(v67_3, v67_4));
-        const u32 v70_1 = packed_maximum_bf16(v69_1, 0u);
-        x16[0] = unpack_low(v70_1);
-        x16[1] = unpack_high(v70_1);
-        store_vector_4(o0 + (th_x * 2 + bl_x * 64 + i62 * 2048 + j63 * 8 + half64 * 1024 + (th_x >> 2) * 120 + (th_x >> 6) * 8128 + (bl_x >> 1) * 16256 - (th_x >> 5) * 992), x16);
+      for (s32 half115 = 0; half115 < 2; half115++) {
+        *(u16x2 *)(x15) = *(const u16x2 *)(p2 + (j114 * 8 + (th_x & 3) * 2 + (bl_x & 1) * 64));
+        const u32 v117_1 = packed_encode_bf16(sums[i113 * 32 + j114 * 4 + half115 * 2], sums[i113 * 32 + j114 * 4 + half115 * 2 + 1]);
+        const u16 v118_3 = x15[0];
+        const u16 v118_4 = x15[1];
+        const u32 v120_1 = packed_add_bf16(v117_1, pack(v118_3, v118_4));
+        const u32 v121_1 = packed_maximum_bf16(v120_1, 0u);
+        x16[0] = unpack_low(v121_1);
+        x16[1] = unpack_high(v121_1);
+        store_vector_4(o0 + (j114 * 8 + ((i113 + (th_x >> 5) * 2 + (bl_x >> 1) * 8) / 49) * 100352 + (th_x & 3) * 2 + ((bl_x + i113 * 32 + half115 * 16 + (th_x >> 2) * 2 + (th_x >> 5) * 48 + (bl_x >> 1) * 254) % 1568) * 64), x16);
       }
     }
   }

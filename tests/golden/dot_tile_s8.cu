@@ -31,8 +31,8 @@ extern "C" __global__ void __launch_bounds__(32) dot_tile_dot(const s8 *__restri
   const s32 bl_x = blockIdx.x;
   __shared__ __align__(16) s8 left_tile[2048];
   __shared__ __align__(16) s8 right_tile[2048];
-  __align__(16) u32 left[4];
-  __align__(16) u32 right[4];
+  __align__(16) u32 left[8];
+  __align__(16) u32 right[8];
   __align__(16) s32 sums[8];
   __align__(16) s8 x0[2];
   __align__(16) s8 x1[2];
@@ -93,30 +93,46 @@ extern "C" __global__ void __launch_bounds__(32) dot_tile_dot(const s8 *__restri
     }
   }
   __syncthreads();
-  for (s32 part16 = 0; part16 < 4; part16++) {
-    const s32 left_cell17 = (th_x & 15) * 8 + ((th_x + part16 * 2 + (th_x >> 4)) & 7);
-    load_matrices(left, left_tile + left_cell17 * 16);
-    const s32 right_cell18 = (th_x >> 4) * 64 + (th_x & 7) * 8 + ((th_x + part16 * 2 + ((th_x >> 3) & 1)) & 7);
-    load_matrices(right, right_tile + right_cell18 * 16);
-    multiply_matrices_s8(sums, left, right);
-    multiply_matrices_s8(sums + 4, left, right + 2);
-  }
+  const s32 left_cell16 = th_x * 9 - (th_x >> 4) * 127 - ((th_x * 17) >> 7) * 8;
+  load_matrices(left, left_tile + left_cell16 * 16);
+  const s32 right_cell17 = (th_x >> 4) * 64 + (th_x & 7) * 8 + ((th_x + ((th_x >> 3) & 1)) & 7);
+  load_matrices(right, right_tile + right_cell17 * 16);
+  const s32 left_cell18 = (th_x & 15) * 8 + ((th_x + (th_x >> 4) + 2) & 7);
+  load_matrices(left + 4, left_tile + left_cell18 * 16);
+  const s32 right_cell19 = (th_x >> 4) * 64 + (th_x & 7) * 8 + ((th_x + ((th_x >> 3) & 1) + 2) & 7);
+  load_matrices(right + 4, right_tile + right_cell19 * 16);
+  multiply_matrices_s8(sums, left, right);
+  multiply_matrices_s8(sums + 4, left, right + 2);
+  const s32 left_cell21 = (th_x & 15) * 8 + ((th_x + (th_x >> 4) + 4) & 7);
+  load_matrices(left, left_tile + left_cell21 * 16);
+  const s32 right_cell22 = (th_x >> 4) * 64 + (th_x & 7) * 8 + ((th_x + ((th_x >> 3) & 1) + 4) & 7);
+  load_matrices(right, right_tile + right_cell22 * 16);
+  multiply_matrices_s8(sums, left + 4, right + 4);
+  multiply_matrices_s8(sums + 4, left + 4, right + 6);
+  const s32 left_cell24 = (th_x & 15) * 8 + ((th_x + (th_x >> 4) + 6) & 7);
+  load_matrices(left + 4, left_tile + left_cell24 * 16);
+  const s32 right_cell25 = (th_x >> 4) * 64 + (th_x & 7) * 8 + ((th_x + ((th_x >> 3) & 1) + 6) & 7);
+  load_matrices(right + 4, right_tile + right_cell25 * 16);
+  multiply_matrices_s8(sums, left, right);
+  multiply_matrices_s8(sums + 4, left, right + 2);
+  multiply_matrices_s8(sums, left + 4, right + 4);
+  multiply_matrices_s8(sums + 4, left + 4, right + 6);
   #pragma unroll 2
-  for (s32 j20 = 0; j20 < 2; j20++) {
+  for (s32 j28 = 0; j28 < 2; j28++) {
     #pragma unroll 2
-    for (s32 half21 = 0; half21 < 2; half21++) {
-      if (half21 * 8 + (th_x >> 2) + ((bl_x >> 2) % 7) * 16 <= 99 && j20 * 4 + (th_x & 3) + (bl_x & 3) * 8 <= 24) {
-        const s32 j22 = half21 * 8 + (th_x >> 2) + ((bl_x >> 2) % 7) * 16;
-        const s32 j23 = j20 * 4 + (th_x & 3) + (bl_x & 3) * 8;
-        const s32 v25_1 = sums[j20 * 4 + half21 * 2];
-        const f32 v26_1 = (f32)v25_1;
-        const f32 v27_1 = v26_1 * 0.125f;
-        x5[0] = v27_1;
-        const s32 v25_2 = sums[j20 * 4 + half21 * 2 + 1];
-        const f32 v26_2 = (f32)v25_2;
-        const f32 v27_2 = v26_2 * 0.125f;
-        x5[1] = v27_2;
-        store_vector_8(o0 + (j22 * 50 + j23 * 2 + (bl_x / 28) * 5000), x5);
+    for (s32 half29 = 0; half29 < 2; half29++) {
+      if (half29 * 8 + (th_x >> 2) + ((bl_x >> 2) % 7) * 16 <= 99 && j28 * 4 + (th_x & 3) + (bl_x & 3) * 8 <= 24) {
+        const s32 j30 = half29 * 8 + (th_x >> 2) + ((bl_x >> 2) % 7) * 16;
+        const s32 j31 = j28 * 4 + (th_x & 3) + (bl_x & 3) * 8;
+        const s32 v33_1 = sums[j28 * 4 + half29 * 2];
+        const f32 v34_1 = (f32)v33_1;
+        const f32 v35_1 = v34_1 * 0.125f;
+        x5[0] = v35_1;
+        const s32 v33_2 = sums[j28 * 4 + half29 * 2 + 1];
+        const f32 v34_2 = (f32)v33_2;
+        const f32 v35_2 = v34_2 * 0.125f;
+        x5[1] = v35_2;
+        store_vector_8(o0 + (j30 * 50 + j31 * 2 + (bl_x / 28) * 5000), x5);
       }
     }
   }

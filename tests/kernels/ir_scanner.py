@@ -102,6 +102,11 @@ class Line:
         self._skip()
         return self.at
 
+    def has_more(self) -> bool:
+        """Whether something follows on the line."""
+        self._skip()
+        return self.at < len(self.text)
+
     def end(self) -> None:
         """Raise ParseError unless the whole line has been read."""
         self._skip()

@@ -69,7 +69,7 @@ class Body:
             "store": self._store,
             "copy": self._copy,
             "copy_async": self._copy_async,
-            "wait_copies": lambda _: WaitCopies(),
+            "wait_copies": lambda line: WaitCopies(line.integer() if line.has_more() else 0),
             "load_matrices": self._load_matrices,
             "matrix_multiply": self._matrix_multiply,
             "multiply_panels": self._multiply_panels,

@@ -172,7 +172,7 @@ def test_blocks_that_share_a_tile_have_a_step_each_and_run_at_once(device: str) 
     legal = list(space.legal("split_k", plan))  # 100 steps
     assert legal == sorted({-(-100 // k) for k in range(1, 101)})
     many = ix.knobs(ix.hlo.parse(product("2048,1600", "1600,2048", "2048,2048", PLAIN)).entry, device=device)
-    held = {"T4": 40 * 16, "h100": 132 * 32}[device]  # blocks of 64 threads
+    held = {"T4": 40 * 8, "h100": 132 * 25}[device]  # blocks with 8 KiB of shared memory
     assert max(many.legal("split_k", plan)) == max(n for n in legal if n <= max(held // 1024, 1))
     with pytest.raises(ix.IndexingError, match="split_k is one of 1, 2, 3, 4, "):
         ix.emit(entry, device=device, **{**plan, "split_k": 51})

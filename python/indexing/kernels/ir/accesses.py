@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache, reduce
+from itertools import zip_longest
 from typing import Literal, TypeAlias
 
 from indexing._core import IndexingMap, Interval, SymbolicExpr, SymbolicMap, Variable, compose, constant, variable
@@ -15,6 +16,8 @@ from indexing.kernels.ir.memory import moves
 from indexing.kernels.ir.traversal import may_leave, subvalues, values_of
 
 Kind: TypeAlias = Literal["load", "store", "atomic"]
+#: Accesses by number, in groups, the oldest first; those of the last group may become more.
+Groups: TypeAlias = tuple[frozenset[int], ...]
 Constraint: TypeAlias = "tuple[SymbolicExpr, Interval]"
 
 VECTOR = "vector_index"
@@ -138,7 +141,7 @@ class Accesses:
     calls: list[Call] = field(default_factory=list)
     phases: frozenset[int] = frozenset({0})
     _phase_count: int = 1
-    copies: frozenset[int] = frozenset()  # the accesses by asynchronous copies that may not be complete
+    copies: Groups = (frozenset(),)  # the accesses by asynchronous copies that may not be complete
     barriers: list[tuple[Time, Context]] = field(default_factory=list)
     _time: Time = ()
     _definition: str = ""
@@ -252,7 +255,7 @@ class Accesses:
             if s.otherwise:
                 self._block(s.otherwise, context.without(s.conditions, self.intervals), 1)
             self.phases |= after_then
-            self.copies |= own
+            self.copies = _either(self.copies, own)
             return context
         if isinstance(s, ir.For):
             self._loop(s, context)
@@ -283,15 +286,15 @@ class Accesses:
         for m in moves(s):
             self._add(m.kind, m.buffer, (m.index,), context, m.width)
         if isinstance(s, ir.CopyAsync):
-            self.copies |= {len(self.accesses) - 1}
+            self.copies = (*self.copies[:-1], self.copies[-1] | {len(self.accesses) - 1})
         elif isinstance(s, ir.WaitCopies):
-            self.copies = frozenset()
+            self.copies = (*self.copies[len(self.copies) - min(s.pending, len(self.copies)) :], frozenset())
         if isinstance(s, ir.CallFunction):
             self.calls.append(Call(s.function, tuple(map(context.at, s.index)), context, s.names[0]))
         elif isinstance(s, ir.Barrier | ir.GroupReduce):
             self.phases = frozenset({self._phase_count})
             self._phase_count += 1
-            for k in self.copies:  # not complete: the store may come in this phase as well
+            for k in frozenset().union(*self.copies):  # not complete: the store may come in this phase as well
                 self.accesses[k] = replace(self.accesses[k], phases=self.accesses[k].phases | self.phases)
             self.barriers.append((self._time, context))
 
@@ -343,7 +346,8 @@ class Accesses:
 
     def _loop(self, s: ir.For, context: Context) -> None:
         """Collect the accesses of a loop. A body with barriers is visited twice, as two iterations: accesses after its last
-        barrier share a phase with those of the next iteration before its first.
+        barrier share a phase with those of the next iteration before its first. So do copies that outlast an iteration with
+        all of the next one, and further ones are like it.
         """
         counter = variable(s.variable)
         start, stop = context.at(s.start), context.at(s.stop)
@@ -366,7 +370,7 @@ class Accesses:
         if any(isinstance(b, ir.Barrier | ir.GroupReduce) for b in ir.statements(s.body)):
             self._block(s.body, inner, counter)
             self.phases |= before
-        self.copies |= begun
+        self.copies = _either(self.copies, begun)
 
     def _claim_counter(self, s: ir.For, start: SymbolicExpr, stop: SymbolicExpr, context: Context) -> None:
         """Claim that the counter's first and last values, if the loop runs at all, lie in its interval."""
@@ -375,6 +379,12 @@ class Accesses:
             last = start + (stop - start - 1) // s.step * s.step
             runs = replace(context, constraints=(*context.constraints, (stop - start, Interval(1, INT64.upper))))
             self.claims += [Claim(s.variable, start, runs), Claim(s.variable, last, runs)]
+
+
+def _either(one: Groups, other: Groups) -> Groups:
+    """The groups of copies after one of two paths, the newest last."""
+    pairs = zip_longest(reversed(one), reversed(other), fillvalue=frozenset[int]())
+    return tuple(reversed([a | b for a, b in pairs]))
 
 
 def _bounds(bound: SymbolicExpr, extremum: Literal["min", "max"]) -> Iterator[SymbolicExpr]:

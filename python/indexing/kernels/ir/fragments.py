@@ -18,6 +18,7 @@ LANES = 32
 PIECE_BYTES = 16
 FULL_WORDS = PIECE_BYTES // 4  # the elements of a piece of f32, which `LoadMatrices` rounds to tf32
 ASYNC_BYTES = (4, 8, 16)  # sizes of a `CopyAsync`
+MAX_PENDING = 2  # groups of them that `WaitCopies` leaves incomplete
 LINES = 8  # the lines of a matrix of `LoadMatrices`
 ROWS, COLUMNS = 16, 8  # the sides of the sum
 PANEL_ROWS = 6  # the left panel of `MultiplyPanels`: with two vectors a row, the sums take 12 of 16 vector registers

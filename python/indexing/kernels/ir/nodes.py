@@ -176,10 +176,13 @@ class CopyAsync:
 
 @dataclass(frozen=True, slots=True)
 class WaitCopies:
-    """Wait until all copies that the thread began are complete.
+    """End a group of copies, those that the thread began since the last wait, and wait until all but the last `pending` groups
+    are complete.
 
     Copies are begun by the pass `async-copies`, in kernels that wait for them, for targets that have the instruction.
     """
+
+    pending: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -134,8 +134,8 @@ class _Body:
                 return f"copy {width}: {destination}{self._place((to,))} = {source}{self._place((start,))}"
             case ir.CopyAsync(destination, to, source, start, width):
                 return f"copy_async {width}: {destination}{self._place((to,))} = {source}{self._place((start,))}"
-            case ir.WaitCopies():
-                return "wait_copies"
+            case ir.WaitCopies(pending):
+                return f"wait_copies {pending}" if pending else "wait_copies"
             case ir.LoadMatrices(destination, to, source, start, width, transposed):
                 how = " transposed" if transposed else ""
                 return (

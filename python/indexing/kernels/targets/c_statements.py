@@ -135,7 +135,7 @@ class StatementWriter:
 
     def _waitcopies(self, s: ir.WaitCopies) -> None:
         if self.target.copies_async:
-            self._call("wait_copies")
+            self._call(f"wait_copies_{s.pending}" if s.pending else "wait_copies")
 
     def _loadmatrices(self, s: ir.LoadMatrices) -> None:
         plain = "load_matrices_rounded" if s.width == FULL_WORDS else "load_matrices"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from indexing.kernels.ir import nodes as ir
-from indexing.kernels.ir.fragments import ASYNC_BYTES, COLUMNS, INSTRUCTIONS, ROWS, MatrixInstruction
+from indexing.kernels.ir.fragments import ASYNC_BYTES, COLUMNS, INSTRUCTIONS, MAX_PENDING, ROWS, MatrixInstruction
 from indexing.kernels.targets.cuda_atomics import native_updates, updates_at
 from indexing.kernels.targets.library import Definition, call_macro, function, library_of, macro, typedef
 from indexing.kernels.targets.library_complex import COMPLEX
@@ -237,6 +237,10 @@ void copy_async_{size}(void *to, const void *from) {{
             "u32",
         )
     yield function("wait_copies", 'void wait_copies() { asm volatile("cp.async.wait_all;" : : : "memory"); }', "")
+    for pending in range(1, MAX_PENDING + 1):
+        name = f"wait_copies_{pending}"
+        wait = f"cp.async.commit_group; cp.async.wait_group {pending};"
+        yield function(name, f'void {name}() {{ asm volatile("{wait}" : : : "memory"); }}', "")
 
 
 def _multiply_matrices(i: MatrixInstruction) -> Definition:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 
 from indexing.kernels.ir import nodes as ir
 from indexing.kernels.ir.copying import names_of
-from indexing.kernels.ir.fragments import ASYNC_BYTES, INSTRUCTIONS, PANEL_TYPES, PIECE_BYTES
+from indexing.kernels.ir.fragments import ASYNC_BYTES, INSTRUCTIONS, MAX_PENDING, PANEL_TYPES, PIECE_BYTES
 from indexing.kernels.ir.opcodes import OPCODES
 from indexing.kernels.ir.traversal import expressions_of, indices_of, subvalues, values_of
 from indexing.kernels.ir.types import compute_type, storage_bytes, storage_type
@@ -89,6 +89,8 @@ class _TypeChecker:
                 yield from self._copy(s)
             case ir.CopyAsync():
                 yield from self._copy_async(s)
+            case ir.WaitCopies(pending) if not 0 <= pending <= MAX_PENDING:
+                yield f"wait_copies {pending}: at most {MAX_PENDING} groups may stay incomplete"
             case ir.LoadMatrices():
                 yield from self._load_matrices(s)
             case ir.MatrixMultiply():

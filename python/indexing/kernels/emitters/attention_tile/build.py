@@ -24,6 +24,8 @@ from indexing.kernels.vectors import lanes
 from indexing.ops.element_context import Value
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from indexing.hlo import Instruction
     from indexing.kernels.emitters.attention.match import Attention
     from indexing.kernels.emitters.attention_tile.plan import AttentionTilePlan
@@ -85,8 +87,9 @@ class _Body:
         if self.plan.stages == 1:
             self.body.add(WaitCopies())
 
-    def _step(self, step: SymbolicExpr, stage: int) -> None:
-        """Build the sums with the keys and values of a step, which a stage has."""
+    def _step(self, step: SymbolicExpr, stage: int, copy: Callable[[], None]) -> None:
+        """Copy the keys and values of a later step, and build the sums with those of a step, which a stage has."""
+        copy()
         keys, values = self.stages[stage]
         self._score(step * self.plan.keys, keys)
         self._weigh()

@@ -18,6 +18,8 @@ from indexing.ops.element.loops import multiply_add
 from indexing.ops.element_context import Value
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from indexing._core import SymbolicExpr
     from indexing.kernels.emitters.simt.plan import SimtPlan
     from indexing.kernels.epilogue import Heroes
@@ -108,8 +110,9 @@ class _Body:
 
     # ------------------------------------------------------------ products
 
-    def _multiply_step(self, step: SymbolicExpr, stage: int) -> None:
-        """Multiply the tiles of a step in a stage of shared memory."""
+    def _multiply_step(self, step: SymbolicExpr, stage: int, copy: Callable[[], None]) -> None:
+        """Copy the tiles of a later step, and multiply those of a step in a stage of shared memory."""
+        copy()
         with self.tile.step(self.shared.begin_of(step), self.plan.tile_depth):
             self._multiply(stage)
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from indexing.kernels.emitter import fits
 from indexing.kernels.emitters.dot.match import Axis, fastest, planned_product
 from indexing.kernels.emitters.simt.match import NAME, sum_type
-from indexing.kernels.emitters.tile.plan import PIECES, STAGES, TILE_SIDES, rotated
+from indexing.kernels.emitters.tile.plan import PIECES, rotated
 from indexing.kernels.emitters.tile.shared_tile import SharedTile, Side, in_order, is_asynchronous
 from indexing.kernels.emitters.tile.splits import TiledPlan, check_given, fastest_plan, sides, tile_space
 from indexing.kernels.ir.fragments import PIECE_BYTES
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from indexing.hlo import Instruction
     from indexing.kernels.epilogue import Heroes
 
-THREAD_SIDES = (4, 8)
+TILE_SIDES, THREAD_SIDES, STAGES = (16, 32, 64, 128), (4, 8), (1, 2)
 WIDE_SIDE = 64  # tiles so wide have threads of eight rows or columns by default
 
 
@@ -45,7 +45,13 @@ class SimtPlan(TiledPlan):
         """The threads of a block along rows and columns."""
         return self.tile_rows // self.thread_rows, self.tile_columns // self.thread_columns
 
-    def step_seconds(self, device: Device, blocks: int) -> float:
+    def steps_seconds(self, device: Device) -> float:
+        """The seconds of all steps: each waits for its loads, and the blocks of a core take turns."""
+        blocks = -(-self.grid[0] // device.cores.count)
+        step = self.loaded_seconds(device) + self._step_seconds(device, blocks)
+        return self.steps * (device.memory.latency + blocks * step)
+
+    def _step_seconds(self, device: Device, blocks: int) -> float:
         """The seconds of a step's multiply-adds, and of the loads for them, on the units that have threads."""
         cores, rates = device.cores, device.rates
         products = self.tile_rows * self.tile_columns * self.tile_depth

@@ -6,7 +6,7 @@ from dataclasses import replace
 from math import prod
 from typing import TYPE_CHECKING
 
-from indexing._core import IndexingMap, SymbolicExpr
+from indexing._core import IndexingMap, SymbolicExpr, constant
 from indexing.hlo.layout import delinearize
 from indexing.kernels.emitters.tile.fragments import load_fragments
 from indexing.kernels.emitters.tile.match import NAME
@@ -20,6 +20,8 @@ from indexing.kernels.launch import Part, assembled, entry_builder, inside, loop
 from indexing.kernels.vectors import lanes
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from indexing.kernels.emitters.tile.plan import TilePlan
     from indexing.kernels.epilogue import Heroes
     from indexing.kernels.function_builder import FunctionBuilder
@@ -49,10 +51,12 @@ class _Body:
         self.corner = [w * n for w, n in zip(warps, plan.warp_tile, strict=True)]  # of the warp in the block's tile
         self.counts = plan.warp_tile[0] // ROWS, plan.warp_tile[1] // COLUMNS  # products of a warp
         self.stages = [[replace(t, stage=s) for t in plan.shared_tiles] for s in range(plan.stages)]
+        self.parts = plan.tile_depth // self.instruction.depth
+        self.halves = min(self.parts, 2)  # of the local buffers, in which the fragments of parts are by turns
         for tile in (t for stage in self.stages for t in stage):
             body.kernel.add_buffer(tile.buffer)
         for name, count in zip(("left", "right"), self.counts, strict=True):
-            body.kernel.add_buffer(Buffer(name, "u32", (count * WORDS[name],), "local"))
+            body.kernel.add_buffer(Buffer(name, "u32", (self.halves * count * WORDS[name],), "local"))
 
     def build(self) -> None:
         """Build the loop along the sum, and the results."""
@@ -82,27 +86,45 @@ class _Body:
 
     # ------------------------------------------------------------ products
 
-    def _multiply_step(self, step: SymbolicExpr, stage: int) -> None:
-        """Multiply the tiles of a step in a stage of shared memory."""
-        with self.tile.step(self.shared.begin_of(step), self.plan.tile_depth):
-            self._multiply(stage)
+    def _multiply_step(self, step: SymbolicExpr, stage: int, copy: Callable[[], None]) -> None:
+        """Multiply the tiles of a step in a stage of shared memory, and copy those of a later step behind the first loads."""
+        begin, depth = self.shared.begin_of(step), self.plan.tile_depth
+        if self.tile.may_be_left_out(begin, depth):
+            copy()
+            with self.tile.step(begin, depth):
+                self._multiply(stage, lambda: None)
+        else:
+            self._multiply(stage, copy)
 
-    def _multiply(self, stage: int) -> None:
-        """Load fragments and multiply them, along the tile's depth."""
+    def _multiply(self, stage: int, copy: Callable[[], None]) -> None:
+        """Load fragments and multiply them, along the tile's depth; the next ones are loaded before products of the last."""
         body, (rows, columns) = self.body, self.counts
-        left, right = self.stages[stage]
-        with loop_over(body, self.plan.tile_depth // self.instruction.depth, "part") as part:
-            depth = part * self.instruction.depth
-            with loop_over(body, rows, "i") as i:
-                place = self.corner[0] + i * ROWS, depth
-                load_fragments(body, left, self.instruction, place, i * WORDS["left"])
-            with loop_over(body, columns // 2, "j") as j:
-                place = self.corner[1] + j * 2 * COLUMNS, depth
-                load_fragments(body, right, self.instruction, place, j * WORDS["loaded"])
+        self._load(stage, 0)
+        copy()
+        for part in range(self.parts):
+            if part + 1 < self.parts:
+                self._load(stage, part + 1)
+            begins = self._half(part)
             with loop_over(body, rows, "i") as i, loop_over(body, columns, "j") as j:
                 total = (i * columns + j) * WORDS["accumulator"]
-                a, b = i * WORDS["left"], j * WORDS["right"]
+                a, b = begins[0] + i * WORDS["left"], begins[1] + j * WORDS["right"]
                 body.add(MatrixMultiply(self.instruction.name, "sums", total, "left", a, "right", b))
+
+    def _load(self, stage: int, part: int) -> None:
+        """Load the fragments of a part of the tile's depth."""
+        body, (rows, columns) = self.body, self.counts
+        (left, right), begins, depth = self.stages[stage], self._half(part), constant(part * self.instruction.depth)
+        with loop_over(body, rows, "i") as i:
+            place = self.corner[0] + i * ROWS, depth
+            load_fragments(body, left, self.instruction, place, begins[0] + i * WORDS["left"])
+        with loop_over(body, columns // 2, "j") as j:
+            place = self.corner[1] + j * 2 * COLUMNS, depth
+            load_fragments(body, right, self.instruction, place, begins[1] + j * WORDS["loaded"])
+
+    def _half(self, part: int) -> tuple[int, int]:
+        """The first registers of the fragments of a part, of both factors."""
+        half = part % self.halves
+        return half * self.counts[0] * WORDS["left"], half * self.counts[1] * WORDS["right"]
 
     # ------------------------------------------------------------ results
 

@@ -7,12 +7,12 @@ from math import gcd, prod
 from typing import TYPE_CHECKING
 
 from indexing._core import IndexingMap
-from indexing.kernels.emitter import fits
 from indexing.kernels.emitters.dot.match import Axis, fastest, planned_product
 from indexing.kernels.emitters.tile.match import NAME, instruction_of
 from indexing.kernels.emitters.tile.shared_tile import SharedTile, Side, is_asynchronous, places
-from indexing.kernels.emitters.tile.splits import TiledPlan, check_given, fastest_plan, sides, tile_space
+from indexing.kernels.emitters.tile.splits import TiledPlan, check_given, fastest_plan, is_legal, sides, tile_space
 from indexing.kernels.ir.fragments import COLUMNS, LANES, LINES, ROWS, MatrixInstruction
+from indexing.kernels.ir.memory import WORDS
 from indexing.kernels.knob_space import KnobSpace
 
 if TYPE_CHECKING:
@@ -22,9 +22,10 @@ if TYPE_CHECKING:
     from indexing.hlo import Instruction
     from indexing.kernels.epilogue import Heroes
 
-TILE_SIDES, PIECES = (16, 32, 64, 128), (2, 4, 8)
-STAGES = (1, 2)
-WARP_TILE = 64, 32  # rows and columns of the sum that a warp has at most: half of a thread's registers
+TILE_SIDES, PIECES = (16, 32, 64, 128, 256), (2, 4, 8)
+STAGES = (1, 2, 3)
+WARP_TILE = 64, 64  # rows and columns of the sum that a warp has at most: half of a thread's registers
+ADDRESSES = 32  # registers of a thread for what is neither a sum nor a factor
 LEAST_WARP_TILE = ROWS, 2 * COLUMNS  # four matrices of the right factor are loaded together
 WARPS = 4  # a block has so many if its tile has as many least tiles
 
@@ -67,11 +68,35 @@ class TilePlan(TiledPlan):
         """The threads of a block, by warps and lanes."""
         return prod(self.warps), LANES
 
-    def step_seconds(self, device: Device, blocks: int) -> float:
-        """The seconds of a step's matrix instructions."""
+    @property
+    def registers(self) -> int:
+        """The registers of a thread: its sums, two fragments of each factor, of which one is multiplied, and addresses."""
+        rows, columns = self.warp_tile
+        fragments = rows // ROWS * WORDS["left"] + columns // COLUMNS * WORDS["right"]
+        return prod(self.warp_tile) // LANES + 2 * fragments + ADDRESSES
+
+    def steps_seconds(self, device: Device) -> float:
+        """The seconds of all steps. The blocks that a core has at once take turns, and wait for the loads of a step, which may
+        come while the steps before are multiplied, and for a barrier.
+        """
+        memory, cores = device.memory, device.cores
+        blocks = -(-self.grid[0] // cores.count)
+        together = min(blocks, self.held(device) // cores.count)
+        loaded, multiplied = self.loaded_seconds(device), self._step_seconds(device)
+        if self.stages == 1:
+            step = max(memory.latency + loaded + multiplied, together * (loaded + multiplied))
+        else:
+            step = max(memory.latency / (self.stages - 1), together * max(loaded, multiplied))
+        return -(-blocks // together) * (memory.latency + self.steps * (step + memory.l1_latency))
+
+    def _step_seconds(self, device: Device) -> float:
+        """The seconds of a step's matrix instructions, or of what they move through shared memory if that takes longer."""
         rates, kind = device.rates, self.instruction.rate_type
         products = self.tile_rows * self.tile_columns * self.tile_depth
-        return products / (rates.matrix.get(kind, device.cores.lanes) * rates.matrix_clock)
+        multiplied = products / (rates.matrix.get(kind, device.cores.lanes) * rates.matrix_clock)
+        lines = self.tile_rows + self.tile_columns + prod(self.warps) * sum(self.warp_tile)
+        width = device.memory.banks * device.memory.bank_bytes
+        return max(multiplied, lines * self.tile_depth * self.element_bytes / (width * rates.clock))
 
     def _tile(self, side: Side, free: int, reads: Axis, size: int) -> SharedTile:
         piece, depth = self.instruction.piece, self.tile_depth
@@ -103,9 +128,9 @@ def plan_tile(
 ) -> TilePlan:
     """Launch dimensions.
 
-    Knobs: `tile_rows` and `tile_columns` of the product per block, 16, 32, 64 or 128; `tile_depth`, the elements along the sum
-    that shared memory holds at once: 32, 64 or 128 bytes of them; `stages` of shared memory: with 2, a tile is copied while
-    the one before it is multiplied; `split_k` blocks that share the steps along the sum of a tile, as many as run at once;
+    Knobs: `tile_rows` and `tile_columns` of the product per block, 16, 32, 64, 128 or 256; `tile_depth`, the elements along the
+    sum that shared memory holds at once: 32, 64 or 128 bytes of them; `stages` of shared memory: with 2 or 3, tiles are copied
+    while one before them is multiplied; `split_k` blocks that share the steps along the sum of a tile, as many as run at once;
     `group_rows` rows of tiles whose blocks come by turns, a divisor of their number.
     """
     given = (tile_rows, tile_columns, tile_depth, stages)
@@ -117,8 +142,8 @@ def _unsplit(dot: Instruction, given: Sequence[int | None], device: Device) -> I
     """The plans with the given knobs, and defaults for the others, in which each tile has a block."""
     *tile_sides, tile_depth, stages = given
     for tile in sides(planned_product(dot), tile_sides, TILE_SIDES):
-        default = _default_pipeline(dot, tile, tile_depth, device)
-        yield _planned(dot, tile, tile_depth or default[0], stages or default[1])
+        for depth, number in _pipelines(dot, tile, (tile_depth, stages), device):
+            yield _planned(dot, tile, depth, number)
 
 
 def _legal(dot: Instruction) -> dict[str, tuple[int, ...]]:
@@ -129,18 +154,22 @@ def _depths(dot: Instruction) -> tuple[int, ...]:
     return tuple(pieces * instruction_of(dot).piece for pieces in PIECES)
 
 
-def _default_pipeline(dot: Instruction, tile: tuple[int, int], depth: int | None, device: Device) -> tuple[int, int]:
-    """The least depth that holds the sum, in one stage; else, if an operand's tiles are copied asynchronously, two stages
-    of the greatest depth that fits, and one stage of the greatest depth if not.
+def _pipelines(
+    dot: Instruction, tile: tuple[int, int], given: tuple[int | None, int | None], device: Device
+) -> Iterator[tuple[int, int]]:
+    """Depths and stages, as given or to choose from: the least depth that holds the sum, in one stage; else, if an operand's
+    tiles are copied asynchronously, the greatest depth that fits in each number of stages, and in one stage if not.
     """
     contracted = prod(planned_product(dot).contracted)
-    depths = _depths(dot) if depth is None else (depth,)
+    depths = _depths(dot) if given[0] is None else (given[0],)
     whole = next((d for d in depths if d >= contracted), None)
     if whole is not None:
-        return whole, 1
-    plans = [_planned(dot, tile, d, 2) for d in depths]
-    deep = [p.tile_depth for p in plans if fits(p, device.limits) and is_asynchronous(dot, p.shared_tiles)]
-    return (deep[-1], 2) if deep else (depths[-1], 1)
+        yield whole, given[1] or 1
+        return
+    plans = (_planned(dot, tile, d, n) for n in ((given[1],) if given[1] else STAGES[1:]) for d in depths)
+    fitting = [p for p in plans if is_legal(p, device)]
+    deep = {p.stages: p.tile_depth for p in fitting if given[1] or is_asynchronous(dot, p.shared_tiles)}
+    yield from ((d, n) for n, d in (deep or {given[1] or 1: depths[-1]}).items())
 
 
 def tile_knobs(match: Heroes, default: TilePlan, device: Device) -> KnobSpace:

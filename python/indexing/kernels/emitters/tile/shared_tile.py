@@ -266,6 +266,10 @@ class TileBuilder:
 
         return TileOperand({"free": prod(free), "sum": prod(p.contracted)}, at)
 
+    def may_be_left_out(self, begin: SymbolicExpr, depth: int) -> bool:
+        """Whether `step` may leave out what is in its scope."""
+        return bool(step_conditions(self.body, self.dot, self.place, begin, depth))
+
     def step(self, begin: SymbolicExpr, depth: int) -> AbstractContextManager[None]:
         """A scope for `depth` places along the sum from `begin` on, which is left out where all their factors are zeros."""
         return guarded(self.body, step_conditions(self.body, self.dot, self.place, begin, depth))

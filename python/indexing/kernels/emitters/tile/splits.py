@@ -20,7 +20,7 @@ from indexing.kernels.knob_space import Condition, GridSizes, Knob, KnobSpace, V
 from indexing.kernels.launch import check_choice, thread_id
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
     from contextlib import AbstractContextManager
 
     from indexing.device.record import Device
@@ -64,13 +64,18 @@ class TiledPlan(ABC):
         """The threads of a block, by rows and columns."""
 
     @property
+    def registers(self) -> int:
+        """An estimate of the registers of a thread; 0: they limit nothing."""
+        return 0
+
+    @property
     @abstractmethod
     def element_bytes(self) -> int:
         """The bytes of an element in shared memory."""
 
     @abstractmethod
-    def step_seconds(self, device: Device, blocks: int) -> float:
-        """The seconds in which a core that has so many blocks multiplies a step of one."""
+    def steps_seconds(self, device: Device) -> float:
+        """The seconds of all steps, if no wave of blocks waits for memory."""
 
     @abstractmethod
     def _tile(self, side: Side, free: int, reads: Axis, size: int) -> SharedTile:
@@ -103,25 +108,25 @@ class TiledPlan(ABC):
     def seconds(self, device: Device) -> float:
         """An estimate of the time without the launch, by which defaults are chosen.
 
-        Each step of a block waits for its loads; a core's blocks take turns on its units and on its part of the L2 cache's
-        bandwidth; what a wave of blocks reads comes from memory once. The sums of blocks that share a tile are written and
-        read, and the last block waits for its arrival and for them.
+        What a wave of blocks reads comes from memory once. The sums of blocks that share a tile are written and read, and the
+        last block waits for its arrival and for them.
         """
         memory = device.memory
-        blocks = -(-self.grid[0] // device.cores.count)
-        sides, size = self.tile_rows + self.tile_columns, self.element_bytes
-        loaded = sides * self.tile_depth * size * device.cores.count / memory.l2_bandwidth
-        steps = self.steps * (memory.latency + blocks * (loaded + self.step_seconds(device, blocks)))
         sums = 2 * self.grid[0] * self.tile_rows * self.tile_columns * SUM_BYTES
         shared = 2 * memory.latency + sums / memory.bandwidth if self.split_k > 1 else 0.0
-        return max(steps, self.read_bytes(device) / memory.bandwidth) + shared
+        return max(self.steps_seconds(device), self.read_bytes(device) / memory.bandwidth) + shared
+
+    def loaded_seconds(self, device: Device) -> float:
+        """The seconds in which the tiles of a step come from the L2 cache, if all cores load at once."""
+        loaded = (self.tile_rows + self.tile_columns) * self.tile_depth * self.element_bytes
+        return loaded * device.cores.count / device.memory.l2_bandwidth
 
     def read_bytes(self, device: Device) -> float:
         """An estimate of the bytes of the operands that memory moves: an operand that fits into the L2 cache once, of others
         what each wave of blocks reads.
         """
         p, (batch, rows, columns) = self.product, self.tiles
-        held = min(self._held(device), rows * columns)
+        held = min(self.held(device), rows * columns)
         rows_of_wave = max(min(self.group_rows, held), held / columns)
         waves = rows * columns / held
         whole = prod(p.rows), prod(p.columns)
@@ -130,21 +135,26 @@ class TiledPlan(ABC):
         kept = device.memory.l2_bytes / line
         return batch * line * sum(w if w <= kept else max(w, n) for w, n in zip(whole, of_waves, strict=True))
 
-    def _held(self, device: Device) -> int:
+    def held(self, device: Device) -> int:
         """The blocks that the device holds at once."""
-        cores = device.cores
-        return cores.count * max(min(cores.blocks, cores.threads // self.block[0]), 1)
+        cores, threads = device.cores, self.block[0]
+        held = [cores.blocks, cores.threads // threads]
+        if cores.registers and self.registers:
+            held.append(cores.registers // (threads * self.registers))
+        if cores.shared_bytes:
+            held.append(cores.shared_bytes // (self.shared_bytes + device.limits.reserved_shared_bytes))
+        return cores.count * max(min(held), 1)
 
     def legal_splits(self, device: Device) -> tuple[int, ...]:
         """The numbers of blocks that may share a tile: each block has a step, and the device holds all blocks at once."""
-        if not fits(replace(self, split_k=2), device.limits):
+        if not is_legal(replace(self, split_k=2), device):
             return (1,)
-        return _splits(replace(self, split_k=1).steps, max(self._held(device) // prod(self.tiles), 1))
+        return _splits(replace(self, split_k=1).steps, max(self.held(device) // prod(self.tiles), 1))
 
     def legal_groups(self, device: Device) -> tuple[int, ...]:
         """The numbers of rows of tiles by turns: those that divide all rows; none but 1 where all tiles run at once."""
         _, rows, columns = self.tiles
-        most = MAX_GROUPED if rows * columns > self._held(device) and columns > 1 else 1
+        most = MAX_GROUPED if rows * columns > self.held(device) and columns > 1 else 1
         return tuple(n for n in range(1, most + 1) if rows % n == 0)
 
 
@@ -155,6 +165,11 @@ def _splits(steps: int, most: int) -> tuple[int, ...]:
 
 
 P = TypeVar("P", bound=TiledPlan)
+
+
+def is_legal(plan: TiledPlan, device: Device) -> bool:
+    """Whether a plan can be launched, with the registers that it needs."""
+    return fits(plan, device.limits) and plan.registers * plan.block[0] <= device.limits.registers
 
 
 def check_given(legal: Mapping[str, tuple[int, ...]], given: Sequence[int | None]) -> None:
@@ -176,7 +191,7 @@ def fastest_plan(unsplit: Iterable[P], split_k: int | None, group_rows: int | No
 @lru_cache(maxsize=1024)
 def _fastest(given: tuple[TiledPlan, ...], split_k: int | None, group_rows: int | None, device: Device) -> TiledPlan:
     """`fastest_plan`, once for equal plans: the layers of a model have equal products."""
-    plans = [(p, p.legal_splits(device)) for p in given if fits(p, device.limits)] or [(p, (1,)) for p in given]
+    plans = [(p, p.legal_splits(device)) for p in given if is_legal(p, device)] or [(p, (1,)) for p in given]
     if split_k is not None:
         check_choice("split_k", split_k, max((legal for _, legal in plans), key=len))
         plans = [(plan, (split_k,)) for plan, legal in plans if split_k in legal]
@@ -214,10 +229,7 @@ def _tile_space(
     plans: dict[tuple[int, ...], TiledPlan] = {
         values: replace(unsplit, **dict(zip(legal, values, strict=True))) for values in product(*legal.values())
     }
-    fitting = {values: plan for values, plan in plans.items() if fits(plan, device.limits)}
-    stages: dict[tuple[int, ...], Values] = {
-        values[:-1]: tuple(n for n in legal["stages"] if (*values[:-1], n) in fitting) for values in plans
-    }
+    fitting = {values: plan for values, plan in plans.items() if is_legal(plan, device)}
     splits: dict[tuple[int, ...], Values] = {values: plan.legal_splits(device) for values, plan in fitting.items()}
     groups: dict[tuple[int, ...], Values] = {values: plan.legal_groups(device) for values, plan in fitting.items()}
     turns = tuple(sorted({n for of in groups.values() for n in of}))
@@ -226,11 +238,21 @@ def _tile_space(
         name,
         tuple(Knob(n, values, getattr(default, n)) for n, values in zip(names, choices, strict=True)),
         (
-            Condition("stages", names[:-3], stages),
+            *_conditions(legal, fitting),
             Condition("split_k", names[:-2], splits),
             Condition("group_rows", names[:-2], groups),
         ),
     )
+
+
+def _conditions(legal: Mapping[str, tuple[int, ...]], fitting: Collection[tuple[int, ...]]) -> Iterator[Condition]:
+    """What remains legal of each knob, given those before it, so that a plan fits."""
+    begun = {values[:n] for values in fitting for n in range(len(legal) + 1)}
+    names = tuple(legal)
+    for k, (name, choices) in enumerate(legal.items()):
+        values = {key: tuple(v for v in choices if (*key, v) in begun) for key in product(*list(legal.values())[:k])}
+        if any(of_key != choices for of_key in values.values()):
+            yield Condition(name, names[:k], values)
 
 
 class SharedSums:
