@@ -337,8 +337,8 @@ def test_knobs_that_are_not_legal(knob: str, value: int) -> None:
 
 
 def multiplied(block: ir.Block, known: dict[int, int], held: dict[tuple[str, int], tuple[str, int]]) -> Iterator[list]:
-    """What thread 0, if indices are not yet `known` that of lane 0, has in the registers of the factors of each product: the
-    buffer from which `LoadMatrices` took it, and the place of lane 0.
+    """Yield, for each product of thread 0, the source of both factors in its registers, the buffer of `LoadMatrices` and the
+    place of lane 0, and the register of the sum.
     """
 
     def at(e: SymbolicExpr) -> int:
@@ -373,15 +373,15 @@ def test_each_fragment_is_multiplied_once_with_those_of_its_place_along_the_sum(
         side: {m.evaluate(list(p))[0]: (p[free], p[1 - free]) for p in all_of(*(range(n + 1) for n in bounds(m)))}
         for side, (m, free) in lines.items()
     }
-    found = Counter()
+    count = Counter()
     for left, right, total in multiplied(kernel.ir.body, {}, {}):
         (row, along), (column, other) = places["left"][left[1]], places["right"][right[1]]
         assert along == other and left[0].removeprefix("left") == right[0].removeprefix("right")
-        found[row, column, along, total] += 1
-    corners = {(row, column) for row, column, _, _ in found}
+        count[row, column, along, total] += 1
+    corners = {(row, column) for row, column, _, _ in count}
     assert {row for row, _ in corners} <= {0, 16} and {column for _, column in corners} <= {0, 16}
-    assert {along for *_, along, _ in found} == {*range(0, depth, 16)}
-    assert {*found.values()} == {steps} and len({total for *_, total in found}) * depth // 16 == len(found)
+    assert {along for *_, along, _ in count} == {*range(0, depth, 16)}
+    assert {*count.values()} == {steps} and len({total for *_, total in count}) * depth // 16 == len(count)
 
 
 def bounds(m: ix.IndexingMap) -> list[int]:
