@@ -362,3 +362,16 @@ def test_plans_are_ranked_as_their_loops_are() -> None:
     assert transposes.operations[0] < transposes.operations[1]
     again = ix.predict(ix.hlo.parse(text).entry, {"tile": [64, 32], "block_size": [864, 256]}, device="cpu")
     assert np.array_equal(again.time, transposes.time[::-1])
+
+
+def test_branches_that_assign_one_variable_stay_branches() -> None:
+    """C compilers make no vectors of a loop with them, though it does not change what they ask: each turn asks all."""
+    one = (
+        "    if within(bl_x mod 2, [, 0])\n      v1 = load.f32 p0[t]\n      set v0 = v1\n"
+        "    if within(bl_x mod 2, [1, ])\n      v2 = load.f32 p0[t + 128]\n      set v0 = v2\n"
+    )
+    body = "  for t in [0, 127] = 0 to 128 step 1\n    var v0: f32 = f32 0.0\n{}    store o0[t] = v0\n"
+    cost = costs(body.format(one), size=256, grid=2)
+    assert cost.steps == pytest.approx(2 * (2 + 128 * (4 + 2 + 2 + 1 + 1)))
+    single = costs(body.format(one[: one.index("    if within(bl_x mod 2, [1")]), size=256, grid=2)
+    assert single.steps == pytest.approx(2 * (2 + 128 // 8 * (4 + 2 + 0.5 + 1)))

@@ -18,6 +18,7 @@ from indexing.kernels.ir import nodes as ir
 from indexing.kernels.ir.fragments import PANEL_BYTES, PANEL_ROWS
 from indexing.kernels.ir.traversal import subvalues, values_of
 from indexing.kernels.ir.types import storage_bytes
+from indexing.kernels.targets.c_body import assigned_again
 from indexing.model.cache_lines import Cache, Level, Lines, digits, fetched_by_several
 from indexing.model.data_indices import DataIndices
 from indexing.model.guards import Guard, Moving, first_periods, reached
@@ -435,6 +436,7 @@ class _InnermostBody:
         may leave some out.
         """
         visitor = self.visitor
+        self.is_vector = self.is_vector and not assigned_again(block)
         for s in block:
             if isinstance(s, ir.For):
                 first, iterations = visitor.iterations(s)

@@ -50,7 +50,7 @@ class BodyWriter(StatementWriter):
     def block(self, block: ir.Block) -> None:
         """All statements of a block."""
         self._declare_locals(block)
-        again = _assigned_again(block) if self.target.scalar_branch else frozenset()
+        again = assigned_again(block) if self.target.scalar_branch else frozenset()
         for statement in block:
             if isinstance(statement, ir.If) and not again.isdisjoint(_assigned(statement)):
                 self._if(statement, self.target.scalar_branch)
@@ -140,7 +140,7 @@ def _assigned(branch: ir.If) -> frozenset[str]:
     return frozenset(s.name for s in (*branch.then, *branch.otherwise) if isinstance(s, ir.Assign))
 
 
-def _assigned_again(block: ir.Block) -> frozenset[str]:
+def assigned_again(block: ir.Block) -> frozenset[str]:
     """The variables that several branches of a block assign."""
     counts = Counter(name for s in block if isinstance(s, ir.If) for name in _assigned(s))
     return frozenset(name for name, count in counts.items() if count > 1)
