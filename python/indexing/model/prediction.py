@@ -18,6 +18,7 @@ from indexing.hlo.program_like import or_function, part_of_program
 from indexing.kernels import emit_fused, fused_computation, knobs_of
 from indexing.lazy import np
 from indexing.model.loop_costs import costs_of_loops
+from indexing.model.must_move import least_bytes
 from indexing.model.terms import terms_of
 from indexing.model.traffic import SUMS, KernelTraffic, kernel_traffic, needs_kernel, unique_values
 from indexing.model.work_time import LIMITS
@@ -231,6 +232,9 @@ class _Fusion:
         for case, (_, places) in zip(kernels, groups, strict=True):
             sums[places] = case.traffic(threads[places])
         self._fill(counts, of_plan, (blocks, threads), sums.T)
+        if kernels:
+            least = least_bytes(self.computation, kernels[0].kernel)
+            counts["memory_bytes"] = np.maximum(counts["memory_bytes"], least)
         exact[:] = (sums[:, -1] != 0) & (of_plan["exact"] != 0)
 
     def _kernel(self, plan: dict[str, int], key: tuple[int, ...]) -> KernelTraffic:
@@ -300,7 +304,7 @@ def loop_demands(computation: Computation, plan: Mapping[str, int], device: Devi
         "cache_loads": fetched / memory.loads_under_way,
         "memory_loads": costs.from_memory / memory.loads_under_way,
         "cache_bytes": fetched * memory.line_bytes,
-        "memory_bytes": costs.from_memory * memory.line_bytes,
+        "memory_bytes": max(costs.from_memory * memory.line_bytes, least_bytes(computation, kernel)),
         "operations": costs.steps,
         "shared_bytes": kernel.shared_bytes,
     }
